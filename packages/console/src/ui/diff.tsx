@@ -1,6 +1,9 @@
 import { diffLines, diffWordsWithSpace } from "diff";
 import { useMemo } from "react";
 import { plural } from "../data/format.ts";
+import { useLoad } from "../data/use-load.ts";
+import { SelectField, useDraft } from "./field.tsx";
+import { Load } from "./table.tsx";
 import "./diff.css";
 
 /** Unchanged lines shown around a change. */
@@ -137,4 +140,30 @@ function linesOf(text: string): string[] {
   const lines = text.split("\n");
   if (lines.at(-1) === "") lines.pop();
   return lines;
+}
+
+interface VersionDiffProps {
+  /** The numbers of the versions, newest first. */
+  of: readonly number[];
+  textOf(version: string, signal: AbortSignal): Promise<string>;
+}
+
+/** Chooses two versions of a text, at first the last two, and shows what changed between them. */
+export function VersionDiff({ of, textOf }: VersionDiffProps) {
+  const options = of.map((number) => ({ value: String(number), label: `Version ${number}` }));
+  const [newest, before = newest] = options.map(({ value }) => value);
+  const [{ from, to }, field] = useDraft({ from: before ?? "1", to: newest ?? "1" });
+  const texts = useLoad((signal) => Promise.all([from, to].map((each) => textOf(each, signal))), [from, to]);
+  if (of.length < 2) return <p className="muted">Save a second version to compare.</p>;
+  return (
+    <div className="stack">
+      <div className="row compare-choice">
+        <SelectField label="From" {...field("from")} options={options} />
+        <SelectField label="To" {...field("to")} options={options} />
+      </div>
+      <Load of={texts} lines={6}>
+        {([old = "", current = ""]) => <Diff before={old} after={current} />}
+      </Load>
+    </div>
+  );
 }

@@ -6,6 +6,7 @@ import { capitalised } from "../../data/format.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { usePages } from "../../data/use-list.ts";
 import { useFollowed } from "../../data/use-load.ts";
+import { type Selection, useSelection } from "../../data/use-selection.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Diff } from "../../ui/diff.tsx";
@@ -64,7 +65,6 @@ export function Merges() {
   const [search] = useAddress();
   const { may } = useSession();
   const status = STATUSES.find((each) => each === search.get("status")) ?? "open";
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const pages = usePages(
     async (cursor, signal) => {
       const offset = Number(cursor ?? 0);
@@ -78,9 +78,8 @@ export function Merges() {
     ["merge", "memory"],
   );
   const decides = status === "open" && may("merges.resolve");
-  const choose = (ids: string[], on: boolean) =>
-    setChosen((before) => new Set(on ? [...before, ...ids] : [...before].filter((id) => !ids.includes(id))));
   const shown = pages.items ?? [];
+  const selection = useSelection(shown.map(({ id }) => id));
   return (
     <Page
       title="Merge proposals"
@@ -93,10 +92,9 @@ export function Merges() {
       {decides && (
         <Decisions
           shown={shown}
-          chosen={shown.filter(({ id }) => chosen.has(id))}
-          choose={choose}
+          selection={selection}
           reload={async () => {
-            setChosen(new Set());
+            selection.all(false);
             await pages.reload();
           }}
         />
@@ -104,7 +102,7 @@ export function Merges() {
       <List
         pages={pages}
         label="Merge proposals"
-        columns={[decides ? selectable(chosen, choose) : PAIR, ...COLUMNS]}
+        columns={[decides ? selectable(selection) : PAIR, ...COLUMNS]}
         linkOf={({ id }) => `/memories/merges/${id}`}
         empty={
           <Empty icon={GitMerge} title={`No ${status} proposals`}>
@@ -116,17 +114,15 @@ export function Merges() {
   );
 }
 
-type Choose = (ids: string[], on: boolean) => void;
-
 /** The pair, with a box to select it. */
-function selectable(chosen: ReadonlySet<string>, choose: Choose): Column<Pair> {
+function selectable(selection: Selection): Column<Pair> {
   const cell = (pair: Pair) => (
     <div className="merge-choose">
       <input
         type="checkbox"
         aria-label={`Select ${titleOf(pair)}`}
-        checked={chosen.has(pair.id)}
-        onChange={(event) => choose([pair.id], event.target.checked)}
+        checked={selection.has(pair.id)}
+        onChange={() => selection.toggle(pair.id, false)}
       />
       {PAIR.cell(pair)}
     </div>
@@ -136,13 +132,13 @@ function selectable(chosen: ReadonlySet<string>, choose: Choose): Column<Pair> {
 
 interface DecisionsProps {
   shown: Pair[];
-  chosen: Pair[];
-  choose: Choose;
+  selection: Selection;
   reload(): Promise<void>;
 }
 
 /** Decides the selected proposals, or all exact duplicates. */
-function Decisions({ shown, chosen, choose, reload }: DecisionsProps) {
+function Decisions({ shown, selection, reload }: DecisionsProps) {
+  const chosen = shown.filter(({ id }) => selection.has(id));
   const [open, setOpen] = useState<{ decision: Decision; exact?: boolean } | null>(null);
   const none = chosen.length === 0;
   return (
@@ -152,12 +148,7 @@ function Decisions({ shown, chosen, choose, reload }: DecisionsProps) {
           <CheckField
             label={none ? "Select all shown" : `${chosen.length} selected`}
             checked={chosen.length === shown.length}
-            onChange={(on) =>
-              choose(
-                shown.map(({ id }) => id),
-                on,
-              )
-            }
+            onChange={selection.all}
           />
           <Button
             label="Merge selected"

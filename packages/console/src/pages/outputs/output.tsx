@@ -1,13 +1,13 @@
 import { useState } from "react";
 import { Link, useNavigate, useParams } from "react-router";
-import { isApiError, type Output, type OutputVersion } from "../../../../client/index.ts";
+import { isApiError, type Output } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes, listed } from "../../data/format.ts";
 import { saveFile } from "../../data/save-file.ts";
-import { useLoad, useRead } from "../../data/use-load.ts";
+import { useRead } from "../../data/use-load.ts";
 import { useIsOwn } from "../../data/use-names.ts";
 import { Button, DialogButton, IconButton } from "../../ui/button.tsx";
-import { Diff } from "../../ui/diff.tsx";
+import { VersionDiff } from "../../ui/diff.tsx";
 import { SelectField, TextField, useDraft } from "../../ui/field.tsx";
 import { FormDialog, saveChanges, useAct } from "../../ui/form-dialog.tsx";
 import { Download, MoreHorizontal, Pencil } from "../../ui/icons.tsx";
@@ -147,44 +147,15 @@ function Versions({ output }: { output: Output }) {
               );
             })}
           </ol>
-          {versions.length > 1 ? (
-            <Compare output={output} versions={versions} />
-          ) : (
-            <p className="muted">Save a second version to compare.</p>
-          )}
+          <VersionDiff
+            of={versions.map(({ version_num }) => version_num)}
+            textOf={async (version_num, signal) =>
+              (await api.outputs.getVersion({ output_id: output.id, version_num }, { signal })).body ?? ""
+            }
+          />
         </div>
       )}
     </Load>
-  );
-}
-
-function Compare({ output, versions }: { output: Output; versions: OutputVersion[] }) {
-  const [newest, before] = versions.map(({ version_num }) => String(version_num));
-  const [{ from, to }, field] = useDraft({ from: before ?? "1", to: newest ?? "1" });
-  const bodies = useLoad(
-    (signal) =>
-      Promise.all(
-        [from, to].map(
-          async (version_num) =>
-            (await api.outputs.getVersion({ output_id: output.id, version_num }, { signal })).body ?? "",
-        ),
-      ),
-    [output.id, from, to],
-  );
-  const options = versions.map(({ version_num }) => ({
-    value: String(version_num),
-    label: `Version ${version_num}`,
-  }));
-  return (
-    <div className="stack">
-      <div className="row compare-choice">
-        <SelectField label="From" {...field("from")} options={options} />
-        <SelectField label="To" {...field("to")} options={options} />
-      </div>
-      <Load of={bodies} lines={6}>
-        {([old = "", current = ""]) => <Diff before={old} after={current} />}
-      </Load>
-    </div>
   );
 }
 

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { HandoffOffer, RunsCompleteStepParams, RunWithAttempts } from "../../../../client/index.ts";
+import type { HandoffOffer, RunsCompleteStepParams } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes, capitalised } from "../../data/format.ts";
 import { base64 } from "../../data/save-file.ts";
@@ -11,21 +11,14 @@ import { CheckField, TextArea, TextField, useDraft } from "../../ui/field.tsx";
 import { ActButton, FormDialog } from "../../ui/form-dialog.tsx";
 import { toast, useSaving, useTask } from "../../ui/task.tsx";
 import { Badge, Time, Who } from "../../ui/text.tsx";
-import type { Step } from "./words.tsx";
+import type { StepProps } from "./words.tsx";
 import "../../styles/choice.css";
-
-interface CompleteProps {
-  run: RunWithAttempts;
-  step: Step;
-  onClose(): void;
-  reload(): Promise<void>;
-}
 
 /** Limit of a request's evidence, in base64 (runs.complete_step). */
 const MAX_EVIDENCE = 4 * 1_048_576;
 
 /** Completes a step, or attests those of its criteria that are met. */
-export function CompleteDialog({ run, step, onClose, reload }: CompleteProps) {
+export function CompleteDialog({ run, step, onClose, reload }: StepProps & { onClose(): void }) {
   const open = step.completion_criteria.filter(({ key }) => !step.attested_criteria.includes(key));
   const [{ checked, what, file }, field] = useDraft({
     checked: [] as string[],
@@ -115,16 +108,10 @@ async function evidenceOf(run_id: string, file: File) {
   return { artifact_contents: [{ artifact_id: artifact.id, content_base64, mime_type }] };
 }
 
-interface Props {
-  run: RunWithAttempts;
-  step: Step;
-  reload(): Promise<void>;
-}
-
 const TONE = { open: "warn", accepted: "good", declined: "bad" } as const;
 
 /** Offers the step's result to the next assignee, if the step completes by acceptance. */
-export function Offers({ run, step, reload }: Props) {
+export function Offers({ run, step, reload }: StepProps) {
   const offers = useLoad(
     (signal) => api.runs.listOffers({ run_id: run.id }, { signal }),
     [run.id, run.updated_at],
@@ -161,7 +148,7 @@ export function Offers({ run, step, reload }: Props) {
   );
 }
 
-function Decide({ run, step, offer, reload }: Props & { offer: HandoffOffer }) {
+function Decide({ run, step, offer, reload }: StepProps & { offer: HandoffOffer }) {
   const { user } = useSession();
   const isOwn = offer.offered_by.actor_id === user.id;
   const next = run.steps.filter(({ depends_on }) => depends_on.includes(step.step_key));
@@ -197,7 +184,7 @@ function Decide({ run, step, offer, reload }: Props & { offer: HandoffOffer }) {
   );
 }
 
-function Make({ run, step, reload }: Props) {
+function Make({ run, step, reload }: StepProps) {
   const [note, setNote] = useState("");
   const offer = useTask(async () => {
     await api.runs.offerHandoff({

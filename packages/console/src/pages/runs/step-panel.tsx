@@ -1,5 +1,5 @@
 import { useEffect, useState } from "react";
-import type { Position, RunWithAttempts } from "../../../../client/index.ts";
+import type { Position } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useNames } from "../../data/use-names.ts";
 import { STEP_STATUS } from "../../graph/step-graph.tsx";
@@ -14,14 +14,11 @@ import { toast, useSaving, useTask } from "../../ui/task.tsx";
 import { Badge, Time, type Tone, Who } from "../../ui/text.tsx";
 import { CompleteDialog, Offers } from "./complete.tsx";
 import { useFindAssignee } from "./runs.tsx";
-import type { Step } from "./words.tsx";
+import type { Step, StepProps } from "./words.tsx";
 import "../../styles/choice.css";
 
-interface Props {
-  run: RunWithAttempts;
-  step: Step;
+interface Props extends StepProps {
   position: Position;
-  reload(): Promise<void>;
   choose(key: string): void;
   hold(key: string | null): void;
 }
@@ -120,10 +117,7 @@ export function StepPanel({ run, step, position, reload, choose, hold }: Props) 
   );
 }
 
-interface CriteriaProps {
-  run: RunWithAttempts;
-  step: Step;
-  reload(): Promise<void>;
+interface CriteriaProps extends StepProps {
   /** Keeps the step selected, also when the last criterion completes it. */
   keep(): void;
 }
@@ -166,14 +160,8 @@ function Criteria({ run, step, reload, keep }: CriteriaProps) {
   );
 }
 
-interface ActionsProps {
-  run: RunWithAttempts;
-  step: Step;
-  reload(): Promise<void>;
-}
-
 /** The actions that the step's status allows. Calls `hold` during an action, to keep the step selected. */
-function StepActions({ run, step, reload, hold }: ActionsProps & { hold(key: string | null): void }) {
+function StepActions({ run, step, reload, hold }: StepProps & { hold(key: string | null): void }) {
   const [open, setOpen] = useState<keyof typeof DIALOGS | null>(null);
   useEffect(() => {
     hold(open && step.step_key);
@@ -207,7 +195,7 @@ function StepActions({ run, step, reload, hold }: ActionsProps & { hold(key: str
   );
 }
 
-type DialogProps = ActionsProps & { onClose(): void };
+type DialogProps = StepProps & { onClose(): void };
 
 function AssignDialog({ run, step, onClose, reload }: DialogProps) {
   const nameOf = useNames();

@@ -34,3 +34,10 @@ export function Steps({ steps }: { steps: RunStep[] }) {
 }
 
 export type Step = RunWithAttempts["steps"][number];
+
+/** What the parts of a step's panel work on. */
+export interface StepProps {
+  run: RunWithAttempts;
+  step: Step;
+  reload(): Promise<void>;
+}

@@ -8,8 +8,8 @@ import { api } from "../../data/api.ts";
 import { useFollowed, useRead } from "../../data/use-load.ts";
 import { useSession } from "../../shell/session.tsx";
 import { DialogButton } from "../../ui/button.tsx";
-import { Diff } from "../../ui/diff.tsx";
-import { SelectField, TextArea, TextField, useDraft } from "../../ui/field.tsx";
+import { VersionDiff } from "../../ui/diff.tsx";
+import { TextArea, TextField, useDraft } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Pencil, UserCog } from "../../ui/icons.tsx";
 import { DetailPage, ListPage, wholeList } from "../../ui/list-page.tsx";
@@ -142,13 +142,7 @@ const asText = (version: Version) =>
     .join("\n\n");
 
 function Versions({ versions }: { versions: Version[] }) {
-  const [newest, before = newest] = versions.map(({ version_num }) => String(version_num));
-  const [{ from, to }, field] = useDraft({ from: before ?? "", to: newest ?? "" });
-  const options = versions.map(({ version_num }) => ({
-    value: String(version_num),
-    label: `Version ${version_num}`,
-  }));
-  const textOf = (wanted: string) => {
+  const textOf = async (wanted: string) => {
     const found = versions.find(({ version_num }) => String(version_num) === wanted);
     return found ? asText(found) : "";
   };
@@ -164,17 +158,7 @@ function Versions({ versions }: { versions: Version[] }) {
           </li>
         ))}
       </ol>
-      {versions.length > 1 ? (
-        <div className="stack">
-          <div className="row compare-choice">
-            <SelectField label="From" {...field("from")} options={options} />
-            <SelectField label="To" {...field("to")} options={options} />
-          </div>
-          <Diff before={textOf(from)} after={textOf(to)} />
-        </div>
-      ) : (
-        <p className="muted">Save a second version to compare.</p>
-      )}
+      <VersionDiff of={versions.map(({ version_num }) => version_num)} textOf={textOf} />
     </div>
   );
 }
