@@ -179,13 +179,15 @@ function Delivery({ agent, onSaved }: Props) {
         )}
         {draft.mode === "push" && <SelectField label="Push format" options={FORMATS} {...field("format")} />}
         <div className="grid-2">
-          <OwnNumber
+          <TextField
+            {...OWN}
             label="Lease in seconds"
             max={43_200}
             {...field("lease")}
             hint="Time to acknowledge a delivery."
           />
-          <OwnNumber
+          <TextField
+            {...OWN}
             label="Maximum delivery attempts"
             max={100}
             {...field("budget")}
@@ -197,18 +199,8 @@ function Delivery({ agent, onSaved }: Props) {
   );
 }
 
-interface OwnNumberProps {
-  label: string;
-  max: number;
-  value: string;
-  onChange(value: string): void;
-  hint: string;
-}
-
 /** A number from 1 that overrides the default for this agent. */
-function OwnNumber(props: OwnNumberProps) {
-  return <TextField {...props} type="number" min={1} placeholder="Default" />;
-}
+const OWN = { type: "number", min: 1, placeholder: "Default" };
 
 /** The agent's team, which reads its memories, and its owner, who approves its devices. */
 function Belonging({ agent, onSaved }: Props) {

@@ -13,7 +13,7 @@ import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { type Choice, findAgents, findPeople } from "../../ui/combo.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
-import { anyOf, SelectField, TextField } from "../../ui/field.tsx";
+import { anyOf, type Option, SelectField, TextField } from "../../ui/field.tsx";
 import { ComboFilter, SelectFilter } from "../../ui/filters.tsx";
 import { Download, ScrollText } from "../../ui/icons.tsx";
 import { Menu } from "../../ui/menu.tsx";
@@ -175,29 +175,22 @@ async function findActions(text: string): Promise<Choice[]> {
 }
 
 const HOUR_MS = 3_600_000;
-/** Ranges that end now, by their name in the address. */
-const LAST: Record<string, number> = {
-  "1h": HOUR_MS,
-  "24h": 24 * HOUR_MS,
-  "7d": 168 * HOUR_MS,
-  "30d": 720 * HOUR_MS,
-};
-
-export const RANGES = [
+/** Those with hours end now. */
+const RANGES: (Option & { hours?: number })[] = [
   { value: "", label: "Any time" },
-  { value: "1h", label: "Last hour" },
-  { value: "24h", label: "Last 24 hours" },
-  { value: "7d", label: "Last 7 days" },
-  { value: "30d", label: "Last 30 days" },
+  { value: "1h", label: "Last hour", hours: 1 },
+  { value: "24h", label: "Last 24 hours", hours: 24 },
+  { value: "7d", label: "Last 7 days", hours: 168 },
+  { value: "30d", label: "Last 30 days", hours: 720 },
   { value: "custom", label: "From … until …" },
-] as const;
+];
 
 /** Returns the bounds of the range in the address, as the API takes them. A range that ends now begins once. */
 function useTimeRange(search: URLSearchParams): { since?: string; until?: string } {
   const [range, from, until] = ["range", "since", "until"].map((name) => search.get(name) ?? "");
   return useMemo(() => {
-    const last = LAST[range ?? ""];
-    if (last) return { since: new Date(Date.now() - last).toISOString() };
+    const { hours } = RANGES.find(({ value }) => value === range) ?? {};
+    if (hours) return { since: new Date(Date.now() - hours * HOUR_MS).toISOString() };
     if (range !== "custom") return {};
     const [first, end] = [toIso(from), toIso(until)];
     return { ...(first && { since: first }), ...(end && { until: end }) };

@@ -9,19 +9,12 @@ import { useSession } from "../../shell/session.tsx";
 import { DialogButton, IconButton } from "../../ui/button.tsx";
 import { type Choice, Combo, findAgents } from "../../ui/combo.tsx";
 import { CodeArea, TextArea, TextField, useDraft } from "../../ui/field.tsx";
-import {
-  confirm,
-  DeleteButton,
-  FormDialog,
-  type SavingProps,
-  saveChanges,
-  useAct,
-} from "../../ui/form-dialog.tsx";
+import { DeleteButton, FormDialog, type SavingProps, saveChanges, useAct } from "../../ui/form-dialog.tsx";
 import { Hash, Pencil, Plus, Rss, Trash2, UserMinus, Users } from "../../ui/icons.tsx";
 import { DetailPage, ListPage } from "../../ui/list-page.tsx";
 import { Card, Empty } from "../../ui/page.tsx";
 import { type Column, column, endColumn, List, wideEndColumn } from "../../ui/table.tsx";
-import { toast, useFormTask, useSaving, useTask } from "../../ui/task.tsx";
+import { toast, useFormTask, useSaving } from "../../ui/task.tsx";
 import { FilterText, Time, Who } from "../../ui/text.tsx";
 
 const COLUMNS: Column<Channel>[] = [
@@ -171,13 +164,13 @@ function AddFeed({ channel_id, onClose, onDone }: SavingProps & { channel_id: st
 function Members({ channel_id }: { channel_id: string }) {
   const nameOf = useNames();
   const list = useList(api.channels.listMembers, { channel_id }, undefined, "channel");
-  const remove = useTask(async ({ agent_id }: Member) => {
-    const name = nameOf(agent_id);
-    const text = `${name} no longer receives events through this channel. Its own interests are kept. You can add it again.`;
-    if (!(await confirm({ title: `Remove ${name}?`, text, action: "Remove" }))) return;
-    await api.channels.removeMember({ channel_id, agent_id });
-    await list.reload();
-  });
+  const remove = useAct(({ agent_id }: Member) => ({
+    title: `Remove ${nameOf(agent_id)}?`,
+    text: `${nameOf(agent_id)} no longer receives events through this channel. Its own interests are kept. You can add it again.`,
+    action: "Remove",
+    act: () => api.channels.removeMember({ channel_id, agent_id }),
+    after: list.reload,
+  }));
   return (
     <Card
       title="Members"

@@ -13,7 +13,7 @@ import { EditableList } from "../../ui/list-page.tsx";
 import { Page } from "../../ui/page.tsx";
 import { type Column, column, endColumn, wideColumn, wideEndColumn } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
-import { toast, useFormTask, useSaving, useTask } from "../../ui/task.tsx";
+import { useFormTask, useSaving } from "../../ui/task.tsx";
 import { Copy, Secret, Time } from "../../ui/text.tsx";
 import {
   ConnectorState,
@@ -224,11 +224,11 @@ function Name({ connector, edit }: { connector: Connector; edit(connector: Conne
 
 function RowActions({ connector, reload }: { connector: Connector; reload(): Promise<void> }) {
   const { id: connector_id, name, paused } = connector;
-  const pause = useTask(async () => {
-    await api.connectors.update({ connector_id, paused: !paused });
-    toast({ title: paused ? `${name} resumed.` : `${name} paused. Messages stay at the broker.` });
-    await reload();
-  });
+  const pause = useAct(() => ({
+    act: () => api.connectors.update({ connector_id, paused: !paused }),
+    done: paused ? `${name} resumed.` : `${name} paused. Messages stay at the broker.`,
+    after: reload,
+  }));
   const remove = useAct(() => ({
     title: `Delete ${name}?`,
     text: "Messages in progress are finished first; the rest stay at the broker. Published events are kept. This cannot be undone.",

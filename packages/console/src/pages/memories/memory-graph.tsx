@@ -7,12 +7,11 @@ import { useIsOwn } from "../../data/use-names.ts";
 import { Canvas } from "../../graph/canvas.tsx";
 import { Button, ButtonLink, IconButton } from "../../ui/button.tsx";
 import { Segments } from "../../ui/field.tsx";
-import { confirm } from "../../ui/form-dialog.tsx";
+import { useAct } from "../../ui/form-dialog.tsx";
 import { ArrowLeft, ArrowRight, Crosshair, Trash2, Waypoints } from "../../ui/icons.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Empty } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
-import { toast, useTask } from "../../ui/task.tsx";
 import { ScopeBadge } from "./words.tsx";
 
 const SIZE = { width: 200, height: 58 };
@@ -138,18 +137,14 @@ interface TiesProps {
 /** The relationships of a memory to others in the picture; the person's own can be deleted. */
 function Ties({ graph, memory, choose, reload }: TiesProps) {
   const titleOf = (id: string) => graph.nodes.find((node) => node.id === id)?.title ?? id;
-  const remove = useTask(async (edge: Edge) => {
-    const [from, to] = [titleOf(edge.source_memory_id), titleOf(edge.target_memory_id)];
-    const sure = await confirm({
-      title: "Delete this relationship?",
-      text: `The relationship “${from}” ${wordsOf(edge)} “${to}” is deleted. Both memories are kept. You can add it again.`,
-      action: "Delete relationship",
-    });
-    if (!sure) return;
-    await api.relationships.delete({ id: memory.id, rel_id: edge.id });
-    toast({ title: "Relationship deleted." });
-    await reload();
-  });
+  const remove = useAct((edge: Edge) => ({
+    title: "Delete this relationship?",
+    text: `The relationship “${titleOf(edge.source_memory_id)}” ${wordsOf(edge)} “${titleOf(edge.target_memory_id)}” is deleted. Both memories are kept. You can add it again.`,
+    action: "Delete relationship",
+    act: () => api.relationships.delete({ id: memory.id, rel_id: edge.id }),
+    done: "Relationship deleted.",
+    after: reload,
+  }));
   const isOwn = useIsOwn();
   const mayRemove = (edge: Edge) => {
     const source = graph.nodes.find(({ id }) => id === edge.source_memory_id);

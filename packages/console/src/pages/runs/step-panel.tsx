@@ -222,76 +222,62 @@ function AssignDialog({ run, step, onClose, reload }: DialogProps) {
   );
 }
 
-function SkipDialog({ run, step, onClose, reload }: DialogProps) {
+function SkipDialog({ run, step, ...dialog }: DialogProps) {
   const waiting = run.steps
     .filter(({ depends_on }) => depends_on.includes(step.step_key))
     .map(({ title }) => title);
-  const skip = async (reason: string) => {
-    const { run_completed } = await api.runs.skipStep({ run_id: run.id, step_key: step.step_key, reason });
-    toast({ title: run_completed ? "Skipped. All steps are done." : `Skipped: ${step.title}` });
-    await reload();
-  };
-  const text =
-    waiting.length > 0
-      ? `These steps no longer wait for it: ${waiting.join(", ")}. You can reopen it later.`
-      : "No step depends on it. You can reopen it later.";
   return (
     <ReasonDialog
+      {...dialog}
       title={`Skip “${step.title}”?`}
-      text={text}
+      text={
+        waiting.length > 0
+          ? `These steps no longer wait for it: ${waiting.join(", ")}. You can reopen it later.`
+          : "No step depends on it. You can reopen it later."
+      }
       submit="Skip step"
-      act={skip}
-      onClose={onClose}
+      act={async (reason) => {
+        const which = { run_id: run.id, step_key: step.step_key };
+        const { run_completed } = await api.runs.skipStep({ ...which, reason });
+        return run_completed ? "Skipped. All steps are done." : `Skipped: ${step.title}`;
+      }}
     />
   );
 }
 
-function ReopenDialog({ run, step, onClose, reload }: DialogProps) {
-  const reopen = async (reason: string) => {
-    const { demoted_successors: demoted } = await api.runs.reopenStep({
-      run_id: run.id,
-      step_key: step.step_key,
-      reason,
-    });
-    const blocked = demoted.map(({ title }) => title).join(", ");
-    toast({ title: blocked ? `Reopened. Blocked again: ${blocked}.` : `Reopened: ${step.title}` });
-    await reload();
-  };
+function ReopenDialog({ run, step, ...dialog }: DialogProps) {
   return (
     <ReasonDialog
+      {...dialog}
       title={`Reopen “${step.title}”?`}
       text="Dependent steps that are ready are blocked again. Steps that are further along are unchanged."
       submit="Reopen step"
-      act={reopen}
-      onClose={onClose}
+      act={async (reason) => {
+        const which = { run_id: run.id, step_key: step.step_key };
+        const { demoted_successors: demoted } = await api.runs.reopenStep({ ...which, reason });
+        const blocked = demoted.map(({ title }) => title).join(", ");
+        return blocked ? `Reopened. Blocked again: ${blocked}.` : `Reopened: ${step.title}`;
+      }}
     />
   );
 }
 
-interface ReasonProps {
+interface ReasonProps extends Pick<DialogProps, "onClose" | "reload"> {
   title: string;
   text: string;
   submit: string;
-  act(reason: string): Promise<void>;
-  onClose(): void;
+  /** Returns what was done. */
+  act(reason: string): Promise<string>;
 }
 
-function ReasonDialog({ title, text, submit, act, onClose }: ReasonProps) {
+function ReasonDialog({ text, act, onClose, reload, ...words }: ReasonProps) {
   const [reason, setReason] = useState("");
-  const task = useSaving({ onClose }, async () => {
-    await act(reason.trim());
-  });
+  const task = useSaving({ onClose, onDone: reload }, () => act(reason.trim()));
+  const field = { label: "Reason", required: true, rows: 3, hint: "Recorded in the run's history." };
   return (
-    <FormDialog title={title} submit={submit} disabled={!reason.trim()} onClose={onClose} task={task}>
+    <FormDialog {...words} disabled={!reason.trim()} onClose={onClose} task={task}>
       <p className="muted">{text}</p>
-      <TextArea
-        label="Reason"
-        value={reason}
-        onChange={setReason}
-        required
-        rows={3}
-        hint="Recorded in the run's history."
-      />
+      <TextArea {...field} value={reason} onChange={setReason} />
     </FormDialog>
   );
 }
