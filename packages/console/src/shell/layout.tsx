@@ -9,7 +9,7 @@ import { Keyboard, LogOut, Menu, Monitor, Moon, Search, Sun, X } from "../ui/ico
 import { Skeleton } from "../ui/page.tsx";
 import { Toasts, useTask } from "../ui/task.tsx";
 import { ErrorBoundary } from "./error-boundary.tsx";
-import { NEEDS, PLACES, type Place } from "./nav.ts";
+import { isFor, PLACES } from "./nav.ts";
 import { Palette } from "./palette/palette.tsx";
 import { useSession } from "./session.tsx";
 import { MODIFIER, ShortcutsDialog, useShortcuts } from "./shortcuts.tsx";
@@ -81,8 +81,6 @@ export function Layout() {
 
 function Sidebar({ openPalette, showHelp }: { openPalette(): void; showHelp(): void }) {
   const { user, tenant, may, signOut } = useSession();
-  const isShown = ({ to, unless }: Place) =>
-    may(NEEDS[to]?.action ?? "auth.session") && !(unless && may(unless));
   const leave = useTask(signOut);
   return (
     <aside className="sidebar">
@@ -102,12 +100,14 @@ function Sidebar({ openPalette, showHelp }: { openPalette(): void; showHelp(): v
         {PLACES.map(({ title, places }) => (
           <div key={title} className="nav-group">
             {title && <p className="nav-title">{title}</p>}
-            {places.filter(isShown).map(({ to, label, icon: Icon }) => (
-              <NavLink key={to} to={to} end={to === "/"} className="nav-link">
-                <Icon aria-hidden size={16} />
-                {label}
-              </NavLink>
-            ))}
+            {places
+              .filter((place) => isFor(place, may))
+              .map(({ to, label, icon: Icon }) => (
+                <NavLink key={to} to={to} end={to === "/"} className="nav-link">
+                  <Icon aria-hidden size={16} />
+                  {label}
+                </NavLink>
+              ))}
           </div>
         ))}
       </nav>

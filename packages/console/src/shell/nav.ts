@@ -1,7 +1,7 @@
 import type { Action } from "../data/may.ts";
 import * as Icon from "../ui/icons.tsx";
 
-export interface Place {
+interface Place {
   to: string;
   label: string;
   icon: Icon.LucideIcon;
@@ -65,36 +65,30 @@ export interface Target {
 
 type May = (action: Action) => boolean;
 
+const setting = (tab: string, label: string, needs?: Action) => {
+  return { to: `/settings?tab=${tab}`, label, detail: "Settings", icon: Icon.Settings, needs };
+};
+
 /** Pages that the sidebar does not show. */
-const FURTHER: (Omit<Target, "group"> & { needs?: Action })[] = [
+const FURTHER: (Omit<Target, "group"> & { needs?: Action | undefined })[] = [
   { to: "/memories/merges", label: "Merge proposals", detail: "Memories", icon: Icon.GitMerge },
   { to: "/memories/health", label: "Memory health", detail: "Memories", icon: Icon.HeartPulse },
   { to: "/templates/new", label: "New template", detail: "Templates", icon: Icon.Shapes },
-  {
-    to: "/settings?tab=people",
-    label: "People",
-    detail: "Settings",
-    icon: Icon.Settings,
-    needs: "users.list",
-  },
-  { to: "/settings?tab=teams", label: "Teams", detail: "Settings", icon: Icon.Settings, needs: "teams.list" },
-  { to: "/settings?tab=projects", label: "Projects", detail: "Settings", icon: Icon.Settings },
-  { to: "/settings?tab=limits", label: "Limits", detail: "Settings", icon: Icon.Settings },
-  {
-    to: "/settings?tab=audit",
-    label: "Audit log",
-    detail: "Settings",
-    icon: Icon.Settings,
-    needs: "audit.list",
-  },
-  { to: "/settings?tab=account", label: "Your account", detail: "Settings", icon: Icon.Settings },
+  setting("people", "People", "users.list"),
+  setting("teams", "Teams", "teams.list"),
+  setting("projects", "Projects"),
+  setting("limits", "Limits"),
+  setting("audit", "Audit log", "audit.list"),
+  setting("account", "Your account"),
 ];
+
+/** Whether a place of the sidebar is for a person. */
+export const isFor = ({ to, unless }: Place, may: May) =>
+  may(NEEDS[to]?.action ?? "auth.session") && !(unless && may(unless));
 
 /** Returns the pages that a person may open. */
 export function pagesFor(may: May): Target[] {
-  const main = PLACES.flatMap(({ places }) => places).filter(
-    ({ to, unless }) => may(NEEDS[to]?.action ?? "auth.session") && !(unless && may(unless)),
-  );
+  const main = PLACES.flatMap(({ places }) => places).filter((place) => isFor(place, may));
   const further = FURTHER.filter(({ needs }) => needs === undefined || may(needs));
   return [...main, ...further].map(({ to, label, icon, ...more }) => ({
     ...{ to, label, icon, group: "Pages" },
