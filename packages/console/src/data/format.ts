@@ -105,3 +105,11 @@ export function localTime(at: string): string {
 export function timeOf(local: string): string {
   return new Date(local).toISOString();
 }
+
+type Filled<T> = { [N in keyof T]?: Exclude<T[N], "" | false | null | undefined> };
+
+/** Returns the parameters that have a value: operations take no empty ones. */
+export const filled = <T extends object>(params: T): Filled<T> =>
+  Object.fromEntries(
+    Object.entries(params).filter(([, value]) => (Array.isArray(value) ? value.length > 0 : Boolean(value))),
+  ) as Filled<T>;

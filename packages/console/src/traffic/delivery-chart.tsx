@@ -10,7 +10,7 @@ import { ComboFilter, SegmentsFilter, SelectFilter } from "../ui/filters.tsx";
 import { Card, Skeleton } from "../ui/page.tsx";
 import { Load } from "../ui/table.tsx";
 import "./delivery-chart.css";
-import { compact, dateTime, duration, number } from "../data/format.ts";
+import { compact, dateTime, duration, filled, number } from "../data/format.ts";
 import type { Line } from "../ui/chart.tsx";
 
 /** Loaded separately: the chart library reads the browser's language as it loads, which some browsers lack. */
@@ -52,12 +52,9 @@ export function DeliveryChart({ agentId }: { agentId?: string }) {
 
 /** Loads the history again at the pace of its values; the last one remains until another choice is loaded. */
 function useHistory({ range, agent_id, type }: Filters): Loaded<TrafficHistory> {
-  const loaded = useRead(
-    api.live.history,
-    { range, ...(agent_id && { agent_id }), ...(type && { type }) },
-    ["event", "clock"],
-    { pauseMs: RANGES[range].refreshMs },
-  );
+  const loaded = useRead(api.live.history, { range, ...filled({ agent_id, type }) }, ["event", "clock"], {
+    pauseMs: RANGES[range].refreshMs,
+  });
   const last = useRef(loaded.data);
   if (loaded.data || loaded.error !== undefined) last.current = loaded.data;
   return { ...loaded, data: loaded.data ?? last.current };

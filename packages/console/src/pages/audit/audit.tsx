@@ -4,7 +4,7 @@ import { OPERATIONS } from "../../../../client/generated/operations.ts";
 import type { AuditEntry } from "../../../../client/index.ts";
 import type { Operation } from "../../../../client/operation.ts";
 import { api } from "../../data/api.ts";
-import { capitalised, fullTime } from "../../data/format.ts";
+import { capitalised, filled, fullTime } from "../../data/format.ts";
 import type { TitledKind } from "../../data/names.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { useList } from "../../data/use-list.ts";
@@ -115,10 +115,9 @@ const KINDS = [
 ];
 
 /** Returns the filters in the address as parameters of `audit.list`. */
-export function filtersOf(search: URLSearchParams): Record<string, string> {
+export function filtersOf(search: URLSearchParams) {
   const names = ["action", "actor_id", "resource_type", "resource_id", "outcome"];
-  const given = names.map((name) => [name, search.get(name) ?? ""] as const);
-  return Object.fromEntries(given.filter(([, value]) => value !== ""));
+  return filled(Object.fromEntries(names.map((name) => [name, search.get(name) ?? ""])));
 }
 
 /** Filters of the audit log; they are in the address. */

@@ -2,7 +2,7 @@ import { useEffect, useState } from "react";
 import { Link } from "react-router";
 import type { DeadLetter } from "../../../../client/index.ts";
 import { api, serverNow } from "../../data/api.ts";
-import { fullTime, number } from "../../data/format.ts";
+import { filled, fullTime, number } from "../../data/format.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { useList } from "../../data/use-list.ts";
 import { isSettled, useFollowed } from "../../data/use-load.ts";
@@ -272,9 +272,8 @@ interface LetterFilter {
 
 const NAMES = ["reason", "agent_id", "type", "text"] as const;
 
-function filterIn(search: URLSearchParams): LetterFilter {
-  return Object.fromEntries(NAMES.flatMap((name) => (search.get(name) ? [[name, search.get(name)]] : [])));
-}
+const filterIn = (search: URLSearchParams): LetterFilter =>
+  filled(Object.fromEntries(NAMES.map((name) => [name, search.get(name) ?? ""])));
 
 /** Clears all parameters of the filter. */
 const NO_FILTER = Object.fromEntries(NAMES.map((name) => [name, null]));

@@ -2,7 +2,7 @@ import { useEffect, useState } from "react";
 import { Link, useNavigate } from "react-router";
 import type { EventsListResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { mistakeInJson, timeOf } from "../../data/format.ts";
+import { filled, mistakeInJson, timeOf } from "../../data/format.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { usePages } from "../../data/use-list.ts";
 import { useSession } from "../../shell/session.tsx";
@@ -173,16 +173,9 @@ const WITHIN = [
 /** Types that are searched for are shown whether or not they are the service's own. */
 const OWN = /^(service|memory)\./;
 
-function paramsOf({ unmatched, waiting, service, within, ...texts }: Filters) {
-  const given = Object.fromEntries(Object.entries(texts).filter(([, value]) => value !== ""));
+function paramsOf({ service, within, ...asked }: Filters) {
   const since = Number(within) > 0 && new Date(Date.now() - Number(within) * HOUR_MS).toISOString();
-  const include_service = service || OWN.test(texts.type);
-  return {
-    ...{ ...given, include_service },
-    ...(unmatched && { unmatched }),
-    ...(waiting && { waiting }),
-    ...(since && { since }),
-  };
+  return { ...filled({ ...asked, since }), include_service: service || OWN.test(asked.type) };
 }
 
 function SearchForm({ filters, search }: { filters: Filters; search(filters: Filters): void }) {

@@ -1,7 +1,7 @@
 import { useSearchParams } from "react-router";
 import type { Finding } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { capitalised } from "../../data/format.ts";
+import { capitalised, filled } from "../../data/format.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { useList } from "../../data/use-list.ts";
 import { useSession } from "../../shell/session.tsx";
@@ -36,9 +36,7 @@ const COLUMNS: Column<Finding>[] = [
 /** The memories that became the institution's: what agents read as findings. */
 export function Findings() {
   const [search] = useSearchParams();
-  const agent_id = search.get("agent") ?? "";
-  const memory_id = search.get("memory") ?? "";
-  const filter = { ...(agent_id && { agent_id }), ...(memory_id && { memory_id }) };
+  const filter = filled({ agent_id: search.get("agent"), memory_id: search.get("memory") });
   return (
     <ListPage
       title="Findings"
@@ -52,7 +50,7 @@ export function Findings() {
       empty={
         <Empty
           icon={Lightbulb}
-          title={agent_id || memory_id ? "No findings for these filters" : "No findings yet"}
+          title={Object.keys(filter).length > 0 ? "No findings for these filters" : "No findings yet"}
         >
           A memory becomes a finding when it is created with scope institutional, or promoted to it.
         </Empty>

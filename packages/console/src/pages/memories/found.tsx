@@ -2,7 +2,7 @@ import { useState } from "react";
 import { Link } from "react-router";
 import type { MemoriesSearchResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { capitalised, listed, number, plural } from "../../data/format.ts";
+import { capitalised, filled, listed, number, plural } from "../../data/format.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { Button } from "../../ui/button.tsx";
@@ -122,17 +122,9 @@ export function Found({ filters }: { filters: MemoryFilters }) {
 }
 
 function paramsOf({ q, type, scope, project, tags, superseded, explain }: MemoryFilters, expect: string) {
-  return {
-    query: q,
-    limit: 20,
-    explain,
-    ...(type && { memory_types: [type] }),
-    ...(scope && { scope }),
-    ...(project && { project_id: project }),
-    ...(tags.length > 0 && { tags }),
-    ...(superseded && { include_superseded: true }),
-    ...(explain && expect && { expect }),
-  };
+  const memory_types = type && [type];
+  const asked = { memory_types, scope, tags, project_id: project, include_superseded: superseded };
+  return { query: q, limit: 20, explain, ...filled({ ...asked, expect: explain && expect }) };
 }
 
 interface ExplainedProps {

@@ -2,7 +2,7 @@ import { useState } from "react";
 import { Link, useNavigate, useSearchParams } from "react-router";
 import type { Memory } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { capitalised, listed } from "../../data/format.ts";
+import { capitalised, filled, listed } from "../../data/format.ts";
 import { useList } from "../../data/use-list.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
@@ -154,14 +154,10 @@ const COLUMNS: Column<Memory>[] = [
 /** Memories that match the filters, newest first. */
 function Listed({ filters, remember }: { filters: MemoryFilters; remember(): void }) {
   const { type, scope, project, tags, superseded, neverCited } = filters;
-  const params = {
-    ...(type && { type }),
-    ...(scope && { scope }),
-    ...(project && { project_id: project }),
-    ...(tags.length > 0 && { tags }),
-    ...(superseded && { include_superseded: true }),
-    ...(neverCited && { never_cited: true }),
-  };
+  const params = filled({
+    ...{ type, scope, tags, project_id: project },
+    ...{ include_superseded: superseded, never_cited: neverCited },
+  });
   const filtered = Object.keys(params).length > 0;
   const pages = useList(api.memories.list, params, "memories", ["memory", "merge"]);
   return (

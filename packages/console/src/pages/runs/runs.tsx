@@ -16,7 +16,7 @@ import { Time } from "../../ui/text.tsx";
 import { RunStatus, Steps } from "./words.tsx";
 import "./runs.css";
 import { useState } from "react";
-import { linesOf } from "../../data/format.ts";
+import { filled, linesOf } from "../../data/format.ts";
 import { useSession } from "../../shell/session.tsx";
 import { type Choice, Combo, findPeople, findProjects } from "../../ui/combo.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
@@ -41,11 +41,11 @@ const COLUMNS: Column<Run>[] = [
 export function Runs() {
   const [address] = useAddress();
   const navigate = useNavigate();
-  const filters = filtersOf(address);
+  const filters = paramsOf(address);
   const pages = usePages(
     async (cursor, signal) => {
       const offset = Number(cursor ?? 0);
-      const asked = { offset, limit: PAGE, ...paramsOf(filters) };
+      const asked = { offset, limit: PAGE, ...filters };
       const items: Run[] = [];
       // The service returns fewer long runs per page.
       for await (const run of api.runs.list.all(asked, { signal })) if (items.push(run) === PAGE) break;
@@ -55,7 +55,7 @@ export function Runs() {
     "runs",
     "run",
   );
-  const isFiltered = Object.keys(paramsOf(filters)).length > 0;
+  const isFiltered = Object.keys(filters).length > 0;
   return (
     <ListPage
       title="Runs"
@@ -86,36 +86,18 @@ export function Runs() {
   );
 }
 
-const STATUSES = ["all", "active", "completed", "closed"] as const;
+const STATUSES = ["active", "completed", "closed"] as const;
 
-interface RunFilters {
-  search: string;
-  status: (typeof STATUSES)[number];
-  template: string;
-  project: string;
-}
+/** Returns the filters in the address as parameters of `runs.list`. */
+const paramsOf = (address: URLSearchParams) =>
+  filled({
+    search: address.get("q"),
+    status: STATUSES.find((each) => each === address.get("status")),
+    template_slug: address.get("template"),
+    project_id: address.get("project"),
+  });
 
-/** Reads the filters from the address, so that a list can be linked and revisited. */
-function filtersOf(address: URLSearchParams): RunFilters {
-  return {
-    search: address.get("q") ?? "",
-    status: STATUSES.find((each) => each === address.get("status")) ?? "all",
-    template: address.get("template") ?? "",
-    project: address.get("project") ?? "",
-  };
-}
-
-/** Converts filters to the parameters of `runs.list`. */
-function paramsOf({ search, status, template, project }: RunFilters) {
-  return {
-    ...(search && { search }),
-    ...(status !== "all" && { status }),
-    ...(template && { template_slug: template }),
-    ...(project && { project_id: project }),
-  };
-}
-
-function Filters({ template, project }: RunFilters) {
+function Filters({ template_slug = "", project_id = "" }: ReturnType<typeof paramsOf>) {
   const choices = useLoad(readChoices, []);
   return (
     <div className="list-bar run-filters">
@@ -123,14 +105,14 @@ function Filters({ template, project }: RunFilters) {
       <SelectFilter
         name="template"
         label="Template"
-        options={withChosen("All templates", choices.data?.templates, template)}
+        options={withChosen("All templates", choices.data?.templates, template_slug)}
       />
       <SelectFilter
         name="project"
         label="Project"
-        options={withChosen("All projects", choices.data?.projects, project)}
+        options={withChosen("All projects", choices.data?.projects, project_id)}
       />
-      <SegmentsFilter name="status" label="Status" options={optionsOf(STATUSES)} />
+      <SegmentsFilter name="status" label="Status" options={optionsOf(["all", ...STATUSES])} />
     </div>
   );
 }
