@@ -5,7 +5,6 @@ import { messageOf } from "./failure.tsx";
 import { Check, X } from "./icons.tsx";
 import "./combo.css";
 import { api } from "../data/api.ts";
-import { plain } from "./plain.ts";
 
 export interface Choice {
   id: string;
@@ -15,7 +14,7 @@ export interface Choice {
 }
 
 /** Returns the choices that contain the text, or the first ones for an empty text. */
-type Find = (text: string, signal: AbortSignal) => Promise<Choice[]>;
+export type Find = (text: string, signal: AbortSignal) => Promise<Choice[]>;
 
 interface ComboProps {
   label: string;
@@ -168,12 +167,6 @@ export const findAgents: Find = async (text, signal) => {
 export const findPeople: Find = async (text, signal) => {
   const { users } = await api.users.list({ ...part(text), limit }, { signal });
   return users.map(({ id, display_name, email }) => ({ id, label: display_name, detail: email }));
-};
-
-/** Finds memories by a part of their title or content. */
-export const findMemories: Find = async (text, signal) => {
-  const { memories } = await api.memories.list({ ...part(text), limit }, { signal });
-  return memories.map(({ id, title, content }) => ({ id, label: title, detail: plain(content) }));
 };
 
 /** Finds by filtering all of a list, as there are few. */

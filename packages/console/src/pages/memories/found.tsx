@@ -6,7 +6,7 @@ import { capitalised, filled, listed, number, plural } from "../../data/format.t
 import { useAddress } from "../../data/use-address.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { Button } from "../../ui/button.tsx";
-import { type Choice, Combo, findMemories } from "../../ui/combo.tsx";
+import { type Choice, Combo } from "../../ui/combo.tsx";
 import { anyOf } from "../../ui/field.tsx";
 import { CheckFilter, SelectFilter, TextFilter } from "../../ui/filters.tsx";
 import { SearchX, TriangleAlert } from "../../ui/icons.tsx";
@@ -15,7 +15,7 @@ import { Plain } from "../../ui/plain.ts";
 import { Hits, SearchLine } from "../../ui/search.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
-import { SCOPES, ScopeBadge, StatusBadge, Tags, TYPES } from "./words.tsx";
+import { findMemories, SCOPES, ScopeBadge, StatusBadge, Tags, TYPES } from "./words.tsx";
 
 export interface MemoryFilters {
   q: string;

@@ -11,7 +11,7 @@ import { useLoad, useRead } from "../../data/use-load.ts";
 import { useIsOwn } from "../../data/use-names.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button, IconButton } from "../../ui/button.tsx";
-import { type Choice, Combo, findMemories, findTeams } from "../../ui/combo.tsx";
+import { type Choice, Combo, findTeams } from "../../ui/combo.tsx";
 import { SelectField, TextArea, TextField, useDraft } from "../../ui/field.tsx";
 import { ActButton, FormDialog, type SavingProps, saveChanges, useAct } from "../../ui/form-dialog.tsx";
 import { MoreHorizontal, Pencil, Quote } from "../../ui/icons.tsx";
@@ -25,7 +25,7 @@ import { Tabs } from "../../ui/tabs.tsx";
 import { useSaving } from "../../ui/task.tsx";
 import { Id, Json, Time, Who } from "../../ui/text.tsx";
 import { MemoryGraph, madeHere } from "./memory-graph.tsx";
-import { isStated, percent, ScopeBadge, StatusBadge, Tags } from "./words.tsx";
+import { findMemories, isStated, percent, ScopeBadge, StatusBadge, Tags } from "./words.tsx";
 import "./memories.css";
 
 /** One memory: its content, source and relationships. */

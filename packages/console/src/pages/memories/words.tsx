@@ -1,5 +1,8 @@
 import type { Memory } from "../../../../client/index.ts";
-import { capitalised } from "../../data/format.ts";
+import { api } from "../../data/api.ts";
+import { capitalised, filled } from "../../data/format.ts";
+import type { Find } from "../../ui/combo.tsx";
+import { plain } from "../../ui/plain.ts";
 import { Badge, type Tone } from "../../ui/text.tsx";
 
 export const TYPES = ["episodic", "semantic", "procedural", "entity", "reflection", "reasoning"] as const;
@@ -47,3 +50,9 @@ export const isStated = ({ confidence }: Pick<Memory, "confidence">) => confiden
 export function Confidence({ of }: { of: Pick<Memory, "confidence"> }) {
   return isStated(of) ? <span>Confidence {percent(of.confidence)}</span> : null;
 }
+
+/** Finds memories by a part of their title or content. */
+export const findMemories: Find = async (text, signal) => {
+  const { memories } = await api.memories.list({ ...filled({ search: text.trim() }), limit: 20 }, { signal });
+  return memories.map(({ id, title, content }) => ({ id, label: title, detail: plain(content) }));
+};
