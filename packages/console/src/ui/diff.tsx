@@ -153,8 +153,10 @@ export function VersionDiff({ of, textOf }: VersionDiffProps) {
   const options = of.map((number) => ({ value: String(number), label: `Version ${number}` }));
   const [newest, before = newest] = options.map(({ value }) => value);
   const [{ from, to }, field] = useDraft({ from: before ?? "1", to: newest ?? "1" });
-  const texts = useLoad((signal) => Promise.all([from, to].map((each) => textOf(each, signal))), [from, to]);
-  if (of.length < 2) return <p className="muted">Save a second version to compare.</p>;
+  const isMany = of.length > 1;
+  const chosen = isMany ? [from, to] : [];
+  const texts = useLoad((signal) => Promise.all(chosen.map((each) => textOf(each, signal))), [from, to]);
+  if (!isMany) return <p className="muted">Save a second version to compare.</p>;
   return (
     <div className="stack">
       <div className="row compare-choice">
