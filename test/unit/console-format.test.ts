@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { clockTime, dateTime, fullTime, percent } from "../../packages/console/src/data/format.ts";
+import { clockTime, dateTime, filled, fullTime, percent } from "../../packages/console/src/data/format.ts";
 
 test("times of the day are alike everywhere: from 00:00 to 23:59", () => {
   const [first, last] = [new Date(2026, 10, 22, 0, 5, 6, 7), new Date(2026, 10, 22, 23, 59, 58, 999)];
@@ -12,4 +12,12 @@ test("times of the day are alike everywhere: from 00:00 to 23:59", () => {
 test("a share is never rounded up to all", () => {
   const shares = [0, 0.57, 0.9999, 1, null];
   expect(shares.map(percent)).toEqual(["0 %", "57 %", "99.9 %", "100 %", "–"]);
+});
+
+test("parameters without a value are left out", () => {
+  expect(filled({ a: "", b: null, c: undefined, d: false, e: [], f: "x", g: ["y"], h: true })).toEqual({
+    f: "x",
+    g: ["y"],
+    h: true,
+  });
 });

@@ -1,12 +1,13 @@
 import type { ComponentType, ReactNode } from "react";
 import { createBrowserRouter, Navigate } from "react-router";
 import type { Action } from "./data/may.ts";
+import { lazily } from "./shell/error-boundary.tsx";
 import { Layout } from "./shell/layout.tsx";
-import { lazily } from "./shell/lazily.ts";
 import { NEEDS } from "./shell/nav.ts";
-import { NotFound } from "./shell/not-found.tsx";
 import { useSession } from "./shell/session.tsx";
-import { AdminsOnly, Page as Frame } from "./ui/page.tsx";
+import { ButtonLink } from "./ui/button.tsx";
+import { Compass } from "./ui/icons.tsx";
+import { AdminsOnly, Empty, Page as Frame, Page } from "./ui/page.tsx";
 
 /** A page's route, which loads the export `name` of `module` on the first visit. */
 function page<M extends Record<string, unknown>>(
@@ -38,27 +39,27 @@ export const router = createBrowserRouter([
       page("/events", () => import("./pages/events/events.tsx"), "Events"),
       page("/events/:id", () => import("./pages/events/event.tsx"), "Event"),
       page("/agents", () => import("./pages/agents/agents.tsx"), "Agents"),
-      page("/agents/:id", () => import("./pages/agents/agent.tsx"), "Agent"),
-      page("/agents/:id/handoffs/:handoff", () => import("./pages/handoffs/handoff.tsx"), "HandoffPage"),
-      page("/agents/:id/bundles/:bundle", () => import("./pages/handoffs/bundle.tsx"), "BundlePage"),
-      page("/connect", () => import("./pages/agents/connect.tsx"), "Connect"),
+      page("/agents/:id", () => import("./pages/agents/agent.tsx"), "AgentPage"),
+      page("/agents/:id/handoffs/:handoff", () => import("./pages/handoffs/handoffs.tsx"), "HandoffPage"),
+      page("/agents/:id/bundles/:bundle", () => import("./pages/handoffs/handoffs.tsx"), "BundlePage"),
+      page("/connect", () => import("./pages/authorize/authorize.tsx"), "Connect"),
       page("/oauth/authorize", () => import("./pages/authorize/authorize.tsx"), "Authorize"),
       page("/channels", () => import("./pages/channels/channels.tsx"), "Channels"),
-      page("/channels/:id", () => import("./pages/channels/channel.tsx"), "Channel"),
+      page("/channels/:id", () => import("./pages/channels/channels.tsx"), "ChannelPage"),
       page("/schedules", () => import("./pages/schedules/schedules.tsx"), "Schedules"),
-      page("/schedules/:id", () => import("./pages/schedules/schedule.tsx"), "SchedulePage"),
+      page("/schedules/:id", () => import("./pages/schedules/schedules.tsx"), "SchedulePage"),
       page("/dead-letters", () => import("./pages/dead-letters/dead-letters.tsx"), "DeadLetters"),
       page("/memories", () => import("./pages/memories/memories.tsx"), "Memories"),
       page("/memories/health", () => import("./pages/memories/health.tsx"), "Health"),
       page("/memories/erase", () => import("./pages/memories/erase.tsx"), "Erase"),
       page("/memories/merges", () => import("./pages/memories/merges.tsx"), "Merges"),
-      page("/memories/merges/:id", () => import("./pages/memories/merge.tsx"), "Merge"),
+      page("/memories/merges/:id", () => import("./pages/memories/merges.tsx"), "Merge"),
       page("/memories/:id", () => import("./pages/memories/memory.tsx"), "MemoryPage"),
       page("/findings", () => import("./pages/findings/findings.tsx"), "Findings"),
       page("/specialists", () => import("./pages/specialists/specialists.tsx"), "Specialists"),
-      page("/specialists/:name", () => import("./pages/specialists/specialist.tsx"), "SpecialistPage"),
+      page("/specialists/:name", () => import("./pages/specialists/specialists.tsx"), "SpecialistPage"),
       page("/exemplars", () => import("./pages/exemplars/exemplars.tsx"), "Exemplars"),
-      page("/exemplars/:id", () => import("./pages/exemplars/exemplar.tsx"), "ExemplarPage"),
+      page("/exemplars/:id", () => import("./pages/exemplars/exemplars.tsx"), "ExemplarPage"),
       page("/documents", () => import("./pages/documents/documents.tsx"), "Documents"),
       page("/documents/:id", () => import("./pages/documents/document.tsx"), "DocumentPage"),
       page("/runs", () => import("./pages/runs/runs.tsx"), "Runs"),
@@ -78,3 +79,17 @@ export const router = createBrowserRouter([
     ],
   },
 ]);
+
+export function NotFound() {
+  return (
+    <Page title="Page not found">
+      <Empty
+        icon={Compass}
+        title="This page does not exist"
+        action={<ButtonLink label="Go to overview" to="/" />}
+      >
+        Check the address, or start from the overview.
+      </Empty>
+    </Page>
+  );
+}

@@ -67,3 +67,49 @@ export function percent(share: number | null): string {
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${number(count)} ${count === 1 ? one : many}`;
 }
+
+/** Capitalises a code: "not_ready" becomes "Not ready". */
+export const capitalised = (word: string) =>
+  word.charAt(0).toUpperCase() + word.slice(1).replaceAll("_", " ");
+
+/** Splits a text at commas, without empty parts. */
+export const listed = (text: string) => parts(text, ",");
+
+/** Splits a text into its non-empty lines. */
+export const linesOf = (text: string) => parts(text, "\n");
+
+function parts(text: string, by: string): string[] {
+  return text
+    .split(by)
+    .map((part) => part.trim())
+    .filter(Boolean);
+}
+
+/** Returns why a text is not JSON; nothing for an empty one. */
+export function mistakeInJson(text: string): string | undefined {
+  try {
+    if (text.trim()) JSON.parse(text);
+  } catch (error) {
+    return `Invalid JSON: ${(error as Error).message}`;
+  }
+}
+
+/** Returns a time as a field of type `datetime-local` shows it: in the browser's time zone, to the second. */
+export function localTime(at: string): string {
+  const date = new Date(at);
+  const local = new Date(date.getTime() - date.getTimezoneOffset() * 60_000);
+  return local.toISOString().slice(0, 19);
+}
+
+/** Returns the time of such a field as ISO 8601. */
+export function timeOf(local: string): string {
+  return new Date(local).toISOString();
+}
+
+type Filled<T> = { [N in keyof T]?: Exclude<T[N], "" | false | null | undefined> };
+
+/** Returns the parameters that have a value: operations take no empty ones. */
+export const filled = <T extends object>(params: T): Filled<T> =>
+  Object.fromEntries(
+    Object.entries(params).filter(([, value]) => (Array.isArray(value) ? value.length > 0 : Boolean(value))),
+  ) as Filled<T>;

@@ -1,6 +1,5 @@
 import { useEffect, useRef, useSyncExternalStore } from "react";
 import type { Stats } from "../../../client/index.ts";
-import { RETRY_MS } from "./retry.ts";
 
 export interface Live {
   stats: Stats | undefined;
@@ -172,3 +171,6 @@ export function useOnChange(
     });
   }, [kinds, id, wanted]);
 }
+
+/** Retry interval after a failure that may pass, such as an outage. */
+export const RETRY_MS = 5000;

@@ -7,3 +7,13 @@ export function saveFile(content: string | Blob, name: string): void {
   link.click();
   URL.revokeObjectURL(link.href);
 }
+
+/** Returns a file's bytes in standard base64. */
+export function base64(file: Blob): Promise<string> {
+  return new Promise((done, failed) => {
+    const reader = new FileReader();
+    reader.onload = () => done((reader.result as string).replace(/^[^,]*,/, ""));
+    reader.onerror = () => failed(reader.error);
+    reader.readAsDataURL(file);
+  });
+}

@@ -4,11 +4,10 @@ import { isFinal } from "../../../client/errors.ts";
 import type { PagedCall } from "../../../client/index.ts";
 import { type Resource, useOnChange } from "./live.ts";
 import { type Merged, mergeRows } from "./merge-rows.ts";
-import { useReload } from "./use-fresh.ts";
-import { useLastError, useQuestion } from "./use-load.ts";
+import { useLastError, useQuestion, useReload } from "./use-load.ts";
 
 /** Rows that were created since the list was loaded. */
-export interface News {
+interface News {
   count: number;
   /** Inserts them. */
   show(): void;

@@ -1,6 +1,14 @@
 import { useSyncExternalStore } from "react";
 import { useSession } from "../shell/session.tsx";
-import { nameOf, namesVersion, ownerOf, subscribeNames } from "./names.ts";
+import {
+  knownName,
+  nameOf,
+  namesVersion,
+  ownerOf,
+  subscribeNames,
+  type TitledKind,
+  titledId,
+} from "./names.ts";
 
 /**
  * Returns a function that names agents, people and teams by id, each requested once; without permission it returns a
@@ -10,6 +18,13 @@ export function useNames(): (id: string) => string {
   const { may } = useSession();
   useSyncExternalStore(subscribeNames, namesVersion);
   return (id) => nameOf(id, may);
+}
+
+/** Returns the title of a resource; undefined until it is known, and if the person cannot read it. */
+export function useTitle(kind: TitledKind, id: string): string | undefined {
+  const request = useNames();
+  request(titledId(kind, id));
+  return knownName(titledId(kind, id));
 }
 
 /**

@@ -15,8 +15,8 @@ import {
 } from "@xyflow/react";
 import "@xyflow/react/dist/base.css";
 import { type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
-import { layOut } from "./layout.ts";
 import "./graph.css";
+import { Graph, layout as place } from "@dagrejs/dagre";
 
 interface GraphNode {
   id: string;
@@ -55,7 +55,7 @@ interface Data extends Record<string, unknown> {
 }
 
 type Size = Props["size"];
-type Placed = ReturnType<typeof layOut>;
+type Layout = ReturnType<typeof layOut>;
 
 /** A directed graph in layers: from left to right, or downwards on a narrow screen. */
 export function Canvas(props: Props) {
@@ -91,7 +91,7 @@ const MAX_HEIGHT = 560;
 const MARGIN = 88;
 
 /** Returns the height of the whole graph at the available width. */
-function heightOf(placed: Placed, size: Size, width: number): number {
+function heightOf(placed: Layout, size: Size, width: number): number {
   const places = [...placed.values()];
   const right = Math.max(0, ...places.map(({ x }) => x + size.width));
   const bottom = Math.max(0, ...places.map(({ y }) => y + size.height));
@@ -99,17 +99,8 @@ function heightOf(placed: Placed, size: Size, width: number): number {
   return Math.min(MAX_HEIGHT, Math.max(LEAST_HEIGHT, Math.round(bottom * zoom) + MARGIN));
 }
 
-function Flow({
-  nodes,
-  edges,
-  size,
-  selected,
-  onSelect,
-  onConnect,
-  onRemove,
-  down,
-  placed,
-}: Props & { down: boolean; placed: Placed }) {
+function Flow(props: Props & { down: boolean; placed: Layout }) {
+  const { nodes, edges, size, selected, onSelect, onConnect, onRemove, down, placed } = props;
   const select = (id: string) => id !== selected && onSelect?.(id);
   // Keyboard focus follows the order of the page, so it must match the picture.
   const turns = [...placed.keys()];
@@ -221,4 +212,52 @@ function useWidth(frame: React.RefObject<HTMLElement | null>): number {
     return () => watch.disconnect();
   }, [frame]);
   return width;
+}
+
+interface Box {
+  id: string;
+  width: number;
+  height: number;
+}
+
+export interface Line {
+  from: string;
+  to: string;
+}
+
+interface Placed {
+  x: number;
+  y: number;
+}
+
+/**
+ * Computes the upper left corner of each box, so that edges lead from left to right (or down) with few crossings.
+ * Returns the boxes in reading order.
+ */
+function layOut(
+  boxes: Box[],
+  lines: Line[],
+  direction: "right" | "down",
+  between: number,
+): Map<string, Placed> {
+  const graph = new Graph();
+  graph.setGraph({
+    rankdir: direction === "right" ? "LR" : "TB",
+    nodesep: 20,
+    ranksep: between,
+    marginx: 8,
+    marginy: 8,
+  });
+  graph.setDefaultEdgeLabel(() => ({}));
+  const known = new Set(boxes.map(({ id }) => id));
+  for (const { id, width, height } of boxes) graph.setNode(id, { width, height });
+  for (const { from, to } of lines)
+    if (known.has(from) && known.has(to) && from !== to) graph.setEdge(from, to);
+  place(graph);
+  const places = boxes.map(({ id, width, height }): [string, Placed] => {
+    const { x, y } = graph.node(id) as Placed;
+    return [id, { x: x - width / 2, y: y - height / 2 }];
+  });
+  const [along, across] = direction === "right" ? (["x", "y"] as const) : (["y", "x"] as const);
+  return new Map(places.sort(([, a], [, b]) => a[along] - b[along] || a[across] - b[across]));
 }

@@ -2,7 +2,7 @@ import { useMemo } from "react";
 import { Check, CircleDashed, CircleDot, CirclePlay, type LucideIcon, SkipForward } from "../ui/icons.tsx";
 import { Canvas } from "./canvas.tsx";
 
-export type StepStatus = "blocked" | "ready" | "in_progress" | "completed" | "skipped";
+type StepStatus = "blocked" | "ready" | "in_progress" | "completed" | "skipped";
 
 /** The part of a template's or run's step that the picture shows. */
 interface PicturedStep {

@@ -1,11 +1,11 @@
-import { Component, type ReactNode, useEffect } from "react";
-import { RETRY_MS } from "../data/retry.ts";
+import { Component, type ComponentType, lazy, type ReactNode, useEffect } from "react";
+import { RETRY_MS } from "../data/live.ts";
 import { Button } from "../ui/button.tsx";
 import { Bug, Unplug } from "../ui/icons.tsx";
 import { Empty } from "../ui/page.tsx";
 
 /** The script of a page or component could not be loaded. */
-export class NotLoaded extends Error {}
+class NotLoaded extends Error {}
 
 interface Props {
   /** The content, as the start of a sentence. */
@@ -27,7 +27,7 @@ export class ErrorBoundary extends Component<Props, { error: unknown }> {
     const { error } = this.state;
     const { what, reloads, children } = this.props;
     if (error === undefined) return children;
-    const reload = <Button onClick={() => location.reload()}>Reload</Button>;
+    const reload = <Button label="Reload" onClick={() => location.reload()} />;
     if ((error as unknown) instanceof NotLoaded) {
       return (
         <Empty icon={Unplug} title={`${what} could not be loaded`} action={reload}>
@@ -68,4 +68,23 @@ function mayReload(): boolean {
   if (Date.now() - Number(sessionStorage.getItem(RELOADED) ?? 0) < RELOAD_MS) return false;
   sessionStorage.setItem(RELOADED, String(Date.now()));
   return true;
+}
+
+/** A component whose script is loaded when first shown. */
+export function lazily<P extends object>(load: () => Promise<ComponentType<P>>) {
+  return lazy(async () => {
+    try {
+      return { default: await load() };
+    } catch (cause) {
+      throw didNotCome(cause) ? new NotLoaded("a script", { cause }) : cause;
+    }
+  });
+}
+
+/**
+ * Browsers report a missing script as a TypeError, and Vite missing styles by a message; any other error was thrown by
+ * loaded code.
+ */
+function didNotCome(cause: unknown): boolean {
+  return cause instanceof TypeError || String(cause).startsWith("Error: Unable to preload");
 }

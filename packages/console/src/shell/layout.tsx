@@ -1,18 +1,19 @@
 import { Suspense, useEffect, useRef, useState } from "react";
 import { NavLink, Outlet, ScrollRestoration, useLocation } from "react-router";
-import { capitalised } from "../data/text.ts";
-import { useTask } from "../data/use-task.ts";
+import { api } from "../data/api.ts";
+import { capitalised } from "../data/format.ts";
+import { useIsLost } from "../data/live.ts";
+import { useLoad } from "../data/use-load.ts";
 import { IconButton } from "../ui/button.tsx";
 import { Keyboard, LogOut, Menu, Monitor, Moon, Search, Sun, X } from "../ui/icons.tsx";
 import { Skeleton } from "../ui/page.tsx";
-import { Toasts } from "../ui/toast.tsx";
+import { Toasts, useTask } from "../ui/task.tsx";
 import { ErrorBoundary } from "./error-boundary.tsx";
-import { Lost } from "./lost.tsx";
-import { Mark } from "./mark.tsx";
-import { NEEDS, PLACES, type Place } from "./nav.ts";
+import { isFor, PLACES } from "./nav.ts";
 import { Palette } from "./palette/palette.tsx";
 import { useSession } from "./session.tsx";
 import { MODIFIER, ShortcutsDialog, useShortcuts } from "./shortcuts.tsx";
+import { Mark } from "./sign-in.tsx";
 import { setTheme, type Theme, useTheme } from "./theme.ts";
 
 /** The frame of every page: navigation, the signed-in person and the page. */
@@ -80,8 +81,6 @@ export function Layout() {
 
 function Sidebar({ openPalette, showHelp }: { openPalette(): void; showHelp(): void }) {
   const { user, tenant, may, signOut } = useSession();
-  const isShown = ({ to, unless }: Place) =>
-    may(NEEDS[to]?.action ?? "auth.session") && !(unless && may(unless));
   const leave = useTask(signOut);
   return (
     <aside className="sidebar">
@@ -101,12 +100,14 @@ function Sidebar({ openPalette, showHelp }: { openPalette(): void; showHelp(): v
         {PLACES.map(({ title, places }) => (
           <div key={title} className="nav-group">
             {title && <p className="nav-title">{title}</p>}
-            {places.filter(isShown).map(({ to, label, icon: Icon }) => (
-              <NavLink key={to} to={to} end={to === "/"} className="nav-link">
-                <Icon aria-hidden size={16} />
-                {label}
-              </NavLink>
-            ))}
+            {places
+              .filter((place) => isFor(place, may))
+              .map(({ to, label, icon: Icon }) => (
+                <NavLink key={to} to={to} end={to === "/"} className="nav-link">
+                  <Icon aria-hidden size={16} />
+                  {label}
+                </NavLink>
+              ))}
           </div>
         ))}
       </nav>
@@ -152,5 +153,32 @@ function ThemeSwitch() {
         />
       ))}
     </fieldset>
+  );
+}
+
+/** Longer than a restart. */
+const GRACE_MS = 6000;
+
+/** Warns that the page no longer follows the server. Checks once whether the session is over. */
+function Lost() {
+  const isLost = useIsLost();
+  const [told, setTold] = useState(false);
+  useEffect(() => {
+    if (!isLost) return;
+    const timer = setTimeout(() => setTold(true), GRACE_MS);
+    return () => {
+      clearTimeout(timer);
+      setTold(false);
+    };
+  }, [isLost]);
+  useLoad((signal) => (told ? api.auth.session({}, { signal }) : Promise.resolve(null)), [told]);
+  return (
+    <div role="status" className="lost">
+      {told && (
+        <p className="notice warn">
+          The server is not responding. This page may be out of date; it updates when the connection is back.
+        </p>
+      )}
+    </div>
   );
 }

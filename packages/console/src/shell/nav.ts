@@ -1,29 +1,10 @@
 import type { Action } from "../data/may.ts";
-import {
-  Activity,
-  BookMarked,
-  Bot,
-  Brain,
-  Cable,
-  CalendarClock,
-  FileOutput,
-  FileText,
-  Hash,
-  Laptop,
-  Lightbulb,
-  type LucideIcon,
-  MailX,
-  Radio,
-  Settings,
-  Shapes,
-  UserCog,
-  Workflow,
-} from "../ui/icons.tsx";
+import * as Icon from "../ui/icons.tsx";
 
-export interface Place {
+interface Place {
   to: string;
   label: string;
-  icon: LucideIcon;
+  icon: Icon.LucideIcon;
   /** Hidden for those who may call this: they reach it from another page. */
   unless?: Action;
 }
@@ -41,33 +22,85 @@ export const PLACES: { title: string; places: Place[] }[] = [
   {
     title: "Sense",
     places: [
-      { to: "/", label: "Overview", icon: Activity },
-      { to: "/events", label: "Events", icon: Radio },
-      { to: "/agents", label: "Agents", icon: Bot },
-      { to: "/connect", label: "Connect a device", icon: Laptop, unless: "agents.list" },
-      { to: "/channels", label: "Channels", icon: Hash },
-      { to: "/schedules", label: "Schedules", icon: CalendarClock },
-      { to: "/dead-letters", label: "Dead letters", icon: MailX },
-      { to: "/ingest", label: "Ingest", icon: Cable },
+      { to: "/", label: "Overview", icon: Icon.Activity },
+      { to: "/events", label: "Events", icon: Icon.Radio },
+      { to: "/agents", label: "Agents", icon: Icon.Bot },
+      { to: "/connect", label: "Connect a device", icon: Icon.Laptop, unless: "agents.list" },
+      { to: "/channels", label: "Channels", icon: Icon.Hash },
+      { to: "/schedules", label: "Schedules", icon: Icon.CalendarClock },
+      { to: "/dead-letters", label: "Dead letters", icon: Icon.MailX },
+      { to: "/ingest", label: "Ingest", icon: Icon.Cable },
     ],
   },
   {
     title: "Remember",
     places: [
-      { to: "/memories", label: "Memories", icon: Brain },
-      { to: "/findings", label: "Findings", icon: Lightbulb },
-      { to: "/documents", label: "Documents", icon: FileText },
-      { to: "/specialists", label: "Specialists", icon: UserCog },
+      { to: "/memories", label: "Memories", icon: Icon.Brain },
+      { to: "/findings", label: "Findings", icon: Icon.Lightbulb },
+      { to: "/documents", label: "Documents", icon: Icon.FileText },
+      { to: "/specialists", label: "Specialists", icon: Icon.UserCog },
     ],
   },
   {
     title: "Work together",
     places: [
-      { to: "/runs", label: "Runs", icon: Workflow },
-      { to: "/templates", label: "Templates", icon: Shapes },
-      { to: "/exemplars", label: "Exemplars", icon: BookMarked },
-      { to: "/outputs", label: "Outputs", icon: FileOutput },
+      { to: "/runs", label: "Runs", icon: Icon.Workflow },
+      { to: "/templates", label: "Templates", icon: Icon.Shapes },
+      { to: "/exemplars", label: "Exemplars", icon: Icon.BookMarked },
+      { to: "/outputs", label: "Outputs", icon: Icon.FileOutput },
     ],
   },
-  { title: "", places: [{ to: "/settings", label: "Settings", icon: Settings }] },
+  { title: "", places: [{ to: "/settings", label: "Settings", icon: Icon.Settings }] },
 ];
+
+/** A place that the palette can go to. */
+export interface Target {
+  to: string;
+  label: string;
+  /** Small text that distinguishes places of the same name. */
+  detail?: string | undefined;
+  icon: Icon.LucideIcon;
+  group: string;
+}
+
+type May = (action: Action) => boolean;
+
+const setting = (tab: string, label: string, needs?: Action) => {
+  return { to: `/settings?tab=${tab}`, label, detail: "Settings", icon: Icon.Settings, needs };
+};
+
+/** Pages that the sidebar does not show. */
+const FURTHER: (Omit<Target, "group"> & { needs?: Action | undefined })[] = [
+  { to: "/memories/merges", label: "Merge proposals", detail: "Memories", icon: Icon.GitMerge },
+  { to: "/memories/health", label: "Memory health", detail: "Memories", icon: Icon.HeartPulse },
+  { to: "/templates/new", label: "New template", detail: "Templates", icon: Icon.Shapes },
+  setting("people", "People", "users.list"),
+  setting("teams", "Teams", "teams.list"),
+  setting("projects", "Projects"),
+  setting("limits", "Limits"),
+  setting("audit", "Audit log", "audit.list"),
+  setting("account", "Your account"),
+];
+
+/** Whether a place of the sidebar is for a person. */
+export const isFor = ({ to, unless }: Place, may: May) =>
+  may(NEEDS[to]?.action ?? "auth.session") && !(unless && may(unless));
+
+/** Returns the pages that a person may open. */
+export function pagesFor(may: May): Target[] {
+  const main = PLACES.flatMap(({ places }) => places).filter((place) => isFor(place, may));
+  const further = FURTHER.filter(({ needs }) => needs === undefined || may(needs));
+  return [...main, ...further].map(({ to, label, icon, ...more }) => ({
+    ...{ to, label, icon, group: "Pages" },
+    detail: "detail" in more ? more.detail : undefined,
+  }));
+}
+
+/** Whether each word of the text begins a word of the page's name. */
+export function isNamed({ label, detail = "" }: Target, text: string): boolean {
+  const words = ` ${label} ${detail}`.toLowerCase();
+  return text
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => words.includes(` ${word}`));
+}

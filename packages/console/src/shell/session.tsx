@@ -11,18 +11,15 @@ import {
   useState,
 } from "react";
 import { isFinal } from "../../../client/errors.ts";
-import type { AuthSessionResult } from "../../../client/index.ts";
-import { isApiError } from "../../../client/index.ts";
+import { type AuthSessionResult, isApiError } from "../../../client/index.ts";
 import { api, serverNow, setSession } from "../data/api.ts";
-import { forgetLive } from "../data/live.ts";
+import { forgetLive, RETRY_MS } from "../data/live.ts";
 import { type Action, mayCall } from "../data/may.ts";
 import { forgetNames, nameIs } from "../data/names.ts";
-import { forgetRecent, recentFor } from "../data/recent.ts";
-import { RETRY_MS } from "../data/retry.ts";
+import { forgetRecent, recentFor } from "../data/stored.ts";
 import { newCache } from "../data/use-load.ts";
 import { Failure } from "../ui/failure.tsx";
-import { signInJourney } from "./provider.ts";
-import { SignIn } from "./sign-in.tsx";
+import { SignIn, signInJourney } from "./sign-in.tsx";
 
 interface SessionValue extends AuthSessionResult {
   /** Whether the person may call it: actions that their role never allows are not offered. */

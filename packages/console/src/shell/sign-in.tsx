@@ -1,12 +1,9 @@
 import { type FormEvent, useEffect, useState } from "react";
 import { type AuthMethodsResult, type AuthSessionResult, isApiError } from "../../../client/index.ts";
 import { api } from "../data/api.ts";
-import { useDraft } from "../data/use-draft.ts";
 import { Button } from "../ui/button.tsx";
 import { Failure } from "../ui/failure.tsx";
-import { TextField } from "../ui/field.tsx";
-import { Mark } from "./mark.tsx";
-import { startAddress } from "./provider.ts";
+import { TextField, useDraft } from "../ui/field.tsx";
 
 const REFUSED =
   "The e-mail or password is incorrect. If your e-mail belongs to several organisations, enter one of them.";
@@ -129,9 +126,7 @@ function PasswordForm({ known = "", onSignedIn }: PasswordFormProps) {
         />
       </details>
       {error !== undefined && <Failure error={error} />}
-      <Button kind="primary" type="submit" busy={busy}>
-        Sign in
-      </Button>
+      <Button label="Sign in" kind="primary" type="submit" busy={busy} />
     </form>
   );
 }
@@ -162,4 +157,70 @@ function useTitle(title: string): void {
       document.title = before;
     };
   }, [title]);
+}
+
+/** The product's mark: signals arrive from many sides and are felt in one place. */
+export function Mark({ size = 24 }: { size?: number }) {
+  return (
+    <svg width={size} height={size} viewBox="0 0 32 32" aria-hidden="true">
+      <rect width="32" height="32" rx="8" fill="#4f46e5" />
+      <g fill="none" stroke="#fff" strokeWidth="2.4" strokeLinecap="round">
+        <path d="M7 9c6 0 6 7 11 7M7 23c6 0 6-7 11-7M7 16h11" />
+      </g>
+      <circle cx="22" cy="16" r="3.6" fill="#fff" />
+    </svg>
+  );
+}
+
+/** Begins a sign-in by the identity provider; the page can be opened by a link from elsewhere too. */
+const START = "/sign-in/start";
+/** The provider sends the browser back here. */
+const CALLBACK = "/sign-in/callback";
+const KEPT_PATH = "sensorium.sign-in.path";
+
+/** Returns the address that begins a sign-in by the identity provider and ends at a path of the console. */
+const startAddress = (path: string) => `${START}?to=${encodeURIComponent(path)}`;
+
+let journey: Promise<never> | null | undefined;
+
+/**
+ * Continues a sign-in by the identity provider if the page's address belongs to one: then the browser leaves the page,
+ * signed in or for the provider.
+ *
+ * @returns null for any other address; otherwise a promise that ends only with the error that ends the sign-in
+ */
+export function signInJourney(): Promise<never> | null {
+  // Once: a code of the provider counts once.
+  journey ??= stepAt(location.pathname);
+  return journey;
+}
+
+function stepAt(path: string): Promise<never> | null {
+  if (path === START) return leave();
+  return path === CALLBACK ? arrive() : null;
+}
+
+async function leave(): Promise<never> {
+  sessionStorage.setItem(KEPT_PATH, ownPath(new URLSearchParams(location.search).get("to")));
+  return goTo((await api.auth.beginOidc()).url);
+}
+
+async function arrive(): Promise<never> {
+  const query = location.search.slice(1);
+  // Not to be seen, kept in the history or sent again.
+  history.replaceState(null, "", CALLBACK);
+  await api.auth.finishOidc({ query });
+  return goTo(ownPath(sessionStorage.getItem(KEPT_PATH)));
+}
+
+function goTo(address: string): Promise<never> {
+  location.replace(address);
+  return new Promise(() => {});
+}
+
+/** Only paths of the console: a link from elsewhere must not lead to another site. */
+function ownPath(path: string | null): string {
+  const { origin, pathname, search } = new URL(path ?? "/", location.origin);
+  const isOwn = origin === location.origin && !pathname.startsWith("/sign-in");
+  return isOwn ? pathname + search : "/";
 }

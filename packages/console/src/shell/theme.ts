@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from "react";
+import { store } from "../data/stored.ts";
 
 export type Theme = "system" | "light" | "dark";
 
@@ -14,12 +15,8 @@ export function setTheme(theme: Theme): void {
   const { dataset } = document.documentElement;
   if (theme === "system") delete dataset.theme;
   else dataset.theme = theme;
-  try {
-    if (theme === "system") localStorage.removeItem(KEY);
-    else localStorage.setItem(KEY, theme);
-  } catch {
-    // Then the choice lasts until the page is closed.
-  }
+  // If it cannot be stored, the choice lasts until the page is closed.
+  store(KEY, theme === "system" ? null : theme);
   for (const listener of listeners) listener();
 }
 

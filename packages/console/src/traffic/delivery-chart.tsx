@@ -1,25 +1,20 @@
 import { Suspense, useMemo, useRef } from "react";
 import type { TrafficHistory } from "../../../client/index.ts";
 import { api } from "../data/api.ts";
-import { findAgents } from "../data/find.ts";
 import { useAddress } from "../data/use-address.ts";
-import { useFollowed } from "../data/use-fresh.ts";
-import type { Loaded } from "../data/use-load.ts";
-import { useNames } from "../data/use-names.ts";
-import { ErrorBoundary } from "../shell/error-boundary.tsx";
-import { lazily } from "../shell/lazily.ts";
+import { type Loaded, useRead } from "../data/use-load.ts";
+import { ErrorBoundary, lazily } from "../shell/error-boundary.tsx";
 import { useSession } from "../shell/session.tsx";
-import { Combo } from "../ui/combo.tsx";
-import { Segments, SelectField } from "../ui/field.tsx";
+import { findAgents } from "../ui/combo.tsx";
+import { ComboFilter, SegmentsFilter, SelectFilter } from "../ui/filters.tsx";
 import { Card, Skeleton } from "../ui/page.tsx";
 import { Load } from "../ui/table.tsx";
-import { isRange, RANGES, type Range, toChart } from "./chart-data.ts";
 import "./delivery-chart.css";
+import { compact, dateTime, duration, filled, number } from "../data/format.ts";
+import type { Line } from "../ui/chart.tsx";
 
 /** Loaded separately: the chart library reads the browser's language as it loads, which some browsers lack. */
 const Chart = lazily(async () => (await import("../ui/chart.tsx")).Chart);
-
-const CHOICES = (Object.keys(RANGES) as Range[]).map((value) => ({ value, label: RANGES[value].label }));
 
 interface Filters {
   range: Range;
@@ -29,7 +24,7 @@ interface Filters {
 
 /** Published events and the outcome of their deliveries over time, of all agents or one. The choices are in the address. */
 export function DeliveryChart({ agentId }: { agentId?: string }) {
-  const [search, change] = useAddress();
+  const [search] = useAddress();
   const asked = search.get("range");
   const range = isRange(asked) ? asked : "15m";
   const filters: Filters = {
@@ -38,20 +33,12 @@ export function DeliveryChart({ agentId }: { agentId?: string }) {
     type: search.get("type") || undefined,
   };
   const history = useHistory(filters);
-  const set = (changes: Record<string, string | null>) => change(changes, { replace: true });
   return (
     <Card
       title="Traffic"
-      actions={
-        <Segments
-          label="Time range"
-          value={range}
-          options={CHOICES}
-          onChange={(value) => set({ range: value === "15m" ? null : value })}
-        />
-      }
+      actions={<SegmentsFilter name="range" label="Time range" options={CHOICES} replace />}
     >
-      <Choices {...filters} ofOne={agentId !== undefined} types={history.data?.types ?? []} set={set} />
+      <Choices {...filters} ofOne={agentId !== undefined} types={history.data?.types ?? []} />
       <ErrorBoundary what="The chart">
         <Suspense fallback={<Skeleton lines={6} />}>
           <Load of={history} lines={6}>
@@ -65,12 +52,9 @@ export function DeliveryChart({ agentId }: { agentId?: string }) {
 
 /** Loads the history again at the pace of its values; the last one remains until another choice is loaded. */
 function useHistory({ range, agent_id, type }: Filters): Loaded<TrafficHistory> {
-  const loaded = useFollowed(
-    ["event", "clock"],
-    (signal) => api.live.history({ range, ...(agent_id && { agent_id }), ...(type && { type }) }, { signal }),
-    [range, agent_id, type],
-    { pauseMs: RANGES[range].refreshMs },
-  );
+  const loaded = useRead(api.live.history, { range, ...filled({ agent_id, type }) }, ["event", "clock"], {
+    pauseMs: RANGES[range].refreshMs,
+  });
   const last = useRef(loaded.data);
   if (loaded.data || loaded.error !== undefined) last.current = loaded.data;
   return { ...loaded, data: loaded.data ?? last.current };
@@ -85,33 +69,81 @@ interface ChoicesProps extends Filters {
   /** Whether the agent is that of the page. */
   ofOne: boolean;
   types: string[];
-  set(changes: Record<string, string | null>): void;
 }
 
 /** Filters by agent and type, for those who may read them. */
-function Choices({ agent_id, type, ofOne, types, set }: ChoicesProps) {
+function Choices({ type, ofOne, types }: ChoicesProps) {
   const { may } = useSession();
-  const nameOf = useNames();
   const byAgent = !ofOne && may("agents.list");
   const all = type && !types.includes(type) ? [type, ...types] : types;
   if (!byAgent && all.length === 0) return null;
   return (
     <div className="filters traffic-filters">
-      {byAgent && (
-        <Combo
-          label="Agent"
-          none="All agents"
-          value={agent_id ? { id: agent_id, label: nameOf(agent_id) } : null}
-          find={findAgents}
-          onChange={(choice) => set({ agent: choice?.id ?? null })}
-        />
-      )}
-      <SelectField
+      {byAgent && <ComboFilter name="agent" label="Agent" find={findAgents} none="All agents" replace />}
+      <SelectFilter
+        name="type"
         label="Event type"
-        value={type ?? ""}
         options={[{ value: "", label: "All types" }, ...all.map((value) => ({ value, label: value }))]}
-        onChange={(value) => set({ type: value || null })}
+        replace
       />
     </div>
   );
+}
+
+/** The time ranges: their names, and how often they are loaded again. */
+const RANGES = {
+  "15m": { label: "15 min", whole: "Last 15 minutes", refreshMs: 5000 },
+  "1h": { label: "1 h", whole: "Last hour", refreshMs: 5000 },
+  "24h": { label: "24 h", whole: "Last 24 hours", refreshMs: 30_000 },
+  "7d": { label: "7 d", whole: "Last 7 days", refreshMs: 60_000 },
+} as const;
+type Range = keyof typeof RANGES;
+
+const CHOICES = (Object.keys(RANGES) as Range[]).map((value) => ({ value, label: RANGES[value].label }));
+
+export const isRange = (value: string | null): value is Range =>
+  value !== null && Object.hasOwn(RANGES, value);
+
+const LINES = [
+  ["published", "Published", "--chart-1"],
+  ["created", "Deliveries", "--chart-4"],
+  ["acknowledged", "Acknowledged", "--chart-3"],
+  ["failed", "Failed attempts", "--chart-2"],
+  ["dead_lettered", "Dead letters", "--chart-5"],
+] as const;
+
+const UNITS: Record<number, string> = { 60: "per minute", 300: "per 5 minutes", 3600: "per hour" };
+const TIME = new Intl.DateTimeFormat("en", { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+
+/** Converts a history to what the chart draws. */
+export function toChart({ range, from, to, step_seconds: step, series, totals }: TrafficHistory) {
+  const first = Date.parse(from) / 1000;
+  const unit = UNITS[step] as string;
+  const { whole } = RANGES[range];
+  const latency = (seconds: number) => duration(seconds);
+  return {
+    label: `Traffic ${unit}, ${whole.toLowerCase()}: ${LINES.map(([key, label]) => `${label} ${number(totals[key])}`).join(", ")}`,
+    unit,
+    whole: `${whole}, in all`,
+    from: first,
+    to: Date.parse(to) / 1000,
+    times: series.published.map((_, i) => first + i * step),
+    lines: LINES.map(
+      ([key, label, color]): Line => ({ label, color, values: series[key], total: compact(totals[key]) }),
+    ),
+    remarks: [
+      {
+        label: "Mean latency",
+        values: series.latency_seconds,
+        total: totals.latency_seconds === null ? "–" : latency(totals.latency_seconds),
+        format: latency,
+      },
+    ],
+    format: number,
+    timeOf: (at: number) => {
+      const end = at + step;
+      const isComplete = end * 1000 <= Date.parse(to);
+      return `${dateTime(new Date(at * 1000))} – ${isComplete ? TIME.format(new Date(end * 1000)) : "now"}`;
+    },
+  };
 }

@@ -8,27 +8,19 @@ import {
 import { Link } from "react-router";
 import type { LucideIcon } from "./icons.tsx";
 
-interface Look {
+export interface Look {
   /** `remove` opens a confirmation; `danger` acts. */
-  kind?: "primary" | "plain" | "quiet" | "remove" | "danger";
-  small?: boolean;
-  icon?: LucideIcon;
-  children?: ReactNode;
+  kind?: "primary" | "plain" | "quiet" | "remove" | "danger" | undefined;
+  small?: boolean | undefined;
+  icon?: LucideIcon | undefined;
+  label?: ReactNode;
 }
 
-type ButtonProps = Look & ButtonHTMLAttributes<HTMLButtonElement> & { busy?: boolean };
+type ButtonProps = Look & Omit<ButtonHTMLAttributes<HTMLButtonElement>, "children"> & { busy?: boolean };
 
 /** While busy it keeps its width and the focus, and ignores clicks. */
-export function Button({
-  kind = "plain",
-  small,
-  icon,
-  busy,
-  children,
-  className = "",
-  onClick,
-  ...rest
-}: ButtonProps) {
+export function Button(props: ButtonProps) {
+  const { kind = "plain", small, icon, busy, label, className = "", onClick, ...rest } = props;
   return (
     <button
       type="button"
@@ -38,9 +30,7 @@ export function Button({
       aria-busy={busy || undefined}
       onClick={busy ? ignore : onClick}
     >
-      <Inside icon={icon} small={small}>
-        {children}
-      </Inside>
+      <Inside icon={icon} small={small} label={label} />
       {busy && <span className="spinner" aria-hidden />}
     </button>
   );
@@ -61,12 +51,10 @@ export function DialogButton({ dialog, ...look }: Look & { dialog(onClose: () =>
 }
 
 /** A link styled as a button. */
-export function ButtonLink({ to, kind = "plain", small, icon, children }: Look & { to: string }) {
+export function ButtonLink({ to, kind = "plain", small, ...inside }: Look & { to: string }) {
   return (
     <Link to={to} className={classOf(kind, small)}>
-      <Inside icon={icon} small={small}>
-        {children}
-      </Inside>
+      <Inside small={small} {...inside} />
     </Link>
   );
 }
@@ -84,15 +72,11 @@ export function IconButton({
   );
 }
 
-function Inside({
-  icon: Icon,
-  small,
-  children,
-}: Pick<Look, "small" | "children"> & { icon: LucideIcon | undefined }) {
+function Inside({ icon: Icon, small, label }: Omit<Look, "kind">) {
   return (
     <span className="button-inside">
       {Icon && <Icon aria-hidden size={small ? 14 : 16} />}
-      {children}
+      {label}
     </span>
   );
 }

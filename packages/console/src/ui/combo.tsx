@@ -4,6 +4,7 @@ import { IconButton } from "./button.tsx";
 import { messageOf } from "./failure.tsx";
 import { Check, X } from "./icons.tsx";
 import "./combo.css";
+import { api } from "../data/api.ts";
 
 export interface Choice {
   id: string;
@@ -12,22 +13,24 @@ export interface Choice {
   detail?: string | undefined;
 }
 
+/** Returns the choices that contain the text, or the first ones for an empty text. */
+export type Find = (text: string, signal: AbortSignal) => Promise<Choice[]>;
+
 interface ComboProps {
   label: string;
   hint?: string;
   value: Choice | null;
   onChange(choice: Choice | null): void;
-  /** Returns the choices that contain the text, or the first ones for an empty text. */
-  find(text: string, signal: AbortSignal): Promise<Choice[]>;
+  find: Find;
   /** Label for choosing nothing. Without it a choice is required. */
-  none?: string;
+  none?: string | undefined;
 }
 
 /** Wait for a pause in typing before searching. */
 const PAUSE_MS = 150;
 
 /** The typed text, null while the list is closed; what it finds; and the position of the one that Enter takes. */
-function useCombo(find: ComboProps["find"], onChange: ComboProps["onChange"]) {
+function useCombo(find: Find, onChange: ComboProps["onChange"]) {
   const [text, setText] = useState<string | null>(null);
   const [at, setAt] = useState(0);
   const found = useLoad(
@@ -147,7 +150,54 @@ function stateOf({ error, loading }: { error: unknown; loading: boolean }): stri
   return loading ? "Searching…" : "No matches.";
 }
 
-async function later(text: string, signal: AbortSignal, find: ComboProps["find"]): Promise<Choice[]> {
+async function later(text: string, signal: AbortSignal, find: Find): Promise<Choice[]> {
   if (text) await new Promise((done) => setTimeout(done, PAUSE_MS));
   return signal.aborted ? [] : find(text, signal);
 }
+
+const limit = 20;
+const part = (text: string) => (text.trim() ? { search: text.trim() } : {});
+
+/** Finds active agents by a part of their name. */
+export const findAgents: Find = async (text, signal) => {
+  const { agents } = await api.agents.list({ ...part(text), status: "active", limit }, { signal });
+  return agents.map(({ id, name, description }) => ({ id, label: name, detail: description ?? undefined }));
+};
+
+export const findPeople: Find = async (text, signal) => {
+  const { users } = await api.users.list({ ...part(text), limit }, { signal });
+  return users.map(({ id, display_name, email }) => ({ id, label: display_name, detail: email }));
+};
+
+/** Finds by filtering all of a list, as there are few. */
+function among<T>(
+  all: (of: { limit: number }, how: { signal: AbortSignal }) => AsyncIterable<T>,
+  choiceOf: (row: T) => Choice | false,
+): Find {
+  return async (text, signal) => {
+    const found: Choice[] = [];
+    const wanted = text.trim().toLowerCase();
+    for await (const row of all({ limit: 200 }, { signal })) {
+      const choice = choiceOf(row);
+      if (choice && `${choice.label} ${choice.detail ?? ""}`.toLowerCase().includes(wanted))
+        found.push(choice);
+    }
+    return found.slice(0, limit);
+  };
+}
+
+export const findTeams = among(api.teams.list.all, ({ id, name }) => ({ id, label: name }));
+
+export const findProjects = among(api.projects.list.all, ({ key, name }) => ({
+  id: key,
+  label: key,
+  detail: name === key ? undefined : name,
+}));
+
+/** Finds one's own agents. */
+export const findOwnAgents = among(api.agents.listOwn.all, ({ id, name }) => ({ id, label: name }));
+
+export const findOwnActiveAgents = among(
+  api.agents.listOwn.all,
+  ({ id, name, status }) => status === "active" && { id, label: name },
+);

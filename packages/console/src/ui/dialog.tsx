@@ -50,11 +50,7 @@ export function Dialog({ title, onClose, children, footer, done, wide, light }: 
         {(footer || done) && (
           <footer className="dialog-foot">
             {footer}
-            {done && (
-              <Button kind="primary" onClick={onClose}>
-                {done}
-              </Button>
-            )}
+            {done && <Button label={done} kind="primary" onClick={onClose} />}
           </footer>
         )}
       </div>

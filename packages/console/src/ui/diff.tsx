@@ -1,6 +1,9 @@
+import { diffLines, diffWordsWithSpace } from "diff";
 import { useMemo } from "react";
 import { plural } from "../data/format.ts";
-import { type DiffRow, diffRows } from "./diff-rows.ts";
+import { useLoad } from "../data/use-load.ts";
+import { SelectField, useDraft } from "./field.tsx";
+import { Load } from "./table.tsx";
 import "./diff.css";
 
 /** Unchanged lines shown around a change. */
@@ -23,7 +26,24 @@ export function Diff({ before, after }: { before: string; after: string }) {
         {hunks(rows).map((hunk) => (
           <div key={`${hunk[0]?.before}/${hunk[0]?.after}`} className="diff-hunk">
             {hunk.map((row) => (
-              <Row key={`${row.before}/${row.after}`} row={row} />
+              <div key={`${row.before}/${row.after}`} className={`diff-row ${row.kind}`}>
+                <span className="diff-number num">{row.before}</span>
+                <span className="diff-number num">{row.after}</span>
+                <span className="diff-sign" aria-hidden="true">
+                  {SIGN[row.kind]}
+                </span>
+                <span className="diff-text">
+                  <span className="visually-hidden">{SPOKEN[row.kind]}</span>
+                  {row.text.map((stretch, index) =>
+                    stretch.changed ? (
+                      // biome-ignore lint/suspicious/noArrayIndexKey: stretches have no other name and never move
+                      <mark key={index}>{stretch.text}</mark>
+                    ) : (
+                      stretch.text
+                    ),
+                  )}
+                </span>
+              </div>
             ))}
           </div>
         ))}
@@ -34,29 +54,6 @@ export function Diff({ before, after }: { before: string; after: string }) {
 
 const SIGN = { same: " ", removed: "−", added: "+" };
 const SPOKEN = { same: "", removed: "removed: ", added: "added: " };
-
-function Row({ row }: { row: DiffRow }) {
-  return (
-    <div className={`diff-row ${row.kind}`}>
-      <span className="diff-number num">{row.before}</span>
-      <span className="diff-number num">{row.after}</span>
-      <span className="diff-sign" aria-hidden="true">
-        {SIGN[row.kind]}
-      </span>
-      <span className="diff-text">
-        <span className="visually-hidden">{SPOKEN[row.kind]}</span>
-        {row.text.map((stretch, index) =>
-          stretch.changed ? (
-            // biome-ignore lint/suspicious/noArrayIndexKey: stretches have no other name and never move
-            <mark key={index}>{stretch.text}</mark>
-          ) : (
-            stretch.text
-          ),
-        )}
-      </span>
-    </div>
-  );
-}
 
 /** Returns the changes with a few surrounding lines, without the rest. */
 function hunks(rows: DiffRow[]): DiffRow[][] {
@@ -72,4 +69,103 @@ function hunks(rows: DiffRow[]): DiffRow[][] {
     else all.push([row]);
   }
   return all;
+}
+
+/** A part of a line; `changed` if it differs from the corresponding line. */
+interface Stretch {
+  text: string;
+  changed: boolean;
+}
+
+interface DiffRow {
+  kind: "same" | "removed" | "added";
+  /** The line's number in the old and in the new text, from 1. */
+  before: number | null;
+  after: number | null;
+  text: Stretch[];
+}
+
+/** With more edits, the texts are unrelated, and finding the smallest difference would take minutes. */
+const MAX_EDITS = 20_000;
+
+/** Merges the lines of two texts into one list, with changed words marked; null if they differ too much to compare. */
+function diffRows(before: string, after: string): DiffRow[] | null {
+  const parts = diffLines(before, after, { maxEditLength: MAX_EDITS });
+  if (!parts) return null;
+  const at = { before: 0, after: 0 };
+  return parts.flatMap((part, index) => {
+    const other = counterpart(parts, index);
+    const lines = linesOf(part.value);
+    const marked = other && linesOf(other.value).length === lines.length ? linesOf(other.value) : undefined;
+    return lines.map((line, number) => rowOf(part, line, marked?.[number], at));
+  });
+}
+
+interface Part {
+  value: string;
+  added?: boolean;
+  removed?: boolean;
+}
+
+/** A removed part corresponds to the added part right after it. */
+function counterpart(parts: Part[], index: number): Part | undefined {
+  const [last, part, next] = [parts[index - 1], parts[index], parts[index + 1]];
+  if (part?.removed && next?.added) return next;
+  return part?.added && last?.removed ? last : undefined;
+}
+
+function rowOf(
+  part: Part,
+  line: string,
+  against: string | undefined,
+  at: { before: number; after: number },
+): DiffRow {
+  const kind = part.removed ? "removed" : part.added ? "added" : "same";
+  return {
+    kind,
+    before: kind === "added" ? null : ++at.before,
+    after: kind === "removed" ? null : ++at.after,
+    text: against === undefined ? [{ text: line, changed: false }] : stretches(line, against),
+  };
+}
+
+/** Splits a line into parts, marking words that the other line lacks. */
+function stretches(line: string, against: string): Stretch[] {
+  return diffWordsWithSpace(against, line)
+    .filter((word) => !word.removed)
+    .map((word) => ({ text: word.value, changed: word.added === true }));
+}
+
+function linesOf(text: string): string[] {
+  const lines = text.split("\n");
+  if (lines.at(-1) === "") lines.pop();
+  return lines;
+}
+
+interface VersionDiffProps {
+  /** The numbers of the versions, newest first. */
+  of: readonly number[];
+  textOf(version: string, signal: AbortSignal): Promise<string>;
+}
+
+/** Chooses two versions of a text, at first the last two, and shows what changed between them. */
+export function VersionDiff({ of, textOf }: VersionDiffProps) {
+  const options = of.map((number) => ({ value: String(number), label: `Version ${number}` }));
+  const [newest, before = newest] = options.map(({ value }) => value);
+  const [{ from, to }, field] = useDraft({ from: before ?? "1", to: newest ?? "1" });
+  const isMany = of.length > 1;
+  const chosen = isMany ? [from, to] : [];
+  const texts = useLoad((signal) => Promise.all(chosen.map((each) => textOf(each, signal))), [from, to]);
+  if (!isMany) return <p className="muted">Save a second version to compare.</p>;
+  return (
+    <div className="stack">
+      <div className="row compare-choice">
+        <SelectField label="From" {...field("from")} options={options} />
+        <SelectField label="To" {...field("to")} options={options} />
+      </div>
+      <Load of={texts} lines={6}>
+        {([old = "", current = ""]) => <Diff before={old} after={current} />}
+      </Load>
+    </div>
+  );
 }

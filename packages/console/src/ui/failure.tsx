@@ -56,11 +56,7 @@ function Failed({ error, retry }: { error: unknown; retry?: (() => unknown) | un
           </p>
         )}
       </div>
-      {retry && (
-        <Button small icon={RotateCw} onClick={() => retry()}>
-          Try again
-        </Button>
-      )}
+      {retry && <Button label="Try again" small icon={RotateCw} onClick={() => retry()} />}
     </div>
   );
 }

@@ -5,7 +5,9 @@ import {
   type ReactNode,
   type TextareaHTMLAttributes,
   useId,
+  useState,
 } from "react";
+import { capitalised } from "../data/format.ts";
 
 interface FieldProps {
   label: string;
@@ -88,6 +90,15 @@ export interface Option<T extends string = string> {
   label: string;
 }
 
+/** Options that are called as their values, after one for all. */
+export const anyOf = (all: string, values: readonly string[]): Option[] => [
+  { value: "", label: all },
+  ...optionsOf(values),
+];
+
+export const optionsOf = <T extends string>(values: readonly T[]): Option<T>[] =>
+  values.map((value) => ({ value, label: capitalised(value) }));
+
 export function SelectField<T extends string>({
   value,
   onChange,
@@ -148,17 +159,13 @@ export function CheckField({
 }
 
 /** A few choices side by side, with one selected. */
-export function Segments<T extends string>({
-  label,
-  value,
-  onChange,
-  options,
-}: {
+export function Segments<T extends string>(props: {
   label: string;
   value: T;
   onChange(value: T): void;
   options: readonly Option<T>[];
 }) {
+  const { label, value, onChange, options } = props;
   const name = useId();
   return (
     <fieldset className="segments">
@@ -177,4 +184,24 @@ export function Segments<T extends string>({
       ))}
     </fieldset>
   );
+}
+
+/** The props of the field with a name. */
+export type FieldOf<D> = <N extends keyof D>(name: N) => { value: D[N]; onChange(value: D[N]): void };
+
+/**
+ * The values of a form, the props of each field, and a function that changes several values. Calls `onEdit` when the
+ * person changes a field.
+ */
+export function useDraft<D extends object>(initial: D | (() => D), onEdit?: () => void) {
+  const [draft, setDraft] = useState(initial);
+  const change = (to: Partial<D>) => setDraft((old) => ({ ...old, ...to }));
+  const field: FieldOf<D> = (name) => ({
+    value: draft[name],
+    onChange: (value) => {
+      setDraft((old) => ({ ...old, [name]: value }));
+      onEdit?.();
+    },
+  });
+  return [draft, field, change] as const;
 }

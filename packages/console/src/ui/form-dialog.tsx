@@ -1,9 +1,11 @@
-import { type FormEvent, useId, useRef } from "react";
-import type { Task } from "../data/use-task.ts";
-import { Button } from "./button.tsx";
-import { confirm } from "./confirm.tsx";
+import { type FormEvent, type ReactNode, useCallback, useEffect, useId, useRef, useState } from "react";
+import { createRoot } from "react-dom/client";
+import { type Location, useBeforeUnload, useBlocker, useNavigate } from "react-router";
+import { Button, type Look } from "./button.tsx";
 import { Dialog, type DialogProps } from "./dialog.tsx";
 import { Failure } from "./failure.tsx";
+import { Trash2 } from "./icons.tsx";
+import { type Task, toast, useTask } from "./task.tsx";
 
 /** The props of a dialog that saves something: after that it closes, and calls `onDone`. */
 export interface SavingProps {
@@ -21,11 +23,7 @@ interface FormDialogProps extends Omit<DialogProps, "footer" | "light"> {
   danger?: boolean;
 }
 
-const LEAVE = {
-  title: "Close without saving?",
-  text: "Your text will be lost.",
-  action: "Discard",
-};
+const LEAVE = { title: "Close without saving?", text: "Your text will be lost.", action: "Discard" };
 
 /** A dialog with a form. Errors appear above the buttons. Escape asks before a text is lost. */
 export function FormDialog({
@@ -48,16 +46,15 @@ export function FormDialog({
   };
   const footer = (
     <>
-      <Button onClick={dialog.onClose}>Cancel</Button>
+      <Button label="Cancel" onClick={dialog.onClose} />
       <Button
+        label={submit}
         kind={danger ? "danger" : "primary"}
         type="submit"
         form={form}
         busy={task.busy}
         disabled={disabled}
-      >
-        {submit}
-      </Button>
+      />
     </>
   );
   return (
@@ -75,4 +72,220 @@ export function FormDialog({
       </form>
     </Dialog>
   );
+}
+
+interface FormProps {
+  task: Task<[]>;
+  submit: string;
+  /** Text next to the button: its effect. */
+  note?: ReactNode;
+  /** Other buttons. */
+  others?: ReactNode;
+  disabled?: boolean;
+  /** The buttons stay in view while a long form is scrolled. */
+  sticky?: boolean;
+  className?: string;
+  children: ReactNode;
+}
+
+/** A form on a page. Errors appear above its button. */
+export function Form({ task, submit, note, others, disabled, sticky, className = "", children }: FormProps) {
+  return (
+    <form
+      className={`stack ${className}`}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void task.run();
+      }}
+    >
+      {children}
+      <div className={sticky ? "stack tight sticky-foot" : "stack"}>
+        {task.error !== undefined && <Failure error={task.error} />}
+        <div className="row">
+          <Button label={submit} kind="primary" type="submit" busy={task.busy} disabled={disabled} />
+          {others}
+          {note && <span className="muted small">{note}</span>}
+        </div>
+      </div>
+    </form>
+  );
+}
+
+interface Question {
+  /** "Deactivate billing-bot?" */
+  title: string;
+  /** The consequences: "Its tokens stop working within 5 seconds; …". */
+  text: ReactNode;
+  /** The button's verb: "Deactivate". Never "OK". */
+  action: string;
+  /** It is destructive. Default true. */
+  danger?: boolean;
+}
+
+/** Asks for confirmation of a consequential action; resolves to the answer. */
+export function confirm(question: Question): Promise<boolean> {
+  const place = document.body.appendChild(document.createElement("div"));
+  const root = createRoot(place);
+  return new Promise((resolve) => {
+    const answer = (wanted: boolean) => {
+      root.unmount();
+      place.remove();
+      resolve(wanted);
+    };
+    root.render(<Asking {...question} answer={answer} />);
+  });
+}
+
+function Asking(props: Question & { answer(wanted: boolean): void }) {
+  const { title, text, action, danger = true, answer } = props;
+  const [answered, setAnswered] = useState(false);
+  const give = (wanted: boolean) => {
+    if (answered) return;
+    setAnswered(true);
+    // After the event is handled: the dialog first closes and returns the focus.
+    queueMicrotask(() => answer(wanted));
+  };
+  const footer = (
+    <>
+      <Button label="Cancel" onClick={() => give(false)} autoFocus />
+      <Button label={action} kind={danger ? "danger" : "primary"} onClick={() => give(true)} />
+    </>
+  );
+  return (
+    <Dialog light title={title} onClose={() => give(false)} footer={footer}>
+      <div className="muted">{text}</div>
+    </Dialog>
+  );
+}
+
+/** What a person does: after a confirmation if it asks a question. */
+export interface Act<T = unknown> extends Partial<Question> {
+  act(): Promise<T>;
+  /** Said after it: "billing-bot deleted." */
+  done?: string | ((result: T) => string);
+  after?(): unknown;
+}
+
+/** The task of something that a person may have to confirm first. */
+export const useAct = <A extends unknown[], T>(about: (...args: A) => Act<T>): Task<A> =>
+  useTask(async (...args: A) => {
+    const { act, done, after, title, text, action = "", danger = true } = about(...args);
+    if (title !== undefined && !(await confirm({ title, text, action, danger }))) return;
+    const result = await act();
+    if (done) toast({ title: typeof done === "string" ? done : done(result) });
+    await after?.();
+  });
+
+/** The button of such a task. */
+export function ActButton<T>({
+  label,
+  icon,
+  kind,
+  small,
+  disabled,
+  ...about
+}: Look & Act<T> & { disabled?: boolean }) {
+  const task = useAct(() => about);
+  return <Button {...{ label, icon, kind, small, disabled }} busy={task.busy} onClick={() => task.run()} />;
+}
+
+interface DeleteProps {
+  name: string;
+  /** The consequences. */
+  text: string;
+  /** The verb with its object. */
+  action?: string;
+  act(): Promise<unknown>;
+  /** The page to go to afterwards. */
+  to: string;
+}
+
+/** The button of a page that deletes what the page shows. */
+export function DeleteButton({ name, action = "Delete", to, ...act }: DeleteProps) {
+  const navigate = useNavigate();
+  const words = { title: `Delete ${name}?`, action, done: `${name} deleted.` };
+  return (
+    <ActButton label="Delete" kind="remove" icon={Trash2} {...words} {...act} after={() => navigate(to)} />
+  );
+}
+
+interface Meanwhile {
+  /** The changes since the form was opened, and the effect of saving. */
+  text: string;
+  /** The page with the current state. */
+  look: string;
+}
+
+/** Asks before overwriting changes that others made while a form was open. */
+export function mayOverwrite({ text, look }: Meanwhile): Promise<boolean> {
+  return confirm({
+    title: "Changed by someone else",
+    text: (
+      <>
+        {text}{" "}
+        <a href={look} target="_blank" rel="noreferrer">
+          View the current version
+        </a>{" "}
+        in a new window.
+      </>
+    ),
+    action: "Overwrite",
+  });
+}
+
+interface Resource<W, T, S> {
+  get(which: W): Promise<T>;
+  update(params: W & Partial<T>): Promise<S>;
+}
+
+/**
+ * Saves what the person changed of a resource since `before`. Returns null if others changed the same fields and the
+ * person does not overwrite them.
+ */
+export async function saveChanges<W extends object, T extends object, S>(
+  { get, update }: Resource<W, T, S>,
+  which: W,
+  before: T,
+  wanted: Partial<T>,
+  look: string,
+): Promise<S | null> {
+  const changes = changesOf<Partial<T>>(before, wanted);
+  const theirs = changesOf<Partial<T>>(before, await get(which));
+  const clashing = Object.keys(changesOf<Partial<T>>(theirs as T, changes)).filter((name) => name in theirs);
+  const names = clashing.map((name) => name.replaceAll("_", " ")).join(", ");
+  const text = `Someone has changed ${names} since you opened this form. Saving overwrites those changes.`;
+  const mayBeSaved = clashing.length === 0 || (await mayOverwrite({ text, look }));
+  return mayBeSaved ? update({ ...changes, ...which }) : null;
+}
+
+/** Returns the fields that the person changed, so that saving keeps others' changes to the rest. */
+function changesOf<T extends object>(before: { [name in keyof T]: unknown }, after: T): Partial<T> {
+  const names = Object.keys(after) as (keyof T)[];
+  const changed = names.filter((name) => JSON.stringify(after[name]) !== JSON.stringify(before[name]));
+  return Object.fromEntries(changed.map((name) => [name, after[name]])) as Partial<T>;
+}
+
+const UNSAVED = {
+  title: "Leave without saving?",
+  text: "Your changes on this page will be lost.",
+  action: "Leave",
+};
+
+/**
+ * Asks for confirmation before leaving a page with unsaved changes in any way.
+ *
+ * @param stays whether the changes are still there at another address; by default at each of the same page
+ */
+export function useUnsaved(
+  isUnsaved: () => boolean,
+  { question = UNSAVED, stays = (from: Location, to: Location) => from.pathname === to.pathname } = {},
+): void {
+  const blocker = useBlocker(
+    ({ currentLocation, nextLocation }) => !stays(currentLocation, nextLocation) && isUnsaved(),
+  );
+  useBeforeUnload(useCallback((event) => isUnsaved() && event.preventDefault(), [isUnsaved]));
+  useEffect(() => {
+    if (blocker.state !== "blocked") return;
+    void confirm(question).then((wanted) => (wanted ? blocker.proceed() : blocker.reset()));
+  }, [blocker, question]);
 }

@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { useAddress } from "../data/use-address.ts";
 import type { Pages } from "../data/use-list.ts";
 import type { Loaded } from "../data/use-load.ts";
@@ -6,7 +6,7 @@ import { Button } from "./button.tsx";
 import { type LucideIcon, Plus } from "./icons.tsx";
 import { Empty, Page } from "./page.tsx";
 import { ListSearch } from "./search.tsx";
-import { List, type ListProps } from "./table.tsx";
+import { type Column, List, type ListProps, Load } from "./table.tsx";
 
 interface ListPageProps<T> extends Omit<ListProps<T>, "actions" | "empty" | "label"> {
   /** What the page lists: "Channels". */
@@ -60,15 +60,13 @@ export function ListPage<T>(props: ListPageProps<T>) {
   const q = searched ? (search.get("q") ?? "") : "";
   const things = title.toLowerCase();
   const button = create && (
-    <Button kind="primary" icon={Plus} onClick={() => change({ create: "1" })}>
-      {create}
-    </Button>
+    <Button label={create} kind="primary" icon={Plus} onClick={() => change({ create: "1" })} />
   );
   const unmatched = (
     <Empty
       icon={icon}
       title={`No ${things} match “${q}”`}
-      action={<Button onClick={() => change({ q: null })}>Show all</Button>}
+      action={<Button label="Show all" onClick={() => change({ q: null })} />}
     />
   );
   const first = (
@@ -113,4 +111,71 @@ export function ListPage<T>(props: ListPageProps<T>) {
 /** The rows of a list that is loaded as a whole. */
 export function wholeList<A, T>({ data, ...loaded }: Loaded<A>, rowsOf: (answer: A) => T[]): Pages<T> {
   return { ...loaded, items: data && rowsOf(data), more: undefined };
+}
+
+interface DetailPageProps<T> {
+  of: Loaded<T>;
+  /** The title while it loads: "Channel". */
+  kind: string;
+  /** The parent pages by their path: `{ "/channels": "Channels" }`. */
+  above: Record<string, string>;
+  titleOf(data: T): string;
+  stateOf?(data: T): ReactNode;
+  leadOf?(data: T): ReactNode;
+  actionsOf?(data: T): ReactNode;
+  /** Of the placeholder while it loads. */
+  lines?: number;
+  children(data: T): ReactNode;
+}
+
+/** The page of one resource: header, and the content once loaded. */
+export function DetailPage<T>(props: DetailPageProps<T>) {
+  const { of, kind, above, titleOf, stateOf, leadOf, actionsOf, lines, children } = props;
+  const { data } = of;
+  const shown = (part?: (data: T) => ReactNode) => data !== undefined && part?.(data);
+  return (
+    <Page
+      title={data === undefined ? kind : titleOf(data)}
+      above={Object.entries(above).map(([to, label]) => ({ to, label }))}
+      state={shown(stateOf)}
+      lead={shown(leadOf)}
+      actions={shown(actionsOf)}
+    >
+      <Load of={of} lines={lines}>
+        {children}
+      </Load>
+    </Page>
+  );
+}
+
+interface EditableListProps<T> extends Omit<ListProps<T>, "actions" | "columns" | "empty"> {
+  /** The label of the button that adds a row; false for those who may not. */
+  add: string | false;
+  kind?: "primary" | "plain";
+  empty: { icon: LucideIcon; title: string; text: ReactNode };
+  columns: readonly Column<T>[] | ((edit: (row: T) => void) => readonly Column<T>[]);
+  /** The open dialog: for a row, or without one to add one. */
+  dialog(row: T | undefined, onClose: () => void): ReactNode;
+}
+
+/** A list whose rows are added and edited in a dialog. */
+export function EditableList<T>(props: EditableListProps<T>) {
+  const { add, kind = "primary", empty, columns, dialog, ...list } = props;
+  const [open, setOpen] = useState<{ row?: T }>();
+  const button = add && <Button label={add} kind={kind} icon={Plus} onClick={() => setOpen({})} />;
+  return (
+    <>
+      <List
+        {...list}
+        columns={typeof columns === "function" ? columns((row) => setOpen({ row })) : columns}
+        actions={button}
+        empty={
+          <Empty icon={empty.icon} title={empty.title} action={button}>
+            {empty.text}
+          </Empty>
+        }
+      />
+      {open && dialog(open.row, () => setOpen(undefined))}
+    </>
+  );
 }

@@ -9,20 +9,22 @@ interface Choice {
 }
 
 /** A button that opens a menu of actions. */
-export function Menu({ trigger, choices }: { trigger: ReactElement; choices: readonly Choice[] }) {
+export function Menu({ trigger, choices }: { trigger: ReactElement; choices: readonly (Choice | false)[] }) {
   return (
     <Root modal={false}>
       <Trigger asChild>{trigger}</Trigger>
       <Portal>
         <Content className="menu" align="end" sideOffset={4}>
-          {choices.map(({ label, onSelect, danger }, at) => (
-            <Fragment key={label}>
-              {danger && at > 0 && <Separator className="menu-separator" />}
-              <Item className={danger ? "menu-item danger" : "menu-item"} onSelect={() => void onSelect()}>
-                {label}
-              </Item>
-            </Fragment>
-          ))}
+          {choices
+            .filter((choice) => choice !== false)
+            .map(({ label, onSelect, danger }, at) => (
+              <Fragment key={label}>
+                {danger && at > 0 && <Separator className="menu-separator" />}
+                <Item className={danger ? "menu-item danger" : "menu-item"} onSelect={() => void onSelect()}>
+                  {label}
+                </Item>
+              </Fragment>
+            ))}
         </Content>
       </Portal>
     </Root>

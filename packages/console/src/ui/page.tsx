@@ -1,8 +1,7 @@
 import { Fragment, type ReactNode, useEffect } from "react";
-import { Link } from "react-router";
-import { useVisit } from "../data/use-visit.ts";
-import type { LucideIcon } from "./icons.tsx";
-import { ChevronRight, Lock } from "./icons.tsx";
+import { Link, useLocation } from "react-router";
+import { visited } from "../data/stored.ts";
+import { ChevronRight, Lock, type LucideIcon } from "./icons.tsx";
 
 interface PageProps {
   title: string;
@@ -50,17 +49,13 @@ export function Page({ title, above = [], state, lead, actions, children }: Page
 }
 
 /** A framed section of a page. */
-export function Card({
-  title,
-  actions,
-  children,
-  flush,
-}: {
+export function Card(props: {
   title?: ReactNode;
   actions?: ReactNode;
   children: ReactNode;
   flush?: boolean;
 }) {
+  const { title, actions, children, flush } = props;
   return (
     <section className="card">
       {(title || actions) && (
@@ -90,17 +85,8 @@ export function Facts({ of, wide }: { of: Record<string, ReactNode>; wide?: stri
 }
 
 /** An empty state: the reason and the next action. */
-export function Empty({
-  icon: Icon,
-  title,
-  children,
-  action,
-}: {
-  icon: LucideIcon;
-  title: string;
-  children?: ReactNode;
-  action?: ReactNode;
-}) {
+export function Empty(props: { icon: LucideIcon; title: string; children?: ReactNode; action?: ReactNode }) {
+  const { icon: Icon, title, children, action } = props;
   return (
     <div className="empty">
       <span className="empty-icon">
@@ -135,4 +121,10 @@ export function Skeleton({ lines = 3 }: { lines?: number }) {
       ))}
     </div>
   );
+}
+
+/** Records a visit to the current page, under its title as soon as that is known. */
+function useVisit(title: string): void {
+  const { pathname: to } = useLocation();
+  useEffect(() => visited({ to, title }), [to, title]);
 }

@@ -66,9 +66,7 @@ export function SearchLine({ label, placeholder }: { label: string; placeholder:
       <form onSubmit={submit} className="search-line">
         <Box {...{ label, placeholder, text }} className="search-input" iconSize={18} onChange={setText} />
         {q && <IconButton icon={X} label="Clear search" onClick={clear} />}
-        <Button type="submit" small kind="primary">
-          Search
-        </Button>
+        <Button label="Search" type="submit" small kind="primary" />
       </form>
     </search>
   );
@@ -93,7 +91,7 @@ export function ListSearch({ label }: { label: string }) {
   );
 }
 
-export interface Hit {
+interface Hit {
   key: string;
   to: string;
   title: string;

@@ -1,12 +1,11 @@
-import type { MouseEvent, ReactNode } from "react";
+import { type MouseEvent, type ReactNode, useEffect, useRef } from "react";
 import { Link, useNavigate } from "react-router";
 import { number } from "../data/format.ts";
-import type { News, Pages } from "../data/use-list.ts";
+import type { Pages } from "../data/use-list.ts";
 import type { Loaded } from "../data/use-load.ts";
 import { Button } from "./button.tsx";
 import { Failure } from "./failure.tsx";
 import { ArrowUp } from "./icons.tsx";
-import { useKeptFocus } from "./kept-focus.ts";
 import { Skeleton } from "./page.tsx";
 
 export interface Column<T> {
@@ -19,14 +18,19 @@ export interface Column<T> {
   wideOnly?: boolean;
 }
 
-interface TitledProps {
-  to: string;
-  title: string;
-  children: ReactNode;
-}
+type Cell<T> = (row: T) => ReactNode;
+
+export const column = <T,>(name: string, cell: Cell<T>): Column<T> => ({ name, cell });
+export const endColumn = <T,>(name: string, cell: Cell<T>): Column<T> => ({ name, cell, end: true });
+export const wideColumn = <T,>(name: string, cell: Cell<T>): Column<T> => ({ name, cell, wideOnly: true });
+/** At the end of the row, and hidden on narrow screens. */
+export const wideEndColumn = <T,>(name: string, cell: Cell<T>): Column<T> => ({
+  ...endColumn(name, cell),
+  wideOnly: true,
+});
 
 /** A first cell: the link of the row, and small text below. */
-export function Titled({ to, title, children }: TitledProps) {
+export function Titled({ to, title, children }: { to: string; title: string; children: ReactNode }) {
   return (
     <div className="titled">
       <Link to={to}>{title}</Link>
@@ -106,14 +110,22 @@ export function List<T>({ pages, actions, empty, ...table }: ListProps<T>) {
     <>
       {actions && <div className="row end list-actions">{actions}</div>}
       <div className="live-list">
-        <ShowNew news={news} />
+        <div className="news" role="status">
+          {news && (
+            <Button
+              label={`${number(news.count)} new`}
+              small
+              kind="primary"
+              icon={ArrowUp}
+              onClick={news.show}
+            />
+          )}
+        </div>
         <Table {...table} rows={items} />
         {error !== undefined && <Failure error={error} retry={more ?? reload} />}
         {more && (
           <div className="more">
-            <Button small busy={loading} onClick={more}>
-              Load more
-            </Button>
+            <Button label="Load more" small busy={loading} onClick={more} />
           </div>
         )}
       </div>
@@ -121,29 +133,9 @@ export function List<T>({ pages, actions, empty, ...table }: ListProps<T>) {
   );
 }
 
-/** The number of new rows, over the top of the table: nothing moves until they are shown. */
-function ShowNew({ news }: { news: News | undefined }) {
-  return (
-    <div className="news" role="status">
-      {news && (
-        <Button small kind="primary" icon={ArrowUp} onClick={news.show}>
-          {number(news.count)} new
-        </Button>
-      )}
-    </div>
-  );
-}
-
 /** The loaded content; until then a skeleton or the failure. A failed reload appears above the old content. */
-export function Load<T>({
-  of,
-  lines,
-  children,
-}: {
-  of: Loaded<T>;
-  lines?: number;
-  children(data: T): ReactNode;
-}) {
+export function Load<T>(props: { of: Loaded<T>; lines?: number; children(data: T): ReactNode }) {
+  const { of, lines, children } = props;
   const { data, error, reload } = of;
   const failure = error !== undefined && <Failure error={error} retry={reload} />;
   if (data === undefined) return failure || <Skeleton lines={lines} />;
@@ -153,4 +145,31 @@ export function Load<T>({
       {children(data)}
     </>
   );
+}
+
+/**
+ * For lists: if the focused element disappears, such as a deleted row or the button for more, moves the focus to the
+ * list instead of the start of the page.
+ */
+function useKeptFocus<E extends HTMLElement>() {
+  const list = useRef<E>(null);
+  useEffect(() => {
+    const near = list.current?.parentElement as HTMLElement;
+    let held: Element | null = null;
+    const note = ({ target }: FocusEvent) => {
+      held = near.contains(target as Node) ? (target as Element) : null;
+    };
+    const watch = new MutationObserver(() => {
+      if (!held || held.isConnected) return;
+      held = null;
+      if (document.activeElement === document.body) list.current?.focus({ preventScroll: true });
+    });
+    document.addEventListener("focusin", note);
+    watch.observe(near, { childList: true, subtree: true });
+    return () => {
+      document.removeEventListener("focusin", note);
+      watch.disconnect();
+    };
+  }, []);
+  return list;
 }

@@ -1,21 +1,31 @@
+import { useState } from "react";
 import { useNavigate } from "react-router";
-import type { Agent, DeliveryHealth } from "../../../../client/index.ts";
+import type {
+  Agent,
+  AgentsCreateResult,
+  DeliveryHealth,
+  KeysCreateResult,
+} from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { duration, number, percent } from "../../data/format.ts";
 import { useAddress } from "../../data/use-address.ts";
-import { useFollowed } from "../../data/use-fresh.ts";
 import { useList } from "../../data/use-list.ts";
+import { useFollowed } from "../../data/use-load.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
-import { Segments } from "../../ui/field.tsx";
+import { messageOf } from "../../ui/failure.tsx";
+import { CheckField, SelectField, TextArea, TextField, useDraft } from "../../ui/field.tsx";
+import { SegmentsFilter } from "../../ui/filters.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Bot, CircleCheck, Plus } from "../../ui/icons.tsx";
 import { ListPage } from "../../ui/list-page.tsx";
 import { Empty } from "../../ui/page.tsx";
-import { type Column, Titled } from "../../ui/table.tsx";
+import { type Column, column, endColumn, Titled, wideEndColumn } from "../../ui/table.tsx";
+import { useFormTask } from "../../ui/task.tsx";
 import { Time } from "../../ui/text.tsx";
-import { CreateAgent } from "./create.tsx";
-import { AgentStateReason, HEALTH } from "./health.tsx";
-import { MODE_NAMES } from "./mode.ts";
+import { AgentStateReason, HEALTH, MODE_NAMES, MODES } from "./health.tsx";
+import { NewSecrets } from "./keys.tsx";
+import { snippetsFor } from "./snippets.ts";
 import "./agents.css";
 
 type Shown = "active" | "attention" | "inactive" | "all";
@@ -24,43 +34,25 @@ const pendingOf = ({ pending, oldest_age_seconds: age }: DeliveryHealth) =>
   age === null ? number(pending) : `${number(pending)} · ${duration(age)}`;
 
 const COLUMNS: Column<Agent>[] = [
-  {
-    name: "Name",
-    cell: (agent) => (
-      <Titled to={`/agents/${agent.id}`} title={agent.name}>
-        {agent.description ?? MODE_NAMES[agent.delivery_mode]}
-      </Titled>
-    ),
-  },
-  { name: "Status", cell: (agent) => <AgentStateReason agent={agent} /> },
-  { name: "Pending · oldest", end: true, cell: ({ delivery }) => delivery && pendingOf(delivery) },
-  {
-    name: "Dead letters",
-    end: true,
-    cell: ({ delivery }) =>
+  column("Name", (agent) => (
+    <Titled to={`/agents/${agent.id}`} title={agent.name}>
+      {agent.description ?? MODE_NAMES[agent.delivery_mode]}
+    </Titled>
+  )),
+  column("Status", (agent) => <AgentStateReason agent={agent} />),
+  endColumn("Pending · oldest", ({ delivery }) => delivery && pendingOf(delivery)),
+  endColumn(
+    "Dead letters",
+    ({ delivery }) =>
       delivery && <span className={delivery.dead ? "bad-text" : "faint"}>{number(delivery.dead)}</span>,
-  },
-  {
-    name: "Success 24 h",
-    end: true,
-    wideOnly: true,
-    cell: ({ delivery }) => percent(delivery?.success_rate ?? null),
-  },
-  {
-    name: "Last seen",
-    end: true,
-    wideOnly: true,
-    cell: ({ delivery }) =>
-      delivery?.last_seen_at ? <Time at={delivery.last_seen_at} /> : <span className="faint">Never</span>,
-  },
+  ),
+  wideEndColumn("Success 24 h", ({ delivery }) => percent(delivery?.success_rate ?? null)),
+  wideEndColumn("Last seen", ({ delivery }) =>
+    delivery?.last_seen_at ? <Time at={delivery.last_seen_at} /> : <span className="faint">Never</span>,
+  ),
 ];
 
-const LIST = {
-  title: "Agents",
-  icon: Bot,
-  columns: COLUMNS,
-  linkOf: ({ id }: Agent) => `/agents/${id}`,
-};
+const LIST = { title: "Agents", icon: Bot, columns: COLUMNS, linkOf: ({ id }: Agent) => `/agents/${id}` };
 
 /** All agents for those who may list them, else one's own. */
 export function Agents() {
@@ -73,7 +65,7 @@ function OwnAgents() {
     <ListPage
       {...LIST}
       lead="Agents that you own. Admins see all agents."
-      actions={<ButtonLink to="/connect">Connect a device</ButtonLink>}
+      actions={<ButtonLink label="Connect a device" to="/connect" />}
       pages={useList(api.agents.listOwn, { include: "delivery" }, "own agents", HEALTH)}
       none="An admin can make you the owner of an agent in the agent's settings. You can then read its memories, and it can work on your steps in runs."
     />
@@ -99,7 +91,7 @@ function useAttention() {
 
 function AllAgents() {
   const { may } = useSession();
-  const [search, change] = useAddress();
+  const [search] = useAddress();
   const navigate = useNavigate();
   const attention = useAttention();
   const asked = search.get("status") ?? "active";
@@ -116,7 +108,7 @@ function AllAgents() {
     <ListPage
       {...LIST}
       lead="Programs that receive events, use memories and work on runs."
-      actions={<ButtonLink to="/connect">Connect a device</ButtonLink>}
+      actions={<ButtonLink label="Connect a device" to="/connect" />}
       create={may("agents.create") && "Create agent"}
       dialog={(onClose) => (
         <CreateAgent
@@ -126,16 +118,15 @@ function AllAgents() {
       )}
       searched
       filters={
-        <Segments
+        <SegmentsFilter
+          name="status"
           label="Status"
-          value={shown}
           options={[
             { value: "active", label: "Active" },
             { value: "attention", label: attention ? `Needs attention (${attention})` : "Needs attention" },
             { value: "inactive", label: "Inactive" },
             { value: "all", label: "All" },
           ]}
-          onChange={(status) => change({ status: status === "active" ? null : status })}
         />
       }
       pages={pages}
@@ -148,11 +139,9 @@ function NoAgents({ q, shown }: { q: string; shown: Shown }) {
   const { may } = useSession();
   const [, change] = useAddress();
   const make = may("agents.create") && (
-    <Button icon={Plus} onClick={() => change({ create: "1" })}>
-      Create agent
-    </Button>
+    <Button label="Create agent" icon={Plus} onClick={() => change({ create: "1" })} />
   );
-  const all = <Button onClick={() => change({ q: null, status: "all" })}>Show all agents</Button>;
+  const all = <Button label="Show all agents" onClick={() => change({ q: null, status: "all" })} />;
   if (shown === "attention" && !q) {
     return (
       <Empty icon={CircleCheck} title="No agent needs attention" action={all}>
@@ -168,5 +157,104 @@ function NoAgents({ q, shown }: { q: string; shown: Shown }) {
     >
       An agent is a program that receives events, uses memories and works on runs.
     </Empty>
+  );
+}
+
+/** The scopes of a first key: all that an agent usually needs. */
+const DEFAULT_SCOPES: KeysCreateResult["scopes"] = [
+  "send",
+  "receive",
+  "memory:read",
+  "memory:write",
+  "channel:read",
+  "channel:write",
+];
+
+/** Creates an agent and optionally its first key, which is shown once. */
+function CreateAgent({ onClose, onCreated }: { onClose(): void; onCreated(id: string): void }) {
+  const [{ name, mode, endpoint, description }, field] = useDraft({
+    name: "",
+    mode: "poll" as Agent["delivery_mode"],
+    endpoint: "",
+    description: "",
+  });
+  const [wantsKey, setWantsKey] = useState(true);
+  const [made, setMade] = useState<Created>();
+  const create = useFormTask(async () => {
+    const agent = await api.agents.create({
+      name,
+      delivery_mode: mode,
+      ...(description && { description }),
+      ...(mode === "push" && endpoint && { delivery_endpoint: endpoint }),
+    });
+    setMade({ agent, ...(wantsKey && (await firstKey(agent.id))) });
+  });
+  if (made) return <Secrets {...made} onDone={() => onCreated(made.agent.id)} />;
+  return (
+    <FormDialog title="New agent" submit="Create agent" onClose={onClose} task={create}>
+      <TextField label="Name" required autoFocus {...field("name")} placeholder="billing-bot" />
+      <TextArea label="Description" rows={2} {...field("description")} />
+      <SelectField label="Delivery mode" options={MODES} {...field("mode")} />
+      {mode === "push" && (
+        <TextField
+          label="Endpoint"
+          type="url"
+          required
+          {...field("endpoint")}
+          placeholder="https://agent.example.com/events"
+          hint="Events are posted to this URL, signed."
+        />
+      )}
+      <CheckField
+        label="Create an API key"
+        hint="All scopes except admin. Shown only once."
+        checked={wantsKey}
+        onChange={setWantsKey}
+      />
+    </FormDialog>
+  );
+}
+
+interface Created {
+  agent: AgentsCreateResult;
+  apiKey?: string;
+  /** Why the requested key is missing. */
+  problem?: string;
+}
+
+/** A failure here leaves the agent created, and its signing secret can only be shown now. */
+async function firstKey(agent_id: string): Promise<Pick<Created, "apiKey" | "problem">> {
+  try {
+    return { apiKey: (await api.keys.create({ agent_id, name: "First key", scopes: DEFAULT_SCOPES })).key };
+  } catch (error) {
+    return { problem: messageOf(error) };
+  }
+}
+
+function Secrets({ agent, apiKey, problem, onDone }: Created & { onDone(): void }) {
+  const isPush = agent.delivery_mode === "push";
+  const secrets = [
+    ...(apiKey
+      ? [{ label: "API key", value: apiKey, note: "The agent authenticates with it.", needed: true }]
+      : []),
+    {
+      label: "Signing secret",
+      value: agent.signing_secret,
+      note: "Signs pushed events (Standard Webhooks). Can be rotated in the settings.",
+      needed: isPush,
+    },
+  ];
+  return (
+    <NewSecrets
+      title={`${agent.name} created`}
+      secrets={secrets}
+      snippets={snippetsFor(location.origin, apiKey)}
+      onClose={onDone}
+    >
+      <p className="notice warn">These secrets are shown only once. Copy them to your secret store now.</p>
+      {problem && (
+        <p className="notice bad">The API key could not be created: {problem} Create one under API keys.</p>
+      )}
+    </NewSecrets>
   );
 }

@@ -5,42 +5,29 @@ import { api } from "../../data/api.ts";
 import { compact, duration, number, percent, plural, relative } from "../../data/format.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { useList } from "../../data/use-list.ts";
-import { useTask } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
 import { DeliveryChart } from "../../traffic/delivery-chart.tsx";
-import { Button, ButtonLink } from "../../ui/button.tsx";
-import { confirm } from "../../ui/confirm.tsx";
+import { ButtonLink } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
-import { Segments } from "../../ui/field.tsx";
+import { optionsOf } from "../../ui/field.tsx";
+import { SegmentsFilter } from "../../ui/filters.tsx";
+import { ActButton } from "../../ui/form-dialog.tsx";
 import { Inbox, RotateCw, Trash2 } from "../../ui/icons.tsx";
 import { Empty } from "../../ui/page.tsx";
-import { type Column, List, Titled } from "../../ui/table.tsx";
-import { Time } from "../../ui/text.tsx";
-import { Tile } from "../../ui/tile.tsx";
-import { toast } from "../../ui/toast.tsx";
-import { DeliveryState } from "../events/state.tsx";
-import { Timeline } from "../events/timeline.tsx";
+import { type Column, column, endColumn, List, Titled, wideEndColumn } from "../../ui/table.tsx";
+
+import { Tile, Time } from "../../ui/text.tsx";
+import { DeliveryState, Timeline } from "../events/timeline.tsx";
 import { HEALTH, needsAttention } from "./health.tsx";
 import "./agents.css";
 
-const SHOWN = [
-  { value: "all", label: "All" },
-  { value: "pending", label: "Pending" },
-  { value: "acknowledged", label: "Acknowledged" },
-  { value: "dead", label: "Dead" },
-] as const;
-type Shown = (typeof SHOWN)[number]["value"];
-
-interface Props {
-  agent: Agent;
-  reload(): Promise<void>;
-}
+const SHOWN = ["all", "pending", "acknowledged", "dead"] as const;
 
 /** How an agent's deliveries go, the latest of them, and what a person can do about it. */
-export function Deliveries({ agent, reload }: Props) {
-  const [search, change] = useAddress();
+export function Deliveries({ agent, reload }: { agent: Agent; reload(): Promise<void> }) {
+  const [search] = useAddress();
   const [opened, setOpened] = useState<AgentDelivery>();
-  const shown = SHOWN.find(({ value }) => value === search.get("status"))?.value ?? "all";
+  const shown = SHOWN.find((each) => each === search.get("status")) ?? "all";
   const status = shown === "all" ? {} : { status: shown };
   const of = { agent_id: agent.id, limit: 25, ...status };
   const list = useList(api.deliveries.list, of, "deliveries", HEALTH);
@@ -53,12 +40,7 @@ export function Deliveries({ agent, reload }: Props) {
       {delivery && <Figures agent={agent} health={delivery} onDone={done} />}
       <DeliveryChart agentId={agent.id} />
       <div className="list-bar">
-        <Segments<Shown>
-          label="Deliveries"
-          value={shown}
-          options={SHOWN}
-          onChange={(value) => change({ status: value === "all" ? null : value })}
-        />
+        <SegmentsFilter name="status" label="Deliveries" options={optionsOf(SHOWN)} />
         {delivery && <Remedies agent={agent} health={delivery} onDone={done} />}
       </div>
       <List
@@ -81,50 +63,37 @@ export function Deliveries({ agent, reload }: Props) {
 }
 
 const columnsOf = (open: (delivery: AgentDelivery) => void): Column<AgentDelivery>[] => [
-  {
-    name: "Event",
-    cell: ({ event }) =>
-      event ? (
-        <Titled to={`/events/${event.event_id}`} title={event.type}>
-          {event.subject ?? event.source}
-        </Titled>
-      ) : (
-        <span className="faint">No longer kept</span>
-      ),
-  },
-  {
-    name: "Status",
-    cell: ({ status, last_error }) => (
-      <div className="health">
-        <span>
-          <DeliveryState state={status === "in_flight" ? "leased" : status} />
-        </span>
-        {last_error && status !== "acknowledged" && <span className="muted small">{last_error.reason}</span>}
-      </div>
+  column("Event", ({ event }) =>
+    event ? (
+      <Titled to={`/events/${event.event_id}`} title={event.type}>
+        {event.subject ?? event.source}
+      </Titled>
+    ) : (
+      <span className="faint">No longer kept</span>
     ),
-  },
-  {
-    name: "Attempts",
-    end: true,
-    cell: (delivery) => (
-      <button
-        type="button"
-        className="link"
-        onClick={() => open(delivery)}
-        aria-label={`${plural(delivery.attempt_count, "attempt")}: ${delivery.event?.type ?? delivery.id}`}
-      >
-        {number(delivery.attempt_count)}
-      </button>
-    ),
-  },
-  {
-    name: "Next attempt",
-    end: true,
-    wideOnly: true,
-    cell: ({ next_attempt_at }) =>
-      next_attempt_at ? <Time at={next_attempt_at} /> : <span className="faint">–</span>,
-  },
-  { name: "Matched", end: true, cell: ({ created_at }) => <Time at={created_at} /> },
+  ),
+  column("Status", ({ status, last_error }) => (
+    <div className="health">
+      <span>
+        <DeliveryState state={status === "in_flight" ? "leased" : status} />
+      </span>
+      {last_error && status !== "acknowledged" && <span className="muted small">{last_error.reason}</span>}
+    </div>
+  )),
+  endColumn("Attempts", (delivery) => (
+    <button
+      type="button"
+      className="link"
+      onClick={() => open(delivery)}
+      aria-label={`${plural(delivery.attempt_count, "attempt")}: ${delivery.event?.type ?? delivery.id}`}
+    >
+      {number(delivery.attempt_count)}
+    </button>
+  )),
+  wideEndColumn("Next attempt", ({ next_attempt_at }) =>
+    next_attempt_at ? <Time at={next_attempt_at} /> : <span className="faint">–</span>,
+  ),
+  endColumn("Matched", ({ created_at }) => <Time at={created_at} />),
 ];
 
 interface RemediesProps {
@@ -137,40 +106,32 @@ interface RemediesProps {
 function Remedies({ agent, health, onDone }: RemediesProps) {
   const { may } = useSession();
   const waits = health.pending - health.in_flight;
-  const replay = useTask(async () => {
-    const sure = await confirm({
-      title: `Replay ${plural(health.dead, "dead letter")} of ${agent.name}?`,
-      text: "They are matched against interests and feeds again. If the agent still matches, it gets them with a new retry budget; matching agents that never received an event get it too.",
-      action: `Replay ${number(health.dead)}`,
-      danger: false,
-    });
-    if (!sure) return;
-    const replayed = await replayAll(agent.id);
-    toast({ title: `${plural(replayed, "dead letter")} replayed.` });
-    await onDone();
-  });
-  const drain = useTask(async () => {
-    const sure = await confirm({
-      title: `Discard ${pending(waits)}?`,
-      text: `${agent.name} will never receive them, also not by a replay. ${kept(health)} This cannot be undone.`,
-      action: `Discard ${number(waits)}`,
-    });
-    if (!sure) return;
-    const discarded = await drainAll(agent.id);
-    toast({ title: `${pending(discarded)} discarded.` });
-    await onDone();
-  });
   return (
     <div className="row">
       {health.dead > 0 && may("deliveries.replayMany") && (
-        <Button icon={RotateCw} busy={replay.busy} onClick={() => replay.run()}>
-          Replay {plural(health.dead, "dead letter")}
-        </Button>
+        <ActButton
+          label={`Replay ${plural(health.dead, "dead letter")}`}
+          icon={RotateCw}
+          title={`Replay ${plural(health.dead, "dead letter")} of ${agent.name}?`}
+          text="They are matched against interests and feeds again. If the agent still matches, it gets them with a new retry budget; matching agents that never received an event get it too."
+          action={`Replay ${number(health.dead)}`}
+          danger={false}
+          act={() => replayAll(agent.id)}
+          done={(replayed) => `${plural(replayed, "dead letter")} replayed.`}
+          after={onDone}
+        />
       )}
       {waits > 0 && (
-        <Button icon={Trash2} busy={drain.busy} onClick={() => drain.run()}>
-          Drain {number(waits)} pending
-        </Button>
+        <ActButton
+          label={`Drain ${number(waits)} pending`}
+          icon={Trash2}
+          title={`Discard ${pending(waits)}?`}
+          text={`${agent.name} will never receive them, also not by a replay. ${kept(health)} This cannot be undone.`}
+          action={`Discard ${number(waits)}`}
+          act={() => drainAll(agent.id)}
+          done={(discarded) => `${pending(discarded)} discarded.`}
+          after={onDone}
+        />
       )}
     </div>
   );
@@ -264,12 +225,6 @@ function Figures({ agent, health, onDone }: FiguresProps) {
 function Attention({ agent, health, onDone }: FiguresProps) {
   const { may } = useSession();
   const unreachable = health.state === "unreachable";
-  const retry = useTask(async () => {
-    // Saving the endpoint, even the same, makes the server try it at once.
-    await api.agents.update({ agent_id: agent.id, delivery_endpoint: agent.delivery_endpoint });
-    toast({ title: "Trying the endpoint now." });
-    await onDone();
-  });
   return (
     <div className={`notice ${health.state === "behind" ? "warn" : "bad"} attention`} role="status">
       <div className="grow">
@@ -278,12 +233,16 @@ function Attention({ agent, health, onDone }: FiguresProps) {
       </div>
       {unreachable && may("agents.update") && (
         <div className="row">
-          <ButtonLink small to="?tab=settings">
-            Change endpoint
-          </ButtonLink>
-          <Button small kind="primary" busy={retry.busy} onClick={() => retry.run()}>
-            Try now
-          </Button>
+          <ButtonLink label="Change endpoint" small to="?tab=settings" />
+          {/* Saving the endpoint, even the same, makes the server try it at once. */}
+          <ActButton
+            label="Try now"
+            small
+            kind="primary"
+            act={() => api.agents.update({ agent_id: agent.id, delivery_endpoint: agent.delivery_endpoint })}
+            done="Trying the endpoint now."
+            after={onDone}
+          />
         </div>
       )}
     </div>

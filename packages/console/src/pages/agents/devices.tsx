@@ -1,19 +1,25 @@
-import { useState } from "react";
-import type { Agent, DevicesIssueResult, SessionsListResult } from "../../../../client/index.ts";
+import { useEffect, useState } from "react";
+import type {
+  Agent,
+  DeviceStatus,
+  DevicesIssueResult,
+  SessionsListResult,
+} from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { capitalised } from "../../data/text.ts";
+import { capitalised, clockTime, duration, fullTime } from "../../data/format.ts";
+import { useOnChange } from "../../data/live.ts";
 import { usePages } from "../../data/use-list.ts";
-import { useTask } from "../../data/use-task.ts";
+import { useRead, useReload } from "../../data/use-load.ts";
 import { useSession } from "../../shell/session.tsx";
-import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
-import { useConfirmed } from "../../ui/confirm.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
-import { Plus, Smartphone } from "../../ui/icons.tsx";
-import { Empty } from "../../ui/page.tsx";
-import { type Column, List } from "../../ui/table.tsx";
-import { Time } from "../../ui/text.tsx";
-import { Approval } from "./approval.tsx";
+import { useAct } from "../../ui/form-dialog.tsx";
+import { CircleCheck, CircleX, Laptop, Plus, Smartphone, TimerOff } from "../../ui/icons.tsx";
+import { Empty, Facts } from "../../ui/page.tsx";
+import { type Column, column, endColumn, List, Load, wideEndColumn } from "../../ui/table.tsx";
+import { useTask } from "../../ui/task.tsx";
+import { Badge, Copy, Time } from "../../ui/text.tsx";
+import "./agents.css";
 
 const PAGE = 50;
 
@@ -37,9 +43,7 @@ export function Devices({ agent }: { agent: Agent }) {
   );
   const issue = useTask(async () => setIssued(await api.devices.issue({ agent_id: agent.id })));
   const connect = (
-    <Button icon={Plus} busy={issue.busy} onClick={() => issue.run()}>
-      Connect a device
-    </Button>
+    <Button label="Connect a device" icon={Plus} busy={issue.busy} onClick={() => issue.run()} />
   );
   return (
     <>
@@ -50,12 +54,11 @@ export function Devices({ agent }: { agent: Agent }) {
         keyOf={(session) => session.session_id}
         columns={[
           ...COLUMNS,
-          {
-            name: "",
-            end: true,
-            cell: (session) =>
+          endColumn(
+            "",
+            (session: Session) =>
               may("sessions.delete") && <Disconnect agent={agent} session={session} reload={list.reload} />,
-          },
+          ),
         ]}
         empty={
           <Empty icon={Smartphone} title="No devices yet" action={connect}>
@@ -83,36 +86,23 @@ export function Devices({ agent }: { agent: Agent }) {
 const TONES = { active: "good", idle: "neutral", ended: "warn" } as const;
 
 const COLUMNS: Column<Session>[] = [
-  {
-    name: "Device or client",
-    cell: ({ client_name, client_version, oauth_client_id }) => (
-      <div className="health">
-        <span>
-          <strong>{client_name}</strong> <span className="faint">{client_version}</span>
-        </span>
-        {oauth_client_id && <span className="small muted">Approved client{hostOf(oauth_client_id)}</span>}
-      </div>
-    ),
-  },
-  {
-    name: "Approved by",
-    cell: ({ approved_by, scopes }) => (
-      <div className="health">
-        <span>{approved_by?.name ?? <span className="faint">Not recorded</span>}</span>
-        {scopes && <span className="small muted">{scopes.join(", ")}</span>}
-      </div>
-    ),
-  },
-  {
-    name: "Status",
-    cell: ({ state }) => (
-      <Badge tone={TONES[state]} dot>
-        {capitalised(state)}
-      </Badge>
-    ),
-  },
-  { name: "Last seen", end: true, cell: ({ last_activity_at }) => <Time at={last_activity_at} /> },
-  { name: "Connected", end: true, wideOnly: true, cell: ({ connected_at }) => <Time at={connected_at} /> },
+  column("Device or client", ({ client_name, client_version, oauth_client_id }) => (
+    <div className="health">
+      <span>
+        <strong>{client_name}</strong> <span className="faint">{client_version}</span>
+      </span>
+      {oauth_client_id && <span className="small muted">Approved client{hostOf(oauth_client_id)}</span>}
+    </div>
+  )),
+  column("Approved by", ({ approved_by, scopes }) => (
+    <div className="health">
+      <span>{approved_by?.name ?? <span className="faint">Not recorded</span>}</span>
+      {scopes && <span className="small muted">{scopes.join(", ")}</span>}
+    </div>
+  )),
+  column("Status", ({ state }) => <Badge label={capitalised(state)} tone={TONES[state]} dot />),
+  endColumn("Last seen", ({ last_activity_at }) => <Time at={last_activity_at} />),
+  wideEndColumn("Connected", ({ connected_at }) => <Time at={connected_at} />),
 ];
 
 /** A client with a metadata document is known by its host. */
@@ -120,15 +110,9 @@ function hostOf(client_id: string): string {
   return URL.canParse(client_id) ? ` of ${new URL(client_id).host}` : "";
 }
 
-interface DisconnectProps {
-  agent: Agent;
-  session: Session;
-  reload(): Promise<void>;
-}
-
-function Disconnect({ agent, session, reload }: DisconnectProps) {
+function Disconnect({ agent, session, reload }: { agent: Agent; session: Session; reload(): Promise<void> }) {
   const { client_name, session_id } = session;
-  const disconnect = useConfirmed(() => ({
+  const disconnect = useAct(() => ({
     title: `Disconnect ${client_name}?`,
     text: "Its key is revoked and stops working within 5 seconds. This cannot be undone, but it can connect again.",
     action: "Disconnect",
@@ -136,9 +120,147 @@ function Disconnect({ agent, session, reload }: DisconnectProps) {
     done: `${client_name} disconnected.`,
     after: reload,
   }));
+  return <Button label="Disconnect" small kind="quiet" onClick={() => disconnect.run()} />;
+}
+
+interface Props {
+  agent: { id: string; name: string };
+  /** The link to open elsewhere, if the code was issued just now. */
+  link?: string | undefined;
+  onSettled?(): void;
+}
+
+/** The live state of an agent's newest device code, with the requesting device shown before the decision. */
+export function Approval({ agent, link, onSettled }: Props) {
+  const status = useRead(api.devices.status, { agent_id: agent.id });
+  const isOpen = status.data?.state === "waiting" || status.data?.state === "verifying";
+  const look = useReload(status.reload);
+  useOnChange("device", null, isOpen, look);
+  useAtExpiry(isOpen ? status.data : undefined, look);
+  const decide = useTask(async (claim_id: string, action: "approve" | "reject") => {
+    await api.devices.confirm({ agent_id: agent.id, claim_id, action });
+    await status.reload();
+    onSettled?.();
+  });
   return (
-    <Button small kind="quiet" onClick={() => disconnect.run()}>
-      Disconnect
-    </Button>
+    <Load of={status}>
+      {(now) => {
+        if (now.state === "waiting") return <Waiting status={now} agent={agent} link={link} />;
+        if (now.state === "verifying")
+          return <Asking status={now} agent={agent} busy={decide.busy} decide={decide.run} />;
+        return <Settled status={now} agent={agent} />;
+      }}
+    </Load>
+  );
+}
+
+/** The server does not report that a code expires. */
+function useAtExpiry(open: DeviceStatus | undefined, act: () => void): void {
+  const left = open && Date.parse(open.expires_at) - Date.parse(open.server_now);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `open` is another whenever it was asked for
+  useEffect(() => {
+    if (left === undefined) return;
+    const timer = setTimeout(act, Math.max(0, left) + 500);
+    return () => clearTimeout(timer);
+  }, [open]);
+}
+
+type Of<S extends DeviceStatus["state"]> = Extract<DeviceStatus, { state: S }>;
+
+function Waiting(props: { status: Of<"waiting">; agent: Props["agent"]; link: string | undefined }) {
+  const { status, agent, link } = props;
+  return (
+    <div className="stack connect-step">
+      <p>
+        On the device, run <code>sensorium connect</code> and enter this code. The request then appears here
+        for your decision.
+      </p>
+      <div className="user-code">
+        <code>{status.user_code}</code>
+        <Copy text={status.user_code} label="Copy code" />
+      </div>
+      {link && (
+        <p className="row nowrap small muted">
+          <span className="truncate">{link}</span>
+          <Copy text={link} label="Copy link" />
+        </p>
+      )}
+      <p className="row small muted" role="status">
+        <Badge label="Waiting for device" tone="info" dot />
+        expires in{" "}
+        {duration(Math.max(0, (Date.parse(status.expires_at) - Date.parse(status.server_now)) / 1000))}, for{" "}
+        {agent.name}
+      </p>
+      <p className="small muted">Requested scopes: {status.scopes.join(", ")}</p>
+    </div>
+  );
+}
+
+interface AskingProps {
+  status: Of<"verifying">;
+  agent: Props["agent"];
+  busy: boolean;
+  decide(claim_id: string, action: "approve" | "reject"): unknown;
+}
+
+function Asking({ status, agent, busy, decide }: AskingProps) {
+  const { client_info, claimed_at, scopes, claim_id } = status;
+  return (
+    <div className="stack connect-step">
+      <div className="row">
+        <Laptop aria-hidden size={20} />
+        <h3>A device wants to act as {agent.name}</h3>
+      </div>
+      <p className="muted">
+        Approve only a request that you have just started. The details below are not verified: compare the
+        code with the one on the device.
+      </p>
+      <Facts
+        of={{
+          Client: (
+            <>
+              {client_info.name} {client_info.version}
+            </>
+          ),
+          Host: client_info.host,
+          "Requested at": (
+            <time dateTime={claimed_at} title={fullTime(claimed_at)}>
+              {clockTime(claimed_at)}
+            </time>
+          ),
+          Code: <code>{status.user_code}</code>,
+          "Requested scopes": scopes.join(", "),
+        }}
+      />
+      {claim_id && (
+        <div className="row">
+          <Button
+            label="Approve device"
+            kind="primary"
+            busy={busy}
+            onClick={() => decide(claim_id, "approve")}
+          />
+          <Button label="Deny" disabled={busy} onClick={() => decide(claim_id, "reject")} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Settled({ status, agent }: { status: DeviceStatus; agent: Props["agent"] }) {
+  if (status.state === "connected") {
+    return (
+      <Empty icon={CircleCheck} title={`${status.client_info.name} is connected`}>
+        It now acts as {agent.name}. You can disconnect it under the agent's devices.
+      </Empty>
+    );
+  }
+  const denied = status.state === "denied";
+  return (
+    <Empty icon={denied ? CircleX : TimerOff} title={denied ? "Denied" : "Code expired"}>
+      {denied
+        ? "The device received no key, and the code is no longer valid."
+        : "Codes expire after 10 minutes. Create a new one to try again."}
+    </Empty>
   );
 }

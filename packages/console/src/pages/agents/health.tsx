@@ -1,6 +1,7 @@
 import type { Agent, DeliveryHealth } from "../../../../client/index.ts";
 import type { Resource } from "../../data/live.ts";
-import { Badge, type Tone } from "../../ui/badge.tsx";
+import type { Option } from "../../ui/field.tsx";
+import { Badge, type Tone } from "../../ui/text.tsx";
 
 type State = DeliveryHealth["state"];
 
@@ -21,17 +22,13 @@ export const needsAttention = ({ state }: DeliveryHealth) => state !== "ok" && s
 /** An agent's status in a word: whether it is active and, if that was read, how its deliveries go. */
 export function AgentState({ agent }: { agent: Pick<Agent, "status" | "push_stopped" | "delivery"> }) {
   const { status, push_stopped, delivery } = agent;
-  if (status === "inactive") return <Badge>Inactive</Badge>;
-  if (push_stopped) return <Badge tone="bad">Push stopped</Badge>;
+  if (status === "inactive") return <Badge label="Inactive" />;
+  if (push_stopped) return <Badge label="Push stopped" tone="bad" />;
   if (delivery && delivery.state !== "ok") {
     const { word, tone } = SHOWN[delivery.state];
-    return <Badge tone={tone}>{word}</Badge>;
+    return <Badge label={word} tone={tone} />;
   }
-  return (
-    <Badge tone="good" dot>
-      Active
-    </Badge>
-  );
+  return <Badge label="Active" tone="good" dot />;
 }
 
 /** The same with the reason below and, unless that says it, the last error. */
@@ -49,3 +46,18 @@ export function AgentStateReason({ agent }: { agent: Agent }) {
     </div>
   );
 }
+
+/** How events reach an agent. */
+export const MODES: Option<Agent["delivery_mode"]>[] = [
+  { value: "poll", label: "Poll: the agent fetches its events" },
+  { value: "sse", label: "SSE: the agent keeps a stream open" },
+  { value: "push", label: "Push: events are posted to an endpoint" },
+];
+
+export const MODE_NAMES: Record<Agent["delivery_mode"], string> = { poll: "Poll", sse: "SSE", push: "Push" };
+
+/** The format of pushed events. */
+export const FORMATS: Option<Agent["push_format"]>[] = [
+  { value: "structured", label: "Structured: the whole event in the body" },
+  { value: "binary", label: "Binary: data in the body, attributes in headers" },
+];

@@ -1,21 +1,22 @@
-import type { Agent, Interest } from "../../../../client/index.ts";
+import { useRef, useState } from "react";
+import { type Agent, ApiError, type Interest, type InterestsTestResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { capitalised } from "../../data/text.ts";
+import { capitalised, plural } from "../../data/format.ts";
 import { useList } from "../../data/use-list.ts";
-import { Badge } from "../../ui/badge.tsx";
-import { IconButton } from "../../ui/button.tsx";
-import { useConfirmed } from "../../ui/confirm.tsx";
-import { EditableList } from "../../ui/editable-list.tsx";
-import { Filter, Pencil, Trash2 } from "../../ui/icons.tsx";
-import type { Column } from "../../ui/table.tsx";
-import { FilterText } from "../../ui/text.tsx";
-import { InterestForm } from "./interest-form.tsx";
+import { Button, IconButton } from "../../ui/button.tsx";
+import { CheckField, CodeArea, SelectField, TextField, useDraft } from "../../ui/field.tsx";
+import { FormDialog, type SavingProps, saveChanges, useAct } from "../../ui/form-dialog.tsx";
+import { CircleAlert, Filter, FlaskConical, Pencil, Trash2 } from "../../ui/icons.tsx";
+import { EditableList } from "../../ui/list-page.tsx";
+import { type Column, column, endColumn, wideColumn, wideEndColumn } from "../../ui/table.tsx";
+import { useFormTask, useSaving } from "../../ui/task.tsx";
+import { Badge, FilterText, Time } from "../../ui/text.tsx";
 import "./agents.css";
 
 /** The interests of an agent. */
 export function Interests({ agent }: { agent: Agent }) {
   const list = useList(api.interests.list, { agent_id: agent.id }, "interests", "interest");
-  const remove = useConfirmed((interest: Interest) => ({
+  const remove = useAct((interest: Interest) => ({
     title: "Delete this interest?",
     text: (
       <>
@@ -50,45 +51,176 @@ export function Interests({ agent }: { agent: Agent }) {
 type Act = (interest: Interest) => unknown;
 
 const columnsOf = (edit: Act, remove: Act): Column<Interest>[] => [
-  {
-    name: "Event type",
-    cell: (interest) => (
-      <button type="button" className="link" onClick={() => edit(interest)}>
-        <code>{interest.event_type}</code>
-      </button>
-    ),
-  },
-  {
-    name: "Filter",
-    cell: ({ filter_expression, filter_suspended_until }) => (
-      <>
-        <FilterText filter={filter_expression} />
-        {filter_suspended_until && <Badge tone="warn">Suspended: too expensive</Badge>}
-      </>
-    ),
-  },
-  { name: "Priority", end: true, wideOnly: true, cell: ({ priority }) => priority },
-  {
-    name: "Memories",
-    wideOnly: true,
-    cell: ({ enrichment_depth }) => <span className="muted">{capitalised(enrichment_depth)}</span>,
-  },
-  {
-    name: "",
-    end: true,
-    cell: (interest) => (
-      <>
-        <IconButton
-          icon={Pencil}
-          label={`Edit interest ${interest.event_type}`}
-          onClick={() => edit(interest)}
-        />
-        <IconButton
-          icon={Trash2}
-          label={`Delete interest ${interest.event_type}`}
-          onClick={() => remove(interest)}
-        />
-      </>
-    ),
-  },
+  column("Event type", (interest) => (
+    <button type="button" className="link" onClick={() => edit(interest)}>
+      <code>{interest.event_type}</code>
+    </button>
+  )),
+  column("Filter", ({ filter_expression, filter_suspended_until }) => (
+    <>
+      <FilterText filter={filter_expression} />
+      {filter_suspended_until && <Badge label="Suspended: too expensive" tone="warn" />}
+    </>
+  )),
+  wideEndColumn("Priority", ({ priority }) => priority),
+  wideColumn("Memories", ({ enrichment_depth }) => (
+    <span className="muted">{capitalised(enrichment_depth)}</span>
+  )),
+  endColumn("", (interest) => (
+    <>
+      <IconButton
+        icon={Pencil}
+        label={`Edit interest ${interest.event_type}`}
+        onClick={() => edit(interest)}
+      />
+      <IconButton
+        icon={Trash2}
+        label={`Delete interest ${interest.event_type}`}
+        onClick={() => remove(interest)}
+      />
+    </>
+  )),
 ];
+
+const PRIORITIES = Array.from({ length: 10 }, (_, i) => ({
+  value: String(9 - i),
+  label: i === 0 ? "9 (highest)" : i === 9 ? "0 (lowest)" : String(9 - i),
+}));
+const DEPTHS = [
+  { value: "none", label: "None" },
+  { value: "shallow", label: "Top 3, titles only" },
+  { value: "deep", label: "Top 10, with content" },
+];
+
+type Props = SavingProps & { agent: Agent; interest: Interest | undefined };
+
+/** Creates or edits an interest; it can be tested on the latest events before saving. */
+function InterestForm({ agent, interest, onClose, onDone }: Props) {
+  const [before] = useState(interest);
+  const [{ priority, depth }, field] = useDraft({
+    priority: String(interest?.priority ?? 5),
+    depth: (interest?.enrichment_depth ?? "none") as Interest["enrichment_depth"],
+  });
+  const [service, setService] = useState(false);
+  const [result, setResult] = useState<InterestsTestResult>();
+  const edits = useRef(0);
+  const [{ type, filter }, testedField] = useDraft<Tested>(
+    { type: interest?.event_type ?? "", filter: interest?.filter_expression ?? "" },
+    () => {
+      edits.current += 1;
+      setResult(undefined);
+      test.clear();
+      save.clear();
+    },
+  );
+  const subject = { agent_id: agent.id, event_type: type, filter_expression: filter || null };
+  const test = useFormTask(async () => {
+    const before = edits.current;
+    const found = await api.interests.test({ ...subject, ...(service && { include_service: true }) });
+    // A result belongs to the tested values, even if it arrives late.
+    if (edits.current === before) setResult(found);
+  });
+  const save = useSaving({ onClose, onDone }, async () => {
+    const wanted = { ...subject, priority: Number(priority), enrichment_depth: depth };
+    if (before) {
+      const which = { agent_id: agent.id, id: before.id };
+      if (!(await saveChanges(api.interests, which, before, wanted, `/agents/${agent.id}?tab=interests`)))
+        return false;
+    } else await api.interests.create(wanted);
+    return before ? "Interest saved." : "Interest added.";
+  });
+  const error = save.error ?? test.error;
+  const ofFilter = error instanceof ApiError && error.details.field === "filter_expression";
+  return (
+    <FormDialog
+      wide
+      title={interest ? "Edit interest" : "New interest"}
+      submit={interest ? "Save" : "Add interest"}
+      onClose={onClose}
+      task={save}
+      error={ofFilter ? null : error}
+    >
+      <TextField
+        label="Event type"
+        required
+        autoFocus
+        className="code"
+        placeholder="com.github.issues.*"
+        {...testedField("type")}
+        hint="A glob: * matches any characters, ? matches one."
+      />
+      <CodeArea
+        label="Filter (CEL)"
+        rows={2}
+        placeholder='data.total > 100 && event.subject.startsWith("acme/")'
+        {...testedField("filter")}
+        hint="An expression over data and event. Empty: every event of the type."
+        error={ofFilter ? error.message : undefined}
+      />
+      <div className="grid-2">
+        <SelectField label="Priority" options={PRIORITIES} {...field("priority")} />
+        <SelectField label="Attached memories" options={DEPTHS} {...field("depth")} />
+      </div>
+
+      <div className="row">
+        <Button
+          label="Test on recent events"
+          small
+          icon={FlaskConical}
+          busy={test.busy}
+          disabled={type === ""}
+          onClick={() => test.run()}
+        />
+        <CheckField label="Service events" checked={service} onChange={setService} />
+        {result && (
+          <span role="status">
+            Matches <strong>{result.matched}</strong> of {plural(result.tested, "event")}
+          </span>
+        )}
+      </div>
+      {result?.hints.map((hint) => (
+        <p key={hint} className="notice warn">
+          <CircleAlert aria-hidden size={16} /> {hint}
+        </p>
+      ))}
+      {result && result.tested > 0 && <Results results={result.results} />}
+    </FormDialog>
+  );
+}
+
+interface Tested {
+  type: string;
+  filter: string;
+}
+
+const MISSES: Record<string, string> = {
+  type: "Different type",
+  filter: "Filter is false",
+  filter_error: "Filter failed",
+};
+
+function Results({ results }: Pick<InterestsTestResult, "results">) {
+  const matchesFirst = results.toSorted((a, b) => Number(b.matches) - Number(a.matches));
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and keys must be able to
+    <section className="tried" aria-label="Tested events" tabIndex={0}>
+      <ul>
+        {matchesFirst.map((each) => (
+          <li key={each.event_id} className={each.matches ? "" : "faint"}>
+            <span className="truncate grow">{each.type}</span>
+            {each.matches ? (
+              <Badge label="Match" tone="good" />
+            ) : (
+              <span className="small" title={each.error}>
+                {MISSES[each.reason] ?? each.reason}
+              </span>
+            )}
+            <span className="small tried-time">
+              <Time at={each.accepted_at} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

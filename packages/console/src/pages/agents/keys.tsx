@@ -1,19 +1,17 @@
-import { useState } from "react";
-import type { Agent, KeysListResult } from "../../../../client/index.ts";
+import { type ReactNode, useCallback, useRef, useState } from "react";
+import type { Agent, KeysCreateResult, KeysListResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useList } from "../../data/use-list.ts";
-import { useFormTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
-import { useConfirmed } from "../../ui/confirm.tsx";
-import { EditableList } from "../../ui/editable-list.tsx";
-import { SelectField, TextField } from "../../ui/field.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { CheckField, Segments, SelectField, TextField } from "../../ui/field.tsx";
+import { confirm, FormDialog, useAct, useUnsaved } from "../../ui/form-dialog.tsx";
 import { KeyRound } from "../../ui/icons.tsx";
-import type { Column } from "../../ui/table.tsx";
-import { Time } from "../../ui/text.tsx";
-import { NewSecrets } from "./new-secrets.tsx";
-import { SCOPES, type Scope, ScopeChoice } from "./scopes.tsx";
-import { snippetsFor } from "./snippets.ts";
+import { EditableList } from "../../ui/list-page.tsx";
+import { type Column, column, endColumn, wideColumn } from "../../ui/table.tsx";
+import { useFormTask } from "../../ui/task.tsx";
+import { Copy, Secret, Time } from "../../ui/text.tsx";
+import { type Snippet, snippetsFor } from "./snippets.ts";
 import "./agents.css";
 
 type Key = KeysListResult["keys"][number];
@@ -21,7 +19,7 @@ type Key = KeysListResult["keys"][number];
 /** An agent's API keys. The key itself is shown once, when created. */
 export function Keys({ agent }: { agent: Agent }) {
   const list = useList(api.keys.list, { agent_id: agent.id }, undefined, ["key", "device"]);
-  const revoke = useConfirmed((key: Key) => ({
+  const revoke = useAct((key: Key) => ({
     title: `Revoke ${key.name ?? `${key.prefix}…`}?`,
     text: `Tokens issued with this key stop working within 5 seconds. Programs that use it need a new key. This cannot be undone.`,
     action: "Revoke key",
@@ -35,15 +33,9 @@ export function Keys({ agent }: { agent: Agent }) {
       label="API keys"
       columns={[
         ...COLUMNS,
-        {
-          name: "",
-          end: true,
-          cell: (key) => (
-            <Button small kind="quiet" onClick={() => revoke.run(key)}>
-              Revoke
-            </Button>
-          ),
-        },
+        endColumn("", (key: Key) => (
+          <Button label="Revoke" small kind="quiet" onClick={() => revoke.run(key)} />
+        )),
       ]}
       add="Create key"
       kind="plain"
@@ -68,19 +60,16 @@ export function Keys({ agent }: { agent: Agent }) {
 const timeOrNever = (at: string | null) => (at ? <Time at={at} /> : <span className="faint">Never</span>);
 
 const COLUMNS: Column<Key>[] = [
-  {
-    name: "Name",
-    cell: ({ name, prefix, state }) => (
-      <div className="health">
-        {name ? <strong>{name}</strong> : <span className="faint">No name</span>}
-        <code className="small muted">{prefix}…</code>
-        {state === "ended" && <span className="small muted">Its approval has ended</span>}
-      </div>
-    ),
-  },
-  { name: "Scopes", cell: ({ scopes }) => <span className="muted">{scopes.join(", ")}</span> },
-  { name: "Last used", wideOnly: true, cell: ({ last_used_at }) => timeOrNever(last_used_at) },
-  { name: "Expires", wideOnly: true, cell: ({ expires_at }) => timeOrNever(expires_at) },
+  column("Name", ({ name, prefix, state }) => (
+    <div className="health">
+      {name ? <strong>{name}</strong> : <span className="faint">No name</span>}
+      <code className="small muted">{prefix}…</code>
+      {state === "ended" && <span className="small muted">Its approval has ended</span>}
+    </div>
+  )),
+  column("Scopes", ({ scopes }) => <span className="muted">{scopes.join(", ")}</span>),
+  wideColumn("Last used", ({ last_used_at }) => timeOrNever(last_used_at)),
+  wideColumn("Expires", ({ expires_at }) => timeOrNever(expires_at)),
 ];
 
 const LIVES = [
@@ -132,4 +121,130 @@ function NewKey({ agent, onClose }: { agent: Agent; onClose(): void }) {
       <SelectField label="Expires" options={LIVES} value={days} onChange={setDays} />
     </FormDialog>
   );
+}
+
+interface NewSecret {
+  label: string;
+  value: string;
+  note: string;
+  /** It cannot be had again, and the agent needs it. */
+  needed: boolean;
+}
+
+interface NewSecretsProps {
+  title: string;
+  /** Above the secrets. */
+  children?: ReactNode;
+  secrets: NewSecret[];
+  /** How to use them. */
+  snippets?: readonly Snippet[];
+  onClose(): void;
+}
+
+/** A dialog with secrets that are shown once: leaving it in any way asks before one is lost. */
+export function NewSecrets({ title, children, secrets, snippets = [], onClose }: NewSecretsProps) {
+  const needed = secrets.filter((secret) => secret.needed);
+  const kept = useKept(needed.map(({ value }) => value));
+  return (
+    <Dialog wide title={title} onClose={() => kept.leave(onClose)} done="Done">
+      <div className="stack" onCopy={() => kept.copied(getSelection()?.toString() ?? "")}>
+        {children}
+        {secrets.map(({ label, value, note }) => (
+          <Secret key={label} label={label} value={value} note={note} onCopied={kept.copied} />
+        ))}
+        <Snippets of={snippets} onCopied={kept.copied} />
+      </div>
+    </Dialog>
+  );
+}
+
+function Snippets({ of: snippets, onCopied }: { of: readonly Snippet[]; onCopied(text: string): void }) {
+  const [shown, setShown] = useState<string | undefined>(snippets[0]?.key);
+  const snippet = snippets.find(({ key }) => key === shown);
+  if (!snippet) return null;
+  const { label, hint, text } = snippet;
+  return (
+    <section className="snippets" aria-label="Connect the agent">
+      <Segments
+        label="Connect with"
+        value={snippet.key}
+        options={snippets.map(({ key, label: name }) => ({ value: key, label: name }))}
+        onChange={setShown}
+      />
+      <p className="field-hint">{hint}</p>
+      <div className="code-block">
+        <Copy text={text} label={`Copy ${label}`} onCopied={onCopied} />
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and keys must be able to */}
+        <section className="code-scroll" tabIndex={0} aria-label={`${label} code`}>
+          <pre>{text}</pre>
+        </section>
+      </div>
+    </section>
+  );
+}
+
+export type Scope = KeysCreateResult["scopes"][number];
+
+export const SCOPES: { scope: Scope; means: string }[] = [
+  { scope: "send", means: "publish events" },
+  { scope: "receive", means: "receive deliveries" },
+  { scope: "memory:read", means: "search and read memories" },
+  { scope: "memory:write", means: "write memories, work on runs" },
+  { scope: "channel:read", means: "read channels" },
+  { scope: "channel:write", means: "change channels" },
+  { scope: "admin", means: "everything" },
+];
+
+interface ScopeChoiceProps {
+  /** The scopes to choose from. */
+  of: readonly Scope[];
+  value: readonly Scope[];
+  onChange(scopes: Scope[]): void;
+}
+
+/** Chooses scopes. */
+export function ScopeChoice({ of, value, onChange }: ScopeChoiceProps) {
+  const toggle = (scope: Scope, on: boolean) =>
+    onChange(on ? [...value, scope] : value.filter((each) => each !== scope));
+  return (
+    <fieldset className="checks">
+      <legend>Scopes</legend>
+      {SCOPES.filter(({ scope }) => of.includes(scope)).map(({ scope, means }) => (
+        <CheckField
+          key={scope}
+          label={scope}
+          hint={means}
+          checked={value.includes(scope)}
+          onChange={(on) => toggle(scope, on)}
+        />
+      ))}
+    </fieldset>
+  );
+}
+
+const LOST = {
+  title: "Close without copying?",
+  text: "What you see here is shown only once, and has not been copied yet.",
+  action: "Close anyway",
+};
+
+/** A dialog is gone at any other address, also of the same page. */
+const NOWHERE_ELSE = { question: LOST, stays: () => false };
+
+/** Asks before secrets are lost that nobody has copied, whichever way the person leaves. */
+function useKept(secrets: readonly string[]) {
+  const missing = useRef(new Set(secrets));
+  const isLost = useCallback(() => missing.current.size > 0, []);
+  useUnsaved(isLost, NOWHERE_ELSE);
+  return {
+    /** A text was copied: with it the secrets that it contains. */
+    copied(text: string): void {
+      for (const secret of missing.current) if (text.includes(secret)) missing.current.delete(secret);
+    },
+    async leave(onLeave: () => void): Promise<void> {
+      if (isLost() && !(await confirm(LOST))) return;
+      missing.current.clear();
+      onLeave();
+    },
+  };
 }

@@ -1,37 +1,39 @@
-import { useState } from "react";
+import { useMemo, useState } from "react";
+import { Link } from "react-router";
+import { OPERATIONS } from "../../../../client/generated/operations.ts";
 import type { AuditEntry } from "../../../../client/index.ts";
+import type { Operation } from "../../../../client/operation.ts";
 import { api } from "../../data/api.ts";
-import { fullTime } from "../../data/format.ts";
+import { capitalised, filled, fullTime } from "../../data/format.ts";
+import type { TitledKind } from "../../data/names.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { useList } from "../../data/use-list.ts";
-import { useTask } from "../../data/use-task.ts";
+import { useTitle } from "../../data/use-names.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
+import { type Choice, findAgents, findPeople } from "../../ui/combo.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
+import { anyOf, type Option, SelectField, TextField } from "../../ui/field.tsx";
+import { ComboFilter, SelectFilter } from "../../ui/filters.tsx";
 import { Download, ScrollText } from "../../ui/icons.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { Empty, Facts } from "../../ui/page.tsx";
-import { type Column, List } from "../../ui/table.tsx";
-import { Id, Json, Time } from "../../ui/text.tsx";
-import { Filters, filtersOf } from "./filters.tsx";
-import { Resource } from "./resource.tsx";
-import { useTimeRange } from "./time-range.ts";
-import { Actor, Outcome } from "./words.tsx";
+import { type Column, column, endColumn, List, wideColumn } from "../../ui/table.tsx";
+import { useTask } from "../../ui/task.tsx";
+import { Badge, Id, Json, Time, type Tone, Who } from "../../ui/text.tsx";
+import "../../styles/filters.css";
 
 const columnsOf = (open: (entry: AuditEntry) => void): Column<AuditEntry>[] => [
-  {
-    name: "Action",
-    cell: (entry) => (
-      <button type="button" className="link" onClick={() => open(entry)}>
-        <code>{entry.action}</code>
-      </button>
-    ),
-  },
-  { name: "Actor", cell: (entry) => <Actor entry={entry} /> },
-  { name: "Resource", cell: (entry) => <Resource entry={entry} /> },
-  { name: "Outcome", cell: (entry) => <Outcome entry={entry} /> },
-  { name: "IP address", cell: ({ ip }) => ip ?? "–", wideOnly: true },
-  { name: "Time", cell: ({ at }) => <Time at={at} />, end: true },
+  column("Action", (entry) => (
+    <button type="button" className="link" onClick={() => open(entry)}>
+      <code>{entry.action}</code>
+    </button>
+  )),
+  column("Actor", (entry) => <Actor entry={entry} />),
+  column("Resource", (entry) => <Resource entry={entry} />),
+  column("Outcome", (entry) => <Outcome entry={entry} />),
+  wideColumn("IP address", ({ ip }) => ip ?? "–"),
+  endColumn("Time", ({ at }) => <Time at={at} />),
 ];
 
 /** The audit log, latest first. */
@@ -55,7 +57,27 @@ export function Audit() {
           </Empty>
         }
       />
-      {shown && <EntryDialog entry={shown} onClose={() => setShown(undefined)} />}
+      {shown && (
+        <Dialog light title={shown.action} onClose={() => setShown(undefined)}>
+          <div className="stack">
+            <Facts
+              of={{
+                Actor: <Actor entry={shown} />,
+                Time: fullTime(shown.at),
+                Outcome: <Outcome entry={shown} />,
+                Error: shown.error,
+                Resource: shown.resource_type && <Resource entry={shown} />,
+                "Resource ID": shown.resource_id && <Id>{shown.resource_id}</Id>,
+                "Actor ID": shown.actor_id && <Id>{shown.actor_id}</Id>,
+                "IP address": shown.ip,
+                Request: shown.request_id && <Id>{shown.request_id}</Id>,
+                Entry: <Id>{shown.id}</Id>,
+              }}
+            />
+            <Json value={shown.details} label="Details" />
+          </div>
+        </Dialog>
+      )}
     </div>
   );
 }
@@ -74,11 +96,7 @@ function Export({ filter }: { filter: Record<string, string> }) {
   if (!may("audit.export")) return null;
   return (
     <Menu
-      trigger={
-        <Button icon={Download} busy={save.busy}>
-          Export
-        </Button>
-      }
+      trigger={<Button label="Export" icon={Download} busy={save.busy} />}
       choices={[
         { label: "CSV, for spreadsheets", onSelect: () => save.run("csv") },
         { label: "NDJSON, one entry per line", onSelect: () => save.run("ndjson") },
@@ -87,27 +105,201 @@ function Export({ filter }: { filter: Record<string, string> }) {
   );
 }
 
-/** An entry with its ids and details. */
-function EntryDialog({ entry, onClose }: { entry: AuditEntry; onClose(): void }) {
+const OUTCOMES = ["done", "refused", "failed", "begun"];
+
+/** Kinds of resources that entries name. */
+const KINDS = [
+  ...["agent", "auth", "bundle", "channel", "connector", "delivery", "device", "document", "exemplar"],
+  ...["handoff", "ingest", "interest", "key", "memory", "merge", "output", "project", "relationship", "run"],
+  ...["session", "specialist", "team", "template", "user"],
+];
+
+/** Returns the filters in the address as parameters of `audit.list`. */
+export function filtersOf(search: URLSearchParams) {
+  const names = ["action", "actor_id", "resource_type", "resource_id", "outcome"];
+  return filled(Object.fromEntries(names.map((name) => [name, search.get(name) ?? ""])));
+}
+
+/** Filters of the audit log; they are in the address. */
+export function Filters() {
+  const [search, change] = useAddress();
+  const of = (name: string) => search.get(name) ?? "";
+  const set = (name: string) => (value: string) => change({ [name]: value });
   return (
-    <Dialog light title={entry.action} onClose={onClose}>
-      <div className="stack">
-        <Facts
-          of={{
-            Actor: <Actor entry={entry} />,
-            Time: fullTime(entry.at),
-            Outcome: <Outcome entry={entry} />,
-            Error: entry.error,
-            Resource: entry.resource_type && <Resource entry={entry} />,
-            "Resource ID": entry.resource_id && <Id>{entry.resource_id}</Id>,
-            "Actor ID": entry.actor_id && <Id>{entry.actor_id}</Id>,
-            "IP address": entry.ip,
-            Request: entry.request_id && <Id>{entry.request_id}</Id>,
-            Entry: <Id>{entry.id}</Id>,
-          }}
-        />
-        <Json value={entry.details} label="Details" />
-      </div>
-    </Dialog>
+    <div className="filters">
+      <ComboFilter name="actor_id" label="Actor" find={findActors} none="Everyone" />
+      <ComboFilter name="action" label="Action" find={findActions} none="All actions" />
+      <SelectFilter name="resource_type" label="Resource" options={anyOf("All kinds", KINDS)} />
+      <SelectFilter name="outcome" label="Outcome" options={anyOf("All outcomes", OUTCOMES)} />
+      <SelectField
+        label="Time"
+        value={of("range")}
+        options={RANGES}
+        onChange={(range) => change(range === "custom" ? { range } : { range, since: null, until: null })}
+      />
+      {of("range") === "custom" && (
+        <>
+          <TextField label="From" type="datetime-local" value={of("since")} onChange={set("since")} />
+          <TextField label="Until" type="datetime-local" value={of("until")} onChange={set("until")} />
+        </>
+      )}
+    </div>
+  );
+}
+
+async function findActors(text: string, signal: AbortSignal): Promise<Choice[]> {
+  const [people, agents] = await Promise.all([findPeople(text, signal), findAgents(text, signal)]);
+  return [...people, ...agents.map((agent) => ({ ...agent, detail: "agent" }))];
+}
+
+/** Recorded by their services, also when they fail before a caller is known. */
+const OTHERS = ["auth.login", "auth.logout", "memories.erase"];
+
+/** `agents.rotateSigningSecret` of the client is `agents.rotate_signing_secret` in the log. */
+const ACTIONS = [
+  ...OTHERS,
+  ...Object.entries(OPERATIONS as Record<string, Record<string, Operation>>).flatMap(([service, table]) =>
+    Object.entries(table)
+      .filter(([, { audited, by }]) => audited && by !== "operator")
+      .map(([name]) => `${service}.${name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`),
+  ),
+].sort();
+
+async function findActions(text: string): Promise<Choice[]> {
+  const words = text.trim().toLowerCase();
+  const found = ACTIONS.filter((action) => action.includes(words));
+  // The log has actions of other versions too.
+  const typed = /^[a-z]+\.[a-z_]+$/.test(words) && !found.includes(words) ? [words] : [];
+  return [...typed, ...found].map((action) => ({ id: action, label: action }));
+}
+
+const HOUR_MS = 3_600_000;
+/** Those with hours end now. */
+const RANGES: (Option & { hours?: number })[] = [
+  { value: "", label: "Any time" },
+  { value: "1h", label: "Last hour", hours: 1 },
+  { value: "24h", label: "Last 24 hours", hours: 24 },
+  { value: "7d", label: "Last 7 days", hours: 168 },
+  { value: "30d", label: "Last 30 days", hours: 720 },
+  { value: "custom", label: "From … until …" },
+];
+
+/** Returns the bounds of the range in the address, as the API takes them. A range that ends now begins once. */
+function useTimeRange(search: URLSearchParams): { since?: string; until?: string } {
+  const [range, from, until] = ["range", "since", "until"].map((name) => search.get(name) ?? "");
+  return useMemo(() => {
+    const { hours } = RANGES.find(({ value }) => value === range) ?? {};
+    if (hours) return { since: new Date(Date.now() - hours * HOUR_MS).toISOString() };
+    if (range !== "custom") return {};
+    const [first, end] = [toIso(from), toIso(until)];
+    return { ...(first && { since: first }), ...(end && { until: end }) };
+  }, [range, from, until]);
+}
+
+/** Converts the value of a `datetime-local` field, in this browser's time zone. */
+function toIso(local = ""): string | undefined {
+  const at = new Date(local);
+  return local && !Number.isNaN(at.getTime()) ? at.toISOString() : undefined;
+}
+
+type Named = Pick<AuditEntry, "resource_type" | "resource_id" | "details">;
+
+/** The page of each kind of resource that has one. */
+const PAGES: Record<string, (id: string, details: AuditEntry["details"]) => string | null> = {
+  document: (id) => `/documents/${id}`,
+  run: (id) => `/runs/${id}`,
+  output: (id) => `/outputs/${id}`,
+  memory: (id) => `/memories/${id}`,
+  merge: (id) => `/memories/merges/${id}`,
+  exemplar: (id) => `/exemplars/${id}`,
+  specialist: (id) => `/specialists/${id}`,
+  schedule: (id) => `/schedules/${id}`,
+  channel: (id) => `/channels/${id}`,
+  template: (_, { slug }) => (typeof slug === "string" ? `/templates/${slug}` : null),
+  handoff: (id, { agent_id }) => (agent_id ? `/agents/${agent_id}/handoffs/${id}` : null),
+  bundle: (id, { agent_id }) => (agent_id ? `/agents/${agent_id}/bundles/${id}` : null),
+};
+
+/** Reading a memory would count as use. */
+const TITLED: readonly string[] = ["document", "run", "output", "channel", "schedule", "key"];
+const isTitled = (kind: string): kind is TitledKind => TITLED.includes(kind);
+
+/** Ids that `Who` names. */
+const PEOPLE = /^(ag|usr|team)_/;
+
+/** What an entry is about: by name or title where there is one, else the kind and the end of the id. */
+export function Resource({ entry }: { entry: Named }) {
+  const { resource_type: kind, resource_id: id } = entry;
+  if (!kind) return "–";
+  if (id === null) return kind;
+  if (PEOPLE.test(id)) {
+    const isOwn = /^(agent|user|team)$/.test(kind);
+    return (
+      <>
+        {!isOwn && `${kind} · `}
+        <Who id={id} />
+      </>
+    );
+  }
+  const { agent_id = "" } = entry.details as { agent_id?: string };
+  if (isTitled(kind)) return <Titled kind={kind} id={id} agent_id={agent_id} entry={entry} />;
+  return <Linked entry={entry} title={nameOf(entry, id)} />;
+}
+
+function Titled({ entry, ...of }: { entry: Named; kind: TitledKind; id: string; agent_id: string }) {
+  const title = useTitle(of.kind, of.kind === "key" ? `${of.agent_id}/${of.id}` : of.id);
+  return (
+    <>
+      <Linked entry={entry} title={title ?? shortOf(entry)} />
+      {of.kind === "key" && of.agent_id && (
+        <>
+          {" of "}
+          <Who id={of.agent_id} />
+        </>
+      )}
+    </>
+  );
+}
+
+function Linked({ entry, title }: { entry: Named; title: string }) {
+  const { resource_type, resource_id, details } = entry;
+  const to = PAGES[resource_type ?? ""]?.(resource_id ?? "", details);
+  return to ? <Link to={to}>{title}</Link> : <span title={resource_id ?? undefined}>{title}</span>;
+}
+
+/** Specialists, projects and templates have names for ids. */
+function nameOf(entry: Named, id: string): string {
+  const { slug } = entry.details as { slug?: string };
+  if (slug) return slug;
+  return entry.resource_type === "specialist" || entry.resource_type === "project" ? id : shortOf(entry);
+}
+
+/** Enough to distinguish them: "memory …x81k". */
+const shortOf = ({ resource_type, resource_id }: Named) =>
+  `${resource_type} …${String(resource_id).slice(-4)}`;
+
+/** Who did it; without a person or an agent, the operator or the service. */
+function Actor({ entry: { actor_id, actor_kind } }: { entry: AuditEntry }) {
+  if (!actor_id) return capitalised(actor_kind);
+  return (
+    <>
+      <Who id={actor_id} />{" "}
+      <span className="faint small">{actor_kind === "user" ? "person" : actor_kind}</span>
+    </>
+  );
+}
+
+const TONE: Record<AuditEntry["outcome"], Tone> = {
+  begun: "warn",
+  done: "good",
+  refused: "bad",
+  failed: "bad",
+};
+
+function Outcome({ entry: { outcome, error } }: { entry: AuditEntry }) {
+  return (
+    <span title={error ?? undefined}>
+      <Badge label={capitalised(outcome)} tone={TONE[outcome]} />
+    </span>
   );
 }

@@ -4,10 +4,9 @@ import { api } from "../../data/api.ts";
 import { number, plural } from "../../data/format.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { useNames } from "../../data/use-names.ts";
-import { useFormTask } from "../../data/use-task.ts";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Load } from "../../ui/table.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { toast, useFormTask } from "../../ui/task.tsx";
 
 export type BulkAction = "replay" | "discard";
 

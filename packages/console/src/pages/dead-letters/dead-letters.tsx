@@ -1,26 +1,24 @@
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { Link } from "react-router";
 import type { DeadLetter } from "../../../../client/index.ts";
 import { api, serverNow } from "../../data/api.ts";
-import { fullTime, number } from "../../data/format.ts";
+import { filled, fullTime, number } from "../../data/format.ts";
 import { useAddress } from "../../data/use-address.ts";
-import { useFollowed } from "../../data/use-fresh.ts";
 import { useList } from "../../data/use-list.ts";
-import { isSettled } from "../../data/use-load.ts";
+import { isSettled, useFollowed } from "../../data/use-load.ts";
 import { useNames } from "../../data/use-names.ts";
 import { type Selection, useSelection } from "../../data/use-selection.ts";
 import { Button } from "../../ui/button.tsx";
+import { findAgents } from "../../ui/combo.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
-import { CircleCheck, RotateCw, SearchX, Trash2 } from "../../ui/icons.tsx";
+import { TextField } from "../../ui/field.tsx";
+import { ComboFilter } from "../../ui/filters.tsx";
+import { CircleCheck, RotateCw, Search, SearchX, Trash2 } from "../../ui/icons.tsx";
 import { Empty, Facts, Page, Skeleton } from "../../ui/page.tsx";
-import { Subject } from "../../ui/subject.tsx";
-import { type Column, List } from "../../ui/table.tsx";
-import { Json, Time } from "../../ui/text.tsx";
-import { Who } from "../../ui/who.tsx";
+import { type Column, column, endColumn, List, wideEndColumn } from "../../ui/table.tsx";
+import { Json, Subject, Time, Who } from "../../ui/text.tsx";
 import { Bulk, type BulkAction, type Wanted } from "./bulk.tsx";
-import { Filters, filterIn, type LetterFilter, NO_FILTER } from "./filters.tsx";
-import { Groups } from "./groups.tsx";
-import { causeOf, headersOf, typeOf } from "./words.ts";
+import { causeOf, Groups, headersOf, typeOf } from "./groups.tsx";
 import "./dead-letters.css";
 
 type Acting = { action: BulkAction; wanted: Wanted };
@@ -123,7 +121,7 @@ const NONE = (
 
 function NoMatch() {
   const [, change] = useAddress();
-  const clear = <Button onClick={() => change(NO_FILTER)}>Clear filters</Button>;
+  const clear = <Button label="Clear filters" onClick={() => change(NO_FILTER)} />;
   return <Empty icon={SearchX} title="No matching dead letters" action={clear} />;
 }
 
@@ -132,42 +130,33 @@ const columnsOf = (
   everything: boolean,
   open: (id: string) => void,
 ): Column<DeadLetter>[] => [
-  {
-    name: "Event",
-    cell: (letter) => (
-      <span className="letter">
-        <input
-          type="checkbox"
-          aria-label={`Select ${typeOf(letter)}`}
-          checked={everything || selection.has(letter.id)}
-          disabled={everything}
-          onChange={({ nativeEvent }) =>
-            selection.toggle(letter.id, (nativeEvent as unknown as MouseEvent).shiftKey)
-          }
-        />
-        <span className="letter-words">
-          <button type="button" className="link break" onClick={() => open(letter.id)}>
-            {typeOf(letter)}
-          </button>
-          <About letter={letter} />
-        </span>
+  column("Event", (letter) => (
+    <span className="letter">
+      <input
+        type="checkbox"
+        aria-label={`Select ${typeOf(letter)}`}
+        checked={everything || selection.has(letter.id)}
+        disabled={everything}
+        onChange={({ nativeEvent }) =>
+          selection.toggle(letter.id, (nativeEvent as unknown as MouseEvent).shiftKey)
+        }
+      />
+      <span className="letter-words">
+        <button type="button" className="link break" onClick={() => open(letter.id)}>
+          {typeOf(letter)}
+        </button>
+        <About letter={letter} />
       </span>
-    ),
-  },
-  {
-    name: "Error",
-    cell: ({ dlq_reason }) => (
-      <span className="letter-error" title={dlq_reason}>
-        {causeOf(dlq_reason).cause}
-      </span>
-    ),
-  },
-  {
-    name: "Agent",
-    cell: ({ agent_id }) => (agent_id ? <Who id={agent_id} /> : <span className="faint">None</span>),
-  },
-  { name: "Attempts", end: true, wideOnly: true, cell: (letter) => number(letter.attempt_count) },
-  { name: "Failed at", end: true, cell: (letter) => <Time at={letter.dead_lettered_at} /> },
+    </span>
+  )),
+  column("Error", ({ dlq_reason }) => (
+    <span className="letter-error" title={dlq_reason}>
+      {causeOf(dlq_reason).cause}
+    </span>
+  )),
+  column("Agent", ({ agent_id }) => (agent_id ? <Who id={agent_id} /> : <span className="faint">None</span>)),
+  wideEndColumn("Attempts", (letter) => number(letter.attempt_count)),
+  endColumn("Failed at", (letter) => <Time at={letter.dead_lettered_at} />),
 ];
 
 /** The subject of the event, else its source. */
@@ -220,12 +209,8 @@ function SelectBar({ selection, shown, total, more, everything, setEverything, a
       )}
       {count > 0 && (
         <span className="row nowrap select-acts">
-          <Button small kind="remove" icon={Trash2} onClick={() => act("discard")}>
-            Discard
-          </Button>
-          <Button small kind="primary" icon={RotateCw} onClick={() => act("replay")}>
-            Replay
-          </Button>
+          <Button label="Discard" small kind="remove" icon={Trash2} onClick={() => act("discard")} />
+          <Button label="Replay" small kind="primary" icon={RotateCw} onClick={() => act("replay")} />
         </span>
       )}
     </div>
@@ -250,12 +235,8 @@ function Inspect({ letter, onClose, act }: InspectProps) {
       onClose={onClose}
       footer={
         <>
-          <Button kind="remove" icon={Trash2} onClick={() => act("discard")}>
-            Discard
-          </Button>
-          <Button kind="primary" icon={RotateCw} onClick={() => act("replay")}>
-            Replay
-          </Button>
+          <Button label="Discard" kind="remove" icon={Trash2} onClick={() => act("discard")} />
+          <Button label="Replay" kind="primary" icon={RotateCw} onClick={() => act("replay")} />
         </>
       }
     >
@@ -278,5 +259,56 @@ function Inspect({ letter, onClose, act }: InspectProps) {
         <Json value={letter.payload} label="payload" />
       </div>
     </Dialog>
+  );
+}
+
+/** Which letters are shown. It is in the address, and has the names of the API's parameters. */
+interface LetterFilter {
+  reason?: string;
+  agent_id?: string;
+  type?: string;
+  text?: string;
+}
+
+const NAMES = ["reason", "agent_id", "type", "text"] as const;
+
+const filterIn = (search: URLSearchParams): LetterFilter =>
+  filled(Object.fromEntries(NAMES.map((name) => [name, search.get(name) ?? ""])));
+
+/** Clears all parameters of the filter. */
+const NO_FILTER = Object.fromEntries(NAMES.map((name) => [name, null]));
+
+export function Filters({ filter }: { filter: LetterFilter }) {
+  const [, change] = useAddress();
+  const { type = "", text = "" } = filter;
+  const [draft, setDraft] = useState({ type, text });
+  // What is typed stays until something else is searched for.
+  useEffect(() => setDraft({ type, text }), [type, text]);
+  return (
+    <form
+      className="filters"
+      aria-label="Filter dead letters"
+      onSubmit={(event) => {
+        event.preventDefault();
+        change(draft);
+      }}
+    >
+      <ComboFilter name="agent_id" label="Agent" find={findAgents} none="Any agent" />
+      <TextField
+        label="Type"
+        placeholder="com.github.*"
+        value={draft.type}
+        onChange={(value) => setDraft({ ...draft, type: value })}
+      />
+      <TextField
+        label="Text"
+        placeholder="In error, subject, type or source"
+        value={draft.text}
+        onChange={(value) => setDraft({ ...draft, text: value })}
+      />
+      <div className="filter-end">
+        <Button label="Search" type="submit" icon={Search} />
+      </div>
+    </form>
   );
 }

@@ -1,10 +1,9 @@
-import type { DeliveriesDeadLetterGroupsResult } from "../../../../client/index.ts";
+import type { DeadLetter, DeliveriesDeadLetterGroupsResult } from "../../../../client/index.ts";
 import { number, plural } from "../../data/format.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { RotateCw, Trash2 } from "../../ui/icons.tsx";
 import { Time } from "../../ui/text.tsx";
 import type { BulkAction } from "./bulk.tsx";
-import { causeOf } from "./words.ts";
 
 interface Props {
   groups: DeliveriesDeadLetterGroupsResult["groups"];
@@ -33,13 +32,12 @@ export function Groups({ groups, more, chosen, choose, act }: Props) {
             onClick={() => act("discard", group.dlq_reason)}
           />
           <Button
+            label="Replay all"
             small
             icon={RotateCw}
             onClick={() => act("replay", group.dlq_reason)}
             aria-label={`Replay all: ${group.dlq_reason}`}
-          >
-            Replay all
-          </Button>
+          />
         </li>
       ))}
     </ul>
@@ -69,4 +67,27 @@ function Cause({ group: { dlq_reason, count, agents, latest_at }, more, isChosen
       </span>
     </button>
   );
+}
+
+/** Returns the type of a dead letter's event in a few words. */
+export function typeOf({ payload }: DeadLetter): string {
+  return headersOf({ payload }).type || "Not an event";
+}
+
+/** Returns what the payload says of itself. If it was not an event, or is no longer kept, there is nothing. */
+export function headersOf({ payload }: Pick<DeadLetter, "payload">) {
+  const { type, subject, data } = (payload ?? {}) as Record<"type" | "subject" | "data", unknown>;
+  return {
+    type: typeof type === "string" ? type : "",
+    subject: typeof subject === "string" ? subject : null,
+    data,
+  };
+}
+
+const SPENT = /^max attempts exceeded \((\d+)\): /;
+
+/** Splits a reason: after how many attempts, if it says so, and the cause. */
+export function causeOf(reason: string): { cause: string; attempts: number | null } {
+  const [prefix = "", attempts] = SPENT.exec(reason) ?? [];
+  return { cause: reason.slice(prefix.length), attempts: attempts === undefined ? null : Number(attempts) };
 }

@@ -1,31 +1,31 @@
-import { Link, useNavigate, useParams } from "react-router";
-import type { Document } from "../../../../client/index.ts";
+import { useEffect, useState } from "react";
+import { Link, useParams } from "react-router";
+import { type Document, isApiError } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { bytes, number } from "../../data/format.ts";
-import { capitalised } from "../../data/text.ts";
-import { useFollowed } from "../../data/use-fresh.ts";
+import { bytes, capitalised, number } from "../../data/format.ts";
+import { saveFile } from "../../data/save-file.ts";
 import { useList } from "../../data/use-list.ts";
+import { useLoad, useRead } from "../../data/use-load.ts";
 import { useIsOwn } from "../../data/use-names.ts";
-import { useTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
-import { confirm } from "../../ui/confirm.tsx";
-import { DetailPage } from "../../ui/detail-page.tsx";
 import { Failure } from "../../ui/failure.tsx";
-import { Check, Layers, Trash2 } from "../../ui/icons.tsx";
+import { ActButton, DeleteButton } from "../../ui/form-dialog.tsx";
+import { Check, Download, FileQuestion, Layers, RotateCw } from "../../ui/icons.tsx";
+import { DetailPage } from "../../ui/list-page.tsx";
+import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Empty, Facts, Skeleton } from "../../ui/page.tsx";
+import { Load } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
+
 import { Id, Time } from "../../ui/text.tsx";
-import { toast } from "../../ui/toast.tsx";
-import { Download, Original, Retry } from "./original.tsx";
 import { DocumentStatus, isUnderway, kindInWords, READERS, Sensitivity } from "./words.tsx";
 import "./documents.css";
+import "../outputs/outputs.css";
 
 /** One document: its progress, its text in chunks, and the original. */
 export function DocumentPage() {
   const { id = "" } = useParams();
-  const loaded = useFollowed("document", (signal) => api.documents.get({ document_id: id }, { signal }), [
-    id,
-  ]);
+  const loaded = useRead(api.documents.get, { document_id: id }, "document");
   const isOwn = useIsOwn();
   return (
     <DetailPage
@@ -37,10 +37,27 @@ export function DocumentPage() {
       actionsOf={(document) => (
         <>
           {document.status === "failed" && isOwn(document) && (
-            <Retry document={document} onQueued={loaded.set} />
+            <ActButton
+              label="Retry"
+              kind="primary"
+              icon={RotateCw}
+              act={async () => loaded.set(await api.documents.retry({ document_id: id }))}
+              done="Queued again."
+            />
           )}
-          <Download document={document} />
-          {isOwn(document) && <Delete document={document} />}
+          <ActButton
+            label="Download"
+            icon={Download}
+            act={async () => saveFile(await read(id), document.filename)}
+          />
+          {isOwn(document) && (
+            <DeleteButton
+              name={document.filename}
+              text="The file and its chunks are erased, and searches no longer find them. Memories that cite it keep the passage, marked as stale. This cannot be undone."
+              act={() => remove(document)}
+              to="/documents"
+            />
+          )}
         </>
       )}
       lines={8}
@@ -160,36 +177,104 @@ function Chunks({ document }: { document: Document }) {
           </li>
         ))}
       </ol>
-      {more && (
-        <Button small busy={loading} onClick={more}>
-          Load more
-        </Button>
-      )}
+      {more && <Button label="Load more" small busy={loading} onClick={more} />}
     </div>
   );
 }
 
-function Delete({ document }: { document: Document }) {
-  const navigate = useNavigate();
-  const remove = useTask(async () => {
-    const wanted = await confirm({
-      title: `Delete ${document.filename}?`,
-      text: "The file and its chunks are erased, and searches no longer find them. Memories that cite it keep the passage, marked as stale. This cannot be undone.",
-      action: "Delete",
-    });
-    if (!wanted) return;
-    const { document_id, ingestion_source_id: source_id } = document;
-    const { deleted } = await api.documents.delete({ document_id, source_id });
-    toast(
-      deleted
-        ? { title: `${document.filename} deleted.` }
-        : { tone: "bad", title: "Not found: the document was already deleted." },
-    );
-    navigate("/documents");
-  });
+/** A longer text takes a browser seconds to render. */
+const MAX_TEXT = 500_000;
+/** A larger file is downloaded, not shown. */
+const MAX_BYTES = 25_000_000;
+
+const read = async (document_id: string, signal?: AbortSignal) =>
+  new Blob([
+    await api.documents.content({ document_id }, { ...(signal && { signal }), timeoutMs: 10 * 60_000 }),
+  ]);
+
+/** The file as it was uploaded, if a browser can show it without running anything of it. */
+function Original({ document }: { document: Document }) {
+  const { mime_type, byte_size } = document;
+  if (mime_type !== "application/pdf" && !mime_type.startsWith("text/"))
+    return <NotShown title={`${kindInWords(mime_type)} files have no preview`} />;
+  if (byte_size > MAX_BYTES) return <NotShown title={`The file is too large to show: ${bytes(byte_size)}`} />;
+  return <Preview document={document} />;
+}
+
+function NotShown({ title }: { title: string }) {
   return (
-    <Button kind="remove" icon={Trash2} busy={remove.busy} onClick={() => remove.run()}>
-      Delete
-    </Button>
+    <Empty icon={FileQuestion} title={title}>
+      Download the file, or read its text in the first tab.
+    </Empty>
   );
+}
+
+function Preview({ document }: { document: Document }) {
+  const { document_id, mime_type } = document;
+  const loaded = useLoad((signal) => read(document_id, signal), [document_id]);
+  if (isApiError(loaded.error, "not_found")) return <NotShown title="The original is no longer kept" />;
+  return (
+    <Load of={loaded} lines={8}>
+      {(file) =>
+        mime_type === "application/pdf" ? (
+          <Pdf file={file} name={document.filename} />
+        ) : (
+          <Text file={file} document={document} />
+        )
+      }
+    </Load>
+  );
+}
+
+/**
+ * In the browser's own viewer, which is a process of its own; it refuses to run in a frame with `sandbox`. The type is
+ * fixed here: whatever the file contains, it is never a page.
+ */
+function Pdf({ file, name }: { file: Blob; name: string }) {
+  const [url, setUrl] = useState<string>();
+  useEffect(() => {
+    const made = URL.createObjectURL(new Blob([file], { type: "application/pdf" }));
+    setUrl(made);
+    return () => URL.revokeObjectURL(made);
+  }, [file]);
+  return url && <iframe className="pdf" src={`${url}#navpanes=0&view=FitH`} title={name} />;
+}
+
+function Text({ file, document }: { file: Blob; document: Document }) {
+  const text = useLoad(() => decoded(file), [file]);
+  return (
+    <Load of={text} lines={8}>
+      {(all) => (
+        <Card>
+          {document.mime_type === "text/markdown" ? (
+            <Markdown title={document.filename}>{all.slice(0, MAX_TEXT)}</Markdown>
+          ) : (
+            // HTML is shown as its source.
+            <pre className="original">{all.slice(0, MAX_TEXT)}</pre>
+          )}
+          {all.length > MAX_TEXT && (
+            <p className="notice">Only the beginning is shown. Download the file to read all of it.</p>
+          )}
+        </Card>
+      )}
+    </Load>
+  );
+}
+
+/** Decodes UTF-8 and UTF-16; anything else as browsers do. */
+async function decoded(file: Blob): Promise<string> {
+  const data = new Uint8Array(await file.arrayBuffer());
+  const [first, second] = data;
+  if (first === 0xff && second === 0xfe) return new TextDecoder("utf-16le").decode(data);
+  if (first === 0xfe && second === 0xff) return new TextDecoder("utf-16be").decode(data);
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(data);
+  } catch {
+    return new TextDecoder("windows-1252").decode(data);
+  }
+}
+
+async function remove({ document_id, ingestion_source_id: source_id }: Document): Promise<void> {
+  const { deleted } = await api.documents.delete({ document_id, source_id });
+  if (!deleted) throw new Error("Not found: the document was already deleted.");
 }

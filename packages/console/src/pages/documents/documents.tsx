@@ -1,35 +1,36 @@
+import { type DragEvent, useRef, useState } from "react";
 import { useSearchParams } from "react-router";
-import type { Document } from "../../../../client/index.ts";
-import { api } from "../../data/api.ts";
-import { bytes, number } from "../../data/format.ts";
+import type { Document, DocumentsUploadParams, DocumentsUploadResult } from "../../../../client/index.ts";
+import { api, inSession } from "../../data/api.ts";
+import { bytes, listed, number } from "../../data/format.ts";
+import { base64 } from "../../data/save-file.ts";
 import { useList } from "../../data/use-list.ts";
-import { useLoad } from "../../data/use-load.ts";
-import { FileText, SearchX } from "../../ui/icons.tsx";
+import { useRead } from "../../data/use-load.ts";
+import { Button } from "../../ui/button.tsx";
+import { messageOf } from "../../ui/failure.tsx";
+import { optionsOf, SelectField, TextField } from "../../ui/field.tsx";
+import { CircleAlert, CircleCheck, FileText, FileUp, SearchX } from "../../ui/icons.tsx";
 import { ListPage } from "../../ui/list-page.tsx";
 import { Empty } from "../../ui/page.tsx";
 import { Plain } from "../../ui/plain.ts";
 import { Found, SearchLine } from "../../ui/search.tsx";
-import { type Column, Titled } from "../../ui/table.tsx";
+import { type Column, column, endColumn, Titled, wideColumn, wideEndColumn } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
-import { Drop } from "./drop.tsx";
-import { DocumentStatus, kindInWords, Sensitivity } from "./words.tsx";
+import { DocumentStatus, kindInWords, READERS, Sensitivity } from "./words.tsx";
 import "./documents.css";
 
 const COLUMNS: Column<Document>[] = [
-  {
-    name: "Document",
-    cell: (document) => (
-      <Titled to={`/documents/${document.document_id}`} title={document.filename}>
-        {document.error ??
-          `${kindInWords(document.mime_type)} · ${document.ingestion_source_name} · version ${document.version_num}`}
-      </Titled>
-    ),
-  },
-  { name: "Status", cell: (document) => <DocumentStatus document={document} /> },
-  { name: "Sensitivity", cell: ({ sensitivity }) => <Sensitivity of={sensitivity} />, wideOnly: true },
-  { name: "Chunks", cell: (document) => number(document.chunk_count), end: true, wideOnly: true },
-  { name: "Size", cell: (document) => bytes(document.byte_size), end: true, wideOnly: true },
-  { name: "Uploaded", cell: (document) => <Time at={document.created_at} />, end: true },
+  column("Document", (document) => (
+    <Titled to={`/documents/${document.document_id}`} title={document.filename}>
+      {document.error ??
+        `${kindInWords(document.mime_type)} · ${document.ingestion_source_name} · version ${document.version_num}`}
+    </Titled>
+  )),
+  column("Status", (document) => <DocumentStatus document={document} />),
+  wideColumn("Sensitivity", ({ sensitivity }) => <Sensitivity of={sensitivity} />),
+  wideEndColumn("Chunks", (document) => number(document.chunk_count)),
+  wideEndColumn("Size", (document) => bytes(document.byte_size)),
+  endColumn("Uploaded", (document) => <Time at={document.created_at} />),
 ];
 
 /** Reference documents for agents: upload, progress and search. */
@@ -63,7 +64,7 @@ export function Documents() {
 }
 
 function Passages({ q }: { q: string }) {
-  const found = useLoad((signal) => api.documents.search({ query: q, limit: 20 }, { signal }), [q], "found");
+  const found = useRead(api.documents.search, { query: q, limit: 20 }, [], { name: "found" });
   return (
     <Found
       of={found}
@@ -88,4 +89,249 @@ function Passages({ q }: { q: string }) {
       }
     />
   );
+}
+
+interface Sending {
+  key: number;
+  name: string;
+  size: number;
+  /** Upload progress, 0..1. */
+  part: number;
+  state: "sending" | "accepted" | "refused";
+  why?: string;
+}
+
+let next = 0;
+/** A browser has six connections to a host, and the page needs some, too. */
+const CONCURRENT_UPLOADS = 3;
+
+/** Returns the uploads, latest first, and a function that adds some. */
+function useUploads(readers: Readers, onAccepted: () => void) {
+  const [files, setFiles] = useState<Sending[]>([]);
+  const change = (key: number, to: Partial<Sending>) =>
+    setFiles((all) => all.map((file) => (file.key === key ? { ...file, ...to } : file)));
+  const show = (file: File) => {
+    const key = next++;
+    setFiles((all) => [{ key, name: file.name, size: file.size, part: 0, state: "sending" }, ...all]);
+    return { key, file };
+  };
+  const send = async ({ key, file }: ReturnType<typeof show>) => {
+    try {
+      const { accepted, error_code } = await upload(file, readers, (part) => change(key, { part }));
+      if (!accepted)
+        return change(key, { state: "refused", why: error_code ?? "The server refused the file." });
+      change(key, { part: 1, state: "accepted" });
+      onAccepted();
+    } catch (error) {
+      change(key, { state: "refused", why: messageOf(error) });
+    }
+  };
+  const take = (list: FileList | null) => {
+    const waiting = [...(list ?? [])].map(show);
+    const work = async () => {
+      for (let each = waiting.shift(); each; each = waiting.shift()) await send(each);
+    };
+    for (let n = 0; n < CONCURRENT_UPLOADS; n++) void work();
+  };
+  return [files, take] as const;
+}
+
+/** Accepts files by drag and drop or selection, and shows the progress of each upload. */
+function Drop({ onAccepted }: { onAccepted(): void }) {
+  const [readers, setReaders] = useState<Readers>(NO_READERS);
+  const [files, take] = useUploads(readers, onAccepted);
+  const [over, setOver] = useState(false);
+  const drag = (event: DragEvent, isOver: boolean) => {
+    event.preventDefault();
+    setOver(isOver);
+  };
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <div className="stack tight">
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: dropping is for the mouse; the button inside does the same */}
+      <div
+        className={over ? "drop over" : "drop"}
+        onDragOver={(event) => drag(event, true)}
+        onDragLeave={() => setOver(false)}
+        onDrop={(event) => {
+          drag(event, false);
+          take(event.dataTransfer.files);
+        }}
+      >
+        <FileUp aria-hidden size={22} className="faint" />
+        <div className="grow">
+          <p>
+            <strong>Drop files here</strong> <span className="muted">or choose them.</span>
+          </p>
+          <p className="muted small">
+            PDF, Word, PowerPoint, Excel, HTML, Markdown or text. A file of the same name supersedes the
+            earlier one.
+          </p>
+        </div>
+
+        <Button label="Choose files" icon={FileUp} onClick={() => input.current?.click()} />
+        <input
+          ref={input}
+          type="file"
+          multiple
+          className="visually-hidden"
+          aria-label="Files to upload"
+          tabIndex={-1}
+          accept={Object.keys(KINDS)
+            .map((extension) => `.${extension}`)
+            .join()}
+          onChange={(event) => {
+            take(event.target.files);
+            event.target.value = "";
+          }}
+        />
+
+        <ForWhom readers={readers} onChange={setReaders} />
+      </div>
+      {files.length > 0 && (
+        <ul className="framed" aria-label="Uploads">
+          {files.map((file) => (
+            <li key={file.key} className={`sending ${file.state}`}>
+              {file.state === "accepted" && <CircleCheck aria-hidden size={16} />}
+              {file.state === "refused" && <CircleAlert aria-hidden size={16} />}
+              <span className="truncate grow">{file.name}</span>
+              <span className="muted small num">{bytes(file.size)}</span>
+              {file.state === "sending" ? (
+                <progress value={file.part} max={1} aria-label={`Uploading ${file.name}`} />
+              ) : (
+                <span className="small" role="status">
+                  {file.state === "accepted" ? "Uploaded" : file.why}
+                </span>
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+const NO_READERS: Readers = { sensitivity: "internal" };
+
+const LEVELS = ["public", "internal", "confidential", "restricted"] as const;
+
+/** A person has no team: what is theirs only they read. */
+const forYou = (level: Readers["sensitivity"]) => READERS[level].replace("the uploader and its team", "you");
+
+const AUDIENCE = [
+  ["regions", "Regions", "emea, apac"],
+  ["industries", "Industries", "banking"],
+  ["product_lines", "Product lines", "cards"],
+  ["segments", "Segments", "enterprise"],
+] as const;
+
+/** The readers, audience and subject of the next uploads. */
+function ForWhom({ readers, onChange }: { readers: Readers; onChange(readers: Readers): void }) {
+  const [texts, setTexts] = useState<Record<string, string>>({});
+  const narrow = (name: string, text: string) => {
+    const next = { ...texts, [name]: text };
+    setTexts(next);
+    const lists = Object.entries(next).map(([key, value]) => [key, listed(value)] as const);
+    const audience = Object.fromEntries(lists.filter(([, labels]) => labels.length > 0));
+    onChange({ ...readers, audience });
+  };
+  return (
+    <div className="for-whom">
+      <SelectField
+        label="Sensitivity"
+        hint={`Readers: ${forYou(readers.sensitivity)}.`}
+        value={readers.sensitivity}
+        options={optionsOf(LEVELS)}
+        onChange={(sensitivity) => onChange({ ...readers, sensitivity })}
+      />
+      <details className="more-fields grow">
+        <summary>Audience and subject</summary>
+        <div className="audience">
+          {AUDIENCE.map(([name, label, placeholder]) => (
+            <TextField
+              key={name}
+              label={label}
+              value={texts[name] ?? ""}
+              placeholder={placeholder}
+              onChange={(text) => narrow(name, text)}
+            />
+          ))}
+        </div>
+        <p className="field-hint">Separated by commas. Searches can filter by these. Empty: everyone.</p>
+        <TextField
+          label="Subject"
+          value={readers.subject ?? ""}
+          placeholder="customer-4711"
+          maxLength={1000}
+          onChange={(subject) => onChange({ ...readers, subject: subject || null })}
+          hint="The person or entity that the document is about. Erasing the subject erases the document."
+        />
+      </details>
+    </div>
+  );
+}
+
+/** Media types by file extension; the service accepts no others. */
+const OFFICE = "application/vnd.openxmlformats-officedocument.";
+const KINDS = {
+  pdf: "application/pdf",
+  docx: `${OFFICE}wordprocessingml.document`,
+  pptx: `${OFFICE}presentationml.presentation`,
+  xlsx: `${OFFICE}spreadsheetml.sheet`,
+  html: "text/html",
+  htm: "text/html",
+  md: "text/markdown",
+  markdown: "text/markdown",
+  txt: "text/plain",
+  log: "text/plain",
+} as const;
+
+/** The audience and the subject of a file. */
+type Readers = Pick<DocumentsUploadParams, "audience" | "subject"> & {
+  sensitivity: NonNullable<DocumentsUploadParams["sensitivity"]>;
+};
+
+function kindOf(filename: string) {
+  const extension = filename.split(".").pop()?.toLowerCase() ?? "";
+  return extension in KINDS ? KINDS[extension as keyof typeof KINDS] : undefined;
+}
+
+/** Uploads a file; `onProgress` gets the sent fraction (0..1). */
+async function upload(
+  file: File,
+  readers: Readers,
+  onProgress: (part: number) => void,
+): Promise<DocumentsUploadResult> {
+  const mime_type = kindOf(file.name);
+  if (!mime_type)
+    throw new Error(`${file.name} has an unsupported type. Supported: ${Object.keys(KINDS).join(", ")}.`);
+  const params = { file_content: await base64(file), filename: file.name, mime_type, ...readers };
+  return api.documents.upload(params, {
+    fetch: inSession(fetchWithProgress(onProgress)),
+    timeoutMs: 10 * 60_000,
+  });
+}
+
+/** `fetch` reports no upload progress; XMLHttpRequest does. */
+function fetchWithProgress(onProgress: (part: number) => void): typeof fetch {
+  return (input, init = {}) =>
+    new Promise((done, failed) => {
+      const request = new XMLHttpRequest();
+      request.open(init.method ?? "GET", String(input));
+      new Headers(init.headers).forEach((value, name) => {
+        request.setRequestHeader(name, value);
+      });
+      request.upload.onprogress = ({ loaded, total }) => onProgress(total ? loaded / total : 0);
+      request.onload = () =>
+        done(new Response(request.response, { status: request.status, headers: headersOf(request) }));
+      request.onerror = () => failed(new TypeError("The connection was lost. Upload the file again."));
+      request.onabort = () => failed(new DOMException("Aborted", "AbortError"));
+      init.signal?.addEventListener("abort", () => request.abort());
+      request.send(init.body as XMLHttpRequestBodyInit);
+    });
+}
+
+function headersOf(request: XMLHttpRequest): Headers {
+  const lines = request.getAllResponseHeaders().trim().split(/\r?\n/);
+  return new Headers(lines.filter(Boolean).map((line) => line.split(/:\s*(.*)/, 2) as [string, string]));
 }

@@ -1,6 +1,6 @@
 import type { Document } from "../../../../client/index.ts";
-import { capitalised } from "../../data/text.ts";
-import { Badge, type Tone } from "../../ui/badge.tsx";
+import { capitalised } from "../../data/format.ts";
+import { Badge, type Tone } from "../../ui/text.tsx";
 
 const TONE: Record<Document["status"], Tone> = {
   queued: "neutral",
@@ -16,9 +16,7 @@ export const isUnderway = ({ status }: Pick<Document, "status">) => UNDERWAY.inc
 
 export function DocumentStatus({ document }: { document: Document }) {
   return (
-    <Badge tone={TONE[document.status]} dot={isUnderway(document)}>
-      {capitalised(document.status)}
-    </Badge>
+    <Badge label={capitalised(document.status)} tone={TONE[document.status]} dot={isUnderway(document)} />
   );
 }
 
@@ -52,7 +50,7 @@ const SENSITIVITY_TONE: Record<Document["sensitivity"], Tone> = {
 export function Sensitivity({ of: level }: { of: Document["sensitivity"] }) {
   return (
     <span title={`Readers: ${READERS[level]}.`}>
-      <Badge tone={SENSITIVITY_TONE[level]}>{capitalised(level)}</Badge>
+      <Badge label={capitalised(level)} tone={SENSITIVITY_TONE[level]} />
     </span>
   );
 }

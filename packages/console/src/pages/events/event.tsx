@@ -1,28 +1,26 @@
-import { useNavigate, useParams } from "react-router";
-import type { EventsGetResult } from "../../../../client/index.ts";
+import { useState } from "react";
+import { Link, useNavigate, useParams } from "react-router";
+import type { EventReceiver, EventsGetResult, Interest } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { fullTime, number } from "../../data/format.ts";
-import { useFollowed } from "../../data/use-fresh.ts";
-import { useTask } from "../../data/use-task.ts";
+import { fullTime, number, plural } from "../../data/format.ts";
+import { useLoad, useRead } from "../../data/use-load.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
-import { useConfirmed } from "../../ui/confirm.tsx";
-import { DetailPage } from "../../ui/detail-page.tsx";
-import { Ban, Inbox, RotateCw } from "../../ui/icons.tsx";
+import { ActButton } from "../../ui/form-dialog.tsx";
+import { Ban, Inbox, RotateCw, Trash2 } from "../../ui/icons.tsx";
+import { DetailPage } from "../../ui/list-page.tsx";
 import { Card, Empty, Facts } from "../../ui/page.tsx";
-import { Subject } from "../../ui/subject.tsx";
-import { Id, Json } from "../../ui/text.tsx";
-import { toast } from "../../ui/toast.tsx";
-import { Who } from "../../ui/who.tsx";
-import { Receiver } from "./receiver.tsx";
-import { EventState } from "./state.tsx";
+
+import { Id, Json, Subject, Who } from "../../ui/text.tsx";
+import { Bulk, type BulkAction } from "../dead-letters/bulk.tsx";
+import { DeliveryState, EventState, Timeline } from "./timeline.tsx";
 import "./events.css";
-import { Timeline } from "./timeline.tsx";
 
 /** One event: from publication to each acknowledgement, and why each receiver got it. */
 export function Event() {
   const { id = "" } = useParams();
-  const event = useFollowed("event", (signal) => api.events.get({ event_id: id }, { signal }), [id]);
+  const navigate = useNavigate();
+  const event = useRead(api.events.get, { event_id: id }, "event");
   return (
     <DetailPage
       of={event}
@@ -31,8 +29,31 @@ export function Event() {
       titleOf={({ payload }) => payload.type}
       stateOf={({ state, matched_count }) => <EventState state={state} matched={matched_count} />}
       actionsOf={({ state }) => {
-        if (state === "parked") return <Retry id={id} done={event.reload} />;
-        return state === "waiting" && <Cancel id={id} />;
+        if (state === "waiting")
+          return (
+            <ActButton
+              label="Cancel event"
+              kind="remove"
+              icon={Ban}
+              title="Cancel this event?"
+              text="It is deleted and never delivered. This cannot be undone."
+              action="Cancel event"
+              act={() => api.events.cancel({ event_id: id })}
+              done="Event cancelled."
+              after={() => navigate("/events")}
+            />
+          );
+        return (
+          state === "parked" && (
+            <ActButton
+              label="Retry matching"
+              icon={RotateCw}
+              act={() => api.events.retry({ event_id: id })}
+              done="Matching restarted."
+              after={event.reload}
+            />
+          )
+        );
       }}
       lines={8}
     >
@@ -74,16 +95,29 @@ function Story({ event, reload }: { event: EventsGetResult; reload(): Promise<vo
             <Timeline entries={event.timeline} />
           </Card>
           {receivers?.length === 0 && !["accepted", "waiting"].includes(event.state) && (
-            <Empty
-              icon={Inbox}
-              title="No receivers"
-              action={<ButtonLink to="/agents">View agents</ButtonLink>}
-            >
+            <Empty icon={Inbox} title="No receivers" action={<ButtonLink label="View agents" to="/agents" />}>
               No interest or feed matched this event. A new interest applies only to later events.
             </Empty>
           )}
           {receivers?.map((receiver) => (
-            <Receiver key={receiver.delivery_id} receiver={receiver} reload={reload} />
+            <Card
+              key={receiver.delivery_id}
+              title={<Who id={receiver.agent_id} />}
+              actions={
+                <>
+                  <span className="faint small">{plural(receiver.attempt_count, "attempt")}</span>
+                  <DeliveryState state={receiver.state} />
+                </>
+              }
+            >
+              <div className="stack">
+                <Why agent_id={receiver.agent_id} matched={receiver.matched} />
+                <Timeline entries={receiver.timeline} />
+                {receiver.state === "dead" && (
+                  <DeadActions delivery_id={receiver.delivery_id} done={reload} />
+                )}
+              </div>
+            </Card>
           ))}
         </div>
         <Card title="Envelope">
@@ -101,32 +135,95 @@ function Publisher({ id }: { id: string | null }) {
   return <Who id={id} />;
 }
 
-function Cancel({ id }: { id: string }) {
-  const navigate = useNavigate();
-  const cancel = useConfirmed(() => ({
-    title: "Cancel this event?",
-    text: "It is deleted and never delivered. This cannot be undone.",
-    action: "Cancel event",
-    act: () => api.events.cancel({ event_id: id }),
-    done: "Event cancelled.",
-    after: () => navigate("/events"),
-  }));
+/** What to do with a dead-lettered delivery. */
+function DeadActions({ delivery_id, done }: { delivery_id: string; done(): Promise<void> }) {
+  const [action, setAction] = useState<BulkAction>();
+  const finish = async () => {
+    setAction(undefined);
+    await done();
+  };
   return (
-    <Button kind="remove" icon={Ban} busy={cancel.busy} onClick={() => cancel.run()}>
-      Cancel event
-    </Button>
+    <div className="row end">
+      <Button label="Discard" small kind="remove" icon={Trash2} onClick={() => setAction("discard")} />
+      <Button label="Replay" small icon={RotateCw} onClick={() => setAction("replay")} />
+      {action && (
+        <Bulk
+          action={action}
+          wanted={{ ids: [delivery_id] }}
+          onClose={() => setAction(undefined)}
+          onDone={finish}
+        />
+      )}
+    </div>
   );
 }
 
-function Retry({ id, done }: { id: string; done(): Promise<void> }) {
-  const retry = useTask(async () => {
-    await api.events.retry({ event_id: id });
-    toast({ title: "Matching restarted." });
-    await done();
-  });
+/** The interests and feeds that matched, as they are now. */
+function Why({ agent_id, matched }: { agent_id: string; matched: EventReceiver["matched"] }) {
+  const { interest_ids, feed_ids } = matched;
+  const { data: interests } = useLoad(
+    async (signal) => {
+      const all = new Map<string, Interest>();
+      for await (const each of api.interests.list.all({ agent_id, limit: 200 }, { signal }))
+        all.set(each.id, each);
+      return all;
+    },
+    [agent_id],
+  );
+  if (interest_ids.length + feed_ids.length === 0) return null;
   return (
-    <Button icon={RotateCw} busy={retry.busy} onClick={() => retry.run()}>
-      Retry matching
-    </Button>
+    <ul className="why">
+      {interest_ids.map((id) => {
+        const interest = interests?.get(id);
+        return (
+          <li key={id}>
+            <span className="faint">Interest</span>{" "}
+            <code>{interest?.event_type ?? (interests ? "deleted" : "…")}</code>
+            {interest?.filter_expression && (
+              <>
+                {" "}
+                <span className="faint">where</span> <code>{interest.filter_expression}</code>
+              </>
+            )}
+          </li>
+        );
+      })}
+      {feed_ids.map((id) => (
+        <ByFeed key={id} feed_id={id} />
+      ))}
+    </ul>
+  );
+}
+
+function ByFeed({ feed_id }: { feed_id: string }) {
+  const { data } = useLoad(
+    async (signal) => {
+      const [channel] = (await api.channels.list({ feed_id }, { signal })).channels;
+      if (!channel) return null;
+      for await (const feed of api.channels.listFeeds.all({ channel_id: channel.id, limit: 200 }, { signal }))
+        if (feed.id === feed_id) return { channel, feed };
+      return null;
+    },
+    [feed_id],
+  );
+  if (!data) {
+    return (
+      <li>
+        <span className="faint">Channel feed</span> <code>{data === null ? "deleted" : "…"}</code>
+      </li>
+    );
+  }
+  const { channel, feed } = data;
+  return (
+    <li>
+      <span className="faint">Channel</span> <Link to={`/channels/${channel.id}`}>{channel.name}</Link>
+      <span className="faint">, feed</span> <code>{feed.event_type_glob}</code>
+      {feed.filter_expression && (
+        <>
+          {" "}
+          <span className="faint">where</span> <code>{feed.filter_expression}</code>
+        </>
+      )}
+    </li>
   );
 }

@@ -2,19 +2,19 @@ import { useEffect, useState } from "react";
 import { Link, useNavigate } from "react-router";
 import type { EventsListResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { filled, mistakeInJson, timeOf } from "../../data/format.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { usePages } from "../../data/use-list.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
-import { CheckField, SelectField, TextField } from "../../ui/field.tsx";
+import { CheckField, CodeArea, SelectField, TextField, useDraft } from "../../ui/field.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Radio, Search, Send } from "../../ui/icons.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
-import { Subject } from "../../ui/subject.tsx";
-import { type Column, List } from "../../ui/table.tsx";
-import { Time } from "../../ui/text.tsx";
-import { toast } from "../../ui/toast.tsx";
-import { Publish } from "./publish.tsx";
-import { EventState } from "./state.tsx";
+import { type Column, column, endColumn, List, wideColumn } from "../../ui/table.tsx";
+import { toast, useFormTask } from "../../ui/task.tsx";
+import { Subject, Time } from "../../ui/text.tsx";
+import { EventState } from "./timeline.tsx";
 import "./events.css";
 
 const NAMES = ["type", "source", "subject", "id"] as const;
@@ -27,30 +27,19 @@ type Filters = Record<(typeof NAMES)[number] | "within", string> & {
 };
 
 const COLUMNS: Column<Listed>[] = [
-  {
-    name: "Type",
-    cell: ({ event_id, payload }) => (
-      <Link to={`/events/${event_id}`} className="break">
-        {payload.type}
-      </Link>
-    ),
-  },
-  {
-    name: "Subject",
-    wideOnly: true,
-    cell: ({ payload }) => (
-      <span className="muted break">
-        <Subject event={payload} />
-      </span>
-    ),
-  },
-  {
-    name: "Source",
-    wideOnly: true,
-    cell: ({ payload }) => <span className="muted break">{payload.source}</span>,
-  },
-  { name: "Status", cell: (event) => <EventState state={event.state} matched={event.matched_count} /> },
-  { name: "Accepted", end: true, cell: (event) => <Time at={event.accepted_at} /> },
+  column("Type", ({ event_id, payload }) => (
+    <Link to={`/events/${event_id}`} className="break">
+      {payload.type}
+    </Link>
+  )),
+  wideColumn("Subject", ({ payload }) => (
+    <span className="muted break">
+      <Subject event={payload} />
+    </span>
+  )),
+  wideColumn("Source", ({ payload }) => <span className="muted break">{payload.source}</span>),
+  column("Status", (event) => <EventState state={event.state} matched={event.matched_count} />),
+  endColumn("Accepted", (event) => <Time at={event.accepted_at} />),
 ];
 
 /** All events, latest first; the filters are in the address. */
@@ -80,11 +69,7 @@ export function Events() {
           ? "Published events, latest first, with their status."
           : "Events that you published, latest first, with their status. Admins see all events."
       }
-      actions={
-        <Button kind="primary" icon={Send} onClick={publish}>
-          Publish event
-        </Button>
-      }
+      actions={<Button label="Publish event" kind="primary" icon={Send} onClick={publish} />}
     >
       <SearchForm
         filters={filters}
@@ -138,7 +123,7 @@ function HiddenNote({ shown }: { shown: boolean }) {
 
 function NoMatch({ filters }: { filters: Filters }) {
   const navigate = useNavigate();
-  const clear = <Button onClick={() => navigate("/events")}>Clear search</Button>;
+  const clear = <Button label="Clear search" onClick={() => navigate("/events")} />;
   return (
     <Empty icon={Search} title="No matching events" action={clear}>
       <p>
@@ -151,11 +136,7 @@ function NoMatch({ filters }: { filters: Filters }) {
 
 function NoEvents({ publish, service }: { publish(): void; service: boolean }) {
   const { may } = useSession();
-  const first = (
-    <Button icon={Send} onClick={publish}>
-      Publish event
-    </Button>
-  );
+  const first = <Button label="Publish event" icon={Send} onClick={publish} />;
   return (
     <Empty icon={Radio} title="No events yet" action={first}>
       <p>
@@ -192,16 +173,9 @@ const WITHIN = [
 /** Types that are searched for are shown whether or not they are the service's own. */
 const OWN = /^(service|memory)\./;
 
-function paramsOf({ unmatched, waiting, service, within, ...texts }: Filters) {
-  const given = Object.fromEntries(Object.entries(texts).filter(([, value]) => value !== ""));
+function paramsOf({ service, within, ...asked }: Filters) {
   const since = Number(within) > 0 && new Date(Date.now() - Number(within) * HOUR_MS).toISOString();
-  const include_service = service || OWN.test(texts.type);
-  return {
-    ...{ ...given, include_service },
-    ...(unmatched && { unmatched }),
-    ...(waiting && { waiting }),
-    ...(since && { since }),
-  };
+  return { ...filled({ ...asked, since }), include_service: service || OWN.test(asked.type) };
 }
 
 function SearchForm({ filters, search }: { filters: Filters; search(filters: Filters): void }) {
@@ -257,10 +231,55 @@ function SearchForm({ filters, search }: { filters: Filters; search(filters: Fil
           checked={draft.service}
           onChange={(service) => choose({ service })}
         />
-        <Button type="submit" icon={Search}>
-          Search
-        </Button>
+        <Button label="Search" type="submit" icon={Search} />
       </div>
     </form>
+  );
+}
+
+/** Publishes an event manually, for testing. */
+function Publish(props: { onClose(): void; onPublished(id: string, duplicate: boolean): void }) {
+  const { onClose, onPublished } = props;
+  const [{ type, source, subject, at, data }, field] = useDraft({
+    type: "com.example.order.created",
+    source: `${location.origin}/console`,
+    subject: "",
+    at: "",
+    data: '{\n "total": 42\n}',
+  });
+  const problem = mistakeInJson(data);
+  const publish = useFormTask(async () => {
+    const event = {
+      specversion: "1.0" as const,
+      id: `console-${Date.now().toString(36)}-${Math.random().toString(36).slice(2, 8)}`,
+      source,
+      type,
+      time: new Date().toISOString(),
+      ...(subject && { subject }),
+      ...(at && { notbefore: timeOf(at) }),
+      ...(data.trim() && { datacontenttype: "application/json", data: JSON.parse(data) }),
+    };
+    const result = await api.events.publish({ event });
+    if ("event_id" in result) onPublished(result.event_id, result.status === "duplicate");
+  });
+  return (
+    <FormDialog
+      title="Publish event"
+      submit="Publish"
+      onClose={onClose}
+      task={publish}
+      disabled={problem !== undefined}
+    >
+      <TextField label="Type" required {...field("type")} hint="Reverse DNS. Interests match it." />
+      <TextField label="Source" required {...field("source")} />
+      <TextField label="Subject" {...field("subject")} placeholder="acme/shop#12" />
+      <TextField
+        label="Deliver at"
+        type="datetime-local"
+        {...field("at")}
+        hint="Empty: at once. Until then the event waits, and can be cancelled."
+      />
+      <CodeArea label="Data (JSON)" rows={7} {...field("data")} error={problem} />
+    </FormDialog>
   );
 }

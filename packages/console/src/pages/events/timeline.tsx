@@ -1,6 +1,6 @@
 import type { TimelineEntry } from "../../../../client/index.ts";
-import { clockTime, duration, fullTime } from "../../data/format.ts";
-import { capitalised } from "../../data/text.ts";
+import { capitalised, clockTime, duration, fullTime, plural } from "../../data/format.ts";
+import { Badge, type Tone } from "../../ui/text.tsx";
 import "./events.css";
 
 const WORDS: Record<string, string> = {
@@ -54,4 +54,33 @@ export function Timeline({ entries }: { entries: readonly TimelineEntry[] }) {
 
 function secondsBetween(before: TimelineEntry, after: TimelineEntry): number {
   return Math.max(0, (Date.parse(after.at) - Date.parse(before.at)) / 1000);
+}
+
+/** The state of an event. */
+export function EventState({ state, matched }: { state: string; matched: number | null }) {
+  if (state === "parked") return <Badge label="Parked" tone="bad" />;
+  if (state === "waiting") return <Badge label="Waiting" tone="warn" />;
+  if (state === "accepted") return <Badge label="Accepted" tone="info" />;
+  if (!matched) return <Badge label="Unmatched" />;
+  return <Badge label={plural(matched, "receiver")} tone="good" />;
+}
+
+const STATE_TONES: Record<string, Tone> = {
+  pending: "info",
+  ready: "info",
+  leased: "accent",
+  waiting: "warn",
+  acknowledged: "good",
+  dead: "bad",
+};
+
+const STATE_WORDS: Record<string, string> = {
+  leased: "In flight",
+  waiting: "Waiting to retry",
+  dead: "Dead-lettered",
+};
+
+/** The state of one delivery. */
+export function DeliveryState({ state }: { state: string }) {
+  return <Badge label={STATE_WORDS[state] ?? capitalised(state)} tone={STATE_TONES[state] ?? "neutral"} />;
 }

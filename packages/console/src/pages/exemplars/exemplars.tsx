@@ -1,35 +1,34 @@
-import { type ChangeEvent, useId } from "react";
-import { useNavigate, useSearchParams } from "react-router";
-import type { Exemplar } from "../../../../client/index.ts";
+import { type ChangeEvent, useId, useState } from "react";
+import { Link, useNavigate, useParams, useSearchParams } from "react-router";
+import type { Exemplar, ExemplarReferrer } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes } from "../../data/format.ts";
-import { useDraft } from "../../data/use-draft.ts";
-import { useFollowed } from "../../data/use-fresh.ts";
-import { useFormTask } from "../../data/use-task.ts";
-import { TextArea, TextField } from "../../ui/field.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
-import { BookMarked } from "../../ui/icons.tsx";
-import { ListPage, wholeList } from "../../ui/list-page.tsx";
-import { type Column, Titled } from "../../ui/table.tsx";
-import { Time } from "../../ui/text.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { saveFile } from "../../data/save-file.ts";
+import { useFollowed, useRead } from "../../data/use-load.ts";
+import { useTitle } from "../../data/use-names.ts";
+import { IconButton } from "../../ui/button.tsx";
+import { TextArea, TextField, useDraft } from "../../ui/field.tsx";
+import { ActButton, FormDialog, useAct } from "../../ui/form-dialog.tsx";
+import { BookMarked, Download, MoreHorizontal } from "../../ui/icons.tsx";
+import { DetailPage, ListPage, wholeList } from "../../ui/list-page.tsx";
+import { Markdown } from "../../ui/markdown.tsx";
+import { Menu } from "../../ui/menu.tsx";
+import { Card, Facts } from "../../ui/page.tsx";
+import { type Column, column, endColumn, Load, Titled, wideColumn } from "../../ui/table.tsx";
+import { Tabs } from "../../ui/tabs.tsx";
+import { toast, useFormTask } from "../../ui/task.tsx";
+import { Copy, Id, Time } from "../../ui/text.tsx";
+import "../outputs/outputs.css";
 
 const COLUMNS: Column<Exemplar>[] = [
-  {
-    name: "Exemplar",
-    cell: ({ id, display_name, original_filename }) => (
-      <Titled to={`/exemplars/${id}`} title={display_name}>
-        {original_filename}
-      </Titled>
-    ),
-  },
-  {
-    name: "Kind",
-    cell: ({ media_type }) => (media_type === "text/markdown" ? "Markdown" : "Text"),
-    wideOnly: true,
-  },
-  { name: "Size", cell: ({ byte_size }) => bytes(byte_size), end: true },
-  { name: "Created", cell: ({ created_at }) => <Time at={created_at} />, end: true },
+  column("Exemplar", ({ id, display_name, original_filename }) => (
+    <Titled to={`/exemplars/${id}`} title={display_name}>
+      {original_filename}
+    </Titled>
+  )),
+  wideColumn("Kind", ({ media_type }) => (media_type === "text/markdown" ? "Markdown" : "Text")),
+  endColumn("Size", ({ byte_size }) => bytes(byte_size)),
+  endColumn("Created", ({ created_at }) => <Time at={created_at} />),
 ];
 
 /** Texts that runs follow as examples. */
@@ -126,5 +125,153 @@ function FileField({ onChoose }: { onChoose(file: File): void }) {
       <input id={id} type="file" className="input" accept=".md,.markdown,.txt,text/*" onChange={choose} />
       <p className="field-hint">Or type or paste the text below.</p>
     </div>
+  );
+}
+
+/** One exemplar: its text, and what refers to it. */
+export function ExemplarPage() {
+  const { id = "" } = useParams();
+  const loaded = useRead(api.exemplars.get, { exemplar_id: id }, "exemplar");
+  return (
+    <DetailPage
+      of={loaded}
+      kind="Exemplar"
+      above={{ "/exemplars": "Exemplars" }}
+      titleOf={({ display_name }) => display_name}
+      actionsOf={(data) => <Actions exemplar={data} onRenamed={loaded.set} />}
+      lines={10}
+    >
+      {(data) => (
+        <div className="sides with-facts">
+          <Text exemplar={data} />
+          <About exemplar={data} />
+        </div>
+      )}
+    </DetailPage>
+  );
+}
+
+function Text({ exemplar }: { exemplar: Exemplar }) {
+  const text = exemplar.extracted_text ?? "";
+  const source = (
+    <Card title={exemplar.original_filename} actions={<Copy text={text} label="Copy text" />} flush>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and keys must be able to */}
+      <section className="output-source" tabIndex={0} aria-label="Text">
+        <pre>{text}</pre>
+      </section>
+    </Card>
+  );
+  if (exemplar.media_type === "text/plain") return source;
+  const rendered = (
+    <Card>
+      <Markdown title={exemplar.display_name}>{text}</Markdown>
+    </Card>
+  );
+  return (
+    <Tabs
+      label="Exemplar"
+      tabs={[
+        { key: "rendered", label: "Rendered", content: rendered },
+        { key: "source", label: "Source", content: source },
+      ]}
+    />
+  );
+}
+
+function About({ exemplar }: { exemplar: Exemplar }) {
+  const { id: exemplar_id } = exemplar;
+  const used = useRead(api.exemplars.referrers, { exemplar_id }, ["run", "template"]);
+  return (
+    <div className="stack">
+      <Card>
+        <Facts
+          of={{
+            File: exemplar.original_filename,
+            Size: bytes(exemplar.byte_size),
+            Created: <Time at={exemplar.created_at} />,
+            Updated: <Time at={exemplar.updated_at} />,
+            ID: <Id>{exemplar.id}</Id>,
+          }}
+        />
+      </Card>
+      <Card title="Used by">
+        <Load of={used} lines={2}>
+          {({ referrers }) =>
+            referrers.length === 0 ? (
+              <p className="muted">No run or template refers to it. It can be deleted.</p>
+            ) : (
+              <ul className="plain-list">
+                {referrers.map((each) => (
+                  <li key={each.resource_id}>
+                    <Referrer of={each} />
+                  </li>
+                ))}
+              </ul>
+            )
+          }
+        </Load>
+      </Card>
+    </div>
+  );
+}
+
+function Referrer({ of: { resource_type, resource_id } }: { of: ExemplarReferrer }) {
+  if (resource_type === "run") return <RunLink id={resource_id} />;
+  return <Link to={`/templates/${resource_id}`}>{resource_id}</Link>;
+}
+
+function RunLink({ id }: { id: string }) {
+  return <Link to={`/runs/${id}`}>{useTitle("run", id) ?? `Run …${id.slice(-8)}`}</Link>;
+}
+
+interface ActionsProps {
+  exemplar: Exemplar;
+  onRenamed(exemplar: Exemplar): void;
+}
+
+function Actions({ exemplar, onRenamed }: ActionsProps) {
+  const [renaming, setRenaming] = useState(false);
+  const navigate = useNavigate();
+  const { id: exemplar_id, display_name, original_filename } = exemplar;
+  const remove = useAct(() => ({
+    title: `Delete “${display_name}”?`,
+    text: "The text is erased. This cannot be undone.",
+    action: "Delete",
+    act: () => api.exemplars.delete({ exemplar_id }),
+    done: "Exemplar deleted.",
+    after: () => navigate("/exemplars"),
+  }));
+  return (
+    <>
+      <ActButton
+        label="Download"
+        icon={Download}
+        act={async () => saveFile(await api.exemplars.download({ exemplar_id }), original_filename)}
+      />
+      <Menu
+        trigger={<IconButton icon={MoreHorizontal} label="More actions" />}
+        choices={[
+          { label: "Rename…", onSelect: () => setRenaming(true) },
+          { label: "Delete…", onSelect: () => remove.run(), danger: true },
+        ]}
+      />
+      {renaming && (
+        <RenameDialog exemplar={exemplar} onRenamed={onRenamed} onClose={() => setRenaming(false)} />
+      )}
+    </>
+  );
+}
+
+function RenameDialog({ exemplar, onRenamed, onClose }: ActionsProps & { onClose(): void }) {
+  const [{ name }, field] = useDraft({ name: exemplar.display_name });
+  const rename = useFormTask(async () => {
+    onRenamed(await api.exemplars.rename({ exemplar_id: exemplar.id, display_name: name.trim() }));
+    onClose();
+    toast({ title: "Renamed." });
+  });
+  return (
+    <FormDialog title="Rename exemplar" submit="Rename" onClose={onClose} task={rename}>
+      <TextField label="Name" {...field("name")} required maxLength={200} />
+    </FormDialog>
   );
 }

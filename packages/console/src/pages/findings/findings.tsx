@@ -1,53 +1,42 @@
 import { useSearchParams } from "react-router";
 import type { Finding } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { findAgents } from "../../data/find.ts";
-import { knownName, nameIs } from "../../data/names.ts";
-import { capitalised } from "../../data/text.ts";
+import { capitalised, filled } from "../../data/format.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { useList } from "../../data/use-list.ts";
-import { useNames } from "../../data/use-names.ts";
 import { useSession } from "../../shell/session.tsx";
-import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
-import { type Choice, Combo } from "../../ui/combo.tsx";
+import { findAgents, findOwnAgents } from "../../ui/combo.tsx";
+import { ComboFilter } from "../../ui/filters.tsx";
 import { Lightbulb, X } from "../../ui/icons.tsx";
 import { ListPage } from "../../ui/list-page.tsx";
 import { Empty } from "../../ui/page.tsx";
 import { Plain } from "../../ui/plain.ts";
-import { type Column, Titled } from "../../ui/table.tsx";
-import { Time } from "../../ui/text.tsx";
-import { Who } from "../../ui/who.tsx";
+import { type Column, column, endColumn, Titled, wideColumn } from "../../ui/table.tsx";
+import { Badge, Time, Who } from "../../ui/text.tsx";
 import "../../styles/filters.css";
 
 const COLUMNS: Column<Finding>[] = [
-  {
-    name: "Finding",
-    cell: ({ memory_id, title, summary }) => (
-      <Titled to={`/memories/${memory_id}`} title={title}>
-        <Plain>{summary}</Plain>
-      </Titled>
-    ),
-  },
-  {
-    name: "Origin",
-    cell: ({ origin, from_scope }) => (
-      <Badge tone={origin === "promoted" ? "accent" : "neutral"}>
-        {origin === "promoted" && from_scope ? `Promoted from ${from_scope}` : capitalised(origin)}
-      </Badge>
-    ),
-  },
-  { name: "Type", cell: ({ type }) => capitalised(type), wideOnly: true },
-  { name: "By", cell: ({ by_agent_id }) => (by_agent_id ? <Who id={by_agent_id} /> : "A person") },
-  { name: "Recorded", cell: ({ recorded_at }) => <Time at={recorded_at} />, end: true },
+  column("Finding", ({ memory_id, title, summary }) => (
+    <Titled to={`/memories/${memory_id}`} title={title}>
+      <Plain>{summary}</Plain>
+    </Titled>
+  )),
+  column("Origin", ({ origin, from_scope }) => (
+    <Badge
+      label={origin === "promoted" && from_scope ? `Promoted from ${from_scope}` : capitalised(origin)}
+      tone={origin === "promoted" ? "accent" : "neutral"}
+    />
+  )),
+  wideColumn("Type", ({ type }) => capitalised(type)),
+  column("By", ({ by_agent_id }) => (by_agent_id ? <Who id={by_agent_id} /> : "A person")),
+  endColumn("Recorded", ({ recorded_at }) => <Time at={recorded_at} />),
 ];
 
 /** The memories that became the institution's: what agents read as findings. */
 export function Findings() {
   const [search] = useSearchParams();
-  const agent_id = search.get("agent") ?? "";
-  const memory_id = search.get("memory") ?? "";
-  const filter = { ...(agent_id && { agent_id }), ...(memory_id && { memory_id }) };
+  const filter = filled({ agent_id: search.get("agent"), memory_id: search.get("memory") });
   return (
     <ListPage
       title="Findings"
@@ -61,7 +50,7 @@ export function Findings() {
       empty={
         <Empty
           icon={Lightbulb}
-          title={agent_id || memory_id ? "No findings for these filters" : "No findings yet"}
+          title={Object.keys(filter).length > 0 ? "No findings for these filters" : "No findings yet"}
         >
           A memory becomes a finding when it is created with scope institutional, or promoted to it.
         </Empty>
@@ -73,36 +62,17 @@ export function Findings() {
 function Filters() {
   const { may } = useSession();
   const [search, change] = useAddress();
-  const nameOf = useNames();
-  const agent_id = search.get("agent");
-  const memory_id = search.get("memory");
-  const choose = (choice: Choice | null) => {
-    if (choice) nameIs(choice.id, choice.label);
-    change({ agent: choice?.id ?? null });
-  };
-  const chosen = agent_id ? { id: agent_id, label: knownName(agent_id) ?? nameOf(agent_id) } : null;
   return (
     <div className="filters">
-      <Combo
+      <ComboFilter
+        name="agent"
         label="Agent"
-        value={chosen}
-        onChange={choose}
         find={may("agents.list") ? findAgents : findOwnAgents}
         none="All agents"
       />
-      {memory_id && (
-        <Button icon={X} onClick={() => change({ memory: null })}>
-          Only one memory
-        </Button>
+      {search.get("memory") && (
+        <Button label="Only one memory" icon={X} onClick={() => change({ memory: null })} />
       )}
     </div>
   );
-}
-
-/** A member chooses among the agents that they own. */
-async function findOwnAgents(text: string, signal: AbortSignal): Promise<Choice[]> {
-  const found: Choice[] = [];
-  for await (const { id, name } of api.agents.listOwn.all({ limit: 200 }, { signal }))
-    if (name.toLowerCase().includes(text.trim().toLowerCase())) found.push({ id, label: name });
-  return found.slice(0, 20);
 }

@@ -1,52 +1,72 @@
-import type { Agent, ListedHandoff } from "../../../../client/index.ts";
+import type { ReactNode } from "react";
+import { Link, useParams } from "react-router";
+import type { Agent, BundleForPeople, ListedBundle, ListedHandoff } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { capitalised, plural } from "../../data/format.ts";
 import { useList } from "../../data/use-list.ts";
-import { Badge } from "../../ui/badge.tsx";
-import { Pin, Replace } from "../../ui/icons.tsx";
-import { Empty } from "../../ui/page.tsx";
-import { type Column, List, Titled } from "../../ui/table.tsx";
-import { Time } from "../../ui/text.tsx";
-import { Audited } from "./audited.tsx";
+import { useRead } from "../../data/use-load.ts";
+import { useNames } from "../../data/use-names.ts";
+import { Lock, PackageOpen, Pin, Replace } from "../../ui/icons.tsx";
+import { DetailPage } from "../../ui/list-page.tsx";
+import { Markdown } from "../../ui/markdown.tsx";
+import { Card, Empty, Facts } from "../../ui/page.tsx";
+import {
+  type Column,
+  column,
+  endColumn,
+  List,
+  Table,
+  Titled,
+  wideColumn,
+  wideEndColumn,
+} from "../../ui/table.tsx";
+import { type Tab, Tabs } from "../../ui/tabs.tsx";
+import { Badge, Id, Json, Time } from "../../ui/text.tsx";
+import "./handoffs.css";
 
-const columnsOf = (agent: Agent): Column<ListedHandoff>[] => [
-  {
-    name: "Handoff",
-    cell: ({ id, name, summary }) => (
-      <Titled to={`/agents/${agent.id}/handoffs/${id}`} title={name}>
-        {summary || "No summary"}
-      </Titled>
-    ),
-  },
-  { name: "Version", cell: ({ version_num }) => version_num, end: true, wideOnly: true },
-  { name: "Client", cell: ({ origin_client }) => origin_client ?? "–", wideOnly: true },
-  {
-    name: "Resumed",
-    cell: ({ last_resumed_at }) => (last_resumed_at ? <Time at={last_resumed_at} /> : "Never"),
-    end: true,
-  },
-  { name: "Saved", cell: ({ updated_at }) => <Time at={updated_at} />, end: true },
-  { name: "Expires", cell: (handoff) => <Expiry handoff={handoff} />, end: true },
+/** What an agent left for its successors, and the context that it started with. */
+export const handoffTabs = (agent: Agent): Tab[] => [
+  { key: "handoffs", label: "Handoffs", needs: "handoffs.listOfAgent", content: <Handoffs agent={agent} /> },
+  { key: "bundles", label: "Bundles", needs: "bundles.listOfAgent", content: <Bundles agent={agent} /> },
+];
+
+const handoffColumns = (agent: Agent): Column<ListedHandoff>[] => [
+  column("Handoff", ({ id, name, summary }) => (
+    <Titled to={`/agents/${agent.id}/handoffs/${id}`} title={name}>
+      {summary || "No summary"}
+    </Titled>
+  )),
+  wideEndColumn("Version", ({ version_num }) => version_num),
+  wideColumn("Client", ({ origin_client }) => origin_client ?? "–"),
+  endColumn("Resumed", ({ last_resumed_at }) => (last_resumed_at ? <Time at={last_resumed_at} /> : "Never")),
+  endColumn("Saved", ({ updated_at }) => <Time at={updated_at} />),
+  endColumn("Expires", (handoff) => <Expiry handoff={handoff} />),
 ];
 
 /** When it expires; a pinned one does not. */
-export function Expiry({ handoff }: { handoff: Pick<ListedHandoff, "pinned_at" | "expires_at"> }) {
+function Expiry({ handoff }: { handoff: Pick<ListedHandoff, "pinned_at" | "expires_at"> }) {
   if (!handoff.pinned_at) return <Time at={handoff.expires_at} />;
   return (
-    <Badge tone="info">
-      <Pin aria-hidden size={12} /> Pinned
-    </Badge>
+    <Badge
+      tone="info"
+      label={
+        <>
+          <Pin aria-hidden size={12} /> Pinned
+        </>
+      }
+    />
   );
 }
 
 /** The handoffs of an agent, last saved first. */
-export function Handoffs({ agent }: { agent: Agent }) {
+function Handoffs({ agent }: { agent: Agent }) {
   const pages = useList(api.handoffs.listOfAgent, { agent_id: agent.id }, "handoffs");
   return (
     <Audited>
       <List
         pages={pages}
         label="Handoffs"
-        columns={columnsOf(agent)}
+        columns={handoffColumns(agent)}
         linkOf={({ id }) => `/agents/${agent.id}/handoffs/${id}`}
         empty={
           <Empty icon={Replace} title="No handoffs">
@@ -56,5 +76,211 @@ export function Handoffs({ agent }: { agent: Agent }) {
         }
       />
     </Audited>
+  );
+}
+
+/** One handoff of an agent: what its successor gets, and its fields. */
+export function HandoffPage() {
+  const { id: agent_id = "", handoff: id = "" } = useParams();
+  const nameOf = useNames();
+  const loaded = useRead(api.handoffs.getOfAgent, { agent_id, id });
+  return (
+    <DetailPage
+      of={loaded}
+      kind="Handoff"
+      above={{ "/agents": "Agents", [`/agents/${agent_id}?tab=handoffs`]: nameOf(agent_id) }}
+      titleOf={({ name }) => name}
+      stateOf={({ version_num }) => <Badge label={`Version ${version_num}`} />}
+      lines={8}
+    >
+      {(data) => (
+        <div className="sides with-facts">
+          <Tabs
+            label="Handoff"
+            tabs={[
+              {
+                key: "brief",
+                label: "Brief",
+                content: <Brief title={`Handoff: ${data.name}`}>{data.brief}</Brief>,
+              },
+              { key: "payload", label: "Payload", content: <Json value={data.payload} label="Payload" /> },
+            ]}
+          />
+          <Card>
+            <Facts
+              of={{
+                Saved: <Time at={data.updated_at} />,
+                Created: <Time at={data.created_at} />,
+                Resumed: data.last_resumed_at ? <Time at={data.last_resumed_at} /> : "Never",
+                Expires: <Expiry handoff={data} />,
+                Client: data.origin_client,
+                Bundle: data.bundle_id && (
+                  <Link to={`/agents/${data.agent_id}/bundles/${data.bundle_id}`}>
+                    Context it started with
+                  </Link>
+                ),
+                Memories: data.citations.length > 0 && (
+                  <ul className="plain-list">
+                    {data.citations.map(({ memory_id, title }) => (
+                      <li key={memory_id}>
+                        {title ? (
+                          <Link to={`/memories/${memory_id}`}>{title}</Link>
+                        ) : (
+                          "A memory that you cannot read"
+                        )}
+                      </li>
+                    ))}
+                  </ul>
+                ),
+                ID: <Id>{data.id}</Id>,
+              }}
+            />
+          </Card>
+        </div>
+      )}
+    </DetailPage>
+  );
+}
+
+const NO_QUERY = "Latest items, without a query";
+
+const bundleColumns = (agent: Agent): Column<ListedBundle>[] => [
+  column("Query", ({ id, query, item_count }) => (
+    <Titled to={`/agents/${agent.id}/bundles/${id}`} title={query ?? NO_QUERY}>
+      {plural(item_count, "item")}
+    </Titled>
+  )),
+  column("Sources", ({ degraded }) => (
+    <Badge label={degraded ? "Incomplete" : "Complete"} tone={degraded ? "warn" : "good"} />
+  )),
+  endColumn("Gathered", ({ created_at }) => <Time at={created_at} />),
+];
+
+/** The context that an agent gathered for its tasks, newest first. */
+function Bundles({ agent }: { agent: Agent }) {
+  const pages = useList(api.bundles.listOfAgent, { agent_id: agent.id }, "bundles");
+  return (
+    <Audited>
+      <List
+        pages={pages}
+        label="Bundles"
+        columns={bundleColumns(agent)}
+        linkOf={({ id }) => `/agents/${agent.id}/bundles/${id}`}
+        empty={
+          <Empty icon={PackageOpen} title="No bundles">
+            Before a task, an agent gathers memories, outputs and handoffs with <code>POST /v1/bundles</code>.
+          </Empty>
+        }
+      />
+    </Audited>
+  );
+}
+
+type Item = BundleForPeople["items"][number];
+
+/** One bundle of an agent: its items with the reason of each, and the brief. */
+export function BundlePage() {
+  const { id: agent_id = "", bundle: id = "" } = useParams();
+  const nameOf = useNames();
+  const loaded = useRead(api.bundles.getOfAgent, { agent_id, id });
+  return (
+    <DetailPage
+      of={loaded}
+      kind="Bundle"
+      above={{ "/agents": "Agents", [`/agents/${agent_id}?tab=bundles`]: nameOf(agent_id) }}
+      titleOf={() => "Bundle"}
+      leadOf={({ query }) => query ?? NO_QUERY}
+      lines={8}
+    >
+      {(data) => (
+        <div className="stack">
+          {data.degraded && <p className="notice warn">Incomplete: {data.degraded_reasons.join("; ")}</p>}
+          <div className="sides with-facts">
+            <Tabs
+              label="Bundle"
+              tabs={[
+                { key: "items", label: "Items", content: <Items bundle={data} /> },
+                { key: "brief", label: "Brief", content: <BundleBrief bundle={data} /> },
+              ]}
+            />
+            <Card>
+              <Facts
+                of={{
+                  Gathered: <Time at={data.created_at} />,
+                  Items: data.items.length,
+                  Weights: data.weights_version,
+                  ID: <Id>{data.id}</Id>,
+                }}
+              />
+            </Card>
+          </div>
+        </div>
+      )}
+    </DetailPage>
+  );
+}
+
+function linkOf({ kind, item_id }: Item, agent_id: string): string {
+  if (kind === "memory") return `/memories/${item_id}`;
+  return kind === "output" ? `/outputs/${item_id}` : `/agents/${agent_id}/handoffs/${item_id}`;
+}
+
+const itemColumns = (agent_id: string): Column<Item>[] => [
+  column("Item", (item) => (
+    <div className="titled">
+      {item.title ? (
+        <Link to={linkOf(item, agent_id)}>{item.title}</Link>
+      ) : (
+        <span className="faint">Only its owner can read it</span>
+      )}
+      <span className="muted small">{item.why}</span>
+    </div>
+  )),
+  column("Kind", ({ kind }) => capitalised(kind)),
+  wideColumn("Found by", ({ source }) => source),
+  endColumn("Score", ({ score }) => score.toFixed(2)),
+];
+
+function Items({ bundle }: { bundle: BundleForPeople }) {
+  if (bundle.items.length === 0) return <p className="muted">Nothing matched the query.</p>;
+  return (
+    <Table
+      label="Items"
+      columns={itemColumns(bundle.agent_id)}
+      rows={bundle.items}
+      keyOf={({ item_id }) => item_id}
+    />
+  );
+}
+
+function BundleBrief({ bundle }: { bundle: BundleForPeople }) {
+  if (bundle.rendered_brief !== null) return <Brief>{bundle.rendered_brief}</Brief>;
+  return (
+    <Empty icon={Lock} title="The brief is private">
+      It quotes memories or outputs that only the agent and its owner can read.
+    </Empty>
+  );
+}
+
+/** A list of an agent's private work, with the note that reading it is recorded. It does not follow changes: each look counts. */
+function Audited({ children }: { children: ReactNode }) {
+  return (
+    <div className="stack">
+      <p className="muted small">
+        Only admins and the owner can read these. Each view is recorded in the audit log.
+      </p>
+      {children}
+    </div>
+  );
+}
+
+/** A brief for agents. What it quotes as data is prose: it wraps. */
+function Brief({ title, children }: { title?: string; children: string }) {
+  return (
+    <Card>
+      <div className="brief">
+        <Markdown title={title}>{children}</Markdown>
+      </div>
+    </Card>
   );
 }

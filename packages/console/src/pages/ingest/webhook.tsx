@@ -2,28 +2,26 @@ import { useState } from "react";
 import { Link, useParams } from "react-router";
 import type { Webhook, WebhookRequest } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { dateTime, number } from "../../data/format.ts";
-import { capitalised } from "../../data/text.ts";
-import { useDraft } from "../../data/use-draft.ts";
-import { useFollowed } from "../../data/use-fresh.ts";
-import { useFormTask, useSaving } from "../../data/use-task.ts";
+import { capitalised, dateTime, number } from "../../data/format.ts";
+import { useFollowed, useRead } from "../../data/use-load.ts";
 import { DialogButton } from "../../ui/button.tsx";
-import { DeleteButton } from "../../ui/confirm.tsx";
-import { DetailPage } from "../../ui/detail-page.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
-import { TextField } from "../../ui/field.tsx";
-import { Form } from "../../ui/form.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
+import { TextField, useDraft } from "../../ui/field.tsx";
+import { DeleteButton, Form, FormDialog, saveChanges } from "../../ui/form-dialog.tsx";
 import { RefreshCw } from "../../ui/icons.tsx";
-import { saveChanges } from "../../ui/overwrite.tsx";
+import { DetailPage } from "../../ui/list-page.tsx";
 import { Card, Facts } from "../../ui/page.tsx";
-import { type Column, Load, Table } from "../../ui/table.tsx";
+import { type Column, column, endColumn, Load, Table, wideColumn, wideEndColumn } from "../../ui/table.tsx";
+import { toast, useFormTask, useSaving } from "../../ui/task.tsx";
 import { Copy, Id, Secret, Time } from "../../ui/text.tsx";
-import { toast } from "../../ui/toast.tsx";
+import {
+  draftOfWebhook,
+  RequestOutcome,
+  TestMapping,
+  WebhookMappingFields,
+  webhookMappingOf,
+} from "./mapping.tsx";
 import { senderOf } from "./senders.ts";
-import { TestMapping } from "./test-mapping.tsx";
-import { draftOfWebhook, WebhookMappingFields, webhookMappingOf } from "./webhook-mapping.tsx";
-import { RequestOutcome } from "./words.tsx";
 import "./ingest.css";
 
 /** One webhook: its address, its mapping with a test, and its last requests. */
@@ -36,7 +34,21 @@ export function WebhookPage() {
       kind="Webhook"
       above={{ "/ingest": "Ingest" }}
       titleOf={({ name }) => name}
-      actionsOf={(webhook) => <Actions webhook={webhook} />}
+      actionsOf={(webhook) => (
+        <>
+          <DialogButton
+            label="Rotate secret"
+            icon={RefreshCw}
+            dialog={(onClose) => <RotateDialog webhook={webhook} onClose={onClose} />}
+          />
+          <DeleteButton
+            name={webhook.name}
+            text="New deliveries from the sender are refused. Published events are kept. This cannot be undone."
+            act={() => api.ingest.deleteWebhook({ webhook_id: webhook.id })}
+            to="/ingest"
+          />
+        </>
+      )}
     >
       {(data) => (
         <div className="stack">
@@ -80,9 +92,7 @@ function Editor({ webhook, onSaved }: { webhook: Webhook; onSaved(webhook: Webho
   const [before, setBefore] = useState(webhook);
   const [draft, field, change] = useDraft(draftOf(webhook));
   const { id: webhook_id, source } = webhook;
-  const log = useFollowed("ingest", (signal) => api.ingest.listRequests({ webhook_id }, { signal }), [
-    webhook_id,
-  ]);
+  const log = useRead(api.ingest.listRequests, { webhook_id }, "ingest");
   const requests = log.data?.requests ?? [];
   const save = useFormTask(async () => {
     const webhooks = { get: async () => whole(await find(before.id)), update: api.ingest.updateWebhook };
@@ -125,31 +135,12 @@ function Editor({ webhook, onSaved }: { webhook: Webhook; onSaved(webhook: Webho
   );
 }
 
-function Actions({ webhook }: { webhook: Webhook }) {
-  return (
-    <>
-      <DialogButton
-        icon={RefreshCw}
-        dialog={(onClose) => <RotateDialog webhook={webhook} onClose={onClose} />}
-      >
-        Rotate secret
-      </DialogButton>
-      <DeleteButton
-        name={webhook.name}
-        text="New deliveries from the sender are refused. Published events are kept. This cannot be undone."
-        act={() => api.ingest.deleteWebhook({ webhook_id: webhook.id })}
-        to="/ingest"
-      />
-    </>
-  );
-}
-
 const COLUMNS: Column<WebhookRequest>[] = [
-  { name: "Outcome", cell: (request) => <RequestOutcome request={request} /> },
-  { name: "Result", cell: (request) => <Result request={request} /> },
-  { name: "Signature", cell: ({ signature }) => signature ?? "–", wideOnly: true },
-  { name: "Bytes", cell: ({ size }) => number(size), end: true, wideOnly: true },
-  { name: "Received", cell: ({ at }) => <Time at={at} />, end: true },
+  column("Outcome", (request) => <RequestOutcome request={request} />),
+  column("Result", (request) => <Result request={request} />),
+  wideColumn("Signature", ({ signature }) => signature ?? "–"),
+  wideEndColumn("Bytes", ({ size }) => number(size)),
+  endColumn("Received", ({ at }) => <Time at={at} />),
 ];
 
 /** The last requests of a webhook, newest first. */

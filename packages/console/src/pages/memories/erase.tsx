@@ -1,21 +1,16 @@
 import { useRef, useState } from "react";
 import type { MemoriesEraseParams, MemoriesEraseResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { findAgents } from "../../data/find.ts";
-import { fullTime, number, plural } from "../../data/format.ts";
+import { capitalised, fullTime, linesOf, number, plural } from "../../data/format.ts";
 import { saveFile } from "../../data/save-file.ts";
-import { capitalised, linesOf } from "../../data/text.ts";
-import { useDraft } from "../../data/use-draft.ts";
-import { useFormTask } from "../../data/use-task.ts";
 import { Button } from "../../ui/button.tsx";
-import { type Choice, Combo } from "../../ui/combo.tsx";
-import { CodeArea, Segments, TextField } from "../../ui/field.tsx";
-import { Form } from "../../ui/form.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
+import { type Choice, Combo, findAgents } from "../../ui/combo.tsx";
+import { CodeArea, Segments, TextField, useDraft } from "../../ui/field.tsx";
+import { Form, FormDialog } from "../../ui/form-dialog.tsx";
 import { Download } from "../../ui/icons.tsx";
 import { Card, Facts, Page } from "../../ui/page.tsx";
+import { toast, useFormTask } from "../../ui/task.tsx";
 import { Secret } from "../../ui/text.tsx";
-import { toast } from "../../ui/toast.tsx";
 import "./memories.css";
 
 const ABOVE = [
@@ -71,9 +66,11 @@ function Steps() {
               <>
                 <Counts erased={plan.erased} />
                 <div className="row">
-                  <Button kind="danger" onClick={() => setSure(true)}>
-                    Erase {count > 0 ? plural(count, "memory", "memories") : "data"} permanently
-                  </Button>
+                  <Button
+                    label={`Erase ${count > 0 ? plural(count, "memory", "memories") : "data"} permanently`}
+                    kind="danger"
+                    onClick={() => setSure(true)}
+                  />
                   <span className="muted small">Nothing is erased yet.</span>
                 </div>
               </>
@@ -202,7 +199,7 @@ const bold = (count: number) => <strong className="num">{number(count)}</strong>
 function Receipt({ result, again }: { result: MemoriesEraseResult; again(): void }) {
   const { erased_at, erased, receipt } = result;
   return (
-    <Card title="Erased" actions={<Button onClick={again}>Erase more data</Button>}>
+    <Card title="Erased" actions={<Button label="Erase more data" onClick={again} />}>
       <div className="stack" role="status">
         {erased_at && <p>Erased {fullTime(erased_at)}. The audit log records it.</p>}
         <Counts erased={erased} />
@@ -214,9 +211,11 @@ function Receipt({ result, again }: { result: MemoriesEraseResult; again(): void
               note="A JWT signed by the service. Verify it with the keys at /.well-known/jwks.json."
             />
             <div className="row">
-              <Button icon={Download} onClick={() => saveFile(receipt, `erasure-${erased_at}.jwt`)}>
-                Download receipt
-              </Button>
+              <Button
+                label="Download receipt"
+                icon={Download}
+                onClick={() => saveFile(receipt, `erasure-${erased_at}.jwt`)}
+              />
             </div>
           </>
         )}

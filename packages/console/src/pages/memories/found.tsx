@@ -1,22 +1,69 @@
 import { useState } from "react";
+import { Link } from "react-router";
 import type { MemoriesSearchResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { findMemories } from "../../data/find.ts";
-import { number, plural } from "../../data/format.ts";
-import { capitalised } from "../../data/text.ts";
+import { capitalised, filled, listed, number, plural } from "../../data/format.ts";
+import { useAddress } from "../../data/use-address.ts";
 import { useLoad } from "../../data/use-load.ts";
+import { Button } from "../../ui/button.tsx";
 import { type Choice, Combo } from "../../ui/combo.tsx";
+import { anyOf } from "../../ui/field.tsx";
+import { CheckFilter, SelectFilter, TextFilter } from "../../ui/filters.tsx";
 import { SearchX, TriangleAlert } from "../../ui/icons.tsx";
 import { Card, Empty } from "../../ui/page.tsx";
 import { Plain } from "../../ui/plain.ts";
-import { Hits } from "../../ui/search.tsx";
+import { Hits, SearchLine } from "../../ui/search.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
-import type { MemoryFilters } from "./filters.tsx";
-import { Scores } from "./scores.tsx";
-import { ScopeBadge, StatusBadge, Tags } from "./words.tsx";
+import { findMemories, SCOPES, ScopeBadge, StatusBadge, Tags, TYPES } from "./words.tsx";
 
-type Result = MemoriesSearchResult["results"][number];
+export interface MemoryFilters {
+  q: string;
+  type: (typeof TYPES)[number] | undefined;
+  scope: (typeof SCOPES)[number] | undefined;
+  project: string | undefined;
+  tags: string[];
+  superseded: boolean;
+  neverCited: boolean;
+  explain: boolean;
+}
+
+/** Reads the filters from the address, so that a search can be linked and revisited. */
+export function filtersOf(search: URLSearchParams): MemoryFilters {
+  const one = <T extends string>(name: string, values: readonly T[]) =>
+    values.find((value) => value === search.get(name));
+  return {
+    q: search.get("q") ?? "",
+    type: one("type", TYPES),
+    scope: one("scope", SCOPES),
+    project: search.get("project") || undefined,
+    tags: listed(search.get("tags") ?? ""),
+    superseded: search.get("superseded") === "1",
+    neverCited: search.get("never_cited") === "1",
+    explain: search.get("explain") !== "0",
+  };
+}
+
+export function Filters() {
+  const { q } = filtersOf(useAddress()[0]);
+  return (
+    <div className="memory-search">
+      <SearchLine label="Search memories" placeholder="Search by question, words or meaning" />
+      <div className="filter-line">
+        <SelectFilter name="type" label="Type" options={anyOf("All types", TYPES)} />
+        <SelectFilter name="scope" label="Scope" options={anyOf("All scopes", SCOPES)} />
+        <TextFilter name="project" label="Project" placeholder="Key" />
+        <TextFilter name="tags" label="Tags" placeholder="Any of: a, b" />
+        <CheckFilter name="superseded" label="Include superseded" />
+        {q ? (
+          <CheckFilter name="explain" label="Explain" off="0" />
+        ) : (
+          <CheckFilter name="never_cited" label="Never cited" />
+        )}
+      </div>
+    </div>
+  );
+}
 
 /** The results of a search and their explanation. */
 export function Found({ filters }: { filters: MemoryFilters }) {
@@ -36,7 +83,34 @@ export function Found({ filters }: { filters: MemoryFilters }) {
                 <TriangleAlert aria-hidden size={16} /> Partial results: {answer.degraded_reasons.join("; ")}
               </p>
             )}
-            {answer.results.length === 0 ? <NoMatch /> : <Results results={answer.results} />}
+            {answer.results.length === 0 ? (
+              <Empty icon={SearchX} title="No matching memories">
+                Try other words or fewer filters, or look up a missing memory in the explanation.
+              </Empty>
+            ) : (
+              <Hits
+                label="Results"
+                hits={answer.results.map(({ memory, score, sources, superseded }) => ({
+                  key: memory.id,
+                  to: `/memories/${memory.id}`,
+                  title: memory.title,
+                  text: <Plain>{memory.content}</Plain>,
+                  score,
+                  why: Object.entries(sources)
+                    .map(([leg, value]) => `${leg} ${value}`)
+                    .join(" · "),
+                  facts: (
+                    <>
+                      <ScopeBadge scope={memory.scope} />
+                      {superseded && <StatusBadge memory={memory} />}
+                      <span>{capitalised(memory.type)}</span>
+                      <Time at={memory.created_at} />
+                      <Tags tags={memory.tags} />
+                    </>
+                  ),
+                }))}
+              />
+            )}
           </div>
           {answer.plan && (
             <Explained answer={answer} plan={answer.plan} expect={expect} onExpect={setExpect} />
@@ -48,52 +122,9 @@ export function Found({ filters }: { filters: MemoryFilters }) {
 }
 
 function paramsOf({ q, type, scope, project, tags, superseded, explain }: MemoryFilters, expect: string) {
-  return {
-    query: q,
-    limit: 20,
-    explain,
-    ...(type && { memory_types: [type] }),
-    ...(scope && { scope }),
-    ...(project && { project_id: project }),
-    ...(tags.length > 0 && { tags }),
-    ...(superseded && { include_superseded: true }),
-    ...(explain && expect && { expect }),
-  };
-}
-
-function Results({ results }: { results: Result[] }) {
-  return (
-    <Hits
-      label="Results"
-      hits={results.map(({ memory, score, sources, superseded }) => ({
-        key: memory.id,
-        to: `/memories/${memory.id}`,
-        title: memory.title,
-        text: <Plain>{memory.content}</Plain>,
-        score,
-        why: Object.entries(sources)
-          .map(([leg, value]) => `${leg} ${value}`)
-          .join(" · "),
-        facts: (
-          <>
-            <ScopeBadge scope={memory.scope} />
-            {superseded && <StatusBadge memory={memory} />}
-            <span>{capitalised(memory.type)}</span>
-            <Time at={memory.created_at} />
-            <Tags tags={memory.tags} />
-          </>
-        ),
-      }))}
-    />
-  );
-}
-
-function NoMatch() {
-  return (
-    <Empty icon={SearchX} title="No matching memories">
-      Try other words or fewer filters, or look up a missing memory in the explanation.
-    </Empty>
-  );
+  const memory_types = type && [type];
+  const asked = { memory_types, scope, tags, project_id: project, include_superseded: superseded };
+  return { query: q, limit: 20, explain, ...filled({ ...asked, expect: explain && expect }) };
 }
 
 interface ExplainedProps {
@@ -105,10 +136,48 @@ interface ExplainedProps {
 
 function Explained({ answer, plan, expect, onExpect }: ExplainedProps) {
   const given = new Set(answer.results.map(({ memory }) => memory.id));
+  const [memory, setMemory] = useState<Choice | null>(null);
+  const choose = (choice: Choice | null) => {
+    setMemory(choice);
+    onExpect(choice?.id ?? "");
+  };
+  const most = Math.max(1, ...plan.funnel.map((stage) => stage.in));
+  const seen = plan.funnel[0]?.in ?? 0;
   return (
     <div className="stack explanation">
       <Card title="Search stages">
-        <Funnel plan={plan} />
+        <div className="funnel">
+          <ol className="funnel-stages">
+            <li className="funnel-stage">
+              <Words title="Visible" keeps="memories that you can read and that pass the filters" />
+              <Neck from={seen} to={seen} most={most} />
+              <span className="funnel-count num">{number(seen)}</span>
+            </li>
+            {plan.funnel.map((stage) => (
+              <li className="funnel-stage" key={stage.stage}>
+                <Words
+                  title={STAGES[stage.stage]?.title ?? stage.stage}
+                  keeps={STAGES[stage.stage]?.keeps ?? ""}
+                />
+                <Neck from={stage.in} to={stage.out} most={most} />
+                <span className="funnel-count num">
+                  {number(stage.out)}
+                  {stage.out < stage.in && (
+                    <span className="funnel-lost">−{number(stage.in - stage.out)}</span>
+                  )}
+                </span>
+              </li>
+            ))}
+          </ol>
+          <ul className="funnel-legs">
+            {plan.legs.map((leg) => (
+              <li key={leg.name}>
+                <span className="leg-name">{leg.name}</span> {plural(leg.candidates, "candidate")} in{" "}
+                {leg.ms.toFixed(1)} ms
+              </li>
+            ))}
+          </ul>
+        </div>
       </Card>
       {plan.results.length > 0 && (
         <Card title="Scores">
@@ -116,34 +185,22 @@ function Explained({ answer, plan, expect, onExpect }: ExplainedProps) {
         </Card>
       )}
       <Card title="Missing memory">
-        <Missing plan={plan} expect={expect} onExpect={onExpect} />
+        <div className="stack tight">
+          <Combo
+            label="Expected memory"
+            value={memory}
+            onChange={choose}
+            find={findMemories}
+            none="Search by title or content"
+          />
+          {expect && plan.expect && (
+            <p role="status">
+              <strong>{plan.expect.found ? "Found." : `Dropped at “${plan.expect.stage}”.`}</strong>{" "}
+              {plan.expect.reason}
+            </p>
+          )}
+        </div>
       </Card>
-    </div>
-  );
-}
-
-/** Why a memory, chosen by its title, was not found. */
-function Missing({ plan, expect, onExpect }: Omit<ExplainedProps, "answer">) {
-  const [memory, setMemory] = useState<Choice | null>(null);
-  const choose = (choice: Choice | null) => {
-    setMemory(choice);
-    onExpect(choice?.id ?? "");
-  };
-  return (
-    <div className="stack tight">
-      <Combo
-        label="Expected memory"
-        value={memory}
-        onChange={choose}
-        find={findMemories}
-        none="Search by title or content"
-      />
-      {expect && plan.expect && (
-        <p role="status">
-          <strong>{plan.expect.found ? "Found." : `Dropped at “${plan.expect.stage}”.`}</strong>{" "}
-          {plan.expect.reason}
-        </p>
-      )}
     </div>
   );
 }
@@ -157,44 +214,6 @@ const STAGES: Record<string, { title: string; keeps: string }> = {
   floor: { title: "Above threshold", keeps: "scored high enough" },
   limit: { title: "Returned", keeps: "within the requested limit" },
 };
-
-/** A search as a funnel: from all that the caller may see to the results, with the candidates of each leg. */
-function Funnel({ plan }: { plan: Plan }) {
-  const most = Math.max(1, ...plan.funnel.map((stage) => stage.in));
-  const seen = plan.funnel[0]?.in ?? 0;
-  return (
-    <div className="funnel">
-      <ol className="funnel-stages">
-        <li className="funnel-stage">
-          <Words title="Visible" keeps="memories that you can read and that pass the filters" />
-          <Neck from={seen} to={seen} most={most} />
-          <span className="funnel-count num">{number(seen)}</span>
-        </li>
-        {plan.funnel.map((stage) => (
-          <li className="funnel-stage" key={stage.stage}>
-            <Words
-              title={STAGES[stage.stage]?.title ?? stage.stage}
-              keeps={STAGES[stage.stage]?.keeps ?? ""}
-            />
-            <Neck from={stage.in} to={stage.out} most={most} />
-            <span className="funnel-count num">
-              {number(stage.out)}
-              {stage.out < stage.in && <span className="funnel-lost">−{number(stage.in - stage.out)}</span>}
-            </span>
-          </li>
-        ))}
-      </ol>
-      <ul className="funnel-legs">
-        {plan.legs.map((leg) => (
-          <li key={leg.name}>
-            <span className="leg-name">{leg.name}</span> {plural(leg.candidates, "candidate")} in{" "}
-            {leg.ms.toFixed(1)} ms
-          </li>
-        ))}
-      </ul>
-    </div>
-  );
-}
 
 function Words({ title, keeps }: { title: string; keeps: string }) {
   return (
@@ -213,5 +232,82 @@ function Neck({ from, to, most }: { from: number; to: number; most: number }) {
     <svg className="funnel-neck" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
       <polygon points={`${50 - top},0 ${50 + top},0 ${50 + bottom},10 ${50 - bottom},10`} />
     </svg>
+  );
+}
+
+interface Props {
+  plan: Plan;
+  /** The results: other candidates were only scored. */
+  given: ReadonlySet<string>;
+}
+
+const PARTS = [
+  ["vector", "Meaning"],
+  ["bm25", "Words"],
+  ["fused", "Content"],
+  ["confidence", "Confidence"],
+  ["recency", "Recency"],
+  ["final", "Score"],
+] as const;
+
+/** Further candidates are shown on demand: none of them was close. */
+const SHOWN_FIRST = 8;
+
+/** The parts of each candidate's score, results first. */
+function Scores({ plan, given }: Props) {
+  const [all, setAll] = useState(false);
+  const shown = all ? plan.results : plan.results.slice(0, Math.max(SHOWN_FIRST, given.size));
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    <section className="table-scroll" aria-label="Candidate scores" tabIndex={0}>
+      <table className="scores">
+        <thead>
+          <tr>
+            <th scope="col">Candidate</th>
+            {PARTS.map(([part, says]) => (
+              <th key={part} scope="col" className="score-cell">
+                {says}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map((result) => {
+            const isGiven = given.has(result.memory_id);
+            return (
+              <tr key={result.memory_id} className={isGiven ? "" : "not-given"}>
+                <th scope="row" className="score-name">
+                  <Link to={`/memories/${result.memory_id}`}>{result.title ?? "Deleted memory"}</Link>
+                  {!isGiven && <span className="faint"> · not returned</span>}
+                </th>
+                {PARTS.map(([part]) => (
+                  <td key={part} className={`score-cell ${part}`}>
+                    <Bar value={result[part]} />
+                  </td>
+                ))}
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+      {shown.length < plan.results.length && (
+        <Button
+          label={`Show all ${plan.results.length} candidates`}
+          small
+          kind="quiet"
+          onClick={() => setAll(true)}
+        />
+      )}
+    </section>
+  );
+}
+
+function Bar({ value }: { value: number | null }) {
+  if (value === null) return <span className="faint">–</span>;
+  return (
+    <span className="score-bar">
+      <span className="score-fill" style={{ width: `${Math.min(1, Math.max(0, value)) * 100}%` }} />
+      <span className="num">{value.toFixed(2)}</span>
+    </span>
   );
 }

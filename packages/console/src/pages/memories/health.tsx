@@ -2,13 +2,13 @@ import { Link } from "react-router";
 import type { MemoryHealth } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { number, plural } from "../../data/format.ts";
-import { useLoad } from "../../data/use-load.ts";
+import { useRead } from "../../data/use-load.ts";
 import { useSession } from "../../shell/session.tsx";
 import { ButtonLink } from "../../ui/button.tsx";
 import { Eraser } from "../../ui/icons.tsx";
 import { Card, Page } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
-import { Tile } from "../../ui/tile.tsx";
+import { Tile } from "../../ui/text.tsx";
 import "./memories.css";
 
 const ABOVE = [{ to: "/memories", label: "Memories" }];
@@ -16,24 +16,44 @@ const ABOVE = [{ to: "/memories", label: "Memories" }];
 /** The health of the readable memories, and remedies. */
 export function Health() {
   const { may } = useSession();
-  const health = useLoad((signal) => api.memories.health({}, { signal }), []);
+  const health = useRead(api.memories.health, {});
   return (
     <Page
       title="Memory health"
       above={ABOVE}
       lead="Issues that affect search, counted over the memories that you can read."
       actions={
-        may("memories.erase") && (
-          <ButtonLink to="/memories/erase" icon={Eraser}>
-            Erase permanently
-          </ButtonLink>
-        )
+        may("memories.erase") && <ButtonLink label="Erase permanently" to="/memories/erase" icon={Eraser} />
       }
     >
       <Load of={health} lines={6}>
         {(counts) => (
           <>
-            <Counts counts={counts} />
+            <div className="tiles">
+              <Tile
+                name="Near duplicates"
+                value={number(counts.duplicate_count)}
+                tone={counts.duplicate_count > 0 ? "warn" : undefined}
+                note={counts.duplicate_count > 0 ? <Link to="/memories/merges">Review merges</Link> : "None"}
+              />
+              <Tile
+                name="Stale"
+                value={number(counts.stale_count)}
+                tone={counts.stale_count > 0 ? "warn" : undefined}
+                note="freshness date over 90 days ago"
+              />
+              <Tile name="Unrelated" value={number(counts.orphan_count)} note="without a relationship" />
+              <Tile
+                name="Without embedding"
+                value={counts.embed_gap_count === null ? "–" : number(counts.embed_gap_count)}
+                note={gapNote(counts.embed_gap_count)}
+              />
+              <Tile
+                name="Reflections"
+                value={number(counts.reflection_count)}
+                note="derived from other memories"
+              />
+            </div>
             <Card title="Last read">
               <Ages counts={counts} />
             </Card>
@@ -41,33 +61,6 @@ export function Health() {
         )}
       </Load>
     </Page>
-  );
-}
-
-function Counts({ counts }: { counts: MemoryHealth }) {
-  const { duplicate_count, orphan_count, stale_count, embed_gap_count, reflection_count } = counts;
-  return (
-    <div className="tiles">
-      <Tile
-        name="Near duplicates"
-        value={number(duplicate_count)}
-        tone={duplicate_count > 0 ? "warn" : undefined}
-        note={duplicate_count > 0 ? <Link to="/memories/merges">Review merges</Link> : "None"}
-      />
-      <Tile
-        name="Stale"
-        value={number(stale_count)}
-        tone={stale_count > 0 ? "warn" : undefined}
-        note="freshness date over 90 days ago"
-      />
-      <Tile name="Unrelated" value={number(orphan_count)} note="without a relationship" />
-      <Tile
-        name="Without embedding"
-        value={embed_gap_count === null ? "–" : number(embed_gap_count)}
-        note={gapNote(embed_gap_count)}
-      />
-      <Tile name="Reflections" value={number(reflection_count)} note="derived from other memories" />
-    </div>
   );
 }
 

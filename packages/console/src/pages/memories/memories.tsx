@@ -2,22 +2,19 @@ import { useState } from "react";
 import { Link, useNavigate, useSearchParams } from "react-router";
 import type { Memory } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { capitalised, listed } from "../../data/text.ts";
-import { useDraft } from "../../data/use-draft.ts";
+import { capitalised, filled, listed } from "../../data/format.ts";
 import { useList } from "../../data/use-list.ts";
 import { useLoad } from "../../data/use-load.ts";
-import { useFormTask } from "../../data/use-task.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
-import { SelectField, TextArea, TextField } from "../../ui/field.tsx";
+import { SelectField, TextArea, TextField, useDraft } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Brain, Copy, GitMerge, HeartPulse, Plus, SearchX } from "../../ui/icons.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
 import { Plain } from "../../ui/plain.ts";
-import { type Column, List } from "../../ui/table.tsx";
+import { type Column, column, endColumn, List, wideColumn, wideEndColumn } from "../../ui/table.tsx";
+import { toast, useFormTask } from "../../ui/task.tsx";
 import { Time } from "../../ui/text.tsx";
-import { toast } from "../../ui/toast.tsx";
-import { Filters, filtersOf, type MemoryFilters } from "./filters.tsx";
-import { Found } from "./found.tsx";
+import { Filters, Found, filtersOf, type MemoryFilters } from "./found.tsx";
 import { isStated, percent, ScopeBadge, StatusBadge, Tags, TYPES } from "./words.tsx";
 import "./memories.css";
 
@@ -32,15 +29,9 @@ export function Memories() {
       lead="Memories of agents and people that you can read."
       actions={
         <>
-          <ButtonLink to="/memories/merges" icon={GitMerge}>
-            Merge proposals
-          </ButtonLink>
-          <ButtonLink to="/memories/health" icon={HeartPulse}>
-            Health
-          </ButtonLink>
-          <Button kind="primary" icon={Plus} onClick={() => setAdding(true)}>
-            Create memory
-          </Button>
+          <ButtonLink label="Merge proposals" to="/memories/merges" icon={GitMerge} />
+          <ButtonLink label="Health" to="/memories/health" icon={HeartPulse} />
+          <Button label="Create memory" kind="primary" icon={Plus} onClick={() => setAdding(true)} />
         </>
       }
     >
@@ -101,13 +92,8 @@ const MOST_SHOWN = 3;
 /** Cosine of the texts: rewordings of one fact have 0.76 to 0.88, other facts about the same subject at most 0.66. */
 const ALIKE = 0.75;
 
-interface Props {
-  title: string;
-  content: string;
-}
-
 /** While a memory is written: memories that may already say the same. */
-function Duplicates({ title, content }: Props) {
+function Duplicates({ title, content }: { title: string; content: string }) {
   const text = `${title} ${content}`.trim().slice(0, MAX_QUERY);
   const found = useLoad(
     async (signal) => {
@@ -143,50 +129,35 @@ function Duplicates({ title, content }: Props) {
 }
 
 const COLUMNS: Column<Memory>[] = [
-  {
-    name: "Memory",
-    cell: (memory) => (
-      <div className="memory-cell">
-        <Link to={`/memories/${memory.id}`} className="memory-title">
-          {memory.title}
-        </Link>
-        <span className="memory-excerpt">
-          <Plain>{memory.content}</Plain>
-        </span>
-      </div>
-    ),
-  },
-  { name: "Type", cell: (memory) => capitalised(memory.type), wideOnly: true },
-  {
-    name: "Scope",
-    cell: (memory) => (
-      <span className="row">
-        <ScopeBadge scope={memory.scope} />
-        {memory.status !== "active" && <StatusBadge memory={memory} />}
+  column("Memory", (memory) => (
+    <div className="memory-cell">
+      <Link to={`/memories/${memory.id}`} className="memory-title">
+        {memory.title}
+      </Link>
+      <span className="memory-excerpt">
+        <Plain>{memory.content}</Plain>
       </span>
-    ),
-  },
-  { name: "Tags", cell: (memory) => <Tags tags={memory.tags} />, wideOnly: true },
-  {
-    name: "Confidence",
-    cell: (memory) => (isStated(memory) ? percent(memory.confidence) : "–"),
-    end: true,
-    wideOnly: true,
-  },
-  { name: "Created", cell: (memory) => <Time at={memory.created_at} />, end: true },
+    </div>
+  )),
+  wideColumn("Type", (memory) => capitalised(memory.type)),
+  column("Scope", (memory) => (
+    <span className="row">
+      <ScopeBadge scope={memory.scope} />
+      {memory.status !== "active" && <StatusBadge memory={memory} />}
+    </span>
+  )),
+  wideColumn("Tags", (memory) => <Tags tags={memory.tags} />),
+  wideEndColumn("Confidence", (memory) => (isStated(memory) ? percent(memory.confidence) : "–")),
+  endColumn("Created", (memory) => <Time at={memory.created_at} />),
 ];
 
 /** Memories that match the filters, newest first. */
 function Listed({ filters, remember }: { filters: MemoryFilters; remember(): void }) {
   const { type, scope, project, tags, superseded, neverCited } = filters;
-  const params = {
-    ...(type && { type }),
-    ...(scope && { scope }),
-    ...(project && { project_id: project }),
-    ...(tags.length > 0 && { tags }),
-    ...(superseded && { include_superseded: true }),
-    ...(neverCited && { never_cited: true }),
-  };
+  const params = filled({
+    ...{ type, scope, tags, project_id: project },
+    ...{ include_superseded: superseded, never_cited: neverCited },
+  });
   const filtered = Object.keys(params).length > 0;
   const pages = useList(api.memories.list, params, "memories", ["memory", "merge"]);
   return (
@@ -195,32 +166,22 @@ function Listed({ filters, remember }: { filters: MemoryFilters; remember(): voi
       label="Memories"
       columns={COLUMNS}
       linkOf={(memory) => `/memories/${memory.id}`}
-      empty={filtered ? <NothingFits /> : <Nothing remember={remember} />}
-    />
-  );
-}
-
-function NothingFits() {
-  return (
-    <Empty icon={SearchX} title="No matching memories">
-      Remove a filter, or search by meaning above.
-    </Empty>
-  );
-}
-
-function Nothing({ remember }: { remember(): void }) {
-  return (
-    <Empty
-      icon={Brain}
-      title="No memories yet"
-      action={
-        <Button kind="primary" icon={Plus} onClick={remember}>
-          Create memory
-        </Button>
+      empty={
+        filtered ? (
+          <Empty icon={SearchX} title="No matching memories">
+            Remove a filter, or search by meaning above.
+          </Empty>
+        ) : (
+          <Empty
+            icon={Brain}
+            title="No memories yet"
+            action={<Button label="Create memory" kind="primary" icon={Plus} onClick={remember} />}
+          >
+            Agents create memories with <code>POST /v1/memories</code> or <code>sensorium remember</code>.
+            Only the agent and its owner see memories of scope <code>agent</code>.
+          </Empty>
+        )
       }
-    >
-      Agents create memories with <code>POST /v1/memories</code> or <code>sensorium remember</code>. Only the
-      agent and its owner see memories of scope <code>agent</code>.
-    </Empty>
+    />
   );
 }

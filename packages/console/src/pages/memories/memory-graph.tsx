@@ -1,21 +1,17 @@
 import { useMemo, useState } from "react";
 import type { Memory, RelationshipsGraphResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { plural } from "../../data/format.ts";
-import { capitalised } from "../../data/text.ts";
-import { useFollowed } from "../../data/use-fresh.ts";
+import { capitalised, plural } from "../../data/format.ts";
+import { useRead } from "../../data/use-load.ts";
 import { useIsOwn } from "../../data/use-names.ts";
-import { useTask } from "../../data/use-task.ts";
 import { Canvas } from "../../graph/canvas.tsx";
 import { Button, ButtonLink, IconButton } from "../../ui/button.tsx";
-import { confirm } from "../../ui/confirm.tsx";
 import { Segments } from "../../ui/field.tsx";
+import { useAct } from "../../ui/form-dialog.tsx";
 import { ArrowLeft, ArrowRight, Crosshair, Trash2, Waypoints } from "../../ui/icons.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Empty } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
-import { toast } from "../../ui/toast.tsx";
-import { madeHere } from "./made-here.ts";
 import { ScopeBadge } from "./words.tsx";
 
 const SIZE = { width: 200, height: 58 };
@@ -30,11 +26,10 @@ export function MemoryGraph({ start }: { start: Pick<Memory, "id" | "title"> }) 
   const [trail, setTrail] = useState([start]);
   const [depth, setDepth] = useState<"1" | "2" | "3">("2");
   const centre = trail.at(-1) ?? start;
-  const graph = useFollowed(
+  const graph = useRead(
+    api.relationships.graph,
+    { id: centre.id, depth: Number(depth), include_superseded: true },
     ["relationship", "memory"],
-    (signal) =>
-      api.relationships.graph({ id: centre.id, depth: Number(depth), include_superseded: true }, { signal }),
-    [centre.id, depth],
   );
   return (
     <div className="stack">
@@ -65,7 +60,10 @@ export function MemoryGraph({ start }: { start: Pick<Memory, "id" | "title"> }) 
               reload={graph.reload}
             />
           ) : (
-            <Alone />
+            <Empty icon={Waypoints} title="No relationships yet">
+              Add one with “Add relationship” in the menu above, or with{" "}
+              <code>POST /v1/memories/{"{id}"}/relationships</code>.
+            </Empty>
           )
         }
       </Load>
@@ -73,26 +71,13 @@ export function MemoryGraph({ start }: { start: Pick<Memory, "id" | "title"> }) 
   );
 }
 
-function Alone() {
-  return (
-    <Empty icon={Waypoints} title="No relationships yet">
-      Add one with “Add relationship” in the menu above, or with{" "}
-      <code>POST /v1/memories/{"{id}"}/relationships</code>.
-    </Empty>
-  );
-}
-
-function Walk({
-  graph,
-  centre,
-  go,
-  reload,
-}: {
+function Walk(props: {
   graph: RelationshipsGraphResult;
   centre: string;
   go(memory: Memory): void;
   reload(): Promise<void>;
 }) {
+  const { graph, centre, go, reload } = props;
   const [chosen, setChosen] = useState(centre);
   const picture = useMemo(() => pictureOf(graph, centre), [graph, centre]);
   const memory = graph.nodes.find(({ id }) => id === chosen) ?? graph.nodes[0];
@@ -116,13 +101,9 @@ function Walk({
           actions={
             <>
               {memory.id !== centre && (
-                <Button small icon={Crosshair} onClick={() => go(memory)}>
-                  Centre here
-                </Button>
+                <Button label="Centre here" small icon={Crosshair} onClick={() => go(memory)} />
               )}
-              <ButtonLink small to={`/memories/${memory.id}`}>
-                Open
-              </ButtonLink>
+              <ButtonLink label="Open" small to={`/memories/${memory.id}`} />
             </>
           }
         >
@@ -156,18 +137,14 @@ interface TiesProps {
 /** The relationships of a memory to others in the picture; the person's own can be deleted. */
 function Ties({ graph, memory, choose, reload }: TiesProps) {
   const titleOf = (id: string) => graph.nodes.find((node) => node.id === id)?.title ?? id;
-  const remove = useTask(async (edge: Edge) => {
-    const [from, to] = [titleOf(edge.source_memory_id), titleOf(edge.target_memory_id)];
-    const sure = await confirm({
-      title: "Delete this relationship?",
-      text: `The relationship “${from}” ${wordsOf(edge)} “${to}” is deleted. Both memories are kept. You can add it again.`,
-      action: "Delete relationship",
-    });
-    if (!sure) return;
-    await api.relationships.delete({ id: memory.id, rel_id: edge.id });
-    toast({ title: "Relationship deleted." });
-    await reload();
-  });
+  const remove = useAct((edge: Edge) => ({
+    title: "Delete this relationship?",
+    text: `The relationship “${titleOf(edge.source_memory_id)}” ${wordsOf(edge)} “${titleOf(edge.target_memory_id)}” is deleted. Both memories are kept. You can add it again.`,
+    action: "Delete relationship",
+    act: () => api.relationships.delete({ id: memory.id, rel_id: edge.id }),
+    done: "Relationship deleted.",
+    after: reload,
+  }));
   const isOwn = useIsOwn();
   const mayRemove = (edge: Edge) => {
     const source = graph.nodes.find(({ id }) => id === edge.source_memory_id);
@@ -230,3 +207,6 @@ function pictureOf({ nodes, edges }: RelationshipsGraphResult, centre: string) {
     })),
   };
 }
+
+/** Relationships that the person created since opening the console: the API does not return their creator. */
+export const madeHere = new Set<string>();

@@ -1,71 +1,70 @@
 import { useState } from "react";
-import { Link } from "react-router";
-import type { MergeProposal } from "../../../../client/index.ts";
+import { Link, useNavigate, useParams } from "react-router";
+import type { Memory, MergeProposal } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { capitalised } from "../../data/text.ts";
+import { capitalised } from "../../data/format.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { usePages } from "../../data/use-list.ts";
+import { useFollowed } from "../../data/use-load.ts";
+import { type Selection, useSelection } from "../../data/use-selection.ts";
 import { useSession } from "../../shell/session.tsx";
-import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
-import { CheckField, Segments } from "../../ui/field.tsx";
+import { Diff } from "../../ui/diff.tsx";
+import { CheckField, optionsOf, TextArea, TextField } from "../../ui/field.tsx";
+import { SegmentsFilter } from "../../ui/filters.tsx";
+import { ActButton } from "../../ui/form-dialog.tsx";
 import { Check, GitMerge, X } from "../../ui/icons.tsx";
-import { Empty, Page } from "../../ui/page.tsx";
-import { type Column, List } from "../../ui/table.tsx";
-import { Time } from "../../ui/text.tsx";
-import { Who } from "../../ui/who.tsx";
-import { type Decision, findExact, type Pair, similarityInWords, withMemories } from "./bulk.ts";
-import { BulkDialog } from "./bulk-dialog.tsx";
+import { DetailPage } from "../../ui/list-page.tsx";
+import { Markdown } from "../../ui/markdown.tsx";
+import { Card, Empty, Page } from "../../ui/page.tsx";
+import { type Column, column, endColumn, List, wideColumn } from "../../ui/table.tsx";
+
+import { Badge, Time, Who } from "../../ui/text.tsx";
+import {
+  BulkDialog,
+  type Decision,
+  findExact,
+  type Pair,
+  readable,
+  similarityInWords,
+  withMemories,
+} from "./bulk.tsx";
+import { Confidence, ScopeBadge, Tags } from "./words.tsx";
 import "./memories.css";
+import "../../styles/search.css";
 
 /** Each proposal needs two memories to be read, and the rate limit applies. */
 const PAGE = 15;
 const STATUSES = ["open", "resolved", "rejected"] as const;
-export const MERGE_TONE = { open: "warn", resolved: "good", rejected: "neutral" } as const;
+const MERGE_TONE = { open: "warn", resolved: "good", rejected: "neutral" } as const;
 
 const titleOf = ({ a, b }: Pair) => a?.title ?? b?.title ?? "Not readable";
 
-const PAIR: Column<Pair> = {
-  name: "Memories",
-  cell: ({ id, a, b }) => (
-    <Link to={`/memories/merges/${id}`} className="merge-pair">
-      <span className="truncate">{a?.title ?? "Not readable"}</span>
-      <span className="truncate muted">{b?.title ?? "Not readable"}</span>
-    </Link>
-  ),
-};
+const PAIR: Column<Pair> = column("Memories", ({ id, a, b }) => (
+  <Link to={`/memories/merges/${id}`} className="merge-pair">
+    <span className="truncate">{a?.title ?? "Not readable"}</span>
+    <span className="truncate muted">{b?.title ?? "Not readable"}</span>
+  </Link>
+));
 
 const COLUMNS: Column<Pair>[] = [
-  {
-    name: "Similarity",
-    cell: ({ similarity }) => (similarity === null ? "–" : similarityInWords(similarity)),
-    end: true,
-  },
-  {
-    name: "Proposed by",
-    cell: (row) => <Proposer proposal={row} />,
-    wideOnly: true,
-  },
-  {
-    name: "Status",
-    cell: ({ status }) => <Badge tone={MERGE_TONE[status]}>{capitalised(status)}</Badge>,
-    wideOnly: true,
-  },
-  { name: "Proposed", cell: ({ proposed_at }) => <Time at={proposed_at} />, end: true },
+  endColumn("Similarity", ({ similarity }) => (similarity === null ? "–" : similarityInWords(similarity))),
+  wideColumn("Proposed by", (row) => <Proposer proposal={row} />),
+  wideColumn("Status", ({ status }) => <Badge label={capitalised(status)} tone={MERGE_TONE[status]} />),
+  endColumn("Proposed", ({ proposed_at }) => <Time at={proposed_at} />),
 ];
 
 /** The proposer: an agent, a person or the service itself. */
-export function Proposer({ proposal }: { proposal: MergeProposal }) {
+function Proposer({ proposal }: { proposal: MergeProposal }) {
   const id = proposal.proposer_agent_id ?? proposal.proposer_user_id;
   return id === null ? "the service" : <Who id={id} />;
 }
 
 /** Pairs of memories that may have the same content. */
 export function Merges() {
-  const [search, change] = useAddress();
+  const [search] = useAddress();
   const { may } = useSession();
   const status = STATUSES.find((each) => each === search.get("status")) ?? "open";
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const pages = usePages(
     async (cursor, signal) => {
       const offset = Number(cursor ?? 0);
@@ -79,9 +78,8 @@ export function Merges() {
     ["merge", "memory"],
   );
   const decides = status === "open" && may("merges.resolve");
-  const choose = (ids: string[], on: boolean) =>
-    setChosen((before) => new Set(on ? [...before, ...ids] : [...before].filter((id) => !ids.includes(id))));
   const shown = pages.items ?? [];
+  const selection = useSelection(shown.map(({ id }) => id));
   return (
     <Page
       title="Merge proposals"
@@ -89,20 +87,14 @@ export function Merges() {
       lead="Possible duplicates, proposed by the service, agents and people."
     >
       <div className="list-bar">
-        <Segments
-          label="Status"
-          value={status}
-          onChange={(value) => change({ status: value === "open" ? null : value })}
-          options={STATUSES.map((value) => ({ value, label: capitalised(value) }))}
-        />
+        <SegmentsFilter name="status" label="Status" options={optionsOf(STATUSES)} />
       </div>
       {decides && (
         <Decisions
           shown={shown}
-          chosen={shown.filter(({ id }) => chosen.has(id))}
-          choose={choose}
+          selection={selection}
           reload={async () => {
-            setChosen(new Set());
+            selection.all(false);
             await pages.reload();
           }}
         />
@@ -110,7 +102,7 @@ export function Merges() {
       <List
         pages={pages}
         label="Merge proposals"
-        columns={[decides ? selectable(chosen, choose) : PAIR, ...COLUMNS]}
+        columns={[decides ? selectable(selection) : PAIR, ...COLUMNS]}
         linkOf={({ id }) => `/memories/merges/${id}`}
         empty={
           <Empty icon={GitMerge} title={`No ${status} proposals`}>
@@ -122,17 +114,15 @@ export function Merges() {
   );
 }
 
-type Choose = (ids: string[], on: boolean) => void;
-
 /** The pair, with a box to select it. */
-function selectable(chosen: ReadonlySet<string>, choose: Choose): Column<Pair> {
+function selectable(selection: Selection): Column<Pair> {
   const cell = (pair: Pair) => (
     <div className="merge-choose">
       <input
         type="checkbox"
         aria-label={`Select ${titleOf(pair)}`}
-        checked={chosen.has(pair.id)}
-        onChange={(event) => choose([pair.id], event.target.checked)}
+        checked={selection.has(pair.id)}
+        onChange={() => selection.toggle(pair.id, false)}
       />
       {PAIR.cell(pair)}
     </div>
@@ -142,13 +132,13 @@ function selectable(chosen: ReadonlySet<string>, choose: Choose): Column<Pair> {
 
 interface DecisionsProps {
   shown: Pair[];
-  chosen: Pair[];
-  choose: Choose;
+  selection: Selection;
   reload(): Promise<void>;
 }
 
 /** Decides the selected proposals, or all exact duplicates. */
-function Decisions({ shown, chosen, choose, reload }: DecisionsProps) {
+function Decisions({ shown, selection, reload }: DecisionsProps) {
+  const chosen = shown.filter(({ id }) => selection.has(id));
   const [open, setOpen] = useState<{ decision: Decision; exact?: boolean } | null>(null);
   const none = chosen.length === 0;
   return (
@@ -158,22 +148,28 @@ function Decisions({ shown, chosen, choose, reload }: DecisionsProps) {
           <CheckField
             label={none ? "Select all shown" : `${chosen.length} selected`}
             checked={chosen.length === shown.length}
-            onChange={(on) =>
-              choose(
-                shown.map(({ id }) => id),
-                on,
-              )
-            }
+            onChange={selection.all}
           />
-          <Button small icon={Check} disabled={none} onClick={() => setOpen({ decision: "merge" })}>
-            Merge selected
-          </Button>
-          <Button small icon={X} disabled={none} onClick={() => setOpen({ decision: "reject" })}>
-            Reject selected
-          </Button>
-          <Button small icon={GitMerge} onClick={() => setOpen({ decision: "merge", exact: true })}>
-            Merge exact duplicates
-          </Button>
+          <Button
+            label="Merge selected"
+            small
+            icon={Check}
+            disabled={none}
+            onClick={() => setOpen({ decision: "merge" })}
+          />
+          <Button
+            label="Reject selected"
+            small
+            icon={X}
+            disabled={none}
+            onClick={() => setOpen({ decision: "reject" })}
+          />
+          <Button
+            label="Merge exact duplicates"
+            small
+            icon={GitMerge}
+            onClick={() => setOpen({ decision: "merge", exact: true })}
+          />
         </div>
       )}
       {open && (
@@ -187,5 +183,165 @@ function Decisions({ shown, chosen, choose, reload }: DecisionsProps) {
         />
       )}
     </>
+  );
+}
+
+interface Proposal {
+  proposal: MergeProposal;
+  a: Memory | null;
+  b: Memory | null;
+}
+
+/** Two memories side by side, to choose which to keep. */
+export function Merge() {
+  const { id = "" } = useParams();
+  const pair = useFollowed(
+    ["merge", "memory"],
+    async (signal): Promise<Proposal> => {
+      const proposal = await api.merges.get({ id }, { signal });
+      const [a, b] = await Promise.all([
+        readable(proposal.memory_a_id, signal),
+        readable(proposal.memory_b_id, signal),
+      ]);
+      return { proposal, a, b };
+    },
+    [id],
+  );
+  return (
+    <DetailPage
+      of={pair}
+      kind="Merge proposal"
+      above={{ "/memories": "Memories", "/memories/merges": "Merge proposals" }}
+      titleOf={() => "Merge proposal"}
+      stateOf={({ proposal: { status } }) => <Badge label={capitalised(status)} tone={MERGE_TONE[status]} />}
+      lines={8}
+    >
+      {(data) => <Compare {...data} />}
+    </DetailPage>
+  );
+}
+
+function Compare({ proposal, a, b }: Proposal) {
+  const [survivor, setSurvivor] = useState(newer(a, b)?.id ?? "");
+  const mayDecide = useSession().may("merges.resolve");
+  const open = proposal.status === "open";
+  return (
+    <div className="stack">
+      <p className="muted">
+        Proposed <Time at={proposal.proposed_at} /> by <Proposer proposal={proposal} />
+        {proposal.similarity !== null && `: ${similarityInWords(proposal.similarity)} similar`}.
+        {proposal.resolution_note && ` “${proposal.resolution_note}”`}
+      </p>
+      <div className="sides">
+        {[a, b].map((memory, at) => (
+          <Side
+            key={memory?.id ?? at}
+            memory={memory}
+            stays={proposal.surviving_memory_id === memory?.id}
+            chosen={open && mayDecide ? survivor === memory?.id : undefined}
+            choose={setSurvivor}
+          />
+        ))}
+      </div>
+      {a && b && (
+        <Card title="Differences">
+          <Diff before={a.content} after={b.content} />
+        </Card>
+      )}
+      {open &&
+        (mayDecide ? (
+          <Decide proposal={proposal} survivor={[a, b].find((memory) => memory?.id === survivor)} />
+        ) : (
+          <p className="muted">An admin of your organisation decides.</p>
+        ))}
+    </div>
+  );
+}
+
+function newer(a: Memory | null, b: Memory | null): Memory | null {
+  if (!a || !b) return a ?? b;
+  return a.created_at > b.created_at ? a : b;
+}
+
+interface SideProps {
+  memory: Memory | null;
+  stays: boolean;
+  chosen: boolean | undefined;
+  choose(id: string): void;
+}
+
+function Side({ memory, stays, chosen, choose }: SideProps) {
+  if (!memory)
+    return (
+      <section className="card merge-side card-body muted">
+        This memory was deleted permanently, or you cannot read it.
+      </section>
+    );
+  return (
+    <section className={`card merge-side${chosen ? " chosen" : ""}`}>
+      {chosen !== undefined && (
+        <label className="merge-choice">
+          <input type="radio" name="survivor" checked={chosen} onChange={() => choose(memory.id)} />
+          {chosen ? "Keeping this one" : "Keep this one"}
+        </label>
+      )}
+      <div className="card-body stack tight">
+        <h2>
+          <Link to={`/memories/${memory.id}`}>{memory.title}</Link>
+        </h2>
+        <Markdown>{memory.content}</Markdown>
+        <div className="result-facts">
+          {stays && <Badge label="Kept" tone="good" />}
+          <ScopeBadge scope={memory.scope} />
+          <span>{capitalised(memory.type)}</span>
+          <Confidence of={memory} />
+          <Time at={memory.created_at} />
+          <Tags tags={memory.tags} />
+        </div>
+      </div>
+    </section>
+  );
+}
+
+function Decide({ proposal, survivor }: { proposal: MergeProposal; survivor: Memory | null | undefined }) {
+  const [note, setNote] = useState("");
+  const [content, setContent] = useState<string | null>(null);
+  const navigate = useNavigate();
+  const body = { id: proposal.id, ...(note.trim() && { resolution_note: note.trim() }) };
+  const after = () => navigate("/memories/merges");
+  const merged = content !== null && content !== survivor?.content ? { merged_content: content } : {};
+  return (
+    <Card title="Decision">
+      <div className="stack">
+        <TextArea
+          key={survivor?.id}
+          label="Content of the kept memory"
+          rows={5}
+          value={content ?? survivor?.content ?? ""}
+          onChange={setContent}
+          hint="Add what only the other memory says."
+        />
+        <TextField label="Note" value={note} onChange={setNote} placeholder="Optional" maxLength={2000} />
+        <div className="row">
+          <ActButton
+            label="Merge"
+            kind="primary"
+            disabled={!survivor}
+            act={() => api.merges.resolve({ ...body, surviving_memory_id: survivor?.id ?? "", ...merged })}
+            done={`Merged. “${survivor?.title}” is kept.`}
+            after={after}
+          />
+          <ActButton
+            label="Reject"
+            act={() => api.merges.reject(body)}
+            done="Rejected. This pair is not proposed again."
+            after={after}
+          />
+          <span className="muted small">
+            Merging retires the other memory; it stays in the lineage. This cannot be undone.
+          </span>
+        </div>
+      </div>
+    </Card>
   );
 }

@@ -1,6 +1,9 @@
 import type { Memory } from "../../../../client/index.ts";
-import { capitalised } from "../../data/text.ts";
-import { Badge, type Tone } from "../../ui/badge.tsx";
+import { api } from "../../data/api.ts";
+import { capitalised, filled } from "../../data/format.ts";
+import type { Find } from "../../ui/combo.tsx";
+import { plain } from "../../ui/plain.ts";
+import { Badge, type Tone } from "../../ui/text.tsx";
 
 export const TYPES = ["episodic", "semantic", "procedural", "entity", "reflection", "reasoning"] as const;
 export const SCOPES = ["agent", "team", "institutional"] as const;
@@ -14,13 +17,13 @@ const STATUS_TONE: Record<Memory["status"], Tone> = {
 
 /** Only an unusual status gets a badge in a list. */
 export function StatusBadge({ memory }: { memory: Memory }) {
-  return <Badge tone={STATUS_TONE[memory.status]}>{capitalised(memory.status)}</Badge>;
+  return <Badge label={capitalised(memory.status)} tone={STATUS_TONE[memory.status]} />;
 }
 
 const SCOPE_TONE: Record<Memory["scope"], Tone> = { agent: "neutral", team: "info", institutional: "accent" };
 
 export function ScopeBadge({ scope }: { scope: Memory["scope"] }) {
-  return <Badge tone={SCOPE_TONE[scope]}>{capitalised(scope)}</Badge>;
+  return <Badge label={capitalised(scope)} tone={SCOPE_TONE[scope]} />;
 }
 
 export function Tags({ tags }: { tags: string[] }) {
@@ -38,12 +41,6 @@ export function Tags({ tags }: { tags: string[] }) {
 
 export const percent = (share: number) => `${Math.round(share * 100)}%`;
 
-/** Options of a select, starting with all. */
-export const anyOf = (all: string, values: readonly string[]) => [
-  { value: "", label: all },
-  ...values.map((value) => ({ value, label: capitalised(value) })),
-];
-
 /** What the service assumes if nobody states it (`POST /memories`). */
 const DEFAULT_CONFIDENCE = 0.5;
 
@@ -53,3 +50,9 @@ export const isStated = ({ confidence }: Pick<Memory, "confidence">) => confiden
 export function Confidence({ of }: { of: Pick<Memory, "confidence"> }) {
   return isStated(of) ? <span>Confidence {percent(of.confidence)}</span> : null;
 }
+
+/** Finds memories by a part of their title or content. */
+export const findMemories: Find = async (text, signal) => {
+  const { memories } = await api.memories.list({ ...filled({ search: text.trim() }), limit: 20 }, { signal });
+  return memories.map(({ id, title, content }) => ({ id, label: title, detail: plain(content) }));
+};

@@ -1,25 +1,26 @@
-import { Link, useParams } from "react-router";
-import type { Output, OutputVersion } from "../../../../client/index.ts";
+import { useState } from "react";
+import { Link, useNavigate, useParams } from "react-router";
+import { isApiError, type Output } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { bytes } from "../../data/format.ts";
-import { useDraft } from "../../data/use-draft.ts";
-import { useFollowed } from "../../data/use-fresh.ts";
-import { useLoad } from "../../data/use-load.ts";
-import { Badge } from "../../ui/badge.tsx";
-import { DialogButton } from "../../ui/button.tsx";
-import { DetailPage } from "../../ui/detail-page.tsx";
-import { Diff } from "../../ui/diff.tsx";
-import { SelectField } from "../../ui/field.tsx";
-import { Pencil } from "../../ui/icons.tsx";
+import { bytes, listed } from "../../data/format.ts";
+import { saveFile } from "../../data/save-file.ts";
+import { useRead } from "../../data/use-load.ts";
+import { useIsOwn } from "../../data/use-names.ts";
+import { Button, DialogButton, IconButton } from "../../ui/button.tsx";
+import { VersionDiff } from "../../ui/diff.tsx";
+import { SelectField, TextField, useDraft } from "../../ui/field.tsx";
+import { FormDialog, saveChanges, useAct } from "../../ui/form-dialog.tsx";
+import { Download, MoreHorizontal, Pencil } from "../../ui/icons.tsx";
+import { DetailPage } from "../../ui/list-page.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
+import { Menu } from "../../ui/menu.tsx";
 import { Card, Facts } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
-import { Copy, Id, Time } from "../../ui/text.tsx";
-import { Who } from "../../ui/who.tsx";
+import { useSaving, useTask } from "../../ui/task.tsx";
+import { Badge, Copy, Id, Time, Who } from "../../ui/text.tsx";
 import { ScopeBadge, Tags } from "../memories/words.tsx";
-import { More } from "./output-actions.tsx";
-import { SaveDialog } from "./save.tsx";
+import { SaveDialog } from "./outputs.tsx";
 import "./outputs.css";
 
 /** A longer text takes a browser seconds to render. */
@@ -28,22 +29,21 @@ const MAX_RENDERED = 1_000_000;
 /** One output: rendered, as source, and its versions. */
 export function OutputPage() {
   const { id = "" } = useParams();
-  const loaded = useFollowed("output", (signal) => api.outputs.get({ output_id: id }, { signal }), [id]);
+  const loaded = useRead(api.outputs.get, { output_id: id }, "output");
   return (
     <DetailPage
       of={loaded}
       kind="Output"
       above={{ "/outputs": "Outputs" }}
       titleOf={({ title }) => title}
-      stateOf={({ current_version_num }) => <Badge>Version {current_version_num}</Badge>}
+      stateOf={({ current_version_num }) => <Badge label={`Version ${current_version_num}`} />}
       actionsOf={(output) => (
         <>
           <DialogButton
+            label="Create version"
             icon={Pencil}
             dialog={(onClose) => <SaveDialog output={output} onClose={onClose} onSaved={loaded.reload} />}
-          >
-            Create version
-          </DialogButton>
+          />
           <More output={output} reload={loaded.reload} />
         </>
       )}
@@ -69,6 +69,7 @@ export function OutputPage() {
 
 function Rendered({ output }: { output: Output }) {
   const text = output.body ?? "";
+  const by = output.agent_id ?? output.user_id;
   return (
     <div className="sides with-facts">
       <Card>
@@ -77,7 +78,27 @@ function Rendered({ output }: { output: Output }) {
           <p className="notice">Only the beginning is shown. Export the output to read all of it.</p>
         )}
       </Card>
-      <About output={output} />
+      <Card>
+        <Facts
+          of={{
+            Scope: <ScopeBadge scope={output.scope} />,
+            Author: by && <Who id={by} />,
+            Project: output.project_id,
+            Tags: output.tags.length > 0 && <Tags tags={output.tags} />,
+            Run: output.process_run_id && <Link to={`/runs/${output.process_run_id}`}>View run</Link>,
+            "Superseded by": output.superseded_by && (
+              <Link to={`/outputs/${output.superseded_by}`}>View newer output</Link>
+            ),
+            "Derived from": linksTo(output.derived_from_ids),
+            References: linksTo(output.references_ids),
+            Supersedes: linksTo(output.supersedes_ids),
+            Size: bytes(output.byte_size),
+            Updated: <Time at={output.updated_at} />,
+            Slug: <Id>{output.slug}</Id>,
+            "SHA-256": <Id>{output.content_hash}</Id>,
+          }}
+        />
+      </Card>
     </div>
   );
 }
@@ -94,33 +115,6 @@ function Source({ output }: { output: Output }) {
   );
 }
 
-function About({ output }: { output: Output }) {
-  const by = output.agent_id ?? output.user_id;
-  return (
-    <Card>
-      <Facts
-        of={{
-          Scope: <ScopeBadge scope={output.scope} />,
-          Author: by && <Who id={by} />,
-          Project: output.project_id,
-          Tags: output.tags.length > 0 && <Tags tags={output.tags} />,
-          Run: output.process_run_id && <Link to={`/runs/${output.process_run_id}`}>View run</Link>,
-          "Superseded by": output.superseded_by && (
-            <Link to={`/outputs/${output.superseded_by}`}>View newer output</Link>
-          ),
-          "Derived from": linksTo(output.derived_from_ids),
-          References: linksTo(output.references_ids),
-          Supersedes: linksTo(output.supersedes_ids),
-          Size: bytes(output.byte_size),
-          Updated: <Time at={output.updated_at} />,
-          Slug: <Id>{output.slug}</Id>,
-          "SHA-256": <Id>{output.content_hash}</Id>,
-        }}
-      />
-    </Card>
-  );
-}
-
 const linksTo = (ids: readonly string[]) =>
   ids.length > 0 &&
   ids.map((id) => (
@@ -131,74 +125,137 @@ const linksTo = (ids: readonly string[]) =>
 
 /** All versions, newest first, and the changes between any two. */
 function Versions({ output }: { output: Output }) {
-  const loaded = useLoad(
-    (signal) => api.outputs.listVersions({ output_id: output.id }, { signal }),
-    [output.id],
-  );
+  const loaded = useRead(api.outputs.listVersions, { output_id: output.id });
   return (
     <Load of={loaded}>
       {({ versions }) => (
         <div className="sides by-list">
-          <Chronicle versions={versions} />
-          {versions.length > 1 ? (
-            <Compare output={output} versions={versions} />
-          ) : (
-            <p className="muted">Save a second version to compare.</p>
-          )}
+          <ol className="framed" aria-label="Versions" reversed>
+            {versions.map((version) => {
+              const by = version.authored_by_agent_id ?? version.authored_by_user_id;
+              return (
+                <li key={version.id}>
+                  <p>
+                    <strong>Version {version.version_num}</strong>{" "}
+                    <span className="muted small">{bytes(version.byte_size)}</span>
+                  </p>
+                  {version.change_note && <p>{version.change_note}</p>}
+                  <p className="muted small">
+                    {by ? <Who id={by} /> : "Unknown"} · <Time at={version.created_at} />
+                  </p>
+                </li>
+              );
+            })}
+          </ol>
+          <VersionDiff
+            of={versions.map(({ version_num }) => version_num)}
+            textOf={async (version_num, signal) =>
+              (await api.outputs.getVersion({ output_id: output.id, version_num }, { signal })).body ?? ""
+            }
+          />
         </div>
       )}
     </Load>
   );
 }
 
-function Chronicle({ versions }: { versions: OutputVersion[] }) {
+const FORMATS = [
+  { value: "md", label: "Markdown" },
+  { value: "html", label: "HTML" },
+  { value: "pdf", label: "PDF" },
+  { value: "docx", label: "Word" },
+] as const;
+type Format = (typeof FORMATS)[number]["value"];
+
+interface Props {
+  output: Output;
+  reload(): Promise<void>;
+}
+
+/** Export, e-mail, filing, deletion. */
+function More({ output, reload }: Props) {
+  const [open, setOpen] = useState<"mail" | "file" | null>(null);
+  const own = useIsOwn()(output);
+  const navigate = useNavigate();
+  const close = () => setOpen(null);
+  const save = useTask(async (format: Format) =>
+    saveFile(await exported(output.id, format), `${output.slug}.${format}`),
+  );
+  const remove = useAct(() => ({
+    title: `Delete “${output.title}”?`,
+    text: "All versions are erased, and searches no longer find it. This cannot be undone.",
+    action: "Delete",
+    act: () => api.outputs.delete({ output_id: output.id }),
+    done: "Output deleted.",
+    after: () => navigate("/outputs"),
+  }));
   return (
-    <ol className="framed" aria-label="Versions" reversed>
-      {versions.map((version) => {
-        const by = version.authored_by_agent_id ?? version.authored_by_user_id;
-        return (
-          <li key={version.id}>
-            <p>
-              <strong>Version {version.version_num}</strong>{" "}
-              <span className="muted small">{bytes(version.byte_size)}</span>
-            </p>
-            {version.change_note && <p>{version.change_note}</p>}
-            <p className="muted small">
-              {by ? <Who id={by} /> : "Unknown"} · <Time at={version.created_at} />
-            </p>
-          </li>
-        );
-      })}
-    </ol>
+    <>
+      <Menu
+        trigger={<Button label="Export" icon={Download} busy={save.busy} />}
+        choices={FORMATS.map(({ value, label }) => ({ label, onSelect: () => save.run(value) }))}
+      />
+      <Menu
+        trigger={<IconButton icon={MoreHorizontal} label="More actions" />}
+        choices={[
+          { label: "Project and tags…", onSelect: () => setOpen("file") },
+          { label: "Send by e-mail…", onSelect: () => setOpen("mail") },
+          own && { label: "Delete…", onSelect: () => remove.run(), danger: true },
+        ]}
+      />
+      {open === "mail" && <MailDialog output={output} onClose={close} />}
+      {open === "file" && <FileDialog output={output} onClose={close} reload={reload} />}
+    </>
   );
 }
 
-function Compare({ output, versions }: { output: Output; versions: OutputVersion[] }) {
-  const [newest, before] = versions.map(({ version_num }) => String(version_num));
-  const [{ from, to }, field] = useDraft({ from: before ?? "1", to: newest ?? "1" });
-  const bodies = useLoad(
-    (signal) =>
-      Promise.all(
-        [from, to].map(
-          async (version_num) =>
-            (await api.outputs.getVersion({ output_id: output.id, version_num }, { signal })).body ?? "",
-        ),
-      ),
-    [output.id, from, to],
-  );
-  const options = versions.map(({ version_num }) => ({
-    value: String(version_num),
-    label: `Version ${version_num}`,
-  }));
+async function exported(output_id: string, format: Format): Promise<string | Blob> {
+  try {
+    return (await api.outputs.export({ output_id, format })) as string | Blob;
+  } catch (error) {
+    if (!isApiError(error, "not_found") || format === "md" || format === "html") throw error;
+    throw new Error("This export is disabled. Ask the operator to set OUTPUT_EXPORT=true.");
+  }
+}
+
+function MailDialog({ output, onClose }: { output: Output; onClose(): void }) {
+  const [{ to, subject, format }, field] = useDraft({ to: "", subject: output.title, format: "" });
+  const send = useSaving({ onClose }, async () => {
+    const attached = format ? { attach_format: format as Format } : {};
+    await api.outputs.email({ output_id: output.id, to: to.trim(), subject, ...attached });
+    return `Sent to ${to.trim()}.`;
+  });
+  const mailOff = isApiError(send.error, "not_found")
+    ? new Error("E-mail is disabled. Ask the operator to set OUTBOUND_EMAIL=true.")
+    : send.error;
   return (
-    <div className="stack">
-      <div className="row compare-choice">
-        <SelectField label="From" {...field("from")} options={options} />
-        <SelectField label="To" {...field("to")} options={options} />
-      </div>
-      <Load of={bodies} lines={6}>
-        {([old = "", current = ""]) => <Diff before={old} after={current} />}
-      </Load>
-    </div>
+    <FormDialog title="Send by e-mail" submit="Send" onClose={onClose} task={send} error={mailOff}>
+      <TextField label="To" type="email" {...field("to")} required />
+      <TextField label="Subject" {...field("subject")} required maxLength={300} />
+      <SelectField
+        label="Attachment"
+        {...field("format")}
+        options={[{ value: "", label: "None: the text is in the e-mail" }, ...FORMATS]}
+      />
+    </FormDialog>
+  );
+}
+
+function FileDialog({ output, onClose, reload }: Props & { onClose(): void }) {
+  const [before] = useState(output);
+  const [{ project, tags }, field] = useDraft({
+    project: output.project_id ?? "",
+    tags: output.tags.join(", "),
+  });
+  const save = useSaving({ onClose, onDone: reload }, async () => {
+    const wanted = { project_id: project.trim() || null, tags: listed(tags) };
+    const look = `/outputs/${output.id}`;
+    if (!(await saveChanges(api.outputs, { output_id: output.id }, before, wanted, look))) return false;
+  });
+  return (
+    <FormDialog title="Project and tags" submit="Save" onClose={onClose} task={save}>
+      <TextField label="Project" {...field("project")} hint="A project's key. Empty: no project." />
+      <TextField label="Tags" {...field("tags")} hint="Separated by commas." />
+    </FormDialog>
   );
 }

@@ -1,35 +1,36 @@
-import { useSearchParams } from "react-router";
+import { useState } from "react";
+import { useNavigate, useSearchParams } from "react-router";
 import type { Output } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes } from "../../data/format.ts";
+import { knownName } from "../../data/names.ts";
 import { useList } from "../../data/use-list.ts";
-import { useLoad } from "../../data/use-load.ts";
+import { useRead } from "../../data/use-load.ts";
+import { TextArea, TextField, useDraft } from "../../ui/field.tsx";
+import { FormDialog, mayOverwrite } from "../../ui/form-dialog.tsx";
 import { FileOutput, SearchX } from "../../ui/icons.tsx";
 import { ListPage } from "../../ui/list-page.tsx";
 import { Empty } from "../../ui/page.tsx";
 import { Plain } from "../../ui/plain.ts";
 import { Found, SearchLine } from "../../ui/search.tsx";
-import { type Column, Titled } from "../../ui/table.tsx";
+import { type Column, column, endColumn, Titled, wideColumn, wideEndColumn } from "../../ui/table.tsx";
+import { toast, useFormTask } from "../../ui/task.tsx";
 import { Time } from "../../ui/text.tsx";
 import { ScopeBadge, Tags } from "../memories/words.tsx";
-import { SaveDialog } from "./save.tsx";
 import "./outputs.css";
 
 const COLUMNS: Column<Output>[] = [
-  {
-    name: "Output",
-    cell: (output) => (
-      <Titled to={`/outputs/${output.id}`} title={output.title}>
-        {output.slug}
-        {output.project_id && ` · ${output.project_id}`}
-      </Titled>
-    ),
-  },
-  { name: "Scope", cell: ({ scope }) => <ScopeBadge scope={scope} /> },
-  { name: "Tags", cell: ({ tags }) => <Tags tags={tags} />, wideOnly: true },
-  { name: "Version", cell: ({ current_version_num }) => current_version_num, end: true, wideOnly: true },
-  { name: "Size", cell: ({ byte_size }) => bytes(byte_size), end: true, wideOnly: true },
-  { name: "Updated", cell: ({ updated_at }) => <Time at={updated_at} />, end: true },
+  column("Output", (output) => (
+    <Titled to={`/outputs/${output.id}`} title={output.title}>
+      {output.slug}
+      {output.project_id && ` · ${output.project_id}`}
+    </Titled>
+  )),
+  column("Scope", ({ scope }) => <ScopeBadge scope={scope} />),
+  wideColumn("Tags", ({ tags }) => <Tags tags={tags} />),
+  wideEndColumn("Version", ({ current_version_num }) => current_version_num),
+  wideEndColumn("Size", ({ byte_size }) => bytes(byte_size)),
+  endColumn("Updated", ({ updated_at }) => <Time at={updated_at} />),
 ];
 
 /** Documents that agents and people produced, with their versions. */
@@ -58,7 +59,7 @@ export function Outputs() {
 }
 
 function Results({ q }: { q: string }) {
-  const found = useLoad((signal) => api.outputs.search({ query: q, limit: 20 }, { signal }), [q], "found");
+  const found = useRead(api.outputs.search, { query: q, limit: 20 }, [], { name: "found" });
   return (
     <Found
       of={found}
@@ -84,4 +85,76 @@ function Results({ q }: { q: string }) {
       }
     />
   );
+}
+
+interface Props {
+  /** The output that gets a new version; missing for a new output. */
+  output?: Output;
+  onClose(): void;
+  onSaved?(): Promise<void>;
+}
+
+/** A new output is for the whole organisation; a new version keeps its readers. */
+export function SaveDialog({ output, onClose, onSaved }: Props) {
+  const [before] = useState(output);
+  const [{ title, body, note }, field] = useDraft({
+    title: output?.title ?? "",
+    body: output?.body ?? "",
+    note: "",
+  });
+  const navigate = useNavigate();
+  const save = useFormTask(async () => {
+    if (before && !(await isStillLatest(before))) return;
+    const named = title.trim() ? { title: title.trim() } : {};
+    const version = { output_id: output?.id ?? "", ...(note.trim() && { change_note: note.trim() }) };
+    const saved = await api.outputs.save({
+      body,
+      ...named,
+      ...(output ? version : { scope: "institutional" as const }),
+    });
+    toast({ title: `Saved as version ${saved.current_version_num}.` });
+    onClose();
+    if (output) await onSaved?.();
+    else navigate(`/outputs/${saved.id}`, { replace: true });
+  });
+  return (
+    <FormDialog
+      wide
+      title={output ? "New version" : "New output"}
+      submit={output ? "Save version" : "Create output"}
+      disabled={output?.body === body}
+      onClose={onClose}
+      task={save}
+    >
+      <TextField
+        label="Title"
+        {...field("title")}
+        maxLength={300}
+        hint={output ? undefined : "Default: the first heading."}
+      />
+      <TextArea
+        label="Text"
+        className="mono"
+        {...field("body")}
+        rows={16}
+        required
+        hint={
+          output
+            ? "Markdown. Earlier versions are unchanged."
+            : "Markdown. Everyone in the organisation can read it."
+        }
+      />
+      {output && <TextField label="Change note" {...field("note")} maxLength={2000} />}
+    </FormDialog>
+  );
+}
+
+/** Returns whether no other version was saved meanwhile, or the person wants to save on top of it. */
+async function isStillLatest({ id, current_version_num }: Output): Promise<boolean> {
+  const { versions } = await api.outputs.listVersions({ output_id: id });
+  const [latest] = versions;
+  if (!latest || latest.version_num === current_version_num) return true;
+  const by = knownName(latest.authored_by_user_id ?? latest.authored_by_agent_id ?? "") ?? "Someone";
+  const text = `${by} has saved version ${latest.version_num} since you opened this form. Yours becomes the next version, without those changes.`;
+  return mayOverwrite({ text, look: `/outputs/${id}?tab=versions` });
 }

@@ -1,22 +1,22 @@
 import { Link } from "react-router";
-import type { Agent, OnboardingGuidance, Stats } from "../../../../client/index.ts";
+import type { Agent, OnboardingGuidance, RecentEvent, Stats } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { compact, duration, plural } from "../../data/format.ts";
+import { capitalised, compact, duration, plural } from "../../data/format.ts";
 import { type Live, useLive } from "../../data/live.ts";
 import type { Action } from "../../data/may.ts";
-import { capitalised } from "../../data/text.ts";
-import { useFollowed } from "../../data/use-fresh.ts";
-import { isSettled, type Loaded, useLoad } from "../../data/use-load.ts";
-import { useTask } from "../../data/use-task.ts";
+import { useAddress } from "../../data/use-address.ts";
+import { isSettled, type Loaded, useFollowed, useRead } from "../../data/use-load.ts";
 import { useSession } from "../../shell/session.tsx";
 import { DeliveryChart } from "../../traffic/delivery-chart.tsx";
-import { Badge } from "../../ui/badge.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
-import { CircleCheck, CircleDashed } from "../../ui/icons.tsx";
-import { Card, Page, Skeleton } from "../../ui/page.tsx";
-import { Tile } from "../../ui/tile.tsx";
+import { CheckFilter } from "../../ui/filters.tsx";
+import { CircleCheck, CircleDashed, MailX, Radio, Send } from "../../ui/icons.tsx";
+import { Card, Empty, Page, Skeleton } from "../../ui/page.tsx";
+import { Load } from "../../ui/table.tsx";
+import { useTask } from "../../ui/task.tsx";
+import { Badge, SubjectText, Tile, Time } from "../../ui/text.tsx";
 import { AgentState, HEALTH } from "../agents/health.tsx";
-import { Recent } from "./recent.tsx";
+import { EventState } from "../events/timeline.tsx";
 import "./overview.css";
 
 export function Overview() {
@@ -44,13 +44,9 @@ export function Overview() {
 function Connection({ live }: { live: Live }) {
   if (!live.stats) return null;
   return live.connected ? (
-    <Badge tone="good" dot>
-      Live
-    </Badge>
+    <Badge label="Live" tone="good" dot />
   ) : (
-    <Badge tone="warn" dot>
-      Reconnecting
-    </Badge>
+    <Badge label="Reconnecting" tone="warn" dot />
   );
 }
 
@@ -105,13 +101,9 @@ function Backlog({ deliveries }: { deliveries: NonNullable<Stats["deliveries"]> 
 function Health({ health: { status, checks } }: { health: Stats["health"] }) {
   const state =
     status === "ready" ? (
-      <Badge tone="good" dot>
-        Healthy
-      </Badge>
+      <Badge label="Healthy" tone="good" dot />
     ) : (
-      <Badge tone="bad" dot>
-        Not ready
-      </Badge>
+      <Badge label="Not ready" tone="bad" dot />
     );
   return (
     <Card title="Service health" actions={state} flush>
@@ -120,7 +112,7 @@ function Health({ health: { status, checks } }: { health: Stats["health"] }) {
           <li key={name}>
             <span>{capitalised(name)}</span>
             {answer === "ok" ? (
-              <Badge tone="good">OK</Badge>
+              <Badge label="OK" tone="good" />
             ) : (
               <span className="small health-remark">{answer}</span>
             )}
@@ -159,11 +151,7 @@ function Attention({ agents, total }: InNeed) {
   return (
     <Card
       title={`${plural(total, "agent needs", "agents need")} attention`}
-      actions={
-        <ButtonLink to="/agents?status=attention" small kind="quiet">
-          View all
-        </ButtonLink>
-      }
+      actions={<ButtonLink label="View all" to="/agents?status=attention" small kind="quiet" />}
       flush
     >
       <ul className="recent">
@@ -209,7 +197,7 @@ const STEPS: Record<Step, Way> = {
   complete_run: { text: "Complete a run", to: "/runs" },
 };
 
-const useGuidance = () => useLoad((signal) => api.onboarding.get({}, { signal }), []);
+const useGuidance = () => useRead(api.onboarding.get, {});
 
 /** The next steps to try, until all are complete or the guidance is dismissed. */
 function FirstSteps({ guidance }: { guidance: Loaded<OnboardingGuidance> }) {
@@ -221,9 +209,7 @@ function FirstSteps({ guidance }: { guidance: Loaded<OnboardingGuidance> }) {
     <Card
       title={`First steps: ${data.completed_steps} of ${data.total_steps}`}
       actions={
-        <Button small kind="quiet" busy={dismiss.busy} onClick={() => dismiss.run()}>
-          Dismiss
-        </Button>
+        <Button label="Dismiss" small kind="quiet" busy={dismiss.busy} onClick={() => dismiss.run()} />
       }
     >
       <ol className="first-steps">
@@ -247,4 +233,89 @@ function WayTo({ text, to, needs }: Way) {
   const { may } = useSession();
   if (needs && !may(needs)) return <span title="Only admins can do this">{text}</span>;
   return to.startsWith("/docs") ? <a href={to}>{text}</a> : <Link to={to}>{text}</Link>;
+}
+
+/** The latest events; the service's own are shown on request. */
+function Recent({ stats, mayLook }: { stats: Stats; mayLook: boolean }) {
+  const [search] = useAddress();
+  const service = search.get("service") === "1";
+  return (
+    <Card
+      title="Latest events"
+      actions={
+        <>
+          {mayLook && <CheckFilter name="service" label="Service events" replace />}
+          <ButtonLink label="All events" to={service ? "/events?service=1" : "/events"} small kind="quiet" />
+        </>
+      }
+      flush
+    >
+      {service && mayLook ? (
+        <WithService shown={stats.recent.length} />
+      ) : (
+        <RecentEvents events={stats.recent} mayLook={mayLook} />
+      )}
+    </Card>
+  );
+}
+
+const MOST_RECENT = 12;
+
+/** The latest events with the service's own, which the statistics leave out. */
+function WithService({ shown }: { shown: number }) {
+  const loaded = useFollowed(
+    "event",
+    async (signal) => {
+      const { events } = await api.events.list({ limit: MOST_RECENT }, { signal });
+      return events.map(({ payload, ...event }) => ({ ...event, ...subjectOf(payload) }));
+    },
+    [],
+  );
+  return (
+    <Load of={loaded} lines={Math.max(shown, 4)}>
+      {(events) => <RecentEvents events={events} mayLook />}
+    </Load>
+  );
+}
+
+type Recently = Pick<RecentEvent, "event_id" | "state" | "matched_count" | "accepted_at"> & Envelope;
+type Envelope = Pick<RecentEvent, "type" | "source" | "subject">;
+
+const subjectOf = ({ type, source, subject = null }: Omit<Envelope, "subject"> & Partial<Envelope>) => ({
+  type,
+  source,
+  subject,
+});
+
+function RecentEvents({ events, mayLook }: { events: readonly Recently[]; mayLook: boolean }) {
+  if (events.length === 0)
+    return (
+      <Empty
+        icon={mayLook ? Radio : MailX}
+        title={mayLook ? "No events yet" : "Only admins see all events"}
+        action={mayLook && <ButtonLink label="Publish an event" to="/events?publish=1" icon={Send} />}
+      >
+        {mayLook && "Publish an event here, from an agent, or through a webhook under Ingest."}
+      </Empty>
+    );
+  return (
+    <ul className="recent">
+      {events.map((event) => (
+        <li key={event.event_id}>
+          <Link to={`/events/${event.event_id}`} className="recent-event">
+            <span className="truncate">
+              <strong>{event.type}</strong>
+              <span className="faint small truncate">
+                {event.subject ? <SubjectText event={event} /> : event.source}
+              </span>
+            </span>
+            <EventState state={event.state} matched={event.matched_count} />
+            <span className="faint small">
+              <Time at={event.accepted_at} />
+            </span>
+          </Link>
+        </li>
+      ))}
+    </ul>
+  );
 }

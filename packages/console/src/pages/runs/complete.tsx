@@ -1,26 +1,24 @@
-import type { RunsCompleteStepParams, RunWithAttempts } from "../../../../client/index.ts";
+import { useState } from "react";
+import type { HandoffOffer, RunsCompleteStepParams } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { base64 } from "../../data/base64.ts";
-import { bytes } from "../../data/format.ts";
-import { useDraft } from "../../data/use-draft.ts";
-import { useSaving } from "../../data/use-task.ts";
-import { CheckField, TextArea } from "../../ui/field.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
+import { bytes, capitalised } from "../../data/format.ts";
+import { base64 } from "../../data/save-file.ts";
+import { useLoad } from "../../data/use-load.ts";
+import { useSession } from "../../shell/session.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Failure } from "../../ui/failure.tsx";
+import { CheckField, TextArea, TextField, useDraft } from "../../ui/field.tsx";
+import { ActButton, FormDialog } from "../../ui/form-dialog.tsx";
+import { toast, useSaving, useTask } from "../../ui/task.tsx";
+import { Badge, Time, Who } from "../../ui/text.tsx";
+import type { StepProps } from "./words.tsx";
 import "../../styles/choice.css";
-import type { Step } from "./step.ts";
-
-interface Props {
-  run: RunWithAttempts;
-  step: Step;
-  onClose(): void;
-  reload(): Promise<void>;
-}
 
 /** Limit of a request's evidence, in base64 (runs.complete_step). */
 const MAX_EVIDENCE = 4 * 1_048_576;
 
 /** Completes a step, or attests those of its criteria that are met. */
-export function CompleteDialog({ run, step, onClose, reload }: Props) {
+export function CompleteDialog({ run, step, onClose, reload }: StepProps & { onClose(): void }) {
   const open = step.completion_criteria.filter(({ key }) => !step.attested_criteria.includes(key));
   const [{ checked, what, file }, field] = useDraft({
     checked: [] as string[],
@@ -108,4 +106,107 @@ async function evidenceOf(run_id: string, file: File) {
     base64(file),
   ]);
   return { artifact_contents: [{ artifact_id: artifact.id, content_base64, mime_type }] };
+}
+
+const TONE = { open: "warn", accepted: "good", declined: "bad" } as const;
+
+/** Offers the step's result to the next assignee, if the step completes by acceptance. */
+export function Offers({ run, step, reload }: StepProps) {
+  const offers = useLoad(
+    (signal) => api.runs.listOffers({ run_id: run.id }, { signal }),
+    [run.id, run.updated_at],
+  );
+  const own = (offers.data?.offers ?? []).filter(({ step_key }) => step_key === step.step_key);
+  const offerable =
+    step.completion_mode === "handoff_accepted" && ["ready", "in_progress"].includes(step.status);
+  if (!offers.data && offers.error !== undefined && step.completion_mode === "handoff_accepted")
+    return <Failure error={offers.error} retry={offers.reload} />;
+  if (own.length === 0 && !offerable) return null;
+  return (
+    <section className="stack tight">
+      <h3>Handoff</h3>
+      {own.map((offer) => (
+        <div key={offer.id} className="offer">
+          <p className="grow">
+            <strong>
+              <Who id={offer.offered_by.actor_id} />
+            </strong>{" "}
+            offered it <Time at={offer.created_at} />
+            {offer.note && <span className="muted">: {offer.note}</span>}
+          </p>
+          {offer.status === "open" && run.status !== "closed" ? (
+            <Decide run={run} step={step} offer={offer} reload={reload} />
+          ) : (
+            <Badge label={capitalised(offer.status)} tone={TONE[offer.status]} />
+          )}
+        </div>
+      ))}
+      {offerable && !own.some(({ status }) => status === "open") && (
+        <Make run={run} step={step} reload={reload} />
+      )}
+    </section>
+  );
+}
+
+function Decide({ run, step, offer, reload }: StepProps & { offer: HandoffOffer }) {
+  const { user } = useSession();
+  const isOwn = offer.offered_by.actor_id === user.id;
+  const next = run.steps.filter(({ depends_on }) => depends_on.includes(step.step_key));
+  // The accepter continues with a next step, which must be theirs or unassigned.
+  const isOthers =
+    next.length > 0 &&
+    next.every(({ assigned_user_id }) => assigned_user_id !== null && assigned_user_id !== user.id);
+  const which = { run_id: run.id, offer_id: offer.id };
+  return (
+    <span className="row">
+      <ActButton
+        label={isOwn ? "Withdraw" : "Decline"}
+        small
+        act={() => api.runs.declineOffer(which)}
+        done={isOwn ? "Withdrawn." : "Declined."}
+        after={reload}
+      />
+      {isOwn || isOthers ? (
+        <span className="muted small">
+          {isOthers ? "Waiting for the next assignee" : "Someone else must accept your offer"}
+        </span>
+      ) : (
+        <ActButton
+          label="Accept"
+          small
+          kind="primary"
+          act={() => api.runs.acceptOffer(which)}
+          done="Accepted. The step is completed."
+          after={reload}
+        />
+      )}
+    </span>
+  );
+}
+
+function Make({ run, step, reload }: StepProps) {
+  const [note, setNote] = useState("");
+  const offer = useTask(async () => {
+    await api.runs.offerHandoff({
+      run_id: run.id,
+      step_key: step.step_key,
+      ...(note.trim() && { note: note.trim() }),
+    });
+    toast({ title: "Offered. The step is completed when someone accepts." });
+    await reload();
+  });
+  return (
+    <form
+      className="row end-fields"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void offer.run();
+      }}
+    >
+      <div className="grow">
+        <TextField label="Note for the next assignee" value={note} onChange={setNote} />
+      </div>
+      <Button label="Offer handoff" type="submit" busy={offer.busy} />
+    </form>
+  );
 }

@@ -1,25 +1,30 @@
 import { useState } from "react";
 import { useParams } from "react-router";
-import type { Position, RunArtifact, RunWithAttempts } from "../../../../client/index.ts";
+import type {
+  Position,
+  RunArtifact,
+  RunsRetrospectiveResult,
+  RunWithAttempts,
+} from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { bytes } from "../../data/format.ts";
+import { bytes, duration } from "../../data/format.ts";
 import { nameIs } from "../../data/names.ts";
 import { useAddress } from "../../data/use-address.ts";
-import { useDraft } from "../../data/use-draft.ts";
-import { useFollowed } from "../../data/use-fresh.ts";
 import { useList } from "../../data/use-list.ts";
-import { useSaving } from "../../data/use-task.ts";
-import { StepGraph } from "../../graph/step-graph.tsx";
+import { useFollowed } from "../../data/use-load.ts";
+import { useNames } from "../../data/use-names.ts";
+import { STEP_STATUS, StepGraph } from "../../graph/step-graph.tsx";
 import { DialogButton } from "../../ui/button.tsx";
-import { DetailPage } from "../../ui/detail-page.tsx";
-import { SelectField, TextArea } from "../../ui/field.tsx";
+import { SelectField, TextArea, useDraft } from "../../ui/field.tsx";
 import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
-import { ArrowRight, Clock, Flag, Paperclip } from "../../ui/icons.tsx";
+import { ArrowRight, Clock, Flag, History as HistoryIcon, Paperclip } from "../../ui/icons.tsx";
+import { DetailPage } from "../../ui/list-page.tsx";
+import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Empty, Facts } from "../../ui/page.tsx";
-import { type Column, List } from "../../ui/table.tsx";
+import { type Column, column, endColumn, List, Load, Table, wideColumn } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
-import { Id, Time } from "../../ui/text.tsx";
-import { History, Retrospective, StatusDocument } from "./records.tsx";
+import { useSaving } from "../../ui/task.tsx";
+import { Copy, Id, Time, Who } from "../../ui/text.tsx";
 import { StepPanel } from "./step-panel.tsx";
 import { RunStatus, Steps } from "./words.tsx";
 import "./runs.css";
@@ -47,7 +52,16 @@ export function RunPage() {
       above={{ "/runs": "Runs" }}
       titleOf={({ run }) => run.goal}
       stateOf={({ run }) => <RunStatus run={run} />}
-      actionsOf={({ run }) => run.status !== "closed" && <CloseRun run={run} reload={loaded.reload} />}
+      actionsOf={({ run }) =>
+        run.status !== "closed" && (
+          <DialogButton
+            label="Close run"
+            kind={run.status === "completed" ? "primary" : "plain"}
+            icon={Flag}
+            dialog={(onClose) => <CloseDialog run={run} onClose={onClose} onDone={loaded.reload} />}
+          />
+        )
+      }
       lines={10}
     >
       {(data) => <Parts {...data} reload={loaded.reload} />}
@@ -55,13 +69,13 @@ export function RunPage() {
   );
 }
 
-interface Props {
+interface PartsProps {
   run: RunWithAttempts;
   position: Position;
   reload(): Promise<void>;
 }
 
-function Parts({ run, position, reload }: Props) {
+function Parts({ run, position, reload }: PartsProps) {
   const closed = run.status === "closed";
   // Data loaded for an older version of the run must not be shown after a change.
   const version = run.updated_at;
@@ -76,13 +90,48 @@ function Parts({ run, position, reload }: Props) {
         ...(closed
           ? [{ key: "retrospective", label: "Retrospective", content: <Retrospective run={run} /> }]
           : []),
-        { key: "about", label: "About", content: <About run={run} /> },
+        {
+          key: "about",
+          label: "About",
+          content: (
+            <Card>
+              <Facts
+                of={{
+                  "Created by": run.initiated_by.display_name,
+                  Created: <Time at={run.created_at} />,
+                  Project: run.project_id,
+                  "Success criteria": run.success_criteria.length > 0 && (
+                    <ul className="plain-list">
+                      {run.success_criteria.map((criterion) => (
+                        <li key={criterion}>{criterion}</li>
+                      ))}
+                    </ul>
+                  ),
+                  Ambiguity: run.ambiguity_score,
+                  ...Object.fromEntries(
+                    run.ambiguity_notes.map(({ dimension, score, status, note }) => [
+                      dimension,
+                      [score, status, note].filter((part) => part != null).join(" · "),
+                    ]),
+                  ),
+                  Closed: run.closed_at && (
+                    <>
+                      <Time at={run.closed_at} />
+                      {run.close_note && ` · ${run.close_note}`}
+                    </>
+                  ),
+                  ID: <Id>{run.id}</Id>,
+                }}
+              />
+            </Card>
+          ),
+        },
       ]}
     />
   );
 }
 
-function Work({ run, position, reload }: Props) {
+function Work({ run, position, reload }: PartsProps) {
   const first =
     position.my_next?.step_key ?? position.ready_steps[0]?.step_key ?? run.steps[0]?.step_key ?? null;
   const [search, change] = useAddress();
@@ -121,7 +170,7 @@ function Work({ run, position, reload }: Props) {
   );
 }
 
-function Next({ run, position, choose }: Omit<Props, "reload"> & { choose(key: string): void }) {
+function Next({ run, position, choose }: Omit<PartsProps, "reload"> & { choose(key: string): void }) {
   const { my_next, stale_steps } = position;
   return (
     <div className="run-next">
@@ -155,62 +204,17 @@ function Next({ run, position, choose }: Omit<Props, "reload"> & { choose(key: s
   );
 }
 
-function About({ run }: { run: RunWithAttempts }) {
-  return (
-    <Card>
-      <Facts
-        of={{
-          "Created by": run.initiated_by.display_name,
-          Created: <Time at={run.created_at} />,
-          Project: run.project_id,
-          "Success criteria": run.success_criteria.length > 0 && (
-            <ul className="plain-list">
-              {run.success_criteria.map((criterion) => (
-                <li key={criterion}>{criterion}</li>
-              ))}
-            </ul>
-          ),
-          Ambiguity: run.ambiguity_score,
-          ...Object.fromEntries(
-            run.ambiguity_notes.map(({ dimension, score, status, note }) => [
-              dimension,
-              [score, status, note].filter((part) => part != null).join(" · "),
-            ]),
-          ),
-          Closed: run.closed_at && (
-            <>
-              <Time at={run.closed_at} />
-              {run.close_note && ` · ${run.close_note}`}
-            </>
-          ),
-          ID: <Id>{run.id}</Id>,
-        }}
-      />
-    </Card>
-  );
-}
-
-const COLUMNS: Column<RunArtifact>[] = [
-  {
-    name: "Artifact",
-    cell: ({ pointer }) => (
-      <strong>{pointer.display_name ?? pointer.uri ?? pointer.native_id ?? "Unnamed"}</strong>
-    ),
-  },
-  { name: "Kind", cell: ({ kind }) => kind },
-  {
-    name: "Location",
-    cell: ({ pointer }) => [pointer.provider, pointer.uri].filter(Boolean).join(" · ") || "–",
-    wideOnly: true,
-  },
-  { name: "Size", cell: ({ byte_size }) => (byte_size === null ? "–" : bytes(byte_size)), end: true },
-  {
-    name: "SHA-256",
-    cell: ({ content_hash }) =>
-      content_hash ? <code title={content_hash}>{content_hash.slice(0, 12)}…</code> : "Not stored",
-    wideOnly: true,
-  },
-  { name: "Registered", cell: ({ created_at }) => <Time at={created_at} />, end: true },
+const ARTIFACT_COLUMNS: Column<RunArtifact>[] = [
+  column("Artifact", ({ pointer }) => (
+    <strong>{pointer.display_name ?? pointer.uri ?? pointer.native_id ?? "Unnamed"}</strong>
+  )),
+  column("Kind", ({ kind }) => kind),
+  wideColumn("Location", ({ pointer }) => [pointer.provider, pointer.uri].filter(Boolean).join(" · ") || "–"),
+  endColumn("Size", ({ byte_size }) => (byte_size === null ? "–" : bytes(byte_size))),
+  wideColumn("SHA-256", ({ content_hash }) =>
+    content_hash ? <code title={content_hash}>{content_hash.slice(0, 12)}…</code> : "Not stored",
+  ),
+  endColumn("Registered", ({ created_at }) => <Time at={created_at} />),
 ];
 
 /** The artifacts of a run, and those kept as evidence. */
@@ -220,7 +224,7 @@ function Artifacts({ run }: { run: RunWithAttempts }) {
     <List
       pages={pages}
       label="Artifacts"
-      columns={COLUMNS}
+      columns={ARTIFACT_COLUMNS}
       empty={
         <Empty icon={Paperclip} title="No evidence yet">
           Attach a file when you complete a step. Agents register artifacts with{" "}
@@ -236,18 +240,6 @@ const OUTCOMES = [
   { value: "partially_achieved", label: "Partially achieved" },
   { value: "abandoned", label: "Abandoned" },
 ] as const;
-
-function CloseRun({ run, reload }: { run: RunWithAttempts; reload(): Promise<void> }) {
-  return (
-    <DialogButton
-      kind={run.status === "completed" ? "primary" : "plain"}
-      icon={Flag}
-      dialog={(onClose) => <CloseDialog run={run} onClose={onClose} onDone={reload} />}
-    >
-      Close run
-    </DialogButton>
-  );
-}
 
 function CloseDialog({ run, onClose, onDone }: SavingProps & { run: RunWithAttempts }) {
   const [{ outcome, note }, field] = useDraft({
@@ -268,5 +260,93 @@ function CloseDialog({ run, onClose, onDone }: SavingProps & { run: RunWithAttem
       <SelectField label="Outcome" {...field("outcome")} options={OUTCOMES} />
       <TextArea label="Note" {...field("note")} hint="The result. Optional." />
     </FormDialog>
+  );
+}
+
+type RecordProps = { run: RunWithAttempts };
+
+/** Loads a part of a run, and again as the run changes. */
+function useOfRun<T>({ id }: RunWithAttempts, load: (run_id: string, signal: AbortSignal) => Promise<T>) {
+  return useFollowed("run", (signal) => load(id, signal), [id], { id });
+}
+
+/** The completed steps, in order of completion. */
+export function History({ run }: RecordProps) {
+  const history = useOfRun(run, (run_id, signal) => api.runs.history({ run_id }, { signal }));
+  return (
+    <Load of={history}>
+      {({ items }) =>
+        items.length === 0 ? (
+          <Empty icon={HistoryIcon} title="No completed steps yet">
+            Completed steps appear here with their actor, time and artifacts.
+          </Empty>
+        ) : (
+          <ol className="framed history" aria-label="Completed steps">
+            {items.map((item) => (
+              <li key={`${item.step_key} ${item.at}`}>
+                <span className="history-dot" aria-hidden="true" />
+                <div className="grow">
+                  <strong>{item.title}</strong>
+                  <p className="muted small">
+                    <Who id={item.actor_id} />
+                    {item.role && ` as ${item.role}`}
+                    {item.handoff_offer_id && ", by handoff"}
+                    {item.artifacts.length > 0 &&
+                      ` · ${item.artifacts.map(({ display_name }) => display_name ?? "unnamed artifact").join(", ")}`}
+                  </p>
+                </div>
+                <span className="muted small">
+                  <Time at={item.at} />
+                </span>
+              </li>
+            ))}
+          </ol>
+        )
+      }
+    </Load>
+  );
+}
+
+const time = (seconds: number | null) => (seconds === null ? "–" : duration(seconds));
+
+const RETROSPECTIVE_COLUMNS: Column<RunsRetrospectiveResult["items"][number]>[] = [
+  column("Step", (item) => <strong>{item.title}</strong>),
+  column("Status", (item) => STEP_STATUS[item.status].says),
+  column("What was done", (item) => item.what_makes_this_done ?? <span className="faint">Not stated</span>),
+  endColumn("Ready to done", (item) => time(item.elapsed_seconds)),
+  endColumn("Active time", (item) => time(item.active_seconds)),
+];
+
+/** The time of each step, and what completed it. */
+function Retrospective({ run }: RecordProps) {
+  const loaded = useOfRun(run, (run_id, signal) => api.runs.retrospective({ run_id }, { signal }));
+  return (
+    <Load of={loaded}>
+      {({ items }) => (
+        <Table
+          label="Retrospective"
+          rows={items}
+          keyOf={(item) => item.step_key}
+          columns={RETROSPECTIVE_COLUMNS}
+        />
+      )}
+    </Load>
+  );
+}
+
+/** Who did what is an id in the document, which is the same for all readers. */
+const ACTOR = /(?<=; by )(usr|ag)_[\w-]+/g;
+
+function StatusDocument({ run }: RecordProps) {
+  const nameOf = useNames();
+  const loaded = useOfRun(run, (run_id, signal) => api.runs.statusDocument({ run_id }, { signal }));
+  return (
+    <Load of={loaded} lines={8}>
+      {(text) => (
+        <Card title="Status document" actions={<Copy text={text} label="Copy as Markdown" />}>
+          <Markdown title={run.goal}>{text.replace(ACTOR, nameOf)}</Markdown>
+        </Card>
+      )}
+    </Load>
   );
 }

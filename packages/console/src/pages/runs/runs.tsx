@@ -1,49 +1,51 @@
 import { Link, useNavigate } from "react-router";
-import type { Run } from "../../../../client/index.ts";
+import type { ProcessTemplate, Run, TemplateSummary } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { capitalised } from "../../data/text.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { usePages } from "../../data/use-list.ts";
-import { useLoad } from "../../data/use-load.ts";
+import { useLoad, useRead } from "../../data/use-load.ts";
 import { Button } from "../../ui/button.tsx";
-import { type Option, Segments, SelectField } from "../../ui/field.tsx";
+import { type Option, optionsOf, SelectField, TextArea, TextField, useDraft } from "../../ui/field.tsx";
+import { SegmentsFilter, SelectFilter } from "../../ui/filters.tsx";
 import { Workflow } from "../../ui/icons.tsx";
 import { ListPage } from "../../ui/list-page.tsx";
 import { Empty } from "../../ui/page.tsx";
 import { ListSearch } from "../../ui/search.tsx";
-import { type Column, Titled } from "../../ui/table.tsx";
+import { type Column, column, endColumn, Titled, wideColumn, wideEndColumn } from "../../ui/table.tsx";
 import { Time } from "../../ui/text.tsx";
-import { BeginDialog } from "./begin.tsx";
 import { RunStatus, Steps } from "./words.tsx";
 import "./runs.css";
+import { useState } from "react";
+import { filled, linesOf } from "../../data/format.ts";
+import { useSession } from "../../shell/session.tsx";
+import { type Choice, Combo, findPeople, findProjects } from "../../ui/combo.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
+import { useFormTask } from "../../ui/task.tsx";
 
 const PAGE = 100;
 
 const COLUMNS: Column<Run>[] = [
-  {
-    name: "Goal",
-    cell: (run) => (
-      <Titled to={`/runs/${run.id}`} title={run.goal}>
-        created by {run.initiated_by.display_name}
-        {run.project_id && ` · ${run.project_id}`}
-      </Titled>
-    ),
-  },
-  { name: "Status", cell: (run) => <RunStatus run={run} /> },
-  { name: "Steps", cell: (run) => <Steps steps={run.steps} />, wideOnly: true },
-  { name: "Updated", cell: (run) => <Time at={run.updated_at} />, end: true, wideOnly: true },
-  { name: "Created", cell: (run) => <Time at={run.created_at} />, end: true },
+  column("Goal", (run) => (
+    <Titled to={`/runs/${run.id}`} title={run.goal}>
+      created by {run.initiated_by.display_name}
+      {run.project_id && ` · ${run.project_id}`}
+    </Titled>
+  )),
+  column("Status", (run) => <RunStatus run={run} />),
+  wideColumn("Steps", (run) => <Steps steps={run.steps} />),
+  wideEndColumn("Updated", (run) => <Time at={run.updated_at} />),
+  endColumn("Created", (run) => <Time at={run.created_at} />),
 ];
 
 /** Work towards goals, step by step. */
 export function Runs() {
   const [address] = useAddress();
   const navigate = useNavigate();
-  const filters = filtersOf(address);
+  const filters = paramsOf(address);
   const pages = usePages(
     async (cursor, signal) => {
       const offset = Number(cursor ?? 0);
-      const asked = { offset, limit: PAGE, ...paramsOf(filters) };
+      const asked = { offset, limit: PAGE, ...filters };
       const items: Run[] = [];
       // The service returns fewer long runs per page.
       for await (const run of api.runs.list.all(asked, { signal })) if (items.push(run) === PAGE) break;
@@ -53,7 +55,7 @@ export function Runs() {
     "runs",
     "run",
   );
-  const isFiltered = Object.keys(paramsOf(filters)).length > 0;
+  const isFiltered = Object.keys(filters).length > 0;
   return (
     <ListPage
       title="Runs"
@@ -76,7 +78,7 @@ export function Runs() {
           <Empty
             icon={Workflow}
             title="No matching runs"
-            action={<Button onClick={() => navigate("/runs")}>Clear filters</Button>}
+            action={<Button label="Clear filters" onClick={() => navigate("/runs")} />}
           />
         )
       }
@@ -84,59 +86,33 @@ export function Runs() {
   );
 }
 
-const STATUSES = ["all", "active", "completed", "closed"] as const;
+const STATUSES = ["active", "completed", "closed"] as const;
 
-interface RunFilters {
-  search: string;
-  status: (typeof STATUSES)[number];
-  template: string;
-  project: string;
-}
+/** Returns the filters in the address as parameters of `runs.list`. */
+const paramsOf = (address: URLSearchParams) =>
+  filled({
+    search: address.get("q"),
+    status: STATUSES.find((each) => each === address.get("status")),
+    template_slug: address.get("template"),
+    project_id: address.get("project"),
+  });
 
-/** Reads the filters from the address, so that a list can be linked and revisited. */
-function filtersOf(address: URLSearchParams): RunFilters {
-  return {
-    search: address.get("q") ?? "",
-    status: STATUSES.find((each) => each === address.get("status")) ?? "all",
-    template: address.get("template") ?? "",
-    project: address.get("project") ?? "",
-  };
-}
-
-/** Converts filters to the parameters of `runs.list`. */
-function paramsOf({ search, status, template, project }: RunFilters) {
-  return {
-    ...(search && { search }),
-    ...(status !== "all" && { status }),
-    ...(template && { template_slug: template }),
-    ...(project && { project_id: project }),
-  };
-}
-
-function Filters({ status, template, project }: RunFilters) {
-  const [, change] = useAddress();
+function Filters({ template_slug = "", project_id = "" }: ReturnType<typeof paramsOf>) {
   const choices = useLoad(readChoices, []);
   return (
     <div className="list-bar run-filters">
       <ListSearch label="Search runs" />
-      <SelectField
+      <SelectFilter
+        name="template"
         label="Template"
-        value={template}
-        options={optionsOf("All templates", choices.data?.templates, template)}
-        onChange={(value) => change({ template: value })}
+        options={withChosen("All templates", choices.data?.templates, template_slug)}
       />
-      <SelectField
+      <SelectFilter
+        name="project"
         label="Project"
-        value={project}
-        options={optionsOf("All projects", choices.data?.projects, project)}
-        onChange={(value) => change({ project: value })}
+        options={withChosen("All projects", choices.data?.projects, project_id)}
       />
-      <Segments
-        label="Status"
-        value={status}
-        onChange={(value) => change({ status: value === "all" ? null : value })}
-        options={STATUSES.map((value) => ({ value, label: capitalised(value) }))}
-      />
+      <SegmentsFilter name="status" label="Status" options={optionsOf(["all", ...STATUSES])} />
     </div>
   );
 }
@@ -150,7 +126,158 @@ async function readChoices(signal: AbortSignal) {
 }
 
 /** Starts with all. Contains the chosen one also while the others load, or if it is gone. */
-function optionsOf(all: string, known: Option[] = [], chosen: string): Option[] {
+function withChosen(all: string, known: Option[] = [], chosen: string): Option[] {
   const isKnown = !chosen || known.some(({ value }) => value === chosen);
   return [{ value: "", label: all }, ...(isKnown ? known : [{ value: chosen, label: chosen }, ...known])];
+}
+
+/** One step per line, each after the previous one. */
+function stepsOfLines(text: string) {
+  return linesOf(text).map((title, at) => ({
+    step_key: `step-${at + 1}`,
+    title,
+    depends_on: at === 0 ? [] : [`step-${at}`],
+    completion_mode: "attestation" as const,
+  }));
+}
+
+/** Reads a chosen template's goal and steps. */
+async function readTemplate(id: string, signal: AbortSignal) {
+  const listed = await api.templates.list({}, { signal });
+  const slug = listed.find((each) => each.id === id)?.slug;
+  return slug === undefined ? null : api.templates.get({ slug }, { signal });
+}
+
+interface BeginProps {
+  onClose(): void;
+  /** The initial template, which need not be the latest version. */
+  given?: ProcessTemplate;
+}
+
+export function BeginDialog({ onClose, given }: BeginProps) {
+  const [{ goal, template, lines, project, criteria }, field] = useDraft({
+    goal: "",
+    template: given?.id ?? "",
+    lines: "",
+    project: null as Choice | null,
+    criteria: "",
+  });
+  const [assigned, setAssigned] = useState<Assigned>({});
+  const templates = useRead(api.templates.list, {});
+  const chosen = useLoad(
+    async (signal) => (template === given?.id ? given : template ? readTemplate(template, signal) : null),
+    [template],
+  );
+  const navigate = useNavigate();
+  const steps = template ? (chosen.data?.steps ?? []) : stepsOfLines(lines);
+  const goalOfTemplate = chosen.data?.goal_template ?? "";
+  const begin = useFormTask(async () => {
+    const run = await api.runs.create({
+      goal: goal.trim() || goalOfTemplate,
+      success_criteria: linesOf(criteria),
+      ...workOf(template, steps, assigned),
+      ...(project && { project_id: project.id }),
+    });
+    navigate(`/runs/${run.id}`, { replace: given === undefined });
+  });
+  return (
+    <FormDialog
+      title="New run"
+      submit="Create run"
+      onClose={onClose}
+      task={begin}
+      error={begin.error ?? templates.error ?? chosen.error}
+    >
+      <TextField
+        label="Goal"
+        {...field("goal")}
+        required={!goalOfTemplate}
+        placeholder={goalOfTemplate || "Ship the release notes"}
+      />
+      <SelectField
+        label="Template"
+        {...field("template")}
+        options={templateOptions(templates.data ?? [], given)}
+      />
+      {!template && (
+        <TextArea
+          label="Steps"
+          {...field("lines")}
+          rows={5}
+          placeholder={"Write the draft\nReview it\nPublish"}
+          hint="One per line. Each depends on the one before it. For parallel steps, use a template."
+        />
+      )}
+      {steps.length > 0 && <Assignees steps={steps} assigned={assigned} onChange={setAssigned} />}
+      <TextArea label="Success criteria" {...field("criteria")} rows={2} hint="One per line. Optional." />
+      <Combo label="Project" {...field("project")} find={findProjects} none="No project" />
+    </FormDialog>
+  );
+}
+
+function templateOptions(listed: TemplateSummary[], given: ProcessTemplate | undefined) {
+  const isListed = listed.some(({ id }) => id === given?.id);
+  const templates = given && !isListed ? [given, ...listed] : listed;
+  return [
+    { value: "", label: "No template: custom steps" },
+    ...templates.map(({ id, name, version_num }) => ({
+      value: id,
+      label: `${name} (version ${version_num})`,
+    })),
+  ];
+}
+
+function workOf(
+  template_id: string,
+  steps: ReturnType<typeof stepsOfLines> | { step_key: string }[],
+  assigned: Assigned,
+) {
+  const personOf = ({ step_key }: { step_key: string }) => assigned[step_key]?.id;
+  if (!template_id) {
+    const own = steps as ReturnType<typeof stepsOfLines>;
+    return { steps: own.map((step) => ({ ...step, assigned_user_id: personOf(step) ?? null })) };
+  }
+  const step_assignments = steps.flatMap((step) => {
+    const assigned_user_id = personOf(step);
+    return assigned_user_id ? [{ step_key: step.step_key, assigned_user_id }] : [];
+  });
+  return { template_id, ...(step_assignments.length > 0 && { step_assignments }) };
+}
+
+/** Assignees by step key. */
+type Assigned = Record<string, Choice | null>;
+
+interface Props {
+  steps: readonly { step_key: string; title: string }[];
+  assigned: Assigned;
+  onChange(assigned: Assigned): void;
+}
+
+/** Returns a search for assignees. Members may not list people, but may assign a step to themselves. */
+export function useFindAssignee(): typeof findPeople {
+  const { may, user } = useSession();
+  const self = { id: user.id, label: user.display_name, detail: "you" };
+  return may("users.list") ? findPeople : async () => [self];
+}
+
+/** Assigns steps to people; the assignee or one of their agents does the step. */
+function Assignees({ steps, assigned, onChange }: Props) {
+  const find = useFindAssignee();
+  return (
+    <details className="more-fields">
+      <summary>Assignees</summary>
+      <div className="stack tight">
+        {steps.map(({ step_key, title }) => (
+          <Combo
+            key={step_key}
+            label={title}
+            value={assigned[step_key] ?? null}
+            onChange={(person) => onChange({ ...assigned, [step_key]: person })}
+            find={find}
+            none="Anyone"
+          />
+        ))}
+      </div>
+    </details>
+  );
 }

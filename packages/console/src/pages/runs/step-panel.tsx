@@ -1,24 +1,24 @@
-import type { Position, RunWithAttempts } from "../../../../client/index.ts";
+import { useEffect, useState } from "react";
+import type { Position } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useTask } from "../../data/use-task.ts";
+import { useNames } from "../../data/use-names.ts";
 import { STEP_STATUS } from "../../graph/step-graph.tsx";
-import { Badge, type Tone } from "../../ui/badge.tsx";
-import { CheckField } from "../../ui/field.tsx";
+import { Button } from "../../ui/button.tsx";
+import { type Choice, Combo } from "../../ui/combo.tsx";
+import { CheckField, TextArea } from "../../ui/field.tsx";
+import { ActButton, FormDialog } from "../../ui/form-dialog.tsx";
+import { Check, Play, RotateCcw, SkipForward, UserRound } from "../../ui/icons.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Facts } from "../../ui/page.tsx";
-import { Time } from "../../ui/text.tsx";
-import { toast } from "../../ui/toast.tsx";
-import { Who } from "../../ui/who.tsx";
-import { Offers } from "./offers.tsx";
-import type { Step } from "./step.ts";
-import { StepActions } from "./step-actions.tsx";
+import { toast, useSaving, useTask } from "../../ui/task.tsx";
+import { Badge, Time, type Tone, Who } from "../../ui/text.tsx";
+import { CompleteDialog, Offers } from "./complete.tsx";
+import { useFindAssignee } from "./runs.tsx";
+import type { Step, StepProps } from "./words.tsx";
 import "../../styles/choice.css";
 
-interface Props {
-  run: RunWithAttempts;
-  step: Step;
+interface Props extends StepProps {
   position: Position;
-  reload(): Promise<void>;
   choose(key: string): void;
   hold(key: string | null): void;
 }
@@ -41,7 +41,7 @@ export function StepPanel({ run, step, position, reload, choose, hold }: Props) 
       title={
         <span className="row">
           {step.title}
-          <Badge tone={TONE[step.status]}>{STEP_STATUS[step.status].says}</Badge>
+          <Badge label={STEP_STATUS[step.status].says} tone={TONE[step.status]} />
         </span>
       }
       actions={run.status !== "closed" && <StepActions {...{ run, step, reload, hold }} />}
@@ -67,67 +67,57 @@ export function StepPanel({ run, step, position, reload, choose, hold }: Props) 
             <Criteria run={run} step={step} reload={reload} keep={() => choose(step.step_key)} />
           )}
           <Offers run={run} step={step} reload={reload} />
-          {step.attempts.length > 0 && <Attempts step={step} />}
+          {step.attempts.length > 0 && (
+            <section>
+              <h3>Attempts</h3>
+              <ul className="attempts">
+                {step.attempts.map((attempt) => (
+                  <li key={attempt.id}>
+                    <strong>
+                      <Who id={attempt.actor_id} />
+                    </strong>{" "}
+                    <span className="muted">
+                      Started <Time at={attempt.started_at} />
+                      {attempt.ended_at && (
+                        <>
+                          , {attempt.outcome ?? "ended"} <Time at={attempt.ended_at} />
+                        </>
+                      )}
+                      {attempt.inbound_handoff_id && ", from a handoff"}
+                    </span>
+                    {attempt.notes && (
+                      <p className="as-written" dir="auto">
+                        {attempt.notes}
+                      </p>
+                    )}
+                  </li>
+                ))}
+              </ul>
+            </section>
+          )}
         </div>
-        <About step={step} />
+        <Facts
+          of={{
+            Key: <code>{step.step_key}</code>,
+            Role: step.role,
+            "Assigned to": step.assigned_user_id && <Who id={step.assigned_user_id} />,
+            Specialist: step.specialist_name,
+            "Completed by": step.completion_mode === "attestation" ? "Attestation" : "Accepted handoff",
+            "Expected artifacts": step.expected_artifact_kinds.join(", "),
+            Reference:
+              step.reference_pointer &&
+              (step.reference_pointer.display_name ??
+                step.reference_pointer.uri ??
+                step.reference_pointer.native_id),
+            "Reference note": step.reference_note,
+          }}
+        />
       </div>
     </Card>
   );
 }
 
-function Attempts({ step }: { step: Step }) {
-  return (
-    <section>
-      <h3>Attempts</h3>
-      <ul className="attempts">
-        {step.attempts.map((attempt) => (
-          <li key={attempt.id}>
-            <strong>
-              <Who id={attempt.actor_id} />
-            </strong>{" "}
-            <span className="muted">
-              Started <Time at={attempt.started_at} />
-              {attempt.ended_at && (
-                <>
-                  , {attempt.outcome ?? "ended"} <Time at={attempt.ended_at} />
-                </>
-              )}
-              {attempt.inbound_handoff_id && ", from a handoff"}
-            </span>
-            {attempt.notes && (
-              <p className="as-written" dir="auto">
-                {attempt.notes}
-              </p>
-            )}
-          </li>
-        ))}
-      </ul>
-    </section>
-  );
-}
-
-function About({ step }: { step: Step }) {
-  const { reference_pointer: pointer } = step;
-  return (
-    <Facts
-      of={{
-        Key: <code>{step.step_key}</code>,
-        Role: step.role,
-        "Assigned to": step.assigned_user_id && <Who id={step.assigned_user_id} />,
-        Specialist: step.specialist_name,
-        "Completed by": step.completion_mode === "attestation" ? "Attestation" : "Accepted handoff",
-        "Expected artifacts": step.expected_artifact_kinds.join(", "),
-        Reference: pointer && (pointer.display_name ?? pointer.uri ?? pointer.native_id),
-        "Reference note": step.reference_note,
-      }}
-    />
-  );
-}
-
-interface CriteriaProps {
-  run: RunWithAttempts;
-  step: Step;
-  reload(): Promise<void>;
+interface CriteriaProps extends StepProps {
   /** Keeps the step selected, also when the last criterion completes it. */
   keep(): void;
 }
@@ -169,3 +159,127 @@ function Criteria({ run, step, reload, keep }: CriteriaProps) {
     </fieldset>
   );
 }
+
+/** The actions that the step's status allows. Calls `hold` during an action, to keep the step selected. */
+function StepActions({ run, step, reload, hold }: StepProps & { hold(key: string | null): void }) {
+  const [open, setOpen] = useState<keyof typeof DIALOGS | null>(null);
+  useEffect(() => {
+    hold(open && step.step_key);
+    return () => hold(null);
+  }, [open, step.step_key, hold]);
+  const OpenDialog = open && DIALOGS[open];
+  const workable = step.status === "ready" || step.status === "in_progress";
+  const done = step.status === "completed" || step.status === "skipped";
+  const byHandoff = step.completion_mode === "handoff_accepted" && step.completion_criteria.length === 0;
+  return (
+    <>
+      {!done && <Button label="Assign" small icon={UserRound} onClick={() => setOpen("assign")} />}
+      {!done && <Button label="Skip" small icon={SkipForward} onClick={() => setOpen("skip")} />}
+      {step.status === "ready" && (
+        <ActButton
+          label="Start"
+          small
+          kind={byHandoff ? "primary" : "plain"}
+          icon={Play}
+          act={() => api.runs.startStep({ run_id: run.id, step_key: step.step_key })}
+          done={({ warning }) => warning ?? `Started: ${step.title}`}
+          after={reload}
+        />
+      )}
+      {workable && !byHandoff && (
+        <Button label="Complete" small kind="primary" icon={Check} onClick={() => setOpen("complete")} />
+      )}
+      {done && <Button label="Reopen" small icon={RotateCcw} onClick={() => setOpen("reopen")} />}
+      {OpenDialog && <OpenDialog run={run} step={step} onClose={() => setOpen(null)} reload={reload} />}
+    </>
+  );
+}
+
+type DialogProps = StepProps & { onClose(): void };
+
+function AssignDialog({ run, step, onClose, reload }: DialogProps) {
+  const nameOf = useNames();
+  const before = step.assigned_user_id;
+  const [person, setPerson] = useState<Choice | null>(before ? { id: before, label: "" } : null);
+  // Names load later than ids.
+  const named = person && { ...person, label: person.label || nameOf(person.id) };
+  const find = useFindAssignee();
+  const assign = useSaving({ onClose, onDone: reload }, async () => {
+    const assigned_user_id = person?.id ?? null;
+    await api.runs.assignStep({ run_id: run.id, step_key: step.step_key, assigned_user_id });
+    return person ? `${step.title}: assigned to ${person.label}.` : `${step.title}: unassigned.`;
+  });
+  return (
+    <FormDialog
+      title={`Assign “${step.title}”`}
+      submit="Assign"
+      disabled={(person?.id ?? null) === before}
+      onClose={onClose}
+      task={assign}
+    >
+      <Combo label="Person" value={named} onChange={setPerson} find={find} none="Anyone" />
+    </FormDialog>
+  );
+}
+
+function SkipDialog({ run, step, ...dialog }: DialogProps) {
+  const waiting = run.steps
+    .filter(({ depends_on }) => depends_on.includes(step.step_key))
+    .map(({ title }) => title);
+  return (
+    <ReasonDialog
+      {...dialog}
+      title={`Skip “${step.title}”?`}
+      text={
+        waiting.length > 0
+          ? `These steps no longer wait for it: ${waiting.join(", ")}. You can reopen it later.`
+          : "No step depends on it. You can reopen it later."
+      }
+      submit="Skip step"
+      act={async (reason) => {
+        const which = { run_id: run.id, step_key: step.step_key };
+        const { run_completed } = await api.runs.skipStep({ ...which, reason });
+        return run_completed ? "Skipped. All steps are done." : `Skipped: ${step.title}`;
+      }}
+    />
+  );
+}
+
+function ReopenDialog({ run, step, ...dialog }: DialogProps) {
+  return (
+    <ReasonDialog
+      {...dialog}
+      title={`Reopen “${step.title}”?`}
+      text="Dependent steps that are ready are blocked again. Steps that are further along are unchanged."
+      submit="Reopen step"
+      act={async (reason) => {
+        const which = { run_id: run.id, step_key: step.step_key };
+        const { demoted_successors: demoted } = await api.runs.reopenStep({ ...which, reason });
+        const blocked = demoted.map(({ title }) => title).join(", ");
+        return blocked ? `Reopened. Blocked again: ${blocked}.` : `Reopened: ${step.title}`;
+      }}
+    />
+  );
+}
+
+interface ReasonProps extends Pick<DialogProps, "onClose" | "reload"> {
+  title: string;
+  text: string;
+  submit: string;
+  /** Returns what was done. */
+  act(reason: string): Promise<string>;
+}
+
+function ReasonDialog({ text, act, onClose, reload, ...words }: ReasonProps) {
+  const [reason, setReason] = useState("");
+  const task = useSaving({ onClose, onDone: reload }, () => act(reason.trim()));
+  const field = { label: "Reason", required: true, rows: 3, hint: "Recorded in the run's history." };
+  return (
+    <FormDialog {...words} disabled={!reason.trim()} onClose={onClose} task={task}>
+      <p className="muted">{text}</p>
+      <TextArea {...field} value={reason} onChange={setReason} />
+    </FormDialog>
+  );
+}
+
+const DIALOGS = { assign: AssignDialog, complete: CompleteDialog, skip: SkipDialog, reopen: ReopenDialog };

@@ -1,6 +1,6 @@
-import type { Run, RunStep } from "../../../../client/index.ts";
-import { capitalised } from "../../data/text.ts";
-import { Badge, type Tone } from "../../ui/badge.tsx";
+import type { Run, RunStep, RunWithAttempts } from "../../../../client/index.ts";
+import { capitalised } from "../../data/format.ts";
+import { Badge, type Tone } from "../../ui/text.tsx";
 
 const RUN_TONE: Record<Run["status"], Tone> = { active: "info", completed: "good", closed: "neutral" };
 const OUTCOME: Record<NonNullable<Run["outcome"]>, { tone: Tone; says: string }> = {
@@ -13,8 +13,8 @@ export function RunStatus({ run }: { run: Pick<Run, "status" | "outcome"> }) {
   const outcome = run.outcome && OUTCOME[run.outcome];
   return (
     <span className="row">
-      <Badge tone={RUN_TONE[run.status]}>{capitalised(run.status)}</Badge>
-      {outcome && <Badge tone={outcome.tone}>{outcome.says}</Badge>}
+      <Badge label={capitalised(run.status)} tone={RUN_TONE[run.status]} />
+      {outcome && <Badge label={outcome.says} tone={outcome.tone} />}
     </span>
   );
 }
@@ -31,4 +31,13 @@ export function Steps({ steps }: { steps: RunStep[] }) {
       </span>
     </span>
   );
+}
+
+export type Step = RunWithAttempts["steps"][number];
+
+/** What the parts of a step's panel work on. */
+export interface StepProps {
+  run: RunWithAttempts;
+  step: Step;
+  reload(): Promise<void>;
 }

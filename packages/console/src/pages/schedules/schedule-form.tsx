@@ -1,16 +1,21 @@
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import type { Schedule, SchedulesCreateParams, SchedulesTestParams } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { localTime, timeOf } from "../../data/local-time.ts";
-import { mistakeInJson } from "../../data/text.ts";
-import { type FieldOf, useDraft } from "../../data/use-draft.ts";
-import { useFormTask } from "../../data/use-task.ts";
-import { CodeArea, Segments, SelectField, TextField } from "../../ui/field.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
-import { saveChanges } from "../../ui/overwrite.tsx";
-import { toast } from "../../ui/toast.tsx";
-import { NextTicks } from "./next-ticks.tsx";
-import { POLICIES } from "./words.tsx";
+import { capitalised, fullTime, localTime, mistakeInJson, relative, timeOf } from "../../data/format.ts";
+import { messageOf } from "../../ui/failure.tsx";
+import {
+  CodeArea,
+  type FieldOf,
+  type Option,
+  Segments,
+  SelectField,
+  TextField,
+  useDraft,
+} from "../../ui/field.tsx";
+import { FormDialog, saveChanges } from "../../ui/form-dialog.tsx";
+import { toast, useFormTask } from "../../ui/task.tsx";
+import { Badge, Time, type Tone } from "../../ui/text.tsx";
+import "./schedules.css";
 
 interface Props {
   /** The schedule to edit; without it, a new one is created. */
@@ -168,4 +173,97 @@ function WhenFields({ draft, field }: { draft: Draft; field: FieldOf<Draft> }) {
       <NextTicks when={testedOf(draft)} />
     </>
   );
+}
+
+/** Wait for a pause in typing. */
+const PAUSE_MS = 250;
+
+/** The next times of what is being typed, or what is wrong with it. Nothing is saved. */
+export function NextTicks({ when }: { when: SchedulesTestParams | null }) {
+  const [next, setNext] = useState<string[]>([]);
+  const [wrong, setWrong] = useState("");
+  const asked = JSON.stringify(when);
+  useEffect(() => {
+    const params = JSON.parse(asked) as SchedulesTestParams | null;
+    if (!params) {
+      setNext([]);
+      setWrong("");
+      return;
+    }
+    const leaving = new AbortController();
+    const { signal } = leaving;
+    const ask = async () => {
+      try {
+        setNext((await api.schedules.test(params, { signal })).next);
+        setWrong("");
+      } catch (error) {
+        if (signal.aborted) return;
+        setNext([]);
+        setWrong(messageOf(error));
+      }
+    };
+    const timer = setTimeout(ask, PAUSE_MS);
+    return () => {
+      clearTimeout(timer);
+      leaving.abort();
+    };
+  }, [asked]);
+  return (
+    <div role="status" className="next-ticks">
+      {wrong && <p className="field-error">{wrong}</p>}
+      {next.length > 0 && <Ticks ticks={next} time_zone={when?.time_zone} />}
+    </div>
+  );
+}
+
+/** Times in the time zone of a schedule, or of the browser. */
+function Ticks({ ticks, time_zone }: { ticks: readonly string[]; time_zone?: string | undefined }) {
+  const format = new Intl.DateTimeFormat("en", {
+    ...{ weekday: "short", day: "numeric", month: "short", year: "numeric" },
+    ...{ hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZoneName: "short" },
+    ...(time_zone && { timeZone: time_zone }),
+  });
+  return (
+    <ol className="ticks" aria-label="Next times">
+      {ticks.map((tick) => (
+        <li key={tick}>
+          <time dateTime={tick} className="num">
+            {format.format(new Date(tick))}
+          </time>{" "}
+          <span className="faint small">{relative(tick)}</span>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+export const POLICIES: Option<Schedule["on_missed"]>[] = [
+  { value: "run_once", label: "Publish the latest, late" },
+  { value: "run_all", label: "Publish all, at most 100" },
+  { value: "skip", label: "Skip them" },
+];
+
+const TONES: Record<Schedule["status"], Tone> = { active: "good", paused: "neutral", ended: "neutral" };
+
+export function ScheduleState({ schedule: { status, last_error } }: { schedule: Schedule }) {
+  if (status === "active" && last_error) {
+    return <Badge label="Failing" tone="warn" dot />;
+  }
+  return <Badge label={capitalised(status)} tone={TONES[status]} dot />;
+}
+
+const ONCE = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short", hourCycle: "h23" });
+
+/** When a schedule publishes: its cron expression and time zone, or its only time. */
+export function When({ schedule: { cron, time_zone, at } }: { schedule: Schedule }) {
+  if (cron === null) return at ? <span title={fullTime(at)}>Once, {ONCE.format(new Date(at))}</span> : "–";
+  return (
+    <span>
+      <code>{cron}</code> <span className="muted small">{time_zone}</span>
+    </span>
+  );
+}
+
+export function MaybeTime({ at }: { at: string | null }) {
+  return at ? <Time at={at} /> : <span className="faint">–</span>;
 }

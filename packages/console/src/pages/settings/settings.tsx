@@ -1,23 +1,27 @@
-import type { Team } from "../../../../client/index.ts";
+import { useState } from "react";
+import type { Project, Team, User, UsersUpdateParams } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useDraft } from "../../data/use-draft.ts";
+import { capitalised } from "../../data/format.ts";
 import { useList } from "../../data/use-list.ts";
-import { useSaving } from "../../data/use-task.ts";
 import { useSession } from "../../shell/session.tsx";
-import { EditableList } from "../../ui/editable-list.tsx";
-import { TextField } from "../../ui/field.tsx";
-import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
-import { Users } from "../../ui/icons.tsx";
-import { Page } from "../../ui/page.tsx";
-import type { Column } from "../../ui/table.tsx";
+import { Button, DialogButton, IconButton } from "../../ui/button.tsx";
+import { optionsOf, SelectField, TextField, useDraft } from "../../ui/field.tsx";
+import { type Act, FormDialog, type SavingProps, saveChanges, useAct } from "../../ui/form-dialog.tsx";
+import { FolderKanban, MoreHorizontal, UserPlus, Users } from "../../ui/icons.tsx";
+import { EditableList } from "../../ui/list-page.tsx";
+import { Empty, Page } from "../../ui/page.tsx";
+import { type Column, column, endColumn, List, wideColumn, wideEndColumn } from "../../ui/table.tsx";
 import { type Tab, Tabs } from "../../ui/tabs.tsx";
-import { Id, Time } from "../../ui/text.tsx";
+import { useFormTask, useSaving } from "../../ui/task.tsx";
+import { Badge, Id, Secret, Time } from "../../ui/text.tsx";
 import { Audit } from "../audit/audit.tsx";
 import { Account } from "./account.tsx";
 import { Limits } from "./limits.tsx";
-import { People } from "./people.tsx";
-import { Projects } from "./projects.tsx";
 import "./settings.css";
+import { useAddress } from "../../data/use-address.ts";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Menu } from "../../ui/menu.tsx";
+import { ListSearch } from "../../ui/search.tsx";
 
 const PARTS: Tab[] = [
   { key: "people", label: "People", needs: "users.list", content: <People /> },
@@ -38,15 +42,11 @@ export function Settings() {
   );
 }
 
-const COLUMNS: Column<Team>[] = [
-  { name: "Team", cell: ({ name }) => <strong>{name}</strong> },
-  {
-    name: "Description",
-    cell: ({ description }) => <span className="muted">{description ?? "–"}</span>,
-    wideOnly: true,
-  },
-  { name: "ID", cell: ({ id }) => <Id>{id}</Id>, wideOnly: true },
-  { name: "Created", cell: ({ created_at }) => <Time at={created_at} />, end: true },
+const TEAM_COLUMNS: Column<Team>[] = [
+  column("Team", ({ name }) => <strong>{name}</strong>),
+  wideColumn("Description", ({ description }) => <span className="muted">{description ?? "–"}</span>),
+  wideColumn("ID", ({ id }) => <Id>{id}</Id>),
+  endColumn("Created", ({ created_at }) => <Time at={created_at} />),
 ];
 
 /** Agents of a team read each other's memories of scope `team`. */
@@ -56,7 +56,7 @@ function Teams() {
     <EditableList
       pages={pages}
       label="Teams"
-      columns={COLUMNS}
+      columns={TEAM_COLUMNS}
       add="Create team"
       empty={{
         icon: Users,
@@ -81,5 +81,285 @@ function AddDialog({ onClose, onDone }: SavingProps) {
       <TextField label="Name" {...field("name")} required maxLength={200} />
       <TextField label="Description" {...field("description")} />
     </FormDialog>
+  );
+}
+
+const TONE = { active: "good", completed: "info", archived: "neutral" } as const;
+const STATUSES = ["active", "completed", "archived"] as const;
+
+/** Projects, which group memories, runs and outputs. */
+function Projects() {
+  const { may } = useSession();
+  const pages = useList(api.projects.list, {}, "projects", "project");
+  return (
+    <EditableList
+      pages={pages}
+      label="Projects"
+      columns={(edit) => (may("projects.update") ? [...COLUMNS, editColumn(edit)] : COLUMNS)}
+      add={may("projects.create") && "Create project"}
+      empty={{
+        icon: FolderKanban,
+        title: "No projects yet",
+        text: (
+          <>
+            Memories, runs and outputs refer to a project by its key, as <code>project_id</code>.
+          </>
+        ),
+      }}
+      dialog={(project, onClose) => (
+        <ProjectDialog project={project} onClose={onClose} onDone={pages.reload} />
+      )}
+    />
+  );
+}
+
+const COLUMNS: Column<Project>[] = [
+  column("Key", ({ key }) => <code>{key}</code>),
+  column("Name", ({ name }) => <strong>{name}</strong>),
+  column("Status", ({ status }) => <Badge label={capitalised(status)} tone={TONE[status]} />),
+  wideEndColumn("Target", ({ target_date }) => dayOf(target_date) ?? "–"),
+];
+
+const editColumn = (edit: (project: Project) => void): Column<Project> =>
+  endColumn("", (project) => (
+    <Button
+      small
+      kind="quiet"
+      label={
+        <>
+          Edit <span className="visually-hidden">{project.key}</span>
+        </>
+      }
+      onClick={() => edit(project)}
+    />
+  ));
+
+const dayOf = (date: string | null) => date?.slice(0, 10) ?? null;
+
+/** Shows the date only; saving something else keeps a time of day that a program set. */
+const shown = (project: Project): Project => ({ ...project, target_date: dayOf(project.target_date) });
+
+/** The API only offers a list. */
+async function find(id: string): Promise<Project> {
+  for await (const each of api.projects.list.all({ limit: 200 })) if (each.id === id) return each;
+  throw new Error("Project not found. It does not exist, or was deleted.");
+}
+
+/** Returns the saved project; null if others changed the same fields and the person keeps theirs. */
+function saveProject(before: Project, wanted: Partial<Project>) {
+  const get = async () => shown(await find(before.id));
+  const projects = { get, update: api.projects.update };
+  return saveChanges(projects, { key: before.key }, shown(before), wanted, "/settings?tab=projects");
+}
+
+function ProjectDialog({ project, onClose, onDone }: SavingProps & { project: Project | undefined }) {
+  const [before] = useState(project);
+  const [{ key, name, status, target }, field] = useDraft({
+    key: project?.key ?? "",
+    name: project?.name ?? "",
+    status: (project?.status ?? "active") as Project["status"],
+    target: dayOf(project?.target_date ?? null) ?? "",
+  });
+  const save = useSaving({ onClose, onDone }, async () => {
+    const parts = { status, target_date: target || null, ...(name.trim() && { name: name.trim() }) };
+    if (before) {
+      if (!(await saveProject(before, parts))) return false;
+    } else await api.projects.create({ key: key.trim(), ...parts });
+    return before ? "Saved." : `${key.trim()} created.`;
+  });
+  return (
+    <FormDialog
+      title={project ? project.name : "New project"}
+      submit={project ? "Save" : "Create project"}
+      onClose={onClose}
+      task={save}
+    >
+      {!project && (
+        <TextField
+          label="Key"
+          {...field("key")}
+          required
+          pattern="[A-Za-z0-9][A-Za-z0-9._\-]{0,99}"
+          placeholder="apollo"
+          hint="Letters, digits, . _ and -. Cannot be changed later."
+        />
+      )}
+      <TextField
+        label="Name"
+        {...field("name")}
+        maxLength={200}
+        hint={project ? undefined : "Default: the key."}
+      />
+      <SelectField label="Status" {...field("status")} options={optionsOf(STATUSES)} />
+      <TextField label="Target date" type="date" {...field("target")} />
+    </FormDialog>
+  );
+}
+
+const ROLES = [
+  { value: "member", label: "Member: everything except administration" },
+  { value: "admin", label: "Admin: also agents, keys, people and decisions reserved for people" },
+];
+
+const WAYS = { password: "password", totp: "second factor", oidc: "identity provider" };
+
+interface Password {
+  email: string;
+  password: string;
+}
+
+/** The people who may sign in. */
+function People() {
+  const [shown, setShown] = useState<Password>();
+  const [search] = useAddress();
+  const q = search.get("q") ?? "";
+  const pages = useList(api.users.list, q ? { search: q } : {}, "people", "user");
+  const columns: Column<User>[] = [
+    column("Person", ({ display_name, email }) => (
+      <div className="person">
+        <strong>{display_name}</strong>
+        <span className="muted small">{email}</span>
+      </div>
+    )),
+    wideColumn("Signs in by", ({ sign_in }) => (
+      <span className="small">{capitalised(sign_in.map((way) => WAYS[way]).join(", "))}</span>
+    )),
+    column("Role", ({ role }) => (
+      <Badge label={capitalised(role)} tone={role === "admin" ? "accent" : "neutral"} />
+    )),
+    column("Status", ({ status }) => (
+      <Badge label={capitalised(status)} tone={status === "active" ? "good" : "bad"} />
+    )),
+    wideEndColumn("Created", ({ created_at }) => <Time at={created_at} />),
+    endColumn("", (user) => <Actions user={user} reload={pages.reload} onPassword={setShown} />),
+  ];
+  return (
+    <div className="stack">
+      <div className="list-bar">
+        <ListSearch label="Search people" />
+        <DialogButton
+          label="Invite person"
+          kind="primary"
+          icon={UserPlus}
+          dialog={(onClose) => (
+            <InviteDialog onClose={onClose} onInvited={pages.reload} onPassword={setShown} />
+          )}
+        />
+      </div>
+      <List
+        pages={pages}
+        label="People"
+        columns={columns}
+        empty={<Empty icon={UserPlus} title={`No people match “${q}”`} />}
+      />
+      {shown && (
+        <Dialog title={`${shown.email} can sign in`} onClose={() => setShown(undefined)} done="Done">
+          <Secret
+            label="Password"
+            value={shown.password}
+            note="Shown only once. Give it to the person, who can change it under Settings, Your account."
+          />
+        </Dialog>
+      )}
+    </div>
+  );
+}
+
+interface InviteProps {
+  onClose(): void;
+  onInvited(): Promise<void>;
+  onPassword(shown: Password): void;
+}
+
+function InviteDialog({ onClose, onInvited, onPassword }: InviteProps) {
+  const [{ email, name, role }, field] = useDraft({ email: "", name: "", role: "member" as User["role"] });
+  const invite = useFormTask(async () => {
+    const made = await api.users.create({
+      email: email.trim(),
+      role,
+      ...(name.trim() && { display_name: name.trim() }),
+    });
+    onClose();
+    if (made.password) onPassword({ email: made.email, password: made.password });
+    await onInvited();
+  });
+  return (
+    <FormDialog title="Invite person" submit="Invite" onClose={onClose} task={invite}>
+      <TextField label="E-mail" type="email" {...field("email")} required />
+      <TextField label="Name" {...field("name")} />
+      <SelectField label="Role" {...field("role")} options={ROLES} />
+    </FormDialog>
+  );
+}
+
+interface ActionsProps {
+  user: User;
+  reload(): Promise<void>;
+  onPassword(shown: Password): void;
+}
+
+function Actions({ user, reload, onPassword }: ActionsProps) {
+  const { user: self } = useSession();
+  const { id: user_id, display_name: name, role, status, email, sign_in } = user;
+  const does = useAct((about: Act) => about);
+  const update = (to: Omit<UsersUpdateParams, "user_id">, done: string, question = {}) =>
+    does.run({ ...question, act: () => api.users.update({ user_id, ...to }), done, after: reload });
+  const disable = () =>
+    update({ status: "disabled" }, `${name} is disabled.`, {
+      title: `Disable ${name}?`,
+      text: "They are signed out everywhere within 5 seconds and cannot sign in until you enable them again.",
+      action: "Disable",
+    });
+  const remove = () =>
+    does.run({
+      title: `Delete ${name}?`,
+      text: "Their private memories and schedules are erased, and their agents have no owner until you choose one. Shared memories and the audit log stay. This cannot be undone.",
+      action: "Delete person",
+      act: () => api.users.delete({ user_id }),
+      done: `${name} deleted.`,
+      after: reload,
+    });
+  const reset = () =>
+    does.run({
+      title: `Reset the password of ${name}?`,
+      text: "The old password stops working, and they are signed out everywhere within 5 seconds. This cannot be undone.",
+      action: "Reset password",
+      async act() {
+        const { password } = await api.users.update({ user_id, reset_password: true });
+        if (password) onPassword({ email, password });
+      },
+    });
+  const resetFactor = () =>
+    update({ reset_totp: true }, `${name} has no second factor now.`, {
+      title: `Remove the second factor of ${name}?`,
+      text: "Their password alone then signs them in. Do this if they have lost their authenticator and recovery codes.",
+      action: "Remove",
+    });
+  const unlink = () =>
+    update({ unlink_identity: true }, `The identity of ${name} is unlinked.`, {
+      title: `Unlink the identity of ${name}?`,
+      text: `The next identity with the verified e-mail ${email} that signs in is linked instead.`,
+      action: "Unlink",
+    });
+  if (user_id === self.id) return <span className="muted small">You</span>;
+  const other = role === "admin" ? "member" : "admin";
+  const said = `${name} is ${other === "admin" ? "an admin" : "a member"} now.`;
+  const isActive = status === "active";
+  return (
+    <Menu
+      trigger={<IconButton icon={MoreHorizontal} label={`Actions for ${name}`} />}
+      choices={[
+        { label: `Change role to ${other}`, onSelect: () => update({ role: other }, said) },
+        { label: "Reset password…", onSelect: reset },
+        sign_in.includes("totp") && { label: "Remove second factor…", onSelect: resetFactor },
+        sign_in.includes("oidc") && { label: "Unlink identity…", onSelect: unlink },
+        isActive && { label: "Disable…", onSelect: disable, danger: true },
+        !isActive && {
+          label: "Enable",
+          onSelect: () => update({ status: "active" }, `${name} can sign in again.`),
+        },
+        !isActive && { label: "Delete…", onSelect: remove, danger: true },
+      ]}
+    />
   );
 }

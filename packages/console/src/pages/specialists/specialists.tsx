@@ -1,30 +1,39 @@
-import type { SpecialistsListResult } from "../../../../client/index.ts";
+import { useNavigate, useParams } from "react-router";
+import type {
+  Specialist,
+  SpecialistsListResult,
+  SpecialistsVersionsResult,
+} from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useLoad } from "../../data/use-load.ts";
+import { useFollowed, useRead } from "../../data/use-load.ts";
 import { useSession } from "../../shell/session.tsx";
-import { UserCog } from "../../ui/icons.tsx";
-import { ListPage, wholeList } from "../../ui/list-page.tsx";
-import { type Column, Titled } from "../../ui/table.tsx";
-import { Time } from "../../ui/text.tsx";
-import { WriteDialog } from "./write.tsx";
+import { DialogButton } from "../../ui/button.tsx";
+import { VersionDiff } from "../../ui/diff.tsx";
+import { TextArea, TextField, useDraft } from "../../ui/field.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
+import { Pencil, UserCog } from "../../ui/icons.tsx";
+import { DetailPage, ListPage, wholeList } from "../../ui/list-page.tsx";
+import { Card } from "../../ui/page.tsx";
+import { type Column, column, endColumn, Titled } from "../../ui/table.tsx";
+import { Tabs } from "../../ui/tabs.tsx";
+import { toast, useFormTask } from "../../ui/task.tsx";
+import { Badge, Copy, Time } from "../../ui/text.tsx";
+import "../outputs/outputs.css";
 
 const COLUMNS: Column<SpecialistsListResult["specialists"][number]>[] = [
-  {
-    name: "Specialist",
-    cell: ({ name, description }) => (
-      <Titled to={`/specialists/${name}`} title={name}>
-        {description || "No description"}
-      </Titled>
-    ),
-  },
-  { name: "Version", cell: ({ version_num }) => version_num, end: true },
-  { name: "Updated", cell: ({ updated_at }) => <Time at={updated_at} />, end: true },
+  column("Specialist", ({ name, description }) => (
+    <Titled to={`/specialists/${name}`} title={name}>
+      {description || "No description"}
+    </Titled>
+  )),
+  endColumn("Version", ({ version_num }) => version_num),
+  endColumn("Updated", ({ updated_at }) => <Time at={updated_at} />),
 ];
 
 /** Named instructions that agents load to work as a specialist. */
 export function Specialists() {
   const { may } = useSession();
-  const loaded = useLoad((signal) => api.specialists.list({}, { signal }), [], "specialists");
+  const loaded = useRead(api.specialists.list, {}, [], { name: "specialists" });
   return (
     <ListPage
       title="Specialists"
@@ -43,4 +52,186 @@ export function Specialists() {
       }
     />
   );
+}
+
+type Version = SpecialistsVersionsResult["versions"][number];
+
+/** More versions than this are not compared here. */
+const MOST_VERSIONS = 200;
+
+/** One specialist: its texts, and its versions. */
+export function SpecialistPage() {
+  const { name = "" } = useParams();
+  const { may } = useSession();
+  const loaded = useFollowed("specialist", (signal) => allVersions(name, signal), [name]);
+  return (
+    <DetailPage
+      of={loaded}
+      kind={name}
+      above={{ "/specialists": "Specialists" }}
+      titleOf={() => name}
+      stateOf={([latest]) => <Badge label={`Version ${latest?.version_num}`} />}
+      leadOf={([latest]) => latest?.description}
+      actionsOf={([latest]) =>
+        may("specialists.write") && (
+          <DialogButton
+            label="Create version"
+            icon={Pencil}
+            dialog={(onClose) => <WriteDialog of={latest} onClose={onClose} onSaved={loaded.reload} />}
+          />
+        )
+      }
+      lines={8}
+    >
+      {(versions) => (
+        <Tabs
+          label="Specialist"
+          tabs={[
+            { key: "texts", label: "Instructions", content: <Texts version={versions[0] as Version} /> },
+            {
+              key: "versions",
+              label: "Versions",
+              content: <Versions key={versions.length} versions={versions} />,
+            },
+          ]}
+        />
+      )}
+    </DetailPage>
+  );
+}
+
+async function allVersions(name: string, signal: AbortSignal): Promise<Version[]> {
+  const found: Version[] = [];
+  for await (const version of api.specialists.versions.all({ name, limit: 50 }, { signal })) {
+    found.push(version);
+    if (found.length === MOST_VERSIONS) break;
+  }
+  return found;
+}
+
+const TEXTS = [
+  ["System prompt", "system_prompt"],
+  ["What to search the memories for", "memory_search_directives"],
+  ["Format of results", "output_format_rules"],
+] as const;
+
+function Texts({ version }: { version: Version }) {
+  return (
+    <div className="stack">
+      {TEXTS.map(([title, field]) => {
+        const text = version[field];
+        return (
+          text && (
+            <Card key={field} title={title} actions={<Copy text={text} label={`Copy ${title}`} />} flush>
+              {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and keys must be able to */}
+              <section className="output-source" tabIndex={0} aria-label={title}>
+                <pre>{text}</pre>
+              </section>
+            </Card>
+          )
+        );
+      })}
+    </div>
+  );
+}
+
+/** A version as one text, to compare. */
+const asText = (version: Version) =>
+  [["Description", "description"] as const, ...TEXTS]
+    .map(([title, field]) => `# ${title}\n${version[field] ?? ""}`)
+    .join("\n\n");
+
+function Versions({ versions }: { versions: Version[] }) {
+  const textOf = async (wanted: string) => {
+    const found = versions.find(({ version_num }) => String(version_num) === wanted);
+    return found ? asText(found) : "";
+  };
+  return (
+    <div className="sides by-list">
+      <ol className="framed" aria-label="Versions" reversed>
+        {versions.map(({ version_num, created_at }) => (
+          <li key={version_num}>
+            <strong>Version {version_num}</strong>
+            <p className="muted small">
+              <Time at={created_at} />
+            </p>
+          </li>
+        ))}
+      </ol>
+      <VersionDiff of={versions.map(({ version_num }) => version_num)} textOf={textOf} />
+    </div>
+  );
+}
+
+interface Props {
+  /** The latest version; missing for a new specialist. */
+  of?: Specialist;
+  onClose(): void;
+  onSaved?(): Promise<void>;
+}
+
+const MAX = 100_000;
+
+/** Writes the next version of a specialist, or the first of a new one. */
+function WriteDialog({ of, onClose, onSaved }: Props) {
+  const [draft, field] = useDraft({
+    name: of?.name ?? "",
+    description: of?.description ?? "",
+    system_prompt: of?.system_prompt ?? "",
+    memory_search_directives: of?.memory_search_directives ?? "",
+    output_format_rules: of?.output_format_rules ?? "",
+  });
+  const navigate = useNavigate();
+  const save = useFormTask(async () => {
+    const name = draft.name.trim();
+    if (!of) await requireNew(name);
+    const { version_num } = await api.specialists.write({
+      ...{ name, system_prompt: draft.system_prompt },
+      description: draft.description || null,
+      memory_search_directives: draft.memory_search_directives || null,
+      output_format_rules: draft.output_format_rules || null,
+    });
+    toast({ title: `Saved as version ${version_num}.` });
+    onClose();
+    if (of) await onSaved?.();
+    else navigate(`/specialists/${name}`, { replace: true });
+  });
+  return (
+    <FormDialog
+      wide
+      title={of ? `New version of ${of.name}` : "New specialist"}
+      submit={of ? "Save version" : "Create specialist"}
+      onClose={onClose}
+      task={save}
+    >
+      {!of && (
+        <TextField
+          label="Name"
+          {...field("name")}
+          required
+          maxLength={100}
+          pattern="[a-z0-9]+([._\-][a-z0-9]+)*"
+          title="Lower-case letters and digits, separated by . _ or -"
+          placeholder="contract-reviewer"
+          hint="Agents load it by this name. It cannot be changed."
+        />
+      )}
+      <TextField label="Description" {...field("description")} maxLength={2000} />
+      <TextArea label="System prompt" {...field("system_prompt")} required maxLength={MAX} rows={8} />
+      <TextArea
+        label="What to search the memories for"
+        {...field("memory_search_directives")}
+        maxLength={MAX}
+        rows={3}
+      />
+      <TextArea label="Format of results" {...field("output_format_rules")} maxLength={MAX} rows={3} />
+    </FormDialog>
+  );
+}
+
+/** Writing an existing name would add a version to it. */
+async function requireNew(name: string): Promise<void> {
+  const { specialists } = await api.specialists.list();
+  if (specialists.some((each) => each.name === name))
+    throw new Error(`${name} already exists. Choose another name, or open it to write its next version.`);
 }

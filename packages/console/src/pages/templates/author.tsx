@@ -2,33 +2,32 @@ import { useRef, useState } from "react";
 import { useNavigate, useParams } from "react-router";
 import { isApiError, type ProcessTemplate } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useDraft } from "../../data/use-draft.ts";
-import { useLoad } from "../../data/use-load.ts";
-import { useFormTask } from "../../data/use-task.ts";
-import { useUnsaved } from "../../data/use-unsaved.ts";
+import { useRead } from "../../data/use-load.ts";
 import { StepGraph } from "../../graph/step-graph.tsx";
 import { Button } from "../../ui/button.tsx";
-import { TextField } from "../../ui/field.tsx";
-import { Form } from "../../ui/form.tsx";
-import { Plus } from "../../ui/icons.tsx";
-import { mayOverwrite } from "../../ui/overwrite.tsx";
+import { CheckField, type FieldOf, SelectField, TextArea, TextField, useDraft } from "../../ui/field.tsx";
+import { Form, mayOverwrite, useUnsaved } from "../../ui/form-dialog.tsx";
+import { Plus, Trash2 } from "../../ui/icons.tsx";
 import { Card, Page } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { toast, useFormTask } from "../../ui/task.tsx";
 import {
   type Draft,
   type DraftStep,
   dependent,
   draftOf,
   emptyDraft,
+  freeKey,
   newStep,
+  renamed,
   slugOf,
   templateOf,
+  waitsFor,
   whyNot,
   without,
 } from "./draft.ts";
-import { StepForm } from "./step-form.tsx";
 import "./templates.css";
+import "../../styles/choice.css";
 
 /** A new template. */
 export function AuthorTemplate() {
@@ -42,7 +41,7 @@ export function AuthorTemplate() {
 /** The next version of a template. */
 export function EditTemplate() {
   const { slug = "" } = useParams();
-  const loaded = useLoad((signal) => api.templates.get({ slug }, { signal }), [slug]);
+  const loaded = useRead(api.templates.get, { slug });
   const above = [
     { to: "/templates", label: "Templates" },
     { to: `/templates/${slug}`, label: loaded.data?.name ?? slug },
@@ -88,7 +87,7 @@ function Author({ of }: { of?: ProcessTemplate }) {
     <Form
       task={save}
       submit={before ? "Save version" : "Create template"}
-      others={<Button onClick={() => navigate(-1)}>Cancel</Button>}
+      others={<Button label="Cancel" onClick={() => navigate(-1)} />}
       sticky
     >
       <Card>
@@ -170,9 +169,12 @@ function Steps({ steps, onChange }: { steps: DraftStep[]; onChange(steps: DraftS
       <div className="stack tight">
         <div className="row">
           <h2 className="grow">Steps</h2>
-          <Button small icon={Plus} onClick={add}>
-            {step ? `Add step after “${step.title || step.step_key}”` : "Add step"}
-          </Button>
+          <Button
+            label={step ? `Add step after “${step.title || step.step_key}”` : "Add step"}
+            small
+            icon={Plus}
+            onClick={add}
+          />
         </div>
         <StepGraph
           steps={steps}
@@ -190,5 +192,121 @@ function Steps({ steps, onChange }: { steps: DraftStep[]; onChange(steps: DraftS
       </div>
       {step && <StepForm key={step.id} step={step} steps={steps} onChange={onChange} onRemove={remove} />}
     </div>
+  );
+}
+
+interface Props {
+  step: DraftStep;
+  steps: DraftStep[];
+  onChange(steps: DraftStep[]): void;
+  onRemove(step: DraftStep): void;
+}
+
+const MODES = [
+  { value: "attestation", label: "The assignee attests completion" },
+  { value: "handoff_accepted", label: "The next assignee accepts the handoff" },
+];
+
+function StepForm({ step, steps, onChange, onRemove }: Props) {
+  // Until edited, the key follows the title.
+  const [ownKey, setOwnKey] = useState(step.title !== "");
+  const others = steps.filter(({ id }) => id !== step.id);
+  const changed = (to: Partial<DraftStep>) =>
+    steps.map((each) => (each.id === step.id ? { ...each, ...to } : each));
+  const change = (to: Partial<DraftStep>) => onChange(changed(to));
+  const field: FieldOf<DraftStep> = (name) => ({
+    value: step[name],
+    onChange: (value) => change({ [name]: value }),
+  });
+  const title = (text: string) => {
+    const key = slugOf(text);
+    const titled = changed({ title: text });
+    onChange(ownKey || !key ? titled : renamed(titled, step.id, freeKey(key, others)));
+  };
+  const rename = (key: string) => {
+    setOwnKey(true);
+    onChange(renamed(steps, step.id, key));
+  };
+  const taken = others.some(({ step_key }) => step_key === step.step_key);
+  const remove = steps.length > 1 && (
+    <Button label="Remove" small icon={Trash2} onClick={() => onRemove(step)} />
+  );
+  return (
+    <Card title="Step" actions={remove}>
+      <div className="stack">
+        <TextField label="Title" value={step.title} onChange={title} maxLength={500} required />
+        <div className="grid-2">
+          <TextField
+            label="Key"
+            value={step.step_key}
+            onChange={rename}
+            required
+            pattern="[A-Za-z0-9][A-Za-z0-9._\-]*"
+            error={taken ? "Another step uses this key." : undefined}
+          />
+          <TextField label="Role" {...field("role")} placeholder="writer" />
+        </div>
+        <TextArea label="Instructions" {...field("instructions")} rows={4} hint="Markdown." />
+        {others.length > 0 && (
+          <fieldset className="criteria-choice">
+            <legend>Depends on</legend>
+            {others.map((other) => {
+              const circle = waitsFor(steps, other.step_key, step.step_key);
+              return (
+                <CheckField
+                  key={other.id}
+                  label={other.title || other.step_key}
+                  hint={circle ? "Depends on this step" : undefined}
+                  checked={step.depends_on.includes(other.step_key)}
+                  disabled={circle}
+                  onChange={(on) => onChange(dependent(steps, other.step_key, step.step_key, on))}
+                />
+              );
+            })}
+          </fieldset>
+        )}
+        <SelectField label="Completed when" {...field("completion_mode")} options={MODES} />
+        <TextArea
+          label="Completion criteria"
+          {...field("criteria")}
+          rows={3}
+          placeholder="reviewed: A second pair of eyes has read it."
+          hint="One per line. Each is attested separately."
+        />
+        <MoreFields field={field} />
+      </div>
+    </Card>
+  );
+}
+
+function MoreFields({ field }: { field: FieldOf<DraftStep> }) {
+  return (
+    <details className="more-fields">
+      <summary>Specialist, due date and artifacts</summary>
+      <div className="stack">
+        <div className="grid-2">
+          <TextField
+            label="Specialist"
+            {...field("specialist")}
+            placeholder="release-writer"
+            hint="The step includes the specialist's brief."
+          />
+          <TextField
+            label="Due in hours"
+            type="number"
+            min={0.01}
+            step="any"
+            {...field("due")}
+            hint="Counted from when the step is ready; after that it is stale."
+          />
+        </div>
+        <TextField
+          label="Expected artifacts"
+          {...field("brings")}
+          placeholder="pull_request, file"
+          hint="Kinds, separated by commas."
+        />
+      </div>
+    </details>
   );
 }

@@ -1,5 +1,5 @@
 import type { GivenTemplateStep, ProcessTemplate } from "../../../../client/index.ts";
-import { linesOf, listed } from "../../data/text.ts";
+import { linesOf, listed } from "../../data/format.ts";
 
 export interface DraftStep {
   /** Identifies the step while its key is being typed. */
@@ -32,30 +32,19 @@ export interface Draft {
 const HOUR_S = 3600;
 let next = 0;
 
-export function newStep(after: DraftStep | undefined, taken: readonly DraftStep[]): DraftStep {
-  return {
-    id: next++,
-    step_key: freeKey("step", taken),
-    title: "",
-    role: "",
-    instructions: "",
-    depends_on: after ? [after.step_key] : [],
-    completion_mode: "attestation",
-    criteria: "",
-    specialist: "",
-    due: "",
-    brings: "",
-    given: {},
-  };
-}
+const EMPTY = { title: "", role: "", instructions: "", criteria: "", specialist: "", due: "", brings: "" };
 
-export const emptyDraft = (): Draft => ({
-  name: "",
-  slug: "",
-  description: "",
-  goal: "",
-  steps: [newStep(undefined, [])],
+export const newStep = (after: DraftStep | undefined, taken: readonly DraftStep[]): DraftStep => ({
+  ...EMPTY,
+  id: next++,
+  step_key: freeKey("step", taken),
+  depends_on: after ? [after.step_key] : [],
+  completion_mode: "attestation",
+  given: {},
 });
+
+const NAMES = { name: "", slug: "", description: "", goal: "" };
+export const emptyDraft = (): Draft => ({ ...NAMES, steps: [newStep(undefined, [])] });
 
 export function draftOf(template: ProcessTemplate): Draft {
   const { name, slug, description, goal_template, steps } = template;

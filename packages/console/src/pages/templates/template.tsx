@@ -2,16 +2,16 @@ import { useParams } from "react-router";
 import type { ProcessTemplate } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useAddress } from "../../data/use-address.ts";
-import { useFollowed } from "../../data/use-fresh.ts";
+import { useFollowed } from "../../data/use-load.ts";
 import { StepGraph } from "../../graph/step-graph.tsx";
-import { Badge } from "../../ui/badge.tsx";
 import { ButtonLink, DialogButton } from "../../ui/button.tsx";
-import { DetailPage } from "../../ui/detail-page.tsx";
 import { SelectField } from "../../ui/field.tsx";
 import { Pencil, Play } from "../../ui/icons.tsx";
+import { DetailPage } from "../../ui/list-page.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Facts } from "../../ui/page.tsx";
-import { BeginDialog } from "../runs/begin.tsx";
+import { Badge } from "../../ui/text.tsx";
+import { BeginDialog } from "../runs/runs.tsx";
 import "./templates.css";
 
 /** A template as a graph, in any of its versions. */
@@ -38,21 +38,18 @@ export function Template() {
       above={{ "/templates": "Templates" }}
       titleOf={({ shown }) => shown.name}
       stateOf={({ shown: { version_num }, latest }) => (
-        <Badge tone={version_num === latest ? "good" : "neutral"}>Version {version_num}</Badge>
+        <Badge label={`Version ${version_num}`} tone={version_num === latest ? "good" : "neutral"} />
       )}
       leadOf={({ shown }) => shown.description}
       actionsOf={({ shown }) => (
         <>
-          <ButtonLink to={`/templates/${slug}/edit`} icon={Pencil}>
-            Create version
-          </ButtonLink>
+          <ButtonLink label="Create version" to={`/templates/${slug}/edit`} icon={Pencil} />
           <DialogButton
+            label="Create run"
             kind="primary"
             icon={Play}
             dialog={(onClose) => <BeginDialog given={shown} onClose={onClose} />}
-          >
-            Create run
-          </DialogButton>
+          />
         </>
       )}
       lines={8}

@@ -1,40 +1,29 @@
 import type { TemplateSummary } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useFollowed } from "../../data/use-fresh.ts";
+import { useFollowed } from "../../data/use-load.ts";
 import { ButtonLink } from "../../ui/button.tsx";
 import { Plus, Shapes } from "../../ui/icons.tsx";
 import { ListPage, wholeList } from "../../ui/list-page.tsx";
 import { Empty } from "../../ui/page.tsx";
-import { type Column, Titled } from "../../ui/table.tsx";
+import { type Column, column, endColumn, Titled, wideColumn } from "../../ui/table.tsx";
 import "./templates.css";
 
 const COLUMNS: Column<TemplateSummary>[] = [
-  {
-    name: "Template",
-    cell: ({ slug, name, description }) => (
-      <Titled to={`/templates/${slug}`} title={name}>
-        {description ?? slug}
-      </Titled>
-    ),
-  },
-  {
-    name: "Goal",
-    cell: ({ goal_template }) => <span className="muted">{goal_template ?? "–"}</span>,
-    wideOnly: true,
-  },
-  { name: "Steps", cell: ({ step_count }) => step_count, end: true },
-  { name: "Version", cell: ({ version_num }) => version_num, end: true },
+  column("Template", ({ slug, name, description }) => (
+    <Titled to={`/templates/${slug}`} title={name}>
+      {description ?? slug}
+    </Titled>
+  )),
+  wideColumn("Goal", ({ goal_template }) => <span className="muted">{goal_template ?? "–"}</span>),
+  endColumn("Steps", ({ step_count }) => step_count),
+  endColumn("Version", ({ version_num }) => version_num),
 ];
 
 /** Templates of processes to start runs from. */
 export function Templates() {
   const load = (signal: AbortSignal) => api.templates.list({}, { signal });
   const loaded = useFollowed("template", load, [], { name: "templates" });
-  const author = (
-    <ButtonLink to="/templates/new" kind="primary" icon={Plus}>
-      Create template
-    </ButtonLink>
-  );
+  const author = <ButtonLink label="Create template" to="/templates/new" kind="primary" icon={Plus} />;
   return (
     <ListPage
       title="Templates"

@@ -1,11 +1,11 @@
 import { type KeyboardEvent, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
 import { useLocation, useNavigate } from "react-router";
-import { recentPlaces } from "../../data/recent.ts";
+import { recentPlaces } from "../../data/stored.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { messageOf } from "../../ui/failure.tsx";
 import { ArrowRight, Clock, Search } from "../../ui/icons.tsx";
+import { isNamed, pagesFor, type Target } from "../nav.ts";
 import { useSession } from "../session.tsx";
-import { isNamed, pagesFor, type Target } from "./pages.ts";
 import { contains, Finder } from "./sources.ts";
 import "./palette.css";
 

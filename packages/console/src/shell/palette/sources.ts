@@ -1,18 +1,9 @@
+import type { Agent } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { capitalised } from "../../data/format.ts";
 import type { Action } from "../../data/may.ts";
-import { capitalised } from "../../data/text.ts";
-import {
-  Bot,
-  Brain,
-  CalendarClock,
-  FileText,
-  Hash,
-  type LucideIcon,
-  Radio,
-  Shapes,
-  Workflow,
-} from "../../ui/icons.tsx";
-import type { Target } from "./pages.ts";
+import * as Icon from "../../ui/icons.tsx";
+import type { Target } from "../nav.ts";
 
 interface Found extends Omit<Target, "icon" | "group"> {
   /** Further text that the operation looks into. */
@@ -22,7 +13,7 @@ type May = (action: Action) => boolean;
 
 interface Source {
   group: string;
-  icon: LucideIcon;
+  icon: Icon.LucideIcon;
   needs: Action;
   /** A longer text can match more. */
   isExact?: boolean;
@@ -37,63 +28,52 @@ const MOST_SHOWN = 5;
 const MAX_TEXT = 200;
 const limit = MOST_FOUND;
 
+/** A list that its operation searches. */
+function searched<T>(
+  group: string,
+  icon: Icon.LucideIcon,
+  needs: Action,
+  list: (of: { search: string; limit: number }, how: { signal: AbortSignal }) => Promise<T>,
+  found: (answer: T) => Found[],
+): Source {
+  return {
+    group,
+    icon,
+    needs,
+    find: async (search, signal) => found(await list({ search, limit }, { signal })),
+  };
+}
+
+const agentsIn = ({ agents }: { agents: Agent[] }) =>
+  agents.map(({ id, name, description }) => at("agents", id, name, description));
+
 const SOURCES: Source[] = [
+  searched("Agents", Icon.Bot, "agents.list", api.agents.list, agentsIn),
+  searched("Runs", Icon.Workflow, "runs.list", api.runs.list, (runs) =>
+    runs.map(({ id, goal, status }) => at("runs", id, goal, capitalised(status))),
+  ),
+  searched("Memories", Icon.Brain, "memories.list", api.memories.list, ({ memories }) =>
+    memories.map(({ id, title, content, type }) => ({
+      ...at("memories", id, title, capitalised(type)),
+      words: content,
+    })),
+  ),
+  searched("Channels", Icon.Hash, "channels.list", api.channels.list, ({ channels }) =>
+    channels.map(({ id, name, description }) => at("channels", id, name, description)),
+  ),
+  searched("Schedules", Icon.CalendarClock, "schedules.list", api.schedules.list, ({ schedules }) =>
+    schedules.map(({ id, name, event }) => at("schedules", id, name, event.type)),
+  ),
   {
-    ...{ group: "Agents", icon: Bot, needs: "agents.list" },
-    async find(search, signal) {
-      const { agents } = await api.agents.list({ search, limit }, { signal });
-      return agents.map(({ id, name, description }) => ({
-        ...at("agents", id, name),
-        detail: description ?? "",
-      }));
-    },
-  },
-  {
-    ...{ group: "Runs", icon: Workflow, needs: "runs.list" },
-    async find(search, signal) {
-      const runs = await api.runs.list({ search, limit }, { signal });
-      return runs.map(({ id, goal, status }) => ({ ...at("runs", id, goal), detail: capitalised(status) }));
-    },
-  },
-  {
-    ...{ group: "Memories", icon: Brain, needs: "memories.list" },
-    async find(search, signal) {
-      const { memories } = await api.memories.list({ search, limit }, { signal });
-      return memories.map(({ id, title, content, type }) => ({
-        ...at("memories", id, title),
-        detail: capitalised(type),
-        words: content,
-      }));
-    },
-  },
-  {
-    ...{ group: "Channels", icon: Hash, needs: "channels.list" },
-    async find(search, signal) {
-      const { channels } = await api.channels.list({ search, limit }, { signal });
-      return channels.map(({ id, name, description }) => ({
-        ...at("channels", id, name),
-        detail: description ?? "",
-      }));
-    },
-  },
-  {
-    ...{ group: "Schedules", icon: CalendarClock, needs: "schedules.list" },
-    async find(search, signal) {
-      const { schedules } = await api.schedules.list({ search, limit }, { signal });
-      return schedules.map(({ id, name, event }) => ({ ...at("schedules", id, name), detail: event.type }));
-    },
-  },
-  {
-    ...{ group: "Events", icon: Radio, needs: "events.list", isExact: true },
+    ...{ group: "Events", icon: Icon.Radio, needs: "events.list", isExact: true },
     async find(text, signal) {
       // There are too many events to look into them: found are a type by its beginning, and a whole subject.
       const isType = /^[\w-]+\.[\w.-]*$/.test(text);
       const by = isType ? { type: `${text}*` } : { subject: text };
       const { events } = await api.events.list({ ...by, limit: MOST_SHOWN }, { signal });
-      return events.map(({ event_id, payload }) => ({
-        ...at("events", event_id, payload.type),
-        detail: payload.subject ?? payload.source,
-      }));
+      return events.map(({ event_id, payload: { type, subject, source } }) =>
+        at("events", event_id, type, subject ?? source),
+      );
     },
   },
 ];
@@ -101,35 +81,31 @@ const SOURCES: Source[] = [
 /** Lists that are read once and filtered here. */
 const LISTS: Source[] = [
   {
-    ...{ group: "Templates", icon: Shapes, needs: "templates.list" },
+    ...{ group: "Templates", icon: Icon.Shapes, needs: "templates.list" },
     async find(_, signal) {
       const templates = await api.templates.list({}, { signal });
-      return templates.map(({ slug, name }) => ({ ...at("templates", slug, name), detail: slug }));
+      return templates.map(({ slug, name }) => at("templates", slug, name, slug));
     },
   },
   {
     // The latest ones: older documents are found on their page.
-    ...{ group: "Documents", icon: FileText, needs: "documents.list" },
+    ...{ group: "Documents", icon: Icon.FileText, needs: "documents.list" },
     async find(_, signal) {
       const { documents } = await api.documents.list({ limit: 100 }, { signal });
       return documents.map(({ document_id, filename }) => at("documents", document_id, filename));
     },
   },
   {
-    ...{ group: "Agents", icon: Bot, needs: "agents.listOwn" },
-    async find(_, signal) {
-      const { agents } = await api.agents.listOwn({ limit: 200 }, { signal });
-      return agents.map(({ id, name, description }) => ({
-        ...at("agents", id, name),
-        detail: description ?? "",
-      }));
-    },
+    ...{ group: "Agents", icon: Icon.Bot, needs: "agents.listOwn" },
+    find: async (_, signal) => agentsIn(await api.agents.listOwn({ limit: 200 }, { signal })),
   },
 ];
 
-function at(page: string, id: string, label: string): Found {
-  return { to: `/${page}/${encodeURIComponent(id)}`, label };
-}
+const at = (page: string, id: string, label: string, detail?: string | null): Found => ({
+  to: `/${page}/${encodeURIComponent(id)}`,
+  label,
+  detail: detail ?? "",
+});
 
 /** Searches all sources, with few requests: the rate limit applies. */
 export class Finder {

@@ -1,13 +1,128 @@
+import { useEffect, useRef, useState } from "react";
+import { Link } from "react-router";
 import { isApiError, type Memory, type MergeProposal } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { plural } from "../../data/format.ts";
+import { useLoad } from "../../data/use-load.ts";
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
 import { messageOf } from "../../ui/failure.tsx";
+import { Load } from "../../ui/table.tsx";
+
+interface Props {
+  decision: Decision;
+  /** Returns the proposals to decide. */
+  find(signal: AbortSignal): Promise<Pair[]>;
+  onClose(): void;
+}
+
+/** Decides many proposals: what will happen, the progress, and the outcome of each. */
+export function BulkDialog({ decision, find, onClose }: Props) {
+  const found = useLoad(find, []);
+  const [outcomes, setOutcomes] = useState<Outcome[]>();
+  const running = useRef<AbortController>(undefined);
+  useEffect(() => () => running.current?.abort(), []);
+  const pairs = found.data ?? [];
+  const left = pairs.length - (outcomes?.length ?? 0);
+  const isRunning = outcomes !== undefined && left > 0;
+  const run = async () => {
+    running.current = new AbortController();
+    setOutcomes([]);
+    for await (const outcome of decideAll(pairs, decision, running.current.signal))
+      setOutcomes((before = []) => [...before, outcome]);
+  };
+  const count = plural(pairs.length, "pair");
+  const verb = decision === "merge" ? "Merge" : "Reject";
+  const footer =
+    outcomes === undefined ? (
+      <>
+        <Button label="Cancel" onClick={onClose} />
+        <Button
+          label={pairs.length === 0 ? verb : `${verb} ${count}`}
+          kind="primary"
+          disabled={pairs.length === 0}
+          onClick={run}
+        />
+      </>
+    ) : (
+      <Button label={isRunning ? "Stop" : "Done"} kind={isRunning ? "plain" : "primary"} onClick={onClose} />
+    );
+  return (
+    <Dialog title={`${verb} pairs of memories`} onClose={onClose} footer={footer}>
+      <Load of={found} lines={3}>
+        {() => (
+          <div className="stack tight">
+            {outcomes === undefined ? (
+              <Consequences decision={decision} pairs={pairs} />
+            ) : (
+              <>
+                <progress value={outcomes.length} max={pairs.length} aria-label="Decided" />
+                <Outcomes decision={decision} outcomes={outcomes} of={pairs.length} />
+              </>
+            )}
+          </div>
+        )}
+      </Load>
+    </Dialog>
+  );
+}
+
+function Consequences({ decision, pairs }: { decision: Decision; pairs: Pair[] }) {
+  const different = pairs.filter((pair) => !isExact(pair)).length;
+  if (pairs.length === 0)
+    return <p className="muted">No open proposal has two memories with the same text.</p>;
+  if (decision === "reject")
+    return <p className="muted">All memories stay as they are. These pairs are not proposed again.</p>;
+  return (
+    <>
+      <p className="muted">
+        Of each pair the memory with the wider scope is kept, else the newer one. The other is retired and
+        stays in the lineage. This cannot be undone.
+      </p>
+      {different > 0 ? (
+        <p className="notice warn">
+          {different} of {pairs.length} differ in their text. What only the retired memory says is no longer
+          found: open a pair to combine both.
+        </p>
+      ) : (
+        <p className="muted">The memories of each pair have the same title and content.</p>
+      )}
+    </>
+  );
+}
+
+/** Counts what went well, and lists what did not. */
+function Outcomes({ decision, outcomes, of }: { decision: Decision; outcomes: Outcome[]; of: number }) {
+  const problems = outcomes.filter(({ problem }) => problem !== undefined);
+  const done = outcomes.length - problems.length;
+  return (
+    <>
+      <p role="status">
+        {decision === "merge" ? "Merged" : "Rejected"} {done} of {of}.
+        {problems.length > 0 && ` ${problems.length} failed:`}
+      </p>
+      {problems.length > 0 && (
+        <ul className="framed" aria-label="Failed">
+          {problems.map(({ pair, problem }) => (
+            <li key={pair.id}>
+              <Link to={`/memories/merges/${pair.id}`}>
+                {pair.a?.title ?? pair.b?.title ?? "Not readable"}
+              </Link>
+              <p className="muted small">{problem}</p>
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
 
 /** A proposal with its memories; null if a memory is unreadable or deleted. */
 export type Pair = MergeProposal & { a: Memory | null; b: Memory | null };
 
 export type Decision = "merge" | "reject";
 
-export interface Outcome {
+interface Outcome {
   pair: Pair;
   /** What happened, if not what was asked for. */
   problem?: string;
@@ -25,7 +140,7 @@ export function similarityInWords(similarity: number): string {
 }
 
 /** Whether both say exactly the same. */
-export function isExact({ a, b }: Pair): boolean {
+function isExact({ a, b }: Pair): boolean {
   return a !== null && b !== null && a.title === b.title && a.content === b.content;
 }
 
@@ -66,7 +181,7 @@ export async function findExact(signal: AbortSignal): Promise<Pair[]> {
 const WIDTH = { agent: 0, team: 1, institutional: 2 };
 
 /** Returns the memory to keep: the one that more can read, else the newer one. */
-export function survivorOf({ a, b }: Pair): Memory | null {
+function survivorOf({ a, b }: Pair): Memory | null {
   if (!a || !b) return a ?? b;
   if (a.scope !== b.scope) return WIDTH[a.scope] > WIDTH[b.scope] ? a : b;
   return a.created_at > b.created_at ? a : b;
@@ -76,7 +191,7 @@ export function survivorOf({ a, b }: Pair): Memory | null {
  * Decides proposals one by one and yields the outcome of each; a refused one does not stop the others. Of several
  * copies of a memory the older ones are merged first, so that all end in the newest.
  */
-export async function* decideAll(
+async function* decideAll(
   pairs: readonly Pair[],
   decision: Decision,
   signal: AbortSignal,

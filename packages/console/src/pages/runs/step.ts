@@ -1,3 +1,0 @@
-import type { RunWithAttempts } from "../../../../client/index.ts";
-
-export type Step = RunWithAttempts["steps"][number];
