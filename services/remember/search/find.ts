@@ -84,7 +84,9 @@ export async function find(
     ),
     no_match: hits.length === 0,
     degraded: reasons.filter((each) => each !== null),
-    ...(asked.explain && { plan: describePlan({ asked, legs, ranked: all, cleared, floor, embedMs, reranked }) }),
+    ...(asked.explain && {
+      plan: describePlan({ asked, legs, ranked: all, cleared, floor, embedMs, reranked }),
+    }),
   };
 }
 
