@@ -5,7 +5,8 @@ import { newReceiver, type World } from "./world.ts";
 
 /** How an agent receives its deliveries. */
 export const WAYS = ["poll", "SSE", "push"] as const;
-export type Way = (typeof WAYS)[number];
+/** The others wait for their acknowledgement before they ask again: by a request of its own, or by the same. */
+export type Way = (typeof WAYS)[number] | "poll + ack" | "next";
 
 /** Called for each event received, with the producer's id. */
 type Received = (id: string) => void;
@@ -21,7 +22,7 @@ export interface TypedReceiver {
 export async function newTypedReceiver(world: World, type: string, way: Way): Promise<TypedReceiver> {
   const { id, token } = await newReceiver(world, type);
   if (way === "push") return { type, receive: await pushed(world, id) };
-  const take = way === "poll" ? poll : stream;
+  const take = { poll, "poll + ack": pollAndAcknowledge, next, SSE: stream }[way];
   return { type, receive: (received, over) => take(world.server.url, token, received, over) };
 }
 
@@ -42,6 +43,27 @@ async function poll(url: string, token: string, received: Received, over: AbortS
   client.close();
 }
 
+async function pollAndAcknowledge(url: string, token: string, received: Received, over: AbortSignal) {
+  const client = newClient(url, token);
+  while (!over.aborted) {
+    const { deliveries } = await client.send("GET", "/delivery/poll?limit=100&wait=1");
+    for (const { payload } of deliveries as Delivery[]) received(payload.id);
+    if (deliveries.length) await acknowledge(client, deliveries);
+  }
+  client.close();
+}
+
+async function next(url: string, token: string, received: Received, over: AbortSignal): Promise<void> {
+  const client = newClient(url, token);
+  for (let delivery_ids: string[] = []; delivery_ids.length || !over.aborted; ) {
+    const asked = over.aborted ? { limit: 1 } : { wait: 1 };
+    const { deliveries } = await client.send("POST", "/delivery/next", { ack: { delivery_ids }, ...asked });
+    for (const { payload } of deliveries as Delivery[]) received(payload.id);
+    delivery_ids = (deliveries as Delivery[]).map(({ id }) => id);
+  }
+  client.close();
+}
+
 function acknowledge(client: ReturnType<typeof newClient>, deliveries: Delivery[]): Promise<unknown> {
   return client.send("POST", "/delivery/ack", { delivery_ids: deliveries.map(({ id }) => id) });
 }
@@ -49,6 +71,7 @@ function acknowledge(client: ReturnType<typeof newClient>, deliveries: Delivery[
 function stream(url: string, token: string, received: Received, over: AbortSignal): Promise<void> {
   const client = newClient(url, token);
   const headers = { authorization: `Bearer ${token}`, accept: "text/event-stream" };
+  let acknowledging: Promise<unknown> = Promise.resolve();
   return new Promise((resolve, reject) => {
     const req = request(`${url}/delivery/stream`, { headers }, (res) => {
       let rest = "";
@@ -57,14 +80,16 @@ function stream(url: string, token: string, received: Received, over: AbortSigna
         rest = blocks.pop() as string;
         const deliveries = blocks.flatMap(deliveryIn);
         for (const { payload } of deliveries) received(payload.id);
-        if (deliveries.length) void acknowledge(client, deliveries);
+        if (deliveries.length) acknowledging = Promise.all([acknowledging, acknowledge(client, deliveries)]);
       });
     });
     req.on("error", (err) => over.aborted || reject(err));
     over.addEventListener("abort", () => {
       req.destroy();
-      client.close();
-      resolve();
+      acknowledging.then(() => {
+        client.close();
+        resolve();
+      }, reject);
     });
     req.end();
   });
