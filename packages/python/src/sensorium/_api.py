@@ -983,11 +983,11 @@ class Deliveries(Group[Mode]):
     ) -> models.DeliveriesNextResult:
         """Settle deliveries and receive the next.
 
-        Acknowledges and rejects deliveries, then returns the next as a poll does: one request and one commit for
-        what otherwise takes three. What it settles is settled at once, before any wait, and stays so if the caller
-        disconnects. If the next cannot be claimed, the answer has none, and says what was settled. An answer with
-        deliveries is not stored for its `Idempotency-Key`: settling twice changes nothing, if rejections name their
-        `lease`. Needs the scope `receive`.
+        Acknowledges and rejects deliveries, and returns the next as a poll does: one request and one commit for what
+        otherwise takes three. Settling does not wait, and stands if the caller disconnects. If the next cannot be
+        claimed, the answer has none, and says what was settled. Repeat it without an `Idempotency-Key`: settling
+        twice changes nothing, if rejections name their `lease`, and answers of more than 1 kB are not stored for a
+        key. Needs the scope `receive`.
 
         Args:
             ack: Deliveries to acknowledge, as in `POST /delivery/ack`.
