@@ -165,10 +165,13 @@ def test_acknowledges_by_the_request_for_the_next(
     seen: list[int] = []
     noting = Noting(lost)
 
+    async def handle(delivery: Delivery) -> None:
+        seen.append(delivery.data["n"])
+
     async def run() -> int:
         async with httpx.AsyncClient(transport=noting) as http:
             agent = AsyncSensorium(server.url, key, retries=0, http_client=http)
-            await agent.listen(lambda delivery: seen.append(delivery.data["n"]), count=4)
+            await agent.listen(handle, count=4)
             return (await agent.deliveries.stats()).pending
 
     assert asyncio.run(run()) == 0

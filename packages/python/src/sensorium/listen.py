@@ -142,7 +142,8 @@ class _Listener:
         ack = {"delivery_ids": ids} if ids else UNSET
         asked = self._take_handled(len(ids))
         try:
-            answer = await _unless(self.stopping, self._client.deliveries.next(ack=ack, limit=limit, wait=WAIT))
+            request = self._client.deliveries.next(ack=ack, limit=limit, wait=WAIT)
+            answer: models.DeliveriesNextResult | None = await _unless(self.stopping, request)
             asked(answer is not None)
             return answer
         finally:
