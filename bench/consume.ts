@@ -9,7 +9,7 @@ import { fannedOut, newWorld, sampleEvent, type World } from "./lib/world.ts";
 const COMPARED: Way[] = ["poll + ack", "next", "SSE"];
 const RECEIVERS = [1, 16];
 const ROUNDS = 3;
-const SECONDS = 5;
+const SECONDS = 8;
 const CONNECTIONS = 64;
 const MIN_SHARE = 0.98;
 /** Until every receiver is waiting. */

@@ -71,28 +71,49 @@ function acknowledge(client: ReturnType<typeof newClient>, deliveries: Delivery[
 function stream(url: string, token: string, received: Received, over: AbortSignal): Promise<void> {
   const client = newClient(url, token);
   const headers = { authorization: `Bearer ${token}`, accept: "text/event-stream" };
-  let acknowledging: Promise<unknown> = Promise.resolve();
+  const acknowledging = new Acknowledging(client);
   return new Promise((resolve, reject) => {
-    const req = request(`${url}/delivery/stream`, { headers }, (res) => {
+    const req = request(`${url}/delivery/stream?max_in_flight=1000`, { headers }, (res) => {
       let rest = "";
       res.setEncoding("utf8").on("data", (chunk: string) => {
         const blocks = (rest + chunk).split("\n\n");
         rest = blocks.pop() as string;
         const deliveries = blocks.flatMap(deliveryIn);
         for (const { payload } of deliveries) received(payload.id);
-        if (deliveries.length) acknowledging = Promise.all([acknowledging, acknowledge(client, deliveries)]);
+        acknowledging.add(deliveries);
       });
     });
     req.on("error", (err) => over.aborted || reject(err));
     over.addEventListener("abort", () => {
       req.destroy();
-      acknowledging.then(() => {
+      acknowledging.all.then(() => {
         client.close();
         resolve();
       }, reject);
     });
     req.end();
   });
+}
+
+/** Acknowledges in the background: what arrives while a request is pending goes together in the next. */
+class Acknowledging {
+  all: Promise<unknown> = Promise.resolve();
+  readonly #client: ReturnType<typeof newClient>;
+  #waiting: Delivery[] = [];
+
+  constructor(client: ReturnType<typeof newClient>) {
+    this.#client = client;
+  }
+
+  add(deliveries: Delivery[]): void {
+    if (this.#waiting.length === 0 && deliveries.length) this.all = this.all.then(() => this.#send());
+    this.#waiting.push(...deliveries);
+  }
+
+  async #send(): Promise<void> {
+    const all = this.#waiting.splice(0);
+    for (let at = 0; at < all.length; at += 100) await acknowledge(this.#client, all.slice(at, at + 100));
+  }
 }
 
 function deliveryIn(block: string): Delivery[] {

@@ -166,9 +166,10 @@ export class Claims {
       metrics.deliveriesHandedOut.inc(leased.length);
       for (const row of leased) tally(row, "delivered", 1);
       this.acknowledgements.add(leased);
+      const held = { lease: lease.lease, lease_expires_at: lease.due_at.toISOString() };
       const claimed = leased.flatMap((row) => {
         const event = events.get(row.event_id as string);
-        return event ? this.#toClaimed(row, lease, event) : [];
+        return event ? this.#toClaimed(row, held, event) : [];
       });
       return await this.#addMemories(request, leased, claimed);
     } catch (err) {
@@ -255,7 +256,11 @@ export class Claims {
     if (orphans.length) await this.#deps.deliveries.deleteMany(tenant_id, { _id: { $in: orphans } });
   }
 
-  #toClaimed(row: DeliveryDoc, { lease, due_at }: Lease, { envelope, traceparent }: Loaded): Claimed {
+  #toClaimed(
+    row: DeliveryDoc,
+    held: Pick<Claimed, "lease" | "lease_expires_at">,
+    { envelope, traceparent }: Loaded,
+  ): Claimed {
     const { _id: id, attempt_count, created_at, matched } = row;
     const event_id = row.event_id as string;
     const claimed: Claimed = {
@@ -263,8 +268,7 @@ export class Claims {
       event_id,
       attempt_count,
       created_at: created_at.toISOString(),
-      lease,
-      lease_expires_at: due_at.toISOString(),
+      ...held,
       matched,
       envelope,
     };
