@@ -3,6 +3,7 @@
 import { backlogPart } from "./backlog.ts";
 import { bundlesPart } from "./bundles.ts";
 import { clusterPart } from "./cluster.ts";
+import { consumePart } from "./consume.ts";
 import { costPart } from "./cost.ts";
 import { fairnessPart } from "./fairness/part.ts";
 import { idlePart } from "./idle.ts";
@@ -20,6 +21,7 @@ import { widePart } from "./wide.ts";
 const PARTS: Part[] = [
   publishPart,
   batchPart,
+  consumePart,
   latencyPart,
   widePart,
   interestsPart,

@@ -120,6 +120,16 @@ const mongo = await startMongo();
     expect(asked).toEqual(["update deliveries"]);
   });
 
+  test("the next page, with the acknowledgement of the last one, takes both of its statements", async () => {
+    const agent_id = agent_ids[3] as string;
+    const ids = await poll(agent_id);
+    await counted(publish);
+    const asked = await counted(() =>
+      call(agent_id, "deliveries.next", { ack: { delivery_ids: ids }, limit: PAGE }),
+    );
+    expect(asked).toEqual(["find deliveries", "update deliveries", "update deliveries"]);
+  });
+
   test("a publish that is known takes three: to find out, to name the first, and to compare them", async () => {
     published--;
     const asked = await counted(publish);

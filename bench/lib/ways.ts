@@ -5,7 +5,8 @@ import { newReceiver, type World } from "./world.ts";
 
 /** How an agent receives its deliveries. */
 export const WAYS = ["poll", "SSE", "push"] as const;
-export type Way = (typeof WAYS)[number];
+/** The others wait for their acknowledgement before they ask again: by a request of its own, or by the same. */
+export type Way = (typeof WAYS)[number] | "poll + ack" | "next";
 
 /** Called for each event received, with the producer's id. */
 type Received = (id: string) => void;
@@ -21,7 +22,7 @@ export interface TypedReceiver {
 export async function newTypedReceiver(world: World, type: string, way: Way): Promise<TypedReceiver> {
   const { id, token } = await newReceiver(world, type);
   if (way === "push") return { type, receive: await pushed(world, id) };
-  const take = way === "poll" ? poll : stream;
+  const take = { poll, "poll + ack": pollAndAcknowledge, next, SSE: stream }[way];
   return { type, receive: (received, over) => take(world.server.url, token, received, over) };
 }
 
@@ -42,6 +43,27 @@ async function poll(url: string, token: string, received: Received, over: AbortS
   client.close();
 }
 
+async function pollAndAcknowledge(url: string, token: string, received: Received, over: AbortSignal) {
+  const client = newClient(url, token);
+  while (!over.aborted) {
+    const { deliveries } = await client.send("GET", "/delivery/poll?limit=100&wait=1");
+    for (const { payload } of deliveries as Delivery[]) received(payload.id);
+    if (deliveries.length) await acknowledge(client, deliveries);
+  }
+  client.close();
+}
+
+async function next(url: string, token: string, received: Received, over: AbortSignal): Promise<void> {
+  const client = newClient(url, token);
+  for (let delivery_ids: string[] = []; delivery_ids.length || !over.aborted; ) {
+    const asked = over.aborted ? { limit: 1 } : { wait: 1 };
+    const { deliveries } = await client.send("POST", "/delivery/next", { ack: { delivery_ids }, ...asked });
+    for (const { payload } of deliveries as Delivery[]) received(payload.id);
+    delivery_ids = (deliveries as Delivery[]).map(({ id }) => id);
+  }
+  client.close();
+}
+
 function acknowledge(client: ReturnType<typeof newClient>, deliveries: Delivery[]): Promise<unknown> {
   return client.send("POST", "/delivery/ack", { delivery_ids: deliveries.map(({ id }) => id) });
 }
@@ -49,25 +71,49 @@ function acknowledge(client: ReturnType<typeof newClient>, deliveries: Delivery[
 function stream(url: string, token: string, received: Received, over: AbortSignal): Promise<void> {
   const client = newClient(url, token);
   const headers = { authorization: `Bearer ${token}`, accept: "text/event-stream" };
+  const acknowledging = new Acknowledging(client);
   return new Promise((resolve, reject) => {
-    const req = request(`${url}/delivery/stream`, { headers }, (res) => {
+    const req = request(`${url}/delivery/stream?max_in_flight=1000`, { headers }, (res) => {
       let rest = "";
       res.setEncoding("utf8").on("data", (chunk: string) => {
         const blocks = (rest + chunk).split("\n\n");
         rest = blocks.pop() as string;
         const deliveries = blocks.flatMap(deliveryIn);
         for (const { payload } of deliveries) received(payload.id);
-        if (deliveries.length) void acknowledge(client, deliveries);
+        acknowledging.add(deliveries);
       });
     });
     req.on("error", (err) => over.aborted || reject(err));
     over.addEventListener("abort", () => {
       req.destroy();
-      client.close();
-      resolve();
+      acknowledging.all.then(() => {
+        client.close();
+        resolve();
+      }, reject);
     });
     req.end();
   });
+}
+
+/** Acknowledges in the background: what arrives while a request is pending goes together in the next. */
+class Acknowledging {
+  all: Promise<unknown> = Promise.resolve();
+  readonly #client: ReturnType<typeof newClient>;
+  #waiting: Delivery[] = [];
+
+  constructor(client: ReturnType<typeof newClient>) {
+    this.#client = client;
+  }
+
+  add(deliveries: Delivery[]): void {
+    if (this.#waiting.length === 0 && deliveries.length) this.all = this.all.then(() => this.#send());
+    this.#waiting.push(...deliveries);
+  }
+
+  async #send(): Promise<void> {
+    const all = this.#waiting.splice(0);
+    for (let at = 0; at < all.length; at += 100) await acknowledge(this.#client, all.slice(at, at + 100));
+  }
 }
 
 function deliveryIn(block: string): Delivery[] {

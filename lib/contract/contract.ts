@@ -161,7 +161,7 @@ interface ExecutionSpec {
    * clients may repeat it.
    */
   reads?: boolean;
-  /** A GET with side effects, such as a lease: HEAD is not allowed. */
+  /** It leases what it answers: HEAD is not allowed, and a long answer is not stored for an Idempotency-Key. */
   takes?: boolean;
   /** The request may wait long: if the caller disconnects, the service is notified (`request.abandoned`). */
   waits?: boolean;

@@ -45,14 +45,15 @@ export async function* fromStream(
 
 const POLL_SECONDS = 25;
 
-/** Returns the deliveries of one long-poll. @throws ApiError, ConnectionError, the signal's reason */
-export async function fromPoll(
+/** Acknowledges, then returns the deliveries of one long-poll. @throws ApiError, ConnectionError, the signal's reason */
+export async function fromNext(
   { connection }: Source,
   limit: number,
+  delivery_ids: string[],
   signal: AbortSignal,
 ): Promise<Arrival[]> {
-  const params = { limit, wait: POLL_SECONDS };
-  const operation = OPERATIONS.deliveries.poll;
+  const params = { limit, wait: POLL_SECONDS, ...(delivery_ids.length && { ack: { delivery_ids } }) };
+  const operation = OPERATIONS.deliveries.next;
   const response = await request(connection, operation, params, { signal, retries: 0 });
   const ahead = clockAhead(response);
   const { deliveries } = (await bodyOfAnswer(response, operation)) as { deliveries: DeliveryEvent[] };

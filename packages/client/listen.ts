@@ -4,7 +4,7 @@
 import { isFinal } from "./errors.ts";
 import type { CloudEvent, DeliveryEvent } from "./generated/types.ts";
 import { type Handler, type ListenOptions, RetryLater } from "./handler.ts";
-import { type Arrival, fromPoll, fromStream, type Source } from "./intake.ts";
+import { type Arrival, fromNext, fromStream, type Source } from "./intake.ts";
 import { BATCH, Leases } from "./leases.ts";
 import { pauseBefore } from "./request.ts";
 import { Settling } from "./settling.ts";
@@ -103,15 +103,19 @@ export class Listener {
   }
 
   #takeFromPolls(): Promise<void> {
-    return this.#persist(this.#stopping.signal, async (worked) => {
-      while (!this.#stopping.signal.aborted) {
-        const capacity = this.#options.maxInFlight - this.#held.size;
-        if (capacity > 0)
-          this.#take(await fromPoll(this.#source, Math.min(capacity, BATCH), this.#stopping.signal));
-        else await this.#waitForCapacity();
+    const { signal } = this.#stopping;
+    const polling = this.#persist(signal, async (worked) => {
+      while (!signal.aborted) {
+        // Acknowledged along with the request, it is held no more.
+        const capacity = this.#options.maxInFlight - this.#held.size + this.#settling.ahead;
+        if (capacity > 0) {
+          const limit = Math.min(capacity, BATCH);
+          this.#take(await this.#settling.along((ids) => fromNext(this.#source, limit, ids, signal)));
+        } else await this.#waitForCapacity();
         worked();
       }
     });
+    return polling.finally(() => this.#settling.resume());
   }
 
   /** Repeats the work, with a pause after a failure. @throws ApiError if a retry is useless */
@@ -166,8 +170,11 @@ export class Listener {
     // The next one need not wait until this one is settled.
     this.#start();
     try {
-      if (failure) await this.#giveBack(delivery, failure.error);
-      else await this.#settling.acknowledge(delivery.id);
+      const settled = failure
+        ? this.#giveBack(delivery, failure.error)
+        : this.#settling.acknowledge(delivery.id);
+      this.#capacityFreed();
+      await settled;
     } catch (error) {
       if (!this.#closed.signal.aborted) this.#options.onProblem(error);
     }
@@ -198,8 +205,9 @@ export class Listener {
     });
   }
 
-  /** Resolves when a held delivery is settled, or on stop. */
+  /** Resolves when a held delivery is settled or can be by the next request, or on stop. */
   #waitForCapacity(): Promise<void> {
+    this.#settling.hold();
     return new Promise((resolve) => {
       this.#capacityFreed = resolve;
     });

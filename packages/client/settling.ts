@@ -4,12 +4,24 @@ import { BATCH } from "./leases.ts";
 /** Retries through any outage: a lost acknowledgement would have its event handled twice. */
 const RETRIES = 1000;
 
+class Batch {
+  readonly ids: string[] = [];
+  readonly sent: Promise<void>;
+  resolve!: () => void;
+  reject!: (error: unknown) => void;
+
+  constructor() {
+    this.sent = new Promise((resolve, reject) => Object.assign(this, { resolve, reject }));
+  }
+}
+
 /** Acknowledges deliveries: those that complete while a request is pending go together in the next. */
 export class Settling {
   readonly #api: Api;
   readonly #signal: AbortSignal;
-  #next: { ids: string[]; sent: Promise<void> } | undefined;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #waiting: Batch[] = [];
+  #isSending = false;
+  #isHeld = false;
 
   /** @param signal gives up unsettled deliveries */
   constructor(api: Api, signal: AbortSignal) {
@@ -19,9 +31,44 @@ export class Settling {
 
   /** Resolves when the service has recorded it. @throws ApiError, or the signal's reason */
   acknowledge(id: string): Promise<void> {
-    if (!this.#next || this.#next.ids.length >= BATCH) this.#next = this.#batch();
-    this.#next.ids.push(id);
-    return this.#next.sent;
+    let batch = this.#waiting.at(-1);
+    if (!batch || batch.ids.length >= BATCH) {
+      batch = new Batch();
+      this.#waiting.push(batch);
+    }
+    batch.ids.push(id);
+    void this.#send();
+    return batch.sent;
+  }
+
+  /** Holds acknowledgements back until `along`, which follows the first of them, or until `resume`. */
+  hold(): void {
+    this.#isHeld = true;
+  }
+
+  resume(): void {
+    this.#isHeld = false;
+    void this.#send();
+  }
+
+  /** The number of acknowledgements that `along` would take. */
+  get ahead(): number {
+    return this.#waiting[0]?.ids.length ?? 0;
+  }
+
+  /** Lets another request acknowledge. If it fails, they are sent by one of their own. */
+  async along<T>(request: (delivery_ids: string[]) => Promise<T>): Promise<T> {
+    const batch = this.#waiting.shift();
+    this.resume();
+    try {
+      const answer = await request(batch?.ids ?? []);
+      batch?.resolve();
+      return answer;
+    } catch (error) {
+      if (batch) this.#waiting.unshift(batch);
+      void this.#send();
+      throw error;
+    }
   }
 
   /** @param failed the rest of the request: reason, delay, and the lease, as another may hold the delivery by now */
@@ -30,17 +77,17 @@ export class Settling {
     await this.#api.deliveries.nack({ delivery_ids: [id], ...failed }, options);
   }
 
-  #batch(): { ids: string[]; sent: Promise<void> } {
-    const ids: string[] = [];
-    const before = this.#last;
-    const batch = { ids, sent: this.#send(ids, before) };
-    this.#last = batch.sent.catch(() => {});
-    return batch;
-  }
-
-  async #send(ids: string[], before: Promise<unknown>): Promise<void> {
-    await before;
-    if (this.#next?.ids === ids) this.#next = undefined;
-    await this.#api.deliveries.ack({ delivery_ids: ids }, { signal: this.#signal, retries: RETRIES });
+  async #send(): Promise<void> {
+    if (this.#isSending || this.#isHeld) return;
+    this.#isSending = true;
+    // Those of one moment go together.
+    await undefined;
+    while (!this.#isHeld) {
+      const batch = this.#waiting.shift();
+      if (!batch) break;
+      const options = { signal: this.#signal, retries: RETRIES };
+      await this.#api.deliveries.ack({ delivery_ids: batch.ids }, options).then(batch.resolve, batch.reject);
+    }
+    this.#isSending = false;
   }
 }

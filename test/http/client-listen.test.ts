@@ -29,7 +29,7 @@ async function receiver(type: string, more: { visibility_timeout_seconds?: numbe
   const { key } = await admin.keys.create({ agent_id: id, scopes: ["receive"] });
   const client = createClient({ url: server.url, apiKey: key });
   await client.interests.create({ agent_id: id, event_type: type });
-  return { id, client };
+  return { id, client, key };
 }
 
 const publish = (type: string, n = 0) => admin.publish({ type, source: "urn:test", data: { n } });
@@ -55,6 +55,7 @@ test("warns on the console of a failing handler, unless it is given `onProblem`"
     if (delivery.attempt_count === 1) throw failure;
   });
   await publish("com.warned");
+  await settle(() => warned.mock.calls.length > 0);
   await settled(client);
   await listener.stop();
   expect(warned.mock.calls).toEqual([["sensorium:", expect.stringContaining("Error: The till is shut")]]);
@@ -177,6 +178,83 @@ describe.each(["stream", "poll"] as const)("by %s", (by) => {
     await settle(() => seen.length === 2);
     await listener.stop();
     await settled(client);
+  });
+});
+
+describe("a listener that polls", () => {
+  /** A client whose deliveries' requests are noted, with what they acknowledge; `broken` ones never get an answer. */
+  async function noted(type: string) {
+    const { client, key } = await receiver(type);
+    const requests: { path: string; acknowledged: number }[] = [];
+    const broken: string[] = [];
+    const noting: typeof fetch = async (url, init) => {
+      const path = new URL(String(url)).pathname.split("/delivery/")[1];
+      const { ack, delivery_ids } = JSON.parse((init?.body as string) ?? "{}");
+      const ids: string[] = ack?.delivery_ids ?? delivery_ids ?? [];
+      if (path) requests.push({ path, acknowledged: ids.length });
+      if (path !== "next" || !ids.some((id) => broken.includes(id))) return fetch(url, init);
+      const gone = new AbortController();
+      const lost = fetch(url, { ...init, signal: gone.signal }).catch(() => {});
+      await settled(client);
+      gone.abort();
+      await lost;
+      throw new TypeError("the answer was lost");
+    };
+    const own = createClient({ url: server.url, apiKey: key, fetch: noting });
+    return { client, own, requests, broken };
+  }
+
+  test("acknowledges by the request for the next", async () => {
+    const { client, own, requests } = await noted("com.next.one");
+    for (let n = 0; n < 5; n++) await publish("com.next.one", n);
+    await settle(async () => (await client.deliveries.stats()).pending === 5);
+    const seen: unknown[] = [];
+    const listener = listen(own, ({ id }) => seen.push(id), { by: "poll" });
+    await settled(client);
+    // The last of them waits.
+    expect(requests).toEqual([0, 1, 1, 1, 1, 1].map((acknowledged) => ({ path: "next", acknowledged })));
+    await listener.stop();
+  });
+
+  test("acknowledges at once what ends while a request waits", async () => {
+    const { client, own, requests } = await noted("com.next.two");
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const listener = listen(own, () => held, { by: "poll", concurrency: 2 });
+    await publish("com.next.two");
+    // The handler runs, and the second request waits.
+    await settle(() => requests.length === 2);
+    release();
+    await settled(client);
+    expect(requests.at(-1)).toEqual({ path: "ack", acknowledged: 1 });
+    await listener.stop();
+  });
+
+  test("acknowledges again if the answer is lost", async () => {
+    const { client, own, requests, broken } = await noted("com.next.lost");
+    const seen: string[] = [];
+    const problems: unknown[] = [];
+    const handler: Parameters<Client["listen"]>[0] = (_, { delivery }) => {
+      seen.push(delivery.id);
+      broken.push(delivery.id);
+    };
+    const listener = listen(own, handler, { by: "poll", onProblem: (problem) => problems.push(problem) });
+    await publish("com.next.lost");
+    await settle(() => requests.some(({ path }) => path === "ack"));
+    await listener.stop();
+    await settled(client);
+    expect(problems).toMatchObject([{ message: expect.stringContaining("the answer was lost") }]);
+    expect(seen).toHaveLength(1);
+  });
+
+  test("a last handler's event is acknowledged when it is stopped", async () => {
+    const { client, own } = await noted("com.next.last");
+    const listener = listen(own, () => void listener.stop(), { by: "poll" });
+    await publish("com.next.last");
+    await listener.done;
+    expect(await client.deliveries.stats()).toMatchObject({ pending: 0, in_flight: 0 });
   });
 });
 

@@ -74,6 +74,10 @@ async function askAll(server: TestServer): Promise<Asked[]> {
     });
     const { body } = await receiver.api.get("/delivery/poll?wait=10&limit=1");
     const [{ id }] = body.deliveries as [{ id: string }];
+    const next = (await receiver.api.get("/delivery/poll?wait=10&limit=1")).body.deliveries[0].id as string;
+    await ask("next", n, next, 200, (headers) =>
+      receiver.api.post("/delivery/next", { ack: { delivery_ids: [next] }, limit: 1 }, headers),
+    );
     await ask("ack", n, id, 200, (headers) =>
       receiver.api.post("/delivery/ack", { delivery_ids: [id] }, headers),
     );

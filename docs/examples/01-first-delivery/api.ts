@@ -22,10 +22,6 @@ export class Api {
     return new Api(base, access_token);
   }
 
-  get<T>(path: string): Promise<T> {
-    return this.#json(path, { method: "GET" });
-  }
-
   post<T>(path: string, body: unknown, type = "application/json"): Promise<T> {
     return this.#json(path, {
       method: "POST",

@@ -6,15 +6,18 @@ interface Delivery {
   payload: { id: string; type: string };
 }
 
-/** Long-polls until `wanted` events have arrived, acknowledging each page once handled. Returns their types. */
+/** Long-polls until `wanted` events have arrived, acknowledging each page with the next poll. Returns their types. */
 export async function receiveByPoll(api: Api, wanted: number): Promise<string[]> {
   const seen = new Map<string, string>();
+  let held: Delivery[] = [];
   while (seen.size < wanted) {
-    const { deliveries } = await api.get<{ deliveries: Delivery[] }>("/delivery/poll?limit=100&wait=10");
-    if (deliveries.length === 0) break;
-    for (const { payload } of deliveries) seen.set(payload.id, payload.type);
-    await acknowledge(api, deliveries);
+    const ack = { delivery_ids: held.map(({ id }) => id) };
+    const next = await api.post<{ deliveries: Delivery[] }>("/delivery/next", { ack, wait: 10 });
+    held = next.deliveries;
+    if (held.length === 0) break;
+    for (const { payload } of held) seen.set(payload.id, payload.type);
   }
+  await acknowledge(api, held);
   return [...seen.values()];
 }
 

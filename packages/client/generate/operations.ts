@@ -21,6 +21,7 @@ const REPEATABLE = new Set([
   "auth.logout",
   "deliveries.ack",
   "deliveries.extend",
+  "deliveries.next",
   "events.publish",
   "handoffs.resume",
 ]);

@@ -73,6 +73,7 @@ export const OPERATIONS = {
     poll: {"method":"GET","path":"/delivery/poll","by":"agent","scope":"receive"},
     ack: {"method":"POST","path":"/delivery/ack","by":"agent","scope":"receive","repeatable":true},
     nack: {"method":"POST","path":"/delivery/nack","by":"agent","scope":"receive"},
+    next: {"method":"POST","path":"/delivery/next","by":"agent","scope":"receive","repeatable":true},
     extend: {"method":"POST","path":"/delivery/extend","by":"agent","scope":"receive","repeatable":true},
     stream: {"method":"GET","path":"/delivery/stream","by":"agent","scope":"receive","stream":true},
     stats: {"method":"GET","path":"/delivery/stats","scope":"receive","people":"org_admin"},

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import subprocess
@@ -131,6 +132,57 @@ def test_acknowledges_after_an_outage(server: Server, client: Sensorium, receive
 
     assert asyncio.run(run()) == 0
     assert attempts == [1]
+
+
+class Noting(httpx.AsyncHTTPTransport):
+    """Notes each request about deliveries, with the number of those that it acknowledges."""
+
+    def __init__(self, lost: int = 0) -> None:
+        super().__init__()
+        self.lost = lost
+        """So many answers to acknowledgements along with another request are lost."""
+        self.requests: list[tuple[str, int]] = []
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        _, found, name = request.url.path.partition("/delivery/")
+        body = json.loads(request.content or b"{}")
+        ids = body.get("ack", body).get("delivery_ids", [])
+        if found:
+            self.requests.append((name, len(ids)))
+        if name != "next" or not ids or not self.lost:
+            return await super().handle_async_request(request)
+        self.lost -= 1
+        raise httpx.ReadError("cut off")
+
+
+@pytest.mark.parametrize("lost", [0, 1])
+def test_acknowledges_by_the_request_for_the_next(
+    server: Server, client: Sensorium, receiver: tuple[str, str], lost: int
+) -> None:
+    key, type_ = receiver
+    for n in range(4):
+        client.publish(type_, {"n": n})
+    seen: list[int] = []
+    noting = Noting(lost)
+
+    async def handle(delivery: Delivery) -> None:
+        seen.append(delivery.data["n"])
+
+    async def run() -> int:
+        async with httpx.AsyncClient(transport=noting) as http:
+            agent = AsyncSensorium(server.url, key, retries=0, http_client=http)
+            await agent.listen(handle, count=4)
+            return (await agent.deliveries.stats()).pending
+
+    assert asyncio.run(run()) == 0
+    assert sorted(seen) == list(range(4))
+    names = [each for each in noting.requests if each != ("stats", 0)]
+    if lost:
+        # The first one's answer was lost: it is acknowledged by a request of its own.
+        assert names[:3] == [("next", 0), ("next", 1), ("ack", 1)]
+    else:
+        # The last of them has no next.
+        assert names == [("next", 0), ("next", 1), ("next", 1), ("next", 1), ("ack", 1)]
 
 
 def test_cancels_its_handlers_with_itself(server: Server, client: Sensorium, receiver: tuple[str, str]) -> None:

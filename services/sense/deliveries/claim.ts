@@ -27,6 +27,16 @@ export interface ClaimRequest {
   lease_seconds?: number;
   /** False if its token does not allow reading memories. */
   reads_memories?: boolean;
+  /** What it settles at once, in the same commit as its leases if the store can. */
+  settling?: Settling;
+}
+
+/** What a request settles that also gets the next deliveries. */
+export interface Settling<Settled = unknown> {
+  /** Deliveries that are not settled yet. */
+  readonly ids: ReadonlySet<string>;
+  /** Settles them with the first call. Sends its writes in the same event loop tick. */
+  write(): Promise<Settled>;
 }
 
 /** A claimed delivery. `envelope` is the CloudEvent as JSON text: nothing here needs to parse it. */
@@ -96,18 +106,25 @@ export class Claims {
 
   /** Claims up to `limit` ready rows of an agent. */
   async claim(request: ClaimRequest): Promise<ClaimResult> {
-    const { tenant_id, agent_id, limit, max_bytes } = request;
+    const { tenant_id, agent_id, limit, max_bytes, settling } = request;
     const ready = await this.#deps.deliveries.find(
       tenant_id,
       { state: "ready", agent_id },
       { sort: { priority: -1, created_at: 1 }, limit, projection: UNDELIVERED },
     );
     if (ready.length === 0) return { deliveries: [], drained: true };
+    // A delivery whose lease has ended is ready while it is being acknowledged.
+    if (ready.some(({ _id }) => settling?.ids.has(_id))) {
+      await settling?.write();
+      return this.claim(request);
+    }
     const [{ size }] = ready as [DeliveryDoc];
     if (max_bytes !== undefined && size > max_bytes) return { deliveries: [], drained: false, larger: size };
     const chosen = upToBytes(ready, max_bytes);
     const drained = ready.length < limit && chosen.length === ready.length;
     const lease = await this.newLease(request);
+    // Sent in one event loop tick, in this order: one commit of the embedded store.
+    void settling?.write();
     const deliveries = await this.deliver(request, lease, chosen, this.#leaseRows(tenant_id, chosen, lease));
     // All claimed rows were withdrawn: claim again, so that the rows behind them need not wait for another call.
     return deliveries.length || drained ? { deliveries, drained } : this.claim(request);
@@ -149,9 +166,10 @@ export class Claims {
       metrics.deliveriesHandedOut.inc(leased.length);
       for (const row of leased) tally(row, "delivered", 1);
       this.acknowledgements.add(leased);
+      const held = { lease: lease.lease, lease_expires_at: lease.due_at.toISOString() };
       const claimed = leased.flatMap((row) => {
         const event = events.get(row.event_id as string);
-        return event ? this.#toClaimed(row, lease, event) : [];
+        return event ? this.#toClaimed(row, held, event) : [];
       });
       return await this.#addMemories(request, leased, claimed);
     } catch (err) {
@@ -238,7 +256,11 @@ export class Claims {
     if (orphans.length) await this.#deps.deliveries.deleteMany(tenant_id, { _id: { $in: orphans } });
   }
 
-  #toClaimed(row: DeliveryDoc, { lease, due_at }: Lease, { envelope, traceparent }: Loaded): Claimed {
+  #toClaimed(
+    row: DeliveryDoc,
+    held: Pick<Claimed, "lease" | "lease_expires_at">,
+    { envelope, traceparent }: Loaded,
+  ): Claimed {
     const { _id: id, attempt_count, created_at, matched } = row;
     const event_id = row.event_id as string;
     const claimed: Claimed = {
@@ -246,8 +268,7 @@ export class Claims {
       event_id,
       attempt_count,
       created_at: created_at.toISOString(),
-      lease,
-      lease_expires_at: due_at.toISOString(),
+      ...held,
       matched,
       envelope,
     };

@@ -47,6 +47,23 @@ export const DeliveryEvent = Type.Object(
   { title: "DeliveryEvent" },
 );
 
+const wanted = {
+  limit: Type.Optional(
+    Type.Integer({
+      default: BATCH,
+      description: "Maximum number of deliveries, 1 to 100; other values are clamped.",
+    }),
+  ),
+  wait: Type.Optional(
+    Type.Number({
+      default: 0,
+      description: "Seconds to wait for a first delivery, 0 to 30; other values are clamped.",
+    }),
+  ),
+};
+
+const received = { deliveries: Type.Array(DeliveryEvent), count: Type.Integer() };
+
 const settled = {
   delivery_ids: Type.Array(Type.String(), {
     maxItems: BATCH,
@@ -71,21 +88,8 @@ export const poll = operation({
     "Returns events that match the agent's interests and channels: highest priority first, then oldest (best " +
     "effort), at most 4 MB. Acknowledge each before `lease_expires_at`, or it is redelivered.",
   access: receiver,
-  query: {
-    limit: Type.Optional(
-      Type.Integer({
-        default: BATCH,
-        description: "Maximum number of deliveries, 1 to 100; other values are clamped.",
-      }),
-    ),
-    wait: Type.Optional(
-      Type.Number({
-        default: 0,
-        description: "Seconds to wait for a first delivery, 0 to 30; other values are clamped.",
-      }),
-    ),
-  },
-  results: { 200: Type.Object({ deliveries: Type.Array(DeliveryEvent), count: Type.Integer() }) },
+  query: wanted,
+  results: { 200: Type.Object(received) },
   waits: true,
   takes: true,
   mcp: {
@@ -108,6 +112,29 @@ export const poll = operation({
   },
 });
 
+const rejected = {
+  ...settled,
+  delay_seconds: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      maximum: 86_400,
+      description:
+        "Seconds before the retry; 0: at once. Default: 1, 2, 4 … (±20 %) by attempt, at most 1 h.",
+    }),
+  ),
+  reason: Type.Optional(
+    Type.String({ maxLength: 500, description: "Why it failed.", examples: ["billing is closed"] }),
+  ),
+};
+
+const acknowledgedCount = { acknowledged: Type.Integer() };
+const nackedCounts = {
+  nacked: Type.Integer({ description: "Deliveries rejected." }),
+  dead_lettered: Type.Integer({
+    description: "Those dead-lettered because their retry budget was spent.",
+  }),
+};
+
 export const ack = operation({
   action: "deliveries.ack",
   route: "POST /delivery/ack",
@@ -119,7 +146,7 @@ export const ack = operation({
   overQuota: true,
   reserved: true,
   body: settled,
-  results: { 200: Type.Object({ acknowledged: Type.Integer() }) },
+  results: { 200: Type.Object(acknowledgedCount) },
   mcp: {
     idempotent: true,
     core: ["delivery_ids"],
@@ -136,28 +163,8 @@ export const nack = operation({
   access: receiver,
   overQuota: true,
   reserved: true,
-  body: {
-    ...settled,
-    delay_seconds: Type.Optional(
-      Type.Number({
-        minimum: 0,
-        maximum: 86_400,
-        description:
-          "Seconds before the retry; 0: at once. Default: 1, 2, 4 … (±20 %) by attempt, at most 1 h.",
-      }),
-    ),
-    reason: Type.Optional(
-      Type.String({ maxLength: 500, description: "Why it failed.", examples: ["billing is closed"] }),
-    ),
-  },
-  results: {
-    200: Type.Object({
-      nacked: Type.Integer({ description: "Deliveries rejected." }),
-      dead_lettered: Type.Integer({
-        description: "Those dead-lettered because their retry budget was spent.",
-      }),
-    }),
-  },
+  body: rejected,
+  results: { 200: Type.Object(nackedCounts) },
   mcp: {
     core: ["delivery_ids", "lease", "reason", "delay_seconds"],
     aliases: {
@@ -165,6 +172,33 @@ export const nack = operation({
       ...{ delay: "delay_seconds", retry_after: "delay_seconds", retry_after_seconds: "delay_seconds" },
     },
   },
+});
+
+export const next = operation({
+  action: "deliveries.next",
+  route: "POST /delivery/next",
+  summary: "Settle deliveries and receive the next",
+  description:
+    "Acknowledges and rejects deliveries, and returns the next as a poll does: one request and one commit for what " +
+    "otherwise takes three. Settling does not wait, and stands if the caller disconnects. If the next cannot be " +
+    "claimed, the answer has none, and says what was settled. Repeat it without an `Idempotency-Key`: settling twice " +
+    "changes nothing, if rejections name their `lease`, and answers of more than 1 kB are not stored for a key.",
+  access: receiver,
+  overQuota: true,
+  body: {
+    ack: Type.Optional(
+      Type.Object(settled, { description: "Deliveries to acknowledge, as in `POST /delivery/ack`." }),
+    ),
+    nack: Type.Optional(
+      Type.Object(rejected, { description: "Deliveries to reject, as in `POST /delivery/nack`." }),
+    ),
+    ...wanted,
+  },
+  // Twice as much as a hundred ids with leases need for each of both: it may be in memory as long as the request waits.
+  maxBody: 65_536,
+  results: { 200: Type.Object({ ...received, ...acknowledgedCount, ...nackedCounts }) },
+  waits: true,
+  takes: true,
 });
 
 export const extend = operation({
@@ -248,4 +282,4 @@ export const stats = operation({
   errors: ["forbidden"],
 });
 
-export const deliveriesOperations = [poll, ack, nack, extend, stream, stats] as const;
+export const deliveriesOperations = [poll, ack, nack, next, extend, stream, stats] as const;

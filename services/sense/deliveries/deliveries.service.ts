@@ -24,7 +24,7 @@ import { AgentHealth } from "./health/health.ts";
 import { ProgressModel } from "./health/progress.model.ts";
 import { Progress } from "./health/progress.ts";
 import { notifyReady, type Ready } from "./notify.ts";
-import { POLL_TIMEOUT_MS, pollDeliveries } from "./poll.ts";
+import { nextDeliveries, POLL_TIMEOUT_MS, pollDeliveries } from "./poll.ts";
 import { type AgentsOfTenant, findReadyAgents } from "./ready-agents.ts";
 import { Receivers } from "./receive.ts";
 import type { Loaded } from "./recent-events.ts";
@@ -121,6 +121,10 @@ function receiverActions(domain: () => Domain): Record<string, ActionSchema> {
     ),
     ack: action(contract.ack, (ctx) => domain().settlements.ack(ctx)),
     nack: action(contract.nack, (ctx) => domain().settlements.nack(ctx)),
+    next: withTimeout(
+      POLL_TIMEOUT_MS,
+      action(contract.next, (ctx) => nextDeliveries(domain(), ctx)),
+    ),
     extend: action(contract.extend, (ctx) => domain().settlements.extend(ctx)),
   };
 }
@@ -275,6 +279,7 @@ function newDomain(
   const unmappedMs = Math.max(config.EVENT_RETENTION_DAYS, config.DEDUPE_DAYS) * DAY_MS;
   const deadLetters = new DeadLetters({ broker, store, deliveries, announcements, unmappedMs });
   return {
+    logger: broker.logger,
     deliveries,
     agents,
     claims,

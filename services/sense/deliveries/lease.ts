@@ -13,11 +13,12 @@ export type NamedLease = (delivery_id: string) => string | undefined;
 export function namedLeases(
   delivery_ids: readonly string[],
   given: string | readonly string[] | undefined,
+  field = "lease",
 ): NamedLease {
   if (typeof given !== "object") return () => given;
   if (given.length !== delivery_ids.length) {
     const got = `${given.length} for ${delivery_ids.length} deliveries`;
-    throw invalidValue("lease", `lease: expected one for all deliveries, or one for each, got ${got}.`);
+    throw invalidValue(field, `${field}: expected one for all deliveries, or one for each, got ${got}.`);
   }
   const leases = new Map(delivery_ids.map((id, index) => [id, given[index]]));
   return (id) => leases.get(id);

@@ -1,29 +1,91 @@
+import type { ServiceBroker } from "moleculer";
 import { type AgentCaller, type Call, hasScope } from "../../../lib/access/caller.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
-import { BATCH, MAX_WAIT_SECONDS, type poll } from "./deliveries.contract.ts";
+import type { Claimed, Claims } from "./claim.ts";
+import { BATCH, MAX_WAIT_SECONDS, type next, type poll } from "./deliveries.contract.ts";
 import { deliveryJson } from "./delivery-json.ts";
-import type { Receivers } from "./receive.ts";
+import type { ReceiveRequest, Receivers } from "./receive.ts";
+import type { Settled, Settlements } from "./settle.ts";
 
 /** Limit of a long poll: as long as its caller asked for, plus the time to answer. */
 export const POLL_TIMEOUT_MS = (MAX_WAIT_SECONDS + 10) * 1000;
 
+type PollCall = Call<ParamsOf<typeof poll>>;
+
 /** Claims an agent's next deliveries, waiting for a first one if requested. */
-export async function pollDeliveries(
-  receivers: Receivers,
-  { params, meta }: Call<ParamsOf<typeof poll>>,
+export async function pollDeliveries(receivers: Receivers, call: PollCall): Promise<string> {
+  const { deliveries } = await receivers.receive(requestOf(call));
+  return answerOf(call, deliveries);
+}
+
+interface Receiving {
+  receivers: Receivers;
+  settlements: Pick<Settlements, "prepare">;
+  claims: Pick<Claims, "release">;
+  logger: ServiceBroker["logger"];
+}
+
+/**
+ * Settles deliveries and claims the next ones as a poll does.
+ *
+ * @throws what prevented settling; nothing is leased then
+ */
+export async function nextDeliveries(
+  { receivers, settlements, claims, logger }: Receiving,
+  call: Call<ParamsOf<typeof next>>,
 ): Promise<string> {
+  const { params, meta } = call;
+  const settling = await settlements.prepare(meta.caller as AgentCaller, params);
+  const isSettling = settling.ids.size > 0;
+  // Not in memory while it waits.
+  delete params.ack;
+  delete params.nack;
+  let deliveries: Claimed[] = [];
+  try {
+    ({ deliveries } = await receivers.receive({ ...requestOf(call), settling }));
+  } catch (err) {
+    await settling.write();
+    if (!isSettling) throw err;
+    logger.warn({ err }, "deliveries: settled, but the next could not be claimed");
+  }
+  try {
+    return answerOf(call, deliveries, await settling.write());
+  } catch (err) {
+    await releaseAll(claims, meta.caller as AgentCaller, deliveries);
+    throw err;
+  }
+}
+
+async function releaseAll(
+  claims: Pick<Claims, "release">,
+  { tenant_id, agent_id }: AgentCaller,
+  deliveries: Claimed[],
+): Promise<void> {
+  const [first] = deliveries;
+  const delivery_ids = deliveries.map(({ id }) => id);
+  // If this fails too, they are ready when the lease ends.
+  if (first)
+    await claims.release({ tenant_id, agent_id, lease: first.lease, delivery_ids }).catch(() => undefined);
+}
+
+function requestOf({ params, meta }: PollCall): ReceiveRequest {
   const { tenant_id, agent_id } = meta.caller as AgentCaller;
-  const { deliveries } = await receivers.receive({
+  return {
     tenant_id,
     agent_id,
     limit: clamp(params.limit ?? BATCH, 1, BATCH),
     wait_ms: clamp(params.wait ?? 0, 0, MAX_WAIT_SECONDS) * 1000,
     cancel_key: `${agent_id} ${meta.request_id}`,
     reads_memories: hasScope(meta.caller, "memory:read"),
-  });
-  // JSON text, so that stored events are passed on unparsed; the gateway sends text of this type as it is.
+  };
+}
+
+/** Returns JSON text, so that stored events are passed on unparsed; the gateway sends text of this type as it is. */
+function answerOf({ meta }: PollCall, deliveries: Claimed[], settled?: Settled): string {
   meta.$responseType = "application/json";
-  return `{"deliveries":[${deliveries.map((each) => deliveryJson(each)).join(",")}],"count":${deliveries.length}}`;
+  const list = deliveries.map((each) => deliveryJson(each)).join(",");
+  const counts = settled ? `,${JSON.stringify(settled).slice(1)}` : "}";
+  return `{"deliveries":[${list}],"count":${deliveries.length}${counts}`;
 }
 
 function clamp(value: number, least: number, most: number): number {

@@ -5,7 +5,7 @@ import { type Held, isUnder, type NamedLease } from "./lease.ts";
 import type { AgentsOfTenant, ReadyAgents } from "./ready-agents.ts";
 import { upToBytes } from "./size-limits.ts";
 
-interface ReceiveRequest extends ClaimRequest {
+export interface ReceiveRequest extends ClaimRequest {
   /** How long to wait for a first delivery. */
   wait_ms: number;
   /** Set by streams: limit of deliveries in flight on all of the agent's streams. */
@@ -131,7 +131,7 @@ export class Receivers {
       const cancel = new AbortController();
       if (request.wait_ms > 0) this.#cancellable.set(request.cancel_key, cancel);
       try {
-        return await this.#claimOrWait(queue, request, cancel.signal);
+        return await this.#claimOrWait(queue, request, cancel);
       } finally {
         if (this.#cancellable.get(request.cancel_key) === cancel)
           this.#cancellable.delete(request.cancel_key);
@@ -144,7 +144,8 @@ export class Receivers {
     this.#cancellable.get(key)?.abort();
   }
 
-  async #claimOrWait(queue: AgentQueue, request: ReceiveRequest, cancelled: AbortSignal): Promise<Received> {
+  async #claimOrWait(queue: AgentQueue, request: ReceiveRequest, cancel: AbortController): Promise<Received> {
+    const { signal: cancelled } = cancel;
     const deadline = performance.now() + request.wait_ms;
     const wake = () => queue.wake();
     cancelled.addEventListener("abort", wake, { once: true });
@@ -153,6 +154,8 @@ export class Receivers {
       try {
         const { version } = queue;
         const claimed = await queue.run(() => this.#claim(queue, request, woken, cancelled));
+        // Whatever was claimed; a request that cannot settle waits no longer.
+        request.settling?.write().catch(() => cancel.abort());
         const left = deadline - performance.now();
         const isDone = claimed.deliveries.length > 0 || claimed.larger !== undefined;
         if (isDone || left <= 0 || this.#stopping || cancelled.aborted) {

@@ -8,7 +8,7 @@ import type { Store } from "../../../storage/connection.ts";
 import type { Update, Write } from "../../../storage/query.ts";
 import { noteChange, tally } from "../../../storage/traffic/tally.ts";
 import type { AgentSettingsCache } from "./agent-settings.ts";
-import type { Claims } from "./claim.ts";
+import type { Claims, Settling } from "./claim.ts";
 import { deadUpdate, spentReason } from "./dead-letter-state.ts";
 import type * as contract from "./deliveries.contract.ts";
 import { type DeliveryDoc, PENDING, type TimelineEntry, timelinePush } from "./deliveries.model.ts";
@@ -54,6 +54,10 @@ export interface Outcomes {
   failed: { id: string; lease: string; delay_seconds: number; reason: string }[];
 }
 
+/** What a request settles, and how many it were. */
+type ToSettle = Pick<ParamsOf<typeof contract.next>, "ack" | "nack">;
+export type Settled = Awaited<ReturnType<Settlements["ack"]>> & Awaited<ReturnType<Settlements["nack"]>>;
+
 const GIVE_UP_BATCH = 500;
 
 /** Acknowledges, returns and extends deliveries. */
@@ -64,25 +68,69 @@ export class Settlements {
     this.#deps = deps;
   }
 
-  async ack({ params: { delivery_ids }, meta }: Call<ParamsOf<typeof contract.ack>>) {
-    const { tenant_id, agent_id } = meta.caller as AgentCaller;
+  ack({ params, meta }: Call<ParamsOf<typeof contract.ack>>) {
+    return this.#ack(meta.caller as AgentCaller, params);
+  }
+
+  async nack({ params, meta }: Call<ParamsOf<typeof contract.nack>>) {
+    const write = await this.#prepareRejection(meta.caller as AgentCaller, params);
+    return write();
+  }
+
+  /** Reads what the settling needs, so that its writes can be sent together with a claim's. */
+  async prepare(caller: AgentCaller, { ack, nack }: ToSettle): Promise<Settling<Settled>> {
+    const reject = nack && (await this.#prepareRejection(caller, nack, "nack.lease"));
+    const ids = new Set([...(ack?.delivery_ids ?? []), ...(nack?.delivery_ids ?? [])]);
+    let settle: (() => Promise<Settled>) | undefined = this.#settler(caller, ack?.delivery_ids ?? [], reject);
+    let written = Promise.resolve<Settled>({ acknowledged: 0, nacked: 0, dead_lettered: 0 });
+    const write = () => {
+      if (!settle) return written;
+      written = settle().finally(() => ids.clear());
+      // Callers that do not await it go on; the request itself does.
+      written.catch(() => {});
+      // The request may wait for long, and needs what it named no more.
+      settle = undefined;
+      return written;
+    };
+    return { ids, write };
+  }
+
+  #settler(caller: AgentCaller, delivery_ids: string[], reject?: () => ReturnType<Settlements["nack"]>) {
+    return async (): Promise<Settled> => {
+      const [acknowledged, rejected] = await Promise.all([
+        delivery_ids.length ? this.#ack(caller, { delivery_ids }) : { acknowledged: 0 },
+        reject?.() ?? { nacked: 0, dead_lettered: 0 },
+      ]);
+      return { ...acknowledged, ...rejected };
+    };
+  }
+
+  async #ack(
+    { tenant_id, agent_id }: AgentCaller,
+    { delivery_ids }: Pick<ParamsOf<typeof contract.ack>, "delivery_ids">,
+  ) {
     const acknowledged = await this.#acknowledge({ tenant_id, agent_id, delivery_ids });
     this.#deps.receivers.removeInFlight(agent_id, delivery_ids);
     return { acknowledged };
   }
 
-  async nack({ params, meta }: Call<ParamsOf<typeof contract.nack>>) {
-    const { delivery_ids, lease, delay_seconds, reason } = params;
-    const { tenant_id, agent_id } = meta.caller as AgentCaller;
-    const named = namedLeases(delivery_ids, lease);
-    const { ready, ...counts } = await this.#nack({
+  async #prepareRejection(
+    { tenant_id, agent_id }: AgentCaller,
+    { delivery_ids, lease, delay_seconds, reason }: ParamsOf<typeof contract.nack>,
+    field?: string,
+  ) {
+    const named = namedLeases(delivery_ids, lease, field);
+    const write = await this.#prepareNack({
       ...{ tenant_id, agent_id, delivery_ids, named },
       ...(delay_seconds !== undefined && { delay: () => delay_seconds }),
       reason: () => reason,
     });
-    this.#deps.receivers.removeInFlight(agent_id, delivery_ids, named);
-    if (ready) this.#deps.notifyReady([{ tenant_id, agent_id }]);
-    return counts;
+    return async () => {
+      const { ready, ...counts } = await write();
+      this.#deps.receivers.removeInFlight(agent_id, delivery_ids, named);
+      if (ready) this.#deps.notifyReady([{ tenant_id, agent_id }]);
+      return counts;
+    };
   }
 
   /** Extends leases to `seconds` from now. */
@@ -127,12 +175,13 @@ export class Settlements {
     if (acknowledged.length) await this.#acknowledge({ tenant_id, agent_id, delivery_ids: acknowledged });
     const failures = new Map(failed.map((each) => [each.id, each]));
     if (failures.size === 0) return;
-    await this.#nack({
+    const write = await this.#prepareNack({
       ...{ tenant_id, agent_id, delivery_ids: [...failures.keys()] },
       delay: (_, id) => failures.get(id)?.delay_seconds as number,
       reason: (id) => failures.get(id)?.reason,
       named: (id) => failures.get(id)?.lease,
     });
+    await write();
   }
 
   /** Dead-letters an agent's ready deliveries created before a time, in ms: no receiver can be reached. */
@@ -181,10 +230,10 @@ export class Settlements {
   }
 
   /**
-   * Returns leased deliveries to the queue after a delay, or dead-letters them if their budget is spent. Deliveries
-   * without a lease stay unchanged.
+   * Reads what a rejection changes. The returned function returns leased deliveries to the queue after a delay, or
+   * dead-letters them if their budget is spent. Deliveries without a lease stay unchanged.
    */
-  async #nack({ tenant_id, agent_id, delivery_ids, delay = (n) => backOff(n), reason, named }: Nack) {
+  async #prepareNack({ tenant_id, agent_id, delivery_ids, delay = (n) => backOff(n), reason, named }: Nack) {
     const { deliveries, store, agents, announcements, progress } = this.#deps;
     const { retry_budget } = await agents.get(tenant_id, agent_id);
     const at = new Date(store.now());
@@ -213,12 +262,14 @@ export class Settlements {
       ready ||= seconds <= 0;
       toRetry.push({ updateOne: { filter, update: retryUpdate(at, seconds, why) } });
     }
-    const [dead_lettered, retried] = await Promise.all([this.#write(toDead), this.#write(toRetry)]);
-    metrics.deliveriesNacked.inc(dead_lettered + retried);
-    metrics.deliveriesDeadLettered.inc(dead_lettered);
-    noteChange(tenant_id);
-    if (dead_lettered) announcements.nudge();
-    return { nacked: dead_lettered + retried, dead_lettered, ready };
+    return async () => {
+      const [dead_lettered, retried] = await Promise.all([this.#write(toDead), this.#write(toRetry)]);
+      metrics.deliveriesNacked.inc(dead_lettered + retried);
+      metrics.deliveriesDeadLettered.inc(dead_lettered);
+      noteChange(tenant_id);
+      if (dead_lettered) announcements.nudge();
+      return { nacked: dead_lettered + retried, dead_lettered, ready };
+    };
   }
 
   async #write(operations: Write<DeliveryDoc>[]): Promise<number> {

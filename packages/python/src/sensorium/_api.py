@@ -970,6 +970,31 @@ class Deliveries(Group[Mode]):
                 h.
             reason: Why it failed."""
 
+    @operation("POST", "/delivery/next", repeatable=True)
+    def next(
+        self,
+        *,
+        ack: Mapping[str, Any] | Unset = UNSET,
+        nack: Mapping[str, Any] | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        wait: float | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.DeliveriesNextResult:
+        """Settle deliveries and receive the next.
+
+        Acknowledges and rejects deliveries, and returns the next as a poll does: one request and one commit for what
+        otherwise takes three. Settling does not wait, and stands if the caller disconnects. If the next cannot be
+        claimed, the answer has none, and says what was settled. Repeat it without an `Idempotency-Key`: settling
+        twice changes nothing, if rejections name their `lease`, and answers of more than 1 kB are not stored for a
+        key. Needs the scope `receive`.
+
+        Args:
+            ack: Deliveries to acknowledge, as in `POST /delivery/ack`.
+            nack: Deliveries to reject, as in `POST /delivery/nack`.
+            limit: Maximum number of deliveries, 1 to 100; other values are clamped.
+            wait: Seconds to wait for a first delivery, 0 to 30; other values are clamped."""
+
     @operation("POST", "/delivery/extend", repeatable=True)
     def extend(
         self,

@@ -94,16 +94,21 @@ class _Listener:
         self._client = client
         self._handler = handler
         self._running: set[asyncio.Future[Any]] = set()
+        self._is_full = False
+        self._freed = asyncio.Event()
+        self._handled: list[tuple[str, asyncio.Future[bool]]] = []
+        """Deliveries that the next request acknowledges, and whether it did."""
 
     async def receive(self, concurrency: int, count: int | None) -> None:
         left, failures = count, 0
         while not self.stopping.is_set() and left != 0:
-            free = min(concurrency - len(self._running), MOST_AT_ONCE, *([] if left is None else [left]))
+            busy = len(self._running) - len(self._handled)
+            free = min(concurrency - busy, MOST_AT_ONCE, *([] if left is None else [left]))
             if free <= 0:
-                await _first_of(self._running, self.stopping)
+                await self._wait_for_capacity()
                 continue
             try:
-                answer = await _unless(self.stopping, self._client.deliveries.poll(limit=free, wait=WAIT))
+                answer = await self._next(free)
                 failures = 0
             except SensoriumError as error:
                 if _is_final(error):
@@ -117,9 +122,57 @@ class _Listener:
                 delivery = Delivery(each.id, dict(each.payload), each.attempt_count)
                 task = asyncio.create_task(self._run(delivery, each))
                 self._running.add(task)
-                task.add_done_callback(self._running.discard)
+                task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Future[Any]) -> None:
+        self._running.discard(task)
+        self._freed.set()
+
+    async def _wait_for_capacity(self) -> None:
+        """Waits until a handler has ended: the next request acknowledges its delivery."""
+        self._freed.clear()
+        self._is_full = True
+        try:
+            await _unless(self.stopping, self._freed.wait())
+        finally:
+            self._is_full = False
+
+    async def _next(self, limit: int) -> models.DeliveriesNextResult | None:
+        ids = [each for each, _ in self._handled[:MOST_AT_ONCE]]
+        ack = {"delivery_ids": ids} if ids else UNSET
+        asked = self._take_handled(len(ids))
+        try:
+            request = self._client.deliveries.next(ack=ack, limit=limit, wait=WAIT)
+            answer: models.DeliveriesNextResult | None = await _unless(self.stopping, request)
+            asked(answer is not None)
+            return answer
+        finally:
+            asked(False)
+
+    def _take_handled(self, count: int) -> Callable[[bool], None]:
+        """Takes the first; the returned function says whether they were acknowledged. The others do so themselves."""
+        taken, others = self._handled[:count], self._handled[count:]
+        self._handled = []
+
+        def say(these: list[tuple[str, asyncio.Future[bool]]], acknowledged: bool) -> None:
+            for _, settled in these:
+                if not settled.done():
+                    settled.set_result(acknowledged)
+
+        say(others, False)
+        return lambda acknowledged: say(taken, acknowledged)
+
+    async def _acknowledge(self, delivery_id: str) -> None:
+        if self._is_full and not self.stopping.is_set():
+            settled = asyncio.get_running_loop().create_future()
+            self._handled.append((delivery_id, settled))
+            self._freed.set()
+            if await settled:
+                return
+        await self._settle(lambda: self._client.deliveries.ack(delivery_ids=[delivery_id]))
 
     async def finish(self) -> None:
+        self._take_handled(0)
         await asyncio.gather(*self._running, return_exceptions=True)
 
     async def cancel(self) -> None:
@@ -131,7 +184,6 @@ class _Listener:
     async def _run(self, delivery: Delivery, leased: models.DeliveryEvent) -> None:
         length = max(SHORTEST_LEASE, seconds_until(self._client._connection, leased.lease_expires_at))
         extending = asyncio.create_task(self._extend(delivery.id, leased.lease, length))
-        ids = [delivery.id]
         try:
             result = self._handler(delivery)
             if inspect.isawaitable(result):
@@ -148,14 +200,14 @@ class _Listener:
             )
             await self._settle(
                 lambda: self._client.deliveries.nack(
-                    delivery_ids=ids,
+                    delivery_ids=[delivery.id],
                     lease=leased.lease,
                     reason=reason,
                     delay_seconds=UNSET if delay is None else delay,
                 )
             )
         else:
-            await self._settle(lambda: self._client.deliveries.ack(delivery_ids=ids))
+            await self._acknowledge(delivery.id)
         finally:
             extending.cancel()
             await asyncio.gather(extending, return_exceptions=True)

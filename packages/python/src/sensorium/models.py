@@ -732,6 +732,16 @@ class DeliveriesNackResult(Model):
     """Those dead-lettered because their retry budget was spent."""
 
 
+class DeliveriesNextResult(Model):
+    deliveries: list[DeliveryEvent]
+    count: int
+    acknowledged: int
+    nacked: int
+    """Deliveries rejected."""
+    dead_lettered: int
+    """Those dead-lettered because their retry budget was spent."""
+
+
 class DeliveriesPollResult(Model):
     deliveries: list[DeliveryEvent]
     count: int

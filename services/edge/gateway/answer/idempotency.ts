@@ -17,7 +17,7 @@ import { errorAnswer } from "./respond.ts";
 const MAX_KEY_CHARACTERS = 255;
 /** Larger bodies are stored as blobs: calls between nodes must stay short. */
 const LARGE = 262_144;
-/** A tenant over its quota gets only short answers stored. */
+/** A tenant over its quota, and a claim, whose answers could fill the disk, get only short answers stored. */
 const SMALL = 1024;
 
 type OpenRequest = IdempotencyKey & { fingerprint: string; lease: string };
@@ -69,7 +69,7 @@ export async function once(
 
   const { lease, seed } = opening;
   const close = async (given: Answer, secret: boolean, again: { again?: true } = {}) => {
-    const isFull = usage.isFull(place.tenant_id) && lengthOf(given) > SMALL;
+    const isFull = (op.takes || usage.isFull(place.tenant_id)) && lengthOf(given) > SMALL;
     const answer = secret
       ? toKept(given)
       : isFull

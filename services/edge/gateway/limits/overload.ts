@@ -3,7 +3,7 @@ import { type Fault, unavailable } from "../../../../lib/contract/faults.ts";
 import { FairQueue, type Share } from "../../../../lib/queue/fair-queue.ts";
 
 const SAMPLE_MS = 250;
-/** Limits of open streams: in total, and per caller. */
+/** Limits of open streams, and of changes that wait: in total, and per caller. */
 const MAX_STREAMS = 10_000;
 const MAX_STREAMS_OF_CALLER = 100;
 
@@ -23,6 +23,8 @@ export class Overload {
   /** Apart from other writes, which could take all places: these free capacity, or keep work alive. */
   readonly #reserved: FairQueue;
   readonly #streams = places(MAX_STREAMS, MAX_STREAMS_OF_CALLER);
+  /** Changes that may wait for long afterwards: a wait takes no place of writes. */
+  readonly #waiting = places(MAX_STREAMS, MAX_STREAMS_OF_CALLER);
   #lagMs = 0;
   #timer: NodeJS.Timeout | undefined;
 
@@ -61,6 +63,7 @@ export class Overload {
   enter(op: Operation, share: Share): Leave | null {
     if (op.stream) return this.#streams.enter(share);
     if (op.method === "GET") return null;
+    if (op.waits) return this.#waiting.enter(share);
     return (op.reserved ? this.#reserved : this.#writes).enter(share);
   }
 }
