@@ -1,5 +1,6 @@
 /** The parts of WebAssembly in use, which are missing from Node's types. */
 declare namespace WebAssembly {
+  function validate(bytes: Uint8Array): boolean;
   class Module {
     constructor(bytes: Uint8Array);
   }

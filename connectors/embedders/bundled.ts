@@ -1,12 +1,14 @@
 import { WorkerThread } from "../../lib/worker-thread.ts";
 import { type Embedder, PATIENCE_MS } from "./embedder.ts";
-import { averageOf, splitText } from "./split-text.ts";
+import { averageOf, PART, splitText } from "./split-text.ts";
 
 /** The model embeds a few short texts together faster than one after the other. */
 const QUERIES_AT_ONCE = 8;
-/** After this many queries in a row one piece of a text is embedded, and a query waits for no more than that. */
+/** After this many queries in a row pieces of texts are embedded once. */
 const QUERIES_BETWEEN_TEXTS = 16;
-const BATCH = 16;
+const BATCH = 32;
+/** While one batch is saved and compared, the next is embedded. */
+const BATCHES_AT_ONCE = 2;
 /** Loading the model takes no longer even on a slow machine; only the first query after a pause waits for it. */
 const COLD_PATIENCE_MS = 1500;
 /** Ends the thread after this long without work: with the model it takes 60 MB. */
@@ -15,19 +17,19 @@ const IDLE_MS = 600_000;
 type Answer = { vectors: Float32Array[] } | { failed: string };
 
 interface Job {
-  texts: string[];
-  resolve(vectors: Float32Array[]): void;
+  text: string;
+  resolve(vector: Float32Array): void;
   reject(err: Error): void;
 }
 
 /**
  * The Universal Sentence Encoder (lite, English, 512 components) in a separate thread, started on demand. Queries go
- * first and together; everything else goes piece by piece between them.
+ * first and together; everything else goes between them, in pieces of texts.
  */
 export class BundledEmbedder implements Embedder {
   readonly model = "bundled use-lite-en-0.2.0";
   readonly batch = BATCH;
-  readonly batchesAtOnce = 1;
+  readonly batchesAtOnce = BATCHES_AT_ONCE;
   readonly queriesAtOnce = QUERIES_AT_ONCE;
   readonly #thread = new WorkerThread<string[], Answer>({
     name: "embedder",
@@ -47,15 +49,13 @@ export class BundledEmbedder implements Embedder {
 
   async embedQuery(text: string): Promise<Float32Array> {
     const [first = ""] = splitText(text);
-    const [vector] = await this.#add(this.#urgent, [first]);
-    return vector as Float32Array;
+    return this.#add(this.#urgent, first);
   }
 
   async embedTexts(texts: string[]): Promise<Float32Array[]> {
     const embedded = texts.map(async (text) => {
-      // One piece at a time, so that a query waits for no more than that.
-      const parts = splitText(text).map((part) => this.#add(this.#patient, [part]));
-      return averageOf((await Promise.all(parts)).flat());
+      const parts = splitText(text).map((part) => this.#add(this.#patient, part));
+      return averageOf(await Promise.all(parts));
     });
     return Promise.all(embedded);
   }
@@ -65,10 +65,10 @@ export class BundledEmbedder implements Embedder {
     await this.#thread.close();
   }
 
-  #add(queue: Job[], texts: string[]): Promise<Float32Array[]> {
+  #add(queue: Job[], text: string): Promise<Float32Array> {
     if (this.#isClosed) return Promise.reject(new Error("the embedder is closed"));
     return new Promise((resolve, reject) => {
-      queue.push({ texts, resolve, reject });
+      queue.push({ text, resolve, reject });
       this.#next();
     });
   }
@@ -79,7 +79,7 @@ export class BundledEmbedder implements Embedder {
     if (jobs.length === 0) return;
     this.#running = jobs;
     this.#thread
-      .request(jobs.flatMap(({ texts }) => texts))
+      .request(jobs.map(({ text }) => text))
       .then(
         (answer) => this.#settle(jobs, answer),
         (err) => this.#refuse([...jobs, ...this.#urgent.splice(0), ...this.#patient.splice(0)], err),
@@ -95,16 +95,26 @@ export class BundledEmbedder implements Embedder {
     const isTextsTurn = this.#passed >= QUERIES_BETWEEN_TEXTS && this.#patient.length > 0;
     if (this.#urgent.length === 0 || isTextsTurn) {
       this.#passed = 0;
-      return this.#patient.splice(0, 1);
+      return this.#patient.splice(0, this.#piecesTogether());
     }
     const queries = this.#urgent.splice(0, QUERIES_AT_ONCE);
     this.#passed += queries.length;
     return queries;
   }
 
+  /** Counts the next pieces that are no longer together than one may be: a query waits for no more than that. */
+  #piecesTogether(): number {
+    let characters = 0;
+    const tooMany = this.#patient.findIndex(({ text }) => {
+      characters += text.length;
+      return characters > PART;
+    });
+    return tooMany < 0 ? this.#patient.length : Math.max(1, tooMany);
+  }
+
   #settle(jobs: Job[], answer: Answer): void {
     if ("failed" in answer) this.#refuse(jobs, new Error(answer.failed));
-    else for (const { texts, resolve } of jobs) resolve(answer.vectors.splice(0, texts.length));
+    else for (const [i, { resolve }] of jobs.entries()) resolve(answer.vectors[i] as Float32Array);
   }
 
   #refuse(jobs: Job[], err: Error): void {

@@ -1,7 +1,7 @@
 import { beginningOf } from "../../lib/text/beginning.ts";
 
-/** The model's time grows with the length of a text, and it keeps little of a long one. */
-const PART = 500;
+/** Most characters of a part. The model's time grows with the length of a text, and it keeps little of a long one. */
+export const PART = 500;
 /** Only this many parts of a text count. */
 const MAX_PARTS = 6;
 

@@ -87,7 +87,10 @@ export class TenantIndex {
     };
   }
 
-  /** Returns the nearest few entries of the same owner, scope and type with a cosine of at least `least`. */
+  /**
+   * Returns the nearest few entries of the same owner, scope and type with a cosine of at least `least`; of those equally
+   * near the ones stored next to it, so that each of many copies has others than all have.
+   */
   nearDuplicates(id: string, least: number): { id: string; similarity: number }[] {
     const row = this.#table.rowOf(id);
     const own = row === undefined ? null : this.#vectors?.get(row);
@@ -96,9 +99,13 @@ export class TenantIndex {
     const duplicates = found.flatMap(({ row: other, cosine }) => {
       const entry = this.#table.entries[other];
       const isOther = other !== row && this.#table.isOfOneGroup(row, other);
-      return entry && isOther && !entry.superseded ? [{ id: entry.id, similarity: cosine }] : [];
+      const distance = Math.abs(other - row);
+      return entry && isOther && !entry.superseded ? [{ id: entry.id, similarity: cosine, distance }] : [];
     });
-    return duplicates.sort((a, b) => b.similarity - a.similarity).slice(0, MOST_DUPLICATES);
+    return duplicates
+      .sort((a, b) => b.similarity - a.similarity || a.distance - b.distance)
+      .slice(0, MOST_DUPLICATES)
+      .map(({ id, similarity }) => ({ id, similarity }));
   }
 
   #matchVectors(vector: Float32Array | null, visible: Uint8Array): VectorMatches {

@@ -249,6 +249,36 @@ describe("an embedder", () => {
   });
 });
 
+test("of many memories that say the same each is proposed, but none more than three times", async () => {
+  const same = {
+    content: "the sextant needs a new mirror",
+    title: "Sextant",
+    type: "semantic",
+    scope: "agent",
+  };
+  const memories = Array.from({ length: 40 }, () => same);
+  const { results } = ok(await cast.carol.post("/memories/batch", { memories }));
+  const ids = new Set<string>(results.map(({ memory }: { memory: { id: string } }) => memory.id));
+  const open = async () => {
+    const { merge_proposals } = ok(
+      await cast.orgAdmin.get("/memories/merge-proposals?status=open&limit=200"),
+    );
+    return merge_proposals
+      .map((each: Record<string, string>) => [each.memory_a_id, each.memory_b_id])
+      .filter(([a]: string[]) => ids.has(a as string)) as [string, string][];
+  };
+  await settle(async () => new Set((await open()).flat()).size === ids.size, { what: "proposals for each" });
+  // One more is compared with all of them.
+  const last = await remember(cast.carol, same);
+  ids.add(last.id);
+  await settle(async () => (await open()).flat().includes(last.id), { what: "a proposal for the last" });
+  const pairs = await open();
+  expect(pairs).toHaveLength(ids.size - 1);
+  const counts = [...ids].map((id) => pairs.filter((pair) => pair.includes(id)).length);
+  expect(Math.min(...counts)).toBeGreaterThanOrEqual(1);
+  expect(Math.max(...counts)).toBeLessThanOrEqual(3);
+});
+
 test("what says nearly the same is proposed to be merged", async () => {
   const content = "the chronometer loses two seconds a day";
   const first = await remember(cast.carol, { content, title: "Clock" });

@@ -19,6 +19,7 @@ test.each([
   ["flag, as a word", { PUSH_ALLOW_PRIVATE: "true" }, { PUSH_ALLOW_PRIVATE: true }],
   ["flag, as a number", { PUSH_ALLOW_PRIVATE: "0" }, { PUSH_ALLOW_PRIVATE: false }],
   ["list", { SERVICES: "events, deliveries,," }, { SERVICES: ["events", "deliveries"] }],
+  ["text, with its space at the end", { EMBEDDER_QUERY_PREFIX: "query: " }, {}],
   ["one of some", { LOG_LEVEL: "debug" }, { LOG_LEVEL: "debug" }],
   ["several servers of NATS", { NATS_URL: "nats://a:4222,nats://b:4222" }, {}],
   ["a replica set", { MONGO_URL: "mongodb://u:p%2F@a:27017,b:27018/d?replicaSet=rs", SECRET_KEY: KEY }, {}],

@@ -1,33 +1,19 @@
-import { KERNEL } from "./kernel.wasm.ts";
+import { fastestSpelling, type Kernel, kernelIn, ROW_SCALE_BYTES } from "./kernel.ts";
 import type { Tensor } from "./tensors.ts";
 import { type Block, type Matrix, type Norm, Weights } from "./weights.ts";
 
 /** Only this many pieces of a text count. */
 const MOST_PIECES = 128;
 /** Rows that the kernel multiplies at a time. */
-const TOGETHER = 6;
+const TOGETHER = 4;
 /** The most pieces that pass through the model together. */
-const ROWS = 43 * TOGETHER;
+const ROWS = 64 * TOGETHER;
 const WIDTH = 512;
 const WIDEST = 1536;
 const HEADS = 4;
-/** Prevents a division by zero when all numbers of a row are equal. */
-const EPSILON = 1e-6;
-
-interface Kernel {
-  multiply(
-    rows: number,
-    depth: number,
-    columns: number,
-    left: number,
-    right: number,
-    bias: number,
-    least: number,
-    out: number,
-  ): void;
-  dot(a: number, b: number, count: number): number;
-  add(to: number, from: number, count: number, share: number): void;
-}
+/** Shares of a text's rows; the kernel writes a little after the last. */
+const MOST_SHARES = MOST_PIECES + 4;
+const NUMBER_BYTES = Float32Array.BYTES_PER_ELEMENT;
 
 interface Layer {
   norm: Norm;
@@ -49,13 +35,15 @@ interface Span {
 
 /**
  * The transformer of the Universal Sentence Encoder (lite): two layers of attention and hidden units, each after a norm
- * and with a residual connection, then the mean over a text's pieces through one more.
+ * and with a residual connection, then the mean over a text's pieces through one more. Matrices multiply integers: their
+ * weights have 8 bits, and each row of values is rounded to 7 bits before.
  */
 export class Encoder {
   readonly #kernel: Kernel;
   readonly #embeddings: Float32Array;
-  /** Frequencies of the waves that encode a piece's position. */
-  readonly #frequencies: Float32Array;
+  /** Waves that encode a piece's position, by position. */
+  readonly #positions: Float32Array;
+  readonly #embeddingWidth: number;
   readonly #layers: Layer[];
   readonly #last: Matrix;
   /** The values passed from layer to layer, and intermediate results. */
@@ -63,21 +51,29 @@ export class Encoder {
   readonly #normed: Block;
   readonly #wide: Block;
   readonly #made: Block;
+  readonly #shares: Block;
+  /** Rows rounded for a product, and their scales. */
+  readonly #rounded: number;
+  readonly #scales: number;
 
   /** @param tensors of the model, by the names of `readTensors` */
-  constructor(tensors: ReadonlyMap<string, Tensor>) {
-    const weights = new Weights(tensors, ROWS * (3 * WIDTH + WIDEST));
-    const module = new WebAssembly.Module(Buffer.from(KERNEL, "base64"));
-    const instance = new WebAssembly.Instance(module, { host: { memory: weights.memory } });
-    this.#kernel = instance.exports as unknown as Kernel;
-    this.#embeddings = weights.table("Embeddings_en");
-    this.#frequencies = weights.table("Layer_0/AddTimingSignal/TimingSignal/ExpandDims_1");
+  constructor(tensors: ReadonlyMap<string, Tensor>, spelling = fastestSpelling()) {
+    const numbers = ROWS * (3 * WIDTH + WIDEST) + MOST_SHARES;
+    const weights = new Weights(tensors, numbers * NUMBER_BYTES + ROWS * (WIDEST + ROW_SCALE_BYTES));
+    this.#kernel = kernelIn(weights.memory, spelling);
+    this.#embeddings = weights.tensor("Embeddings_en").values.slice();
+    const frequencies = weights.tensor("Layer_0/AddTimingSignal/TimingSignal/ExpandDims_1").values;
+    this.#embeddingWidth = 2 * frequencies.length;
+    this.#positions = positionsOf(frequencies);
     this.#layers = ["Layer_0", "Layer_1"].map((name) => layerOf(weights, name, tensors.has(`${name}/dense`)));
     this.#last = weights.matrix("hidden_layers/tanh_layer_0");
     this.#stream = weights.block(ROWS * WIDTH);
     this.#normed = weights.block(ROWS * WIDTH);
     this.#wide = weights.block(ROWS * WIDEST);
     this.#made = weights.block(ROWS * WIDTH);
+    this.#shares = weights.block(MOST_SHARES);
+    this.#rounded = weights.claim(ROWS * WIDEST);
+    this.#scales = weights.claim(ROWS * ROW_SCALE_BYTES);
   }
 
   /** Returns unit vectors of texts, each given as the numbers of its pieces, at least one. */
@@ -107,42 +103,47 @@ export class Encoder {
       rows += ids.length;
     }
     for (const layer of this.#layers) this.#through(layer, spans, rows);
-    for (const [i, span] of spans.entries()) this.#mean(span, i);
-    this.#multiply(this.#normed, texts.length, this.#last, this.#made);
+    this.#multiply(this.#stream, texts.length, this.#last, this.#made);
     return texts.map((_, i) => unit(this.#made.values.subarray(i * WIDTH, (i + 1) * WIDTH)));
   }
 
   /** Embeds a piece's meaning and its position in the text. */
   #embed(ids: readonly number[], row: number): void {
-    const frequencies = this.#frequencies;
-    const width = 2 * frequencies.length;
-    for (const [position, id] of ids.entries()) {
-      const to = (row + position) * width;
-      const from = id * width;
-      for (let i = 0; i < width; i++) {
-        const angle = position * (frequencies[i % frequencies.length] as number);
-        const where = i < frequencies.length ? Math.sin(angle) : Math.cos(angle);
+    const width = this.#embeddingWidth;
+    for (const [position, id] of ids.entries())
+      for (let i = 0; i < width; i++)
         // The model was trained with the piece counted twice.
-        this.#stream.values[to + i] = 2 * (this.#embeddings[from + i] as number) + where;
-      }
-    }
+        this.#stream.values[(row + position) * width + i] =
+          2 * (this.#embeddings[id * width + i] as number) +
+          (this.#positions[position * width + i] as number);
   }
 
+  /** From and to `stream`, where the last layer leaves one row per text: the mean of the text's rows. */
   #through(layer: Layer, spans: readonly Span[], rows: number): void {
     const [stream, normed, wide, made] = [this.#stream, this.#normed, this.#wide, this.#made];
-    normalise(stream, rows, layer.norm, normed);
+    this.#normalise(stream, rows, layer.norm, normed);
     this.#multiply(normed, rows, layer.attend, wide);
     for (const span of spans) this.#attend(span, layer.combine.depth);
     this.#multiply(normed, rows, layer.combine, made);
-    if (layer.widen) {
-      this.#multiply(stream, rows, layer.widen, normed);
-      stream.values.set(normed.values.subarray(0, rows * WIDTH));
-    }
-    this.#kernel.add(stream.at, made.at, rows * WIDTH, 1);
-    normalise(stream, rows, layer.hiddenNorm, normed);
+    if (layer.widen) this.#multiply(stream, rows, layer.widen, stream);
+    this.#kernel.add(stream.at, made.at, rows * WIDTH);
+    this.#normalise(stream, rows, layer.hiddenNorm, normed);
     this.#multiply(normed, rows, layer.hidden, wide, 0);
-    this.#multiply(wide, rows, layer.narrow, made);
-    this.#kernel.add(stream.at, made.at, rows * WIDTH, 1);
+    let left = rows;
+    if (layer === this.#layers.at(-1)) {
+      // The product of a mean is the mean of the products, with fewer rows to multiply.
+      for (const [i, span] of spans.entries()) {
+        this.#mean(stream, span, WIDTH, i);
+        this.#mean(wide, span, WIDEST, i);
+      }
+      left = spans.length;
+    }
+    this.#multiply(wide, left, layer.narrow, made);
+    this.#kernel.add(stream.at, made.at, left * WIDTH);
+  }
+
+  #normalise(from: Block, rows: number, { scale, bias, width }: Norm, to: Block): void {
+    this.#kernel.normalise(rows, width, from.at, scale, bias, to.at);
   }
 
   /**
@@ -150,36 +151,32 @@ export class Encoder {
    * `normed`.
    */
   #attend({ from, to }: Span, width: number): void {
-    const kernel = this.#kernel;
     const size = width / HEADS;
-    const shares = new Float32Array(to - from);
-    const address = (row: number, column: number) => this.#wide.at + (row * 3 * width + column) * 4;
-    this.#normed.values.fill(0, from * width, to * width);
+    const factor = 1 / Math.sqrt(size);
+    const stride = 3 * width * NUMBER_BYTES;
+    const address = (row: number, column: number) => this.#wide.at + row * stride + column * NUMBER_BYTES;
     for (let head = 0; head < width; head += size)
       for (let row = from; row < to; row++) {
-        const query = address(row, head);
-        for (let other = from; other < to; other++)
-          shares[other - from] = kernel.dot(query, address(other, width + head), size) / Math.sqrt(size);
-        softmax(shares);
-        const out = this.#normed.at + (row * width + head) * 4;
-        for (let other = from; other < to; other++)
-          kernel.add(out, address(other, 2 * width + head), size, shares[other - from] as number);
+        const [keys, values] = [address(from, width + head), address(from, 2 * width + head)];
+        const out = this.#normed.at + (row * width + head) * NUMBER_BYTES;
+        const { at: shares } = this.#shares;
+        this.#kernel.attend(address(row, head), keys, values, to - from, stride, size, factor, shares, out);
       }
   }
 
-  /** Writes the mean of a text's rows to one row of `normed`. */
-  #mean({ from, to }: Span, row: number): void {
-    this.#normed.values.fill(0, row * WIDTH, (row + 1) * WIDTH);
-    const out = this.#normed.at + row * WIDTH * 4;
-    for (let each = from; each < to; each++)
-      this.#kernel.add(out, this.#stream.at + each * WIDTH * 4, WIDTH, 1 / (to - from));
+  /** Writes the mean of a text's rows to row `row`, which is none of a later text's. */
+  #mean({ at }: Block, { from, to }: Span, width: number, row: number): void {
+    const stride = width * NUMBER_BYTES;
+    this.#shares.values.fill(1 / (to - from));
+    this.#kernel.blend(this.#shares.at, at + from * stride, to - from, stride, width, at + row * stride);
   }
 
-  /** Rows after the last are multiplied too; they hold stale values that nobody reads. */
+  /** `to` may be `from`. Rows after the last are multiplied too; they hold stale values that nobody reads. */
   #multiply(from: Block, rows: number, matrix: Matrix, to: Block, least = Number.NEGATIVE_INFINITY): void {
-    const { at, bias, depth, columns } = matrix;
+    const { at, depth, columns } = matrix;
     const filled = Math.ceil(rows / TOGETHER) * TOGETHER;
-    this.#kernel.multiply(filled, depth, columns, from.at, at, bias, least, to.at);
+    this.#kernel.quantise(rows, depth, from.at, this.#rounded, this.#scales);
+    this.#kernel.multiply(filled, depth, columns, this.#rounded, this.#scales, at, least, to.at);
   }
 }
 
@@ -195,25 +192,13 @@ function layerOf(weights: Weights, name: string, widens: boolean): Layer {
   };
 }
 
-/** Normalises each row to mean 0 and deviation 1, then scales it for the layer. */
-function normalise({ values }: Block, rows: number, { scale, bias }: Norm, { values: out }: Block): void {
-  const width = scale.length;
-  for (let at = 0; at < rows * width; at += width) {
-    let mean = 0;
-    for (let i = 0; i < width; i++) mean += (values[at + i] as number) / width;
-    let variance = 0;
-    for (let i = 0; i < width; i++) variance += ((values[at + i] as number) - mean) ** 2 / width;
-    const by = 1 / Math.sqrt(variance + EPSILON);
-    for (let i = 0; i < width; i++)
-      out[at + i] = ((values[at + i] as number) - mean) * by * (scale[i] as number) + (bias[i] as number);
-  }
-}
-
-function softmax(values: Float32Array): void {
-  const most = values.reduce((a, b) => Math.max(a, b));
-  let sum = 0;
-  for (let i = 0; i < values.length; i++) sum += values[i] = Math.exp((values[i] as number) - most);
-  for (let i = 0; i < values.length; i++) values[i] = (values[i] as number) / sum;
+/** Returns a row per position: sines of the frequencies, then cosines. */
+function positionsOf(frequencies: Float32Array): Float32Array {
+  const width = 2 * frequencies.length;
+  return Float32Array.from({ length: MOST_PIECES * width }, (_, i) => {
+    const angle = Math.floor(i / width) * (frequencies[i % frequencies.length] as number);
+    return i % width < frequencies.length ? Math.sin(angle) : Math.cos(angle);
+  });
 }
 
 /** Returns a unit vector, after the hyperbolic tangent. */

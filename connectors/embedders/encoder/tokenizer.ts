@@ -25,21 +25,26 @@ interface Encoded {
 
 /** Cuts a text into its most probable pieces (SentencePiece, unigram language model). */
 export class Tokenizer {
-  readonly #pieces = new Map<string, Piece>();
+  /** The pieces, and null for what only begins one. */
+  readonly #pieces = new Map<string, Piece | null>();
   readonly #lengths: number[];
   readonly #scores: number[];
   /** Whether they count as words: numbers and punctuation are unlikely in every language. */
   readonly #areWords: boolean[];
-  readonly #longest: number;
 
   /** @param vocabulary the pieces with their scores; a piece's number is its position */
   constructor(vocabulary: readonly [string, number][]) {
     this.#lengths = vocabulary.map(([piece]) => piece.length);
     this.#areWords = vocabulary.map(([piece], id) => id === UNKNOWN || LETTER.test(piece));
     this.#scores = vocabulary.map(([, score], id) => (id === UNKNOWN ? UNKNOWN_SCORE : score));
-    for (const [id, [piece, score]] of vocabulary.entries())
-      if (id >= RESERVED) this.#pieces.set(piece, { id, score });
-    this.#longest = Math.max(...this.#lengths);
+    for (const [id, [piece, score]] of vocabulary.entries()) {
+      if (id < RESERVED) continue;
+      this.#pieces.set(piece, { id, score });
+      for (let end = 1; end < piece.length; end++) {
+        const beginning = piece.slice(0, end);
+        if (!this.#pieces.has(beginning)) this.#pieces.set(beginning, null);
+      }
+    }
   }
 
   encode(text: string): Encoded {
@@ -74,9 +79,10 @@ export class Tokenizer {
     };
     for (let from = 0; from < text.length; from++) {
       let isKnown = false;
-      for (let end = from + 1; end <= Math.min(text.length, from + this.#longest); end++) {
+      for (let end = from + 1; end <= text.length; end++) {
         const piece = this.#pieces.get(text.slice(from, end));
-        if (!piece) continue;
+        if (piece === undefined) break;
+        if (piece === null) continue;
         isKnown = true;
         offer(end, piece.id, (best[from] as number) + piece.score);
       }

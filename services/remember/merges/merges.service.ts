@@ -5,7 +5,7 @@ import { type EraseMemories, eraseRows } from "../memories/erase-rows.ts";
 import { filterVisible, listProposals } from "./list.ts";
 import * as contract from "./merges.contract.ts";
 import { MergeModel, type Merges, present } from "./merges.model.ts";
-import { propose, proposeDuplicate } from "./propose.ts";
+import { type Duplicate, propose, proposeDuplicates } from "./propose.ts";
 import { collapseDue, reject, resolve } from "./settle.ts";
 
 const SWEEP_MS = 5_000;
@@ -37,9 +37,9 @@ export const mergesService: ServiceFactory = ({ store }) => {
         return present(visible);
       }),
 
-      /** Proposes two memories whose embeddings are nearly the same. */
-      propose_duplicate: idempotent<{ tenant_id: string; a: string; b: string; similarity: number }>(
-        ({ params }) => proposeDuplicate(merges, params),
+      /** Proposes memories whose embeddings are nearly the same. */
+      propose_duplicates: idempotent<{ tenant_id: string; duplicates: Duplicate[] }>(({ params }) =>
+        proposeDuplicates(merges, params),
       ),
 
       /** Returns the memories of open proposals, for the health snapshot. */

@@ -53,24 +53,71 @@ async function takeOver(
   );
 }
 
-interface Duplicate {
-  tenant_id: string;
+export interface Duplicate {
   a: string;
   b: string;
   similarity: number;
 }
 
-/** Proposes duplicates that the service found, once per pair, whatever the outcome. */
-export async function proposeDuplicate(
+/** Open proposals of a memory up to which the service adds one. */
+const MOST_OPEN = 3;
+
+/**
+ * Proposes duplicates that the service found, in order: once per pair, whatever the outcome, and none whose memories
+ * open proposals already connect, as deciding those leaves one of them. Concurrent calls for a tenant may add too many.
+ */
+export async function proposeDuplicates(
   { proposals, now }: Merges,
-  { tenant_id, a, b, similarity }: Duplicate,
-) {
-  const pair = pairKey(a, b);
-  if (a === b || (await proposals.findOne(tenant_id, { pair }, { projection: { _id: 1 } }))) return;
-  const [first, second] = pair.split(" ") as [string, string];
-  const _id = newUuid(`duplicate ${pair}`);
-  const row = newProposal({ _id, tenant_id, a: first, b: second, at: now() });
-  await proposals.insertOnce({ ...row, similarity }).catch(nullIfTaken);
+  { tenant_id, duplicates }: { tenant_id: string; duplicates: Duplicate[] },
+): Promise<void> {
+  const ids = [...new Set(duplicates.flatMap(({ a, b }) => [a, b]))];
+  const pairs = duplicates.map(({ a, b }) => pairKey(a, b));
+  const projection = { memory_a_id: 1, memory_b_id: 1, pair: 1 } as const;
+  const [settled, ...open] = await Promise.all([
+    proposals.find(tenant_id, { pair: { $in: pairs } }, { projection }),
+    proposals.find(tenant_id, { memory_a_id: { $in: ids }, status: "open" }, { projection }),
+    proposals.find(tenant_id, { memory_b_id: { $in: ids }, status: "open" }, { projection }),
+  ]);
+  const groups = new Groups();
+  const counts = new Map<string, number>();
+  const count = (a: string, b: string) => {
+    groups.connect(a, b);
+    for (const id of [a, b]) counts.set(id, (counts.get(id) ?? 0) + 1);
+  };
+  const known = new Set(settled.map(({ pair }) => pair));
+  const openById = new Map(open.flat().map((row) => [row._id, row]));
+  for (const { memory_a_id, memory_b_id } of openById.values()) count(memory_a_id, memory_b_id);
+  const isFull = (id: string) => (counts.get(id) ?? 0) >= MOST_OPEN;
+  const rows: MergeDoc[] = [];
+  for (const { a, b, similarity } of duplicates) {
+    const pair = pairKey(a, b);
+    if (known.has(pair) || groups.areConnected(a, b) || isFull(a) || isFull(b)) continue;
+    count(a, b);
+    const [first, second] = pair.split(" ") as [string, string];
+    const _id = newUuid(`duplicate ${pair}`);
+    rows.push({ ...newProposal({ _id, tenant_id, a: first, b: second, at: now() }), similarity });
+  }
+  if (rows.length > 0) await proposals.insertMissing(rows);
+}
+
+/** Which ids are connected, by one connection or several. */
+class Groups {
+  readonly #parents = new Map<string, string>();
+
+  connect(a: string, b: string): void {
+    const [root, other] = [this.#rootOf(a), this.#rootOf(b)];
+    if (root !== other) this.#parents.set(other, root);
+  }
+
+  areConnected(a: string, b: string): boolean {
+    return this.#rootOf(a) === this.#rootOf(b);
+  }
+
+  #rootOf(id: string): string {
+    let root = id;
+    for (let up = this.#parents.get(root); up !== undefined; up = this.#parents.get(root)) root = up;
+    return root;
+  }
 }
 
 type New = Pick<MergeDoc, "_id" | "tenant_id"> & { a: string; b: string; at: Date };

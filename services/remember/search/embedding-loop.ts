@@ -30,7 +30,7 @@ interface Dependencies {
   owns(tenant_id: string): boolean;
   /** Time of the last search, on the clock of `performance.now()`. */
   searchedAt(): number;
-  propose(pair: NearDuplicate): Promise<void>;
+  propose(tenant_id: string, duplicates: NearDuplicate[]): Promise<void>;
   /** Called with a text that the embedder refused, and how many characters of it have a vector. */
   refused(text: Unembedded, kept: number): void;
   /** Called with the number of new vectors. */
@@ -44,6 +44,8 @@ export class EmbeddingWork {
   #last = "";
   readonly #erased = new ErasedIds();
   #saving: Promise<unknown> = Promise.resolve();
+  /** Proposals are made one batch after the other: each counts those before. */
+  #proposing: Promise<unknown> = Promise.resolve();
   #stopped = false;
   /** When to pause for searches next, on the clock of `performance.now()`. */
   #pauseAt = 0;
@@ -160,15 +162,23 @@ export class EmbeddingWork {
   }
 
   async #proposeDuplicates(rows: readonly VectorRow[]): Promise<void> {
-    const { index, propose } = this.#deps;
+    const { index } = this.#deps;
     const memories = rows.filter(({ kind }) => kind === "memory").map(({ id }) => id);
     if (memories.length === 0) return;
     const { tenant_id } = rows[0] as VectorRow;
+    const duplicates: NearDuplicate[] = [];
     for (let from = 0; from < memories.length && !this.#stopped; from += LOOKED_AT_ONCE) {
       const some = memories.slice(from, from + LOOKED_AT_ONCE);
-      const pairs = await index.nearDuplicates(tenant_id, "memory", some, NEAR_DUPLICATE);
-      for (const pair of pairs) await propose(pair);
+      duplicates.push(...(await index.nearDuplicates(tenant_id, "memory", some, NEAR_DUPLICATE)));
     }
+    if (duplicates.length > 0) await this.#propose(tenant_id, duplicates);
+  }
+
+  #propose(tenant_id: string, duplicates: NearDuplicate[]): Promise<void> {
+    const propose = () => this.#deps.propose(tenant_id, duplicates);
+    const proposed = this.#proposing.then(propose);
+    this.#proposing = proposed.catch(() => {});
+    return proposed;
   }
 
   async #letSearchesPass(): Promise<void> {

@@ -209,7 +209,10 @@ export class SearchNode {
     const work = new EmbeddingWork({
       ...{ index: this.#index, store: this.#embeddings, embedder },
       owns: (tenant_id) => this.#owns(tenant_id),
-      propose: async (pair) => void (await this.#broker.call("merges.propose_duplicate", pair)),
+      propose: async (tenant_id, found) => {
+        const duplicates = found.map(({ a, b, similarity }) => ({ a, b, similarity }));
+        await this.#broker.call("merges.propose_duplicates", { tenant_id, duplicates });
+      },
       refused: ({ tenant_id, kind, id, text }, kept) =>
         log.warn(
           { tenant_id, kind, id, characters: text.length, kept },
