@@ -97,10 +97,11 @@ withAll("alerts of a node of a cluster", () => {
 
   /** Requests, with time for what a node does by itself. */
   async function work(): Promise<void> {
-    for (let i = 0; i < 5; i++) {
+    const ask = async () => {
       await admin.get("/auth/me");
       await admin.post("/events", cloudEvent(`${randomBytes(4).toString("hex")}`));
-    }
+    };
+    await Promise.all(Array.from({ length: 5 }, ask));
     await sleep(2500);
   }
   /** What happens from now on. */
