@@ -33,7 +33,7 @@ const SCOPE_WEIGHTS = { agent: 0, team: -0.1, institutional: -0.2 };
 const MOST_CITES = 20;
 
 /** The weighted sum of a best candidate at which the query is as likely to have an answer as not. */
-const EVEN = 10.5;
+const EVEN = 10.6;
 /** Flatter than the odds, so that good results differ in score too. */
 const SLOPE = 0.5;
 /** The lowest score returned: an unrelated query hardly reaches it. */
