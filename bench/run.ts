@@ -11,6 +11,7 @@ import { interestsPart } from "./interests.ts";
 import { latencyPart } from "./latency.ts";
 import { type Part, progress, writeSection } from "./lib/report.ts";
 import { mcpPart } from "./mcp.ts";
+import { peoplePart } from "./people.ts";
 import { batchPart, publishPart } from "./publish.ts";
 import { restingPart } from "./resting.ts";
 import { runsPart } from "./runs.ts";
@@ -29,6 +30,7 @@ const PARTS: Part[] = [
   fairnessPart,
   runsPart,
   searchPart,
+  peoplePart,
   bundlesPart,
   mcpPart,
   clusterPart,

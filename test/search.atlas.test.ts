@@ -39,9 +39,11 @@ async function hasAtlasSearch(): Promise<boolean> {
 const isAtlas = await hasAtlasSearch();
 
 test("ranking is told the same of rows as the local index tells it", () => {
-  const turns = ["we dig burrows", "a burrow, dug; dug deep", "nothing of that: national park trains"].map(
-    (text) => entry({ text, title: "Aardvarks dig", thread: "conversation:1" }),
-  );
+  const turns = [
+    "do we dig burrows?",
+    "a burrow, dug; dug deep",
+    "nothing of that: national park trains",
+  ].map((text) => entry({ text, title: "Aardvarks dig", thread: "conversation:1" }));
   const vectors = [vector(1, 2), vector(0, 1), vector(3, 0, 1)];
   const local = new SearchEngine(":memory:");
   local.answer({ op: "useModel", model: "m" });
@@ -72,7 +74,7 @@ test("ranking is told the same of rows as the local index tells it", () => {
   local.close();
   const byId = (one: { id: string }, other: { id: string }) => one.id.localeCompare(other.id);
   const [mine, theirs] = [candidates.sort(byId), unpackCandidates(found.candidates).sort(byId)];
-  expect(mine).toHaveLength(3);
+  expect(mine.map(({ asked }) => asked !== 0)).toEqual([false, true, false]);
   for (const [i, each] of mine.entries()) {
     expect(rounded(each)).toEqual(rounded(theirs[i] as object));
   }

@@ -6,13 +6,13 @@ export const STOP_WORDS: ReadonlySet<string> = new Set(
   must my myself no nor not now of off on once only or other our ours out over own re really s same shall she should so
   some such t than that the their theirs them then there these they thing things this those through to too under until
   up us ve very was we were what when where which while who whom whose why will with would yes yet you your yours
-  yourself aber als auch auf aus bei beim bin bis bist da dann dass dem der des dich dir doch du durch ein eine einem einen
-  einer eines er es euch euer gegen habe haben habt hatte hatten hier ich ihm ihn ihnen ihr ihre ihrem ihren ihrer im
-  ist jede jedem jeden jeder jedes kann kannst kein keine keinem keinen keiner konnen machen mein meine meinem meinen
-  meiner mich mir mit muss mussen nach nicht noch nur ob oder ohne sehr sein seine seinem seinen seiner seit sich sie sind
-  soll sollen sollte uber um und uns unser unsere unserem unseren unserer unter vom von vor wann warum was welche welchem
-  welchen welcher welches wem wen wenn wer werde werden wie wieder wieso wir wird wo wohin womit wurde wurden zu zum zur
-  zwischen das den`.split(/\s+/),
+  yourself aber als auch auf aus bei beim bin bis bist da dann darf dass dem der des dich dir doch du durch durfen ein
+  eine einem einen einer eines er es euch euer gegen habe haben habt hatte hatten hier ich ihm ihn ihnen ihr ihre ihrem
+  ihren ihrer im ist jede jedem jeden jeder jedes kann kannst kein keine keinem keinen keiner konnen machen mein meine
+  meinem meinen meiner mich mir mit muss mussen nach nicht noch nur ob oder ohne sehr sein seine seinem seinen seiner
+  seit sich sie sind soll sollen sollte uber um und uns unser unsere unserem unseren unserer unter vom von vor wann
+  warum was welche welchem welchen welcher welches wem wen wenn wer werde werden wie lang lange wieder wieso wir wird wo
+  wohin womit wurde wurden zu zum zur zwischen das den`.split(/\s+/),
 );
 
 /** Irregular forms, which no stemmer can handle, with their base word. */

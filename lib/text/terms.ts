@@ -3,7 +3,7 @@ import { withoutInvisible } from "./invisible.ts";
 import { IRREGULAR_FORMS, STOP_WORDS } from "./languages.ts";
 
 /** Raised when a text's terms or signs change, so that older indexes are rebuilt. */
-export const TERMS_VERSION = 5;
+export const TERMS_VERSION = 6;
 
 /** Longer words are cut, to keep them out of the index. */
 export const MAX_WORD = 40;

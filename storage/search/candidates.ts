@@ -2,7 +2,7 @@ import { MEMORY_SCOPES } from "../../lib/access/visibility.ts";
 import type { Candidate, Neighbour } from "./features.ts";
 import { CONTEXT } from "./limits.ts";
 
-const OWN = 14;
+const OWN = 15;
 const EACH = 3;
 const WIDTH = OWN + 2 * CONTEXT * EACH;
 
@@ -24,6 +24,7 @@ export function packCandidates(candidates: readonly Candidate[]): PackedCandidat
       MEMORY_SCOPES.indexOf(candidate.scope) + (candidate.superseded ? MEMORY_SCOPES.length : 0);
     numbers[at + 12] = before.length;
     numbers[at + 13] = after.length;
+    numbers[at + 14] = candidate.asked;
     for (const [n, each] of before.entries()) putNeighbour(numbers, at + OWN + n * EACH, each);
     for (const [n, each] of after.entries()) putNeighbour(numbers, at + OWN + (CONTEXT + n) * EACH, each);
   });
@@ -56,6 +57,7 @@ function unpackOne(id: string, numbers: Float64Array, at: number): Candidate {
     superseded: scope >= MEMORY_SCOPES.length,
     before: sideAt(numbers, at + OWN, numbers[at + 12] as number),
     after: sideAt(numbers, at + OWN + CONTEXT * EACH, numbers[at + 13] as number),
+    asked: numbers[at + 14] as number,
   };
 }
 

@@ -1,4 +1,5 @@
 import { type Access, MEMORY_SCOPES } from "../../lib/access/visibility.ts";
+import { SIGN_ASKS } from "../../lib/text/terms.ts";
 import { grown, Names } from "./columns.ts";
 import type { SearchEntry, SearchWhere } from "./entry.ts";
 import { ThreadOrder } from "./thread-order.ts";
@@ -108,6 +109,11 @@ export class EntryTable {
   givesContext(row: number, { include_superseded, now }: Reader): boolean {
     if (!this.#alive[row] || (this.expires[row] as number) <= now) return false;
     return include_superseded || !this.#superseded[row];
+  }
+
+  /** Whether a row's text is a question. */
+  asks(row: number): boolean {
+    return ((this.entries[row]?.signs ?? 0) & SIGN_ASKS) !== 0;
   }
 
   isOfOneGroup(a: number, b: number): boolean {

@@ -1,7 +1,7 @@
 import type { MemoryScope } from "../../lib/access/visibility.ts";
 
 /** Increases when the ranking weights of search change (services/remember/search/ranking.ts). */
-export const WEIGHTS_VERSION = "2";
+export const WEIGHTS_VERSION = "3";
 
 /** Bits for the terms of the query that are present: bit i for `ParsedQuery.terms[i]`. */
 export type TermMask = number;
@@ -29,6 +29,8 @@ export interface Candidate extends Neighbour {
   /** Earlier entries of its thread, nearest first; only those that the caller may find. */
   before: Neighbour[];
   after: Neighbour[];
+  /** The terms of the entry right before it, if that is a question. */
+  asked: TermMask;
   /** Milliseconds since 1970. */
   created_at: number;
   date: number | null;

@@ -133,19 +133,22 @@ export class TenantIndex {
       cosine: comparison?.cosine(at) ?? null,
     });
     const walk = (next: (row: number) => number) => {
-      const found: Neighbour[] = [];
+      const found: number[] = [];
       for (let at = next(row); at >= 0 && found.length < CONTEXT; at = next(at))
-        if (this.#table.givesContext(at, query)) found.push(shown(at));
+        if (this.#table.givesContext(at, query)) found.push(at);
       return found;
     };
+    const before = walk((at) => threads.before(at));
+    const previous = before[0];
     return {
       ...shown(row),
       id: entry.id,
       bm25: text.bm25[row] as number,
       length: entry.length,
       signs: entry.signs,
-      before: walk((at) => threads.before(at)),
-      after: walk((at) => threads.after(at)),
+      before: before.map(shown),
+      after: walk((at) => threads.after(at)).map(shown),
+      asked: previous !== undefined && this.#table.asks(previous) ? (text.has[previous] as number) : 0,
       created_at: entry.created_at,
       date: entry.date,
       confidence: entry.confidence,

@@ -25,6 +25,7 @@ test.each([
     "Größe GRÖSSE Łódź smørrebrød Œuvre TOPLANTI toplantı",
     "gross gross lodz smorrebrod oeuvr toplanti toplanti",
   ],
+  ["Wie lange darf die Lieferung dauern?", "die lieferung dauern"],
   ["x".repeat(100), "x".repeat(40)],
 ])("the terms of %j", (text, expected) => {
   expect(terms(text).join(" ")).toBe(expected);

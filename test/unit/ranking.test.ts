@@ -9,7 +9,7 @@ const NOW = Date.UTC(2026, 4, 20, 12);
 
 function candidate(id: string, more: Partial<Candidate> = {}): Candidate {
   return {
-    ...{ id, has: 0, title: 0, cosine: 0.2, bm25: 0, length: 20, signs: 0, before: [], after: [] },
+    ...{ id, has: 0, title: 0, cosine: 0.2, bm25: 0, length: 20, signs: 0, before: [], after: [], asked: 0 },
     ...{ created_at: NOW, date: null, confidence: 0.5, importance: 0.5, cites: 0 },
     ...{ scope: "agent", superseded: false },
     ...more,
@@ -42,6 +42,18 @@ const pairs: [string, string, Partial<Candidate>, Partial<Candidate>][] = [
   ["what is near in meaning before what is not", QUERY, { cosine: 0.7 }, { cosine: 0.3 }],
   ["neighbours of the words before others", QUERY, { after: [neighbour({ has: 7 })] }, {}],
   ["what tells before what asks", QUERY, WORDS, { ...WORDS, signs: SIGN_ASKS }],
+  [
+    "the answer to a question with the words before what follows a statement with them",
+    QUERY,
+    { before: [neighbour({ has: 7 })], asked: 7 },
+    { before: [neighbour({ has: 7 })] },
+  ],
+  [
+    "an answer before another question",
+    QUERY,
+    { before: [neighbour({ has: 7 })], asked: 7 },
+    { before: [neighbour({ has: 7 })], asked: 7, signs: SIGN_ASKS },
+  ],
   ["substance before a mere reply", QUERY, { after: [neighbour()] }, { length: 2, after: [neighbour()] }],
   ["what names a time when asked for one", `When was the ${QUERY}?`, { signs: SIGN_TELLS_TIME }, {}],
   [
@@ -86,6 +98,12 @@ test("one word of the query in a title says less alone than beside others", () =
   const alone = ranked("harbour crane inspection", [candidate("a", { has: 1, title: 1, bm25: 5 })]);
   const both = ranked("harbour", [candidate("a", { has: 1, title: 1, bm25: 5 })]);
   expect(alone[0]?.score).toBeLessThan((both[0]?.score as number) / 2);
+});
+
+test("a question with words that its answer repeats raises it no further", () => {
+  const scoreAfter = (asked: number) =>
+    ranked(QUERY, [candidate("answer", { ...WORDS, before: [neighbour({ has: 7 })], asked })])[0]?.score;
+  expect(scoreAfter(7)).toBe(scoreAfter(0));
 });
 
 test("an item with all of the words wins over the neighbours that have none", () => {

@@ -48,6 +48,10 @@ export interface Features {
   substance: number;
   /** It is a question rather than a statement. */
   asks: number;
+  /** Share of the query's terms that it lacks and the question right before it has: it probably answers that. */
+  answers: number;
+  /** `own` times `cosine`: what its words say, its meaning partly says again. */
+  twice: number;
 }
 
 const ENOUGH_TERMS = 16;
@@ -82,7 +86,7 @@ export function weigh(
 // Runs for every candidate of every search: plain loops, and no allocation but the result.
 export function computeFeatures(candidate: Candidate, weighed: Weighed): Features {
   const { query, weights, total, titled, baseline } = weighed;
-  const { has, title, before, after, bm25, length, signs, cosine } = candidate;
+  const { has, title, before, after, asked, bm25, length, signs, cosine } = candidate;
   const isAlone = before.length + after.length === 0;
   const near = share(sum(has | masks(before, NEAR) | masks(after, NEAR), weights), total);
   const all = has | masks(before, before.length) | masks(after, after.length);
@@ -99,6 +103,8 @@ export function computeFeatures(candidate: Candidate, weighed: Weighed): Feature
     date: query.dates.length ? dateOf(candidate, query) : 0,
     substance: isAlone ? 1 : Math.min(1, length / ENOUGH_TERMS),
     asks: signs & SIGN_ASKS ? 1 : 0,
+    answers: signs & SIGN_ASKS ? 0 : share(sum(asked & ~has, weights), total),
+    twice: 0,
   };
   const best = Math.max(cosine ?? -1, before[0]?.cosine ?? -1, after[0]?.cosine ?? -1);
   if (best === -1) return guessMeaning(features);
@@ -106,6 +112,7 @@ export function computeFeatures(candidate: Candidate, weighed: Weighed): Feature
   features.meaning = (meanCosine(candidate) - baseline) * above;
   features.cosine = cosine === null ? features.meaning : (cosine - baseline) * above;
   features.best = (best - baseline) * above;
+  features.twice = features.own * features.cosine;
   return features;
 }
 
@@ -114,6 +121,7 @@ function guessMeaning(features: Features): Features {
   features.cosine = 0.08 + 0.23 * features.near;
   features.meaning = 0.08 + 0.17 * features.near;
   features.best = 0.19 + 0.23 * features.near;
+  features.twice = features.own * features.cosine;
   return features;
 }
 

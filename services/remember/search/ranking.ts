@@ -6,7 +6,7 @@ import { recentShare } from "./recency.ts";
 /** For their origin and their results on unseen data see docs/decisions/0021-ranking.md. */
 const WEIGHTS: Features = {
   text: 4,
-  title: 3,
+  title: 4,
   own: 2,
   near: 2,
   around: 3,
@@ -17,8 +17,9 @@ const WEIGHTS: Features = {
   date: 5,
   substance: 2,
   asks: -1,
+  answers: 2,
+  twice: -2,
 };
-const NAMES = Object.keys(WEIGHTS) as (keyof Features)[];
 
 /**
  * A memory's other properties decide between two that match about equally. A new memory of medium confidence that is
@@ -32,7 +33,7 @@ const SCOPE_WEIGHTS = { agent: 0, team: -0.1, institutional: -0.2 };
 const MOST_CITES = 20;
 
 /** The weighted sum of a best candidate at which the query is as likely to have an answer as not. */
-const EVEN = 10.5;
+const EVEN = 10.6;
 /** Flatter than the odds, so that good results differ in score too. */
 const SLOPE = 0.5;
 /** The lowest score returned: an unrelated query hardly reaches it. */
@@ -123,10 +124,24 @@ function scored(candidate: Candidate, features: Features, now: number): Ranked {
   };
 }
 
-function contentOf(features: Features): number {
-  let sum = 0;
-  for (const name of NAMES) sum += WEIGHTS[name] * features[name];
-  return sum;
+// Written out: a loop over the names doubles the time of ranking.
+function contentOf(f: Features): number {
+  return (
+    WEIGHTS.text * f.text +
+    WEIGHTS.title * f.title +
+    WEIGHTS.own * f.own +
+    WEIGHTS.near * f.near +
+    WEIGHTS.around * f.around +
+    WEIGHTS.cosine * f.cosine +
+    WEIGHTS.meaning * f.meaning +
+    WEIGHTS.best * f.best +
+    WEIGHTS.time * f.time +
+    WEIGHTS.date * f.date +
+    WEIGHTS.substance * f.substance +
+    WEIGHTS.asks * f.asks +
+    WEIGHTS.answers * f.answers +
+    WEIGHTS.twice * f.twice
+  );
 }
 
 function standingOf({ confidence, cites, superseded, scope }: Candidate, recency: number): number {

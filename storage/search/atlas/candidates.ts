@@ -1,4 +1,5 @@
 import { Binary } from "mongodb";
+import { SIGN_ASKS } from "../../../lib/text/terms.ts";
 import type { Candidate, Corpus, Neighbour, TermMask } from "../features.ts";
 import { CONTEXT, WITH_NEIGHBOURS } from "../limits.ts";
 import type { LegsQuery } from "../protocol.ts";
@@ -65,12 +66,14 @@ class Features {
       const { has, title, cosine } = this.#of(each);
       return { has, title, cosine };
     };
+    const [previous] = before;
     const { id, length, signs, created_at, date, confidence, importance, cites, scope, superseded } = row;
     return {
       ...this.#of(row),
       ...{ id, length, signs, created_at, date, confidence, importance, cites, scope, superseded },
       before: before.map(neighbour),
       after: after.map(neighbour),
+      asked: previous && previous.signs & SIGN_ASKS ? this.#of(previous).has : 0,
     };
   }
 
