@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { expect, test } from "@jest/globals";
-import { UnusedSinceLastSweep } from "../services/platform/blobs/unused-since-last-sweep.ts";
+import { UnusedSinceLastSweep } from "../services/platform/blobs/blobs.service.ts";
 import { BlobWrite } from "../storage/blobs/blobs.ts";
 import { FileBlobs } from "../storage/blobs/files.ts";
 import { GridFsBlobs } from "../storage/blobs/gridfs.ts";

@@ -1,3 +1,5 @@
+import type { Collection } from "mongodb";
+import type { SqliteCollection } from "mongoose-sqlite";
 import { type Fault, ruleBroken } from "../../lib/contract/faults.ts";
 import { HOUR_MS } from "../../lib/time.ts";
 import type { Blobs } from "../blobs/blobs.ts";
@@ -5,8 +7,7 @@ import type { Claim } from "../blobs/guarded.ts";
 import type { TenantCollection } from "../collection.ts";
 import type { Store } from "../connection.ts";
 import { isDuplicateKey } from "../write-errors.ts";
-import { Growth } from "./growth.ts";
-import { rowBytes } from "./row-bytes.ts";
+import { Growth, roughSize } from "./growth.ts";
 import { type UsageDoc, UsageModel } from "./usage.model.ts";
 
 /** A tenant's storage use and quota; `Infinity` without one. */
@@ -277,4 +278,38 @@ export class StorageUsage {
       "Delete data, or ask the operator for a higher quota.";
     return ruleBroken("storage_quota", message, { used_bytes, quota_bytes });
   }
+}
+
+/** Collections without a tenant's rows, or with statistics of it: blobs are measured by their files. */
+const NOT_COUNTED = new Set(["tenants", "storage_usage", "traffic", "blobs", "blobs.files", "blobs.chunks"]);
+/** Sample size for a server that cannot measure rows. */
+const SAMPLE = 100;
+
+/** Returns the approximate size of a tenant's rows in bytes, without indexes. */
+async function rowBytes(store: Store, tenant_id: string): Promise<number> {
+  let bytes = 0;
+  for (const [name, collection] of await store.collections()) {
+    if (NOT_COUNTED.has(name)) continue;
+    const embedded = collection as Collection & Partial<Pick<SqliteCollection, "estimateBytes">>;
+    bytes += await (embedded.estimateBytes?.({ tenant_id }) ?? bytesIn(collection, tenant_id));
+  }
+  return bytes;
+}
+
+async function bytesIn(collection: Collection, tenant_id: string): Promise<number> {
+  const own = { $match: { tenant_id } };
+  const sum = { $group: { _id: null, bytes: { $sum: { $bsonSize: "$$ROOT" } } } };
+  try {
+    const [row] = await collection.aggregate<{ bytes: number }>([own, sum]).toArray();
+    return row?.bytes ?? 0;
+  } catch (err) {
+    if (!/\$bsonSize/.test((err as Error).message)) throw err;
+    return sampled(collection, tenant_id);
+  }
+}
+
+async function sampled(collection: Collection, tenant_id: string): Promise<number> {
+  const rows = await collection.find({ tenant_id }).limit(SAMPLE).toArray();
+  if (rows.length < SAMPLE) return roughSize(rows);
+  return ((await collection.countDocuments({ tenant_id })) * roughSize(rows)) / rows.length;
 }

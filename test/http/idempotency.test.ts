@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { type Caller, callerId } from "../../lib/access/caller.ts";
 import { Fault } from "../../lib/contract/faults.ts";
 import { IdempotencyModel } from "../../services/edge/idempotency/idempotency.model.ts";
-import { sweep } from "../../services/edge/idempotency/sweep.ts";
+import { sweep } from "../../services/edge/idempotency/idempotency.service.ts";
 import { BlobWrite } from "../../storage/blobs/blobs.ts";
 import { GuardedBlobs } from "../../storage/blobs/guarded.ts";
 import {

@@ -187,7 +187,7 @@ export const FAULTS: Fault[] = [
   ),
   fault(
     "idempotency keys are shared in a tenant",
-    "services/edge/idempotency/record.ts",
+    "services/edge/idempotency/keys.ts",
     "JSON.stringify([tenant_id, caller_id, key])",
     "JSON.stringify([tenant_id, key])",
     "unit/idempotency",
@@ -309,7 +309,7 @@ export const FAULTS: Fault[] = [
   ),
   fault(
     "an idempotency key keeps another request's answer",
-    "services/edge/idempotency/record.ts",
+    "services/edge/idempotency/keys.ts",
     'if (doc.fingerprint !== fingerprint) return "other_request";',
     "",
     "unit/idempotency",

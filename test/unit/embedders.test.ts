@@ -2,11 +2,10 @@ import { readFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, describe, expect, test } from "@jest/globals";
-import { BundledEmbedder } from "../../connectors/embedders/bundled.ts";
+import { averageOf, BundledEmbedder, splitText } from "../../connectors/embedders/bundled.ts";
 import { Tokenizer } from "../../connectors/embedders/encoder/tokenizer.ts";
 import { makeEmbedder } from "../../connectors/embedders/make.ts";
 import { OpenAiEmbedder } from "../../connectors/embedders/openai.ts";
-import { averageOf, splitText } from "../../connectors/embedders/split-text.ts";
 
 const dot = (a: Float32Array, b: Float32Array) => a.reduce((sum, x, i) => sum + x * (b[i] as number), 0);
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import type { IdempotencyDoc } from "../../services/edge/idempotency/idempotency.model.ts";
-import { decideFate, judge, readResourceId, recordId } from "../../services/edge/idempotency/record.ts";
+import { decideFate, judge, readResourceId, recordId } from "../../services/edge/idempotency/keys.ts";
 
 const NOW = 1_800_000_000_000;
 const at = (offset: number) => new Date(NOW + offset);

@@ -3,10 +3,9 @@ import { Ajv } from "ajv";
 import { operations } from "../../services/contracts.ts";
 import type { JsonSchema } from "../../services/edge/gateway/openapi/schemas.ts";
 import { understood } from "../../services/edge/mcp/arguments.ts";
-import { PRESETS } from "../../services/edge/mcp/presets.ts";
 import { prune, pruneSchema, selectKept } from "../../services/edge/mcp/prune.ts";
 import { withoutNulls } from "../../services/edge/mcp/schemas.ts";
-import { choose, makeTools, type OperationTool } from "../../services/edge/mcp/tools.ts";
+import { choose, makeTools, type OperationTool, PRESETS } from "../../services/edge/mcp/tools.ts";
 
 const tools = makeTools(operations);
 const all = [...tools.values()];

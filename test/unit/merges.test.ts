@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import type { Call } from "../../lib/access/caller.ts";
-import { listProposals } from "../../services/remember/merges/list.ts";
 import type { MergeDoc } from "../../services/remember/merges/merges.model.ts";
+import { listProposals } from "../../services/remember/merges/merges.service.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 
 interface Page {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import type { ServiceBroker } from "moleculer";
 import { WebhookLogModel, WebhookModel } from "../../services/sense/ingest/ingest.model.ts";
 import { keptHeaders } from "../../services/sense/ingest/kept-headers.ts";
-import { refusedEntry } from "../../services/sense/ingest/request-entries.ts";
+import { refusedEntry } from "../../services/sense/ingest/receive.ts";
 import { RequestLog } from "../../services/sense/ingest/request-log.ts";
 import { type TemporaryStore, temporaryStore } from "../support/gateway.ts";
 import { settle } from "../support/settle.ts";

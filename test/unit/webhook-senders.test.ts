@@ -1,7 +1,7 @@
 import { describe, expect, jest, test } from "@jest/globals";
 import type { SchemeName } from "../../connectors/webhook-schemes.ts";
 import { SignatureCheck } from "../../connectors/webhook-signature.ts";
-import { listAddresses } from "../../services/sense/ingest/addresses.ts";
+import { listAddresses } from "../../services/sense/ingest/receive.ts";
 import {
   gitlabRequest,
   linearRequest,

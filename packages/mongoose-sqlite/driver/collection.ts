@@ -1,4 +1,5 @@
-import { type BulkWriteResult, Collection, MongoInvalidArgumentError } from "mongodb";
+import { type BulkWriteResult, Collection, MongoInvalidArgumentError, ObjectId } from "mongodb";
+import { NotImplemented } from "../errors.ts";
 import { decode, encode, fromRaw } from "../query/codec.ts";
 import type { Page, Within } from "../query/queries.ts";
 import type { Raw } from "../query/values.ts";
@@ -7,7 +8,6 @@ import { toIndex } from "../tables/index-spec.ts";
 import { findLongText } from "../tables/out-of-line.ts";
 import type { Threads } from "../threads/threads.ts";
 import type { BulkError, BulkOutcome, UpdateResult } from "../update/writes.ts";
-import { toBulkRequest, toUpdate, withId } from "./bulk.ts";
 import { Cursor, type CursorSettings, type Pages } from "./cursor.ts";
 import { bulkResult } from "./driver-errors.ts";
 import { checkOptions, type Document, type Options, refuseOthers, toSort } from "./options.ts";
@@ -232,4 +232,30 @@ function reportInserted(documents: Document[], ordered: boolean, errors: BulkErr
   const outcome: BulkOutcome = { inserted, matched: 0, modified: 0, deleted: 0, upserted: [], errors };
   const insertedIds = documents.map(({ _id }, index) => ({ index, _id }));
   bulkResult(outcome, ordered, documents, insertedIds);
+}
+
+/** Returns an operation of `bulkWrite` in the writer's form. */
+function toBulkRequest(operation: Document): object {
+  const [[kind, given]] = Object.entries(operation) as [[string, Document]];
+  if (kind === "updateOne" || kind === "updateMany")
+    return { kind: "update", ...toUpdate(given, kind === "updateMany") };
+  if (kind === "deleteMany") return { kind: "delete", filter: checkOptions(given).filter };
+  throw new NotImplemented(`bulkWrite of ${kind}`);
+}
+
+/** Returns an update in the writer's form; refuses, like MongoDB's driver, anything without operators. */
+function toUpdate(operation: Document, many: boolean): object {
+  const { filter = {}, update, upsert = false } = checkOptions(operation, ["sort"]);
+  if (Array.isArray(update)) throw new NotImplemented("updates by an aggregation pipeline");
+  const names = Object.keys(update as Document);
+  if (names.length === 0 || !names.every((name) => name[0] === "$"))
+    throw new MongoInvalidArgumentError("Update document requires atomic operators");
+  return { filter, update, many, upsert, newId: upsert ? new ObjectId().toHexString() : "" };
+}
+
+/** Returns a document with `_id` first, as MongoDB's server stores it; adds a missing `_id` to the document. */
+function withId(document: Document): Document {
+  if (document._id === undefined) document._id = new ObjectId();
+  for (const key in document) return key === "_id" ? document : { _id: document._id, ...document };
+  return document;
 }

@@ -1,5 +1,3 @@
-import { compareTexts } from "./code-points.ts";
-
 /**
  * The stored form of a document is JSON. Values that JSON lacks are objects with the single key "$":
  * {"$": 1763600000000} is a Date, {"$": "o<hex>"} an ObjectId, {"$": "b<subtype hex><base64>"} binary data,
@@ -191,4 +189,22 @@ export function fromKey(key: Key): Raw {
     default:
       return JSON.parse(body) as Raw;
   }
+}
+
+/**
+ * Compares texts by code points, which is the order of their UTF-8 bytes and of the stores. `<` compares UTF-16 units
+ * and sorts emoji before full-width letters.
+ */
+function compareTexts(a: string, b: string): number {
+  if (a === b) return 0;
+  const length = Math.min(a.length, b.length);
+  let i = 0;
+  while (i < length && a.charCodeAt(i) === b.charCodeAt(i)) i++;
+  if (i === length) return a.length - b.length;
+  return codePointRank(a.charCodeAt(i)) - codePointRank(b.charCodeAt(i));
+}
+
+function codePointRank(unit: number): number {
+  if (unit < 0xd800) return unit;
+  return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
 }

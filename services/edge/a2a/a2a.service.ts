@@ -9,10 +9,10 @@ import { originOf } from "../../identity/tenants/origin.ts";
 import { action, event, type ServiceFactory } from "../../runtime.ts";
 import type { TaskChange } from "../../work/a2a/a2a-tasks.ts";
 import type { StreamService } from "../gateway/exchange.ts";
+import { INFO } from "../gateway/openapi/components.ts";
 import { endingOf } from "../gateway/streams/sse.ts";
 import * as contract from "./a2a.contract.ts";
 import { CallersTasks } from "./callers-tasks.ts";
-import { makeCard, type Shown } from "./card.ts";
 import type { Feeds } from "./follow.ts";
 
 const etagOf = (card: object) => `"${hash("sha256", JSON.stringify(card), "base64url")}"`;
@@ -71,3 +71,28 @@ export const a2aService: ServiceFactory = ({ config, log }) => {
     methods: { serve },
   };
 };
+
+/** The public part of an agent. */
+interface Shown {
+  name: string;
+  description: string | null;
+}
+
+/** Returns an agent's card as JSON of A2A 1.0. */
+function makeCard({ name, description }: Shown, url: string) {
+  const purpose = description || `Messages to ${name}.`;
+  return {
+    name,
+    description: purpose,
+    version: INFO.version,
+    supportedInterfaces: [{ url, protocolBinding: "JSONRPC", protocolVersion: "1.0" }],
+    capabilities: { streaming: true, pushNotifications: true, extendedAgentCard: false },
+    securitySchemes: {
+      bearer: { httpAuthSecurityScheme: { scheme: "Bearer", description: "A token with the scope send." } },
+    },
+    securityRequirements: [{ schemes: { bearer: { list: [] } } }],
+    defaultInputModes: ["text/plain", "application/json"],
+    defaultOutputModes: ["text/plain", "text/markdown"],
+    skills: [{ id: "messages", name, description: purpose, tags: ["messages"] }],
+  };
+}

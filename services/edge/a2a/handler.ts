@@ -21,9 +21,11 @@ import {
   ExtendedAgentCardNotConfiguredError,
   RequestMalformedError,
   TaskNotCancelableError,
+  TaskNotFoundError,
   UnsupportedOperationError,
 } from "@a2a-js/sdk/errors";
 import type { A2ARequestHandler } from "@a2a-js/sdk/server";
+import { isFault } from "../../../lib/contract/faults.ts";
 import type { TaskState } from "../../work/a2a/a2a-tasks.contract.ts";
 import {
   isFinal,
@@ -33,7 +35,6 @@ import {
   type TaskJson,
 } from "../../work/a2a/task.ts";
 import type { CallersTasks } from "./callers-tasks.ts";
-import { translated } from "./errors.ts";
 import { type Followed, followed } from "./follow.ts";
 
 /** What the parts of a message are. */
@@ -182,4 +183,29 @@ function parseTime(text: string): number {
   const ms = Date.parse(text);
   if (Number.isNaN(ms)) throw new RequestMalformedError("statusTimestampAfter: expected a time in RFC 3339.");
   return ms;
+}
+
+/**
+ * Waits for a call, and converts its faults that A2A names.
+ *
+ * @param final builds the error for a task that is final
+ */
+async function translated<T>(
+  call: Promise<T>,
+  task_id = "",
+  final = (message: string): Error => new UnsupportedOperationError(message),
+): Promise<T> {
+  try {
+    return await call;
+  } catch (err) {
+    if (!isFault(err)) throw err;
+    const { resource_type } = err.data as { resource_type?: string };
+    if (resource_type === "push_notification_config") throw new TaskNotFoundError(err.message);
+    if (err.type === "not_found") throw new TaskNotFoundError(`There is no task ${task_id} of yours.`);
+    if (err.type === "conflict") throw final(err.message);
+    if (["validation_failed", "validation_error", "payload_too_large"].includes(err.type)) {
+      throw new RequestMalformedError(err.message);
+    }
+    throw err;
+  }
 }

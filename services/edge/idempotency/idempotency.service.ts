@@ -1,12 +1,12 @@
 import { onEveryNode } from "../../../lib/broker/every-node.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
 import type { EraseContent } from "../../erasers.ts";
 import { event, idempotent, type ServiceFactory } from "../../runtime.ts";
 import { type ErasedAnswers, eraseAnswers, toIsErased } from "./erase-answers.ts";
-import { IdempotencyModel } from "./idempotency.model.ts";
+import { type IdempotencyDoc, IdempotencyModel } from "./idempotency.model.ts";
 import { type CloseParams, IdempotencyKeys, type OpenParams } from "./keys.ts";
 import { RecentErasures } from "./recent-erasures.ts";
-import { sweep } from "./sweep.ts";
 
 const SWEEP_MS = 60_000;
 
@@ -55,3 +55,19 @@ export const idempotencyService: ServiceFactory = ({ config, store, secrets }) =
     },
   };
 };
+
+const BATCH = 1000;
+
+/** Deletes expired keys, a batch of them, and the secrets of answers. Returns whether there may be more. */
+export async function sweep(records: TenantCollection<IdempotencyDoc>, now: number): Promise<boolean> {
+  const due = { $lte: new Date(now) };
+  const spent = { secret_ends_at: due };
+  const options = { projection: { tenant_id: 1 } as const, limit: BATCH };
+  const rows = (await records.system.find(spent, options).toArray()) as IdempotencyDoc[];
+  for (const [tenant_id, those] of Map.groupBy(rows, (row) => row.tenant_id)) {
+    const update = { $set: { answer: null }, $unset: { secret_ends_at: 1, answer_blob: 1 } };
+    await records.updateMany(tenant_id, { _id: { $in: those.map(({ _id }) => _id) }, ...spent }, update);
+  }
+  const more = await records.deleteDue({ expires_at: due }, BATCH);
+  return more || rows.length === BATCH;
+}

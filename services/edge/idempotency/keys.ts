@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Config } from "../../../config.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
 import type { SecretBox } from "../../../lib/crypto/secrets.ts";
@@ -10,7 +11,6 @@ import { isDuplicateKey } from "../../../storage/write-errors.ts";
 import type { IdempotencyDoc, KeptAnswer } from "./idempotency.model.ts";
 import { isOurs, newLease, stillRunning } from "./lease.ts";
 import type { RecentErasures } from "./recent-erasures.ts";
-import { decideFate, judge, readResourceId, recordId } from "./record.ts";
 
 const LEASE_SECONDS = 30;
 /** One hour more than documented, to tolerate clock differences. */
@@ -214,4 +214,50 @@ const placeOf = (_id: string) => `idempotency/${_id}`;
 function conflict(idempotency_key: string, { resource_id }: IdempotencyDoc, what: string): Fault {
   const details = { idempotency_key, existing_resource_id: resource_id };
   return new Fault("conflict", `This Idempotency-Key ${what}.`, details);
+}
+
+/** What to do with a request whose key is known. */
+type Verdict =
+  /** The key has expired and is free again. */
+  | "begin"
+  /** The holder has failed or gone: execute the request again with the same seed. */
+  | "take_over"
+  | "wait"
+  | "replay"
+  /** Executed, but the answer was not stored: it held a secret, was too large, or there was no space. */
+  | "answered"
+  | "other_request";
+
+/** @param orphaned whether the lease's holder is known to be gone */
+export function judge(doc: IdempotencyDoc, fingerprint: string, now: number, orphaned: boolean): Verdict {
+  if (doc.expires_at.getTime() <= now) return "begin";
+  if (doc.fingerprint !== fingerprint) return "other_request";
+  if (doc.answered_at === null) {
+    return !orphaned && doc.lease_ends_at.getTime() > now ? "wait" : "take_over";
+  }
+  const secretGone = doc.secret_ends_at !== undefined && doc.secret_ends_at.getTime() <= now;
+  return doc.answer === null || secretGone ? "answered" : "replay";
+}
+
+/** Returns how to treat a key by its answer's status (api.md "Everywhere"): 401, 429 and 5xx are never stored. */
+export function decideFate(status: number): "free" | "reopen" | "keep" {
+  // Refused before any change: the key was not used.
+  if (status === 401 || status === 429) return "free";
+  // Changes are possible: only the same request may continue.
+  return status >= 500 ? "reopen" : "keep";
+}
+
+/** Hashes a key's identity with its parts separated, so that ("a", "bc") differs from ("ab", "c"). */
+export function recordId(tenant_id: string, caller_id: string, key: string): string {
+  return createHash("sha256")
+    .update(JSON.stringify([tenant_id, caller_id, key]))
+    .digest("base64url");
+}
+
+/** Returns the id of the created resource, to name in a conflict; null if a blob holds it. */
+export function readResourceId({ body, base64 }: KeptAnswer): string | null {
+  if (body === null || base64 || !body.startsWith("{")) return null;
+  const { id, event_id, document_id } = JSON.parse(body) as Record<string, unknown>;
+  const found = id ?? event_id ?? document_id;
+  return typeof found === "string" ? found : null;
 }

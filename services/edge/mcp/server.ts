@@ -10,14 +10,13 @@ import {
 } from "@modelcontextprotocol/server";
 import type { JsonSchema } from "../gateway/openapi/schemas.ts";
 import { understood } from "./arguments.ts";
-import { completions, findSource } from "./completions.ts";
 import { defaultsOf } from "./defaults.ts";
 import { missingFrom, type NamedPrompt, PROMPTS, toPrompt } from "./prompts.ts";
 import type { Arguments } from "./request.ts";
 import { find, LISTED, toContents } from "./resources.ts";
 import { toToolResult } from "./results.ts";
 import { withoutNulls } from "./schemas.ts";
-import { invalid, refused, type Session } from "./session.ts";
+import { type AskFor, invalid, refused, type Session } from "./session.ts";
 import { isOffered, noTool, type OperationTool, remarkOn, unknownArgument } from "./tools.ts";
 
 /** In `_meta` of a call: makes repeating it safe, like the header Idempotency-Key. */
@@ -164,4 +163,54 @@ async function completeFor(
   const source = findSource(of, argument.name);
   if (!source || !session.mayAsk(source.action)) return { completion: { values: [] } };
   return completions(source, argument.value, session.askFor);
+}
+
+/** A source of completions for an argument. */
+interface Source {
+  action: string;
+  /** Returns a row's value and its other searchable names. */
+  read(row: Row): [value: string, ...alsoKnownBy: string[]];
+  rows(answer: unknown): Row[];
+}
+
+type Row = Record<string, string>;
+
+const HANDOFFS = { action: "handoffs.list", rows: (answer: unknown) => answer as Row[] };
+
+const SOURCES: Record<string, Source> = {
+  "resume handoff": { ...HANDOFFS, read: ({ name }) => [name as string] },
+  "sensorium://handoffs/{id} id": { ...HANDOFFS, read: ({ id, name }) => [id as string, name as string] },
+  "sensorium://outputs/{id} id": {
+    action: "outputs.list",
+    rows: (answer) => (answer as { outputs: Row[] }).outputs,
+    read: ({ slug, title }) => [slug as string, title as string],
+  },
+  "brief project": {
+    action: "projects.list",
+    rows: (answer) => (answer as { projects: Row[] }).projects,
+    read: ({ key, name }) => [key as string, name as string],
+  },
+};
+
+const LOOKED_THROUGH = 200;
+/** The protocol's limit (MCP: Completion). */
+const MOST = 100;
+
+/** Finds the source for an argument of a prompt, by name, or of a resource, by template. */
+function findSource(of: string, argument: string): Source | undefined {
+  return SOURCES[`${of} ${argument}`];
+}
+
+/** Returns the latest values that match the input. @throws ProtocolError */
+async function completions(source: Source, typed: string, ask: AskFor): Promise<CompleteResult> {
+  const { text } = await ask(source.action, { limit: LOOKED_THROUGH });
+  const wanted = typed.trim().toLowerCase();
+  const fits = source
+    .rows(JSON.parse(text))
+    .map(source.read)
+    .filter((names) => names.some((name) => name.toLowerCase().includes(wanted)));
+  const values = [...new Set(fits.map(([value]) => value))];
+  return {
+    completion: { values: values.slice(0, MOST), total: values.length, hasMore: values.length > MOST },
+  };
 }

@@ -8,7 +8,6 @@ import { oncePer } from "../../../lib/once-per.ts";
 import { isRefusedInBand, requireAccess } from "../gateway/access/access.ts";
 import type { JsonSchema } from "../gateway/openapi/schemas.ts";
 import { hintsOf } from "./hints.ts";
-import { DEFAULT_PRESET, PRESETS } from "./presets.ts";
 import { type Kept, pruneSchema, selectKept } from "./prune.ts";
 import { answerSchema, brief, inputSchema, valueSchema } from "./schemas.ts";
 
@@ -176,3 +175,15 @@ function annotationsOf(op: Operation): Tool["annotations"] {
     openWorldHint: false,
   };
 }
+
+/** The sets of tools that have a name; the domains of each. `core`: those whose contract says so. */
+export const PRESETS: Record<string, readonly string[]> = {
+  core: [],
+  sense: ["events", "interests", "deliveries", "channels", "findings"],
+  remember: ["memories", "merges", "relationships", "documents", "bundles", "handoffs", "findings", "state"],
+  work: ["runs", "templates", "handoffs", "outputs", "exemplars", "specialists", "projects"],
+  all: [],
+};
+
+/** What is listed if nobody chooses. */
+const DEFAULT_PRESET = "core";

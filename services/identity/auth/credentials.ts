@@ -1,17 +1,17 @@
 import { type Call, callerId } from "../../../lib/access/caller.ts";
 import { accountTag } from "../../../lib/access/device-cookie.ts";
-import { Fault, invalidValue, isFault } from "../../../lib/contract/faults.ts";
+import { Fault, invalidValue, isFault, rateLimited } from "../../../lib/contract/faults.ts";
 import { networkOf } from "../../../lib/http/network-address.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
 import type { AgentState } from "../agents/agents.contract.ts";
 import type { KeyState } from "../keys/keys.contract.ts";
 import { activeTenants } from "../tenants/find-tenants.ts";
 import type { TenantState } from "../tenants/tenants.contract.ts";
+import type { CodeCheck } from "../users/totp.ts";
 import type { UserState } from "../users/users.contract.ts";
 import type { changePassword } from "./auth.contract.ts";
 import { Guarded } from "./guarded.ts";
-import { requireCode } from "./require-code.ts";
-import { type Login, noteFailedSignIn, noteSignIn, type SignInKind } from "./sign-ins.ts";
+import { type Login, noteFailedSignIn, noteRefusedSignIn, noteSignIn, type SignInKind } from "./sign-ins.ts";
 
 const WRONG_KEY =
   "The API key is unknown, revoked or expired, or its agent is inactive. Ask an admin for a new key.";
@@ -126,4 +126,33 @@ async function signIn(ctx: Call, { email, password, tenant_slug }: Login): Promi
   const active = await activeTenants(ctx, users);
   const [user, ...others] = users.filter((each) => active.has(each.tenant_id));
   return user && others.length === 0 ? user : null;
+}
+
+const WRONG_CODE =
+  "The code is wrong, has expired or was used before. Send the authenticator's current one, or a recovery code.";
+
+/**
+ * Checks the code of a person whose password is right, and uses it up.
+ *
+ * @throws Fault totp_required without one, authentication_failed, rate_limited after several wrong ones
+ */
+async function requireCode(
+  ctx: Call,
+  { id: user_id, tenant_id }: UserState,
+  code: string | undefined,
+): Promise<void> {
+  if (code === undefined)
+    throw new Fault(
+      "totp_required",
+      "A code is required too: send it as code, from the authenticator or a recovery code.",
+    );
+  const check = await ctx.call<CodeCheck, object>("users.check_code", { tenant_id, user_id, code });
+  if (check.is === "right") return;
+  if (check.is === "later") {
+    const { wait_ms } = check;
+    const message = "Too many wrong codes for this account. Use a recovery code, or retry";
+    throw rateLimited(message, 1, Math.ceil(wait_ms / 1000), wait_ms);
+  }
+  await noteRefusedSignIn(ctx, { id: user_id, tenant_id }, "authentication_failed", { factor: "code" });
+  throw new Fault("authentication_failed", WRONG_CODE, { reason: "code" });
 }

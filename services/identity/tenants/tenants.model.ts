@@ -14,7 +14,7 @@ const schema = tenantSchema({
   token_version: optional(number()),
   /** Raised by every change of interests, feeds, members and agents, before the change is answered. */
   routing_version: number(),
-  /** The latest changes, the last of them last: routing tables read only what changed (routing-versions.ts). */
+  /** The latest changes, the last of them last: routing tables read only what changed (tenants.service.ts). */
   routing_changes: optional(array(string())),
   created_at: date(),
   updated_at: date(),

@@ -1,8 +1,8 @@
 import type { ServiceBroker } from "moleculer";
 import { HOUR_MS } from "../../../lib/time.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
+import type { InUse } from "../../../storage/blobs/blobs.ts";
 import type { ServiceFactory } from "../../runtime.ts";
-import { UnusedSinceLastSweep } from "./unused-since-last-sweep.ts";
 
 /** New blobs are kept this long: their row may not be written yet. */
 const KEPT_MS = HOUR_MS;
@@ -24,3 +24,33 @@ export const blobsService: ServiceFactory = ({ store, blobs }) => {
 
   return { name: "blobs", mixins: [sweep.mixin] };
 };
+
+/**
+ * Limits a sweep to blobs that were unused at the previous sweep too, so that a blob outlives its row for a while: a
+ * backup that contains the row finds the blob.
+ */
+export class UnusedSinceLastSweep {
+  readonly #inUse: InUse;
+  #before = new Set<string>();
+  #now = new Set<string>();
+
+  constructor(inUse: InUse) {
+    this.#inUse = inUse;
+  }
+
+  /** Begins a sweep. */
+  begin(): void {
+    this.#before = this.#now;
+    this.#now = new Set();
+  }
+
+  /** Returns the hashes to keep. */
+  readonly stay: InUse = async (tenant_id, hashes) => {
+    const used = new Set(await this.#inUse(tenant_id, hashes));
+    return hashes.filter((hash) => {
+      const key = `${tenant_id} ${hash}`;
+      if (!used.has(hash)) this.#now.add(key);
+      return used.has(hash) || !this.#before.has(key);
+    });
+  };
+}

@@ -1,15 +1,22 @@
+import type { ServiceBroker } from "moleculer";
 import type { AgentCaller, Call } from "../../../lib/access/caller.ts";
 import { notFound } from "../../../lib/contract/faults.ts";
+import { newUuid } from "../../../lib/ids.ts";
+import { DAY_MS } from "../../../lib/time.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import { WEIGHTS_VERSION } from "../../../storage/search/features.ts";
 import type { EraseContent } from "../../erasers.ts";
-import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
+import { action, type CallOf, idempotent, type ServiceFactory } from "../../runtime.ts";
 import { type EraseMemories, eraseRows } from "../memories/erase-rows.ts";
+import { deletedMemories } from "../memories/readable.ts";
 import { getBundleOfAgent, listBundlesOfAgent } from "./agent-bundles.contract.ts";
 import { getAgentBundle, listAgentBundles } from "./agent-bundles.ts";
-import { assembleBundle } from "./assemble.ts";
+import { type Placed, renderBrief } from "./brief.ts";
+import type { assembleBundle as operation } from "./bundles.contract.ts";
 import * as contract from "./bundles.contract.ts";
-import { type BundleDoc, BundleModel, present } from "./bundles.model.ts";
-import { hold, reap } from "./retention.ts";
+import { type BundleDoc, type BundleItem, BundleModel, present } from "./bundles.model.ts";
+import { gather, isSaid } from "./gather.ts";
 
 const SWEEP_MS = 10 * 60_000;
 const FAILED = "bundles: old ones could not be removed; the next sweep retries";
@@ -60,3 +67,82 @@ export const bundlesService: ServiceFactory = ({ store, config: { BUNDLE_RETENTI
     },
   };
 };
+
+/** Gathers a bundle for the calling agent, and keeps it. @throws Fault validation_error */
+async function assembleBundle(
+  bundles: TenantCollection<BundleDoc>,
+  now: () => number,
+  retentionDays: number,
+  ctx: CallOf<typeof operation>,
+) {
+  const { tenant_id, agent_id } = ctx.meta.caller as AgentCaller;
+  const { query } = ctx.params;
+  const asked = isSaid(query) ? query : null;
+  for (;;) {
+    const { items, degraded_reasons } = await gather(ctx);
+    const at = now();
+    const kept = await bundles.insertOnce({
+      ...{ _id: newUuid(ctx.meta.idempotency_seed), tenant_id, agent_id, query: asked },
+      items: items.map(toItem),
+      rendered_brief: renderBrief({ query: asked, items, degraded_reasons }),
+      ...{ degraded_reasons, weights_version: WEIGHTS_VERSION },
+      memory_ids: items.filter(({ kind }) => kind === "memory").map(({ item_id }) => item_id),
+      created_at: new Date(at),
+      expires_at: new Date(at + retentionDays * DAY_MS),
+    });
+    if ((await deletedMemories(ctx, kept.memory_ids)).length === 0) return present(kept);
+    // A memory was erased while the bundle was gathered.
+    await bundles.delete(tenant_id, { _id: kept._id });
+  }
+}
+
+function toItem({ kind, item_id, title, score, source, why, rank }: Placed): BundleItem {
+  return { kind, item_id, title, score, source, why, rank };
+}
+
+const BATCH = 100;
+/** How long a bundle is held for the request that will name it; a handoff's reference extends it by the same time. */
+const HELD_MS = DAY_MS;
+
+interface Held {
+  tenant_id: string;
+  agent_id: string;
+  id: string;
+  /** Held by a row that is never removed. */
+  forGood: boolean;
+}
+
+/** Keeps a bundle that is about to be named; returns whether the agent has it. */
+async function hold(bundles: TenantCollection<BundleDoc>, now: number, held: Held): Promise<boolean> {
+  const { tenant_id, agent_id, id: _id, forGood } = held;
+  const until = new Date(now + HELD_MS);
+  await (forGood
+    ? bundles.updateMany(tenant_id, { _id, agent_id }, { $unset: { expires_at: 1 } })
+    : bundles.updateMany(
+        tenant_id,
+        { _id, agent_id, expires_at: { $lt: until } },
+        { $set: { expires_at: until } },
+      ));
+  return bundles.exists(tenant_id, { _id, agent_id });
+}
+
+/** Removes expired bundles that no handoff names; returns whether there may be more. */
+async function reap(
+  bundles: TenantCollection<BundleDoc>,
+  now: number,
+  broker: Pick<ServiceBroker, "call">,
+): Promise<boolean> {
+  const over = { expires_at: { $lte: new Date(now) } };
+  const options = { limit: BATCH, projection: { _id: 1, tenant_id: 1 } as const };
+  const rows = (await bundles.system.find(over, options).toArray()) as BundleDoc[];
+  for (const [tenant_id, those] of Map.groupBy(rows, (row) => row.tenant_id)) {
+    const ids = those.map(({ _id }) => _id);
+    const asked = { tenant_id, bundle_ids: ids };
+    const named = new Set(await broker.call<string[], object>("handoffs.bundle_references", asked));
+    const $set = { expires_at: new Date(now + HELD_MS) };
+    await bundles.updateMany(tenant_id, { _id: { $in: [...named] }, ...over }, { $set });
+    // Bundles held meanwhile stay.
+    await bundles.deleteMany(tenant_id, { _id: { $in: ids.filter((id) => !named.has(id)) }, ...over });
+  }
+  return rows.length === BATCH;
+}

@@ -1,10 +1,12 @@
+import { fromCursor, pageOf } from "../../../lib/contract/cursor.ts";
+import { defined } from "../../../lib/defined.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
-import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
+import { action, type CallOf, idempotent, type ServiceFactory } from "../../runtime.ts";
 import { type EraseMemories, eraseRows } from "../memories/erase-rows.ts";
-import { browse } from "./browse.ts";
+import { standingMemories } from "../memories/readable.ts";
 import { browseFindings, listFindings } from "./findings.contract.ts";
 import { CursorModel, FindingModel } from "./findings.model.ts";
-import { readFindings } from "./read.ts";
+import { present, readFindings } from "./read.ts";
 import { Relay } from "./relay.ts";
 import { type Findings, keepPositions } from "./sequence.ts";
 
@@ -52,3 +54,25 @@ export const findingsService: ServiceFactory = ({ store }) => {
     },
   };
 };
+
+/** Returns a page of the findings for a person, newest first. */
+async function browse({ rows, now }: Findings, ctx: CallOf<typeof browseFindings>) {
+  const { agent_id, memory_id, limit = 50, cursor } = ctx.params;
+  const filter = {
+    ...defined({ agent_id, _id: memory_id }),
+    ...(cursor !== undefined && { seq: { $lt: Number(fromCursor(cursor, "seq").value) } }),
+  };
+  const options = { sort: { seq: -1 } as const, limit: limit + 1 };
+  const found = await rows.find(ctx.meta.caller.tenant_id, filter, options);
+  const { page, next_cursor } = pageOf({ rows: found }, limit, "seq");
+  const memories = await standingMemories(
+    ctx,
+    page.map(({ _id }) => _id),
+    now().getTime(),
+  );
+  const findings = page.flatMap((row) => {
+    const memory = memories.get(row._id);
+    return memory?.status === "active" ? [present(row, memory)] : [];
+  });
+  return { findings, next_cursor };
+}

@@ -1,4 +1,8 @@
+import type { ActionSchema } from "moleculer";
+import type { RequestContext } from "../../../lib/access/caller.ts";
+import { mayRead } from "../../../lib/access/visibility.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
 import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
 import { announceChanges } from "./announce.ts";
 import type { BundleLeg } from "./bundle-leg.ts";
@@ -6,24 +10,23 @@ import { cite, settleCites } from "./cites.ts";
 import { createMemories, createMemory } from "./create.ts";
 import { eraseMemories } from "./erase.contract.ts";
 import { erase, eraseOwner } from "./erase.ts";
+import { eraseEverywhere } from "./erase-everywhere.ts";
 import { MemoryErasureModel } from "./erasures.model.ts";
 import { Erasures } from "./erasures.ts";
-import { findingsOutbox } from "./findings-outbox.ts";
 import { forBundle } from "./for-bundle.ts";
 import { reportHealth } from "./health.ts";
 import * as keys from "./keys.contract.ts";
 import { deleteByKey, getByKey, listOwnNamespaces, putByKey } from "./keys.ts";
 import * as lifecycle from "./lifecycle.contract.ts";
 import { forget, promote, restore, update } from "./lifecycle.ts";
-import { explainLineage } from "./lineage.ts";
 import { listMemories } from "./list.ts";
 import * as contract from "./memories.contract.ts";
 import { internalActions } from "./memories.internal.ts";
-import { Memories } from "./memories.ts";
-import { finishPending, purge } from "./purge.ts";
+import type { MemoryDoc } from "./memories.model.ts";
+import { type Calls, Memories } from "./memories.ts";
 import { searchMemories } from "./search.contract.ts";
 import { FirstSearches, search } from "./search.ts";
-import { supersede } from "./supersede.ts";
+import { completeReplacement, supersede } from "./supersede.ts";
 import { Touches } from "./touches.ts";
 import * as usage from "./usage.contract.ts";
 import { computeActivity, getMemory, listCitations } from "./usage.ts";
@@ -103,3 +106,116 @@ export const memoriesService: ServiceFactory = (runtime) => {
     stopped: () => touches.flush(store.now()),
   };
 };
+
+/** Hands over memories that became institutional and need a position among the findings (findings/relay.ts). */
+function findingsOutbox(memories: TenantCollection<MemoryDoc>): Record<string, ActionSchema> {
+  return {
+    /** Returns the oldest due memories, of one tenant or of all. */
+    findings_due: idempotent<{ tenant_id?: string; limit: number }>(
+      async ({ params: { tenant_id, limit } }) => {
+        const due = { finding_due_at: { $gt: new Date(0) }, status: { $ne: "pending" as const } };
+        const options = { sort: { finding_due_at: 1, _id: 1 } as const, limit, projection: PROJECTION };
+        const rows = (
+          tenant_id === undefined
+            ? await memories.system.find(due, options).toArray()
+            : await memories.find(tenant_id, due, options)
+        ) as MemoryDoc[];
+        return rows.map((row) => ({
+          memory_id: row._id,
+          tenant_id: row.tenant_id,
+          agent_id: row.agent_id,
+          origin: row.finding_origin,
+          from_scope: row.finding_from_scope ?? null,
+          at: row.finding_due_at?.getTime(),
+        }));
+      },
+    ),
+
+    /** Removes memories that have their position from the outbox. */
+    findings_placed: idempotent<{ tenant_id: string; ids: string[] }>(({ params: { tenant_id, ids } }) =>
+      memories.updateMany(tenant_id, { _id: { $in: ids } }, { $unset: { finding_due_at: 1 } }),
+    ),
+  };
+}
+
+const PROJECTION = {
+  tenant_id: 1,
+  agent_id: 1,
+  finding_due_at: 1,
+  finding_origin: 1,
+  finding_from_scope: 1,
+} as const;
+
+/** Limits the lineage to the nearest ancestors. */
+const MOST_ANCESTORS = 500;
+
+/**
+ * Returns a memory's lineage (spec: Lineage result): the memories merged into it, and into those, nearest first, and
+ * the one it replaced. Names only readable memories.
+ */
+async function explainLineage(memories: Memories, ctx: RequestContext, id: string) {
+  const { doc, access } = await memories.findReadable(ctx, id);
+  const { tenant_id } = doc;
+  const merge_lineage: { loser_memory_id: string; winner_memory_id: string; origin: string }[] = [];
+  const seen = new Set([id]);
+  let winners = [id];
+  let replaced: MemoryDoc[] = [];
+  while (winners.length > 0 && seen.size < MOST_ANCESTORS) {
+    const sort = { invalid_at: -1 as const, _id: -1 as const };
+    const limit = MOST_ANCESTORS;
+    const projection = { content: 0, metadata: 0, citations: 0 } as const;
+    const merged = { superseded_by: { $in: winners } };
+    const into = await memories.rows.find(tenant_id, merged, { sort, limit, projection });
+    const readable = into.filter((row) => mayRead(access, row) && !seen.has(row._id));
+    // Forgetting what was replaced does not undo the replacement.
+    const isReplaced = ({ status, merge_origin }: MemoryDoc) =>
+      status === "superseded" || (status === "forgotten" && !merge_origin);
+    if (winners[0] === id) replaced = readable.filter(isReplaced);
+    const losers = readable.filter(({ status }) => status === "merged");
+    for (const { _id, superseded_by, merge_origin } of losers) {
+      seen.add(_id);
+      merge_lineage.push({
+        loser_memory_id: _id,
+        winner_memory_id: superseded_by as string,
+        origin: merge_origin ?? "proposal",
+      });
+    }
+    winners = losers.map(({ _id }) => _id);
+  }
+  return {
+    memory_id: id,
+    merge_lineage,
+    superseded: doc.superseded_by !== null,
+    supersedes_target: replaced[0]?._id ?? null,
+  };
+}
+
+const BATCH = 100;
+/** After this long the writer of a replacement has finished or crashed. */
+const PENDING_MS = 5_000;
+
+/** Deletes memories permanently once they can no longer be restored. @returns whether there may be more */
+export async function purge(of: Memories, ctx: Calls): Promise<boolean> {
+  const { rows: memories, now } = of;
+  const due = { purge_at: { $lte: now() } };
+  const rows = (await memories.system
+    .find(due, { limit: BATCH, projection: { tenant_id: 1 } })
+    .toArray()) as Pick<MemoryDoc, "_id" | "tenant_id">[];
+  for (const [tenant_id, those] of Map.groupBy(rows, (row) => row.tenant_id)) {
+    const ids = those.map(({ _id }) => _id);
+    await eraseEverywhere(of, ctx, tenant_id, ids);
+    await memories.deleteMany(tenant_id, { _id: { $in: ids }, ...due });
+  }
+  return rows.length === BATCH;
+}
+
+/** Finishes replacements that were interrupted. @returns whether there may be more */
+export async function finishPending(memories: Memories, ctx: Calls): Promise<boolean> {
+  const before = new Date(memories.now().getTime() - PENDING_MS);
+  const { rows, more } = await memories.rows.findAnyWithin(
+    { pending_at: { $lte: before } },
+    { limit: BATCH },
+  );
+  for (const row of rows) await completeReplacement(memories, ctx, row);
+  return more || rows.length === BATCH;
+}

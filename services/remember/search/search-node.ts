@@ -5,12 +5,13 @@ import { makeEmbedder } from "../../../connectors/embedders/make.ts";
 import { HttpReranker } from "../../../connectors/reranker.ts";
 import type { Call } from "../../../lib/access/caller.ts";
 import { onEveryNode } from "../../../lib/broker/every-node.ts";
+import { makeDirectory } from "../../../lib/files.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { nodesWith } from "../../../mixins/affinity.ts";
 import { Loop } from "../../../mixins/loop.ts";
 import { metrics, observeGauge } from "../../../observability/metrics.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
-import type { Removal } from "../../../storage/connection.ts";
+import type { Removal, Store } from "../../../storage/connection.ts";
 import {
   type SearchDrop,
   type SearchFind,
@@ -28,10 +29,15 @@ import { EmbeddingStore } from "./embedding-store.ts";
 import { find } from "./find.ts";
 import { owns, type View } from "./holders.ts";
 import { IndexQueues, shareOf } from "./index-queues.ts";
-import { openIndex } from "./open-index.ts";
 import { QueryVectors } from "./query-vectors.ts";
 import { Reranking } from "./rerank.ts";
-import { EmbeddingModel, type ErasureDoc, ErasureModel } from "./search.model.ts";
+import {
+  EmbeddingModel,
+  EntryModel,
+  type ErasureDoc,
+  ErasureModel,
+  SearchStateModel,
+} from "./search.model.ts";
 
 type Dropped = Awaited<ReturnType<SearchIndex["drop"]>>;
 
@@ -251,4 +257,35 @@ function rerankingOf(config: Config, index: SearchIndex, report: (err: Error) =>
   return url === null
     ? null
     : new Reranking(index, new HttpReranker({ url, model, apiKey, timeoutMs }), report);
+}
+
+/**
+ * Opens the index that `SEARCH` names; resolves when it is ready. Rejects with the reason if it cannot be used.
+ *
+ * @param onDeath called if the local index's thread fails
+ */
+async function openIndex(
+  config: Config,
+  store: Store,
+  onDeath: (error: Error) => void,
+): Promise<SearchIndex> {
+  const index = config.SEARCH === "atlas" ? await atlasIndex(store) : await localIndex(config, onDeath);
+  await index.ready();
+  return index;
+}
+
+async function localIndex(config: Config, onDeath: (error: Error) => void): Promise<SearchIndex> {
+  const { DATA_DIR: dataDir, ERASURE_REWRITE_MB: rewriteMegabytes } = config;
+  const { LocalIndex } = await import("../../../storage/search/local-index.ts");
+  // On a node with MongoDB as the record nothing else creates it.
+  await makeDirectory(dataDir);
+  return new LocalIndex({ dataDir, onDeath, rewriteMegabytes });
+}
+
+async function atlasIndex(store: Store): Promise<SearchIndex> {
+  const { AtlasIndex } = await import("../../../storage/search/atlas/atlas-index.ts");
+  const parts = { entries: store.collection(EntryModel), state: store.collection(SearchStateModel) };
+  // A search index can be created only on an existing collection.
+  await store.ready();
+  return new AtlasIndex(parts);
 }

@@ -1,15 +1,18 @@
 import type { Call } from "../../../lib/access/caller.ts";
+import { binaryEvent } from "../../../lib/cloudevents/binary.ts";
+import { attributesIn, isBinaryMode } from "../../../lib/cloudevents/http.ts";
 import type { BatchAnswer, Published } from "../../../lib/cloudevents/publish-answers.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
+import { mediaTypeOf } from "../../../lib/http/media-type.ts";
 import type { Runtime } from "../../runtime.ts";
-import { mappingError } from "../deliveries/mapping-error.ts";
-import { readCloudEvents } from "./cloudevents.ts";
+import { mappingError, thrownMappingError } from "../deliveries/mapping-error.ts";
+import { BATCH_MAX_EVENTS } from "../events/events.contract.ts";
 import { asFirst, type Identified, type Signed } from "./delivery-id.ts";
 import type { FirstIds } from "./first-ids.ts";
 import { keptHeaders, termsOf } from "./kept-headers.ts";
 import { AS_CLOUDEVENTS } from "./mapping.contract.ts";
 import type { Receipt } from "./mapping.ts";
-import { type Read, readPayload } from "./payload.ts";
+import { type Read, readJson, readPayload } from "./payload.ts";
 import { compileWebhookMapping, webhookPath } from "./webhooks.ts";
 
 /** The outcome of one event of a request. */
@@ -124,4 +127,34 @@ function toOutcome(
   // The sender repeats the whole batch then; accepted events of it are duplicates.
   if (code === "internal_error") throw new Fault("service_unavailable", message, { retry_after_seconds: 1 });
   return { ...entering, error: mappingError(answer.error) };
+}
+
+const STRUCTURED = "application/cloudevents+json";
+const BATCH = "application/cloudevents-batch+json";
+
+type Headers = Readonly<Record<string, string | undefined>>;
+
+/** Reads a delivery of CloudEvents in structured, batch or binary mode: each event as in structured mode. */
+function readCloudEvents(body: Buffer, headers: Headers): Read | Read[] {
+  const type = headers["content-type"] ?? "";
+  const mode = mediaTypeOf(type);
+  if (mode !== STRUCTURED && mode !== BATCH && isBinaryMode(headers)) return readBinary(headers, type, body);
+  const read = readJson(body);
+  return mode === BATCH && "payload" in read ? splitBatch(read.payload, body) : read;
+}
+
+function readBinary(headers: Headers, type: string, body: Buffer): Read {
+  try {
+    return { payload: binaryEvent(attributesIn(headers) ?? {}, type, body) };
+  } catch (err) {
+    return { error: thrownMappingError(err), text: body.toString("base64") };
+  }
+}
+
+function splitBatch(payload: unknown, body: Buffer): Read | Read[] {
+  if (Array.isArray(payload) && payload.length <= BATCH_MAX_EVENTS)
+    return payload.map((each: unknown) => ({ payload: each }));
+  const given = Array.isArray(payload) ? `${payload.length} events` : typeof payload;
+  const error = `mapping error: the batch is ${given}: expected an array of at most ${BATCH_MAX_EVENTS} events`;
+  return { error, text: body.toString("utf8") };
 }

@@ -1,5 +1,6 @@
 import { setImmediate as nextTick } from "node:timers/promises";
-import type { DeliveryHeaders, SignedRequest } from "../../../connectors/webhook-schemes.ts";
+import type { Config } from "../../../config.ts";
+import type { DeliveryHeaders, SchemeName, SignedRequest } from "../../../connectors/webhook-schemes.ts";
 import { type Signature, SignatureCheck } from "../../../connectors/webhook-signature.ts";
 import type { Call } from "../../../lib/access/caller.ts";
 import { Fault, isFault } from "../../../lib/contract/faults.ts";
@@ -10,16 +11,14 @@ import { endedSecrets, newSigningSecret, secretsAt } from "../../identity/agents
 import { findTenant } from "../../identity/tenants/find-tenants.ts";
 import type { TenantState } from "../../identity/tenants/tenants.contract.ts";
 import type { Runtime } from "../../runtime.ts";
-import { listAddresses } from "./addresses.ts";
-import { answerTo, challengeIn } from "./answers.ts";
 import type { Signed } from "./delivery-id.ts";
 import { FirstIds } from "./first-ids.ts";
-import { permissionFor, toHeaders } from "./handshake.ts";
-import { WebhookBodyModel, type WebhookDoc } from "./ingest.model.ts";
-import { Intake, receiptOf } from "./intake.ts";
+import { type LoggedRequest, WebhookBodyModel, type WebhookDoc } from "./ingest.model.ts";
+import { type Entered, Intake, readDelivery, receiptOf } from "./intake.ts";
+import { keptHeaders, termsOf } from "./kept-headers.ts";
 import { WebhookLimits } from "./limits.ts";
+import { AS_CLOUDEVENTS } from "./mapping.contract.ts";
 import type { Mapped, MappedHeaders } from "./mapping.ts";
-import { refusedEntry, signedEntry } from "./request-entries.ts";
 import type { RequestLog } from "./request-log.ts";
 import { compileWebhookMapping, MOST_WEBHOOKS, schemesOf, webhookPath } from "./webhooks.ts";
 
@@ -197,4 +196,144 @@ export class Receiver {
       this.#log.add(ctx.broker, webhook, refusedEntry(ctx.meta.request_id, at, reason, size));
     }
   }
+}
+
+interface Arrived {
+  headers: DeliveryHeaders;
+  /** Path and query as received; absent from gateways of earlier versions. */
+  target?: string;
+}
+
+/** Returns the addresses that the sender may have used: the server's public one, else those that the request names. */
+export function listAddresses(
+  { headers, target }: Arrived,
+  { PUBLIC_URL }: Pick<Config, "PUBLIC_URL">,
+): string[] {
+  if (target === undefined) return [];
+  if (PUBLIC_URL) return [PUBLIC_URL.replace(/\/$/, "") + target];
+  // Any sender may name a host, but it is signed with the path: a signature for another host's path opens nothing here.
+  const host = headers["x-forwarded-host"]?.split(",")[0]?.trim() || headers.host;
+  return host ? [`https://${host}${target}`, `http://${host}${target}`] : [];
+}
+
+interface Challenge {
+  challenge: string;
+}
+
+/** Returns the answer to Slack's verification of the address; null for other deliveries. */
+function challengeIn(signed: Signed): Challenge | null {
+  if (signed.signature.scheme !== "slack" || signed.body.length > 4096) return null;
+  const read = readDelivery(signed);
+  if (Array.isArray(read) || "error" in read) return null;
+  const { type, challenge } = (read.payload ?? {}) as Record<string, unknown>;
+  return type === "url_verification" && typeof challenge === "string" ? { challenge } : null;
+}
+
+/**
+ * Returns the answer to the sender. Slack shows a person anything but 200 as an error, and a text as an answer; Twilio
+ * reads any body as its markup.
+ */
+function answerTo(ctx: Call, scheme: SchemeName, result: Challenge | Entered | Entered[]) {
+  ctx.meta.$statusCode = scheme === "slack" ? 200 : scheme === "twilio" ? 204 : 202;
+  if (scheme === "twilio") return null;
+  if ("challenge" in result) return result;
+  if (scheme !== "slack") return Array.isArray(result) ? result.map(shown) : shown(result);
+  ctx.meta.$responseType = "text/plain; charset=utf-8";
+  return "";
+}
+
+const shown = (entered: Entered) => {
+  const { event_id, status } = entered;
+  return { event_id, status, ...("differs" in entered && { differs: entered.differs }) };
+};
+
+type Headers = Readonly<Record<string, string | undefined>>;
+
+/** A DNS expression, optionally with a scheme or a port: a sender's name for itself. */
+const ORIGIN = /^[\w.*:/-]{1,255}$/;
+
+/** The permission for a sender: null if it did not ask. */
+interface Permission {
+  allowed_origin: string | null;
+  /** Webhooks per minute, or `*`. */
+  allowed_rate: string | null;
+}
+
+/**
+ * Answers a validation request of the CloudEvents specification "Web Hooks for Event Delivery", 4.1. Any sender may try
+ * to deliver to any address: signatures decide, and the answer must not reveal which addresses exist. A callback
+ * (`WebHook-Request-Callback`) is never called, as anyone could choose where this server connects to.
+ */
+function permissionFor(
+  headers: Headers,
+  { WEBHOOKS_PER_MINUTE: most }: Pick<Config, "WEBHOOKS_PER_MINUTE">,
+): Permission {
+  const origin = headers["webhook-request-origin"];
+  if (origin === undefined || !ORIGIN.test(origin)) return { allowed_origin: null, allowed_rate: null };
+  const asked = headers["webhook-request-rate"] ?? "";
+  const rate = /^[1-9]\d{0,8}$/.test(asked) ? Number(asked) : Number.POSITIVE_INFINITY;
+  const allowed = Math.min(rate, most || Number.POSITIVE_INFINITY);
+  return { allowed_origin: origin, allowed_rate: Number.isFinite(allowed) ? String(allowed) : "*" };
+}
+
+/** Returns the permission as the specification's headers. */
+function toHeaders({ allowed_origin, allowed_rate }: Permission): Record<string, string> {
+  return {
+    Allow: "POST, OPTIONS",
+    ...(allowed_origin !== null && { "WebHook-Allowed-Origin": allowed_origin }),
+    ...(allowed_rate !== null && { "WebHook-Allowed-Rate": allowed_rate }),
+  };
+}
+
+const REASON_LENGTH = 500;
+const DIFFERS = "not stored: an event with this id exists, with another source or content";
+
+/** Returns the log's entry for a refused request. @param reason must contain nothing of the request */
+export function refusedEntry(request_id: string, at: Date, reason: string, size: number): LoggedRequest {
+  return {
+    ...{ request_id, at, outcome: "refused", reason: reason.slice(0, REASON_LENGTH) },
+    ...{
+      event_id: null,
+      dead_letter_id: null,
+      events: 0,
+      size,
+      signature: null,
+      headers: {},
+      event_is: "part",
+    },
+  };
+}
+
+/** Returns the log's entry for a signed request. @param all its events; none for a challenge */
+function signedEntry(
+  request_id: string,
+  at: Date,
+  { webhook, signature, body, headers }: Signed,
+  all: readonly Entered[],
+): LoggedRequest {
+  const dead = all.find((each) => each.status === "dead_lettered");
+  const first = dead ?? all.find(({ status }) => status === "accepted") ?? all[0];
+  return {
+    ...{ request_id, at, outcome: first?.status ?? "challenge" },
+    reason: dead
+      ? dead.reason.slice(0, REASON_LENGTH)
+      : all.some((each) => "differs" in each)
+        ? DIFFERS
+        : null,
+    event_id: all.find(({ event_id }) => event_id !== null)?.event_id ?? null,
+    dead_letter_id: dead?.dead_letter_id ?? null,
+    ...{
+      events: all.length,
+      size: body.length,
+      signature: signature.scheme,
+      headers: keptHeaders(headers, termsOf(webhook)),
+    },
+    event_is: sampleIn(webhook),
+  };
+}
+
+/** Returns what a webhook's events contain of the payload. */
+function sampleIn({ mapping }: Signed["webhook"]): LoggedRequest["event_is"] {
+  if (mapping === AS_CLOUDEVENTS) return "payload";
+  return typeof mapping === "object" && mapping.data ? "part" : "data";
 }

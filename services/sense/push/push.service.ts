@@ -1,11 +1,13 @@
 import type { ServiceBroker } from "moleculer";
 import { ServiceLoop } from "../../../mixins/loop.ts";
 import { observeGauge, observeValue } from "../../../observability/metrics.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
 import { event, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
+import type { Unreachable } from "../deliveries/health/health.ts";
 import type { Ready } from "../deliveries/notify.ts";
-import { PushEndpointModel } from "./push.model.ts";
+import { failedAt } from "./breaker.ts";
+import { type PushEndpointDoc, PushEndpointModel } from "./push.model.ts";
 import { PushWorkers } from "./push-workers.ts";
-import { findUnreachable } from "./unreachable.ts";
 
 /** Polling interval for changes of agents whose message was lost between nodes. */
 const LOOK_MS = 30_000;
@@ -78,3 +80,18 @@ export const pushService: ServiceFactory = (runtime) => {
     stopped: stop,
   };
 };
+
+/** Returns a tenant's unreachable endpoints, or those of some agents. */
+async function findUnreachable(
+  endpoints: TenantCollection<PushEndpointDoc>,
+  { tenant_id, agent_ids }: { tenant_id: string; agent_ids?: string[] },
+): Promise<Unreachable[]> {
+  const rows = await endpoints.find(tenant_id, agent_ids ? { _id: { $in: agent_ids } } : {}, { limit: 1000 });
+  return rows.map(({ _id, endpoint, opened_at, next_probe_at, probes, last_error }) => ({
+    agent_id: _id,
+    endpoint,
+    since: opened_at.toISOString(),
+    failed_at: new Date(failedAt({ next_probe_at: next_probe_at.getTime(), probes })).toISOString(),
+    error: last_error,
+  }));
+}

@@ -7,11 +7,10 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import { guardedWrite } from "../../../storage/guarded-write.ts";
 import { requireCapacity } from "../../../storage/row-limit.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
-import { present, presentBriefly } from "./present.ts";
 import type * as contract from "./schedules.contract.ts";
 import type { ScheduleStatus } from "./schedules.contract.ts";
 import type { ScheduleDoc } from "./schedules.model.ts";
-import { checkEvent, eventOf } from "./tick-event.ts";
+import { checkEvent, eventOf, givenEvent } from "./tick-event.ts";
 import type { Ticker } from "./ticker.ts";
 import { readTiming, tickAfter, ticksAfter } from "./timing.ts";
 
@@ -192,3 +191,44 @@ const WITH_STATUS = {
   paused: { paused: true },
   ended: { paused: false, next_at: null },
 } satisfies Record<ScheduleStatus, object>;
+
+/** Formats a schedule for callers. */
+function present(row: ScheduleDoc) {
+  return {
+    id: row._id,
+    name: row.name,
+    owner_id: row.owner_id,
+    status: scheduleStatus(row),
+    event: givenEvent(row),
+    cron: row.cron,
+    time_zone: row.time_zone,
+    at: formatTime(row.at),
+    on_missed: row.on_missed,
+    paused: row.paused,
+    next_run_at: formatTime(row.next_at),
+    last_run_at: formatTime(row.last_run_at),
+    last_event_id: row.last_event_id,
+    last_missed_at: formatTime(row.last_missed_at),
+    last_error: row.last_error,
+    last_error_at: formatTime(row.last_error_at),
+    run_count: row.run_count,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  };
+}
+
+/** Formats a schedule for a list: without the data of its event. */
+function presentBriefly(row: ScheduleDoc) {
+  const schedule = present(row);
+  const { data: _, data_base64: __, ...event } = schedule.event;
+  return { ...schedule, event };
+}
+
+function scheduleStatus({ paused, next_at }: ScheduleDoc): ScheduleStatus {
+  if (paused) return "paused";
+  return next_at ? "active" : "ended";
+}
+
+function formatTime(time: Date | null): string | null {
+  return time?.toISOString() ?? null;
+}

@@ -10,7 +10,7 @@ import { metrics } from "../../../observability/metrics.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { StorageUsage } from "../../../storage/usage/usage.ts";
-import { reasonToHold } from "./holding.ts";
+import type { TenantState } from "../../identity/tenants/tenants.contract.ts";
 import type { ScheduleDoc } from "./schedules.model.ts";
 import { eventOf, tickId } from "./tick-event.ts";
 import { type Plan, planTicks, type Timing } from "./timing.ts";
@@ -163,4 +163,40 @@ function count({ publish, missed }: Plan, error: string | null, now: number): vo
   if (latest) metrics.scheduleTicks.inc({ outcome: error === null ? "published" : "failed" }, publish.length);
   if (missed) metrics.scheduleTicks.inc({ outcome: "missed" });
   if (latest) metrics.scheduleLag.observe((now - latest.getTime()) / 1000);
+}
+
+interface HoldingDeps {
+  broker: Pick<ServiceBroker, "call">;
+  usage: Pick<StorageUsage, "isFull">;
+}
+
+/**
+ * Returns why a schedule may not publish now, or null. What its owner could not publish by a request it does not publish
+ * by a schedule either.
+ */
+async function reasonToHold(
+  { broker, usage }: HoldingDeps,
+  { tenant_id, owner_id }: Pick<ScheduleDoc, "tenant_id" | "owner_id">,
+): Promise<string | null> {
+  const [tenants, isActive] = await Promise.all([
+    broker.call<TenantState[], unknown>("tenants.get_many", { tenant_ids: [tenant_id] }),
+    isActiveOwner(broker, tenant_id, owner_id),
+  ]);
+  if (tenants[0]?.status !== "active") return "The organisation is suspended.";
+  if (!isActive) return `Its owner, ${owner_id}, is not active.`;
+  return usage.isFull(tenant_id) ? "The organisation has reached its storage quota." : null;
+}
+
+async function isActiveOwner(
+  broker: Pick<ServiceBroker, "call">,
+  tenant_id: string,
+  owner_id: string,
+): Promise<boolean> {
+  if (owner_id.startsWith("usr_")) {
+    const found = await broker.call<unknown[], unknown>("users.of_tokens", { user_ids: [owner_id] });
+    return found.length > 0;
+  }
+  const asked = { tenant_id, agent_ids: [owner_id] };
+  const [agent] = await broker.call<{ status: string }[], unknown>("agents.get_many", asked);
+  return agent?.status === "active";
 }

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ServiceBroker } from "moleculer";
 import type { AgentCaller } from "../../../lib/access/caller.ts";
+import type { PlatformEventType } from "../../../lib/cloudevents/platform-types.ts";
 import { Fault, notFound, quoted, requireFound } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { place } from "../../../mixins/queue.ts";
@@ -12,7 +13,6 @@ import type { EraseContent } from "../../erasers.ts";
 import type { CallOf } from "../../runtime.ts";
 import type * as contract from "./a2a-tasks.contract.ts";
 import { type A2aTaskDoc, A2aTaskModel } from "./a2a-tasks.model.ts";
-import { announceTask } from "./announce.ts";
 import { listTasks, type TaskPage, type TaskQuery } from "./list.ts";
 import { PushConfigModel } from "./push-configs.model.ts";
 import {
@@ -309,4 +309,28 @@ function present(row: A2aTaskDoc) {
     ...{ id, agent_id, context_id, state, task: parseTask(row) },
     ...{ created_at: created_at.toISOString(), updated_at: updated_at.toISOString() },
   };
+}
+
+/**
+ * Delivers an event about a task to its agent alone, whatever its interests. Repeating it adds nothing: the ids of the
+ * event and of its delivery derive from the task and `what`.
+ */
+async function announceTask(
+  broker: ServiceBroker,
+  { _id: task_id, tenant_id, agent_id, context_id }: A2aTaskDoc,
+  type: PlatformEventType,
+  what: string,
+): Promise<void> {
+  const data = { task_id, context_id };
+  const audience = { scope: "agent", agent_id, team_id: null };
+  const emission = { type, subject: task_id, data, dedupe: `a2a ${task_id} ${type} ${what}`, audience };
+  const { event_id } = await broker.call<{ event_id: string }, object>("events.emit", {
+    tenant_id,
+    ...emission,
+  });
+  const delivery = {
+    ...{ tenant_id, event_id, agent_id, type, priority: 0, enrichment_depth: "none" },
+    matched: { interest_ids: [], feed_ids: [] },
+  };
+  await broker.call("deliveries.enqueue", { deliveries: [delivery] });
 }

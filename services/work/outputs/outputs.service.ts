@@ -1,15 +1,18 @@
 import type { ServiceBroker } from "moleculer";
-import { Queue } from "../../../mixins/queue.ts";
+import { type Call, isAdmin } from "../../../lib/access/caller.ts";
+import { Fault, notFound } from "../../../lib/contract/faults.ts";
+import { canonicalTags } from "../../../lib/contract/tags.ts";
+import { place, Queue } from "../../../mixins/queue.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
-import { action, event, type ServiceFactory } from "../../runtime.ts";
-import { deleteOutput, updateOutput } from "./edit.ts";
+import { ownerAccess } from "../../identity/agents/read-access.ts";
+import { action, type CallOf, event, type ServiceFactory } from "../../runtime.ts";
 import { OutputFiles } from "./export.ts";
 import { emailOutput, exportOutput } from "./files.contract.ts";
 import { Indexing } from "./indexing.ts";
 import * as contract from "./outputs.contract.ts";
 import { internalActions } from "./outputs.internal.ts";
-import { ChunkModel, OutputModel, VersionModel } from "./outputs.model.ts";
-import type { Outputs } from "./outputs.ts";
+import { ChunkModel, type OutputDoc, OutputModel, VersionModel } from "./outputs.model.ts";
+import { findReadable, type Outputs } from "./outputs.ts";
 import { getOutput, getVersion, listOutputs, listVersions } from "./read.ts";
 import { unreadableFonts } from "./render/pdf-fonts.ts";
 import { saveOutput } from "./save.ts";
@@ -76,3 +79,40 @@ export const outputsService: ServiceFactory = (runtime) => {
     },
   };
 };
+
+/** Changes project and tags. @throws Fault not_found, forbidden, validation_error */
+async function updateOutput(outputs: Outputs, ctx: CallOf<typeof contract.updateOutput>) {
+  const { caller } = ctx.meta;
+  const { output_id, project_id, tags } = ctx.params;
+  const doc = await findReadable(outputs, ctx, output_id);
+  const isRetagged = tags !== undefined && canonicalTags(tags).join() !== doc.tags.join();
+  if (isRetagged && caller.kind === "agent")
+    throw new Fault("forbidden", "Only people can set tags of outputs. Omit tags.");
+  const given = {
+    ...(project_id !== undefined && { project_id: project_id || null }),
+    ...(isRetagged && { tags: canonicalTags(tags) }),
+  };
+  const changed = Object.keys(given).length ? await change(outputs, doc, given) : doc;
+  if (!changed) throw notFound("output", output_id);
+  return { id: changed._id, project_id: changed.project_id, tags: changed.tags };
+}
+
+/** Hides an output; indexing removes it. @throws Fault not_found, forbidden */
+async function deleteOutput(outputs: Outputs, ctx: Call<{ output_id: string }>): Promise<void> {
+  const doc = await findReadable(outputs, ctx, ctx.params.output_id);
+  if (!isAdmin(ctx.meta.caller) && !(await ownerAccess(ctx)).agent_ids.includes(doc.agent_id))
+    throw new Fault("forbidden", "Only its owner and admins can delete an output. Ask one of them.");
+  await change(outputs, doc, { deleted_at: new Date(outputs.now()) });
+}
+
+/** Changes fields other than the text, and queues the output for search. */
+async function change(
+  { rows, now, nudge }: Outputs,
+  { tenant_id, _id }: OutputDoc,
+  given: Partial<OutputDoc>,
+): Promise<OutputDoc | null> {
+  const $set = { ...given, updated_at: new Date(now()), queue: place(tenant_id, now()) };
+  const changed = await rows.update(tenant_id, { _id, deleted_at: null }, { $set, $inc: { version: 1 } });
+  nudge();
+  return changed;
+}

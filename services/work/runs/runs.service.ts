@@ -1,21 +1,25 @@
 import { keyedBy } from "../../../mixins/affinity.ts";
 import { ServiceLoop } from "../../../mixins/loop.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
-import { action, type ServiceFactory } from "../../runtime.ts";
+import { action, type CallOf, type ServiceFactory } from "../../runtime.ts";
 import * as artifact from "./artifacts.contract.ts";
 import { attachExemplar, listArtifacts, registerArtifact } from "./artifacts.ts";
-import { closeRun } from "./close.ts";
 import { createRun } from "./create.ts";
 import * as offer from "./offers.contract.ts";
 import { acceptOffer, declineOffer, listOffers, offerHandoff } from "./offers.ts";
+import { toActor } from "./participants.ts";
+import { presentRun } from "./present.ts";
 import { getHistory, getPosition, getRetrospective, getRun, getStatusDocument, listRuns } from "./read.ts";
 import { relayChanged, relayLeft } from "./relay.ts";
 import { RunStore } from "./run-store.ts";
+import type { closeRun as operation } from "./runs.contract.ts";
 import * as contract from "./runs.contract.ts";
 import { internalActions } from "./runs.internal.ts";
-import { checkStale } from "./stale-check.ts";
+import type { RunDoc } from "./runs.model.ts";
+import { nextStaleCheck } from "./staleness.ts";
 import * as step from "./steps.contract.ts";
 import { assignStep, completeStep, reopenStep, skipStep, startStep } from "./steps.ts";
+import { close, reportStale } from "./transitions.ts";
 
 const RELAY_MS = 1000;
 const STALE_CHECK_MS = 5000;
@@ -68,3 +72,41 @@ export const runsService: ServiceFactory = ({ store: db, blobs }) => {
     stopped: () => store.recent.stop(),
   };
 };
+
+async function closeRun(store: RunStore, ctx: CallOf<typeof operation>) {
+  const { run_id, outcome, note = null } = ctx.params;
+  const { caller } = ctx.meta;
+  const given = { actor: toActor(caller), at: new Date(store.now()), outcome, note };
+  const closed_by_user_id = caller.kind === "user" ? caller.user_id : null;
+  const also = { outcome, close_note: note, closed_by_user_id, closed_at: given.at };
+  const { run } = await store.change(caller.tenant_id, run_id, (state) => close(state, given), { also });
+  return presentRun(run);
+}
+
+const BATCH = 100;
+const DUE = { sort: { stale_check_at: 1 }, limit: BATCH, projection: { tenant_id: 1 } } as const;
+
+/** Reports steps that became stale. @returns whether there may be more */
+async function checkStale(store: RunStore): Promise<boolean> {
+  const filter = { stale_check_at: { $lte: new Date(store.now()) } };
+  const due = (await store.runs.system.find(filter, DUE).toArray()) as RunDoc[];
+  for (const { _id, tenant_id } of due) {
+    const { facts } = await store.change(tenant_id, _id, (run) => reportStale(run, store.now()));
+    if (facts.length === 0) await checkLater(store, tenant_id, _id);
+  }
+  return due.length === BATCH;
+}
+
+/** Schedules the next check of a run without unreported stale steps. */
+async function checkLater(store: RunStore, tenant_id: string, run_id: string): Promise<void> {
+  const run = await store.get(tenant_id, run_id);
+  const stale_check_at = nextStaleCheck(run);
+  const version = run.version + 1;
+  await store.runs.updateMany(
+    tenant_id,
+    { _id: run_id, version: run.version },
+    stale_check_at
+      ? { $set: { version, stale_check_at } }
+      : { $set: { version }, $unset: { stale_check_at: 1 } },
+  );
+}

@@ -1,6 +1,11 @@
+import type { Collection } from "mongodb";
+import { LruMap } from "../../../lib/lru-map.ts";
 import { beginningOf } from "../../../lib/text/beginning.ts";
 import type { TenantCollection } from "../../collection.ts";
+import type { OwnedWhere, Update, Write } from "../../query.ts";
+import { takenRows } from "../../write-errors.ts";
 import type { SearchEntry, SearchKind } from "../entry.ts";
+import type { Corpus } from "../features.ts";
 import type { Model } from "../file.ts";
 import { CONTEXT, LEG_SIZE, MOST_DUPLICATES } from "../limits.ts";
 import type { SearchIndex } from "../local-index.ts";
@@ -16,11 +21,9 @@ import {
 } from "../protocol.ts";
 import { cosine, type FoundRow, integersOf, packVector, rateCandidates } from "./candidates.ts";
 import { areHopeless, buildConditions, type Condition, fits } from "./conditions.ts";
-import { Counts } from "./counts.ts";
-import { type EntryDoc, entryId, NEVER, REMOVED, type SearchStateDoc } from "./entries.ts";
+import { type EntryDoc, entryId, NEVER, NONE, REMOVED, type SearchStateDoc, toFields } from "./entries.ts";
 import { AtlasIndexes } from "./indexes.ts";
-import { formsPipeline, nearPipeline, textPipeline, vectorPipeline } from "./pipelines.ts";
-import { putEntries } from "./writes.ts";
+import { countPipeline, formsPipeline, nearPipeline, textPipeline, vectorPipeline } from "./pipelines.ts";
 
 /** As many as a small cluster answers concurrently. */
 const SEARCHES_AT_ONCE = 16;
@@ -294,4 +297,83 @@ function interleaved(text: readonly FoundRow[], near: readonly FoundRow[]): Foun
 function averageLength(rows: readonly FoundRow[]): number {
   const sum = rows.reduce((total, { length }) => total + length, 0);
   return Math.max(1, rows.length ? sum / rows.length : 1);
+}
+
+type Counted = Pick<Corpus, "documents" | "frequencies">;
+
+/** Lifetime of a count, which only weighs terms against each other. */
+const KEPT_MS = 60_000;
+const MOST_KEPT = 500;
+
+/** Counts the entries that a reader may find, and how many of them contain each term; cached for a minute. */
+class Counts {
+  readonly #entries: Collection<EntryDoc>;
+  readonly #kept = new LruMap<string, { at: number; counted: Promise<Counted> }>(MOST_KEPT);
+
+  constructor(entries: Collection<EntryDoc>) {
+    this.#entries = entries;
+  }
+
+  of(query: LegsQuery): Promise<Counted> {
+    const { tenant_id, kind, access, where, include_superseded, terms } = query;
+    const key = JSON.stringify([tenant_id, kind, access, where, include_superseded, terms]);
+    const now = performance.now();
+    const kept = this.#kept.get(key);
+    if (kept && now - kept.at < KEPT_MS) return kept.counted;
+    const counted = this.#count(query);
+    counted.catch(() => this.#kept.delete(key));
+    this.#kept.set(key, { at: now, counted });
+    return counted;
+  }
+
+  async #count(query: LegsQuery): Promise<Counted> {
+    const rows = (await this.#entries
+      .aggregate(countPipeline(buildConditions(query), query.terms))
+      .toArray()) as { term: number | null; count: number }[];
+    const counts = new Map(rows.map(({ term, count }) => [term, count]));
+    return {
+      documents: counts.get(null) ?? 0,
+      frequencies: query.terms.map((_, i) => counts.get(i) ?? 0),
+    };
+  }
+}
+
+/** Puts entries of a tenant; an older version never replaces a newer one. */
+async function putEntries(
+  rows: TenantCollection<EntryDoc>,
+  tenant_id: string,
+  entries: readonly SearchEntry[],
+): Promise<void> {
+  const operations = entries.map((entry) => buildOperations(tenant_id, entry));
+  // First remove vectors of changed texts, or a vector could remain with a text that it does not belong to.
+  const stale = operations.flatMap(({ forget }) => (forget ? [forget] : []));
+  if (stale.length > 0) await rows.bulk(stale);
+  // The duplicate key belongs to a newer version of the entry.
+  await rows.upsert(operations.map(({ write }) => write)).catch(takenRows);
+}
+
+interface Operations {
+  forget: Write<EntryDoc> | null;
+  write: { filter: OwnedWhere<EntryDoc>; update: Update<EntryDoc> };
+}
+
+function buildOperations(tenant_id: string, entry: SearchEntry): Operations {
+  const { kind, id, version, removed } = entry;
+  const older = { _id: entryId(kind, id), tenant_id, version: { $lt: version } };
+  if (removed) return { forget: null, write: { filter: older, update: buildRemoval({ kind, id, version }) } };
+  const fields = toFields(entry);
+  const update = { $unset: { vector: "" }, $set: { embedded: NONE } };
+  return {
+    forget: { updateOne: { filter: { ...older, hash: { $ne: fields.hash } }, update } },
+    write: { filter: older, update: { $set: fields, $setOnInsert: { embedded: NONE } } },
+  };
+}
+
+/** Keeps only the version, so that no older one restores the entry. */
+function buildRemoval(kept: Pick<EntryDoc, "kind" | "id" | "version">): Update<EntryDoc> {
+  const gone = ["text", "title_terms", "text_terms", "tags", "audience", "vector", "hash", "thread"];
+  return {
+    $set: { ...kept, readers: [], embedded: REMOVED },
+    $unset: Object.fromEntries(gone.map((field) => [field, ""])),
+  };
 }

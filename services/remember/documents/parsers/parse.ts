@@ -1,10 +1,10 @@
+import { isAscii, isUtf8 } from "node:buffer";
+import { detect } from "chardet";
 import { charsetOf, mediaTypeOf } from "../../../../lib/http/media-type.ts";
 import { TooMuchText } from "../../../../lib/text/blocks.ts";
 import { htmlText } from "../../../../lib/text/html.ts";
 import { Archive } from "./archive.ts";
 import { readDocx } from "./docx.ts";
-import { decodeText } from "./encoding.ts";
-import { detectFormat, type Format } from "./format.ts";
 import { mainPart } from "./office.ts";
 import { type Page, tidied, tooMuchText, UnreadableError } from "./page.ts";
 import { readPdf } from "./pdf.ts";
@@ -80,3 +80,69 @@ function declaredEncoding(bytes: Uint8Array): string | undefined {
   const head = Buffer.from(bytes.subarray(0, 1024)).toString("latin1");
   return /<meta[^>]{1,200}charset\s*=\s*["']?([\w-]+)/i.exec(head)?.[1];
 }
+
+/** Enough bytes to guess an encoding. */
+const SAMPLE = 65_536;
+
+/** @param declared the encoding that the file itself names @throws UnreadableError if it is not text */
+function decodeText(bytes: Uint8Array, declared?: string): string {
+  const marked = byMark(bytes);
+  if (marked) return new TextDecoder(marked).decode(bytes);
+  if (bytes.subarray(0, SAMPLE).includes(0)) throw new UnreadableError("is not text: it contains zero bytes");
+  if (isJapaneseInAscii(bytes)) return new TextDecoder("iso-2022-jp").decode(bytes);
+  if (isUtf8(bytes)) return new TextDecoder().decode(bytes);
+  return decodeAs(declared ?? detect(bytes.subarray(0, SAMPLE)) ?? "", bytes);
+}
+
+function byMark([first, second, third]: Uint8Array): string | null {
+  if (first === 0xef && second === 0xbb && third === 0xbf) return "utf-8";
+  if (first === 0xff && second === 0xfe) return "utf-16le";
+  return first === 0xfe && second === 0xff ? "utf-16be" : null;
+}
+
+function decodeAs(label: string, bytes: Uint8Array): string {
+  try {
+    return new TextDecoder(label).decode(bytes);
+  } catch {
+    // The fallback of browsers: every byte is a character.
+    return new TextDecoder("windows-1252").decode(bytes);
+  }
+}
+
+/** Detects ISO 2022-JP: each character is two letters, between escape sequences. */
+function isJapaneseInAscii(bytes: Uint8Array): boolean {
+  if (!isAscii(bytes)) return false;
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return text.includes("\u001b$B") || text.includes("\u001b$@");
+}
+
+/** The format of a file by its first bytes, whatever it claims to be. */
+type Format = "pdf" | "zip" | "ole" | "rtf" | "image" | "binary" | "text";
+
+const MARKS: [Format, string][] = [
+  ["zip", "PK\u0003\u0004"],
+  ["zip", "PK\u0005\u0006"],
+  // Office files from before 2007, and encrypted ones.
+  ["ole", "\u00d0\u00cf\u0011\u00e0\u00a1\u00b1\u001a\u00e1"],
+  ["rtf", "{\\rtf"],
+  ["image", "\u0089PNG\r\n"],
+  ["image", "\u00ff\u00d8\u00ff"],
+];
+/** A PDF may have leading bytes. */
+const PDF_WITHIN = 1024;
+
+/** @param claimed the declared format: text may mention another format */
+function detectFormat(bytes: Uint8Array, claimed: Format): Format {
+  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, PDF_WITHIN)).toString(
+    "latin1",
+  );
+  const text = head.replace(/^(?:\u00ef\u00bb\u00bf)?\s*/, "");
+  const marked = MARKS.find(([format, mark]) => (format === "rtf" ? text : head).startsWith(mark));
+  if (marked) return marked[0];
+  if (head.startsWith("%PDF-") || (claimed === "pdf" && /%PDF-\d/.test(head))) return "pdf";
+  if (isWide(head) || !head.includes("\0")) return "text";
+  return head.startsWith("GIF8") ? "image" : "binary";
+}
+
+/** Detects UTF-16 by its byte order mark. */
+const isWide = (head: string) => head.startsWith("\u00ff\u00fe") || head.startsWith("\u00fe\u00ff");
