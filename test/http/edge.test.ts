@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { Operation } from "../../lib/contract/contract.ts";
 import { FAULTS } from "../../lib/contract/faults.ts";
-import type { StreamHandler } from "../../services/edge/gateway/exchange.ts";
+import type { StreamHandler } from "../../services/edge/gateway/http-exchange.ts";
 import { systemOperations } from "../../services/platform/system/system.contract.ts";
 import { startGateway, type TestGateway } from "../support/gateway.ts";
 import { LARGE_BODY, REFUSALS, type SentRequest } from "../support/refusals.ts";

@@ -6,7 +6,7 @@ import { expect, jest, test } from "@jest/globals";
 import { Type } from "typebox";
 import { operation } from "../../lib/contract/contract.ts";
 import { BlobBroken, sendFromBlob } from "../../services/edge/gateway/answer/from-blob.ts";
-import type { Answer, Insert } from "../../services/edge/gateway/exchange.ts";
+import type { Answer, Insert } from "../../services/edge/gateway/http-exchange.ts";
 import { action } from "../../services/runtime.ts";
 import type { Blobs } from "../../storage/blobs/blobs.ts";
 import { startGateway } from "../support/gateway.ts";

@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events";
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, expect, jest, test } from "@jest/globals";
 import type { LiveChange } from "../../middlewares/live-changes.ts";
-import type { Exchange, Link } from "../../services/edge/gateway/exchange.ts";
+import type { HttpExchange, Link } from "../../services/edge/gateway/http-exchange.ts";
 import { ChangeBuffer, streamLive } from "../../services/edge/gateway/streams/live.ts";
 import { outputTo } from "../support/output.ts";
 
@@ -91,7 +91,7 @@ test("an unread window buffers a bounded number of changes, and is closed", asyn
   const caller = { kind: "user", tenant_id: "tn_1", expires_at: Date.now() + 3_600_000 };
   const ending = new AbortController().signal;
   const link: Link = { ending, watch: () => () => {}, recheck: async () => {} };
-  const exchange = { req: { method: "GET" }, res, caller, ctx } as unknown as Exchange;
+  const exchange = { req: { method: "GET" }, res, caller, ctx } as unknown as HttpExchange;
   const ended = streamLive(watched)(exchange, {}, link, outputTo(res));
   for (let second = 0; second < 10; second++) {
     for (let i = 0; i < 1000; i++) watched.emit("tn_1", change("run", `run ${second} ${i}`));

@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import { expect, test } from "@jest/globals";
 import type { ServiceBroker } from "moleculer";
 import { Fault, unavailable } from "../../lib/contract/faults.ts";
-import type { Exchange, Link } from "../../services/edge/gateway/exchange.ts";
+import type { HttpExchange, Link } from "../../services/edge/gateway/http-exchange.ts";
 import { whileWanted } from "../../services/edge/gateway/streams/long-poll.ts";
 
 const watched = { ending: new AbortController().signal, watch: () => () => {}, recheck: async () => {} };
@@ -14,7 +14,7 @@ async function toldOf(left: boolean, link: Link = watched): Promise<string[]> {
   const caller = { kind: "agent", tenant_id: "tn_a", agent_id: "ag_a" };
   const res = new PassThrough();
   if (left) res.destroy();
-  const exchange = { res, caller, request_id: "req_1" } as unknown as Exchange;
+  const exchange = { res, caller, request_id: "req_1" } as unknown as HttpExchange;
   await whileWanted(broker, exchange, link, async () => "answered");
   return told;
 }

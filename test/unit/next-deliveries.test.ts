@@ -2,7 +2,7 @@ import { expect, jest, test } from "@jest/globals";
 import { Fault } from "../../lib/contract/faults.ts";
 import type { Claimed, ClaimRequest } from "../../services/sense/deliveries/claim.ts";
 import { nextDeliveries } from "../../services/sense/deliveries/poll.ts";
-import { Receivers } from "../../services/sense/deliveries/receive.ts";
+import { RequestQueues } from "../../services/sense/deliveries/receive.ts";
 import type { Settled } from "../../services/sense/deliveries/settle.ts";
 
 const COUNTS = { acknowledged: 1, nacked: 0, dead_lettered: 0 };
@@ -44,7 +44,7 @@ function asked({ settle, claim, wait = 0 }: { settle?: Error; claim?: Error; wai
     return written;
   };
   const receiving = {
-    receivers: new Receivers(claims as never, Date.now),
+    requestQueues: new RequestQueues(claims as never, Date.now),
     settlements: { prepare: async () => ({ ids, write: once }) },
     claims,
     logger: { warn },

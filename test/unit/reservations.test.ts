@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import type { Claims } from "../../services/sense/deliveries/claim.ts";
 import type { DeliveryDoc } from "../../services/sense/deliveries/deliveries.model.ts";
-import { Receivers, type Reservation } from "../../services/sense/deliveries/receive.ts";
+import { RequestQueues, type Reservation } from "../../services/sense/deliveries/receive.ts";
 import { settle } from "../support/settle.ts";
 
 const due_at = new Date("2026-01-31T09:30:00.000Z");
@@ -17,67 +17,67 @@ const claims: Pick<Claims, "claim" | "newLease" | "deliver"> = {
 const row = (_id: string, priority = 0) => ({ _id, priority, size: 10 }) as DeliveryDoc;
 const request = { tenant_id: "tn_a", agent_id: "ag_a", limit: 2, wait_ms: 60_000, cancel_key: "k" };
 
-const newReceivers = () => new Receivers(claims, () => due_at.getTime() - 1000);
+const newRequestQueues = () => new RequestQueues(claims, () => due_at.getTime() - 1000);
 const ids = (received: { deliveries: { id: string }[] }) => received.deliveries.map(({ id }) => id);
 /** Reserves rows as soon as a request waits. */
-const reserve = (receivers: Receivers, rows: DeliveryDoc[]) =>
-  settle<Reservation | null>(() => receivers.reserve("ag_a", rows));
+const reserve = (requestQueues: RequestQueues, rows: DeliveryDoc[]) =>
+  settle<Reservation | null>(() => requestQueues.reserve("ag_a", rows));
 
 test("rows are not reserved without a waiting request", async () => {
-  const receivers = newReceivers();
-  expect(await receivers.reserve("ag_a", [row("a")])).toBeNull();
-  const gone = receivers.receive(request);
-  receivers.cancel("k");
-  expect(await receivers.reserve("ag_a", [row("a")])).toBeNull();
+  const requestQueues = newRequestQueues();
+  expect(await requestQueues.reserve("ag_a", [row("a")])).toBeNull();
+  const gone = requestQueues.receive(request);
+  requestQueues.cancel("k");
+  expect(await requestQueues.reserve("ag_a", [row("a")])).toBeNull();
   expect(ids(await gone)).toEqual([]);
-  expect(receivers.hasWaiting("ag_a")).toBe(false);
+  expect(requestQueues.hasWaiting("ag_a")).toBe(false);
 });
 
 test("a waiting request gets reserved rows by priority, up to its limit", async () => {
-  const receivers = newReceivers();
-  const waiting = receivers.receive(request);
-  const { rows, lease, confirm } = await reserve(receivers, [row("a"), row("b", 9), row("c", 5)]);
+  const requestQueues = newRequestQueues();
+  const waiting = requestQueues.receive(request);
+  const { rows, lease, confirm } = await reserve(requestQueues, [row("a"), row("b", 9), row("c", 5)]);
   expect(rows.map(({ _id }) => _id)).toEqual(["b", "c"]);
   expect(lease).toEqual({ lease: "L", due_at });
   // It has its reservation: other rows are for other requests.
-  expect(await receivers.reserve("ag_a", [row("d")])).toBeNull();
+  expect(await requestQueues.reserve("ag_a", [row("d")])).toBeNull();
   confirm(rows);
   expect(ids(await waiting)).toEqual(["b", "c"]);
 });
 
 test("two waiting requests get different rows", async () => {
-  const receivers = newReceivers();
-  const both = [receivers.receive(request), receivers.receive({ ...request, cancel_key: "k2" })];
+  const requestQueues = newRequestQueues();
+  const both = [requestQueues.receive(request), requestQueues.receive({ ...request, cancel_key: "k2" })];
   for (const id of ["a", "b"]) {
-    const { rows, confirm } = await reserve(receivers, [row(id)]);
+    const { rows, confirm } = await reserve(requestQueues, [row(id)]);
     confirm(rows);
   }
   expect((await Promise.all(both)).map(ids).sort()).toEqual([["a"], ["b"]]);
 });
 
 test("a request whose reserved rows existed already waits on", async () => {
-  const receivers = newReceivers();
-  const waiting = receivers.receive(request);
-  (await reserve(receivers, [row("a")])).confirm([]);
-  const { rows, confirm } = await reserve(receivers, [row("b")]);
+  const requestQueues = newRequestQueues();
+  const waiting = requestQueues.receive(request);
+  (await reserve(requestQueues, [row("a")])).confirm([]);
+  const { rows, confirm } = await reserve(requestQueues, [row("b")]);
   confirm(rows);
   expect(ids(await waiting)).toEqual(["b"]);
 });
 
 test("reservations count against the limit of an agent's streams", async () => {
-  const receivers = newReceivers();
+  const requestQueues = newRequestQueues();
   const stream = { ...request, limit: 100, max_in_flight: 3 };
-  const first = receivers.receive(stream);
-  const { rows, confirm } = await reserve(receivers, [row("a"), row("b")]);
+  const first = requestQueues.receive(stream);
+  const { rows, confirm } = await reserve(requestQueues, [row("a"), row("b")]);
   // Counted before they are written.
-  const second = receivers.receive({ ...stream, cancel_key: "k2" });
-  const next = await reserve(receivers, [row("c"), row("d")]);
+  const second = requestQueues.receive({ ...stream, cancel_key: "k2" });
+  const next = await reserve(requestQueues, [row("c"), row("d")]);
   expect(next.rows.map(({ _id }) => _id)).toEqual(["c"]);
   confirm(rows);
   next.confirm(next.rows);
   expect([...ids(await first), ...ids(await second)]).toEqual(["a", "b", "c"]);
-  const full = receivers.receive({ ...stream, wait_ms: 1 });
-  expect(await receivers.reserve("ag_a", [row("e")])).toBeNull();
+  const full = requestQueues.receive({ ...stream, wait_ms: 1 });
+  expect(await requestQueues.reserve("ag_a", [row("e")])).toBeNull();
   expect(ids(await full)).toEqual([]);
 });
 
@@ -85,15 +85,15 @@ test("a request whose agent another node owns now finds by itself what no wake-u
   let [isOwn, isReady] = [true, false];
   const delivery = { id: "a", lease: "L", lease_expires_at: due_at.toISOString() } as never;
   const claim = async () => ({ deliveries: isReady ? [delivery] : [], drained: true });
-  const receivers = new Receivers(
+  const requestQueues = new RequestQueues(
     { ...claims, claim },
     () => due_at.getTime(),
     () => isOwn,
   );
-  const waiting = receivers.receive(request);
-  await settle(() => receivers.hasWaiting("ag_a"));
+  const waiting = requestQueues.receive(request);
+  await settle(() => requestQueues.hasWaiting("ag_a"));
   isOwn = false;
-  receivers.recheckMoved();
+  requestQueues.recheckMoved();
   isReady = true;
   expect(ids(await waiting)).toEqual(["a"]);
 });

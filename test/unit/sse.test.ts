@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, expect, jest, test } from "@jest/globals";
 import type { ServiceBroker } from "moleculer";
 import { Fault, unavailable } from "../../lib/contract/faults.ts";
-import type { Exchange, Link } from "../../services/edge/gateway/exchange.ts";
+import type { HttpExchange, Link } from "../../services/edge/gateway/http-exchange.ts";
 import { endingOf, streamDeliveries } from "../../services/edge/gateway/streams/sse.ts";
 import { outputTo } from "../support/output.ts";
 
@@ -41,7 +41,7 @@ function open(
     return () => {};
   };
   const link = { ending: new AbortController().signal, watch, recheck };
-  const ended = streamDeliveries(broker)(exchange as unknown as Exchange, {}, link, outputTo(res));
+  const ended = streamDeliveries(broker)(exchange as unknown as HttpExchange, {}, link, outputTo(res));
   const comments = () => written.filter((text) => text === ":\n\n").length;
   return { ended, comments, res, closed, refuse: (fault: Fault) => refuse(fault), written };
 }
@@ -104,7 +104,7 @@ test("nothing is written behind the end of a stream whose reader has not come to
 test("a request that waits for another kind of answer gets no comments", async () => {
   const res = new PassThrough();
   const written = jest.spyOn(res, "write");
-  const exchange = { res, caller: { expires_at: Date.now() + 60_000 } } as unknown as Exchange;
+  const exchange = { res, caller: { expires_at: Date.now() + 60_000 } } as unknown as HttpExchange;
   const link: Link = { ending: new AbortController().signal, watch: () => () => {}, recheck: () => {} };
   const ended = endingOf(exchange, link);
   jest.advanceTimersByTime(59_999);

@@ -8,7 +8,7 @@ import type { AgentState } from "../../identity/agents/agents.contract.ts";
 import { originOf } from "../../identity/tenants/origin.ts";
 import { action, event, type ServiceFactory } from "../../runtime.ts";
 import type { TaskChange } from "../../work/a2a/a2a-tasks.ts";
-import type { StreamService } from "../gateway/exchange.ts";
+import type { StreamService } from "../gateway/http-exchange.ts";
 import { INFO } from "../gateway/openapi/components.ts";
 import { endingOf } from "../gateway/streams/sse.ts";
 import * as contract from "./a2a.contract.ts";

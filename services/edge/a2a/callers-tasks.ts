@@ -2,7 +2,7 @@ import { isFault } from "../../../lib/contract/faults.ts";
 import type { Runtime } from "../../runtime.ts";
 import type { TaskPage, TaskQuery } from "../../work/a2a/list.ts";
 import type { MessageJson, PushConfigJson, Side, Versioned } from "../../work/a2a/task.ts";
-import type { RootCall } from "../gateway/exchange.ts";
+import type { RootCall } from "../gateway/http-exchange.ts";
 
 /** The tasks that the caller of a request gave to one agent. Its methods throw only what callers may read. */
 export class CallersTasks {

@@ -10,8 +10,14 @@ import { afterCall, errorAnswer, JSON_TYPE } from "./answer/respond.ts";
 import { discardBody } from "./body/body.ts";
 import { maxBodyOf } from "./body/budget.ts";
 import { readParams } from "./body/params.ts";
-import { type Answer, type Exchange, type NestedRequest, RootCall, requestShare } from "./exchange.ts";
 import type { GatewayContext } from "./gateway-context.ts";
+import {
+  type Answer,
+  type HttpExchange,
+  type NestedRequest,
+  RootCall,
+  requestShare,
+} from "./http-exchange.ts";
 import type { Leave } from "./limits/overload.ts";
 import { requireQuota, requireSpace } from "./limits/storage-limits.ts";
 import { whileWanted } from "./streams/long-poll.ts";
@@ -20,14 +26,14 @@ import { whileWanted } from "./streams/long-poll.ts";
  * Reads the body of an admitted request, executes it once for its Idempotency-Key, and calls the action by name, so that
  * calls with an affinity key reach the node that owns it.
  */
-export function callAction(edge: GatewayContext, exchange: Exchange): Promise<Answer> {
+export function callAction(edge: GatewayContext, exchange: HttpExchange): Promise<Answer> {
   return edge.hold(exchange, () => edge.failures.count(exchange, () => carryOut(edge, exchange)));
 }
 
 /** Executes a nested request (`Perform`): all checks except those that the outer one has passed. */
 export async function callNested(
   edge: GatewayContext,
-  outer: Exchange,
+  outer: HttpExchange,
   request: NestedRequest,
 ): Promise<Answer> {
   const started = performance.now();
@@ -50,7 +56,7 @@ export async function callNested(
 }
 
 /** Returns the answer to an admitted caller; blobs that the request put without effect are deleted by then. */
-async function carryOut(edge: GatewayContext, exchange: Exchange): Promise<Answer> {
+async function carryOut(edge: GatewayContext, exchange: HttpExchange): Promise<Answer> {
   try {
     return await answered(edge, exchange);
   } finally {
@@ -58,7 +64,7 @@ async function carryOut(edge: GatewayContext, exchange: Exchange): Promise<Answe
   }
 }
 
-async function answered(edge: GatewayContext, exchange: Exchange): Promise<Answer> {
+async function answered(edge: GatewayContext, exchange: HttpExchange): Promise<Answer> {
   const { op, caller } = exchange;
   if (caller && isRefusedInBand(op, caller)) return refuseInBand(exchange);
   const key = idempotencyKey(exchange);
@@ -66,7 +72,7 @@ async function answered(edge: GatewayContext, exchange: Exchange): Promise<Answe
   return once(exchange, key, edge.runtime, () => answerTo(edge, exchange));
 }
 
-async function answerTo(edge: GatewayContext, exchange: Exchange): Promise<Answer> {
+async function answerTo(edge: GatewayContext, exchange: HttpExchange): Promise<Answer> {
   const { runtime, deps, broker } = edge;
   const { ctx, op } = exchange;
   const space = requireQuota(exchange, runtime.usage);
@@ -83,20 +89,20 @@ async function answerTo(edge: GatewayContext, exchange: Exchange): Promise<Answe
   return answer;
 }
 
-function passCookie({ runtime }: GatewayContext, { op, req, ctx }: Exchange): void {
+function passCookie({ runtime }: GatewayContext, { op, req, ctx }: HttpExchange): void {
   if (!op.cookie) return;
   const value = cookieValue(req.headers.cookie, cookieName(op.cookie, runtime.config.PUBLIC_URL));
   if (value !== null) ctx.meta.cookie = value;
 }
 
 /** Answers a caller without the scope as the operation defines, with 200. */
-function refuseInBand({ req, res, op }: Exchange): Answer {
+function refuseInBand({ req, res, op }: HttpExchange): Answer {
   discardBody(req, res, maxBodyOf(op));
   return { status: 200, type: JSON_TYPE, body: JSON.stringify(op.scopeRefusal) };
 }
 
 /** The same caller and connection, but its own body and status, so that nested requests cannot affect each other. */
-function exchangeWithin(edge: GatewayContext, outer: Exchange, request: NestedRequest): Exchange {
+function exchangeWithin(edge: GatewayContext, outer: HttpExchange, request: NestedRequest): HttpExchange {
   const { request_id, ip, caller, traceparent } = outer.ctx.meta;
   const meta: Meta = { request_id, caller, ...(ip && { ip }), ...(traceparent && { traceparent }) };
   const { op, path, query } = request;

@@ -14,13 +14,13 @@ import { reserveBody } from "./body/budget.ts";
 import {
   type Answer,
   type BodyReader,
-  type EarlyExchange,
-  type Exchange,
+  type EarlyHttpExchange,
+  type HttpExchange,
   type Link,
   type Refuse,
   requestShare,
   type StreamHandler,
-} from "./exchange.ts";
+} from "./http-exchange.ts";
 import { CallerLimits } from "./limits/limits.ts";
 import { Overload } from "./limits/overload.ts";
 import { PublicFailures } from "./limits/public-failures.ts";
@@ -97,7 +97,7 @@ export class GatewayContext {
   }
 
   /** Returns the signals that end a waiting request or a stream. */
-  linkOf({ req, ctx }: Exchange): Link {
+  linkOf({ req, ctx }: HttpExchange): Link {
     const { callers } = this.deps;
     return {
       ending: this.#ending.signal,
@@ -106,12 +106,12 @@ export class GatewayContext {
     };
   }
 
-  envelopeOf({ request_id, allowance }: EarlyExchange): Envelope {
+  envelopeOf({ request_id, allowance }: EarlyHttpExchange): Envelope {
     return { request_id, allowance, last: this.#leaving };
   }
 
   /** Holds a slot among this node's writes or streams, and memory for the body, while a task runs. */
-  async hold<T>(exchange: Exchange, task: () => Promise<T>): Promise<T> {
+  async hold<T>(exchange: HttpExchange, task: () => Promise<T>): Promise<T> {
     const leave = this.overload.enter(exchange.op, requestShare(exchange));
     try {
       const reserved = reserveBody(exchange);
@@ -123,7 +123,7 @@ export class GatewayContext {
     }
   }
 
-  send(exchange: EarlyExchange, answer: Answer): void | Promise<void> {
+  send(exchange: EarlyHttpExchange, answer: Answer): void | Promise<void> {
     const { res, caller, ctx, op } = exchange;
     const envelope = this.envelopeOf(exchange);
     const { insert } = answer;

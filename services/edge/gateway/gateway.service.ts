@@ -14,9 +14,9 @@ import { sendCompleteList } from "./answer/complete-list.ts";
 import { sendTextParts } from "./answer/text-parts.ts";
 import { cloudEventsReader } from "./body/cloudevents.ts";
 import { callAction, callNested } from "./call-action.ts";
-import type { Exchange, GatewayRequest, Perform, StreamHandler, StreamService } from "./exchange.ts";
 import { GatewayContext, type GatewayDeps } from "./gateway-context.ts";
 import { authenticate, authorize, beforeCall, onError, rootCallOptions } from "./hooks.ts";
+import type { GatewayRequest, HttpExchange, Perform, StreamHandler, StreamService } from "./http-exchange.ts";
 import { openApiDocument } from "./openapi/openapi.ts";
 import { docsPage } from "./pages/docs.ts";
 import { VERSION_PREFIX } from "./paths.ts";
@@ -38,7 +38,7 @@ interface Gateway extends Service {
   sendError(req: GatewayRequest, res: ServerResponse, err: unknown): void;
 }
 
-const exchangeOf = (req: GatewayRequest) => req.$exchange as Exchange;
+const exchangeOf = (req: GatewayRequest) => req.$exchange as HttpExchange;
 
 /** The gateway of a node, with all operations. */
 export const gatewayService: ServiceFactory = (runtime) => {
@@ -175,7 +175,7 @@ const routeHooks: ThisType<Gateway> & RouteHooks = {
   },
 };
 
-async function answer(edge: GatewayContext, exchange: Exchange): Promise<void> {
+async function answer(edge: GatewayContext, exchange: HttpExchange): Promise<void> {
   const { op } = exchange;
   if (op.stream) return stream(edge, exchange);
   if (op.continuedBy) return sendTextParts(edge, exchange);

@@ -15,14 +15,14 @@ import { BlobBroken } from "./answer/from-blob.ts";
 import { errorAnswer } from "./answer/respond.ts";
 import { discardBody } from "./body/body.ts";
 import { maxBodyOf } from "./body/budget.ts";
+import type { GatewayContext } from "./gateway-context.ts";
 import {
   type Allowance,
-  type EarlyExchange,
-  type Exchange,
+  type EarlyHttpExchange,
   type GatewayRequest,
+  type HttpExchange,
   RootCall,
-} from "./exchange.ts";
-import type { GatewayContext } from "./gateway-context.ts";
+} from "./http-exchange.ts";
 import { overLimit } from "./limits/limits.ts";
 import { requireSpace } from "./limits/storage-limits.ts";
 import { bearerIs, mayMonitor } from "./observe/monitor.ts";
@@ -57,7 +57,7 @@ export function rootCallOptions(
  * @throws Fault service_unavailable, or validation_failed for an invalid query
  */
 export function beforeCall(edge: GatewayContext, ctx: Context, req: GatewayRequest, op: Operation): void {
-  const exchange = req.$exchange as Exchange;
+  const exchange = req.$exchange as HttpExchange;
   const { $params, originalUrl } = req as GatewayRequest & { $params: { params: Record<string, string> } };
   req.url = originalUrl;
   exchange.ctx = new RootCall(edge.broker, ctx.meta as Meta);
@@ -75,7 +75,7 @@ export function beforeCall(edge: GatewayContext, ctx: Context, req: GatewayReque
  * @throws Fault authentication_failed, service_unavailable while the caller cannot be verified, not_found for
  * operations hidden from all but the operator or a monitor
  */
-export function authenticate(edge: GatewayContext, exchange: Exchange): void | Promise<void> {
+export function authenticate(edge: GatewayContext, exchange: HttpExchange): void | Promise<void> {
   const { op, req, ctx } = exchange;
   const { OPERATOR_TOKEN, METRICS_TOKEN } = edge.runtime.config;
   if (op.access.by === "public" && !isIdentified(edge, exchange)) return;
@@ -86,7 +86,7 @@ export function authenticate(edge: GatewayContext, exchange: Exchange): void | P
   admit(exchange, resolved);
 }
 
-function admit(exchange: Exchange, caller: Caller): void {
+function admit(exchange: HttpExchange, caller: Caller): void {
   if (caller.only === "mcp" && exchange.op.action !== "gateway.mcp") throw onlyForMcp();
   exchange.caller = exchange.ctx.meta.caller = caller;
 }
@@ -97,7 +97,7 @@ function onlyForMcp(): Fault {
 }
 
 /** Whether a request to a public operation with optional authentication has a token. */
-function isIdentified({ runtime }: GatewayContext, { op, req }: Exchange): boolean {
+function isIdentified({ runtime }: GatewayContext, { op, req }: HttpExchange): boolean {
   const { access } = op;
   const isPublic = access.by === "public" && access.identified === true;
   return isPublic && authorizationOf(req, runtime.config.PUBLIC_URL) !== undefined;
@@ -121,7 +121,7 @@ function admitMonitor(req: IncomingMessage, token: string | null): void {
  *
  * @throws Fault rate_limited, forbidden, insufficient_scope, or the operation's answer to the wrong kind of caller
  */
-export function authorize({ limits, runtime }: GatewayContext, exchange: Exchange): void | Promise<void> {
+export function authorize({ limits, runtime }: GatewayContext, exchange: HttpExchange): void | Promise<void> {
   const { op, req, caller } = exchange;
   if (!caller) return;
   const now = Date.now();
@@ -136,7 +136,7 @@ export function authorize({ limits, runtime }: GatewayContext, exchange: Exchang
 }
 
 /** `onError`: answers with the error envelope. */
-export function onError(edge: GatewayContext, exchange: EarlyExchange, err: unknown): void {
+export function onError(edge: GatewayContext, exchange: EarlyHttpExchange, err: unknown): void {
   const { req, res, request_id, op } = exchange;
   if (res.headersSent && err instanceof BlobBroken)
     edge.broker.logger.error({ err, request_id }, "a response was cut off");
@@ -150,7 +150,7 @@ export function onError(edge: GatewayContext, exchange: EarlyExchange, err: unkn
 }
 
 /** Returns the credential that the operation reads; undefined if it reads none. */
-function askedOf({ runtime }: GatewayContext, { op, req }: EarlyExchange): Asked | undefined {
+function askedOf({ runtime }: GatewayContext, { op, req }: EarlyHttpExchange): Asked | undefined {
   if (!op || op.access.by === "public") return undefined;
   const { authorization } = req.headers;
   return { authorization, metadata: resourceMetadataOf(op, req, runtime.config.PUBLIC_URL) };

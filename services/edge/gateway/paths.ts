@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { parse as parseQuery } from "node:querystring";
 import { Fault, mismatch } from "../../../lib/contract/faults.ts";
-import type { GatewayRequest } from "./exchange.ts";
+import type { GatewayRequest } from "./http-exchange.ts";
 
 export const VERSION_PREFIX = "/v1";
 

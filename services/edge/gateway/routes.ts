@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Context } from "moleculer";
 import type { Operation } from "../../../lib/contract/contract.ts";
-import type { GatewayRequest } from "./exchange.ts";
+import type { GatewayRequest } from "./http-exchange.ts";
 import { consoleFiles } from "./pages/console.ts";
 import { docsFiles } from "./pages/docs.ts";
 import { VERSION_PREFIX } from "./paths.ts";

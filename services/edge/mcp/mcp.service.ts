@@ -1,7 +1,7 @@
 import type { McpHttpHandler } from "@modelcontextprotocol/server";
 import { operations } from "../../contracts.ts";
 import type { Runtime, ServiceFactory } from "../../runtime.ts";
-import type { StreamService } from "../gateway/exchange.ts";
+import type { StreamService } from "../gateway/http-exchange.ts";
 import { INFO } from "../gateway/openapi/components.ts";
 import type { Offer, Session } from "./session.ts";
 import {

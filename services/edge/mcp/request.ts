@@ -1,5 +1,5 @@
 import type { Operation } from "../../../lib/contract/contract.ts";
-import type { NestedRequest } from "../gateway/exchange.ts";
+import type { NestedRequest } from "../gateway/http-exchange.ts";
 import { VERSION_PREFIX } from "../gateway/paths.ts";
 
 export type Arguments = Record<string, unknown>;

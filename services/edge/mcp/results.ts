@@ -5,7 +5,7 @@ import { withoutDataUris } from "../../../lib/text/data-uris.ts";
 import type { Blobs } from "../../../storage/blobs/blobs.ts";
 import { textFromBlob } from "../gateway/answer/from-blob.ts";
 import { errorAnswer } from "../gateway/answer/respond.ts";
-import type { Answer } from "../gateway/exchange.ts";
+import type { Answer } from "../gateway/http-exchange.ts";
 import { type Kept, prune } from "./prune.ts";
 
 /** Longer texts must use HTTP, which streams them: here a text is held in memory. */

@@ -5,7 +5,7 @@ import type { Fault } from "../../../lib/contract/faults.ts";
 import type { Blobs } from "../../../storage/blobs/blobs.ts";
 import { type Output, SMALL_BYTES } from "../gateway/answer/output.ts";
 import { errorAnswer, sizeOf } from "../gateway/answer/respond.ts";
-import type { Answer, Exchange, Perform } from "../gateway/exchange.ts";
+import type { Answer, HttpExchange, Perform } from "../gateway/http-exchange.ts";
 import { type Arguments, toRequest } from "./request.ts";
 import type { Kind } from "./resources.ts";
 import { type Text, whole } from "./results.ts";
@@ -33,11 +33,11 @@ export class Session {
   readonly caller: Caller;
   /** The request's own Idempotency-Key. */
   readonly idempotencyKey: string | undefined;
-  readonly #exchange: Exchange;
+  readonly #exchange: HttpExchange;
   readonly #perform: Perform;
   readonly #output: Output;
 
-  constructor(offer: Offer, exchange: Exchange, perform: Perform, output: Output) {
+  constructor(offer: Offer, exchange: HttpExchange, perform: Perform, output: Output) {
     this.offer = offer;
     this.caller = exchange.caller as Caller;
     this.idempotencyKey = exchange.req.headers["idempotency-key"] as string | undefined;

@@ -25,7 +25,7 @@ import { Progress } from "./health/progress.ts";
 import { notifyReady, type Ready } from "./notify.ts";
 import { nextDeliveries, POLL_TIMEOUT_MS, pollDeliveries } from "./poll.ts";
 import { type AgentsOfTenant, findReadyAgents } from "./ready-agents.ts";
-import { Receivers } from "./receive.ts";
+import { RequestQueues } from "./receive.ts";
 import type { Loaded } from "./recent-events.ts";
 import { Replays } from "./replay.ts";
 import { type Outcomes, Settlements } from "./settle.ts";
@@ -65,9 +65,9 @@ export function deliveriesService(runtime: Runtime): ServiceSchema {
   let moving: NodeJS.Timeout | undefined;
   /** The owners of some agents have changed, or a gateway with streams is gone. */
   const moved = event(() => {
-    own.receivers.recheckMoved();
+    own.requestQueues.recheckMoved();
     clearTimeout(moving);
-    moving = setTimeout(() => own.receivers.handBackStreams(), MOVED_MS).unref();
+    moving = setTimeout(() => own.requestQueues.handBackStreams(), MOVED_MS).unref();
   });
   return {
     name: "deliveries",
@@ -86,12 +86,12 @@ export function deliveriesService(runtime: Runtime): ServiceSchema {
         own.settlements.closeStream(stream),
       ),
       "request.abandoned": event<{ caller_id: string; request_id: string }>(({ caller_id, request_id }) =>
-        own.receivers.cancel(`${caller_id} ${request_id}`),
+        own.requestQueues.cancel(`${caller_id} ${request_id}`),
       ),
       "agents.changed": event<{ agent_id: string }>(({ agent_id }) => own.agents.forget(agent_id)),
       "$services.changed": moved,
       "$node.disconnected": moved,
-      "node.stopping": event(() => own.receivers.stop()),
+      "node.stopping": event(() => own.requestQueues.stop()),
     },
     created() {
       own = newDomain(runtime, deliveries, this.broker, loops);
@@ -105,7 +105,7 @@ export function deliveriesService(runtime: Runtime): ServiceSchema {
       );
     },
     async stopped() {
-      own.receivers.stop();
+      own.requestQueues.stop();
       await own.progress.flush().catch((err) => this.logger.warn({ err }, SWEEP_FAILED));
     },
   };
@@ -116,7 +116,7 @@ function receiverActions(domain: () => Domain): Record<string, ActionSchema> {
   return {
     poll: withTimeout(
       POLL_TIMEOUT_MS,
-      action(contract.poll, (ctx) => pollDeliveries(domain().receivers, ctx)),
+      action(contract.poll, (ctx) => pollDeliveries(domain().requestQueues, ctx)),
     ),
     ack: action(contract.ack, (ctx) => domain().settlements.ack(ctx)),
     nack: action(contract.nack, (ctx) => domain().settlements.nack(ctx)),
@@ -135,7 +135,7 @@ function queueActions(domain: () => Domain): Record<string, ActionSchema> {
     claim: withTimeout(
       CLAIM_TIMEOUT_MS,
       internal<LeaseRequest>(({ params, meta }) =>
-        domain().receivers.receive({
+        domain().requestQueues.receive({
           ...params,
           cancel_key: params.lease,
           // A push worker has no token: it sends to the agent's own endpoint.
@@ -200,7 +200,7 @@ function internalActions(domain: () => Domain): Record<string, ActionSchema> {
       return domain().enqueuer.enqueue(params.deliveries);
     }),
     wake: internal<{ ready: Ready[] }>(({ params }) => {
-      for (const { agent_id } of params.ready) domain().receivers.wake(agent_id);
+      for (const { agent_id } of params.ready) domain().requestQueues.wake(agent_id);
     }),
     /** Returns this node's recent work for a tenant (storage/traffic/tally.ts). */
     tally: internal<{ tenant_id: string }>(({ params }) => recentOf(params.tenant_id)),
@@ -258,8 +258,8 @@ function newDomain(
   const isOwn = (agent_id: string) => isOwner(broker, "deliveries", agent_id);
   const agents = new AgentSettingsCache(broker, config);
   const claims = new Claims({ broker, store, deliveries, agents, tracing });
-  const receivers = new Receivers(claims, () => store.now(), isOwn);
-  const enqueuer = new Enqueuer({ deliveries, store, receivers, notifyReady: notify });
+  const requestQueues = new RequestQueues(claims, () => store.now(), isOwn);
+  const enqueuer = new Enqueuer({ deliveries, store, requestQueues, notifyReady: notify });
   const retentionMs = config.ACKNOWLEDGED_RETENTION_DAYS * DAY_MS;
   const progress = new Progress(store.collection(ProgressModel));
   const statistics = new Statistics(deliveries, store);
@@ -269,7 +269,7 @@ function newDomain(
     store,
     agents,
     claims,
-    receivers,
+    requestQueues,
     notifyReady: notify,
     announcements,
     retentionMs,
@@ -282,8 +282,8 @@ function newDomain(
     deliveries,
     agents,
     claims,
-    receivers,
-    recheck: () => receivers.recheck((of) => findReadyAgents(deliveries, of)),
+    requestQueues,
+    recheck: () => requestQueues.recheck((of) => findReadyAgents(deliveries, of)),
     enqueuer,
     deadLetters,
     settlements: new Settlements(settling),

@@ -8,7 +8,7 @@ import { NOT_DEAD } from "./dead-letter-state.ts";
 import { type DeliveryDoc, type Matched, timelinePush } from "./deliveries.model.ts";
 import { deliveryId } from "./delivery-id.ts";
 import type { Ready } from "./notify.ts";
-import type { Receivers, Reservation } from "./receive.ts";
+import type { RequestQueues, Reservation } from "./receive.ts";
 
 /** A delivery requested by fan-out or a replay. */
 export interface NewDelivery {
@@ -27,7 +27,7 @@ export interface NewDelivery {
 interface EnqueuerDeps {
   deliveries: TenantCollection<DeliveryDoc>;
   store: Store;
-  receivers: Receivers;
+  requestQueues: RequestQueues;
   /** Notifies receivers on all nodes. */
   notifyReady: (ready: Ready[]) => void;
 }
@@ -87,10 +87,10 @@ export class Enqueuer {
 
   /** Leases rows to waiting requests before they are written. */
   async #reserve(rows: DeliveryDoc[]): Promise<Reservation[]> {
-    const { receivers } = this.#deps;
+    const { requestQueues } = this.#deps;
     const byAgent = [...Map.groupBy(rows, ({ agent_id }) => agent_id as string)];
-    const waiting = byAgent.filter(([agent_id]) => receivers.hasWaiting(agent_id));
-    const made = await Promise.all(waiting.map(([agent_id, own]) => receivers.reserve(agent_id, own)));
+    const waiting = byAgent.filter(([agent_id]) => requestQueues.hasWaiting(agent_id));
+    const made = await Promise.all(waiting.map(([agent_id, own]) => requestQueues.reserve(agent_id, own)));
     const reservations = made.filter((each) => each !== null);
     for (const { rows: reserved, lease } of reservations) {
       const leased = { state: "leased", ...lease, attempt_count: 1 } as const;

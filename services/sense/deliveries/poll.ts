@@ -4,7 +4,7 @@ import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import type { Claimed, Claims } from "./claim.ts";
 import { BATCH, MAX_WAIT_SECONDS, type next, type poll } from "./deliveries.contract.ts";
 import { deliveryJson } from "./delivery-json.ts";
-import type { ReceiveRequest, Receivers } from "./receive.ts";
+import type { ReceiveRequest, RequestQueues } from "./receive.ts";
 import type { Settled, Settlements } from "./settle.ts";
 
 /** Limit of a long poll: as long as its caller asked for, plus the time to answer. */
@@ -13,13 +13,13 @@ export const POLL_TIMEOUT_MS = (MAX_WAIT_SECONDS + 10) * 1000;
 type PollCall = Call<ParamsOf<typeof poll>>;
 
 /** Claims an agent's next deliveries, waiting for a first one if requested. */
-export async function pollDeliveries(receivers: Receivers, call: PollCall): Promise<string> {
-  const { deliveries } = await receivers.receive(requestOf(call));
+export async function pollDeliveries(requestQueues: RequestQueues, call: PollCall): Promise<string> {
+  const { deliveries } = await requestQueues.receive(requestOf(call));
   return answerOf(call, deliveries);
 }
 
 interface Receiving {
-  receivers: Receivers;
+  requestQueues: RequestQueues;
   settlements: Pick<Settlements, "prepare">;
   claims: Pick<Claims, "release">;
   logger: ServiceBroker["logger"];
@@ -31,7 +31,7 @@ interface Receiving {
  * @throws what prevented settling; nothing is leased then
  */
 export async function nextDeliveries(
-  { receivers, settlements, claims, logger }: Receiving,
+  { requestQueues, settlements, claims, logger }: Receiving,
   call: Call<ParamsOf<typeof next>>,
 ): Promise<string> {
   const { params, meta } = call;
@@ -42,7 +42,7 @@ export async function nextDeliveries(
   delete params.nack;
   let deliveries: Claimed[] = [];
   try {
-    ({ deliveries } = await receivers.receive({ ...requestOf(call), settling }));
+    ({ deliveries } = await requestQueues.receive({ ...requestOf(call), settling }));
   } catch (err) {
     await settling.write();
     if (!isSettling) throw err;

@@ -104,7 +104,7 @@ const MOVED_RECHECK_MS = 1_000;
  * Queues of requests for deliveries, one for each agent. A request claims ready rows. If there are none it waits, until
  * it is woken and claims again, or until rows that are about to be written are reserved for it.
  */
-export class Receivers {
+export class RequestQueues {
   readonly #claims: Pick<Claims, "claim" | "newLease" | "deliver">;
   readonly #now: () => number;
   readonly #isOwn: (agent_id: string) => boolean;

@@ -15,14 +15,14 @@ import { type DeliveryDoc, PENDING, type TimelineEntry, timelinePush } from "./d
 import type { Progress } from "./health/progress.ts";
 import { isUnder, type NamedLease, namedLeases, under } from "./lease.ts";
 import type { Ready } from "./notify.ts";
-import type { Receivers } from "./receive.ts";
+import type { RequestQueues } from "./receive.ts";
 
 interface SettlementsDeps {
   deliveries: TenantCollection<DeliveryDoc>;
   store: Store;
   agents: AgentSettingsCache;
   claims: Claims;
-  receivers: Receivers;
+  requestQueues: RequestQueues;
   notifyReady: (ready: Ready[]) => void;
   announcements: Pick<Loop, "nudge">;
   progress: Progress;
@@ -110,7 +110,7 @@ export class Settlements {
     { delivery_ids }: Pick<ParamsOf<typeof contract.ack>, "delivery_ids">,
   ) {
     const acknowledged = await this.#acknowledge({ tenant_id, agent_id, delivery_ids });
-    this.#deps.receivers.removeInFlight(agent_id, delivery_ids);
+    this.#deps.requestQueues.removeInFlight(agent_id, delivery_ids);
     return { acknowledged };
   }
 
@@ -127,7 +127,7 @@ export class Settlements {
     });
     return async () => {
       const { ready, ...counts } = await write();
-      this.#deps.receivers.removeInFlight(agent_id, delivery_ids, named);
+      this.#deps.requestQueues.removeInFlight(agent_id, delivery_ids, named);
       if (ready) this.#deps.notifyReady([{ tenant_id, agent_id }]);
       return counts;
     };
@@ -135,7 +135,7 @@ export class Settlements {
 
   /** Extends leases to `seconds` from now. */
   async extend({ params, meta }: Call<ParamsOf<typeof contract.extend>>) {
-    const { receivers, store } = this.#deps;
+    const { requestQueues, store } = this.#deps;
     const { delivery_ids, lease, seconds } = params;
     const { tenant_id, agent_id } = meta.caller as AgentCaller;
     const named = namedLeases(delivery_ids, lease);
@@ -144,7 +144,7 @@ export class Settlements {
     const extended = await Promise.all(
       byLease.map(([each, ids]) => this.#extend({ tenant_id, agent_id, delivery_ids: ids }, each, until)),
     );
-    receivers.extendInFlight(agent_id, delivery_ids, until, named);
+    requestQueues.extendInFlight(agent_id, delivery_ids, until, named);
     return { extended: extended.reduce((sum, count) => sum + count, 0) };
   }
 
@@ -166,7 +166,7 @@ export class Settlements {
   /** Releases what a closed stream had in flight. */
   async closeStream(stream: { tenant_id: string; agent_id: string; lease: string }): Promise<void> {
     const { tenant_id, agent_id, lease } = stream;
-    const delivery_ids = await this.#deps.receivers.closeStream(agent_id, lease);
+    const delivery_ids = await this.#deps.requestQueues.closeStream(agent_id, lease);
     if (delivery_ids.length) await this.release({ tenant_id, agent_id, lease, delivery_ids });
   }
 

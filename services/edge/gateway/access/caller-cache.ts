@@ -4,7 +4,7 @@ import { API_KEY_PATTERN, hashApiKey } from "../../../../lib/access/api-key.ts";
 import type { Caller } from "../../../../lib/access/caller.ts";
 import { Fault, isFault, unavailable } from "../../../../lib/contract/faults.ts";
 import type { AuthChange } from "../../../identity/tenants/auth-change.ts";
-import type { Refuse } from "../exchange.ts";
+import type { Refuse } from "../http-exchange.ts";
 import { authorizationOf } from "./browser.ts";
 
 const CHECK_MS = 2000;

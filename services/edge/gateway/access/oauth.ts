@@ -5,7 +5,7 @@ import { FAULTS, Fault, type FaultCode, mismatch } from "../../../../lib/contrac
 import { errorAnswer, JSON_TYPE, toFault } from "../answer/respond.ts";
 import { mediaType, readRaw, unsupported } from "../body/body.ts";
 import { maxBodyOf } from "../body/budget.ts";
-import type { Answer, Exchange } from "../exchange.ts";
+import type { Answer, HttpExchange } from "../http-exchange.ts";
 import { descriptionOf } from "./challenge.ts";
 
 /** The media type of token requests (RFC 6749, section 4.4.2). */
@@ -36,7 +36,7 @@ export function isTokenRequest(op: Operation | undefined, req: IncomingMessage):
  *
  * @throws Fault validation_failed, authentication_failed, payload_too_large
  */
-export async function readTokenRequest({ op, req }: Exchange): Promise<Record<string, string>> {
+export async function readTokenRequest({ op, req }: HttpExchange): Promise<Record<string, string>> {
   const fields = await fieldsOf(op, req);
   const grant = fields.get("grant_type");
   if (grant !== GRANT) throw misfit("grant_type", grant, GRANT);
@@ -61,7 +61,7 @@ export async function readTokenRequest({ op, req }: Exchange): Promise<Record<st
  *
  * @throws Fault validation_failed, unsupported_media_type, payload_too_large
  */
-export async function readForm({ op, req }: Exchange): Promise<Record<string, string>> {
+export async function readForm({ op, req }: HttpExchange): Promise<Record<string, string>> {
   if (mediaType(req) !== FORM) throw unsupported(mediaType(req), [FORM]);
   const fields = await fieldsOf(op, req);
   const { authorization } = req.headers;

@@ -1,8 +1,8 @@
 import { setTimeout } from "node:timers/promises";
 import { PAGE_BYTES } from "../../../../storage/within.ts";
 import { readParams } from "../body/params.ts";
-import { type Exchange, requestShare } from "../exchange.ts";
 import type { GatewayContext } from "../gateway-context.ts";
+import { type HttpExchange, requestShare } from "../http-exchange.ts";
 import { Output } from "./output.ts";
 import { afterCall, begin, type Envelope, sendLong, toFault } from "./respond.ts";
 
@@ -16,7 +16,7 @@ const CHUNK = 32_768;
 const REMEMBERED = 10_000;
 
 /** Alias of lists that may be longer than one message between nodes. */
-export function sendCompleteList(edge: GatewayContext, exchange: Exchange): Promise<void> {
+export function sendCompleteList(edge: GatewayContext, exchange: HttpExchange): Promise<void> {
   return edge.hold(exchange, async () => {
     const params = await readParams(exchange, edge.deps.bodyReaders, edge.runtime.blobs);
     await sendInPages(exchange, params, edge.envelopeOf(exchange));
@@ -28,7 +28,7 @@ export function sendCompleteList(edge: GatewayContext, exchange: Exchange): Prom
  * answered as an error; later ones cut the answer off.
  */
 async function sendInPages(
-  exchange: Exchange,
+  exchange: HttpExchange,
   params: Record<string, unknown>,
   envelope: Envelope,
 ): Promise<void> {
@@ -46,7 +46,7 @@ interface Row {
 }
 
 async function* pagesOf(
-  { ctx, op, res }: Exchange,
+  { ctx, op, res }: HttpExchange,
   params: Record<string, unknown>,
 ): AsyncGenerator<Row[], Row[]> {
   let left = Number(
@@ -68,7 +68,7 @@ async function* pagesOf(
 }
 
 /** Repeats a read that is refused because others are in progress: an answer that has begun can only be cut off. */
-async function patiently<T>(read: () => Promise<T>, res: Exchange["res"]): Promise<T> {
+async function patiently<T>(read: () => Promise<T>, res: HttpExchange["res"]): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       return await read();

@@ -11,7 +11,7 @@ import { newLease, stillRunning } from "../../idempotency/lease.ts";
 import { follow, readAhead } from "../body/body.ts";
 import { maxBodyOf } from "../body/budget.ts";
 import { readByReference } from "../body/by-reference.ts";
-import { type Answer, blobWriteOf, type Exchange } from "../exchange.ts";
+import { type Answer, blobWriteOf, type HttpExchange } from "../http-exchange.ts";
 import { errorAnswer } from "./respond.ts";
 
 const MAX_KEY_CHARACTERS = 255;
@@ -24,14 +24,14 @@ type OpenRequest = IdempotencyKey & { fingerprint: string; lease: string };
 type Begun = Exclude<Opening, { outcome: "wait" }>;
 
 /** Returns the owner of a request's keys; null if the sender is unknown. */
-function holderOf({ op, caller }: Exchange): Omit<IdempotencyKey, "key"> | null {
+function holderOf({ op, caller }: HttpExchange): Omit<IdempotencyKey, "key"> | null {
   if (caller) return { tenant_id: caller.tenant_id, caller_id: callerId(caller) };
   // The operator has no tenant: its keys belong to the installation.
   return op.access.by === "operator" ? { tenant_id: "installation", caller_id: "operator" } : null;
 }
 
 /** Returns the request's Idempotency-Key if it applies: for changes, by a known caller. */
-export function idempotencyKey(exchange: Exchange): string | null {
+export function idempotencyKey(exchange: HttpExchange): string | null {
   const { req, op } = exchange;
   const key = req.headers["idempotency-key"] as string | undefined;
   if (key === undefined || !honoursKey(op) || !holderOf(exchange)) return null;
@@ -56,7 +56,7 @@ export function idempotencyKey(exchange: Exchange): string | null {
  * @throws Fault conflict if the key was used for another request.
  */
 export async function once(
-  exchange: Exchange,
+  exchange: HttpExchange,
   key: string,
   { blobs, usage }: Pick<Runtime, "blobs" | "usage">,
   carryOut: () => Promise<Answer>,
@@ -91,7 +91,7 @@ export async function once(
 }
 
 /** Waits while the first request with the key is running and its sender is connected. */
-async function open({ ctx, res, request_id }: Exchange, request: OpenRequest): Promise<Begun> {
+async function open({ ctx, res, request_id }: HttpExchange, request: OpenRequest): Promise<Begun> {
   try {
     for (;;) {
       const opening = await ctx.call<Opening>("idempotency.open", request);
@@ -139,7 +139,7 @@ async function replayed(kept: KeptAnswer, tenant_id: string, blobs: Blobs): Prom
 const bodyOf = ({ body, base64 }: KeptAnswer) => (base64 ? Buffer.from(body as string, "base64") : body);
 
 /** Hashes the identity of a request: method, path with its query, and the bytes of the body. */
-async function fingerprintOf(exchange: Exchange, blobs: Blobs): Promise<string> {
+async function fingerprintOf(exchange: HttpExchange, blobs: Blobs): Promise<string> {
   const { req, op, caller } = exchange;
   const hash = createHash("sha256").update(`${op.method} ${req.url}\n`);
   // In binary mode a CloudEvent's attributes are headers: they belong to the request like its body.

@@ -5,7 +5,7 @@ import { FAULTS, Fault, isFault, unavailable } from "../../../../lib/contract/fa
 import { oncePer } from "../../../../lib/once-per.ts";
 import { isStoreLost } from "../../../../storage/store-lost.ts";
 import { type Asked, challengeOf } from "../access/challenge.ts";
-import type { Allowance, Answer, Exchange } from "../exchange.ts";
+import type { Allowance, Answer, HttpExchange } from "../http-exchange.ts";
 import type { Output } from "./output.ts";
 
 export const JSON_TYPE = "application/json; charset=utf-8";
@@ -19,7 +19,7 @@ export interface Envelope {
 }
 
 /** `onAfterCall`: builds the answer from an action's result. */
-export function afterCall({ op, ctx }: Pick<Exchange, "op" | "ctx">, result: unknown): Answer {
+export function afterCall({ op, ctx }: Pick<HttpExchange, "op" | "ctx">, result: unknown): Answer {
   const status = ctx.meta.$statusCode ?? usualStatus(op);
   const headers = ctx.meta.$responseHeaders;
   const type = ctx.meta.$responseType ?? op.produces?.[0] ?? JSON_TYPE;

@@ -11,7 +11,7 @@ import {
   unreadableJson,
 } from "../../../../lib/json/json.ts";
 import { oncePer } from "../../../../lib/once-per.ts";
-import { type Exchange, requestShare } from "../exchange.ts";
+import { type HttpExchange, requestShare } from "../http-exchange.ts";
 import { DEFAULT_MAX_BODY, maxBodyOf, parseFairly } from "./budget.ts";
 
 /** A request whose body was read early, because an Idempotency-Key is bound to the bytes. */
@@ -107,17 +107,17 @@ export function discardBody(req: IncomingMessage, res: ServerResponse, maxSize =
 }
 
 /** Reads the JSON body of a request as its params; an absent body is an empty object. */
-export async function readJson(exchange: Exchange): Promise<Record<string, unknown>> {
+export async function readJson(exchange: HttpExchange): Promise<Record<string, unknown>> {
   return jsonBody(exchange, await readRaw(exchange.req, maxBodyOf(exchange.op)));
 }
 
 /** Refuses fields in the body of a write that takes none. Ignores bodies other than JSON. */
-export async function requireNoFields(exchange: Exchange): Promise<void> {
+export async function requireNoFields(exchange: HttpExchange): Promise<void> {
   if (exchange.op.method !== "GET" && isJson(exchange.req)) await readJson(exchange);
 }
 
 /** As `readJson`, for bytes already read. */
-export async function jsonBody(exchange: Exchange, raw: Buffer): Promise<Record<string, unknown>> {
+export async function jsonBody(exchange: HttpExchange, raw: Buffer): Promise<Record<string, unknown>> {
   const { req, op } = exchange;
   if (raw.length === 0) return {};
   requireJson(req, op.form && ["application/x-www-form-urlencoded"]);

@@ -4,7 +4,7 @@ import { countValues, MAX_JSON_VALUES, UNCOUNTED_BYTES } from "../../../../lib/j
 import type { Release, Share } from "../../../../lib/queue/fair-queue.ts";
 import { TokenBuckets } from "../../../../lib/queue/token-bucket.ts";
 import { resourceQueue } from "../../../../observability/resources.ts";
-import { type Exchange, requestShare } from "../exchange.ts";
+import { type HttpExchange, requestShare } from "../http-exchange.ts";
 
 const MB = 1_048_576;
 export const DEFAULT_MAX_BODY = MB;
@@ -50,7 +50,7 @@ export function maxBodyOf({ maxBody, access, consumes = "json" }: Operation): nu
  *
  * @throws Fault rate_limited, service_unavailable
  */
-export function reserveBody(exchange: Exchange): Promise<Release> | null {
+export function reserveBody(exchange: HttpExchange): Promise<Release> | null {
   const { op, req } = exchange;
   if (op.method === "GET") return null;
   const bytes = Math.min(bytesOf(op, req.headers), maxBodyOf(op));
@@ -62,7 +62,7 @@ export function reserveBody(exchange: Exchange): Promise<Release> | null {
 }
 
 /** Returns how much of a body will be in memory: large fields that go to blobs are not. */
-function bytesOf(op: Operation, headers: Exchange["req"]["headers"]): number {
+function bytesOf(op: Operation, headers: HttpExchange["req"]["headers"]): number {
   const most = op.byReference ? DEFAULT_MAX_BODY : Number.POSITIVE_INFINITY;
   const declared = headers["content-length"];
   if (declared !== undefined) return Math.min(Number(declared), most);

@@ -4,7 +4,7 @@ import { type Fault, mismatch } from "../../../../lib/contract/faults.ts";
 import { charsetOf } from "../../../../lib/http/media-type.ts";
 import { unreadableJson } from "../../../../lib/json/json.ts";
 import type { BlobRef, Blobs } from "../../../../storage/blobs/blobs.ts";
-import { blobWriteOf, type Exchange } from "../exchange.ts";
+import { blobWriteOf, type HttpExchange } from "../http-exchange.ts";
 import { halfCharacter, jsonBody, mediaType, notJson, readParts, tooLarge, unsupported } from "./body.ts";
 import { DEFAULT_MAX_BODY, maxBodyOf } from "./budget.ts";
 import { fromBase64, onlyUtf8, takeFields, toUtf8, unescaped } from "./json-fields.ts";
@@ -16,7 +16,7 @@ import { fromBase64, onlyUtf8, takeFields, toUtf8, unescaped } from "./json-fiel
  * @throws Fault validation_failed, payload_too_large, unsupported_media_type
  */
 export async function readByReference(
-  exchange: Exchange,
+  exchange: HttpExchange,
   tenant_id: string,
   blobs: Blobs,
 ): Promise<Record<string, unknown>> {
@@ -31,7 +31,7 @@ export async function readByReference(
 const TEXT = new Set(["text/markdown", "text/plain"]);
 
 /** Reads the whole body as one field. */
-async function readText(exchange: Exchange, tenant_id: string, blobs: Blobs) {
+async function readText(exchange: HttpExchange, tenant_id: string, blobs: Blobs) {
   const { req, op } = exchange;
   const charset = charsetOf(req.headers["content-type"] ?? "");
   if (charset && !/^utf-?8$/.test(charset)) throw unsupported(`charset=${charset}`, ["charset=utf-8"]);
@@ -44,7 +44,7 @@ async function readText(exchange: Exchange, tenant_id: string, blobs: Blobs) {
   return { [field]: ref };
 }
 
-async function readFields(exchange: Exchange, tenant_id: string, blobs: Blobs) {
+async function readFields(exchange: HttpExchange, tenant_id: string, blobs: Blobs) {
   const { req, op } = exchange;
   const encodings = op.byReference ?? {};
   const kept = new Map<string, BlobRef | string>();

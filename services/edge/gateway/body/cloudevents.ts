@@ -4,7 +4,7 @@ import { attributesIn } from "../../../../lib/cloudevents/http.ts";
 import { mismatch } from "../../../../lib/contract/faults.ts";
 import { BATCH_MAX_BYTES, BATCH_MAX_EVENTS } from "../../../sense/events/events.contract.ts";
 import { headerText } from "../access/client-address.ts";
-import { type BodyReader, requestShare } from "../exchange.ts";
+import { type BodyReader, requestShare } from "../http-exchange.ts";
 import { mediaType, parseJson, readRaw, unsupported } from "./body.ts";
 import { parseFairly } from "./budget.ts";
 

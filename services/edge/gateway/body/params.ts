@@ -6,7 +6,7 @@ import { oncePer } from "../../../../lib/once-per.ts";
 import type { Blobs } from "../../../../storage/blobs/blobs.ts";
 import { headerText } from "../access/client-address.ts";
 import { isTokenRequest, readForm, readTokenRequest } from "../access/oauth.ts";
-import type { BodyReader, Exchange, GatewayRequest } from "../exchange.ts";
+import type { BodyReader, GatewayRequest, HttpExchange } from "../http-exchange.ts";
 import { readJson, readRaw, requireNoFields } from "./body.ts";
 import { maxBodyOf } from "./budget.ts";
 import { readByReference } from "./by-reference.ts";
@@ -51,7 +51,7 @@ function isLeftEmpty({ query = {} }: Operation, name: string, value: unknown): b
 }
 
 /** Converts the query to the contract's types: "10" becomes 10. Throws a fault on a mismatch. */
-function readQuery({ op, query }: Exchange): Record<string, unknown> {
+function readQuery({ op, query }: HttpExchange): Record<string, unknown> {
   if (!op.query) return {};
   requireSpelling(op, Object.keys(query));
   const known = Object.keys(op.query).filter(
@@ -65,7 +65,7 @@ function readQuery({ op, query }: Exchange): Record<string, unknown> {
 }
 
 /** Merges path, query and body for the action. The path wins, so a body cannot name another id. */
-export async function readParams(exchange: Exchange, readers: Record<string, BodyReader>, blobs: Blobs) {
+export async function readParams(exchange: HttpExchange, readers: Record<string, BodyReader>, blobs: Blobs) {
   const { op, path } = exchange;
   const query = readQuery(exchange);
   if (!op.body) {
@@ -77,7 +77,7 @@ export async function readParams(exchange: Exchange, readers: Record<string, Bod
 }
 
 function readBody(
-  exchange: Exchange,
+  exchange: HttpExchange,
   readers: Record<string, BodyReader>,
   blobs: Blobs,
 ): Promise<Record<string, unknown>> {
@@ -93,7 +93,7 @@ function readBody(
 }
 
 /** Reads the body and the headers, both as text: nodes use JSON, which would encode bytes as lists of numbers. */
-async function readDelivery({ op, req }: Exchange): Promise<Record<string, unknown>> {
+async function readDelivery({ op, req }: HttpExchange): Promise<Record<string, unknown>> {
   const raw = await readRaw(req, maxBodyOf(op));
   const headers = Object.entries(req.headers).map(([name, value]) => [name, headerText(String(value))]);
   const target = (req as GatewayRequest).originalUrl;

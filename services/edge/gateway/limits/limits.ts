@@ -2,7 +2,7 @@ import { type Caller, callerId } from "../../../../lib/access/caller.ts";
 import { type Fault, rateLimited } from "../../../../lib/contract/faults.ts";
 import type { Limit } from "../../../../lib/queue/sliding-window.ts";
 import { type RateWindows, WINDOW_SECONDS } from "../../../../observability/rate-windows.ts";
-import type { Allowance } from "../exchange.ts";
+import type { Allowance } from "../http-exchange.ts";
 
 interface RateLimitSettings {
   RATE_LIMIT_PER_MINUTE: number;

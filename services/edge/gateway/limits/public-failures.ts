@@ -6,7 +6,7 @@ import { networkOf } from "../../../../lib/http/network-address.ts";
 import { TokenBuckets } from "../../../../lib/queue/token-bucket.ts";
 import { Guarded } from "../../../identity/auth/guarded.ts";
 import { toFault } from "../answer/respond.ts";
-import type { Answer, Exchange } from "../exchange.ts";
+import type { Answer, HttpExchange } from "../http-exchange.ts";
 
 /** A device that polls before its approval is early, and a rate-limited one was not tried. */
 const NO_FAILURES = new Set([409, 429]);
@@ -43,7 +43,7 @@ export class PublicFailures {
    *
    * @throws Fault rate_limited, before reading the body.
    */
-  async count(exchange: Exchange, carryOut: () => Promise<Answer>): Promise<Answer> {
+  async count(exchange: HttpExchange, carryOut: () => Promise<Answer>): Promise<Answer> {
     const { op, ctx, req } = exchange;
     // Probes and documents have no body, and answer while an address waits.
     if (op.access.by !== "public" || exchange.caller || (op.method === "GET" && !op.access.guarded))
@@ -67,7 +67,7 @@ export class PublicFailures {
     }
   }
 
-  #countGuarded(exchange: Exchange, address: string, carryOut: () => Promise<Answer>): Promise<Answer> {
+  #countGuarded(exchange: HttpExchange, address: string, carryOut: () => Promise<Answer>): Promise<Answer> {
     const { op, req, ctx } = exchange;
     if (op.access.by !== "public" || !op.access.guarded) return carryOut();
     const device = knownDevice(this.#secrets, req.headers.cookie, this.#publicUrl);

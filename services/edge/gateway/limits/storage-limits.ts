@@ -2,7 +2,7 @@ import { isWithinQuota, type Operation } from "../../../../lib/contract/contract
 import { unavailable } from "../../../../lib/contract/faults.ts";
 import type { DiskWatch } from "../../../../observability/disk.ts";
 import type { StorageUsage } from "../../../../storage/usage/usage.ts";
-import type { Exchange } from "../exchange.ts";
+import type { HttpExchange } from "../http-exchange.ts";
 
 const RETRY_AFTER_SECONDS = 30;
 
@@ -28,7 +28,7 @@ export function requireSpace(op: Operation, disk: Pick<DiskWatch, "low">): void 
  * @throws Fault business_rule_violation
  */
 export function requireQuota(
-  { op, req, caller }: Exchange,
+  { op, req, caller }: HttpExchange,
   usage: Pick<StorageUsage, "require">,
 ): void | Promise<void> {
   if (!caller || !isWithinQuota(op)) return;

@@ -5,7 +5,7 @@ import { exposition } from "../../../../observability/metrics.ts";
 import { EXPOSITION_TYPE } from "../../../platform/system/system.contract.ts";
 import type { Runtime } from "../../../runtime.ts";
 import { errorAnswer, JSON_TYPE, send } from "../answer/respond.ts";
-import type { Answer } from "../exchange.ts";
+import type { Answer } from "../http-exchange.ts";
 import { HttpServer } from "../server.ts";
 import { mayMonitor } from "./monitor.ts";
 

@@ -5,8 +5,8 @@ import type { Caller } from "../../../../lib/access/caller.ts";
 import { type OfTenant, WATCHED_MS } from "../../../sense/events/arrivals.ts";
 import type { EventText } from "../../../sense/events/list.ts";
 import type { Output } from "../answer/output.ts";
-import type { Exchange, Link, StreamHandler } from "../exchange.ts";
 import type { GatewayContext } from "../gateway-context.ts";
+import type { HttpExchange, Link, StreamHandler } from "../http-exchange.ts";
 import { NewEvents } from "./new-events.ts";
 import { beginEvents, endOf } from "./sse.ts";
 
@@ -39,7 +39,7 @@ export function streamEvents(edge: GatewayContext): StreamHandler {
 
 async function pump(
   { broker, arrivals }: GatewayContext,
-  { ctx, caller }: Exchange,
+  { ctx, caller }: HttpExchange,
   events: NewEvents,
   { recheck, ended, output }: Pick<Link, "recheck"> & { ended: AbortSignal; output: Output },
 ): Promise<void> {

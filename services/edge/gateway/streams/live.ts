@@ -2,7 +2,7 @@ import type { EventEmitter } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import type { UserCaller } from "../../../../lib/access/caller.ts";
 import type { LiveChange } from "../../../../middlewares/live-changes.ts";
-import type { StreamHandler } from "../exchange.ts";
+import type { StreamHandler } from "../http-exchange.ts";
 import { beginEvents, endOf } from "./sse.ts";
 
 const EVERY_MS = 2000;

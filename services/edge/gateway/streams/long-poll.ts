@@ -1,7 +1,7 @@
 import type { ServiceBroker } from "moleculer";
 import { type Caller, callerId } from "../../../../lib/access/caller.ts";
 import type { Fault } from "../../../../lib/contract/faults.ts";
-import type { Exchange, Link } from "../exchange.ts";
+import type { HttpExchange, Link } from "../http-exchange.ts";
 
 /**
  * Runs a call that may wait for long, such as a poll. If its caller disconnects or is refused meanwhile, or this node
@@ -11,7 +11,7 @@ import type { Exchange, Link } from "../exchange.ts";
  */
 export async function whileWanted<T>(
   broker: ServiceBroker,
-  { res, caller, request_id }: Exchange,
+  { res, caller, request_id }: HttpExchange,
   { ending, watch, recheck }: Link,
   call: () => Promise<T>,
 ): Promise<T> {

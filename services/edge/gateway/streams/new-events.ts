@@ -1,6 +1,6 @@
 import { pagesBySize } from "../../../../lib/broker/message-size.ts";
 import type { FoundEvent } from "../../../sense/events/list.ts";
-import type { RootCall } from "../exchange.ts";
+import type { RootCall } from "../http-exchange.ts";
 
 interface Page {
   found: FoundEvent[];

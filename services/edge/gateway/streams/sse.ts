@@ -7,7 +7,7 @@ import { deliveryJson } from "../../../sense/deliveries/delivery-json.ts";
 import { streamLease } from "../../../sense/deliveries/lease.ts";
 import type { Received } from "../../../sense/deliveries/receive.ts";
 import type { Output } from "../answer/output.ts";
-import type { Exchange, Link, StreamHandler } from "../exchange.ts";
+import type { HttpExchange, Link, StreamHandler } from "../http-exchange.ts";
 
 /** Deliveries per claim: a slow reader should not hold deliveries that another stream could take. */
 const PIECE = 100;
@@ -68,7 +68,7 @@ interface Stream {
 }
 
 async function pump(
-  { ctx }: Exchange,
+  { ctx }: HttpExchange,
   stream: Stream,
   { recheck, ended, output }: Pick<Link, "recheck"> & { ended: AbortSignal; output: Output },
 ): Promise<void> {
@@ -91,7 +91,7 @@ async function pump(
 }
 
 /** As `endingOf`, for a stream of server-sent events that begins now: until then it gets comments. */
-export function endOf(exchange: Exchange, link: Link, output: Output): AbortSignal {
+export function endOf(exchange: HttpExchange, link: Link, output: Output): AbortSignal {
   const ended = endingOf(exchange, link);
   sendComments(output, ended);
   return ended;
@@ -107,7 +107,7 @@ export function sendComments(output: Output, ended: AbortSignal): void {
 /**
  * Returns a signal that aborts when the connection closes, the node stops, the token expires or its caller is refused.
  */
-export function endingOf({ res, caller }: Exchange, { ending, watch }: Link): AbortSignal {
+export function endingOf({ res, caller }: HttpExchange, { ending, watch }: Link): AbortSignal {
   const end = new AbortController();
   const stop = () => end.abort();
   const { expires_at } = caller as Caller;

@@ -1,11 +1,11 @@
 import { Output } from "../answer/output.ts";
 import { edgeHeaders } from "../answer/respond.ts";
 import { readParams } from "../body/params.ts";
-import { type Exchange, requestShare, type StreamHandler } from "../exchange.ts";
 import type { GatewayContext } from "../gateway-context.ts";
+import { type HttpExchange, requestShare, type StreamHandler } from "../http-exchange.ts";
 
 /** Alias middleware of an operation that writes its own answer: no action is called after it. */
-export function stream(edge: GatewayContext, exchange: Exchange): Promise<void> {
+export function stream(edge: GatewayContext, exchange: HttpExchange): Promise<void> {
   const { op, res } = exchange;
   const { bodyReaders, streams } = edge.deps;
   return edge.hold(exchange, async () => {

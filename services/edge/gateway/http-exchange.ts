@@ -8,7 +8,7 @@ import { BlobWrite } from "../../../storage/blobs/blobs.ts";
 import type { Output } from "./answer/output.ts";
 
 /** One HTTP request in the gateway, from its arrival to its answer. */
-export interface Exchange {
+export interface HttpExchange {
   req: IncomingMessage;
   res: ServerResponse;
   request_id: string;
@@ -31,12 +31,12 @@ export interface Exchange {
 }
 
 /** An exchange whose operation may not be known yet. */
-export type EarlyExchange = Partial<Exchange> &
-  Pick<Exchange, "req" | "res" | "request_id" | "caller" | "allowance">;
+export type EarlyHttpExchange = Partial<HttpExchange> &
+  Pick<HttpExchange, "req" | "res" | "request_id" | "caller" | "allowance">;
 
 /** A request as moleculer-web passes it on, with its exchange. */
 export interface GatewayRequest extends IncomingMessage {
-  $exchange: EarlyExchange;
+  $exchange: EarlyHttpExchange;
   /** The unchanged URL: moleculer-web removes the path of the route from `url`. */
   originalUrl: string;
 }
@@ -77,17 +77,17 @@ export interface Insert {
 }
 
 /** Returns the write that keeps the blobs of a request until it is answered. */
-export function blobWriteOf(exchange: Exchange, tenant_id: string): BlobWrite {
+export function blobWriteOf(exchange: HttpExchange, tenant_id: string): BlobWrite {
   exchange.write ??= new BlobWrite(tenant_id);
   return exchange.write;
 }
 
 /** Reads the body of an operation into params. One reader for each `consumes` other than JSON. */
-export type BodyReader = (exchange: Exchange) => Promise<Record<string, unknown>>;
+export type BodyReader = (exchange: HttpExchange) => Promise<Record<string, unknown>>;
 
 /** An operation that writes its own answer to an open connection (SSE). Nothing but `output` writes its body. */
 export type StreamHandler = (
-  exchange: Exchange,
+  exchange: HttpExchange,
   params: Record<string, unknown>,
   link: Link,
   output: Output,
@@ -107,7 +107,7 @@ export interface Link {
 }
 
 /** A request within another one, such as the operation of an MCP tool. */
-export interface NestedRequest extends Pick<Exchange, "op" | "path" | "query"> {
+export interface NestedRequest extends Pick<HttpExchange, "op" | "path" | "query"> {
   headers: Record<string, string>;
   /** Path and query, which an Idempotency-Key is bound to, with the body. */
   url: string;
@@ -115,7 +115,7 @@ export interface NestedRequest extends Pick<Exchange, "op" | "path" | "query"> {
 }
 
 /** Executes a nested request as if it had arrived on its own. Never throws: a fault is an answer. */
-export type Perform = (outer: Exchange, request: NestedRequest) => Promise<Answer>;
+export type Perform = (outer: HttpExchange, request: NestedRequest) => Promise<Answer>;
 
 /** A service that answers requests on the gateway's node, because an open connection cannot travel over NATS. */
 export interface StreamService {
@@ -147,6 +147,6 @@ export class RootCall {
  * Returns the owner of a request's share of resources. Without a token it is the address: all of those share like one
  * tenant.
  */
-export function requestShare({ caller, ctx }: Pick<Exchange, "caller" | "ctx">): Share {
+export function requestShare({ caller, ctx }: Pick<HttpExchange, "caller" | "ctx">): Share {
   return caller ? shareOf(caller) : { tenant_id: "", caller: ctx.meta.ip ?? "" };
 }
