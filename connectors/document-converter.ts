@@ -1,7 +1,7 @@
-export const CONVERTERS = ["docling", "tika", "unstructured"] as const;
+const CONVERTERS = ["docling", "tika", "unstructured"] as const;
 
 /** A document's text as a file that is read here: HTML or Markdown. */
-export interface Converted {
+interface Converted {
   bytes: Uint8Array;
   mime_type: "text/html" | "text/markdown";
 }

@@ -25,7 +25,7 @@ export interface Claim {
 }
 
 /** How requests are signed. */
-export const SCHEME_NAMES = [
+const SCHEME_NAMES = [
   "service",
   "github",
   "standard_webhooks",

@@ -2,7 +2,7 @@ import { type Rule, ruleBroken } from "../lib/contract/faults.ts";
 import type { TenantCollection, TenantDocument } from "./collection.ts";
 import { byFields, type Where } from "./query.ts";
 
-export interface RowLimit<T extends TenantDocument> {
+interface RowLimit<T extends TenantDocument> {
   /** The limited rows. */
   of: TenantCollection<T>;
   most: number;

@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 
 /** Operations of a connection to a SQLite file between two of its transactions (sqlite/scrub.ts). */
-export interface ScrubRequests {
+interface ScrubRequests {
   /** Rewrites the file if it is no larger than the limit; returns whether it did. */
   rewrite(mostBytes: number): Promise<boolean>;
   /** Copies the write-ahead log into the file and empties it; returns false while a reader still needs the log. */

@@ -75,7 +75,7 @@ function withExponent(_: string, value: unknown): unknown {
 }
 
 /** Parses JSON text, with integers that a double cannot hold by `make`. */
-export function reviveIntegers(text: string, make: (digits: string) => unknown): unknown {
+function reviveIntegers(text: string, make: (digits: string) => unknown): unknown {
   return Exact.parse(text, (_, value, { source }) =>
     typeof value === "number" && !Number.isSafeInteger(value) && /^-?\d+$/.test(source)
       ? make(source)

@@ -11,7 +11,7 @@ export interface Claim {
 }
 
 /** A limit on blobs: returns the claim for a put of a tenant. */
-export type Guard = (tenant_id: string) => Claim;
+type Guard = (tenant_id: string) => Claim;
 
 /** Bytes that a stream claims at once: a claim per chunk would cost more than it saves. */
 const STEP = 4_194_304;

@@ -80,7 +80,7 @@ export const router = createBrowserRouter([
   },
 ]);
 
-export function NotFound() {
+function NotFound() {
   return (
     <Page title="Page not found">
       <Empty

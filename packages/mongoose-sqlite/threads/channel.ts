@@ -11,7 +11,7 @@ export interface ThreadsOptions {
 }
 
 /** A thread: its name in diagnostics, the file it opens and the module that serves it. */
-export interface ThreadSettings extends ThreadsOptions, WorkerSettings {
+interface ThreadSettings extends ThreadsOptions, WorkerSettings {
   name: string;
   module: URL;
 }

@@ -2,7 +2,7 @@ import type { WireError } from "../errors.ts";
 import type { Index } from "../tables/catalog.ts";
 
 /** The out-of-line field of inserted documents, and for each document its text or null. */
-export type LongTexts = { field: string; texts: (string | null)[] };
+type LongTexts = { field: string; texts: (string | null)[] };
 
 /** Requests to the worker threads. Filters and updates travel as JSON text of their raw form. */
 export type WriteRequest =

@@ -37,7 +37,7 @@ function toActor({ caller, request_id }: Partial<Meta>): Pick<AuditDoc, "actor_k
 }
 
 /** The filter of a list, and where it continues. */
-export type AuditQuery = Omit<ParamsOf<typeof listAudit>, "limit">;
+type AuditQuery = Omit<ParamsOf<typeof listAudit>, "limit">;
 
 /** Returns the filter of a list. @throws Fault validation_failed if the cursor is invalid */
 export function toFilter(params: AuditQuery): Where<AuditDoc> {

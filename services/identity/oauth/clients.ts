@@ -191,7 +191,7 @@ function webPage(uri: unknown): string | null {
   return typeof uri === "string" && URL.canParse(uri) && new URL(uri).protocol === "https:" ? uri : null;
 }
 
-export function unknownClient(client_id: string) {
+function unknownClient(client_id: string) {
   const message = `There is no client ${client_id.slice(0, 200)}. Register it, or use the URL of its metadata document.`;
   return oauthFault("invalid_client", message);
 }

@@ -1,5 +1,5 @@
 /** Paths of the resources that tokens are for: the whole API, and MCP. */
-export const MCP_PATHS = ["/mcp", "/v1/mcp"] as const;
+const MCP_PATHS = ["/mcp", "/v1/mcp"] as const;
 const PATHS = ["", ...MCP_PATHS] as const;
 const UNRESERVED = /[\w.~-]/;
 

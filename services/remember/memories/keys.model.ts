@@ -5,7 +5,7 @@ import { type Model, string, tenantSchema } from "../../../storage/model.ts";
  * The memory that an agent addresses by namespace and key, which `_id` combines with the agent: so there is one, also
  * when two nodes create it at once.
  */
-export interface MemoryKeyDoc extends InferSchemaType<typeof schema> {}
+interface MemoryKeyDoc extends InferSchemaType<typeof schema> {}
 
 const schema = tenantSchema({
   /** Replaced when the memory is put again after it was forgotten, expired or superseded. */

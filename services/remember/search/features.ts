@@ -58,7 +58,7 @@ const ENOUGH_TERMS = 16;
 const NEAR = 2;
 
 /** Values shared by all candidates of a query. */
-export interface Weighed {
+interface Weighed {
   query: ParsedQuery;
   /** The weight of each term, and of all together. */
   weights: number[];

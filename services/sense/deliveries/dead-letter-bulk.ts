@@ -75,7 +75,7 @@ async function chooseMatching(
 }
 
 /** Groups dead letters by reason, most frequent first. */
-export function groupByReason(rows: DeliveryDoc[]) {
+function groupByReason(rows: DeliveryDoc[]) {
   return [...Map.groupBy(rows, ({ dlq_reason }) => dlq_reason as string)]
     .map(([dlq_reason, own]) => ({ dlq_reason, rows: own }))
     .sort((a, b) => b.rows.length - a.rows.length);

@@ -11,7 +11,7 @@ interface Counts {
   dead: number;
 }
 
-export interface AgentStatistics extends Counts {
+interface AgentStatistics extends Counts {
   oldest_age_seconds: number | null;
 }
 

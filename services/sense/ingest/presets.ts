@@ -5,7 +5,7 @@ import type { PresetName } from "./mapping.contract.ts";
 export type Look = (term: string) => string | undefined;
 
 /** The parts of an event as a sender's delivery has them. */
-export interface PresetFields {
+interface PresetFields {
   entity: string | undefined;
   action: string | undefined;
   subject?: string | undefined;

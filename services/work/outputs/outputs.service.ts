@@ -14,7 +14,6 @@ import { internalActions } from "./outputs.internal.ts";
 import { ChunkModel, type OutputDoc, OutputModel, VersionModel } from "./outputs.model.ts";
 import { findReadable, type Outputs } from "./outputs.ts";
 import { getOutput, getVersion, listOutputs, listVersions } from "./read.ts";
-import { unreadableFonts } from "./render/pdf-fonts.ts";
 import { saveOutput } from "./save.ts";
 import { searchOutputs } from "./search.contract.ts";
 import { search } from "./search.ts";
@@ -73,6 +72,8 @@ export const outputsService: ServiceFactory = (runtime) => {
 
     async started() {
       if (store.driver === "sqlite") await queue.reclaim();
+      if (config.EXPORT_FONTS.length === 0) return;
+      const { unreadableFonts } = await import("./render/pdf-fonts.ts");
       const fonts = await unreadableFonts(config.EXPORT_FONTS);
       if (fonts.length)
         log.warn({ fonts }, "EXPORT_FONTS: these files cannot be read; PDF exports that need one will fail");

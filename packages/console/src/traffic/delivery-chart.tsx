@@ -116,7 +116,7 @@ const UNITS: Record<number, string> = { 60: "per minute", 300: "per 5 minutes", 
 const TIME = new Intl.DateTimeFormat("en", { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 
 /** Converts a history to what the chart draws. */
-export function toChart({ range, from, to, step_seconds: step, series, totals }: TrafficHistory) {
+function toChart({ range, from, to, step_seconds: step, series, totals }: TrafficHistory) {
   const first = Date.parse(from) / 1000;
   const unit = UNITS[step] as string;
   const { whole } = RANGES[range];

@@ -39,7 +39,7 @@ export function readRelations(archive: Archive, part: string): Relation[] {
 }
 
 /** A slide of a presentation or a sheet of a workbook. */
-export interface ListedPart {
+interface ListedPart {
   name: string;
   part: string;
   isHidden: boolean;
