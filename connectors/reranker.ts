@@ -18,6 +18,8 @@ interface Options {
 }
 
 const MOST_QUERY_CHARACTERS = 2000;
+/** Some services repeat the texts, 50 of 2000 characters, in their answer. */
+const MOST_BYTES = 4_000_000;
 
 /** A service that reads `texts` refuses `documents`, as something is missing. */
 const REFUSED = new Set([400, 422]);
@@ -48,12 +50,12 @@ export class HttpReranker implements Reranker {
 
   async rate(query: string, texts: readonly string[]): Promise<number[]> {
     const signal = AbortSignal.timeout(this.patience);
-    let response = await this.#request(query, texts, signal);
-    if (!this.#isKnown && this.#form === "documents" && REFUSED.has(response.status)) {
+    const form = this.#form;
+    let response = await this.#request(form, query, texts, signal);
+    if (!this.#isKnown && form === "documents" && REFUSED.has(response.status)) {
       await response.body?.cancel();
-      this.#form = "texts";
-      response = await this.#request(query, texts, signal);
-      if (!response.ok) this.#form = "documents";
+      response = await this.#request("texts", query, texts, signal);
+      if (response.ok) this.#form = "texts";
     }
     const { status, headers } = response;
     if (!response.ok) {
@@ -61,12 +63,12 @@ export class HttpReranker implements Reranker {
       const note = redirectNote(headers.get("location"), this.#options.url);
       throw new Error(`the reranker responded with ${status}${note}`);
     }
-    const rated = ratingsOf(await response.json(), texts.length);
+    const rated = ratingsOf(await readJson(response), texts.length);
     this.#isKnown = true;
     return rated;
   }
 
-  #request(query: string, texts: readonly string[], signal: AbortSignal): Promise<Response> {
+  #request(form: Form, query: string, texts: readonly string[], signal: AbortSignal): Promise<Response> {
     const { url, model, apiKey } = this.#options;
     const list = texts.map((text) => text.toWellFormed() || " ");
     return fetch(url, {
@@ -77,7 +79,7 @@ export class HttpReranker implements Reranker {
       },
       body: JSON.stringify({
         query: beginningOf(query.toWellFormed(), MOST_QUERY_CHARACTERS),
-        ...(this.#form === "documents"
+        ...(form === "documents"
           ? { documents: list, top_n: list.length, ...(model !== null && { model }) }
           : { texts: list, truncate: true }),
       }),
@@ -93,6 +95,17 @@ function addressOf(url: string): string {
   const path = address.pathname.replace(/\/+$/, "");
   if (!/\/(rerank|reranking)$/.test(path)) address.pathname = `${path}/rerank`;
   return address.href;
+}
+
+async function readJson(response: Response): Promise<unknown> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of response.body ?? []) {
+    size += part.length;
+    if (size > MOST_BYTES) throw new Error(`the reranker's answer exceeds ${MOST_BYTES} bytes`);
+    parts.push(part);
+  }
+  return JSON.parse(Buffer.concat(parts).toString());
 }
 
 function ratingsOf(answer: unknown, count: number): number[] {

@@ -196,6 +196,14 @@ describe("refusals change nothing", () => {
     expect(await statsOf(receiver)).toMatchObject({ pending: 2, in_flight: 1 });
   });
 
+  test("for a delivery that is both acknowledged and rejected: it keeps its lease", async () => {
+    const receiver = await receiverWith(1, { retry_budget: 1 });
+    const delivery_ids = ids(await pollSome(receiver.api));
+    const { status, body } = await receiver.api.post(NEXT, { ack: { delivery_ids }, nack: { delivery_ids } });
+    expect({ status, ...body.error.details }).toMatchObject({ status: 400, field: "nack.delivery_ids" });
+    expect(await next(receiver, { ack: { delivery_ids } })).toMatchObject({ ...NOTHING, acknowledged: 1 });
+  });
+
   test("without the scope, or by a person", async () => {
     const sender = await newReceiver(ground.server, ground.admin, "sender", { scopes: ["send"] });
     expect((await sender.api.post(NEXT, {})).body.error).toMatchObject({

@@ -42,3 +42,18 @@ test("a caller who is refused meanwhile gets that for an answer, and is no longe
   await expect(toldOf(false, { ...watched, watch })).rejects.toBe(fault);
   expect(isWatched).toBe(false);
 });
+
+test("a service that was told before it began to wait is told again, until the call ends", async () => {
+  const res = new PassThrough();
+  res.destroy();
+  const caller = { kind: "agent", tenant_id: "tn_a", agent_id: "ag_a" };
+  const exchange = { res, caller, request_id: "req_1" } as unknown as HttpExchange;
+  const { promise, resolve } = Promise.withResolvers<string>();
+  let told = 0;
+  const broadcast = () => {
+    if (++told === 3) resolve("ended");
+  };
+  expect(await whileWanted({ broadcast } as never, exchange, watched, () => promise)).toBe("ended");
+  await new Promise((done) => setTimeout(done, 120));
+  expect(told).toBe(3);
+});

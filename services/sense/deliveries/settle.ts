@@ -1,5 +1,6 @@
 import type { AgentCaller, Call } from "../../../lib/access/caller.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
+import { invalidValue } from "../../../lib/contract/faults.ts";
 import { backOff } from "../../../lib/queue/backoff.ts";
 import type { Loop } from "../../../mixins/loop.ts";
 import { metrics } from "../../../observability/metrics.ts";
@@ -59,6 +60,7 @@ type ToSettle = Pick<ParamsOf<typeof contract.next>, "ack" | "nack">;
 export type Settled = Awaited<ReturnType<Settlements["ack"]>> & Awaited<ReturnType<Settlements["nack"]>>;
 
 const GIVE_UP_BATCH = 500;
+const LONGEST_SHOWN = 100;
 
 /** Acknowledges, returns and extends deliveries. */
 export class Settlements {
@@ -77,8 +79,9 @@ export class Settlements {
     return write();
   }
 
-  /** Reads what the settling needs, so that its writes can be sent together with a claim's. */
+  /** Reads what the settling needs, so that its writes can be sent together with a claim's. @throws Fault */
   async prepare(caller: AgentCaller, { ack, nack }: ToSettle): Promise<Settling<Settled>> {
+    requireDistinct(ack?.delivery_ids, nack?.delivery_ids);
     const reject = nack && (await this.#prepareRejection(caller, nack, "nack.lease"));
     const ids = new Set([...(ack?.delivery_ids ?? []), ...(nack?.delivery_ids ?? [])]);
     let settle: (() => Promise<Settled>) | undefined = this.#settler(caller, ack?.delivery_ids ?? [], reject);
@@ -275,6 +278,15 @@ export class Settlements {
   async #write(operations: Write<DeliveryDoc>[]): Promise<number> {
     return operations.length ? (await this.#deps.deliveries.bulk(operations)).modifiedCount : 0;
   }
+}
+
+/** Their writes have no order: a delivery in both could be dead-lettered although it is acknowledged. @throws Fault */
+function requireDistinct(acknowledged: readonly string[] = [], rejected: readonly string[] = []): void {
+  const first = new Set(acknowledged);
+  const value = rejected.find((id) => first.has(id))?.slice(0, LONGEST_SHOWN);
+  if (value === undefined) return;
+  const field = "nack.delivery_ids";
+  throw invalidValue(field, `${field}: expected none of ack.delivery_ids, got ${value}.`, { value });
 }
 
 function retryUpdate(at: Date, seconds: number, reason: string | undefined): Update<DeliveryDoc> {

@@ -3,6 +3,9 @@ import { type Caller, callerId } from "../../../../lib/access/caller.ts";
 import type { Fault } from "../../../../lib/contract/faults.ts";
 import type { HttpExchange, Link } from "../http-exchange.ts";
 
+/** Until the call ends: its service may not have begun to wait when it is told. */
+const AGAIN_MS = 50;
+
 /**
  * Runs a call that may wait for long, such as a poll. If its caller disconnects or is refused meanwhile, or this node
  * is about to stop, `request.abandoned` tells its service to end it, so that later deliveries go to another receiver.
@@ -16,8 +19,12 @@ export async function whileWanted<T>(
   call: () => Promise<T>,
 ): Promise<T> {
   let refusal: Fault | undefined;
+  let again: NodeJS.Timeout | undefined;
+  let isOver = false;
   const abandon = () => {
-    if (res.writableFinished) return;
+    if (isOver || res.writableFinished) return;
+    clearTimeout(again);
+    again = setTimeout(abandon, AGAIN_MS).unref();
     broker.broadcast("request.abandoned", { caller_id: callerId(caller as Caller), request_id });
   };
   const leave = watch((fault) => {
@@ -35,6 +42,8 @@ export async function whileWanted<T>(
     await recheck();
     return result;
   } finally {
+    isOver = true;
+    clearTimeout(again);
     leave();
     ending.removeEventListener("abort", abandon);
   }

@@ -1,0 +1,61 @@
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { HttpReranker } from "../../connectors/reranker.ts";
+
+interface Body {
+  documents?: string[];
+}
+
+let answer: (body: Body, res: ServerResponse) => void;
+const service = createServer(async (req, res) => {
+  const parts: Buffer[] = [];
+  for await (const part of req) parts.push(part as Buffer);
+  answer(JSON.parse(Buffer.concat(parts).toString()), res);
+});
+let url: string;
+beforeAll(async () => {
+  await new Promise<void>((resolve) => service.listen(0, "127.0.0.1", resolve));
+  url = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
+});
+afterAll(() => {
+  service.closeAllConnections();
+  service.close();
+});
+
+const newReranker = () => new HttpReranker({ url, model: null, apiKey: null, timeoutMs: 5000 });
+
+test("an answer that does not end is read no further than 4 MB", async () => {
+  const part = Buffer.alloc(65_536, " ");
+  answer = (_, res) => {
+    const write = () => {
+      while (!res.destroyed && res.write(part));
+    };
+    res.on("drain", write);
+    write();
+  };
+  await expect(newReranker().rate("lantern", ["a", "b"])).rejects.toThrow("exceeds 4000000 bytes");
+});
+
+test("a refused request does not change the form of another at the same time", async () => {
+  const reranker = newReranker();
+  let refuse: () => void = () => {};
+  let bothForms: () => void = () => {};
+  const asked = new Promise<void>((resolve) => {
+    bothForms = resolve;
+  });
+  answer = ({ documents }, res) => {
+    if (documents?.[0] === "bad") return res.writeHead(400).end();
+    if (documents) {
+      const results = documents.map((_, index) => ({ index, relevance_score: 0.5 }));
+      return res.end(JSON.stringify({ results }));
+    }
+    refuse = () => res.writeHead(422).end();
+    bothForms();
+  };
+  const refused = expect(reranker.rate("lantern", ["bad", "b"])).rejects.toThrow("422");
+  await asked;
+  expect(await reranker.rate("lantern", ["a", "b"])).toEqual([0.5, 0.5]);
+  refuse();
+  await refused;
+});
