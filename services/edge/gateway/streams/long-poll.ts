@@ -3,7 +3,10 @@ import { type Caller, callerId } from "../../../../lib/access/caller.ts";
 import type { Fault } from "../../../../lib/contract/faults.ts";
 import type { HttpExchange, Link } from "../http-exchange.ts";
 
-/** Until the call ends: its service may not have begun to wait when it is told. */
+/**
+ * Its service may not have begun to wait when it is told, so it is told again until the call ends: after this time, then
+ * after twice as long each time.
+ */
 const AGAIN_MS = 50;
 
 /**
@@ -20,11 +23,13 @@ export async function whileWanted<T>(
 ): Promise<T> {
   let refusal: Fault | undefined;
   let again: NodeJS.Timeout | undefined;
+  let pause = AGAIN_MS;
   let isOver = false;
   const abandon = () => {
     if (isOver || res.writableFinished) return;
     clearTimeout(again);
-    again = setTimeout(abandon, AGAIN_MS).unref();
+    again = setTimeout(abandon, pause).unref();
+    pause *= 2;
     broker.broadcast("request.abandoned", { caller_id: callerId(caller as Caller), request_id });
   };
   const leave = watch((fault) => {
