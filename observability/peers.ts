@@ -7,6 +7,13 @@ interface Inside {
   CircuitBreakerStore?: Map<string, { state: "close" | "half_open" | "half_open_wait" | "open" }>;
   transit: { pendingRequests: Map<string, unknown> } | null;
   metrics: { set(name: string, value: number, labels?: { action?: string }): void };
+  localBus: { on(event: string, handler: (departed: Departed) => void): void };
+}
+
+/** A node that is no longer there. If it said so, that is expected. */
+interface Departed {
+  node: RegistryNode;
+  unexpected: boolean;
 }
 
 interface RegistryNode {
@@ -74,15 +81,22 @@ export const countRefused: BrokerOptions["errorHandler"] = (err, info) => {
   throw err;
 };
 
-function observeRegistry({ registry }: ServiceBroker, { transit }: Inside): void {
+function observeRegistry({ registry }: ServiceBroker, { transit, localBus }: Inside): void {
+  // Moleculer keeps them for ten minutes, too: each upgrade would leave lost nodes.
+  const left = new WeakSet<RegistryNode>();
+  localBus.on("$node.disconnected", ({ node, unexpected }) => {
+    if (unexpected) left.delete(node);
+    else left.add(node);
+  });
   observeGauge(
     "peers",
-    "Other nodes that this one has seen, by whether they are there now",
+    "Other nodes that this one has seen and that did not say goodbye, by whether they are there now",
     "state",
     async () => {
       const peers = (registry.nodes.toArray() as RegistryNode[]).filter(({ local }) => !local);
       const available = peers.filter((node) => node.available).length;
-      return { available, lost: peers.length - available };
+      const lost = peers.filter((node) => !node.available && !left.has(node)).length;
+      return { available, lost };
     },
   );
   observeValue("peer_calls_in_flight", "Calls to other nodes that wait for an answer", () =>
