@@ -99,11 +99,13 @@ describe("one request settles deliveries and returns the next", () => {
   test("settling an acknowledged delivery again counts nothing, nor does one of another agent", async () => {
     const [receiver, stranger] = [await receiverWith(1), await receiverWith(1)];
     const [{ id, lease }] = await pollSome(receiver.api);
-    const settling = { ack: { delivery_ids: [id] }, nack: { delivery_ids: [id], lease, delay_seconds: 0 } };
-    expect(await next(stranger, settling)).toMatchObject({ ...NOTHING, count: 1 });
+    const ack = { delivery_ids: [id] };
+    const nack = { delivery_ids: [id], lease, delay_seconds: 0 };
+    expect(await next(stranger, { ack })).toMatchObject({ ...NOTHING, count: 1 });
+    expect(await next(stranger, { nack })).toMatchObject(NOTHING);
     expect(await statsOf(receiver)).toMatchObject({ in_flight: 1 });
-    expect(await next(receiver, { ack: settling.ack })).toMatchObject({ ...NOTHING, acknowledged: 1 });
-    expect(await next(receiver, settling)).toMatchObject(NOTHING);
+    expect(await next(receiver, { ack })).toMatchObject({ ...NOTHING, acknowledged: 1 });
+    for (const settling of [{ ack }, { nack }]) expect(await next(receiver, settling)).toMatchObject(NOTHING);
   });
 });
 

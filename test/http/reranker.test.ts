@@ -87,6 +87,7 @@ afterAll(async () => {
 interface Found {
   results: { memory: { title: string }; score: number }[];
   degraded: boolean;
+  no_match: boolean;
   degraded_reasons: string[];
 }
 
@@ -113,6 +114,16 @@ test("the service gets the query, the texts with their titles, the model and the
       },
     },
   ]);
+});
+
+test("what matches is found however low it is rated", async () => {
+  answer = ({ body: { documents = [] } }) => {
+    const results = documents.map((text, index) => ({ index, relevance_score: relevanceOf(text) / 1000 }));
+    return { status: 200, body: { results } };
+  };
+  const found = await search();
+  expect(found).toMatchObject({ degraded: false, no_match: false });
+  expect(titlesIn(found)).toHaveLength(2);
 });
 
 test("min_score applies to the new scores", async () => {

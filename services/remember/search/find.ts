@@ -64,7 +64,8 @@ export async function find(
       ? await reranking.order({ tenant_id, kind, query: asked.query, share }, found)
       : { ranked: found, reason: null, rated: 0, ms: 0 };
   const all = [...reranked.ranked, ...ranked.slice(found.length)];
-  const floor = Math.max(FLOOR, asked.min_score ?? 0);
+  // What cleared the floor and was then rated low comes last, but matches still.
+  const floor = Math.max(reranked.rated ? 0 : FLOOR, asked.min_score ?? 0);
   const cleared = reranked.ranked.filter(({ score }) => score >= floor);
   const hits = cleared.slice(0, asked.limit + (asked.spare ?? 0)).map(toHit);
   const reasons = [
@@ -151,14 +152,19 @@ const FATES: Record<Exclude<Expected, "candidate">, { stage: string; reason: str
 };
 
 /** Returns where and why an expected entry dropped out. */
-function explainFate(id: string, { asked, legs, ranked, floor }: Course): NonNullable<SearchPlan["expect"]> {
+function explainFate(
+  id: string,
+  { asked, legs, ranked, cleared, floor }: Course,
+): NonNullable<SearchPlan["expect"]> {
   const { expected = "unknown" } = legs;
   if (expected !== "candidate") return { id, found: false, ...FATES[expected] };
   const place = ranked.findIndex((each) => each.id === id);
-  const { score } = ranked[place] as Ranked;
+  const { score, relevance } = ranked[place] as Ranked;
   const rounded = score.toFixed(3);
-  if (score < floor)
-    return { id, found: false, stage: "floor", reason: `Its score ${rounded} is below the floor ${floor}.` };
+  if (place >= cleared.length) {
+    const least = relevance === undefined ? Math.max(FLOOR, floor) : floor;
+    return { id, found: false, stage: "floor", reason: `Its score ${rounded} is below the floor ${least}.` };
+  }
   if (place >= asked.limit)
     return {
       id,
