@@ -38,7 +38,11 @@ export function queued(native: Collection<Row>, queue: FairQueue): Collection<Ro
     const release = await queue.acquire({ tenant_id, caller: "" }, 1).catch(() => {
       throw new RecordBusyError("the record has no connection to spare");
     });
-    return command().finally(release);
+    try {
+      return await command();
+    } finally {
+      release();
+    }
   };
   return new Proxy(native, {
     get(target, name) {

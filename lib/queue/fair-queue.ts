@@ -164,10 +164,18 @@ export class FairQueue {
     const tenant = this.#tenants.arrive(tenant_id);
     const caller = tenant.callers.arrive(id);
     const free = capacity - this.#inUse;
-    if (free <= 0) throw busy();
-    if (tenant.inUse >= free || caller.inUse >= perCaller) throw tooMany("in progress");
+    const isOver = tenant.inUse >= free || caller.inUse >= perCaller;
+    if (free <= 0 || isOver) {
+      this.#options.observer?.refused();
+      throw free <= 0 ? busy() : tooMany("in progress");
+    }
     this.#use(tenant, caller, cost);
-    return () => this.#use(tenant, caller, -cost);
+    let held = cost;
+    return () => {
+      this.#use(tenant, caller, -held);
+      held = 0;
+      this.#dispatch();
+    };
   }
 
   #enqueue(waiter: Waiter): void {

@@ -95,6 +95,17 @@ describe("a fair queue", () => {
     ]);
   });
 
+  test("counts a refusal of what does not wait, and takes a place back once", () => {
+    const refused = jest.fn();
+    const { queue } = newBench({ capacity: 2, observer: { refused, waited: () => {} } });
+    const leave = queue.enter({ tenant_id: "flood", caller: "agent" });
+    expect(() => queue.enter({ tenant_id: "flood", caller: "agent" })).toThrow("in progress");
+    expect(refused).toHaveBeenCalledTimes(1);
+    leave();
+    leave();
+    expect(queue.inUse).toBe(0);
+  });
+
   test("keeps capacity for others when a tenant uses its whole share", async () => {
     const { ask, running } = newBench({ capacity: 4, perTenant: 3 });
     times(10, () => void ask("flood"));

@@ -1,5 +1,5 @@
 import { PassThrough } from "node:stream";
-import { expect, test } from "@jest/globals";
+import { expect, jest, test } from "@jest/globals";
 import type { ServiceBroker } from "moleculer";
 import { Fault, unavailable } from "../../lib/contract/faults.ts";
 import type { HttpExchange, Link } from "../../services/edge/gateway/http-exchange.ts";
@@ -53,7 +53,15 @@ test("a service that was told before it began to wait is told again, until the c
   const broadcast = () => {
     if (++told === 3) resolve("ended");
   };
-  expect(await whileWanted({ broadcast } as never, exchange, watched, () => promise)).toBe("ended");
-  await new Promise((done) => setTimeout(done, 120));
-  expect(told).toBe(3);
+  jest.useFakeTimers({ doNotFake: ["nextTick", "setImmediate", "queueMicrotask"] });
+  try {
+    const answer = whileWanted({ broadcast } as never, exchange, watched, () => promise);
+    await new Promise((done) => setImmediate(done));
+    await jest.advanceTimersByTimeAsync(1000);
+    expect(await answer).toBe("ended");
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(told).toBe(3);
+  } finally {
+    jest.useRealTimers();
+  }
 });

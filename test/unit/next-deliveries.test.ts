@@ -26,7 +26,6 @@ function asked({ settle, claim, wait = 0 }: { settle?: Error; claim?: Error; wai
     return COUNTS;
   };
   const claims = {
-    release,
     newLease: async () => ({ lease: "token", due_at: new Date() }),
     deliver: async () => [],
     claim: async ({ settling }: ClaimRequest) => {
@@ -45,8 +44,7 @@ function asked({ settle, claim, wait = 0 }: { settle?: Error; claim?: Error; wai
   };
   const receiving = {
     requestQueues: new RequestQueues(claims as never, Date.now),
-    settlements: { prepare: async () => ({ ids, write: once }) },
-    claims,
+    settlements: { prepare: async () => ({ ids, write: once }), release },
     logger: { warn },
   };
   const answer = nextDeliveries(

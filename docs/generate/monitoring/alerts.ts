@@ -22,7 +22,7 @@ const ANSWERED = `{operation!~"${operations.flatMap(({ action, waits }) => (wait
 /** Deliveries that wait for their receivers; each worker counts those of all. */
 const READY = 'max(sensorium_deliveries_pending{state="ready"})';
 
-/** Alerts for symptoms that need a person. Whatever the server mends by itself has time to do so. */
+/** Alerts for symptoms that need a person. What the server repairs by itself gets time to do so. */
 export const alerts: Alert[] = [
   {
     name: "SensoriumDown",

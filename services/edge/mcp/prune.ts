@@ -6,7 +6,7 @@ import type { JsonSchema } from "../gateway/openapi/schemas.ts";
  */
 export type Kept = boolean | "rounded" | "unless empty" | { fields?: Record<string, Kept>; items?: Kept };
 
-/** Scores have sixteen digits, of which nobody needs more. */
+/** Scores have sixteen digits, more than anybody needs. */
 const DIGITS = 3;
 
 /** Fields that say nothing to a caller: it belongs to one tenant. */

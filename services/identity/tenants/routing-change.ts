@@ -24,7 +24,7 @@ export interface RoutingUncounted {
 /**
  * Changes a tenant's routing: `write` is in force for every event accepted after this resolves. Routing tables read the
  * subject's current state when they find a higher version. A change that could not be counted is in force once the
- * tables have been read anew (routing.ts).
+ * tables have been read again (routing.ts).
  */
 export async function changeRouting<T>(
   ctx: Context,

@@ -133,7 +133,7 @@ function limitsOf(config: Config, usage: Usage) {
   };
 }
 
-/** Limit of recorded changes: a routing table that is further behind is loaded anew. */
+/** Limit of recorded changes: a routing table that is further behind is loaded again. */
 const MAX_RECORDED = 200;
 
 /** The routing versions of tenants, and what their latest changes concern. */

@@ -52,7 +52,7 @@ export async function update(memories: Memories, ctx: CallOf<typeof updateMemory
   });
 }
 
-/** The fields that a memory under a key gets anew when it is put again: all but its scope, owner and history. */
+/** The fields that a memory under a key gets when it is put again: all but its scope, owner and history. */
 const REPLACED = [
   ...["type", "title", "content", "confidence", "importance", "metadata", "project_id", "tags"],
   ...["source_type", "source_id", "source_url", "source_event_id", "freshness_date", "expires_at"],

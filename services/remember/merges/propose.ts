@@ -61,6 +61,8 @@ export interface Duplicate {
 
 /** Open proposals of a memory up to which the service adds one. */
 const MOST_OPEN = 3;
+/** Proposals that are read for a batch: people may have made any number. */
+const MOST_READ = 1000;
 
 /**
  * Proposes duplicates that the service found, in order: once per pair, whatever the outcome, and none whose memories
@@ -72,11 +74,11 @@ export async function proposeDuplicates(
 ): Promise<void> {
   const ids = [...new Set(duplicates.flatMap(({ a, b }) => [a, b]))];
   const pairs = duplicates.map(({ a, b }) => pairKey(a, b));
-  const projection = { memory_a_id: 1, memory_b_id: 1, pair: 1 } as const;
+  const options = { projection: { memory_a_id: 1, memory_b_id: 1, pair: 1 }, limit: MOST_READ } as const;
   const [settled, ...open] = await Promise.all([
-    proposals.find(tenant_id, { pair: { $in: pairs } }, { projection }),
-    proposals.find(tenant_id, { memory_a_id: { $in: ids }, status: "open" }, { projection }),
-    proposals.find(tenant_id, { memory_b_id: { $in: ids }, status: "open" }, { projection }),
+    proposals.find(tenant_id, { pair: { $in: pairs } }, options),
+    proposals.find(tenant_id, { memory_a_id: { $in: ids }, status: "open" }, options),
+    proposals.find(tenant_id, { memory_b_id: { $in: ids }, status: "open" }, options),
   ]);
   const groups = new Groups();
   const counts = new Map<string, number>();

@@ -26,7 +26,7 @@ export function namedLeases(
 
 /**
  * Returns the lease of a delivery on a stream. A stream has one token for all of its claims, so that it can return what
- * it holds; the number of the attempt makes it another lease when a delivery comes again.
+ * it holds; the number of the attempt makes it another lease when a delivery is redelivered.
  */
 export function streamLease({ lease, attempt_count }: Held): string {
   return `${lease}.${attempt_count}`;

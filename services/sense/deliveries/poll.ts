@@ -1,7 +1,7 @@
 import type { ServiceBroker } from "moleculer";
 import { type AgentCaller, type Call, hasScope } from "../../../lib/access/caller.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
-import type { Claimed, Claims } from "./claim.ts";
+import type { Claimed } from "./claim.ts";
 import { BATCH, MAX_WAIT_SECONDS, type next, type poll } from "./deliveries.contract.ts";
 import { deliveryJson } from "./delivery-json.ts";
 import type { ReceiveRequest, RequestQueues } from "./receive.ts";
@@ -20,8 +20,7 @@ export async function pollDeliveries(requestQueues: RequestQueues, call: PollCal
 
 interface Receiving {
   requestQueues: RequestQueues;
-  settlements: Pick<Settlements, "prepare">;
-  claims: Pick<Claims, "release">;
+  settlements: Pick<Settlements, "prepare" | "release">;
   logger: ServiceBroker["logger"];
 }
 
@@ -31,7 +30,7 @@ interface Receiving {
  * @throws what prevented settling; nothing is leased then
  */
 export async function nextDeliveries(
-  { requestQueues, settlements, claims, logger }: Receiving,
+  { requestQueues, settlements, logger }: Receiving,
   call: Call<ParamsOf<typeof next>>,
 ): Promise<string> {
   const { params, meta } = call;
@@ -51,13 +50,13 @@ export async function nextDeliveries(
   try {
     return answerOf(call, deliveries, await settling.write());
   } catch (err) {
-    await releaseAll(claims, meta.caller as AgentCaller, deliveries);
+    await releaseAll(settlements, meta.caller as AgentCaller, deliveries);
     throw err;
   }
 }
 
 async function releaseAll(
-  claims: Pick<Claims, "release">,
+  settlements: Pick<Settlements, "release">,
   { tenant_id, agent_id }: AgentCaller,
   deliveries: Claimed[],
 ): Promise<void> {
@@ -65,7 +64,9 @@ async function releaseAll(
   const delivery_ids = deliveries.map(({ id }) => id);
   // If this fails too, they are ready when the lease ends.
   if (first)
-    await claims.release({ tenant_id, agent_id, lease: first.lease, delivery_ids }).catch(() => undefined);
+    await settlements
+      .release({ tenant_id, agent_id, lease: first.lease, delivery_ids })
+      .catch(() => undefined);
 }
 
 function requestOf({ params, meta }: PollCall): ReceiveRequest {

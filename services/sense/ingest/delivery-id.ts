@@ -75,7 +75,7 @@ function deliveryHeaders(webhook: Pick<WebhookDoc, "mapping">): readonly string[
   return preset.delivery ? [preset.delivery] : [];
 }
 
-/** Returns the headers of which the event's type and subject are made. */
+/** Returns the headers that the event's type and subject are made from. */
 function topicOf(webhook: WebhookDoc, headers: DeliveryHeaders): Topic {
   const { source, mapping } = webhook;
   if (mapping === AS_CLOUDEVENTS) return {};

@@ -54,7 +54,7 @@ export class SensoriumSession implements Session {
   async addItems(items: AgentInputItem[]): Promise<void> {
     if (items.length === 0) return;
     const value = toText(items);
-    // Read each time: another process may have added entries, or cleared them and begun anew.
+    // Read each time: another process may have added entries, or cleared them and begun again.
     while (!(await this.#save((await this.#lastNumber()) + 1, value, 0)));
   }
 
