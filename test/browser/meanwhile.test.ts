@@ -237,6 +237,37 @@ test("asks before a new template becomes a version of another", async () => {
   expect(ok(await admin.get("/process-templates/notes")).version_num).toBe(3);
 });
 
+test("shows a change that was reported while the page was first being read", async () => {
+  const memory = { title: "before", content: "30 days", type: "semantic", scope: "institutional" };
+  const path = `/memories/${ok(await admin.post("/memories", memory)).id}`;
+  await site.go("/memories");
+  await page.route(
+    `**/v1${path}*`,
+    async (route) => {
+      const response = await route.fetch();
+      const source = await page.evaluateHandle(listen);
+      ok(await admin.patch(path, { title: "after" }));
+      await page.evaluate(({ reported }) => reported, source);
+      await route.fulfill({ response });
+    },
+    { times: 1 },
+  );
+  await page.getByRole("link", { name: "before" }).click();
+  await site.heading("after").waitFor();
+});
+
+/** In the page: listens, and resolves `reported` once the server has reported a change, and statistics after it. */
+async function listen() {
+  const source = new EventSource("/v1/live");
+  const next = (what: string) =>
+    new Promise<void>((resolve) => source.addEventListener(what, () => resolve(), { once: true }));
+  await next("stats");
+  const reported = next("changed")
+    .then(() => next("stats"))
+    .then(() => source.close());
+  return { reported };
+}
+
 test("no page had problems or requested another host", () => {
   expect(site.problems).toEqual([]);
 });

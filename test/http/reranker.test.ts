@@ -59,20 +59,32 @@ const start = (env: Record<string, string> = {}) =>
   startServer({
     env: {
       ...{ RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none", RERANKER_URL: url, RERANKER_MODEL: "small" },
-      ...{ RERANKER_API_KEY: "the-key", RERANKER_TIMEOUT_MS: "300", ...env },
+      ...{ RERANKER_API_KEY: "the-key", RERANKER_TIMEOUT_MS: "10000", ...env },
     },
   });
+
+async function rememberBoth(by: TestAgent) {
+  await remember(by, { title: "Lanterns", content: "Green lanterns, green lanterns: lit on feast days." });
+  await remember(by, {
+    title: "Ships",
+    content: "Ships enter the harbour when the lantern at its end is green.",
+  });
+}
+
+/** A server with settings or failures of its own, and an agent with the two memories. */
+async function another(env?: Record<string, string>) {
+  const other = await start(env);
+  const by = await firstAgent(other);
+  await rememberBoth(by);
+  return { other, by };
+}
 
 beforeAll(async () => {
   await new Promise<void>((resolve) => service.listen(0, "127.0.0.1", resolve));
   url = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
   server = await start();
   agent = await firstAgent(server);
-  await remember(agent, { title: "Lanterns", content: "Green lanterns, green lanterns: lit on feast days." });
-  await remember(agent, {
-    title: "Ships",
-    content: "Ships enter the harbour when the lantern at its end is green.",
-  });
+  await rememberBoth(agent);
 });
 beforeEach(() => {
   answer = asJina;
@@ -157,20 +169,20 @@ test.each([
 });
 
 test("a search does not wait longer than RERANKER_TIMEOUT_MS", async () => {
-  answer = () => null;
-  const found = await search();
-  expect(found.degraded_reasons).toEqual(["rerank: the reranker did not answer within 300 ms"]);
-  expect(titlesIn(found)).toEqual(["Lanterns", "Ships"]);
-  answer = asJina;
-  await search();
+  const { other, by } = await another({ RERANKER_TIMEOUT_MS: "300" });
+  try {
+    answer = () => null;
+    const found = await search({}, by);
+    expect(found.degraded_reasons).toEqual(["rerank: the reranker did not answer within 300 ms"]);
+    expect(titlesIn(found)).toEqual(["Lanterns", "Ships"]);
+  } finally {
+    await other.stop();
+  }
 });
 
 test("after three failures in a row searches do not ask it for a while", async () => {
-  const other = await start();
+  const { other, by } = await another();
   try {
-    const by = await firstAgent(other);
-    await remember(by, { title: "Lanterns", content: "Green lanterns." });
-    await remember(by, { title: "Ships", content: "A green lantern at the harbour." });
     answer = () => ({ status: 500 });
     for (let i = 0; i < 4; i++) await search({}, by);
     expect(requests).toHaveLength(3);
@@ -182,14 +194,8 @@ test("after three failures in a row searches do not ask it for a while", async (
 });
 
 test("a service that reads texts instead of documents is asked in its form", async () => {
-  const other = await start();
+  const { other, by } = await another();
   try {
-    const by = await firstAgent(other);
-    await remember(by, { title: "Lanterns", content: "Green lanterns, green lanterns: lit on feast days." });
-    await remember(by, {
-      title: "Ships",
-      content: "Ships enter the harbour when the lantern at its end is green.",
-    });
     answer = asTei;
     expect(titlesIn(await search({}, by))).toEqual(["Ships", "Lanterns"]);
     await search({}, by);

@@ -4,7 +4,7 @@ import { isFinal } from "../../../client/errors.ts";
 import type { PagedCall } from "../../../client/index.ts";
 import { type Resource, useOnChange } from "./live.ts";
 import { type Merged, mergeRows } from "./merge-rows.ts";
-import { useLastError, useQuestion, useReload } from "./use-load.ts";
+import { useLastError, useQuestion, useReadAgain, useReload } from "./use-load.ts";
 
 /** Rows that were created since the list was loaded. */
 interface News {
@@ -65,10 +65,11 @@ export function usePages<T extends object>(
   /** Whether the rows are read again without the person having asked for it. */
   const [looking, setLooking] = useState(false);
 
+  const readAgain = useReadAgain(question.queryKey, refetch);
   const reload = async () => {
     replace();
     setLooking(false);
-    await refetch();
+    await readAgain();
   };
   const refresh = async () => {
     // Neither cancel what the person waits for, nor miss what has changed since it was sent.

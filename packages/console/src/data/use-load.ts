@@ -52,9 +52,22 @@ export function useLoad<T>(
     ...question,
     queryFn: ({ signal }) => load(signal),
   });
-  const reload = useCallback(async () => void (await refetch()), [refetch]);
+  const reload = useReadAgain(queryKey, refetch);
   const set = useCallback((to: T) => void client.setQueryData(queryKey, to), [client, queryKey]);
   return { data, error: useLastError(queryKey, error, data !== undefined), loading: isFetching, reload, set };
+}
+
+/**
+ * Returns a function that reads again. `refetch` joins a first read under way, which may be older than the change that
+ * is the reason to read: that one is waited for.
+ */
+export function useReadAgain(queryKey: QueryKey, refetch: () => Promise<unknown>): () => Promise<void> {
+  const client = useQueryClient();
+  return useCallback(async () => {
+    const state = client.getQueryState(queryKey);
+    if (state?.fetchStatus === "fetching" && state.data === undefined) await refetch();
+    await refetch();
+  }, [client, queryKey, refetch]);
 }
 
 let asked = 0;
