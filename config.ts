@@ -1,7 +1,10 @@
+import { checkSignIn } from "./lib/access/sign-in-settings.ts";
+import { RETRY_DELAYS_SECONDS } from "./lib/queue/backoff.ts";
 import {
   ConfigError,
   flag,
   integer,
+  integers,
   isServiceLink,
   list,
   readSetting,
@@ -124,7 +127,7 @@ export const SETTINGS = {
       "Addresses of proxies whose `X-Forwarded-For` is trusted, comma-separated; they must overwrite the header. Ranges " +
       "(`10.0.0.0/8`), `loopback`, `linklocal` and `uniquelocal` trust every address in them. Default: none.",
   } as Setting<readonly string[]>,
-  RATE_LIMIT_PER_MINUTE: integer(100, "Requests per 60 s per agent or user; 0: no limit.", 0, 1e9),
+  RATE_LIMIT_PER_MINUTE: integer(1000, "Requests per 60 s per agent or user; 0: no limit.", 0, 1e9),
   TENANT_RATE_LIMIT_PER_MINUTE: integer(0, "Requests per 60 s per tenant; 0: no limit.", 0, 1e9),
   DEVICE_CLAIMS_PER_HOUR: integer(
     30,
@@ -217,6 +220,13 @@ export const SETTINGS = {
     "Delivery attempts before a delivery is dead-lettered. Agents can set their own.",
     1,
     100,
+  ),
+  RETRY_DELAYS_SECONDS: integers(
+    RETRY_DELAYS_SECONDS,
+    "Seconds before each retry after a rejected delivery or a failed push, ±20 %; the last one repeats. Agents can set " +
+      "their own, and a rejection can give its own delay.",
+    1,
+    86400,
   ),
   STUCK_AFTER_SECONDS: integer(300, "Age of a pending delivery that makes its agent stuck.", 1, 86400),
   DEDUPE_DAYS: integer(30, "Days for which event ids are kept, at least, to detect duplicates.", 1, DAY),
@@ -364,33 +374,4 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     );
   }
   return config;
-}
-
-const ROLE_ENTRY = /^.+=(admin|member)$/;
-const LOOPBACK_HOST = /^(localhost|127(\.\d+){3}|\[::1\])$/;
-
-/** @throws ConfigError if nobody, or anybody, could sign in */
-function checkSignIn(config: Config): void {
-  const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_SCOPES, OIDC_ROLES, PASSWORD_SIGN_IN } = config;
-  if (!OIDC_ISSUER) {
-    if (PASSWORD_SIGN_IN) return;
-    throw new ConfigError("PASSWORD_SIGN_IN is false, but OIDC_ISSUER is not set: nobody could sign in.");
-  }
-  const { protocol, hostname } = new URL(OIDC_ISSUER);
-  if (protocol === "http:" && !LOOPBACK_HOST.test(hostname))
-    throw new ConfigError(
-      `OIDC_ISSUER is ${JSON.stringify(OIDC_ISSUER)}: expected https://, or http:// on loopback.`,
-    );
-  if (!OIDC_CLIENT_ID)
-    throw new ConfigError("OIDC_ISSUER is set, but OIDC_CLIENT_ID is not: register a client there.");
-  if (!OIDC_SCOPES.includes("openid")) throw new ConfigError("OIDC_SCOPES lacks openid: add it.");
-  const wrong = OIDC_ROLES.find((entry) => !ROLE_ENTRY.test(entry));
-  if (wrong !== undefined)
-    throw new ConfigError(
-      `OIDC_ROLES contains ${JSON.stringify(wrong)}: expected VALUE=admin or VALUE=member. A comma inside VALUE is written as \\, (CN=Admins\\,DC=acme=admin).`,
-    );
-  if (OIDC_ROLES.length === 0)
-    throw new ConfigError(
-      "OIDC_ISSUER is set, but OIDC_ROLES is not: nobody would be let in. Example: staff=member.",
-    );
 }

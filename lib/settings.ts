@@ -1,14 +1,14 @@
 import { compile as compileProxies } from "proxy-addr";
 import { credentialsFault } from "./http/address-credentials.ts";
 
-type Kind = "text" | "integer" | "boolean" | "url" | "servers" | "list" | "proxies" | "key";
+type Kind = "text" | "integer" | "integers" | "boolean" | "url" | "servers" | "list" | "proxies" | "key";
 
 /** A setting. */
 export interface Setting<T> {
   kind: Kind;
   default: T;
   means: string;
-  /** Inclusive bounds of an integer. */
+  /** Inclusive bounds of each integer. */
   min?: number;
   max?: number;
   /** Allowed beginnings of a `url`. */
@@ -37,6 +37,8 @@ export const list = (fallback: readonly string[], means: string) =>
   ({ kind: "list", default: fallback, means }) as Setting<readonly string[]>;
 export const integer = (fallback: number, means: string, min: number, max: number) =>
   ({ kind: "integer", default: fallback, means, min, max }) as Setting<number>;
+export const integers = (fallback: readonly number[], means: string, min: number, max: number) =>
+  ({ kind: "integers", default: fallback, means, min, max }) as Setting<readonly number[]>;
 
 /** A setting that cannot be used: the service reports it in one line and does not start. */
 export class ConfigError extends Error {}
@@ -56,7 +58,9 @@ export function readSetting(name: string, setting: Setting<unknown>, given: stri
   if (isAddress) requireClear(name, given);
   switch (setting.kind) {
     case "integer":
-      return readInteger(given, setting as Setting<number>, fail);
+      return readInteger(given, setting, fail);
+    case "integers":
+      return Object.freeze(readList(given).map((each) => readInteger(each, setting, fail)));
     case "boolean":
       return { true: true, "1": true, false: false, "0": false }[given] ?? fail("true or false");
     case "url":
@@ -111,11 +115,12 @@ function areProxies(items: readonly string[]): boolean {
 
 function readInteger(
   given: string,
-  { min = 0, max = 0 }: Setting<number>,
+  { kind, min = 0, max = 0 }: Setting<unknown>,
   fail: (allowed: string) => void,
 ): number {
   const value = Number(given);
-  if (!/^-?\d+$/.test(given) || value < min || value > max) fail(`a whole number from ${min} to ${max}`);
+  const allowed = kind === "integer" ? "a whole number" : "whole numbers, comma-separated, each";
+  if (!/^-?\d+$/.test(given) || value < min || value > max) fail(`${allowed} from ${min} to ${max}`);
   return value;
 }
 

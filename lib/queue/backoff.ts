@@ -5,17 +5,16 @@ export function jittered(seconds: number, random: () => number = Math.random): n
 
 const LONGEST_SECONDS = 3600;
 
-/** Returns the seconds to the next attempt after this many: 1, 2, 4, … up to an hour, ±20 % (api.md Delivery). */
+/** Returns the seconds to the next attempt at the service's own work after this many: 1, 2, 4, … up to an hour, ±20 %. */
 export function backOff(attempts: number, random?: () => number): number {
   return jittered(Math.min(2 ** Math.max(attempts - 1, 0), LONGEST_SECONDS), random);
 }
 
-const PUSH_LADDER_SECONDS = [5, 30, 300, 1800];
+/** Before each retry of a delivery (api.md): with five attempts they outlast the deployment of a broken receiver. */
+export const RETRY_DELAYS_SECONDS: readonly number[] = [10, 60, 300, 1800];
 
-/**
- * Returns the seconds to the retry of a failed push: 5 s, 30 s, 5 min, then 30 min, ±20 % (api.md Delivery, `push`).
- */
-export function pushBackOff(attempts: number, random?: () => number): number {
-  const rung = Math.min(Math.max(attempts, 1), PUSH_LADDER_SECONDS.length) - 1;
-  return jittered(PUSH_LADDER_SECONDS[rung] as number, random);
+/** Returns the seconds to the retry after this many attempts, ±20 %; the last delay repeats. */
+export function retryDelay(attempts: number, delays = RETRY_DELAYS_SECONDS, random?: () => number): number {
+  const at = Math.min(Math.max(attempts, 1), delays.length) - 1;
+  return jittered(delays[at] as number, random);
 }

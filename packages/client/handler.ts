@@ -31,7 +31,7 @@ export interface ListenOptions {
   signal?: AbortSignal;
 }
 
-/** Thrown by a handler to set the time until redelivery, instead of 1 s, 2 s, 4 s … */
+/** Thrown by a handler to set the time until redelivery, instead of the agent's delays. */
 export class RetryLater extends Error {
   readonly delaySeconds: number;
 

@@ -44,6 +44,7 @@ describe("an agent", () => {
       owner_user_id: owner,
       visibility_timeout_seconds: null,
       retry_budget: null,
+      retry_delays_seconds: null,
       created_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
       updated_at: expect.any(String),
     });
@@ -62,6 +63,7 @@ describe("an agent", () => {
       owner_user_id: await world.idOf("usr"),
       visibility_timeout_seconds: 43_200,
       retry_budget: 100,
+      retry_delays_seconds: [1, 86_400],
     };
     const { id } = await newAgent();
     const changed = ok(await admin.patch(`/agents/${id}`, settings));

@@ -166,7 +166,13 @@ test("an agent is found by a part of its name, and changed", async () => {
   expect(await json("agent", "list", "uck")).toMatchObject([{ id: agentId, name: "stuck" }]);
   expect(await run("agent", "list", "nobody")).toBe("No agents.");
   expect((await run("agent", "list")).split("\n")[0]).toMatch(/^ID +STATE +PENDING +OLDEST +DEAD +NAME/);
-  expect(await run("agent", "update", agentId, "--retry-budget", "1")).toBe("stuck changed.");
+  expect(await run("agent", "update", agentId, "--retry-budget", "1", "--retry-delays", "5,60")).toBe(
+    "stuck changed.",
+  );
+  expect(await admin.agents.get({ agent_id: agentId })).toMatchObject({
+    retry_budget: 1,
+    retry_delays_seconds: [5, 60],
+  });
   expect(await run("agent", "show", agentId)).toMatch(/Agent +stuck\nId +ag_[\w-]+\nState +\w+/);
   expect(await run("agent", "show", "Stuck")).toContain(agentId);
   const named = () => admin.agents.create({ name: "twin", delivery_mode: "poll" });
@@ -184,6 +190,7 @@ test("an agent is found by a part of its name, and changed", async () => {
     err: expect.stringContaining("Nothing to change"),
   });
   expect(await cli.run(["agent", "update", agentId, "--retry-budget", "many"])).toMatchObject({ code: 2 });
+  expect(await cli.run(["agent", "update", agentId, "--retry-delays", "10,soon"])).toMatchObject({ code: 2 });
 });
 
 test("the doctor knows a person who signed in", async () => {

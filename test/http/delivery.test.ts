@@ -260,18 +260,27 @@ describe("ack", () => {
 });
 
 describe("nack", () => {
-  test("without a delay backs off", async () => {
+  test("without a delay makes it wait by the delays of the agent, or of the installation", async () => {
+    const [own, usual] = [await receiverOf({ agent: { retry_delays_seconds: [1] } }), await receiverOf()];
+    for (const receiver of [own, usual]) {
+      await ground.publish(receiver.type);
+      const [{ id }] = await pollSome(receiver.api);
+      expect(ok(await receiver.api.post("/delivery/nack", { delivery_ids: [id] }))).toEqual({
+        nacked: 1,
+        dead_lettered: 0,
+      });
+      expect(await statsOf(receiver as never)).toMatchObject({ waiting: 1 });
+    }
+    expect(await pollSome(own.api, "wait=10")).toMatchObject([{ attempt_count: 2 }]);
+  });
+
+  test.each([[[]], [[0]], [[86_401]], [[1.5]], ["10"]])("refuses %j as an agent's delays", async (delays) => {
     const receiver = await receiverOf();
-    await ground.publish(receiver.type);
-    const [{ id }] = await pollSome(receiver.api);
-    const nacked = performance.now();
-    expect(ok(await receiver.api.post("/delivery/nack", { delivery_ids: [id] }))).toEqual({
-      nacked: 1,
-      dead_lettered: 0,
+    const answer = await ground.admin.patch(`/agents/${receiver.id}`, { retry_delays_seconds: delays });
+    expect({ status: answer.status, ...answer.body.error.details }).toMatchObject({
+      status: 400,
+      field: expect.stringContaining("retry_delays_seconds"),
     });
-    expect(await pollSome(receiver.api, "wait=10")).toMatchObject([{ id, attempt_count: 2 }]);
-    // A second, more or less by a fifth.
-    expect(performance.now() - nacked).toBeGreaterThan(750);
   });
 
   test("with a delay brings the delivery back after it", async () => {

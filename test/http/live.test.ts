@@ -101,7 +101,7 @@ test("the limits are those of the installation, and null where there is none", a
     requests_per_minute: { caller: null, tenant: null, webhooks: 6000 },
     largest_bytes: { event: 1_048_576, output: null },
     emails_per_hour: null,
-    delivery: { retry_budget: 5 },
+    delivery: { retry_budget: 5, retry_delays_seconds: [10, 60, 300, 1800] },
   });
 });
 

@@ -1,17 +1,20 @@
 import { expect, test } from "@jest/globals";
-import { backOff, jittered, pushBackOff } from "../../lib/queue/backoff.ts";
+import { backOff, jittered, retryDelay } from "../../lib/queue/backoff.ts";
 
 const middle = () => 0.5;
 
-test("a nack backs off 1 s, 2 s, 4 s … and never more than an hour", () => {
+test("work of the service is retried after 1 s, 2 s, 4 s … and never more than an hour", () => {
   expect([1, 2, 3, 4, 5].map((attempts) => backOff(attempts, middle))).toEqual([1, 2, 4, 8, 16]);
   expect([13, 100, 5000].map((attempts) => backOff(attempts, middle))).toEqual([3600, 3600, 3600]);
 });
 
-test("a push is retried after 5 s, 30 s, 5 min and 30 min, and every 30 min beyond", () => {
-  expect([1, 2, 3, 4, 5, 50].map((attempts) => pushBackOff(attempts, middle))).toEqual([
-    5, 30, 300, 1800, 1800, 1800,
-  ]);
+test("a delivery is retried after 10 s, 1 min, 5 min and 30 min, and every 30 min beyond", () => {
+  const delays = [0, 1, 2, 3, 4, 5, 50].map((attempts) => retryDelay(attempts, undefined, middle));
+  expect(delays).toEqual([10, 10, 60, 300, 1800, 1800, 1800]);
+});
+
+test("delays of an agent's own repeat their last one", () => {
+  expect([1, 2, 3, 4].map((attempts) => retryDelay(attempts, [2, 5], middle))).toEqual([2, 5, 5, 5]);
 });
 
 test("jitter spreads by 20 % to both sides", () => {

@@ -30,6 +30,7 @@ export const AGENTS: Record<string, Command> = {
       name: { value: "TEXT", means: "the new name" },
       endpoint: { value: "URL", means: "where its deliveries are pushed" },
       "retry-budget": { value: "N", means: "attempts before a delivery is dead-lettered" },
+      "retry-delays": { value: "SECONDS,…", means: "before each retry; the last one repeats" },
     },
     examples: ["agent update billing --endpoint https://agent.example.com/events"],
     as,
@@ -88,15 +89,26 @@ async function update(context: Context): Promise<void> {
   const agent_id = await findAgentId(context, word(context, 0, "AGENT"));
   const [name, endpoint] = ["name", "endpoint"].map((each) => text(context, each));
   const budget = text(context, "retry-budget") && count(context, "retry-budget", 1);
+  const delays = readDelays(text(context, "retry-delays"));
   const changes: Omit<AgentsUpdateParams, "agent_id"> = {
     ...(name && { name }),
     ...(endpoint && { delivery_endpoint: endpoint }),
     ...(budget && { retry_budget: budget }),
+    ...(delays && { retry_delays_seconds: delays }),
   };
   if (Object.keys(changes).length === 0)
-    throw new UsageError("Nothing to change: give --name, --endpoint or --retry-budget.");
+    throw new UsageError("Nothing to change: give --name, --endpoint, --retry-budget or --retry-delays.");
   const agent = await context.client.agents.update({ agent_id, ...changes }, { signal: context.signal });
   context.print(agent, `${agent.name} changed.`);
+}
+
+function readDelays(given: string | undefined): number[] | undefined {
+  const delays = given?.split(",").map(Number);
+  if (delays?.some((each) => !Number.isInteger(each) || each < 1))
+    throw new UsageError(
+      `--retry-delays is ${given}: expected whole seconds, comma-separated, such as 10,60,300.`,
+    );
+  return delays;
 }
 
 const stateOf = ({ status, delivery }: Agent) => (status === "inactive" ? status : delivery?.state);

@@ -14,6 +14,7 @@ const SETTABLE = [
   "owner_user_id",
   "visibility_timeout_seconds",
   "retry_budget",
+  "retry_delays_seconds",
 ] as const satisfies (keyof AgentDoc)[];
 
 /** Settings that callers may change; absent ones stay unchanged. */
@@ -45,6 +46,7 @@ export function newAgent(
     owner_user_id: null,
     visibility_timeout_seconds: null,
     retry_budget: null,
+    retry_delays_seconds: null,
     name: given.name,
     delivery_mode: given.delivery_mode,
     ...toChanges(given),
@@ -82,6 +84,7 @@ function presentShared(agent: AgentDoc): Omit<AgentState, "token_version" | "own
     a2a: agent.a2a ?? false,
     visibility_timeout_seconds,
     retry_budget,
+    retry_delays_seconds: agent.retry_delays_seconds ?? null,
   };
 }
 

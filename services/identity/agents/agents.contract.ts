@@ -28,6 +28,7 @@ export interface AgentState {
   a2a: boolean;
   visibility_timeout_seconds: number | null;
   retry_budget: number | null;
+  retry_delays_seconds: number[] | null;
   /** Raised by each deactivation: tokens of an earlier version are refused. */
   token_version: number;
   /** Raised by each change of the owner: approvals by an earlier owner have ended. */
@@ -84,6 +85,16 @@ const settings = {
       maximum: 100,
       description: "Delivery attempts before a delivery is dead-lettered; null: the installation's default.",
       examples: [8],
+    }),
+  ),
+  retry_delays_seconds: nullable(
+    Type.Array(Type.Integer({ minimum: 1, maximum: 86_400 }), {
+      minItems: 1,
+      maxItems: 20,
+      description:
+        "Seconds before each retry after a rejection without `delay_seconds` or a failed push, ±20 %; the last one " +
+        "repeats; null: the installation's default.",
+      examples: [[10, 60, 300, 1800]],
     }),
   ),
 };

@@ -1,5 +1,6 @@
 import type { InferSchemaType } from "mongoose";
 import {
+  array,
   boolean,
   date,
   type Model,
@@ -31,6 +32,8 @@ const schema = tenantSchema({
   /** Null: the installation's default. */
   visibility_timeout_seconds: nullable(number()),
   retry_budget: nullable(number()),
+  /** Absent in rows from before the choice existed. */
+  retry_delays_seconds: optional(nullable(array(number()))),
   /** Raised by each deactivation; absent in older rows that were never deactivated since. */
   token_version: optional(number()),
   /** Raised by each change of the owner; absent in older rows. */

@@ -150,7 +150,11 @@ const Limits = Type.Object(
     storage: Storage,
     largest_bytes: Type.Object({ event: Type.Integer(), document: Type.Integer(), output: Most }),
     delivery: Type.Object(
-      { visibility_timeout_seconds: Type.Integer(), retry_budget: Type.Integer() },
+      {
+        visibility_timeout_seconds: Type.Integer(),
+        retry_budget: Type.Integer(),
+        retry_delays_seconds: Type.Array(Type.Integer()),
+      },
       { description: "Defaults for agents that set none." },
     ),
     kept_days: Type.Object(

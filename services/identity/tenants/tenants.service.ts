@@ -122,6 +122,7 @@ function limitsOf(config: Config, usage: Usage) {
     delivery: {
       visibility_timeout_seconds: config.VISIBILITY_TIMEOUT_SECONDS,
       retry_budget: config.RETRY_BUDGET,
+      retry_delays_seconds: [...config.RETRY_DELAYS_SECONDS],
     },
     kept_days: {
       events: Math.max(config.EVENT_RETENTION_DAYS, config.DEDUPE_DAYS),

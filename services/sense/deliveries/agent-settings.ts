@@ -11,6 +11,7 @@ interface AgentSettings {
   push_stopped: boolean;
   visibility_timeout_seconds: number;
   retry_budget: number;
+  retry_delays_seconds: readonly number[];
 }
 
 interface AgentRow extends Omit<AgentSettings, "agent_id"> {
@@ -23,7 +24,10 @@ const MAX_CACHED = 50_000;
 /** Agents' settings, loaded in batches and cached for two seconds or until `agents.changed`. */
 export class AgentSettingsCache {
   readonly #broker: ServiceBroker;
-  readonly #defaults: Pick<AgentSettings, "visibility_timeout_seconds" | "retry_budget">;
+  readonly #defaults: Pick<
+    AgentSettings,
+    "visibility_timeout_seconds" | "retry_budget" | "retry_delays_seconds"
+  >;
   readonly #cached = new Map<string, { settings: Promise<AgentSettings>; until: number }>();
 
   constructor(broker: ServiceBroker, config: Config) {
@@ -31,6 +35,7 @@ export class AgentSettingsCache {
     this.#defaults = {
       visibility_timeout_seconds: config.VISIBILITY_TIMEOUT_SECONDS,
       retry_budget: config.RETRY_BUDGET,
+      retry_delays_seconds: config.RETRY_DELAYS_SECONDS,
     };
   }
 
@@ -81,6 +86,7 @@ export class AgentSettingsCache {
       visibility_timeout_seconds:
         row?.visibility_timeout_seconds ?? this.#defaults.visibility_timeout_seconds,
       retry_budget: row?.retry_budget ?? this.#defaults.retry_budget,
+      retry_delays_seconds: row?.retry_delays_seconds ?? this.#defaults.retry_delays_seconds,
     };
   }
 }

@@ -1,7 +1,7 @@
 import type { AgentCaller, Call } from "../../../lib/access/caller.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { invalidValue } from "../../../lib/contract/faults.ts";
-import { backOff } from "../../../lib/queue/backoff.ts";
+import { retryDelay } from "../../../lib/queue/backoff.ts";
 import type { Loop } from "../../../mixins/loop.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
@@ -41,8 +41,8 @@ interface OfAgent {
 interface Nack extends OfAgent {
   /** Attempts that have ended stay unchanged: their deliveries may be held by others. */
   named?: NamedLease;
-  /** Seconds until it is ready again, by attempts so far; the back-off if absent. 0 is at once. */
-  delay?: (attempts: number, delivery_id: string) => number;
+  /** Seconds until it is ready again; null: by the agent's delays. 0 is at once. */
+  delay: (delivery_id: string) => number | null;
   /** The reason recorded on a dead letter. */
   reason: (delivery_id: string) => string | undefined;
 }
@@ -52,7 +52,7 @@ export interface Outcomes {
   tenant_id: string;
   agent_id: string;
   acknowledged: string[];
-  failed: { id: string; lease: string; delay_seconds: number; reason: string }[];
+  failed: { id: string; lease: string; delay_seconds: number | null; reason: string }[];
 }
 
 /** What a request settles, and how many it were. */
@@ -125,7 +125,7 @@ export class Settlements {
     const named = namedLeases(delivery_ids, lease, field);
     const write = await this.#prepareNack({
       ...{ tenant_id, agent_id, delivery_ids, named },
-      ...(delay_seconds !== undefined && { delay: () => delay_seconds }),
+      delay: () => delay_seconds ?? null,
       reason: () => reason,
     });
     return async () => {
@@ -180,7 +180,7 @@ export class Settlements {
     if (failures.size === 0) return;
     const write = await this.#prepareNack({
       ...{ tenant_id, agent_id, delivery_ids: [...failures.keys()] },
-      delay: (_, id) => failures.get(id)?.delay_seconds as number,
+      delay: (id) => failures.get(id)?.delay_seconds ?? null,
       reason: (id) => failures.get(id)?.reason,
       named: (id) => failures.get(id)?.lease,
     });
@@ -236,9 +236,9 @@ export class Settlements {
    * Reads what a rejection changes. The returned function returns leased deliveries to the queue after a delay, or
    * dead-letters them if their budget is spent. Deliveries without a lease stay unchanged.
    */
-  async #prepareNack({ tenant_id, agent_id, delivery_ids, delay = (n) => backOff(n), reason, named }: Nack) {
+  async #prepareNack({ tenant_id, agent_id, delivery_ids, delay, reason, named }: Nack) {
     const { deliveries, store, agents, announcements, progress } = this.#deps;
-    const { retry_budget } = await agents.get(tenant_id, agent_id);
+    const { retry_budget, retry_delays_seconds } = await agents.get(tenant_id, agent_id);
     const at = new Date(store.now());
     const held = await deliveries.find(
       tenant_id,
@@ -261,7 +261,7 @@ export class Settlements {
         toDead.push({ updateOne: { filter, update: deadUpdate(death) } });
         continue;
       }
-      const seconds = delay(attempt_count, _id);
+      const seconds = delay(_id) ?? retryDelay(attempt_count, retry_delays_seconds);
       ready ||= seconds <= 0;
       toRetry.push({ updateOne: { filter, update: retryUpdate(at, seconds, why) } });
     }

@@ -5,7 +5,7 @@ import type { Target } from "./target.ts";
 
 interface Pending {
   acknowledged: string[];
-  failed: { id: string; lease: string; delay_seconds: number; reason: string }[];
+  failed: { id: string; lease: string; delay_seconds: number | null; reason: string }[];
   released: Map<string, string[]>;
 }
 

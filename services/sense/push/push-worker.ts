@@ -169,7 +169,7 @@ export class PushWorker {
   }
 
   async #attempt(delivery: Claimed, secrets: string[]): Promise<void> {
-    const { id, envelope, attempt_count } = delivery;
+    const { id, envelope } = delivery;
     const { signal } = this.#abort;
     const span = this.#span(delivery);
     const { tenant_id, agent_id, endpoint: url } = this.target;
@@ -184,7 +184,7 @@ export class PushWorker {
       signal,
     });
     span?.end(spanOutcome(result));
-    const outcome = outcomeOf(result, attempt_count);
+    const outcome = outcomeOf(result);
     metrics.pushAttempts.inc({ outcome: outcome.do });
     this.#adapt(outcome);
     if (outcome.do === "stop") await this.#gone();
@@ -204,7 +204,7 @@ export class PushWorker {
     if (outcome.do === "acknowledge") this.#atOnce = Math.min(this.#atOnce + 1, MOST_AT_ONCE);
     if (outcome.do !== "retry") return;
     this.#atOnce = Math.max(Math.floor(this.#atOnce / 2), 1);
-    this.#pausedUntil = Math.max(this.#pausedUntil, this.#deps.now() + outcome.pause_seconds * 1000);
+    this.#pausedUntil = Math.max(this.#pausedUntil, this.#deps.now() + (outcome.delay_seconds ?? 0) * 1000);
   }
 
   async #unreachable(reason: string): Promise<void> {

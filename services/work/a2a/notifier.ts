@@ -2,7 +2,7 @@ import type { ServiceBroker } from "moleculer";
 import { hostOf } from "../../../connectors/address-guard.ts";
 import { type Outcome, outcomeOf } from "../../../connectors/push-outcome.ts";
 import { PushSender } from "../../../connectors/push-sender.ts";
-import { backOff, pushBackOff } from "../../../lib/queue/backoff.ts";
+import { backOff, retryDelay } from "../../../lib/queue/backoff.ts";
 import { place, Queue, type Queued } from "../../../mixins/queue.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
@@ -15,7 +15,7 @@ import { secretsOf } from "./push-configs.ts";
 const TIMEOUT_MS = 15_000;
 /** Limits of notifications in progress: on this node, of one tenant, and of one host of it. */
 const IN_WORK = { capacity: 256, perTenant: 64, perCaller: 8 };
-/** About a day, by the steps of `pushBackOff`. */
+/** About a day, by the steps of `retryDelay`. */
 const MOST_ATTEMPTS = 50;
 /** However long the webhook asks to wait: the queue takes later ones for due. */
 const LONGEST_SECONDS = 3600;
@@ -125,7 +125,7 @@ export class Notifier {
       content: { headers, body: Buffer.from(JSON.stringify({ task })) },
       signal: this.#ending.signal,
     });
-    return outcomeOf(result, config.attempts + 1);
+    return outcomeOf(result);
   }
 
   async #settle(config: Config, version: number, outcome: Outcome): Promise<void> {
@@ -139,7 +139,7 @@ export class Notifier {
       this.#warn(config, "a webhook misses a change of its task: it failed too often", outcome.reason);
       return this.#finish(config, version);
     }
-    const seconds = outcome.do === "retry" ? outcome.delay_seconds : pushBackOff(attempts);
+    const seconds = (outcome.do === "retry" && outcome.delay_seconds) || retryDelay(attempts);
     const due = this.#now() + Math.min(seconds, LONGEST_SECONDS) * 1000;
     await this.#due.release(config, due, { attempts });
   }

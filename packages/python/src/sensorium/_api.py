@@ -74,6 +74,7 @@ class Agents(Group[Mode]):
         owner_user_id: str | None | Unset = UNSET,
         visibility_timeout_seconds: int | None | Unset = UNSET,
         retry_budget: int | None | Unset = UNSET,
+        retry_delays_seconds: Sequence[int] | None | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.AgentsCreateResult:
@@ -97,7 +98,9 @@ class Agents(Group[Mode]):
             owner_user_id: The person who owns the agent; null: nobody.
             visibility_timeout_seconds: Seconds to acknowledge a delivery before it is redelivered; null: the
                 installation's default.
-            retry_budget: Delivery attempts before a delivery is dead-lettered; null: the installation's default."""
+            retry_budget: Delivery attempts before a delivery is dead-lettered; null: the installation's default.
+            retry_delays_seconds: Seconds before each retry after a rejection without `delay_seconds` or a failed
+                push, ±20 %; the last one repeats; null: the installation's default."""
 
     @operation("GET", "/agents", pages=("agents", "offset"))
     def list(
@@ -180,6 +183,7 @@ class Agents(Group[Mode]):
         owner_user_id: str | None | Unset = UNSET,
         visibility_timeout_seconds: int | None | Unset = UNSET,
         retry_budget: int | None | Unset = UNSET,
+        retry_delays_seconds: Sequence[int] | None | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.Agent:
@@ -204,7 +208,9 @@ class Agents(Group[Mode]):
             owner_user_id: The person who owns the agent; null: nobody.
             visibility_timeout_seconds: Seconds to acknowledge a delivery before it is redelivered; null: the
                 installation's default.
-            retry_budget: Delivery attempts before a delivery is dead-lettered; null: the installation's default."""
+            retry_budget: Delivery attempts before a delivery is dead-lettered; null: the installation's default.
+            retry_delays_seconds: Seconds before each retry after a rejection without `delay_seconds` or a failed
+                push, ±20 %; the last one repeats; null: the installation's default."""
 
     @operation("PATCH", "/agents/{agent_id}/status")
     def set_status(

@@ -55,6 +55,7 @@ class Agent(Model):
     owner_user_id: Union[str, None]
     visibility_timeout_seconds: Union[int, None]
     retry_budget: Union[int, None]
+    retry_delays_seconds: Union[list[int], None]
     push_stopped: bool
     """Pushes stopped because the endpoint returned 410 Gone. Set `delivery_endpoint` to resume them."""
     created_at: str
@@ -120,6 +121,7 @@ class AgentsCreateResult(Model):
     owner_user_id: Union[str, None]
     visibility_timeout_seconds: Union[int, None]
     retry_budget: Union[int, None]
+    retry_delays_seconds: Union[list[int], None]
     push_stopped: bool
     """Pushes stopped because the endpoint returned 410 Gone. Set `delivery_endpoint` to resume them."""
     created_at: str
@@ -1439,6 +1441,7 @@ class LimitsDelivery(Model):
 
     visibility_timeout_seconds: int
     retry_budget: int
+    retry_delays_seconds: list[int]
 
 
 class LimitsKeptDays(Model):

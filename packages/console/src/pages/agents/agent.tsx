@@ -132,6 +132,7 @@ const draftOf = (agent: Agent) => ({
   format: agent.push_format,
   lease: String(agent.visibility_timeout_seconds ?? ""),
   budget: String(agent.retry_budget ?? ""),
+  delays: agent.retry_delays_seconds?.join(", ") ?? "",
 });
 
 const agentOf = (draft: ReturnType<typeof draftOf>): Partial<Agent> => ({
@@ -142,6 +143,7 @@ const agentOf = (draft: ReturnType<typeof draftOf>): Partial<Agent> => ({
   push_format: draft.format,
   visibility_timeout_seconds: orNull(draft.lease),
   retry_budget: orNull(draft.budget),
+  retry_delays_seconds: draft.delays.trim() === "" ? null : draft.delays.split(",").map(Number),
 });
 
 function Delivery({ agent, onSaved }: Props) {
@@ -192,6 +194,13 @@ function Delivery({ agent, onSaved }: Props) {
             max={100}
             {...field("budget")}
             hint="After the last one, the delivery is dead-lettered."
+          />
+          <TextField
+            label="Retries after, in seconds"
+            placeholder="Default"
+            pattern="\s*[1-9][0-9]*(\s*,\s*[1-9][0-9]*)*\s*"
+            {...field("delays")}
+            hint="Comma-separated, such as 10, 60, 300. The last one repeats."
           />
         </div>
       </Form>

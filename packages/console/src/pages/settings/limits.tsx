@@ -41,6 +41,7 @@ export function Limits() {
                 of={{
                   "Delivery lease": duration(rules.delivery.visibility_timeout_seconds),
                   "Maximum delivery attempts": rules.delivery.retry_budget,
+                  "Retried after": rules.delivery.retry_delays_seconds.map(duration).join(", "),
                 }}
               />
               <p className="field-hint">An agent's settings can override these.</p>
