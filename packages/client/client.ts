@@ -11,10 +11,13 @@ import { randomKey } from "./support.ts";
 
 /** How a client connects and authenticates. */
 export interface ClientOptions {
-  /** The service's origin; its addresses with `/v1` or `/mcp` are understood too. */
-  url: string;
+  /**
+   * The service's origin; its addresses with `/v1` or `/mcp` are understood too. Without it, address and key are
+   * `SENSORIUM_URL` and `SENSORIUM_API_KEY` of the environment, and the address `http://127.0.0.1:3000` by default.
+   */
+  url?: string;
   /** An agent's API key. Exactly one of `apiKey`, `token` and `authorize`, or none for public operations. */
-  apiKey?: string;
+  apiKey?: string | undefined;
   /** An access token, or the operator's token. */
   token?: string | (() => string | Promise<string>);
   /** Other authentication: `byLogin`, `bySession`, or your own. */
@@ -39,8 +42,8 @@ export interface Client extends Api {
 export type NewEvent = Partial<CloudEvent> & Pick<CloudEvent, "type" | "source"> & Record<string, unknown>;
 
 /** Creates a client of a service. Sends nothing before the first call; only listeners need to be closed. */
-export function createClient(options: ClientOptions): Client {
-  const connection = openConnection(options);
+export function createClient(options: ClientOptions = {}): Client {
+  const connection = openConnection("url" in options ? options : withEnvironment(options));
   const api = apiOn(connection);
   const publish: Client["publish"] = async (event, callOptions) => {
     const whole = { specversion: "1.0", id: randomKey(), ...event } as CloudEvent;
@@ -50,11 +53,24 @@ export function createClient(options: ClientOptions): Client {
   return { ...api, publish, listen: (handler, how) => new Listener({ connection, api }, handler, how) };
 }
 
-const DEFAULTS = { retries: 3, timeoutMs: 60_000 };
+/** A key of the environment is for the environment's address only. */
+function withEnvironment(options: ClientOptions): ClientOptions {
+  // Browsers have none.
+  const { process } = globalThis as { process?: { env: Record<string, string | undefined> } };
+  const { SENSORIUM_URL, SENSORIUM_API_KEY } = process?.env ?? {};
+  const isProven = options.apiKey || options.token || options.authorize;
+  return {
+    ...options,
+    url: SENSORIUM_URL || DEFAULTS.url,
+    ...(!isProven && SENSORIUM_API_KEY && { apiKey: SENSORIUM_API_KEY }),
+  };
+}
+
+const DEFAULTS = { url: "http://127.0.0.1:3000", retries: 3, timeoutMs: 60_000 };
 
 function openConnection({ url, retries, timeoutMs, fetch: own, ...proof }: ClientOptions): Connection {
   return {
-    origin: parseOrigin(url),
+    origin: parseOrigin(url as string),
     authorization: makeAuthorization(proof),
     // Browsers refuse a `fetch` called as a method of another object.
     fetch: own ?? ((input, init) => fetch(input, init)),

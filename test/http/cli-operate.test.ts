@@ -249,6 +249,10 @@ test("a step is skipped and reopened, and a run closed", async () => {
   const { id } = await json("run", "create", "Get it done", "--template", "two");
   expect(await run("run", "skip", id, "first", "--reason", "Not needed")).toBe("first skipped.");
   expect(await run("run", "reopen", id, "first", "--reason", "Needed")).toBe("first reopened.");
+  expect(await cli.run(["run", "close", id])).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("--outcome is missing: achieved, partially_achieved, abandoned."),
+  });
   expect(await run("run", "close", id, "--outcome", "abandoned", "--note", "Enough")).toBe(
     `${id} closed: abandoned.`,
   );

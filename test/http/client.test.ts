@@ -74,6 +74,18 @@ describe("operations", () => {
     expect((await atRoot.auth.me()).agent).toEqual((await client.auth.me()).agent);
     expect((await atRoot.auth.jwks()).keys).toHaveLength(1);
   });
+
+  test("without an address reads address and key of the environment, and sends that key nowhere else", async () => {
+    Object.assign(process.env, { SENSORIUM_URL: server.root, SENSORIUM_API_KEY: apiKey });
+    try {
+      expect((await createClient().auth.me()).agent).toEqual((await client.auth.me()).agent);
+      await expect(createClient({ url: server.root }).auth.me()).rejects.toMatchObject({ status: 401 });
+      await expect(createClient({ token: "t" }).auth.me()).rejects.toMatchObject({ status: 401 });
+    } finally {
+      delete process.env.SENSORIUM_URL;
+      delete process.env.SENSORIUM_API_KEY;
+    }
+  });
 });
 
 describe("lists", () => {

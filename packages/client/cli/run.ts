@@ -1,4 +1,4 @@
-import { type Command, type Context, choice, count, optionalChoice, text, word } from "./command.ts";
+import { type Command, type Context, count, optionalChoice, text, word } from "./command.ts";
 import { readContent } from "./input.ts";
 import { LIMIT } from "./paged.ts";
 import { age } from "./table.ts";
@@ -58,7 +58,7 @@ export const RUN: Record<string, Command> = {
     takes: "RUN",
     does: "Closes a run with its outcome.",
     options: {
-      outcome: { value: OUTCOMES.join("|"), means: "default: achieved" },
+      outcome: { value: OUTCOMES.join("|"), means: "how it ended" },
       note: { value: "TEXT", means: "the closing note" },
     },
     examples: ["run close run_… --outcome abandoned --note 'Not needed any more'"],
@@ -96,7 +96,8 @@ async function setBack(context: Context, how: "skipStep" | "reopenStep", done: s
 
 async function close(context: Context): Promise<void> {
   const run_id = word(context, 0, "RUN");
-  const outcome = choice(context, "outcome", OUTCOMES, "achieved");
+  const outcome = optionalChoice(context, "outcome", OUTCOMES);
+  if (!outcome) throw new UsageError(`--outcome is missing: ${OUTCOMES.join(", ")}.`);
   const note = text(context, "note");
   const params = { run_id, outcome, ...(note && { note: await readContent(note) }) };
   const result = await context.client.runs.close(params, { signal: context.signal });
