@@ -41,3 +41,14 @@ export class RetryLater extends Error {
     this.delaySeconds = delaySeconds;
   }
 }
+
+/**
+ * Thrown by a handler that was ended with its program, before it could handle the event: no failure. The stream returns
+ * the delivery as it closes, without counting an attempt; a poll returns it at once.
+ */
+export class Interrupted extends RetryLater {
+  constructor() {
+    super("interrupted", 0);
+    this.name = "Interrupted";
+  }
+}

@@ -3,7 +3,7 @@
 
 import { isFinal } from "./errors.ts";
 import type { CloudEvent, DeliveryEvent } from "./generated/types.ts";
-import { type Handler, type ListenOptions, RetryLater } from "./handler.ts";
+import { type Handler, Interrupted, type ListenOptions, RetryLater } from "./handler.ts";
 import { type Arrival, fromNext, fromStream, type Source } from "./intake.ts";
 import { BATCH, Leases } from "./leases.ts";
 import { pauseBefore } from "./request.ts";
@@ -169,6 +169,7 @@ export class Listener {
     this.#busy--;
     // The next one need not wait until this one is settled.
     this.#start();
+    if (failure?.error instanceof Interrupted && this.#returnsOnClose()) return;
     try {
       const settled = failure
         ? this.#giveBack(delivery, failure.error)
@@ -191,10 +192,12 @@ export class Listener {
       await this.#handler(delivery.payload as unknown as CloudEvent, context);
       return undefined;
     } catch (error) {
-      this.#options.onProblem(error);
+      if (!(error instanceof Interrupted)) this.#options.onProblem(error);
       return { error };
     }
   }
+
+  #returnsOnClose = () => this.#options.by === "stream" && this.#stopping.signal.aborted;
 
   #giveBack({ id }: DeliveryEvent, error: unknown): Promise<void> {
     const reason = (error instanceof Error ? error.message : String(error)).slice(0, MAX_REASON);

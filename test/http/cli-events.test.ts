@@ -130,6 +130,24 @@ test("listen finishes running handlers, even if asked to end repeatedly", async 
   expect((await admin.events.get({ event_id })).deliveries).toMatchObject({ acknowledged: 1, pending: 0 });
 });
 
+test("a command that Ctrl-C ends with listen has not failed: its delivery is returned", async () => {
+  const { id: agent_id } = await admin.agents.create({ name: "halted", delivery_mode: "sse" });
+  const { key } = await admin.keys.create({ agent_id, scopes: ["receive"] });
+  const halted = createClient({ url: server.url, apiKey: key });
+  await halted.interests.create({ agent_id, event_type: "com.example.halt" });
+  const hearing = cli.start(["listen", "--exec", "echo pid $$; exec sleep 600"], {
+    env: { SENSORIUM_API_KEY: key },
+  });
+  await admin.publish({ type: "com.example.halt", source: "urn:t" });
+  const pid = await settle(() => Number(/pid (\d+)/.exec(hearing.out())?.[1]) || null);
+  // As a terminal does, both.
+  hearing.kill("SIGINT");
+  process.kill(pid, "SIGINT");
+  expect(await hearing.ended).toMatchObject({ code: 0, err: "" });
+  const { deliveries } = await halted.deliveries.poll({ wait: 10 });
+  expect(deliveries).toMatchObject([{ attempt_count: 1 }]);
+});
+
 test("a command is run with each event, and its last words are the reason of a failure", async () => {
   await agent.interests.create({ agent_id: agentId, event_type: "com.example.job" });
   const shell =

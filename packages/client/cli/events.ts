@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process";
+import { constants } from "node:os";
 import { isFinal } from "../errors.ts";
 import type { EventSummary } from "../generated/types.ts";
-import type { Handler } from "../handler.ts";
+import { type Handler, Interrupted } from "../handler.ts";
 import { jsonLine } from "../lines.ts";
 import { pause } from "../support.ts";
 import { type Command, type Context, choice, count, text, word } from "./command.ts";
@@ -68,7 +69,7 @@ export const listen: Command = {
     const most = count(context, "count", Number.MAX_SAFE_INTEGER);
     let handled = 0;
     const handler: Handler = async (event, { signal }) => {
-      if (command) await execute(command, jsonLine(event), signal);
+      if (command) await execute(command, jsonLine(event), { signal, ending: context.signal });
       else context.print(event, () => formatLine(event.type, event.subject, event.data));
       if (++handled === most) void listener.stop();
     };
@@ -91,8 +92,21 @@ function notePeople({ telling }: Context, text: string): void {
   if (process.stderr.isTTY) telling.note(text);
 }
 
-/** Runs a command line with an event. @throws Failure with its last output if it fails */
-function execute(command: string, input: string, signal: AbortSignal): Promise<void> {
+const { SIGINT, SIGTERM } = constants.signals;
+const SAME_MOMENT_MS = 300;
+
+interface Signals {
+  /** Ends the command. */
+  signal: AbortSignal;
+  /** This program is asked to end: Ctrl-C ends the command as well. */
+  ending: AbortSignal;
+}
+
+/**
+ * Runs a command line with an event. @throws Failure with its last output if it fails, Interrupted if it is ended with
+ * this program
+ */
+function execute(command: string, input: string, { signal, ending }: Signals): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, { shell: true, stdio: ["pipe", "inherit", "pipe"], signal });
     let said = "";
@@ -102,9 +116,14 @@ function execute(command: string, input: string, signal: AbortSignal): Promise<v
     });
     const fail = (why: string) => reject(new Failure(why, "command_failed"));
     child.on("error", ({ message }) => fail(message));
-    child.on("close", (code) => {
-      if (code === 0) resolve();
-      else fail(said.trim().split("\n").at(-1) || `${command} ended with ${code}`);
+    child.on("close", (code, killed) => {
+      if (code === 0) return resolve();
+      const failed = () => fail(said.trim().split("\n").at(-1) || `${command} ended with ${killed ?? code}`);
+      // A shell reports the signal that ended its command as 128 and its number.
+      const isKilled = killed !== null || [SIGINT, SIGTERM].includes((code ?? 0) - 128);
+      if (!isKilled) return failed();
+      // The same Ctrl-C ends this program, which may hear of it a little later.
+      setTimeout(() => (ending.aborted ? reject(new Interrupted()) : failed()), SAME_MOMENT_MS);
     });
     // It need not read its input.
     child.stdin.on("error", () => {});
