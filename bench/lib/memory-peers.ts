@@ -23,14 +23,12 @@ const UNANSWERABLE = 5;
 
 /** Other memories on the same turns and questions as `bench:recall`, with vectors of the same embedder. */
 export function memoryPeers(file = SAMPLE): Part {
+  const conversations = readConversations(file).map(answerable);
   return {
     name: "memory_peers",
     title: "Recall of conversations, next to other memories",
-    note: `The same turns (\`speaker: text\`) and questions, without category ${UNANSWERABLE}, and the bundled embedder for all that take one.${
-      file === SAMPLE ? "\nOn the invented sample conversation, which only shows that it works." : ""
-    }`,
+    note: `The same turns (\`speaker: text\`) and questions, without category ${UNANSWERABLE}, and the bundled embedder for all that take one.`,
     async run() {
-      const conversations = readConversations(file).map(answerable);
       return [await ours(file), ...(await others(conversations))];
     },
   };
