@@ -15,7 +15,7 @@ const MIN_SHARE = 0.98;
 /** Until every receiver is waiting. */
 const SETTLING_MS = 300;
 
-interface Consumed {
+export interface Consumed {
   perSecond: number;
   /** Share of the deliveries that had been received when the publishers ended. */
   share: number;
@@ -55,11 +55,17 @@ included in the server's CPU and in what it writes; medians of ${ROUNDS} rounds.
   },
 };
 
-function groupOf(world: World, type: string, way: Way, receivers: number): Promise<TypedReceiver[]> {
+export function groupOf(world: World, type: string, way: Way, receivers: number): Promise<TypedReceiver[]> {
   return Promise.all(Array.from({ length: receivers }, () => newTypedReceiver(world, type, way)));
 }
 
-async function consume(world: World, way: Way, group: TypedReceiver[]): Promise<Consumed> {
+/** Measures one round of a group of receivers of one type. */
+export async function consume(
+  world: World,
+  way: Way,
+  group: TypedReceiver[],
+  duration = SECONDS,
+): Promise<Consumed> {
   const [{ type }] = group as [TypedReceiver];
   const pid = world.server.pid();
   const over = new AbortController();
@@ -73,7 +79,7 @@ async function consume(world: World, way: Way, group: TypedReceiver[]): Promise<
     acknowledged: await acknowledged(world),
   };
   let [ended, atEnd] = [0, 0];
-  const { requests, seconds }: LoadResult = await load(pid, publishers(world, type), async () => {
+  const { requests, seconds }: LoadResult = await load(pid, publishers(world, type, duration), async () => {
     [ended, atEnd] = [performance.now(), received];
   });
   await fannedOut(world);
@@ -91,20 +97,20 @@ async function consume(world: World, way: Way, group: TypedReceiver[]): Promise<
     share: Math.min(1, atEnd / (requests * group.length)),
     micros: ((cpuSeconds(pid) - before.cpu) / due) * 1e6,
     kilobytesAnEvent: (writtenBytes(pid) - before.written) / published / 1024,
-    published: published / SECONDS,
+    published: published / duration,
   };
   progress(`${way}, ${group.length} receivers: ${shown(result)}`);
   return result;
 }
 
-function publishers({ server, token }: World, type: string) {
+function publishers({ server, token }: World, type: string, duration: number) {
   return {
     url: `${server.url}/events`,
     method: "POST" as const,
     headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
     body: JSON.stringify(sampleEvent("[<id>]", type)),
     connections: CONNECTIONS,
-    duration: SECONDS,
+    duration,
     idReplacement: true,
   };
 }

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Options } from "autocannon";
@@ -55,6 +55,14 @@ export function cpuSeconds(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return (Number(fields[11]) + Number(fields[12])) / CLOCK_TICKS_PER_SECOND;
+}
+
+/** CPU time of a process and of all that it has started and still runs. */
+export function cpuSecondsWithChildren(pid: number): number {
+  const children = globSync(`/proc/${pid}/task/*/children`).flatMap((file) =>
+    readFileSync(file, "utf8").split(" ").filter(Boolean).map(Number),
+  );
+  return children.reduce((sum, child) => sum + cpuSecondsWithChildren(child), cpuSeconds(pid));
 }
 
 /** Resident memory of a process in MB: now, or the most it ever had (proc(5), VmRSS and VmHWM). */

@@ -12,8 +12,19 @@ export const STOP_WORDS: ReadonlySet<string> = new Set(
   meinem meinen meiner mich mir mit muss mussen nach nicht noch nur ob oder ohne sehr sein seine seinem seinen seiner
   seit sich sie sind soll sollen sollte uber um und uns unser unsere unserem unseren unserer unter vom von vor wann
   warum was welche welchem welchen welcher welches wem wen wenn wer werde werden wie lang lange wieder wieso wir wird wo
-  wohin womit wurde wurden zu zum zur zwischen das den`.split(/\s+/),
+  wohin womit wurde wurden zu zum zur zwischen das den heisst heissen aquel aquella aunque cada como con cual cuales
+  cualquier cuando cuanta cuantas cuanto cuantos de del desde donde durante el ella ellas ellos en entre es esa ese eso
+  esos esta estaba estamos estan estar estas este esto estos estoy fue fueron habia hasta la las los mientras muy nos
+  nosotros nuestra nuestras nuestro nuestros otra otras otro otros para pero por porque que quien quienes segun sobre sus
+  tambien tiene tienen todas todos una unas unos usted ustedes של את על עם זה זו זאת הוא היא הם הן אני אנחנו אתה אתם יש
+  אין אינו אינה לא כן גם רק אם או כי אבל מה מי מתי איפה היכן איך למה מדוע כמה איזה איזו אילו באיזה באיזו לאיזה מאיזה עד
+  אל מן כל בכל לכל כבר עוד היה הייתה היו יהיה להיות אשר בין שלי שלך שלו שלה שלנו שלהם אותו אותה לי לו לה לנו להם בו
+  בה`.split(/\s+/),
 );
+
+/** What asks in Chinese: between the words of a question, there are no spaces. */
+export const CHINESE_QUESTIONS =
+  /什[么麼][时時]候|[为為]什[么麼]|什[么麼]|[时時]候|哪[里裡个個些]|怎[么麼][样樣]?|多少|多久|如何|[吗嗎呢]$/u;
 
 /** Irregular forms, which no stemmer can handle, with their base word. */
 export const IRREGULAR_FORMS: ReadonlyMap<string, string> = new Map(

@@ -1,9 +1,9 @@
 import { stemmer } from "stemmer";
 import { withoutInvisible } from "./invisible.ts";
-import { IRREGULAR_FORMS, STOP_WORDS } from "./languages.ts";
+import { CHINESE_QUESTIONS, IRREGULAR_FORMS, STOP_WORDS } from "./languages.ts";
 
 /** Raised when a text's terms or signs change, so that older indexes are rebuilt. */
-export const TERMS_VERSION = 6;
+export const TERMS_VERSION = 7;
 
 /** Longer words are cut, to keep them out of the index. */
 export const MAX_WORD = 40;
@@ -11,7 +11,8 @@ export const MAX_WORD = 40;
 const MAX_REMEMBERED = 20_000;
 
 export const WORD = /[\p{L}\p{N}\p{M}]+/gu;
-const LATIN_ACCENTS = /[\u0300-\u036f]+/g;
+/** Latin accents, and the points of Hebrew, which few write. */
+const ACCENTS = /[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7]+/g;
 /** Removed endings ("it's") and, with "not", whole words ("don't"). */
 const ENGLISH_CONTRACTIONS = /\b[a-z]+n['’]t\b|['’](?:s|re|ve|ll|d|m)\b/g;
 /** Latin letters that are not accented English ones, with their usual transcription. */
@@ -26,6 +27,14 @@ const LETTERS =
 const UNSPACED = new RegExp(`[${LETTERS}]`, "u");
 /** Divides a word into runs inside and outside these scripts, which are not separated by spaces. */
 const RUNS = new RegExp(`[${LETTERS}][${LETTERS}\\p{M}]*|[^${LETTERS}]+`, "gu");
+const HEBREW = /^\p{Script=Hebrew}+$/u;
+/**
+ * Words that Hebrew writes together with the next one (and, the, in, to, from, that, as), and endings of plurals: three
+ * letters stay.
+ */
+const HEBREW_PREFIXES = /^[והבלמשכ]{1,4}(?=\p{L}{3})/u;
+const HEBREW_PLURAL = /(?<=\p{L}{3})(?:ים|ות)$/u;
+const FINAL_LETTERS: Record<string, string> = { ך: "כ", ם: "מ", ן: "נ", ף: "פ", ץ: "צ" };
 const stems = new Map<string, string>();
 
 /** A word of a text that `fold` returned, and where it begins. */
@@ -62,7 +71,7 @@ export function toTerms(words: readonly Word[]): string[] {
 }
 
 function addRun(run: string, found: string[]): void {
-  if (UNSPACED.test(run)) found.push(...pairs(run));
+  if (UNSPACED.test(run)) for (const part of run.split(CHINESE_QUESTIONS)) found.push(...pairs(part));
   else if (!STOP_WORDS.has(run)) found.push(stem(run));
 }
 
@@ -88,11 +97,7 @@ export function findSigns(text: string): number {
 
 /** Returns a text without case, accents, invisible characters and contractions. */
 export function fold(text: string): string {
-  const plain = withoutInvisible(text)
-    .toLowerCase()
-    .normalize("NFKD")
-    .replace(LATIN_ACCENTS, "")
-    .normalize("NFC");
+  const plain = withoutInvisible(text).toLowerCase().normalize("NFKD").replace(ACCENTS, "").normalize("NFC");
   const latin = plain.replace(OTHER_LATIN, (letter) => LATIN_LETTERS[letter] as string);
   const arabic = latin.replace(OTHER_ARABIC, (letter) => ARABIC_LETTERS[letter] as string);
   return arabic.replace(ENGLISH_CONTRACTIONS, "");
@@ -100,7 +105,7 @@ export function fold(text: string): string {
 
 function pairs(word: string): string[] {
   const characters = [...word];
-  if (characters.length === 1) return characters;
+  if (characters.length < 2) return characters;
   return characters.slice(1).map((character, i) => `${characters[i]}${character}`);
 }
 
@@ -108,8 +113,14 @@ function stem(word: string): string {
   const known = stems.get(word);
   if (known !== undefined) return known;
   const base = word.slice(0, MAX_WORD);
-  const made = stemmer(IRREGULAR_FORMS.get(base) ?? base);
+  const made = HEBREW.test(base) ? hebrewStem(base) : stemmer(IRREGULAR_FORMS.get(base) ?? base);
   if (stems.size >= MAX_REMEMBERED) stems.clear();
   stems.set(word, made);
   return made;
+}
+
+/** All of the letters that may be prefixes go, so that a word has the same stem with and without one. */
+function hebrewStem(word: string): string {
+  const stem = word.replace(HEBREW_PREFIXES, "").replace(HEBREW_PLURAL, "");
+  return stem.replace(/[ךםןףץ]$/u, (letter) => FINAL_LETTERS[letter] as string);
 }

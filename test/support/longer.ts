@@ -52,6 +52,7 @@ const LONGER: Record<string, string[]> = {
     "test/command/chart",
     "test/command/recall",
     "test/http/alerts",
+    "test/http/multilingual",
     "test/integrations",
     "test/store.ferretdb",
     "test/store.standin",

@@ -9,6 +9,7 @@ import { getFerret, hasFerret } from "./ferretdb-build.ts";
 import { getFrameworks } from "./frameworks.ts";
 import { JarsUnavailable, mongoClassPath } from "./jars.ts";
 import { fetchMongod } from "./mongod.ts";
+import { MULTILINGUAL } from "./multilingual.ts";
 import { getPython } from "./python.ts";
 
 const run = promisify(execFile);
@@ -50,11 +51,16 @@ const NEEDS: Record<string, Need> = {
     otherwise: "python3 on PATH",
   },
   pypi: {
-    here: () =>
-      succeeds("python3", ["-c", "import ensurepip, sys, venv; assert sys.version_info >= (3, 10)"]),
+    here: hasVenv,
     debian: "python3 python3-venv",
     otherwise: "Python 3.10 or newer with venv on PATH, and PyPI",
-    prepare: getPython,
+    prepare: (say) => getPython(say),
+  },
+  multilingual: {
+    here: hasVenv,
+    debian: "python3 python3-venv",
+    otherwise: "Python 3.10 or newer with venv on PATH, and PyPI",
+    prepare: (say) => getPython(say, MULTILINGUAL),
   },
   codingtools: {
     here: () => onPath("npm"),
@@ -234,6 +240,10 @@ function isExecutable(file: string): boolean {
   } catch {
     return false;
   }
+}
+
+function hasVenv(): Promise<boolean> {
+  return succeeds("python3", ["-c", "import ensurepip, sys, venv; assert sys.version_info >= (3, 10)"]);
 }
 
 async function succeeds(command: string, args: string[]): Promise<boolean> {

@@ -7,27 +7,41 @@ import { startChild } from "./child.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const CACHE = join(ROOT, "node_modules/.cache/sensorium/python");
-/** What the tests of all Python projects need, with exact versions. */
-const REQUIREMENTS = join(ROOT, "packages/python/requirements-test.txt");
+/** Packages with exact versions, and an environment with nothing else. */
+export interface PythonPackages {
+  name: string;
+  requirements: readonly string[];
+}
+
+/** What the tests of all Python projects need. */
+const OF_TESTS: PythonPackages = {
+  name: "Python packages of the tests",
+  requirements: requirementsIn("packages/python/requirements-test.txt"),
+};
+
+export function requirementsIn(file: string): string[] {
+  return readFileSync(join(ROOT, file), "utf8").split("\n").filter(Boolean);
+}
 
 /** By the requirements, so that an environment with other versions is not taken for this one. */
-function environment(): string {
-  const digest = createHash("sha256").update(readFileSync(REQUIREMENTS)).digest("hex").slice(0, 12);
+function environment({ requirements }: PythonPackages): string {
+  const digest = createHash("sha256").update(requirements.join("\n")).digest("hex").slice(0, 12);
   return join(CACHE, digest);
 }
 
-export const pythonOfTests = () => join(environment(), "bin/python");
+export const pythonOf = (packages: PythonPackages) => join(environment(packages), "bin/python");
+export const pythonOfTests = () => pythonOf(OF_TESTS);
 
-/** Makes the environment of the tests from PyPI, once. @throws ToolsUnavailable if PyPI does not answer */
-export async function getPython(say: (line: string) => void): Promise<void> {
-  const folder = environment();
+/** Makes an environment from PyPI, once. @throws ToolsUnavailable if PyPI does not answer */
+export async function getPython(say: (line: string) => void, packages = OF_TESTS): Promise<void> {
+  const folder = environment(packages);
   if (existsSync(join(folder, "complete"))) return;
-  say("installing the Python packages of the tests, once");
+  say(`installing the ${packages.name}, once`);
   await rm(folder, { recursive: true, force: true });
   await mkdir(CACHE, { recursive: true });
   await run("python3", "-m", "venv", folder);
-  const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"];
-  await run(pythonOfTests(), ...pip, "--requirement", REQUIREMENTS);
+  const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-compile"];
+  await run(pythonOf(packages), ...pip, ...packages.requirements);
   await mkdir(join(folder, "complete.new"));
   await rename(join(folder, "complete.new"), join(folder, "complete"));
 }

@@ -15,6 +15,8 @@ const PASSWORD = "s3cret/with?signs@all";
 
 export interface TestRabbit {
   port: number;
+  /** Of the broker, which has processes of its own. */
+  pid(): number;
   user: string;
   password: string;
   /** `amqp://user:password@127.0.0.1:PORT`: AMQP 0-9-1 and 1.0 alike. */
@@ -132,6 +134,7 @@ async function startOnFreePorts(managed: boolean): Promise<TestRabbit> {
   const login = `${user}:${encodeURIComponent(password)}@127.0.0.1`;
   return {
     port,
+    pid: () => broker.pid,
     user,
     password,
     url: `amqp://${login}:${port}`,

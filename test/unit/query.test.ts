@@ -26,6 +26,11 @@ test.each([
     "gross gross lodz smorrebrod oeuvr toplanti toplanti",
   ],
   ["Wie lange darf die Lieferung dauern?", "die lieferung dauern"],
+  ["¿Cuándo quedan los del almacén?", "quedan almacen"],
+  ["המדפסת מדפסת והמדפסות", "דפסת דפסת דפס"],
+  ["הגיבויים לגיבוי בכל שָׁנָה", "גיבוי גיבוי שנה"],
+  ["为什么印刷公司什么时候结束吗", "印刷 刷公 公司 结束"],
+  ["怎么样", ""],
   ["x".repeat(100), "x".repeat(40)],
 ])("the terms of %j", (text, expected) => {
   expect(terms(text).join(" ")).toBe(expected);

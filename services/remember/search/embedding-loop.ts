@@ -6,8 +6,8 @@ import type { SearchIndex } from "../../../storage/search/local-index.ts";
 import type { NearDuplicate, Unembedded, VectorRow } from "../../../storage/search/protocol.ts";
 import type { EmbeddingStore } from "./embedding-store.ts";
 
-/** Cosine from which two entries are near duplicates (api: Memories). */
-const NEAR_DUPLICATE = 0.95;
+/** Cosine by the bundled embedder from which two entries are near duplicates (api: Memories). */
+export const NEAR_DUPLICATE = 0.95;
 /** Comparisons with all of a tenant's vectors that a concurrent search may have to wait for. */
 const LOOKED_AT_ONCE = 2;
 /** Maximum texts of one tenant per step, which bounds memory and the wait of others. */
@@ -29,6 +29,8 @@ interface Dependencies {
   owns(tenant_id: string): boolean;
   /** Time of the last search, on the clock of `performance.now()`. */
   searchedAt(): number;
+  /** The embedder's cosine from which two entries are near duplicates. */
+  nearDuplicate(): Promise<number>;
   propose(tenant_id: string, duplicates: NearDuplicate[]): Promise<void>;
   /** Called with a text that the embedder refused, and how many characters of it have a vector. */
   refused(text: Unembedded, kept: number): void;
@@ -165,10 +167,11 @@ export class EmbeddingWork {
     const memories = rows.filter(({ kind }) => kind === "memory").map(({ id }) => id);
     if (memories.length === 0) return;
     const { tenant_id } = rows[0] as VectorRow;
+    const least = await this.#deps.nearDuplicate();
     const duplicates: NearDuplicate[] = [];
     for (let from = 0; from < memories.length && !this.#stopped; from += LOOKED_AT_ONCE) {
       const some = memories.slice(from, from + LOOKED_AT_ONCE);
-      duplicates.push(...(await index.nearDuplicates(tenant_id, "memory", some, NEAR_DUPLICATE)));
+      duplicates.push(...(await index.nearDuplicates(tenant_id, "memory", some, least)));
     }
     if (duplicates.length > 0) await this.#propose(tenant_id, duplicates);
   }

@@ -55,6 +55,8 @@ export interface Features {
 }
 
 const ENOUGH_TERMS = 16;
+/** The cosine of unrelated texts by the bundled embedder. */
+const BASELINE = 0.14;
 const NEAR = 2;
 
 /** Values shared by all candidates of a query. */
@@ -65,27 +67,27 @@ interface Weighed {
   total: number;
   /** The weight of the terms that any title has. */
   titled: number;
-  /** The cosine of unrelated texts. */
-  baseline: number;
+  /** Translates a cosine into one of the bundled embedder. */
+  usual: (cosine: number) => number;
 }
 
-/** Computes the values shared by all candidates of a query. @param baseline the cosine of unrelated texts */
+/** Computes the values shared by all candidates of a query. @param usual translates a cosine into one of the bundled embedder */
 export function weigh(
   query: ParsedQuery,
   candidates: readonly Candidate[],
   corpus: Corpus,
-  baseline: number,
+  usual: (cosine: number) => number,
 ): Weighed {
   const weights = corpus.frequencies.map((frequency, i) =>
     frequency === 0 && i >= query.words ? 0 : rarity(frequency, corpus.documents),
   );
   const titles = candidates.reduce((mask, { title }) => mask | title, 0);
-  return { query, weights, total: sum(-1, weights), titled: sum(titles, weights), baseline };
+  return { query, weights, total: sum(-1, weights), titled: sum(titles, weights), usual };
 }
 
 // Runs for every candidate of every search: plain loops, and no allocation but the result.
 export function computeFeatures(candidate: Candidate, weighed: Weighed): Features {
-  const { query, weights, total, titled, baseline } = weighed;
+  const { query, weights, total, titled, usual } = weighed;
   const { has, title, before, after, asked, bm25, length, signs, cosine } = candidate;
   const isAlone = before.length + after.length === 0;
   const near = share(sum(has | masks(before, NEAR) | masks(after, NEAR), weights), total);
@@ -108,12 +110,15 @@ export function computeFeatures(candidate: Candidate, weighed: Weighed): Feature
   };
   const best = Math.max(cosine ?? -1, before[0]?.cosine ?? -1, after[0]?.cosine ?? -1);
   if (best === -1) return guessMeaning(features);
-  const above = 1 / (1 - baseline);
-  features.meaning = (meanCosine(candidate) - baseline) * above;
-  features.cosine = cosine === null ? features.meaning : (cosine - baseline) * above;
-  features.best = (best - baseline) * above;
+  features.meaning = aboveBaseline(usual(meanCosine(candidate)));
+  features.cosine = cosine === null ? features.meaning : aboveBaseline(usual(cosine));
+  features.best = aboveBaseline(usual(best));
   features.twice = features.own * features.cosine;
   return features;
+}
+
+function aboveBaseline(cosine: number): number {
+  return (cosine - BASELINE) / (1 - BASELINE);
 }
 
 /** Without vectors: the minimum for most entries with as many of the words nearby. */

@@ -2,7 +2,7 @@ import type { Share } from "../../../lib/queue/fair-queue.ts";
 import type { SearchFind, SearchFound, SearchHit, SearchPlan } from "../../../storage/search/entry.ts";
 import type { SearchIndex } from "../../../storage/search/local-index.ts";
 import type { Expected, LegsAnswer, LegsQuery } from "../../../storage/search/protocol.ts";
-import type { CosineBaseline } from "./cosine-baseline.ts";
+import type { CosineScale } from "./cosine-scale.ts";
 import type { IndexQueues } from "./index-queues.ts";
 import { parseQuery } from "./query.ts";
 import type { QueryVectors } from "./query-vectors.ts";
@@ -15,7 +15,7 @@ const PLAN_RESULTS = 50;
 interface Dependencies {
   index: SearchIndex;
   vectors: QueryVectors;
-  baseline: CosineBaseline;
+  scale: CosineScale;
   /** The store's clock. */
   now(): number;
   /** Whether the index is being built and still incomplete. */
@@ -31,7 +31,7 @@ interface Dependencies {
  * is late or fails, and unrated if the reranker does.
  */
 export async function find(
-  { index, vectors, baseline, now, isNew, isLate, queues, reranking }: Dependencies,
+  { index, vectors, scale, now, isNew, isLate, queues, reranking }: Dependencies,
   share: Share,
   asked: SearchFind,
 ): Promise<SearchFound> {
@@ -57,7 +57,7 @@ export async function find(
     ...(expect !== undefined && { expect }),
   };
   const legs = await index.legs(asksLegs, queues.searching(share));
-  const ranked = rank(query, legs.candidates, legs.corpus, { now: at, baseline: baseline.get() });
+  const ranked = rank(query, legs.candidates, legs.corpus, { now: at, usual: scale.get() });
   const found = ranked.filter(({ score }) => score >= FLOOR);
   const reranked =
     reranking && asked.rerank !== false

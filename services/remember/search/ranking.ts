@@ -1,5 +1,4 @@
 import type { Candidate, Corpus } from "../../../storage/search/features.ts";
-import { USUAL_BASELINE } from "./cosine-baseline.ts";
 import { computeFeatures, type Features, type ParsedQuery, weigh } from "./features.ts";
 import { recentShare } from "./recency.ts";
 
@@ -64,8 +63,8 @@ export interface Ranked {
 interface Circumstances {
   /** Milliseconds since 1970. */
   now: number;
-  /** The cosine of unrelated texts, by the embedder of these vectors. */
-  baseline?: number;
+  /** Translates a cosine of these vectors into one of the bundled embedder, whose they otherwise are. */
+  usual?: (cosine: number) => number;
 }
 
 /** Scores candidates and sorts them best first; ties by id, for a stable order. */
@@ -73,9 +72,9 @@ export function rank(
   query: ParsedQuery,
   candidates: readonly Candidate[],
   corpus: Corpus,
-  { now, baseline = USUAL_BASELINE }: Circumstances,
+  { now, usual = (cosine) => cosine }: Circumstances,
 ): Ranked[] {
-  const weighed = weigh(query, candidates, corpus, baseline);
+  const weighed = weigh(query, candidates, corpus, usual);
   const ranked = candidates.map((candidate) => scored(candidate, computeFeatures(candidate, weighed), now));
   newerFirst(ranked, candidates);
   return ranked.sort((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1));

@@ -23,8 +23,8 @@ import {
 import type { SearchIndex } from "../../../storage/search/local-index.ts";
 import type { Runtime } from "../../runtime.ts";
 import { CatchUp, tenantErasure } from "./catch-up.ts";
-import { CosineBaseline } from "./cosine-baseline.ts";
-import { EmbeddingWork, KINDS } from "./embedding-loop.ts";
+import { CosineScale } from "./cosine-scale.ts";
+import { EmbeddingWork, KINDS, NEAR_DUPLICATE } from "./embedding-loop.ts";
 import { EmbeddingStore } from "./embedding-store.ts";
 import { find } from "./find.ts";
 import { owns, type View } from "./holders.ts";
@@ -54,7 +54,7 @@ export class SearchNode {
   #embedder: Embedder | null = null;
   #vectors!: QueryVectors;
   #queues!: IndexQueues;
-  #baseline!: CosineBaseline;
+  #scale!: CosineScale;
   #reranking: Reranking | null = null;
   #catchUp!: CatchUp;
   #catchingUp: Loop | undefined;
@@ -79,7 +79,7 @@ export class SearchNode {
     await index.useModel(this.#embedder?.model ?? null);
     this.#vectors = new QueryVectors(this.#embedder);
     this.#queues = new IndexQueues(index.searchesAtOnce);
-    this.#baseline = new CosineBaseline(this.#embedder);
+    this.#scale = new CosineScale(this.#embedder);
     this.#reranking = rerankingOf(config, index, (err) =>
       log.warn({ err }, "the reranker failed several times in a row: searches go on without it for a while"),
     );
@@ -130,7 +130,7 @@ export class SearchNode {
     const parts = {
       index: this.#index,
       vectors: this.#vectors,
-      baseline: this.#baseline,
+      scale: this.#scale,
       queues: this.#queues,
       reranking: this.#reranking,
     };
@@ -207,7 +207,7 @@ export class SearchNode {
   /** Warms up at start, so that the first searches need not wait. */
   async #warmUp(): Promise<void> {
     // Also warms up the embedder with its first call.
-    if (await this.#index.warm((tenant_id) => this.#owns(tenant_id))) this.#baseline.get();
+    if (await this.#index.warm((tenant_id) => this.#owns(tenant_id))) this.#scale.get();
   }
 
   #startEmbedding(embedder: Embedder): void {
@@ -215,6 +215,7 @@ export class SearchNode {
     const work = new EmbeddingWork({
       ...{ index: this.#index, store: this.#embeddings, embedder },
       owns: (tenant_id) => this.#owns(tenant_id),
+      nearDuplicate: () => this.#scale.toOwn(NEAR_DUPLICATE),
       propose: async (tenant_id, found) => {
         const duplicates = found.map(({ a, b, similarity }) => ({ a, b, similarity }));
         await this.#broker.call("merges.propose_duplicates", { tenant_id, duplicates });
