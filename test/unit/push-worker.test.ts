@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer } from "node:net";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { ServiceBroker } from "moleculer";
-import { PushSender } from "../../connectors/push-sender.ts";
+import { PushSender, signingKeys } from "../../connectors/push-sender.ts";
 import { FairQueue } from "../../lib/queue/fair-queue.ts";
 import { newHostResolver } from "../../services/host-resolver.ts";
 import { PushWorker, type WorkerDeps } from "../../services/sense/push/push-worker.ts";
@@ -43,7 +43,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await broker.stop();
-  sender.close();
+  await sender.close();
   await endpoint.stop();
 });
 
@@ -97,7 +97,7 @@ test("410 pauses until the agent is changed and still uses push", async () => {
   await worker.stop();
 });
 
-test("an endpoint that would switch protocols has answered", async () => {
+test("an endpoint that would switch protocols has failed", async () => {
   const switching = createServer((socket) => {
     socket.once("data", () =>
       socket.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n"),
@@ -106,7 +106,7 @@ test("an endpoint that would switch protocols has answered", async () => {
   await new Promise<void>((resolve) => switching.listen(0, "127.0.0.1", resolve));
   const { port } = switching.address() as AddressInfo;
   const share = { tenant_id: "tn_a", caller: "ag_a" };
-  const push = { share, url: `http://127.0.0.1:${port}/`, id: "dlv_1", envelope: "{}", secrets: [NEW] };
-  expect(await sender.send(push)).toEqual({ kind: "answered", status: 101, retry_after_seconds: null });
+  const push = { share, url: `http://127.0.0.1:${port}/`, id: "dlv_1", envelope: "{}", keys: signingKeys([NEW]) };
+  expect(await sender.send(push)).toEqual({ kind: "failed", reason: "bad upgrade" });
   await new Promise((resolve) => switching.close(resolve));
 });

@@ -1,8 +1,8 @@
-import { randomBytes } from "node:crypto";
+import { type KeyObject, randomBytes } from "node:crypto";
 import type { ServiceBroker } from "moleculer";
 import { hostOf } from "../../../connectors/address-guard.ts";
 import { type Outcome, outcomeOf } from "../../../connectors/push-outcome.ts";
-import type { PushResult, PushSender } from "../../../connectors/push-sender.ts";
+import { type PushResult, type PushSender, signingKeys } from "../../../connectors/push-sender.ts";
 import type { FairQueue, Release } from "../../../lib/queue/fair-queue.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import type { PushSpan, Tracing } from "../../../observability/tracing.ts";
@@ -38,7 +38,7 @@ export class PushWorker {
   readonly #deps: WorkerDeps;
   readonly #settler: OutcomeWriter;
   readonly #abort = new AbortController();
-  #secrets: { read: Promise<string[]>; until: number } | undefined;
+  #keys: { read: Promise<KeyObject[]>; until: number } | undefined;
   #breaker: OpenBreaker | null;
   #pausedUntil = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -75,7 +75,7 @@ export class PushWorker {
    * is tried at once: saving its address is how a person asks for that.
    */
   changed(): void {
-    this.#secrets = undefined;
+    this.#keys = undefined;
     if (this.#breaker) this.#breaker = { ...this.#breaker, next_probe_at: this.#deps.now() };
     if (this.#pausedUntil === Number.POSITIVE_INFINITY) this.#pausedUntil = 0;
     this.nudge();
@@ -132,33 +132,33 @@ export class PushWorker {
     let used = 0;
     try {
       if (this.#abort.signal.aborted) return;
-      const secrets = await this.#signingSecrets();
+      const keys = await this.#signingKeys();
       const lease = randomBytes(9).toString("base64url");
       const request = { tenant_id, agent_id, limit: most, wait_ms: 0, lease, lease_seconds: LEASE_SECONDS };
       const { deliveries } = await broker.call<Received, unknown>("deliveries.claim", request);
       used = deliveries.length;
       if (used === most) this.#wanted = true;
-      for (const delivery of deliveries) this.#start(delivery, secrets, release);
+      for (const delivery of deliveries) this.#start(delivery, keys, release);
     } catch (err) {
-      this.#secrets = undefined;
+      this.#keys = undefined;
       throw err;
     } finally {
       release(most - used);
     }
   }
 
-  #signingSecrets(): Promise<string[]> {
+  #signingKeys(): Promise<KeyObject[]> {
     const { broker, now } = this.#deps;
-    if (!this.#secrets || this.#secrets.until <= now()) {
+    if (!this.#keys || this.#keys.until <= now()) {
       const { tenant_id, agent_id } = this.target;
       const read = broker.call<string[], unknown>("agents.signing_secrets", { tenant_id, agent_id });
-      this.#secrets = { read, until: now() + SECRETS_FRESH_MS };
+      this.#keys = { read: read.then(signingKeys), until: now() + SECRETS_FRESH_MS };
     }
-    return this.#secrets.read;
+    return this.#keys.read;
   }
 
-  #start(delivery: Claimed, secrets: string[], release: Release): void {
-    const attempt = this.#attempt(delivery, secrets)
+  #start(delivery: Claimed, keys: KeyObject[], release: Release): void {
+    const attempt = this.#attempt(delivery, keys)
       .catch((err) => this.#deps.report(err))
       .finally(() => {
         this.#underWay.delete(attempt);
@@ -168,7 +168,7 @@ export class PushWorker {
     this.#underWay.add(attempt);
   }
 
-  async #attempt(delivery: Claimed, secrets: string[]): Promise<void> {
+  async #attempt(delivery: Claimed, keys: KeyObject[]): Promise<void> {
     const { id, envelope, attempt_count } = delivery;
     const { signal } = this.#abort;
     const span = this.#span(delivery);
@@ -179,7 +179,7 @@ export class PushWorker {
       id,
       envelope,
       binary: this.target.format === "binary",
-      secrets,
+      keys,
       traceparent: span?.traceparent ?? delivery.traceparent,
       signal,
     });

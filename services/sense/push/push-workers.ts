@@ -122,7 +122,7 @@ export class PushWorkers {
     this.#stopping = true;
     await Promise.all([...this.#leaving, ...[...this.#workers.values()].map((worker) => worker.stop())]);
     this.#workers.clear();
-    this.#sender.close();
+    await this.#sender.close();
   }
 
   #targets(query: { agent_id: string } | { after: string; limit: number }): Promise<Target[]> {
