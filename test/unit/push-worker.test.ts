@@ -106,7 +106,13 @@ test("an endpoint that would switch protocols has failed", async () => {
   await new Promise<void>((resolve) => switching.listen(0, "127.0.0.1", resolve));
   const { port } = switching.address() as AddressInfo;
   const share = { tenant_id: "tn_a", caller: "ag_a" };
-  const push = { share, url: `http://127.0.0.1:${port}/`, id: "dlv_1", envelope: "{}", keys: signingKeys([NEW]) };
+  const push = {
+    share,
+    url: `http://127.0.0.1:${port}/`,
+    id: "dlv_1",
+    envelope: "{}",
+    keys: signingKeys([NEW]),
+  };
   expect(await sender.send(push)).toEqual({ kind: "failed", reason: "bad upgrade" });
   await new Promise((resolve) => switching.close(resolve));
 });
