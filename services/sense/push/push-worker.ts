@@ -26,7 +26,7 @@ export interface WorkerDeps {
 
 /** Attempts at once: at first, and after as many successes. */
 const FIRST_AT_ONCE = 8;
-const MOST_AT_ONCE = 64;
+const MOST_AT_ONCE = 128;
 /** Longer than an attempt can take, so that no delivery is attempted twice at the same time. */
 const LEASE_SECONDS = 30;
 /** Secrets are reloaded after this time: a replaced one expires by itself. */
