@@ -119,6 +119,24 @@ describe("enqueue", () => {
     expect(await call("enqueue", { deliveries: [] })).toEqual({ enqueued: 0, known: 0 });
   });
 
+  test("keeps the rows of a receiver together, in the order of their events", async () => {
+    const written: string[] = [];
+    const insertMany = async (rows: { _id: string }[]) => void written.push(...rows.map(({ _id }) => _id));
+    const alone = new Enqueuer({
+      ...{ deliveries: { insertMany }, store, notifyReady: () => {} },
+      requestQueues: { hasWaiting: () => false },
+    } as never);
+    const matched = { interest_ids: ["int_1"], feed_ids: [] };
+    const asked = ["evt_1", "evt_2"].flatMap((event_id) =>
+      ["ag_a", "ag_b"].map((agent_id) => ({ tenant_id, event_id, agent_id, priority: 5, matched })),
+    );
+    await alone.enqueue(asked.map((each) => ({ ...each, enrichment_depth: "none" })));
+    const pairs = ["ag_a", "ag_b"].flatMap((agent) =>
+      ["evt_1", "evt_2"].map((event) => [event, agent] as const),
+    );
+    expect(written).toEqual(pairs.map(([event, agent]) => deliveryId(event, agent)));
+  });
+
   test("leaves settled and dead deliveries; a replay revives only requested dead letters", async () => {
     const agent_id = await agentWith("evt_1", "evt_2", "evt_3");
     const ids = ["evt_1", "evt_2", "evt_3"].map((event_id) => deliveryId(event_id, agent_id));
