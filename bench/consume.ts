@@ -6,7 +6,7 @@ import { inTurns, median } from "./lib/stats.ts";
 import { newTypedReceiver, type TypedReceiver, type Way } from "./lib/ways.ts";
 import { fannedOut, newWorld, sampleEvent, type World } from "./lib/world.ts";
 
-const COMPARED: Way[] = ["poll + ack", "next", "SSE"];
+const COMPARED: Way[] = ["poll + ack", "next", "SSE", "push"];
 const RECEIVERS = [1, 16];
 const ROUNDS = 3;
 const SECONDS = 8;
@@ -36,7 +36,7 @@ included in the server's CPU and in what it writes; medians of ${ROUNDS} rounds.
   async run() {
     const rows: Row[] = [];
     for (const receivers of RECEIVERS) {
-      const world = await newWorld();
+      const world = await newWorld({ PUSH_ALLOW_PRIVATE: "true" });
       try {
         const groups = await Promise.all(
           COMPARED.map((way, i) => groupOf(world, `com.example.way${i}`, way, receivers)),

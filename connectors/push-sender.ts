@@ -1,10 +1,11 @@
-import { createHmac } from "node:crypto";
-import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
-import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
-import type { LookupFunction, Socket } from "node:net";
+import { createHmac, createSecretKey, type KeyObject } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
+import type { LookupFunction } from "node:net";
+import type { Agent, Dispatcher } from "undici";
 import { type HttpContent, structuredContent, toBinaryMode } from "../lib/cloudevents/http.ts";
 import { isFault } from "../lib/contract/faults.ts";
 import { redirectNote } from "../lib/http/redirect.ts";
+import { LruMap } from "../lib/lru-map.ts";
 import type { Share } from "../lib/queue/fair-queue.ts";
 import { AddressRefused, hostOf, refusePrivate } from "./address-guard.ts";
 import { type HostResolver, makeLookup } from "./host-resolver.ts";
@@ -26,8 +27,8 @@ interface Push extends Omit<Post, "content"> {
   envelope: string;
   /** Use the CloudEvents binary mode if the event can be written so. */
   binary?: boolean;
-  /** `whsec_…`, all currently valid ones: one signature each. */
-  secrets: string[];
+  /** All currently valid ones: one signature each. */
+  keys: KeyObject[];
   /** W3C trace context for the endpoint to continue. */
   traceparent?: string | undefined;
 }
@@ -45,16 +46,20 @@ export type PushResult =
   | { kind: "aborted" };
 
 const UNREACHABLE = new Set([
-  ...["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "ECONNTIMEOUT"],
+  ...["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "UND_ERR_CONNECT_TIMEOUT"],
   // Errors of the look-up.
   ...["ENOTFOUND", "ENODATA", "EAI_AGAIN", "ETIMEOUT", "ESERVFAIL", "EREFUSED", "EBADNAME"],
 ]);
 
 /** An endpoint that does not accept a connection within this time is unreachable. */
 const CONNECT_MS = 5_000;
+/** Shorter than the minute for which load balancers keep idle connections. */
+const KEEP_ALIVE_MS = 30_000;
 
 /** Limit for reading a response body: only the status counts. */
 const MAX_ANSWER_BYTES = 4096;
+
+const MAX_HOSTS = 2_000;
 
 interface PushSenderOptions {
   resolver: HostResolver;
@@ -65,8 +70,9 @@ interface PushSenderOptions {
 /** Posts to endpoints that tenants name: events, signed as Standard Webhooks, and others. Never follows a redirect. */
 export class PushSender {
   readonly #options: PushSenderOptions;
-  readonly #http = new HttpAgent({ keepAlive: true, maxFreeSockets: 64, timeout: 60_000 });
-  readonly #https = new HttpsAgent({ keepAlive: true, maxFreeSockets: 64, timeout: 60_000 });
+  /** Addresses of hosts as they were last checked, for new connections. */
+  readonly #checked = new LruMap<string, LookupFunction>(MAX_HOSTS);
+  #agent: Promise<Agent> | undefined;
 
   constructor(options: PushSenderOptions) {
     this.#options = options;
@@ -81,59 +87,38 @@ export class PushSender {
   /** Resolves to the outcome; never rejects. The timeout starts when the host is resolved. */
   async post(post: Post): Promise<PushResult> {
     try {
-      return await this.#sendTo(await this.#resolve(post), post);
+      await this.#check(post);
+      this.#agent ??= this.#newAgent();
+      return await exchange(await this.#agent, post, this.#options.timeoutMs);
     } catch (err) {
       return post.signal?.aborted ? { kind: "aborted" } : failure(err as NodeJS.ErrnoException);
     }
   }
 
-  /** Checks the address at each connection: a name may resolve differently from when it was given (DNS rebinding). */
-  async #resolve({ url, share, signal }: Post): Promise<LookupFunction> {
+  /** Checks the addresses each time: a name may resolve differently from when it was given (DNS rebinding). */
+  async #check({ url, share, signal }: Post): Promise<void> {
     const { resolver, allowPrivate } = this.#options;
-    const addresses = await unless(signal, resolver.resolve(hostOf(url), share));
-    if (!allowPrivate) refusePrivate(hostOf(url), addresses);
-    return makeLookup(addresses);
+    const host = hostOf(url);
+    const addresses = await unless(signal, resolver.resolve(host, share));
+    if (!allowPrivate) refusePrivate(host, addresses);
+    this.#checked.set(host, makeLookup(addresses));
   }
 
-  async #sendTo(lookup: LookupFunction, post: Post): Promise<PushResult> {
-    const { timeoutMs } = this.#options;
-    const timeout = AbortSignal.timeout(timeoutMs);
-    const signal = post.signal ? AbortSignal.any([post.signal, timeout]) : timeout;
-    try {
-      return answered(post.url, await this.#request(post, lookup, signal));
-    } catch (err) {
-      if (post.signal?.aborted || !timeout.aborted) throw err;
-      return { kind: "failed", reason: `no response within ${timeoutMs / 1000} s` };
-    }
+  /** Loads the client when it is first used: a server without pushes does not need its memory. */
+  async #newAgent(): Promise<Agent> {
+    const { Agent } = await import("undici");
+    const lookup: LookupFunction = (host, options, done) => {
+      const checked = this.#checked.get(host);
+      if (checked) checked(host, options, done);
+      else done(Object.assign(new Error(`${host} was not checked`), { code: "ENOTFOUND" }), "");
+    };
+    // `exchange` limits the time of a request as a whole.
+    const timeouts = { headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: KEEP_ALIVE_MS };
+    return new Agent({ ...timeouts, connect: { lookup, timeout: CONNECT_MS } });
   }
 
-  close(): void {
-    this.#http.destroy();
-    this.#https.destroy();
-  }
-
-  #request({ url, content }: Post, lookup: LookupFunction, signal: AbortSignal): Promise<IncomingMessage> {
-    const secure = new URL(url).protocol === "https:";
-    const { body } = content;
-    const headers = { "User-Agent": "Sensorium", ...content.headers, "Content-Length": body.length };
-    return new Promise((resolve, reject) => {
-      const request = (secure ? httpsRequest : httpRequest)(url, {
-        method: "POST",
-        agent: secure ? this.#https : this.#http,
-        headers,
-        signal,
-        lookup,
-      });
-      request.once("socket", requireConnection);
-      request.once("error", reject);
-      request.once("response", (response) => drain(response, resolve, reject));
-      // On status 101 Node releases the connection, and without a listener notifies nobody.
-      request.once("upgrade", (response, socket) => {
-        resolve(response);
-        socket.destroy();
-      });
-      request.end(body);
-    });
+  async close(): Promise<void> {
+    await (await this.#agent)?.destroy();
   }
 }
 
@@ -148,55 +133,85 @@ function unless<T>(signal: AbortSignal | undefined, promise: Promise<T>): Promis
   });
 }
 
-/** Destroys a socket that does not connect in time. A reused one is connected already. */
-function requireConnection(socket: Socket): void {
-  if (!socket.connecting) return;
-  const error = new Error(`no connection within ${CONNECT_MS / 1000} s`);
-  const fail = () => socket.destroy(Object.assign(error, { code: "ECONNTIMEOUT" }));
-  const timer = setTimeout(fail, CONNECT_MS);
-  for (const end of ["connect", "close"]) socket.once(end, () => clearTimeout(timer));
-}
-
-/** Resolves when the response is read to its end, so that the connection can be reused, or has reached its limit. */
-function drain(
-  response: IncomingMessage,
-  resolve: (value: IncomingMessage) => void,
-  reject: (err: Error) => void,
-) {
-  let bytes = 0;
-  response.on("data", (chunk: Buffer) => {
-    bytes += chunk.length;
-    if (bytes <= MAX_ANSWER_BYTES) return;
-    resolve(response);
-    response.destroy();
+/** Sends a request. Resolves when its response is read to the end, so that the connection can be reused, or to its limit. */
+function exchange(agent: Agent, { url, content, signal }: Post, timeoutMs: number): Promise<PushResult> {
+  const { origin, pathname, search } = new URL(url);
+  const headers = { "User-Agent": "Sensorium", ...content.headers };
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve({ kind: "aborted" });
+    let controller: Dispatcher.DispatchController | undefined;
+    let response: PushResult | undefined;
+    let bytes = 0;
+    let isOver = false;
+    const end = (result: PushResult) => {
+      isOver = true;
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", abort);
+      resolve(result);
+    };
+    const cut = (result: PushResult) => {
+      end(result);
+      controller?.abort(new Error("cut off"));
+    };
+    const abort = () => cut({ kind: "aborted" });
+    const reason = `no response within ${timeoutMs / 1000} s`;
+    const timer = setTimeout(() => cut({ kind: "failed", reason }), timeoutMs);
+    signal?.addEventListener("abort", abort, { once: true });
+    agent.dispatch(
+      { origin, path: pathname + search, method: "POST", headers, body: content.body },
+      {
+        onRequestStart(started) {
+          controller = started;
+          // It was cut off while it waited for its connection.
+          if (isOver) started.abort(new Error("cut off"));
+        },
+        onResponseStart(_, status, headers) {
+          response = answered(url, status, headers);
+        },
+        onResponseData(_, chunk) {
+          bytes += chunk.length;
+          if (response && bytes > MAX_ANSWER_BYTES) cut(response);
+        },
+        onResponseEnd() {
+          if (response) end(response);
+        },
+        onResponseError(_, err) {
+          if (!isOver) end(failure(err));
+        },
+      },
+    );
   });
-  response.once("end", () => resolve(response));
-  response.once("error", reject);
 }
 
-function signed({ id, secrets, traceparent }: Push, { headers, body }: HttpContent): Record<string, string> {
+/** Returns the keys of signing secrets, `whsec_…`. */
+export function signingKeys(secrets: string[]): KeyObject[] {
+  return secrets.map((secret) => createSecretKey(Buffer.from(secret.replace(/^whsec_/, ""), "base64")));
+}
+
+function signed({ id, keys, traceparent }: Push, { headers, body }: HttpContent): Record<string, string> {
   const timestamp = Math.floor(Date.now() / 1000);
   return {
     ...headers,
     ...(traceparent && { traceparent }),
     "webhook-id": id,
     "webhook-timestamp": String(timestamp),
-    "webhook-signature": secrets.map((secret) => signature(secret, id, timestamp, body)).join(" "),
+    "webhook-signature": keys.map((key) => signature(key, id, timestamp, body)).join(" "),
   };
 }
 
 /** Returns `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body` (Standard Webhooks). */
-function signature(secret: string, id: string, timestamp: number, body: Buffer): string {
-  const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
+function signature(key: KeyObject, id: string, timestamp: number, body: Buffer): string {
   return `v1,${createHmac("sha256", key).update(`${id}.${timestamp}.`).update(body).digest("base64")}`;
 }
 
-function answered(url: string, { statusCode = 0, headers }: IncomingMessage): PushResult {
-  const retry_after_seconds = retryAfter(headers["retry-after"]);
-  const isRedirect = statusCode >= 300 && statusCode < 400;
-  const note = isRedirect ? redirectNote(headers.location, url) : "";
-  return { kind: "answered", status: statusCode, retry_after_seconds, ...(note && { note }) };
+function answered(url: string, status: number, headers: IncomingHttpHeaders): PushResult {
+  const retry_after_seconds = retryAfter(firstOf(headers["retry-after"]));
+  const isRedirect = status >= 300 && status < 400;
+  const note = isRedirect ? redirectNote(firstOf(headers.location), url) : "";
+  return { kind: "answered", status, retry_after_seconds, ...(note && { note }) };
 }
+
+const firstOf = (value: string | string[] | undefined) => (Array.isArray(value) ? value[0] : value);
 
 /** Parses the seconds of a `Retry-After`, a number or a date; null if it asks for no delay or is invalid. */
 export function retryAfter(value: string | undefined, now = Date.now()): number | null {
@@ -209,6 +224,11 @@ export function retryAfter(value: string | undefined, now = Date.now()): number 
 function failure(err: NodeJS.ErrnoException): PushResult {
   // A fault: too many look-ups of the tenant are waiting.
   if (isFault(err)) return { kind: "unreachable", reason: `the host could not be looked up: ${err.message}` };
-  const kind = UNREACHABLE.has(err.code ?? "") ? "unreachable" : "failed";
-  return { kind, reason: err instanceof AddressRefused ? err.message : (err.code ?? err.message) };
+  const { code = "" } = err;
+  return { kind: UNREACHABLE.has(code) ? "unreachable" : "failed", reason: reasonOf(err, code) };
+}
+
+function reasonOf(err: Error, code: string): string {
+  if (code === "UND_ERR_CONNECT_TIMEOUT") return `no connection within ${CONNECT_MS / 1000} s`;
+  return err instanceof AddressRefused || code === "" || code.startsWith("UND_ERR") ? err.message : code;
 }

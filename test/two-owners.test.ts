@@ -9,6 +9,7 @@ import { ContractValidator } from "../lib/contract/validator.ts";
 import type { Runtime } from "../services/runtime.ts";
 import { deliveriesService } from "../services/sense/deliveries/deliveries.service.ts";
 import type { Received } from "../services/sense/deliveries/receive.ts";
+import type { Outcomes } from "../services/sense/deliveries/settle.ts";
 import { openStore, type Store } from "../storage/connection.ts";
 import { startMongo } from "./support/mongo.ts";
 import { settle } from "./support/settle.ts";
@@ -120,8 +121,12 @@ describe.each(records)("two owners of one queue on %s", (_, here, open) => {
       // Before the write, as from then on they may be somebody else's.
       for (const id of [...back, ...done]) held.delete(id);
       for (const id of done) acknowledged.add(id);
-      await call(node, "release", { lease, delivery_ids: back });
-      await call(1 - node, "settle", { acknowledged: done, failed: [] });
+      const settled = (at: number, outcomes: Partial<Outcomes>) => {
+        const all = { acknowledged: [], failed: [], released: [], ...outcomes };
+        return call(at, "claim", { limit: 0, wait_ms: 0, lease: `${lease} settled`, outcomes: all });
+      };
+      await settled(node, { released: back.map((id) => ({ id, lease })) });
+      await settled(1 - node, { acknowledged: done });
     }
 
     const receiving = Array.from({ length: RECEIVERS }, (_, i) => receive(i));

@@ -14,6 +14,7 @@ import { Enqueuer } from "../../services/sense/deliveries/enqueue.ts";
 import { ProgressModel } from "../../services/sense/deliveries/health/progress.model.ts";
 import { Progress } from "../../services/sense/deliveries/health/progress.ts";
 import type { Received } from "../../services/sense/deliveries/receive.ts";
+import type { Outcomes } from "../../services/sense/deliveries/settle.ts";
 import { Sweep } from "../../services/sense/deliveries/sweep.ts";
 import { type Emission, emitted } from "../../services/sense/events/emission.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
@@ -98,6 +99,9 @@ async function agentWith(...event_ids: string[]): Promise<string> {
 
 const claim = (agent_id: string, more = {}) =>
   call<Received>("claim", { tenant_id, agent_id, limit: 100, wait_ms: 0, lease: "L", ...more });
+const outcomes = (some: Partial<Outcomes>) => ({
+  outcomes: { acknowledged: [], failed: [], released: [], ...some },
+});
 const rowOf = (agent_id: string, event_id: string) =>
   deliveries.findOne(tenant_id, { _id: deliveryId(event_id, agent_id) });
 const caller = (agent_id: string, scopes: string[]) => ({
@@ -113,6 +117,24 @@ describe("enqueue", () => {
     expect(await call("enqueue", { deliveries: rows })).toEqual({ enqueued: 1, known: 1 });
     expect(await deliveries.count(tenant_id, { agent_id })).toBe(2);
     expect(await call("enqueue", { deliveries: [] })).toEqual({ enqueued: 0, known: 0 });
+  });
+
+  test("keeps the rows of a receiver together, in the order of their events", async () => {
+    const written: string[] = [];
+    const insertMany = async (rows: { _id: string }[]) => void written.push(...rows.map(({ _id }) => _id));
+    const alone = new Enqueuer({
+      ...{ deliveries: { insertMany }, store, notifyReady: () => {} },
+      requestQueues: { hasWaiting: () => false },
+    } as never);
+    const matched = { interest_ids: ["int_1"], feed_ids: [] };
+    const asked = ["evt_1", "evt_2"].flatMap((event_id) =>
+      ["ag_a", "ag_b"].map((agent_id) => ({ tenant_id, event_id, agent_id, priority: 5, matched })),
+    );
+    await alone.enqueue(asked.map((each) => ({ ...each, enrichment_depth: "none" })));
+    const pairs = ["ag_a", "ag_b"].flatMap((agent) =>
+      ["evt_1", "evt_2"].map((event) => [event, agent] as const),
+    );
+    expect(written).toEqual(pairs.map(([event, agent]) => deliveryId(event, agent)));
   });
 
   test("leaves settled and dead deliveries; a replay revives only requested dead letters", async () => {
@@ -142,10 +164,10 @@ describe("a lease", () => {
     const agent_id = await agentWith("evt_1", "evt_2");
     const { deliveries: held } = await claim(agent_id);
     const [first, second] = held.map(({ id }) => id) as [string, string];
-    await call("settle", { tenant_id, agent_id, acknowledged: [first], failed: [] });
-    const both = { tenant_id, agent_id, delivery_ids: [first, second] };
-    expect(await call("release", { ...both, lease: "another" })).toEqual({ released: 0 });
-    expect(await call("release", { ...both, lease: "L" })).toEqual({ released: 1 });
+    expect((await claim(agent_id, outcomes({ acknowledged: [first] }))).deliveries).toEqual([]);
+    const released = (lease: string) => outcomes({ released: [first, second].map((id) => ({ id, lease })) });
+    expect((await claim(agent_id, released("another"))).deliveries).toEqual([]);
+    await claim(agent_id, { ...released("L"), limit: 0 });
     expect((await claim(agent_id)).deliveries).toMatchObject([{ id: second, attempt_count: 1 }]);
   });
 
@@ -203,7 +225,7 @@ describe("a lease", () => {
 test("an acknowledged row past its retention is a tombstone, and goes with its event", async () => {
   const agent_id = await agentWith("evt_old");
   const [delivery] = (await claim(agent_id)).deliveries;
-  await call("settle", { tenant_id, agent_id, acknowledged: [delivery?.id], failed: [] });
+  await claim(agent_id, { ...outcomes({ acknowledged: [delivery?.id as string] }), limit: 0 });
   const sweeps = new Sweep({
     store: { ...store, now: () => Date.now() + 8 * 86_400_000 },
     deliveries,

@@ -1,9 +1,11 @@
+import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, createServer } from "node:net";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { ServiceBroker } from "moleculer";
-import { PushSender } from "../../connectors/push-sender.ts";
+import { PushSender, signingKeys } from "../../connectors/push-sender.ts";
 import { FairQueue } from "../../lib/queue/fair-queue.ts";
 import { newHostResolver } from "../../services/host-resolver.ts";
+import type { Outcomes } from "../../services/sense/deliveries/settle.ts";
 import { PushWorker, type WorkerDeps } from "../../services/sense/push/push-worker.ts";
 import { type Endpoint, startEndpoint } from "../support/endpoint.ts";
 import { settle } from "../support/settle.ts";
@@ -15,6 +17,8 @@ let broker: ServiceBroker;
 let endpoint: Endpoint;
 let secrets = [NEW, OLD];
 let waiting = 0;
+/** The calls that settle and claim. */
+let claims: { limit: number; outcomes: Outcomes }[] = [];
 let now = 0;
 let stopped = 0;
 const sender = new PushSender({ resolver: newHostResolver([]), allowPrivate: true, timeoutMs: 5000 });
@@ -34,22 +38,28 @@ beforeAll(async () => {
   broker.createService({
     name: "deliveries",
     actions: {
-      claim: () => ({ deliveries: waiting > 0 ? [{ id: `dlv_${waiting--}`, envelope: "{}" }] : [] }),
-      settle: () => {},
-      release: () => {},
+      claim: ({ params }: { params: (typeof claims)[number] }) => {
+        claims.push(params);
+        const given = Math.min(waiting, params.limit);
+        waiting -= given;
+        const deliveries = Array.from({ length: given }, (_, i) => ({
+          ...{ id: `dlv_${waiting + i}`, lease: "token", envelope: "{}", attempt_count: 1 },
+        }));
+        return { deliveries, drained: given < params.limit };
+      },
     },
   });
   await broker.start();
 });
 afterAll(async () => {
   await broker.stop();
-  sender.close();
+  await sender.close();
   await endpoint.stop();
 });
 
 function newWorker(): PushWorker {
   const deps: WorkerDeps = {
-    ...{ broker, sender, attempts: new FairQueue({ capacity: 8, maxWaiting: 100 }), now: () => now },
+    ...{ broker, sender, attempts: new FairQueue({ capacity: 64, maxWaiting: 100 }), now: () => now },
     report: (err) => {
       throw err;
     },
@@ -97,7 +107,68 @@ test("410 pauses until the agent is changed and still uses push", async () => {
   await worker.stop();
 });
 
-test("an endpoint that would switch protocols has answered", async () => {
+test("what was answered is settled by the call that claims the next, each delivery once", async () => {
+  const worker = newWorker();
+  const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+  endpoint.answer((_, res) => void answered.then(() => res.writeHead(204).end()));
+  const before = endpoint.pushed.length;
+  claims = [];
+  waiting = 40;
+  worker.nudge();
+  await settle(() => endpoint.pushed.length === before + 8);
+  expect(claims.map(({ limit }) => limit)).toEqual([8]);
+  answer();
+  const acknowledged = () => claims.flatMap(({ outcomes }) => outcomes.acknowledged);
+  await settle(() => acknowledged().length === 40);
+  await worker.stop();
+  expect(new Set(acknowledged()).size).toBe(40);
+  for (const { limit, outcomes } of claims) expect(limit + outcomes.acknowledged.length).toBeGreaterThan(0);
+  const both = claims.filter(({ limit, outcomes }) => limit > 0 && outcomes.acknowledged.length > 0);
+  expect(both.length).toBeGreaterThan(0);
+  endpoint.answer(204);
+});
+
+test("what is aborted is released", async () => {
+  const worker = newWorker();
+  endpoint.answer(() => {});
+  const before = endpoint.pushed.length;
+  claims = [];
+  waiting = 3;
+  worker.nudge();
+  await settle(() => endpoint.pushed.length === before + 3);
+  await worker.stop();
+  expect(claims.flatMap(({ outcomes }) => outcomes.released)).toHaveLength(3);
+  endpoint.answer(204);
+});
+
+test("a connection is reused, and ended by closing the sender", async () => {
+  const sockets = new Set<unknown>();
+  let open = 0;
+  const server = createHttpServer((req, res) => {
+    sockets.add(req.socket);
+    res.end("ok");
+  });
+  server.on("connection", (socket) => {
+    open++;
+    socket.once("close", () => open--);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const own = new PushSender({ resolver: newHostResolver([]), allowPrivate: true, timeoutMs: 30_000 });
+  const share = { tenant_id: "tn_a", caller: "ag_a" };
+  const push = { share, url: `http://127.0.0.1:${port}/`, id: "dlv_1", envelope: "{}", keys: [] };
+  for (let i = 0; i < 3; i++) {
+    expect(await own.send(push)).toMatchObject({ kind: "answered", status: 200 });
+    // The connection is free after the tick in which its answer ended.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(sockets.size).toBe(1);
+  await own.close();
+  await settle(() => open === 0);
+  await new Promise((resolve) => server.close(resolve));
+});
+
+test("an endpoint that would switch protocols has failed", async () => {
   const switching = createServer((socket) => {
     socket.once("data", () =>
       socket.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n"),
@@ -106,7 +177,13 @@ test("an endpoint that would switch protocols has answered", async () => {
   await new Promise<void>((resolve) => switching.listen(0, "127.0.0.1", resolve));
   const { port } = switching.address() as AddressInfo;
   const share = { tenant_id: "tn_a", caller: "ag_a" };
-  const push = { share, url: `http://127.0.0.1:${port}/`, id: "dlv_1", envelope: "{}", secrets: [NEW] };
-  expect(await sender.send(push)).toEqual({ kind: "answered", status: 101, retry_after_seconds: null });
+  const push = {
+    share,
+    url: `http://127.0.0.1:${port}/`,
+    id: "dlv_1",
+    envelope: "{}",
+    keys: signingKeys([NEW]),
+  };
+  expect(await sender.send(push)).toEqual({ kind: "failed", reason: "bad upgrade" });
   await new Promise((resolve) => switching.close(resolve));
 });

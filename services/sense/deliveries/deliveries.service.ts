@@ -23,9 +23,9 @@ import { AgentHealth } from "./health/health.ts";
 import { ProgressModel } from "./health/progress.model.ts";
 import { Progress } from "./health/progress.ts";
 import { notifyReady, type Ready } from "./notify.ts";
-import { nextDeliveries, POLL_TIMEOUT_MS, pollDeliveries } from "./poll.ts";
+import { nextDeliveries, POLL_TIMEOUT_MS, pollDeliveries, settleAndReceive } from "./poll.ts";
 import { type AgentsOfTenant, findReadyAgents } from "./ready-agents.ts";
-import { RequestQueues } from "./receive.ts";
+import { type Received, type ReceiveRequest, RequestQueues } from "./receive.ts";
 import type { Loaded } from "./recent-events.ts";
 import { Replays } from "./replay.ts";
 import { type Outcomes, Settlements } from "./settle.ts";
@@ -54,6 +54,8 @@ interface LeaseRequest extends ClaimRequest {
   wait_ms: number;
   lease: string;
   max_in_flight?: number;
+  /** Settles these first. */
+  outcomes?: Outcomes;
 }
 
 /** Deliveries from fan-out to acknowledgement or the dead-letter queue (spec: DeliveryEvent, Delivery states). */
@@ -131,26 +133,30 @@ function receiverActions(domain: () => Domain): Record<string, ActionSchema> {
 /** Actions of streams and push workers on one agent's deliveries. */
 function queueActions(domain: () => Domain): Record<string, ActionSchema> {
   return {
-    /** Claims deliveries to pass on: the caller settles each, or releases it by its lease. */
+    /** Settles pushes, and claims deliveries to pass on: the caller settles each, or releases it by its lease. */
     claim: withTimeout(
       CLAIM_TIMEOUT_MS,
-      internal<LeaseRequest>(({ params, meta }) =>
-        domain().requestQueues.receive({
-          ...params,
-          cancel_key: params.lease,
-          // A push worker has no token: it sends to the agent's own endpoint.
-          reads_memories: !meta.caller || hasScope(meta.caller, "memory:read"),
-        }),
-      ),
+      internal<LeaseRequest>(({ params, meta }) => {
+        // A push worker has no token: it sends to the agent's own endpoint.
+        const reads_memories = !meta.caller || hasScope(meta.caller, "memory:read");
+        return claimToPassOn(domain(), { ...params, cancel_key: params.lease, reads_memories });
+      }),
     ),
-    release: internal<OfAgent & { lease: string; delivery_ids: string[] }>(({ params }) =>
-      domain().settlements.release(params),
-    ),
-    settle: internal<Outcomes>(({ params }) => domain().settlements.settle(params)),
     give_up: internal<OfAgent & { before: number; reason: string }>(({ params }) =>
       domain().settlements.giveUp(params),
     ),
   };
+}
+
+async function claimToPassOn(
+  { requestQueues, settlements }: Domain,
+  { outcomes, ...request }: LeaseRequest & ReceiveRequest,
+): Promise<Received> {
+  if (!outcomes) return requestQueues.receive(request);
+  const settling = await settlements.prepareOutcomes(request, outcomes);
+  const { received } = await settleAndReceive({ requestQueues, settlements }, request, settling);
+  if (received.status === "rejected") throw received.reason;
+  return received.value;
 }
 
 function deadLetterActions(domain: () => Domain): Record<string, ActionSchema> {

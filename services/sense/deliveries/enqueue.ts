@@ -71,10 +71,12 @@ export class Enqueuer {
     this.#notify(ready);
   }
 
+  /** Keeps each receiver's rows together: they are leased and acknowledged together, and then share pages of the store. */
   *#chunks(requests: NewDelivery[]): Generator<DeliveryDoc[]> {
-    for (let from = 0; from < requests.length; from += CHUNK) {
+    const ordered = [...Map.groupBy(requests, ({ agent_id }) => agent_id).values()].flat();
+    for (let from = 0; from < ordered.length; from += CHUNK) {
       const at = new Date(this.#deps.store.now());
-      yield requests.slice(from, from + CHUNK).map((request) => toRow(request, at));
+      yield ordered.slice(from, from + CHUNK).map((request) => toRow(request, at));
     }
   }
 

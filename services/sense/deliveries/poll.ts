@@ -1,10 +1,10 @@
 import type { ServiceBroker } from "moleculer";
 import { type AgentCaller, type Call, hasScope } from "../../../lib/access/caller.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
-import type { Claimed } from "./claim.ts";
+import type { Claimed, Settling } from "./claim.ts";
 import { BATCH, MAX_WAIT_SECONDS, type next, type poll } from "./deliveries.contract.ts";
 import { deliveryJson } from "./delivery-json.ts";
-import type { ReceiveRequest, RequestQueues } from "./receive.ts";
+import type { Received, ReceiveRequest, RequestQueues } from "./receive.ts";
 import type { Settled, Settlements } from "./settle.ts";
 
 /** Limit of a long poll: as long as its caller asked for, plus the time to answer. */
@@ -29,35 +29,43 @@ interface Receiving {
  *
  * @throws what prevented settling; nothing is leased then
  */
-export async function nextDeliveries(
-  { requestQueues, settlements, logger }: Receiving,
-  call: Call<ParamsOf<typeof next>>,
-): Promise<string> {
+export async function nextDeliveries(deps: Receiving, call: Call<ParamsOf<typeof next>>): Promise<string> {
   const { params, meta } = call;
-  const settling = await settlements.prepare(meta.caller as AgentCaller, params);
+  const settling = await deps.settlements.prepare(meta.caller as AgentCaller, params);
   const isSettling = settling.ids.size > 0;
   // Not in memory while it waits.
   delete params.ack;
   delete params.nack;
-  let deliveries: Claimed[] = [];
+  const { received, settled } = await settleAndReceive(deps, requestOf(call), settling);
+  if (received.status === "fulfilled") return answerOf(call, received.value.deliveries, settled);
+  if (!isSettling) throw received.reason;
+  deps.logger.warn({ err: received.reason }, "deliveries: settled, but the next could not be claimed");
+  return answerOf(call, [], settled);
+}
+
+/**
+ * Settles deliveries and claims the next ones, in one commit if the store can.
+ *
+ * @returns what settling returned, and what was claimed or prevented that
+ * @throws what prevented settling; nothing is leased then
+ */
+export async function settleAndReceive<Settled>(
+  { requestQueues, settlements }: Pick<Receiving, "requestQueues" | "settlements">,
+  request: ReceiveRequest,
+  settling: Settling<Settled>,
+): Promise<{ received: PromiseSettledResult<Received>; settled: Settled }> {
+  const [received] = await Promise.allSettled([requestQueues.receive({ ...request, settling })]);
   try {
-    ({ deliveries } = await requestQueues.receive({ ...requestOf(call), settling }));
+    return { received, settled: await settling.write() };
   } catch (err) {
-    await settling.write();
-    if (!isSettling) throw err;
-    logger.warn({ err }, "deliveries: settled, but the next could not be claimed");
-  }
-  try {
-    return answerOf(call, deliveries, await settling.write());
-  } catch (err) {
-    await releaseAll(settlements, meta.caller as AgentCaller, deliveries);
+    if (received.status === "fulfilled") await releaseAll(settlements, request, received.value.deliveries);
     throw err;
   }
 }
 
 async function releaseAll(
   settlements: Pick<Settlements, "release">,
-  { tenant_id, agent_id }: AgentCaller,
+  { tenant_id, agent_id }: ReceiveRequest,
   deliveries: Claimed[],
 ): Promise<void> {
   const [first] = deliveries;

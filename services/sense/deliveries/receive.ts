@@ -18,6 +18,8 @@ export interface Received {
   deliveries: Claimed[];
   /** The size of the next one, if it exceeds `max_bytes`. */
   larger?: number;
+  /** Whether nothing was left, if that is known. */
+  drained?: boolean;
   /** This node is stopping: do not ask it again. */
   stopping: boolean;
 }
@@ -178,7 +180,7 @@ export class RequestQueues {
     request: ReceiveRequest,
     woken: boolean,
     cancelled: AbortSignal,
-  ): Promise<Pick<Received, "deliveries" | "larger">> {
+  ): Promise<Pick<Received, "deliveries" | "larger" | "drained">> {
     const nothing = { deliveries: [] };
     if (cancelled.aborted) return nothing;
     // Another request woken at the same time found less than its limit: nothing is left.
@@ -186,8 +188,8 @@ export class RequestQueues {
     const limit = queue.limitFor(request, this.#now());
     if (limit === 0) return nothing;
     const { version } = queue;
-    const { drained, ...claimed } = await this.#claims.claim({ ...request, limit });
-    if (drained) queue.drained = version;
+    const claimed = await this.#claims.claim({ ...request, limit });
+    if (claimed.drained) queue.drained = version;
     queue.addInFlight(request, claimed.deliveries);
     return claimed;
   }

@@ -47,12 +47,12 @@ interface Nack extends OfAgent {
   reason: (delivery_id: string) => string | undefined;
 }
 
-/** Outcomes of pushes. */
+/** Outcomes of an agent's pushes. */
 export interface Outcomes {
-  tenant_id: string;
-  agent_id: string;
   acknowledged: string[];
   failed: { id: string; lease: string; delay_seconds: number | null; reason: string }[];
+  /** Not attempted. */
+  released: { id: string; lease: string }[];
 }
 
 /** What a request settles, and how many it were. */
@@ -83,19 +83,40 @@ export class Settlements {
   async prepare(caller: AgentCaller, { ack, nack }: ToSettle): Promise<Settling<Settled>> {
     requireDistinct(ack?.delivery_ids, nack?.delivery_ids);
     const reject = nack && (await this.#prepareRejection(caller, nack, "nack.lease"));
-    const ids = new Set([...(ack?.delivery_ids ?? []), ...(nack?.delivery_ids ?? [])]);
-    let settle: (() => Promise<Settled>) | undefined = this.#settler(caller, ack?.delivery_ids ?? [], reject);
-    let written = Promise.resolve<Settled>({ acknowledged: 0, nacked: 0, dead_lettered: 0 });
-    const write = () => {
-      if (!settle) return written;
-      written = settle().finally(() => ids.clear());
-      // Callers that do not await it go on; the request itself does.
-      written.catch(() => {});
-      // The request may wait for long, and needs what it named no more.
-      settle = undefined;
-      return written;
-    };
-    return { ids, write };
+    const ids = [...(ack?.delivery_ids ?? []), ...(nack?.delivery_ids ?? [])];
+    return settleOnce(ids, this.#settler(caller, ack?.delivery_ids ?? [], reject));
+  }
+
+  /** The same for the outcomes of pushes. */
+  async prepareOutcomes(
+    of: Pick<OfAgent, "tenant_id" | "agent_id">,
+    { acknowledged, failed, released }: Outcomes,
+  ): Promise<Settling<unknown>> {
+    const failures = new Map(failed.map((each) => [each.id, each]));
+    const nack = failures.size ? await this.#prepareFailures(of, failures) : undefined;
+    const leases = [...Map.groupBy(released, ({ lease }) => lease)];
+    const ids = [...acknowledged, ...failures.keys(), ...released.map(({ id }) => id)];
+    return settleOnce(ids, () =>
+      Promise.all([
+        acknowledged.length ? this.#acknowledge({ ...of, delivery_ids: acknowledged }) : undefined,
+        nack?.(),
+        ...leases.map(([lease, held]) =>
+          this.release({ ...of, lease, delivery_ids: held.map(({ id }) => id) }),
+        ),
+      ]),
+    );
+  }
+
+  #prepareFailures(
+    of: Pick<OfAgent, "tenant_id" | "agent_id">,
+    failures: ReadonlyMap<string, Outcomes["failed"][number]>,
+  ) {
+    return this.#prepareNack({
+      ...{ ...of, delivery_ids: [...failures.keys()] },
+      delay: (id) => failures.get(id)?.delay_seconds ?? null,
+      reason: (id) => failures.get(id)?.reason,
+      named: (id) => failures.get(id)?.lease,
+    });
   }
 
   #settler(caller: AgentCaller, delivery_ids: string[], reject?: () => ReturnType<Settlements["nack"]>) {
@@ -171,20 +192,6 @@ export class Settlements {
     const { tenant_id, agent_id, lease } = stream;
     const delivery_ids = await this.#deps.requestQueues.closeStream(agent_id, lease);
     if (delivery_ids.length) await this.release({ tenant_id, agent_id, lease, delivery_ids });
-  }
-
-  /** Records the outcomes of pushes. */
-  async settle({ tenant_id, agent_id, acknowledged, failed }: Outcomes): Promise<void> {
-    if (acknowledged.length) await this.#acknowledge({ tenant_id, agent_id, delivery_ids: acknowledged });
-    const failures = new Map(failed.map((each) => [each.id, each]));
-    if (failures.size === 0) return;
-    const write = await this.#prepareNack({
-      ...{ tenant_id, agent_id, delivery_ids: [...failures.keys()] },
-      delay: (id) => failures.get(id)?.delay_seconds ?? null,
-      reason: (id) => failures.get(id)?.reason,
-      named: (id) => failures.get(id)?.lease,
-    });
-    await write();
   }
 
   /** Dead-letters an agent's ready deliveries created before a time, in ms: no receiver can be reached. */
@@ -278,6 +285,23 @@ export class Settlements {
   async #write(operations: Write<DeliveryDoc>[]): Promise<number> {
     return operations.length ? (await this.#deps.deliveries.bulk(operations)).modifiedCount : 0;
   }
+}
+
+/** Returns what settles some deliveries with the first call of `write`. */
+function settleOnce<T>(delivery_ids: string[], settle: () => Promise<T>): Settling<T> {
+  const ids = new Set(delivery_ids);
+  let first: (() => Promise<T>) | undefined = settle;
+  let written: Promise<T>;
+  const write = () => {
+    if (!first) return written;
+    written = first().finally(() => ids.clear());
+    // Callers that do not await it go on; the request itself does.
+    written.catch(() => {});
+    // The request may wait for long, and needs what it named no more.
+    first = undefined;
+    return written;
+  };
+  return { ids, write };
 }
 
 /** Their writes have no order: a delivery in both could be dead-lettered although it is acknowledged. @throws Fault */

@@ -1,15 +1,15 @@
-import { randomBytes } from "node:crypto";
+import { type KeyObject, randomBytes } from "node:crypto";
 import type { ServiceBroker } from "moleculer";
 import { hostOf } from "../../../connectors/address-guard.ts";
 import { type Outcome, outcomeOf } from "../../../connectors/push-outcome.ts";
-import type { PushResult, PushSender } from "../../../connectors/push-sender.ts";
+import { type PushResult, type PushSender, signingKeys } from "../../../connectors/push-sender.ts";
 import type { FairQueue, Release } from "../../../lib/queue/fair-queue.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import type { PushSpan, Tracing } from "../../../observability/tracing.ts";
 import type { Claimed } from "../deliveries/claim.ts";
 import type { Received } from "../deliveries/receive.ts";
+import type { Outcomes } from "../deliveries/settle.ts";
 import { type OpenBreaker, opened, parkedTooLong } from "./breaker.ts";
-import { OutcomeWriter } from "./outcome-writer.ts";
 import type { Target } from "./target.ts";
 
 export interface WorkerDeps {
@@ -24,39 +24,54 @@ export interface WorkerDeps {
   saveBreaker(target: Target, breaker: OpenBreaker | null): Promise<void>;
 }
 
-/** Attempts at once: at first, and after as many successes. Each claim and each settlement is one commit for all of them. */
+/** Attempts at once: at first, and after as many successes. */
 const FIRST_AT_ONCE = 8;
-const MOST_AT_ONCE = 64;
+const MOST_AT_ONCE = 128;
 /** Longer than an attempt can take, so that no delivery is attempted twice at the same time. */
 const LEASE_SECONDS = 30;
 /** Secrets are reloaded after this time: a replaced one expires by itself. */
 const SECRETS_FRESH_MS = 60_000;
 
-/** Pushes one agent's deliveries, a few at a time; a slow endpoint gets fewer, and never delays another agent. */
+/** Units of the attempts' queue for the next claim. */
+interface Grant {
+  units: number;
+  release: Release;
+}
+
+const noOutcomes = (): Outcomes => ({ acknowledged: [], failed: [], released: [] });
+const count = ({ acknowledged, failed, released }: Outcomes) =>
+  acknowledged.length + failed.length + released.length;
+
+/**
+ * Pushes one agent's deliveries, a few at a time; a slow endpoint gets fewer, and never delays another agent. One call,
+ * and one commit, settles what was answered meanwhile and claims the next.
+ */
 export class PushWorker {
   readonly target: Target;
   readonly #deps: WorkerDeps;
-  readonly #settler: OutcomeWriter;
   readonly #abort = new AbortController();
-  #secrets: { read: Promise<string[]>; until: number } | undefined;
+  #keys: { read: Promise<KeyObject[]>; until: number } | undefined;
   #breaker: OpenBreaker | null;
   #pausedUntil = 0;
   #timer: NodeJS.Timeout | undefined;
   #atOnce = FIRST_AT_ONCE;
   #underWay = new Set<Promise<void>>();
   #wanted = false;
-  #claiming: Promise<void> | undefined;
+  #outcomes = noOutcomes();
+  #acquiring: Promise<void> | undefined;
+  #grant: Grant | undefined;
+  #pumping: NodeJS.Immediate | undefined;
+  #exchanging: Promise<void> | undefined;
 
   constructor(target: Target, breaker: OpenBreaker | null, deps: WorkerDeps) {
     this.target = target;
     this.#breaker = breaker;
     this.#deps = deps;
-    this.#settler = new OutcomeWriter(target, deps.broker, deps.report);
   }
 
   /** Whether only a wake-up or a change makes it look for deliveries. */
   get isIdle(): boolean {
-    return !this.#wanted && !this.#claiming && this.#underWay.size === 0 && this.#waitMs() <= 0;
+    return !this.#wanted && this.#isSettled && this.#underWay.size === 0 && this.#waitMs() <= 0;
   }
 
   /** Whether its endpoint could not be reached, and is only probed until it is. */
@@ -75,7 +90,7 @@ export class PushWorker {
    * is tried at once: saving its address is how a person asks for that.
    */
   changed(): void {
-    this.#secrets = undefined;
+    this.#keys = undefined;
     if (this.#breaker) this.#breaker = { ...this.#breaker, next_probe_at: this.#deps.now() };
     if (this.#pausedUntil === Number.POSITIVE_INFINITY) this.#pausedUntil = 0;
     this.nudge();
@@ -85,28 +100,66 @@ export class PushWorker {
   async stop(): Promise<void> {
     this.#abort.abort();
     clearTimeout(this.#timer);
-    await this.#claiming;
+    await this.#exchanging;
     await Promise.all(this.#underWay);
-    await this.#settler.flush();
+    await this.#settled();
+  }
+
+  get #isSettled(): boolean {
+    return !this.#exchanging && count(this.#outcomes) === 0;
+  }
+
+  /** Resolves when all outcomes so far are written, or their write has failed: the lease is the backstop. */
+  async #settled(): Promise<void> {
+    while (!this.#isSettled) await (this.#exchanging ?? new Promise((next) => setImmediate(next)));
+  }
+
+  /** Answers of one event loop tick are settled together. */
+  #pumpSoon(): void {
+    this.#pumping ??= setImmediate(() => {
+      this.#pumping = undefined;
+      this.#pump();
+    });
   }
 
   #pump(): void {
-    if (!this.#wanted || this.#claiming || this.#abort.signal.aborted) return;
-    const wait = this.#waitMs();
-    if (wait > 0) {
-      this.#later(wait);
-      return;
-    }
-    // A probe runs alone. Otherwise claim several at once: each claim costs the store the same.
-    const most = this.#breaker ? 1 : this.#atOnce;
-    if (this.#underWay.size > most / 2) return;
-    this.#wanted = false;
-    this.#claiming = this.#claim(most - this.#underWay.size)
+    if (this.#exchanging) return;
+    if (!this.#acquire() && !this.#grant && this.#isSettled) return;
+    this.#exchanging = this.#exchange()
       .catch((err) => this.#failed(err))
       .finally(() => {
-        this.#claiming = undefined;
+        this.#exchanging = undefined;
         this.#pump();
       });
+  }
+
+  /** Asks for as many attempts as may begin now; returns whether it did. */
+  #acquire(): boolean {
+    if (this.#acquiring || this.#grant) return false;
+    const units = this.#capacity();
+    if (units === 0) return false;
+    const { tenant_id, endpoint } = this.target;
+    this.#acquiring = this.#deps.attempts
+      .acquire({ tenant_id, caller: hostOf(endpoint) }, units)
+      .then((release) => {
+        this.#grant = { units, release };
+      })
+      .catch((err) => this.#failed(err))
+      .finally(() => {
+        this.#acquiring = undefined;
+        this.#pump();
+      });
+    return true;
+  }
+
+  /** Returns how many attempts may begin. */
+  #capacity(): number {
+    if (!this.#wanted || this.#abort.signal.aborted) return 0;
+    const wait = this.#waitMs();
+    if (wait > 0) this.#later(wait);
+    // A probe runs alone.
+    const most = this.#breaker ? 1 : this.#atOnce;
+    return wait > 0 ? 0 : Math.max(most - this.#underWay.size, 0);
   }
 
   #waitMs(): number {
@@ -125,50 +178,61 @@ export class PushWorker {
     this.#pausedUntil = this.#deps.now() + 1000;
   }
 
-  async #claim(most: number): Promise<void> {
-    const { broker, attempts } = this.#deps;
-    const { tenant_id, agent_id, endpoint } = this.target;
-    const release = await attempts.acquire({ tenant_id, caller: hostOf(endpoint) }, most);
+  /** Settles what was answered, and claims and begins as many attempts as are granted. */
+  async #exchange(): Promise<void> {
+    // What need not wait for other endpoints is granted by then.
+    await Promise.resolve();
+    const { units: granted, release } = this.#grant ?? { units: 0, release: () => {} };
+    const units = Math.min(granted, this.#capacity());
+    const outcomes = this.#outcomes;
+    this.#grant = undefined;
+    this.#outcomes = noOutcomes();
+    if (units) this.#wanted = false;
     let used = 0;
     try {
-      if (this.#abort.signal.aborted) return;
-      const secrets = await this.#signingSecrets();
-      const lease = randomBytes(9).toString("base64url");
-      const request = { tenant_id, agent_id, limit: most, wait_ms: 0, lease, lease_seconds: LEASE_SECONDS };
-      const { deliveries } = await broker.call<Received, unknown>("deliveries.claim", request);
+      if (units === 0 && count(outcomes) === 0) return;
+      const keys = units ? await this.#signingKeys() : [];
+      const { deliveries, drained } = await this.#claim(units, outcomes);
       used = deliveries.length;
-      if (used === most) this.#wanted = true;
-      for (const delivery of deliveries) this.#start(delivery, secrets, release);
+      if (drained === false) this.#wanted = true;
+      for (const delivery of deliveries) this.#start(delivery, keys, release);
     } catch (err) {
-      this.#secrets = undefined;
+      this.#keys = undefined;
       throw err;
     } finally {
-      release(most - used);
+      release(granted - used);
     }
   }
 
-  #signingSecrets(): Promise<string[]> {
+  #claim(limit: number, outcomes: Outcomes): Promise<Received> {
+    const { tenant_id, agent_id } = this.target;
+    const lease = randomBytes(9).toString("base64url");
+    const request = { tenant_id, agent_id, limit, wait_ms: 0, lease, lease_seconds: LEASE_SECONDS, outcomes };
+    return this.#deps.broker.call<Received, unknown>("deliveries.claim", request);
+  }
+
+  #signingKeys(): Promise<KeyObject[]> {
     const { broker, now } = this.#deps;
-    if (!this.#secrets || this.#secrets.until <= now()) {
+    if (!this.#keys || this.#keys.until <= now()) {
       const { tenant_id, agent_id } = this.target;
       const read = broker.call<string[], unknown>("agents.signing_secrets", { tenant_id, agent_id });
-      this.#secrets = { read, until: now() + SECRETS_FRESH_MS };
+      this.#keys = { read: read.then(signingKeys), until: now() + SECRETS_FRESH_MS };
     }
-    return this.#secrets.read;
+    return this.#keys.read;
   }
 
-  #start(delivery: Claimed, secrets: string[], release: Release): void {
-    const attempt = this.#attempt(delivery, secrets)
+  #start(delivery: Claimed, keys: KeyObject[], release: Release): void {
+    const attempt = this.#attempt(delivery, keys)
       .catch((err) => this.#deps.report(err))
       .finally(() => {
         this.#underWay.delete(attempt);
         release(1);
-        this.#pump();
+        this.#pumpSoon();
       });
     this.#underWay.add(attempt);
   }
 
-  async #attempt(delivery: Claimed, secrets: string[]): Promise<void> {
+  async #attempt(delivery: Claimed, keys: KeyObject[]): Promise<void> {
     const { id, envelope } = delivery;
     const { signal } = this.#abort;
     const span = this.#span(delivery);
@@ -179,7 +243,7 @@ export class PushWorker {
       id,
       envelope,
       binary: this.target.format === "binary",
-      secrets,
+      keys,
       traceparent: span?.traceparent ?? delivery.traceparent,
       signal,
     });
@@ -190,8 +254,15 @@ export class PushWorker {
     if (outcome.do === "stop") await this.#gone();
     if (outcome.do === "park") await this.#unreachable(outcome.reason);
     else if (outcome.do !== "release" && this.#breaker) await this.#reached();
-    this.#settler.add(delivery, outcome);
-    if (outcome.do === "park") await this.#settler.flush().then(() => this.#giveUp());
+    this.#add(delivery, outcome);
+    if (outcome.do === "park") await this.#settled().then(() => this.#giveUp());
+  }
+
+  #add({ id, lease }: Claimed, outcome: Outcome): void {
+    if (outcome.do === "acknowledge") this.#outcomes.acknowledged.push(id);
+    else if (outcome.do === "retry") this.#outcomes.failed.push({ id, lease, ...outcome });
+    else this.#outcomes.released.push({ id, lease });
+    this.#pumpSoon();
   }
 
   #span({ id: delivery_id, attempt_count, traceparent }: Claimed): PushSpan | undefined {

@@ -14,7 +14,7 @@ import type { Target } from "./target.ts";
 
 const TIMEOUT_MS = 15_000;
 /** Limits of concurrent attempts on this node: in total, per tenant, and per host of a tenant. */
-const ATTEMPTS = { capacity: 512, perTenant: 256, perCaller: 64, maxWaiting: Number.POSITIVE_INFINITY };
+const ATTEMPTS = { capacity: 512, perTenant: 256, perCaller: 128, maxWaiting: Number.POSITIVE_INFINITY };
 /** Agents per query. */
 const PAGE = 500;
 
@@ -122,7 +122,7 @@ export class PushWorkers {
     this.#stopping = true;
     await Promise.all([...this.#leaving, ...[...this.#workers.values()].map((worker) => worker.stop())]);
     this.#workers.clear();
-    this.#sender.close();
+    await this.#sender.close();
   }
 
   #targets(query: { agent_id: string } | { after: string; limit: number }): Promise<Target[]> {

@@ -62,7 +62,7 @@ export class Notifier {
   async stop(): Promise<void> {
     this.#ending.abort();
     await this.#due.ended();
-    this.#sender.close();
+    await this.#sender.close();
   }
 
   /** Takes one step; returns false if there is nothing to do, or this node is at its limit. */
