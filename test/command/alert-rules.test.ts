@@ -31,6 +31,10 @@ const CASES: Record<string, { fires: Hours[]; quiet: Hours[] }> = {
     fires: [{ 'sensorium_peers{state="lost"}': "0x30 1x150" }],
     quiet: [{ 'sensorium_peers{state="lost"}': "0x177 1x3", 'sensorium_peers{state="available"}': "2x180" }],
   },
+  SensoriumServicesMissing: {
+    fires: [{ sensorium_services_missing: "0x30 1x150" }],
+    quiet: [{ sensorium_services_missing: "0x180" }, { sensorium_services_missing: "0x175 1x5" }],
+  },
   SensoriumVersionsDiffer: {
     fires: [{ 'sensorium_build_info{version="1"}': "1x180", 'sensorium_build_info{version="2"}': "1x180" }],
     quiet: [

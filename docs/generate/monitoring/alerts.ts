@@ -59,6 +59,14 @@ export const alerts: Alert[] = [
     runbook: "peers-lost",
   },
   {
+    name: "SensoriumServicesMissing",
+    severity: "warning",
+    expr: "sensorium_services_missing > 0",
+    for: "10m",
+    summary: "{{ $labels.instance }} sees no node that runs {{ $value }} of the services.",
+    runbook: "services-missing",
+  },
+  {
     name: "SensoriumVersionsDiffer",
     severity: "warning",
     expr: "count(count by (version) (sensorium_build_info)) > 1",
