@@ -115,6 +115,10 @@ const CASES: Record<string, { fires: Hours[]; quiet: Hours[] }> = {
     fires: [{ sensorium_disk_free_bytes: "150x180", sensorium_disk_min_free_bytes: "100x180" }],
     quiet: [{ sensorium_disk_free_bytes: "250x180", sensorium_disk_min_free_bytes: "100x180" }],
   },
+  SensoriumSearchIndexBehind: {
+    fires: [{ sensorium_search_index_behind: "0x30 1x150" }],
+    quiet: [{ sensorium_search_index_behind: "0x180" }, { sensorium_search_index_behind: "0x170 1x1 0x9" }],
+  },
   SensoriumFanOutBehind: {
     fires: [{ sensorium_fan_out_spilled_tenants: "1x180" }],
     quiet: [
