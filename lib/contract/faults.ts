@@ -24,7 +24,8 @@ export const FAULTS = {
   authentication_failed: {
     status: 401,
     retryable: false,
-    means: "The credential is missing, malformed, expired or revoked: get a new token. Or, with `details.reason` `suspended`, the operator has suspended the organisation.",
+    means:
+      "The credential is missing, malformed, expired or revoked: get a new token. Or, with `details.reason` `suspended`, the operator has suspended the organisation.",
   },
   totp_required: {
     status: 401,
