@@ -284,7 +284,7 @@ export const SETTINGS = {
   ),
   MIN_FREE_DISK_MB: integer(
     100,
-    "Free disk space in megabytes below which writes are refused; uploads are refused if they would leave less than twice as much. 0: never.",
+    "Free disk space in megabytes below which writes are refused; uploads are refused if they would leave less than twice as much. 0: never. With MONGO_URL only `/readyz`, the metrics and an alert show it: the disk then holds the search index.",
     0,
     1e9,
   ),

@@ -4,13 +4,13 @@ import { NatsError, requireMaxPayload } from "../connectors/nats.ts";
 import type { SharedWindows } from "../connectors/redis.ts";
 import { openSecretBox, SecretError } from "../lib/crypto/secrets.ts";
 import { brokerOptions } from "../moleculer.config.ts";
-import { observeGauge } from "../observability/metrics.ts";
+import { observeGauge, observeValue } from "../observability/metrics.ts";
 import { type Observability, startObservability } from "../observability/start.ts";
 import { monitorServer } from "../services/edge/gateway/observe/monitor-server.ts";
 import { type HttpServer, ListenError } from "../services/edge/gateway/server.ts";
 import { newHostResolver } from "../services/host-resolver.ts";
 import { type Credentials, ensureFirstTenant } from "../services/identity/tenants/first-start.ts";
-import { serviceFactories } from "../services/index.ts";
+import { CORE_SERVICES, serviceFactories } from "../services/index.ts";
 import { MODELS } from "../services/models.ts";
 import type { Runtime } from "../services/runtime.ts";
 import { GuardedBlobs } from "../storage/blobs/guarded.ts";
@@ -74,7 +74,7 @@ async function main(): Promise<void> {
     observability.log.warn(
       "NATS_URL without MONGO_URL: this node has its own database, which other nodes do not share",
     );
-  await waitForAll(broker, runtime);
+  await waitForCore(broker, runtime);
   if (!monitor) await announce(broker, runtime);
   else process.stdout.write(`Sensorium's services are ready: ${monitor.origin}/readyz\n`);
   isStarting = false;
@@ -104,16 +104,30 @@ async function shareWindows(url: string, { health, log }: Observability): Promis
   return windows;
 }
 
-/** Waits until every service is on some node. Nodes discover each other gradually, and this one is not ready before. */
-async function waitForAll(broker: ServiceBroker, { health, log }: Runtime): Promise<void> {
-  const all = Object.keys(serviceFactories);
-  const missing = () => {
+/** Waits until the core services are on some node; nodes discover each other gradually. Shows which others are missing. */
+async function waitForCore(broker: ServiceBroker, { health, log }: Runtime): Promise<void> {
+  const missing = (names: readonly string[]) => {
     const running = new Set(broker.registry.getServiceList({ onlyAvailable: true }).map(({ name }) => name));
-    return all.filter((name) => !running.has(name));
+    return names.filter((name) => !running.has(name));
   };
-  health.add("services", () => (missing().length ? `no node runs ${missing().join(", ")}` : null));
-  if (missing().length) log.warn({ services: missing() }, "waiting for other nodes");
-  await broker.waitForServices(all, 0, POLL_MS);
+  const others = Object.keys(serviceFactories).filter(
+    (name) => name !== "gateway" && !CORE_SERVICES.includes(name),
+  );
+  const reasonOf = (names: readonly string[]) =>
+    missing(names).length ? `no node runs ${missing(names).join(", ")}` : null;
+  health.add("services", () => reasonOf(CORE_SERVICES));
+  health.remark("other_services", () => reasonOf(others));
+  observeValue(
+    "services_missing",
+    "Services that no node runs: what needs them is answered with 503",
+    () => missing([...CORE_SERVICES, ...others]).length,
+  );
+  if (missing(CORE_SERVICES).length)
+    log.warn({ services: missing(CORE_SERVICES) }, "waiting for other nodes");
+  await broker.waitForServices(CORE_SERVICES, 0, POLL_MS);
+  const absent = missing(others);
+  if (absent.length)
+    log.warn({ services: absent }, "no node runs these services: what needs them gets 503 until one does");
 }
 
 /** Returns the named services, or with `-` before a name all others. */

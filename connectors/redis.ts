@@ -18,8 +18,10 @@ interface Options {
   windowMs: number;
   /** The longest wait of a request. Default 25. */
   patienceMs?: number;
-  /** Called once when Redis is lost, and once with null when it is back. */
+  /** Called once when Redis is lost, and once with null when it is back for good. */
   report(lost: string | null): void;
+  /** How long it must be back for that. Default 30,000. */
+  steadyMs?: number;
 }
 
 /** Below what a person notices, and far above the latency of a nearby Redis. */
@@ -27,6 +29,8 @@ const PATIENCE_MS = 25;
 const PROBE_MS = 500;
 /** A connection is reopened after this many unanswered probes: the other end may have gone without notice. */
 const SILENT_PROBES = 6;
+/** A slow Redis comes and goes many times a minute, each time with a line in the log. */
+const STEADY_MS = 30_000;
 const PREFIX = "sensorium ";
 
 /**
@@ -38,15 +42,18 @@ export class SharedWindows {
   readonly #windowMs: number;
   readonly #patienceMs: number;
   readonly #report: Options["report"];
+  readonly #steadyMs: number;
   readonly #probes: NodeJS.Timeout;
   #lost: string | null = "not connected yet";
-  #told = false;
+  #reported: "nothing" | "lost" | "back" = "nothing";
+  #steady: NodeJS.Timeout | undefined;
   #silent = 0;
   /** Where it was asked last: in a Cluster, one part may be lost and the others not. */
   #asked = PREFIX;
 
   /** Starts connecting without waiting for it. @param url of one Redis, a Cluster, or one behind Sentinels */
-  constructor(url: string, { windowMs, patienceMs = PATIENCE_MS, report }: Options) {
+  constructor(url: string, { windowMs, patienceMs = PATIENCE_MS, steadyMs = STEADY_MS, report }: Options) {
+    this.#steadyMs = steadyMs;
     this.#windowMs = windowMs;
     this.#patienceMs = patienceMs;
     this.#report = report;
@@ -94,6 +101,7 @@ export class SharedWindows {
   /** Closes the connection. */
   close(): void {
     clearInterval(this.#probes);
+    clearTimeout(this.#steady);
     this.#redis.removeAllListeners();
     // Without a listener an error would be thrown.
     this.#redis.on("error", () => {});
@@ -119,9 +127,21 @@ export class SharedWindows {
   }
 
   #lose(why: string): void {
-    if (this.#lost === null || !this.#told) this.#report(why);
-    this.#told = true;
+    clearTimeout(this.#steady);
     this.#lost = why;
+    if (this.#reported === "lost") return;
+    this.#reported = "lost";
+    this.#report(why);
+  }
+
+  #regain(): void {
+    this.#lost = null;
+    const report = () => {
+      this.#reported = "back";
+      this.#report(null);
+    };
+    if (this.#reported === "lost") this.#steady = setTimeout(report, this.#steadyMs).unref();
+    else report();
   }
 
   /** Probes a lost Redis, one probe at a time. */
@@ -135,10 +155,7 @@ export class SharedWindows {
     this.#redis
       .exists(this.#asked)
       .then(
-        () => {
-          this.#lost = null;
-          this.#report(null);
-        },
+        () => this.#regain(),
         () => {},
       )
       .finally(() => {

@@ -18,18 +18,23 @@ interface DiskClaim {
   end(): void;
 }
 
-/** Watches the free space of a folder's disk, so that writes are refused before one fails halfway. */
+/**
+ * Watches the free space of a folder's disk. Writes to a record on it are refused before one fails halfway; next to one
+ * elsewhere the folder holds only the search index, whose writes may fail (services/remember/search).
+ */
 export class DiskWatch {
   readonly #folder: string;
   readonly #minFreeMb: number;
+  readonly #holdsRecord: boolean;
   #freeMb = Number.POSITIVE_INFINITY;
   #claimed = 0;
   #timer: NodeJS.Timeout | undefined;
 
   /** @param minFreeMb Minimum free space in megabytes (10^6 bytes); 0 never refuses. */
-  constructor(folder: string, minFreeMb: number) {
+  constructor(folder: string, minFreeMb: number, holdsRecord = true) {
     this.#folder = folder;
     this.#minFreeMb = minFreeMb;
+    this.#holdsRecord = holdsRecord;
   }
 
   async start(): Promise<void> {
@@ -45,18 +50,19 @@ export class DiskWatch {
     return this.#freeMb * MB;
   }
 
-  /** Below this, writes are refused. */
+  /** Below this, writes to a record on the disk are refused. */
   get minFreeBytes(): number {
     return this.#minFreeMb * MB;
   }
 
-  get low(): boolean {
-    return this.#freeMb < this.#minFreeMb;
+  get refusesWrites(): boolean {
+    return this.#holdsRecord && this.reason !== null;
   }
 
-  /** Why writes are refused, or null. */
+  /** What is wrong, or null. */
   get reason(): string | null {
-    return this.low ? `${Math.floor(this.#freeMb)} MB free; the minimum is ${this.#minFreeMb} MB` : null;
+    if (this.#freeMb >= this.#minFreeMb) return null;
+    return `${Math.floor(this.#freeMb)} MB free; the minimum is ${this.#minFreeMb} MB`;
   }
 
   /** Starts a large write, such as an upload, which claims space as it proceeds and must end its claim in any case. */
@@ -69,6 +75,7 @@ export class DiskWatch {
     };
     return {
       extend: async (bytes) => {
+        if (!this.#holdsRecord) return;
         if (this.#timer && this.#minFreeMb > 0) await this.#look();
         const left = this.#freeMb - (this.#claimed + bytes) / MB;
         if (left < LARGE_WRITE_FACTOR * this.#minFreeMb) throw unavailable(TOO_LITTLE, RETRY_AFTER_SECONDS);

@@ -84,3 +84,12 @@ export const serviceFactories: Record<string, ServiceFactory | ServiceFactory[]>
   tenants: tenantsService,
   users: usersService,
 };
+
+/**
+ * Services without which nobody signs in, publishes or receives: a node is ready when each is on some node. Others may be
+ * missing, as next to nodes of an earlier version after a rollback. Of this list each must be in the release before.
+ */
+export const CORE_SERVICES = [
+  ...["agents", "auth", "blobs", "deliveries", "events", "idempotency", "interests"],
+  ...["keys", "teams", "tenants", "users"],
+];

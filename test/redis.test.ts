@@ -6,7 +6,7 @@ import { type RedisServer, startRedis } from "./support/redis.ts";
 import { settle } from "./support/settle.ts";
 
 /** A busy machine's Redis may be late for what requests wait. */
-const PATIENT = { windowMs: 60_000, patienceMs: 20_000 };
+const PATIENT = { windowMs: 60_000, patienceMs: 20_000, steadyMs: 0 };
 
 (onPath("redis-server") ? describe : describe.skip)("windows shared by Redis", () => {
   let redis: RedisServer;
@@ -92,7 +92,22 @@ const PATIENT = { windowMs: 60_000, patienceMs: 20_000 };
     await redis.start();
     await usable();
     expect(await one.take([{ key: "killed", max: 5 }])).toMatchObject({ allowed: true, remaining: 4 });
+    await settle(() => said.length === 2);
     expect(said).toEqual([expect.any(String), null]);
+  });
+
+  test("one that comes and goes is told of once, until it stays", async () => {
+    const told: (string | null)[] = [];
+    const report = (lost: string | null) => told.push(lost);
+    const flapping = new SharedWindows(redis.url, { windowMs: 60_000, steadyMs: 600_000, report });
+    for (let i = 0; i < 3; i++) {
+      await settle(() => flapping.lost === null);
+      await redis.pause();
+      expect(await flapping.take([{ key: "flapping", max: 5 }])).toBeNull();
+      redis.resume();
+    }
+    flapping.close();
+    expect(told).toEqual([null, expect.stringContaining("no response")]);
   });
 
   test("without any Redis there, a node starts and counts alone", async () => {

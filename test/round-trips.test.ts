@@ -130,6 +130,16 @@ const mongo = await startMongo();
     expect(asked).toEqual(["find deliveries", "update deliveries", "update deliveries"]);
   });
 
+  test("a poll that waits in vain takes one", async () => {
+    const agent_id = await newReceiver();
+    const wait = () => call(agent_id, "deliveries.poll", { limit: PAGE, wait: 1 });
+    await settle(async () => {
+      const asked = await counted(wait);
+      // The regular look for lost wake-ups may fall into it, which all that wait share.
+      return asked.join() === "find deliveries";
+    });
+  });
+
   test("a publish that is known takes three: to find out, to name the first, and to compare them", async () => {
     published--;
     const asked = await counted(publish);

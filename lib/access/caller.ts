@@ -105,7 +105,7 @@ export interface Meta {
 export type Call<P = unknown> = Context<P, Meta>;
 
 /** A request, whatever its parameters. */
-export type RequestContext = Pick<Call, "call" | "meta">;
+export type RequestContext = Pick<Call, "call" | "broadcast" | "meta">;
 
 /** The handler of an action as a middleware gets it. */
 // biome-ignore lint/suspicious/noExplicitAny: params are those of any action

@@ -24,7 +24,8 @@ export const FAULTS = {
   authentication_failed: {
     status: 401,
     retryable: false,
-    means: "The credential is missing, malformed, expired or revoked. Get a new token.",
+    means:
+      "The credential is missing, malformed, expired or revoked: get a new token. Or, with `details.reason` `suspended`, the operator has suspended the organisation.",
   },
   totp_required: {
     status: 401,
@@ -108,7 +109,8 @@ export const FAULTS = {
   service_unavailable: {
     status: 503,
     retryable: true,
-    means: "The service is overloaded or in maintenance. Retry after the seconds in `Retry-After`.",
+    means:
+      "The service is overloaded or in maintenance, or lacks the part in `details.service`. Retry after the seconds in `Retry-After`.",
   },
 } as const;
 
@@ -201,8 +203,12 @@ export function ruleBroken(rule: Rule, message: string, details: Record<string, 
 }
 
 /** Returns the fault of work that this node cannot do now. */
-export function unavailable(message: string, retry_after_seconds = 1): Fault {
-  return new Fault("service_unavailable", message, { retry_after_seconds });
+export function unavailable(
+  message: string,
+  retry_after_seconds = 1,
+  details: Record<string, unknown> = {},
+): Fault {
+  return new Fault("service_unavailable", message, { retry_after_seconds, ...details });
 }
 
 const QUOTED_CHARACTERS = 100;

@@ -77,6 +77,12 @@ export interface SearchPut {
   entries: SearchEntry[];
 }
 
+/** The event `search.missed`: changes of a tenant's entries did not get into the index. */
+export interface SearchMissed {
+  tenant_id: string;
+  kind: SearchKind;
+}
+
 /** `search.drop` (internal): erases entries and their vectors from every index. */
 export interface SearchDrop {
   tenant_id: string;

@@ -31,6 +31,10 @@ const CASES: Record<string, { fires: Hours[]; quiet: Hours[] }> = {
     fires: [{ 'sensorium_peers{state="lost"}': "0x30 1x150" }],
     quiet: [{ 'sensorium_peers{state="lost"}': "0x177 1x3", 'sensorium_peers{state="available"}': "2x180" }],
   },
+  SensoriumServicesMissing: {
+    fires: [{ sensorium_services_missing: "0x30 1x150" }],
+    quiet: [{ sensorium_services_missing: "0x180" }, { sensorium_services_missing: "0x175 1x5" }],
+  },
   SensoriumVersionsDiffer: {
     fires: [{ 'sensorium_build_info{version="1"}': "1x180", 'sensorium_build_info{version="2"}': "1x180" }],
     quiet: [
@@ -110,6 +114,10 @@ const CASES: Record<string, { fires: Hours[]; quiet: Hours[] }> = {
   SensoriumDiskNearlyFull: {
     fires: [{ sensorium_disk_free_bytes: "150x180", sensorium_disk_min_free_bytes: "100x180" }],
     quiet: [{ sensorium_disk_free_bytes: "250x180", sensorium_disk_min_free_bytes: "100x180" }],
+  },
+  SensoriumSearchIndexBehind: {
+    fires: [{ sensorium_search_index_behind: "0x30 1x150" }],
+    quiet: [{ sensorium_search_index_behind: "0x180" }, { sensorium_search_index_behind: "0x170 1x1 0x9" }],
   },
   SensoriumFanOutBehind: {
     fires: [{ sensorium_fan_out_spilled_tenants: "1x180" }],

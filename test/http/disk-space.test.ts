@@ -2,9 +2,12 @@ import { existsSync } from "node:fs";
 import { mkdtemp, readdir, rm, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { firstAgent } from "../support/agents.ts";
 import { startAlone } from "../support/alone.ts";
 import { type Api, agentToken, api } from "../support/http.ts";
+import { remember } from "../support/memories.ts";
 import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
@@ -71,6 +74,37 @@ test("an upload that would fill the disk is refused while it streams, and leaves
 test("refuses an upload with a Content-Length before reading it", async () => {
   const { status, headers, body } = await http.post("/outputs?title=Long", lines(60), MARKDOWN);
   await expectRefused(status, headers.get("retry-after"), body);
+});
+
+test("an index that cannot be written marks answers, readiness and metrics until it is complete", async () => {
+  const agent = await firstAgent(server);
+  const find = async (query: string) => {
+    const { results, degraded, degraded_reasons } = ok(await agent.post("/memories/search", { query }));
+    return { found: results.length, degraded, degraded_reasons };
+  };
+  const behind = async () => /^sensorium_search_index_behind (\d+)$/m.exec(await server.metrics())?.[1];
+  const readiness = async () => (await api(server).get(`${server.root}/readyz`)).body.checks.search_index;
+  await remember(agent, { content: "the walrus sings at dusk" });
+  expect(await find("walrus")).toEqual({ found: 1, degraded: false, degraded_reasons: [] });
+  expect([await readiness(), await behind()]).toEqual(["ok", "0"]);
+
+  // What a full disk does to a statement.
+  const index = new DatabaseSync(join(dataDir, "search.db"), { timeout: 10_000 });
+  try {
+    const failure = "SELECT RAISE(ABORT, 'database or disk is full'); END";
+    index.exec(`CREATE TRIGGER is_full BEFORE INSERT ON entries BEGIN ${failure}`);
+    await remember(agent, { content: "the narwhal dives at dawn" });
+    const reason = expect.stringContaining("the index could not be written");
+    expect(await find("narwhal")).toEqual({ found: 0, degraded: true, degraded_reasons: [reason] });
+    expect(await readiness()).toBe("could not be written: searches may lack the latest changes");
+    expect(await behind()).toBe("1");
+    index.exec("DROP TRIGGER is_full");
+  } finally {
+    index.close();
+  }
+  await settle(async () => (await readiness()) === "ok", { what: "the index to be complete" });
+  expect(await find("narwhal")).toEqual({ found: 1, degraded: false, degraded_reasons: [] });
+  expect(await behind()).toBe("0");
 });
 
 test("refuses one of two that do not fit together; other requests continue", async () => {

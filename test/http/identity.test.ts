@@ -1,7 +1,7 @@
 import { createPublicKey, type JsonWebKey } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import jwt from "jsonwebtoken";
-import { type Api, agentToken, api } from "../support/http.ts";
+import { type Answer, type Api, agentToken, api } from "../support/http.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refusal, signIn, type World } from "../support/tenancy.ts";
@@ -236,8 +236,24 @@ describe("a tenant that is suspended", () => {
     const operator = api(server, OPERATOR_TOKEN);
     const other = await makeWorld(server, "initech");
     const suspend = (status: string) => operator.patch(`/tenants/${other.tenant_id}`, { status });
+    const { id: agent_id } = ok(await other.admin.post("/agents", { name: "a", delivery_mode: "poll" }));
+    const keyOf = async (scopes: string[]) =>
+      ok(await other.admin.post(`/agents/${agent_id}/keys`, { scopes })) as { id: string; key: string };
+    const [good, revoked] = [await keyOf(["send"]), await keyOf(["receive"])];
+    ok(await other.admin.del(`/agents/${agent_id}/keys/${revoked.id}`));
     expect(ok(await suspend("suspended"))).toMatchObject({ slug: "initech", status: "suspended" });
     await expectRefused(other.adminToken);
+    const login = (password: string) =>
+      api(server).post("/auth/login", { ...other.credentials, password, tenant_slug: "initech" });
+    const reasonOf = ({ status, body }: Answer) => [status, body.error.code, body.error.details.reason];
+    const suspended = [401, "authentication_failed", "suspended"];
+    // Whoever holds what was right learns why; nobody else learns that there is such an organisation.
+    expect(reasonOf(await exchange(good.key))).toEqual(suspended);
+    expect(reasonOf(await api(server, good.key).get("/auth/me"))).toEqual(suspended);
+    expect(reasonOf(await api(server, other.adminToken).get("/auth/me"))).toEqual(suspended);
+    expect(reasonOf(await login(other.credentials.password))).toEqual(suspended);
+    expect(reasonOf(await exchange(revoked.key))).toEqual([401, "authentication_failed", undefined]);
+    expect(reasonOf(await login("wrong-password-1"))).toEqual([401, "authentication_failed", undefined]);
     ok(await suspend("active"));
     // The token is not revived, and a new one works.
     await expectRefused(other.adminToken);

@@ -32,6 +32,8 @@ const BEHIND = AT_THE_EDGE.map((name) => `-${name}`);
       NATS_URL: nats.url,
       SECRET_KEY: randomBytes(32).toString("base64"),
       RATE_LIMIT_PER_MINUTE: "0",
+      // More than any disk has.
+      MIN_FREE_DISK_MB: "1000000000",
     };
     const { PATH = "" } = process.env;
     worker = await startChild(process.execPath, START, {
@@ -69,6 +71,19 @@ const BEHIND = AT_THE_EDGE.map((name) => `-${name}`);
     ]);
     const acked = await agent.post("/delivery/ack", { delivery_ids: [deliveries[0].id] });
     expect(acked.body).toEqual({ acknowledged: 1 });
+  });
+
+  test("a disk with too little space is shown on every node, and refuses nothing that MongoDB keeps", async () => {
+    const [, root] = await worker.find(/(http:\/\/127\.0\.0\.1:\d+)\/readyz/);
+    for (const origin of [gateway.root, root]) {
+      const { status, body } = await api(gateway).get(`${origin}/readyz`);
+      expect([status, body.checks.disk]).toEqual([
+        200,
+        expect.stringMatching(/^\d+ MB free; the minimum is/),
+      ]);
+      expect(await (await fetch(`${origin}/metrics`)).text()).toMatch(/^sensorium_disk_free_bytes \d/m);
+    }
+    expect((await interest("com.stored")).status).toBe(201);
   });
 
   test("a fault keeps its code and its details on the way between nodes", async () => {

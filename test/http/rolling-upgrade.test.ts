@@ -81,9 +81,17 @@ const versions = await versionsBefore();
     return folder;
   }
 
+  /** This version's, on the same record. */
+  async function startNext(name: string, more: Record<string, string> = {}): Promise<TestServer> {
+    const dataDir = join(scratch, name);
+    await mkdir(dataDir);
+    await copyFile(join(before.dataDir, "credentials.json"), join(dataDir, "credentials.json"));
+    return startAlone({ env: { ...env, ...more }, dataDir });
+  }
+
   const at = (server: TestServer, agent: TestAgent): TestAgent => ({ ...agent, ...api(server, agent.token) });
 
-  test("what one version accepts the other delivers, and the new one goes on alone", async () => {
+  test("what one version accepts the other delivers, forward and back, and each goes on alone", async () => {
     const agents = await Promise.all(
       Array.from({ length: AGENTS }, async () => {
         const agent = await newAgent(before, admin);
@@ -91,10 +99,7 @@ const versions = await versionsBefore();
         return agent;
       }),
     );
-    const dataDir = join(scratch, "after");
-    await mkdir(dataDir);
-    await copyFile(join(before.dataDir, "credentials.json"), join(dataDir, "credentials.json"));
-    const now = await startAlone({ env, dataDir });
+    const now = await startNext("after");
     after = now;
 
     const round = async (name: string, by: TestServer[], from: TestServer[]) => {
@@ -116,10 +121,31 @@ const versions = await versionsBefore();
     agents.push(later);
     await round("from both", [before, now, before, now], [before, now]);
 
+    const alone = async (server: TestServer, id: string) => {
+      const publish = () => at(server, admin).post("/events", cloudEvent(id, { type: "com.rolling.x" }));
+      // 200: it was taken by a try whose answer did not come.
+      await settle(async () => [200, 202].includes((await publish()).status));
+      for (const agent of agents) expect(await receive(at(server, agent), 1)).toHaveLength(1);
+    };
     await before.end();
-    const publish = () => at(now, admin).post("/events", cloudEvent("alone 0", { type: "com.rolling.x" }));
-    // 200: it was taken by a try whose answer did not come.
-    await settle(async () => [200, 202].includes((await publish()).status));
-    for (const agent of agents) expect(await receive(at(now, agent), 1)).toHaveLength(1);
+    await alone(now, "forward");
+
+    await before.restart();
+    await settle(async () => (await at(before, admin).get("/auth/me")).status === 200);
+    await round("rolling back", [now, before], [before, now]);
+    await now.end();
+    await alone(before, "back");
+  });
+
+  test("a node of this version is ready next to one of the version before", async () => {
+    await before.restart();
+    const gateway = await startNext("gateway", { SERVICES: "gateway" });
+    try {
+      const { status, body } = await api(gateway).get(`${gateway.root}/readyz`);
+      expect([status, body.checks.services]).toEqual([200, "ok"]);
+      expect((await at(gateway, admin).get("/auth/me")).status).toBe(200);
+    } finally {
+      await gateway.stop();
+    }
   });
 });

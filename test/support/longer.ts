@@ -9,6 +9,7 @@ const LONGER: Record<string, string[]> = {
     "test/http/connectors-nodes",
     "test/http/failover",
     "test/http/fair-nodes",
+    "test/http/missing-services",
     "test/http/mongo-lost",
     "test/http/nats-away",
     "test/http/nats-paused",

@@ -25,13 +25,13 @@ export interface NatsServer {
   stop(): Promise<void>;
 }
 
-/** Starts a NATS server on a free port of 127.0.0.1; the test file says `@needs nats`. */
-export async function startNats(maxPayload = "12MB"): Promise<NatsServer> {
+/** Starts a NATS server on a free port of 127.0.0.1; the test file says `@needs nats`. @param more lines of its settings */
+export async function startNats(maxPayload = "12MB", more: string[] = []): Promise<NatsServer> {
   const port = await freePort();
   const folder = await mkdtemp(join(tmpdir(), "sensorium-nats-"));
   const settings = join(folder, "nats.conf");
   const lines = [`listen: "127.0.0.1:${port}"`, 'http: "127.0.0.1:-1"', `max_payload: ${maxPayload}`];
-  await writeFile(settings, `${lines.join("\n")}\n`);
+  await writeFile(settings, `${[...lines, ...more].join("\n")}\n`);
   const start = async () => {
     const server = await startChild("nats-server", ["-c", settings]);
     await server.find(/Server is ready/);

@@ -47,6 +47,7 @@ export const CLUSTER: World = {
       "connectors-nodes",
       "failover",
       "fair-nodes",
+      "missing-services",
       "nats",
       "nats-away",
       "nats-paused",

@@ -9,6 +9,7 @@ import { RecentEvents } from "../../services/sense/deliveries/recent-events.ts";
 import { Arrivals } from "../../services/sense/events/arrivals.ts";
 import { type EventDoc, EventModel } from "../../services/sense/events/events.model.ts";
 import { FanOut } from "../../services/sense/events/fan-out.ts";
+import { missingFor } from "../../services/sense/events/fan-out-failure.ts";
 import { FanOutStamps } from "../../services/sense/events/fan-out-stamps.ts";
 import { fanoutKey } from "../../services/sense/events/position.ts";
 import { Publisher } from "../../services/sense/events/publish.ts";
@@ -292,4 +293,15 @@ test("what waited longer than its lease is left to the node that took it meanwhi
   await quick.fanOut.stop();
   // The batches that it had begun it could not take back.
   expect(times()).toEqual(all.map((_, i) => (i < MOST_BATCHES * BATCH ? 2 : 1)));
+});
+
+test.each<[string, object]>([
+  ["the database, which cannot be reached or written to", { name: "MongoServerSelectionError" }],
+  [
+    "the service interests, which does not answer",
+    { name: "RequestTimeoutError", data: { action: "interests.match" } },
+  ],
+  ["other services, which are busy", { name: "QueueIsFullError" }],
+])("waits for %s, and says so", (expected, error) => {
+  expect(missingFor(error)).toBe(expected);
 });

@@ -84,8 +84,18 @@ describe("disk", () => {
     const disk = new DiskWatch(import.meta.dirname, minFreeMb);
     await disk.start();
     disk.stop();
-    expect(disk.low).toBe(low);
+    expect(disk.refusesWrites).toBe(low);
     expect(disk.reason !== null).toBe(low);
+  });
+
+  test("without the record on it, a full one is shown and refuses nothing", async () => {
+    const disk = new DiskWatch(import.meta.dirname, 1e9, false);
+    await disk.start();
+    disk.stop();
+    expect([disk.reason, disk.refusesWrites]).toEqual([expect.stringContaining("MB free"), false]);
+    const claim = disk.claim();
+    await claim.extend(1e15);
+    claim.end();
   });
 
   test("what large writes have claimed is taken, until it is written or given back", async () => {
@@ -100,7 +110,7 @@ describe("disk", () => {
     const [one, two] = [disk.claim(), disk.claim()];
     await one.extend(half * 0.8);
     await expect(two.extend(half * 0.8)).rejects.toMatchObject({ type: "service_unavailable" });
-    expect(disk.low).toBe(false);
+    expect(disk.refusesWrites).toBe(false);
     one.wrote(half * 0.8);
     await two.extend(half * 0.8);
     two.end();

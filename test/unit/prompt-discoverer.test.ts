@@ -39,3 +39,54 @@ test("time for which this node stalled is not the other's silence", () => {
   }
   expect(lost).toEqual([]);
 });
+
+/** A discoverer that knows one other node, and how often calls to it were given up. */
+function counting() {
+  const { each, other } = discoverer();
+  const given = { up: 0 };
+  const registry = { processNodeInfo: () => Object.assign(other, { available: true }) };
+  const { nodes } = (each as unknown as { registry: { nodes: object } }).registry;
+  Object.assign(other, { instanceID: "first", heartbeat: () => {} });
+  Object.assign(each, {
+    registry: { ...registry, broker: { registry }, nodes: { ...nodes, get: () => other } },
+    broker: { registry },
+    transit: { removePendingRequestByNodeID: () => void given.up++, discoverNode: () => {} },
+  });
+  const beat = (number?: number) =>
+    each.heartbeatReceived("other", number === undefined ? {} : { beat: number });
+  const info = (instanceID: string) => each.processRemoteNodeInfo("other", { instanceID });
+  return { given, other, beat, info };
+}
+
+test("calls to a node whose messages were lost are given up, once for each gap", () => {
+  const { given, beat } = counting();
+  for (const number of [7, 8, 9]) beat(number);
+  expect(given.up).toBe(0);
+  beat(12);
+  expect(given.up).toBe(1);
+  beat(13);
+  expect(given.up).toBe(1);
+});
+
+test("calls to a node that was restarted under its name are given up; its heartbeats begin anew", () => {
+  const { given, beat, info } = counting();
+  beat(7);
+  info("first");
+  beat(8);
+  expect(given.up).toBe(0);
+  info("second");
+  beat(1);
+  expect(given.up).toBe(1);
+});
+
+test("what a node that comes back had missed, and heartbeats without a number, give up nothing more", () => {
+  const { given, other, beat, info } = counting();
+  beat(7);
+  other.available = false;
+  beat(19);
+  info("first");
+  beat(20);
+  beat();
+  beat(21);
+  expect(given.up).toBe(0);
+});

@@ -1,4 +1,4 @@
-import { expect, test } from "@jest/globals";
+import { afterEach, beforeEach, describe, expect, jest, test } from "@jest/globals";
 import type { Claims } from "../../services/sense/deliveries/claim.ts";
 import type { DeliveryDoc } from "../../services/sense/deliveries/deliveries.model.ts";
 import { RequestQueues, type Reservation } from "../../services/sense/deliveries/receive.ts";
@@ -96,4 +96,67 @@ test("a request whose agent another node owns now finds by itself what no wake-u
   requestQueues.recheckMoved();
   isReady = true;
   expect(ids(await waiting)).toEqual(["a"]);
+});
+
+describe("an idle receiver", () => {
+  /** A queue whose claims are counted, and polls of 30 s that follow each other. */
+  function polling() {
+    let claimed = 0;
+    const claim = async () => {
+      claimed++;
+      return { deliveries: [], drained: true };
+    };
+    const requestQueues = new RequestQueues({ ...claims, claim }, () => due_at.getTime());
+    const recheck = () => requestQueues.recheck(async () => ({ agent_ids: [], more: false }));
+    const poll = async (wait_ms = 30_000) => {
+      const answer = requestQueues.receive({ ...request, wait_ms });
+      for (let left = wait_ms; left > 0; left -= 10_000) {
+        await jest.advanceTimersByTimeAsync(Math.min(left, 10_000));
+        if (left > 10_000) await recheck();
+      }
+      return ids(await answer);
+    };
+    return { requestQueues, poll, claimed: () => claimed };
+  }
+
+  beforeEach(() => void jest.useFakeTimers());
+  afterEach(() => void jest.useRealTimers());
+
+  test("costs one claim, however long it polls", async () => {
+    const { poll, claimed } = polling();
+    for (let i = 0; i < 10; i++) expect(await poll()).toEqual([]);
+    expect(claimed()).toBe(1);
+  });
+
+  test("is looked for again after a wake-up between its polls, after a pause, and with each short poll", async () => {
+    const { requestQueues, poll, claimed } = polling();
+    await poll();
+    requestQueues.wake("ag_a");
+    await poll();
+    expect(claimed()).toBe(2);
+    await jest.advanceTimersByTimeAsync(20_000);
+    await poll();
+    expect(claimed()).toBe(3);
+    await poll(1000);
+    await poll(1000);
+    expect(claimed()).toBe(5);
+  });
+
+  test("is looked for again when other nodes have come or gone", async () => {
+    const { requestQueues, poll, claimed } = polling();
+    await poll();
+    requestQueues.recheckMoved();
+    await poll();
+    expect(claimed()).toBe(2);
+  });
+
+  test("gets what comes while it waits without a claim", async () => {
+    const { requestQueues, poll } = polling();
+    await poll();
+    const waiting = requestQueues.receive({ ...request, wait_ms: 30_000 });
+    await jest.advanceTimersByTimeAsync(1);
+    const reservation = await requestQueues.reserve("ag_a", [row("a")]);
+    reservation?.confirm(reservation.rows);
+    expect(ids(await waiting)).toEqual(["a"]);
+  });
 });

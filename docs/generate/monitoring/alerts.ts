@@ -59,6 +59,14 @@ export const alerts: Alert[] = [
     runbook: "peers-lost",
   },
   {
+    name: "SensoriumServicesMissing",
+    severity: "warning",
+    expr: "sensorium_services_missing > 0",
+    for: "10m",
+    summary: "{{ $labels.instance }} sees no node that runs {{ $value }} of the services.",
+    runbook: "services-missing",
+  },
+  {
     name: "SensoriumVersionsDiffer",
     severity: "warning",
     expr: "count(count by (version) (sensorium_build_info)) > 1",
@@ -126,8 +134,16 @@ export const alerts: Alert[] = [
     expr: "sensorium_disk_free_bytes < 2 * sensorium_disk_min_free_bytes",
     for: "1m",
     summary:
-      "{{ $labels.instance }} has {{ $value | humanize1024 }}B free and refuses uploads; all writes are next.",
+      "{{ $labels.instance }} has {{ $value | humanize1024 }}B free: soon it can store, or index, nothing more.",
     runbook: "disk-nearly-full",
+  },
+  {
+    name: "SensoriumSearchIndexBehind",
+    severity: "critical",
+    expr: "sensorium_search_index_behind > 0",
+    for: "2m",
+    summary: "{{ $labels.instance }} cannot write its search index: searches lack the latest changes.",
+    runbook: "search-index-behind",
   },
   {
     name: "SensoriumFanOutBehind",

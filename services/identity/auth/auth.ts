@@ -9,11 +9,11 @@ import type { AgentState } from "../agents/agents.contract.ts";
 import { oauthFault } from "../oauth/oauth-fault.ts";
 import { resolveResource } from "../oauth/resources.ts";
 import { announceAuthChange } from "../tenants/auth-change.ts";
-import { findTenant } from "../tenants/find-tenants.ts";
+import { findTenant, tenantSuspended } from "../tenants/find-tenants.ts";
 import type { UserState } from "../users/users.contract.ts";
 import type * as contract from "./auth.contract.ts";
 import { type EndedTokenDoc, EndedTokenModel } from "./auth.model.ts";
-import { callerOfKey, currentCallers } from "./callers.ts";
+import { callerOfKey, callersOrSuspended, currentCallers } from "./callers.ts";
 import { Credentials } from "./credentials.ts";
 import { noteSignOut } from "./sign-ins.ts";
 import { lastExpiry, openTokens, type Subject, type Token, type Tokens } from "./tokens.ts";
@@ -96,6 +96,7 @@ export class Auth {
   /** @throws Fault authentication_failed unless the tenant is active */
   async issueToken(ctx: Call, subject: Subject): Promise<Token> {
     const tenant = await findTenant(ctx, subject.tenant_id);
+    if (tenant?.status === "suspended") throw tenantSuspended();
     if (tenant?.status !== "active") throw new Fault("authentication_failed", "The tenant is not active.");
     return this.tokens.issue({ ...subject, tenant_version: tenant.token_version }, this.now());
   }
@@ -122,9 +123,11 @@ export class Auth {
   /** Returns the caller of a token. @throws Fault authentication_failed if it is invalid or no longer valid. */
   async verify(ctx: Call<{ token: string }>): Promise<Caller> {
     const caller = this.tokens.read(ctx.params.token, this.now());
-    const [live] = caller ? await this.current(ctx, [caller]) : [null];
+    const [live] = caller ? await callersOrSuspended(ctx, this.#ended, this.now(), [caller]) : [null];
+    if (live === "suspended") throw tenantSuspended();
     if (!live)
       throw new Fault("authentication_failed", "The token is malformed, expired or revoked. Get a new one.");
+    if (live.kind === "agent") this.#note(live, this.now());
     return live;
   }
 

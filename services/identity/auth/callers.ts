@@ -28,18 +28,27 @@ interface Standing {
  * or was since; its user is disabled or has a new password; its tenant is not active, or was not since. Takes five look-ups for any number of callers.
  */
 export async function currentCallers(
+  ...asked: Parameters<typeof callersOrSuspended>
+): Promise<(Caller | null)[]> {
+  return (await callersOrSuspended(...asked)).map((each) => (each === "suspended" ? null : each));
+}
+
+/** The same, with `suspended` for those that are valid but for their tenant. */
+export async function callersOrSuspended(
   ctx: Call,
   endedTokens: TenantCollection<EndedTokenDoc>,
   now: number,
   callers: readonly Caller[],
-): Promise<(Caller | null)[]> {
+): Promise<(Caller | "suspended" | null)[]> {
   const standing = await load(ctx, endedTokens, callers);
   return callers.map((caller) => {
     if (caller.expires_at <= now || endingIds(caller).some((id) => standing.ended.has(id))) return null;
     const tenant = standing.tenants.get(caller.tenant_id);
+    const current = caller.kind === "agent" ? currentAgent(caller, standing) : currentUser(caller, standing);
+    // Its tokens are of an earlier version of the tenant.
+    if (current && tenant?.status === "suspended") return "suspended";
     if (tenant?.status !== "active") return null;
-    if (tenant.token_version !== (caller.tenant_version ?? tenant.token_version)) return null;
-    return caller.kind === "agent" ? currentAgent(caller, standing) : currentUser(caller, standing);
+    return tenant.token_version === (caller.tenant_version ?? tenant.token_version) ? current : null;
   });
 }
 

@@ -5,7 +5,7 @@ import { networkOf } from "../../../lib/http/network-address.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
 import type { AgentState } from "../agents/agents.contract.ts";
 import type { KeyState } from "../keys/keys.contract.ts";
-import { activeTenants } from "../tenants/find-tenants.ts";
+import { activeTenants, findTenant, tenantSuspended } from "../tenants/find-tenants.ts";
 import type { TenantState } from "../tenants/tenants.contract.ts";
 import type { CodeCheck } from "../users/totp.ts";
 import type { UserState } from "../users/users.contract.ts";
@@ -42,9 +42,12 @@ export class Credentials {
   }
 
   /** Returns the API key with this hash and its agent. @throws Fault authentication_failed, rate_limited */
-  checkKey(ctx: Call, hash: string): Promise<KeyHolder> {
+  async checkKey(ctx: Call, hash: string): Promise<KeyHolder> {
     const wrong = new Fault("authentication_failed", WRONG_KEY);
-    return this.#attempt(addressOf(ctx), wrong, () => keyHolder(ctx, hash));
+    const { tenant, ...holder } = await this.#attempt(addressOf(ctx), wrong, () => keyHolder(ctx, hash));
+    // Not a guess: the key is right.
+    if (tenant.status === "suspended") throw tenantSuspended();
+    return holder;
   }
 
   /** Returns the person who signs in. @throws Fault authentication_failed, totp_required, forbidden, rate_limited */
@@ -104,19 +107,24 @@ function addressOf({ meta }: Call): string {
   return `address ${networkOf(meta.ip ?? "")}`;
 }
 
-/** Returns the key with this hash and its agent, if both and their tenant are valid. */
-async function keyHolder(ctx: Call, hash: string): Promise<KeyHolder | null> {
+/** Returns the key with this hash, its agent and tenant, if all are valid; the tenant may be suspended. */
+async function keyHolder(ctx: Call, hash: string): Promise<(KeyHolder & { tenant: TenantState }) | null> {
   const key = await ctx.call<KeyState | null, unknown>("keys.by_secret", { hash });
   if (!key) return null;
   const { tenant_id, agent_id } = key;
-  const [[agent], active] = await Promise.all([
+  const [[agent], tenant] = await Promise.all([
     ctx.call<AgentState[], unknown>("agents.get_many", { tenant_id, agent_ids: [agent_id] }),
-    activeTenants(ctx, [key]),
+    findTenant(ctx, tenant_id),
   ]);
-  return agent?.status === "active" && active.has(tenant_id) ? { key, agent } : null;
+  if (agent?.status !== "active" || !tenant) return null;
+  return tenant.status === "active" || tenant.status === "suspended" ? { key, agent, tenant } : null;
 }
 
-/** Returns the one user whose password matches, or null; an unknown tenant takes as long as a wrong password. */
+/**
+ * Returns the one user whose password matches, or null; an unknown tenant takes as long as a wrong password.
+ *
+ * @throws Fault authentication_failed if that user's tenant is suspended
+ */
 async function signIn(ctx: Call, { email, password, tenant_slug }: Login): Promise<UserState | null> {
   const slug = tenant_slug;
   const named = slug ? await ctx.call<TenantState | null, unknown>("tenants.by_slug", { slug }) : undefined;
@@ -124,8 +132,14 @@ async function signIn(ctx: Call, { email, password, tenant_slug }: Login): Promi
   const sought = { email, password, tenant_id };
   const users = await ctx.call<UserState[], unknown>("users.fitting_password", sought);
   const active = await activeTenants(ctx, users);
+  if (active.size === 0 && users.length === 1 && (await isSuspended(ctx, users[0] as UserState)))
+    throw tenantSuspended();
   const [user, ...others] = users.filter((each) => active.has(each.tenant_id));
   return user && others.length === 0 ? user : null;
+}
+
+async function isSuspended(ctx: Call, { tenant_id }: UserState): Promise<boolean> {
+  return (await findTenant(ctx, tenant_id))?.status === "suspended";
 }
 
 const WRONG_CODE =

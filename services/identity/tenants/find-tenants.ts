@@ -1,4 +1,5 @@
 import type { Context, ServiceBroker } from "moleculer";
+import { Fault } from "../../../lib/contract/faults.ts";
 import type { TenantState } from "./tenants.contract.ts";
 
 type Caller = Pick<Context | ServiceBroker, "call">;
@@ -18,4 +19,11 @@ export async function activeTenants(
   const tenant_ids = [...new Set(rows.map(({ tenant_id }) => tenant_id))];
   const tenants = await from.call<TenantState[], unknown>("tenants.get_many", { tenant_ids });
   return new Set(tenants.filter(({ status }) => status === "active").map(({ id }) => id));
+}
+
+/** Returns the fault for those whose key, token or password is right, and whose tenant is suspended. Nobody else gets it. */
+export function tenantSuspended(): Fault {
+  const message =
+    "The organisation is suspended by the operator of this service. Its data is kept: ask the operator to activate it, then sign in again.";
+  return new Fault("authentication_failed", message, { reason: "suspended" });
 }

@@ -7,7 +7,7 @@ import { newUuid } from "../../../lib/ids.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { Update } from "../../../storage/query.ts";
-import type { SearchPut } from "../../../storage/search/entry.ts";
+import type { SearchMissed, SearchPut } from "../../../storage/search/entry.ts";
 import { callerAccess } from "../../identity/agents/read-access.ts";
 import type { Runtime } from "../../runtime.ts";
 import { CiteModel } from "./cites.model.ts";
@@ -130,9 +130,10 @@ export class Memories {
     await Promise.all(
       pages.map(async (page) => {
         const put: SearchPut = { tenant_id, entries: page.map(toEntry) };
-        await ctx
-          .call("search.put", put, { timeout: PUT_TIMEOUT_MS })
-          .catch((err) => this.log.warn({ err }, "memories: the search index is updated later"));
+        await ctx.call("search.put", put, { timeout: PUT_TIMEOUT_MS }).catch(async (err) => {
+          this.log.warn({ err }, "memories: the search index is updated later");
+          await ctx.broadcast("search.missed", { tenant_id, kind: "memory" } satisfies SearchMissed);
+        });
       }),
     );
   }

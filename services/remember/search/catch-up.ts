@@ -16,7 +16,7 @@ import { owns, type View } from "./holders.ts";
 import type { ErasureDoc } from "./search.model.ts";
 
 /** Domain of each kind of entry: each offers `search_entries`. */
-const DOMAIN_OF: Record<SearchKind, string> = {
+export const DOMAIN_OF: Record<SearchKind, string> = {
   memory: "memories",
   chunk: "documents",
   handoff: "handoffs",
@@ -57,6 +57,8 @@ export class CatchUp {
   readonly #coverage: Coverage;
   /** Domains that a new index holds only in part. */
   readonly #partial = new Set<string>();
+  /** When changes did not get into the index, by domain and tenant, or by domain if it may be any tenant's. */
+  readonly #missed = new Map<string, number>();
   /** The nodes that there were when the last finished pass began. */
   #caughtUp: View | null = null;
 
@@ -91,6 +93,29 @@ export class CatchUp {
     return this.#caughtUp === null || !owns(this.#caughtUp, tenant_id);
   }
 
+  /** Notes that the index did not take changes: of a tenant, or in a pass over all. */
+  miss(domains: Iterable<string>, tenant_id = ""): void {
+    for (const domain of domains) this.#missed.set(`${domain} ${tenant_id}`, this.#deps.now());
+  }
+
+  /** Whether the index did not take changes of the tenant's entries of a kind, and no pass has fetched them since. */
+  misses(kind: SearchKind, tenant_id: string): boolean {
+    const domain = DOMAIN_OF[kind];
+    return this.#missed.has(`${domain} ${tenant_id}`) || this.#missed.has(`${domain} `);
+  }
+
+  /** How many tenants' kinds of entries lack changes. */
+  get missing(): number {
+    return this.#missed.size;
+  }
+
+  /** Returns up to when a domain's changes are in the index after a pass: perhaps another node's, if all share it. */
+  async #completeTo(domain: string, began: number): Promise<number> {
+    if (!this.#deps.index.isShared) return this.#isThere(domain) ? began : 0;
+    const cursor = await this.#cursor(domain);
+    return cursor?.id === "" ? cursor.changed_at : 0;
+  }
+
   /** Whether the nodes with an index changed: then `run` is due. */
   nodesChanged(): boolean {
     return this.#coverage.see(this.#deps.view());
@@ -98,7 +123,14 @@ export class CatchUp {
 
   /** Runs one pass over all domains, to the end of each. @returns whether there is more to fetch */
   async run(): Promise<boolean> {
-    if (this.#deps.index.isShared) return this.#runShared();
+    const began = this.#deps.now();
+    const more = this.#deps.index.isShared ? await this.#runShared() : await this.#runOwn();
+    for (const [key, at] of [...this.#missed])
+      if (at < (await this.#completeTo(key.split(" ")[0] as string, began))) this.#missed.delete(key);
+    return more;
+  }
+
+  async #runOwn(): Promise<boolean> {
     this.nodesChanged();
     this.#coverage.start();
     const { view } = this.#coverage;
@@ -152,7 +184,7 @@ export class CatchUp {
         after,
         limit: PAGE,
       });
-      for (const [id, own] of byTenant(entries)) await this.#deps.index.put(id, searchable(own));
+      for (const [id, own] of byTenant(entries)) await this.#put(domain, id, own);
       after = last;
       // Later changes are found by the next pass.
     } while (after && after.changed_at < began);
@@ -188,7 +220,7 @@ export class CatchUp {
       const { entries, last } = await this.#page(domain, { after, limit: PAGE });
       for (const [tenant_id, own] of byTenant(entries))
         if (this.#deps.index.isShared || this.#coverage.wants(domain, tenant_id))
-          await this.#deps.index.put(tenant_id, searchable(own));
+          await this.#put(domain, tenant_id, own);
       // A page of long entries has fewer than asked for: only an empty one is the last. Later changes are the next pass's.
       if (!last || last.changed_at >= began) break;
       if (last.changed_at < settled) await this.#setCursor(domain, last);
@@ -197,6 +229,14 @@ export class CatchUp {
     // Nothing older can still appear: the next pass begins there.
     await this.#setCursor(domain, { changed_at: settled, id: "" });
     this.#partial.delete(domain);
+  }
+
+  async #put(domain: string, tenant_id: string, entries: SearchEntry[]): Promise<void> {
+    await this.#deps.index.put(tenant_id, searchable(entries)).catch((err) => {
+      // The pass ends here: what it would have fetched is missing, too.
+      this.miss([domain]);
+      throw err;
+    });
   }
 
   async #cursor(domain: string): Promise<Position | null> {

@@ -22,6 +22,8 @@ interface Dependencies {
   isNew: boolean;
   /** Whether the latest changes may be missing: the tenant's owner has just changed. */
   isLate: boolean;
+  /** Whether the index did not take some changes. */
+  isBehind: boolean;
   queues: IndexQueues;
   reranking: Reranking | null;
 }
@@ -31,7 +33,7 @@ interface Dependencies {
  * is late or fails, and unrated if the reranker does.
  */
 export async function find(
-  { index, vectors, scale, now, isNew, isLate, queues, reranking }: Dependencies,
+  { index, vectors, scale, now, isNew, isLate, isBehind, queues, reranking }: Dependencies,
   share: Share,
   asked: SearchFind,
 ): Promise<SearchFound> {
@@ -74,6 +76,7 @@ export async function find(
     legs.isPartial ? "bm25, vector: the index is being loaded; only part of it was searched" : null,
     isNew ? "bm25, vector: the index is being built; only part of it was searched" : null,
     isLate ? "bm25, vector: the index has just been taken over, and the latest changes may be missing" : null,
+    isBehind ? "bm25, vector: the index could not be written, and the latest changes may be missing" : null,
     legs.isBuilding ? "vector: the index is being built" : null,
     reranked.reason,
   ];

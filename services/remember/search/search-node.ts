@@ -9,7 +9,7 @@ import { makeDirectory } from "../../../lib/files.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { nodesWith } from "../../../mixins/affinity.ts";
 import { Loop } from "../../../mixins/loop.ts";
-import { metrics, observeGauge } from "../../../observability/metrics.ts";
+import { metrics, observeGauge, observeValue } from "../../../observability/metrics.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Removal, Store } from "../../../storage/connection.ts";
 import {
@@ -17,12 +17,13 @@ import {
   type SearchFind,
   type SearchFound,
   type SearchKind,
+  type SearchMissed,
   type SearchPut,
   searchable,
 } from "../../../storage/search/entry.ts";
 import type { SearchIndex } from "../../../storage/search/local-index.ts";
 import type { Runtime } from "../../runtime.ts";
-import { CatchUp, tenantErasure } from "./catch-up.ts";
+import { CatchUp, DOMAIN_OF, tenantErasure } from "./catch-up.ts";
 import { CosineScale } from "./cosine-scale.ts";
 import { EmbeddingWork, KINDS, NEAR_DUPLICATE } from "./embedding-loop.ts";
 import { EmbeddingStore } from "./embedding-store.ts";
@@ -88,6 +89,14 @@ export class SearchNode {
     this.#catchUp = new CatchUp({ broker, index, ...record, now: store.now, view });
     await this.#catchUp.begin();
     health.remark("embedder", () => this.#embedderFault);
+    health.remark("search_index", () =>
+      this.#catchUp.missing ? "could not be written: searches may lack the latest changes" : null,
+    );
+    observeValue(
+      "search_index_behind",
+      "Tenants' kinds of entries whose latest changes the index did not take and has not fetched since",
+      () => this.#catchUp.missing,
+    );
     observeGauge("embed_gap", "Search entries without a vector", "of", async () => ({
       all: await this.#ownGap(),
     }));
@@ -97,7 +106,9 @@ export class SearchNode {
   start(): void {
     const { log } = this.#runtime;
     const pass = async () => {
+      const wasBehind = this.#catchUp.missing > 0;
       const more = await this.#catchUp.run();
+      if (wasBehind && this.#catchUp.missing === 0) log.info("search: the index is complete again");
       this.#embedding?.loop.nudge();
       return more;
     };
@@ -120,8 +131,21 @@ export class SearchNode {
 
   async put(ctx: Pick<Call<SearchPut>, "params" | "meta">): Promise<void> {
     const { tenant_id, entries } = ctx.params;
-    await this.#index.put(tenant_id, searchable(entries), this.#queues.writing(shareOf(tenant_id, ctx)));
+    const kinds = new Set(entries.map(({ kind }) => kind));
+    const queue = this.#queues.writing(shareOf(tenant_id, ctx));
+    await this.#index.put(tenant_id, searchable(entries), queue).catch((err) => {
+      for (const kind of kinds) this.missed({ tenant_id, kind });
+      throw err;
+    });
     this.#embedding?.loop.nudge();
+  }
+
+  /** Marks searches until the catch-up has fetched changes that the index did not take, or that did not reach it. */
+  missed({ tenant_id, kind }: SearchMissed): void {
+    if (!this.#catchUp) return;
+    if (this.#catchUp.missing === 0)
+      this.#runtime.log.warn("search: the index lacks changes: searches are marked until it has them");
+    this.#catchUp.miss([DOMAIN_OF[kind]], tenant_id);
   }
 
   find(ctx: Pick<Call<SearchFind>, "params" | "meta">): Promise<SearchFound> {
@@ -137,8 +161,10 @@ export class SearchNode {
     const { kind, tenant_id } = params;
     const isNew = this.#catchUp.isPartial(kind, tenant_id);
     const isLate = this.#catchUp.isLate(tenant_id);
+    const isBehind = this.#catchUp.misses(kind, tenant_id);
     if (this.#catchUp.ask(kind, tenant_id)) this.#catchingUp?.nudge();
-    return find({ ...parts, now: this.#runtime.store.now, isNew, isLate }, shareOf(tenant_id, ctx), params);
+    const state = { now: this.#runtime.store.now, isNew, isLate, isBehind };
+    return find({ ...parts, ...state }, shareOf(tenant_id, ctx), params);
   }
 
   /** Drops entries on every node; returns how many vectors and chunks there were. */

@@ -1,6 +1,6 @@
 import { keyedBy } from "../../../mixins/affinity.ts";
-import type { SearchDrop, SearchFind, SearchPut } from "../../../storage/search/entry.ts";
-import { idempotent, internal, type ServiceFactory } from "../../runtime.ts";
+import type { SearchDrop, SearchFind, SearchMissed, SearchPut } from "../../../storage/search/entry.ts";
+import { event, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
 import { SearchNode } from "./search-node.ts";
 
 interface OfTenant {
@@ -36,6 +36,7 @@ export const searchService: ServiceFactory = (runtime) => {
       "$broker.started": () => node.start(),
       "$services.changed": () => node.nodesChanged(),
       "$node.disconnected": () => node.nodesChanged(),
+      "search.missed": event<SearchMissed>((missed) => node.missed(missed)),
     },
 
     started() {

@@ -25,7 +25,7 @@ import { Progress } from "./health/progress.ts";
 import { notifyReady, type Ready } from "./notify.ts";
 import { nextDeliveries, POLL_TIMEOUT_MS, pollDeliveries, settleAndReceive } from "./poll.ts";
 import { type AgentsOfTenant, findReadyAgents } from "./ready-agents.ts";
-import { type Received, type ReceiveRequest, RequestQueues } from "./receive.ts";
+import { RECHECK_MS, type Received, type ReceiveRequest, RequestQueues } from "./receive.ts";
 import type { Loaded } from "./recent-events.ts";
 import { Replays } from "./replay.ts";
 import { type Outcomes, Settlements } from "./settle.ts";
@@ -37,7 +37,6 @@ const DUE_MS = 250;
 const RELAY_MS = 1000;
 const RETIRE_MS = 60_000;
 const AHEAD_MS = 60_000;
-const RECHECK_MS = 10_000;
 const FLUSH_MS = 5_000;
 /** As long as a stream waits, plus the time to answer. */
 const CLAIM_TIMEOUT_MS = (contract.STREAM_WAIT_SECONDS + 30) * 1000;

@@ -43,8 +43,10 @@ interface WaitingRequest {
 
 /** One agent's requests on this node: claims run one at a time, and streams share one count of deliveries in flight. */
 class AgentQueue extends Actor {
-  /** The `version` at which a claim last left nothing behind. */
+  /** The `version` at which a claim last left nothing behind, or a recheck found nothing. */
   drained = -1;
+  /** When that was, on the clock of `performance.now()`. */
+  drainedAt = Number.NEGATIVE_INFINITY;
   /** Lease and its end in ms, by delivery on a stream. */
   readonly inFlight = new Map<string, Held & { until: number }>();
   /** Number of rows reserved for waiting requests. */
@@ -99,6 +101,12 @@ class AgentQueue extends Actor {
 
 /** Agents per query of `recheck`. */
 const CHUNK = 1000;
+/** Between two looks for deliveries whose wake-up was lost. */
+export const RECHECK_MS = 10_000;
+/** How long an agent without deliveries needs no look when its next request begins. */
+const EMPTY_MS = 1.5 * RECHECK_MS;
+/** Timers may be early by a part of this. */
+const TIMER_MS = 2;
 /** Time between claims where another node has become the agent's owner: wake-ups go there. */
 const MOVED_RECHECK_MS = 1_000;
 
@@ -114,6 +122,8 @@ export class RequestQueues {
   /** Requests that may wait, by their `cancel_key`. */
   readonly #cancellable = new Map<string, AbortController>();
   readonly #waiting = new Set<ReceiveRequest>();
+  /** When it was last seen that agents without a request have no deliveries; forgotten with their wake-ups. */
+  readonly #empty = new Map<string, number>();
   #stopping = false;
 
   /** @param isOwn whether this node owns an agent's queue now */
@@ -133,7 +143,10 @@ export class RequestQueues {
       const cancel = new AbortController();
       if (request.wait_ms > 0) this.#cancellable.set(request.cancel_key, cancel);
       try {
-        return await this.#claimOrWait(queue, request, cancel);
+        const received = await this.#claimOrWait(queue, request, cancel, this.#recall(queue, request));
+        if (received.deliveries.length === 0 && this.#isDrained(queue, request))
+          this.#empty.set(request.agent_id, queue.drainedAt);
+        return received;
       } finally {
         if (this.#cancellable.get(request.cancel_key) === cancel)
           this.#cancellable.delete(request.cancel_key);
@@ -141,21 +154,43 @@ export class RequestQueues {
     });
   }
 
+  /** A poll that follows another one knows what that one saw: it waits without a look, as `recheck` comes soon. */
+  #recall(queue: AgentQueue, request: ReceiveRequest): boolean {
+    const at = this.#empty.get(request.agent_id);
+    this.#empty.delete(request.agent_id);
+    if (at === undefined || request.wait_ms < RECHECK_MS || performance.now() - at > EMPTY_MS) return false;
+    Object.assign(queue, { drained: queue.version, drainedAt: at });
+    return this.#isDrained(queue, request);
+  }
+
+  /** Whether there is nothing for the agent, unless a wake-up was lost. */
+  #isDrained(queue: AgentQueue, { agent_id, settling }: ReceiveRequest): boolean {
+    return queue.drained === queue.version && !settling?.ids.size && this.#isOwn(agent_id);
+  }
+
   /** Cancels the request with this key: its caller disconnected. */
   cancel(key: string): void {
     this.#cancellable.get(key)?.abort();
   }
 
-  async #claimOrWait(queue: AgentQueue, request: ReceiveRequest, cancel: AbortController): Promise<Received> {
+  /** @param isEmpty whether there is nothing to claim at first */
+  async #claimOrWait(
+    queue: AgentQueue,
+    request: ReceiveRequest,
+    cancel: AbortController,
+    isEmpty: boolean,
+  ): Promise<Received> {
     const { signal: cancelled } = cancel;
     const deadline = performance.now() + request.wait_ms;
     const wake = () => queue.wake();
     cancelled.addEventListener("abort", wake, { once: true });
-    for (let woken = false; ; ) {
+    for (let woken = false, skips = isEmpty; ; skips = false) {
       const waiter = queue.arm();
       try {
         const { version } = queue;
-        const claimed = await queue.run(() => this.#claim(queue, request, woken, cancelled));
+        const claimed: Pick<Received, "deliveries" | "larger"> = skips
+          ? { deliveries: [] }
+          : await queue.run(() => this.#claim(queue, request, woken, cancelled));
         // Whatever was claimed; a request that cannot settle waits no longer.
         request.settling?.write().catch(() => cancel.abort());
         const left = deadline - performance.now();
@@ -169,6 +204,8 @@ export class RequestQueues {
         this.#waiting.delete(request);
         if (reserved.length > 0) return { deliveries: reserved, stopping: this.#stopping };
         woken = queue.version !== version;
+        const isOver = deadline - performance.now() < TIMER_MS;
+        if (isOver && this.#isDrained(queue, request)) return { deliveries: [], stopping: this.#stopping };
       } finally {
         waiter.disarm();
       }
@@ -189,7 +226,7 @@ export class RequestQueues {
     if (limit === 0) return nothing;
     const { version } = queue;
     const claimed = await this.#claims.claim({ ...request, limit });
-    if (claimed.drained) queue.drained = version;
+    if (claimed.drained) Object.assign(queue, { drained: version, drainedAt: performance.now() });
     queue.addInFlight(request, claimed.deliveries);
     return claimed;
   }
@@ -198,6 +235,8 @@ export class RequestQueues {
    * Wakes waiting requests for which there are deliveries, in case a wake-up between nodes was lost: one query for all.
    */
   async recheck(find: (agents: AgentsOfTenant[]) => Promise<ReadyAgents>): Promise<false> {
+    const now = performance.now();
+    for (const [agent_id, at] of this.#empty) if (now - at > EMPTY_MS) this.#empty.delete(agent_id);
     const able = [...this.#waiting].filter((request) => this.#hasCapacity(request));
     for (let at = 0; at < able.length; at += CHUNK) {
       let rest = able.slice(at, at + CHUNK);
@@ -207,6 +246,10 @@ export class RequestQueues {
         for (const agent_id of found) this.wake(agent_id);
         rest = rest.filter(({ agent_id }) => !found.has(agent_id));
         more = ready.more && rest.length > 0;
+      }
+      for (const { agent_id } of rest) {
+        const queue = this.#queues.peek(agent_id);
+        if (queue && queue.drained === queue.version) queue.drainedAt = now;
       }
     }
     return false;
@@ -289,11 +332,13 @@ export class RequestQueues {
   }
 
   wake(agent_id: string): void {
+    this.#empty.delete(agent_id);
     this.#queues.peek(agent_id)?.wake();
   }
 
   /** Wakes requests whose agents have another owner now, so that they look at the record more often. */
   recheckMoved(): void {
+    this.#empty.clear();
     for (const agent_id of this.#queues.keys()) if (!this.#isOwn(agent_id)) this.wake(agent_id);
   }
 

@@ -25,6 +25,15 @@ export function isSystemic(err: unknown): boolean {
   return retryable === true || isStoreLost(err) || String(code).includes("SQLITE");
 }
 
+/** Returns what such an error waits for, for the operator. */
+export function missingFor(err: unknown): string {
+  if (isStoreLost(err)) return "the database, which cannot be reached or written to";
+  const { action } = ((err as { data?: unknown }).data ?? {}) as { action?: string };
+  return action
+    ? `the service ${action.split(".")[0]}, which does not answer`
+    : "other services, which are busy";
+}
+
 /** Records an event's own failure: it is due again after a delay, or parked after the last retry. */
 export async function retryLater(deps: FailureDeps, entry: Entry, err: Error): Promise<void> {
   const { events, store } = deps;

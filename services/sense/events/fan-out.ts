@@ -10,7 +10,7 @@ import type { RecentEvents } from "../deliveries/recent-events.ts";
 import type { Arrivals } from "./arrivals.ts";
 import { deliver } from "./deliver.ts";
 import type { EventDoc, Publication } from "./events.model.ts";
-import { isSystemic, park, releaseLeases, retryLater } from "./fan-out-failure.ts";
+import { isSystemic, missingFor, park, releaseLeases, retryLater } from "./fan-out-failure.ts";
 import { type Entry, FanOutQueue } from "./fan-out-queue.ts";
 import { FanOutStamps } from "./fan-out-stamps.ts";
 import { FanOutSweep, LEASE_MS, leaseEnd, toEntry } from "./fan-out-sweep.ts";
@@ -72,6 +72,8 @@ export class FanOut {
   #state: "stopped" | "running" | "paused" = "stopped";
   #pauseTimer: NodeJS.Timeout | undefined;
   #pauseMs = SHORTEST_PAUSE_MS;
+  /** What the pause waits for. */
+  #missing = "";
   /** Shares batches among tenants. */
   readonly #turns = resourceQueue("fan_out", TURNS);
   /** Tenants that wait for the turn of their next batch. */
@@ -142,7 +144,7 @@ export class FanOut {
   get trouble(): string | null {
     if (this.#state === "stopped") return "not running";
     return this.#state === "paused" && this.#pauseMs > TROUBLING_PAUSE_MS
-      ? "waiting for services that do not respond"
+      ? `waiting for ${this.#missing}`
       : null;
   }
 
@@ -245,6 +247,7 @@ export class FanOut {
     const [first] = rest as [Entry];
     if (isSystemic(err)) {
       this.#queue.putBack(rest);
+      this.#missing = missingFor(err);
       this.#pause();
     } else if (rest.length > 1) {
       for (const entry of rest) await this.#process([entry]);

@@ -4,7 +4,7 @@ import { notFound } from "../../../lib/contract/faults.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { guardedWrite } from "../../../storage/guarded-write.ts";
-import type { SearchDrop, SearchPut } from "../../../storage/search/entry.ts";
+import type { SearchDrop, SearchMissed, SearchPut } from "../../../storage/search/entry.ts";
 import type { EraseContent } from "../../erasers.ts";
 import type { Runtime } from "../../runtime.ts";
 import { type HandoffDoc, HandoffModel, toEntry } from "./handoffs.model.ts";
@@ -17,7 +17,7 @@ const ERASED_AT_ONCE = 200;
 const REAPED_AT_ONCE = 100;
 
 /** Calls other services: a context, or the broker in loops. */
-type Calls = Pick<RequestContext, "call">;
+type Calls = Pick<RequestContext, "call" | "broadcast">;
 
 type Log = Pick<Runtime["log"], "warn">;
 
@@ -74,8 +74,10 @@ export class Handoffs {
 
   async updateSearch(ctx: Calls, doc: HandoffDoc): Promise<void> {
     const put: SearchPut = { tenant_id: doc.tenant_id, entries: [toEntry(doc)] };
-    await ctx.call("search.put", put, { timeout: PUT_TIMEOUT_MS }).catch((err) => {
+    await ctx.call("search.put", put, { timeout: PUT_TIMEOUT_MS }).catch(async (err) => {
       this.#log.warn({ err, handoff_id: doc._id }, "handoffs: the search index is updated later");
+      const missed: SearchMissed = { tenant_id: doc.tenant_id, kind: "handoff" };
+      await ctx.broadcast("search.missed", missed);
     });
   }
 

@@ -157,7 +157,7 @@ export function toFault(err: unknown): Fault {
     }[];
     if (first) return new Fault(first.type, first.message, first.details);
   }
-  if (isUnreached(err)) return unavailable("The service is not ready. Retry in 1 s.");
+  if (isUnreached(err)) return unreached(data);
   if (name === "QueueIsFullError") return unavailable("The service is busy. Retry in 1 s.");
   if (isStoreLost(err))
     return unavailable("The database cannot be reached or written to right now. Retry in 1 s.");
@@ -165,4 +165,13 @@ export function toFault(err: unknown): Fault {
     "internal_error",
     "The service failed unexpectedly. Retry with the same Idempotency-Key; if it fails again, report the request_id.",
   );
+}
+
+/** @param data of Moleculer's errors for a call that no node has answered */
+function unreached(data: unknown): Fault {
+  const { action } = (data ?? {}) as { action?: string };
+  const service = action?.split(".")[0];
+  if (!service) return unavailable("The service is not ready. Retry in 1 s.");
+  const message = `The service ${service} cannot be reached: no node runs it, or the node does not answer. Retry in 1 s.`;
+  return unavailable(message, 1, { service });
 }

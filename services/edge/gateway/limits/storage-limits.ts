@@ -12,10 +12,10 @@ const RETRY_AFTER_SECONDS = 30;
  *
  * @throws Fault service_unavailable
  */
-export function requireSpace(op: Operation, disk: Pick<DiskWatch, "low">): void {
+export function requireSpace(op: Operation, disk: Pick<DiskWatch, "refusesWrites">): void {
   const { method, action, stream, reads } = op;
-  if (!disk.low || stream || reads || method === "GET" || method === "DELETE" || action.startsWith("auth."))
-    return;
+  if (!disk.refusesWrites || stream || reads) return;
+  if (method === "GET" || method === "DELETE" || action.startsWith("auth.")) return;
   throw unavailable(
     "The disk is nearly full. Writes are refused until the operator frees space.",
     RETRY_AFTER_SECONDS,
