@@ -6,6 +6,8 @@ import {
   integer,
   integers,
   isServiceLink,
+  key,
+  keys,
   list,
   readSetting,
   type Setting,
@@ -71,23 +73,24 @@ export const SETTINGS = {
       "With TLS: `rediss`. With credentials: `USER:PASSWORD@` before the first host. Without it, or while it is unavailable, each " +
       "node counts its own requests.",
   ),
-  SECRET_KEY: {
-    kind: "key",
-    default: null,
-    means:
-      "Key that encrypts stored secrets: 32 bytes in base64. Required with `MONGO_URL`. Default: a key generated and stored in `DATA_DIR`.",
-    secret: true,
-  } as Setting<string | null>,
+  SECRET_KEY: key(
+    "Key that encrypts stored secrets: 32 bytes in base64. Required with `MONGO_URL`. Default: a key generated and stored in `DATA_DIR`.",
+  ),
+  SECRET_KEY_FALLBACKS: keys(
+    "Keys that decrypt stored secrets but encrypt none, comma-separated: former ones, and the next one before all nodes have it (docs/runbooks/key-leaked.md).",
+  ),
   OPERATOR_TOKEN: text(
     null,
-    "Bearer token for the operator's routes (`/tenants`). Without it they return 404.",
+    "Bearer token for the operator's routes (`/tenants`, `/rotation`). Without it they return 404.",
     SECRET,
   ),
+  OPERATOR_TOKEN_FALLBACKS: list([], "Tokens that count as `OPERATOR_TOKEN` too, comma-separated.", SECRET),
   METRICS_TOKEN: text(
     null,
     "Bearer token for `/metrics`. Without it, only requests from loopback with a loopback `Host` can read it.",
     SECRET,
   ),
+  METRICS_TOKEN_FALLBACKS: list([], "Tokens that count as `METRICS_TOKEN` too, comma-separated.", SECRET),
 
   PASSWORD_SIGN_IN: flag(
     true,
@@ -296,12 +299,10 @@ export const SETTINGS = {
     false,
     "Whether push endpoints can resolve to loopback, link-local and private addresses.",
   ),
-
   OAUTH_ALLOW_PRIVATE: flag(
     false,
     "Whether metadata documents of OAuth clients can be on loopback, link-local and private addresses.",
   ),
-
   CONNECTOR_ALLOW_PRIVATE: flag(
     false,
     "Whether connectors can reach brokers on loopback, link-local and private addresses.",
@@ -321,7 +322,6 @@ export const SETTINGS = {
   EMBEDDER_QUERY_PREFIX: text(null, 'Text that the model expects before a query: "query: " for e5.'),
   EMBEDDER_TEXT_PREFIX: text(null, 'Text that the model expects before a searched text: "passage: " for e5.'),
   EMBEDDER_DIMENSIONS: integer(0, "Components of a vector to request; 0: the model's own number.", 0, 8192),
-
   RERANKER_URL: web(
     "Service that rates the 50 best results of a search, by the `/rerank` protocol of text-embeddings-inference, Jina, " +
       "Cohere, vLLM and llama.cpp: its URL, or the full URL of its `rerank` endpoint. Default: none.",
@@ -364,6 +364,9 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       "MONGO_URL needs SECRET_KEY, the same on every node. Create one with `openssl rand -base64 32`.",
     );
   }
+  for (const name of ["SECRET_KEY", "OPERATOR_TOKEN", "METRICS_TOKEN"] as const)
+    if (config[`${name}_FALLBACKS`].length && !config[name])
+      throw new ConfigError(`${name}_FALLBACKS is set, but ${name} is not: set it to what replaces them.`);
   if (config.SEARCH === "atlas" && !config.MONGO_URL) {
     throw new ConfigError("SEARCH is atlas, but MONGO_URL is not set: give an Atlas deployment's address.");
   }

@@ -5,7 +5,7 @@ import { write } from "../packages/client/cli/colour.ts";
 import { COMMANDS } from "./admin/commands.ts";
 import { openTarget } from "./admin/open.ts";
 import { AdminError } from "./admin/target.ts";
-import { COMMON, ownOptions, refuseMore, type Typed } from "./admin/typed.ts";
+import { COMMON, ownFlags, ownOptions, refuseMore, type Typed } from "./admin/typed.ts";
 
 /** The operator's command line: uses the server if it runs, and otherwise its store. */
 async function main(args: string[]): Promise<void> {
@@ -36,12 +36,21 @@ async function passwordIn(file: string | undefined): Promise<string | undefined>
 function readCommand(args: string[]): { name: string; typed: Typed; wantsHelp: boolean } {
   const names = [...COMMON, ...Object.values(COMMANDS).flatMap(ownOptions)];
   const valued = names.map((name) => [name, { type: "string" as const }] as const);
-  const options = { ...Object.fromEntries(valued), help: { type: "boolean", short: "h" } as const };
+  const flags = Object.values(COMMANDS)
+    .flatMap(ownFlags)
+    .map((name) => [name, { type: "boolean" as const }] as const);
+  const help = { help: { type: "boolean", short: "h" } as const };
+  const options = { ...Object.fromEntries(valued), ...Object.fromEntries(flags), ...help };
   try {
     const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
     const { help: isAsked = false, ...given } = values;
     const name = positionals.slice(0, 2).join(" ");
-    const typed = { options: given as Typed["options"], words: positionals.slice(2) };
+    const set = Object.entries(given).filter(([, value]) => value === true);
+    const typed = {
+      options: given as Typed["options"],
+      flags: new Set(set.map(([flag]) => flag)),
+      words: positionals.slice(2),
+    };
     return { name, typed, wantsHelp: Boolean(isAsked) || name === "" || name === "help" };
   } catch (err) {
     throw new AdminError((err as Error).message);
@@ -56,8 +65,8 @@ function help(): string {
 
 ${lines.join("")}
 Commands for users, agents, keys and connectors apply to the tenant --tenant SLUG (default: "default"). Set DATA_DIR (or
-MONGO_URL and SECRET_KEY) as for the server. While the server runs, commands for tenants need OPERATOR_TOKEN; the others
-need an admin's --email and --password-file. Defaults come from credentials.json in DATA_DIR: the first admin, and the
+MONGO_URL and SECRET_KEY) as for the server. While the server runs, commands for tenants and rotate need OPERATOR_TOKEN; the
+others need an admin's --email and --password-file. Defaults come from credentials.json in DATA_DIR: the first admin, and the
 server's address for --url.
 `;
 }

@@ -9,6 +9,7 @@ import { type Observability, startObservability } from "../observability/start.t
 import { monitorServer } from "../services/edge/gateway/observe/monitor-server.ts";
 import { type HttpServer, ListenError } from "../services/edge/gateway/server.ts";
 import { newHostResolver } from "../services/host-resolver.ts";
+import { SecretKeys, showKeys } from "../services/identity/rotation/secret-keys.ts";
 import { type Credentials, ensureFirstTenant } from "../services/identity/tenants/first-start.ts";
 import { CORE_SERVICES, serviceFactories } from "../services/index.ts";
 import { MODELS } from "../services/models.ts";
@@ -36,7 +37,7 @@ async function main(): Promise<void> {
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
   const config = readConfig();
   const store = await openStore(config);
-  const secrets = await openSecretBox(config.SECRET_KEY, config.DATA_DIR);
+  const secrets = await openSecretBox(config);
   const observability = await startObservability(config, store);
   store.onFatal((err) => {
     observability.log.fatal({ err }, "the store failed");
@@ -60,6 +61,8 @@ async function main(): Promise<void> {
   }
   await store.ready();
   if (process.argv.includes("--migrate")) return endMigration(store);
+  showKeys(broker, secrets);
+  await new SecretKeys(runtime).require();
   usage.start((err) => observability.log.warn({ err }, "storage usage could not be measured"));
   traffic.start((err) => observability.log.warn({ err }, "some counts of traffic were lost"));
   const monitor = broker.getLocalService("gateway") ? null : monitorServer(runtime);

@@ -1,7 +1,17 @@
 import { compile as compileProxies } from "proxy-addr";
 import { credentialsFault } from "./http/address-credentials.ts";
 
-type Kind = "text" | "integer" | "integers" | "boolean" | "url" | "servers" | "list" | "proxies" | "key";
+type Kind =
+  | "text"
+  | "integer"
+  | "integers"
+  | "boolean"
+  | "url"
+  | "servers"
+  | "list"
+  | "proxies"
+  | "key"
+  | "keys";
 
 /** A setting. */
 export interface Setting<T> {
@@ -33,8 +43,12 @@ export const servers = (pattern: RegExp, description: string, means: string) =>
   >;
 export const flag = (fallback: boolean, means: string) =>
   ({ kind: "boolean", default: fallback, means }) as Setting<boolean>;
-export const list = (fallback: readonly string[], means: string) =>
-  ({ kind: "list", default: fallback, means }) as Setting<readonly string[]>;
+export const list = (fallback: readonly string[], means: string, more: { secret?: boolean } = {}) =>
+  ({ kind: "list", default: fallback, means, ...more }) as Setting<readonly string[]>;
+export const key = (means: string) =>
+  ({ kind: "key", default: null, means, secret: true }) as Setting<string | null>;
+export const keys = (means: string) =>
+  ({ kind: "keys", default: [], means, secret: true }) as Setting<readonly string[]>;
 export const integer = (fallback: number, means: string, min: number, max: number) =>
   ({ kind: "integer", default: fallback, means, min, max }) as Setting<number>;
 export const integers = (fallback: readonly number[], means: string, min: number, max: number) =>
@@ -82,12 +96,18 @@ export function readSetting(name: string, setting: Setting<unknown>, given: stri
             "IP addresses, ranges such as 10.0.0.0/8, or loopback, linklocal or uniquelocal, comma-separated",
           );
     case "key":
-      return Buffer.from(given, "base64").length === KEY_BYTES ? given : fail(`${KEY_BYTES} bytes in base64`);
+      return isKey(given) ? given : fail(`${KEY_BYTES} bytes in base64`);
+    case "keys":
+      return readList(given).every(isKey)
+        ? readList(given)
+        : fail(`keys of ${KEY_BYTES} bytes in base64, comma-separated`);
     case "text":
       if (setting.oneOf && !setting.oneOf.includes(given)) fail(`one of ${setting.oneOf.join(", ")}`);
       return given;
   }
 }
+
+const isKey = (given: string) => Buffer.from(given, "base64").length === KEY_BYTES;
 
 /** @throws ConfigError, which never repeats the value, for credentials that can be read in several ways */
 function requireClear(name: string, given: string): void {

@@ -133,8 +133,9 @@ function standardError(): { write(line: string): void } {
 }
 
 /** Matches the configuration's secrets as they appear in JSON, and everything that looks like a secret. */
-function secretPattern({ SECRET_KEY, OPERATOR_TOKEN, METRICS_TOKEN }: Config): RegExp {
-  const given = [SECRET_KEY, OPERATOR_TOKEN, METRICS_TOKEN].filter((value) => value !== null);
+function secretPattern(config: Config): RegExp {
+  const names = ["SECRET_KEY", "OPERATOR_TOKEN", "METRICS_TOKEN"] as const;
+  const given = names.flatMap((name) => [config[name] ?? [], config[`${name}_FALLBACKS`]].flat());
   const inJson = given
     .filter(({ length }) => length >= LEAST_SECRET)
     .map((value) => JSON.stringify(value).slice(1, -1));

@@ -11,6 +11,7 @@ import { consentOperations } from "./identity/oauth/consent.contract.ts";
 import { oauthOperations } from "./identity/oauth/oauth.contract.ts";
 import { onboardingOperations } from "./identity/onboarding/onboarding.contract.ts";
 import { projectsOperations } from "./identity/projects/projects.contract.ts";
+import { rotationOperations } from "./identity/rotation/rotation.contract.ts";
 import { teamsOperations } from "./identity/teams/teams.contract.ts";
 import { tenantsOperations } from "./identity/tenants/tenants.contract.ts";
 import { usersOperations } from "./identity/users/users.contract.ts";
@@ -93,6 +94,7 @@ export const operations: readonly Operation[] = withRepresentations(
     outputSearchOperations,
     projectsOperations,
     relationshipsOperations,
+    rotationOperations,
     artifactOperations,
     offerOperations,
     runOperations,

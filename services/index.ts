@@ -12,6 +12,7 @@ import { keysService } from "./identity/keys/keys.service.ts";
 import { oauthService } from "./identity/oauth/oauth.service.ts";
 import { onboardingService } from "./identity/onboarding/onboarding.service.ts";
 import { projectsService } from "./identity/projects/projects.service.ts";
+import { rotationService } from "./identity/rotation/rotation.service.ts";
 import { teamsService } from "./identity/teams/teams.service.ts";
 import { tenantsService } from "./identity/tenants/tenants.service.ts";
 import { usersService } from "./identity/users/users.service.ts";
@@ -46,7 +47,8 @@ export const serviceFactories: Record<string, ServiceFactory | ServiceFactory[]>
   a2a_tasks: a2aTasksService,
   agents: agentsService,
   audit: auditService,
-  auth: authService,
+  // The keys of tokens and secrets are replaced where tokens are issued.
+  auth: [authService, rotationService],
   blobs: blobsService,
   bundles: bundlesService,
   channels: channelsService,

@@ -10,6 +10,7 @@ import { KeyModel } from "./identity/keys/keys.model.ts";
 import { ClientModel, DeviceModel, GrantModel } from "./identity/oauth/oauth.model.ts";
 import { OnboardingModel } from "./identity/onboarding/onboarding.model.ts";
 import { ProjectModel } from "./identity/projects/projects.model.ts";
+import { SecretKeyModel } from "./identity/rotation/rotation.model.ts";
 import { TeamModel } from "./identity/teams/teams.model.ts";
 import { TenantModel } from "./identity/tenants/tenants.model.ts";
 import { UserModel } from "./identity/users/users.model.ts";
@@ -72,6 +73,7 @@ export const MODELS: readonly AnyModel[] = [
   GrantModel,
   OnboardingModel,
   ProjectModel,
+  SecretKeyModel,
   TeamModel,
   TenantModel,
   UserModel,

@@ -1,11 +1,15 @@
 import type { Binary, Document } from "mongodb";
 import { Schema } from "mongoose";
+import type { Sealed } from "../lib/crypto/secrets.ts";
 
 /** Fields of every stored document. */
 export interface TenantDocument {
   _id: string;
   tenant_id: string;
 }
+
+/** The tenant of rows that belong to none. */
+export const INSTALLATION = "installation";
 
 /** The driver's type of a document, after `Where` and `Update` have checked the arguments. */
 export type Row = TenantDocument & Document;
@@ -98,7 +102,7 @@ export type LargeKeys<T> = typeof LARGE extends keyof T
 
 const field = <T, Optional extends boolean = false>(definition: unknown) => definition as Field<T, Optional>;
 
-export const string = <T extends string = string>() => field<T>(String);
+export const string = <T extends string = string>() => field<T extends Sealed ? never : T>(String);
 export const number = () => field<number>(Number);
 export const boolean = () => field<boolean>(Boolean);
 export const date = () => field<Date>(Date);
@@ -111,6 +115,38 @@ export const array = <T>(of: Field<T>) => field<T[]>([of]);
 export const subdocuments = <F extends Fields>(fields: F) =>
   field<FieldTypes<F>[]>([{ _id: false, ...fields }]);
 
+/** A subdocument without an id. */
+export const subdocument = <F extends Fields>(fields: F) => field<FieldTypes<F>>(fields);
+/**
+ * A text that a `SecretBox` has sealed. Only values of these fields open, so that a new key reaches all of them.
+ *
+ * @param place returns the place that a row's text is sealed for
+ */
+export const sealed = (place: SealedField["place"]) => field<Sealed>({ type: String, sealed: { place } });
+/** A text that is sealed in the rows with the field `only`, and plain in others. */
+export const sealedWith = (only: string, place: SealedField["place"]) =>
+  field<string>({ type: String, sealed: { place, only } });
+
+/** A path of sealed texts, through arrays too, and their place by the row's id. */
+export interface SealedField {
+  path: string;
+  place: (row_id: string) => string;
+  only?: string;
+}
+
+/** Returns the sealed fields of a schema. */
+export function sealedFields(schema: { obj: object }): SealedField[] {
+  return Object.entries(schema.obj).flatMap(([name, value]) => sealedIn(name, value));
+}
+
+function sealedIn(path: string, given: unknown): SealedField[] {
+  const [definition] = [given].flat();
+  if (Object.getPrototypeOf(definition) !== Object.prototype) return [];
+  const { sealed, type } = definition as { sealed?: Omit<SealedField, "path">; type?: unknown };
+  if (type !== undefined) return sealed ? [{ path, ...sealed }] : [];
+  return Object.entries(definition as object).flatMap(([name, value]) => sealedIn(`${path}.${name}`, value));
+}
+
 /** Null without a value. */
 export const nullable = <T, L extends boolean>(of: Field<T, false, L>) =>
   of as unknown as Field<T | null, false, L>;
@@ -121,7 +157,8 @@ export const optional = <T, L extends boolean>(of: Field<T, false, L>) => of as 
  * A field whose size callers choose: more than some kilobytes in a row. Reads of several rows must then leave it out or
  * have a budget (`TenantCollection.find`).
  */
-export const large = <T>(of: Field<T>) => ({ type: of, large: true }) as unknown as Field<T, false, true>;
+export const large = <T>(of: Field<T>) =>
+  ({ ...("type" in of ? of : { type: of }), large: true }) as unknown as Field<T, false, true>;
 
 /** Returns the names of a schema's large fields. */
 export function largeFields(schema: { paths: Record<string, { options: { large?: boolean } }> }): string[] {

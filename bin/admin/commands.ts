@@ -1,6 +1,11 @@
 import { createAgent, listAgents } from "../../services/identity/agents/agents.contract.ts";
 import { createKey, listKeys, revokeKey } from "../../services/identity/keys/keys.contract.ts";
 import {
+  dropFallbacks,
+  readRotation,
+  rotateKeys,
+} from "../../services/identity/rotation/rotation.contract.ts";
+import {
   createTenant,
   eraseTenant,
   listTenants,
@@ -56,6 +61,21 @@ export const COMMANDS: Record<string, Command> = {
       if (option(typed, "confirm") !== slug)
         throw new AdminError(`--confirm: expected "${slug}", the slug of the tenant to erase.`);
       return target.call(eraseTenant, { tenant_id: id });
+    },
+  },
+  rotate: {
+    takes: "[--keys secret,signing] [--at-once] [--status] [--finish]",
+    does: "Replace the installation's keys; shows them; removes the former ones",
+    run: (target, { options: { keys }, flags }) => {
+      const asked = [keys !== undefined || flags.has("at-once"), flags.has("status"), flags.has("finish")];
+      if (asked.filter(Boolean).length > 1)
+        throw new AdminError("Give one of --status, --finish, or what to replace with --keys and --at-once.");
+      if (flags.has("status")) return target.call(readRotation, {});
+      if (flags.has("finish")) return target.call(dropFallbacks, {});
+      return target.call(rotateKeys, {
+        ...(keys !== undefined && { keys: keys.split(",") }),
+        at_once: flags.has("at-once"),
+      });
     },
   },
   "users create": {

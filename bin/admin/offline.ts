@@ -13,6 +13,8 @@ import { agentsService } from "../../services/identity/agents/agents.service.ts"
 import { auditService } from "../../services/identity/audit/audit.service.ts";
 import { authService } from "../../services/identity/auth/auth.service.ts";
 import { keysService } from "../../services/identity/keys/keys.service.ts";
+import { rotationService } from "../../services/identity/rotation/rotation.service.ts";
+import { SecretKeys } from "../../services/identity/rotation/secret-keys.ts";
 import { teamsService } from "../../services/identity/teams/teams.service.ts";
 import type { TenantState } from "../../services/identity/tenants/tenants.contract.ts";
 import { tenantsService } from "../../services/identity/tenants/tenants.service.ts";
@@ -35,6 +37,7 @@ const SERVICES = [
   authService,
   idleConnectors,
   keysService,
+  rotationService,
   teamsService,
   tenantsService,
   usersService,
@@ -58,6 +61,7 @@ export async function openOffline(given: Config, tenant: string): Promise<Target
       }),
     );
   await store.ready();
+  await refusing(() => new SecretKeys({ store, secrets, config, ...observability }).require());
   await broker.start();
   return {
     async call(op, params) {
@@ -80,10 +84,16 @@ export async function openOffline(given: Config, tenant: string): Promise<Target
   };
 }
 
-async function openRecord(config: Config) {
-  try {
+function openRecord(config: Config) {
+  return refusing(async () => {
     const store = await openStore(config);
-    return { store, secrets: await openSecretBox(config.SECRET_KEY, config.DATA_DIR) };
+    return { store, secrets: await openSecretBox(config) };
+  });
+}
+
+async function refusing<T>(open: () => Promise<T>): Promise<T> {
+  try {
+    return await open();
   } catch (err) {
     if (!(err instanceof StoreError || err instanceof SecretError)) throw err;
     const inUse = err.cause instanceof DirectoryInUse;

@@ -6,6 +6,7 @@ export const COMMON = ["tenant", "url", "email", "password-file", "code"];
 /** The arguments after the command: options by name, and the other words in order. */
 export interface Typed {
   options: Record<string, string | undefined>;
+  flags: Set<string>;
   words: string[];
 }
 
@@ -20,16 +21,20 @@ export interface Command {
 export const ownOptions = ({ takes }: Command) =>
   Array.from(takes.matchAll(/--([\w-]+) /g), ([, option]) => option as string);
 
+/** Returns the names of a command's own options without a value. */
+export const ownFlags = ({ takes }: Command) =>
+  Array.from(takes.matchAll(/\[--([\w-]+)\]/g), ([, flag]) => flag as string);
+
 /** Refuses unknown arguments: ignoring one could change the meaning. @throws AdminError */
 export function refuseMore(name: string, command: Command, { options, words }: Typed): void {
-  const known = [...COMMON, ...ownOptions(command)];
+  const known = [...COMMON, ...ownOptions(command), ...ownFlags(command)];
   const other = Object.keys(options).find((option) => !known.includes(option));
   if (other !== undefined)
     throw new AdminError(
       `${name} has no option --${other}. Allowed: ${known.map((each) => `--${each}`).join(", ")}.`,
     );
   const taken = command.takes
-    .replace(/\[?--[\w-]+ \S+/g, "")
+    .replace(/\[?--[\w-]+( \S+|\])/g, "")
     .split(" ")
     .filter(Boolean);
   const extra = words[taken.length];

@@ -3,6 +3,8 @@ import type { SecretBox } from "../crypto/secrets.ts";
 
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 const LENGTH = 32;
+const BYTES = 4 * LENGTH;
+const PURPOSE = "api-key";
 const START = "ak_live_";
 const SHOWN = START.length + 4;
 // Larger bytes would make the first letters more likely than the others.
@@ -13,8 +15,20 @@ export const API_KEY_PATTERN = `^${START}[A-Za-z0-9]{${LENGTH}}$`;
 
 /** Returns a new API key; the same key for the same seed (an honoured Idempotency-Key). */
 export function newApiKey(secrets: SecretBox, seed?: string): string {
-  const bytes = secrets.random(4 * LENGTH, "api-key", seed).filter((byte) => byte < UNBIASED);
-  return START + Array.from(bytes.subarray(0, LENGTH), (byte) => LETTERS[byte % LETTERS.length]).join("");
+  return toKey(secrets.random(BYTES, PURPOSE, seed));
+}
+
+/** Returns the API key of a seed that has a hash: it may be from before the installation's key was replaced. */
+export function findApiKey(secrets: SecretBox, seed: string, hash: string): string | undefined {
+  return secrets
+    .derivations(BYTES, PURPOSE, seed)
+    .map(toKey)
+    .find((key) => hashApiKey(key) === hash);
+}
+
+function toKey(bytes: Buffer): string {
+  const unbiased = bytes.filter((byte) => byte < UNBIASED).subarray(0, LENGTH);
+  return START + Array.from(unbiased, (byte) => LETTERS[byte % LETTERS.length]).join("");
 }
 
 /** Returns the stored form of a key. A key has 190 random bits, so a fast hash is as safe as a slow one. */

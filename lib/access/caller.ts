@@ -23,6 +23,8 @@ interface Identity {
   scopes: readonly Scope[];
   /** The token's `jti`, or the id of the API key that is used instead. */
   token_id: string;
+  /** The key that signed the token; absent for an API key. */
+  signed_by?: string;
   /** The tenant's version that the token was issued in, raised by suspension; absent for a key. */
   tenant_version?: number;
   /** The only part of the service that the token is for; absent for all of it. */

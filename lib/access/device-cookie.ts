@@ -1,10 +1,12 @@
-import { timingSafeEqual } from "node:crypto";
 import type { SecretBox } from "../crypto/secrets.ts";
 import { cookieAttributes, cookieName, cookieValue } from "./session-cookie.ts";
 
 const MAX_AGE_SECONDS = 180 * 24 * 3600;
 const ID_BYTES = 12;
 const MAC_BYTES = 18;
+/** Purposes of digests. */
+const ACCOUNT = "device account";
+const MARK = "device mark";
 
 /** A browser that an account has signed in from. It identifies failed logins and is not a credential. */
 export interface KnownDevice {
@@ -16,8 +18,13 @@ export interface KnownDevice {
 const name = (publicUrl: string | null) => cookieName("sensorium_device", publicUrl);
 
 /** Returns the tag that identifies an account in a device cookie without revealing the e-mail. */
-export function accountTag(secrets: SecretBox, email: string): string {
-  return secrets.random(ID_BYTES, "device account", email.toLowerCase()).toString("base64url");
+function accountTag(secrets: SecretBox, email: string): string {
+  return secrets.digest(ID_BYTES, ACCOUNT, email.toLowerCase());
+}
+
+/** Whether a device cookie is of an account, by whichever key. */
+export function isAccount(secrets: SecretBox, { account }: KnownDevice, email: string): boolean {
+  return secrets.isDigest(account, ID_BYTES, ACCOUNT, email.toLowerCase());
 }
 
 /**
@@ -30,8 +37,8 @@ export function deviceCookie(
   publicUrl: string | null,
 ): string {
   const account = accountTag(secrets, email);
-  const id = secrets.random(ID_BYTES, "device", `${account} ${network}`).toString("base64url");
-  const value = [id, account, sign(secrets, id, account)].join(".");
+  const id = secrets.digest(ID_BYTES, "device", `${account} ${network}`);
+  const value = [id, account, secrets.digest(MAC_BYTES, MARK, `${id} ${account}`)].join(".");
   const lasting = [`${name(publicUrl)}=${value}`, "Path=/", `Max-Age=${MAX_AGE_SECONDS}`];
   return [...lasting, ...cookieAttributes(publicUrl)].join("; ");
 }
@@ -44,11 +51,5 @@ export function knownDevice(
 ): KnownDevice | null {
   const [id, account, mac, more] = cookieValue(header, name(publicUrl))?.split(".") ?? [];
   if (!id || !account || !mac || more !== undefined) return null;
-  const given = Buffer.from(mac);
-  const wanted = Buffer.from(sign(secrets, id, account));
-  return given.length === wanted.length && timingSafeEqual(given, wanted) ? { id, account } : null;
-}
-
-function sign(secrets: SecretBox, id: string, account: string): string {
-  return secrets.random(MAC_BYTES, "device mark", `${id} ${account}`).toString("base64url");
+  return secrets.isDigest(mac, MAC_BYTES, MARK, `${id} ${account}`) ? { id, account } : null;
 }

@@ -1,5 +1,7 @@
 import type { SecretBox } from "../crypto/secrets.ts";
 
+const CSRF_BYTES = 24;
+
 /** Whether `PUBLIC_URL` is https; cookies are then sent only over https. */
 const isSecure = (publicUrl: string | null) => publicUrl?.startsWith("https:") ?? false;
 
@@ -38,5 +40,10 @@ export function sessionToken(header: string | undefined, publicUrl: string | nul
 
 /** Returns the token that the console's pages send; deriving it needs this installation's key. */
 export function csrfToken(secrets: SecretBox, token_id: string): string {
-  return secrets.random(24, "csrf", token_id).toString("base64url");
+  return secrets.digest(CSRF_BYTES, "csrf", token_id);
+}
+
+/** Whether a page sent its session's CSRF token, by whichever key. */
+export function isCsrfToken(secrets: SecretBox, token_id: string, given: string): boolean {
+  return secrets.isDigest(given, CSRF_BYTES, "csrf", token_id);
 }

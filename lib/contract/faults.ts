@@ -127,6 +127,8 @@ export const RULES = {
   interest_limit:
     "The agent or the organisation has reached its limit of interests and feeds. Delete some first.",
   no_event_to_replay: "The dead letter contains no event to publish. Discard it.",
+  secret_key_setting:
+    "SECRET_KEY is a setting: set it to a new key on every node, with the former one in SECRET_KEY_FALLBACKS.",
   no_password: "The person signs in by the identity provider alone. Set up a second factor there.",
   own_account: "Nobody can disable, demote or delete themselves. Ask another admin.",
   last_admin: "An organisation keeps an active admin. Make another person an admin first.",

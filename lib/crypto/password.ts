@@ -47,7 +47,7 @@ const NOBODY: PasswordHash = {
 };
 
 function deriveSalt(secrets: SecretBox, email: string): string {
-  return secrets.random(SALT_BYTES, "password salt", email.toLowerCase()).toString("base64url");
+  return secrets.digest(SALT_BYTES, "password salt", email.toLowerCase());
 }
 
 /** Whether a hash uses its e-mail's shared salt; hashes of older versions have separate salts. */

@@ -1,87 +1,206 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
 import { link, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { makeDirectory, syncDirectory, writeSynced } from "../files.ts";
+import { makeDirectory, replaceFile, syncDirectory, writeSynced } from "../files.ts";
 
 const KEY_BYTES = 32;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
+const ID_BYTES = 6;
 const VERSION = "v1";
 
+declare const SEALED: unique symbol;
+
+/** An encrypted text: `v1.BODY.KEY`, where KEY names the key; absent in texts of older versions. */
+export type Sealed = string & { readonly [SEALED]: true };
+
+interface Key {
+  bytes: Buffer;
+  /** A fingerprint, which reveals nothing about the key. */
+  id: string;
+}
+
 /**
- * Encrypts secrets that must be readable (AES-256-GCM): signing secrets, the token key, stored answers with a secret.
+ * Encrypts secrets that must be readable (AES-256-GCM): signing secrets, the token key, stored answers with a secret. It
+ * encrypts with the active key; the others, its fallbacks, decrypt only.
  */
 export class SecretBox {
-  readonly #key: Buffer;
+  /** The active one first. */
+  #keys: readonly Key[];
+  readonly #file: string | null;
 
-  /** @param key 32 bytes. */
-  constructor(key: Buffer) {
-    this.#key = key;
+  /**
+   * @param keys 32 bytes each, the active one first
+   * @param file the file that holds them; null if settings give them
+   */
+  constructor(keys: Buffer | readonly Buffer[], file: string | null = null) {
+    this.#keys = [keys].flat().map((bytes) => ({ bytes, id: idOf(bytes as Buffer) })) as Key[];
+    this.#file = file;
+  }
+
+  /** Ids of the keys, the active one first. */
+  get keyIds(): [string, ...string[]] {
+    return this.#keys.map(({ id }) => id) as [string, ...string[]];
+  }
+
+  /** Whether the keys are in a file of this node, which can change them. */
+  get isOnFile(): boolean {
+    return this.#file !== null;
   }
 
   /** @param place The owner of the text (`agents/ag_1`): a sealed text does not open for another place. */
-  seal(text: string, place: string): string {
+  seal(text: string, place: string): Sealed {
+    const { bytes, id } = this.#active;
     const iv = randomBytes(IV_BYTES);
-    const cipher = createCipheriv("aes-256-gcm", this.#key, iv).setAAD(Buffer.from(place));
+    const cipher = createCipheriv("aes-256-gcm", bytes, iv).setAAD(Buffer.from(place));
     const sealed = Buffer.concat([iv, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]);
-    return `${VERSION}.${sealed.toString("base64url")}`;
+    return `${VERSION}.${sealed.toString("base64url")}.${id}` as Sealed;
   }
 
-  /** @throws SecretError when the text was sealed with another key or for another place, or was altered. */
-  open(sealed: string, place: string): string {
-    const [version, body = ""] = sealed.split(".");
+  /** @throws SecretError when no key here has sealed the text, it was sealed for another place, or was altered. */
+  open(sealed: Sealed, place: string): string {
+    const [version, body = "", named] = sealed.split(".");
     const bytes = Buffer.from(body, "base64url");
-    if (version !== VERSION || bytes.length < IV_BYTES + TAG_BYTES) throw unopened(place);
-    const decipher = createDecipheriv("aes-256-gcm", this.#key, bytes.subarray(0, IV_BYTES))
-      .setAAD(Buffer.from(place))
-      .setAuthTag(bytes.subarray(-TAG_BYTES));
-    try {
-      return (
-        decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES), undefined, "utf8") + decipher.final("utf8")
-      );
-    } catch {
-      throw unopened(place);
+    const keys = this.#keys.filter(({ id }) => named === undefined || id === named);
+    if (version !== VERSION || bytes.length < IV_BYTES + TAG_BYTES) throw unopened(place, named);
+    for (const key of keys) {
+      const decipher = createDecipheriv("aes-256-gcm", key.bytes, bytes.subarray(0, IV_BYTES))
+        .setAAD(Buffer.from(place))
+        .setAuthTag(bytes.subarray(-TAG_BYTES));
+      try {
+        const text = decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES), undefined, "utf8");
+        return text + decipher.final("utf8");
+      } catch {
+        // Another key may have sealed it.
+      }
     }
+    throw unopened(place, named);
   }
 
   /**
    * Returns bytes for a new secret. With a seed (an honoured Idempotency-Key) the same request creates the same
-   * secret, so that a retry after a crash can return a secret even if only its hash is stored.
+   * secret, so that a retry after a crash can return a secret even if only its hash is stored. The seed names its key: see
+   * `newSeed`.
    */
   random(size: number, purpose: string, seed?: string): Buffer {
     if (!seed) return randomBytes(size);
-    return Buffer.from(hkdfSync("sha256", this.#key, seed, purpose, size));
+    const named = seed.slice(seed.lastIndexOf(".") + 1);
+    return derive(this.#keys.find(({ id }) => id === named) ?? this.#active, size, purpose, seed);
   }
+
+  /** Returns a text for the end of a seed, so that it gives the same secrets after the key was replaced. */
+  newSeed(unique: string): string {
+    return `${unique}.${this.#active.id}`;
+  }
+
+  /** Returns a keyed digest of a text, in base64url: stored forms and proofs. */
+  digest(size: number, purpose: string, text: string): string {
+    return derive(this.#active, size, purpose, text).toString("base64url");
+  }
+
+  /** Returns the digests of a text by all keys, to find one that was stored before the key was replaced. */
+  digests(size: number, purpose: string, text: string): string[] {
+    return this.derivations(size, purpose, text).map((digest) => digest.toString("base64url"));
+  }
+
+  /** Returns what each key derives from a text. */
+  derivations(size: number, purpose: string, text: string): Buffer[] {
+    return this.#keys.map((key) => derive(key, size, purpose, text));
+  }
+
+  /** Whether a digest of a text is by one of the keys, in constant time. */
+  isDigest(given: string, size: number, purpose: string, text: string): boolean {
+    return this.digests(size, purpose, text).some((digest) => isSame(given, digest));
+  }
+
+  /** Writes a new active key to the file; the others stay as fallbacks. */
+  replaceKey(): Promise<void> {
+    return this.#write([randomBytes(KEY_BYTES), ...this.#keys.map(({ bytes }) => bytes)]);
+  }
+
+  /** Removes the fallbacks from the file. */
+  dropFallbacks(): Promise<void> {
+    return this.#write([this.#active.bytes]);
+  }
+
+  get #active(): Key {
+    return this.#keys[0] as Key;
+  }
+
+  /** The file comes first: after a crash every key that has sealed something is there. */
+  async #write(keys: Buffer[]): Promise<void> {
+    if (this.#file === null) throw new SecretError("The keys are settings: only the operator changes them.");
+    await replaceFile(this.#file, keys.map((key) => `${key.toString("base64")}\n`).join(""));
+    this.#keys = keys.map((bytes) => ({ bytes, id: idOf(bytes) }));
+  }
+}
+
+function idOf(key: Buffer): string {
+  return Buffer.from(hkdfSync("sha256", key, "", "key id", ID_BYTES)).toString("hex");
+}
+
+function derive({ bytes }: Key, size: number, purpose: string, text: string): Buffer {
+  return Buffer.from(hkdfSync("sha256", bytes, text, purpose, size));
+}
+
+function isSame(one: string, other: string): boolean {
+  const [given, wanted] = [Buffer.from(one), Buffer.from(other)];
+  return given.length === wanted.length && timingSafeEqual(given, wanted);
+}
+
+/** Matches texts that a key other than the given one has sealed, or that do not name their key. */
+export function sealedByOthers(key_id: string): { $regex: string } {
+  return { $regex: `^${VERSION}\\.(?!.*\\.${key_id}$)` };
 }
 
 /** A secret for signing requests, encrypted. */
 export interface SigningSecret {
-  sealed: string;
+  sealed: Sealed;
   /** When it expires; null for the newest. */
   ends_at: Date | null;
 }
 
-/** An unusable key, or a stored secret that this node's key does not open. */
+/** Returns where the signing secrets of an owner (`agents/ag_1`) are sealed. */
+export function signingPlace(owner: string): string {
+  return `${owner}/signing`;
+}
+
+/** An unusable key, or a stored secret that this node's keys do not open. */
 export class SecretError extends Error {}
 
-function unopened(place: string): SecretError {
+/** What to do about a missing key. */
+export const RESTORE_KEY = "Add it to SECRET_KEY_FALLBACKS, or restore secret.key in DATA_DIR from a backup.";
+
+function unopened(place: string, key_id = "another one"): SecretError {
   return new SecretError(
-    `The secret ${place} cannot be decrypted: it was encrypted with another key. Restore the former SECRET_KEY, or secret.key in DATA_DIR.`,
+    `The secret ${place} cannot be decrypted: its key (${key_id}) is not here. ${RESTORE_KEY}`,
   );
 }
 
-/** Returns the box of a node, with `SECRET_KEY` (32 bytes in base64) or the key in the data directory. */
-export async function openSecretBox(secretKey: string | null, dataDir: string): Promise<SecretBox> {
-  return new SecretBox(secretKey ? Buffer.from(secretKey, "base64") : await keyOfDataDir(dataDir));
+interface KeySettings {
+  SECRET_KEY: string | null;
+  SECRET_KEY_FALLBACKS: readonly string[];
+  DATA_DIR: string;
 }
 
+/** Returns the box of a node, with `SECRET_KEY` (32 bytes in base64) or the keys in the data directory. */
+export async function openSecretBox(settings: KeySettings): Promise<SecretBox> {
+  const { SECRET_KEY, SECRET_KEY_FALLBACKS, DATA_DIR } = settings;
+  if (SECRET_KEY)
+    return new SecretBox([SECRET_KEY, ...SECRET_KEY_FALLBACKS].map((key) => Buffer.from(key, "base64")));
+  return new SecretBox(await keysOfDataDir(DATA_DIR), fileIn(DATA_DIR));
+}
+
+const fileIn = (dataDir: string) => join(dataDir, "secret.key");
+
 /**
- * Returns the key of this data directory, created on first use: `secret.key`, readable only by its owner.
+ * Returns the keys of this data directory, one a line and the active one first: `secret.key`, created on first use and
+ * readable only by its owner.
  *
- * @throws SecretError if the file is not a key: a new key would make every stored secret unreadable.
+ * @throws SecretError if a line is not a key: a new key would make every stored secret unreadable.
  */
-async function keyOfDataDir(dataDir: string): Promise<Buffer> {
-  const file = join(dataDir, "secret.key");
+async function keysOfDataDir(dataDir: string): Promise<Buffer[]> {
+  const file = fileIn(dataDir);
   const read = async () => parseKeyFile(file, await readFile(file, "utf8"));
   try {
     return await read();
@@ -100,11 +219,13 @@ async function keyOfDataDir(dataDir: string): Promise<Buffer> {
   return read();
 }
 
-function parseKeyFile(file: string, text: string): Buffer {
-  const key = Buffer.from(text.trim(), "base64");
-  if (key.length !== KEY_BYTES)
+function parseKeyFile(file: string, text: string): Buffer[] {
+  const keys = text.trim().split("\n");
+  return keys.map((line) => {
+    const key = Buffer.from(line.trim(), "base64");
+    if (key.length === KEY_BYTES) return key;
     throw new SecretError(
       `${file} is not a key: expected ${KEY_BYTES} bytes in base64. Restore it from a backup.`,
     );
-  return key;
+  });
 }

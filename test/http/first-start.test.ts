@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { type Context, Errors, type Middleware } from "moleculer";
 import { SigningKeyModel } from "../../services/identity/auth/auth.model.ts";
-import { openTokens } from "../../services/identity/auth/tokens.ts";
+import { SigningKeys } from "../../services/identity/auth/signing-keys.ts";
 import { type Credentials, ensureFirstTenant } from "../../services/identity/tenants/first-start.ts";
 import { startIdentity } from "../support/node.ts";
 
@@ -165,8 +165,9 @@ describe("two nodes that start at once on one record", () => {
   test("agree on one key for tokens", async () => {
     await onNode(async ({ runtime: { store, secrets } }) => {
       await store.collection(SigningKeyModel).system.deleteMany({});
-      const opened = await Promise.all([1, 2, 3, 4].map(() => openTokens(store, secrets, "here")));
-      expect(new Set(opened.map((tokens) => tokens.jwk.kid)).size).toBe(1);
+      const opened = [1, 2, 3, 4].map(() => new SigningKeys(store, secrets));
+      await Promise.all(opened.map((keys) => keys.load()));
+      expect(new Set(opened.map((keys) => keys.signer(store.now()).jwk.kid)).size).toBe(1);
     });
   });
 });

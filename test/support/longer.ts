@@ -16,6 +16,7 @@ const LONGER: Record<string, string[]> = {
     "test/http/push-idle",
     "test/http/push-nodes",
     "test/http/rolling-upgrade",
+    "test/http/rotation",
     "test/http/routing-nodes",
     "test/http/saturated",
     "test/http/schedules-nodes",

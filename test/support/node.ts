@@ -41,7 +41,7 @@ export async function startServices(
   const config = readConfig({ DATA_DIR: dataDir, LOG_LEVEL: "fatal", ...env });
   const store = await openStore(config);
   const blobs = await openBlobs(store, config, MODELS);
-  const secrets = await openSecretBox(config.SECRET_KEY, config.DATA_DIR);
+  const secrets = await openSecretBox(config);
   // Of a process's metrics there is only one set, and of these nodes many.
   const disk = new DiskWatch(dataDir, 0);
   const observability = { log: createLog(config), health: new Health(), disk, tracing: null };

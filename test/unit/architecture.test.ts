@@ -206,6 +206,7 @@ const SYSTEM_FINDERS: Record<string, string> = {
   "services/remember/search/feed.ts": "rows in order of change, for search to follow",
   "services/remember/search/catch-up.ts": "notes of what was erased while a node was away",
   "services/remember/merges/settle.ts": "outbox of memories to merge",
+  "services/identity/rotation/sealed-rows.ts": "secrets that a former key has encrypted",
   "services/identity/tenants/erasure.ts": "sweep of tenants to erase",
   "services/identity/tenants/first-start.ts": "whether there is any tenant",
   "services/identity/tenants/founding.ts": "whether a slug is taken",

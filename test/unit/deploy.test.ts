@@ -24,6 +24,7 @@ const GIVEN: Record<string, string> = {
   REDIS_URL: "redis://redis:6379",
   SMTP_URL: "smtp://mail",
   SECRET_KEY: Buffer.alloc(32).toString("base64"),
+  SECRET_KEY_FALLBACKS: Buffer.alloc(32, 1).toString("base64"),
 };
 const STOP_SECONDS = Number(/SHUTDOWN_MS = (\d+)/.exec(read("bin/main.ts"))?.[1]) / 1000;
 const { start } = JSON.parse(read("package.json")).scripts;

@@ -34,7 +34,10 @@ beforeAll(async () => {
       };
     },
   });
-  codes = new Codes(new TenantCollection(counted as never), await openSecretBox(null, dataDir));
+  codes = new Codes(
+    new TenantCollection(counted as never),
+    await openSecretBox({ SECRET_KEY: null, SECRET_KEY_FALLBACKS: [], DATA_DIR: dataDir }),
+  );
 });
 afterAll(async () => {
   await store.close();

@@ -90,6 +90,7 @@ describe("programs and commands in the documents", () => {
     "docs/guides/client.md": { sh: "in-order.test.ts", ts: "in-order.test.ts" },
     "docs/guides/filters.md": { json: "filter-language.test.ts" },
     "docs/guides/receive.md": { sh: "in-order.test.ts", python: "in-order.test.ts" },
+    "docs/runbooks/key-leaked.md": { sh: "rotation.test.ts" },
     "docs/mcp.md": { json: "mcp-guide.test.ts", toml: "mcp-guide.test.ts" },
     "docs/sharding.md": { js: "needs a sharded MongoDB" },
   };

@@ -5,6 +5,7 @@ import { originFor } from "../../services/edge/gateway/access/origin.ts";
 import { Tokens } from "../../services/identity/auth/tokens.ts";
 import { classify, isRedirectUri, isRegistered, placeOf } from "../../services/identity/oauth/redirects.ts";
 import { resolveResource } from "../../services/identity/oauth/resources.ts";
+import { onlyKey } from "../support/signing-key.ts";
 
 const ORIGIN = "https://sensorium.example";
 
@@ -127,8 +128,11 @@ describe("a token for a resource", () => {
   const subject = { tenant_id: "tn_1", agent_id: "ag_1", key_id: "key_1", token_version: 0 };
   const read = (issuedAt: string | null, readAt: string | null, resource: string) => {
     const more = { scopes: ["send" as const], key_expires_at: null, resource };
-    const { access_token } = new Tokens(privateKey, issuedAt).issue({ ...subject, ...more }, Date.now());
-    return new Tokens(privateKey, readAt).read(access_token, Date.now());
+    const { access_token } = new Tokens(onlyKey(privateKey), issuedAt).issue(
+      { ...subject, ...more },
+      Date.now(),
+    );
+    return new Tokens(onlyKey(privateKey), readAt).read(access_token, Date.now());
   };
 
   test.each([

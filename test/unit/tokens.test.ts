@@ -2,12 +2,15 @@ import { createHmac, createPublicKey, generateKeyPairSync, type JsonWebKey } fro
 import { describe, expect, test } from "@jest/globals";
 import jwt from "jsonwebtoken";
 import { Tokens } from "../../services/identity/auth/tokens.ts";
+import { onlyKey } from "../support/signing-key.ts";
 
 const NOW = Date.UTC(2026, 0, 31, 9, 30);
 const HOUR = 3_600_000;
 const newKey = () => generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
 const key = newKey();
-const tokens = new Tokens(key, "here");
+const signing = onlyKey(key);
+const tokens = new Tokens(signing, "here");
+const { jwk } = signing.signer();
 const AGENT = {
   tenant_id: "tn_1",
   agent_id: "ag_1",
@@ -59,10 +62,10 @@ describe("Tokens", () => {
 
   test("anyone can check it with the published key, and finds the claims that are promised", () => {
     const { access_token } = tokens.issue(AGENT, NOW);
-    const publicKey = createPublicKey({ key: tokens.jwk as JsonWebKey, format: "jwk" });
+    const publicKey = createPublicKey({ key: jwk as JsonWebKey, format: "jwk" });
     const options = { algorithms: ["ES256" as const], clockTimestamp: NOW / 1000, complete: true as const };
     const { header, payload } = jwt.verify(access_token, publicKey, options);
-    expect(header).toMatchObject({ alg: "ES256", kid: tokens.jwk.kid });
+    expect(header).toMatchObject({ alg: "ES256", kid: jwk.kid });
     expect(payload).toEqual({
       iss: "here",
       aud: "sensorium",
@@ -76,7 +79,7 @@ describe("Tokens", () => {
       scopes: ["send"],
       token_version: 2,
     });
-    expect(tokens.jwk).not.toHaveProperty("d");
+    expect(jwk).not.toHaveProperty("d");
   });
 
   const claims = { iss: "here", aud: "sensorium", exp: NOW / 1000 + 60, tenant_id: "tn_1", user_id: "usr_1" };
@@ -88,11 +91,18 @@ describe("Tokens", () => {
   );
   test.each([
     ["no token at all", "nonsense"],
-    ["one of another key", jwt.sign(claims, newKey(), { algorithm: "ES256" })],
-    ["one of another issuer", jwt.sign({ ...claims, iss: "there" }, key, { algorithm: "ES256" })],
-    ["one for another audience", jwt.sign({ ...claims, aud: "other" }, key, { algorithm: "ES256" })],
+    ["one of another key", jwt.sign(claims, newKey(), { algorithm: "ES256", keyid: jwk.kid })],
+    ["one that names no key", jwt.sign(claims, key, { algorithm: "ES256" })],
+    [
+      "one of another issuer",
+      jwt.sign({ ...claims, iss: "there" }, key, { algorithm: "ES256", keyid: jwk.kid }),
+    ],
+    [
+      "one for another audience",
+      jwt.sign({ ...claims, aud: "other" }, key, { algorithm: "ES256", keyid: jwk.kid }),
+    ],
     ["a receipt", tokens.receipt({ tenant_id: "tn_1", user_id: "usr_1" }, NOW)],
-    ["an unsigned one", jwt.sign(claims, null, { algorithm: "none" })],
+    ["an unsigned one", jwt.sign(claims, null, { algorithm: "none", keyid: jwk.kid })],
     ["one signed with the public key as a secret", hs256(claims, publicPem)],
     ["altered claims", [head, altered, signature].join(".")],
     ["a missing signature", `${head}.${body}.`],
@@ -107,7 +117,7 @@ describe("Tokens", () => {
 
 // By hand: jsonwebtoken itself refuses to make one.
 function hs256(claims: object, secret: string): string {
-  const token = jwt.sign(claims, "stand-in", { algorithm: "HS256" });
+  const token = jwt.sign(claims, "stand-in", { algorithm: "HS256", keyid: jwk.kid });
   const signed = token.slice(0, token.lastIndexOf("."));
   return `${signed}.${createHmac("sha256", secret).update(signed).digest("base64url")}`;
 }

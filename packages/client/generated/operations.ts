@@ -238,6 +238,11 @@ export const OPERATIONS = {
     graph: {"method":"GET","path":"/memories/{id}/graph","scope":"memory:read"},
     types: {"method":"GET","path":"/relationship-types","scope":"memory:read"},
   },
+  rotation: {
+    read: {"method":"GET","path":"/rotation","by":"operator"},
+    start: {"method":"POST","path":"/rotation","by":"operator","audited":true},
+    finish: {"method":"POST","path":"/rotation/finish","by":"operator","audited":true},
+  },
   runs: {
     registerArtifact: {"method":"POST","path":"/runs/{run_id}/artifacts","scope":"memory:write","audited":true},
     listArtifacts: {"method":"GET","path":"/runs/{run_id}/artifacts","scope":"memory:read","pages":{"items":"artifacts","by":"offset"}},

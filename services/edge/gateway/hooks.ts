@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { CallingOptions, Context } from "moleculer";
 import ApiGateway from "moleculer-web";
+import type { Config } from "../../../config.ts";
 import type { Caller, Meta } from "../../../lib/access/caller.ts";
 import type { Operation } from "../../../lib/contract/contract.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
@@ -77,10 +78,9 @@ export function beforeCall(edge: GatewayContext, ctx: Context, req: GatewayReque
  */
 export function authenticate(edge: GatewayContext, exchange: HttpExchange): void | Promise<void> {
   const { op, req, ctx } = exchange;
-  const { OPERATOR_TOKEN, METRICS_TOKEN } = edge.runtime.config;
   if (op.access.by === "public" && !isIdentified(edge, exchange)) return;
-  if (op.access.by === "operator") return admitOperator(req, OPERATOR_TOKEN);
-  if (op.access.by === "monitor") return admitMonitor(req, METRICS_TOKEN);
+  if (op.access.by === "operator") return admitOperator(req, edge.runtime.config);
+  if (op.access.by === "monitor") return admitMonitor(req, edge.runtime.config);
   const resolved = edge.deps.callers.resolve(req, ctx.meta.ip);
   if (resolved instanceof Promise) return resolved.then((caller) => admit(exchange, caller));
   admit(exchange, resolved);
@@ -103,17 +103,17 @@ function isIdentified({ runtime }: GatewayContext, { op, req }: HttpExchange): b
   return isPublic && authorizationOf(req, runtime.config.PUBLIC_URL) !== undefined;
 }
 
-function admitOperator(req: IncomingMessage, token: string | null): void {
-  if (!token) throw unknownPath(req);
-  if (!bearerIs(req, token))
+function admitOperator(req: IncomingMessage, { OPERATOR_TOKEN, OPERATOR_TOKEN_FALLBACKS }: Config): void {
+  if (!OPERATOR_TOKEN) throw unknownPath(req);
+  if (!bearerIs(req, [OPERATOR_TOKEN, ...OPERATOR_TOKEN_FALLBACKS]))
     throw new Fault(
       "authentication_failed",
       "This operation needs the operator's token: send OPERATOR_TOKEN as Bearer token.",
     );
 }
 
-function admitMonitor(req: IncomingMessage, token: string | null): void {
-  if (!mayMonitor(req, token)) throw unknownPath(req);
+function admitMonitor(req: IncomingMessage, config: Config): void {
+  if (!mayMonitor(req, config)) throw unknownPath(req);
 }
 
 /**

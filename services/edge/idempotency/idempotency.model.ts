@@ -1,5 +1,14 @@
 import type { InferSchemaType } from "mongoose";
-import { date, large, type Model, nullable, optional, string, tenantSchema } from "../../../storage/model.ts";
+import {
+  date,
+  large,
+  type Model,
+  nullable,
+  optional,
+  sealedWith,
+  string,
+  tenantSchema,
+} from "../../../storage/model.ts";
 
 /** A stored answer: bytes as base64; a large body in `blob`, by its hash. */
 export interface KeptAnswer {
@@ -18,6 +27,11 @@ export interface KeptAnswer {
 /** One Idempotency-Key of one caller. Its `_id` derives from tenant, caller and key; the key itself is not stored. */
 export interface IdempotencyDoc extends InferSchemaType<typeof schema> {}
 
+/** Returns where the answer of a key is sealed. */
+export function answerPlace(_id: string): string {
+  return `idempotency/${_id}`;
+}
+
 const schema = tenantSchema({
   /** Absent in keys of older versions. */
   caller_id: optional(string()),
@@ -29,7 +43,7 @@ const schema = tenantSchema({
   lease_ends_at: date(),
   answered_at: nullable(date()),
   /** JSON of a KeptAnswer, encrypted if `secret_ends_at` is set; null if none is available (any more). */
-  answer: nullable(large(string())),
+  answer: nullable(large(sealedWith("secret_ends_at", answerPlace))),
   /** The blob of the answer. */
   answer_blob: optional(string()),
   resource_id: nullable(string()),

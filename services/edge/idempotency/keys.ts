@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 import type { Config } from "../../../config.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
-import type { SecretBox } from "../../../lib/crypto/secrets.ts";
+import type { Sealed, SecretBox } from "../../../lib/crypto/secrets.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { HOUR_MS } from "../../../lib/time.ts";
 import { Actor, Actors } from "../../../mixins/actor.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { isDuplicateKey } from "../../../storage/write-errors.ts";
-import type { IdempotencyDoc, KeptAnswer } from "./idempotency.model.ts";
+import { answerPlace, type IdempotencyDoc, type KeptAnswer } from "./idempotency.model.ts";
 import { isOurs, newLease, stillRunning } from "./lease.ts";
 import type { RecentErasures } from "./recent-erasures.ts";
 
@@ -125,9 +125,10 @@ export class IdempotencyKeys {
     known: Required<Pick<IdempotencyDoc, "_id" | "tenant_id" | "caller_id" | "fingerprint">>,
     lease: string,
   ): IdempotencyDoc {
-    const now = this.#options.store.now();
+    const { secrets, store } = this.#options;
+    const now = store.now();
     const fresh = { answered_at: null, answer: null, resource_id: null, expires_at: new Date(now + KEPT_MS) };
-    return { ...known, nonce: newUuid(), ...this.#leaseFrom(lease, now), ...fresh };
+    return { ...known, nonce: secrets.newSeed(newUuid()), ...this.#leaseFrom(lease, now), ...fresh };
   }
 
   /** Whether the key was free and is now held by this record. */
@@ -187,7 +188,8 @@ export class IdempotencyKeys {
   }
 
   #opened({ _id, answer, secret_ends_at }: IdempotencyDoc): string {
-    return secret_ends_at ? this.#options.secrets.open(answer as string, placeOf(_id)) : (answer as string);
+    if (!secret_ends_at) return answer as string;
+    return this.#options.secrets.open(answer as Sealed, answerPlace(_id));
   }
 
   #kept({ tenant_id, caller_id, answer, secret }: CloseParams, _id: string): Partial<IdempotencyDoc> {
@@ -199,7 +201,11 @@ export class IdempotencyKeys {
     if (erased.mayBeIn(tenant_id, caller_id, answer, text)) return { ...fields, answer: null };
     const blob = answer.blob ?? answer.insert?.hash;
     if (!secret) return { ...fields, answer: text, ...(blob && { answer_blob: blob }) };
-    return { ...fields, answer: secrets.seal(text, placeOf(_id)), secret_ends_at: new Date(now + SECRET_MS) };
+    return {
+      ...fields,
+      answer: secrets.seal(text, answerPlace(_id)),
+      secret_ends_at: new Date(now + SECRET_MS),
+    };
   }
 }
 
@@ -208,8 +214,6 @@ function run({ _id, lease, nonce }: IdempotencyDoc): Opening {
 }
 
 const runIf = (record: IdempotencyDoc | null) => record && run(record);
-
-const placeOf = (_id: string) => `idempotency/${_id}`;
 
 function conflict(idempotency_key: string, { resource_id }: IdempotencyDoc, what: string): Fault {
   const details = { idempotency_key, existing_resource_id: resource_id };

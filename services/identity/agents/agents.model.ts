@@ -1,4 +1,5 @@
 import type { InferSchemaType } from "mongoose";
+import { signingPlace } from "../../../lib/crypto/secrets.ts";
 import {
   array,
   boolean,
@@ -7,6 +8,7 @@ import {
   nullable,
   number,
   optional,
+  sealed,
   string,
   subdocuments,
   tenantSchema,
@@ -39,7 +41,10 @@ const schema = tenantSchema({
   /** Raised by each change of the owner; absent in older rows. */
   owner_version: optional(number()),
   /** Newest first. */
-  signing_secrets: subdocuments({ sealed: string(), ends_at: nullable(date()) }),
+  signing_secrets: subdocuments({
+    sealed: sealed((id) => signingPlace(`agents/${id}`)),
+    ends_at: nullable(date()),
+  }),
   /** Counts the rotations, and guards them. */
   signing_version: number(),
   created_at: date(),

@@ -1,5 +1,5 @@
 import { type Fault, notFound, ruleBroken } from "../../../lib/contract/faults.ts";
-import type { SecretBox, SigningSecret } from "../../../lib/crypto/secrets.ts";
+import { type SecretBox, type SigningSecret, signingPlace } from "../../../lib/crypto/secrets.ts";
 import type { TenantCollection, TenantDocument } from "../../../storage/collection.ts";
 import { guardedWrite } from "../../../storage/guarded-write.ts";
 
@@ -24,7 +24,7 @@ export function newSigningSecret(secrets: SecretBox, seed?: string): string {
 
 /** @param owner its kind and id: `agents/ag_1`. */
 export function sealSigningSecret(secrets: SecretBox, owner: string, secret: string): SigningSecret {
-  return { sealed: secrets.seal(secret, place(owner)), ends_at: null };
+  return { sealed: secrets.seal(secret, signingPlace(owner)), ends_at: null };
 }
 
 /** Returns the secrets valid at a time, in plain text, newest first. */
@@ -36,7 +36,7 @@ export function secretsAt(
 ): string[] {
   return signing_secrets
     .filter((each) => !hasEnded(each, now))
-    .map(({ sealed }) => secrets.open(sealed, place(owner)));
+    .map(({ sealed }) => secrets.open(sealed, signingPlace(owner)));
 }
 
 /** Returns the secrets that are no longer valid but still known, in plain text, the last one first. */
@@ -48,7 +48,7 @@ export function endedSecrets(
 ): { secret: string; ended_at: Date }[] {
   return signing_secrets.flatMap(({ sealed, ends_at }) =>
     ends_at && hasEnded({ ends_at }, now)
-      ? { secret: secrets.open(sealed, place(owner)), ended_at: ends_at }
+      ? { secret: secrets.open(sealed, signingPlace(owner)), ended_at: ends_at }
       : [],
   );
 }
@@ -93,7 +93,7 @@ export async function rotate(
     if (!row) throw notFound(resource_type, id);
     const [newest, ...older] = row.signing_secrets as [SigningSecret, ...SigningSecret[]];
     const [previous] = older;
-    if (seed && previous?.ends_at && secrets.open(newest.sealed, place(owner)) === secret) {
+    if (seed && previous?.ends_at && secrets.open(newest.sealed, signingPlace(owner)) === secret) {
       return { signing_secret: secret, previous_ends_at: previous.ends_at.toISOString() };
     }
     const previous_ends_at = new Date(now + OVERLAP_MS);
@@ -117,8 +117,4 @@ export async function rotate(
 function tooManySecrets(until: Date): Fault {
   const message = `${MOST_SECRETS} signing secrets are valid already, and the oldest until ${until.toISOString()}. Rotate again then.`;
   return ruleBroken("signing_secret_limit", message);
-}
-
-function place(owner: string): string {
-  return `${owner}/signing`;
 }

@@ -1,12 +1,25 @@
 import type { InferSchemaType } from "mongoose";
-import { date, type Model, string, tenantSchema } from "../../../storage/model.ts";
+import type { Static } from "typebox";
+import { date, type Model, mixed, optional, sealed, tenantSchema } from "../../../storage/model.ts";
+import type { Jwk as JwkSchema } from "./auth.contract.ts";
 
-/** The key pair that signs access tokens: one for the installation, created by its first node. */
-interface SigningKeyDoc extends InferSchemaType<typeof signingKeys> {}
+export type Jwk = Static<typeof JwkSchema>;
+
+/** Returns where a private key is sealed. */
+export function signingKeyPlace(_id: string): string {
+  return `signing_keys/${_id}`;
+}
+
+/** Key pairs that sign access tokens, of the installation. Its first node creates the one with the id `es256`. */
+export interface SigningKeyDoc extends InferSchemaType<typeof signingKeys> {}
 
 const signingKeys = tenantSchema({
-  /** PKCS #8 in PEM, encrypted. */
-  sealed_private_key: string(),
+  /** PKCS #8 in PEM; absent in a retired key. */
+  sealed_private_key: optional(sealed(signingKeyPlace)),
+  /** When it begins to sign; absent in the first key: at once. */
+  signs_at: optional(date()),
+  /** Of a retired key: verifies receipts. */
+  jwk: optional(mixed<Jwk>()),
   created_at: date(),
 });
 

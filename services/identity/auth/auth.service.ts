@@ -1,17 +1,20 @@
 import type { Caller } from "../../../lib/access/caller.ts";
 import { ServiceLoop } from "../../../mixins/loop.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
-import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
+import { action, event, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
 import * as contract from "./auth.contract.ts";
 import { Auth, type ClientToken, requireToken } from "./auth.ts";
 import { BrowserSessions } from "./browser-sessions.ts";
 import { OidcSignIn } from "./oidc/oidc-sign-in.ts";
 import * as factorContract from "./second-factor.contract.ts";
 import { SecondFactor } from "./second-factor.ts";
+import { JWKS_SECONDS } from "./signing-keys.ts";
 import { readWays, whoAmI } from "./who-am-i.ts";
 
 const FLUSH_MS = 5000;
 const SWEEP_MS = 10 * 60_000;
+/** How often every node reads the signing keys, in case it missed the event. */
+const SIGNING_KEYS_MS = 60_000;
 const FLUSH_FAILED = "auth: the last use of some keys was not recorded";
 
 export const authService: ServiceFactory = (runtime) => {
@@ -20,16 +23,22 @@ export const authService: ServiceFactory = (runtime) => {
   const sessions = new BrowserSessions(runtime, auth, oidc);
   const factor = new SecondFactor(auth.credentials);
   const flush = new ServiceLoop((broker) => auth.flushUses(broker), FLUSH_MS, FLUSH_FAILED);
+  const keys = auth.signingKeys;
+  const follow = new ServiceLoop(
+    () => keys.load().then(() => false),
+    SIGNING_KEYS_MS,
+    "auth: the signing keys could not be read",
+  );
   const sweep = new SharedLoop(
     "ended tokens",
-    () => auth.removeExpired(),
+    async () => (await keys.retireEnded()) || auth.removeExpired(),
     SWEEP_MS,
-    "auth: expired tokens could not be removed; the next sweep retries",
+    "auth: expired tokens and signing keys could not be removed; the next sweep retries",
   );
 
   return {
     name: "auth",
-    mixins: [flush.mixin, sweep.mixin],
+    mixins: [flush.mixin, follow.mixin, sweep.mixin],
     actions: {
       token: action(contract.exchangeKey, (ctx) => auth.exchangeKey(ctx)),
       login: action(contract.login, (ctx) => auth.login(ctx)),
@@ -54,8 +63,8 @@ export const authService: ServiceFactory = (runtime) => {
       confirm_totp: action(factorContract.confirmTotp, (ctx) => factor.confirm(ctx)),
       remove_totp: action(factorContract.removeTotp, (ctx) => factor.remove(ctx)),
       jwks: action(contract.jwks, (ctx) => {
-        ctx.meta.$responseHeaders = { "Cache-Control": "public, max-age=300" };
-        return { keys: [auth.tokens.jwk] };
+        ctx.meta.$responseHeaders = { "Cache-Control": `public, max-age=${JWKS_SECONDS}` };
+        return { keys: keys.jwks(auth.now(), ctx.params) };
       }),
 
       issue: internal<ClientToken>((ctx) => auth.issue(ctx)),
@@ -63,13 +72,24 @@ export const authService: ServiceFactory = (runtime) => {
       verify_key: idempotent<{ hash: string }>((ctx) => auth.verifyKey(ctx)),
       states: idempotent<{ callers: Caller[] }>((ctx) => auth.current(ctx, ctx.params.callers)),
 
+      signing_keys: idempotent(() => keys.states(auth.now())),
+      rotate_signing_key: internal<{ at_once: boolean }>(async (ctx) => {
+        await keys.rotate(ctx.params.at_once);
+        await ctx.broadcast("auth.signing_keys");
+        return keys.states(auth.now());
+      }),
+
       /** Signs a statement of the service (RFC 7519) that its JWKS verifies. */
       sign_receipt: internal<{ claims: object }>(({ params }) =>
         auth.tokens.receipt(params.claims, auth.now()),
       ),
     },
 
-    started: () => auth.open(),
+    events: {
+      "auth.signing_keys": event(() => follow.nudge()),
+    },
+
+    started: () => keys.load(),
 
     async stopped() {
       // A failure loses only the last use of some keys.

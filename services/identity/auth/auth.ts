@@ -16,7 +16,8 @@ import { type EndedTokenDoc, EndedTokenModel } from "./auth.model.ts";
 import { callerOfKey, callersOrSuspended, currentCallers } from "./callers.ts";
 import { Credentials } from "./credentials.ts";
 import { noteSignOut } from "./sign-ins.ts";
-import { lastExpiry, openTokens, type Subject, type Token, type Tokens } from "./tokens.ts";
+import { SigningKeys } from "./signing-keys.ts";
+import { keyIdOf, lastExpiry, type Subject, type Token, Tokens } from "./tokens.ts";
 
 const NOTE_MS = 300_000;
 const MOST_NOTED = 50_000;
@@ -39,22 +40,15 @@ export class Auth {
   readonly #noted = new LruMap<string, number>(MOST_NOTED);
   readonly #runtime: Runtime;
   readonly #ended: TenantCollection<EndedTokenDoc>;
-  #tokens: Tokens | undefined;
+  readonly signingKeys: SigningKeys;
+  readonly tokens: Tokens;
 
   constructor(runtime: Runtime) {
     this.#runtime = runtime;
     this.#ended = runtime.store.collection(EndedTokenModel);
     this.credentials = new Credentials(runtime);
-  }
-
-  /** Reads or creates the installation's keys. */
-  async open(): Promise<void> {
-    const { store, secrets, config } = this.#runtime;
-    this.#tokens = await openTokens(store, secrets, config.PUBLIC_URL);
-  }
-
-  get tokens(): Tokens {
-    return this.#tokens as Tokens;
+    this.signingKeys = new SigningKeys(runtime.store, runtime.secrets);
+    this.tokens = new Tokens(this.signingKeys, runtime.config.PUBLIC_URL);
   }
 
   now(): number {
@@ -122,7 +116,9 @@ export class Auth {
 
   /** Returns the caller of a token. @throws Fault authentication_failed if it is invalid or no longer valid. */
   async verify(ctx: Call<{ token: string }>): Promise<Caller> {
-    const caller = this.tokens.read(ctx.params.token, this.now());
+    const { token } = ctx.params;
+    await this.signingKeys.follow(keyIdOf(token));
+    const caller = this.tokens.read(token, this.now());
     const [live] = caller ? await callersOrSuspended(ctx, this.#ended, this.now(), [caller]) : [null];
     if (live === "suspended") throw tenantSuspended();
     if (!live)
@@ -145,7 +141,9 @@ export class Auth {
   /** Returns the current state of verified callers: null if the token is no longer valid. */
   async current(ctx: Call, callers: readonly Caller[]): Promise<(Caller | null)[]> {
     const now = this.now();
-    const current = await currentCallers(ctx, this.#ended, now, callers);
+    const isSigned = ({ signed_by }: Caller) => !signed_by || this.signingKeys.verifier(signed_by, now);
+    const standing = await currentCallers(ctx, this.#ended, now, callers);
+    const current = standing.map((caller) => (caller && isSigned(caller) ? caller : null));
     for (const caller of current) if (caller?.kind === "agent") this.#note(caller, now);
     return current;
   }

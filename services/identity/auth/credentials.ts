@@ -1,5 +1,5 @@
 import { type Call, callerId } from "../../../lib/access/caller.ts";
-import { accountTag } from "../../../lib/access/device-cookie.ts";
+import { isAccount } from "../../../lib/access/device-cookie.ts";
 import { Fault, invalidValue, isFault, rateLimited } from "../../../lib/contract/faults.ts";
 import { networkOf } from "../../../lib/http/network-address.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
@@ -60,7 +60,7 @@ export class Credentials {
     const { secrets, store } = this.#runtime;
     const { email, password, tenant_slug, code } = ctx.params;
     const { device } = ctx.meta;
-    const isKnown = device !== undefined && device.account === accountTag(secrets, email);
+    const isKnown = device !== undefined && isAccount(secrets, device, email);
     const key = isKnown ? `device ${device.id}` : addressOf(ctx);
     const wrong = new Fault("authentication_failed", WRONG_LOGIN);
     const user = await this.#attempt(key, wrong, async () => {

@@ -1,25 +1,13 @@
-import {
-  createHash,
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPairSync,
-  type KeyObject,
-} from "node:crypto";
 import jwt from "jsonwebtoken";
 import { type Caller, type Scope, scopesForRole, type UserCaller } from "../../../lib/access/caller.ts";
-import type { SecretBox } from "../../../lib/crypto/secrets.ts";
 import { plainOrigin } from "../../../lib/http/origin.ts";
 import { newId } from "../../../lib/ids.ts";
-import type { Store } from "../../../storage/connection.ts";
-import { SigningKeyModel } from "./auth.model.ts";
+import { ALGORITHM, type SigningKeys } from "./signing-keys.ts";
 
-const ALGORITHM = "ES256";
 const AUDIENCE = "sensorium";
 const RECEIPT_AUDIENCE = "sensorium-receipt";
 const TOKEN_SECONDS = 60 * 60;
 export const LONGEST_SESSION_SECONDS = 12 * 3600;
-// One pair serves all tenants, so its row belongs to none.
-const INSTALLATION = { _id: "es256", tenant_id: "installation" };
 
 /** The content of a token, in addition to the standard claims of a JWT. */
 export type Subject = (
@@ -61,24 +49,16 @@ const IS_MCP = /\/mcp$/;
 
 /** Issues and verifies the installation's access tokens. */
 export class Tokens {
-  readonly #privateKey: KeyObject;
-  readonly #publicKey: KeyObject;
+  readonly #keys: Pick<SigningKeys, "signer" | "verifier">;
   readonly #issuer: string;
   readonly #audience: [string, ...(string | RegExp)[]];
-  /** The public key in JWKS format (RFC 7517). */
-  readonly jwk: Record<string, unknown> & { kid: string };
 
-  constructor(privateKey: KeyObject, publicUrl: string | null) {
-    this.#privateKey = privateKey;
-    this.#publicKey = createPublicKey(privateKey);
+  constructor(keys: Pick<SigningKeys, "signer" | "verifier">, publicUrl: string | null) {
+    this.#keys = keys;
     this.#issuer = publicUrl ?? "sensorium";
     const origin = publicUrl && plainOrigin(publicUrl);
     const resources = origin ? [origin, `${origin}/mcp`, `${origin}/v1/mcp`] : [LOCAL_RESOURCE];
     this.#audience = [AUDIENCE, ...resources];
-    const { kty, crv, x, y } = this.#publicKey.export({ format: "jwk" });
-    // RFC 7638: the members in this order.
-    const kid = createHash("sha256").update(JSON.stringify({ crv, kty, x, y })).digest("base64url");
-    this.jwk = { kty, crv, x, y, kid, use: "sig", alg: ALGORITHM };
   }
 
   issue(subject: Subject, now: number): Token {
@@ -91,19 +71,21 @@ export class Tokens {
     const version = tenant_version ? { tenant_version } : {};
     const claims = { ...toClaims(subject, iat), ...version, aud, iat, exp, jti: newId("jti") };
     const expires_at = new Date(exp * 1000).toISOString();
-    return { access_token: this.#sign(claims), token_type: "Bearer", expires_at };
+    return { access_token: this.#sign(claims, now), token_type: "Bearer", expires_at };
   }
 
   /** Returns the caller of a token, or null if it is not ours or has expired. Does not check later changes. */
   read(token: string, now: number): Caller | null {
     try {
-      const claims = jwt.verify(token, this.#publicKey, {
+      const key = this.#keys.verifier(keyIdOf(token), now);
+      if (!key) return null;
+      const claims = jwt.verify(token, key.publicKey, {
         algorithms: [ALGORITHM],
         issuer: this.#issuer,
         audience: this.#audience,
         clockTimestamp: Math.floor(now / 1000),
       });
-      return toCaller(claims as jwt.JwtPayload);
+      return { ...toCaller(claims as jwt.JwtPayload), signed_by: key.jwk.kid };
     } catch {
       // Only the token can be wrong here; jsonwebtoken throws a TypeError for some malformed ones.
       return null;
@@ -112,32 +94,27 @@ export class Tokens {
 
   /** Signs a statement that anyone can verify with the JWKS; it is not an access token. */
   receipt(claims: object, now: number): string {
-    return this.#sign({ ...claims, aud: RECEIPT_AUDIENCE, iat: Math.floor(now / 1000), jti: newId("jti") });
+    return this.#sign(
+      { ...claims, aud: RECEIPT_AUDIENCE, iat: Math.floor(now / 1000), jti: newId("jti") },
+      now,
+    );
   }
 
-  #sign(claims: object): string {
-    const options = { algorithm: ALGORITHM, keyid: this.jwk.kid, issuer: this.#issuer } as const;
-    return jwt.sign(claims, this.#privateKey, options);
+  #sign(claims: object, now: number): string {
+    const { jwk, privateKey } = this.#keys.signer(now);
+    const options = { algorithm: ALGORITHM, keyid: jwk.kid, issuer: this.#issuer } as const;
+    return jwt.sign(claims, privateKey, options);
   }
 }
 
-/** Of two nodes that start at once on an empty store one creates the pair, and both use it. */
-export async function openTokens(
-  store: Store,
-  secrets: SecretBox,
-  publicUrl: string | null,
-): Promise<Tokens> {
-  const keys = store.collection(SigningKeyModel);
-  const place = "signing_keys/es256";
-  const { _id, tenant_id } = INSTALLATION;
-  let row = await keys.findOne(tenant_id, { _id });
-  if (!row) {
-    const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-    const pem = privateKey.export({ format: "pem", type: "pkcs8" }) as string;
-    const sealed_private_key = secrets.seal(pem, place);
-    row = await keys.insertOnce({ _id, tenant_id, sealed_private_key, created_at: new Date(store.now()) });
+/** Returns the id of the key that a token names, which may not have signed it. */
+export function keyIdOf(token: string): string | undefined {
+  try {
+    return jwt.decode(token, { complete: true })?.header.kid;
+  } catch {
+    // Of a malformed token.
+    return undefined;
   }
-  return new Tokens(createPrivateKey(secrets.open(row.sealed_private_key, place)), publicUrl);
 }
 
 /** Returns when the last token that can derive from a caller's sign-in expires, in milliseconds since the epoch. */

@@ -7,7 +7,7 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import type { AgentState } from "../agents/agents.contract.ts";
 import type { Approval } from "../keys/keys.contract.ts";
 import type { ClientInfo } from "./devices.contract.ts";
-import type { CodeState, DeviceCodeDoc } from "./devices.model.ts";
+import { type CodeState, codePlace, type DeviceCodeDoc } from "./devices.model.ts";
 
 /** Lifetime of a code, and then of an approved claim (spec: Device code TTL). */
 const LIFETIME_MS = 10 * 60_000;
@@ -29,7 +29,12 @@ export class Codes {
    * plain hash.
    */
   digest(purpose: "code" | "claim" | "address", credential: string): string {
-    return this.#secrets.random(DIGEST_BYTES, `device ${purpose}`, credential).toString("base64url");
+    return this.#secrets.digest(DIGEST_BYTES, `device ${purpose}`, credential);
+  }
+
+  /** Returns a condition for the stored digest of a credential, by whatever key. */
+  #digestOf(purpose: "code" | "claim", credential: string) {
+    return { $in: this.#secrets.digests(DIGEST_BYTES, `device ${purpose}`, credential) };
   }
 
   /** Issues a new code; it supersedes a pending one of the same agent. */
@@ -48,7 +53,7 @@ export class Codes {
       scopes: [...scopes],
       state: "pending",
       code_digest: this.digest("code", text),
-      sealed_code: this.#secrets.seal(text, `device_codes/${_id}`),
+      sealed_code: this.#secrets.seal(text, codePlace(_id)),
       claim_digest: _id,
       sealed_claim: null,
       client_info: null,
@@ -76,12 +81,12 @@ export class Codes {
   /** Returns the row of a code that is neither denied, superseded nor expired. */
   byCode(text: string, now: number): Promise<DeviceCodeDoc | null> {
     const live = { state: { $in: LIVE }, expires_at: { $gt: new Date(now) } };
-    const code_digest = this.digest("code", canonicalUserCode(text));
+    const code_digest = this.#digestOf("code", canonicalUserCode(text));
     return this.#rows.system.findOne({ code_digest, ...live }) as Promise<DeviceCodeDoc | null>;
   }
 
   byClaim(claim_id: string): Promise<DeviceCodeDoc | null> {
-    const claim_digest = this.digest("claim", claim_id);
+    const claim_digest = this.#digestOf("claim", claim_id);
     return this.#rows.system.findOne({ claim_digest }) as Promise<DeviceCodeDoc | null>;
   }
 
@@ -102,7 +107,7 @@ export class Codes {
       client_info: { name, version, signature, host },
       claimed_at: new Date(now),
       claim_digest: this.digest("claim", claim_id),
-      sealed_claim: this.#secrets.seal(claim_id, `device_codes/${_id}`),
+      sealed_claim: this.#secrets.seal(claim_id, codePlace(_id)),
     };
     return this.#rows.update(tenant_id, pending, { $set });
   }
@@ -126,7 +131,7 @@ export class Codes {
   }
 
   textOf({ _id, sealed_code }: DeviceCodeDoc): string {
-    return this.#secrets.open(sealed_code, `device_codes/${_id}`);
+    return this.#secrets.open(sealed_code, codePlace(_id));
   }
 
   present(code: DeviceCodeDoc, now: number) {
@@ -147,8 +152,7 @@ export class Codes {
       return { ...shown, ...client, session_id, confirmed_at: code.confirmed_at?.toISOString() };
     }
     if (state !== "verifying") return shown;
-    const claim_id =
-      byPerson && sealed_claim ? this.#secrets.open(sealed_claim, `device_codes/${_id}`) : undefined;
+    const claim_id = byPerson && sealed_claim ? this.#secrets.open(sealed_claim, codePlace(_id)) : undefined;
     return { ...shown, ...client, ...(claim_id && { claim_id }) };
   }
 }

@@ -2,7 +2,16 @@ import type { InferSchemaType } from "mongoose";
 import type { Static } from "typebox";
 import type { Scope } from "../../../lib/access/caller.ts";
 import { type HourlyBudgetDoc, hourlyBudgets } from "../../../storage/hourly-budget.ts";
-import { date, type Model, mixed, nullable, optional, string, tenantSchema } from "../../../storage/model.ts";
+import {
+  date,
+  type Model,
+  mixed,
+  nullable,
+  optional,
+  sealed,
+  string,
+  tenantSchema,
+} from "../../../storage/model.ts";
 import type { Approval } from "../keys/keys.contract.ts";
 import type { ClientInfo } from "./devices.contract.ts";
 
@@ -12,14 +21,19 @@ export type CodeState = "pending" | "claimed" | "approved" | "completed" | "deni
 /** A code that connects a device. Code and claim are credentials: looked up by digest, decrypted only to show them. */
 export interface DeviceCodeDoc extends InferSchemaType<typeof codes> {}
 
+/** Returns where a code and its claim are sealed. */
+export function codePlace(code_id: string): string {
+  return `device_codes/${code_id}`;
+}
+
 const codes = tenantSchema({
   agent_id: string(),
   state: string<CodeState>(),
   code_digest: string(),
-  sealed_code: string(),
+  sealed_code: sealed(codePlace),
   /** Set by the claim; until then the row's id, which nobody can present. */
   claim_digest: string(),
-  sealed_claim: nullable(string()),
+  sealed_claim: nullable(sealed(codePlace)),
   scopes: mixed<Scope[]>(),
   client_info: nullable(mixed<Static<typeof ClientInfo>>()),
   session_id: string(),

@@ -1,4 +1,4 @@
-import { apiKeyPrefix, hashApiKey, newApiKey } from "../../../lib/access/api-key.ts";
+import { apiKeyPrefix, findApiKey, hashApiKey, newApiKey } from "../../../lib/access/api-key.ts";
 import { type Call, callerId } from "../../../lib/access/caller.ts";
 import { invalidValue, requireFound } from "../../../lib/contract/faults.ts";
 import { newId } from "../../../lib/ids.ts";
@@ -103,7 +103,8 @@ export class Keys {
     const unused = { revoked_at: null, last_used_at: null };
     const created_at = new Date(this.#runtime.store.now());
     const doc = await this.#rows.insertOnce({ ...row, _id, ...hashed, ...unused, created_at });
-    return { doc, key };
+    const first = seed && doc.hash !== hashed.hash && findApiKey(this.#runtime.secrets, seed, doc.hash);
+    return { doc, key: first || key };
   }
 }
 

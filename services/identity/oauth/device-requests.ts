@@ -50,7 +50,7 @@ export class DeviceRequests {
   async find(ctx: Call, user_code: string): Promise<DeviceDoc> {
     await ctx.call("devices.take_try", { purpose: "code" });
     const expires_at = { $gt: new Date(this.#store.now()) };
-    const user_digest = this.#digest("user", canonicalUserCode(user_code));
+    const user_digest = this.#digestOf("user", canonicalUserCode(user_code));
     const device = await this.#rows.findOne(NOBODY, { user_digest, state: "pending", expires_at });
     return requireFound(device, "device_code", user_code);
   }
@@ -65,7 +65,7 @@ export class DeviceRequests {
   /** Returns the place of the grant of a device that polls. @throws Fault in OAuth's form until there is one */
   async poll(device_code: string, client_id: string): Promise<Pick<GrantDoc, "tenant_id" | "_id">> {
     const now = this.#store.now();
-    const device_digest = this.#digest("device", device_code);
+    const device_digest = this.#digestOf("device", device_code);
     const device = await this.#rows.findOne(NOBODY, { device_digest });
     if (!device || device.client_id !== client_id)
       throw oauthFault("invalid_grant", "device_code: it was issued to no such client.");
@@ -86,6 +86,11 @@ export class DeviceRequests {
 
   /** Keyed, because a user code is short enough to be guessed from a plain hash. */
   #digest(purpose: "device" | "user", code: string): string {
-    return this.#secrets.random(DIGEST_BYTES, `oauth ${purpose} code`, code).toString("base64url");
+    return this.#secrets.digest(DIGEST_BYTES, `oauth ${purpose} code`, code);
+  }
+
+  /** Returns a condition for the stored digest of a code, by whatever key. */
+  #digestOf(purpose: "device" | "user", code: string) {
+    return { $in: this.#secrets.digests(DIGEST_BYTES, `oauth ${purpose} code`, code) };
   }
 }

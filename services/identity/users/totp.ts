@@ -14,7 +14,7 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { guardedWrite } from "../../../storage/guarded-write.ts";
 import type { Runtime } from "../../runtime.ts";
-import type { Totp, UserDoc } from "./users.model.ts";
+import { type Totp, totpPlace, type UserDoc } from "./users.model.ts";
 
 /** The outcome of a code: `later` if too many were wrong. */
 export type CodeCheck = { is: "right" } | { is: "wrong" } | { is: "later"; wait_ms: number };
@@ -50,7 +50,7 @@ export class SecondFactors {
       throw new Fault("conflict", "A second factor is already set up. Remove it first, then set up another.");
     const secret = newTotpSecret(this.#secrets, seed);
     const fresh = { confirmed_at: null, last_step: 0, recovery: [], failures: 0, failed_at: null };
-    const sealed_secret = this.#secrets.seal(secret, placeOf(user_id));
+    const sealed_secret = this.#secrets.seal(secret, totpPlace(user_id));
     const written = await this.#put(user, { ...fresh, sealed_secret });
     if (!written) throw new Fault("conflict", RACED);
     return { secret, uri: totpUri(secret, user.email) };
@@ -108,7 +108,7 @@ export class SecondFactors {
   }
 
   #stepOf(user_id: string, { sealed_secret }: Totp, code: string): number | null {
-    const secret = this.#secrets.open(sealed_secret, placeOf(user_id));
+    const secret = this.#secrets.open(sealed_secret, totpPlace(user_id));
     return stepOfCode(secret, plainCode(code), this.#store.now());
   }
 
@@ -142,8 +142,4 @@ function remainingWait({ failures, failed_at }: Totp, now: number): number {
   if (failures < FREE_FAILURES || !failed_at) return 0;
   const wait = Math.min(FIRST_WAIT_MS * 2 ** (failures - FREE_FAILURES), LONGEST_WAIT_MS);
   return failed_at.getTime() + wait - now;
-}
-
-function placeOf(user_id: string): string {
-  return `users/${user_id}/totp`;
 }

@@ -3,11 +3,6 @@ import { invalidValue } from "../../../lib/contract/faults.ts";
 import { credentialsFault } from "../../../lib/http/address-credentials.ts";
 import type { ConnectorKind } from "./connectors.contract.ts";
 
-/** Returns where the address of a connector is sealed (lib/crypto/secrets.ts). */
-export function sealedAt(connector_id: string): string {
-  return `connectors/${connector_id}/url`;
-}
-
 /** Returns a broker's address without its secrets: credentials and query. */
 export function shownUrl(url: string): string {
   const { protocol, username, password, host, pathname } = new URL(url);

@@ -6,10 +6,16 @@ import {
   mixed,
   nullable,
   number,
+  sealed,
   string,
   tenantSchema,
 } from "../../../storage/model.ts";
 import type { ConnectorKind, ConnectorMapping, ConnectorState } from "./connectors.contract.ts";
+
+/** Returns where the address of a connector is sealed. */
+export function sealedAt(connector_id: string): string {
+  return `connectors/${connector_id}/url`;
+}
 
 /** Messages since the connector was created. */
 export interface Counts {
@@ -29,8 +35,8 @@ export interface ConnectorDoc extends InferSchemaType<typeof connectors> {}
 const connectors = tenantSchema({
   name: string(),
   kind: string<ConnectorKind>(),
-  /** With its credentials, encrypted. */
-  sealed_url: string(),
+  /** With its credentials. */
+  sealed_url: sealed(sealedAt),
   /** Without its credentials. */
   shown_url: string(),
   /** The queue or address. */

@@ -7,13 +7,14 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import { requireCapacity } from "../../../storage/row-limit.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
 import { compileMapping } from "../ingest/mapping.ts";
-import { checkUrl, chooseSource, sealedAt, shownUrl } from "./address.ts";
+import { checkUrl, chooseSource, shownUrl } from "./address.ts";
 import type * as contract from "./connectors.contract.ts";
 import {
   type ConnectorDoc,
   ConnectorModel,
   type ConnectorNodeDoc,
   ConnectorNodeModel,
+  sealedAt,
 } from "./connectors.model.ts";
 import { nothing } from "./consumer.ts";
 import { type Again, mapAgain } from "./intake.ts";

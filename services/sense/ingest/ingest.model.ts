@@ -1,5 +1,6 @@
 import type { InferSchemaType } from "mongoose";
 import type { Static } from "typebox";
+import { signingPlace } from "../../../lib/crypto/secrets.ts";
 import {
   date,
   large,
@@ -8,6 +9,7 @@ import {
   nullable,
   number,
   optional,
+  sealed,
   string,
   subdocuments,
   tenantSchema,
@@ -23,7 +25,10 @@ const webhooks = tenantSchema({
   source: string(),
   mapping: mixed<Static<typeof WebhookMapping>>(),
   /** Newest first. */
-  signing_secrets: subdocuments({ sealed: string(), ends_at: nullable(date()) }),
+  signing_secrets: subdocuments({
+    sealed: sealed((id) => signingPlace(`webhooks/${id}`)),
+    ends_at: nullable(date()),
+  }),
   /** Counts rotations and guards against concurrent ones. */
   signing_version: number(),
   created_at: date(),

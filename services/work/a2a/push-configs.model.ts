@@ -1,16 +1,21 @@
 import type { InferSchemaType } from "mongoose";
-import { date, type Model, number, optional, string, tenantSchema } from "../../../storage/model.ts";
+import { date, type Model, number, optional, sealed, string, tenantSchema } from "../../../storage/model.ts";
 
 /** A webhook that is notified of the changes of an A2A task. Its `_id` derives from the task's and the `config_id`. */
 export interface PushConfigDoc extends InferSchemaType<typeof schema> {}
+
+/** Returns where the secrets of a configuration are sealed. */
+export function pushConfigPlace(_id: string): string {
+  return `a2a_push_configs/${_id}`;
+}
 
 const schema = tenantSchema({
   task_id: string(),
   /** The caller's id for it, unique in the task. */
   config_id: string(),
   url: string(),
-  /** A `PushSecrets` as JSON, encrypted. */
-  sealed: string(),
+  /** A `PushSecrets` as JSON. */
+  sealed: sealed(pushConfigPlace),
   /** The version of the task that the webhook has received, and the one that it should. */
   sent_version: number(),
   wanted_version: number(),

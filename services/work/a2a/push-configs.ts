@@ -5,7 +5,7 @@ import { newUuid } from "../../../lib/ids.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Runtime } from "../../runtime.ts";
 import type { A2aTasks } from "./a2a-tasks.ts";
-import { type PushConfigDoc, PushConfigModel } from "./push-configs.model.ts";
+import { type PushConfigDoc, PushConfigModel, pushConfigPlace } from "./push-configs.model.ts";
 import type { PushConfigJson, PushSecrets, Side } from "./task.ts";
 
 type OfTask = Side & { task_id: string };
@@ -46,7 +46,7 @@ export class PushConfigs {
     const { secrets, store } = this.#runtime;
     const sealed = secrets.seal(
       JSON.stringify({ token, authentication } satisfies PushSecrets),
-      placeOf(_id),
+      pushConfigPlace(_id),
     );
     const version = { sent_version: task.version, wanted_version: task.version };
     await this.#rows.upsert([
@@ -120,11 +120,10 @@ export class PushConfigs {
 }
 
 export function secretsOf(secrets: SecretBox, { _id, sealed }: PushConfigDoc): PushSecrets {
-  return JSON.parse(secrets.open(sealed, placeOf(_id)));
+  return JSON.parse(secrets.open(sealed, pushConfigPlace(_id)));
 }
 
 const idOf = (task_id: string, config_id: string) => newUuid(JSON.stringify(["push", task_id, config_id]));
-const placeOf = (_id: string) => `a2a_push_configs/${_id}`;
 
 /** Secrets are not shown: the webhook knows them. */
 function present(

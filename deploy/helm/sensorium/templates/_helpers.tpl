@@ -101,7 +101,7 @@ securityContext:
 {{- end }}
 {{- end }}
 {{- include "sensorium.secret" (list $ "SECRET_KEY" false) }}
-{{- range $name := list "DOCUMENT_CONVERTER_API_KEY" "EMBEDDER_API_KEY" "METRICS_TOKEN" "OIDC_CLIENT_SECRET" "OPERATOR_TOKEN" "RERANKER_API_KEY" "SMTP_URL" }}
+{{- range $name := list "DOCUMENT_CONVERTER_API_KEY" "EMBEDDER_API_KEY" "METRICS_TOKEN" "METRICS_TOKEN_FALLBACKS" "OIDC_CLIENT_SECRET" "OPERATOR_TOKEN" "OPERATOR_TOKEN_FALLBACKS" "RERANKER_API_KEY" "SECRET_KEY_FALLBACKS" "SMTP_URL" }}
 {{- include "sensorium.secret" (list $ $name true) }}
 {{- end }}
 {{- range $name, $value := .Values.settings }}

@@ -528,8 +528,14 @@ class Auth(Group[Mode]):
             recovery_code: A recovery code."""
 
     @operation("GET", "/.well-known/jwks.json", root=True, open=True)
-    def jwks(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> models.AuthJwksResult:
-        """Read the public keys of access tokens and receipts (RFC 7517)."""
+    def jwks(
+        self, *, retired: bool | Unset = UNSET, idempotency_key: str | None = None, timeout: float | None = None
+    ) -> models.AuthJwksResult:
+        """Read the public keys of access tokens and receipts (RFC 7517).
+
+        Args:
+            retired: Also the keys that no token is signed with any more: to verify receipts from before a
+                rotation. Never accept tokens by them."""
 
 
 class Bundles(Group[Mode]):
@@ -3469,6 +3475,37 @@ class Relationships(Group[Mode]):
         `memory:read`."""
 
 
+class Rotation(Group[Mode]):
+    @operation("GET", "/rotation")
+    def read(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> models.InstallationKeys:
+        """Read the state of the installation's keys."""
+
+    @operation("POST", "/rotation")
+    def start(
+        self,
+        *,
+        keys: Sequence[Literal["secret", "signing"]] | Unset = UNSET,
+        at_once: bool | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.InstallationKeys:
+        """Replace the installation's keys.
+
+        Stored secrets are encrypted with the new secret key in the background, while requests are served. A new
+        signing key is published for ten minutes, then signs; tokens of the former one are valid until they expire.
+
+        Args:
+            keys: `secret`: encrypts stored secrets. `signing`: signs tokens. Default: both, or `signing` if
+                `SECRET_KEY` is set.
+            at_once: After a leak: the new signing key signs now, and every token of the former ones ends."""
+
+    @operation("POST", "/rotation/finish")
+    def finish(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> models.InstallationKeys:
+        """Remove the former secret keys.
+
+        Only once no stored secret is encrypted with them. Former keys in settings are removed there."""
+
+
 class Runs(Group[Mode]):
     @operation("POST", "/runs/{run_id}/artifacts")
     def register_artifact(
@@ -4576,6 +4613,7 @@ class Api(Generic[Mode]):
         self.outputs = Outputs[Mode](caller)
         self.projects = Projects[Mode](caller)
         self.relationships = Relationships[Mode](caller)
+        self.rotation = Rotation[Mode](caller)
         self.runs = Runs[Mode](caller)
         self.schedules = Schedules[Mode](caller)
         self.sessions = Sessions[Mode](caller)

@@ -1334,6 +1334,34 @@ class IngestValidateResult(Model):
     allowed_rate: Union[str, None]
 
 
+class InstallationKeys(Model):
+    secret_key: InstallationKeysSecretKey
+    signing_keys: list[InstallationKeysSigningKeysItem]
+
+
+class InstallationKeysSecretKey(Model):
+    active: str
+    """Id of the key that encrypts stored secrets: a fingerprint."""
+    kept_in: Union[Literal["file", "settings"], str]
+    """`file`: this operation replaces the key. `settings`: replace `SECRET_KEY` on every node."""
+    fallbacks: list[str]
+    """Ids of the keys that decrypt only."""
+    in_use: list[str]
+    """Ids of the fallbacks that stored secrets may still be encrypted with. The others can be removed."""
+    left: dict[str, int]
+    """Rows whose secrets are yet to be encrypted with the active key, by collection."""
+    nodes: dict[str, list[str]]
+    """Ids of the keys of each node, the active one first."""
+
+
+class InstallationKeysSigningKeysItem(Model):
+    kid: str
+    state: Union[Literal["published", "signing", "verifying"], str]
+    """`published`: in the JWKS, signs from `signs_at`. `verifying`: until `ends_at`."""
+    signs_at: str
+    ends_at: Union[str, None]
+
+
 class Interest(Model):
     id: str
     """Id of the interest."""

@@ -1,7 +1,6 @@
-import { timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Caller } from "../../../../lib/access/caller.ts";
-import { csrfToken, sessionToken } from "../../../../lib/access/session-cookie.ts";
+import { isCsrfToken, sessionToken } from "../../../../lib/access/session-cookie.ts";
 import { Fault } from "../../../../lib/contract/faults.ts";
 import type { SecretBox } from "../../../../lib/crypto/secrets.ts";
 
@@ -32,9 +31,7 @@ export function requireOwnPage(req: IncomingMessage, caller: Caller, secrets: Se
       "A session cookie is accepted only from the console's own pages. Elsewhere, send a bearer token.",
     );
   if (HARMLESS.has(req.method as string)) return;
-  const given = Buffer.from(String(req.headers["x-csrf-token"] ?? ""));
-  const wanted = Buffer.from(csrfToken(secrets, caller.token_id));
-  if (given.length === wanted.length && timingSafeEqual(given, wanted)) return;
+  if (isCsrfToken(secrets, caller.token_id, String(req.headers["x-csrf-token"] ?? ""))) return;
   throw new Fault(
     "forbidden",
     "The header X-CSRF-Token is missing or wrong: send the value from GET /v1/auth/session.",

@@ -25,7 +25,7 @@ export function monitorServer({ config, health }: Watched): HttpServer {
   async function answer(req: IncomingMessage): Promise<Answer> {
     const path = req.url?.split("?")[0];
     if (path === "/healthz") return json(200, { status: "ok" });
-    if (path === "/metrics" && mayMonitor(req, config.METRICS_TOKEN)) {
+    if (path === "/metrics" && mayMonitor(req, config)) {
       return { status: 200, type: EXPOSITION_TYPE, body: await exposition() };
     }
     if (path !== "/readyz")

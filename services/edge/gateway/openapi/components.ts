@@ -44,6 +44,7 @@ export const TAGS: Record<string, string> = {
   onboarding: "First steps for new users.",
   outputs: "Versioned documents by agents and people.",
   projects: "Groups of memories, runs and outputs.",
+  rotation: "The keys of the installation, for its operator.",
   relationships: "Links between memories.",
   runs: "Processes of people and agents, step by step.",
   schedules: "Events published at times to come: repeatedly, or once.",

@@ -1,5 +1,5 @@
 import { cookieAttributes, cookieName } from "../../../../lib/access/session-cookie.ts";
-import type { SecretBox } from "../../../../lib/crypto/secrets.ts";
+import type { Sealed, SecretBox } from "../../../../lib/crypto/secrets.ts";
 import { OIDC_COOKIE } from "../auth.contract.ts";
 
 const SIGN_IN_MS = 10 * 60_000;
@@ -51,7 +51,9 @@ export class OidcCookie {
   ): Extract<Content, { kind: K }> | null {
     if (value === undefined) return null;
     try {
-      const content = JSON.parse(this.#secrets.open(value, OIDC_COOKIE)) as Content & { ends_at: number };
+      const content = JSON.parse(this.#secrets.open(value as Sealed, OIDC_COOKIE)) as Content & {
+        ends_at: number;
+      };
       return content.kind === kind && content.ends_at > now ? (content as never) : null;
     } catch {
       // Only the cookie can be wrong here.
