@@ -16,7 +16,10 @@ const seconds = <Label extends string = never>(name: string, help: string, label
     ...{ buckets: SECONDS, registers: [registry] },
   });
 
-/** The node's metrics. Ids of tenants, agents or anything else are never labels: their number is unlimited. */
+/**
+ * The node's metrics. Ids of tenants, agents or anything else are never labels, as their number is unlimited, but for
+ * the ten tenants that use most.
+ */
 export const metrics = {
   /** `operation`: the contract's action, or `none`. `status`: the class, `2xx` to `5xx`. Excludes streams. */
   requestSeconds: seconds("http_request_duration", "Time from request to response", ["operation", "status"]),

@@ -58,6 +58,13 @@ describe.each(["while the server runs", "while it does not"])("the command line 
       agent: { api_key: expect.stringMatching(/^ak_live_/) },
     });
     expect(await done("tenants quota acme --storage-mb 50")).toMatchObject({ storage_quota_mb: 50 });
+    const limited = await done("tenants limit acme --requests-per-minute 600");
+    expect(limited).toMatchObject({ slug: "acme", requests_per_minute: 600, storage_quota_mb: 50 });
+    const free = await done("tenants limit acme --requests-per-minute default");
+    expect(free).toMatchObject({ requests_per_minute: null });
+    const used = await done("tenants usage --hours 2 --sort stored_bytes");
+    expect(used.map(({ slug }: { slug: string }) => slug).sort()).toEqual(["acme", "default"]);
+    expect(used[0]).toMatchObject({ cpu_ms: expect.any(Number), stored_bytes: expect.any(Number) });
     expect(await done("tenants quota acme --storage-mb default")).toMatchObject({ storage_quota_mb: null });
     expect((await done("tenants suspend acme")).status).toBe("suspended");
     const listed = await done("tenants list");

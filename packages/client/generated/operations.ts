@@ -170,6 +170,7 @@ export const OPERATIONS = {
   keys: {
     create: {"method":"POST","path":"/agents/{agent_id}/keys","scope":"admin","audited":true},
     list: {"method":"GET","path":"/agents/{agent_id}/keys","scope":"admin","pages":{"items":"keys","by":"offset"}},
+    update: {"method":"PATCH","path":"/agents/{agent_id}/keys/{key_id}","scope":"admin","audited":true},
     revoke: {"method":"DELETE","path":"/agents/{agent_id}/keys/{key_id}","scope":"admin","audited":true},
   },
   live: {
@@ -302,6 +303,7 @@ export const OPERATIONS = {
   tenants: {
     create: {"method":"POST","path":"/tenants","by":"operator","audited":true},
     list: {"method":"GET","path":"/tenants","by":"operator","pages":{"items":"tenants","by":"offset"}},
+    usage: {"method":"GET","path":"/tenants/usage","by":"operator","pages":{"items":"tenants","by":"offset"}},
     update: {"method":"PATCH","path":"/tenants/{tenant_id}","by":"operator","audited":true},
     erase: {"method":"DELETE","path":"/tenants/{tenant_id}","by":"operator","audited":true},
     limits: {"method":"GET","path":"/limits"},

@@ -5,6 +5,7 @@ import type { Caller, Meta } from "../../../lib/access/caller.ts";
 import type { Operation } from "../../../lib/contract/contract.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
 import { newId } from "../../../lib/ids.ts";
+import { tallyUse } from "../../../storage/traffic/tally.ts";
 import { requireAccess } from "./access/access.ts";
 import { authorizationOf, requireOwnPage } from "./access/browser.ts";
 import type { Asked } from "./access/challenge.ts";
@@ -124,6 +125,7 @@ function admitMonitor(req: IncomingMessage, token: string | null): void {
 export function authorize({ limits, runtime }: GatewayContext, exchange: HttpExchange): void | Promise<void> {
   const { op, req, caller } = exchange;
   if (!caller) return;
+  tallyUse(caller.tenant_id, "requests");
   const now = Date.now();
   const check = (allowance: Allowance | null) => {
     exchange.allowance = allowance;

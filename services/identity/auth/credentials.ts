@@ -5,11 +5,12 @@ import { networkOf } from "../../../lib/http/network-address.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
 import type { AgentState } from "../agents/agents.contract.ts";
 import type { KeyState } from "../keys/keys.contract.ts";
-import { activeTenants } from "../tenants/find-tenants.ts";
+import { activeTenants, findTenant } from "../tenants/find-tenants.ts";
 import type { TenantState } from "../tenants/tenants.contract.ts";
 import type { CodeCheck } from "../users/totp.ts";
 import type { UserState } from "../users/users.contract.ts";
 import type { changePassword } from "./auth.contract.ts";
+import type { KeyHolder } from "./callers.ts";
 import { Guarded } from "./guarded.ts";
 import { type Login, noteFailedSignIn, noteRefusedSignIn, noteSignIn, type SignInKind } from "./sign-ins.ts";
 
@@ -24,11 +25,6 @@ interface Person {
   user_id: string;
 }
 
-interface KeyHolder {
-  key: KeyState;
-  agent: AgentState;
-}
-
 /** Checks keys and passwords, with a limit of wrong ones. */
 export class Credentials {
   readonly #runtime: Pick<Runtime, "secrets" | "store">;
@@ -41,7 +37,7 @@ export class Credentials {
     this.#guarded = new Guarded(config.LOGIN_ATTEMPTS_PER_MINUTE, windows);
   }
 
-  /** Returns the API key with this hash and its agent. @throws Fault authentication_failed, rate_limited */
+  /** Returns the API key with this hash, its agent and its tenant. @throws Fault authentication_failed, rate_limited */
   checkKey(ctx: Call, hash: string): Promise<KeyHolder> {
     const wrong = new Fault("authentication_failed", WRONG_KEY);
     return this.#attempt(addressOf(ctx), wrong, () => keyHolder(ctx, hash));
@@ -104,16 +100,16 @@ function addressOf({ meta }: Call): string {
   return `address ${networkOf(meta.ip ?? "")}`;
 }
 
-/** Returns the key with this hash and its agent, if both and their tenant are valid. */
+/** Returns the key with this hash, its agent and its tenant, if all are valid. */
 async function keyHolder(ctx: Call, hash: string): Promise<KeyHolder | null> {
   const key = await ctx.call<KeyState | null, unknown>("keys.by_secret", { hash });
   if (!key) return null;
   const { tenant_id, agent_id } = key;
-  const [[agent], active] = await Promise.all([
+  const [[agent], tenant] = await Promise.all([
     ctx.call<AgentState[], unknown>("agents.get_many", { tenant_id, agent_ids: [agent_id] }),
-    activeTenants(ctx, [key]),
+    findTenant(ctx, tenant_id),
   ]);
-  return agent?.status === "active" && active.has(tenant_id) ? { key, agent } : null;
+  return agent?.status === "active" && tenant?.status === "active" ? { key, agent, tenant } : null;
 }
 
 /** Returns the one user whose password matches, or null; an unknown tenant takes as long as a wrong password. */

@@ -21,6 +21,7 @@ import {
   searchable,
 } from "../../../storage/search/entry.ts";
 import type { SearchIndex } from "../../../storage/search/local-index.ts";
+import { tallyUse } from "../../../storage/traffic/tally.ts";
 import type { Runtime } from "../../runtime.ts";
 import { CatchUp, tenantErasure } from "./catch-up.ts";
 import { CosineBaseline } from "./cosine-baseline.ts";
@@ -135,6 +136,7 @@ export class SearchNode {
       reranking: this.#reranking,
     };
     const { kind, tenant_id } = params;
+    tallyUse(tenant_id, "searches");
     const isNew = this.#catchUp.isPartial(kind, tenant_id);
     const isLate = this.#catchUp.isLate(tenant_id);
     if (this.#catchUp.ask(kind, tenant_id)) this.#catchingUp?.nudge();

@@ -2308,6 +2308,7 @@ class Keys(Group[Mode]):
         scopes: Sequence[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"]],
         name: str | None | Unset = UNSET,
         expires_at: str | datetime | None | Unset = UNSET,
+        requests_per_minute: int | None | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.KeysCreateResult:
@@ -2320,7 +2321,9 @@ class Keys(Group[Mode]):
             agent_id: Id of the agent.
             scopes: Scopes of the key. `admin` includes all others.
             name: What the key is for: where it is kept, who uses it.
-            expires_at: Time at which the key expires. Null or omitted: never."""
+            expires_at: Time at which the key expires. Null or omitted: never.
+            requests_per_minute: Requests per 60 s with this key and its tokens, besides the limits of the agent
+                and the organisation. Null: none."""
 
     @operation("GET", "/agents/{agent_id}/keys", pages=("keys", "offset"))
     def list(
@@ -2342,6 +2345,26 @@ class Keys(Group[Mode]):
             limit: Maximum number of results."""
 
     list_all = AllPages(list, models.KeysListResultKeysItem)
+
+    @operation("PATCH", "/agents/{agent_id}/keys/{key_id}")
+    def update(
+        self,
+        *,
+        agent_id: str,
+        key_id: str,
+        requests_per_minute: int | None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.KeysUpdateResult:
+        """Change an API key's limit.
+
+        The limit applies within 5 seconds, also to tokens that were created with the key. Needs the scope `admin`.
+
+        Args:
+            agent_id: Id of the agent.
+            key_id: Id of the API key.
+            requests_per_minute: Requests per 60 s with this key and its tokens, besides the limits of the agent
+                and the organisation. Null: none."""
 
     @operation("DELETE", "/agents/{agent_id}/keys/{key_id}")
     def revoke(
@@ -4400,6 +4423,30 @@ class Tenants(Group[Mode]):
 
     list_all = AllPages(list, models.Tenant)
 
+    @operation("GET", "/tenants/usage", pages=("tenants", "offset"))
+    def usage(
+        self,
+        *,
+        hours: int | Unset = UNSET,
+        sort: Literal["cpu_ms", "requests", "events", "deliveries", "dead_letters", "searches", "stored_bytes"] | Unset = UNSET,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.TenantsUsageResult:
+        """List tenants by their use of the service.
+
+        Counts of the current hour and the ones before it, largest first; `stored_bytes` is the present size. Nodes
+        add their counts within a minute.
+
+        Args:
+            hours: Hours to add up, the current one included.
+            sort: By what the list is sorted, largest first.
+            offset: Results to skip.
+            limit: Maximum number of results."""
+
+    usage_all = AllPages(usage, models.TenantUsage)
+
     @operation("PATCH", "/tenants/{tenant_id}")
     def update(
         self,
@@ -4407,10 +4454,11 @@ class Tenants(Group[Mode]):
         tenant_id: str,
         status: Literal["active", "suspended"] | Unset = UNSET,
         storage_quota_mb: int | None | Unset = UNSET,
+        requests_per_minute: int | None | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.Tenant:
-        """Suspend or activate a tenant, or change its storage quota.
+        """Suspend or activate a tenant, or change its storage quota or its limit of requests.
 
         Tokens of a suspended tenant are refused within 5 seconds; its data is kept. A tenant over its quota can
         read, delete and acknowledge; requests that would store more get `422 business_rule_violation`, rule
@@ -4420,7 +4468,9 @@ class Tenants(Group[Mode]):
             tenant_id: Id of the tenant.
             status: `suspended`: all tokens of the tenant are refused.
             storage_quota_mb: Storage quota in megabytes (10^6 bytes). 0: no quota. Null: `TENANT_STORAGE_MB`
-                applies."""
+                applies.
+            requests_per_minute: Requests per 60 s of all its callers together, within 5 seconds. 0: no limit.
+                Null: `TENANT_RATE_LIMIT_PER_MINUTE` applies."""
 
     @operation("DELETE", "/tenants/{tenant_id}")
     def erase(
@@ -4439,7 +4489,7 @@ class Tenants(Group[Mode]):
     def limits(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> models.Limits:
         """Read the organisation's limits.
 
-        Limits come from the installation's settings and are the same for every tenant, except `storage`. The
+        Limits come from the installation's settings, except those that the operator set for the organisation. The
         `X-RateLimit-*` headers give the remaining requests."""
 
 

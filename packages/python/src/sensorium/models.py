@@ -1391,6 +1391,7 @@ class KeysCreateResult(Model):
     """`ended`: the key of a connection whose approval has ended, because the person was disabled, lost the role or
     the agent, or the agent was deactivated. Connect it again."""
     created_by: Union[str, None]
+    requests_per_minute: Union[int, None]
     approved_by: Union[str, None]
     expires_at: Union[str, None]
     last_used_at: Union[str, None]
@@ -1416,6 +1417,26 @@ class KeysListResultKeysItem(Model):
     """`ended`: the key of a connection whose approval has ended, because the person was disabled, lost the role or
     the agent, or the agent was deactivated. Connect it again."""
     created_by: Union[str, None]
+    requests_per_minute: Union[int, None]
+    approved_by: Union[str, None]
+    expires_at: Union[str, None]
+    last_used_at: Union[str, None]
+    created_at: str
+
+
+class KeysUpdateResult(Model):
+    id: str
+    """Id of the API key."""
+    name: Union[str, None]
+    prefix: str
+    """The first characters of the key."""
+    scopes: list[Union[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"], str]]
+    """Scopes of the key. `admin` includes all others."""
+    state: Union[Literal["active", "ended"], str]
+    """`ended`: the key of a connection whose approval has ended, because the person was disabled, lost the role or
+    the agent, or the agent was deactivated. Connect it again."""
+    created_by: Union[str, None]
+    requests_per_minute: Union[int, None]
     approved_by: Union[str, None]
     expires_at: Union[str, None]
     last_used_at: Union[str, None]
@@ -1461,6 +1482,8 @@ class LimitsRequestsPerMinute(Model):
     """Per agent or person, for all of them together, and for signed webhooks."""
 
     caller: Union[int, None]
+    key: Union[int, None] = None
+    """Of the key that the caller has, if it has a limit."""
     tenant: Union[int, None]
     webhooks: Union[int, None]
 
@@ -2770,8 +2793,36 @@ class Tenant(Model):
     status: Union[Literal["active", "suspended"], str]
     storage: Storage
     storage_quota_mb: Union[int, None]
+    requests_per_minute: Union[int, None]
     created_at: str
     updated_at: str
+
+
+class TenantUsage(Model):
+    id: str
+    """Id of the tenant."""
+    slug: str
+    """Name of the tenant in URLs: at most 63 lower-case letters, digits and inner hyphens."""
+    name: str
+    """Display name."""
+    status: Union[Literal["active", "suspended"], str]
+    requests: int
+    """With a token or key, refused ones included."""
+    events: int
+    """Accepted events."""
+    deliveries: int
+    """Created deliveries."""
+    attempts: int
+    """Delivery attempts."""
+    dead_letters: int
+    """Deliveries that became dead letters."""
+    searches: int
+    """Searches of an index, those for enrichment included."""
+    stored_bytes: int
+    cpu_ms: int
+    """Processor time of all nodes. Each node's is divided by its work for each tenant, which is estimated."""
+    cpu_share: float
+    """Its part of all tenants' `cpu_ms`."""
 
 
 class TenantsCreateResult(Model):
@@ -2809,6 +2860,11 @@ class TenantsEraseResult(Model):
 
 class TenantsListResult(Model):
     tenants: list[Tenant]
+    total: int
+
+
+class TenantsUsageResult(Model):
+    tenants: list[TenantUsage]
     total: int
 
 
