@@ -103,6 +103,7 @@ const PAGES: [name: string, path: () => string][] = [
   ["agent-new", () => "/agents?create=1"],
   ["agent", () => `/agents/${agent}`],
   ["agent-interests", () => `/agents/${agent}?tab=interests`],
+  ["agent-why", () => `/agents/${agent}?tab=why`],
   ["agent-keys", () => `/agents/${agent}?tab=keys`],
   ["agent-devices", () => `/agents/${agent}?tab=devices`],
   ["agent-delivery", () => `/agents/${agent}?tab=settings`],

@@ -59,8 +59,11 @@ function withLimits<C extends Caller>(
 ): C {
   const own = tenant.requests_per_minute ?? undefined;
   const key = (caller.kind === "agent" && keys.get(caller.key_id)?.requests_per_minute) || undefined;
-  const limits = { ...(own !== undefined && { tenant: own }), ...(key !== undefined && { key }) };
-  return { ...caller, limits };
+  const current: Caller = { ...caller };
+  delete current.limits;
+  if (own !== undefined || key !== undefined)
+    current.limits = { ...(own !== undefined && { tenant: own }), ...(key !== undefined && { key }) };
+  return current as C;
 }
 
 /** Returns the ids whose revocation ends a caller: the token, and its sign-in, which older nodes do not name. */

@@ -52,6 +52,11 @@ export const keysService: ServiceFactory = ({ store, secrets }) => {
         return keys.valid(ctx, docs as KeyDoc[]);
       }),
 
+      /** Returns which of some agents have a key that is made for receiving: an admin's may, but seldom does. */
+      receiving: idempotent<{ tenant_id: string; agent_ids: string[] }>(({ params }) =>
+        keys.receiving(params.tenant_id, params.agent_ids),
+      ),
+
       /** Returns when agents last used one of their keys, by agent, in ms. */
       last_used: idempotent<{ tenant_id: string; agent_ids: string[] }>(({ params }) =>
         keys.lastUsed(params.tenant_id, params.agent_ids),

@@ -91,6 +91,13 @@ export class Keys {
     return new Set(docs.filter((doc) => doc.approval && !approved.has(doc)));
   }
 
+  async receiving(tenant_id: string, agent_ids: string[]): Promise<string[]> {
+    const filter = { agent_id: { $in: agent_ids }, revoked_at: null };
+    const docs = await this.#rows.find(tenant_id, filter, { projection: { agent_id: 1, scopes: 1 } });
+    const receiving = docs.filter(({ scopes }) => scopes.includes("receive"));
+    return [...new Set(receiving.map(({ agent_id }) => agent_id))];
+  }
+
   async lastUsed(tenant_id: string, agent_ids: string[]): Promise<Record<string, number>> {
     const filter = { agent_id: { $in: agent_ids } };
     const docs = await this.#rows.find(tenant_id, filter, { projection: { agent_id: 1, last_used_at: 1 } });

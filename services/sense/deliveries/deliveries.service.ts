@@ -179,6 +179,7 @@ function deadLetterActions(domain: () => Domain): Record<string, ActionSchema> {
 function agentActions(domain: () => Domain): Record<string, ActionSchema> {
   return {
     list: action(ofAgents.listDeliveries, (ctx) => domain().agentDeliveries.list(ctx)),
+    explain: action(ofAgents.explainReception, (ctx) => domain().agentDeliveries.explain(ctx)),
     drain: action(ofAgents.drain, (ctx) => domain().agentDeliveries.drain(ctx)),
     health: idempotent<{ tenant_id: string; agents: AgentState[] }>(({ params }) =>
       domain().health.of(params.tenant_id, params.agents),
@@ -276,6 +277,7 @@ function newDomain(
   };
   // Unmapped payloads are kept as long as events.
   const unmappedMs = Math.max(config.EVENT_RETENTION_DAYS, config.DEDUPE_DAYS) * DAY_MS;
+  const health = new AgentHealth({ broker, store, config, traffic, deliveries, statistics, progress });
   const deadLetters = new DeadLetters({ broker, store, deliveries, announcements, unmappedMs });
   return {
     logger: broker.logger,
@@ -292,8 +294,8 @@ function newDomain(
     announce: newAnnouncements(broker, deliveries),
     statistics,
     progress,
-    health: new AgentHealth({ broker, store, config, traffic, deliveries, statistics, progress }),
-    agentDeliveries: new AgentDeliveries({ broker, store, deliveries, statistics }),
+    health,
+    agentDeliveries: new AgentDeliveries({ broker, store, deliveries, statistics, health, config }),
   };
 }
 

@@ -82,6 +82,7 @@ export function eventsService({ store, config, health }: Runtime): ServiceSchema
       load_found: idempotent<OfTenant & { event_ids: string[] }>(({ params }) => events.loadFound(params)),
 
       load: idempotent<OfTenant & { event_ids: string[] }>(({ params }) => events.load(params)),
+      state_of: idempotent<OfTenant & { event_id: string }>(({ params }) => events.stateOf(params)),
       latest: internal<LatestParams>(({ params }) => events.loadLatest(params)),
       headers: idempotent<OfTenant & { event_ids: string[] }>(({ params }) => events.loadHeaders(params)),
       subject_of: idempotent<OfTenant & { id: string }>(({ params }) => events.readSubject(params)),

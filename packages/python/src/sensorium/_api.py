@@ -1058,6 +1058,25 @@ class Deliveries(Group[Mode]):
 
     list_all = AllPages(list, models.AgentDelivery)
 
+    @operation("GET", "/agents/{agent_id}/reception")
+    def explain(
+        self,
+        *,
+        agent_id: str,
+        event_id: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Reception:
+        """Explain why an agent receives an event, or nothing.
+
+        Tries each interest of the agent and each feed of its channels, 200 at most of either, on one event, and
+        shows the event's delivery, the state of the agent's deliveries and its limits. For the agent itself, the
+        person who owns it, and admins. Changes nothing.
+
+        Args:
+            agent_id: Id of the agent.
+            event_id: Default: the latest event that is not the service's own."""
+
     @operation("POST", "/agents/{agent_id}/deliveries:drain")
     def drain(
         self,

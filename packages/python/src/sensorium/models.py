@@ -813,12 +813,14 @@ class DeliveryEvent(Model):
 
 
 class DeliveryHealth(Model):
-    state: Union[Literal["ok", "quiet", "behind", "failing", "stuck", "unreachable"], str]
+    state: Union[Literal["ok", "quiet", "unmatched", "unsubscribed", "behind", "failing", "stuck", "unreachable"], str]
     """`unreachable`: its endpoint cannot be reached, or answered 410 Gone. `stuck`: a delivery has been pending for
     `STUCK_AFTER_SECONDS` (5 minutes), and none was acknowledged in that time. `failing`: it has dead letters of
-    the last 24 hours. `behind`: it acknowledges, but a delivery has been pending for that long. `quiet`: not seen
-    for 24 hours, and nothing is pending. `ok`: none of these. The first of this list that applies is shown. The
-    first four need attention."""
+    the last 24 hours. `behind`: it acknowledges, but a delivery has been pending for that long. `unsubscribed`:
+    it has a key with the scope `receive`, but no interests and is in no channel with feeds. `unmatched`: one of
+    its interests has matched no event. Both after `STUCK_AFTER_SECONDS`. `quiet`: not seen for 24 hours, and
+    nothing is pending. `ok`: none of these. The first of this list that applies is shown. All but the last two
+    need attention."""
     reason: Union[str, None]
     pending: int
     """Neither acknowledged nor dead-lettered."""
@@ -2145,6 +2147,52 @@ class RecentEvent(Model):
     state: str
     matched_count: Union[int, None]
     accepted_at: str
+
+
+class Reception(Model):
+    reasons: list[ReceptionReasonsItem]
+    """What applies, the most important first."""
+    event: Union[ReceptionEvent, None]
+    delivery: Union[AgentDelivery, None]
+    subscriptions: list[ReceptionSubscriptionsItem]
+    more: bool
+    """Whether there are more subscriptions."""
+    health: DeliveryHealth
+    limits: ReceptionLimits
+
+
+class ReceptionEvent(Model):
+    event_id: str
+    """Id of the event."""
+    type: str
+    source: str
+    subject: Union[str, None]
+    accepted_at: str
+
+
+class ReceptionLimits(Model):
+    visibility_timeout_seconds: int
+    """Of each lease."""
+    retry_budget: int
+    """Attempts before a delivery is dead-lettered."""
+    requests_per_minute: Union[int, None]
+
+
+class ReceptionReasonsItem(Model):
+    reason: Union[Literal["inactive", "unsubscribed", "no_event", "not_fanned_out", "excluded", "no_match", "suspended", "later", "pending", "in_flight", "waiting", "acknowledged", "dead", "discarded", "not_delivered", "health"], str]
+    text: str
+
+
+class ReceptionSubscriptionsItem(Model):
+    id: str
+    kind: Union[Literal["interest", "feed"], str]
+    channel_id: Union[str, None]
+    event_type: str
+    filter_expression: Union[str, None]
+    reason: Union[Union[Literal["match", "type", "filter", "filter_error", "suspended", "later"], str], None]
+    error: Union[str, None]
+    suspended_until: Union[str, None]
+    unmatched_since: Union[str, None]
 
 
 class RejectedEvent(Model):
