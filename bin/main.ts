@@ -12,6 +12,7 @@ import { newHostResolver } from "../services/host-resolver.ts";
 import { type Credentials, ensureFirstTenant } from "../services/identity/tenants/first-start.ts";
 import { serviceFactories } from "../services/index.ts";
 import { MODELS } from "../services/models.ts";
+import { nodesService } from "../services/platform/nodes/nodes.service.ts";
 import type { Runtime } from "../services/runtime.ts";
 import { GuardedBlobs } from "../storage/blobs/guarded.ts";
 import { openBlobs } from "../storage/blobs/open.ts";
@@ -58,6 +59,7 @@ async function main(): Promise<void> {
   for (const name of selectServices(config.SERVICES)) {
     for (const create of [serviceFactories[name] ?? []].flat()) broker.createService(create(runtime));
   }
+  broker.createService(nodesService(runtime));
   await store.ready();
   if (process.argv.includes("--migrate")) return endMigration(store);
   usage.start((err) => observability.log.warn({ err }, "storage usage could not be measured"));

@@ -156,6 +156,18 @@ export function observeValue(name: string, help: string, read: () => number | Pr
   });
 }
 
+/** Returns the values of some of this node's gauges, by name without prefix and by label, which is empty without one. */
+export async function readGauges(names: readonly string[]): Promise<Record<string, Record<string, number>>> {
+  const read: Record<string, Record<string, number>> = {};
+  for (const name of names) {
+    const found = await registry.getSingleMetric(`sensorium_${name}`)?.get();
+    if (!found) continue;
+    const values = found.values.map(({ labels, value }) => [Object.values(labels).join(" "), value]);
+    read[name] = Object.fromEntries(values);
+  }
+  return read;
+}
+
 /** Returns all metrics in Prometheus's text format. */
 export function exposition(): Promise<string> {
   return registry.metrics();

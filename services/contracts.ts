@@ -14,6 +14,7 @@ import { projectsOperations } from "./identity/projects/projects.contract.ts";
 import { teamsOperations } from "./identity/teams/teams.contract.ts";
 import { tenantsOperations } from "./identity/tenants/tenants.contract.ts";
 import { usersOperations } from "./identity/users/users.contract.ts";
+import { nodesOperations } from "./platform/nodes/nodes.contract.ts";
 import { systemOperations } from "./platform/system/system.contract.ts";
 import { agentBundleOperations } from "./remember/bundles/agent-bundles.contract.ts";
 import { bundlesOperations } from "./remember/bundles/bundles.contract.ts";
@@ -85,6 +86,7 @@ export const operations: readonly Operation[] = withRepresentations(
     memorySearchOperations,
     usageOperations,
     mergesOperations,
+    nodesOperations,
     oauthOperations,
     consentOperations,
     onboardingOperations,

@@ -8,6 +8,12 @@ import {
   updateTenant,
 } from "../../services/identity/tenants/tenants.contract.ts";
 import { createUser, listUsers, updateUser } from "../../services/identity/users/users.contract.ts";
+import {
+  listNodes,
+  type Problem,
+  readInstallation,
+  updateInstallation,
+} from "../../services/platform/nodes/nodes.contract.ts";
 import { CONNECTOR_COMMANDS } from "./connectors.ts";
 import { AdminError, type Target } from "./target.ts";
 import { all, type Command, option, type Typed, word } from "./typed.ts";
@@ -75,6 +81,47 @@ export const COMMANDS: Record<string, Command> = {
       if (option(typed, "confirm") !== slug)
         throw new AdminError(`--confirm: expected "${slug}", the slug of the tenant to erase.`);
       return target.call(eraseTenant, { tenant_id: id });
+    },
+  },
+  nodes: {
+    takes: "",
+    does: "List the nodes: versions, clocks, links, indexes, queues, disks",
+    run: (target) => target.call(listNodes, {}),
+  },
+  doctor: {
+    takes: "",
+    does: "Check all nodes; fails if something is wrong",
+    run: async (target) => {
+      const { ok, problems } = await target.call(listNodes, {});
+      if (ok) return { ok, problems };
+      const lines = (problems as Problem[]).map(
+        ({ severity, node, check, text }) => `${severity}: ${node ?? "installation"}: ${check}: ${text}`,
+      );
+      throw new AdminError(lines.join("\n"));
+    },
+  },
+  "maintenance on": {
+    takes: "[--reason TEXT]",
+    does: "Refuse writes on all nodes, without a restart; TEXT is shown to callers",
+    run: (target, { options }) =>
+      target.call(updateInstallation, { maintenance: true, reason: options.reason ?? null }),
+  },
+  "maintenance off": {
+    takes: "",
+    does: "End maintenance",
+    run: (target) => target.call(updateInstallation, { maintenance: false }),
+  },
+  "maintenance show": {
+    takes: "",
+    does: "Show maintenance and log level, and which nodes follow",
+    run: (target) => target.call(readInstallation, {}),
+  },
+  "log level": {
+    takes: "LEVEL|default",
+    does: "Set the log level of all nodes, without a restart: trace, debug, info, warn, error or fatal",
+    run: (target, typed) => {
+      const level = word(typed, 0, "LEVEL");
+      return target.call(updateInstallation, { log_level: level === "default" ? null : level });
     },
   },
   "users create": {

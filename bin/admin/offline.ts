@@ -18,6 +18,7 @@ import type { TenantState } from "../../services/identity/tenants/tenants.contra
 import { tenantsService } from "../../services/identity/tenants/tenants.service.ts";
 import { usersService } from "../../services/identity/users/users.service.ts";
 import { MODELS } from "../../services/models.ts";
+import { nodesService } from "../../services/platform/nodes/nodes.service.ts";
 import type { ServiceFactory } from "../../services/runtime.ts";
 import { connectorsService } from "../../services/sense/connectors/connectors.service.ts";
 import { openBlobs } from "../../storage/blobs/open.ts";
@@ -35,6 +36,7 @@ const SERVICES = [
   authService,
   idleConnectors,
   keysService,
+  nodesService,
   teamsService,
   tenantsService,
   usersService,

@@ -208,6 +208,11 @@ export const OPERATIONS = {
     resolve: {"method":"POST","path":"/memories/merge-proposals/{id}/resolve","by":"org_admin","scope":"memory:write","audited":true},
     reject: {"method":"POST","path":"/memories/merge-proposals/{id}/reject","by":"org_admin","scope":"memory:write","audited":true},
   },
+  nodes: {
+    list: {"method":"GET","path":"/nodes","by":"operator"},
+    installation: {"method":"GET","path":"/installation","by":"operator"},
+    updateInstallation: {"method":"PATCH","path":"/installation","by":"operator","audited":true},
+  },
   oauth: {
     readRequest: {"method":"POST","path":"/oauth/request","by":"user","repeatable":true},
     decide: {"method":"POST","path":"/oauth/decision","by":"user","audited":true},

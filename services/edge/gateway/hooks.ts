@@ -25,7 +25,7 @@ import {
   RootCall,
 } from "./http-exchange.ts";
 import { overLimit } from "./limits/limits.ts";
-import { requireSpace } from "./limits/storage-limits.ts";
+import { requireSpace, requireWrites } from "./limits/storage-limits.ts";
 import { bearerIs, mayMonitor } from "./observe/monitor.ts";
 import { readQueryString, unknownPath } from "./paths.ts";
 
@@ -67,6 +67,7 @@ export function beforeCall(edge: GatewayContext, ctx: Context, req: GatewayReque
   exchange.query = readQueryString(originalUrl);
   edge.observer.enter(req, op, exchange.ctx.meta);
   requireSpace(op, edge.runtime.disk);
+  requireWrites(op, edge.runtime.modes);
   edge.overload.requireTimely(op);
 }
 

@@ -209,6 +209,7 @@ function internalActions(domain: () => Domain): Record<string, ActionSchema> {
     any_acknowledged: idempotent<{ tenant_id: string }>(({ params }) =>
       domain().deliveries.exists(params.tenant_id, { state: "acknowledged" }),
     ),
+    overdue: idempotent<object>(() => domain().sweep.lateSeconds()),
     counts: idempotent<OfEvent>(({ params }) => countsOf(domain().deliveries, params)),
     of_event: idempotent<OfEvent & { limit?: number }>(({ params }) =>
       receiversOf(domain().deliveries, params, params.limit ?? 1000),

@@ -2972,6 +2972,41 @@ class Merges(Group[Mode]):
             resolution_note: Reason for the proposal or the decision."""
 
 
+class Nodes(Group[Mode]):
+    @operation("GET", "/nodes")
+    def list(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> models.NodesListResult:
+        """List the nodes with what is wrong with them.
+
+        Each node reports its version, clock, links, indexes, queues and disk. A node that does not report within 5
+        s, or of a version before this operation, is a problem."""
+
+    @operation("GET", "/installation")
+    def installation(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> models.Installation:
+        """Read the modes of the installation."""
+
+    @operation("PATCH", "/installation")
+    def update_installation(
+        self,
+        *,
+        maintenance: bool | Unset = UNSET,
+        reason: str | None | Unset = UNSET,
+        log_level: Literal["trace", "debug", "info", "warn", "error", "fatal"] | None | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Installation:
+        """Begin or end maintenance, or set the log level, on all nodes.
+
+        Takes effect before the answer, without a restart, and outlives restarts. During maintenance everything can
+        be read; writes get `503 service_unavailable`, except those of the operator, signing in, and what settles
+        deliveries in flight. Connectors leave messages at their brokers, schedules wait. What was accepted before is
+        still delivered.
+
+        Args:
+            maintenance: Whether writes are refused.
+            reason: Why, for the callers whose writes are refused.
+            log_level: Least severity to log. Null: `LOG_LEVEL` of each node applies."""
+
+
 class Oauth(Group[Mode]):
     @operation("GET", "/.well-known/oauth-protected-resource", root=True, open=True)
     def api_resource(
@@ -4634,6 +4669,7 @@ class Api(Generic[Mode]):
         self.live = Live[Mode](caller)
         self.memories = Memories[Mode](caller)
         self.merges = Merges[Mode](caller)
+        self.nodes = Nodes[Mode](caller)
         self.oauth = Oauth[Mode](caller)
         self.onboarding = Onboarding[Mode](caller)
         self.outputs = Outputs[Mode](caller)

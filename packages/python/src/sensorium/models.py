@@ -1334,6 +1334,25 @@ class IngestValidateResult(Model):
     allowed_rate: Union[str, None]
 
 
+class Installation(Model):
+    maintenance: Union[InstallationMaintenance, None]
+    log_level: Union[Union[Literal["trace", "debug", "info", "warn", "error", "fatal"], str], None]
+    nodes: list[InstallationNodesItem]
+
+
+class InstallationMaintenance(Model):
+    """Null: reads and writes are served."""
+
+    reason: Union[str, None]
+    since: str
+
+
+class InstallationNodesItem(Model):
+    node: str
+    applied: bool
+    """False: the node did not answer, and follows within 30 s."""
+
+
 class Interest(Model):
     id: str
     """Id of the interest."""
@@ -1850,6 +1869,91 @@ class MergesListResult(Model):
     merge_proposals: list[MergeProposal]
     total: int
     """Except for org admins: among the tenant's latest 10,000."""
+
+
+class NodeProblem(Model):
+    node: Union[str, None]
+    check: str
+    severity: Union[Literal["wrong", "note"], str]
+    text: str
+
+
+class NodeReport(Model):
+    node: str
+    version: str
+    status: Union[Literal["ready", "not_ready"], str]
+    started_at: str
+    services: list[str]
+    checks: dict[str, str]
+    """As `/readyz` answers."""
+    clock: NodeReportClock
+    disk: Union[NodeReportDisk, None]
+    memory_bytes: int
+    links: NodeReportLinks
+    """Other nodes that are available or lost, circuit breakers by state, and whether NATS and Redis are connected;
+    null if they are not used."""
+    indexes: NodeReportIndexes
+    queues: NodeReportQueues
+    modes: NodeReportModes
+
+
+class NodeReportClock(Model):
+    at: str
+    """This machine's clock."""
+    error_seconds: float
+    """How far the node's knowledge of the record's time may be wrong."""
+
+
+class NodeReportDisk(Model):
+    """Of `DATA_DIR`: the store, or the node's search index. Null if it cannot be read."""
+
+    free_bytes: float
+    total_bytes: float
+
+
+class NodeReportIndexes(Model):
+    without_vector: float
+    """Search entries that wait for a vector."""
+
+
+class NodeReportLinks(Model):
+    """Other nodes that are available or lost, circuit breakers by state, and whether NATS and Redis are connected;
+    null if they are not used."""
+
+    peers: dict[str, float]
+    breakers: dict[str, float]
+    nats_connected: Union[bool, None]
+    redis: Union[bool, None]
+
+
+class NodeReportModes(Model):
+    maintenance: bool
+    log_level: str
+
+
+class NodeReportQueues(Model):
+    fan_out: float
+    """Events in memory that are being fanned out."""
+    waiting: dict[str, float]
+    """Units of work that wait for a resource, if any do."""
+
+
+class NodesListResult(Model):
+    ok: bool
+    """Whether no problem is `wrong`."""
+    problems: list[NodeProblem]
+    ages: NodesListResultAges
+    """Age of the oldest event that is due for fan-out, and how late the most overdue delivery is whose lease or wait
+    has ended. Null without one."""
+    nodes: list[NodeReport]
+
+
+class NodesListResultAges(Model):
+    """Age of the oldest event that is due for fan-out, and how late the most overdue delivery is whose lease or wait
+    has ended. Null without one."""
+
+    fan_out_seconds: Union[float, None]
+    delivery_seconds: Union[float, None]
 
 
 class OauthDecideResult(Model):
