@@ -2,8 +2,7 @@ import { unavailable } from "../lib/contract/faults.ts";
 import type { Health } from "./health.ts";
 import { type Log, setLogLevel } from "./log.ts";
 
-export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal"] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
+type LogLevel = "trace" | "debug" | "info" | "warn" | "error" | "fatal";
 
 /** What the operator sets for all nodes while they run. */
 export interface ModesState {

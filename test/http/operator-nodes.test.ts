@@ -115,8 +115,10 @@ describe("maintenance", () => {
       expect.objectContaining({ check: "maintenance", severity: "note" }),
     );
     ok(await operator.patch(`/tenants/${world.tenant_id}`, { requests_per_minute: null }));
+  });
 
-    // It outlives a restart.
+  test("outlives a restart, until it is ended", async () => {
+    const { agent } = world;
     await server.restart();
     await settle(async () => (await agent.post("/events", event("restarted"))).status === 503);
     expect(await set({ maintenance: false })).toMatchObject({ maintenance: null });

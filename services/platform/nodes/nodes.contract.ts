@@ -4,7 +4,7 @@ import { Timestamp } from "../../../lib/contract/schema.ts";
 
 const operator = { by: "operator" } as const;
 
-const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal"] as const;
+export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal"] as const;
 
 const Numbers = Type.Record(Type.String(), Type.Number());
 
@@ -125,7 +125,7 @@ export const updateInstallation = operation({
   description:
     "Takes effect before the answer, without a restart, and outlives restarts. During maintenance everything can be read; " +
     "writes get `503 service_unavailable`, except those of the operator, signing in, and what settles deliveries in " +
-    "flight. Connectors leave messages at their brokers, schedules wait. What was accepted before is still delivered.",
+    "flight. Connectors leave messages at their brokers, schedules wait. Events accepted before are still delivered.",
   access: operator,
   body: {
     maintenance: Type.Optional(

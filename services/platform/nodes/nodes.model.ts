@@ -1,13 +1,13 @@
 import type { InferSchemaType } from "mongoose";
-import type { ModesState } from "../../../observability/modes.ts";
 import { date, type Model, mixed, nullable, string, tenantSchema } from "../../../storage/model.ts";
+import type { LOG_LEVELS } from "./nodes.contract.ts";
 
 /** What the operator has set for all nodes: one row, which belongs to no tenant. */
 export interface InstallationDoc extends InferSchemaType<typeof schema> {}
 
 const schema = tenantSchema({
-  maintenance: nullable(mixed<NonNullable<ModesState["maintenance"]>>()),
-  log_level: nullable(string<NonNullable<ModesState["log_level"]>>()),
+  maintenance: nullable(mixed<{ reason: string | null; since: string }>()),
+  log_level: nullable(string<(typeof LOG_LEVELS)[number]>()),
   updated_at: date(),
 });
 

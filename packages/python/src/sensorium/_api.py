@@ -2998,7 +2998,7 @@ class Nodes(Group[Mode]):
 
         Takes effect before the answer, without a restart, and outlives restarts. During maintenance everything can
         be read; writes get `503 service_unavailable`, except those of the operator, signing in, and what settles
-        deliveries in flight. Connectors leave messages at their brokers, schedules wait. What was accepted before is
+        deliveries in flight. Connectors leave messages at their brokers, schedules wait. Events accepted before are
         still delivered.
 
         Args:
