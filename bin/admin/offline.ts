@@ -6,6 +6,7 @@ import { isFault } from "../../lib/contract/faults.ts";
 import { openSecretBox, SecretError } from "../../lib/crypto/secrets.ts";
 import { newId } from "../../lib/ids.ts";
 import { brokerOptions } from "../../moleculer.config.ts";
+import { Modes } from "../../observability/modes.ts";
 import { startObservability } from "../../observability/start.ts";
 import { toFault } from "../../services/edge/gateway/answer/respond.ts";
 import { newHostResolver } from "../../services/host-resolver.ts";
@@ -30,13 +31,17 @@ import { AdminError, type Target } from "./target.ts";
 /** Stores connectors but consumes no messages: the process is short-lived. */
 const idleConnectors: ServiceFactory = (runtime) => ({ ...connectorsService(runtime), events: {} });
 
+/** Writes the modes, but keeps its own log level: the output of commands is JSON. */
+const quietNodes: ServiceFactory = (runtime) =>
+  nodesService({ ...runtime, modes: new Modes(runtime.log.child({}), "error", runtime.health) });
+
 const SERVICES = [
   agentsService,
   auditService,
   authService,
   idleConnectors,
   keysService,
-  nodesService,
+  quietNodes,
   teamsService,
   tenantsService,
   usersService,

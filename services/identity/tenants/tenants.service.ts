@@ -102,7 +102,7 @@ function observeUsage(service: Service, tenants: Tenants): void {
       `${kind} of the ten tenants with most, ${kind === "stored_bytes" ? "now" : "in this hour and the one before"}`,
       "tenant",
       async () => {
-        const used = (await usage()).filter((each) => each[kind] > 0).sort((a, b) => b[kind] - a[kind]);
+        const used = (await usage()).toSorted((a, b) => b[kind] - a[kind]);
         return Object.fromEntries(used.slice(0, MOST_SHOWN).map((each) => [each.slug, each[kind]]));
       },
     );
