@@ -13,6 +13,7 @@ import { SecretKeys, showKeys } from "../services/identity/rotation/secret-keys.
 import { type Credentials, ensureFirstTenant } from "../services/identity/tenants/first-start.ts";
 import { CORE_SERVICES, serviceFactories } from "../services/index.ts";
 import { MODELS } from "../services/models.ts";
+import { nodesService } from "../services/platform/nodes/nodes.service.ts";
 import type { Runtime } from "../services/runtime.ts";
 import { GuardedBlobs } from "../storage/blobs/guarded.ts";
 import { openBlobs } from "../storage/blobs/open.ts";
@@ -59,6 +60,7 @@ async function main(): Promise<void> {
   for (const name of selectServices(config.SERVICES)) {
     for (const create of [serviceFactories[name] ?? []].flat()) broker.createService(create(runtime));
   }
+  broker.createService(nodesService(runtime));
   await store.ready();
   if (process.argv.includes("--migrate")) return endMigration(store);
   showKeys(broker, secrets);

@@ -150,14 +150,25 @@ export function moleculerLogger(log: Log): {
   level: string;
   createLogger: (level: string, of: LoggerBindings) => Log;
 } {
-  const level = log.level === "info" ? "warn" : log.level;
   return {
-    level,
+    level: levelBelow(log),
     createLogger: (level, { mod }) => {
       const child = log.child({ service: mod }, { level });
+      children.set(log, [...(children.get(log) ?? []), child]);
       return mod === "broker" ? quietFailures(child) : child;
     },
   };
+}
+
+/** Moleculer's loggers of a node's log. */
+const children = new WeakMap<Log, Log[]>();
+
+const levelBelow = ({ level }: Log) => (level === "info" ? "warn" : level);
+
+/** Sets the level of a node's log, and of Moleculer's. */
+export function setLogLevel(log: Log, level: string): void {
+  log.level = level;
+  for (const child of children.get(log) ?? []) child.level = levelBelow(log);
 }
 
 interface LoggerBindings {

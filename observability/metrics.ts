@@ -16,7 +16,10 @@ const seconds = <Label extends string = never>(name: string, help: string, label
     ...{ buckets: SECONDS, registers: [registry] },
   });
 
-/** The node's metrics. Ids of tenants, agents or anything else are never labels: their number is unlimited. */
+/**
+ * The node's metrics. Ids of tenants, agents or anything else are never labels, as their number is unlimited, but for
+ * the ten tenants that use most.
+ */
 export const metrics = {
   /** `operation`: the contract's action, or `none`. `status`: the class, `2xx` to `5xx`. Excludes streams. */
   requestSeconds: seconds("http_request_duration", "Time from request to response", ["operation", "status"]),
@@ -151,6 +154,18 @@ export function observeValue(name: string, help: string, read: () => number | Pr
       this.set(await read());
     },
   });
+}
+
+/** Returns the values of some of this node's gauges, by name without prefix and by label, which is empty without one. */
+export async function readGauges(names: readonly string[]): Promise<Record<string, Record<string, number>>> {
+  const read: Record<string, Record<string, number>> = {};
+  for (const name of names) {
+    const found = await registry.getSingleMetric(`sensorium_${name}`)?.get();
+    if (!found) continue;
+    const values = found.values.map(({ labels, value }) => [Object.values(labels).join(" "), value]);
+    read[name] = Object.fromEntries(values);
+  }
+  return read;
 }
 
 /** Returns all metrics in Prometheus's text format. */

@@ -1,4 +1,5 @@
 import { FairQueue, type FairQueueOptions } from "../lib/queue/fair-queue.ts";
+import { noteWork } from "../storage/traffic/tally.ts";
 import { metrics, observeGauge } from "./metrics.ts";
 
 /** The queues of this process, by resource. */
@@ -13,7 +14,12 @@ export function resourceQueue(resource: string, options: Omit<FairQueueOptions, 
   metrics.resourceWait.zero({ resource });
   const waits = metrics.resourceWait.labels({ resource });
   const refusals = metrics.resourceRefused.labels({ resource });
-  const observer = { waited: (seconds: number) => waits.observe(seconds), refused: () => refusals.inc() };
+  const observer = {
+    waited: (seconds: number) => waits.observe(seconds),
+    refused: () => refusals.inc(),
+    // Requests without a token have no tenant.
+    charged: (tenant_id: string, ms: number) => void (tenant_id && noteWork(tenant_id, ms)),
+  };
   const queue = new FairQueue({ ...options, observer });
   queues.set(resource, queue);
   return queue;

@@ -6,18 +6,20 @@ import { DiskWatch } from "./disk.ts";
 import { Health } from "./health.ts";
 import { createLog, type Log } from "./log.ts";
 import { metrics, observeGauge, observeValue, startProcessMetrics } from "./metrics.ts";
+import { Modes } from "./modes.ts";
 import { observeRecord } from "./record.ts";
 import { watchQueue } from "./resources.ts";
 import "./thread-metrics.ts";
 import type { Tracing } from "./tracing.ts";
 
-const { version: VERSION } = createRequire(import.meta.url)("../package.json") as { version: string };
+export const { version: VERSION } = createRequire(import.meta.url)("../package.json") as { version: string };
 
 /** The observability of a node. */
 export interface Observability {
   log: Log;
   health: Health;
   disk: DiskWatch;
+  modes: Modes;
   tracing: Tracing | null;
 }
 
@@ -56,7 +58,13 @@ export async function startObservability(
   );
   observeGauge("build_info", "1, with the version of this node", "version", async () => ({ [VERSION]: 1 }));
   const log = createLog(config);
-  return { log, health, disk, tracing: await startTracing(config, log) };
+  return {
+    log,
+    health,
+    disk,
+    modes: new Modes(log, config.LOG_LEVEL, health),
+    tracing: await startTracing(config, log),
+  };
 }
 
 /** Loads the OpenTelemetry SDK only with `OTEL_EXPORTER_OTLP_ENDPOINT`. */

@@ -15,6 +15,7 @@ import { rotationOperations } from "./identity/rotation/rotation.contract.ts";
 import { teamsOperations } from "./identity/teams/teams.contract.ts";
 import { tenantsOperations } from "./identity/tenants/tenants.contract.ts";
 import { usersOperations } from "./identity/users/users.contract.ts";
+import { nodesOperations } from "./platform/nodes/nodes.contract.ts";
 import { systemOperations } from "./platform/system/system.contract.ts";
 import { agentBundleOperations } from "./remember/bundles/agent-bundles.contract.ts";
 import { bundlesOperations } from "./remember/bundles/bundles.contract.ts";
@@ -86,6 +87,7 @@ export const operations: readonly Operation[] = withRepresentations(
     memorySearchOperations,
     usageOperations,
     mergesOperations,
+    nodesOperations,
     oauthOperations,
     consentOperations,
     onboardingOperations,

@@ -14,6 +14,7 @@ import { SecretKeyModel } from "./identity/rotation/rotation.model.ts";
 import { TeamModel } from "./identity/teams/teams.model.ts";
 import { TenantModel } from "./identity/tenants/tenants.model.ts";
 import { UserModel } from "./identity/users/users.model.ts";
+import { InstallationModel } from "./platform/nodes/nodes.model.ts";
 import { BundleModel } from "./remember/bundles/bundles.model.ts";
 import {
   ChunkModel as DocumentChunkModel,
@@ -125,4 +126,5 @@ export const MODELS: readonly AnyModel[] = [
   TrafficModel,
   RecordedModel,
   UsageModel,
+  InstallationModel,
 ];

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { openStore, type Store } from "../storage/connection.ts";
 import type { Range } from "../storage/traffic/buckets.ts";
-import { drainTally, type Of, tally } from "../storage/traffic/tally.ts";
+import { drainTally, drainUse, noteWork, type Of, tally, tallyUse } from "../storage/traffic/tally.ts";
 import { Traffic } from "../storage/traffic/traffic.ts";
 import { startMongo } from "./support/mongo.ts";
 
@@ -36,6 +36,7 @@ describe.each(["sqlite", "mongodb"])("traffic on %s", (driver) => {
   });
   beforeEach(async () => {
     drainTally();
+    drainUse();
     const timed = { ...store, now: () => now };
     [one, two] = [new Traffic(timed, RETENTION), new Traffic(timed, RETENTION)];
     await store.ready();
@@ -99,6 +100,29 @@ describe.each(["sqlite", "mongodb"])("traffic on %s", (driver) => {
     expect((await values("15m", "created")).at(-1)).toBe(0);
     expect(await one.types(TENANT, "15m", null, 9)).toEqual([]);
     expect((await one.totals(TENANT, ["ag_1"], 24)).size).toBe(0);
+  });
+
+  test("what tenants use adds up by hour, and divides the processor time by their work", async () => {
+    tallyUse(TENANT, "requests");
+    tallyUse(TENANT, "requests");
+    tallyUse("tn_other", "searches");
+    noteWork(TENANT, 30);
+    noteWork("tn_other", 10);
+    await one.flush();
+    now += HOUR;
+    tally(of(null, "a"), "published", 4);
+    tallyUse(TENANT, "requests");
+    await two.flush();
+    const used = await one.use(2);
+    expect(used.get(TENANT)).toMatchObject({ requests: 3, published: 4 });
+    expect(used.get("tn_other")).toMatchObject({ searches: 1 });
+    const [own = 0, other = 0] = [used.get(TENANT)?.cpu_ms, used.get("tn_other")?.cpu_ms];
+    expect(other).toBeGreaterThan(0);
+    expect(own).toBeGreaterThan(2.9 * other);
+    expect((await one.use(1)).get(TENANT)).toMatchObject({ requests: 1, published: 4 });
+    expect((await one.use(1)).has("tn_other")).toBe(false);
+    // The tenant's own history has no part of it.
+    expect((await one.read(TENANT, "24h", {})).totals).not.toHaveProperty("requests");
   });
 
   test("minutes go after hours, hours after days", async () => {

@@ -1,5 +1,5 @@
 import { createAgent, listAgents } from "../../services/identity/agents/agents.contract.ts";
-import { createKey, listKeys, revokeKey } from "../../services/identity/keys/keys.contract.ts";
+import { createKey, listKeys, revokeKey, updateKey } from "../../services/identity/keys/keys.contract.ts";
 import {
   dropFallbacks,
   readRotation,
@@ -9,9 +9,16 @@ import {
   createTenant,
   eraseTenant,
   listTenants,
+  readUsage,
   updateTenant,
 } from "../../services/identity/tenants/tenants.contract.ts";
 import { createUser, listUsers, updateUser } from "../../services/identity/users/users.contract.ts";
+import {
+  listNodes,
+  type Problem,
+  readInstallation,
+  updateInstallation,
+} from "../../services/platform/nodes/nodes.contract.ts";
 import { CONNECTOR_COMMANDS } from "./connectors.ts";
 import { AdminError, type Target } from "./target.ts";
 import { all, type Command, option, type Typed, word } from "./typed.ts";
@@ -49,8 +56,26 @@ export const COMMANDS: Record<string, Command> = {
       const { id } = await tenantOf(target, typed);
       return target.call(updateTenant, {
         tenant_id: id,
-        storage_quota_mb: megabytes(option(typed, "storage-mb")),
+        storage_quota_mb: wholeOr("default", typed, "storage-mb"),
       });
+    },
+  },
+  "tenants usage": {
+    takes: "[--hours HOURS] [--sort KIND]",
+    does: "List the tenants by what they use, largest first; KIND: cpu_ms, requests, events, …",
+    run: (target, { options: { hours, sort } }) =>
+      all(target, readUsage, "tenants", {
+        ...(hours !== undefined && { hours: whole("hours", hours) }),
+        ...given({ sort }),
+      }),
+  },
+  "tenants limit": {
+    takes: "SLUG --requests-per-minute REQUESTS|default",
+    does: "Limit the requests of a tenant; 0 for no limit",
+    run: async (target, typed) => {
+      const { id: tenant_id } = await tenantOf(target, typed);
+      const requests_per_minute = wholeOr("default", typed, "requests-per-minute");
+      return target.call(updateTenant, { tenant_id, requests_per_minute });
     },
   },
   "tenants erase": {
@@ -76,6 +101,47 @@ export const COMMANDS: Record<string, Command> = {
         ...(keys !== undefined && { keys: keys.split(",") }),
         at_once: flags.has("at-once"),
       });
+    },
+  },
+  nodes: {
+    takes: "",
+    does: "List the nodes: versions, clocks, links, indexes, queues, disks",
+    run: (target) => target.call(listNodes, {}),
+  },
+  doctor: {
+    takes: "",
+    does: "Check all nodes; fails if something is wrong",
+    run: async (target) => {
+      const { ok, problems } = await target.call(listNodes, {});
+      if (ok) return { ok, problems };
+      const lines = (problems as Problem[]).map(
+        ({ severity, node, check, text }) => `${severity}: ${node ?? "installation"}: ${check}: ${text}`,
+      );
+      throw new AdminError(lines.join("\n"));
+    },
+  },
+  "maintenance on": {
+    takes: "[--reason TEXT]",
+    does: "Refuse writes on all nodes, without a restart; TEXT is shown to callers",
+    run: (target, { options }) =>
+      target.call(updateInstallation, { maintenance: true, reason: options.reason ?? null }),
+  },
+  "maintenance off": {
+    takes: "",
+    does: "End maintenance",
+    run: (target) => target.call(updateInstallation, { maintenance: false }),
+  },
+  "maintenance show": {
+    takes: "",
+    does: "Show maintenance and log level, and which nodes follow",
+    run: (target) => target.call(readInstallation, {}),
+  },
+  "log level": {
+    takes: "LEVEL|default",
+    does: "Set the log level of all nodes, without a restart: trace, debug, info, warn, error or fatal",
+    run: (target, typed) => {
+      const level = word(typed, 0, "LEVEL");
+      return target.call(updateInstallation, { log_level: level === "default" ? null : level });
     },
   },
   "users create": {
@@ -129,6 +195,16 @@ export const COMMANDS: Record<string, Command> = {
     does: "List an agent's keys",
     run: (target, typed) => all(target, listKeys, "keys", { agent_id: word(typed, 0, "AGENT_ID") }),
   },
+  "keys limit": {
+    takes: "AGENT_ID KEY_ID --requests-per-minute REQUESTS|none",
+    does: "Limit the requests with a key",
+    run: (target, typed) =>
+      target.call(updateKey, {
+        agent_id: word(typed, 0, "AGENT_ID"),
+        key_id: word(typed, 1, "KEY_ID"),
+        requests_per_minute: wholeOr("none", typed, "requests-per-minute"),
+      }),
+  },
   "keys revoke": {
     takes: "AGENT_ID KEY_ID",
     does: "Revoke a key",
@@ -147,10 +223,15 @@ function given(fields: Record<string, string | undefined>): Record<string, unkno
 
 type Row = Record<string, unknown>;
 
-function megabytes(typed: string): number | null {
-  if (typed === "default") return null;
-  if (/^\d+$/.test(typed)) return Number(typed);
-  throw new AdminError(`--storage-mb is ${typed}: expected a whole number of megabytes, or "default".`);
+function whole(name: string, value: string, or = ""): number {
+  if (/^\d+$/.test(value)) return Number(value);
+  throw new AdminError(`--${name} is ${value}: expected a whole number${or}.`);
+}
+
+/** @returns null for the word that stands for none of its own */
+function wholeOr(none: string, typed: Typed, name: string): number | null {
+  const value = option(typed, name);
+  return value === none ? null : whole(name, value, `, or "${none}"`);
 }
 
 async function setTenantStatus(target: Target, typed: Typed, status: string): Promise<unknown> {

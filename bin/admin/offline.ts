@@ -6,6 +6,7 @@ import { isFault } from "../../lib/contract/faults.ts";
 import { openSecretBox, SecretError } from "../../lib/crypto/secrets.ts";
 import { newId } from "../../lib/ids.ts";
 import { brokerOptions } from "../../moleculer.config.ts";
+import { Modes } from "../../observability/modes.ts";
 import { startObservability } from "../../observability/start.ts";
 import { toFault } from "../../services/edge/gateway/answer/respond.ts";
 import { newHostResolver } from "../../services/host-resolver.ts";
@@ -20,6 +21,7 @@ import type { TenantState } from "../../services/identity/tenants/tenants.contra
 import { tenantsService } from "../../services/identity/tenants/tenants.service.ts";
 import { usersService } from "../../services/identity/users/users.service.ts";
 import { MODELS } from "../../services/models.ts";
+import { nodesService } from "../../services/platform/nodes/nodes.service.ts";
 import type { ServiceFactory } from "../../services/runtime.ts";
 import { connectorsService } from "../../services/sense/connectors/connectors.service.ts";
 import { openBlobs } from "../../storage/blobs/open.ts";
@@ -31,6 +33,10 @@ import { AdminError, type Target } from "./target.ts";
 /** Stores connectors but consumes no messages: the process is short-lived. */
 const idleConnectors: ServiceFactory = (runtime) => ({ ...connectorsService(runtime), events: {} });
 
+/** Writes the modes, but keeps its own log level: the output of commands is JSON. */
+const quietNodes: ServiceFactory = (runtime) =>
+  nodesService({ ...runtime, modes: new Modes(runtime.log.child({}), "error", runtime.health) });
+
 const SERVICES = [
   agentsService,
   auditService,
@@ -38,6 +44,7 @@ const SERVICES = [
   idleConnectors,
   keysService,
   rotationService,
+  quietNodes,
   teamsService,
   tenantsService,
   usersService,

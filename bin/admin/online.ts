@@ -72,7 +72,8 @@ function readLogin(identity: Identity, credentials: ServerFile | null) {
 type Call = (params: object) => Promise<Record<string, unknown> | undefined>;
 
 async function send(client: Client, { action }: Operation, params: Record<string, unknown>) {
-  const [service, name] = action.split(".") as [string, string];
+  const [service, snake] = action.split(".") as [string, string];
+  const name = snake.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
   const { [service]: calls } = client as unknown as Record<string, Record<string, Call>>;
   return (await calls?.[name]?.(params)) ?? {};
 }

@@ -29,6 +29,8 @@ interface Identity {
   tenant_version?: number;
   /** The only part of the service that the token is for; absent for all of it. */
   only?: "mcp";
+  /** Requests per minute of the tenant, if it has its own limit (0: none), and of the key. */
+  limits?: { tenant?: number; key?: number };
   /** When the token or key expires, in milliseconds since the epoch; NO_END for a key without expiry. */
   expires_at: number;
 }

@@ -27,14 +27,19 @@ export interface FairQueueOptions {
   patienceMs?: number;
   /** Charges a task's milliseconds instead of its units, for tasks of unknown length. */
   chargeTime?: boolean;
-  /** Receives the wait of each started task, in seconds, and each refusal. */
-  observer?: { waited(seconds: number): void; refused(): void };
+  /** Receives the wait of each started task, in seconds, each refusal, and the time that a tenant is charged. */
+  observer?: {
+    waited(seconds: number): void;
+    refused(): void;
+    charged?(tenant_id: string, ms: number): void;
+  };
 }
 
 /** Releases units of a task, by default all remaining ones. */
 export type Release = (units?: number) => void;
 
 interface Waiter {
+  tenant_id: string;
   tenant: Tenant;
   caller: Caller;
   cost: number;
@@ -147,7 +152,8 @@ export class FairQueue {
       const tenant = this.#tenants.arrive(share.tenant_id);
       const caller = tenant.callers.arrive(share.caller);
       const since = performance.now();
-      const waiter = { tenant, caller, cost, queued, since, timer: undefined, start, refuse };
+      const { tenant_id } = share;
+      const waiter = { tenant_id, tenant, caller, cost, queued, since, timer: undefined, start, refuse };
       this.#enqueue(waiter);
       this.#dispatch();
       if (caller.waiters.includes(waiter)) this.#keepWaiting(waiter);
@@ -250,11 +256,11 @@ export class FairQueue {
     return next && fits(tenant, next, perTenant) ? next : null;
   }
 
-  #begin({ tenant, caller, cost }: Waiter): Release {
+  #begin({ tenant_id, tenant, caller, cost }: Waiter): Release {
     this.#tenants.clock = Math.max(this.#tenants.clock, tenant.charged);
     tenant.callers.clock = Math.max(tenant.callers.clock, caller.charged);
     this.#use(tenant, caller, cost);
-    const { chargeTime } = this.#options;
+    const { chargeTime, observer } = this.#options;
     if (!chargeTime) charge(tenant, caller, cost);
     const started = performance.now();
     let left = cost;
@@ -262,7 +268,11 @@ export class FairQueue {
       const given = Math.min(units, left);
       if (given === 0) return;
       left -= given;
-      if (chargeTime && left === 0) charge(tenant, caller, performance.now() - started);
+      if (chargeTime && left === 0) {
+        const ms = performance.now() - started;
+        charge(tenant, caller, ms);
+        observer?.charged?.(tenant_id, ms);
+      }
       this.#use(tenant, caller, -given);
       this.#dispatch();
     };

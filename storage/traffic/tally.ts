@@ -2,7 +2,7 @@ import { LruMap } from "../../lib/lru-map.ts";
 import { HOUR_MS } from "../../lib/time.ts";
 
 /**
- * What is counted of a tenant's traffic (the operator's metrics name no tenant). `delivered` counts attempts, `failed`
+ * What is counted of a tenant's traffic. `delivered` counts attempts, `failed`
  * those that were rejected, answered with an error or not acknowledged in time. `latency_ms` is the sum of the times
  * from a delivery's creation to its acknowledgement, `timed` the number of these.
  */
@@ -17,7 +17,13 @@ export const COUNTED = [
   "timed",
 ] as const;
 export type Counted = (typeof COUNTED)[number];
-export type Counts = Partial<Record<Counted, number>>;
+/**
+ * What is counted of a tenant's use of the service, for the operator: by hour, not by agent or type. `cpu_ms` is the
+ * processor time of all nodes, each node's divided by what it did for each tenant (`noteWork`).
+ */
+export const USED = ["requests", "searches", "cpu_ms"] as const;
+export type Used = (typeof USED)[number];
+export type Counts = Partial<Record<Counted | Used, number>>;
 
 /** Whose traffic: the agent that published it or receives it, if any, and the type of the event, if known. */
 export interface Of {
@@ -49,6 +55,12 @@ export type Recent = Record<(typeof RECENT)[number], number[]> & {
   changes: number;
 };
 
+/** A tenant's use of this process, and its work in milliseconds. */
+export interface Use {
+  counts: Counts;
+  work: number;
+}
+
 /** What this process keeps of a tenant. */
 interface Tenant {
   /** The agents and types counted by themselves in this hour. */
@@ -62,6 +74,7 @@ interface Tenant {
 
 const tenants = new LruMap<string, Tenant>(1000);
 let pending = new Map<string, ByAgent>();
+let use = new Map<string, Use>();
 /** Most calls count for the same agent and type as the one before. */
 let last: (Of & { at: number; tenant: Tenant; counts: Counts }) | undefined;
 
@@ -73,6 +86,24 @@ export function tally(of: Of, what: Counted, count: number, now = Date.now()): v
   tenant.recent.changes++;
   const recent = tenant.recent[what as (typeof RECENT)[number]];
   if (recent) (recent[RECENT_LENGTH - 1] as number) += count;
+}
+
+/** Counts a request or a search of a tenant. */
+export function tallyUse(tenant_id: string, what: "requests" | "searches"): void {
+  const { counts } = useOf(tenant_id);
+  counts[what] = (counts[what] ?? 0) + 1;
+}
+
+/** Notes milliseconds of work of this process for a tenant, which get their part of its processor time. */
+export function noteWork(tenant_id: string, ms: number): void {
+  useOf(tenant_id).work += ms;
+}
+
+/** Returns the tenants' use since the last call. */
+export function drainUse(): Map<string, Use> {
+  const drained = use;
+  use = new Map();
+  return drained;
 }
 
 /** Notes a change that no count shows: pages that show the tenant's events and deliveries reload them. */
@@ -97,6 +128,8 @@ export function noneRecent(): Recent {
   const zeros = () => new Array<number>(RECENT_LENGTH).fill(0);
   return { published: zeros(), delivered: zeros(), acknowledged: zeros(), changes: 0 };
 }
+
+const useOf = (tenant_id: string) => orSet(use, tenant_id, (): Use => ({ counts: {}, work: 0 }));
 
 const recentAt = (now: number) => Math.floor(now / (RECENT_SECONDS * 1000));
 

@@ -20,6 +20,7 @@ const schema = tenantSchema({
 });
 schema.index({ tenant_id: 1, agent_id: 1, unit: 1, at: 1 });
 schema.index({ unit: 1, at: 1 });
+schema.index({ agent_id: 1, unit: 1, at: 1 });
 
 export const TrafficModel: Model<TrafficDoc> = { erasure: { none: "counts" }, name: "traffic", schema };
 

@@ -11,7 +11,7 @@ import {
   toSeries,
   UNIT_MS,
 } from "./buckets.ts";
-import { type Counted, type Counts, drainTally, NOBODY } from "./tally.ts";
+import { type Counted, type Counts, drainTally, drainUse, NOBODY, noteWork } from "./tally.ts";
 import {
   type RecordedDoc,
   RecordedModel,
@@ -26,6 +26,8 @@ const FLUSH_MS = 5000;
 /** Rows per write: more would delay the writes of others. */
 const PIECE = 50;
 const DELETED_AT_ONCE = 500;
+/** Work of a node for an event, a delivery or an attempt, in milliseconds: about what each takes. */
+const COUNTED_MS = 0.1;
 /** Owner of the rows that belong to no tenant. */
 const INSTALLATION = "installation";
 
@@ -67,6 +69,8 @@ export class Traffic {
   #flushing: Promise<void> = Promise.resolve();
   /** The last minute that this node has marked as recorded. */
   #marked = 0;
+  /** Processor time of this process until the last time that it was divided. */
+  #cpu = process.cpuUsage();
 
   constructor(store: Store, retention: Retention) {
     this.#store = store;
@@ -81,7 +85,7 @@ export class Traffic {
       if (this.#stopped) return;
       // At multiples of the interval, so that counts belong to the minute that has just ended.
       const wait = FLUSH_MS - (this.#store.now() % FLUSH_MS);
-      this.#timer = setTimeout(() => void this.flush().catch(report).then(next), wait).unref();
+      this.#timer = setTimeout(() => void this.#flush(false).catch(report).then(next), wait).unref();
     };
     this.#mark().catch(report);
     next();
@@ -96,7 +100,12 @@ export class Traffic {
 
   /** Adds what was counted since the last time to the rows. If that fails, it is lost: adding it again could count twice. */
   flush(): Promise<void> {
-    this.#flushing = this.#flushing.catch(() => {}).then(() => this.#write());
+    return this.#flush(true);
+  }
+
+  /** @param isAll whether to write the tenants' use too, else only once a minute: polls alone must cost no more writes */
+  #flush(isAll: boolean): Promise<void> {
+    this.#flushing = this.#flushing.catch(() => {}).then(() => this.#write(isAll));
     return this.#flushing;
   }
 
@@ -153,6 +162,20 @@ export class Traffic {
     return new Map([...byAgent].map(([id, own]) => [id, sumCounts(own.map(({ counts }) => counts))]));
   }
 
+  /** Returns what each tenant used in this hour and the ones before, by tenant. For the operator. */
+  async use(hours: number): Promise<Map<string, Counts>> {
+    await this.flush();
+    const at = { $gt: new Date(this.#store.now() - hours * HOUR_MS) };
+    const sums = new Map<string, Counts>();
+    const options = { projection: { tenant_id: 1, counts: 1 } } as const;
+    for await (const row of this.#rows.system.find({ agent_id: null, unit: "hour", at }, options)) {
+      const sum = sums.get(row.tenant_id) ?? {};
+      sums.set(row.tenant_id, sum);
+      add(sum, row.counts);
+    }
+    return sums;
+  }
+
   /** Deletes rows past their retention, a batch of each kind; returns whether there may be more. */
   async removeOld(): Promise<boolean> {
     const now = this.#store.now();
@@ -166,28 +189,48 @@ export class Traffic {
     return more.includes(true);
   }
 
-  async #write(): Promise<void> {
+  async #write(isAll: boolean): Promise<void> {
     // Most were counted before this moment, in the interval that ends now.
     const at = this.#store.now() - FLUSH_MS / 2;
-    await this.#mark();
+    const isNewMinute = await this.#mark();
     const drained = drainTally();
     const changes: Parameters<TenantCollection<TrafficDoc>["upsert"]>[0] = [];
     for (const [tenant_id, byAgent] of drained)
-      for (const tallied of toTallied(tenant_id, byAgent))
+      for (const tallied of toTallied(tenant_id, byAgent)) {
         changes.push(toUpsert("minute", at, tallied), toUpsert("hour", at, tallied));
+        if (tallied.agent_id === null) noteWork(tenant_id, workOf(tallied.counts));
+      }
+    if (isAll || isNewMinute)
+      for (const [tenant_id, counts] of this.#divideUse())
+        changes.push(toUpsert("hour", at, { tenant_id, agent_id: null, counts, types: new Map() }));
     for (let i = 0; i < changes.length; i += PIECE) await this.#rows.upsert(changes.slice(i, i + PIECE));
   }
 
-  /** Marks the current minute as recorded, once. */
-  async #mark(): Promise<void> {
+  /** Takes the tenants' use, and divides the processor time that this process has spent meanwhile by their work. */
+  #divideUse(): [string, Counts][] {
+    const used = drainUse();
+    const all = [...used.values()].reduce((sum, { work }) => sum + work, 0);
+    if (all === 0) return [...used].map(([tenant_id, { counts }]) => [tenant_id, counts]);
+    const { user, system } = process.cpuUsage(this.#cpu);
+    this.#cpu = process.cpuUsage();
+    const ms = (user + system) / 1000;
+    return [...used].map(([tenant_id, { counts, work }]) => [
+      tenant_id,
+      { ...counts, cpu_ms: (ms * work) / all },
+    ]);
+  }
+
+  /** Marks the current minute as recorded, once; returns whether it is a new one. */
+  async #mark(): Promise<boolean> {
     const now = this.#store.now();
     const minute = Math.floor(now / MINUTE_MS);
-    if (minute === this.#marked) return;
+    if (minute === this.#marked) return false;
     const hour = Math.floor(now / HOUR_MS) * HOUR_MS;
     const filter = { _id: `recorded ${iso(hour).slice(0, 13)}`, tenant_id: INSTALLATION };
     const update = { $setOnInsert: { at: new Date(hour) }, $addToSet: { minutes: minute % 60 } };
     await this.#recorded.upsert([{ filter, update }]);
     this.#marked = minute;
+    return true;
   }
 }
 
@@ -210,9 +253,12 @@ function toTallied(tenant_id: string, byAgent: ReadonlyMap<string, Map<string, C
 }
 
 function add(sum: Counts, counts: Counts): void {
-  for (const name of Object.keys(counts) as Counted[])
+  for (const name of Object.keys(counts) as (keyof Counts)[])
     sum[name] = (sum[name] ?? 0) + (counts[name] as number);
 }
+
+const workOf = ({ published = 0, created = 0, delivered = 0 }: Counts) =>
+  (published + created + delivered) * COUNTED_MS;
 
 function toUpsert(unit: Unit, ms: number, { tenant_id, agent_id, counts, types }: Tallied) {
   const at = Math.floor(ms / UNIT_MS[unit]) * UNIT_MS[unit];

@@ -5,9 +5,13 @@ import { pollSome } from "../support/deliveries.ts";
 import { startEndpoint } from "../support/endpoint.ts";
 import { newReceiver, type ReceiverOptions } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
-import { ok } from "../support/tenancy.ts";
+import { OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
 
-const site = await openSite(undefined, { STUCK_AFTER_SECONDS: "1", PUSH_ALLOW_PRIVATE: "true" });
+const site = await openSite(undefined, {
+  STUCK_AFTER_SECONDS: "1",
+  PUSH_ALLOW_PRIVATE: "true",
+  OPERATOR_TOKEN,
+});
 const { page, admin, agent } = site;
 afterAll(site.close);
 
@@ -187,3 +191,25 @@ test("an interest is edited in place", async () => {
 });
 
 test("no page had an error", () => expect(site.problems).toEqual([]));
+
+test("the operator sees what tenants use, and the nodes", async () => {
+  await site.go("/operator");
+  await page.getByLabel("Operator token").fill(OPERATOR_TOKEN);
+  await site.button("Continue").click();
+  await page
+    .getByRole("region", { name: "Usage" })
+    .locator("tbody tr")
+    .first()
+    .getByText("default")
+    .waitFor();
+  expect(await checkPage(page, "operator-usage")).toEqual([]);
+  await page.getByRole("tab", { name: "Nodes" }).click();
+  await page.getByRole("region", { name: "Nodes" }).getByText("Ready", { exact: true }).waitFor();
+  expect(await checkPage(page, "operator-nodes")).toEqual([]);
+});
+
+test("an agent's page says why it gets nothing", async () => {
+  const { id } = ok(await admin.post("/agents", { name: "lonely", delivery_mode: "poll" }));
+  await site.go(`/agents/${id}?tab=why`);
+  await page.getByText("The agent has no interests").waitFor();
+});

@@ -103,6 +103,8 @@ const PAGES: [name: string, path: () => string][] = [
   ["agent-new", () => "/agents?create=1"],
   ["agent", () => `/agents/${agent}`],
   ["agent-interests", () => `/agents/${agent}?tab=interests`],
+  ["agent-why", () => `/agents/${agent}?tab=why`],
+  ["operator", () => "/operator"],
   ["agent-keys", () => `/agents/${agent}?tab=keys`],
   ["agent-devices", () => `/agents/${agent}?tab=devices`],
   ["agent-delivery", () => `/agents/${agent}?tab=settings`],

@@ -51,6 +51,20 @@ describe.each(["while the server runs", "while it does not"])("the command line 
     if (!running) await done("tenants create --slug default --name Default --admin-email root@example.com");
   });
 
+  test("limits a tenant, lists what tenants use, and sets modes", async () => {
+    const limited = await done("tenants limit default --requests-per-minute 100000");
+    expect(limited).toMatchObject({ slug: "default", requests_per_minute: 100_000 });
+    const used = await done("tenants usage --hours 2 --sort stored_bytes");
+    expect(used).toContainEqual(expect.objectContaining({ slug: "default", cpu_ms: expect.any(Number) }));
+    expect(await done("log level warn")).toMatchObject({ log_level: "warn", maintenance: null });
+    if (!running) return;
+    expect(await done("maintenance on --reason moving")).toMatchObject({ maintenance: { reason: "moving" } });
+    expect(await done("maintenance off")).toMatchObject({ maintenance: null, nodes: [{ applied: true }] });
+    expect((await done("nodes")).nodes).toHaveLength(1);
+    // Whether something is wrong depends on this machine.
+    expect((await admin("doctor")).output).toMatch(/"ok": true|wrong: /);
+  });
+
   test("makes, lists, suspends and activates tenants", async () => {
     const made = await done("tenants create --slug acme --name Acme --admin-email ada@example.com");
     expect(made).toMatchObject({

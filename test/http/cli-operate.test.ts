@@ -185,6 +185,8 @@ test("an agent is found by a part of its name, and changed", async () => {
     code: 1,
     err: "No agent is called tuck: `sensorium agent list` shows all.\n",
   });
+  expect(await run("why", agentId)).toMatch(/State \w+: \d+ pending, .*\nLimits: lease \d+ s, /);
+  expect(await cli.run(["why", agentId, "--event", "evt_none"])).toMatchObject({ code: 1 });
   expect(await cli.run(["agent", "update", agentId])).toMatchObject({
     code: 2,
     err: expect.stringContaining("Nothing to change"),

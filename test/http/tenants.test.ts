@@ -38,6 +38,7 @@ describe("the operator's tenants", () => {
           status: "active",
           storage: { used_bytes: expect.any(Number), quota_bytes: 10_000_000_000 },
           storage_quota_mb: null,
+          requests_per_minute: null,
           created_at: expect.any(String),
           updated_at: expect.any(String),
         },

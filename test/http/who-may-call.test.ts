@@ -25,6 +25,7 @@ const ROWS: Row[] = [
   ["POST /agents/:ag/keys", "..x.x.", {}],
   ["GET /agents/:ag/keys", "..x.x."],
   ["DELETE /agents/:ag/keys/key_none", "..x.x."],
+  ["PATCH /agents/:ag/keys/key_none", "..x.x.", { requests_per_minute: 0 }],
   ["POST /agents/:ag/device-code:confirm", "...xx.", {}],
   ["DELETE /agents/:ag/sessions/ses_none", "..x.x."],
   ["POST /users", "....x.", {}],
@@ -46,6 +47,7 @@ const ROWS: Row[] = [
   ["POST /auth/totp", "...xx.", {}],
   ["POST /tenants", ".....x", {}],
   ["GET /tenants", ".....x"],
+  ["GET /tenants/usage", ".....x"],
   ["PATCH /tenants/tn_none", ".....x", {}],
   ["DELETE /tenants/tn_none", ".....x"],
 ];

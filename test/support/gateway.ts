@@ -12,6 +12,7 @@ import { brokerOptions } from "../../moleculer.config.ts";
 import { DiskWatch } from "../../observability/disk.ts";
 import { Health } from "../../observability/health.ts";
 import { createLog } from "../../observability/log.ts";
+import { Modes } from "../../observability/modes.ts";
 import { gateway } from "../../services/edge/gateway/gateway.service.ts";
 import type { GatewayDeps } from "../../services/edge/gateway/gateway-context.ts";
 import { idempotencyService } from "../../services/edge/idempotency/idempotency.service.ts";
@@ -60,12 +61,9 @@ interface GatewayOptions {
 export async function startGateway(options: GatewayOptions): Promise<TestGateway> {
   const { operations, services, env = {}, store, blobs, deps } = options;
   const config = readConfig({ PORT: "0", LOG_LEVEL: "fatal", RATE_LIMIT_PER_MINUTE: "0", ...env });
-  const observability = {
-    log: createLog(config),
-    health: new Health(),
-    disk: new DiskWatch(".", 0),
-    tracing: null,
-  };
+  const [log, health] = [createLog(config), new Health()];
+  const modes = new Modes(log, config.LOG_LEVEL, health);
+  const observability = { log, health, modes, disk: new DiskWatch(".", 0), tracing: null };
   const secrets = new SecretBox(Buffer.alloc(32, 7));
   const usage = store
     ? new StorageUsage({ store, blobs: blobs as Blobs, defaultMb: config.TENANT_STORAGE_MB })

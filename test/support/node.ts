@@ -5,6 +5,7 @@ import { brokerOptions } from "../../moleculer.config.ts";
 import { DiskWatch } from "../../observability/disk.ts";
 import { Health } from "../../observability/health.ts";
 import { createLog } from "../../observability/log.ts";
+import { Modes } from "../../observability/modes.ts";
 import { newHostResolver } from "../../services/host-resolver.ts";
 import { agentsService } from "../../services/identity/agents/agents.service.ts";
 import { authService } from "../../services/identity/auth/auth.service.ts";
@@ -44,7 +45,9 @@ export async function startServices(
   const secrets = await openSecretBox(config);
   // Of a process's metrics there is only one set, and of these nodes many.
   const disk = new DiskWatch(dataDir, 0);
-  const observability = { log: createLog(config), health: new Health(), disk, tracing: null };
+  const [log, health] = [createLog(config), new Health()];
+  const modes = new Modes(log, config.LOG_LEVEL, health);
+  const observability = { log, health, modes, disk, tracing: null };
   const broker = new ServiceBroker({
     ...brokerOptions(config, observability),
     ...(middlewares && { middlewares }),

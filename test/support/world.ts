@@ -60,7 +60,7 @@ export const CLUSTER: World = {
       "several-nodes",
       "waiting-nodes",
     ],
-    "MongoDB already": ["events.mongodb", "mongo-lost", "saturated"],
+    "MongoDB already": ["backup-cluster", "events.mongodb", "mongo-lost", "saturated"],
     "starts one node in either world": ["outputs-large", "retention"],
     "the store, the index or the start of one process": [
       "admin",
@@ -111,7 +111,10 @@ export const CLUSTER: World = {
       "oauth-token",
     ],
     "state of a single node: nats.test.ts covers a worker": ["observability"],
-    "nodes share counts some seconds later: store.usage.test.ts covers two nodes": ["storage-quota"],
+    "nodes share counts some seconds later: store.usage.test.ts covers two nodes": [
+      "storage-quota",
+      "tenant-usage",
+    ],
     "queues within one process; fair-nodes.test.ts has two workers": [
       "fair-documents",
       "fair-exports",

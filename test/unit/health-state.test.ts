@@ -18,6 +18,7 @@ const FINE: HealthFacts = {
   acknowledged_at: NOW - HOUR,
   dead_at: null,
   seen_at: NOW - MINUTE,
+  lacking: null,
 };
 const health = (facts: Partial<HealthFacts>) => stateOf({ ...FINE, ...facts }, NOW);
 
@@ -61,6 +62,18 @@ test.each<[string, Partial<HealthFacts>, string, string | null]>([
     "The endpoint answered 410 Gone, so pushing stopped.",
   ],
   ["was not seen for days", { seen_at: NOW - 72 * HOUR }, "quiet", "Not seen for 3 d."],
+  [
+    "has no interests",
+    { lacking: { event_type: null, since: null }, seen_at: null },
+    "unsubscribed",
+    "The agent has no interests, and is in no channel with feeds: no event reaches it. Add an interest.",
+  ],
+  [
+    "has an interest that never matched",
+    { lacking: { event_type: "com.*", since: NOW - 2 * HOUR } },
+    "unmatched",
+    "The interest in com.* has matched no event for 2 h.",
+  ],
   ["was never seen", { seen_at: null }, "quiet", "Not seen yet."],
   ["is inactive, whatever waits for it", { active: false, ...late, unreachable: down }, "ok", null],
 ])("an agent that %s", (_, facts, state, reason) => {
@@ -74,6 +87,6 @@ test("the worst state that applies is shown", () => {
 });
 
 test("a quiet agent needs no attention", () => {
-  const states = ["ok", "quiet", "behind", "failing", "stuck", "unreachable"] as const;
-  expect(states.filter(needsAttention)).toEqual(["behind", "failing", "stuck", "unreachable"]);
+  const others = ["unmatched", "unsubscribed", "behind", "failing", "stuck", "unreachable"] as const;
+  expect((["ok", "quiet", ...others] as const).filter(needsAttention)).toEqual(others);
 });

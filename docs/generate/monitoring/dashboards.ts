@@ -27,6 +27,16 @@ const quantiles = (title: string, name: string) =>
 
 const COMMANDS = "rate(sensorium_record_command_duration_seconds_count[$__rate_interval])";
 
+const TOP_TENANTS = {
+  "Processor time (ms)": "cpu_ms",
+  Requests: "requests",
+  Events: "events",
+  Deliveries: "deliveries",
+  "Dead letters": "dead_letters",
+  Searches: "searches",
+  Stored: "stored_bytes",
+};
+
 const overview: Dashboard = {
   uid: "sensorium-overview",
   title: "Sensorium: service",
@@ -86,6 +96,11 @@ const overview: Dashboard = {
       panel("Tenants over quota", "short", { tenants: "max(sensorium_tenants_over_quota)" }),
       panel("Texts without a vector", "short", { "{{instance}}": "sum by (instance) (sensorium_embed_gap)" }),
     ],
+    "Tenants with most": Object.entries(TOP_TENANTS).map(([title, kind]) =>
+      panel(title, kind === "stored_bytes" ? "bytes" : "short", {
+        "{{tenant}}": `max by (tenant) (sensorium_top_tenants_${kind})`,
+      }),
+    ),
   },
 };
 

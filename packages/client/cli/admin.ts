@@ -9,7 +9,7 @@ const PROGRAM = fileURLToPath(new URL("../../../bin/admin.ts", import.meta.url))
 
 export const admin: Command = {
   takes: "COMMAND",
-  does: "Runs an operator's command on tenants, users, agents, keys and connectors: on the server, or on its store.",
+  does: "Runs an operator's command on tenants, users, agents, keys, connectors and nodes: on the server, or on its store.",
   examples: ["admin", "admin tenants list", "admin users reset-password ada@example.com"],
   open: true,
   raw: true,

@@ -1,4 +1,4 @@
-import type { Agent, AgentsUpdateParams } from "../generated/types.ts";
+import type { Agent, AgentsUpdateParams, Reception } from "../generated/types.ts";
 import { findAgentId } from "./agent-names.ts";
 import { type Command, type Context, count, text, word } from "./command.ts";
 import { LIMIT, takeFirst } from "./paged.ts";
@@ -22,6 +22,14 @@ export const AGENTS: Record<string, Command> = {
     examples: ["agent show billing"],
     as,
     run: show,
+  },
+  why: {
+    takes: "AGENT",
+    does: "Explains why an agent receives an event, or nothing: its interests and feeds, the delivery, leases and limits.",
+    options: { event: { value: "ID", means: "this event; default: the latest one" } },
+    examples: ["why billing", "why billing --event evt_…"],
+    as,
+    run: why,
   },
   "agent update": {
     takes: "AGENT",
@@ -84,6 +92,39 @@ async function show(context: Context): Promise<void> {
   ]);
   context.print(agent, details);
 }
+
+async function why(context: Context): Promise<void> {
+  const agent_id = await findAgentId(context, word(context, 0, "AGENT"));
+  const event_id = text(context, "event");
+  const found = await context.client.deliveries.explain(
+    { agent_id, ...(event_id && { event_id }) },
+    { signal: context.signal },
+  );
+  const { event, reasons, subscriptions, health, limits } = found;
+  const lines = [
+    event ? `${event.event_id} ${event.type} (${age(event.accepted_at)})` : "No event.",
+    ...reasons.map((each) => `! ${each.text}`),
+    ...subscriptions.map((each) => {
+      const sign = each.reason === null ? "-" : each.reason === "match" ? "✓" : "✗";
+      const filter = each.filter_expression ? ` where ${each.filter_expression}` : "";
+      const never = each.unmatched_since && ` (no match since ${age(each.unmatched_since)})`;
+      const verdict = each.reason && `: ${VERDICTS[each.reason]}${each.error ? `: ${each.error}` : ""}`;
+      return `${sign} ${each.kind} ${each.id} ${each.event_type}${filter}${verdict ?? ""}${never ?? ""}`;
+    }),
+    `State ${health.state}: ${health.pending} pending, ${health.in_flight} in flight, ${health.dead} dead letters`,
+    `Limits: lease ${limits.visibility_timeout_seconds} s, ${limits.retry_budget} attempts, ${limits.requests_per_minute ?? "any number of"} requests a minute`,
+  ];
+  context.print(found, lines.join("\n"));
+}
+
+const VERDICTS: Record<NonNullable<Reception["subscriptions"][number]["reason"]>, string> = {
+  match: "matches",
+  type: "another type",
+  filter: "its filter is false",
+  filter_error: "its filter failed",
+  suspended: "suspended, because its filter or glob takes too long",
+  later: "matches, but is newer than the event",
+};
 
 async function update(context: Context): Promise<void> {
   const agent_id = await findAgentId(context, word(context, 0, "AGENT"));

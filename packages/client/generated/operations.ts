@@ -78,6 +78,7 @@ export const OPERATIONS = {
     stream: {"method":"GET","path":"/delivery/stream","by":"agent","scope":"receive","stream":true},
     stats: {"method":"GET","path":"/delivery/stats","scope":"receive","people":"org_admin"},
     list: {"method":"GET","path":"/agents/{agent_id}/deliveries","pages":{"items":"deliveries","by":"cursor"}},
+    explain: {"method":"GET","path":"/agents/{agent_id}/reception"},
     drain: {"method":"POST","path":"/agents/{agent_id}/deliveries:drain","audited":true},
     deadLetters: {"method":"GET","path":"/delivery/dlq","scope":"receive","people":"org_admin","pages":{"items":"items","by":"cursor"}},
     deadLetterGroups: {"method":"GET","path":"/delivery/dlq/groups","scope":"receive","people":"org_admin"},
@@ -170,6 +171,7 @@ export const OPERATIONS = {
   keys: {
     create: {"method":"POST","path":"/agents/{agent_id}/keys","scope":"admin","audited":true},
     list: {"method":"GET","path":"/agents/{agent_id}/keys","scope":"admin","pages":{"items":"keys","by":"offset"}},
+    update: {"method":"PATCH","path":"/agents/{agent_id}/keys/{key_id}","scope":"admin","audited":true},
     revoke: {"method":"DELETE","path":"/agents/{agent_id}/keys/{key_id}","scope":"admin","audited":true},
   },
   live: {
@@ -205,6 +207,11 @@ export const OPERATIONS = {
     get: {"method":"GET","path":"/memories/merge-proposals/{id}","scope":"memory:read"},
     resolve: {"method":"POST","path":"/memories/merge-proposals/{id}/resolve","by":"org_admin","scope":"memory:write","audited":true},
     reject: {"method":"POST","path":"/memories/merge-proposals/{id}/reject","by":"org_admin","scope":"memory:write","audited":true},
+  },
+  nodes: {
+    list: {"method":"GET","path":"/nodes","by":"operator"},
+    installation: {"method":"GET","path":"/installation","by":"operator"},
+    updateInstallation: {"method":"PATCH","path":"/installation","by":"operator","audited":true},
   },
   oauth: {
     readRequest: {"method":"POST","path":"/oauth/request","by":"user","repeatable":true},
@@ -307,6 +314,7 @@ export const OPERATIONS = {
   tenants: {
     create: {"method":"POST","path":"/tenants","by":"operator","audited":true},
     list: {"method":"GET","path":"/tenants","by":"operator","pages":{"items":"tenants","by":"offset"}},
+    usage: {"method":"GET","path":"/tenants/usage","by":"operator","pages":{"items":"tenants","by":"offset"}},
     update: {"method":"PATCH","path":"/tenants/{tenant_id}","by":"operator","audited":true},
     erase: {"method":"DELETE","path":"/tenants/{tenant_id}","by":"operator","audited":true},
     limits: {"method":"GET","path":"/limits"},

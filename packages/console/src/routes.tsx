@@ -72,6 +72,7 @@ export const router = createBrowserRouter([
       page("/outputs/:id", () => import("./pages/outputs/output.tsx"), "OutputPage"),
       page("/ingest", () => import("./pages/ingest/ingest.tsx"), "Ingest"),
       page("/ingest/webhooks/:id", () => import("./pages/ingest/webhook.tsx"), "WebhookPage"),
+      page("/operator", () => import("./pages/operator/operator.tsx"), "Operator"),
       page("/settings", () => import("./pages/settings/settings.tsx"), "Settings"),
       // After a sign-in by the identity provider that ended here (shell/provider.ts).
       { path: "/sign-in/*", element: <Navigate to="/" replace /> },

@@ -19,7 +19,7 @@ import {
   requestShare,
 } from "./http-exchange.ts";
 import type { Leave } from "./limits/overload.ts";
-import { requireQuota, requireSpace } from "./limits/storage-limits.ts";
+import { requireQuota, requireSpace, requireWrites } from "./limits/storage-limits.ts";
 import { whileWanted } from "./streams/long-poll.ts";
 
 /**
@@ -42,6 +42,7 @@ export async function callNested(
   let answer: Answer;
   try {
     requireSpace(op, edge.runtime.disk);
+    requireWrites(op, edge.runtime.modes);
     requireAccess(op, outer.caller as Caller);
     edge.overload.requireTimely(op);
     leave = edge.overload.enter(op, requestShare(outer));

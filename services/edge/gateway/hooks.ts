@@ -6,6 +6,7 @@ import type { Caller, Meta } from "../../../lib/access/caller.ts";
 import type { Operation } from "../../../lib/contract/contract.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
 import { newId } from "../../../lib/ids.ts";
+import { tallyUse } from "../../../storage/traffic/tally.ts";
 import { requireAccess } from "./access/access.ts";
 import { authorizationOf, requireOwnPage } from "./access/browser.ts";
 import type { Asked } from "./access/challenge.ts";
@@ -25,7 +26,7 @@ import {
   RootCall,
 } from "./http-exchange.ts";
 import { overLimit } from "./limits/limits.ts";
-import { requireSpace } from "./limits/storage-limits.ts";
+import { requireSpace, requireWrites } from "./limits/storage-limits.ts";
 import { bearerIs, mayMonitor } from "./observe/monitor.ts";
 import { readQueryString, unknownPath } from "./paths.ts";
 
@@ -67,6 +68,7 @@ export function beforeCall(edge: GatewayContext, ctx: Context, req: GatewayReque
   exchange.query = readQueryString(originalUrl);
   edge.observer.enter(req, op, exchange.ctx.meta);
   requireSpace(op, edge.runtime.disk);
+  requireWrites(op, edge.runtime.modes);
   edge.overload.requireTimely(op);
 }
 
@@ -124,6 +126,7 @@ function admitMonitor(req: IncomingMessage, config: Config): void {
 export function authorize({ limits, runtime }: GatewayContext, exchange: HttpExchange): void | Promise<void> {
   const { op, req, caller } = exchange;
   if (!caller) return;
+  tallyUse(caller.tenant_id, "requests");
   const now = Date.now();
   const check = (allowance: Allowance | null) => {
     exchange.allowance = allowance;

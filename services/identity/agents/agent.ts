@@ -64,10 +64,10 @@ export function newAgent(
 /** Returns an agent's state for other domains. */
 export function toState(agent: AgentDoc): AgentState {
   const { token_version = 0, owner_version = 0 } = agent;
-  return { ...presentShared(agent), token_version, owner_version };
+  return { ...presentShared(agent), token_version, owner_version, created_at: agent.created_at.getTime() };
 }
 
-function presentShared(agent: AgentDoc): Omit<AgentState, "token_version" | "owner_version"> {
+function presentShared(agent: AgentDoc): Omit<AgentState, "token_version" | "owner_version" | "created_at"> {
   const { _id, tenant_id, name, status, team_id, delivery_mode, delivery_endpoint, push_stopped } = agent;
   const { owner_user_id, visibility_timeout_seconds, retry_budget } = agent;
   return {

@@ -82,6 +82,14 @@ export const agentsService: ServiceFactory = (runtime) => {
         return found.map(({ _id }) => _id);
       }),
 
+      /** Returns active agents, oldest first. */
+      receivers: idempotent<{ tenant_id: string; limit: number }>(
+        async ({ params: { tenant_id, limit } }) => {
+          const options = { sort: { created_at: 1, _id: 1 }, limit } as const;
+          return (await rows.find(tenant_id, { status: "active" }, options)).map(toState);
+        },
+      ),
+
       push_targets: internal<PushTargetQuery>(({ params }) => agents.findPushTargets(params)),
 
       /** The endpoint answered 410: stops pushes. Returns whether it was still the agent's endpoint. */

@@ -2,8 +2,17 @@ import { type Static, Type } from "typebox";
 import { nullable, oneOf } from "../../../lib/contract/contract.ts";
 import { Timestamp } from "../../../lib/contract/schema.ts";
 
-/** From the best to the worst. Those from `behind` on need attention. */
-export const HEALTH_STATES = ["ok", "quiet", "behind", "failing", "stuck", "unreachable"] as const;
+/** From the best to the worst. Those from `unmatched` on need attention. */
+export const HEALTH_STATES = [
+  "ok",
+  "quiet",
+  "unmatched",
+  "unsubscribed",
+  "behind",
+  "failing",
+  "stuck",
+  "unreachable",
+] as const;
 export type HealthState = (typeof HEALTH_STATES)[number];
 
 export const DeliveryHealth = Type.Object(
@@ -12,9 +21,10 @@ export const DeliveryHealth = Type.Object(
       description:
         "`unreachable`: its endpoint cannot be reached, or answered 410 Gone. `stuck`: a delivery has been pending for " +
         "`STUCK_AFTER_SECONDS` (5 minutes), and none was acknowledged in that time. `failing`: it has dead letters of " +
-        "the last 24 hours. `behind`: it acknowledges, but a delivery has been pending for that long. `quiet`: not seen for 24 " +
-        "hours, and nothing is pending. `ok`: none of these. The first of this list that applies is shown. The first " +
-        "four need attention.",
+        "the last 24 hours. `behind`: it acknowledges, but a delivery has been pending for that long. `unsubscribed`: it has a key " +
+        "with the scope `receive`, but no interests and is in no channel with feeds. `unmatched`: one of its interests has matched no " +
+        "event. Both after `STUCK_AFTER_SECONDS`. `quiet`: not seen for 24 hours, and nothing is pending. `ok`: none of " +
+        "these. The first of this list that applies is shown. All but the last two need attention.",
     }),
     reason: nullable(Type.String({ description: "Why, in a sentence; null if `ok`." })),
     pending: Type.Integer({ description: "Neither acknowledged nor dead-lettered." }),

@@ -133,9 +133,9 @@ export class Auth {
    * @throws Fault authentication_failed, rate_limited after too many wrong keys from this address
    */
   async verifyKey(ctx: Call<{ hash: string }>): Promise<AgentCaller> {
-    const { key, agent } = await this.credentials.checkKey(ctx, ctx.params.hash);
-    this.#note({ tenant_id: key.tenant_id, key_id: key.id }, this.now());
-    return callerOfKey(key, agent);
+    const holder = await this.credentials.checkKey(ctx, ctx.params.hash);
+    this.#note({ tenant_id: holder.key.tenant_id, key_id: holder.key.id }, this.now());
+    return callerOfKey(holder);
   }
 
   /** Returns the current state of verified callers: null if the token is no longer valid. */

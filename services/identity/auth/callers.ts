@@ -13,6 +13,13 @@ import type { TenantState } from "../tenants/tenants.contract.ts";
 import type { UserState } from "../users/users.contract.ts";
 import type { EndedTokenDoc } from "./auth.model.ts";
 
+/** A valid key with its agent and tenant. */
+export interface KeyHolder {
+  key: KeyState;
+  agent: AgentState;
+  tenant: TenantState;
+}
+
 /** The rows that callers depend on, by id; absent ones are deleted, revoked, expired, disabled or unknown. */
 interface Standing {
   tenants: Map<string, TenantState>;
@@ -48,8 +55,24 @@ export async function callersOrSuspended(
     // Its tokens are of an earlier version of the tenant.
     if (current && tenant?.status === "suspended") return "suspended";
     if (tenant?.status !== "active") return null;
-    return tenant.token_version === (caller.tenant_version ?? tenant.token_version) ? current : null;
+    if (tenant.token_version !== (caller.tenant_version ?? tenant.token_version)) return null;
+    return current && withLimits(current, tenant, standing.keys);
   });
+}
+
+/** Returns a caller with the limits of its tenant and key as they are now. */
+function withLimits<C extends Caller>(
+  caller: C,
+  tenant: TenantState,
+  keys: ReadonlyMap<string, KeyState>,
+): C {
+  const own = tenant.requests_per_minute ?? undefined;
+  const key = (caller.kind === "agent" && keys.get(caller.key_id)?.requests_per_minute) || undefined;
+  const current: Caller = { ...caller };
+  delete current.limits;
+  if (own !== undefined || key !== undefined)
+    current.limits = { ...(own !== undefined && { tenant: own }), ...(key !== undefined && { key }) };
+  return current as C;
 }
 
 /** Returns the ids whose revocation ends a caller: the token, and its sign-in, which older nodes do not name. */
@@ -59,13 +82,13 @@ function endingIds(caller: Caller): string[] {
 }
 
 /** Returns the caller of a request with an agent's key: the key's id takes the place of a token's. */
-export function callerOfKey(
-  { id, tenant_id, agent_id, scopes, expires_at, approved_by }: KeyState,
-  { team_id, token_version }: AgentState,
-): AgentCaller {
+export function callerOfKey({ key, agent, tenant }: KeyHolder): AgentCaller {
+  const { id, tenant_id, agent_id, scopes, expires_at, approved_by } = key;
+  const { team_id, token_version } = agent;
   const identity = { tenant_id, scopes, token_id: id, expires_at: expires_at ?? NO_END };
   const approval = approved_by !== null && { approved_by };
-  return { kind: "agent", ...identity, agent_id, team_id, key_id: id, token_version, ...approval };
+  const caller = { ...identity, agent_id, team_id, key_id: id, token_version, ...approval };
+  return withLimits({ kind: "agent", ...caller }, tenant, new Map([[id, key]]));
 }
 
 function currentAgent(caller: AgentCaller, { keys, agents }: Standing): AgentCaller | null {

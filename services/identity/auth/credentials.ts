@@ -10,6 +10,7 @@ import type { TenantState } from "../tenants/tenants.contract.ts";
 import type { CodeCheck } from "../users/totp.ts";
 import type { UserState } from "../users/users.contract.ts";
 import type { changePassword } from "./auth.contract.ts";
+import type { KeyHolder } from "./callers.ts";
 import { Guarded } from "./guarded.ts";
 import { type Login, noteFailedSignIn, noteRefusedSignIn, noteSignIn, type SignInKind } from "./sign-ins.ts";
 
@@ -24,11 +25,6 @@ interface Person {
   user_id: string;
 }
 
-interface KeyHolder {
-  key: KeyState;
-  agent: AgentState;
-}
-
 /** Checks keys and passwords, with a limit of wrong ones. */
 export class Credentials {
   readonly #runtime: Pick<Runtime, "secrets" | "store">;
@@ -41,12 +37,12 @@ export class Credentials {
     this.#guarded = new Guarded(config.LOGIN_ATTEMPTS_PER_MINUTE, windows);
   }
 
-  /** Returns the API key with this hash and its agent. @throws Fault authentication_failed, rate_limited */
+  /** Returns the API key with this hash, its agent and its tenant. @throws Fault authentication_failed, rate_limited */
   async checkKey(ctx: Call, hash: string): Promise<KeyHolder> {
     const wrong = new Fault("authentication_failed", WRONG_KEY);
-    const { tenant, ...holder } = await this.#attempt(addressOf(ctx), wrong, () => keyHolder(ctx, hash));
+    const holder = await this.#attempt(addressOf(ctx), wrong, () => keyHolder(ctx, hash));
     // Not a guess: the key is right.
-    if (tenant.status === "suspended") throw tenantSuspended();
+    if (holder.tenant.status === "suspended") throw tenantSuspended();
     return holder;
   }
 
@@ -107,8 +103,8 @@ function addressOf({ meta }: Call): string {
   return `address ${networkOf(meta.ip ?? "")}`;
 }
 
-/** Returns the key with this hash, its agent and tenant, if all are valid; the tenant may be suspended. */
-async function keyHolder(ctx: Call, hash: string): Promise<(KeyHolder & { tenant: TenantState }) | null> {
+/** Returns the key with this hash, its agent and its tenant, if all are valid; the tenant may be suspended. */
+async function keyHolder(ctx: Call, hash: string): Promise<KeyHolder | null> {
   const key = await ctx.call<KeyState | null, unknown>("keys.by_secret", { hash });
   if (!key) return null;
   const { tenant_id, agent_id } = key;

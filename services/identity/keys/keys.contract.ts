@@ -13,6 +13,8 @@ export interface KeyState {
   expires_at: number | null;
   /** The person who approved the connection that has the key; null for a key that was created. */
   approved_by: string | null;
+  /** Its own limit; absent in answers of older nodes. */
+  requests_per_minute?: number | null;
 }
 
 /**
@@ -49,6 +51,16 @@ const KeyName = Type.String({
   examples: ["billing-bot in production"],
 });
 
+const KeyLimit = nullable(
+  Type.Integer({
+    minimum: 1,
+    maximum: 1e9,
+    description:
+      "Requests per 60 s with this key and its tokens, besides the limits of the agent and the organisation. Null: none.",
+    examples: [600],
+  }),
+);
+
 const ListedKey = Type.Object({
   id: Id("key"),
   name: nullable(KeyName),
@@ -62,6 +74,7 @@ const ListedKey = Type.Object({
   created_by: nullable(
     Type.String({ description: "The person or agent that created it; null if unknown.", examples: ["usr_"] }),
   ),
+  requests_per_minute: KeyLimit,
   approved_by: nullable(Id("usr", "The person who approved the device or client that has it; else null.")),
   expires_at: nullable(Timestamp),
   last_used_at: nullable(Timestamp),
@@ -85,6 +98,7 @@ export const createKey = operation({
     expires_at: Type.Optional(
       nullable({ ...Timestamp, description: "Time at which the key expires. Null or omitted: never." }),
     ),
+    requests_per_minute: Type.Optional(KeyLimit),
   },
   results: {
     201: Type.Object({
@@ -108,6 +122,20 @@ export const listKeys = operation({
   errors: ["not_found"],
 });
 
+export const updateKey = operation({
+  action: "keys.update",
+  route: "PATCH /agents/{agent_id}/keys/{key_id}",
+  summary: "Change an API key's limit",
+  description: "The limit applies within 5 seconds, also to tokens that were created with the key.",
+  access: admin,
+  outlives: true,
+  overQuota: true,
+  path: { ...agent, key_id: Id("key") },
+  body: { requests_per_minute: KeyLimit },
+  results: { 200: ListedKey },
+  errors: ["not_found"],
+});
+
 export const revokeKey = operation({
   action: "keys.revoke",
   route: "DELETE /agents/{agent_id}/keys/{key_id}",
@@ -119,4 +147,4 @@ export const revokeKey = operation({
   errors: ["not_found"],
 });
 
-export const keysOperations = [createKey, listKeys, revokeKey] as const;
+export const keysOperations = [createKey, listKeys, updateKey, revokeKey] as const;

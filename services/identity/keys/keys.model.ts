@@ -1,6 +1,15 @@
 import type { InferSchemaType } from "mongoose";
 import type { Scope } from "../../../lib/access/caller.ts";
-import { date, type Model, mixed, nullable, optional, string, tenantSchema } from "../../../storage/model.ts";
+import {
+  date,
+  type Model,
+  mixed,
+  nullable,
+  number,
+  optional,
+  string,
+  tenantSchema,
+} from "../../../storage/model.ts";
 import type { Approval } from "./keys.contract.ts";
 
 /** An agent's API key. Only a hash of the key is stored. */
@@ -17,6 +26,8 @@ const schema = tenantSchema({
   approval: optional(mixed<Approval>()),
   /** Absent in rows from before it was recorded. */
   created_by: optional(string()),
+  /** Its own limit; absent without one. */
+  requests_per_minute: optional(nullable(number())),
   expires_at: nullable(date()),
   revoked_at: nullable(date()),
   last_used_at: nullable(date()),

@@ -1,5 +1,5 @@
 import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
-import { createKey, listKeys, revokeKey } from "./keys.contract.ts";
+import { createKey, listKeys, revokeKey, updateKey } from "./keys.contract.ts";
 import { type KeyDoc, KeyModel } from "./keys.model.ts";
 import { Keys } from "./keys.ts";
 
@@ -14,6 +14,7 @@ export const keysService: ServiceFactory = ({ store, secrets }) => {
     actions: {
       create: action(createKey, (ctx) => keys.create(ctx)),
       list: action(listKeys, (ctx) => keys.list(ctx)),
+      update: action(updateKey, (ctx) => keys.update(ctx)),
       revoke: action(revokeKey, (ctx) => keys.revoke(ctx)),
 
       /** Inserts the first key of a new tenant, with all scopes. */
@@ -50,6 +51,11 @@ export const keysService: ServiceFactory = ({ store, secrets }) => {
         const docs = await rows.system.find({ _id: { $in: ctx.params.key_ids } }).toArray();
         return keys.valid(ctx, docs as KeyDoc[]);
       }),
+
+      /** Returns which of some agents have a key that is made for receiving: an admin's may, but seldom does. */
+      receiving: idempotent<{ tenant_id: string; agent_ids: string[] }>(({ params }) =>
+        keys.receiving(params.tenant_id, params.agent_ids),
+      ),
 
       /** Returns when agents last used one of their keys, by agent, in ms. */
       last_used: idempotent<{ tenant_id: string; agent_ids: string[] }>(({ params }) =>

@@ -7,7 +7,7 @@ import type { CallOf, Runtime } from "../../runtime.ts";
 import { requireAgent } from "../agents/find-agent.ts";
 import { announceAuthChange } from "../tenants/auth-change.ts";
 import { standing } from "./approval.ts";
-import type { createKey, KeyState, listKeys, revokeKey } from "./keys.contract.ts";
+import type { createKey, KeyState, listKeys, revokeKey, updateKey } from "./keys.contract.ts";
 import type { KeyDoc } from "./keys.model.ts";
 
 /** The operations on agents' API keys. */
@@ -21,7 +21,7 @@ export class Keys {
   }
 
   async create(ctx: CallOf<typeof createKey>) {
-    const { agent_id, name = null, scopes, expires_at } = ctx.params;
+    const { agent_id, name = null, scopes, expires_at, requests_per_minute = null } = ctx.params;
     const { tenant_id } = await requireAgent(ctx, agent_id);
     if (expires_at && Date.parse(expires_at) <= this.#runtime.store.now()) {
       const details = { value: expires_at };
@@ -34,7 +34,7 @@ export class Keys {
     const seed = ctx.meta.idempotency_seed;
     const ends = expires_at ? new Date(expires_at) : null;
     const created_by = callerId(ctx.meta.caller);
-    const row = { tenant_id, agent_id, name, scopes, created_by, expires_at: ends };
+    const row = { tenant_id, agent_id, name, scopes, created_by, expires_at: ends, requests_per_minute };
     const { doc, key } = await this.issue(row, seed);
     return { ...present(doc), key };
   }
@@ -45,6 +45,16 @@ export class Keys {
     const { rows, total } = await this.#rows.page(tenant_id, filter, { created_at: -1 }, ctx.params);
     const ended = await this.#ended(ctx, rows);
     return { keys: rows.map((row) => present(row, ended.has(row))), total };
+  }
+
+  async update(ctx: CallOf<typeof updateKey>) {
+    const { tenant_id } = ctx.meta.caller;
+    const { agent_id, key_id, requests_per_minute } = ctx.params;
+    const filter = { _id: key_id, agent_id, revoked_at: null };
+    const changed = await this.#rows.update(tenant_id, filter, { $set: { requests_per_minute } });
+    const key = requireFound(changed, "key", key_id);
+    await announceAuthChange(ctx, { tenant_id, key_id });
+    return present(key, (await this.#ended(ctx, [key])).has(key));
   }
 
   async revoke(ctx: CallOf<typeof revokeKey>) {
@@ -81,6 +91,13 @@ export class Keys {
     return new Set(docs.filter((doc) => doc.approval && !approved.has(doc)));
   }
 
+  async receiving(tenant_id: string, agent_ids: string[]): Promise<string[]> {
+    const filter = { agent_id: { $in: agent_ids }, revoked_at: null };
+    const docs = await this.#rows.find(tenant_id, filter, { projection: { agent_id: 1, scopes: 1 } });
+    const receiving = docs.filter(({ scopes }) => scopes.includes("receive"));
+    return [...new Set(receiving.map(({ agent_id }) => agent_id))];
+  }
+
   async lastUsed(tenant_id: string, agent_ids: string[]): Promise<Record<string, number>> {
     const filter = { agent_id: { $in: agent_ids } };
     const docs = await this.#rows.find(tenant_id, filter, { projection: { agent_id: 1, last_used_at: 1 } });
@@ -94,7 +111,14 @@ export class Keys {
   async issue(
     row: Pick<
       KeyDoc,
-      "tenant_id" | "agent_id" | "name" | "scopes" | "expires_at" | "approval" | "created_by"
+      | "tenant_id"
+      | "agent_id"
+      | "name"
+      | "scopes"
+      | "expires_at"
+      | "approval"
+      | "created_by"
+      | "requests_per_minute"
     >,
     seed: string | undefined,
     { _id = newId("key", seed), key = newApiKey(this.#runtime.secrets, seed) } = {},
@@ -108,9 +132,11 @@ export class Keys {
   }
 }
 
-function toState({ _id: id, tenant_id, agent_id, scopes, expires_at, approval }: KeyDoc): KeyState {
-  const approved_by = approval?.user_id ?? null;
-  return { id, tenant_id, agent_id, scopes, expires_at: expires_at?.getTime() ?? null, approved_by };
+function toState({ _id: id, tenant_id, agent_id, scopes, expires_at, ...rest }: KeyDoc): KeyState {
+  const approved_by = rest.approval?.user_id ?? null;
+  const { requests_per_minute = null } = rest;
+  const ends = expires_at?.getTime() ?? null;
+  return { id, tenant_id, agent_id, scopes, expires_at: ends, approved_by, requests_per_minute };
 }
 
 function present(doc: KeyDoc, hasEnded = false) {
@@ -124,6 +150,7 @@ function present(doc: KeyDoc, hasEnded = false) {
     created_at,
     created_by,
     approval,
+    requests_per_minute = null,
   } = doc;
   return {
     id: _id,
@@ -132,6 +159,7 @@ function present(doc: KeyDoc, hasEnded = false) {
     scopes,
     state: hasEnded ? "ended" : "active",
     created_by: created_by ?? null,
+    requests_per_minute,
     approved_by: approval?.user_id ?? null,
     expires_at: expires_at?.toISOString() ?? null,
     last_used_at: last_used_at?.toISOString() ?? null,

@@ -18,6 +18,8 @@ export interface TenantState {
   status: TenantStatus;
   /** Raised by each suspension: tokens of an earlier version are refused. */
   token_version: number;
+  /** Its own limit, 0 for none; null, or absent in answers of older nodes, for that of the installation. */
+  requests_per_minute?: number | null;
 }
 
 const operator = { by: "operator" } as const;
@@ -39,6 +41,9 @@ const Tenant = Type.Object(
     storage: Storage,
     storage_quota_mb: nullable(
       Type.Integer({ description: "The tenant's quota; null: `TENANT_STORAGE_MB` applies." }),
+    ),
+    requests_per_minute: nullable(
+      Type.Integer({ description: "The tenant's limit; null: `TENANT_RATE_LIMIT_PER_MINUTE` applies." }),
     ),
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -83,10 +88,75 @@ export const listTenants = operation({
   results: { 200: Type.Object({ tenants: Type.Array(Tenant), total: Type.Integer() }) },
 });
 
+/** What the operator's list of usage can be sorted by. */
+export const USAGE_SORTS = [
+  "cpu_ms",
+  "requests",
+  "events",
+  "deliveries",
+  "dead_letters",
+  "searches",
+  "stored_bytes",
+] as const;
+
+export const readUsage = operation({
+  action: "tenants.usage",
+  route: "GET /tenants/usage",
+  summary: "List tenants by their use of the service",
+  description:
+    "Counts of the current hour and the ones before it, largest first; `stored_bytes` is the present size. Nodes add " +
+    "their counts within a minute.",
+  access: operator,
+  query: {
+    hours: Type.Optional(
+      Type.Integer({
+        ...{ minimum: 1, maximum: 168, default: 24, examples: [2] },
+        description: "Hours to add up, the current one included.",
+      }),
+    ),
+    sort: Type.Optional(
+      oneOf(USAGE_SORTS, { default: "cpu_ms", description: "By what the list is sorted, largest first." }),
+    ),
+    ...page,
+  },
+  results: {
+    200: Type.Object({
+      tenants: Type.Array(
+        Type.Object(
+          {
+            id: Id("tn"),
+            slug: Slug,
+            name: Name,
+            status: oneOf(["active", "suspended"]),
+            requests: Type.Integer({ description: "With a token or key, refused ones included." }),
+            events: Type.Integer({ description: "Accepted events." }),
+            deliveries: Type.Integer({ description: "Created deliveries." }),
+            attempts: Type.Integer({ description: "Delivery attempts." }),
+            dead_letters: Type.Integer({ description: "Deliveries that became dead letters." }),
+            searches: Type.Integer({ description: "Searches of an index, those for enrichment included." }),
+            stored_bytes: Type.Integer(),
+            cpu_ms: Type.Integer({
+              description:
+                "Processor time of all nodes. Each node's is divided by its work for each tenant, which is estimated.",
+            }),
+            cpu_share: Type.Number({
+              minimum: 0,
+              maximum: 1,
+              description: "Its part of all tenants' `cpu_ms`.",
+            }),
+          },
+          { title: "TenantUsage" },
+        ),
+      ),
+      total: Type.Integer(),
+    }),
+  },
+});
+
 export const updateTenant = operation({
   action: "tenants.update",
   route: "PATCH /tenants/{tenant_id}",
-  summary: "Suspend or activate a tenant, or change its storage quota",
+  summary: "Suspend or activate a tenant, or change its storage quota or its limit of requests",
   description:
     "Tokens of a suspended tenant are refused within 5 seconds; its data is kept. A tenant over its quota can " +
     "read, delete and acknowledge; requests that would store more get `422 business_rule_violation`, rule " +
@@ -108,6 +178,18 @@ export const updateTenant = operation({
           description:
             "Storage quota in megabytes (10^6 bytes). 0: no quota. Null: `TENANT_STORAGE_MB` applies.",
           examples: [50_000],
+        }),
+      ),
+    ),
+    requests_per_minute: Type.Optional(
+      nullable(
+        Type.Integer({
+          minimum: 0,
+          maximum: 1e9,
+          description:
+            "Requests per 60 s of all its callers together, within 5 seconds. 0: no limit. Null: " +
+            "`TENANT_RATE_LIMIT_PER_MINUTE` applies.",
+          examples: [3_000],
         }),
       ),
     ),
@@ -143,7 +225,14 @@ const Most = nullable(Type.Integer({ description: "Null: no limit." }));
 const Limits = Type.Object(
   {
     requests_per_minute: Type.Object(
-      { caller: Most, tenant: Most, webhooks: Most },
+      {
+        caller: Most,
+        key: Type.Optional(
+          Type.Integer({ description: "Of the key that the caller has, if it has a limit." }),
+        ),
+        tenant: Most,
+        webhooks: Most,
+      },
       { description: "Per agent or person, for all of them together, and for signed webhooks." },
     ),
     emails_per_hour: nullable(Type.Integer({ description: "Null: e-mail is disabled." })),
@@ -176,10 +265,17 @@ export const readLimits = operation({
   route: "GET /limits",
   summary: "Read the organisation's limits",
   description:
-    "Limits come from the installation's settings and are the same for every tenant, except `storage`. The " +
+    "Limits come from the installation's settings, except those that the operator set for the organisation. The " +
     "`X-RateLimit-*` headers give the remaining requests.",
   access: { by: "any" },
   results: { 200: Limits },
 });
 
-export const tenantsOperations = [createTenant, listTenants, updateTenant, eraseTenant, readLimits] as const;
+export const tenantsOperations = [
+  createTenant,
+  listTenants,
+  readUsage,
+  updateTenant,
+  eraseTenant,
+  readLimits,
+] as const;

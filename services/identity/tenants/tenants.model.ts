@@ -16,6 +16,8 @@ const schema = tenantSchema({
   routing_version: number(),
   /** The latest changes, the last of them last: routing tables read only what changed (tenants.service.ts). */
   routing_changes: optional(array(string())),
+  /** Its own limit, 0 for none; absent for that of the installation. */
+  requests_per_minute: optional(number()),
   created_at: date(),
   updated_at: date(),
   /** When its rows are to be erased (again): set while a node may still write some. */

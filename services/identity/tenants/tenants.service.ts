@@ -1,5 +1,6 @@
 import type { ActionSchema, Service } from "moleculer";
 import type { Config } from "../../../config.ts";
+import type { Caller } from "../../../lib/access/caller.ts";
 import { notFound } from "../../../lib/contract/faults.ts";
 import { observeSharedGauge, SharedLoop } from "../../../mixins/shared.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
@@ -7,6 +8,7 @@ import { type StorageUsage, toStorage, type Usage } from "../../../storage/usage
 import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
 import type { Founding } from "./founding.ts";
 import type { RoutingState, RoutingSubject } from "./routing-change.ts";
+import type { TenantState } from "./tenants.contract.ts";
 import * as contract from "./tenants.contract.ts";
 import { type TenantDoc, TenantModel } from "./tenants.model.ts";
 import { Tenants } from "./tenants.ts";
@@ -30,15 +32,16 @@ export const tenantsService: ServiceFactory = (runtime) => {
       list: action(contract.listTenants, (ctx) => tenants.list(ctx)),
       update: action(contract.updateTenant, (ctx) => tenants.update(ctx)),
       erase: action(contract.eraseTenant, (ctx) => tenants.erase(ctx)),
-      limits: action(contract.readLimits, async ({ meta }) =>
-        limitsOf(config, await usage.of(meta.caller.tenant_id)),
+      usage: action(contract.readUsage, (ctx) => tenants.usage(ctx)),
+      limits: action(contract.readLimits, async ({ meta: { caller } }) =>
+        limitsOf(config, caller, await usage.of(caller.tenant_id)),
       ),
 
       /** Creates a tenant from secrets that the caller keeps, for the first start. */
       found: internal<Founding>(async (ctx) => toState(await tenants.found(ctx, ctx.params))),
 
       get_many: idempotent<{ tenant_ids: string[] }>(async ({ params }) => {
-        const projection = { slug: 1, name: 1, status: 1, token_version: 1 };
+        const projection = { slug: 1, name: 1, status: 1, token_version: 1, requests_per_minute: 1 };
         const docs = await rows.system.find({ _id: { $in: params.tenant_ids } }, { projection }).toArray();
         return (docs as TenantDoc[]).map(toState);
       }),
@@ -59,6 +62,7 @@ export const tenantsService: ServiceFactory = (runtime) => {
 
     started() {
       observeStorage(this, usage);
+      observeUsage(this, tenants);
     },
   };
 };
@@ -74,6 +78,34 @@ function routingActions(versions: RoutingVersions): Record<string, ActionSchema>
       versions.raise(params.tenant_id, params.subject),
     ),
   };
+}
+
+const MOST_SHOWN = 10;
+const SHOWN_MS = 15_000;
+
+/** The tenants that use most, by slug: ten for each kind, so that the number of labels is bounded. */
+function observeUsage(service: Service, tenants: Tenants): void {
+  let read: ReturnType<Tenants["usageOf"]> | undefined;
+  const usage = () => {
+    if (!read) {
+      read = tenants.usageOf(2);
+      setTimeout(() => {
+        read = undefined;
+      }, SHOWN_MS).unref();
+    }
+    return read;
+  };
+  for (const kind of contract.USAGE_SORTS)
+    observeSharedGauge(
+      service,
+      `top_tenants_${kind}`,
+      `${kind} of the ten tenants with most, ${kind === "stored_bytes" ? "now" : "in this hour and the one before"}`,
+      "tenant",
+      async () => {
+        const used = (await usage()).toSorted((a, b) => b[kind] - a[kind]);
+        return Object.fromEntries(used.slice(0, MOST_SHOWN).map((each) => [each.slug, each[kind]]));
+      },
+    );
 }
 
 /** Aggregated: the number of labels per tenant would be unbounded. */
@@ -98,19 +130,21 @@ function observeStorage(service: Service, usage: StorageUsage): void {
   );
 }
 
-function toState({ _id: id, slug, name, status, token_version = 0 }: TenantDoc) {
-  return { id, slug, name, status, token_version };
+function toState({ _id: id, slug, name, status, ...rest }: TenantDoc): TenantState {
+  const { token_version = 0, requests_per_minute = null } = rest;
+  return { id, slug, name, status, token_version, requests_per_minute };
 }
 
 const orNull = (limit: number) => limit || null;
 
-/** Returns the installation's settings for callers; disabled ones are null. */
-function limitsOf(config: Config, usage: Usage) {
+/** Returns the installation's settings for a caller, and those of its own; disabled ones are null. */
+function limitsOf(config: Config, { limits }: Caller, usage: Usage) {
   return {
     storage: toStorage(usage),
     requests_per_minute: {
       caller: orNull(config.RATE_LIMIT_PER_MINUTE),
-      tenant: orNull(config.TENANT_RATE_LIMIT_PER_MINUTE),
+      ...(limits?.key && { key: limits.key }),
+      tenant: orNull(limits?.tenant ?? config.TENANT_RATE_LIMIT_PER_MINUTE),
       webhooks: orNull(config.WEBHOOKS_PER_MINUTE),
     },
     emails_per_hour: config.OUTBOUND_EMAIL ? config.OUTBOUND_EMAILS_PER_HOUR : null,

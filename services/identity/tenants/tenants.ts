@@ -6,6 +6,7 @@ import { requireFound } from "../../../lib/contract/faults.ts";
 import { newPassword } from "../../../lib/crypto/password.ts";
 import { newId } from "../../../lib/ids.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
+import type { Counts } from "../../../storage/traffic/tally.ts";
 import { toStorage, type Usage } from "../../../storage/usage/usage.ts";
 import { backupsUntil, scrub } from "../../platform/system/scrub.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
@@ -60,15 +61,42 @@ export class Tenants {
     return { tenants: docs.map((doc) => present(doc, usages.get(doc._id) as Usage)), total };
   }
 
+  /** Returns what tenants use, the largest first. */
+  async usage({
+    params: { hours = 24, sort = "cpu_ms", offset = 0, limit = 50 },
+  }: CallOf<typeof contract.readUsage>) {
+    const all = (await this.usageOf(hours)).sort((a, b) => b[sort] - a[sort] || (a.slug < b.slug ? -1 : 1));
+    return { tenants: all.slice(offset, offset + limit), total: all.length };
+  }
+
+  async usageOf(hours: number) {
+    const { usage, traffic } = this.#runtime;
+    const projection = { slug: 1, name: 1, status: 1 };
+    const [docs, used] = await Promise.all([
+      this.#rows.system.find({ status: USABLE }, { projection }).toArray() as Promise<TenantDoc[]>,
+      traffic.use(hours),
+    ]);
+    const stored = await usage.ofAll(docs.map(({ _id }) => _id));
+    const cpu = docs.reduce((sum, { _id }) => sum + (used.get(_id)?.cpu_ms ?? 0), 0);
+    return docs.map((doc) => presentUsage(doc, used.get(doc._id) ?? {}, stored.get(doc._id) as Usage, cpu));
+  }
+
   async update(ctx: CallOf<typeof contract.updateTenant>) {
     const { usage, store } = this.#runtime;
-    const { tenant_id, status, storage_quota_mb } = ctx.params;
-    const $set = { ...(status && { status }), updated_at: new Date(store.now()) };
+    const { tenant_id, status, storage_quota_mb, requests_per_minute } = ctx.params;
+    const $set = {
+      ...(status && { status }),
+      ...(requests_per_minute != null && { requests_per_minute }),
+      updated_at: new Date(store.now()),
+    };
     const $inc = { token_version: status === "suspended" ? 1 : 0 };
-    const written = await this.#rows.update(tenant_id, { _id: tenant_id, status: USABLE }, { $set, $inc });
+    const $unset = requests_per_minute === null && { $unset: { requests_per_minute: 1 } };
+    const change = { $set, $inc, ...$unset };
+    const written = await this.#rows.update(tenant_id, { _id: tenant_id, status: USABLE }, change);
     const tenant = requireFound(written, "tenant", tenant_id);
     if (storage_quota_mb !== undefined) await usage.setQuota(tenant_id, storage_quota_mb);
     if (status) await announce(ctx, tenant_id);
+    else if (requests_per_minute !== undefined) await announceAuthChange(ctx, { tenant_id });
     return present(tenant, await usage.of(tenant_id));
   }
 
@@ -124,7 +152,37 @@ async function announce(ctx: Call, tenant_id: string): Promise<void> {
   await ctx.broadcast("tenants.changed", { tenant_id });
 }
 
-function present({ _id, slug, name, status, created_at, updated_at }: TenantDoc, usage: Usage) {
+function presentUsage(
+  { _id: id, slug, name, status }: TenantDoc,
+  {
+    requests = 0,
+    published = 0,
+    created = 0,
+    delivered = 0,
+    dead_lettered = 0,
+    searches = 0,
+    cpu_ms = 0,
+  }: Counts,
+  { used_bytes }: Usage,
+  allCpuMs: number,
+) {
+  return {
+    ...{ id, slug, name, status, requests },
+    events: published,
+    deliveries: created,
+    attempts: delivered,
+    dead_letters: dead_lettered,
+    searches,
+    stored_bytes: Math.round(used_bytes),
+    cpu_ms: Math.round(cpu_ms),
+    cpu_share: allCpuMs > 0 ? cpu_ms / allCpuMs : 0,
+  };
+}
+
+function present(
+  { _id, slug, name, status, requests_per_minute, created_at, updated_at }: TenantDoc,
+  usage: Usage,
+) {
   return {
     id: _id,
     slug,
@@ -132,6 +190,7 @@ function present({ _id, slug, name, status, created_at, updated_at }: TenantDoc,
     status,
     storage: toStorage(usage),
     storage_quota_mb: usage.quota_mb,
+    requests_per_minute: requests_per_minute ?? null,
     created_at: created_at.toISOString(),
     updated_at: updated_at.toISOString(),
   };

@@ -22,6 +22,7 @@ import {
   searchable,
 } from "../../../storage/search/entry.ts";
 import type { SearchIndex } from "../../../storage/search/local-index.ts";
+import { tallyUse } from "../../../storage/traffic/tally.ts";
 import type { Runtime } from "../../runtime.ts";
 import { CatchUp, DOMAIN_OF, tenantErasure } from "./catch-up.ts";
 import { CosineScale } from "./cosine-scale.ts";
@@ -159,6 +160,7 @@ export class SearchNode {
       reranking: this.#reranking,
     };
     const { kind, tenant_id } = params;
+    tallyUse(tenant_id, "searches");
     const isNew = this.#catchUp.isPartial(kind, tenant_id);
     const isLate = this.#catchUp.isLate(tenant_id);
     const isBehind = this.#catchUp.misses(kind, tenant_id);

@@ -22,6 +22,7 @@ const members = tenantSchema({
 });
 members.index({ tenant_id: 1, channel_id: 1, joined_at: 1 });
 members.index({ tenant_id: 1, _id: 1 });
+members.index({ tenant_id: 1, agent_id: 1 });
 
 /** Sends every matching event to every member of the channel (spec: Channel feed). */
 export interface FeedDoc extends InferSchemaType<typeof feeds> {}

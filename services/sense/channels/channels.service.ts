@@ -46,6 +46,14 @@ export const channelsService: ServiceFactory = ({ store }) => {
         members.page(params.tenant_id, params.after, params.limit),
       ),
       feeds_page: internal<Page>(({ params }) => feeds.page(params.tenant_id, params.after, params.limit)),
+      /** Returns the feeds of an agent's channels, with the time since which the agent gets their events. */
+      feeds_of_agent: idempotent<{ tenant_id: string; agent_id: string; limit: number }>(({ params }) =>
+        feeds.ofAgent(params.tenant_id, params.agent_id, params.limit),
+      ),
+      /** Returns which of some agents are in a channel with a feed. */
+      fed_agents: idempotent<{ tenant_id: string; agent_ids: string[] }>(({ params }) =>
+        feeds.fedAgents(params.tenant_id, params.agent_ids),
+      ),
       /** Returns some of them, after they were changed. */
       routed: idempotent<Routed>(async ({ params: { tenant_id, feed_ids, member_ids, channel_ids } }) => {
         const found = [

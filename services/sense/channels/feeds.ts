@@ -58,6 +58,26 @@ export class Feeds {
     if (!deleted) throw notFound("feed", feed_id);
   }
 
+  async ofAgent(tenant_id: string, agent_id: string, limit: number) {
+    const { members, feeds } = this.#channels;
+    const joined = await members.find(tenant_id, { agent_id });
+    const since = new Map(joined.map(({ channel_id, joined_at }) => [channel_id, joined_at]));
+    const rows = await feeds.find(tenant_id, { channel_id: { $in: [...since.keys()] } }, { limit });
+    return rows.map((row) => {
+      const at = Math.max(row.created_at.getTime(), since.get(row.channel_id)?.getTime() ?? 0);
+      return { ...toSubscription(row), since: new Date(at).toISOString() };
+    });
+  }
+
+  async fedAgents(tenant_id: string, agent_ids: string[]): Promise<string[]> {
+    const { members, feeds } = this.#channels;
+    const rows = await members.find(tenant_id, { agent_id: { $in: agent_ids } });
+    const channel_id = { $in: [...new Set(rows.map((row) => row.channel_id))] };
+    const fed = await feeds.find(tenant_id, { channel_id }, { projection: { channel_id: 1 } });
+    const channels = new Set(fed.map((row) => row.channel_id));
+    return [...new Set(rows.filter((row) => channels.has(row.channel_id)).map((row) => row.agent_id))];
+  }
+
   /** Returns feeds of all the tenant's channels: the page after an id. */
   async page(tenant_id: string, after: string, limit: number) {
     const options = { sort: { _id: 1 } as const, limit };

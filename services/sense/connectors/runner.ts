@@ -135,7 +135,7 @@ export class Runner {
 }
 
 export function newRunner(
-  { store, secrets, config, usage, resolver }: Runtime,
+  { store, secrets, config, usage, modes, resolver }: Runtime,
   broker: ServiceBroker,
 ): Runner {
   // An embedded store has one node at a time, which overwrites its predecessor's report.
@@ -152,7 +152,10 @@ export function newRunner(
     allowPrivate: config.CONNECTOR_ALLOW_PRIVATE,
     resolver,
     maxBytes: config.EVENT_MAX_BYTES,
-    requireQuota: usage.require.bind(usage),
+    requireQuota: (tenant_id, bytes) => {
+      modes.requireWrites();
+      return usage.require(tenant_id, bytes);
+    },
   });
 }
 

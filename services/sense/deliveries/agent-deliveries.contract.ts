@@ -3,6 +3,8 @@ import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Cursor } from "../../../lib/contract/cursor.ts";
 import { Id, page, Timestamp } from "../../../lib/contract/schema.ts";
 
+import { DeliveryHealth } from "../../identity/agents/delivery-health.contract.ts";
+
 /** An agent's deliveries, for those who look after it. */
 
 const path = { agent_id: Id("ag") };
@@ -69,6 +71,97 @@ export const listDeliveries = operation({
   errors: ["forbidden", "not_found"],
 });
 
+const VERDICTS = ["match", "type", "filter", "filter_error", "suspended", "later"] as const;
+
+export const REASONS = [
+  "inactive",
+  "unsubscribed",
+  "no_event",
+  "not_fanned_out",
+  "excluded",
+  "no_match",
+  "suspended",
+  "later",
+  "pending",
+  "in_flight",
+  "waiting",
+  "acknowledged",
+  "dead",
+  "discarded",
+  "not_delivered",
+  "health",
+] as const;
+
+export const explainReception = operation({
+  action: "deliveries.explain",
+  route: "GET /agents/{agent_id}/reception",
+  summary: "Explain why an agent receives an event, or nothing",
+  description:
+    "Tries each interest of the agent and each feed of its channels, 200 at most of either, on one event, and shows the " +
+    "event's delivery, the state of the agent's deliveries and its limits. For the agent itself, the person who owns it, " +
+    "and admins. Changes nothing.",
+  access: { by: "any" },
+  path,
+  query: {
+    event_id: Type.Optional(Id("evt", "Default: the latest event that is not the service's own.")),
+  },
+  results: {
+    200: Type.Object(
+      {
+        reasons: Type.Array(Type.Object({ reason: oneOf(REASONS), text: Type.String() }), {
+          description: "What applies, the most important first.",
+        }),
+        event: nullable(
+          Type.Object({
+            event_id: Id("evt"),
+            type: Type.String(),
+            source: Type.String(),
+            subject: nullable(Type.String()),
+            accepted_at: Timestamp,
+          }),
+        ),
+        delivery: nullable(AgentDelivery),
+        subscriptions: Type.Array(
+          Type.Object({
+            id: Type.String({ examples: ["int_", "feed_"] }),
+            kind: oneOf(["interest", "feed"]),
+            channel_id: nullable(Id("ch", "Of a feed.")),
+            event_type: Type.String({ examples: ["com.example.*"] }),
+            filter_expression: nullable(Type.String()),
+            reason: nullable(
+              oneOf(VERDICTS, {
+                description:
+                  "`type`: the glob does not match. `filter`: the filter is false. `filter_error`: the filter failed. " +
+                  "`suspended`: the filter or glob is too slow. `later`: it matches, but was created or changed after " +
+                  "the event. Null without an event.",
+              }),
+            ),
+            error: nullable(Type.String({ description: "Why the filter failed." })),
+            suspended_until: nullable(Timestamp),
+            unmatched_since: nullable({
+              ...Timestamp,
+              description: "Set for an interest that has matched no event since it was created or changed.",
+            }),
+          }),
+        ),
+        more: Type.Boolean({ description: "Whether there are more subscriptions." }),
+        health: DeliveryHealth,
+        limits: Type.Object({
+          visibility_timeout_seconds: Type.Integer({ description: "Of each lease." }),
+          retry_budget: Type.Integer({ description: "Attempts before a delivery is dead-lettered." }),
+          requests_per_minute: nullable(
+            Type.Integer({
+              description: "`RATE_LIMIT_PER_MINUTE`; keys and the organisation may have their own.",
+            }),
+          ),
+        }),
+      },
+      { title: "Reception" },
+    ),
+  },
+  errors: ["forbidden", "not_found"],
+});
+
 /** Limit of deliveries that one request discards. */
 export const MOST_DRAINED = 10_000;
 
@@ -103,4 +196,4 @@ export const drain = operation({
   errors: ["forbidden", "not_found"],
 });
 
-export const agentDeliveriesOperations = [listDeliveries, drain] as const;
+export const agentDeliveriesOperations = [listDeliveries, explainReception, drain] as const;

@@ -1,21 +1,28 @@
 import type { ServiceBroker } from "moleculer";
+import type { Config } from "../../../config.ts";
 import { type Call, isAdmin } from "../../../lib/access/caller.ts";
 import { afterPlace, fromCursor, pageOf } from "../../../lib/contract/cursor.ts";
-import { Fault } from "../../../lib/contract/faults.ts";
+import { Fault, notFound } from "../../../lib/contract/faults.ts";
 import { account } from "../../../middlewares/audit.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { Where } from "../../../storage/query.ts";
+import type { DeliveryHealth } from "../../identity/agents/delivery-health.contract.ts";
 import { requireAgent } from "../../identity/agents/find-agent.ts";
 import type { CallOf } from "../../runtime.ts";
+import type { Explanation } from "../interests/explain.ts";
 import {
   type DeliveryStatus,
   type drain,
+  type explainReception,
   type listDeliveries,
   MOST_DRAINED,
 } from "./agent-deliveries.contract.ts";
 import { loadEnvelopes } from "./dead-letters.ts";
 import { type DeliveryDoc, type DeliveryState, PENDING, timelinePush } from "./deliveries.model.ts";
+import { deliveryId } from "./delivery-id.ts";
+import type { AgentHealth } from "./health/health.ts";
+import { reasonsOf } from "./reception.ts";
 import type { Statistics } from "./stats.ts";
 
 interface AgentDeliveriesDeps {
@@ -23,6 +30,8 @@ interface AgentDeliveriesDeps {
   store: Store;
   deliveries: TenantCollection<DeliveryDoc>;
   statistics: Statistics;
+  health: AgentHealth;
+  config: Pick<Config, "VISIBILITY_TIMEOUT_SECONDS" | "RETRY_BUDGET" | "RATE_LIMIT_PER_MINUTE">;
 }
 
 interface OfAgent {
@@ -56,6 +65,42 @@ export class AgentDeliveries {
     const { page, next_cursor } = pageOf({ rows }, limit, BY);
     const envelopes = await loadEnvelopes(this.#deps.broker, tenant_id, page);
     return { deliveries: page.map((row) => present(row, envelopes.get(row.event_id ?? ""))), next_cursor };
+  }
+
+  /** Explains why the agent receives an event, or nothing. */
+  async explain(ctx: CallOf<typeof explainReception>) {
+    const { broker, deliveries, store, health, config } = this.#deps;
+    const { agent_id, event_id } = ctx.params;
+    const agent = await requireOwnAgent(ctx, agent_id, { itself: true });
+    const { tenant_id } = agent;
+    const asked = { tenant_id, agent_id, ...(event_id !== undefined && { event_id }) };
+    const [explanation, states] = await Promise.all([
+      broker.call<Explanation, unknown>("interests.explain", asked),
+      health.of(tenant_id, [agent]),
+    ]);
+    const { event, is_excluded, subscriptions, more } = explanation;
+    // An agent must not learn of an event that is for others.
+    if (is_excluded && !isAdmin(ctx.meta.caller)) throw notFound("event", event_id as string);
+    const _id = event ? deliveryId(event.event_id, agent_id) : "";
+    const row = event && (await deliveries.findOne(tenant_id, { _id }, { projection: { payload_json: 0 } }));
+    const found = row && present(row, JSON.stringify(event));
+    const own = states[agent_id] as DeliveryHealth;
+    return {
+      reasons: reasonsOf(agent, explanation, found, own),
+      event,
+      delivery: found,
+      subscriptions: subscriptions.map(({ suspended_ms: ms, ...each }) => ({
+        ...each,
+        suspended_until: ms > 0 ? new Date(store.now() + ms).toISOString() : null,
+      })),
+      more,
+      health: own,
+      limits: {
+        visibility_timeout_seconds: agent.visibility_timeout_seconds ?? config.VISIBILITY_TIMEOUT_SECONDS,
+        retry_budget: agent.retry_budget ?? config.RETRY_BUDGET,
+        requests_per_minute: config.RATE_LIMIT_PER_MINUTE || null,
+      },
+    };
   }
 
   /** Discards the ready and waiting deliveries from before a time. Rows remain, so that no replay delivers them again. */

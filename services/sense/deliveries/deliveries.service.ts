@@ -184,6 +184,7 @@ function deadLetterActions(domain: () => Domain): Record<string, ActionSchema> {
 function agentActions(domain: () => Domain): Record<string, ActionSchema> {
   return {
     list: action(ofAgents.listDeliveries, (ctx) => domain().agentDeliveries.list(ctx)),
+    explain: action(ofAgents.explainReception, (ctx) => domain().agentDeliveries.explain(ctx)),
     drain: action(ofAgents.drain, (ctx) => domain().agentDeliveries.drain(ctx)),
     health: idempotent<{ tenant_id: string; agents: AgentState[] }>(({ params }) =>
       domain().health.of(params.tenant_id, params.agents),
@@ -213,6 +214,7 @@ function internalActions(domain: () => Domain): Record<string, ActionSchema> {
     any_acknowledged: idempotent<{ tenant_id: string }>(({ params }) =>
       domain().deliveries.exists(params.tenant_id, { state: "acknowledged" }),
     ),
+    overdue: idempotent<object>(() => domain().sweep.lateSeconds()),
     counts: idempotent<OfEvent>(({ params }) => countsOf(domain().deliveries, params)),
     of_event: idempotent<OfEvent & { limit?: number }>(({ params }) =>
       receiversOf(domain().deliveries, params, params.limit ?? 1000),
@@ -281,6 +283,7 @@ function newDomain(
   };
   // Unmapped payloads are kept as long as events.
   const unmappedMs = Math.max(config.EVENT_RETENTION_DAYS, config.DEDUPE_DAYS) * DAY_MS;
+  const health = new AgentHealth({ broker, store, config, traffic, deliveries, statistics, progress });
   const deadLetters = new DeadLetters({ broker, store, deliveries, announcements, unmappedMs });
   return {
     logger: broker.logger,
@@ -297,8 +300,8 @@ function newDomain(
     announce: newAnnouncements(broker, deliveries),
     statistics,
     progress,
-    health: new AgentHealth({ broker, store, config, traffic, deliveries, statistics, progress }),
-    agentDeliveries: new AgentDeliveries({ broker, store, deliveries, statistics }),
+    health,
+    agentDeliveries: new AgentDeliveries({ broker, store, deliveries, statistics, health, config }),
   };
 }
 

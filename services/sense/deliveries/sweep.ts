@@ -51,6 +51,14 @@ export class Sweep {
     return this.#end(rows, { due_at: { $lte: at } }, at);
   }
 
+  /** Returns by how many seconds the sweep is late with the oldest ended lease or wait; null without one. */
+  async lateSeconds(): Promise<number | null> {
+    const now = this.#deps.store.now();
+    const options = { sort: { due_at: 1 }, projection: { due_at: 1 } } as const;
+    const row = await this.#deps.deliveries.system.findOne({ due_at: { $lte: new Date(now) } }, options);
+    return row?.due_at ? (now - row.due_at.getTime()) / 1000 : null;
+  }
+
   /** Ends leases and waits that end later than any can: they were created while the clock was ahead. */
   async endAhead(): Promise<boolean> {
     const at = new Date(this.#deps.store.now());

@@ -11,10 +11,11 @@ import type { EventReceiver, OfEvent } from "../deliveries/event-deliveries.ts";
 import { type Loaded, type RecentEvents, toLoaded } from "../deliveries/recent-events.ts";
 import type { LatestParams } from "../interests/dry-run.ts";
 import type * as contract from "./events.contract.ts";
+import type { EventState } from "./events.contract.ts";
 import type { EventDoc } from "./events.model.ts";
 import { findEvents, listEvents, loadEvents, WITHOUT_SERVICE } from "./list.ts";
 import { fanoutKey } from "./position.ts";
-import { buildTimeline, present } from "./present.ts";
+import { buildTimeline, eventState, present } from "./present.ts";
 import { maySee } from "./visibility.ts";
 
 interface EventsDeps {
@@ -101,6 +102,12 @@ export class Events {
     const projection = { envelope: 1, accepted_at: 1, traceparent: 1 } as const;
     const rows = await events.find(tenant_id, { _id: { $in: missing } }, { projection, bounded: SIZED });
     return [...known.filter((each) => each !== null), ...rows.map(toLoaded)];
+  }
+
+  async stateOf({ tenant_id, event_id }: OfEvent): Promise<EventState | null> {
+    const projection = { parked_at: 1, fanned_out_at: 1, due_at: 1 };
+    const row = await this.#deps.events.findOne(tenant_id, { _id: event_id }, { projection });
+    return row && eventState(row);
   }
 
   /** Returns the headers of the existing ones of the requested events. */

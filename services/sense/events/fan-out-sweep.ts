@@ -138,6 +138,29 @@ export class FanOutSweep {
   }
 }
 
+/** Limit of tenants with events due for fan-out whose oldest is looked at. */
+const MOST_TENANTS = 200;
+
+/** Returns the age in seconds of the oldest event that is due for fan-out; null without one. */
+export async function oldestDueSeconds(
+  events: TenantCollection<EventDoc>,
+  store: Pick<Store, "now">,
+): Promise<number | null> {
+  const options = {
+    sort: { fanout_key: 1 as const },
+    projection: { tenant_id: 1, accepted_at: 1, not_before: 1 },
+  };
+  let oldest = Number.POSITIVE_INFINITY;
+  let after = "";
+  for (let tenants = 0; tenants < MOST_TENANTS; tenants++) {
+    const row = (await events.system.findOne({ fanout_key: { $gt: after } }, options)) as EventDoc | null;
+    if (!row) break;
+    oldest = Math.min(oldest, (row.not_before ?? row.accepted_at).getTime());
+    after = keyRange(row.tenant_id).before;
+  }
+  return Number.isFinite(oldest) ? Math.max(0, (store.now() - oldest) / 1000) : null;
+}
+
 /** Converts a leased row to an entry of the queue. */
 export function toEntry(row: EventDoc, event: CloudEvent, leased_until: number): Entry {
   const { _id, tenant_id, size, position, fanout_owner, fanout_attempts } = row;

@@ -25,7 +25,7 @@ function frameOf(row: EventDoc) {
   };
 }
 
-function eventState({ parked_at, fanned_out_at, due_at }: EventDoc): EventState {
+export function eventState({ parked_at, fanned_out_at, due_at }: EventDoc): EventState {
   if (due_at) return "waiting";
   if (parked_at) return "parked";
   return fanned_out_at ? "fanned_out" : "accepted";

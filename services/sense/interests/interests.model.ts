@@ -1,6 +1,14 @@
 import type { InferSchemaType } from "mongoose";
 import { derivedId } from "../../../lib/ids.ts";
-import { date, type Model, nullable, number, string, tenantSchema } from "../../../storage/model.ts";
+import {
+  date,
+  type Model,
+  nullable,
+  number,
+  optional,
+  string,
+  tenantSchema,
+} from "../../../storage/model.ts";
 import type { EnrichmentDepth } from "./interests.contract.ts";
 import type { Subscription } from "./subscription.ts";
 
@@ -18,11 +26,14 @@ const schema = tenantSchema({
   enrichment_depth: string<EnrichmentDepth>(),
   /** Derives from agent, type and filter: an agent has each combination once. */
   conflict_key: string(),
+  /** Since when it has matched no event; absent once it has, and in rows from before this was recorded. */
+  unmatched_since: optional(date()),
   created_at: date(),
   updated_at: date(),
 });
 schema.index({ tenant_id: 1, conflict_key: 1 }, { unique: true });
 schema.index({ tenant_id: 1, agent_id: 1, created_at: 1 });
+schema.index({ tenant_id: 1, unmatched_since: 1 });
 
 export const InterestModel: Model<InterestDoc> = {
   erasure: { none: "event types and filters; ends with its agent", owner: ["agent_id"] },
@@ -36,13 +47,14 @@ export function conflictKey(agent_id: string, event_type: string, filter_express
 
 /** Converts an interest to a subscription. */
 export function toSubscription(row: InterestDoc): Subscription {
-  const { _id: id, agent_id, event_type: glob, filter_expression, priority } = row;
+  const { _id: id, agent_id, event_type: glob, filter_expression, priority, unmatched_since } = row;
   return {
     id,
     kind: "interest",
     agent_id,
     glob,
     priority,
+    ...(unmatched_since && { unmatched: true }),
     ...(filter_expression !== null && { filter: filter_expression }),
   };
 }

@@ -5,6 +5,7 @@ import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { Slices } from "../../../lib/queue/slices.ts";
 import type { RoutingRaised, RoutingUncounted } from "../../identity/tenants/routing-change.ts";
 import { action, event, idempotent, type Runtime } from "../../runtime.ts";
+import { explainReception, findLacking, type OfAgent } from "./explain.ts";
 import * as contract from "./interests.contract.ts";
 import { InterestModel } from "./interests.model.ts";
 import { Interests } from "./interests.ts";
@@ -20,6 +21,13 @@ export function interestsService({ store, config }: Runtime): ServiceSchema {
   let routing: Routing;
   let limits: InterestLimits;
   let interests: Interests;
+  /** Not awaited: an interest that is not noted now is noted by the next match after its table is read anew. */
+  const noteMatched = (tenant_id: string, ids: string[]) => {
+    if (ids.length === 0) return;
+    collection
+      .updateMany(tenant_id, { _id: { $in: ids } }, { $unset: { unmatched_since: 1 } })
+      .catch((err) => broker.logger.warn({ err }, "interests: the first match of some was not noted"));
+  };
   return {
     name: "interests",
     actions: {
@@ -34,10 +42,21 @@ export function interestsService({ store, config }: Runtime): ServiceSchema {
       require_capacity: idempotent<{ tenant_id: string }>(({ params }) =>
         limits.requireForTenant(params.tenant_id),
       ),
-      any: idempotent<{ tenant_id: string }>(({ params }) => collection.exists(params.tenant_id, {})),
-      match: idempotent<MatchParams>(async ({ params }) =>
-        matchEvents(broker, await routing.current(params.tenant_id), params),
+      /** Explains which subscriptions of an agent match an event. */
+      explain: idempotent<OfAgent & { event_id?: string }>((ctx) =>
+        explainReception({ interests: collection, routing }, ctx, ctx.params),
       ),
+      /** Returns why some agents are likely to receive nothing, by agent. */
+      lacking: idempotent<{ tenant_id: string; agent_ids: string[]; before: number }>((ctx) =>
+        findLacking(collection, ctx, ctx.params),
+      ),
+      any: idempotent<{ tenant_id: string }>(({ params }) => collection.exists(params.tenant_id, {})),
+      match: idempotent<MatchParams>(async ({ params }) => {
+        const table = await routing.current(params.tenant_id);
+        const matches = await matchEvents(broker, table, params);
+        noteMatched(params.tenant_id, table.takeMatched());
+        return matches;
+      }),
 
       /** Returns the types that some interest or feed subscribes to. */
       taken: idempotent<{ tenant_id: string; types: string[] }>(async ({ params }) =>

@@ -62,6 +62,7 @@ export class Interests {
       priority: priority ?? DEFAULT_PRIORITY,
       enrichment_depth: enrichment_depth ?? "none",
       conflict_key: conflictKey(agent_id, event_type, filter_expression),
+      unmatched_since: at,
       created_at: at,
       updated_at: at,
     };
@@ -86,7 +87,9 @@ export class Interests {
     const { event_type, filter_expression } = { ...known, ...changes };
     const conflict_key = conflictKey(agent_id, event_type, filter_expression);
     // Set only the given fields: concurrent changes must not revert each other.
-    const $set = { ...changes, conflict_key, updated_at: this.#now() };
+    const isOther = conflict_key !== known.conflict_key;
+    const at = this.#now();
+    const $set = { ...changes, conflict_key, updated_at: at, ...(isOther && { unmatched_since: at }) };
     // Guarded by the state read before: the conflict key depends on fields that others may change.
     const unchanged = { _id: id, agent_id, conflict_key: known.conflict_key };
     const row = await changeRouting(ctx, tenant_id, `interest ${id}`, () =>

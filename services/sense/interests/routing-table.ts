@@ -17,6 +17,9 @@ export class RoutingTable {
   readonly #index = new MatchIndex();
   /** Interests with a depth other than none. */
   readonly #depths = new Map<string, EnrichmentDepth>();
+  /** Interests that have matched no event, and those of them that have since `takeMatched`. */
+  readonly #unmatched = new Set<string>();
+  #matched: string[] = [];
   readonly #members = new Map<string, Set<string>>();
   readonly #inactive = new Set<string>();
   /** Interned agent ids: every row has its own copy of the text. */
@@ -56,8 +59,18 @@ export class RoutingTable {
   #present(result: Receiver[], [agent_id, reasons]: [string, Reasons]): void {
     if (this.#inactive.has(agent_id)) return;
     const { interest_ids, feed_ids, priority } = reasons;
+    if (this.#unmatched.size > 0)
+      for (const id of interest_ids) if (this.#unmatched.delete(id)) this.#matched.push(id);
     const enrichment_depth = this.#depths.size ? this.#deepest(interest_ids) : "none";
     result.push({ agent_id, interest_ids, feed_ids, priority, enrichment_depth });
+  }
+
+  /** Returns the interests that have matched their first event since the last call. */
+  takeMatched(): string[] {
+    if (this.#matched.length === 0) return [];
+    const matched = this.#matched;
+    this.#matched = [];
+    return matched;
   }
 
   /** Whether any agent may receive events of this type. */
@@ -72,8 +85,11 @@ export class RoutingTable {
 
   /** Adds a subscription, replacing one with the same id. */
   subscribe(subscription: Subscription, depth: EnrichmentDepth = "none"): void {
-    const { agent_id } = subscription;
-    this.#index.add(agent_id ? { ...subscription, agent_id: this.#agent(agent_id) } : subscription);
+    const { unmatched = false, ...kept } = subscription;
+    const { agent_id, id } = kept;
+    this.#index.add(agent_id ? { ...kept, agent_id: this.#agent(agent_id) } : kept);
+    if (unmatched) this.#unmatched.add(id);
+    else this.#unmatched.delete(id);
     if (depth === "none") this.#depths.delete(subscription.id);
     else this.#depths.set(subscription.id, depth);
   }
@@ -81,6 +97,7 @@ export class RoutingTable {
   unsubscribe(id: string): void {
     this.#index.remove(id);
     this.#depths.delete(id);
+    this.#unmatched.delete(id);
   }
 
   join(channel_id: string, agent_id: string): void {

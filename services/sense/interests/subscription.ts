@@ -9,6 +9,8 @@ export interface Subscription {
   readonly glob: string;
   /** A CEL predicate; without one the glob alone decides. */
   readonly filter?: string;
+  /** Set for an interest that has matched no event. */
+  readonly unmatched?: boolean;
   /** 0..9, 9 first; feeds have 0. */
   readonly priority: number;
 }

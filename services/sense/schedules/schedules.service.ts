@@ -12,12 +12,14 @@ import { TICK_MS, Ticker } from "./ticker.ts";
 const ENDED_DAYS = 30;
 
 export const schedulesService: ServiceFactory = (runtime) => {
-  const { store, usage } = runtime;
+  const { store, usage, modes } = runtime;
   const rows = store.collection(ScheduleModel);
   let ticker: Ticker;
   let schedules: Schedules;
   const ticksFailed = "schedules: a look for what is due failed and will be retried";
-  const ticks = new SharedLoop("ticks", () => ticker.run(), TICK_MS, ticksFailed);
+  // What is due during maintenance is late, as after a standstill.
+  const run = async () => (modes.isMaintenance ? false : ticker.run());
+  const ticks = new SharedLoop("ticks", run, TICK_MS, ticksFailed);
   const endedFailed = "schedules: a sweep of ended schedules failed and will be retried";
   const ended = new SharedLoop("ended", deleteEnded, HOUR_MS, endedFailed);
 

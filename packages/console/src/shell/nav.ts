@@ -74,6 +74,7 @@ const FURTHER: (Omit<Target, "group"> & { needs?: Action | undefined })[] = [
   { to: "/memories/merges", label: "Merge proposals", detail: "Memories", icon: Icon.GitMerge },
   { to: "/memories/health", label: "Memory health", detail: "Memories", icon: Icon.HeartPulse },
   { to: "/templates/new", label: "New template", detail: "Templates", icon: Icon.Shapes },
+  { to: "/operator", label: "Operator", detail: "Installation", icon: Icon.Activity },
   setting("people", "People", "users.list"),
   setting("teams", "Teams", "teams.list"),
   setting("projects", "Projects"),

@@ -1070,6 +1070,25 @@ class Deliveries(Group[Mode]):
 
     list_all = AllPages(list, models.AgentDelivery)
 
+    @operation("GET", "/agents/{agent_id}/reception")
+    def explain(
+        self,
+        *,
+        agent_id: str,
+        event_id: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Reception:
+        """Explain why an agent receives an event, or nothing.
+
+        Tries each interest of the agent and each feed of its channels, 200 at most of either, on one event, and
+        shows the event's delivery, the state of the agent's deliveries and its limits. For the agent itself, the
+        person who owns it, and admins. Changes nothing.
+
+        Args:
+            agent_id: Id of the agent.
+            event_id: Default: the latest event that is not the service's own."""
+
     @operation("POST", "/agents/{agent_id}/deliveries:drain")
     def drain(
         self,
@@ -2320,6 +2339,7 @@ class Keys(Group[Mode]):
         scopes: Sequence[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"]],
         name: str | None | Unset = UNSET,
         expires_at: str | datetime | None | Unset = UNSET,
+        requests_per_minute: int | None | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.KeysCreateResult:
@@ -2332,7 +2352,9 @@ class Keys(Group[Mode]):
             agent_id: Id of the agent.
             scopes: Scopes of the key. `admin` includes all others.
             name: What the key is for: where it is kept, who uses it.
-            expires_at: Time at which the key expires. Null or omitted: never."""
+            expires_at: Time at which the key expires. Null or omitted: never.
+            requests_per_minute: Requests per 60 s with this key and its tokens, besides the limits of the agent
+                and the organisation. Null: none."""
 
     @operation("GET", "/agents/{agent_id}/keys", pages=("keys", "offset"))
     def list(
@@ -2354,6 +2376,26 @@ class Keys(Group[Mode]):
             limit: Maximum number of results."""
 
     list_all = AllPages(list, models.KeysListResultKeysItem)
+
+    @operation("PATCH", "/agents/{agent_id}/keys/{key_id}")
+    def update(
+        self,
+        *,
+        agent_id: str,
+        key_id: str,
+        requests_per_minute: int | None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.KeysUpdateResult:
+        """Change an API key's limit.
+
+        The limit applies within 5 seconds, also to tokens that were created with the key. Needs the scope `admin`.
+
+        Args:
+            agent_id: Id of the agent.
+            key_id: Id of the API key.
+            requests_per_minute: Requests per 60 s with this key and its tokens, besides the limits of the agent
+                and the organisation. Null: none."""
 
     @operation("DELETE", "/agents/{agent_id}/keys/{key_id}")
     def revoke(
@@ -2940,6 +2982,41 @@ class Merges(Group[Mode]):
         Args:
             id: Id of the merge proposal.
             resolution_note: Reason for the proposal or the decision."""
+
+
+class Nodes(Group[Mode]):
+    @operation("GET", "/nodes")
+    def list(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> models.NodesListResult:
+        """List the nodes with what is wrong with them.
+
+        Each node reports its version, clock, links, indexes, queues and disk. A node that does not report within 5
+        s, or of a version before this operation, is a problem."""
+
+    @operation("GET", "/installation")
+    def installation(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> models.Installation:
+        """Read the modes of the installation."""
+
+    @operation("PATCH", "/installation")
+    def update_installation(
+        self,
+        *,
+        maintenance: bool | Unset = UNSET,
+        reason: str | None | Unset = UNSET,
+        log_level: Literal["trace", "debug", "info", "warn", "error", "fatal"] | None | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Installation:
+        """Begin or end maintenance, or set the log level, on all nodes.
+
+        Takes effect before the answer, without a restart, and outlives restarts. During maintenance everything can
+        be read; writes get `503 service_unavailable`, except those of the operator, signing in, and what settles
+        deliveries in flight. Connectors leave messages at their brokers, schedules wait. Events accepted before are
+        still delivered.
+
+        Args:
+            maintenance: Whether writes are refused.
+            reason: Why, for the callers whose writes are refused.
+            log_level: Least severity to log. Null: `LOG_LEVEL` of each node applies."""
 
 
 class Oauth(Group[Mode]):
@@ -4443,6 +4520,30 @@ class Tenants(Group[Mode]):
 
     list_all = AllPages(list, models.Tenant)
 
+    @operation("GET", "/tenants/usage", pages=("tenants", "offset"))
+    def usage(
+        self,
+        *,
+        hours: int | Unset = UNSET,
+        sort: Literal["cpu_ms", "requests", "events", "deliveries", "dead_letters", "searches", "stored_bytes"] | Unset = UNSET,
+        offset: int | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.TenantsUsageResult:
+        """List tenants by their use of the service.
+
+        Counts of the current hour and the ones before it, largest first; `stored_bytes` is the present size. Nodes
+        add their counts within a minute.
+
+        Args:
+            hours: Hours to add up, the current one included.
+            sort: By what the list is sorted, largest first.
+            offset: Results to skip.
+            limit: Maximum number of results."""
+
+    usage_all = AllPages(usage, models.TenantUsage)
+
     @operation("PATCH", "/tenants/{tenant_id}")
     def update(
         self,
@@ -4450,10 +4551,11 @@ class Tenants(Group[Mode]):
         tenant_id: str,
         status: Literal["active", "suspended"] | Unset = UNSET,
         storage_quota_mb: int | None | Unset = UNSET,
+        requests_per_minute: int | None | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.Tenant:
-        """Suspend or activate a tenant, or change its storage quota.
+        """Suspend or activate a tenant, or change its storage quota or its limit of requests.
 
         Tokens of a suspended tenant are refused within 5 seconds; its data is kept. A tenant over its quota can
         read, delete and acknowledge; requests that would store more get `422 business_rule_violation`, rule
@@ -4463,7 +4565,9 @@ class Tenants(Group[Mode]):
             tenant_id: Id of the tenant.
             status: `suspended`: all tokens of the tenant are refused.
             storage_quota_mb: Storage quota in megabytes (10^6 bytes). 0: no quota. Null: `TENANT_STORAGE_MB`
-                applies."""
+                applies.
+            requests_per_minute: Requests per 60 s of all its callers together, within 5 seconds. 0: no limit.
+                Null: `TENANT_RATE_LIMIT_PER_MINUTE` applies."""
 
     @operation("DELETE", "/tenants/{tenant_id}")
     def erase(
@@ -4482,7 +4586,7 @@ class Tenants(Group[Mode]):
     def limits(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> models.Limits:
         """Read the organisation's limits.
 
-        Limits come from the installation's settings and are the same for every tenant, except `storage`. The
+        Limits come from the installation's settings, except those that the operator set for the organisation. The
         `X-RateLimit-*` headers give the remaining requests."""
 
 
@@ -4608,6 +4712,7 @@ class Api(Generic[Mode]):
         self.live = Live[Mode](caller)
         self.memories = Memories[Mode](caller)
         self.merges = Merges[Mode](caller)
+        self.nodes = Nodes[Mode](caller)
         self.oauth = Oauth[Mode](caller)
         self.onboarding = Onboarding[Mode](caller)
         self.outputs = Outputs[Mode](caller)

@@ -815,12 +815,14 @@ class DeliveryEvent(Model):
 
 
 class DeliveryHealth(Model):
-    state: Union[Literal["ok", "quiet", "behind", "failing", "stuck", "unreachable"], str]
+    state: Union[Literal["ok", "quiet", "unmatched", "unsubscribed", "behind", "failing", "stuck", "unreachable"], str]
     """`unreachable`: its endpoint cannot be reached, or answered 410 Gone. `stuck`: a delivery has been pending for
     `STUCK_AFTER_SECONDS` (5 minutes), and none was acknowledged in that time. `failing`: it has dead letters of
-    the last 24 hours. `behind`: it acknowledges, but a delivery has been pending for that long. `quiet`: not seen
-    for 24 hours, and nothing is pending. `ok`: none of these. The first of this list that applies is shown. The
-    first four need attention."""
+    the last 24 hours. `behind`: it acknowledges, but a delivery has been pending for that long. `unsubscribed`:
+    it has a key with the scope `receive`, but no interests and is in no channel with feeds. `unmatched`: one of
+    its interests has matched no event. Both after `STUCK_AFTER_SECONDS`. `quiet`: not seen for 24 hours, and
+    nothing is pending. `ok`: none of these. The first of this list that applies is shown. All but the last two
+    need attention."""
     reason: Union[str, None]
     pending: int
     """Neither acknowledged nor dead-lettered."""
@@ -1334,6 +1336,12 @@ class IngestValidateResult(Model):
     allowed_rate: Union[str, None]
 
 
+class Installation(Model):
+    maintenance: Union[InstallationMaintenance, None]
+    log_level: Union[Union[Literal["trace", "debug", "info", "warn", "error", "fatal"], str], None]
+    nodes: list[InstallationNodesItem]
+
+
 class InstallationKeys(Model):
     secret_key: InstallationKeysSecretKey
     signing_keys: list[InstallationKeysSigningKeysItem]
@@ -1360,6 +1368,19 @@ class InstallationKeysSigningKeysItem(Model):
     """`published`: in the JWKS, signs from `signs_at`. `verifying`: until `ends_at`."""
     signs_at: str
     ends_at: Union[str, None]
+
+
+class InstallationMaintenance(Model):
+    """Null: reads and writes are served."""
+
+    reason: Union[str, None]
+    since: str
+
+
+class InstallationNodesItem(Model):
+    node: str
+    applied: bool
+    """False: the node did not answer, and follows within 30 s."""
 
 
 class Interest(Model):
@@ -1421,6 +1442,7 @@ class KeysCreateResult(Model):
     """`ended`: the key of a connection whose approval has ended, because the person was disabled, lost the role or
     the agent, or the agent was deactivated. Connect it again."""
     created_by: Union[str, None]
+    requests_per_minute: Union[int, None]
     approved_by: Union[str, None]
     expires_at: Union[str, None]
     last_used_at: Union[str, None]
@@ -1446,6 +1468,26 @@ class KeysListResultKeysItem(Model):
     """`ended`: the key of a connection whose approval has ended, because the person was disabled, lost the role or
     the agent, or the agent was deactivated. Connect it again."""
     created_by: Union[str, None]
+    requests_per_minute: Union[int, None]
+    approved_by: Union[str, None]
+    expires_at: Union[str, None]
+    last_used_at: Union[str, None]
+    created_at: str
+
+
+class KeysUpdateResult(Model):
+    id: str
+    """Id of the API key."""
+    name: Union[str, None]
+    prefix: str
+    """The first characters of the key."""
+    scopes: list[Union[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"], str]]
+    """Scopes of the key. `admin` includes all others."""
+    state: Union[Literal["active", "ended"], str]
+    """`ended`: the key of a connection whose approval has ended, because the person was disabled, lost the role or
+    the agent, or the agent was deactivated. Connect it again."""
+    created_by: Union[str, None]
+    requests_per_minute: Union[int, None]
     approved_by: Union[str, None]
     expires_at: Union[str, None]
     last_used_at: Union[str, None]
@@ -1492,6 +1534,8 @@ class LimitsRequestsPerMinute(Model):
     """Per agent or person, for all of them together, and for signed webhooks."""
 
     caller: Union[int, None]
+    key: Union[int, None] = None
+    """Of the key that the caller has, if it has a limit."""
     tenant: Union[int, None]
     webhooks: Union[int, None]
 
@@ -1858,6 +1902,91 @@ class MergesListResult(Model):
     """Except for org admins: among the tenant's latest 10,000."""
 
 
+class NodeProblem(Model):
+    node: Union[str, None]
+    check: str
+    severity: Union[Literal["wrong", "note"], str]
+    text: str
+
+
+class NodeReport(Model):
+    node: str
+    version: str
+    status: Union[Literal["ready", "not_ready"], str]
+    started_at: str
+    services: list[str]
+    checks: dict[str, str]
+    """As `/readyz` answers."""
+    clock: NodeReportClock
+    disk: Union[NodeReportDisk, None]
+    memory_bytes: int
+    links: NodeReportLinks
+    """Other nodes that are available or lost, circuit breakers by state, and whether NATS and Redis are connected;
+    null if they are not used."""
+    indexes: NodeReportIndexes
+    queues: NodeReportQueues
+    modes: NodeReportModes
+
+
+class NodeReportClock(Model):
+    at: str
+    """This machine's clock."""
+    error_seconds: float
+    """How far the node's knowledge of the record's time may be wrong."""
+
+
+class NodeReportDisk(Model):
+    """Of `DATA_DIR`: the store, or the node's search index. Null if it cannot be read."""
+
+    free_bytes: float
+    total_bytes: float
+
+
+class NodeReportIndexes(Model):
+    without_vector: float
+    """Search entries that wait for a vector."""
+
+
+class NodeReportLinks(Model):
+    """Other nodes that are available or lost, circuit breakers by state, and whether NATS and Redis are connected;
+    null if they are not used."""
+
+    peers: dict[str, float]
+    breakers: dict[str, float]
+    nats_connected: Union[bool, None]
+    redis: Union[bool, None]
+
+
+class NodeReportModes(Model):
+    maintenance: bool
+    log_level: str
+
+
+class NodeReportQueues(Model):
+    fan_out: float
+    """Events in memory that are being fanned out."""
+    waiting: dict[str, float]
+    """Units of work that wait for a resource, if any do."""
+
+
+class NodesListResult(Model):
+    ok: bool
+    """Whether no problem is `wrong`."""
+    problems: list[NodeProblem]
+    ages: NodesListResultAges
+    """Age of the oldest event that is due for fan-out, and how late the most overdue delivery is whose lease or wait
+    has ended. Null without one."""
+    nodes: list[NodeReport]
+
+
+class NodesListResultAges(Model):
+    """Age of the oldest event that is due for fan-out, and how late the most overdue delivery is whose lease or wait
+    has ended. Null without one."""
+
+    fan_out_seconds: Union[float, None]
+    delivery_seconds: Union[float, None]
+
+
 class OauthDecideResult(Model):
     redirect_uri: Union[str, None]
 
@@ -2153,6 +2282,52 @@ class RecentEvent(Model):
     state: str
     matched_count: Union[int, None]
     accepted_at: str
+
+
+class Reception(Model):
+    reasons: list[ReceptionReasonsItem]
+    """What applies, the most important first."""
+    event: Union[ReceptionEvent, None]
+    delivery: Union[AgentDelivery, None]
+    subscriptions: list[ReceptionSubscriptionsItem]
+    more: bool
+    """Whether there are more subscriptions."""
+    health: DeliveryHealth
+    limits: ReceptionLimits
+
+
+class ReceptionEvent(Model):
+    event_id: str
+    """Id of the event."""
+    type: str
+    source: str
+    subject: Union[str, None]
+    accepted_at: str
+
+
+class ReceptionLimits(Model):
+    visibility_timeout_seconds: int
+    """Of each lease."""
+    retry_budget: int
+    """Attempts before a delivery is dead-lettered."""
+    requests_per_minute: Union[int, None]
+
+
+class ReceptionReasonsItem(Model):
+    reason: Union[Literal["inactive", "unsubscribed", "no_event", "not_fanned_out", "excluded", "no_match", "suspended", "later", "pending", "in_flight", "waiting", "acknowledged", "dead", "discarded", "not_delivered", "health"], str]
+    text: str
+
+
+class ReceptionSubscriptionsItem(Model):
+    id: str
+    kind: Union[Literal["interest", "feed"], str]
+    channel_id: Union[str, None]
+    event_type: str
+    filter_expression: Union[str, None]
+    reason: Union[Union[Literal["match", "type", "filter", "filter_error", "suspended", "later"], str], None]
+    error: Union[str, None]
+    suspended_until: Union[str, None]
+    unmatched_since: Union[str, None]
 
 
 class RejectedEvent(Model):
@@ -2801,8 +2976,36 @@ class Tenant(Model):
     status: Union[Literal["active", "suspended"], str]
     storage: Storage
     storage_quota_mb: Union[int, None]
+    requests_per_minute: Union[int, None]
     created_at: str
     updated_at: str
+
+
+class TenantUsage(Model):
+    id: str
+    """Id of the tenant."""
+    slug: str
+    """Name of the tenant in URLs: at most 63 lower-case letters, digits and inner hyphens."""
+    name: str
+    """Display name."""
+    status: Union[Literal["active", "suspended"], str]
+    requests: int
+    """With a token or key, refused ones included."""
+    events: int
+    """Accepted events."""
+    deliveries: int
+    """Created deliveries."""
+    attempts: int
+    """Delivery attempts."""
+    dead_letters: int
+    """Deliveries that became dead letters."""
+    searches: int
+    """Searches of an index, those for enrichment included."""
+    stored_bytes: int
+    cpu_ms: int
+    """Processor time of all nodes. Each node's is divided by its work for each tenant, which is estimated."""
+    cpu_share: float
+    """Its part of all tenants' `cpu_ms`."""
 
 
 class TenantsCreateResult(Model):
@@ -2840,6 +3043,11 @@ class TenantsEraseResult(Model):
 
 class TenantsListResult(Model):
     tenants: list[Tenant]
+    total: int
+
+
+class TenantsUsageResult(Model):
+    tenants: list[TenantUsage]
     total: int
 
 

@@ -9,7 +9,7 @@ interface RateLimitSettings {
   TENANT_RATE_LIMIT_PER_MINUTE: number;
 }
 
-/** The limits of authenticated callers: one per agent or user, one per tenant. 0 is none. */
+/** The limits of authenticated callers: one per agent or user, one per key that has its own, one per tenant. 0 is none. */
 export class CallerLimits {
   readonly #perCaller: number;
   readonly #perTenant: number;
@@ -27,7 +27,9 @@ export class CallerLimits {
     // What is in braces keeps both keys on one node of a Redis Cluster.
     const tenant = `rate {${caller.tenant_id}}`;
     if (this.#perCaller) limits.push({ key: `${tenant} ${callerId(caller)}`, max: this.#perCaller });
-    if (this.#perTenant) limits.push({ key: tenant, max: this.#perTenant });
+    const { key, tenant: perTenant = this.#perTenant } = caller.limits ?? {};
+    if (key && caller.kind === "agent") limits.push({ key: `${tenant} ${caller.key_id}`, max: key });
+    if (perTenant) limits.push({ key: tenant, max: perTenant });
     return limits.length ? this.#windows.take(limits, now) : null;
   }
 }

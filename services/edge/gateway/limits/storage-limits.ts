@@ -1,6 +1,7 @@
 import { isWithinQuota, type Operation } from "../../../../lib/contract/contract.ts";
 import { unavailable } from "../../../../lib/contract/faults.ts";
 import type { DiskWatch } from "../../../../observability/disk.ts";
+import type { Modes } from "../../../../observability/modes.ts";
 import type { StorageUsage } from "../../../../storage/usage/usage.ts";
 import type { HttpExchange } from "../http-exchange.ts";
 
@@ -20,6 +21,18 @@ export function requireSpace(op: Operation, disk: Pick<DiskWatch, "refusesWrites
     "The disk is nearly full. Writes are refused until the operator frees space.",
     RETRY_AFTER_SECONDS,
   );
+}
+
+/**
+ * Refuses writes during maintenance, except the operator's, signing in, which reading needs, and what settles or keeps
+ * the deliveries in flight.
+ *
+ * @throws Fault service_unavailable
+ */
+export function requireWrites(op: Operation, modes: Pick<Modes, "requireWrites">): void {
+  const { method, action, stream, reads, reserved, access } = op;
+  if (stream || reads || reserved || method === "GET" || access.by === "operator") return;
+  if (!action.startsWith("auth.")) modes.requireWrites();
 }
 
 /**

@@ -1,5 +1,6 @@
 import { DAY_MS } from "../../../../lib/time.ts";
 import { HEALTH_STATES, type HealthState } from "../../../identity/agents/delivery-health.contract.ts";
+import type { Lacking } from "../../interests/explain.ts";
 
 /** What decides an agent's state. Times in ms; null: never, or none. */
 export interface HealthFacts {
@@ -14,6 +15,8 @@ export interface HealthFacts {
   acknowledged_at: number | null;
   dead_at: number | null;
   seen_at: number | null;
+  /** Why it is likely to receive nothing; null if it is not. */
+  lacking: Lacking | null;
 }
 
 export interface Health {
@@ -21,9 +24,22 @@ export interface Health {
   reason: string | null;
 }
 
+export const UNSUBSCRIBED =
+  "The agent has no interests, and is in no channel with feeds: no event reaches it. Add an interest.";
+
 /** Returns the worst state that the facts show. An inactive agent is left alone: it is meant to receive nothing. */
 export function stateOf(facts: HealthFacts, now: number): Health {
-  const { active, late_ms, unreachable, push_stopped, oldest_at, acknowledged_at, dead_at, seen_at } = facts;
+  const {
+    active,
+    late_ms,
+    unreachable,
+    push_stopped,
+    oldest_at,
+    acknowledged_at,
+    dead_at,
+    seen_at,
+    lacking,
+  } = facts;
   const ago = (at: number) => duration(now - at);
   if (!active) return { state: "ok", reason: null };
   if (push_stopped)
@@ -42,13 +58,18 @@ export function stateOf(facts: HealthFacts, now: number): Health {
   if (dead_at !== null && now - dead_at <= DAY_MS)
     return { state: "failing", reason: `The last dead letter arrived ${ago(dead_at)} ago.` };
   if (late) return { state: "behind", reason: `The oldest pending delivery is ${ago(oldest_at)} old.` };
+  if (lacking?.event_type === null) return { state: "unsubscribed", reason: UNSUBSCRIBED };
+  if (lacking) {
+    const reason = `The interest in ${lacking.event_type} has matched no event for ${ago(lacking.since ?? now)}.`;
+    return { state: "unmatched", reason };
+  }
   if (oldest_at === null && (seen_at === null || now - seen_at > DAY_MS))
     return { state: "quiet", reason: seen_at === null ? "Not seen yet." : `Not seen for ${ago(seen_at)}.` };
   return { state: "ok", reason: null };
 }
 
 /** Whether a person should look at it. */
-export const needsAttention = (state: HealthState) => severityOf(state) >= severityOf("behind");
+export const needsAttention = (state: HealthState) => severityOf(state) >= severityOf("unmatched");
 
 export const severityOf = (state: HealthState) => HEALTH_STATES.indexOf(state);
 

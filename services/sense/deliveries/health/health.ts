@@ -1,10 +1,12 @@
 import type { ServiceBroker } from "moleculer";
 import type { Config } from "../../../../config.ts";
+import { isUnreached } from "../../../../lib/broker/between-nodes.ts";
 import type { TenantCollection } from "../../../../storage/collection.ts";
 import type { Store } from "../../../../storage/connection.ts";
 import type { Traffic } from "../../../../storage/traffic/traffic.ts";
 import type { AgentState } from "../../../identity/agents/agents.contract.ts";
 import type { DeliveryHealth } from "../../../identity/agents/delivery-health.contract.ts";
+import type { Lacking } from "../../interests/explain.ts";
 import { type DeliveryDoc, PENDING } from "../deliveries.model.ts";
 import type { Statistics } from "../stats.ts";
 import { type HealthFacts, needsAttention, severityOf, stateOf } from "./health-state.ts";
@@ -37,6 +39,7 @@ interface Shared {
   unreachable: Map<string, Unreachable>;
   /** When keys were last used. */
   used: Record<string, number>;
+  lacking: Record<string, Lacking>;
 }
 
 /** Limit of agents with deliveries in one state that are examined: each costs a few index seeks. */
@@ -101,15 +104,16 @@ export class AgentHealth {
 
   async #findNeeding(tenant_id: string): Promise<string[]> {
     const { broker, store } = this.#deps;
-    const [pending, dead, unreachable, stopped] = await Promise.all([
+    const [pending, dead, unreachable, stopped, lacking] = await Promise.all([
       Promise.all(PENDING.map((state) => this.#agentsWith(tenant_id, state))),
       this.#agentsWith(tenant_id, "dead"),
       broker.call<Unreachable[], unknown>("push.unreachable", { tenant_id }),
       broker.call<string[], unknown>("agents.push_stopped", { tenant_id }),
+      this.#lacking(tenant_id),
     ]);
     const [waits, died] = [new Set(pending.flat()), new Set(dead)];
     const down = unreachable.map(({ agent_id }) => agent_id);
-    const agent_ids = [...new Set([...waits, ...died, ...down, ...stopped])];
+    const agent_ids = [...new Set([...waits, ...died, ...down, ...stopped, ...Object.keys(lacking)])];
     const agents = await broker.call<AgentState[], unknown>("agents.get_many", { tenant_id, agent_ids });
     const shared = await this.#shared(tenant_id, agents);
     const found: { id: string; severity: number; oldest_at: number }[] = [];
@@ -137,12 +141,34 @@ export class AgentHealth {
   async #shared(tenant_id: string, agents: AgentState[]): Promise<Shared> {
     const { broker, progress } = this.#deps;
     const agent_ids = agents.map(({ id }) => id);
-    const [rows, unreachable, used] = await Promise.all([
+    const [rows, unreachable, used, lacking] = await Promise.all([
       progress.of(tenant_id, agent_ids),
       broker.call<Unreachable[], unknown>("push.unreachable", { tenant_id, agent_ids }),
       broker.call<Record<string, number>, unknown>("keys.last_used", { tenant_id, agent_ids }),
+      this.#lacking(tenant_id, agents),
     ]);
-    return { progress: rows, unreachable: new Map(unreachable.map((each) => [each.agent_id, each])), used };
+    const down = new Map(unreachable.map((each) => [each.agent_id, each]));
+    return { progress: rows, unreachable: down, used, lacking };
+  }
+
+  /**
+   * Returns why active agents, by default all, are likely to receive nothing. New agents and interests have some time
+   * first. During an upgrade the nodes that know may be missing: then none.
+   */
+  async #lacking(tenant_id: string, agents?: AgentState[]): Promise<Record<string, Lacking>> {
+    const { broker, store, config } = this.#deps;
+    const before = store.now() - config.STUCK_AFTER_SECONDS * 1000;
+    try {
+      const limit = MOST_EXAMINED;
+      const all =
+        agents ?? (await broker.call<AgentState[], unknown>("agents.receivers", { tenant_id, limit }));
+      const old = all.filter(({ status, created_at = 0 }) => status === "active" && created_at <= before);
+      const agent_ids = old.map(({ id }) => id);
+      return old.length ? await broker.call("interests.lacking", { tenant_id, agent_ids, before }) : {};
+    } catch (err) {
+      if (isUnreached(err)) return {};
+      throw err;
+    }
   }
 
   /** Finds the agents with deliveries in a state: one seek in the index of polls for each, whatever their number. */
@@ -174,7 +200,7 @@ export class AgentHealth {
 
 function factsOf(
   agent: AgentState,
-  { progress, unreachable, used }: Shared,
+  { progress, unreachable, used, lacking }: Shared,
   queue: Pick<HealthFacts, "oldest_at" | "dead_at" | "late_ms">,
 ): HealthFacts {
   const isPush = agent.delivery_mode === "push";
@@ -190,6 +216,7 @@ function factsOf(
     unreachable: isDown ? { since: Date.parse(breaker.since), error: breaker.error } : null,
     acknowledged_at,
     seen_at: seen.length ? Math.max(...seen) : null,
+    lacking: lacking[agent.id] ?? null,
   };
 }
 

@@ -21,10 +21,12 @@ import { Devices } from "./devices.tsx";
 import { AgentState, FORMATS, HEALTH, MODE_NAMES, MODES } from "./health.tsx";
 import { Interests } from "./interests.tsx";
 import { Keys } from "./keys.tsx";
+import { Reception } from "./reception.tsx";
 
 const partsOf = (agent: Agent, of: Loaded<Agent>): Tab[] => [
   { key: "deliveries", label: "Deliveries", content: <Deliveries agent={agent} reload={of.reload} /> },
   { key: "interests", label: "Interests", needs: "interests.list", content: <Interests agent={agent} /> },
+  { key: "why", label: "Why", content: <Reception agent={agent} /> },
   { key: "keys", label: "API keys", needs: "keys.list", content: <Keys agent={agent} /> },
   { key: "devices", label: "Devices", needs: "sessions.list", content: <Devices agent={agent} /> },
   ...handoffTabs(agent),

@@ -10,6 +10,8 @@ const SHOWN: Record<Exclude<State, "ok">, { word: string; tone: Tone }> = {
   stuck: { word: "Stuck", tone: "bad" },
   failing: { word: "Failing", tone: "bad" },
   behind: { word: "Behind", tone: "warn" },
+  unsubscribed: { word: "No interests", tone: "warn" },
+  unmatched: { word: "No match yet", tone: "warn" },
   quiet: { word: "Quiet", tone: "neutral" },
 };
 

@@ -1,0 +1,97 @@
+import type { Agent, Reception as Explained } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { plural } from "../../data/format.ts";
+import { useAddress } from "../../data/use-address.ts";
+import { useFollowed } from "../../data/use-load.ts";
+import { Failure } from "../../ui/failure.tsx";
+import { TextField, useDraft } from "../../ui/field.tsx";
+import { Form } from "../../ui/form-dialog.tsx";
+import { Card, Facts, Skeleton } from "../../ui/page.tsx";
+import { column, Table, wideColumn } from "../../ui/table.tsx";
+import { useFormTask } from "../../ui/task.tsx";
+import { Badge, FilterText, Id, Time, type Tone } from "../../ui/text.tsx";
+import { HEALTH } from "./health.tsx";
+
+type Subscription = Explained["subscriptions"][number];
+
+const VERDICTS: Record<NonNullable<Subscription["reason"]>, { word: string; tone: Tone }> = {
+  match: { word: "Matches", tone: "good" },
+  type: { word: "Another type", tone: "neutral" },
+  filter: { word: "Filter is false", tone: "neutral" },
+  filter_error: { word: "Filter failed", tone: "bad" },
+  suspended: { word: "Suspended: too expensive", tone: "warn" },
+  later: { word: "Newer than the event", tone: "warn" },
+};
+
+/** Why the agent receives an event, or nothing. */
+export function Reception({ agent }: { agent: Agent }) {
+  const [search, change] = useAddress();
+  const event_id = search.get("event") ?? "";
+  const [{ asked }, field] = useDraft({ asked: event_id });
+  const found = useFollowed(
+    HEALTH,
+    (signal) => api.deliveries.explain({ agent_id: agent.id, ...(event_id && { event_id }) }, { signal }),
+    [agent.id, event_id],
+  );
+  const task = useFormTask(async () => change({ event: asked.trim() || null }));
+  return (
+    <div className="stack">
+      <Form task={task} submit="Explain">
+        <TextField label="Event ID" placeholder="Latest event" {...field("asked")} />
+      </Form>
+      {found.error ? <Failure error={found.error} retry={found.reload} /> : null}
+      {found.data ? <Explanation of={found.data} /> : !found.error && <Skeleton />}
+    </div>
+  );
+}
+
+function Explanation({ of: { reasons, event, delivery, subscriptions, health, limits } }: { of: Explained }) {
+  return (
+    <>
+      <Card title="Why">
+        <ul>
+          {reasons.map(({ text }) => (
+            <li key={text}>{text}</li>
+          ))}
+          {reasons.length === 0 && <li>Nothing keeps events from this agent.</li>}
+        </ul>
+      </Card>
+      {subscriptions.length > 0 && (
+        <Table label="Interests and feeds" columns={COLUMNS} rows={subscriptions} />
+      )}
+      <Card title="Event and limits">
+        <Facts
+          of={{
+            Event: event && <Id>{event.event_id}</Id>,
+            Type: event && <code>{event.type}</code>,
+            Published: event && <Time at={event.accepted_at} />,
+            Delivery: delivery && <Id>{delivery.id}</Id>,
+            "Pending, in flight, dead": `${health.pending}, ${health.in_flight}, ${health.dead}`,
+            Lease: plural(limits.visibility_timeout_seconds, "second"),
+            "Retry budget": plural(limits.retry_budget, "attempt"),
+            "Requests per minute": limits.requests_per_minute ?? "No limit",
+          }}
+        />
+      </Card>
+    </>
+  );
+}
+
+const COLUMNS = [
+  column<Subscription>("Event type", ({ event_type, kind }) => (
+    <div className="titled">
+      <code>{event_type}</code>
+      <span className="muted small">{kind === "feed" ? "Feed of a channel" : "Interest"}</span>
+    </div>
+  )),
+  wideColumn<Subscription>("Filter", ({ filter_expression }) => <FilterText filter={filter_expression} />),
+  column<Subscription>("This event", ({ reason, error }) => (
+    <div className="titled">
+      <span>{reason && <Badge label={VERDICTS[reason].word} tone={VERDICTS[reason].tone} />}</span>
+      {error && <span className="muted small">{error}</span>}
+    </div>
+  )),
+  wideColumn<Subscription>("No match since", ({ unmatched_since }) =>
+    unmatched_since ? <Time at={unmatched_since} /> : null,
+  ),
+];

@@ -1,0 +1,158 @@
+import { useMemo, useState } from "react";
+import {
+  byToken,
+  type Client,
+  createClient,
+  type NodeReport,
+  type TenantsUsageParams,
+  type TenantUsage,
+} from "../../../../client/index.ts";
+import { bytes, number, plural } from "../../data/format.ts";
+import { useLoad } from "../../data/use-load.ts";
+import { Button } from "../../ui/button.tsx";
+import { Failure } from "../../ui/failure.tsx";
+import { SelectField, TextField, useDraft } from "../../ui/field.tsx";
+import { Form } from "../../ui/form-dialog.tsx";
+import { Card, Facts, Page, Skeleton } from "../../ui/page.tsx";
+import { column, endColumn, Table, wideEndColumn } from "../../ui/table.tsx";
+import { Tabs } from "../../ui/tabs.tsx";
+import { useFormTask } from "../../ui/task.tsx";
+import { Badge, Time } from "../../ui/text.tsx";
+
+/** The operator's token is kept by this page alone, and forgotten when it is left. */
+export function Operator() {
+  const [client, setClient] = useState<Client>();
+  return (
+    <Page title="Operator" lead="Tenants and nodes of the whole installation.">
+      {client ? (
+        <Tabs
+          label="Operator"
+          tabs={[
+            { key: "usage", label: "Usage", content: <Usage client={client} /> },
+            { key: "nodes", label: "Nodes", content: <Nodes client={client} /> },
+          ]}
+        />
+      ) : (
+        <Enter onEnter={setClient} />
+      )}
+    </Page>
+  );
+}
+
+function Enter({ onEnter }: { onEnter(client: Client): void }) {
+  const [{ token }, field] = useDraft({ token: "" });
+  const task = useFormTask(async () => {
+    const client = createClient({ url: location.origin, retries: 1, authorize: byToken(token) });
+    await client.nodes.installation({});
+    onEnter(client);
+  });
+  return (
+    <Form task={task} submit="Continue">
+      <TextField
+        label="Operator token"
+        type="password"
+        required
+        {...field("token")}
+        hint="OPERATOR_TOKEN of the installation. It stays on this page."
+      />
+    </Form>
+  );
+}
+
+type Sort = NonNullable<TenantsUsageParams["sort"]>;
+
+const SORTS: { value: Sort; label: string }[] = [
+  { value: "cpu_ms", label: "Processor time" },
+  { value: "requests", label: "Requests" },
+  { value: "events", label: "Events" },
+  { value: "deliveries", label: "Deliveries" },
+  { value: "dead_letters", label: "Dead letters" },
+  { value: "searches", label: "Searches" },
+  { value: "stored_bytes", label: "Stored" },
+];
+const HOURS = [
+  { value: "2", label: "2 hours" },
+  { value: "24", label: "24 hours" },
+  { value: "168", label: "7 days" },
+];
+
+function Usage({ client }: { client: Client }) {
+  const [{ sort, hours }, field] = useDraft({ sort: "cpu_ms" as Sort, hours: "24" });
+  const usage = useLoad(
+    (signal) => client.tenants.usage({ sort, hours: Number(hours), limit: 100 }, { signal }),
+    [client, sort, hours],
+  );
+  return (
+    <div className="stack">
+      <div className="grid-2">
+        <SelectField label="Largest by" options={SORTS} {...field("sort")} />
+        <SelectField label="Of the last" options={HOURS} {...field("hours")} />
+      </div>
+      {usage.error ? <Failure error={usage.error} retry={usage.reload} /> : null}
+      {usage.data ? <Table label="Usage" columns={USAGE} rows={usage.data.tenants} /> : <Skeleton />}
+    </div>
+  );
+}
+
+const USAGE = [
+  column<TenantUsage>("Tenant", ({ slug, status }) => (
+    <>
+      {slug} {status === "suspended" && <Badge label="Suspended" />}
+    </>
+  )),
+  endColumn<TenantUsage>("CPU", ({ cpu_share }) => `${(100 * cpu_share).toFixed(1)} %`),
+  endColumn<TenantUsage>("Requests", ({ requests }) => number(requests)),
+  wideEndColumn<TenantUsage>("Events", ({ events }) => number(events)),
+  wideEndColumn<TenantUsage>("Deliveries", ({ deliveries }) => number(deliveries)),
+  wideEndColumn<TenantUsage>("Dead letters", ({ dead_letters }) => number(dead_letters)),
+  wideEndColumn<TenantUsage>("Searches", ({ searches }) => number(searches)),
+  wideEndColumn<TenantUsage>("Stored", ({ stored_bytes }) => bytes(stored_bytes)),
+];
+
+function Nodes({ client }: { client: Client }) {
+  const found = useLoad((signal) => client.nodes.list({}, { signal }), [client]);
+  const { data } = found;
+  const columns = useMemo(() => nodeColumns(), []);
+  if (found.error) return <Failure error={found.error} retry={found.reload} />;
+  if (!data) return <Skeleton />;
+  const { ages, problems, nodes } = data;
+  const seconds = (age: number | null) => (age === null ? "None" : plural(Math.round(age), "second"));
+  return (
+    <div className="stack">
+      <Card
+        title={plural(problems.length, "problem")}
+        actions={<Button label="Check again" small onClick={() => void found.reload()} />}
+      >
+        <ul>
+          {problems.map(({ node, check, severity, text }) => (
+            <li key={`${node} ${check} ${text}`}>
+              <Badge label={check} tone={severity === "wrong" ? "bad" : "warn"} /> {node ?? "Installation"}:{" "}
+              {text}
+            </li>
+          ))}
+        </ul>
+        <Facts
+          of={{
+            "Oldest event to fan out": seconds(ages.fan_out_seconds),
+            "Deliveries late by": seconds(ages.delivery_seconds),
+          }}
+        />
+      </Card>
+      <Table label="Nodes" columns={columns} rows={nodes} keyOf={({ node }) => node} />
+    </div>
+  );
+}
+
+const nodeColumns = () => [
+  column<NodeReport>("Node", ({ node, status }) => (
+    <>
+      {node}{" "}
+      <Badge label={status === "ready" ? "Ready" : "Not ready"} tone={status === "ready" ? "good" : "bad"} />
+    </>
+  )),
+  column<NodeReport>("Version", ({ version }) => version),
+  endColumn<NodeReport>("Disk free", ({ disk }) => disk && bytes(disk.free_bytes)),
+  wideEndColumn<NodeReport>("Memory", ({ memory_bytes }) => bytes(memory_bytes)),
+  wideEndColumn<NodeReport>("Without vector", ({ indexes }) => number(indexes.without_vector)),
+  wideEndColumn<NodeReport>("Started", ({ started_at }) => <Time at={started_at} />),
+];

@@ -1,0 +1,150 @@
+import type { Call } from "../../../lib/access/caller.ts";
+import type { Owned } from "../../../lib/access/visibility.ts";
+import { audienceIn, isIn } from "../../../lib/cloudevents/audience.ts";
+import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
+import { notFound } from "../../../lib/contract/faults.ts";
+import { parseEnvelope } from "../../../lib/filter/filter.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import { type LatestParams, type Sample, tryInterest } from "./dry-run.ts";
+import type { InterestDoc } from "./interests.model.ts";
+import { toSubscription } from "./interests.model.ts";
+import type { Routing } from "./routing.ts";
+import type { Subscription } from "./subscription.ts";
+
+export interface OfAgent {
+  tenant_id: string;
+  agent_id: string;
+}
+
+/** A subscription of an agent, and what it says to an event. */
+export interface Explained {
+  id: string;
+  kind: "interest" | "feed";
+  channel_id: string | null;
+  event_type: string;
+  filter_expression: string | null;
+  /** Null without an event. */
+  reason: "match" | "type" | "filter" | "filter_error" | "suspended" | "later" | null;
+  error: string | null;
+  suspended_ms: number;
+  unmatched_since: string | null;
+}
+
+export interface Explanation {
+  event: {
+    event_id: string;
+    type: string;
+    source: string;
+    subject: string | null;
+    accepted_at: string;
+  } | null;
+  /** `accepted`, `waiting`, `parked` or `fanned_out`. */
+  event_state: string | null;
+  /** Whether the agent is outside of the event's audience. */
+  is_excluded: boolean;
+  subscriptions: Explained[];
+  /** Whether there are more subscriptions than were looked at. */
+  more: boolean;
+}
+
+/** Limit of an agent's interests, and of its channels' feeds, that are tried. */
+const MOST = 200;
+
+/** Tries an agent's interests and feeds on an event, by default the tenant's latest. @throws Fault not_found */
+export async function explainReception(
+  { interests, routing }: { interests: TenantCollection<InterestDoc>; routing: Routing },
+  ctx: Call,
+  { tenant_id, agent_id, event_id }: OfAgent & { event_id?: string },
+): Promise<Explanation> {
+  const options = { sort: { created_at: 1 }, limit: MOST + 1 } as const;
+  const sample = await sampleOf(ctx, tenant_id, event_id);
+  const of = { tenant_id, event_id: sample?.event_id };
+  const [event_state, agent, rows, feeds] = await Promise.all([
+    sample && ctx.call<string | null, unknown>("events.state_of", of),
+    ctx.call<Owned[], unknown>("agents.get_many", { tenant_id, agent_ids: [agent_id] }),
+    interests.find(tenant_id, { agent_id }, options),
+    ctx.call<(Subscription & { since: string })[], unknown>("channels.feeds_of_agent", {
+      tenant_id,
+      agent_id,
+      limit: MOST + 1,
+    }),
+  ]);
+  // The table on this node knows what is suspended here.
+  await routing.current(tenant_id);
+  const event = sample && parseEnvelope<CloudEvent>(sample.envelope);
+  const accepted = sample ? new Date(sample.accepted_at).toISOString() : "";
+  const own = rows.map((row) => ({
+    ...toSubscription(row),
+    since: row.updated_at.toISOString(),
+    unmatched_since: row.unmatched_since?.toISOString() ?? null,
+  }));
+  const joined = feeds.map((feed) => ({ ...feed, unmatched_since: null }));
+  const subscriptions: Explained[] = [];
+  for (const each of [...own.slice(0, MOST), ...joined.slice(0, MOST)]) {
+    const { id, kind, channel_id = null, glob, filter = null, since, unmatched_since } = each;
+    const suspended_ms = routing.suspendedFor(tenant_id, id);
+    const result = sample && (await tryInterest(glob, filter, [sample])).results[0];
+    const matches = result?.reason === "match";
+    const reason =
+      suspended_ms > 0 ? "suspended" : matches && since > accepted ? "later" : (result?.reason ?? null);
+    subscriptions.push({
+      ...{ id, kind, channel_id, event_type: glob, filter_expression: filter },
+      ...{ reason, error: result?.error ?? null, suspended_ms, unmatched_since },
+    });
+  }
+  const audience = event && audienceIn(event);
+  const { type = "", source = "", subject = null } = event ?? {};
+  return {
+    event: sample && { event_id: sample.event_id, type, source, subject, accepted_at: accepted },
+    event_state,
+    is_excluded: audience != null && !agent.some((each) => isIn(audience, each)),
+    subscriptions,
+    more: own.length > MOST || joined.length > MOST,
+  };
+}
+
+async function sampleOf(ctx: Call, tenant_id: string, event_id: string | undefined): Promise<Sample | null> {
+  if (event_id === undefined) {
+    const latest = { tenant_id, limit: 1, include_service: false };
+    const [sample = null] = await ctx.call<Sample[], LatestParams>("events.latest", latest);
+    return sample;
+  }
+  const [sample] = await ctx.call<Sample[], unknown>("events.load", { tenant_id, event_ids: [event_id] });
+  if (!sample) throw notFound("event", event_id);
+  return sample;
+}
+
+/** Why an agent is likely to receive nothing: no subscription, or one that has not matched. */
+export interface Lacking {
+  /** Of the interest that has waited longest; null without any subscription. */
+  event_type: string | null;
+  /** When that interest began to wait, in ms. */
+  since: number | null;
+}
+
+/** Returns, of some agents that may receive, those that lack a subscription or have one unmatched since before a time. */
+export async function findLacking(
+  interests: TenantCollection<InterestDoc>,
+  ctx: Call,
+  { tenant_id, agent_ids, before }: { tenant_id: string; agent_ids: string[]; before: number },
+): Promise<Record<string, Lacking>> {
+  const projection = { agent_id: 1, event_type: 1, unmatched_since: 1 };
+  const rows = await interests.find(tenant_id, { agent_id: { $in: agent_ids } }, { projection });
+  const lacking: Record<string, Lacking> = {};
+  for (const { agent_id, event_type, unmatched_since } of rows) {
+    const since = unmatched_since?.getTime() ?? Number.POSITIVE_INFINITY;
+    if (since <= before && since < (lacking[agent_id]?.since ?? Number.POSITIVE_INFINITY))
+      lacking[agent_id] = { event_type, since };
+  }
+  const subscribed = new Set(rows.map(({ agent_id }) => agent_id));
+  const others = agent_ids.filter((id) => !subscribed.has(id));
+  if (others.length === 0) return lacking;
+  const [fed, receiving] = await Promise.all([
+    ctx.call<string[], unknown>("channels.fed_agents", { tenant_id, agent_ids: others }),
+    ctx.call<string[], unknown>("keys.receiving", { tenant_id, agent_ids: others }),
+  ]);
+  const isFed = new Set(fed);
+  // An agent without a key for receiving is there to send or to remember.
+  for (const id of receiving) if (!isFed.has(id)) lacking[id] = { event_type: null, since: null };
+  return lacking;
+}
