@@ -5,7 +5,7 @@ import { write } from "../packages/client/cli/colour.ts";
 import { COMMANDS } from "./admin/commands.ts";
 import { openTarget } from "./admin/open.ts";
 import { AdminError } from "./admin/target.ts";
-import { COMMON, ownOptions, refuseMore, type Typed } from "./admin/typed.ts";
+import { COMMON, ownFlags, ownOptions, refuseMore, type Typed } from "./admin/typed.ts";
 
 /** The operator's command line: uses the server if it runs, and otherwise its store. */
 async function main(args: string[]): Promise<void> {
@@ -36,7 +36,10 @@ async function passwordIn(file: string | undefined): Promise<string | undefined>
 function readCommand(args: string[]): { name: string; typed: Typed; wantsHelp: boolean } {
   const names = [...COMMON, ...Object.values(COMMANDS).flatMap(ownOptions)];
   const valued = names.map((name) => [name, { type: "string" as const }] as const);
-  const options = { ...Object.fromEntries(valued), help: { type: "boolean", short: "h" } as const };
+  const flags = Object.values(COMMANDS).flatMap(ownFlags);
+  const unvalued = flags.map((name) => [name, { type: "boolean" as const }] as const);
+  const help = { type: "boolean", short: "h" } as const;
+  const options = { ...Object.fromEntries<object>([...valued, ...unvalued]), help };
   try {
     const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
     const { help: isAsked = false, ...given } = values;

@@ -12,6 +12,7 @@ import { oauthOperations } from "./identity/oauth/oauth.contract.ts";
 import { onboardingOperations } from "./identity/onboarding/onboarding.contract.ts";
 import { projectsOperations } from "./identity/projects/projects.contract.ts";
 import { teamsOperations } from "./identity/teams/teams.contract.ts";
+import { movingOperations } from "./identity/tenants/moving.contract.ts";
 import { tenantsOperations } from "./identity/tenants/tenants.contract.ts";
 import { usersOperations } from "./identity/users/users.contract.ts";
 import { systemOperations } from "./platform/system/system.contract.ts";
@@ -104,6 +105,7 @@ export const operations: readonly Operation[] = withRepresentations(
     teamsOperations,
     templatesOperations,
     tenantsOperations,
+    movingOperations,
     usersOperations,
   ].flat() as unknown as Operation[],
 );

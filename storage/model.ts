@@ -38,10 +38,24 @@ export type Erasure = (
   owner?: readonly string[];
 };
 
+/** How the rows of a collection reach another installation with their tenant (services/identity/tenants/moving.ts). */
+export type Move =
+  | {
+      /** Stage of the rows: background work on them needs those of earlier stages, as do lookups by their readers. */
+      stage: 0 | 1 | 2 | 3 | 4;
+      /** A date that is set to the time of the import: whatever follows the collection finds the row by it. */
+      stamped?: string;
+      /** What becomes of a row whose secrets are left out; by default a random one replaces each. */
+      withoutSecrets?: "left out" | Record<string, unknown>;
+    }
+  /** Why its rows stay: they are derived from others, or belong to the installation. */
+  | { none: string };
+
 /** What is known of a collection without the type of its documents. */
 export interface AnyModel {
   name: string;
   erasure: Erasure;
+  move: Move;
   blobs?: readonly string[];
   namedBlobs?: readonly string[];
 }
@@ -111,6 +125,36 @@ export const array = <T>(of: Field<T>) => field<T[]>([of]);
 export const subdocuments = <F extends Fields>(fields: F) =>
   field<FieldTypes<F>[]>([{ _id: false, ...fields }]);
 
+/** A subdocument without an id. */
+export const subdocument = <F extends Fields>(fields: F) => field<FieldTypes<F>>(fields);
+
+/**
+ * A text that a `SecretBox` has sealed.
+ *
+ * @param place returns the place that a row's text is sealed for
+ */
+export const sealed = (place: (row_id: string) => string) => field<string>({ type: String, sealed: place });
+
+/** A path of sealed texts, through arrays too, and their place by the row's id. */
+export interface SealedField {
+  path: string;
+  place: (row_id: string) => string;
+}
+
+/** Returns the sealed fields of a schema. */
+export function sealedFields(schema: { obj: object }): SealedField[] {
+  return Object.entries(schema.obj).flatMap(([name, value]) => sealedIn(name, value));
+}
+
+function sealedIn(path: string, given: unknown): SealedField[] {
+  const definition = [given].flat()[0] as { sealed?: SealedField["place"]; type?: unknown } | undefined;
+  if (typeof definition?.sealed === "function") return [{ path, place: definition.sealed }];
+  // What is large wraps another definition.
+  if (definition?.type !== undefined) return sealedIn(path, definition.type);
+  if (definition === undefined || Object.getPrototypeOf(definition) !== Object.prototype) return [];
+  return Object.entries(definition).flatMap(([name, value]) => sealedIn(`${path}.${name}`, value));
+}
+
 /** Null without a value. */
 export const nullable = <T, L extends boolean>(of: Field<T, false, L>) =>
   of as unknown as Field<T | null, false, L>;
@@ -121,7 +165,8 @@ export const optional = <T, L extends boolean>(of: Field<T, false, L>) => of as 
  * A field whose size callers choose: more than some kilobytes in a row. Reads of several rows must then leave it out or
  * have a budget (`TenantCollection.find`).
  */
-export const large = <T>(of: Field<T>) => ({ type: of, large: true }) as unknown as Field<T, false, true>;
+export const large = <T>(of: Field<T>) =>
+  ({ ...("sealed" in of ? of : { type: of }), large: true }) as unknown as Field<T, false, true>;
 
 /** Returns the names of a schema's large fields. */
 export function largeFields(schema: { paths: Record<string, { options: { large?: boolean } }> }): string[] {

@@ -79,5 +79,5 @@ async function send(client: Client, { action }: Operation, params: Record<string
 
 /** The server's refusal, in its words. */
 function toAdminError(err: unknown): unknown {
-  return isApiError(err) ? new AdminError(`${err.message} (${err.code})`) : err;
+  return isApiError(err) ? new AdminError(`${err.message} (${err.code})`, err.code) : err;
 }

@@ -1,4 +1,5 @@
 import type { Operation } from "../../lib/contract/contract.ts";
+import { listTenants } from "../../services/identity/tenants/tenants.contract.ts";
 import { AdminError, type Target } from "./target.ts";
 
 /** Options of every command. */
@@ -16,20 +17,23 @@ export interface Command {
   run(target: Target, typed: Typed): Promise<unknown>;
 }
 
-/** Returns the names of a command's own options; all take a value. */
+/** Returns the names of a command's own options that take a value. */
 export const ownOptions = ({ takes }: Command) =>
   Array.from(takes.matchAll(/--([\w-]+) /g), ([, option]) => option as string);
+/** Returns the names of those that take none: they are last. */
+export const ownFlags = ({ takes }: Command) =>
+  Array.from(takes.matchAll(/--([\w-]+)\]/g), ([, option]) => option as string);
 
 /** Refuses unknown arguments: ignoring one could change the meaning. @throws AdminError */
 export function refuseMore(name: string, command: Command, { options, words }: Typed): void {
-  const known = [...COMMON, ...ownOptions(command)];
+  const known = [...COMMON, ...ownOptions(command), ...ownFlags(command)];
   const other = Object.keys(options).find((option) => !known.includes(option));
   if (other !== undefined)
     throw new AdminError(
       `${name} has no option --${other}. Allowed: ${known.map((each) => `--${each}`).join(", ")}.`,
     );
   const taken = command.takes
-    .replace(/\[?--[\w-]+ \S+/g, "")
+    .replace(/\[?--[\w-]+( [^\s[]+|\])/g, "")
     .split(" ")
     .filter(Boolean);
   const extra = words[taken.length];
@@ -63,4 +67,12 @@ export async function all(target: Target, op: Operation, name: string, params: R
     rows.push(...found);
     if (found.length < PAGE) return rows;
   }
+}
+
+/** Returns the tenant that the first word names. @throws AdminError */
+export async function tenantOf(target: Target, typed: Typed): Promise<Row> {
+  const slug = word(typed, 0, "SLUG");
+  const tenant = (await all(target, listTenants, "tenants")).find((each) => each.slug === slug);
+  if (!tenant) throw new AdminError(`There is no tenant "${slug}". The command tenants list shows all.`);
+  return tenant;
 }

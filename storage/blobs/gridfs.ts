@@ -122,10 +122,10 @@ export class GridFsBlobs implements Blobs {
     return Buffer.concat(parts);
   }
 
-  async stream(tenant_id: string, hash: string): Promise<Readable> {
+  async stream(tenant_id: string, hash: string, from = 0): Promise<Readable> {
     const row = await this.#rows.findOne(tenant_id, { hash });
     if (!row) throw new BlobMissing(`${tenant_id} has no blob ${hash}.`);
-    return this.#bucket.openDownloadStream(fileId(row._id));
+    return this.#bucket.openDownloadStream(fileId(row._id), { start: from });
   }
 
   async sweep(before: number, inUse: InUse): Promise<number> {

@@ -1,5 +1,14 @@
 import type { InferSchemaType } from "mongoose";
-import { date, large, type Model, nullable, optional, string, tenantSchema } from "../../../storage/model.ts";
+import {
+  date,
+  large,
+  type Model,
+  nullable,
+  optional,
+  sealed,
+  string,
+  tenantSchema,
+} from "../../../storage/model.ts";
 
 /** A stored answer: bytes as base64; a large body in `blob`, by its hash. */
 export interface KeptAnswer {
@@ -29,7 +38,7 @@ const schema = tenantSchema({
   lease_ends_at: date(),
   answered_at: nullable(date()),
   /** JSON of a KeptAnswer, encrypted if `secret_ends_at` is set; null if none is available (any more). */
-  answer: nullable(large(string())),
+  answer: nullable(large(sealed((id) => `idempotency/${id}`))),
   /** The blob of the answer. */
   answer_blob: optional(string()),
   resource_id: nullable(string()),
@@ -42,6 +51,7 @@ schema.index({ answer_blob: 1 }, { sparse: true });
 
 export const IdempotencyModel: Model<IdempotencyDoc> = {
   erasure: { agent: "idempotency.erase", subject: "idempotency.erase", mentions: "idempotency.erase" },
+  move: { stage: 0, withoutSecrets: "left out" },
   name: "idempotency_keys",
   schema,
   blobs: ["answer_blob"],

@@ -6,6 +6,7 @@ import {
   nullable,
   number,
   optional,
+  sealed,
   string,
   subdocuments,
   tenantSchema,
@@ -36,7 +37,10 @@ const schema = tenantSchema({
   /** Raised by each change of the owner; absent in older rows. */
   owner_version: optional(number()),
   /** Newest first. */
-  signing_secrets: subdocuments({ sealed: string(), ends_at: nullable(date()) }),
+  signing_secrets: subdocuments({
+    sealed: sealed((id) => `agents/${id}/signing`),
+    ends_at: nullable(date()),
+  }),
   /** Counts the rotations, and guards them. */
   signing_version: number(),
   created_at: date(),
@@ -50,6 +54,7 @@ schema.index({ delivery_mode: 1, _id: 1 });
 
 export const AgentModel: Model<AgentDoc> = {
   erasure: { none: "an agent's settings, which its own deletion erases" },
+  move: { stage: 0 },
   name: "agents",
   schema,
 };

@@ -6,6 +6,8 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import { type StorageUsage, toStorage, type Usage } from "../../../storage/usage/usage.ts";
 import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
 import type { Founding } from "./founding.ts";
+import * as moves from "./moving.contract.ts";
+import { Moving } from "./moving.ts";
 import type { RoutingState, RoutingSubject } from "./routing-change.ts";
 import * as contract from "./tenants.contract.ts";
 import { type TenantDoc, TenantModel } from "./tenants.model.ts";
@@ -19,6 +21,7 @@ export const tenantsService: ServiceFactory = (runtime) => {
   const { store, usage, config } = runtime;
   const rows = store.collection(TenantModel);
   const tenants = new Tenants(runtime, rows);
+  const moving = new Moving(runtime, rows);
   const versions = new RoutingVersions(rows, store.driver === "sqlite");
   const sweep = new SharedLoop("erasures", (broker) => tenants.eraseDue(broker), SWEEP_MS, ERASURE_FAILED);
 
@@ -33,6 +36,13 @@ export const tenantsService: ServiceFactory = (runtime) => {
       limits: action(contract.readLimits, async ({ meta }) =>
         limitsOf(config, await usage.of(meta.caller.tenant_id)),
       ),
+
+      export: action(moves.beginExport, (ctx) => moving.beginExport(ctx)),
+      export_rows: action(moves.exportRows, (ctx) => moving.exportRows(ctx)),
+      export_content: action(moves.exportContent, (ctx) => moving.exportContent(ctx)),
+      import: action(moves.importTenant, (ctx) => moving.importTenant(ctx)),
+      import_rows: action(moves.importRows, (ctx) => moving.importRows(ctx)),
+      import_content: action(moves.importContent, (ctx) => moving.importContent(ctx)),
 
       /** Creates a tenant from secrets that the caller keeps, for the first start. */
       found: internal<Founding>(async (ctx) => toState(await tenants.found(ctx, ctx.params))),

@@ -1,13 +1,17 @@
 import type { InferSchemaType } from "mongoose";
 import type { PasswordHash } from "../../../lib/crypto/password.ts";
 import {
+  array,
   date,
+  type FieldTypes,
   type Model,
   mixed,
   nullable,
   number,
   optional,
+  sealed,
   string,
+  subdocument,
   tenantSchema,
 } from "../../../storage/model.ts";
 import type { Role, UserStatus } from "./users.contract.ts";
@@ -16,21 +20,22 @@ import type { Role, UserStatus } from "./users.contract.ts";
 export interface UserDoc extends InferSchemaType<typeof schema> {}
 
 /** A person's second factor: codes by time (RFC 6238), and recovery codes. */
-export interface Totp {
-  /** Encrypted. */
-  sealed_secret: string;
+export interface Totp extends FieldTypes<typeof totp> {}
+
+const totp = {
+  sealed_secret: sealed((id) => `users/${id}/totp`),
   /** Null until a first code has shown that the person has the secret: it is not asked for before. */
-  confirmed_at: Date | null;
+  confirmed_at: nullable(date()),
   /** The time step of the last code that was used: neither it nor an earlier one counts again. */
-  last_step: number;
+  last_step: number(),
   /** Hashes of the recovery codes that are left. */
-  recovery: string[];
+  recovery: array(string()),
   /** Wrong codes since the last right one, and when the last of them was tried. */
-  failures: number;
-  failed_at: Date | null;
+  failures: number(),
+  failed_at: nullable(date()),
   /** Changes with every write: each of two concurrent attempts counts. */
-  version: string;
-}
+  version: string(),
+};
 
 /** Who a person is at an identity provider (OpenID Connect Core, `iss` and `sub`). */
 export interface LinkedIdentity {
@@ -47,7 +52,7 @@ const schema = tenantSchema({
   status: string<UserStatus>(),
   /** Null for who signs in by the identity provider alone. */
   password: nullable(mixed<PasswordHash>()),
-  totp: optional(nullable(mixed<Totp>())),
+  totp: optional(nullable(subdocument(totp))),
   /** The identity at the provider (`OIDC_ISSUER`) that signs this person in. */
   identity: optional(nullable(mixed<LinkedIdentity>())),
   /** Raised by a new password and by disabling: tokens of an older version are refused. */
@@ -64,6 +69,7 @@ schema.index({ "identity.subject": 1, tenant_id: 1 }, { sparse: true });
 
 export const UserModel: Model<UserDoc> = {
   erasure: { none: "a person's account, which its own deletion erases" },
+  move: { stage: 0, withoutSecrets: { totp: null } },
   name: "users",
   schema,
 };

@@ -6,6 +6,7 @@ import {
   mixed,
   nullable,
   number,
+  sealed,
   string,
   tenantSchema,
 } from "../../../storage/model.ts";
@@ -30,7 +31,7 @@ const connectors = tenantSchema({
   name: string(),
   kind: string<ConnectorKind>(),
   /** With its credentials, encrypted. */
-  sealed_url: string(),
+  sealed_url: sealed((id) => `connectors/${id}/url`),
   /** Without its credentials. */
   shown_url: string(),
   /** The queue or address. */
@@ -63,11 +64,13 @@ nodes.index({ tenant_id: 1, connector_id: 1 });
 
 export const ConnectorModel: Model<ConnectorDoc> = {
   erasure: { none: "configuration of the organisation" },
+  move: { stage: 0, withoutSecrets: { paused: true } },
   name: "connectors",
   schema: connectors,
 };
 export const ConnectorNodeModel: Model<ConnectorNodeDoc> = {
   erasure: { none: "states of connections" },
+  move: { none: "states of connections of the installation's nodes" },
   name: "connector_nodes",
   schema: nodes,
 };

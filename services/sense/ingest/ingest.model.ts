@@ -8,6 +8,7 @@ import {
   nullable,
   number,
   optional,
+  sealed,
   string,
   subdocuments,
   tenantSchema,
@@ -23,7 +24,10 @@ const webhooks = tenantSchema({
   source: string(),
   mapping: mixed<Static<typeof WebhookMapping>>(),
   /** Newest first. */
-  signing_secrets: subdocuments({ sealed: string(), ends_at: nullable(date()) }),
+  signing_secrets: subdocuments({
+    sealed: sealed((id) => `webhooks/${id}/signing`),
+    ends_at: nullable(date()),
+  }),
   /** Counts rotations and guards against concurrent ones. */
   signing_version: number(),
   created_at: date(),
@@ -33,6 +37,7 @@ webhooks.index({ tenant_id: 1, created_at: 1, _id: 1 });
 
 export const WebhookModel: Model<WebhookDoc> = {
   erasure: { none: "configuration of the organisation" },
+  move: { stage: 0 },
   name: "webhooks",
   schema: webhooks,
 };
@@ -53,6 +58,7 @@ bodies.index({ expires_at: 1 });
 
 export const WebhookBodyModel: Model<WebhookBodyDoc> = {
   erasure: { none: "digests; deleted after DEDUPE_DAYS" },
+  move: { stage: 0 },
   name: "webhook_bodies",
   schema: bodies,
 };
@@ -84,6 +90,7 @@ export type LoggedRequest = WebhookLogDoc["requests"][number];
 
 export const WebhookLogModel: Model<WebhookLogDoc> = {
   erasure: { none: "the last requests of a webhook, replaced by later ones" },
+  move: { stage: 0 },
   name: "webhook_logs",
   schema: logs,
 };

@@ -26,6 +26,7 @@ schema.index({ tenant_id: 1, agent_id: 1, created_at: 1 });
 
 export const InterestModel: Model<InterestDoc> = {
   erasure: { none: "event types and filters; ends with its agent", owner: ["agent_id"] },
+  move: { stage: 0 },
   name: "interests",
   schema,
 };

@@ -1,5 +1,5 @@
 import type { InferSchemaType } from "mongoose";
-import { date, type Model, number, optional, string, tenantSchema } from "../../../storage/model.ts";
+import { date, type Model, number, optional, sealed, string, tenantSchema } from "../../../storage/model.ts";
 
 /** A webhook that is notified of the changes of an A2A task. Its `_id` derives from the task's and the `config_id`. */
 export interface PushConfigDoc extends InferSchemaType<typeof schema> {}
@@ -10,7 +10,7 @@ const schema = tenantSchema({
   config_id: string(),
   url: string(),
   /** A `PushSecrets` as JSON, encrypted. */
-  sealed: string(),
+  sealed: sealed((id) => `a2a_push_configs/${id}`),
   /** The version of the task that the webhook has received, and the one that it should. */
   sent_version: number(),
   wanted_version: number(),
@@ -25,6 +25,7 @@ schema.index({ queue: 1 }, { sparse: true });
 
 export const PushConfigModel: Model<PushConfigDoc> = {
   erasure: { with: "a2a_tasks" },
+  move: { stage: 2, withoutSecrets: "left out" },
   name: "a2a_push_configs",
   schema,
 };
