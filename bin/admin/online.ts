@@ -72,9 +72,13 @@ function readLogin(identity: Identity, credentials: ServerFile | null) {
 type Call = (params: object) => Promise<Record<string, unknown> | undefined>;
 
 async function send(client: Client, { action }: Operation, params: Record<string, unknown>) {
-  const [service, name] = action.split(".") as [string, string];
+  const [service, name] = action
+    .split(".")
+    .map((part) => part.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())) as [string, string];
   const { [service]: calls } = client as unknown as Record<string, Record<string, Call>>;
-  return (await calls?.[name]?.(params)) ?? {};
+  const call = calls?.[name];
+  if (!call) throw new Error(`the client has no ${action}`);
+  return (await call(params)) ?? {};
 }
 
 /** The server's refusal, in its words. */
