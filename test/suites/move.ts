@@ -165,10 +165,11 @@ export function moveSuite(where: string, other: Record<string, string>): void {
       const { outputs } = ok(await moved.agent.get("/outputs?limit=100"));
       const large = outputs.find((each: { title: string }) => each.title === "Large");
       expect(ok(await moved.agent.get(`/outputs/${large.id}`)).body).toBe(LARGE);
-      ok(await moved.agent.post("/events", { ...event(-1), id: "after", type: "com.example.tenancy" }));
+      const published = { ...event(-1), id: "after", type: "com.example.tenancy" };
+      const { event_id } = ok(await moved.agent.post("/events", published));
       await settle(async () => {
         const { deliveries } = ok(await moved.agent.get("/delivery/poll?wait=5"));
-        return deliveries.some((each: { event: { id: string } }) => each.event.id === "after");
+        return deliveries.some((each: { event_id: string }) => each.event_id === event_id);
       });
     });
 
@@ -186,7 +187,11 @@ export function moveSuite(where: string, other: Record<string, string>): void {
       const back = await startOn(dataDir, world, "returned");
       try {
         const returned = await worldOn(back, world, "returned");
-        const renamed = JSON.parse(JSON.stringify(there).replaceAll(`/${world.slug}/`, "/returned/"));
+        const renamed = JSON.parse(
+          JSON.stringify(there)
+            .replaceAll(`/${world.slug}/`, "/returned/")
+            .replaceAll(`"slug":"${world.slug}"`, '"slug":"returned"'),
+        );
         expect(await everything(returned)).toEqual(renamed);
       } finally {
         await back.stop();

@@ -43,7 +43,7 @@ export const beginExport = operation({
   summary: "Begin an export of a tenant",
   description:
     "Returns what `npm run admin -- tenants export` then reads page by page: `collections`, in the order in which they " +
-    "are to be imported.",
+    "must be imported.",
   access: operator,
   reads: true,
   audit: true,

@@ -4449,7 +4449,7 @@ class Tenants(Group[Mode]):
         """Begin an export of a tenant.
 
         Returns what `npm run admin -- tenants export` then reads page by page: `collections`, in the order in which
-        they are to be imported.
+        they must be imported.
 
         Args:
             tenant_id: Id of the tenant."""
