@@ -78,8 +78,8 @@ export function moveSuite(where: string, other: Record<string, string>): void {
 
     beforeAll(async () => {
       mover = await makeMover();
-      const env = { ...ENV, ...other };
-      [source, target] = await Promise.all([startServer({ env: ENV }), startServer({ env })]);
+      source = await startServer({ env: ENV });
+      target = await startServer({ env: { ...ENV, ...other } });
       world = await makeWorld(source, "mover");
       for (const kind of KINDS) await world.idOf(kind);
       ok(await world.agent.post("/outputs", { body: LARGE, title: "Large", scope: "institutional" }));

@@ -83,7 +83,10 @@ export function toImport(model: MovedModel, given: Exported, { own, portable }: 
     return own.seal(`whsec_${randomBytes(32).toString("base64")}`, place);
   });
   if (isUnset && withoutSecrets === "left out") return { row: null, isUnset };
-  return { row: isUnset && typeof withoutSecrets === "object" ? { ...row, ...withoutSecrets } : row, isUnset };
+  return {
+    row: isUnset && typeof withoutSecrets === "object" ? { ...row, ...withoutSecrets } : row,
+    isUnset,
+  };
 }
 
 /** Whether a row is stored as an export has it. */
