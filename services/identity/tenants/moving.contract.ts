@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { nullable, operation } from "../../../lib/contract/contract.ts";
-import { Id, Timestamp } from "../../../lib/contract/schema.ts";
+import { Id } from "../../../lib/contract/schema.ts";
 import { Slug } from "./tenants.contract.ts";
 
 const operator = { by: "operator" } as const;
@@ -29,13 +29,27 @@ const Content = Type.String({ description: "Bytes in base64.", examples: ["SGVsb
 const Rows = Type.String({ description: "Rows as NDJSON.", examples: [""] });
 
 /** What a new tenant takes from the exported one. */
-const Moved = Type.Object({
-  id: Id("tn"),
-  slug: Slug,
-  name: Type.String({ minLength: 1, maxLength: 200 }),
-  storage_quota_mb: nullable(Type.Integer({ minimum: 0 })),
-  created_at: Timestamp,
-});
+const Moved = Type.Object(
+  {
+    id: Id("tn", "Its id, which it keeps."),
+    slug: Slug,
+    name: Type.String({ minLength: 1, maxLength: 200, description: "Its name.", examples: ["Acme"] }),
+    storage_quota_mb: nullable(
+      Type.Integer({
+        minimum: 0,
+        maximum: 1e9,
+        description: "Its own storage quota in megabytes; null: the installation's.",
+        examples: [null],
+      }),
+    ),
+    created_at: Type.String({
+      format: "date-time",
+      description: "When it was created.",
+      examples: ["2026-01-31T09:30:00.000Z"],
+    }),
+  },
+  { description: "The tenant, as its export began." },
+);
 
 export const beginExport = operation({
   action: "tenants.export",
@@ -67,7 +81,11 @@ export const exportRows = operation({
   path,
   body: {
     collection: Collection,
-    after: Type.Optional(nullable(Type.String({ examples: [null] }))),
+    after: Type.Optional(
+      nullable(
+        Type.String({ description: "`next` of the page before; null for the first.", examples: [null] }),
+      ),
+    ),
     key: Key,
   },
   results: {
@@ -90,7 +108,12 @@ export const exportContent = operation({
   reads: true,
   audit: false,
   path,
-  body: { hash: Hash, from: Type.Optional(Type.Integer({ minimum: 0, examples: [0] })) },
+  body: {
+    hash: Hash,
+    from: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 1e12, description: "Its first byte.", examples: [0] }),
+    ),
+  },
   results: { 200: Type.Object({ content: Type.String(), next: nullable(Type.Integer()) }) },
   errors: ["not_found"],
 });
@@ -105,8 +128,15 @@ export const importTenant = operation({
   access: operator,
   body: {
     tenant: Moved,
-    export_id: Type.String({ minLength: 1, maxLength: 100, examples: ["an-export"] }),
-    complete: Type.Optional(Type.Boolean({ examples: [false] })),
+    export_id: Type.String({
+      minLength: 1,
+      maxLength: 100,
+      description: "Names the export: an import that was begun continues with the same one.",
+      examples: ["an-export"],
+    }),
+    complete: Type.Optional(
+      Type.Boolean({ description: "Whether everything has been imported.", examples: [false] }),
+    ),
   },
   results: { 200: Type.Object({ status: Type.String(), slug: Type.String() }) },
   errors: ["conflict"],
@@ -148,7 +178,9 @@ export const importContent = operation({
   path,
   body: {
     content: Type.Optional(Content),
-    parts: Type.Optional(Type.Array(Hash, { maxItems: 10_000 })),
+    parts: Type.Optional(
+      Type.Array(Hash, { maxItems: 10_000, description: "Hashes of parts stored before, in order." }),
+    ),
     hash: Type.Optional(Hash),
   },
   results: { 200: Type.Object({ hash: nullable(Type.String()) }) },

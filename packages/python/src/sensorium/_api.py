@@ -4473,6 +4473,7 @@ class Tenants(Group[Mode]):
         Args:
             tenant_id: Id of the tenant.
             collection: Name of a collection of rows.
+            after: `next` of the page before; null for the first.
             key: 32 bytes in base64 that encrypt the secrets on their way; null: secrets are left out."""
 
     @operation("POST", "/tenants/{tenant_id}/export/content", repeatable=True)
@@ -4491,7 +4492,8 @@ class Tenants(Group[Mode]):
 
         Args:
             tenant_id: Id of the tenant.
-            hash: SHA-256 in hex."""
+            hash: SHA-256 in hex.
+            from_: Its first byte."""
 
     @operation("POST", "/tenants/import")
     def import_(
@@ -4506,7 +4508,12 @@ class Tenants(Group[Mode]):
         """Begin or complete an import of a tenant.
 
         Begins with the tenant in the status `importing`, which nobody can use; with `complete` it becomes active. A
-        tenant that exists keeps its status and gets what it lacks."""
+        tenant that exists keeps its status and gets what it lacks.
+
+        Args:
+            tenant: The tenant, as its export began.
+            export_id: Names the export: an import that was begun continues with the same one.
+            complete: Whether everything has been imported."""
 
     @operation("POST", "/tenants/{tenant_id}/import/rows")
     def import_rows(
@@ -4549,6 +4556,7 @@ class Tenants(Group[Mode]):
         Args:
             tenant_id: Id of the tenant.
             content: Bytes in base64.
+            parts: Hashes of parts stored before, in order.
             hash: SHA-256 in hex."""
 
 

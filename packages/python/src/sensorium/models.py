@@ -2814,17 +2814,22 @@ class TenantsExportContentResult(Model):
 
 class TenantsExportResult(Model):
     tenant: TenantsExportResultTenant
+    """The tenant, as its export began."""
     collections: list[str]
 
 
 class TenantsExportResultTenant(Model):
+    """The tenant, as its export began."""
+
     id: str
-    """Id of the tenant."""
+    """Its id, which it keeps."""
     slug: str
     """Name of the tenant in URLs: at most 63 lower-case letters, digits and inner hyphens."""
     name: str
+    """Its name."""
     storage_quota_mb: Union[int, None]
     created_at: str
+    """When it was created."""
 
 
 class TenantsExportRowsResult(Model):
