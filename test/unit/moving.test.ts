@@ -62,9 +62,7 @@ test("a row travels with its secrets under the export's key, and no other opens 
     boxes,
     new Date(),
   );
-  const [{ sealed }] = (stored as unknown as ReturnType<typeof agent>).signing_secrets as [
-    { sealed: string },
-  ];
+  const sealed = (stored as unknown as ReturnType<typeof agent>).signing_secrets[0]?.sealed;
   expect([isUnset, there.open(sealed as never, "agents/ag_1/signing")]).toEqual([false, "whsec_x"]);
   expect((stored as unknown as { at: Date }).at).toEqual(new Date(1));
   expect(isSameRow(movedModel("agents"), stored as TenantDocument, row, boxes)).toBe(true);
@@ -86,9 +84,7 @@ test("without a key secrets are left out, and replaced by random ones", () => {
     { own, portable: null },
     new Date(),
   );
-  const [{ sealed }] = (stored as unknown as ReturnType<typeof agent>).signing_secrets as [
-    { sealed: string },
-  ];
+  const sealed = (stored as unknown as ReturnType<typeof agent>).signing_secrets[0]?.sealed;
   expect(isUnset).toBe(true);
   expect(own.open(sealed as never, "agents/ag_1/signing")).toMatch(/^whsec_.{44}$/);
 });
