@@ -13,6 +13,7 @@ import { onboardingOperations } from "./identity/onboarding/onboarding.contract.
 import { projectsOperations } from "./identity/projects/projects.contract.ts";
 import { rotationOperations } from "./identity/rotation/rotation.contract.ts";
 import { teamsOperations } from "./identity/teams/teams.contract.ts";
+import { movingOperations } from "./identity/tenants/moving.contract.ts";
 import { tenantsOperations } from "./identity/tenants/tenants.contract.ts";
 import { usersOperations } from "./identity/users/users.contract.ts";
 import { nodesOperations } from "./platform/nodes/nodes.contract.ts";
@@ -108,6 +109,7 @@ export const operations: readonly Operation[] = withRepresentations(
     teamsOperations,
     templatesOperations,
     tenantsOperations,
+    movingOperations,
     usersOperations,
   ].flat() as unknown as Operation[],
 );

@@ -49,7 +49,7 @@ export interface Store {
   /** Growth of rows and blobs since it was last written to the tenants' usage. */
   growth: Growth;
   /** Declares a model, returns its collection and starts creating its indexes: see `ready`. */
-  collection<T extends TenantDocument>(model: Omit<Model<T>, "erasure">): TenantCollection<T>;
+  collection<T extends TenantDocument>(model: Omit<Model<T>, "erasure" | "move">): TenantCollection<T>;
   /** Calls `listener` with the blobs whose reference a row of a model with `blobs` has lost, before its write resolves. */
   onDropped(listener: Dropped): void;
   /** Returns all collections that exist in the store by name, declared here or not. */
@@ -192,7 +192,7 @@ function modelsOf(
       outOfLine,
       blobs,
       retired = [],
-    }: Omit<Model<T>, "erasure">) {
+    }: Omit<Model<T>, "erasure" | "move">) {
       if (outOfLine) setOutOfLine?.(name, outOfLine);
       connection.model(name, schema, name);
       const native = database.collection<Row>(name);

@@ -42,10 +42,24 @@ export type Erasure = (
   owner?: readonly string[];
 };
 
+/** How the rows of a collection reach another installation with their tenant (services/identity/tenants/moving.ts). */
+export type Move =
+  | {
+      /** Stage of the rows: background work on them needs those of earlier stages, as do lookups by their readers. */
+      stage: 0 | 1 | 2 | 3 | 4;
+      /** A date that is set to the time of the import: whatever follows the collection finds the row by it. */
+      stamped?: string;
+      /** What becomes of a row whose secrets are left out; by default a random one replaces each. */
+      withoutSecrets?: "left out" | Record<string, unknown>;
+    }
+  /** Why its rows stay: they are derived from others, or belong to the installation. */
+  | { none: string };
+
 /** What is known of a collection without the type of its documents. */
 export interface AnyModel {
   name: string;
   erasure: Erasure;
+  move: Move;
   blobs?: readonly string[];
   namedBlobs?: readonly string[];
 }

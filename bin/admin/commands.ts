@@ -20,8 +20,9 @@ import {
   updateInstallation,
 } from "../../services/platform/nodes/nodes.contract.ts";
 import { CONNECTOR_COMMANDS } from "./connectors.ts";
+import { MOVE_COMMANDS } from "./move.ts";
 import { AdminError, type Target } from "./target.ts";
-import { all, type Command, option, type Typed, word } from "./typed.ts";
+import { all, type Command, option, type Typed, tenantOf, word } from "./typed.ts";
 
 export const COMMANDS: Record<string, Command> = {
   "tenants create": {
@@ -215,6 +216,7 @@ export const COMMANDS: Record<string, Command> = {
     },
   },
   ...CONNECTOR_COMMANDS,
+  ...MOVE_COMMANDS,
 };
 
 function given(fields: Record<string, string | undefined>): Record<string, unknown> {
@@ -237,13 +239,6 @@ function wholeOr(none: string, typed: Typed, name: string): number | null {
 async function setTenantStatus(target: Target, typed: Typed, status: string): Promise<unknown> {
   const { id } = await tenantOf(target, typed);
   return target.call(updateTenant, { tenant_id: id, status });
-}
-
-async function tenantOf(target: Target, typed: Typed): Promise<Row> {
-  const slug = word(typed, 0, "SLUG");
-  const tenant = (await all(target, listTenants, "tenants")).find((each) => each.slug === slug);
-  if (!tenant) throw new AdminError(`There is no tenant "${slug}". The command tenants list shows all.`);
-  return tenant;
 }
 
 async function changeUser(target: Target, typed: Typed, change: Row): Promise<unknown> {

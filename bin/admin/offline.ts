@@ -81,7 +81,7 @@ export async function openOffline(given: Config, tenant: string): Promise<Target
         const fault = toFault(err);
         throw fault.type === "internal_error" && !isFault(err)
           ? err
-          : new AdminError(`${fault.message} (${fault.type})`);
+          : new AdminError(`${fault.message} (${fault.type})`, fault.type);
       }
     },
     async close() {

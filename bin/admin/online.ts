@@ -72,13 +72,16 @@ function readLogin(identity: Identity, credentials: ServerFile | null) {
 type Call = (params: object) => Promise<Record<string, unknown> | undefined>;
 
 async function send(client: Client, { action }: Operation, params: Record<string, unknown>) {
-  const [service, snake] = action.split(".") as [string, string];
-  const name = snake.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+  const [service, name] = action
+    .split(".")
+    .map((part) => part.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())) as [string, string];
   const { [service]: calls } = client as unknown as Record<string, Record<string, Call>>;
-  return (await calls?.[name]?.(params)) ?? {};
+  const call = calls?.[name];
+  if (!call) throw new Error(`the client has no ${action}`);
+  return (await call(params)) ?? {};
 }
 
 /** The server's refusal, in its words. */
 function toAdminError(err: unknown): unknown {
-  return isApiError(err) ? new AdminError(`${err.message} (${err.code})`) : err;
+  return isApiError(err) ? new AdminError(`${err.message} (${err.code})`, err.code) : err;
 }

@@ -20,4 +20,12 @@ export interface Identity {
 }
 
 /** A one-line message for the operator. */
-export class AdminError extends Error {}
+export class AdminError extends Error {
+  /** The server's, if it refused. */
+  readonly code: string | undefined;
+
+  constructor(message: string, code?: string) {
+    super(message);
+    this.code = code;
+  }
+}

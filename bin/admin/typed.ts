@@ -1,4 +1,5 @@
 import type { Operation } from "../../lib/contract/contract.ts";
+import { listTenants } from "../../services/identity/tenants/tenants.contract.ts";
 import { AdminError, type Target } from "./target.ts";
 
 /** Options of every command. */
@@ -17,13 +18,13 @@ export interface Command {
   run(target: Target, typed: Typed): Promise<unknown>;
 }
 
-/** Returns the names of a command's own options; all take a value. */
+/** Returns the names of a command's own options that take a value. */
 export const ownOptions = ({ takes }: Command) =>
   Array.from(takes.matchAll(/--([\w-]+) /g), ([, option]) => option as string);
 
-/** Returns the names of a command's own options without a value. */
+/** Returns the names of those that take none: they are last in their brackets. */
 export const ownFlags = ({ takes }: Command) =>
-  Array.from(takes.matchAll(/\[--([\w-]+)\]/g), ([, flag]) => flag as string);
+  Array.from(takes.matchAll(/--([\w-]+)\]/g), ([, flag]) => flag as string);
 
 /** Refuses unknown arguments: ignoring one could change the meaning. @throws AdminError */
 export function refuseMore(name: string, command: Command, { options, words }: Typed): void {
@@ -34,7 +35,7 @@ export function refuseMore(name: string, command: Command, { options, words }: T
       `${name} has no option --${other}. Allowed: ${known.map((each) => `--${each}`).join(", ")}.`,
     );
   const taken = command.takes
-    .replace(/\[?--[\w-]+( \S+|\])/g, "")
+    .replace(/\[?--[\w-]+( [^\s[]+|\])/g, "")
     .split(" ")
     .filter(Boolean);
   const extra = words[taken.length];
@@ -68,4 +69,12 @@ export async function all(target: Target, op: Operation, name: string, params: R
     rows.push(...found);
     if (found.length < PAGE) return rows;
   }
+}
+
+/** Returns the tenant that the first word names. @throws AdminError */
+export async function tenantOf(target: Target, typed: Typed): Promise<Row> {
+  const slug = word(typed, 0, "SLUG");
+  const tenant = (await all(target, listTenants, "tenants")).find((each) => each.slug === slug);
+  if (!tenant) throw new AdminError(`There is no tenant "${slug}". The command tenants list shows all.`);
+  return tenant;
 }

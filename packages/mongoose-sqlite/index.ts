@@ -3,3 +3,4 @@ export type { SqliteCollection } from "./driver/collection.ts";
 export { sqliteDriver } from "./driver/driver.ts";
 export { DirectoryInUse } from "./driver/lock.ts";
 export { NotImplemented } from "./errors.ts";
+export { decode, encode } from "./query/codec.ts";

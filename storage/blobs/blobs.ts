@@ -40,8 +40,8 @@ export interface Blobs {
   releaseAll(tenant_id: string): Promise<number>;
   /** @throws BlobMissing */
   get(tenant_id: string, hash: string): Promise<Buffer>;
-  /** Streams blobs too large for memory. @throws BlobMissing */
-  stream(tenant_id: string, hash: string): Promise<Readable>;
+  /** Streams blobs too large for memory. @param from its first byte @throws BlobMissing */
+  stream(tenant_id: string, hash: string, from?: number): Promise<Readable>;
   /** Deletes blobs that are unused and were not put since `before` (ms); returns how many. */
   sweep(before: number, inUse: InUse): Promise<number>;
   /** Deletes all of a tenant's blobs; returns how many. */

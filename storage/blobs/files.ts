@@ -99,9 +99,9 @@ export class FileBlobs implements Blobs {
     return readFile(this.#path(tenant_id, hash)).catch(missing(tenant_id, hash));
   }
 
-  async stream(tenant_id: string, hash: string): Promise<Readable> {
+  async stream(tenant_id: string, hash: string, from = 0): Promise<Readable> {
     const file = await open(this.#path(tenant_id, hash), "r").catch(missing(tenant_id, hash));
-    return createReadStream("", { fd: file });
+    return createReadStream("", { fd: file, start: from });
   }
 
   async sweep(before: number, inUse: InUse): Promise<number> {

@@ -122,10 +122,14 @@ export class GridFsBlobs implements Blobs {
     return Buffer.concat(parts);
   }
 
-  async stream(tenant_id: string, hash: string): Promise<Readable> {
+  async stream(tenant_id: string, hash: string, from = 0): Promise<Readable> {
     const row = await this.#rows.findOne(tenant_id, { hash });
     if (!row) throw new BlobMissing(`${tenant_id} has no blob ${hash}.`);
-    return this.#bucket.openDownloadStream(fileId(row._id));
+    const id = fileId(row._id);
+    if (from === 0) return this.#bucket.openDownloadStream(id);
+    // The driver's default for `end` is 0.
+    const [file] = await this.#bucket.find({ _id: id }).toArray();
+    return this.#bucket.openDownloadStream(id, { start: from, end: file?.length ?? from });
   }
 
   async sweep(before: number, inUse: InUse): Promise<number> {

@@ -45,8 +45,8 @@ export class GuardedBlobs implements Blobs {
     return this.#blobs.get(tenant_id, hash);
   }
 
-  stream(tenant_id: string, hash: string): Promise<Readable> {
-    return this.#blobs.stream(tenant_id, hash);
+  stream(tenant_id: string, hash: string, from?: number): Promise<Readable> {
+    return this.#blobs.stream(tenant_id, hash, from);
   }
 
   sweep(before: number, inUse: InUse): Promise<number> {

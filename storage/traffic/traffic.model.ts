@@ -22,7 +22,12 @@ schema.index({ tenant_id: 1, agent_id: 1, unit: 1, at: 1 });
 schema.index({ unit: 1, at: 1 });
 schema.index({ agent_id: 1, unit: 1, at: 1 });
 
-export const TrafficModel: Model<TrafficDoc> = { erasure: { none: "counts" }, name: "traffic", schema };
+export const TrafficModel: Model<TrafficDoc> = {
+  erasure: { none: "counts" },
+  move: { none: "counts of the installation's minutes" },
+  name: "traffic",
+  schema,
+};
 
 /** The minutes of an hour in which any node was counting: all others are gaps. Rows of the installation. */
 export interface RecordedDoc extends InferSchemaType<typeof recordedSchema> {}
@@ -36,6 +41,7 @@ recordedSchema.index({ at: 1 });
 
 export const RecordedModel: Model<RecordedDoc> = {
   erasure: { none: "counts" },
+  move: { none: "minutes in which the installation counted" },
   name: "traffic_recorded",
   schema: recordedSchema,
 };

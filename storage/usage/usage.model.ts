@@ -17,4 +17,9 @@ const schema = tenantSchema({
 });
 schema.index({ due_at: 1 });
 
-export const UsageModel: Model<UsageDoc> = { erasure: { none: "counts" }, name: "storage_usage", schema };
+export const UsageModel: Model<UsageDoc> = {
+  erasure: { none: "counts" },
+  move: { none: "measured again; the quota comes with the tenant" },
+  name: "storage_usage",
+  schema,
+};

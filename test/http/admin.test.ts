@@ -2,26 +2,13 @@ import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { COMPILED, startChild } from "../support/child.ts";
+import { run } from "../support/admin.ts";
 import { agentToken, api } from "../support/http.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { OPERATOR_TOKEN, ok, signIn } from "../support/tenancy.ts";
 
-const ROOT = join(import.meta.dirname, "../..");
 const PRIVATE = { CONNECTOR_ALLOW_PRIVATE: "true" };
-
-/** Runs the command line. Gives its exit code and what it printed, parsed when it is JSON. */
-async function run(dataDir: string, command: string, env: Record<string, string> = {}) {
-  const { PATH = "", HOME = "" } = process.env;
-  const child = await startChild(process.execPath, ["bin/admin.ts", ...command.split(" ").filter(Boolean)], {
-    cwd: ROOT,
-    env: { PATH, HOME, ...COMPILED, DATA_DIR: dataDir, ...env },
-  });
-  const { code } = await child.exited;
-  const output = child.output();
-  return { code, output, result: code === 0 && /^[[{]/.test(output) ? JSON.parse(output) : null };
-}
 
 let scratch: string;
 let server: TestServer;

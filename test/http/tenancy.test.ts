@@ -1,29 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { Type } from "typebox";
 import { SCOPES } from "../../lib/access/caller.ts";
 import type { Operation } from "../../lib/contract/contract.ts";
 import { operations } from "../../services/contracts.ts";
-import { type Answer, type Api, api } from "../support/http.ts";
+import { callerOf, guarded, holdings, idsOf, ask as send } from "../support/holdings.ts";
+import { api } from "../support/http.ts";
 import { identifierKind, sampleBody } from "../support/sample.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, OPERATOR_TOKEN, refusal, type World } from "../support/tenancy.ts";
-
-/**
- * These return their current contents, hold the connection, or count reads, so two of their answers always differ.
- */
-const NOT_PLAIN_READS = [
-  "audit.export",
-  "audit.list",
-  "deliveries.poll",
-  "deliveries.stream",
-  "events.stream",
-  "findings.list",
-  "live.history",
-  "live.stats",
-  "live.watch",
-];
 
 let server: TestServer;
 let mine: World;
@@ -36,8 +21,6 @@ beforeAll(async () => {
 });
 afterAll(() => server?.stop());
 
-// Metrics belong to the installation, not to a tenant, and are guarded otherwise (observability.test.ts).
-const guarded = operations.filter((op) => op.access.by !== "public" && op.access.by !== "monitor");
 const named = (ops: readonly Operation[]) => ops.map((op) => [`${op.method} ${op.url}`, op] as const);
 // A PUT creates missing resources in the caller's tenant, whatever the name refers to elsewhere.
 const withNames = guarded.filter(
@@ -194,19 +177,6 @@ describe("another tenant's ids", () => {
   });
 });
 
-/** The ids of a tenant for the path of an operation, and for what its query must have. */
-async function idsOf(op: Operation, world: World): Promise<Record<string, string>> {
-  const ids: Record<string, string> = {};
-  const { required = [] } = Type.Object(op.query ?? {}) as { required?: string[] };
-  const inQuery = Object.entries(op.query ?? {}).filter(([name]) => required.includes(name));
-  for (const [name, schema] of [...Object.entries(op.path ?? {}), ...inQuery]) {
-    const kind = identifierKind(schema);
-    if (!kind) throw new Error(`${op.route}: {${name}} has no kind of identifier`);
-    ids[name] = await world.idOf(kind);
-  }
-  return ids;
-}
-
 /** An id as good as this one that nothing has. */
 function absent(id: string): string {
   if (/^[0-9a-f-]{36}$/.test(id)) return "0199c0de-7a11-7c3e-9f00-000000000000";
@@ -225,11 +195,6 @@ function kindOf(schema: unknown): string | null {
   return anyOf ? (anyOf.map(kindOf).find(Boolean) ?? null) : identifierKind(schema as never);
 }
 
-/** The strongest caller of a tenant that the operation takes. */
-function callerOf(op: Operation, world: World): Api {
-  return op.access.by === "agent" || op.access.by === "any" ? world.agent : world.admin;
-}
-
 const tokens = new Map<string, Promise<string>>();
 function tokenWith(scopes: string[]): Promise<string> {
   const known = tokens.get(scopes.join()) ?? mine.tokenWith(scopes);
@@ -237,51 +202,5 @@ function tokenWith(scopes: string[]): Promise<string> {
   return known;
 }
 
-function queryOf(op: Operation, ids: Record<string, string>): string {
-  const inQuery = Object.entries(ids).filter(([name]) => !op.url.includes(`{${name}}`));
-  return inQuery.length ? `?${new URLSearchParams(inQuery)}` : "";
-}
-
-async function ask(
-  caller: Api,
-  op: Operation,
-  ids: Record<string, string>,
-  headers?: Record<string, string>,
-  body: unknown = sampleBody(op.body ?? {}),
-): Promise<Answer> {
-  const path =
-    (op.root ? server.root : "") +
-    op.url.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(ids[name] as string)) +
-    queryOf(op, ids);
-  if (op.method === "GET") return caller.get(path, headers);
-  if (op.method === "DELETE") return caller.del(path, headers);
-  const given = op.body ? body : undefined;
-  const send = { POST: caller.post, PUT: caller.put, PATCH: caller.patch }[op.method as "POST"];
-  return send(path, given, headers);
-}
-
-/** All that a tenant's strongest caller can read, without what changes by being read. */
-async function holdings(world: World): Promise<Record<string, unknown>> {
-  const found: Record<string, unknown> = {};
-  for (const op of guarded) {
-    if (op.method !== "GET" || op.access.by === "operator" || NOT_PLAIN_READS.includes(op.action)) continue;
-    const { status, body } = await ask(callerOf(op, world), op, await idsOf(op, world));
-    found[op.action] = { status, body: steady(body) };
-  }
-  return found;
-}
-
-/** Fields that change by themselves or when read. */
-const VOLATILE = [
-  "accessed_at",
-  "last_used_at",
-  "expires_at",
-  "oldest_age_seconds",
-  "server_now",
-  "request_id",
-  "used_bytes",
-];
-
-function steady(body: unknown): unknown {
-  return JSON.parse(JSON.stringify(body), (name, value) => (VOLATILE.includes(name) ? undefined : value));
-}
+const ask = (...[caller, ...given]: Parameters<typeof send> extends [string, ...infer Rest] ? Rest : never) =>
+  send(server.root, caller, ...given);

@@ -40,6 +40,15 @@ export function blobsSuite({ name, open }: BlobsUnderTest): void {
       expect((await blobs.get("tn_a", streamed.hash)).equals(whole)).toBe(true);
     });
 
+    test("is read from any byte, also of a later chunk", async () => {
+      const bytes = Buffer.from(Uint8Array.from({ length: 1_300_000 }, (_, n) => n % 251));
+      const { hash } = await blobs.put(new BlobWrite("tn_from"), bytes);
+      for (const from of [0, 1, 524_288, 1_048_576, 1_299_999])
+        expect((await buffer(await blobs.stream("tn_from", hash, from))).equals(bytes.subarray(from))).toBe(
+          true,
+        );
+    });
+
     test("a stream that breaks off leaves nothing that can be found", async () => {
       const bytes = randomBytes(1000);
       async function* broken() {

@@ -10,10 +10,10 @@ const INDEX = page("docs/guides/README.md");
 /** The guides in the order of the table of contents. */
 const GUIDES = [...INDEX.matchAll(/^\| \[.+?\]\(([\w-]+\.md)\)/gm)].map(([, file]) => file as string);
 /**
- * Not on the one server: the filters are examples, which test/unit/filter-language.test.ts evaluates, and the cluster's
- * guide starts its own (test/guides/cluster.test.ts).
+ * Not on the one server: the filters are examples, which test/unit/filter-language.test.ts evaluates, and the guides
+ * of the cluster and of moving start their own (test/guides/cluster.test.ts, move.test.ts).
  */
-const ELSEWHERE = ["filters.md", "cluster.md"];
+const ELSEWHERE = ["filters.md", "cluster.md", "move.md"];
 /** The programs that a guide's commands need beyond npm. */
 const PROGRAMS: Record<string, string> = { "brokers.md": "rabbitmq-server", "receive.md": "python3" };
 

@@ -70,6 +70,7 @@ const LONGER: Record<string, string[]> = {
   "the same again in another order, or for longer": [
     "test/browser/day",
     "test/guides/cluster",
+    "test/guides/move",
     "test/guides/in-reverse",
     "test/rounds/cluster",
     "test/rounds/faults",

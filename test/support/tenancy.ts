@@ -24,6 +24,7 @@ export interface World {
   agent: Api;
   agentToken: string;
   agentId: string;
+  apiKey: string;
   /** Returns an id of the tenant for each kind of identifier, creating the resource on first use. */
   idOf(kind: string): Promise<string>;
   /** All that were asked for so far, with the tenant's own. */
@@ -56,6 +57,7 @@ export async function makeWorld(server: TestServer, name: string): Promise<World
     agent,
     agentToken: token,
     agentId: made.agent.id,
+    apiKey: made.agent.api_key,
     idOf(kind) {
       const known = ids.get(kind) ?? makeId(kind, world);
       ids.set(kind, known);

@@ -21,6 +21,9 @@ const READS = [
   "/v1/oauth/request",
   "/v1/outputs/search",
   "/v1/schedules:test",
+  "/v1/tenants/{tenant_id}/export",
+  "/v1/tenants/{tenant_id}/export/content",
+  "/v1/tenants/{tenant_id}/export/rows",
 ];
 const METHODS = ["get", "post", "put", "patch", "delete", "options"];
 const described: [string, string, Json][] = Object.entries(document.paths).flatMap(([path, item]) =>

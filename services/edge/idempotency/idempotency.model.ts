@@ -56,6 +56,7 @@ schema.index({ answer_blob: 1 }, { sparse: true });
 
 export const IdempotencyModel: Model<IdempotencyDoc> = {
   erasure: { agent: "idempotency.erase", subject: "idempotency.erase", mentions: "idempotency.erase" },
+  move: { stage: 0, withoutSecrets: "left out" },
   name: "idempotency_keys",
   schema,
   blobs: ["answer_blob"],

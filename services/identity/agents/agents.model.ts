@@ -58,6 +58,7 @@ schema.index({ delivery_mode: 1, _id: 1 });
 
 export const AgentModel: Model<AgentDoc> = {
   erasure: { none: "an agent's settings, which its own deletion erases" },
+  move: { stage: 0 },
   name: "agents",
   schema,
 };

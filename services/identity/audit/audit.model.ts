@@ -32,6 +32,7 @@ schema.index({ at: 1 });
 
 export const AuditModel: Model<AuditDoc> = {
   erasure: { none: "who did what, without content; deleted after AUDIT_RETENTION_DAYS" },
+  move: { stage: 0 },
   name: "audit",
   schema,
 };

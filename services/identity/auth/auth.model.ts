@@ -25,6 +25,7 @@ const signingKeys = tenantSchema({
 
 export const SigningKeyModel: Model<SigningKeyDoc> = {
   erasure: { none: "keys of the installation" },
+  move: { none: "keys of the installation" },
   name: "signing_keys",
   schema: signingKeys,
 };
@@ -39,6 +40,7 @@ endedTokens.index({ expires_at: 1 });
 
 export const EndedTokenModel: Model<EndedTokenDoc> = {
   erasure: { none: "ids of tokens; deleted within 13 hours" },
+  move: { none: "ids of tokens of the installation" },
   name: "ended_tokens",
   schema: endedTokens,
 };

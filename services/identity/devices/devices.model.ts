@@ -51,6 +51,7 @@ codes.index({ expires_at: 1 });
 
 export const DeviceCodeModel: Model<DeviceCodeDoc> = {
   erasure: { none: "sealed codes; deleted soon after they expire", owner: ["agent_id"] },
+  move: { none: "codes whose digests need the installation's key, for minutes: people issue new ones" },
   name: "device_codes",
   schema: codes,
 };
@@ -81,6 +82,7 @@ sessions.index({ fetch_by: 1 });
 
 export const SessionModel: Model<SessionDoc> = {
   erasure: { none: "a device's name and times; ends with its agent", owner: ["agent_id"] },
+  move: { stage: 1 },
   name: "sessions",
   schema: sessions,
 };
@@ -91,6 +93,7 @@ budgets.index({ ends_at: 1 });
 /** Claims of an address within an hour. `_id` is a digest of the address, which belongs to no tenant. */
 export const ClaimBudgetModel: Model<HourlyBudgetDoc> = {
   erasure: { none: "counts; deleted within an hour" },
+  move: { none: "counts of addresses" },
   name: "claim_budgets",
   schema: budgets,
 };

@@ -38,6 +38,7 @@ schema.index({ tenant_id: 1, agent_id: 1, created_at: -1 });
 
 export const KeyModel: Model<KeyDoc> = {
   erasure: { none: "digests of keys; ends with its agent", owner: ["agent_id"] },
+  move: { stage: 0 },
   name: "api_keys",
   schema,
 };

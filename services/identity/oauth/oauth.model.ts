@@ -34,6 +34,7 @@ clients.index({ expires_at: 1 });
 
 export const ClientModel: Model<ClientDoc> = {
   erasure: { none: "a client that registered itself: no tenant's data; deleted when it is not used" },
+  move: { none: "clients that registered at the installation" },
   name: "oauth_clients",
   schema: clients,
 };
@@ -60,6 +61,7 @@ devices.index({ expires_at: 1 });
 
 export const DeviceModel: Model<DeviceDoc> = {
   erasure: { none: "digests of a request; deleted within minutes" },
+  move: { none: "requests for minutes" },
   name: "oauth_devices",
   schema: devices,
 };
@@ -98,6 +100,7 @@ grants.index({ expires_at: 1 });
 
 export const GrantModel: Model<GrantDoc> = {
   erasure: { none: "scopes and digests; ends with its agent", owner: ["agent_id"] },
+  move: { none: "refresh tokens derive from the installation's key: clients ask for approval again" },
   name: "oauth_grants",
   schema: grants,
 };

@@ -12,6 +12,7 @@ schema.index({ tenant_id: 1 });
 
 export const OnboardingModel: Model<OnboardingDoc> = {
   erasure: { none: "configuration of the organisation" },
+  move: { stage: 0 },
   name: "onboarding",
   schema,
 };

@@ -21,6 +21,7 @@ schema.index({ tenant_id: 1, status: 1, folded_key: 1 });
 
 export const ProjectModel: Model<ProjectDoc> = {
   erasure: { none: "configuration of the organisation" },
+  move: { stage: 0 },
   name: "projects",
   schema,
 };

@@ -14,6 +14,7 @@ const schema = tenantSchema({
 
 export const SecretKeyModel: Model<SecretKeyDoc> = {
   erasure: { none: "ids of keys of the installation" },
+  move: { none: "ids of keys of the installation" },
   name: "secret_keys",
   schema,
 };

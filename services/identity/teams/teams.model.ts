@@ -13,6 +13,7 @@ schema.index({ tenant_id: 1, name: 1 }, { unique: true });
 
 export const TeamModel: Model<TeamDoc> = {
   erasure: { none: "configuration of the organisation" },
+  move: { stage: 0 },
   name: "teams",
   schema,
 };

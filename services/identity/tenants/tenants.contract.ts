@@ -5,10 +5,11 @@ import { REMOVAL } from "./removal.contract.ts";
 
 /**
  * - `founding`: its first rows are being written; an abandoned founding is taken over.
+ * - `importing`: its rows are being imported (moving.ts); nobody can use it.
  * - `active`, `suspended`: the operator's choice; nobody can use a suspended tenant.
  * - `erasing`, `erased`: being removed; an erased tenant is an empty row that prevents reuse of its id.
  */
-export type TenantStatus = "founding" | "active" | "suspended" | "erasing" | "erased";
+export type TenantStatus = "founding" | "importing" | "active" | "suspended" | "erasing" | "erased";
 
 /** A tenant as other services see it. */
 export interface TenantState {
@@ -25,7 +26,7 @@ export interface TenantState {
 const operator = { by: "operator" } as const;
 const path = { tenant_id: Id("tn") };
 
-const Slug = Type.String({
+export const Slug = Type.String({
   pattern: "^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$",
   "x-expected": "at most 63 lower-case letters, digits and inner hyphens",
   description: "Name of the tenant in URLs: at most 63 lower-case letters, digits and inner hyphens.",
@@ -37,7 +38,7 @@ const Tenant = Type.Object(
     id: Id("tn"),
     slug: Slug,
     name: Name,
-    status: oneOf(["active", "suspended"]),
+    status: oneOf(["active", "suspended", "importing"]),
     storage: Storage,
     storage_quota_mb: nullable(
       Type.Integer({ description: "The tenant's quota; null: `TENANT_STORAGE_MB` applies." }),

@@ -22,12 +22,15 @@ const schema = tenantSchema({
   updated_at: date(),
   /** When its rows are to be erased (again): set while a node may still write some. */
   erase_due_at: optional(date()),
+  /** While its rows are being imported: the export that they come from. */
+  export_id: optional(string()),
 });
 schema.index({ slug: 1 }, { unique: true });
 schema.index({ erase_due_at: 1 }, { sparse: true });
 
 export const TenantModel: Model<TenantDoc> = {
   erasure: { none: "configuration of the organisation" },
+  move: { none: "created by the import, which reserves the slug" },
   name: "tenants",
   schema,
 };

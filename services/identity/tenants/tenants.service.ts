@@ -7,6 +7,8 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import { type StorageUsage, toStorage, type Usage } from "../../../storage/usage/usage.ts";
 import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
 import type { Founding } from "./founding.ts";
+import * as moves from "./moving.contract.ts";
+import { Moving } from "./moving.ts";
 import type { RoutingState, RoutingSubject } from "./routing-change.ts";
 import type { TenantState } from "./tenants.contract.ts";
 import * as contract from "./tenants.contract.ts";
@@ -21,6 +23,7 @@ export const tenantsService: ServiceFactory = (runtime) => {
   const { store, usage, config } = runtime;
   const rows = store.collection(TenantModel);
   const tenants = new Tenants(runtime, rows);
+  const moving = new Moving(runtime, rows);
   const versions = new RoutingVersions(rows, store.driver === "sqlite");
   const sweep = new SharedLoop("erasures", (broker) => tenants.eraseDue(broker), SWEEP_MS, ERASURE_FAILED);
 
@@ -36,6 +39,13 @@ export const tenantsService: ServiceFactory = (runtime) => {
       limits: action(contract.readLimits, async ({ meta: { caller } }) =>
         limitsOf(config, caller, await usage.of(caller.tenant_id)),
       ),
+
+      export: action(moves.beginExport, (ctx) => moving.beginExport(ctx)),
+      export_rows: action(moves.exportRows, (ctx) => moving.exportRows(ctx)),
+      export_content: action(moves.exportContent, (ctx) => moving.exportContent(ctx)),
+      import: action(moves.importTenant, (ctx) => moving.importTenant(ctx)),
+      import_rows: action(moves.importRows, (ctx) => moving.importRows(ctx)),
+      import_content: action(moves.importContent, (ctx) => moving.importContent(ctx)),
 
       /** Creates a tenant from secrets that the caller keeps, for the first start. */
       found: internal<Founding>(async (ctx) => toState(await tenants.found(ctx, ctx.params))),

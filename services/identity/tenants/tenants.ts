@@ -51,7 +51,7 @@ export class Tenants {
   }
 
   async list({ params: { offset = 0, limit = 50 } }: CallOf<typeof contract.listTenants>) {
-    const shown = { status: USABLE };
+    const shown = { status: { $in: [...USABLE.$in, "importing" as const] } };
     const options = { sort: { created_at: 1, _id: 1 } as const, skip: offset, limit };
     const [docs, total] = await Promise.all([
       this.#rows.system.find(shown, options).toArray() as Promise<TenantDoc[]>,
@@ -147,7 +147,7 @@ export class Tenants {
 }
 
 /** Announces changed permissions in the tenant: tokens are checked again, and pushes stop or continue. */
-async function announce(ctx: Call, tenant_id: string): Promise<void> {
+export async function announce(ctx: Call, tenant_id: string): Promise<void> {
   await announceAuthChange(ctx, { tenant_id });
   await ctx.broadcast("tenants.changed", { tenant_id });
 }

@@ -74,6 +74,7 @@ schema.index({ "identity.subject": 1, tenant_id: 1 }, { sparse: true });
 
 export const UserModel: Model<UserDoc> = {
   erasure: { none: "a person's account, which its own deletion erases" },
+  move: { stage: 0, withoutSecrets: { totp: null } },
   name: "users",
   schema,
 };

@@ -13,6 +13,7 @@ const schema = tenantSchema({
 
 export const InstallationModel: Model<InstallationDoc> = {
   erasure: { none: "configuration of the installation" },
+  move: { none: "configuration of the installation" },
   name: "installation",
   schema,
 };

@@ -51,6 +51,7 @@ schema.index({ expires_at: 1 }, { sparse: true });
 
 export const BundleModel: Model<BundleDoc> = {
   erasure: { agent: "bundles.erase_agent", memories: "bundles.erase_memories" },
+  move: { stage: 2 },
   name: "bundles",
   schema,
 };

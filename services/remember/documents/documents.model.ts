@@ -109,17 +109,20 @@ chunks.index({ changed_at: 1, _id: 1 });
 
 export const SourceModel: Model<SourceDoc> = {
   erasure: { none: "configuration of the organisation" },
+  move: { stage: 0 },
   name: "document_sources",
   schema: sources,
 };
 export const DocumentModel: Model<DocumentDoc> = {
   erasure: { subject: "documents.erase_subject" },
+  move: { stage: 1 },
   name: "documents",
   schema: documents,
   blobs: ["hash"],
 };
 export const ChunkModel: Model<ChunkDoc> = {
   erasure: { with: "documents" },
+  move: { stage: 0, stamped: "changed_at" },
   name: "document_chunks",
   schema: chunks,
 };

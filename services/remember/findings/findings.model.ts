@@ -30,11 +30,13 @@ const cursors = tenantSchema({
 
 export const FindingModel: Model<FindingDoc> = {
   erasure: { memories: "findings.erase_memories" },
+  move: { stage: 0 },
   name: "findings",
   schema: findings,
 };
 export const CursorModel: Model<CursorDoc> = {
   erasure: { none: "a position", owner: ["_id"] },
+  move: { stage: 0 },
   name: "finding_cursors",
   schema: cursors,
 };

@@ -24,4 +24,9 @@ schema.index({ tenant_id: 1, cited_by: 1, at: 1 });
 schema.index({ tenant_id: 1, owner_id: 1, at: 1 });
 schema.index({ due_at: 1 });
 
-export const CiteModel: Model<CiteDoc> = { erasure: { with: "memories" }, name: "memory_cites", schema };
+export const CiteModel: Model<CiteDoc> = {
+  erasure: { with: "memories" },
+  move: { stage: 2 },
+  name: "memory_cites",
+  schema,
+};

@@ -19,6 +19,7 @@ schema.index({ lease_ends_at: 1 });
 
 export const MemoryErasureModel: Model<MemoryErasureDoc> = {
   erasure: { none: "an erasure in progress, which clears what it names" },
+  move: { stage: 4 },
   name: "memory_erasures",
   schema,
 };

@@ -15,6 +15,7 @@ schema.index({ tenant_id: 1, memory_id: 1 });
 
 export const MemoryKeyModel: Model<MemoryKeyDoc> = {
   erasure: { with: "memories" },
+  move: { stage: 0 },
   name: "memory_keys",
   schema,
 };

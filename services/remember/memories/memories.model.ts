@@ -143,6 +143,7 @@ schema.index({ purge_at: 1 }, { sparse: true });
 
 export const MemoryModel: Model<MemoryDoc> = {
   erasure: { agent: "memories.erase", subject: "memories.erase", memories: "memories.erase" },
+  move: { stage: 1, stamped: "changed_at" },
   name: "memories",
   schema,
 };

@@ -46,6 +46,7 @@ schema.index({ collapse_due_at: 1 }, { sparse: true });
 
 export const MergeModel: Model<MergeDoc> = {
   erasure: { memories: "merges.erase_memories" },
+  move: { stage: 2 },
   name: "merge_proposals",
   schema,
 };

@@ -24,6 +24,7 @@ schema.index({ tenant_id: 1, _id: 1 });
 
 export const RelationshipModel: Model<RelationshipDoc> = {
   erasure: { memories: "relationships.erase_memories" },
+  move: { stage: 0 },
   name: "relationships",
   schema,
 };

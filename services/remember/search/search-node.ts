@@ -193,6 +193,12 @@ export class SearchNode {
     await onEveryNode(this.#broker, "search.drop_tenant_here", { tenant_id });
   }
 
+  /** Takes back a tenant that was erased: its note would have nodes that were away drop what is imported. */
+  async readmitTenant(tenant_id: string): Promise<void> {
+    const { _id, tenant_id: owner } = tenantErasure(tenant_id, new Date());
+    await this.#erasures.delete(owner, { _id });
+  }
+
   async dropTenantHere(tenant_id: string): Promise<void> {
     await this.#embedding?.work.forget(tenant_id);
     await this.#index.dropTenant(tenant_id);

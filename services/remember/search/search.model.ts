@@ -48,22 +48,26 @@ entries.index({ embedded: 1, tenant_id: 1, kind: 1, _id: 1 });
 
 export const EntryModel: Model<EntryDoc> = {
   erasure: { with: "memories, documents, outputs and handoffs" },
+  move: { none: "derived: search reads the rows again" },
   name: ENTRIES,
   schema: entries,
   retired: ["embedded_1__id_1"],
 };
 export const SearchStateModel: Model<SearchStateDoc> = {
   erasure: { none: "positions in the index" },
+  move: { none: "positions in the index" },
   name: "search_state",
   schema: searchStates,
 };
 export const EmbeddingModel: Model<EmbeddingDoc> = {
   erasure: { with: "memories, documents, outputs and handoffs" },
+  move: { stage: 0 },
   name: "embeddings",
   schema: embeddings,
 };
 export const ErasureModel: Model<ErasureDoc> = {
   erasure: { none: "ids of what was erased, until every index has applied it" },
+  move: { none: "notes for the installation's indexes" },
   name: "search_erasures",
   schema: erasures,
 };

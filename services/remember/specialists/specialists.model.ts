@@ -18,6 +18,7 @@ specialists.index({ tenant_id: 1, name: 1, version_num: -1 }, { unique: true });
 
 export const SpecialistModel: Model<SpecialistDoc> = {
   erasure: { none: "configuration of the organisation" },
+  move: { stage: 0 },
   name: "specialists",
   schema: specialists,
 };
@@ -34,6 +35,7 @@ loads.index({ tenant_id: 1, caller_id: 1 });
 
 export const SpecialistLoadModel: Model<SpecialistLoadDoc> = {
   erasure: { none: "names of specialists that a caller loaded", owner: ["caller_id"] },
+  move: { stage: 0 },
   name: "specialist_loads",
   schema: loads,
 };

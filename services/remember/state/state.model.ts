@@ -42,6 +42,7 @@ schema.index({ expires_at: 1 });
 
 export const StateModel: Model<StateDoc> = {
   erasure: { agent: "state.erase", subject: "state.erase" },
+  move: { stage: 0 },
   name: "state",
   schema,
   blobs: ["hash"],

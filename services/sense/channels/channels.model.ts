@@ -38,16 +38,19 @@ feeds.index({ tenant_id: 1, _id: 1 });
 
 export const ChannelModel: Model<ChannelDoc> = {
   erasure: { none: "configuration of the organisation" },
+  move: { stage: 0 },
   name: "channels",
   schema: channels,
 };
 export const MemberModel: Model<MemberDoc> = {
   erasure: { none: "ids", owner: ["agent_id"] },
+  move: { stage: 0 },
   name: "channel_members",
   schema: members,
 };
 export const FeedModel: Model<FeedDoc> = {
   erasure: { none: "configuration of the organisation" },
+  move: { stage: 0 },
   name: "channel_feeds",
   schema: feeds,
 };

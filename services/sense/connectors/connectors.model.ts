@@ -69,11 +69,13 @@ nodes.index({ tenant_id: 1, connector_id: 1 });
 
 export const ConnectorModel: Model<ConnectorDoc> = {
   erasure: { none: "configuration of the organisation" },
+  move: { stage: 0, withoutSecrets: { paused: true } },
   name: "connectors",
   schema: connectors,
 };
 export const ConnectorNodeModel: Model<ConnectorNodeDoc> = {
   erasure: { none: "states of connections" },
+  move: { none: "states of connections of the installation's nodes" },
   name: "connector_nodes",
   schema: nodes,
 };

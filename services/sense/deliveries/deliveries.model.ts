@@ -125,6 +125,7 @@ for (const field of [
 
 export const DeliveryModel: Model<DeliveryDoc> = {
   erasure: { none: "refers to an event, whose retention deletes it", owner: ["agent_id"] },
+  move: { stage: 3 },
   name: "deliveries",
   schema,
 };

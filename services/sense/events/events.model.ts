@@ -75,6 +75,7 @@ schema.index({ due_at: 1 }, { sparse: true });
 
 export const EventModel: Model<EventDoc> = {
   erasure: { none: "what happened in the organisation; deleted after EVENT_RETENTION_DAYS" },
+  move: { stage: 2 },
   name: "events",
   schema,
   outOfLine: "envelope",

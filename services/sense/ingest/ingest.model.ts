@@ -38,6 +38,7 @@ webhooks.index({ tenant_id: 1, created_at: 1, _id: 1 });
 
 export const WebhookModel: Model<WebhookDoc> = {
   erasure: { none: "configuration of the organisation" },
+  move: { stage: 0 },
   name: "webhooks",
   schema: webhooks,
 };
@@ -58,6 +59,7 @@ bodies.index({ expires_at: 1 });
 
 export const WebhookBodyModel: Model<WebhookBodyDoc> = {
   erasure: { none: "digests; deleted after DEDUPE_DAYS" },
+  move: { stage: 0 },
   name: "webhook_bodies",
   schema: bodies,
 };
@@ -89,6 +91,7 @@ export type LoggedRequest = WebhookLogDoc["requests"][number];
 
 export const WebhookLogModel: Model<WebhookLogDoc> = {
   erasure: { none: "the last requests of a webhook, replaced by later ones" },
+  move: { stage: 0 },
   name: "webhook_logs",
   schema: logs,
 };

@@ -37,6 +37,7 @@ schema.index({ tenant_id: 1, unmatched_since: 1 });
 
 export const InterestModel: Model<InterestDoc> = {
   erasure: { none: "event types and filters; ends with its agent", owner: ["agent_id"] },
+  move: { stage: 0 },
   name: "interests",
   schema,
 };

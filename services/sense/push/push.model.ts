@@ -15,6 +15,7 @@ schema.index({ tenant_id: 1 });
 
 export const PushEndpointModel: Model<PushEndpointDoc> = {
   erasure: { none: "addresses of endpoints that cannot be reached" },
+  move: { stage: 0 },
   name: "push_endpoints",
   schema,
 };

@@ -58,6 +58,7 @@ schema.index({ ended_at: 1 }, { sparse: true });
 
 export const ScheduleModel: Model<ScheduleDoc> = {
   erasure: { agent: "schedules.erase", subject: "schedules.erase", mentions: "schedules.erase" },
+  move: { stage: 4 },
   name: "schedules",
   schema,
   outOfLine: "content",

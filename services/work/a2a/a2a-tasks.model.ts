@@ -42,6 +42,7 @@ schema.index({ state: 1, updated_at: 1 });
 
 export const A2aTaskModel: Model<A2aTaskDoc> = {
   erasure: { agent: "a2a_tasks.erase", subject: "a2a_tasks.erase", mentions: "a2a_tasks.erase" },
+  move: { stage: 1 },
   name: "a2a_tasks",
   schema,
 };

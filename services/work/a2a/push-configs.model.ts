@@ -30,6 +30,7 @@ schema.index({ queue: 1 }, { sparse: true });
 
 export const PushConfigModel: Model<PushConfigDoc> = {
   erasure: { with: "a2a_tasks" },
+  move: { stage: 2, withoutSecrets: "left out" },
   name: "a2a_push_configs",
   schema,
 };

@@ -21,6 +21,7 @@ schema.index({ tenant_id: 1, created_at: -1, _id: -1 });
 
 export const ExemplarModel: Model<ExemplarDoc> = {
   erasure: { none: "an example of the organisation, which its own deletion erases" },
+  move: { stage: 0 },
   name: "exemplars",
   schema,
   blobs: ["content_hash"],

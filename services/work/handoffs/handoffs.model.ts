@@ -53,6 +53,7 @@ schema.index({ changed_at: 1, _id: 1 });
 
 export const HandoffModel: Model<HandoffDoc> = {
   erasure: { agent: "handoffs.erase_agent", memories: "handoffs.erase_memories" },
+  move: { stage: 1, stamped: "changed_at" },
   name: "handoffs",
   schema,
 };

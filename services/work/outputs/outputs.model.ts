@@ -105,18 +105,21 @@ chunks.index({ changed_at: 1, _id: 1 });
 
 export const OutputModel: Model<OutputDoc> = {
   erasure: { none: "a work of the organisation, which its own deletion erases with all versions" },
+  move: { stage: 1 },
   name: "outputs",
   schema: outputs,
   blobs: ["hash"],
 };
 export const VersionModel: Model<VersionDoc> = {
   erasure: { with: "outputs" },
+  move: { stage: 0 },
   name: "output_versions",
   schema: versions,
   blobs: ["hash"],
 };
 export const ChunkModel: Model<ChunkDoc> = {
   erasure: { with: "outputs" },
+  move: { stage: 0, stamped: "changed_at" },
   name: "output_chunks",
   schema: chunks,
 };
@@ -199,6 +202,7 @@ export function toEntry(chunk: ChunkDoc): SearchEntry {
 /** The e-mails of a tenant within an hour. `_id`: the tenant's. */
 export const MailBudgetModel: Model<HourlyBudgetDoc> = {
   erasure: { none: "counts" },
+  move: { none: "counts of an hour" },
   name: "output_mail_budgets",
   schema: hourlyBudgets(),
 };

@@ -175,6 +175,7 @@ runs.index({ stale_check_at: 1 });
 
 export const RunModel: Model<RunDoc> = {
   erasure: { none: "the organisation's record of a process" },
+  move: { stage: 1 },
   name: "runs",
   schema: runs,
   outOfLine: "plan",
@@ -198,6 +199,7 @@ facts.index({ tenant_id: 1, run_id: 1, version: 1 });
 
 export const RunFactsModel: Model<RunFactsDoc> = {
   erasure: { with: "runs" },
+  move: { stage: 0 },
   name: "run_facts",
   schema: facts,
 };
@@ -222,6 +224,7 @@ artifacts.index({ tenant_id: 1, content_hash: 1 });
 
 export const RunArtifactModel: Model<RunArtifactDoc> = {
   erasure: { with: "runs" },
+  move: { stage: 0 },
   name: "run_artifacts",
   schema: artifacts,
   blobs: ["content_hash"],

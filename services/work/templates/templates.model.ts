@@ -33,6 +33,7 @@ schema.index({ tenant_id: 1, pointer_ids: 1 });
 
 export const TemplateModel: Model<TemplateDoc> = {
   erasure: { none: "configuration of the organisation" },
+  move: { stage: 0 },
   name: "process_templates",
   schema,
 };

@@ -7,7 +7,7 @@ import type { Workbench } from "../store.ts";
 const schema = tenantSchema({ group: string(), n: number(), text: nullable(large(string())) });
 schema.index({ tenant_id: 1, n: 1 });
 interface NoteDoc extends InferSchemaType<typeof schema> {}
-const NoteModel: Omit<Model<NoteDoc>, "erasure"> = { name: "notes_within", schema };
+const NoteModel: Omit<Model<NoteDoc>, "erasure" | "move"> = { name: "notes_within", schema };
 
 const KILOBYTE = 1000;
 

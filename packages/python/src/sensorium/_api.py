@@ -4589,6 +4589,123 @@ class Tenants(Group[Mode]):
         Limits come from the installation's settings, except those that the operator set for the organisation. The
         `X-RateLimit-*` headers give the remaining requests."""
 
+    @operation("POST", "/tenants/{tenant_id}/export", repeatable=True)
+    def export(
+        self, *, tenant_id: str, idempotency_key: str | None = None, timeout: float | None = None
+    ) -> models.TenantsExportResult:
+        """Begin an export of a tenant.
+
+        Returns what `npm run admin -- tenants export` then reads page by page: `collections`, in the order in which
+        they must be imported.
+
+        Args:
+            tenant_id: Id of the tenant."""
+
+    @operation("POST", "/tenants/{tenant_id}/export/rows", repeatable=True)
+    def export_rows(
+        self,
+        *,
+        tenant_id: str,
+        collection: str,
+        after: str | None | Unset = UNSET,
+        key: str | None | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.TenantsExportRowsResult:
+        """Export a page of a tenant's rows.
+
+        Rows in the order of their ids, as NDJSON. `blobs`: hashes of the contents that they refer to. `next`: where
+        the next page begins; null after the last.
+
+        Args:
+            tenant_id: Id of the tenant.
+            collection: Name of a collection of rows.
+            after: `next` of the page before; null for the first.
+            key: 32 bytes in base64 that encrypt the secrets on their way; null: secrets are left out."""
+
+    @operation("POST", "/tenants/{tenant_id}/export/content", repeatable=True)
+    def export_content(
+        self,
+        *,
+        tenant_id: str,
+        hash: str,
+        from_: int | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.TenantsExportContentResult:
+        """Export a part of a content.
+
+        The bytes from `from`. `next`: where the next part begins; null after the last.
+
+        Args:
+            tenant_id: Id of the tenant.
+            hash: SHA-256 in hex.
+            from_: Its first byte."""
+
+    @operation("POST", "/tenants/import")
+    def import_(
+        self,
+        *,
+        tenant: Mapping[str, Any],
+        export_id: str,
+        complete: bool | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.TenantsImportResult:
+        """Begin or complete an import of a tenant.
+
+        Begins with the tenant in the status `importing`, which nobody can use; with `complete` it becomes active. A
+        tenant that exists keeps its status and gets what it lacks.
+
+        Args:
+            tenant: The tenant, as its export began.
+            export_id: Names the export: an import that was begun continues with the same one.
+            complete: Whether everything has been imported."""
+
+    @operation("POST", "/tenants/{tenant_id}/import/rows")
+    def import_rows(
+        self,
+        *,
+        tenant_id: str,
+        collection: str,
+        rows: str,
+        key: str | None | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.TenantsImportRowsResult:
+        """Import a page of a tenant's rows.
+
+        Adds the rows that are missing, with their ids. `same`: rows that exist already. `refused`: rows that exist
+        with other contents, which stay as they are. `unset`: rows whose secrets must be set again.
+
+        Args:
+            tenant_id: Id of the tenant.
+            collection: Name of a collection of rows.
+            rows: Rows as NDJSON.
+            key: 32 bytes in base64 that encrypt the secrets on their way; null: secrets are left out."""
+
+    @operation("POST", "/tenants/{tenant_id}/import/content")
+    def import_content(
+        self,
+        *,
+        tenant_id: str,
+        content: str | Unset = UNSET,
+        parts: Sequence[str] | Unset = UNSET,
+        hash: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.TenantsImportContentResult:
+        """Import a content or a part of one.
+
+        Stores `content`, or the concatenation of earlier `parts`, and returns its `hash`. With `hash` alone: whether
+        it is stored already. Rows that refer to it must follow within an hour.
+
+        Args:
+            tenant_id: Id of the tenant.
+            content: Bytes in base64.
+            parts: Hashes of parts stored before, in order.
+            hash: SHA-256 in hex."""
+
 
 class Users(Group[Mode]):
     @operation("POST", "/users")

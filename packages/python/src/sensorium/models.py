@@ -2973,7 +2973,7 @@ class Tenant(Model):
     """Name of the tenant in URLs: at most 63 lower-case letters, digits and inner hyphens."""
     name: str
     """Display name."""
-    status: Union[Literal["active", "suspended"], str]
+    status: Union[Literal["active", "suspended", "importing"], str]
     storage: Storage
     storage_quota_mb: Union[int, None]
     requests_per_minute: Union[int, None]
@@ -3039,6 +3039,60 @@ class TenantsEraseResult(Model):
     space is reused."""
     backups_until: Union[str, None]
     receipt: str
+
+
+class TenantsExportContentResult(Model):
+    content: str
+    next: Union[int, None]
+
+
+class TenantsExportResult(Model):
+    tenant: TenantsExportResultTenant
+    """The tenant, as its export began."""
+    collections: list[str]
+
+
+class TenantsExportResultTenant(Model):
+    """The tenant, as its export began."""
+
+    id: str
+    """Its id, which it keeps."""
+    slug: str
+    """Name of the tenant in URLs: at most 63 lower-case letters, digits and inner hyphens."""
+    name: str
+    """Its name."""
+    storage_quota_mb: Union[int, None]
+    created_at: str
+    """When it was created."""
+
+
+class TenantsExportRowsResult(Model):
+    rows: str
+    count: int
+    blobs: list[str]
+    next: Union[str, None]
+
+
+class TenantsImportContentResult(Model):
+    hash: Union[str, None]
+
+
+class TenantsImportResult(Model):
+    status: str
+    slug: str
+
+
+class TenantsImportRowsResult(Model):
+    added: int
+    same: int
+    left_out: int
+    refused: list[TenantsImportRowsResultRefusedItem]
+    unset: list[str]
+
+
+class TenantsImportRowsResultRefusedItem(Model):
+    id: str
+    reason: str
 
 
 class TenantsListResult(Model):

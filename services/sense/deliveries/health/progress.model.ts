@@ -12,6 +12,7 @@ const schema = tenantSchema({
 
 export const ProgressModel: Model<ProgressDoc> = {
   erasure: { none: "times", owner: ["_id"] },
+  move: { stage: 0 },
   name: "delivery_progress",
   schema,
 };

@@ -1,0 +1,134 @@
+import { randomBytes } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
+import { decode, encode } from "mongoose-sqlite";
+import { invalidValue } from "../../../lib/contract/faults.ts";
+import type { Sealed, SecretBox } from "../../../lib/crypto/secrets.ts";
+import {
+  type AnyModel,
+  type Model,
+  type Move,
+  type SealedField,
+  sealedFields,
+  type TenantDocument,
+} from "../../../storage/model.ts";
+import { MODELS } from "../../models.ts";
+
+type Moved = Extract<Move, { stage: number }>;
+export type MovedModel = Model<TenantDocument> & { move: Moved };
+
+/** A row as an export has it: its secrets are sealed with the export's key, or left out. */
+export type Exported = TenantDocument & Record<string, unknown>;
+
+/** The installation's secrets, and those of the export; null if it has none. */
+interface Boxes {
+  own: SecretBox;
+  portable: SecretBox | null;
+}
+
+/** Takes the place of a secret that was left out. */
+const LEFT_OUT = "v0.";
+
+/** The collections that move with a tenant, in the order of their import. */
+export const MOVED: readonly MovedModel[] = (MODELS as unknown as readonly MovedModel[])
+  .filter(({ move }) => "stage" in move)
+  .toSorted((a, b) => a.move.stage - b.move.stage);
+
+/** Returns the collections that do not say how they move. */
+export function unmoved(models: readonly { name: string; move?: Move }[] = MODELS): string[] {
+  const says = ({ move = {} }: { move?: object }) => "stage" in move || "none" in move;
+  return models.filter((model) => !says(model)).map(({ name }) => name);
+}
+
+/** Returns a row as a line of an export. @throws SecretError if the installation's key does not open a secret */
+export function exportRow(model: AnyModel, row: TenantDocument, { own, portable }: Boxes): string {
+  changeSealed(model, row, (text, place) =>
+    portable ? portable.seal(own.open(text, place), place) : LEFT_OUT,
+  );
+  return `${encode(row)}\n`;
+}
+
+/** Returns the rows of a page. @throws Fault validation_failed, also for a row of another tenant */
+export function readRows(tenant_id: string, text: string): Exported[] {
+  return text
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => {
+      const row = readRow(line);
+      if (typeof row._id === "string" && row.tenant_id === tenant_id) return row;
+      throw invalidValue("rows", `rows: each needs an _id, and the tenant ${tenant_id}.`);
+    });
+}
+
+function readRow(line: string): Exported {
+  try {
+    return decode(line) as Exported;
+  } catch {
+    throw invalidValue("rows", "rows: expected NDJSON of an export.");
+  }
+}
+
+/**
+ * Returns a row as the installation stores it, or null if it is left out with its secrets.
+ *
+ * @throws SecretError if the export's key does not open a secret
+ */
+export function toImport(model: MovedModel, given: Exported, { own, portable }: Boxes, now: Date) {
+  const { stamped, withoutSecrets } = model.move;
+  const row: Exported = { ...given, ...(stamped && { [stamped]: now }) };
+  let isUnset = false;
+  changeSealed(model, row, (text, place) => {
+    if (text !== LEFT_OUT) return own.seal(portableOf(portable, text, place), place);
+    isUnset = true;
+    return own.seal(`whsec_${randomBytes(32).toString("base64")}`, place);
+  });
+  if (isUnset && withoutSecrets === "left out") return { row: null, isUnset };
+  return {
+    row: isUnset && typeof withoutSecrets === "object" ? { ...row, ...withoutSecrets } : row,
+    isUnset,
+  };
+}
+
+/** Whether a row is stored as an export has it. */
+export function isSameRow(
+  model: MovedModel,
+  stored: TenantDocument,
+  given: Exported,
+  { own, portable }: Boxes,
+) {
+  const { stamped, withoutSecrets } = model.move;
+  const row = decode(encode(given)) as Exported;
+  let isUnset = false;
+  changeSealed(model, row, (text, place) => {
+    isUnset ||= text === LEFT_OUT;
+    return text === LEFT_OUT ? text : portableOf(portable, text, place);
+  });
+  const own_row = decode(encode(stored)) as Exported;
+  changeSealed(model, own_row, (text, place) => (isUnset ? LEFT_OUT : own.open(text, place)));
+  const replaced = isUnset && typeof withoutSecrets === "object" ? withoutSecrets : {};
+  const ignored = { ...replaced, ...(stamped && { [stamped]: null }) };
+  return isDeepStrictEqual({ ...row, ...ignored }, { ...own_row, ...ignored });
+}
+
+function portableOf(box: SecretBox | null, text: Sealed, place: string): string {
+  if (box) return box.open(text, place);
+  throw invalidValue("key", "key: required, because the export has secrets.");
+}
+
+/** Replaces every secret of a row. */
+function changeSealed(model: AnyModel, row: TenantDocument, change: (text: Sealed, place: string) => string) {
+  // Only some stored answers are secret.
+  for (const { path, place, only } of sealedOf(model))
+    if (only === undefined || only in row && (row as Exported)[only])
+      visit(row, path.split("."), (text) => change(text, place(row._id)));
+}
+
+function visit(value: unknown, [name, ...rest]: string[], change: (text: Sealed) => string): void {
+  if (Array.isArray(value)) for (const each of value) visit(each, [name as string, ...rest], change);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return;
+  const fields = value as Record<string, unknown>;
+  const held = fields[name as string];
+  if (rest.length > 0) visit(held, rest, change);
+  else if (typeof held === "string") fields[name as string] = change(held as Sealed);
+}
+
+const sealedOf = (model: AnyModel): SealedField[] => sealedFields((model as unknown as MovedModel).schema);

@@ -1,0 +1,121 @@
+import { readFile, truncate, writeFile } from "node:fs/promises";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { ENV, makeMover, moveSuite, startOn, worldOn } from "../suites/move.ts";
+import { type Api, api } from "../support/http.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+
+moveSuite("another embedded store", {});
+
+describe("an import", () => {
+  let mover: Awaited<ReturnType<typeof makeMover>>;
+  let server: TestServer;
+  let world: World;
+  let operator: Api;
+  let bytes: Buffer;
+  const importing = (name: string, more = "") =>
+    mover.admin(server.dataDir, `tenants import ${mover.file(name)} ${mover.secret}${more}`);
+  const slugs = async () =>
+    ok(await operator.get("/tenants?limit=200")).tenants.map((each: { slug: string }) => each.slug);
+
+  /** The tenant as an import finds it, of another installation: the command writes the file of an export. */
+  beforeAll(async () => {
+    mover = await makeMover();
+    const source = await startServer({ env: ENV });
+    world = await makeWorld(source, "mover");
+    for (const kind of ["whk", "con", "output"]) await world.idOf(kind);
+    const exporting = `tenants export ${world.slug} ${mover.file("whole.tar")} ${mover.secret}`;
+    await mover.done(source.dataDir, exporting);
+    const bare = `tenants export ${world.slug} ${mover.file("bare.tar")} --without-secrets`;
+    await mover.done(source.dataDir, bare);
+    await source.stop();
+    bytes = await readFile(mover.file("whole.tar"));
+    server = await startServer({ env: ENV });
+    operator = api(server, OPERATOR_TOKEN);
+  });
+  afterAll(async () => {
+    await server?.stop();
+    await mover?.remove();
+  });
+
+  test("refuses a file that was cut off, altered or is another, and a wrong passphrase, before it writes", async () => {
+    const cut = Buffer.from(bytes);
+    const at = cut.indexOf("mover");
+    const altered = Buffer.concat([cut.subarray(0, at), Buffer.from("MOVER"), cut.subarray(at + 5)]);
+    await writeFile(mover.file("cut.tar"), bytes);
+    await truncate(mover.file("cut.tar"), bytes.length - 2048);
+    await writeFile(mover.file("altered.tar"), altered);
+    await writeFile(mover.file("other.tar"), "no tar at all".repeat(100));
+    await writeFile(mover.file("other-passphrase"), "another passphrase");
+    const refusals = [
+      ["cut.tar", "", /whole export|cut off/],
+      ["altered.tar", "", /altered/],
+      ["other.tar", "", /whole export/],
+      ["absent.tar", "", /cannot be read/],
+    ] as const;
+    for (const [name, more, reason] of refusals) {
+      const { code, output } = await importing(name, more);
+      expect({ name, code, output }).toEqual({ name, code: 1, output: expect.stringMatching(reason) });
+    }
+    const wrong = `tenants import ${mover.file("whole.tar")} --passphrase-file ${mover.file("other-passphrase")}`;
+    expect(await mover.admin(server.dataDir, wrong)).toMatchObject({
+      code: 1,
+      output: expect.stringContaining("passphrase"),
+    });
+    expect(await slugs()).toEqual(["default"]);
+  });
+
+  test("stays closed until it is complete, continues only with its own file, and says when a slug is taken", async () => {
+    const { tenant } = JSON.parse(/\{[^\0]*?\n\}/.exec(bytes.toString("latin1"))?.[0] ?? "");
+    const { tenant_id } = world;
+    const begun = { tenant, export_id: "another export" };
+    expect(ok(await operator.post("/tenants/import", begun))).toMatchObject({ status: "importing" });
+    const row = { _id: "ag_of_another", tenant_id: "tn_another", name: "n" };
+    for (const rows of [`${JSON.stringify(row)}\n`, "no rows"]) {
+      const page = { collection: "agents", rows };
+      expect(await operator.post(`/tenants/${tenant_id}/import/rows`, page)).toMatchObject(
+        refusal(400, "validation_error", { field: "rows" }),
+      );
+    }
+    for (const collection of ["tenants", "signing_keys", "nonsense"])
+      expect(
+        await operator.post(`/tenants/${tenant_id}/import/rows`, { collection, rows: "" }),
+      ).toMatchObject(refusal(400, "validation_error", { field: "collection" }));
+    await expect(worldOn(server, world)).rejects.toThrow("401");
+    expect((await operator.post(`/tenants/${tenant_id}/export`)).status).toBe(404);
+    expect((await operator.patch(`/tenants/${tenant_id}`, { status: "active" })).status).toBe(404);
+    expect((await importing("whole.tar")).output).toContain("from another file");
+    await mover.done(server.dataDir, `tenants erase ${world.slug} --confirm ${world.slug}`);
+    expect((await importing("whole.tar")).output).toContain("erased here just now");
+    const taken = { tenant: { ...tenant, id: "tn_of_another", slug: "default" }, export_id: "e" };
+    expect(await operator.post("/tenants/import", taken)).toMatchObject(
+      refusal(409, "conflict", { field: "slug" }),
+    );
+  });
+
+  test("without secrets gives new ones, pauses what lacks them, and names them", async () => {
+    const other = mover.file("bare");
+    const command = `tenants import ${mover.file("bare.tar")}`;
+    const { set_again } = await mover.done(other, command);
+    const [webhook, connector] = [await world.idOf("whk"), await world.idOf("con")];
+    expect(set_again).toEqual(
+      expect.arrayContaining([`agents/${world.agentId}`, `webhooks/${webhook}`, `connectors/${connector}`]),
+    );
+    expect(await mover.done(other, command)).toMatchObject({ added: 0, refused: 0 });
+    const moved = await startOn(other, world);
+    try {
+      const { admin } = await worldOn(moved, world);
+      expect(ok(await admin.get(`/ingest/connectors/${connector}`))).toMatchObject({ paused: true });
+      const rotated = ok(await admin.post(`/ingest/webhooks/${webhook}:rotate`));
+      expect(rotated.signing_secret).toMatch(/^whsec_/);
+      // What was changed here stays, and is named.
+      const { code, output } = await mover.admin(other, command);
+      expect({ code, output }).toEqual({
+        code: 1,
+        output: expect.stringContaining(`webhooks/${webhook} exists`),
+      });
+    } finally {
+      await moved.stop();
+    }
+  });
+});
