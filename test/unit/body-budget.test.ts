@@ -172,6 +172,7 @@ const LARGE = {
   "memories.update": "parsed",
   "runs.complete_step": "parsed",
   "state.put": "blob",
+  "tenants.import_rows": "parsed",
   "gateway.mcp": "parsed",
   "documents.upload": "blob",
   "exemplars.create": "blob",

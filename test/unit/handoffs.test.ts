@@ -154,9 +154,11 @@ test("what is written is answered as written when search does not answer", async
   const call = async () => {
     throw new Error("no node has search now");
   };
-  const ctx = { call, meta: { caller: { tenant_id: "tn_1", agent_id: "ag_1" } } } as never;
+  const broadcast = jest.fn();
+  const ctx = { call, broadcast, meta: { caller: { tenant_id: "tn_1", agent_id: "ag_1" } } } as never;
   const handoffs = new Handoffs(atNow(), { warn });
   const changed = await handoffs.change(ctx, { _id: "unsearched" }, { summary: "new" });
   expect(changed).toMatchObject({ summary: "new", version: 2 });
   expect(warn).toHaveBeenCalledTimes(1);
+  expect(broadcast.mock.calls).toEqual([["search.missed", { tenant_id: "tn_1", kind: "handoff" }]]);
 });

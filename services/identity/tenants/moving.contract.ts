@@ -39,7 +39,7 @@ const Moved = Type.Object(
         minimum: 0,
         maximum: 1e9,
         description: "Its own storage quota in megabytes; null: the installation's.",
-        examples: [null],
+        examples: [500],
       }),
     ),
     created_at: Type.String({
@@ -83,7 +83,7 @@ export const exportRows = operation({
     collection: Collection,
     after: Type.Optional(
       nullable(
-        Type.String({ description: "`next` of the page before; null for the first.", examples: [null] }),
+        Type.String({ description: "`next` of the page before; null for the first.", examples: ["mem_3fJ7"] }),
       ),
     ),
     key: Key,

@@ -118,7 +118,7 @@ function portableOf(box: SecretBox | null, text: Sealed, place: string): string 
 function changeSealed(model: AnyModel, row: TenantDocument, change: (text: Sealed, place: string) => string) {
   // Only some stored answers are secret.
   for (const { path, place, only } of sealedOf(model))
-    if (only === undefined || only in row && (row as Exported)[only])
+    if (only === undefined || (only in row && (row as Exported)[only]))
       visit(row, path.split("."), (text) => change(text, place(row._id)));
 }
 

@@ -40,6 +40,7 @@ export const TAGS: Record<string, string> = {
   live: "Live event traffic, for the console.",
   memories: "Facts that agents remember, with their readers.",
   merges: "Proposals to merge duplicate memories.",
+  nodes: "The nodes of the installation, maintenance and the log level.",
   oauth: "Sign-in of programs by OAuth 2.1: a person approves that a program acts as an agent.",
   onboarding: "First steps for new users.",
   outputs: "Versioned documents by agents and people.",
