@@ -242,6 +242,7 @@ describe("a key", () => {
       id: expect.stringMatching(/^key_/),
       name: "in production",
       prefix: key.slice(0, 12),
+      requests_per_minute: null,
       scopes: ["send", "admin"],
       state: "active",
       created_by: expect.stringMatching(/^usr_/),
