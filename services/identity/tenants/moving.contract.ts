@@ -83,7 +83,10 @@ export const exportRows = operation({
     collection: Collection,
     after: Type.Optional(
       nullable(
-        Type.String({ description: "`next` of the page before; null for the first.", examples: ["mem_3fJ7"] }),
+        Type.String({
+          description: "`next` of the page before; null for the first.",
+          examples: ["mem_3fJ7"],
+        }),
       ),
     ),
     key: Key,
