@@ -123,7 +123,7 @@ describe.each(records)("two owners of one queue on %s", (_, here, open) => {
       for (const id of done) acknowledged.add(id);
       const settled = (at: number, outcomes: Partial<Outcomes>) => {
         const all = { acknowledged: [], failed: [], released: [], ...outcomes };
-        return call(at, "claim", { limit: 0, wait_ms: 0, lease: `${lease} settled`, outcomes: all });
+        return call(at, "exchange", { limit: 0, wait_ms: 0, lease: `${lease} settled`, outcomes: all });
       };
       await settled(node, { released: back.map((id) => ({ id, lease })) });
       await settled(1 - node, { acknowledged: done });

@@ -28,13 +28,15 @@ export class SecretBox {
   /** The active one first. */
   #keys: readonly Key[];
   readonly #file: string | null;
+  /** Changes of the file, one after the other: none may lose a key of another. */
+  #writing: Promise<void> = Promise.resolve();
 
   /**
    * @param keys 32 bytes each, the active one first
    * @param file the file that holds them; null if settings give them
    */
   constructor(keys: Buffer | readonly Buffer[], file: string | null = null) {
-    this.#keys = [keys].flat().map((bytes) => ({ bytes, id: idOf(bytes as Buffer) })) as Key[];
+    this.#keys = [keys].flat().map((bytes) => toKey(bytes as Buffer));
     this.#file = file;
   }
 
@@ -115,12 +117,15 @@ export class SecretBox {
 
   /** Writes a new active key to the file; the others stay as fallbacks. */
   replaceKey(): Promise<void> {
-    return this.#write([randomBytes(KEY_BYTES), ...this.#keys.map(({ bytes }) => bytes)]);
+    return this.#change((keys) => [toKey(randomBytes(KEY_BYTES)), ...keys]);
   }
 
-  /** Removes the fallbacks from the file. */
-  dropFallbacks(): Promise<void> {
-    return this.#write([this.#active.bytes]);
+  /** Removes fallbacks from the file, by their ids. */
+  dropFallbacks(ids: readonly string[]): Promise<void> {
+    return this.#change(([active, ...fallbacks]) => [
+      active as Key,
+      ...fallbacks.filter(({ id }) => !ids.includes(id)),
+    ]);
   }
 
   get #active(): Key {
@@ -128,12 +133,20 @@ export class SecretBox {
   }
 
   /** The file comes first: after a crash every key that has sealed something is there. */
-  async #write(keys: Buffer[]): Promise<void> {
-    if (this.#file === null) throw new SecretError("The keys are settings: only the operator changes them.");
-    await replaceFile(this.#file, keys.map((key) => `${key.toString("base64")}\n`).join(""));
-    this.#keys = keys.map((bytes) => ({ bytes, id: idOf(bytes) }));
+  #change(change: (keys: readonly Key[]) => Key[]): Promise<void> {
+    const written = this.#writing.then(async () => {
+      if (this.#file === null)
+        throw new SecretError("The keys are settings: only the operator changes them.");
+      const keys = change(this.#keys);
+      await replaceFile(this.#file, keys.map(({ bytes }) => `${bytes.toString("base64")}\n`).join(""));
+      this.#keys = keys;
+    });
+    this.#writing = written.catch(() => {});
+    return written;
   }
 }
+
+const toKey = (bytes: Buffer): Key => ({ bytes, id: idOf(bytes) });
 
 function idOf(key: Buffer): string {
   return Buffer.from(hkdfSync("sha256", key, "", "key id", ID_BYTES)).toString("hex");

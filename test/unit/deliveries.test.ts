@@ -99,9 +99,12 @@ async function agentWith(...event_ids: string[]): Promise<string> {
 
 const claim = (agent_id: string, more = {}) =>
   call<Received>("claim", { tenant_id, agent_id, limit: 100, wait_ms: 0, lease: "L", ...more });
-const outcomes = (some: Partial<Outcomes>) => ({
-  outcomes: { acknowledged: [], failed: [], released: [], ...some },
-});
+/** Settles first. */
+const exchange = (agent_id: string, some: Partial<Outcomes>, limit = 100) =>
+  call<Received>("exchange", {
+    ...{ tenant_id, agent_id, limit, wait_ms: 0, lease: "L" },
+    outcomes: { acknowledged: [], failed: [], released: [], ...some },
+  });
 const rowOf = (agent_id: string, event_id: string) =>
   deliveries.findOne(tenant_id, { _id: deliveryId(event_id, agent_id) });
 const caller = (agent_id: string, scopes: string[]) => ({
@@ -164,10 +167,10 @@ describe("a lease", () => {
     const agent_id = await agentWith("evt_1", "evt_2");
     const { deliveries: held } = await claim(agent_id);
     const [first, second] = held.map(({ id }) => id) as [string, string];
-    expect((await claim(agent_id, outcomes({ acknowledged: [first] }))).deliveries).toEqual([]);
-    const released = (lease: string) => outcomes({ released: [first, second].map((id) => ({ id, lease })) });
-    expect((await claim(agent_id, released("another"))).deliveries).toEqual([]);
-    await claim(agent_id, { ...released("L"), limit: 0 });
+    expect((await exchange(agent_id, { acknowledged: [first] })).deliveries).toEqual([]);
+    const released = (lease: string) => ({ released: [first, second].map((id) => ({ id, lease })) });
+    expect((await exchange(agent_id, released("another"))).deliveries).toEqual([]);
+    await exchange(agent_id, released("L"), 0);
     expect((await claim(agent_id)).deliveries).toMatchObject([{ id: second, attempt_count: 1 }]);
   });
 
@@ -225,7 +228,7 @@ describe("a lease", () => {
 test("an acknowledged row past its retention is a tombstone, and goes with its event", async () => {
   const agent_id = await agentWith("evt_old");
   const [delivery] = (await claim(agent_id)).deliveries;
-  await claim(agent_id, { ...outcomes({ acknowledged: [delivery?.id as string] }), limit: 0 });
+  await exchange(agent_id, { acknowledged: [delivery?.id as string] }, 0);
   const sweeps = new Sweep({
     store: { ...store, now: () => Date.now() + 8 * 86_400_000 },
     deliveries,

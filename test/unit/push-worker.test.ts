@@ -38,7 +38,7 @@ beforeAll(async () => {
   broker.createService({
     name: "deliveries",
     actions: {
-      claim: ({ params }: { params: (typeof claims)[number] }) => {
+      exchange: ({ params }: { params: (typeof claims)[number] }) => {
         claims.push(params);
         const given = Math.min(waiting, params.limit);
         waiting -= given;

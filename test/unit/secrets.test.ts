@@ -115,10 +115,24 @@ describe("the key of a data directory", () => {
     const again = await openSecretBox(settings(directory));
     expect(again.keyIds).toEqual(box.keyIds);
     expect(again.open(sealed, "place")).toBe("text");
-    await again.dropFallbacks();
+    await again.dropFallbacks([former]);
     const last = await openSecretBox(settings(directory));
     expect(last.keyIds).toEqual([box.keyIds[0]]);
     expect(() => last.open(sealed, "place")).toThrow(SecretError);
+  });
+
+  test("changes at once lose no key: each follows the one before", async () => {
+    const box = await openSecretBox(settings(directory));
+    const [first] = box.keyIds;
+    await Promise.all([
+      box.replaceKey(),
+      box.dropFallbacks([]),
+      box.replaceKey(),
+      box.dropFallbacks([first]),
+    ]);
+    expect(box.keyIds).toHaveLength(2);
+    expect(box.keyIds).not.toContain(first);
+    expect((await openSecretBox(settings(directory))).keyIds).toEqual(box.keyIds);
   });
 
   test("a damaged file is refused and left as it is", async () => {

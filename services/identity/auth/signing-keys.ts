@@ -42,6 +42,13 @@ export interface SigningKeyState {
   ends_at: string | null;
 }
 
+/** The refusal of another signing key before the last one signs. */
+export const stillPublished = (signs_at: string) =>
+  new Fault(
+    "conflict",
+    `A new signing key is published and signs from ${signs_at}. Rotate again after that.`,
+  );
+
 /**
  * The installation's signing keys. They are in the record, and every node follows it: a new key is published first, then
  * signs; the former one verifies until its tokens have expired.
@@ -120,13 +127,7 @@ export class SigningKeys {
     await this.load();
     const now = this.#store.now();
     const waiting = this.#keys.find(({ signs_at }) => signs_at > now);
-    if (waiting && !at_once) {
-      const at = new Date(waiting.signs_at).toISOString();
-      throw new Fault(
-        "conflict",
-        `A new signing key is published and signs from ${at}. Rotate again after that.`,
-      );
-    }
+    if (waiting && !at_once) throw stillPublished(new Date(waiting.signs_at).toISOString());
     const former = this.#keys;
     const privateKey = generate();
     const _id = toJwk(createPublicKey(privateKey)).kid;

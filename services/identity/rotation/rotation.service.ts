@@ -1,13 +1,22 @@
 import { Fault, ruleBroken } from "../../../lib/contract/faults.ts";
-import { observeSharedGauge, SharedLoop } from "../../../mixins/shared.ts";
+import { SharedLoop } from "../../../mixins/shared.ts";
+import { observeGauge } from "../../../observability/metrics.ts";
 import { action, type CallOf, type ServiceFactory } from "../../runtime.ts";
-import type { SigningKeyState } from "../auth/signing-keys.ts";
+import { type SigningKeyState, stillPublished } from "../auth/signing-keys.ts";
 import * as contract from "./rotation.contract.ts";
 import { SecretKeys } from "./secret-keys.ts";
 
 const LOOK_MS = 60_000;
 const IN_SETTINGS =
   "SECRET_KEY is a setting: set it to a new key on every node, with the former one in SECRET_KEY_FALLBACKS (docs/runbooks/key-leaked.md).";
+
+/** @throws Fault conflict before anything is replaced: a new signing key waits until it signs */
+async function requireNonePublished(ctx: CallOf<typeof contract.rotateKeys>): Promise<void> {
+  const next = (await ctx.call<SigningKeyState[]>("auth.signing_keys")).find(
+    ({ state }) => state === "published",
+  );
+  if (next) throw stillPublished(next.signs_at);
+}
 
 /** Replaces the keys of the installation. */
 export const rotationService: ServiceFactory = (runtime) => {
@@ -35,7 +44,8 @@ export const rotationService: ServiceFactory = (runtime) => {
     created() {
       const help =
         "Rows whose secrets are yet to be encrypted with the active SECRET_KEY, while it is replaced";
-      observeSharedGauge(this, "secrets_to_encrypt", help, "collection", async () => keys.left);
+      // Only the node that encrypts them knows of any.
+      observeGauge("secrets_to_encrypt", help, "collection", async () => keys.left);
     },
     actions: {
       read: action(contract.readRotation, (ctx) => read(ctx)),
@@ -45,6 +55,7 @@ export const rotationService: ServiceFactory = (runtime) => {
           ctx.params;
         if (kinds.includes("secret") && !secrets.isOnFile)
           throw ruleBroken("secret_key_setting", IN_SETTINGS);
+        if (kinds.includes("signing") && !at_once) await requireNonePublished(ctx);
         if (kinds.includes("secret")) await keys.replace();
         // Encrypted with the new key from the beginning.
         if (kinds.includes("signing")) await ctx.call("auth.rotate_signing_key", { at_once });
@@ -54,13 +65,15 @@ export const rotationService: ServiceFactory = (runtime) => {
 
       finish: action(contract.dropFallbacks, async (ctx) => {
         if (!secrets.isOnFile) throw ruleBroken("secret_key_setting", IN_SETTINGS);
+        // Those of now: another key may be replaced meanwhile.
+        const [, ...fallbacks] = secrets.keyIds;
         const in_use = await keys.fallbacksInUse();
         if (in_use.length > 0)
           throw new Fault(
             "conflict",
             `Stored secrets may still be encrypted with the key ${in_use.join(", ")}. Retry when GET /v1/rotation shows none in use.`,
           );
-        await secrets.dropFallbacks();
+        await secrets.dropFallbacks(fallbacks);
         return read(ctx);
       }),
     },

@@ -98,11 +98,14 @@ export class Runner {
     const kind = await KINDS[doc.kind]();
     if (this.#stopped) return;
     let intake: Intake;
+    // Read once: the secret key that has sealed it may be replaced while it runs.
+    let url: string | undefined;
     const consumer = new Consumer(
       {
         connect: (after) => {
           intake ??= new Intake(broker, doc, maxBytes);
-          return this.#connector(kind, doc, after);
+          url ??= this.#deps.urlOf(doc);
+          return this.#connector(kind, doc, url, after);
         },
         take: async (messages) => {
           const bytes = messages.reduce((sum, { body }) => sum + body.length, 0);
@@ -126,11 +129,11 @@ export class Runner {
     else logger.warn({ tenant_id, connector_id: _id, reason }, "connectors: not consuming");
   }
 
-  #connector(kind: ConnectorClass, doc: ConnectorDoc, after: number | null): Connector {
-    const { urlOf, allowPrivate, resolver, maxBytes } = this.#deps;
+  #connector(kind: ConnectorClass, doc: ConnectorDoc, url: string, after: number | null): Connector {
+    const { allowPrivate, resolver, maxBytes } = this.#deps;
     const { from, prefetch, tenant_id, _id } = doc;
     const resolve = (host: string) => resolver.resolve(host, { tenant_id, caller: _id });
-    return new kind({ url: urlOf(doc), from, after, prefetch, maxBytes, allowPrivate, resolve });
+    return new kind({ url, from, after, prefetch, maxBytes, allowPrivate, resolve });
   }
 }
 

@@ -38,6 +38,8 @@ const RELAY_MS = 1000;
 const RETIRE_MS = 60_000;
 const AHEAD_MS = 60_000;
 const FLUSH_MS = 5_000;
+/** Less than the lease of a push, which is the backstop. */
+const EXCHANGE_TIMEOUT_MS = 15_000;
 /** As long as a stream waits, plus the time to answer. */
 const CLAIM_TIMEOUT_MS = (contract.STREAM_WAIT_SECONDS + 30) * 1000;
 /** Until all nodes have noticed that another one has joined or left. */
@@ -53,8 +55,6 @@ interface LeaseRequest extends ClaimRequest {
   wait_ms: number;
   lease: string;
   max_in_flight?: number;
-  /** Settles these first. */
-  outcomes?: Outcomes;
 }
 
 /** Deliveries from fan-out to acknowledgement or the dead-letter queue (spec: DeliveryEvent, Delivery states). */
@@ -132,14 +132,20 @@ function receiverActions(domain: () => Domain): Record<string, ActionSchema> {
 /** Actions of streams and push workers on one agent's deliveries. */
 function queueActions(domain: () => Domain): Record<string, ActionSchema> {
   return {
-    /** Settles pushes, and claims deliveries to pass on: the caller settles each, or releases it by its lease. */
+    /** Claims deliveries to pass on: the caller settles each, or releases it by its lease. */
     claim: withTimeout(
       CLAIM_TIMEOUT_MS,
       internal<LeaseRequest>(({ params, meta }) => {
-        // A push worker has no token: it sends to the agent's own endpoint.
         const reads_memories = !meta.caller || hasScope(meta.caller, "memory:read");
-        return claimToPassOn(domain(), { ...params, cancel_key: params.lease, reads_memories });
+        return domain().requestQueues.receive({ ...params, cancel_key: params.lease, reads_memories });
       }),
+    ),
+    /** Settles pushes, and claims the next. A push worker has no token: it sends to the agent's own endpoint. */
+    exchange: withTimeout(
+      EXCHANGE_TIMEOUT_MS,
+      internal<LeaseRequest & { outcomes: Outcomes }>(({ params: { outcomes, ...request } }) =>
+        exchange(domain(), { ...request, cancel_key: request.lease, reads_memories: true }, outcomes),
+      ),
     ),
     give_up: internal<OfAgent & { before: number; reason: string }>(({ params }) =>
       domain().settlements.giveUp(params),
@@ -147,11 +153,11 @@ function queueActions(domain: () => Domain): Record<string, ActionSchema> {
   };
 }
 
-async function claimToPassOn(
+async function exchange(
   { requestQueues, settlements }: Domain,
-  { outcomes, ...request }: LeaseRequest & ReceiveRequest,
+  request: ReceiveRequest,
+  outcomes: Outcomes,
 ): Promise<Received> {
-  if (!outcomes) return requestQueues.receive(request);
   const settling = await settlements.prepareOutcomes(request, outcomes);
   const { received } = await settleAndReceive({ requestQueues, settlements }, request, settling);
   if (received.status === "rejected") throw received.reason;

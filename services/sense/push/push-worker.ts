@@ -27,6 +27,8 @@ export interface WorkerDeps {
 /** Attempts at once: at first, and after as many successes. */
 const FIRST_AT_ONCE = 8;
 const MOST_AT_ONCE = 128;
+/** Places asked for at a time: more would keep the free ones from others until so many are. */
+const MOST_CLAIMED = 32;
 /** Longer than an attempt can take, so that no delivery is attempted twice at the same time. */
 const LEASE_SECONDS = 30;
 /** Secrets are reloaded after this time: a replaced one expires by itself. */
@@ -136,7 +138,7 @@ export class PushWorker {
   /** Asks for as many attempts as may begin now; returns whether it did. */
   #acquire(): boolean {
     if (this.#acquiring || this.#grant) return false;
-    const units = this.#capacity();
+    const units = Math.min(this.#capacity(), MOST_CLAIMED);
     if (units === 0) return false;
     const { tenant_id, endpoint } = this.target;
     this.#acquiring = this.#deps.attempts
@@ -183,19 +185,20 @@ export class PushWorker {
     // What need not wait for other endpoints is granted by then.
     await Promise.resolve();
     const { units: granted, release } = this.#grant ?? { units: 0, release: () => {} };
-    const units = Math.min(granted, this.#capacity());
-    const outcomes = this.#outcomes;
     this.#grant = undefined;
-    this.#outcomes = noOutcomes();
-    if (units) this.#wanted = false;
     let used = 0;
     try {
+      const keys = Math.min(granted, this.#capacity()) > 0 ? await this.#signingKeys() : null;
+      const units = keys ? Math.min(granted, this.#capacity()) : 0;
+      // Only now: without the keys they are settled by the next call.
+      const outcomes = this.#outcomes;
+      this.#outcomes = noOutcomes();
       if (units === 0 && count(outcomes) === 0) return;
-      const keys = units ? await this.#signingKeys() : [];
+      if (units) this.#wanted = false;
       const { deliveries, drained } = await this.#claim(units, outcomes);
       used = deliveries.length;
       if (drained === false) this.#wanted = true;
-      for (const delivery of deliveries) this.#start(delivery, keys, release);
+      for (const delivery of deliveries) this.#start(delivery, keys as KeyObject[], release);
     } catch (err) {
       this.#keys = undefined;
       throw err;
@@ -208,7 +211,7 @@ export class PushWorker {
     const { tenant_id, agent_id } = this.target;
     const lease = randomBytes(9).toString("base64url");
     const request = { tenant_id, agent_id, limit, wait_ms: 0, lease, lease_seconds: LEASE_SECONDS, outcomes };
-    return this.#deps.broker.call<Received, unknown>("deliveries.claim", request);
+    return this.#deps.broker.call<Received, unknown>("deliveries.exchange", request);
   }
 
   #signingKeys(): Promise<KeyObject[]> {
