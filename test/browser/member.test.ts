@@ -102,6 +102,7 @@ test("a member is led to what their agent is, and to nothing of it that is for a
   await site.heading("mels-bot").waitFor();
   expect(await page.getByRole("tab").allInnerTexts()).toEqual([
     "Deliveries",
+    "Why",
     "Devices",
     "Handoffs",
     "Bundles",
