@@ -84,13 +84,37 @@ async function exportTenant(target: Target, typed: Typed) {
     ...{ format: FORMAT, version: productVersion(), export_id: randomUUID(), created_at, tenant, salt },
   };
   const archive = await ArchiveWriter.create(file);
+  try {
+    const totals = await writeExport(target, archive, { manifest, collections, key });
+    const { sha256, sealed, ...counted } = totals;
+    return {
+      file,
+      bytes: archive.bytes,
+      tenant,
+      export_id: manifest.export_id,
+      secrets: secretsOf(manifest),
+      ...counted,
+    };
+  } catch (err) {
+    await archive.discard();
+    throw err;
+  }
+}
+
+/** Reads the tenant page by page into the archive. */
+async function writeExport(
+  target: Target,
+  archive: ArchiveWriter,
+  { manifest, collections, key }: { manifest: Manifest; collections: string[]; key: string | null },
+): Promise<Totals> {
+  const tenant_id = manifest.tenant.id;
   const sums = new Sums();
   const add = async (path: string, content: Buffer) => {
     sums.add({ path, content });
     await archive.add(path, content);
   };
   await add(MANIFEST, toJson(manifest));
-  const contents = new Contents(target, tenant_id as string, add);
+  const contents = new Contents(target, tenant_id, add);
   for (const collection of collections) {
     let after: string | null = null;
     for (let page = 1; page === 1 || after !== null; page++) {
@@ -107,15 +131,7 @@ async function exportTenant(target: Target, typed: Typed) {
   const totals = sums.totals(key, contents.missing);
   await archive.add(TOTALS, toJson(totals));
   await archive.end();
-  const { sha256, sealed, ...counted } = totals;
-  return {
-    file,
-    bytes: archive.bytes,
-    tenant,
-    export_id: manifest.export_id,
-    secrets: secretsOf(manifest),
-    ...counted,
-  };
+  return totals;
 }
 
 /** Copies contents into the archive, each once. */
