@@ -87,7 +87,7 @@ export async function readEach<T>(
       if (size > bytes && found.length > 0) return { rows: found as T[], more: true };
       found.push(row);
     }
-    const fitting = (bytes - size) / (size / found.length);
+    const fitting = found.length ? (bytes - size) / (size / found.length) : Number.POSITIVE_INFINITY;
     batch = Math.max(1, Math.min(batch * BATCH_GROWTH, Math.ceil(fitting) || 1));
   }
   return { rows: found as T[], more: false };

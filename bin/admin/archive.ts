@@ -1,4 +1,4 @@
-import { type FileHandle, open, rename } from "node:fs/promises";
+import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Header } from "tar";
 import { syncDirectory } from "../../lib/files.ts";
@@ -26,10 +26,13 @@ export class ArchiveWriter {
   }
 
   static async create(path: string): Promise<ArchiveWriter> {
-    const draft = await open(`${path}.new`, "w", 0o600).catch((err: Error) => {
-      throw new AdminError(`${path} cannot be created: ${err.message}`);
-    });
-    return new ArchiveWriter(draft, path);
+    try {
+      // A new file: one that is there may be a link, or readable by others.
+      await rm(`${path}.new`, { force: true });
+      return new ArchiveWriter(await open(`${path}.new`, "wx", 0o600), path);
+    } catch (err) {
+      throw new AdminError(`${path} cannot be created: ${(err as Error).message}`);
+    }
   }
 
   async add(path: string, content: Buffer): Promise<void> {
@@ -44,6 +47,12 @@ export class ArchiveWriter {
     await this.#file.close();
     await rename(`${this.#path}.new`, this.#path);
     await syncDirectory(dirname(this.#path));
+  }
+
+  /** Removes what was written. */
+  async discard(): Promise<void> {
+    await this.#file.close().catch(() => {});
+    await rm(`${this.#path}.new`, { force: true });
   }
 
   async #write(bytes: Buffer): Promise<void> {

@@ -48,6 +48,9 @@ interface Totals {
   sealed: string | null;
 }
 
+/** The answer to the beginning or the end of an import. */
+type Begun = { status: string; slug: string; done: boolean };
+
 /** Commands that move a tenant between installations. */
 export const MOVE_COMMANDS: Record<string, Command> = {
   "tenants export": {
@@ -81,13 +84,37 @@ async function exportTenant(target: Target, typed: Typed) {
     ...{ format: FORMAT, version: productVersion(), export_id: randomUUID(), created_at, tenant, salt },
   };
   const archive = await ArchiveWriter.create(file);
+  try {
+    const totals = await writeExport(target, archive, { manifest, collections, key });
+    const { sha256, sealed, ...counted } = totals;
+    return {
+      file,
+      bytes: archive.bytes,
+      tenant,
+      export_id: manifest.export_id,
+      secrets: secretsOf(manifest),
+      ...counted,
+    };
+  } catch (err) {
+    await archive.discard();
+    throw err;
+  }
+}
+
+/** Reads the tenant page by page into the archive. */
+async function writeExport(
+  target: Target,
+  archive: ArchiveWriter,
+  { manifest, collections, key }: { manifest: Manifest; collections: string[]; key: string | null },
+): Promise<Totals> {
+  const tenant_id = manifest.tenant.id;
   const sums = new Sums();
   const add = async (path: string, content: Buffer) => {
     sums.add({ path, content });
     await archive.add(path, content);
   };
   await add(MANIFEST, toJson(manifest));
-  const contents = new Contents(target, tenant_id as string, add);
+  const contents = new Contents(target, tenant_id, add);
   for (const collection of collections) {
     let after: string | null = null;
     for (let page = 1; page === 1 || after !== null; page++) {
@@ -104,15 +131,7 @@ async function exportTenant(target: Target, typed: Typed) {
   const totals = sums.totals(key, contents.missing);
   await archive.add(TOTALS, toJson(totals));
   await archive.end();
-  const { sha256, sealed, ...counted } = totals;
-  return {
-    file,
-    bytes: archive.bytes,
-    tenant,
-    export_id: manifest.export_id,
-    secrets: secretsOf(manifest),
-    ...counted,
-  };
+  return totals;
 }
 
 /** Copies contents into the archive, each once. */
@@ -159,8 +178,10 @@ async function importFile(target: Target, typed: Typed) {
   const key = await keyOf(typed, manifest.salt);
   requirePassphrase(key, totals);
   const { export_id, tenant } = manifest;
+  const tenantIn = ({ status, slug }: Begun) => ({ id: tenant.id, status, slug });
   const asked = { tenant: { ...tenant, slug: typed.options.as ?? tenant.slug }, export_id };
-  const begun = (await target.call(importTenant, asked)) as { status: string; slug: string };
+  const begun = (await target.call(importTenant, asked)) as Begun;
+  if (begun.done) return { imported_already: true, export_id, tenant: tenantIn(begun) };
   const counts = { added: 0, same: 0, left_out: 0, contents: 0 };
   const refused: { id: string; reason: string }[] = [];
   const unset: string[] = [];
@@ -196,17 +217,10 @@ async function importFile(target: Target, typed: Typed) {
     }
   }
   const again = unset.length > 0 && { set_again: unset };
-  const result = {
-    ...counts,
-    refused: refused.length,
-    ...again,
-    export_id,
-    tenant: { id: tenant.id, ...begun },
-  };
-  if (refused.length > 0) throw refusal(result, refused, begun.status === "importing");
-  if (begun.status !== "importing") return result;
-  const { status } = await target.call(importTenant, { ...asked, complete: true });
-  return { ...result, tenant: { ...result.tenant, status } };
+  const result = { ...counts, refused: refused.length, ...again, export_id };
+  if (refused.length > 0) throw refusal({ ...result, tenant: tenantIn(begun) }, refused);
+  const opened = (await target.call(importTenant, { ...asked, complete: true })) as Begun;
+  return { ...result, tenant: tenantIn(opened) };
 }
 
 /** Reads a whole export without using it. @throws AdminError unless it is as it was written */
@@ -315,12 +329,10 @@ async function joinParts(target: Target, tenant_id: string, hash: string, parts:
     throw new AdminError(`The content ${hash} arrived as ${stored.hash}. Import again.`);
 }
 
-function refusal(result: object, refused: { id: string; reason: string }[], isNew: boolean): AdminError {
+function refusal(result: object, refused: { id: string; reason: string }[]): AdminError {
   const lines = refused.slice(0, MOST_SHOWN).map(({ id, reason }) => `  ${id} ${reason}`);
   const more = refused.length > MOST_SHOWN ? [`  … and ${refused.length - MOST_SHOWN} more`] : [];
-  const what = isNew
-    ? "The tenant stays closed. Erase it here (tenants erase), and import again."
-    : "The tenant has them as they were before.";
+  const what = "The tenant stays closed. Erase it here (tenants erase), and import again.";
   const refusals = [`${refused.length} rows were refused. ${what}`, ...lines, ...more];
   return new AdminError(`${JSON.stringify(result, null, 2)}\n${refusals.join("\n")}`);
 }

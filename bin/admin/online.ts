@@ -1,8 +1,10 @@
 import type { Config } from "../../config.ts";
 import type { Operation } from "../../lib/contract/contract.ts";
 import type { ServerFile } from "../../packages/client/cli/server-file.ts";
+import { OPERATIONS } from "../../packages/client/generated/operations.ts";
 import {
   byLogin,
+  type CallOptions,
   type Client,
   type ClientOptions,
   createClient,
@@ -12,6 +14,8 @@ import { AdminError, type Identity, type Target } from "./target.ts";
 
 /** Erasing a tenant takes long. */
 const TIMEOUT_MS = 300_000;
+/** Of repeatable requests: half a minute, so that a restart of the server does not end a long export. */
+const RETRIES = 7;
 
 /** Calls a running server's API: as the operator on tenants, as an admin on a tenant's resources. */
 export function openOnline(
@@ -69,7 +73,7 @@ function readLogin(identity: Identity, credentials: ServerFile | null) {
   return { email, password, tenant_slug, ...(code !== undefined && { code: () => code }) };
 }
 
-type Call = (params: object) => Promise<Record<string, unknown> | undefined>;
+type Call = (params: object, options: CallOptions) => Promise<Record<string, unknown> | undefined>;
 
 async function send(client: Client, { action }: Operation, params: Record<string, unknown>) {
   const [service, name] = action
@@ -78,7 +82,9 @@ async function send(client: Client, { action }: Operation, params: Record<string
   const { [service]: calls } = client as unknown as Record<string, Record<string, Call>>;
   const call = calls?.[name];
   if (!call) throw new Error(`the client has no ${action}`);
-  return (await call(params)) ?? {};
+  const { [service]: table } = OPERATIONS as Record<string, Record<string, { repeatable?: true }>>;
+  const options = table?.[name]?.repeatable ? { retries: RETRIES } : {};
+  return (await call(params, options)) ?? {};
 }
 
 /** The server's refusal, in its words. */

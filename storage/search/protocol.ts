@@ -123,5 +123,14 @@ export type SearchRequest =
 
 /** The cursor for erasures: the time up to which they are applied, in milliseconds since 1970. */
 export const ERASURES_CURSOR = "erasures";
+/** The collection of notes about erasures, which indexes apply when they return. */
+export const ERASURES = "search_erasures";
+/** Owner of notes about erased tenants, which must outlive the tenant. */
+export const NO_TENANT = "none";
 /** An index that has missed erasures for longer is rebuilt: their records are not kept forever. */
 export const MOST_AWAY_MS = 30 * DAY_MS;
+
+/** Returns the note that a tenant was erased, for nodes that are away. */
+export function tenantErasure(tenant_id: string, at: Date) {
+  return { _id: `tenant ${tenant_id}`, tenant_id: NO_TENANT, kind: null, ids: [tenant_id], at };
+}

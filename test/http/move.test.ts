@@ -1,5 +1,7 @@
+import { randomBytes } from "node:crypto";
 import { readFile, truncate, writeFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { SecretBox } from "../../lib/crypto/secrets.ts";
 import { ENV, makeMover, moveSuite, startOn, worldOn } from "../suites/move.ts";
 import { type Api, api } from "../support/http.ts";
 import { startServer, type TestServer } from "../support/server.ts";
@@ -71,7 +73,8 @@ describe("an import", () => {
     const begun = { tenant, export_id: "another export" };
     expect(ok(await operator.post("/tenants/import", begun))).toMatchObject({ status: "importing" });
     const row = { _id: "ag_of_another", tenant_id: "tn_another", name: "n" };
-    for (const rows of [`${JSON.stringify(row)}\n`, "no rows"]) {
+    const many = `${JSON.stringify({ ...row, tenant_id })}\n`.repeat(2001);
+    for (const rows of [`${JSON.stringify(row)}\n`, "no rows", "null", many]) {
       const page = { collection: "agents", rows };
       expect(await operator.post(`/tenants/${tenant_id}/import/rows`, page)).toMatchObject(
         refusal(400, "validation_error", { field: "rows" }),
@@ -81,6 +84,22 @@ describe("an import", () => {
       expect(
         await operator.post(`/tenants/${tenant_id}/import/rows`, { collection, rows: "" }),
       ).toMatchObject(refusal(400, "validation_error", { field: "collection" }));
+    const left_out = [{ sealed: "v0.", ends_at: null }];
+    const own = { _id: "ag_of_its_own", tenant_id, signing_secrets: left_out };
+    const page = { collection: "agents", rows: `${JSON.stringify(own)}\n` };
+    for (const [added, same] of [
+      [1, 0],
+      [0, 1],
+    ])
+      expect(ok(await operator.post(`/tenants/${tenant_id}/import/rows`, page))).toEqual({
+        ...{ added, same, left_out: 0, refused: [], unset: ["agents/ag_of_its_own"] },
+      });
+    const sealed = [{ sealed: new SecretBox(randomBytes(32)).seal("a secret", "agents"), ends_at: null }];
+    const closed = { ...page, rows: JSON.stringify({ ...own, signing_secrets: sealed }) };
+    const key = randomBytes(32).toString("base64");
+    const refused = await operator.post(`/tenants/${tenant_id}/import/rows`, { ...closed, key });
+    expect(refused).toMatchObject(refusal(400, "validation_error", { field: "key" }));
+    expect(refused.body.error.message).toContain("agents/ag_of_its_own");
     await expect(worldOn(server, world)).rejects.toThrow("401");
     expect((await operator.post(`/tenants/${tenant_id}/export`)).status).toBe(404);
     expect((await operator.patch(`/tenants/${tenant_id}`, { status: "active" })).status).toBe(404);
@@ -93,6 +112,29 @@ describe("an import", () => {
     );
   });
 
+  test("ends when it is complete: it adds nothing to a tenant in use", async () => {
+    const { tenant } = JSON.parse(/\{[^\0]*?\n\}/.exec(bytes.toString("latin1"))?.[0] ?? "");
+    const limits = { storage_quota_mb: 500, requests_per_minute: 700 };
+    const small = { ...tenant, ...limits, id: "tn_small", slug: "small" };
+    const asked = { tenant: small, export_id: "e" };
+    const importing = async (more: object) => operator.post("/tenants/import", { ...asked, ...more });
+    const begun = { status: "importing", slug: "small", done: false };
+    expect([ok(await importing({})), ok(await importing({}))]).toEqual([begun, begun]);
+    const opened = { status: "active", slug: "small", done: true };
+    expect(ok(await importing({ complete: true }))).toEqual(opened);
+    for (const more of [{}, { complete: true }]) expect(ok(await importing(more))).toEqual(opened);
+    expect(await importing({ export_id: "a later export" })).toMatchObject({
+      ...{ status: 409, body: { error: { message: "The tenant small is here already. Erase it first." } } },
+    });
+    const { tenants } = ok(await operator.get("/tenants?limit=200"));
+    expect(tenants.find(({ id }: { id: string }) => id === "tn_small")).toMatchObject(limits);
+    for (const [what, body] of [
+      ["rows", { collection: "agents", rows: "" }],
+      ["content", { content: "" }],
+    ] as const)
+      expect((await operator.post(`/tenants/tn_small/import/${what}`, body)).status).toBe(404);
+  });
+
   test("without secrets gives new ones, pauses what lacks them, and names them", async () => {
     const other = mover.file("bare");
     const command = `tenants import ${mover.file("bare.tar")}`;
@@ -101,19 +143,19 @@ describe("an import", () => {
     expect(set_again).toEqual(
       expect.arrayContaining([`agents/${world.agentId}`, `webhooks/${webhook}`, `connectors/${connector}`]),
     );
-    expect(await mover.done(other, command)).toMatchObject({ added: 0, refused: 0 });
     const moved = await startOn(other, world);
     try {
       const { admin } = await worldOn(moved, world);
       expect(ok(await admin.get(`/ingest/connectors/${connector}`))).toMatchObject({ paused: true });
       const rotated = ok(await admin.post(`/ingest/webhooks/${webhook}:rotate`));
       expect(rotated.signing_secret).toMatch(/^whsec_/);
-      // What was changed here stays, and is named.
-      const { code, output } = await mover.admin(other, command);
-      expect({ code, output }).toEqual({
-        code: 1,
-        output: expect.stringContaining(`webhooks/${webhook} exists`),
-      });
+      // What was changed here stays.
+      expect(await mover.done(other, command)).toMatchObject({ imported_already: true });
+      const { code, output } = await mover.admin(
+        other,
+        `tenants import ${mover.file("whole.tar")} ${mover.secret}`,
+      );
+      expect({ code, output }).toEqual({ code: 1, output: expect.stringContaining("here already") });
     } finally {
       await moved.stop();
     }

@@ -1,16 +1,20 @@
 import { randomBytes } from "node:crypto";
-import { expect, test } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { SecretBox, SecretError } from "../../lib/crypto/secrets.ts";
+import { Moving } from "../../services/identity/tenants/moving.ts";
 import {
   exportRow,
-  isSameRow,
   MOVED,
   readRows,
   toImport,
   unmoved,
 } from "../../services/identity/tenants/portable-rows.ts";
+import { type TenantDoc, TenantModel } from "../../services/identity/tenants/tenants.model.ts";
 import { MODELS } from "../../services/models.ts";
+import { ErasureModel } from "../../services/remember/search/search.model.ts";
 import { type Model, sealedFields, type TenantDocument } from "../../storage/model.ts";
+import { tenantErasure } from "../../storage/search/protocol.ts";
+import { temporaryStore } from "../support/gateway.ts";
 
 const schemaOf = (model: unknown) => (model as Model<TenantDocument>).schema;
 const movedModel = (name: string) => MOVED.find((model) => model.name === name) as (typeof MOVED)[number];
@@ -65,9 +69,6 @@ test("a row travels with its secrets under the export's key, and no other opens 
   const sealed = (stored as unknown as ReturnType<typeof agent>).signing_secrets[0]?.sealed;
   expect([isUnset, there.open(sealed as never, "agents/ag_1/signing")]).toEqual([false, "whsec_x"]);
   expect((stored as unknown as { at: Date }).at).toEqual(new Date(1));
-  expect(isSameRow(movedModel("agents"), stored as TenantDocument, row, boxes)).toBe(true);
-  const changed = { ...stored, name: "changed" } as unknown as TenantDocument;
-  expect(isSameRow(movedModel("agents"), changed, row, boxes)).toBe(false);
   expect(() => toImport(movedModel("agents"), row, { own: there, portable: box() }, new Date())).toThrow(
     SecretError,
   );
@@ -95,6 +96,55 @@ test("rows of another tenant, and what is no row, are refused", () => {
     '{"tenant_id":"tn_1"}',
     '{"_id":{"$ne":1},"tenant_id":"tn_1"}',
     "x",
+    "null",
+    "[]",
   ])
     expect(() => readRows("tn_1", line)).toThrow(/rows:/);
+});
+
+describe("a tenant that was erased here and returns", () => {
+  const at = new Date(1);
+  let files: Awaited<ReturnType<typeof temporaryStore>>;
+  beforeAll(async () => {
+    files = await temporaryStore();
+  });
+  afterAll(() => files.remove());
+
+  test("has its own limits, and no index drops it again", async () => {
+    const { store } = files;
+    const [tenants, notes] = [store.collection(TenantModel), store.collection(ErasureModel)];
+    const quotas: unknown[] = [];
+    const usage = {
+      async setQuota(...quota: unknown[]) {
+        if (quotas.push(quota) === 1) throw new Error("cut off");
+      },
+    };
+    const moving = new Moving({ store, usage, secrets: box() } as never, tenants);
+    await store.ready();
+    const erased = {
+      _id: "tn_1",
+      tenant_id: "tn_1",
+      slug: "tn_1",
+      name: "",
+      status: "erased",
+      export_id: "e",
+    };
+    const counts = { routing_version: 4, requests_per_minute: 5, created_at: at, updated_at: at };
+    await tenants.insert({ ...erased, ...counts } as TenantDoc);
+    for (const id of ["tn_1", "tn_2"]) await notes.insert(tenantErasure(id, at));
+    const limits = { storage_quota_mb: 9, requests_per_minute: null };
+    const tenant = { id: "tn_1", slug: "acme", name: "Acme", ...limits, created_at: at.toISOString() };
+    const importing = () => moving.importTenant({ params: { tenant, export_id: "f" } } as never);
+    await expect(importing()).rejects.toThrow("cut off");
+    expect(await importing()).toEqual({ status: "importing", slug: "acme", done: false });
+    expect(quotas).toEqual([
+      ["tn_1", 9],
+      ["tn_1", 9],
+    ]);
+    const found = await tenants.findOne("tn_1", { _id: "tn_1" });
+    expect(found).toMatchObject({ export_id: "f", routing_version: 5, token_version: 1 });
+    expect(found).not.toHaveProperty("requests_per_minute");
+    const left = await notes.system.find({}, { projection: { _id: 1 } }).toArray();
+    expect(left.map(({ _id }) => _id)).toEqual(["tenant tn_2"]);
+  });
 });

@@ -24,6 +24,9 @@ const REPEATABLE = new Set([
   "deliveries.next",
   "events.publish",
   "handoffs.resume",
+  "tenants.import",
+  "tenants.import_content",
+  "tenants.import_rows",
 ]);
 
 const SENDS: Partial<Record<NonNullable<Contract["consumes"]>, string>> = {

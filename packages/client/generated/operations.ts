@@ -321,9 +321,9 @@ export const OPERATIONS = {
     export: {"method":"POST","path":"/tenants/{tenant_id}/export","by":"operator","repeatable":true,"audited":true},
     exportRows: {"method":"POST","path":"/tenants/{tenant_id}/export/rows","by":"operator","repeatable":true},
     exportContent: {"method":"POST","path":"/tenants/{tenant_id}/export/content","by":"operator","repeatable":true},
-    import: {"method":"POST","path":"/tenants/import","by":"operator","audited":true},
-    importRows: {"method":"POST","path":"/tenants/{tenant_id}/import/rows","by":"operator"},
-    importContent: {"method":"POST","path":"/tenants/{tenant_id}/import/content","by":"operator"},
+    import: {"method":"POST","path":"/tenants/import","by":"operator","repeatable":true,"audited":true},
+    importRows: {"method":"POST","path":"/tenants/{tenant_id}/import/rows","by":"operator","repeatable":true},
+    importContent: {"method":"POST","path":"/tenants/{tenant_id}/import/content","by":"operator","repeatable":true},
   },
   users: {
     create: {"method":"POST","path":"/users","by":"org_admin","scope":"admin","audited":true},

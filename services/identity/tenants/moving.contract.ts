@@ -42,6 +42,14 @@ const Moved = Type.Object(
         examples: [500],
       }),
     ),
+    requests_per_minute: nullable(
+      Type.Integer({
+        minimum: 0,
+        maximum: 1e9,
+        description: "Its own limit of requests, 0 for none; null: the installation's.",
+        examples: [3_000],
+      }),
+    ),
     created_at: Type.String({
       format: "date-time",
       description: "When it was created.",
@@ -99,7 +107,7 @@ export const exportRows = operation({
       next: nullable(Type.String()),
     }),
   },
-  errors: ["not_found"],
+  errors: ["not_found", "conflict"],
 });
 
 export const exportContent = operation({
@@ -126,8 +134,8 @@ export const importTenant = operation({
   route: "POST /tenants/import",
   summary: "Begin or complete an import of a tenant",
   description:
-    "Begins with the tenant in the status `importing`, which nobody can use; with `complete` it becomes active. A tenant " +
-    "that exists keeps its status and gets what it lacks.",
+    "Begins with the tenant in the status `importing`, which nobody can use; with `complete` it becomes active. `done`: it " +
+    "was imported from this export already. A tenant that exists otherwise is refused: erase it first.",
   access: operator,
   body: {
     tenant: Moved,
@@ -141,7 +149,7 @@ export const importTenant = operation({
       Type.Boolean({ description: "Whether everything has been imported.", examples: [false] }),
     ),
   },
-  results: { 200: Type.Object({ status: Type.String(), slug: Type.String() }) },
+  results: { 200: Type.Object({ status: Type.String(), slug: Type.String(), done: Type.Boolean() }) },
   errors: ["conflict"],
 });
 
@@ -150,8 +158,9 @@ export const importRows = operation({
   route: "POST /tenants/{tenant_id}/import/rows",
   summary: "Import a page of a tenant's rows",
   description:
-    "Adds the rows that are missing, with their ids. `same`: rows that exist already. `refused`: rows that exist with " +
-    "other contents, which stay as they are. `unset`: rows whose secrets must be set again.",
+    "Adds the rows that are missing, with their ids, to a tenant in the status `importing`; at most 2000. `same`: rows " +
+    "that were imported already. `refused`: rows whose id or unique field another row has. `unset`: rows whose secrets " +
+    "must be set again.",
   access: operator,
   audit: false,
   maxBody: 33_554_432,
@@ -175,7 +184,7 @@ export const importContent = operation({
   summary: "Import a content or a part of one",
   description:
     "Stores `content`, or the concatenation of earlier `parts`, and returns its `hash`. With `hash` alone: whether it is " +
-    "stored already. Rows that refer to it must follow within an hour.",
+    "stored already. It is kept while the tenant is being imported.",
   access: operator,
   audit: false,
   path,

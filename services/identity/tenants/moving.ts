@@ -1,21 +1,15 @@
-import { listNodes } from "../../../lib/broker/every-node.ts";
 import { Fault, invalidValue, notFound, requireFound } from "../../../lib/contract/faults.ts";
-import { SecretBox, SecretError } from "../../../lib/crypto/secrets.ts";
+import { RESTORE_KEY, SecretBox, SecretError } from "../../../lib/crypto/secrets.ts";
 import { BlobWrite } from "../../../storage/blobs/blobs.ts";
 import { BlobMissing } from "../../../storage/blobs/hash.ts";
 import type { TenantCollection, TenantDocument } from "../../../storage/collection.ts";
+import type { Model } from "../../../storage/model.ts";
+import { ERASURES, tenantErasure } from "../../../storage/search/protocol.ts";
 import { DUPLICATE_KEY, nullIfTaken, refusedRows } from "../../../storage/write-errors.ts";
+import { MODELS } from "../../models.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
 import type * as contract from "./moving.contract.ts";
-import {
-  type Exported,
-  exportRow,
-  isSameRow,
-  MOVED,
-  type MovedModel,
-  readRows,
-  toImport,
-} from "./portable-rows.ts";
+import { exportRow, MOVED, type MovedModel, readRows, toImport } from "./portable-rows.ts";
 import { changeRouting } from "./routing-change.ts";
 import type { TenantDoc } from "./tenants.model.ts";
 import { announce } from "./tenants.ts";
@@ -26,27 +20,33 @@ const PAGE_BYTES = 1_048_576;
 /** Bytes of a part of a content: in base64 less than the limit of a body. */
 const PART_BYTES = 524_288;
 const HELD = { $in: ["active", "suspended"] as ("active" | "suspended")[] };
-const OPEN = { $in: [...HELD.$in, "importing" as const] };
+const ERASURE_NOTES = MODELS.find(({ name }) => name === ERASURES) as unknown as Model<TenantDocument>;
 
 /**
  * Exports and imports tenants, a page of rows or a part of a content at a time (docs/decisions/0065-moving.md). Every
- * request can be repeated: an import adds what is missing and changes nothing.
+ * request can be repeated: an import adds what is missing and changes nothing, until it is complete.
  */
 export class Moving {
   readonly #runtime: Runtime;
   readonly #tenants: TenantCollection<TenantDoc>;
+  readonly #erasures: TenantCollection<TenantDocument>;
   #collections: Promise<Map<string, TenantCollection<TenantDocument>>> | undefined;
 
   constructor(runtime: Runtime, tenants: TenantCollection<TenantDoc>) {
     this.#runtime = runtime;
     this.#tenants = tenants;
+    this.#erasures = runtime.store.collection(ERASURE_NOTES);
   }
 
   async beginExport({ params: { tenant_id } }: CallOf<typeof contract.beginExport>) {
-    const { slug, name, created_at } = await this.#require(tenant_id, HELD);
+    const found = await this.#require(tenant_id, HELD);
+    const { slug, name, requests_per_minute = null, created_at } = found;
     const { quota_mb: storage_quota_mb } = await this.#runtime.usage.of(tenant_id);
     return {
-      tenant: { id: tenant_id, slug, name, storage_quota_mb, created_at: created_at.toISOString() },
+      tenant: {
+        ...{ id: tenant_id, slug, name, storage_quota_mb, requests_per_minute },
+        created_at: created_at.toISOString(),
+      },
       collections: MOVED.map((model) => model.name),
     };
   }
@@ -59,7 +59,14 @@ export class Moving {
       ...{ sort: { _id: 1 }, limit: PAGE, bytes: PAGE_BYTES },
     });
     const boxes = { own: this.#runtime.secrets, portable: boxOf(key) };
-    const exported = found.map((row) => exportRow(model, row, boxes));
+    const exported = found.map((row) => {
+      const closed = () =>
+        new Fault(
+          "conflict",
+          `A secret of ${collection}/${row._id} cannot be decrypted here. ${RESTORE_KEY}`,
+        );
+      return opened(() => exportRow(model, row, boxes), closed);
+    });
     const isLast = !more && found.length < PAGE;
     return {
       rows: exported.join(""),
@@ -83,59 +90,61 @@ export class Moving {
     return { content, next: size > PART_BYTES ? from + PART_BYTES : null };
   }
 
-  /** @throws Fault conflict if the slug is taken, or the tenant is being erased or imported from another file */
+  /** @throws Fault conflict if the slug is taken, or the tenant is here and not from this export */
   async importTenant(ctx: CallOf<typeof contract.importTenant>) {
     const { tenant, export_id, complete } = ctx.params;
-    const there = (await this.#tenants.findOne(tenant.id, { _id: tenant.id })) ?? (await this.#create(ctx));
-    const { status, slug } = there.status === "erased" ? await this.#readmit(ctx, there) : there;
-    if (status !== "importing") {
-      if (status === "active" || status === "suspended") return { status, slug };
+    const found = (await this.#find(tenant.id)) ?? (await this.#create(ctx));
+    const there = found.status === "erased" ? await this.#readmit(ctx, found) : found;
+    const { status, slug } = there;
+    if (status === "erasing" || status === "founding")
       throw new Fault("conflict", `The tenant is ${status} here. Retry when that has ended.`);
-    }
-    if (there.status === status && there.export_id !== export_id)
+    if (there.export_id !== export_id)
       throw new Fault(
         "conflict",
-        `The tenant ${slug} is being imported from another file. Complete that import, or erase the tenant first.`,
+        status === "importing"
+          ? `The tenant ${slug} is being imported from another file. Complete that import, or erase the tenant first.`
+          : `The tenant ${slug} is here already. Erase it first.`,
       );
-    return complete ? this.#open(ctx) : { status, slug };
+    if (status !== "importing") return { status, slug, done: true };
+    await this.#runtime.usage.setQuota(tenant.id, tenant.storage_quota_mb);
+    return complete ? this.#open(ctx) : { status, slug, done: false };
   }
 
-  async importRows(ctx: CallOf<typeof contract.importRows>) {
-    const { tenant_id, collection, key, rows: text } = ctx.params;
-    const { status } = await this.#require(tenant_id, OPEN);
+  async importRows({ params }: CallOf<typeof contract.importRows>) {
+    const { tenant_id, collection, key, rows: text } = params;
+    await this.#require(tenant_id, "importing");
     const { model, rows } = await this.#collection(collection);
     const given = readRows(tenant_id, text);
+    if (given.length > PAGE) throw invalidValue("rows", `rows: at most ${PAGE} (got ${given.length}).`);
     const boxes = { own: this.#runtime.secrets, portable: boxOf(key) };
-    const ids = given.map(({ _id }) => _id);
-    const isNew = status === "importing";
-    const refused: { id: string; reason: string }[] = [];
-    const there = await this.#existing(rows, tenant_id, ids, isNew);
-    // The rows of an unfinished import have no other origin: only background work can have changed them.
-    const differ = (row: Exported) =>
-      !isNew && !isSameRow(model, there.get(row._id) as TenantDocument, row, boxes);
-    for (const row of given.filter(({ _id }) => there.has(_id)))
-      if (differ(row)) refused.push({ id: row._id, reason: "exists with other contents" });
     const now = new Date(this.#runtime.store.now());
-    const fresh = given
-      .filter(({ _id }) => !there.has(_id))
-      .map((row) => opened(() => toImport(model, row, boxes, now)));
+    const converted = given.map((each) => {
+      const closed = () =>
+        invalidValue("key", `key: a secret of ${collection}/${each._id} was encrypted with another one.`);
+      return { id: each._id, ...opened(() => toImport(model, each, boxes, now), closed) };
+    });
+    const there = await this.#existing(
+      rows,
+      tenant_id,
+      converted.map(({ id }) => id),
+    );
+    const fresh = converted.filter(({ id }) => !there.has(id));
     const added = fresh.flatMap(({ row }) => row ?? []);
     const taken = await this.#insert(rows, tenant_id, added);
-    refused.push(...taken.map((id) => ({ id, reason: "has an id or a unique field that another row has" })));
-    if (!isNew && added.length > taken.length) await this.#renewRouting(ctx, tenant_id, {});
     return {
       added: added.length - taken.length,
-      same: there.size - (refused.length - taken.length),
+      // They have no other origin: at most, background work has changed them.
+      same: there.size,
       left_out: fresh.length - added.length,
-      refused,
-      unset: fresh.flatMap(({ row, isUnset }) => (row && isUnset ? `${collection}/${row._id}` : [])),
+      refused: taken.map((id) => ({ id, reason: "has an id or a unique field that another row has" })),
+      unset: converted.flatMap(({ id, row, isUnset }) => (row && isUnset ? `${collection}/${id}` : [])),
     };
   }
 
   async importContent({ params }: CallOf<typeof contract.importContent>) {
     const { tenant_id, content, parts, hash } = params;
     const { blobs } = this.#runtime;
-    await this.#require(tenant_id, OPEN);
+    await this.#require(tenant_id, "importing");
     if (content === undefined && parts === undefined) {
       if (hash === undefined) throw invalidValue("content", "content, parts or hash is required.");
       const found = await blobs.stream(tenant_id, hash).catch(nullIfMissing);
@@ -146,9 +155,8 @@ export class Moving {
     const bytes =
       content === undefined ? this.#joined(tenant_id, parts ?? []) : Buffer.from(content, "base64");
     const ref = await blobs.put(write, bytes);
-    // Not released: its row follows, and a sweep leaves it until then.
+    // Neither it nor its parts are released: sweeps keep all until the import is complete.
     await blobs.end(write);
-    if (parts) await blobs.release(tenant_id, parts);
     return { hash: ref.hash };
   }
 
@@ -156,7 +164,11 @@ export class Moving {
     for (const part of parts) yield* await this.#runtime.blobs.stream(tenant_id, part).catch(missing(part));
   }
 
-  async #require(tenant_id: string, status: typeof HELD | typeof OPEN): Promise<TenantDoc> {
+  #find(_id: string): Promise<TenantDoc | null> {
+    return this.#tenants.findOne(_id, { _id });
+  }
+
+  async #require(tenant_id: string, status: typeof HELD | "importing"): Promise<TenantDoc> {
     return requireFound(
       await this.#tenants.findOne(tenant_id, { _id: tenant_id, status }),
       "tenant",
@@ -182,15 +194,9 @@ export class Moving {
     return opened;
   }
 
-  async #existing(
-    rows: TenantCollection<TenantDocument>,
-    tenant_id: string,
-    ids: string[],
-    onlyIds: boolean,
-  ): Promise<Map<string, TenantDocument>> {
-    const options = { bytes: Number.POSITIVE_INFINITY, ...(onlyIds && { projection: { _id: 1 } }) };
-    const found = await rows.findEach(tenant_id, ids, options);
-    return new Map(found.map((row) => [row._id, row]));
+  async #existing(rows: TenantCollection<TenantDocument>, tenant_id: string, ids: string[]) {
+    const found = await rows.find(tenant_id, { _id: { $in: ids } }, { projection: { _id: 1 } });
+    return new Set(found.map(({ _id }) => _id));
   }
 
   /** Returns the ids of rows that another row excludes. */
@@ -204,90 +210,77 @@ export class Moving {
       if (refused.some(({ code }) => code !== DUPLICATE_KEY)) throw err;
       const ids = refused.map(({ index }) => (added[index] as TenantDocument)._id);
       // Background work may have created the same row meanwhile.
-      const there = await this.#existing(rows, tenant_id, ids, true);
+      const there = await this.#existing(rows, tenant_id, ids);
       return ids.filter((id) => !there.has(id));
     }
   }
 
-  async #create(ctx: CallOf<typeof contract.importTenant>): Promise<TenantDoc> {
-    const { tenant, export_id } = ctx.params;
-    const { id: _id, slug, name, created_at } = tenant;
+  async #create({ params }: CallOf<typeof contract.importTenant>): Promise<TenantDoc> {
+    const { id: _id, slug, name, created_at, requests_per_minute } = params.tenant;
     const row: TenantDoc = {
-      ...{ _id, tenant_id: _id, slug, name, status: "importing", export_id, routing_version: 1 },
-      ...{ created_at: new Date(created_at), updated_at: new Date(this.#runtime.store.now()) },
+      ...{ _id, tenant_id: _id, slug, name, status: "importing", export_id: params.export_id },
+      ...(requests_per_minute !== null && { requests_per_minute }),
+      ...{ routing_version: 1, created_at: new Date(created_at) },
+      updated_at: new Date(this.#runtime.store.now()),
     };
-    if (!(await this.#tenants.insert(row).catch(nullIfTaken))) throw slugTaken(slug);
-    await this.#runtime.usage.setQuota(_id, tenant.storage_quota_mb);
-    return row;
+    // The same request, repeated, may have created it meanwhile.
+    const there = (await this.#tenants.insert(row).catch(nullIfTaken)) ?? (await this.#find(_id));
+    if (there) return there;
+    throw slugTaken(slug);
   }
 
   /** Imports a tenant that was erased here. Its row has counted versions on, so that no old token counts again. */
   async #readmit(
-    ctx: CallOf<typeof contract.importTenant>,
+    { params }: CallOf<typeof contract.importTenant>,
     { _id, erase_due_at }: TenantDoc,
   ): Promise<TenantDoc> {
-    const { tenant, export_id } = ctx.params;
-    const { slug, name, created_at } = tenant;
+    const { slug, name, created_at, requests_per_minute } = params.tenant;
     if (erase_due_at)
       throw new Fault("conflict", "The tenant was erased here just now. Retry in two minutes.");
-    if (listNodes(ctx.broker, "search.readmit_tenant").length)
-      await ctx.call("search.readmit_tenant", { tenant_id: _id });
-    const $set = { slug, name, created_at: new Date(created_at), status: "importing" as const, export_id };
+    // Nodes that were away, and indexes that are built later, would drop what is imported.
+    const note = tenantErasure(_id, new Date());
+    await this.#erasures.delete(note.tenant_id, { _id: note._id });
+    const $set = {
+      ...{ slug, name, created_at: new Date(created_at), status: "importing" as const },
+      ...{ export_id: params.export_id, ...(requests_per_minute !== null && { requests_per_minute }) },
+    };
     const $inc = { routing_version: 1, token_version: 1 };
-    const written = this.#tenants.update(_id, { _id, status: "erased" }, { $set, $inc }).catch(nullIfTaken);
-    const row = await written;
-    if (!row) throw slugTaken(slug);
-    await this.#runtime.usage.setQuota(_id, tenant.storage_quota_mb);
-    return row;
+    const $unset = requests_per_minute === null && { $unset: { requests_per_minute: 1 as const } };
+    const change = { $set, $inc, ...$unset };
+    const row = await this.#tenants.update(_id, { _id, status: "erased" }, change).catch(nullIfTaken);
+    const there = row ?? (await this.#find(_id));
+    if (there && there.status !== "erased") return there;
+    throw slugTaken(slug);
   }
 
   async #open(ctx: CallOf<typeof contract.importTenant>) {
-    const { tenant } = ctx.params;
-    const row = await this.#renewRouting(ctx, tenant.id, {
-      $set: { status: "active" },
-      $unset: { export_id: 1 },
-    });
-    await announce(ctx, tenant.id);
-    return { status: row.status, slug: row.slug };
-  }
-
-  /** Has every routing table read anew: no list of changes leads to it. */
-  #renewRouting(
-    ctx: CallOf<typeof contract.importRows | typeof contract.importTenant>,
-    tenant_id: string,
-    more: Renewal,
-  ) {
-    const $set = { ...more.$set, routing_changes: [], updated_at: new Date(this.#runtime.store.now()) };
-    return changeRouting(ctx, tenant_id, "agent *", async () =>
-      requireFound(
-        await this.#tenants.update(
-          tenant_id,
-          { _id: tenant_id },
-          { ...more, $set, $inc: { routing_version: 1 } },
-        ),
-        "tenant",
-        tenant_id,
-      ),
+    const { tenant, export_id } = ctx.params;
+    const { id: _id } = tenant;
+    // Every routing table is read anew: no list of changes leads to it.
+    const $set = { status: "active" as const, routing_changes: [] };
+    const change = {
+      $set: { ...$set, updated_at: new Date(this.#runtime.store.now()) },
+      $inc: { routing_version: 1 },
+    };
+    const own = { _id, status: "importing" as const, export_id };
+    const { status, slug } = await changeRouting(ctx, _id, "agent *", async () =>
+      requireFound(await this.#tenants.update(_id, own, change), "tenant", _id),
     );
+    await announce(ctx, _id);
+    return { status, slug, done: true };
   }
-}
-
-interface Renewal {
-  $set?: Partial<TenantDoc>;
-  $unset?: { export_id: 1 };
 }
 
 function boxOf(key: string | null | undefined): SecretBox | null {
   return key ? new SecretBox(Buffer.from(key, "base64")) : null;
 }
 
-/** @throws Fault validation_failed if a secret does not open with the key */
-function opened<T>(task: () => T): T {
+/** @throws Fault the given one, which names the row, if a secret does not open */
+function opened<T>(task: () => T, closed: () => Fault): T {
   try {
     return task();
   } catch (err) {
-    if (!(err instanceof SecretError)) throw err;
-    throw invalidValue("key", "key: the secrets were encrypted with another one.");
+    throw err instanceof SecretError ? closed() : err;
   }
 }
 

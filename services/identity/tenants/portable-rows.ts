@@ -1,10 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { isDeepStrictEqual } from "node:util";
 import { decode, encode } from "mongoose-sqlite";
 import { invalidValue } from "../../../lib/contract/faults.ts";
 import type { Sealed, SecretBox } from "../../../lib/crypto/secrets.ts";
 import {
-  type AnyModel,
   type Model,
   type Move,
   type SealedField,
@@ -33,6 +31,8 @@ export const MOVED: readonly MovedModel[] = (MODELS as unknown as readonly Moved
   .filter(({ move }) => "stage" in move)
   .toSorted((a, b) => a.move.stage - b.move.stage);
 
+const SEALED = new Map(MOVED.map((model) => [model, sealedFields(model.schema)]));
+
 /** Returns the collections that do not say how they move. */
 export function unmoved(models: readonly { name: string; move?: Move }[] = MODELS): string[] {
   const says = ({ move = {} }: { move?: object }) => "stage" in move || "none" in move;
@@ -40,7 +40,7 @@ export function unmoved(models: readonly { name: string; move?: Move }[] = MODEL
 }
 
 /** Returns a row as a line of an export. @throws SecretError if the installation's key does not open a secret */
-export function exportRow(model: AnyModel, row: TenantDocument, { own, portable }: Boxes): string {
+export function exportRow(model: MovedModel, row: TenantDocument, { own, portable }: Boxes): string {
   changeSealed(model, row, (text, place) =>
     portable ? portable.seal(own.open(text, place), place) : LEFT_OUT,
   );
@@ -54,14 +54,14 @@ export function readRows(tenant_id: string, text: string): Exported[] {
     .filter(Boolean)
     .map((line) => {
       const row = readRow(line);
-      if (typeof row._id === "string" && row.tenant_id === tenant_id) return row;
+      if (typeof row?._id === "string" && row.tenant_id === tenant_id) return row;
       throw invalidValue("rows", `rows: each needs an _id, and the tenant ${tenant_id}.`);
     });
 }
 
-function readRow(line: string): Exported {
+function readRow(line: string): Exported | null {
   try {
-    return decode(line) as Exported;
+    return decode(line) as Exported | null;
   } catch {
     throw invalidValue("rows", "rows: expected NDJSON of an export.");
   }
@@ -88,36 +88,19 @@ export function toImport(model: MovedModel, given: Exported, { own, portable }: 
   };
 }
 
-/** Whether a row is stored as an export has it. */
-export function isSameRow(
-  model: MovedModel,
-  stored: TenantDocument,
-  given: Exported,
-  { own, portable }: Boxes,
-) {
-  const { stamped, withoutSecrets } = model.move;
-  const row = decode(encode(given)) as Exported;
-  let isUnset = false;
-  changeSealed(model, row, (text, place) => {
-    isUnset ||= text === LEFT_OUT;
-    return text === LEFT_OUT ? text : portableOf(portable, text, place);
-  });
-  const own_row = decode(encode(stored)) as Exported;
-  changeSealed(model, own_row, (text, place) => (isUnset ? LEFT_OUT : own.open(text, place)));
-  const replaced = isUnset && typeof withoutSecrets === "object" ? withoutSecrets : {};
-  const ignored = { ...replaced, ...(stamped && { [stamped]: null }) };
-  return isDeepStrictEqual({ ...row, ...ignored }, { ...own_row, ...ignored });
-}
-
 function portableOf(box: SecretBox | null, text: Sealed, place: string): string {
   if (box) return box.open(text, place);
   throw invalidValue("key", "key: required, because the export has secrets.");
 }
 
 /** Replaces every secret of a row. */
-function changeSealed(model: AnyModel, row: TenantDocument, change: (text: Sealed, place: string) => string) {
+function changeSealed(
+  model: MovedModel,
+  row: TenantDocument,
+  change: (text: Sealed, place: string) => string,
+) {
   // Only some stored answers are secret.
-  for (const { path, place, only } of sealedOf(model))
+  for (const { path, place, only } of SEALED.get(model) as SealedField[])
     if (only === undefined || (only in row && (row as Exported)[only]))
       visit(row, path.split("."), (text) => change(text, place(row._id)));
 }
@@ -130,5 +113,3 @@ function visit(value: unknown, [name, ...rest]: string[], change: (text: Sealed)
   if (rest.length > 0) visit(held, rest, change);
   else if (typeof held === "string") fields[name as string] = change(held as Sealed);
 }
-
-const sealedOf = (model: AnyModel): SealedField[] => sealedFields((model as unknown as MovedModel).schema);

@@ -22,7 +22,7 @@ const schema = tenantSchema({
   updated_at: date(),
   /** When its rows are to be erased (again): set while a node may still write some. */
   erase_due_at: optional(date()),
-  /** While its rows are being imported: the export that they come from. */
+  /** The export that its rows were, or are being, imported from; absent if it was created here. */
   export_id: optional(string()),
 });
 schema.index({ slug: 1 }, { unique: true });

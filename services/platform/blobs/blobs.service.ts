@@ -15,15 +15,25 @@ export const blobsService: ServiceFactory = ({ store, blobs }) => {
   const unused = new UnusedSinceLastSweep((tenant_id, hashes) => blobs.inUse(tenant_id, hashes));
   const sweep = new SharedLoop("sweep", sweepBlobs, HOUR_MS, "blobs: the sweep failed and will be retried");
 
-  async function sweepBlobs({ logger }: ServiceBroker): Promise<boolean> {
+  async function sweepBlobs(broker: ServiceBroker): Promise<boolean> {
     unused.begin();
-    const swept = await blobs.sweep(store.now() - KEPT_MS, unused.stay);
-    if (swept) logger.info({ swept }, "unreferenced blobs were deleted");
+    const swept = await blobs.sweep(store.now() - KEPT_MS, keepImporting(broker, unused.stay));
+    if (swept) broker.logger.info({ swept }, "unreferenced blobs were deleted");
     return false;
   }
 
   return { name: "blobs", mixins: [sweep.mixin] };
 };
+
+/** Keeps everything of tenants that are being imported: their rows follow, however long that takes. */
+export function keepImporting(broker: Pick<ServiceBroker, "call">, stay: InUse): InUse {
+  return async (tenant_id, hashes) => {
+    // Asked first: once the import is complete, all rows are there.
+    const asked = { tenant_ids: [tenant_id] };
+    const [tenant] = await broker.call<{ status: string }[], object>("tenants.get_many", asked);
+    return tenant?.status === "importing" ? hashes : stay(tenant_id, hashes);
+  };
+}
 
 /**
  * Limits a sweep to blobs that were unused at the previous sweep too, so that a blob outlives its row for a while: a

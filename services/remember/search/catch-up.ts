@@ -9,7 +9,7 @@ import {
   searchable,
 } from "../../../storage/search/entry.ts";
 import type { SearchIndex } from "../../../storage/search/local-index.ts";
-import { ERASURES_CURSOR, MOST_AWAY_MS } from "../../../storage/search/protocol.ts";
+import { ERASURES_CURSOR, MOST_AWAY_MS, NO_TENANT } from "../../../storage/search/protocol.ts";
 import { Coverage } from "./coverage.ts";
 import type { EmbeddingStore } from "./embedding-store.ts";
 import { owns, type View } from "./holders.ts";
@@ -27,8 +27,6 @@ const PAGE = 200;
 const TENANTS = 100;
 /** A row may become readable this long after its timestamp. */
 const OVERLAP_MS = 5000;
-/** Owner of notes about erased tenants, which must outlive the tenant. */
-const NO_TENANT = "none";
 
 interface Position {
   changed_at: number;
@@ -283,11 +281,6 @@ export class CatchUp {
     await this.#deps.index.dropTenant(ids[0] as string);
     return 1;
   }
-}
-
-/** Returns the note that a tenant was erased, for nodes that are away. */
-export function tenantErasure(tenant_id: string, at: Date): ErasureDoc {
-  return { _id: `tenant ${tenant_id}`, tenant_id: NO_TENANT, kind: null, ids: [tenant_id], at };
 }
 
 function byTenant(entries: SearchEntriesAnswer["entries"]): Map<string, SearchEntry[]> {

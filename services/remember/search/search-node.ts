@@ -22,9 +22,10 @@ import {
   searchable,
 } from "../../../storage/search/entry.ts";
 import type { SearchIndex } from "../../../storage/search/local-index.ts";
+import { tenantErasure } from "../../../storage/search/protocol.ts";
 import { tallyUse } from "../../../storage/traffic/tally.ts";
 import type { Runtime } from "../../runtime.ts";
-import { CatchUp, DOMAIN_OF, tenantErasure } from "./catch-up.ts";
+import { CatchUp, DOMAIN_OF } from "./catch-up.ts";
 import { CosineScale } from "./cosine-scale.ts";
 import { EmbeddingWork, KINDS, NEAR_DUPLICATE } from "./embedding-loop.ts";
 import { EmbeddingStore } from "./embedding-store.ts";
@@ -191,12 +192,6 @@ export class SearchNode {
   async dropTenant(tenant_id: string): Promise<void> {
     await this.#erasures.insertOnce(tenantErasure(tenant_id, new Date(this.#runtime.store.now())));
     await onEveryNode(this.#broker, "search.drop_tenant_here", { tenant_id });
-  }
-
-  /** Takes back a tenant that was erased: its note would have nodes that were away drop what is imported. */
-  async readmitTenant(tenant_id: string): Promise<void> {
-    const { _id, tenant_id: owner } = tenantErasure(tenant_id, new Date());
-    await this.#erasures.delete(owner, { _id });
   }
 
   async dropTenantHere(tenant_id: string): Promise<void> {

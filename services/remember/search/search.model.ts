@@ -12,6 +12,7 @@ import {
 import { type EntryDoc, type SearchStateDoc, searchStates } from "../../../storage/search/atlas/entries.ts";
 import { ENTRIES } from "../../../storage/search/atlas/pipelines.ts";
 import type { SearchKind } from "../../../storage/search/entry.ts";
+import { ERASURES } from "../../../storage/search/protocol.ts";
 
 /** The vector of an entry's text, durable so that no node computes it again. `_id` is kind and id. */
 export interface EmbeddingDoc extends InferSchemaType<typeof embeddings> {}
@@ -68,7 +69,7 @@ export const EmbeddingModel: Model<EmbeddingDoc> = {
 export const ErasureModel: Model<ErasureDoc> = {
   erasure: { none: "ids of what was erased, until every index has applied it" },
   move: { none: "notes for the installation's indexes" },
-  name: "search_erasures",
+  name: ERASURES,
   schema: erasures,
 };
 

@@ -25,7 +25,6 @@ export const searchService: ServiceFactory = (runtime) => {
         drop: idempotent<SearchDrop>(({ params }) => node.drop(params)),
         find: idempotent<SearchFind>((ctx) => node.find(ctx)),
         drop_tenant: idempotent<OfTenant>(({ params }) => node.dropTenant(params.tenant_id)),
-        readmit_tenant: idempotent<OfTenant>(({ params }) => node.readmitTenant(params.tenant_id)),
         embed_gap: internal<OfTenant & { kind?: SearchDrop["kind"] }>(({ params }) =>
           node.gap(params.tenant_id, params.kind ?? "memory"),
         ),

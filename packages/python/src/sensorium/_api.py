@@ -4642,7 +4642,7 @@ class Tenants(Group[Mode]):
             hash: SHA-256 in hex.
             from_: Its first byte."""
 
-    @operation("POST", "/tenants/import")
+    @operation("POST", "/tenants/import", repeatable=True)
     def import_(
         self,
         *,
@@ -4654,15 +4654,15 @@ class Tenants(Group[Mode]):
     ) -> models.TenantsImportResult:
         """Begin or complete an import of a tenant.
 
-        Begins with the tenant in the status `importing`, which nobody can use; with `complete` it becomes active. A
-        tenant that exists keeps its status and gets what it lacks.
+        Begins with the tenant in the status `importing`, which nobody can use; with `complete` it becomes active.
+        `done`: it was imported from this export already. A tenant that exists otherwise is refused: erase it first.
 
         Args:
             tenant: The tenant, as its export began.
             export_id: Names the export: an import that was begun continues with the same one.
             complete: Whether everything has been imported."""
 
-    @operation("POST", "/tenants/{tenant_id}/import/rows")
+    @operation("POST", "/tenants/{tenant_id}/import/rows", repeatable=True)
     def import_rows(
         self,
         *,
@@ -4675,8 +4675,9 @@ class Tenants(Group[Mode]):
     ) -> models.TenantsImportRowsResult:
         """Import a page of a tenant's rows.
 
-        Adds the rows that are missing, with their ids. `same`: rows that exist already. `refused`: rows that exist
-        with other contents, which stay as they are. `unset`: rows whose secrets must be set again.
+        Adds the rows that are missing, with their ids, to a tenant in the status `importing`; at most 2000. `same`:
+        rows that were imported already. `refused`: rows whose id or unique field another row has. `unset`: rows
+        whose secrets must be set again.
 
         Args:
             tenant_id: Id of the tenant.
@@ -4684,7 +4685,7 @@ class Tenants(Group[Mode]):
             rows: Rows as NDJSON.
             key: 32 bytes in base64 that encrypt the secrets on their way; null: secrets are left out."""
 
-    @operation("POST", "/tenants/{tenant_id}/import/content")
+    @operation("POST", "/tenants/{tenant_id}/import/content", repeatable=True)
     def import_content(
         self,
         *,
@@ -4698,7 +4699,7 @@ class Tenants(Group[Mode]):
         """Import a content or a part of one.
 
         Stores `content`, or the concatenation of earlier `parts`, and returns its `hash`. With `hash` alone: whether
-        it is stored already. Rows that refer to it must follow within an hour.
+        it is stored already. It is kept while the tenant is being imported.
 
         Args:
             tenant_id: Id of the tenant.

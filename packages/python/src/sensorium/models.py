@@ -3062,6 +3062,7 @@ class TenantsExportResultTenant(Model):
     name: str
     """Its name."""
     storage_quota_mb: Union[int, None]
+    requests_per_minute: Union[int, None]
     created_at: str
     """When it was created."""
 
@@ -3080,6 +3081,7 @@ class TenantsImportContentResult(Model):
 class TenantsImportResult(Model):
     status: str
     slug: str
+    done: bool
 
 
 class TenantsImportRowsResult(Model):
