@@ -65,8 +65,8 @@ function help(): string {
 
 ${lines.join("")}
 Commands for users, agents, keys and connectors apply to the tenant --tenant SLUG (default: "default"). Set DATA_DIR (or
-MONGO_URL and SECRET_KEY) as for the server. While the server runs, commands for tenants and rotate need OPERATOR_TOKEN; the
-others need an admin's --email and --password-file. Defaults come from credentials.json in DATA_DIR: the first admin, and the
+MONGO_URL and SECRET_KEY) as for the server. While the server runs, these need an admin's --email
+and --password-file, and all others OPERATOR_TOKEN. Defaults come from credentials.json in DATA_DIR: the first admin, and the
 server's address for --url.
 `;
 }

@@ -40,6 +40,8 @@ export class SharedLoop extends ServiceLoop {
 /**
  * Adds a gauge of something that all nodes share, such as rows. One of the nodes with the service reports it, so that a
  * sum over the nodes counts it once.
+ *
+ * @param owned what that node owns: the same for gauges that one read answers
  */
 export function observeSharedGauge<Label extends string>(
   { broker, name: service }: Service,
@@ -47,6 +49,7 @@ export function observeSharedGauge<Label extends string>(
   help: string,
   label: Label,
   read: () => Promise<Record<string, number>>,
+  owned = name,
 ): void {
-  observeGauge(name, help, label, async () => (isOwner(broker, service, name) ? read() : {}));
+  observeGauge(name, help, label, async () => (isOwner(broker, service, owned) ? read() : {}));
 }

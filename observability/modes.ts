@@ -48,7 +48,7 @@ export class Modes {
     const { maintenance } = this.#state;
     if (!maintenance) return;
     const why = maintenance.reason ? ` (${maintenance.reason})` : "";
-    const message = `The service is in maintenance${why}: it can be read, and deliveries in flight can be settled. Retry writes later.`;
+    const message = `The service is in maintenance${why}: it can be read, and deliveries can be received and settled. Retry writes later.`;
     throw unavailable(message, RETRY_AFTER_SECONDS);
   }
 }

@@ -125,6 +125,23 @@ describe.each(["sqlite", "mongodb"])("traffic on %s", (driver) => {
     expect((await one.read(TENANT, "24h", {})).totals).not.toHaveProperty("requests");
   });
 
+  test("processor time of an idle node is nobody's", async () => {
+    await one.flush();
+    const began = process.cpuUsage();
+    const spent = () => {
+      const { user, system } = process.cpuUsage(began);
+      return (user + system) / 1000;
+    };
+    while (spent() < 300);
+    await one.flush();
+    const idle = spent();
+    noteWork(TENANT, 1);
+    await one.flush();
+    const { cpu_ms = 0 } = (await one.use(1)).get(TENANT) ?? {};
+    expect(cpu_ms).toBeGreaterThan(0);
+    expect(cpu_ms).toBeLessThan(spent() - idle + 100);
+  });
+
   test("minutes go after hours, hours after days", async () => {
     const count = () => tally(of("ag_1", "a"), "created", 1);
     const end = now;

@@ -162,9 +162,8 @@ export class Traffic {
     return new Map([...byAgent].map(([id, own]) => [id, sumCounts(own.map(({ counts }) => counts))]));
   }
 
-  /** Returns what each tenant used in this hour and the ones before, by tenant. For the operator. */
+  /** Returns what each tenant used in this hour and the ones before, by tenant, as of the last flush. For the operator. */
   async use(hours: number): Promise<Map<string, Counts>> {
-    await this.flush();
     const at = { $gt: new Date(this.#store.now() - hours * HOUR_MS) };
     const sums = new Map<string, Counts>();
     const options = { projection: { tenant_id: 1, counts: 1 } } as const;
@@ -209,10 +208,11 @@ export class Traffic {
   /** Takes the tenants' use, and divides the processor time that this process has spent meanwhile by their work. */
   #divideUse(): [string, Counts][] {
     const used = drainUse();
-    const all = [...used.values()].reduce((sum, { work }) => sum + work, 0);
-    if (all === 0) return [...used].map(([tenant_id, { counts }]) => [tenant_id, counts]);
+    // Also without work: whoever works next must not get the time spent until then.
     const { user, system } = process.cpuUsage(this.#cpu);
     this.#cpu = process.cpuUsage();
+    const all = [...used.values()].reduce((sum, { work }) => sum + work, 0);
+    if (all === 0) return [...used].map(([tenant_id, { counts }]) => [tenant_id, counts]);
     const ms = (user + system) / 1000;
     return [...used].map(([tenant_id, { counts, work }]) => [
       tenant_id,

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { NodeReport } from "../../services/platform/nodes/nodes.contract.ts";
+import { nodesService } from "../../services/platform/nodes/nodes.service.ts";
 import { findProblems } from "../../services/platform/nodes/report.ts";
+import type { Runtime } from "../../services/runtime.ts";
 import { api } from "../support/http.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
@@ -82,9 +84,35 @@ describe("the nodes", () => {
   });
 });
 
+test("a node that cannot be asked is one that does not follow", async () => {
+  const nodes = { toArray: () => [{ id: "here-1" }, { id: "lost-1" }] };
+  const actions = {
+    list: () => [{ name: "nodes.follow", endpoints: [{ nodeID: "here-1", available: true }] }],
+  };
+  const broker = { registry: { nodes, actions }, call: async () => true };
+  const store = { collection: () => ({ findOne: async () => null }) };
+  const { installation } = nodesService({ store } as unknown as Runtime).actions as Record<string, never>;
+  const { handler } = installation as unknown as { handler(ctx: object): Promise<object> };
+  expect(await handler({ broker, meta: {} })).toMatchObject({
+    nodes: [
+      { node: "here-1", applied: true },
+      { node: "lost-1", applied: false },
+    ],
+  });
+});
+
 describe("maintenance", () => {
+  test("is not ended by another change at the same time", async () => {
+    await Promise.all([set({ maintenance: true, reason: "one" }), set({ log_level: null })]);
+    expect(ok(await operator.get("/installation")).maintenance).toMatchObject({ reason: "one" });
+    expect(await set({ reason: "two" })).toMatchObject({ maintenance: { reason: "two" } });
+    await Promise.all([set({ maintenance: false }), set({ log_level: null })]);
+    expect(await set({ reason: "none" })).toMatchObject({ maintenance: null });
+  });
+
   test("refuses writes and says why, while reads and settling go on", async () => {
     const { agent, admin, agentId } = world;
+    ok(await admin.patch(`/agents/${agentId}`, { a2a: true }));
     ok(await agent.post(`/agents/${agentId}/interests`, { event_type: "com.example.mode" }));
     ok(await agent.post("/events", event("before")));
     const { deliveries } = ok(await agent.get("/delivery/poll?wait=20"));
@@ -107,7 +135,11 @@ describe("maintenance", () => {
     expect(JSON.stringify(called.body)).toContain("maintenance (moving)");
     ok(await admin.get("/agents"));
     ok(await agent.post("/memories/search", { query: "anything" }));
-    ok(await agent.post("/delivery/ack", { delivery_ids: [deliveries[0].id] }));
+    expect(
+      ok(await agent.post("/delivery/next", { ack: { delivery_ids: [deliveries[0].id] } })),
+    ).toMatchObject({
+      acknowledged: 1,
+    });
     const { email, password } = world.credentials;
     ok(await api(server).post("/auth/login", { email, password, tenant_slug: world.slug }));
     expect(ok(await api(server).get(`${server.root}/readyz`)).checks.maintenance).toBe("writes are refused");
@@ -115,6 +147,39 @@ describe("maintenance", () => {
       expect.objectContaining({ check: "maintenance", severity: "note" }),
     );
     ok(await operator.patch(`/tenants/${world.tenant_id}`, { requests_per_minute: null }));
+  });
+
+  test("refuses what A2A writes, and lets it read", async () => {
+    const { agent, agentId } = world;
+    const call = async (method: string, params: object) => {
+      const headers = { "a2a-version": "1.0" };
+      const request = { jsonrpc: "2.0", id: 1, method, params };
+      const { body } = await agent.post(`${server.root}/a2a/${agentId}`, request, headers);
+      return body.error?.message ?? body.result;
+    };
+    const part = { text: "Count." };
+    const message = { messageId: "m1", role: "ROLE_USER", parts: [part] };
+    for (const [method, params] of [
+      ["SendMessage", { message }],
+      ["SendStreamingMessage", { message }],
+      ["CancelTask", { id: "none" }],
+      ["CreateTaskPushNotificationConfig", { taskId: "none", url: "https://example.com/hook" }],
+      ["DeleteTaskPushNotificationConfig", { taskId: "none", id: "none" }],
+    ] as const)
+      expect([method, await call(method, params)]).toEqual([
+        method,
+        expect.stringContaining("maintenance (moving)"),
+      ]);
+    expect(await call("ListTasks", {})).toMatchObject({ tasks: [] });
+  });
+
+  test("lets clients renew and end their sign-ins", async () => {
+    const send = async (path: string, fields: Record<string, string>) => {
+      const body = new URLSearchParams(fields);
+      return (await fetch(`${server.root}${path}`, { method: "POST", body })).status;
+    };
+    expect(await send("/oauth/token", { grant_type: "refresh_token", refresh_token: "none" })).toBe(400);
+    expect(await send("/oauth/revoke", { token: "none" })).toBe(200);
   });
 
   test("outlives a restart, until it is ended", async () => {

@@ -109,6 +109,27 @@ describe("why an agent gets nothing", () => {
     );
   });
 
+  test("an agent asks about events that it may see, was given or could test an interest on", async () => {
+    const path = `/agents/${id}/reception`;
+    const given = await publish("com.shop.order", { data: { total: 30 } });
+    const old = await publish("com.none");
+    const latest = Array.from({ length: 100 }, (_, n) => ({
+      ...{ specversion: "1.0", id: `latest${n}`, type: "com.none", source: "/shop" },
+    }));
+    const batch = { "content-type": "application/cloudevents-batch+json" };
+    const results = ok(await world.agent.post("/events", latest, batch));
+    const asks = async (event_id: string, by = listener) => {
+      const { status, body } = await by.get(`${path}?event_id=${event_id}`);
+      return status === 200 ? body.reasons[0].reason : body.error.code;
+    };
+    await settle(async () => (await asks(results[99].event_id)) === "no_match");
+    expect(await asks(given)).toBe("pending");
+    expect(await asks(old)).toBe("not_found");
+    expect(await asks(old, world.admin)).toBe("no_match");
+    const { key } = ok(await world.admin.post(`/agents/${id}/keys`, { scopes: ["send"] }));
+    expect(await api(server, key).get(path)).toMatchObject(refusal(403, "insufficient_scope"));
+  });
+
   test("an inactive agent, and who may ask", async () => {
     ok(await world.admin.patch(`/agents/${id}/status`, { status: "inactive" }));
     expect((await reasons())[0]).toBe("inactive");

@@ -58,14 +58,13 @@ describe("the use of tenants", () => {
     );
   });
 
-  test("has its largest tenants in the metrics, and a label for no others", async () => {
+  test("has its largest tenants in the metrics, and a label for none without any", async () => {
     const text = await settle(async () => {
       const lines = String((await api(server).get(`${server.root}/metrics`)).body).split("\n");
       const own = lines.filter((line) => line.startsWith("sensorium_top_tenants_events{"));
       return own.length > 0 && own;
     });
-    expect(text).toHaveLength(3);
-    expect(text).toContain(`sensorium_top_tenants_events{tenant="${noisy.slug}"} 20`);
+    expect(text).toEqual([`sensorium_top_tenants_events{tenant="${noisy.slug}"} 20`]);
   });
 });
 

@@ -16,7 +16,7 @@ const task: TaskJson = {
 test("a caller reads faults, and nothing of other failures, which are logged", async () => {
   const error = jest.fn();
   const failing = (err: Error) =>
-    new CallersTasks({ call: () => Promise.reject(err) }, SIDE, { error } as never).read("t");
+    new CallersTasks({ call: () => Promise.reject(err) }, SIDE, { log: { error } } as never).read("t");
   await expect(failing(notFound("a2a_task", "t"))).rejects.toMatchObject({ type: "not_found" });
   expect(error).not.toHaveBeenCalled();
   const secret = new Error("connect ECONNREFUSED 10.0.0.7:27017");

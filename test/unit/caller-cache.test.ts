@@ -17,6 +17,7 @@ class Auth {
   delay_ms = 0;
   live = new Set(["aaa.bbb.ccc"]);
   down = false;
+  suspended = false;
   scopes = ["send", "receive"];
   asked: string[] = [];
   /** Hashes of the API keys that it was asked for, each with the caller's address. */
@@ -49,6 +50,7 @@ class Auth {
       const { scopes } = this;
       return params.callers.map((caller) => (this.live.has(caller.token_id) ? { ...caller, scopes } : null));
     }
+    if (this.suspended) throw new Fault("authentication_failed", "suspended", { reason: "suspended" });
     if (!this.live.has(params.token ?? KEY)) throw new Fault("authentication_failed", "revoked");
     const { token = KEY } = params;
     return {
@@ -172,6 +174,21 @@ describe("CallerCache", () => {
     await pass(4500);
     await expect(resolve()).rejects.toMatchObject({ type: "authentication_failed" });
     expect(auth.keys).toHaveLength(2);
+  });
+
+  test("a suspended tenant's key is asked for once in 2 s, until something changes", async () => {
+    auth.live.add(KEY);
+    auth.suspended = true;
+    const resolve = async () => cache.resolve(request(`Bearer ${KEY}`), "192.0.2.1");
+    const refused = () => expect(resolve()).rejects.toMatchObject({ data: { reason: "suspended" } });
+    for (let n = 0; n < 10; n++) await refused();
+    expect(auth.keys).toHaveLength(1);
+    await pass(2000);
+    await refused();
+    expect(auth.keys).toHaveLength(2);
+    auth.suspended = false;
+    cache.forget({ tenant_id: "tn_1" });
+    await expect(resolve()).resolves.toMatchObject({ agent_id: "ag_1" });
   });
 
   test("while the record is silent, nobody is trusted longer than 5 s: 503, and back as soon as it answers", async () => {

@@ -23,7 +23,8 @@ const checkPath = compileCheck(Type.Object(contract.getA2aCard.path ?? {}));
  * Agents that can be called over the Agent2Agent protocol: a card and a JSON-RPC address each. Stateless, and on every
  * node with a gateway, like MCP; tasks are rows (services/work/a2a), so that any node can answer and follow them.
  */
-export const a2aService: ServiceFactory = ({ config, log }) => {
+export const a2aService: ServiceFactory = (runtime) => {
+  const { config, log } = runtime;
   let broker: ServiceBroker;
   let feeds: Feeds | undefined;
 
@@ -46,9 +47,9 @@ export const a2aService: ServiceFactory = ({ config, log }) => {
     const card = await cardFor(agent_id);
     const [{ answer }, { Feeds }] = await Promise.all([import("./json-rpc.ts"), import("./follow.ts")]);
     // Not by the request that follows a task first: another one may outlive it.
-    feeds ??= new Feeds((of) => new CallersTasks(broker, of, log));
+    feeds ??= new Feeds((of) => new CallersTasks(broker, of, runtime));
     const side = { tenant_id, agent_id, caller_id: callerId(caller) };
-    const tasks = new CallersTasks(ctx, side, log);
+    const tasks = new CallersTasks(ctx, side, runtime);
     const ended = endingOf(exchange, link);
     const version = req.headers["a2a-version"] as string | undefined;
     const waiting = { ended, recheck: link.recheck };

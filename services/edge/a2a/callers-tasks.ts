@@ -3,21 +3,26 @@ import type { Runtime } from "../../runtime.ts";
 import type { TaskPage, TaskQuery } from "../../work/a2a/list.ts";
 import type { MessageJson, PushConfigJson, Side, Versioned } from "../../work/a2a/task.ts";
 import type { RootCall } from "../gateway/http-exchange.ts";
+import { requireSpace, requireWrites } from "../gateway/limits/storage-limits.ts";
+import { sendA2a } from "./a2a.contract.ts";
+
+/** The gateway cannot know which requests of a stream write. */
+const WRITE = { ...sendA2a, stream: false };
 
 /** The tasks that the caller of a request gave to one agent. Its methods throw only what callers may read. */
 export class CallersTasks {
   readonly #ctx: Pick<RootCall, "call">;
   readonly #side: Side;
-  readonly #log: Pick<Runtime["log"], "error">;
+  readonly #runtime: Pick<Runtime, "log" | "disk" | "modes">;
 
-  constructor(ctx: Pick<RootCall, "call">, side: Side, log: Pick<Runtime["log"], "error">) {
+  constructor(ctx: Pick<RootCall, "call">, side: Side, runtime: Pick<Runtime, "log" | "disk" | "modes">) {
     this.#ctx = ctx;
     this.#side = side;
-    this.#log = log;
+    this.#runtime = runtime;
   }
 
   send(message: MessageJson, push?: Omit<PushConfigJson, "taskId">): Promise<Versioned> {
-    return this.#call("send", { message, push });
+    return this.#write("send", { message, push });
   }
 
   read(task_id: string): Promise<Versioned> {
@@ -30,7 +35,7 @@ export class CallersTasks {
   }
 
   cancel(task_id: string): Promise<Versioned> {
-    return this.#call("cancel", { task_id });
+    return this.#write("cancel", { task_id });
   }
 
   list(query: Omit<TaskQuery, keyof Side>): Promise<TaskPage> {
@@ -38,7 +43,7 @@ export class CallersTasks {
   }
 
   createPush(config: PushConfigJson): Promise<PushConfigJson> {
-    return this.#call("create_push", { config });
+    return this.#write("create_push", { config });
   }
 
   getPush(task_id: string, config_id: string): Promise<PushConfigJson> {
@@ -50,7 +55,13 @@ export class CallersTasks {
   }
 
   deletePush(task_id: string, config_id: string): Promise<void> {
-    return this.#call("delete_push", { task_id, config_id });
+    return this.#write("delete_push", { task_id, config_id }, "DELETE");
+  }
+
+  async #write<T>(name: string, params: object, method: "POST" | "DELETE" = "POST"): Promise<T> {
+    requireSpace({ ...WRITE, method }, this.#runtime.disk);
+    requireWrites(WRITE, this.#runtime.modes);
+    return this.#call(name, params);
   }
 
   async #call<T>(name: string, params: object): Promise<T> {
@@ -59,7 +70,7 @@ export class CallersTasks {
     } catch (err) {
       if (isFault(err)) throw err;
       // The library would send its message to the caller.
-      this.#log.error({ err }, "an A2A request failed");
+      this.#runtime.log.error({ err }, "an A2A request failed");
       throw new Error("The service failed unexpectedly. Repeat the request.");
     }
   }

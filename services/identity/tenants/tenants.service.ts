@@ -91,7 +91,7 @@ function routingActions(versions: RoutingVersions): Record<string, ActionSchema>
 }
 
 const MOST_SHOWN = 10;
-const SHOWN_MS = 15_000;
+const SHOWN_MS = 60_000;
 
 /** The tenants that use most, by slug: ten for each kind, so that the number of labels is bounded. */
 function observeUsage(service: Service, tenants: Tenants): void {
@@ -99,9 +99,11 @@ function observeUsage(service: Service, tenants: Tenants): void {
   const usage = () => {
     if (!read) {
       read = tenants.usageOf(2);
-      setTimeout(() => {
+      const forget = () => {
         read = undefined;
-      }, SHOWN_MS).unref();
+      };
+      read.catch(forget);
+      setTimeout(forget, SHOWN_MS).unref();
     }
     return read;
   };
@@ -112,9 +114,10 @@ function observeUsage(service: Service, tenants: Tenants): void {
       `${kind} of the ten tenants with most, ${kind === "stored_bytes" ? "now" : "in this hour and the one before"}`,
       "tenant",
       async () => {
-        const used = (await usage()).toSorted((a, b) => b[kind] - a[kind]);
+        const used = (await usage()).filter((each) => each[kind] > 0).sort((a, b) => b[kind] - a[kind]);
         return Object.fromEntries(used.slice(0, MOST_SHOWN).map((each) => [each.slug, each[kind]]));
       },
+      "top_tenants",
     );
 }
 

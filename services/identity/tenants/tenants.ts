@@ -65,10 +65,12 @@ export class Tenants {
   async usage({
     params: { hours = 24, sort = "cpu_ms", offset = 0, limit = 50 },
   }: CallOf<typeof contract.readUsage>) {
+    await this.#runtime.traffic.flush();
     const all = (await this.usageOf(hours)).sort((a, b) => b[sort] - a[sort] || (a.slug < b.slug ? -1 : 1));
     return { tenants: all.slice(offset, offset + limit), total: all.length };
   }
 
+  /** The same without this node's latest counts, in no order. */
   async usageOf(hours: number) {
     const { usage, traffic } = this.#runtime;
     const projection = { slug: 1, name: 1, status: 1 };

@@ -103,7 +103,11 @@ const Installation = Type.Object(
     nodes: Type.Array(
       Type.Object({
         node: Type.String(),
-        applied: Type.Boolean({ description: "False: the node did not answer, and follows within 30 s." }),
+        applied: Type.Boolean({
+          description:
+            "False: the node did not answer, and follows within 30 s; or it is lost or stopped, or of a version that does " +
+            "not follow. A node that is gone is listed for 10 minutes.",
+        }),
       }),
     ),
   },
@@ -124,8 +128,9 @@ export const updateInstallation = operation({
   summary: "Begin or end maintenance, or set the log level, on all nodes",
   description:
     "Takes effect before the answer, without a restart, and outlives restarts. During maintenance everything can be read; " +
-    "writes get `503 service_unavailable`, except those of the operator, signing in, and what settles deliveries in " +
-    "flight. Connectors leave messages at their brokers, schedules wait. Events accepted before are still delivered.",
+    "writes get `503 service_unavailable`, except those of the operator, signing in and its renewal, and what receives or " +
+    "settles deliveries. New connections of devices and clients wait. Connectors leave messages at their brokers, " +
+    "schedules wait. Events accepted before are still delivered.",
   access: operator,
   body: {
     maintenance: Type.Optional(

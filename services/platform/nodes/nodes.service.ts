@@ -44,8 +44,10 @@ export const nodesService: ServiceFactory = (runtime) => {
   }
 
   async function present(broker: ServiceBroker) {
-    const [state, nodes] = await Promise.all([read(), ask<true>(broker, "nodes.follow")]);
-    return { ...state, nodes: nodes.map(({ node, answer }) => ({ node, applied: answer !== null })) };
+    const [state, asked] = await Promise.all([read(), ask<true>(broker, "nodes.follow")]);
+    const nodes = asked.map(({ node, answer }) => ({ node, applied: answer !== null }));
+    const others = othersThan(broker, asked).map((node) => ({ node, applied: false }));
+    return { ...state, nodes: [...nodes, ...others] };
   }
 
   async function update(ctx: CallOf<typeof contract.updateInstallation>) {
@@ -56,14 +58,22 @@ export const nodesService: ServiceFactory = (runtime) => {
       reason: reason === undefined ? (before?.reason ?? null) : reason,
       since: before?.since ?? now.toISOString(),
     };
-    const isOn = maintenance ?? before !== null;
-    const $set = {
-      updated_at: now,
-      maintenance: isOn ? begun : null,
+    // Only what is given: it must not undo another change that is made meanwhile.
+    const given = {
+      ...(maintenance !== undefined && { maintenance: maintenance ? begun : null }),
       ...(log_level !== undefined && { log_level }),
     };
-    const $setOnInsert = log_level === undefined ? { log_level: null } : {};
-    await rows.upsert([{ filter: ROW, update: { $set, ...(log_level === undefined && { $setOnInsert }) } }]);
+    const $setOnInsert = {
+      ...(maintenance === undefined && { maintenance: null }),
+      ...(log_level === undefined && { log_level: null }),
+    };
+    const isWhole = Object.keys($setOnInsert).length === 0;
+    const $set = { ...given, updated_at: now };
+    await rows.upsert([{ filter: ROW, update: isWhole ? { $set } : { $set, $setOnInsert } }]);
+    if (reason !== undefined && maintenance === undefined) {
+      const on = { _id: ROW._id, "maintenance.since": { $exists: true } };
+      await rows.updateMany(ROW.tenant_id, on, { $set: { "maintenance.reason": reason } });
+    }
     return present(ctx.broker);
   }
 
@@ -79,9 +89,7 @@ export const nodesService: ServiceFactory = (runtime) => {
     const nodes = answers.flatMap(({ answer }) => answer ?? []);
     const silent = answers.filter(({ answer }) => answer === null).map(({ node }) => node);
     const [fan_out_seconds, delivery_seconds] = ages as [number | null, number | null];
-    const known = new Set(answers.map(({ node }) => node));
-    const all = (broker.registry.nodes.toArray() as { id: string; available: boolean }[]).map(({ id }) => id);
-    const others = all.filter((id) => !known.has(id));
+    const others = othersThan(broker, answers);
     const found = { nodes, silent, others, ages: { fan_out_seconds, delivery_seconds } };
     const problems = findProblems(found, store.now());
     return { ok: !problems.some(({ severity }) => severity === "wrong"), problems, ages: found.ages, nodes };
@@ -105,3 +113,10 @@ export const nodesService: ServiceFactory = (runtime) => {
     started: async () => void (await follow()),
   };
 };
+
+/** Returns the registry's nodes that could not be asked: lost or stopped ones, and those of a version without the action. */
+function othersThan(broker: ServiceBroker, asked: { node: string }[]): string[] {
+  const known = new Set(asked.map(({ node }) => node));
+  const all = (broker.registry.nodes.toArray() as { id: string }[]).map(({ id }) => id);
+  return all.filter((id) => !known.has(id));
+}

@@ -100,10 +100,16 @@ export const explainReception = operation({
     "Tries each interest of the agent and each feed of its channels, 200 at most of either, on one event, and shows the " +
     "event's delivery, the state of the agent's deliveries and its limits. For the agent itself, the person who owns it, " +
     "and admins. Changes nothing.",
-  access: { by: "any" },
+  access: { by: "any", scope: "receive" },
   path,
   query: {
-    event_id: Type.Optional(Id("evt", "Default: the latest event that is not the service's own.")),
+    event_id: Type.Optional(
+      Id(
+        "evt",
+        "Default: the latest event that is not the service's own. Callers who are not admins can name one that they may " +
+          "see or the agent was given, or that `POST /agents/{agent_id}/interests:test` tests.",
+      ),
+    ),
   },
   results: {
     200: Type.Object(

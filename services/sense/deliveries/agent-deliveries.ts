@@ -2,7 +2,7 @@ import type { ServiceBroker } from "moleculer";
 import type { Config } from "../../../config.ts";
 import { type Call, isAdmin } from "../../../lib/access/caller.ts";
 import { afterPlace, fromCursor, pageOf } from "../../../lib/contract/cursor.ts";
-import { Fault, notFound } from "../../../lib/contract/faults.ts";
+import { Fault, isFault, notFound } from "../../../lib/contract/faults.ts";
 import { account } from "../../../middlewares/audit.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
@@ -10,7 +10,7 @@ import type { Where } from "../../../storage/query.ts";
 import type { DeliveryHealth } from "../../identity/agents/delivery-health.contract.ts";
 import { requireAgent } from "../../identity/agents/find-agent.ts";
 import type { CallOf } from "../../runtime.ts";
-import type { Explanation } from "../interests/explain.ts";
+import type { Asked, Explanation } from "../interests/explain.ts";
 import {
   type DeliveryStatus,
   type drain,
@@ -73,7 +73,8 @@ export class AgentDeliveries {
     const { agent_id, event_id } = ctx.params;
     const agent = await requireOwnAgent(ctx, agent_id, { itself: true });
     const { tenant_id } = agent;
-    const asked = { tenant_id, agent_id, ...(event_id !== undefined && { event_id }) };
+    const isTested = event_id !== undefined && !(await this.#maySee(ctx, agent_id, event_id));
+    const asked: Asked = { tenant_id, agent_id, isTested, ...(event_id !== undefined && { event_id }) };
     const [explanation, states] = await Promise.all([
       broker.call<Explanation, unknown>("interests.explain", asked),
       health.of(tenant_id, [agent]),
@@ -101,6 +102,21 @@ export class AgentDeliveries {
         requests_per_minute: config.RATE_LIMIT_PER_MINUTE || null,
       },
     };
+  }
+
+  /** Whether the caller may see an event: by itself, or because this agent, which it looks after, was given it. */
+  async #maySee(ctx: Call, agent_id: string, event_id: string): Promise<boolean> {
+    const { caller } = ctx.meta;
+    if (isAdmin(caller)) return true;
+    const { deliveries } = this.#deps;
+    if (await deliveries.exists(caller.tenant_id, { _id: deliveryId(event_id, agent_id) })) return true;
+    return ctx.call("events.get", { event_id }).then(
+      () => true,
+      (err) => {
+        if (isFault(err) && err.type === "not_found") return false;
+        throw err;
+      },
+    );
   }
 
   /** Discards the ready and waiting deliveries from before a time. Rows remain, so that no replay delivers them again. */

@@ -20,6 +20,12 @@ export interface LatestParams {
   include_service: boolean;
 }
 
+/** Limit of the latest events that an interest is tested on. */
+export const TEST_EVENTS = 100;
+
+/** Whether a type or glob is of the service's own events. */
+export const isOfService = (type: string) => /^(service|memory)\./.test(type);
+
 interface Verdict {
   reason: (typeof VERDICTS)[number];
   error?: string;

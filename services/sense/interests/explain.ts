@@ -5,7 +5,7 @@ import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { notFound } from "../../../lib/contract/faults.ts";
 import { parseEnvelope } from "../../../lib/filter/filter.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
-import { type LatestParams, type Sample, tryInterest } from "./dry-run.ts";
+import { isOfService, type LatestParams, type Sample, TEST_EVENTS, tryInterest } from "./dry-run.ts";
 import type { InterestDoc } from "./interests.model.ts";
 import { toSubscription } from "./interests.model.ts";
 import type { Routing } from "./routing.ts";
@@ -14,6 +14,14 @@ import type { Subscription } from "./subscription.ts";
 export interface OfAgent {
   tenant_id: string;
   agent_id: string;
+}
+
+/** What is to be explained. */
+export interface Asked extends OfAgent {
+  /** Default: the tenant's latest. */
+  event_id?: string;
+  /** Whether the event must be one that an interest could be tested on. */
+  isTested?: boolean;
 }
 
 /** A subscription of an agent, and what it says to an event. */
@@ -50,14 +58,15 @@ export interface Explanation {
 /** Limit of an agent's interests, and of its channels' feeds, that are tried. */
 const MOST = 200;
 
-/** Tries an agent's interests and feeds on an event, by default the tenant's latest. @throws Fault not_found */
+/** Tries an agent's interests and feeds on an event. @throws Fault not_found */
 export async function explainReception(
   { interests, routing }: { interests: TenantCollection<InterestDoc>; routing: Routing },
   ctx: Call,
-  { tenant_id, agent_id, event_id }: OfAgent & { event_id?: string },
+  asked: Asked,
 ): Promise<Explanation> {
+  const { tenant_id, agent_id } = asked;
   const options = { sort: { created_at: 1 }, limit: MOST + 1 } as const;
-  const sample = await sampleOf(ctx, tenant_id, event_id);
+  const sample = await sampleOf(ctx, asked);
   const of = { tenant_id, event_id: sample?.event_id };
   const [event_state, agent, rows, feeds] = await Promise.all([
     sample && ctx.call<string | null, unknown>("events.state_of", of),
@@ -103,14 +112,16 @@ export async function explainReception(
   };
 }
 
-async function sampleOf(ctx: Call, tenant_id: string, event_id: string | undefined): Promise<Sample | null> {
-  if (event_id === undefined) {
-    const latest = { tenant_id, limit: 1, include_service: false };
-    const [sample = null] = await ctx.call<Sample[], LatestParams>("events.latest", latest);
-    return sample;
-  }
+async function sampleOf(ctx: Call, { tenant_id, event_id, isTested }: Asked): Promise<Sample | null> {
+  const latest = (limit: number, include_service: boolean) =>
+    ctx.call<Sample[], LatestParams>("events.latest", { tenant_id, limit, include_service });
+  if (event_id === undefined) return (await latest(1, false))[0] ?? null;
   const [sample] = await ctx.call<Sample[], unknown>("events.load", { tenant_id, event_ids: [event_id] });
   if (!sample) throw notFound("event", event_id);
+  if (!isTested) return sample;
+  const { type } = parseEnvelope<CloudEvent>(sample.envelope);
+  const tested = await latest(TEST_EVENTS, isOfService(type));
+  if (!tested.some((each) => each.event_id === event_id)) throw notFound("event", event_id);
   return sample;
 }
 

@@ -5,7 +5,7 @@ import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { Slices } from "../../../lib/queue/slices.ts";
 import type { RoutingRaised, RoutingUncounted } from "../../identity/tenants/routing-change.ts";
 import { action, event, idempotent, type Runtime } from "../../runtime.ts";
-import { explainReception, findLacking, type OfAgent } from "./explain.ts";
+import { type Asked, explainReception, findLacking } from "./explain.ts";
 import * as contract from "./interests.contract.ts";
 import { InterestModel } from "./interests.model.ts";
 import { Interests } from "./interests.ts";
@@ -43,7 +43,7 @@ export function interestsService({ store, config }: Runtime): ServiceSchema {
         limits.requireForTenant(params.tenant_id),
       ),
       /** Explains which subscriptions of an agent match an event. */
-      explain: idempotent<OfAgent & { event_id?: string }>((ctx) =>
+      explain: idempotent<Asked>((ctx) =>
         explainReception({ interests: collection, routing }, ctx, ctx.params),
       ),
       /** Returns why some agents are likely to receive nothing, by agent. */

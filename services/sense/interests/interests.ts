@@ -7,7 +7,7 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { isDuplicateKey } from "../../../storage/write-errors.ts";
 import { changeRouting } from "../../identity/tenants/routing-change.ts";
-import { type LatestParams, type Sample, tryInterest } from "./dry-run.ts";
+import { isOfService, type LatestParams, type Sample, TEST_EVENTS, tryInterest } from "./dry-run.ts";
 import type * as contract from "./interests.contract.ts";
 import { conflictKey, type InterestDoc } from "./interests.model.ts";
 import type { InterestLimits } from "./limits.ts";
@@ -25,7 +25,6 @@ interface InterestsDeps {
   };
 }
 
-const TEST_EVENTS = 100;
 const DEFAULT_PRIORITY = 5;
 const CHANGEABLE = ["event_type", "filter_expression", "priority", "enrichment_depth"] as const;
 
@@ -138,7 +137,7 @@ export class Interests {
     check(ctx.params);
     const { event_type } = ctx.params;
     const filter_expression = givenFilter(ctx.params.filter_expression);
-    const { include_service = /^(service|memory)\./.test(event_type) } = ctx.params;
+    const { include_service = isOfService(event_type) } = ctx.params;
     const latest = { tenant_id: ctx.meta.caller.tenant_id, limit: TEST_EVENTS, include_service };
     const samples = await ctx.call<Sample[], LatestParams>("events.latest", latest);
     return tryInterest(event_type, filter_expression, samples);

@@ -3,6 +3,7 @@ import type { ServiceBroker } from "moleculer";
 import { API_KEY_PATTERN, hashApiKey } from "../../../../lib/access/api-key.ts";
 import type { Caller } from "../../../../lib/access/caller.ts";
 import { Fault, isFault, unavailable } from "../../../../lib/contract/faults.ts";
+import { LruMap } from "../../../../lib/lru-map.ts";
 import type { AuthChange } from "../../../identity/tenants/auth-change.ts";
 import type { Refuse } from "../http-exchange.ts";
 import { authorizationOf } from "./browser.ts";
@@ -13,6 +14,9 @@ const TRUSTED_MS = 4500;
 const CALL_TIMEOUT_MS = 3000;
 const CHUNK = 1000;
 const CAPACITY = 50_000;
+/** How long the refusal of a suspended tenant's caller is repeated without asking: it does not count as a wrong key. */
+const REFUSED_MS = 2000;
+const MOST_REFUSED = 1000;
 
 /** A verified caller. */
 interface Entry {
@@ -35,6 +39,8 @@ export class CallerCache {
   readonly #publicUrl: string | null;
   /** By Authorization, in the order of their last use. What is not valid is never kept. */
   readonly #entries = new Map<string, Entry>();
+  /** Refusals of valid callers of suspended tenants, by Authorization. */
+  readonly #suspended = new LruMap<string, { fault: Fault; until: number }>(MOST_REFUSED);
   readonly #pending = new Map<string, Promise<Caller>>();
   #timer: NodeJS.Timeout | undefined;
   #checking: Promise<void> | undefined;
@@ -93,6 +99,7 @@ export class CallerCache {
 
   /** Has the callers affected by a change checked again, so that it takes effect here at once. */
   forget(change: AuthChange): void {
+    this.#suspended.clear();
     const concerned = Object.entries(change) as [keyof Caller, string][];
     let isOpen = false;
     for (const [authorization, entry] of this.#entries) {
@@ -119,6 +126,8 @@ export class CallerCache {
   }
 
   #verify(authorization: string, ip: string | undefined): Promise<Caller> {
+    const refusal = this.#suspended.get(authorization);
+    if (refusal && refusal.until > performance.now()) return Promise.reject(refusal.fault);
     const pending = this.#pending.get(authorization);
     if (pending) return pending;
     const verified = this.#ask(authorization, credentialOf(authorization), ip).finally(() =>
@@ -140,6 +149,8 @@ export class CallerCache {
     } catch (err) {
       if (!isFault(err) || err.type === "service_unavailable") throw this.#report(err);
       this.#drop(authorization, this.#entries.get(authorization), err);
+      if (err.data?.reason === "suspended")
+        this.#suspended.set(authorization, { fault: err, until: performance.now() + REFUSED_MS });
       throw err;
     }
   }

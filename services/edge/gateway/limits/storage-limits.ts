@@ -6,6 +6,8 @@ import type { StorageUsage } from "../../../../storage/usage/usage.ts";
 import type { HttpExchange } from "../http-exchange.ts";
 
 const RETRY_AFTER_SECONDS = 30;
+/** Signing in, renewing that and ending it. */
+const SIGN_IN = /^(auth\.|oauth\.(token|revoke)$)/;
 
 /**
  * Refuses writes while the disk is nearly full: half a write is worse than none. Deletes and signing in, which deleting
@@ -16,7 +18,7 @@ const RETRY_AFTER_SECONDS = 30;
 export function requireSpace(op: Operation, disk: Pick<DiskWatch, "refusesWrites">): void {
   const { method, action, stream, reads } = op;
   if (!disk.refusesWrites || stream || reads) return;
-  if (method === "GET" || method === "DELETE" || action.startsWith("auth.")) return;
+  if (method === "GET" || method === "DELETE" || SIGN_IN.test(action)) return;
   throw unavailable(
     "The disk is nearly full. Writes are refused until the operator frees space.",
     RETRY_AFTER_SECONDS,
@@ -24,15 +26,15 @@ export function requireSpace(op: Operation, disk: Pick<DiskWatch, "refusesWrites
 }
 
 /**
- * Refuses writes during maintenance, except the operator's, signing in, which reading needs, and what settles or keeps
- * the deliveries in flight.
+ * Refuses writes during maintenance, except the operator's, signing in, which reading needs, and what settles, keeps or
+ * receives deliveries.
  *
  * @throws Fault service_unavailable
  */
 export function requireWrites(op: Operation, modes: Pick<Modes, "requireWrites">): void {
-  const { method, action, stream, reads, reserved, access } = op;
-  if (stream || reads || reserved || method === "GET" || access.by === "operator") return;
-  if (!action.startsWith("auth.")) modes.requireWrites();
+  const { method, action, stream, reads, reserved, takes, access } = op;
+  if (stream || reads || reserved || takes || method === "GET" || access.by === "operator") return;
+  if (!SIGN_IN.test(action)) modes.requireWrites();
 }
 
 /**
