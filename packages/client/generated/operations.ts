@@ -78,7 +78,7 @@ export const OPERATIONS = {
     stream: {"method":"GET","path":"/delivery/stream","by":"agent","scope":"receive","stream":true},
     stats: {"method":"GET","path":"/delivery/stats","scope":"receive","people":"org_admin"},
     list: {"method":"GET","path":"/agents/{agent_id}/deliveries","pages":{"items":"deliveries","by":"cursor"}},
-    explain: {"method":"GET","path":"/agents/{agent_id}/reception"},
+    explain: {"method":"GET","path":"/agents/{agent_id}/reception","scope":"receive"},
     drain: {"method":"POST","path":"/agents/{agent_id}/deliveries:drain","audited":true},
     deadLetters: {"method":"GET","path":"/delivery/dlq","scope":"receive","people":"org_admin","pages":{"items":"items","by":"cursor"}},
     deadLetterGroups: {"method":"GET","path":"/delivery/dlq/groups","scope":"receive","people":"org_admin"},

@@ -1083,11 +1083,13 @@ class Deliveries(Group[Mode]):
 
         Tries each interest of the agent and each feed of its channels, 200 at most of either, on one event, and
         shows the event's delivery, the state of the agent's deliveries and its limits. For the agent itself, the
-        person who owns it, and admins. Changes nothing.
+        person who owns it, and admins. Changes nothing. Needs the scope `receive`.
 
         Args:
             agent_id: Id of the agent.
-            event_id: Default: the latest event that is not the service's own."""
+            event_id: Default: the latest event that is not the service's own. Callers who are not admins can
+                name one that they may see or the agent was given, or that `POST /agents/{agent_id}/interests:test`
+                tests."""
 
     @operation("POST", "/agents/{agent_id}/deliveries:drain")
     def drain(
@@ -3009,9 +3011,9 @@ class Nodes(Group[Mode]):
         """Begin or end maintenance, or set the log level, on all nodes.
 
         Takes effect before the answer, without a restart, and outlives restarts. During maintenance everything can
-        be read; writes get `503 service_unavailable`, except those of the operator, signing in, and what settles
-        deliveries in flight. Connectors leave messages at their brokers, schedules wait. Events accepted before are
-        still delivered.
+        be read; writes get `503 service_unavailable`, except those of the operator, signing in and its renewal, and
+        what receives or settles deliveries. New connections of devices and clients wait. Connectors leave messages
+        at their brokers, schedules wait. Events accepted before are still delivered.
 
         Args:
             maintenance: Whether writes are refused.

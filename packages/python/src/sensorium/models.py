@@ -1380,7 +1380,8 @@ class InstallationMaintenance(Model):
 class InstallationNodesItem(Model):
     node: str
     applied: bool
-    """False: the node did not answer, and follows within 30 s."""
+    """False: the node did not answer, and follows within 30 s; or it is lost or stopped, or of a version that does
+    not follow. A node that is gone is listed for 10 minutes."""
 
 
 class Interest(Model):
