@@ -33,6 +33,7 @@ const SPECIAL: Record<string, Partial<Line>> = {
   "run create": { words: ["x", "--template", "y"] },
   "run skip": { words: ["x", "y", "--reason", "z"] },
   "run reopen": { words: ["x", "y", "--reason", "z"] },
+  "run close": { words: ["x", "--outcome", "achieved"] },
   "schedule create": { words: ["com.example.tried", "--in", "1h"] },
   "schedule next": { words: ["--cron", "@daily"] },
   "dlq replay": { words: ["dlv_x"] },

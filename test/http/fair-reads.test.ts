@@ -5,7 +5,7 @@ import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
 
-const BATCHES = 10;
+const BATCHES = 5;
 const BATCH = 500;
 const READS = 60;
 /** Reads of one caller in progress and waiting. */

@@ -239,7 +239,9 @@ describe("with a provider", () => {
   test("the cookie cannot be read, lives for minutes, and goes to this origin alone", async () => {
     const begun = await outside.post("/auth/oidc");
     const [set] = begun.headers.getSetCookie() as [string];
-    expect(set).toMatch(/^sensorium_oidc=v1\.[\w-]+; Path=\/; Expires=[^;]+; HttpOnly; SameSite=Strict$/);
+    expect(set).toMatch(
+      /^sensorium_oidc=v1\.[\w-]+\.[0-9a-f]{12}; Path=\/; Expires=[^;]+; HttpOnly; SameSite=Strict$/,
+    );
     const life = Date.parse(/Expires=([^;]+)/.exec(set)?.[1] as string) - Date.now();
     expect(life).toBeGreaterThan(0);
     expect(life).toBeLessThanOrEqual(600_000);

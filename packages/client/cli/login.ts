@@ -2,7 +2,7 @@ import { text as readAll } from "node:stream/consumers";
 import { createClient } from "../client.ts";
 import { isApiError } from "../errors.ts";
 import type { AuthLoginParams } from "../generated/types.ts";
-import { ask, askHidden } from "./ask.ts";
+import { ask } from "./ask.ts";
 import { type Command, type Context, given, text } from "./command.ts";
 import { PROFILES_FILE } from "./environment.ts";
 import { saveProfile } from "./profiles.ts";
@@ -55,6 +55,6 @@ async function signIn(context: Context, credentials: AuthLoginParams) {
 
 async function readPassword({ options, signal }: Context): Promise<string> {
   if (options["password-stdin"]) return (await readAll(process.stdin)).replace(/\r?\n$/, "");
-  if (process.stdin.isTTY) return askHidden("Password: ", signal);
+  if (process.stdin.isTTY) return ask("Password: ", signal, { hidden: true });
   throw new UsageError("There is no terminal to ask for the password: give it with --password-stdin.");
 }
