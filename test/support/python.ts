@@ -40,7 +40,7 @@ export async function getPython(say: (line: string) => void, packages = OF_TESTS
   await rm(folder, { recursive: true, force: true });
   await mkdir(CACHE, { recursive: true });
   await run("python3", "-m", "venv", folder);
-  const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-compile"];
+  const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"];
   await run(pythonOf(packages), ...pip, ...packages.requirements);
   await mkdir(join(folder, "complete.new"));
   await rename(join(folder, "complete.new"), join(folder, "complete"));
