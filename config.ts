@@ -8,6 +8,7 @@ import {
   isServiceLink,
   key,
   keys,
+  LOG_LEVELS,
   list,
   readSetting,
   type Setting,
@@ -46,7 +47,7 @@ export const SETTINGS = {
     "Services to run on this node, comma-separated; with `-` before each (`-gateway`), the services not to run. Default: all.",
   ),
   LOG_LEVEL: text("info", "Minimum severity to log.", {
-    oneOf: ["trace", "debug", "info", "warn", "error", "fatal"],
+    oneOf: LOG_LEVELS,
   }) as Setting<string>,
 
   MONGO_URL: servers(

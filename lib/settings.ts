@@ -57,6 +57,8 @@ export const integers = (fallback: readonly number[], means: string, min: number
 /** A setting that cannot be used: the service reports it in one line and does not start. */
 export class ConfigError extends Error {}
 
+export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal"] as const;
+
 const KEY_BYTES = 32;
 
 /** Returns the value of a setting. @throws ConfigError with the variable, the given value and what is allowed */

@@ -49,7 +49,7 @@ export type Move =
       stage: 0 | 1 | 2 | 3 | 4;
       /** A date that is set to the time of the import: whatever follows the collection finds the row by it. */
       stamped?: string;
-      /** What becomes of a row whose secrets are left out; by default a random one replaces each. */
+      /** How a row is imported whose secrets are left out; by default a random one replaces each. */
       withoutSecrets?: "left out" | Record<string, unknown>;
     }
   /** Why its rows stay: they are derived from others, or belong to the installation. */

@@ -1,6 +1,7 @@
 import { DAY_MS, HOUR_MS } from "../../lib/time.ts";
 import type { TenantCollection } from "../collection.ts";
 import type { Store } from "../connection.ts";
+import { INSTALLATION } from "../model.ts";
 import {
   computeSpan,
   MINUTE_MS,
@@ -28,8 +29,6 @@ const PIECE = 50;
 const DELETED_AT_ONCE = 500;
 /** Work of a node for an event, a delivery or an attempt, in milliseconds: about what each takes. */
 const COUNTED_MS = 0.1;
-/** Owner of the rows that belong to no tenant. */
-const INSTALLATION = "installation";
 
 const iso = (ms: number) => new Date(ms).toISOString();
 

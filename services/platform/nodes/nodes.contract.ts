@@ -1,10 +1,9 @@
 import { type Static, Type } from "typebox";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Timestamp } from "../../../lib/contract/schema.ts";
+import { LOG_LEVELS } from "../../../lib/settings.ts";
 
 const operator = { by: "operator" } as const;
-
-export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal"] as const;
 
 const Numbers = Type.Record(Type.String(), Type.Number());
 

@@ -1,6 +1,6 @@
 import type { InferSchemaType } from "mongoose";
+import type { LOG_LEVELS } from "../../../lib/settings.ts";
 import { date, type Model, mixed, nullable, string, tenantSchema } from "../../../storage/model.ts";
-import type { LOG_LEVELS } from "./nodes.contract.ts";
 
 /** What the operator has set for all nodes: one row, which belongs to no tenant. */
 export interface InstallationDoc extends InferSchemaType<typeof schema> {}

@@ -2,12 +2,13 @@ import type { ServiceBroker } from "moleculer";
 import { listNodes as nodesOffering } from "../../../lib/broker/every-node.ts";
 import { ServiceLoop } from "../../../mixins/loop.ts";
 import type { ModesState } from "../../../observability/modes.ts";
+import { INSTALLATION } from "../../../storage/model.ts";
 import { action, type CallOf, idempotent, type ServiceFactory } from "../../runtime.ts";
 import * as contract from "./nodes.contract.ts";
 import { InstallationModel } from "./nodes.model.ts";
 import { findProblems, reportNode } from "./report.ts";
 
-const ROW = { _id: "modes", tenant_id: "installation" };
+const ROW = { _id: "modes", tenant_id: INSTALLATION };
 /** How soon a node follows that missed a change. */
 const FOLLOW_MS = 30_000;
 const ANSWER_MS = 5000;

@@ -23,7 +23,7 @@ import { WaitingEvents } from "./waiting.ts";
 /** Waiting receivers take an event within milliseconds: this holds a quarter of a second at full load. */
 const RECENT_LENGTH = 4 * 1_048_576;
 const RETENTION_MS = 60_000;
-/** Nodes are told of events that are due sooner. */
+/** Nodes are notified of events that are due sooner. */
 const WAITING_MS = 5_000;
 
 interface IngestParams extends OfTenant {

@@ -75,7 +75,7 @@ export class SensoriumSession implements Session {
     await this.#client.state.clear({ namespace: this.#namespace });
   }
 
-  /** Saves an entry that has this version, 0: that is not there. Returns whether it had. */
+  /** Saves an entry that has this version; 0: it does not exist. Returns whether it had. */
   async #save(number: number, value: string, if_version: number): Promise<boolean> {
     const key = String(number).padStart(DIGITS, "0");
     const entry = { namespace: this.#namespace, key, value, metadata: this.#metadata, if_version };
