@@ -211,7 +211,7 @@ test("publishes an event and shows its timeline up to the acknowledgement, with 
   );
   await site.go("/events");
   await site.button("Publish event").first().click();
-  await page.getByLabel("Type").last().fill("com.follow.me");
+  await site.field("Type").fill("com.follow.me");
   await page.getByLabel("Data (JSON)").fill('{"n": 7}');
   await page.getByRole("dialog").getByRole("button", { name: "Publish" }).click();
   await site.heading("com.follow.me").waitFor();

@@ -31,6 +31,8 @@ interface Site {
   /** Returns the button of the page with this name. */
   button(name: string | RegExp): Locator;
   inDialog(button: string): Locator;
+  /** A field of the open dialog, where the page has one of the same name: until it is open, there is only that. */
+  field(label: string): Locator;
   /** Of the page itself, not of a document that it shows. */
   heading(name: string): Locator;
   close(): Promise<void>;
@@ -66,6 +68,7 @@ export async function openSite(
     go: (path) => page.goto(server.root + path),
     button: (name) => page.getByRole("button", { name }),
     inDialog: (name) => page.getByRole("dialog").getByRole("button", { name, exact: true }),
+    field: (label) => page.getByRole("dialog").getByLabel(label),
     heading: (name) => page.locator(".page-head").getByRole("heading", { name, level: 1 }),
     close: () => open.disposeAsync(),
   };
