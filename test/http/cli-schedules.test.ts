@@ -53,7 +53,7 @@ test("an event is published later, listed while it waits, and cancelled", async 
   expect(await done(["event", "show", id])).toMatch(/Waits until\s+\d/);
   expect(await done(["event", "cancel", id])).toBe(`${id} cancelled.`);
   expect(await done(["event", "list", "--waiting"])).toBe("No events.");
-  const soon = await json(["publish", "com.cli.soon", "--at", new Date(Date.now() + 1500).toISOString()]);
+  const soon = await json(["publish", "com.cli.soon", "--at", new Date(Date.now() + 5000).toISOString()]);
   await settle(async () => (await json(["event", "show", soon.event_id])).state === "fanned_out");
 });
 

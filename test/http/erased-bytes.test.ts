@@ -124,7 +124,7 @@ describe("an erasure", () => {
     };
     const put = (key: string, body: object, headers = {}) =>
       alice.put(`/state/${tag}/${key}`, { metadata, ...body }, headers);
-    const soon = new Date(Date.now() + 500).toISOString();
+    const soon = new Date(Date.now() + 5000).toISOString();
     texts.answer = marker();
     ok(await put("current", { value: long("current") }));
     ok(await put("replaced", { value: long("replaced") }));

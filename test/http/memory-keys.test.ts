@@ -80,7 +80,7 @@ describe("a key", () => {
   });
 
   test("is free after the memory has expired", async () => {
-    const expires_at = new Date(Date.now() + 300).toISOString();
+    const expires_at = new Date(Date.now() + 3000).toISOString();
     const { id } = await put("short", "k", { content: "Short", expires_at });
     await settle(async () => (await cast.alice.get(at("short", "k"))).status === 404);
     expect((await put("short", "k", { content: "Longer" })).id).not.toBe(id);

@@ -28,7 +28,7 @@ const mongo = await startMongo();
   test("publish each tick once, and deliver each delayed event", async () => {
     const receiver = await newAgent(nodes.gateway, admin);
     ok(await receiver.post(`/agents/${receiver.id}/interests`, { event_type: "com.clocks.*" }));
-    const start = Date.now() + 4000;
+    const start = Date.now() + 10_000;
     const due = (i: number) => new Date(start + i * APART_MS).toISOString();
     const made = await Promise.all(
       Array.from({ length: SCHEDULES }, async (_, i) => {

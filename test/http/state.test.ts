@@ -92,7 +92,7 @@ describe("an entry", () => {
     await put("gone", "k", { value: "v" });
     expect((await cast.alice.del(at("gone", "k"))).status).toBe(204);
     expect(await cast.alice.del(at("gone", "k"))).toMatchObject(refusal(404, "not_found"));
-    await put("gone", "k", { value: "v", expires_at: new Date(Date.now() + 300).toISOString() });
+    await put("gone", "k", { value: "v", expires_at: new Date(Date.now() + 3000).toISOString() });
     await settle(async () => (await cast.alice.get(at("gone", "k"))).status === 404);
     expect(ok(await cast.alice.get("/state/gone")).entries).toEqual([]);
     expect(await cast.alice.put(at("gone", "k"), { value: "w", if_version: 0 })).toMatchObject({
