@@ -1,5 +1,5 @@
-import { createRequire } from "node:module";
 import type { Config } from "../config.ts";
+import { VERSION } from "../lib/version.ts";
 import type { Store } from "../storage/connection.ts";
 import type { RecordClock } from "../storage/record-clock.ts";
 import { DiskWatch } from "./disk.ts";
@@ -11,8 +11,6 @@ import { observeRecord } from "./record.ts";
 import { watchQueue } from "./resources.ts";
 import "./thread-metrics.ts";
 import type { Tracing } from "./tracing.ts";
-
-export const { version: VERSION } = createRequire(import.meta.url)("../package.json") as { version: string };
 
 /** The observability of a node. */
 export interface Observability {

@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormatsModule from "ajv-formats";
@@ -7,6 +9,7 @@ import { FAULTS } from "../../lib/contract/faults.ts";
 import { operations } from "../../services/contracts.ts";
 import { codesOf } from "../../services/edge/gateway/openapi/errors.ts";
 import { openApiDocument } from "../../services/edge/gateway/openapi/openapi.ts";
+import { LLMS_TEXT, SKILL_DESCRIPTION } from "../../services/edge/gateway/pages/llms.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the document is walked in many ways
 type Json = any;
@@ -218,6 +221,27 @@ describe("the catalogue of errors and the document", () => {
       ].sort(),
     );
   });
+});
+
+test("the text for agents names paths and fields that there are, and the plugin's skill is that text", () => {
+  const bodies = (path: string) =>
+    METHODS.flatMap((method) => {
+      const schema = document.paths[path]?.[method]?.requestBody?.content["application/json"]?.schema;
+      return schema ? Object.keys(targetOf(schema).properties ?? {}) : [];
+    });
+  const paths = [...LLMS_TEXT.matchAll(/`(?:GET |POST )?(\/[^`?]*)/g)].map(([, path]) => path as string);
+  expect(paths.length).toBeGreaterThan(8);
+  expect(paths.filter((path) => !document.paths[path])).toEqual([]);
+  expect(bodies("/v1/agents/{agent_id}/interests")).toEqual(
+    expect.arrayContaining(["event_type", "filter_expression"]),
+  );
+  expect(bodies("/v1/delivery/next")).toEqual(expect.arrayContaining(["ack", "nack", "limit", "wait"]));
+  expect(bodies("/v1/memories")).toEqual(expect.arrayContaining(["title", "supersedes_id"]));
+  const skill = readFileSync(
+    join(import.meta.dirname, "../../packages/integrations/claude-code/skills/sensorium/SKILL.md"),
+    "utf8",
+  );
+  expect(skill).toBe(`---\nname: sensorium\ndescription: ${SKILL_DESCRIPTION}\n---\n\n${LLMS_TEXT}`);
 });
 
 test("two different schemas cannot have one name", () => {

@@ -133,6 +133,7 @@ export const OPERATIONS = {
     metrics: {"method":"GET","path":"/metrics","root":true,"by":"monitor","document":true},
     openapi: {"method":"GET","path":"/openapi.json","open":true},
     docs: {"method":"GET","path":"/docs","root":true,"open":true,"document":true},
+    llms: {"method":"GET","path":"/llms.txt","root":true,"open":true,"document":true},
   },
   handoffs: {
     save: {"method":"POST","path":"/handoffs","by":"agent","scope":"memory:write"},

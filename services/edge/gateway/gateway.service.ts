@@ -19,6 +19,7 @@ import { authenticate, authorize, beforeCall, onError, rootCallOptions } from ".
 import type { GatewayRequest, HttpExchange, Perform, StreamHandler, StreamService } from "./http-exchange.ts";
 import { openApiDocument } from "./openapi/openapi.ts";
 import { docsPage } from "./pages/docs.ts";
+import { LLMS_TEXT } from "./pages/llms.ts";
 import { VERSION_PREFIX } from "./paths.ts";
 import { Router } from "./router.ts";
 import { bindAliases, type RoutedAlias, type RouteHooks, routesOf } from "./routes.ts";
@@ -156,6 +157,7 @@ function actionsOf({ health }: Runtime, served: readonly Operation[]): ServiceSc
     }),
     metrics: unchecked(exposition),
     docs: unchecked((ctx) => docsPage(ctx.meta)),
+    llms: unchecked(() => LLMS_TEXT),
     openapi: unchecked(() => {
       document ??= Buffer.from(JSON.stringify(openApiDocument(served)));
       return document;

@@ -1,7 +1,7 @@
 import { statfs } from "node:fs/promises";
 import type { ServiceBroker } from "moleculer";
+import { VERSION } from "../../../lib/version.ts";
 import { readGauges } from "../../../observability/metrics.ts";
-import { VERSION } from "../../../observability/start.ts";
 import type { Runtime } from "../../runtime.ts";
 import type { NodeReport, Problem } from "./nodes.contract.ts";
 

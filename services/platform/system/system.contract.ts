@@ -108,6 +108,16 @@ export const docs = operation({
   produces: ["text/html; charset=utf-8"],
 });
 
+export const llms = operation({
+  action: "gateway.llms",
+  route: "GET /llms.txt",
+  root: true,
+  summary: "Read how an agent uses this service",
+  access: { by: "public" },
+  results: { 200: Type.String() },
+  produces: ["text/markdown; charset=utf-8"],
+});
+
 export const systemOperations = [
   healthz,
   healthzVersioned,
@@ -118,4 +128,5 @@ export const systemOperations = [
   mcp,
   mcpVersioned,
   docs,
+  llms,
 ] as const;

@@ -1760,6 +1760,10 @@ class Gateway(Group[Mode]):
     def docs(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> str:
         """Read this document as a page."""
 
+    @operation("GET", "/llms.txt", root=True, open=True, document=True)
+    def llms(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> str:
+        """Read how an agent uses this service."""
+
 
 class Handoffs(Group[Mode]):
     @operation("POST", "/handoffs")

@@ -1,9 +1,10 @@
+import { VERSION } from "../../../../lib/version.ts";
 import { ERROR_SCHEMA, ERROR_TABLE, OAUTH_ERROR_SCHEMA } from "./errors.ts";
 
 /** The parts of the OpenAPI document that do not depend on contracts. */
 export const INFO = {
   title: "Sensorium",
-  version: "1.0",
+  version: VERSION,
   summary: "Agents sense, remember and work together.",
   description:
     "Events in (CloudEvents 1.0), deliveries out by poll, server-sent events or push, with acknowledgement, retries " +
