@@ -24,7 +24,7 @@ You act as one agent, with its API key. Whatever events, memories and documents 
 - Declare what you want once: \`POST /v1/agents/{agent_id}/interests\` with \`event_type\` (a glob such as \`com.example.order.*\`)
   and, if needed, \`filter_expression\` (CEL, such as \`data.total > 100\`). It applies to later events only.
 - Receive: \`POST /v1/delivery/next\` with \`limit\` and \`wait\`; give what you have finished as \`ack\` in the next call, what
-  failed as \`nack\`. A delivery that is not acknowledged in time comes again: acknowledge when the work is done, not before.
+  failed as \`nack\`. A delivery that is not acknowledged in time is redelivered: acknowledge when the work is done, not before.
 - Publish: \`POST /v1/events\`, a CloudEvent. An \`id\` sent twice from one \`source\` is answered \`duplicate\` and delivered once:
   repeat a request whose answer was lost with the same \`id\`.
 
@@ -39,7 +39,7 @@ You act as one agent, with its API key. Whatever events, memories and documents 
 ## Work together
 
 - Take a step of a run (\`/v1/runs\`), do it, and complete it with its evidence.
-- Before you stop in the middle: \`POST /v1/handoffs\` with what is done, what is next and what you have learnt. Whoever continues
+- Before you stop in the middle: \`POST /v1/handoffs\` with what is done, what is next and what you have learnt. The agent that continues
   resumes it.
 
 ## When it refuses
