@@ -17,6 +17,7 @@ import {
   url,
   web,
 } from "./lib/settings.ts";
+import { checkTracing, TRACING_SETTINGS } from "./lib/tracing-settings.ts";
 
 export { ConfigError };
 
@@ -331,9 +332,7 @@ export const SETTINGS = {
   RERANKER_API_KEY: text(null, "Bearer token for `RERANKER_URL`.", { secret: true }),
   RERANKER_TIMEOUT_MS: integer(1000, "How long a search waits for `RERANKER_URL`.", 50, 10_000),
 
-  OTEL_EXPORTER_OTLP_ENDPOINT: web(
-    "OTLP endpoint (HTTP) to which traces are sent. Default: none, tracing is off.",
-  ),
+  ...TRACING_SETTINGS,
 } satisfies Record<string, Setting<unknown>>;
 
 type SettingName = keyof typeof SETTINGS;
@@ -372,6 +371,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     throw new ConfigError("SEARCH is atlas, but MONGO_URL is not set: give an Atlas deployment's address.");
   }
   checkSignIn(config);
+  checkTracing(config);
   if (config.EMBEDDER === "url" && !config.EMBEDDER_URL) {
     throw new ConfigError(
       "EMBEDDER is url, but EMBEDDER_URL is not set: expected the address of an embedding service.",

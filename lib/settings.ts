@@ -5,6 +5,7 @@ type Kind =
   | "text"
   | "integer"
   | "integers"
+  | "number"
   | "boolean"
   | "url"
   | "servers"
@@ -18,7 +19,7 @@ export interface Setting<T> {
   kind: Kind;
   default: T;
   means: string;
-  /** Inclusive bounds of each integer. */
+  /** Inclusive bounds of each number. */
   min?: number;
   max?: number;
   /** Allowed beginnings of a `url`. */
@@ -51,6 +52,8 @@ export const keys = (means: string) =>
   ({ kind: "keys", default: [], means, secret: true }) as Setting<readonly string[]>;
 export const integer = (fallback: number, means: string, min: number, max: number) =>
   ({ kind: "integer", default: fallback, means, min, max }) as Setting<number>;
+export const number = (fallback: number, means: string, min: number, max: number) =>
+  ({ kind: "number", default: fallback, means, min, max }) as Setting<number>;
 export const integers = (fallback: readonly number[], means: string, min: number, max: number) =>
   ({ kind: "integers", default: fallback, means, min, max }) as Setting<readonly number[]>;
 
@@ -74,9 +77,10 @@ export function readSetting(name: string, setting: Setting<unknown>, given: stri
   if (isAddress) requireClear(name, given);
   switch (setting.kind) {
     case "integer":
-      return readInteger(given, setting, fail);
+    case "number":
+      return readNumber(given, setting, fail);
     case "integers":
-      return Object.freeze(readList(given).map((each) => readInteger(each, setting, fail)));
+      return Object.freeze(readList(given).map((each) => readNumber(each, setting, fail)));
     case "boolean":
       return { true: true, "1": true, false: false, "0": false }[given] ?? fail("true or false");
     case "url":
@@ -135,14 +139,20 @@ function areProxies(items: readonly string[]): boolean {
   }
 }
 
-function readInteger(
+const NUMBERS: Partial<Record<Kind, string>> = {
+  integer: "a whole number",
+  integers: "whole numbers, comma-separated, each",
+  number: "a number",
+};
+
+function readNumber(
   given: string,
   { kind, min = 0, max = 0 }: Setting<unknown>,
   fail: (allowed: string) => void,
 ): number {
   const value = Number(given);
-  const allowed = kind === "integer" ? "a whole number" : "whole numbers, comma-separated, each";
-  if (!/^-?\d+$/.test(given) || value < min || value > max) fail(`${allowed} from ${min} to ${max}`);
+  const form = kind === "number" ? /^\d*\.?\d+(e-?\d+)?$/ : /^-?\d+$/;
+  if (!form.test(given) || value < min || value > max) fail(`${NUMBERS[kind]} from ${min} to ${max}`);
   return value;
 }
 

@@ -17,9 +17,15 @@ import {
   envDetector,
   resourceFromAttributes,
 } from "@opentelemetry/resources";
-import { BatchSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
+import {
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from "@opentelemetry/sdk-trace";
 import type { ActionHandler, ActionSchema, Context as CallContext, Middleware } from "moleculer";
 import type { Meta } from "../lib/access/caller.ts";
+import type { TracingConfig } from "../lib/tracing-settings.ts";
 import { identity } from "./identity.ts";
 import type { Log } from "./log.ts";
 import {
@@ -59,10 +65,8 @@ export class OtelTracing implements Tracing {
   readonly #provider: TracerProvider;
   readonly #tracer: Tracer;
 
-  /** @param endpoint Base address of the collector, as in `OTEL_EXPORTER_OTLP_ENDPOINT`. */
-  constructor(endpoint: string, log: Log) {
+  constructor(url: string, config: TracingConfig, log: Log) {
     logDiagnostics(log);
-    const url = `${endpoint.replace(/\/$/, "")}/v1/traces`;
     const exporter = new WatchedExporter(
       new OTLPTraceExporter({ url, timeoutMillis: EXPORT_TIMEOUT_MS }),
       log,
@@ -71,6 +75,7 @@ export class OtelTracing implements Tracing {
       resource: defaultResource()
         .merge(resourceFromAttributes(RESOURCE))
         .merge(detectResources({ detectors: [envDetector] })),
+      sampler: samplerOf(config),
       spanProcessors: [new BatchSpanProcessor({ exporter, scheduledDelayMillis: 1000, maxQueueSize: 8192 })],
     });
     this.#tracer = this.#provider.getTracer("sensorium");
@@ -165,6 +170,14 @@ export class OtelTracing implements Tracing {
       }
     };
   }
+}
+
+/** The sampler of these settings. */
+export function samplerOf(config: TracingConfig) {
+  const [, isParentBased, name] = /^(parentbased_)?(.+)$/.exec(config.OTEL_TRACES_SAMPLER) ?? [];
+  const share = { always_on: 1, always_off: 0 }[name as string] ?? config.OTEL_TRACES_SAMPLER_ARG;
+  const root = new TraceIdRatioBasedSampler(share);
+  return isParentBased ? new ParentBasedSampler({ root }) : root;
 }
 
 function fail(span: Span, type: string): void {

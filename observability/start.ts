@@ -1,4 +1,5 @@
 import type { Config } from "../config.ts";
+import { tracesUrl } from "../lib/tracing-settings.ts";
 import { VERSION } from "../lib/version.ts";
 import type { Store } from "../storage/connection.ts";
 import type { RecordClock } from "../storage/record-clock.ts";
@@ -65,12 +66,12 @@ export async function startObservability(
   };
 }
 
-/** Loads the OpenTelemetry SDK only with `OTEL_EXPORTER_OTLP_ENDPOINT`. */
+/** Loads the OpenTelemetry SDK only if traces are sent. */
 async function startTracing(config: Config, log: Log): Promise<Tracing | null> {
-  const endpoint = config.OTEL_EXPORTER_OTLP_ENDPOINT;
-  if (!endpoint) return null;
+  const url = tracesUrl(config);
+  if (!url) return null;
   const { OtelTracing } = await import("./otel.ts");
-  return new OtelTracing(endpoint, log);
+  return new OtelTracing(url, config, log);
 }
 
 /** A larger error is worth a look: at the way to the record, or at its load. */

@@ -19,10 +19,13 @@ export const OF_THE_CHART = ["HOST", "PORT", "DATA_DIR", "SERVICES", "DRAIN_SECO
 /** Secret settings that may be given without a password. */
 const ADDRESSES = { mongodb: "MONGO_URL", nats: "NATS_URL", redis: "REDIS_URL" } as const;
 
-/** Returns the files of the Helm chart that repeat what the code declares: settings and services. */
+/** Returns the files of the Helm chart that repeat what the code declares: settings, secret ones too, and services. */
 export function chartFiles(): Record<string, string> {
   const names = Object.keys(serviceFactories);
   const schema = JSON.parse(readFileSync(join(CHART, "values.schema.json"), "utf8"));
+  const secrets = Object.entries(SETTINGS as Record<string, Row>).flatMap(([name, { secret }]) =>
+    secret ? [name] : [],
+  );
   const settings = Object.entries(SETTINGS as Record<string, Row>).filter(
     ([name, { secret }]) => !secret && !OF_THE_CHART.includes(name),
   );
@@ -30,6 +33,7 @@ export function chartFiles(): Record<string, string> {
     ...Object.fromEntries(Object.entries(ADDRESSES).map(([part, name]) => [part, addressOf(name)])),
     service: { enum: names },
     otherThan: { enum: names.map((name) => `-${name}`) },
+    variable: variableOf(secrets),
     settings: {
       type: "object",
       additionalProperties: false,
@@ -37,6 +41,7 @@ export function chartFiles(): Record<string, string> {
     },
   });
   return {
+    "secrets.txt": `${secrets.sort().join("\n")}\n`,
     "services.txt": `${names.join("\n")}\n`,
     "values.schema.json": `${JSON.stringify(schema, null, 2)}\n`,
   };
@@ -48,12 +53,30 @@ function addressOf(name: (typeof ADDRESSES)[keyof typeof ADDRESSES]) {
   return { type: "object", additionalProperties: false, properties: { url } };
 }
 
+/** An entry of `extraEnv`: none that the chart decides, and no secret in the values. */
+function variableOf(secrets: string[]) {
+  const secret = { properties: { name: { enum: secrets } }, required: ["name"] };
+  return {
+    ...{ type: "object", additionalProperties: false, required: ["name"] },
+    properties: {
+      name: {
+        type: "string",
+        pattern: "^[A-Za-z_][A-Za-z0-9_.-]*$",
+        not: { enum: [...OF_THE_CHART, "NODE_EXTRA_CA_CERTS"] },
+      },
+      value: { type: "string" },
+      valueFrom: { type: "object" },
+    },
+    anyOf: [{ not: secret }, { required: ["valueFrom"] }],
+  };
+}
+
 /** A setting, or null for none. Numbers and booleans may be texts, as `--set-string` and templates make them. */
 function schemaOf({ kind, means: description, min, max, oneOf }: Row) {
   const none = { type: "null" };
-  if (kind === "integer") {
-    const text = { type: "string", pattern: "^-?[0-9]+$" };
-    return { anyOf: [{ type: "integer", minimum: min, maximum: max }, text, none], description };
+  if (kind === "integer" || kind === "number") {
+    const text = { type: "string", pattern: kind === "integer" ? "^-?[0-9]+$" : "^[0-9.e-]+$" };
+    return { anyOf: [{ type: kind, minimum: min, maximum: max }, text, none], description };
   }
   if (kind === "boolean") return { enum: [true, false, "true", "false", null], description };
   if (oneOf) return { enum: [...oneOf, null], description };

@@ -28,6 +28,6 @@ function defaultOf(setting: Row): string {
 
 function rangeOf({ kind, min, max, oneOf }: Row): string {
   if (oneOf) return ` One of ${oneOf.map((value) => `\`${value}\``).join(", ")}.`;
-  if (kind !== "integer") return "";
+  if (kind !== "integer" && kind !== "number") return "";
   return (max as number) >= UNBOUNDED ? ` (at least ${min})` : ` (${min} to ${max})`;
 }

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdtemp, readdir, readFile, rm, statfs } from "node:fs/promises";
+import { mkdtemp, readFile, rm, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -210,8 +210,8 @@ withAll("alerts of a node of a cluster", () => {
       auth: `Authorization: Bearer ${admin.token}`,
     };
     const folder = join(import.meta.dirname, "../../docs/runbooks");
-    for (const name of await readdir(folder)) {
-      const page = await readFile(join(folder, name), "utf8");
+    for (const { runbook: name } of alerts) {
+      const page = await readFile(join(folder, `${name}.md`), "utf8");
       for (const [, block = ""] of page.matchAll(/^```sh\n(.*?)^```$/gms)) {
         const child = await startChild("bash", ["-euo", "pipefail", "-c", block], { env });
         const { code } = await child.exited;

@@ -1,4 +1,4 @@
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { startEndpoint } from "../support/endpoint.ts";
@@ -234,6 +234,49 @@ test("a collector that is away and back is told in two lines, with the count of 
     expect(lines()).toHaveLength(2);
     expect(lines()[1]).toMatchObject({ level: "info", msg: "tracing: the collector is back" });
     expect(lines()[1].lost_spans).toBeGreaterThanOrEqual(4);
+  } finally {
+    await other.stop();
+    collector.closeAllConnections();
+    await new Promise((done) => collector.close(done));
+  }
+});
+
+test("the variables of OpenTelemetry say where traces go, with which headers and names, and which", async () => {
+  const exports: { url?: string; headers: IncomingHttpHeaders; text: string }[] = [];
+  const collector = createServer(async (req, res) => {
+    const text = Buffer.concat(await req.toArray()).toString("utf8");
+    exports.push({ url: req.url as string, headers: req.headers, text });
+    res.writeHead(200, { "content-type": "application/json" }).end("{}");
+  }).listen(0, "127.0.0.1");
+  await new Promise((done) => collector.once("listening", done));
+  const { port } = collector.address() as AddressInfo;
+  const other = await startServer({
+    env: {
+      OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:1",
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `http://127.0.0.1:${port}/own/traces`,
+      OTEL_EXPORTER_OTLP_HEADERS: "Authorization=Bearer%20s3cret, x-scope=all",
+      OTEL_EXPORTER_OTLP_TRACES_HEADERS: "x-scope=traces",
+      OTEL_SERVICE_NAME: "sense",
+      OTEL_RESOURCE_ATTRIBUTES: "service.name=other,deployment.environment.name=staging",
+      OTEL_TRACES_SAMPLER: "parentbased_traceidratio",
+      OTEL_TRACES_SAMPLER_ARG: "0",
+    },
+  });
+  try {
+    await api(other).get("/auth/me");
+    await api(other).get("/healthz", { traceparent: `00-${TRACE}-${CALLER_SPAN}-01` });
+    const { url, headers, text } = await settle(() => exports.find((each) => each.text.includes(TRACE)));
+    expect(url).toBe("/own/traces");
+    expect(headers).toMatchObject({ authorization: "Bearer s3cret", "x-scope": "traces" });
+    const [{ resource }] = JSON.parse(text).resourceSpans;
+    expect(attributesOf(resource)).toMatchObject({
+      "service.name": "sense",
+      "deployment.environment.name": "staging",
+      "sensorium.node": expect.stringMatching(/-\d+$/),
+    });
+    // It ended earlier, so that it would have been sent by now.
+    expect(exports.map((each) => each.text).join()).not.toContain("/auth/me");
+    expect(other.logs()).not.toContain("s3cret");
   } finally {
     await other.stop();
     collector.closeAllConnections();

@@ -43,7 +43,9 @@ const GIVEN: Record<string, string> = {
   RABBITMQ_PASSWORD: "rabbitmq-password",
 };
 const filled = (value: string) =>
-  value.replace(/\$\{(\w+):\?[^}]+\}/g, (_, name) => GIVEN[name] ?? `no ${name} is given`);
+  value
+    .replace(/\$\{(\w+):\?[^}]+\}/g, (_, name) => GIVEN[name] ?? `no ${name} is given`)
+    .replace(/\$\{(\w+):-\}/g, (_, name) => GIVEN[name] ?? "");
 const ours = ({ services }: Compose) => Object.entries(services).filter(([, { build }]) => build);
 const environmentOf = ({ environment = {} }: ComposeService) =>
   Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, filled(value)]));
@@ -64,6 +66,16 @@ describe.each(FILES)("%s", (file) => {
       const env = environmentOf(service);
       expect(Object.keys(SETTINGS)).toEqual(expect.arrayContaining(Object.keys(env)));
       expect(() => readConfig(env)).not.toThrow();
+    }
+  });
+
+  test("lets every key that it gives be replaced while nodes run", () => {
+    for (const [, service] of ours(compose)) {
+      const names = Object.keys(environmentOf(service));
+      const fallbacks = names
+        .map((name) => `${name}_FALLBACKS`)
+        .filter((name) => Object.hasOwn(SETTINGS, name));
+      expect(names).toEqual(expect.arrayContaining(fallbacks));
     }
   });
 
@@ -239,7 +251,7 @@ describe("the cluster", () => {
     expect(environmentOf(rabbitmq ?? {}).RABBITMQ_DEFAULT_PASS).toBe(GIVEN.RABBITMQ_PASSWORD);
     const text = read("deploy/docker-compose.cluster.yml");
     for (const name of Object.keys(GIVEN)) {
-      const uses = text.split(`\${${name}`).slice(1);
+      const uses = text.split(new RegExp(`\\$\\{${name}\\b`)).slice(1);
       expect(uses.length).toBeGreaterThan(0);
       // Required, without a default.
       for (const rest of uses) expect(rest).toMatch(/^:\?/);

@@ -16,6 +16,8 @@ test("an empty value is none", () => {
 
 test.each([
   ["integer", { PORT: "0" }, { PORT: 0 }],
+  ["number", { OTEL_TRACES_SAMPLER_ARG: "0.25" }, { OTEL_TRACES_SAMPLER_ARG: 0.25 }],
+  ["number, as YAML writes it", { OTEL_TRACES_SAMPLER_ARG: "1e-05" }, { OTEL_TRACES_SAMPLER_ARG: 0.00001 }],
   ["flag, as a word", { PUSH_ALLOW_PRIVATE: "true" }, { PUSH_ALLOW_PRIVATE: true }],
   ["flag, as a number", { PUSH_ALLOW_PRIVATE: "0" }, { PUSH_ALLOW_PRIVATE: false }],
   ["list", { SERVICES: "events, deliveries,," }, { SERVICES: ["events", "deliveries"] }],

@@ -25,6 +25,8 @@ const GIVEN: Record<string, string> = {
   SMTP_URL: "smtp://mail",
   SECRET_KEY: Buffer.alloc(32).toString("base64"),
   SECRET_KEY_FALLBACKS: Buffer.alloc(32, 1).toString("base64"),
+  OTEL_EXPORTER_OTLP_HEADERS: "x-scope=all",
+  OTEL_EXPORTER_OTLP_TRACES_HEADERS: "x-scope=traces",
 };
 const STOP_SECONDS = Number(/SHUTDOWN_MS = (\d+)/.exec(read("bin/main.ts"))?.[1]) / 1000;
 const { start } = JSON.parse(read("package.json")).scripts;
@@ -32,7 +34,7 @@ const { start } = JSON.parse(read("package.json")).scripts;
 /** Fields of a Kubernetes object that tests look at. */
 interface Manifest {
   kind: string;
-  metadata: { name: string };
+  metadata: { name: string; labels: Record<string, string> };
   // biome-ignore lint/suspicious/noExplicitAny: each kind has another
   spec: any;
 }
@@ -42,6 +44,7 @@ interface Variable {
   valueFrom?: { secretKeyRef: { name: string; key: string; optional?: boolean } };
 }
 
+const namesOf = ({ name }: { name: string }) => name;
 const manifestsOf = (name: string) =>
   (yaml.loadAll(read(`deploy/helm/golden/${name}.yaml`)) as (Manifest | null)[]).filter((each) => !!each);
 
@@ -57,11 +60,14 @@ test("the chart, the image and the packages have one version", () => {
 
 describe.each(["default", "full"])("the chart with %s values", (name) => {
   const manifests = manifestsOf(name);
+  const { extraEnv } = yaml.load(read("deploy/helm/golden/full.values.yaml")) as { extraEnv: Variable[] };
+  /** Variables that are no settings, or from another secret. */
+  const others = name === "full" ? ["NODE_EXTRA_CA_CERTS", ...extraEnv.map(namesOf)] : [];
   const ofKind = (kind: string) => manifests.filter((each) => each.kind === kind);
   const pods = [...ofKind("Deployment"), ...ofKind("Job")].map(({ spec }) => spec.template.spec);
   const containers = pods.flatMap((pod) => pod.containers);
   const nodes = ofKind("Deployment").map(({ spec }) => spec.template.spec);
-  const variablesOf = (container: { env: Variable[] }) => container.env;
+  const variablesOf = ({ env }: { env: Variable[] }) => env.filter((each) => !others.includes(each.name));
   const settingsOf = (container: { env: Variable[] }) =>
     Object.fromEntries(
       variablesOf(container).map(({ name, value }) => [name, value ?? GIVEN[name] ?? "secret"]),
@@ -80,7 +86,7 @@ describe.each(["default", "full"])("the chart with %s values", (name) => {
   test("takes from the secret what is secret, under its own name, and has all of it", () => {
     for (const container of containers) {
       const names = variablesOf(container).map((variable) => variable.name);
-      expect(names).toEqual(expect.arrayContaining(secrets));
+      expect([...names, ...others]).toEqual(expect.arrayContaining(secrets));
       for (const { name, value, valueFrom } of variablesOf(container)) {
         if (valueFrom) expect(secrets).toContain(name);
         if (valueFrom) expect(valueFrom.secretKeyRef.key).toBe(name);
@@ -110,8 +116,8 @@ describe.each(["default", "full"])("the chart with %s values", (name) => {
         ["/healthz", "/healthz", "/readyz"].map((path) => ({ path, port: "http" })),
       );
     }
-    const [service] = ofKind("Service");
-    expect(service?.spec.ports).toEqual([{ name: "http", port: PORT, targetPort: "http" }]);
+    for (const { spec } of ofKind("Service"))
+      expect(spec.ports).toEqual([{ name: "http", port: PORT, targetPort: "http" }]);
     for (const { spec } of ofKind("NetworkPolicy"))
       for (const { ports } of spec.ingress ?? []) expect(ports).toEqual([{ port: "http" }]);
   });
@@ -147,13 +153,54 @@ describe.each(["default", "full"])("the chart with %s values", (name) => {
           capabilities: { drop: ["ALL"] },
         });
         const { DATA_DIR } = readConfig(settingsOf(container));
-        expect(container.volumeMounts).toEqual([{ name: "data", mountPath: DATA_DIR }]);
+        expect(container.volumeMounts[0]).toEqual({ name: "data", mountPath: DATA_DIR });
         expect(container.resources).toMatchObject({
-          requests: { cpu: expect.any(String), memory: expect.any(String) },
+          requests: {
+            cpu: expect.any(String),
+            memory: expect.any(String),
+            "ephemeral-storage": expect.any(String),
+          },
           limits: { memory: expect.any(String) },
         });
       }
     }
+  });
+
+  test("mounts volumes that there are, each of one kind, and bounds those on the machine's disk", () => {
+    for (const { volumes, containers } of pods) {
+      for (const { name: _, ...kinds } of volumes) expect(Object.keys(kinds)).toHaveLength(1);
+      for (const { emptyDir } of volumes) if (emptyDir) expect(emptyDir.sizeLimit).toMatch(/^\d+[MG]i$/);
+      for (const { volumeMounts } of containers)
+        expect(volumeMounts.map(namesOf)).toEqual(volumes.map(namesOf));
+    }
+  });
+
+  test("gives Node the certificates of a private authority, if it is named", () => {
+    for (const { volumes, containers } of pods) {
+      const given = (containers[0].env as Variable[]).find((each) => each.name === "NODE_EXTRA_CA_CERTS");
+      const { mountPath } = containers[0].volumeMounts.find((each: Variable) => each.name === "ca") ?? {};
+      const { configMap } = volumes.find((each: Variable) => each.name === "ca") ?? {};
+      if (name === "full") expect(given?.value).toBe(`${mountPath}/${configMap.items[0].path}`);
+      else expect([given, mountPath, configMap]).toEqual([undefined, undefined, undefined]);
+    }
+  });
+
+  test("has the metrics of all nodes read, with a token that they accept, for the job of the rules", () => {
+    const [monitor] = ofKind("ServiceMonitor");
+    if (name === "default") return expect(monitor).toBeUndefined();
+    const service = ofKind("Service").find(({ metadata }) => metadata.name.endsWith("-metrics"));
+    expect(service?.metadata.labels).toMatchObject(monitor?.spec.selector.matchLabels);
+    for (const { spec } of ofKind("Deployment"))
+      expect(spec.template.metadata.labels).toMatchObject(service?.spec.selector);
+    const [endpoint] = monitor?.spec.endpoints ?? [];
+    expect(endpoint).toMatchObject({ port: "http", path: "/metrics" });
+    expect(secrets).toContain(endpoint.authorization.credentials.key);
+    expect(endpoint.relabelings).toContainEqual({ targetLabel: "job", replacement: "sensorium" });
+  });
+
+  test("has the rules that the cluster's Prometheus has", () => {
+    const [rule] = ofKind("PrometheusRule");
+    expect(rule?.spec).toEqual(name === "full" ? yaml.load(read("deploy/prometheus-alerts.yml")) : undefined);
   });
 
   test("migrates by what the image starts, before nodes of the release start", () => {
@@ -161,6 +208,8 @@ describe.each(["default", "full"])("the chart with %s values", (name) => {
     const file = start.split(" ").at(-1);
     expect(job.spec.template.spec.containers[0].command).toEqual(["node", file, "--migrate"]);
     expect(job.metadata.annotations["helm.sh/hook"]).toBe("pre-install,pre-upgrade");
+    // Helm waits 300 s unless told otherwise, and leaves a job that takes longer behind.
+    if (name === "default") expect(job.spec.activeDeadlineSeconds).toBeLessThan(300);
   });
 
   test("keeps all nodes but one of each kind through a disruption", () => {

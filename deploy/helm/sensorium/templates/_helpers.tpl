@@ -73,6 +73,7 @@ nodeSelector:
 {{- end }}
 {{- end }}
 
+{{/* What all containers have in common. */}}
 {{- define "sensorium.container" -}}
 image: {{ include "sensorium.image" . }}
 imagePullPolicy: {{ .Values.image.pullPolicy }}
@@ -81,28 +82,61 @@ securityContext:
   readOnlyRootFilesystem: true
   capabilities:
     drop: [ALL]
+{{- with .Values.extraEnvFrom }}
+envFrom:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+volumeMounts:
+  - name: data
+    mountPath: /data
+  {{- if include "sensorium.caCertificates" . }}
+  - name: ca
+    mountPath: /etc/sensorium/ca
+    readOnly: true
+  {{- end }}
+  {{- with .Values.extraVolumeMounts }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
 {{- end }}
 
-{{/* Settings of every node. */}}
+{{/* Variables of every pod. Those of the values come first, so that settings can refer to them: $(POD_NAME). */}}
 {{- define "sensorium.env" -}}
+{{- $addresses := dict "MONGO_URL" .Values.mongodb.url "NATS_URL" .Values.nats.url "REDIS_URL" .Values.redis.url }}
+{{- $own := dict }}
+{{- range .Values.extraEnv }}
+{{- $setting := and (hasKey $.Values.settings .name) (not (kindIs "invalid" (get $.Values.settings .name))) }}
+{{- if or (hasKey $own .name) (get $addresses .name) $setting }}
+{{- fail (printf "extraEnv sets %s, which other values set too: remove one of them." .name) }}
+{{- end }}
+{{- $own = set $own .name true }}
+{{- end }}
+{{- with .Values.extraEnv }}
+{{- toYaml . }}
+{{ end -}}
 - name: HOST
   value: 0.0.0.0
 - name: PORT
   value: "3000"
 - name: DATA_DIR
   value: /data
-{{- $addresses := dict "MONGO_URL" .Values.mongodb.url "NATS_URL" .Values.nats.url "REDIS_URL" .Values.redis.url }}
-{{- range $name, $url := $addresses }}
-{{- if $url }}
+{{- if include "sensorium.caCertificates" . }}
+- name: NODE_EXTRA_CA_CERTS
+  value: /etc/sensorium/ca/ca.crt
+{{- end }}
+{{- range $name := compact (.Files.Lines "secrets.txt") }}
+{{- if get $addresses $name }}
 - name: {{ $name }}
-  value: {{ $url | quote }}
-{{- else }}
-{{- include "sensorium.secret" (list $ $name (eq $name "REDIS_URL")) }}
+  value: {{ get $addresses $name | quote }}
+{{- else if not (hasKey $own $name) }}
+- name: {{ $name }}
+  valueFrom:
+    secretKeyRef:
+      name: {{ $.Values.existingSecret | quote }}
+      key: {{ $name }}
+      {{- if not (has $name (list "MONGO_URL" "NATS_URL" "SECRET_KEY")) }}
+      optional: true
+      {{- end }}
 {{- end }}
-{{- end }}
-{{- include "sensorium.secret" (list $ "SECRET_KEY" false) }}
-{{- range $name := list "DOCUMENT_CONVERTER_API_KEY" "EMBEDDER_API_KEY" "METRICS_TOKEN" "METRICS_TOKEN_FALLBACKS" "OIDC_CLIENT_SECRET" "OPERATOR_TOKEN" "OPERATOR_TOKEN_FALLBACKS" "RERANKER_API_KEY" "SECRET_KEY_FALLBACKS" "SMTP_URL" }}
-{{- include "sensorium.secret" (list $ $name true) }}
 {{- end }}
 {{- range $name, $value := .Values.settings }}
 {{- if not (kindIs "invalid" $value) }}
@@ -112,18 +146,31 @@ securityContext:
 {{- end }}
 {{- end }}
 
-{{- define "sensorium.secret" }}
-{{- $optional := index . 2 }}
-{{- $name := index . 1 }}
-{{- with index . 0 }}
-- name: {{ $name }}
-  valueFrom:
-    secretKeyRef:
-      name: {{ .Values.existingSecret | quote }}
-      key: {{ $name }}
-      {{- if $optional }}
-      optional: true
-      {{- end }}
+{{/* Where the certificates of private authorities are; nothing if there are none. */}}
+{{- define "sensorium.caCertificates" -}}
+{{- $items := list (dict "key" .Values.caCertificates.key "path" "ca.crt") }}
+{{- with .Values.caCertificates }}
+{{- if .secret }}
+{{- toYaml (dict "secret" (dict "secretName" .secret "items" $items)) }}
+{{- else if .configMap }}
+{{- toYaml (dict "configMap" (dict "name" .configMap "items" $items)) }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* The volumes of a pod. Of: root, and the volume of DATA_DIR, whose default is replaced by any other kind. */}}
+{{- define "sensorium.volumes" -}}
+{{- $data := index . 1 }}
+{{- with index . 0 -}}
+- name: data
+  {{- toYaml (ternary (omit $data "emptyDir") $data (gt (len $data) 1)) | nindent 2 }}
+{{- with include "sensorium.caCertificates" . }}
+- name: ca
+  {{- . | nindent 2 }}
+{{- end }}
+{{- with .Values.extraVolumes }}
+{{ toYaml . }}
+{{- end }}
 {{- end }}
 {{- end }}
 

@@ -78,12 +78,8 @@ spec:
             failureThreshold: 2
           resources:
             {{- toYaml .node.resources | nindent 12 }}
-          volumeMounts:
-            - name: data
-              mountPath: /data
       volumes:
-        - name: data
-          {{- toYaml .node.data | nindent 10 }}
+        {{- include "sensorium.volumes" (list $root .node.data) | nindent 8 }}
 ---
 apiVersion: policy/v1
 kind: PodDisruptionBudget
