@@ -2208,9 +2208,10 @@ class Interests(Group[Mode]):
 
         Subscribes the agent to events whose type matches the glob and for which the filter is true. For the agent
         itself and for people who are admins: other agents get 403, also with the scope `admin`. A filter that does
-        not compile, or that reads what no event can have (`event.event_type`), is refused with `validation_error`
-        and `details.position`. The number of interests is limited (rule `interest_limit`). Needs the scope
-        `receive`.
+        not compile, that reads what no event can have (`event.event_type`), or that reads a key of `data` by its
+        name alone (`foo`) while none of the latest events of the type has it, is refused with `validation_error` and
+        `details.position`: `data.foo` is accepted, with `warnings`. The number of interests is limited (rule
+        `interest_limit`). Needs the scope `receive`.
 
         Args:
             agent_id: Id of the agent.
@@ -2271,9 +2272,10 @@ class Interests(Group[Mode]):
     ) -> models.Interest:
         """Update an interest.
 
-        The change applies to events published after the response. A filter that does not compile, or that reads what
-        no event can have (`event.event_type`), is refused with `validation_error` and `details.position`. Needs the
-        scope `receive`.
+        The change applies to events published after the response. A filter that does not compile, that reads what no
+        event can have (`event.event_type`), or that reads a key of `data` by its name alone (`foo`) while none of
+        the latest events of the type has it, is refused with `validation_error` and `details.position`: `data.foo`
+        is accepted, with `warnings`. Needs the scope `receive`.
 
         Args:
             agent_id: Id of the agent.
