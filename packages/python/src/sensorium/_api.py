@@ -3193,7 +3193,8 @@ class Outputs(Group[Mode]):
         """Download an output as a file.
 
         For people. Returns the current version. `md`: as saved; `html`: without active content; `pdf` and `docx`:
-        only if the operator enables them, otherwise 404.
+        only if the operator enables them with `OUTPUT_EXPORT`, otherwise 404. In a PDF, boxes stand for letters that
+        no installed font has: the header `Warning` names some.
 
         Args:
             output_id: Id or slug of the output.
