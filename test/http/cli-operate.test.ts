@@ -249,6 +249,22 @@ test("documents and outputs are kept, found, exported and deleted", async () => 
   expect(await run("output", "delete", id)).toBe(`${id} deleted.`);
 });
 
+test("an agent and a team are deleted, once that is confirmed", async () => {
+  const team = await admin.teams.create({ name: "Passing" });
+  const { id } = await admin.agents.create({ name: "passing", delivery_mode: "poll", team_id: team.id });
+  expect(await cli.run(["team", "delete", "passing"])).toMatchObject({
+    code: 2,
+    err: expect.stringContaining(`Delete the team ${team.id}? Give --yes.`),
+  });
+  expect(await run("team", "delete", "passing", "--yes")).toBe(`${team.id} deleted; agents that left it: 1.`);
+  expect(await cli.run(["agent", "delete", "passing"])).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("Delete passing with its private memories and 0 undelivered events?"),
+  });
+  expect(await json("agent", "delete", "passing", "--yes")).toMatchObject({ id, erased: expect.anything() });
+  await expect(admin.agents.get({ agent_id: id })).rejects.toMatchObject({ code: "not_found" });
+});
+
 test("a step is skipped and reopened, and a run closed", async () => {
   const steps = ["first", "second"].map((step_key) => ({
     step_key,

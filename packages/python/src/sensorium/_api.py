@@ -4423,6 +4423,19 @@ class Teams(Group[Mode]):
 
     list_all = AllPages(list, models.Team)
 
+    @operation("DELETE", "/teams/{team_id}")
+    def delete(
+        self, *, team_id: str, idempotency_key: str | None = None, timeout: float | None = None
+    ) -> models.TeamsDeleteResult:
+        """Delete a team.
+
+        Its agents leave it and are not deleted. What they shared with the team stays: its authors and admins still
+        read it, and can promote or delete it; the agents that left no longer do. The name can be used again. Needs
+        the scope `admin`.
+
+        Args:
+            team_id: Id of the team."""
+
 
 class Templates(Group[Mode]):
     @operation("POST", "/process-templates")

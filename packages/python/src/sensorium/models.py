@@ -2931,6 +2931,13 @@ class Team(Model):
     created_at: str
 
 
+class TeamsDeleteResult(Model):
+    id: str
+    """Id of the team."""
+    agents_removed: int
+    """Agents that were in the team."""
+
+
 class TeamsListResult(Model):
     teams: list[Team]
     total: int
