@@ -17,8 +17,9 @@ class A2a(Group[Mode]):
     ) -> dict[str, Any]:
         """Read an agent's A2A card.
 
-        The agent card of A2A 1.0, public: name, description, address and how to authenticate. Agents without `a2a`,
-        inactive ones and those that do not exist answer alike, with `not_found`.
+        The agent card of A2A 1.0, public: name, description, address and how to authenticate. Clients find it from
+        the address `/a2a/{agent_id}/rpc`, with or without a slash at the end. Agents without `a2a`, inactive ones
+        and those that do not exist answer alike, with `not_found`.
 
         Args:
             agent_id: Id of the agent."""
