@@ -5,6 +5,8 @@ export interface Published {
   event_id: string;
   status: "accepted" | "duplicate";
   differs?: true;
+  /** Why nobody may be subscribed to its type. */
+  warnings?: string[];
 }
 
 /** The answer to one event of a batch. */

@@ -24,6 +24,19 @@ export const FilterExpression = Type.String({
   examples: ["data.issue.number > 10"],
 });
 
+/** What an answer adds to a subscription that is likely to match nothing. */
+export const SubscriptionWarnings = Type.Optional(
+  Type.Array(Type.String(), {
+    description:
+      "Only on creation and change: why it is likely to match nothing, as the latest events show. Absent without reason.",
+    examples: [
+      [
+        "None of the last events has a type that `com.example.ordr.*` matches. Did you mean `com.example.order.*`?",
+      ],
+    ],
+  }),
+);
+
 /** Validates a glob. @throws Fault validation_error with `field`. */
 export function checkGlob(field: string, glob: string): void {
   const error = globError(glob);

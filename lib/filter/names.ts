@@ -83,7 +83,7 @@ interface Context {
 
 function* findReads(node: Node, context: Context): Generator<Read> {
   const { bound, optional } = context;
-  const selected = selection(node, bound);
+  const selected = selection(node, bound) ?? keySelection(node, bound);
   if (selected) yield { ...selected, optional };
   else if (node.op === "id") {
     const name = node.args as string;
@@ -112,6 +112,16 @@ function selection(node: Node, bound: Context["bound"]): Omit<Read, "optional"> 
   const above = selection(target, bound);
   if (above?.of !== "event" || above.field !== undefined) return undefined;
   return above.name === "data" ? { of: "data", name: key, position: node.start } : { ...above, field: key };
+}
+
+/** Returns what `key.x` or `key["x"]` reads of a key of `data`. */
+function keySelection(node: Node, bound: Context["bound"]): Omit<Read, "optional"> | undefined {
+  const field = selectedKey(node);
+  if (field === undefined) return undefined;
+  const [target] = node.args as [Node];
+  const name = target.op === "id" ? (target.args as string) : "";
+  if (!name || name === "event" || name === "data" || bound.has(name) || OWN.has(name)) return undefined;
+  return { of: "key", name, position: target.start, field };
 }
 
 /** Returns the literal key that a node selects. */

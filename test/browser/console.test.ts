@@ -160,7 +160,11 @@ test("an interest is tried on the last events before it is saved", async () => {
   expect(await page.getByText("None of the").count()).toBe(0);
   await page.getByRole("dialog").getByRole("button", { name: "Add interest" }).click();
   await page.getByRole("cell", { name: "data.total > 100" }).waitFor();
-  expect(ok(await admin.get(`/agents/${agent.id}/interests`)).total).toBe(1);
+  await site.button("Add interest").click();
+  await site.field("Event type").fill("com..try");
+  await site.inDialog("Add interest").click();
+  await page.getByText("The type `com..try` has an empty part").waitFor();
+  expect(ok(await admin.get(`/agents/${agent.id}/interests`)).total).toBe(2);
 });
 
 describe("connecting a device", () => {

@@ -1,7 +1,14 @@
 import { type Task, TaskState } from "@a2a-js/sdk";
 import type { Client } from "@a2a-js/sdk/client";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { a2aClient, cardUrl, nextEvent, pushConfig, a2aRequest as request } from "../support/a2a.ts";
+import {
+  a2aClient,
+  a2aClientAt,
+  cardUrl,
+  nextEvent,
+  pushConfig,
+  a2aRequest as request,
+} from "../support/a2a.ts";
 import { newAgent, type TestAgent } from "../support/agents.ts";
 import { api } from "../support/http.ts";
 import { startServer, type TestServer } from "../support/server.ts";
@@ -30,7 +37,7 @@ const report = (id: string, body: object) => worker.post(`/a2a-tasks/${id}/statu
 
 test("a card is shown only of an agent that wants one", async () => {
   const card = ok(await api(server).get(cardUrl(server, worker.id)));
-  const url = `${server.root}/a2a/${worker.id}`;
+  const url = `${server.root}/a2a/${worker.id}/rpc`;
   expect(card).toMatchObject({
     description: "Counts things.",
     supportedInterfaces: [{ url, protocolBinding: "JSONRPC", protocolVersion: "1.0" }],
@@ -43,6 +50,14 @@ test("a card is shown only of an agent that wants one", async () => {
       "There is no agent ID that you may read. Check the id.",
     ]);
     expect(await caller.post(`${server.root}/a2a/${id}`, {})).toMatchObject(refusal(404, "not_found"));
+  }
+});
+
+test("the official client finds the card from the address, with or without a slash", async () => {
+  const address = `${server.root}/a2a/${worker.id}`;
+  for (const url of [`${address}/rpc`, `${address}/rpc/`, `${address}/`]) {
+    const { tasks } = await (await a2aClientAt(url, caller.token)).listTasks(ALL);
+    expect(tasks).toEqual([]);
   }
 });
 

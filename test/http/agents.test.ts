@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { type Api, api } from "../support/http.ts";
+import { type Api, agentToken, api } from "../support/http.ts";
 import type { TestServer } from "../support/server.ts";
 import { startShared } from "../support/shared.ts";
 import { makeWorld, ok, refusal, type World } from "../support/tenancy.ts";
@@ -296,6 +296,33 @@ describe("teams and people", () => {
     expect(teams.filter((team: { name: string }) => team.name === "unique")).toEqual([
       { id, tenant_id: world.tenant_id, name: "unique", description: null, created_at: expect.any(String) },
     ]);
+  });
+
+  test("a deleted team loses its agents, and what they shared stays for its authors and admins", async () => {
+    const team_id = ok(await admin.post("/teams", { name: "passing" })).id;
+    const join = async (name: string) => {
+      const { id } = ok(await admin.post("/agents", { name, delivery_mode: "poll", team_id }));
+      const { key } = ok(await admin.post(`/agents/${id}/keys`, { scopes: ["memory:read", "memory:write"] }));
+      return { id, key };
+    };
+    const [author, mate] = [await join("author"), await join("mate")];
+    const signedIn = async ({ key }: { key: string }) => api(server, await agentToken(server, key));
+    const shared = { title: "t", content: "c", type: "semantic", scope: "team", team_id };
+    const memory = `/memories/${ok(await (await signedIn(author)).post("/memories", shared)).id}`;
+    expect((await (await signedIn(mate)).get(memory)).status).toBe(200);
+
+    const deleted = await admin.del(`/teams/${team_id}`);
+    expect(deleted).toMatchObject({ status: 200, body: { id: team_id, agents_removed: 2 } });
+    for (const { id } of [author, mate]) expect(ok(await admin.get(`/agents/${id}`)).team_id).toBeNull();
+    expect((await (await signedIn(mate)).get(memory)).status).toBe(404);
+    expect((await (await signedIn(author)).get(memory)).status).toBe(200);
+    expect((await admin.get(memory)).status).toBe(200);
+    const { teams } = ok(await admin.get("/teams"));
+    expect(teams.some(({ id }: { id: string }) => id === team_id)).toBe(false);
+    expect(await admin.del(`/teams/${team_id}`)).toMatchObject(refusal(404, "not_found"));
+    const joining = await admin.patch(`/agents/${mate.id}`, { team_id });
+    expect(joining).toMatchObject(refusal(400, "validation_error", { field: "team_id" }));
+    expect((await admin.post("/teams", { name: "passing" })).status).toBe(201);
   });
 
   test("an e-mail is taken once in a tenant, in whatever case", async () => {

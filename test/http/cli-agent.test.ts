@@ -56,6 +56,19 @@ test("however many interests there are, all are listed", async () => {
   expect(out.trimEnd().split("\n")).toHaveLength(201);
 });
 
+test("says what is likely a slip, and what is for people", async () => {
+  const warned = await cli.run(["interest", "add", "com..example.slip"]);
+  expect(warned).toMatchObject({ code: 0, out: expect.stringContaining("com..example.slip") });
+  expect(warned.err).toBe(
+    "Warning: The type `com..example.slip` has an empty part between dots. Did you mean `com.example.slip`?\n",
+  );
+  expect((await cli.run(["publish", "com.example..slip"])).err).toContain("Did you mean `com.example.slip`?");
+  expect(await cli.run(["output", "export", "report", "report.md"])).toMatchObject({
+    code: 1,
+    err: expect.stringContaining("This is for people, not for agents"),
+  });
+});
+
 test("remembers for a team, and supersedes a wrong memory", async () => {
   const team = await admin.teams.create({ name: "Parcels" });
   const { id: agent_id } = await admin.agents.create({

@@ -28,6 +28,8 @@ const SPECIAL: Record<string, Partial<Line>> = {
   publish: { words: ["com.example.tried"] },
   api: { words: ["GET", "/events"] },
   "agent update": { words: ["x", "--name", "y"] },
+  "agent delete": { words: ["ag_x", "--yes"] },
+  "team delete": { words: ["team_x", "--yes"] },
   "document add": { words: [FILE] },
   "memory update": { words: ["x", "--title", "y"] },
   "run create": { words: ["x", "--template", "y"] },

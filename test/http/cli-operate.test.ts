@@ -1,6 +1,6 @@
 /** @needs shells: completion in zsh and fish; bash is there. */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { byLogin, type Client, createClient, isApiError } from "../../packages/client/index.ts";
@@ -237,8 +237,32 @@ test("documents and outputs are kept, found, exported and deleted", async () => 
   expect(await run("output", "show", id)).toContain("Heavy parcels go by freight.");
   expect(await run("output", "export", id, "handbook.html")).toBe("handbook.html written.");
   expect(readFileSync(join(cli.folder, "handbook.html"), "utf8")).toContain("<h1");
+  expect(await cli.run(["output", "export", id, "handbook.txt"])).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("handbook.txt ends in .txt: expected md, html, pdf, docx, or --format."),
+  });
+  expect(await run("output", "export", id, "handbook.txt", "--format", "md")).toBe("handbook.txt written.");
+  const off = await cli.run(["output", "export", id, "handbook.pdf"]);
+  expect(off).toMatchObject({ code: 1, err: expect.stringContaining("OUTPUT_EXPORT=true") });
+  expect(existsSync(join(cli.folder, "handbook.pdf"))).toBe(false);
   expect(await run("output", "list")).toContain(id);
   expect(await run("output", "delete", id)).toBe(`${id} deleted.`);
+});
+
+test("an agent and a team are deleted, once that is confirmed", async () => {
+  const team = await admin.teams.create({ name: "Passing" });
+  const { id } = await admin.agents.create({ name: "passing", delivery_mode: "poll", team_id: team.id });
+  expect(await cli.run(["team", "delete", "passing"])).toMatchObject({
+    code: 2,
+    err: expect.stringContaining(`Delete the team ${team.id}? Give --yes.`),
+  });
+  expect(await run("team", "delete", "passing", "--yes")).toBe(`${team.id} deleted; agents that left it: 1.`);
+  expect(await cli.run(["agent", "delete", "passing"])).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("Delete passing with its private memories and 0 undelivered events?"),
+  });
+  expect(await json("agent", "delete", "passing", "--yes")).toMatchObject({ id, erased: expect.anything() });
+  await expect(admin.agents.get({ agent_id: id })).rejects.toMatchObject({ code: "not_found" });
 });
 
 test("a step is skipped and reopened, and a run closed", async () => {

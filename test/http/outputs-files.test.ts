@@ -168,6 +168,19 @@ describe("export", () => {
     expect((await made("# Done 🎉 ✅")).status).toBe(200);
   });
 
+  test("pdf with a few letters that it cannot hold has boxes for them, and a warning", async () => {
+    const body =
+      "# Greetings\n\nThe **你** of the desk wrote [好](https://example.com/好) and went on to the next page.";
+    const output = ok(await world.agent.post("/outputs", { body, scope: "institutional" }));
+    const { headers, bytes } = await download("pdf", output.id);
+    expect(headers.get("warning")).toBe(
+      '299 sensorium "Boxes stand for letters that no font has (U+4F60 U+597D); EXPORT_FONTS adds fonts"',
+    );
+    const { text } = await extractText(await getDocumentProxy(bytes), { mergePages: true });
+    expect(text.replace(/\s+/g, " ")).toContain("The □ of the desk wrote □ and went on");
+    expect((await download("pdf")).headers.has("warning")).toBe(false);
+  });
+
   test("pdf has letters of the fonts that the operator named, wherever they stand", async () => {
     const body =
       "# The ℊ-force\n\nIt is **ℊ** and `ℊ`.\n\n    ℊ = 9.81\n\n| ℊ | m |\n|---|---|\n| 1 | 2ℊ |\n";
@@ -268,6 +281,12 @@ describe("on other settings", () => {
       for (const format of ["pdf", "docx"]) {
         const exported = await member.get(`/outputs/${output}/export?format=${format}`);
         expect(exported).toMatchObject(refusal(404, "not_found"));
+        expect(exported.body.error.message).toBe(
+          `There is no ${format} of output on this server: the operator turns it on with OUTPUT_EXPORT=true; md and html always work.`,
+        );
+        const unknown = `/outputs/01890000-0000-7000-8000-000000000000/export?format=${format}`;
+        expect(await member.get(unknown)).toMatchObject(refusal(404, "not_found"));
+        expect((await member.get(unknown)).body.error.message).not.toContain("OUTPUT_EXPORT");
       }
     } finally {
       await other.stop();

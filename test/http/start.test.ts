@@ -179,6 +179,16 @@ describe("a start that cannot be", () => {
     expect(stderr).not.toContain("c2hvcnQ=");
   });
 
+  test("a folder with the database of another build stays as it is, and the start says what to do", async () => {
+    const dataDir = await newDataDir();
+    await writeFile(join(dataDir, "older.db"), "rows");
+    const { code, stderr } = await run({ DATA_DIR: dataDir });
+    expect(code).toBe(1);
+    expect(stderr).toContain("it contains older.db, but no sensorium.db");
+    expect(stderr).toContain("rename older.db to sensorium.db");
+    expect((await readdir(dataDir)).filter((name) => name !== "lock.db")).toEqual(["older.db"]);
+  });
+
   test("a port in use", async () => {
     const other = createServer().listen(0, "127.0.0.1");
     await new Promise((done) => other.once("listening", done));

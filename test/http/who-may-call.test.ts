@@ -32,6 +32,7 @@ const ROWS: Row[] = [
   ["PATCH /users/usr_none", "....x.", { role: "none" }],
   ["GET /users", "..x.x."],
   ["POST /teams", "..x.x.", {}],
+  ["DELETE /teams/team_none", "..x.x."],
   ["GET /audit", "..x.x."],
   ["GET /audit/export?format=none", "..x.x."],
   ["POST /memories/erase", "....x.", {}],

@@ -8,14 +8,18 @@ export const cardUrl = (server: TestServer, id: string) =>
   `${server.root}/a2a/${id}/.well-known/agent-card.json`;
 
 /** The official client of an agent, with a caller's token. */
-export function a2aClient(server: TestServer, agent_id: string, token: string): Promise<Client> {
-  const fetchImpl: typeof fetch = (url, init) => {
+export const a2aClient = (server: TestServer, agent_id: string, token: string) =>
+  a2aClientAt(`${server.root}/a2a/${agent_id}/rpc`, token);
+
+/** The official client of the agent at an address. */
+export function a2aClientAt(url: string, token: string): Promise<Client> {
+  const fetchImpl: typeof fetch = (to, init) => {
     const headers = new Headers(init?.headers);
     headers.set("authorization", `Bearer ${token}`);
-    return fetch(url, { ...init, headers });
+    return fetch(to, { ...init, headers });
   };
   const factory = new ClientFactory({ transports: [new JsonRpcTransportFactory({ fetchImpl })] });
-  return factory.createFromUrl(cardUrl(server, agent_id), "");
+  return factory.createFromUrl(url);
 }
 
 /** A message to send, without waiting for the agent unless configured otherwise. */

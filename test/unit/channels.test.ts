@@ -30,7 +30,7 @@ beforeEach(async () => {
     services: [
       channelsService({ store: withPauses() } as unknown as Runtime),
       { name: "agents", actions: { get_many: async () => [{ status: "active" }] } },
-      { name: "interests", actions: { require_capacity: async () => null } },
+      { name: "interests", actions: { admit_feed: async () => [] } },
       { name: "tenants", actions: { bump_routing: async () => 1 } },
     ],
     store: files.store,

@@ -4,6 +4,7 @@ import { Failure } from "./usage.ts";
 
 const PAGE = 200;
 const ID = /^ag_/;
+const TEAM_ID = /^team_/;
 
 /** Returns the id of an agent that is given by its id or its whole name. @throws Failure if there is no or more than one */
 export async function findAgentId({ client, signal }: Context, typed: string): Promise<string> {
@@ -20,6 +21,14 @@ export async function findAgentId({ client, signal }: Context, typed: string): P
       "not_found",
     );
   return only;
+}
+
+/** Returns the id of a team that is given by its id or its whole name. @throws Failure if there is none */
+export async function findTeamId({ client, signal }: Context, typed: string): Promise<string> {
+  if (TEAM_ID.test(typed)) return typed;
+  for await (const { id, name } of client.teams.list.all({ limit: PAGE }, { signal }))
+    if (name.toLowerCase() === typed.toLowerCase()) return id;
+  throw new Failure(`No team is called ${typed}.`, "not_found");
 }
 
 /** Returns a function that names agents in tables: by their ids, where the caller may not read the names. */

@@ -1,11 +1,13 @@
 import type { Agent, AgentsUpdateParams, Reception } from "../generated/types.ts";
-import { findAgentId } from "./agent-names.ts";
+import { findAgentId, findTeamId } from "./agent-names.ts";
 import { type Command, type Context, count, text, word } from "./command.ts";
+import { confirmed } from "./confirm.ts";
 import { LIMIT, takeFirst } from "./paged.ts";
 import { age, duration, formatDetails } from "./table.ts";
 import { UsageError } from "./usage.ts";
 
 const as = ["person", "agent"] as const;
+const YES = { yes: { short: "y", means: "do not ask" } } as const;
 
 export const AGENTS: Record<string, Command> = {
   "agent list": {
@@ -44,7 +46,40 @@ export const AGENTS: Record<string, Command> = {
     as,
     run: update,
   },
+  "agent delete": {
+    takes: "AGENT",
+    does: "Deletes an agent, by its id or name, with what is its own. What it shared stays.",
+    options: YES,
+    as,
+    run: remove,
+  },
+  "team delete": {
+    takes: "TEAM",
+    does: "Deletes a team, by its id or name. Its agents leave it, and what they shared stays for its authors and admins.",
+    options: YES,
+    as,
+    run: removeTeam,
+  },
 };
+
+async function remove(context: Context): Promise<void> {
+  const agent_id = await findAgentId(context, word(context, 0, "AGENT"));
+  const options = { signal: context.signal };
+  const { name, delivery } = await context.client.agents.get({ agent_id, include: "delivery" }, options);
+  const waiting = (delivery?.pending ?? 0) + (delivery?.in_flight ?? 0);
+  await confirmed(context, `Delete ${name} with its private memories and ${waiting} undelivered events`);
+  const { erased, ...result } = await context.client.agents.delete({ agent_id }, options);
+  const counts = Object.entries(erased).filter(([, count]) => count > 0);
+  const what = counts.map(([kind, count]) => `${count} ${kind.replaceAll("_", " ")}`).join(", ");
+  context.print({ ...result, erased }, `${agent_id} deleted${what && `, with ${what}`}.`);
+}
+
+async function removeTeam(context: Context): Promise<void> {
+  const team_id = await findTeamId(context, word(context, 0, "TEAM"));
+  await confirmed(context, `Delete the team ${team_id}`);
+  const result = await context.client.teams.delete({ team_id }, { signal: context.signal });
+  context.print(result, `${team_id} deleted; agents that left it: ${result.agents_removed}.`);
+}
 
 async function list(context: Context): Promise<void> {
   const [search] = context.words;

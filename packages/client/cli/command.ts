@@ -60,6 +60,11 @@ export function text(context: Context, name: string): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
+/** Reports what an answer warns of: it succeeded, but is likely not what was meant. */
+export function noteWarnings({ telling }: Context, { warnings = [] }: { warnings?: string[] }): void {
+  for (const warning of warnings) telling.note(`Warning: ${warning}`);
+}
+
 /** Returns the given texts of options as parameters. */
 export function given<const Name extends string>(
   context: Context,

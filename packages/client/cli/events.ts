@@ -5,7 +5,7 @@ import type { EventSummary } from "../generated/types.ts";
 import { type Handler, Interrupted } from "../handler.ts";
 import { jsonLine } from "../lines.ts";
 import { pause } from "../support.ts";
-import { type Command, type Context, choice, count, text, word } from "./command.ts";
+import { type Command, type Context, choice, count, noteWarnings, text, word } from "./command.ts";
 import { startHeartbeat } from "./connect.ts";
 import { readJson } from "./input.ts";
 import { readTime } from "./times.ts";
@@ -44,6 +44,7 @@ export const publish: Command = {
     );
     const until = notbefore && result.status === "accepted" ? `, waits until ${notbefore}` : "";
     context.print(result, `${result.event_id} ${result.status}${until}`);
+    noteWarnings(context, result);
   },
 };
 

@@ -1,5 +1,5 @@
 import type { Interest, InterestsCreateParams } from "../generated/types.ts";
-import { type Command, type Context, choice, text, word } from "./command.ts";
+import { type Command, type Context, choice, noteWarnings, text, word } from "./command.ts";
 import { UsageError } from "./usage.ts";
 
 const DEPTHS = ["none", "shallow", "deep"] as const;
@@ -41,6 +41,7 @@ async function add(context: Context): Promise<void> {
   };
   const made = await context.client.interests.create(params, { signal: context.signal });
   context.print(made, formatLine(made));
+  noteWarnings(context, made);
 }
 
 async function tryOut(context: Context): Promise<void> {

@@ -1,9 +1,11 @@
 import { writeFile } from "node:fs/promises";
+import { extname } from "node:path";
 import { type Command, given, optionalChoice, readList, text, word } from "./command.ts";
 import { readContent } from "./input.ts";
 import { SCOPES } from "./memory.ts";
 import { LIMIT, takeFirst } from "./paged.ts";
 import { age } from "./table.ts";
+import { UsageError } from "./usage.ts";
 
 const FORMATS = ["md", "html", "pdf", "docx"] as const;
 
@@ -82,14 +84,21 @@ const download: Command = {
   as: ["person"],
   async run(context) {
     const [output_id, file] = [word(context, 0, "OUTPUT"), word(context, 1, "FILE")];
-    const ending = FORMATS.find((each) => file.toLowerCase().endsWith(`.${each}`));
-    const format = optionalChoice(context, "format", FORMATS) ?? ending ?? "md";
+    const format = optionalChoice(context, "format", FORMATS) ?? formatOf(file);
     const document = await context.client.outputs.export({ output_id, format }, { signal: context.signal });
     const bytes = await new Blob([document]).bytes();
     await writeFile(file, bytes);
     context.print({ file, format, bytes: bytes.length }, `${file} written.`);
   },
 };
+
+/** Returns the format that the ending of a file says. @throws UsageError if it is another */
+function formatOf(file: string): (typeof FORMATS)[number] {
+  const ending = extname(file).slice(1).toLowerCase();
+  const format = ending ? FORMATS.find((each) => each === ending) : "md";
+  if (format) return format;
+  throw new UsageError(`${file} ends in .${ending}: expected ${FORMATS.join(", ")}, or --format.`);
+}
 
 const remove: Command = {
   takes: "OUTPUT",

@@ -20,6 +20,8 @@ export function identityFor(command: Command, asked: string | undefined, { profi
       );
     return chosen;
   }
+  if (profile.api_key && !profile.person && allowed.length === 1 && allowed[0] === "person")
+    throw new Failure("This is for people, not for agents: run `sensorium login`.", "not_signed_in");
   const has = { agent: profile.api_key, person: profile.person };
   return allowed.find((each) => has[each]) ?? (allowed[0] as Identity);
 }

@@ -306,6 +306,7 @@ export const OPERATIONS = {
   teams: {
     create: {"method":"POST","path":"/teams","scope":"admin","audited":true},
     list: {"method":"GET","path":"/teams","scope":"admin","pages":{"items":"teams","by":"offset"}},
+    delete: {"method":"DELETE","path":"/teams/{team_id}","scope":"admin","audited":true},
   },
   templates: {
     author: {"method":"POST","path":"/process-templates","scope":"memory:write","audited":true},

@@ -44,7 +44,7 @@ async def called(server: Server, client: Sensorium) -> AsyncIterator[Called]:
     key = client.keys.create(agent_id=made.id, scopes=["receive"]).key
     headers = {"Authorization": f"Bearer {server.api_key}"}
     async with httpx.AsyncClient(headers=headers) as http, AsyncSensorium(server.url, key) as agent:
-        card = await A2ACardResolver(http, f"{server.url}/a2a/{made.id}").get_agent_card()
+        card = await A2ACardResolver(http, f"{server.url}/a2a/{made.id}/rpc").get_agent_card()
         config = ClientConfig(httpx_client=http)
         yield Called(agent, ClientFactory(config).create(card), card)
 

@@ -10,7 +10,8 @@ export const getA2aCard = operation({
   root: true,
   summary: "Read an agent's A2A card",
   description:
-    "The agent card of A2A 1.0, public: name, description, address and how to authenticate. Agents without `a2a`, " +
+    "The agent card of A2A 1.0, public: name, description, address and how to authenticate. Clients find it from the " +
+    "address `/a2a/{agent_id}/rpc`, with or without a slash at the end. Agents without `a2a`, " +
     "inactive ones and those that do not exist answer alike, with `not_found`.",
   access: { by: "public", guarded: true },
   path,

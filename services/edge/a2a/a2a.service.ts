@@ -32,7 +32,7 @@ export const a2aService: ServiceFactory = (runtime) => {
   const cardFor = async (agent_id: string) => {
     const agent = await broker.call<Shown | null, object>("agents.card", { agent_id });
     const shown = requireFound(agent, "agent", agent_id);
-    return makeCard(shown, `${await originOf(broker, config)}/a2a/${agent_id}`);
+    return makeCard(shown, `${await originOf(broker, config)}/a2a/${agent_id}/rpc`);
   };
 
   const serve: StreamService["serve"] = async (_perform, exchange, params, link, output) => {

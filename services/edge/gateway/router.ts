@@ -21,6 +21,12 @@ interface Node {
   routes: Map<string, Route>;
 }
 
+/**
+ * The address of an agent in its card. Its last segment is only for clients that look for the card relative to the
+ * address: without it, `/a2a/ag_1` would lead them to `/a2a/.well-known`, whose agent nobody knows.
+ */
+const A2A_ADDRESS = /^(\/a2a\/[^/]+)\/rpc(?=\/|$)/;
+
 const newNode = (): Node => ({ literals: new Map(), placeholders: [], routes: new Map() });
 
 /**
@@ -44,7 +50,8 @@ export class Router {
 
   /** Returns null for an unknown path; ignores a trailing slash. */
   find(path: string): Found | null {
-    const clean = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
+    const short = path.startsWith("/a2a/") ? path.replace(A2A_ADDRESS, "$1") : path;
+    const clean = short.length > 1 && short.endsWith("/") ? short.slice(0, -1) : short;
     return this.#literal.get(clean) ?? this.#walk(clean);
   }
 

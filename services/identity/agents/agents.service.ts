@@ -50,6 +50,9 @@ export const agentsService: ServiceFactory = (runtime) => {
         return changed;
       }),
 
+      /** Removes all agents of a team from it. Returns their number. */
+      leave_team: idempotent<{ tenant_id: string; team_id: string }>((ctx) => agents.leaveTeam(ctx)),
+
       /** Returns the agents of a person, active or not. */
       owned_by: idempotent<{ tenant_id: string; user_id: string }>(async ({ params }) => {
         const filter = { owner_user_id: params.user_id };

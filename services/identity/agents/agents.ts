@@ -146,6 +146,16 @@ export class Agents {
     await this.#announce(ctx, agent ?? { tenant_id, _id });
   }
 
+  async leaveTeam(ctx: Call<{ tenant_id: string; team_id: string }>): Promise<number> {
+    const { tenant_id, team_id } = ctx.params;
+    const members = await this.#rows.find(tenant_id, { team_id }, { projection: { _id: 1 } });
+    if (members.length === 0) return 0;
+    const $set = { team_id: null, updated_at: new Date(this.#runtime.store.now()) };
+    const left = await this.#rows.updateMany(tenant_id, { team_id }, { $set });
+    for (const { _id } of members) await this.#announce(ctx, { tenant_id, _id });
+    return left;
+  }
+
   async rotateSigningSecret(ctx: CallOf<typeof contract.rotateSigningSecret>) {
     const { secrets, store } = this.#runtime;
     const { tenant_id } = ctx.meta.caller;

@@ -34,4 +34,22 @@ export const listTeams = operation({
   results: { 200: Type.Object({ teams: Type.Array(Team), total: Type.Integer() }) },
 });
 
-export const teamsOperations = [createTeam, listTeams] as const;
+export const deleteTeam = operation({
+  action: "teams.delete",
+  route: "DELETE /teams/{team_id}",
+  summary: "Delete a team",
+  description:
+    "Its agents leave it and are not deleted. What they shared with the team stays: its authors and admins still read it, and " +
+    "can promote or delete it; the agents that left no longer do. The name can be used again.",
+  access,
+  path: { team_id: Id("team") },
+  results: {
+    200: Type.Object({
+      id: Id("team"),
+      agents_removed: Type.Integer({ minimum: 0, description: "Agents that were in the team." }),
+    }),
+  },
+  errors: ["not_found"],
+});
+
+export const teamsOperations = [createTeam, listTeams, deleteTeam] as const;

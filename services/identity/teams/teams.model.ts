@@ -1,5 +1,5 @@
 import type { InferSchemaType } from "mongoose";
-import { date, type Model, nullable, string, tenantSchema } from "../../../storage/model.ts";
+import { date, type Model, nullable, optional, string, tenantSchema } from "../../../storage/model.ts";
 
 /** A group of agents that share what they remember. */
 export interface TeamDoc extends InferSchemaType<typeof schema> {}
@@ -8,6 +8,8 @@ const schema = tenantSchema({
   name: string(),
   description: nullable(string()),
   created_at: date(),
+  /** When it was deleted. Its row stays, because admins read what its agents shared; its name is then its id. */
+  deleted_at: optional(date()),
 });
 schema.index({ tenant_id: 1, name: 1 }, { unique: true });
 

@@ -1,8 +1,11 @@
+import { requireFound } from "../../../lib/contract/faults.ts";
 import { newId } from "../../../lib/ids.ts";
 import { unlessTaken } from "../../../storage/unless-taken.ts";
 import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
-import { createTeam, listTeams } from "./teams.contract.ts";
+import { createTeam, deleteTeam, listTeams } from "./teams.contract.ts";
 import { type TeamDoc, TeamModel } from "./teams.model.ts";
+
+const PRESENT = { deleted_at: { $exists: false } };
 
 export const teamsService: ServiceFactory = ({ store }) => {
   const teams = store.collection(TeamModel);
@@ -21,11 +24,25 @@ export const teamsService: ServiceFactory = ({ store }) => {
       }),
 
       list: action(listTeams, async ({ params, meta }) => {
-        const { rows, total } = await teams.page(meta.caller.tenant_id, {}, { name: 1 }, params);
+        const { rows, total } = await teams.page(meta.caller.tenant_id, PRESENT, { name: 1 }, params);
         return { teams: rows.map(present), total };
       }),
 
-      /** Returns all ids of a tenant's teams, which determine what an org admin may read. */
+      delete: action(deleteTeam, async (ctx) => {
+        const { tenant_id } = ctx.meta.caller;
+        const { team_id } = ctx.params;
+        const which = { _id: team_id, ...PRESENT };
+        requireFound(await teams.findOne(tenant_id, which), "team", team_id);
+        const leave = () => ctx.call<number, object>("agents.leave_team", { tenant_id, team_id });
+        // First, so that a deletion that was interrupted can be repeated.
+        const left = await leave();
+        const $set = { name: team_id, description: null, deleted_at: new Date(store.now()) };
+        requireFound(await teams.update(tenant_id, which, { $set }), "team", team_id);
+        // Those that joined in between.
+        return { id: team_id, agents_removed: left + (await leave()) };
+      }),
+
+      /** Returns all ids of a tenant's teams, deleted ones too, which determine what an org admin may read. */
       ids: idempotent<{ tenant_id: string }>(async ({ params: { tenant_id } }) => {
         const docs = await teams.find(tenant_id, {}, { projection: { _id: 1 } });
         return docs.map(({ _id }) => _id);
@@ -34,7 +51,7 @@ export const teamsService: ServiceFactory = ({ store }) => {
       /** Returns the team's name, or null if the tenant has no such team. */
       name_of: internal<{ tenant_id: string; team_id: string }>(
         async ({ params: { tenant_id, team_id } }) => {
-          const team = await teams.findOne(tenant_id, { _id: team_id });
+          const team = await teams.findOne(tenant_id, { _id: team_id, ...PRESENT });
           return team?.name ?? null;
         },
       ),

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { nullable, operation } from "../../../lib/contract/contract.ts";
 import { Description, Id, Name, page, partOf, Timestamp } from "../../../lib/contract/schema.ts";
-import { FilterExpression, TypeGlob } from "../../../lib/contract/subscription.ts";
+import { FilterExpression, SubscriptionWarnings, TypeGlob } from "../../../lib/contract/subscription.ts";
 
 const reader = { by: "any", scope: "channel:read" } as const;
 const writer = { by: "any", scope: "channel:write" } as const;
@@ -30,6 +30,7 @@ export const Feed = Type.Object(
     event_type_glob: TypeGlob,
     filter_expression: nullable(FilterExpression),
     created_at: Timestamp,
+    warnings: SubscriptionWarnings,
   },
   { title: "Feed" },
 );

@@ -3,6 +3,7 @@ import { checkFilter, checkGlob, givenFilter } from "../../../lib/contract/subsc
 import { newId } from "../../../lib/ids.ts";
 import { changeRouting } from "../../identity/tenants/routing-change.ts";
 import type { CallOf } from "../../runtime.ts";
+import type { Subscribing } from "../interests/advice.ts";
 import type * as contract from "./channels.contract.ts";
 import type { FeedDoc } from "./channels.model.ts";
 import type { Channels } from "./channels.ts";
@@ -22,14 +23,15 @@ export class Feeds {
     const { tenant_id, _id: channel_id } = await this.#channels.require(ctx);
     checkGlob("event_type_glob", event_type_glob);
     checkFilter("filter_expression", filter_expression);
-    await ctx.call("interests.require_capacity", { tenant_id });
+    const subscribing = { tenant_id, glob: event_type_glob, filter: filter_expression };
+    const warnings = await ctx.call<string[], Subscribing>("interests.admit_feed", subscribing);
     const _id = newId("feed", ctx.meta.idempotency_seed);
     const given = { _id, tenant_id, channel_id, event_type_glob, filter_expression };
     await this.#requireNew(given);
     return changeRouting(ctx, tenant_id, `feed ${_id}`, async () => {
       const row = await feeds.insertOnce({ ...given, created_at: this.#channels.now() });
       await this.#channels.keep(row, () => feeds.delete(tenant_id, { _id }));
-      return present(row);
+      return { ...present(row), ...(warnings.length > 0 && { warnings }) };
     });
   }
 

@@ -92,6 +92,12 @@ export const PublishResult = Type.Object(
       description: "`duplicate`: an event with this `id` exists, and `event_id` is its id.",
     }),
     differs: Differs,
+    warnings: Type.Optional(
+      Type.Array(Type.String(), {
+        description: "What looks like a slip in its type. Otherwise absent.",
+        examples: [["The type `com..order` has an empty part between dots. Did you mean `com.order`?"]],
+      }),
+    ),
   },
   { title: "PublishResult" },
 );

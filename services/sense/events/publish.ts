@@ -5,6 +5,7 @@ import { isPlatformType } from "../../../lib/cloudevents/platform-types.ts";
 import { type BatchAnswer, type Published, toAnswers } from "../../../lib/cloudevents/publish-answers.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
 import { noteLongIntegers } from "../../../lib/filter/filter.ts";
+import { emptyPart } from "../../../lib/filter/type-slips.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import { parseTraceparent } from "../../../observability/traceparent.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
@@ -191,7 +192,9 @@ function toResult(
   originals: Map<EventDoc, Original> | null,
 ): Published | Error {
   if (inserted instanceof Error) return inserted;
-  if (inserted === "inserted") return { event_id: row._id, status: "accepted" };
+  const slip = emptyPart(row.type);
+  const warned = slip === null ? {} : { warnings: [slip] };
+  if (inserted === "inserted") return { event_id: row._id, status: "accepted", ...warned };
   const original = originals?.get(row);
   // Retention has deleted it since: the event can be sent again.
   if (!original)
@@ -203,7 +206,7 @@ function toResult(
       },
     );
   const status = isRetry(row, original) ? "accepted" : "duplicate";
-  return { event_id: original._id, status, ...(original.differs && { differs: true }) };
+  return { event_id: original._id, status, ...(original.differs && { differs: true }), ...warned };
 }
 
 function attempt<T>(make: () => T): T | Error {

@@ -58,7 +58,7 @@ export async function tryInterest(glob: string, filter: string | null, samples: 
     await new Promise(setImmediate);
   }
   const matched = results.filter(({ matches }) => matches).length;
-  const hints = filter === null ? [] : filterHints(filter, ofType);
+  const hints = filter === null ? [] : filterHints(filter, ofType).map(({ text }) => text);
   return { tested: results.length, matched, hints, results };
 
   function verdict(event: CloudEvent): Verdict {

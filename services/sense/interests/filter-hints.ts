@@ -10,13 +10,19 @@ const MAX_KEYS = 500;
 const SEARCHED = 20;
 const MAX_HINTS = 5;
 
+/** A name that a filter reads and no event has, and what may have been meant. */
+export interface FilterHint {
+  text: string;
+  read: Read;
+}
+
 /**
  * Returns a hint for each name that the filter reads and none of the events has: a misspelling, or a key of `data` taken
  * for an attribute.
  *
  * @param events of the interest's type
  */
-export function filterHints(filter: string, events: readonly CloudEvent[]): string[] {
+export function filterHints(filter: string, events: readonly CloudEvent[]): FilterHint[] {
   if (events.length === 0) return [];
   const reads = listReads(filter);
   const asked = new Set(reads.filter(({ optional }) => optional).map(written));
@@ -30,7 +36,7 @@ export function filterHints(filter: string, events: readonly CloudEvent[]): stri
       events.length === 1
         ? "The only event of this type has no"
         : `None of the ${events.length} events of this type has`;
-    return `${none} \`${text}\`.${meant ? ` Did you mean \`${meant}\`?` : ""}`;
+    return { text: `${none} \`${text}\`.${meant ? ` Did you mean \`${meant}\`?` : ""}`, read };
   });
 }
 
@@ -42,7 +48,7 @@ function has(event: CloudEvent, { of, name }: Read): boolean {
   return isObject(event.data) && Object.hasOwn(event.data, name);
 }
 
-function alternative({ of, name }: Read, events: readonly CloudEvent[]): string | undefined {
+function alternative({ of, name, field }: Read, events: readonly CloudEvent[]): string | undefined {
   const keys = new Set<string>();
   const attributes = new Set<string>();
   for (const event of events.slice(0, SEARCHED)) {
@@ -57,7 +63,10 @@ function alternative({ of, name }: Read, events: readonly CloudEvent[]): string 
   const attribute = nearest(name, [...attributes]);
   const [first, second] = of === "event" ? [attribute, key] : [key, attribute];
   const best = first?.close ? first : second?.close ? second : undefined;
-  return best && `${best === key ? "data" : "event"}.${best.name}`;
+  if (best) return `${best === key ? "data" : "event"}.${best.name}`;
+  return of === "key" && field !== undefined
+    ? alternative({ of: "data", name: field, optional: false, position: 0 }, events)
+    : undefined;
 }
 
 /** Returns the path of a key in data, if it is written with dots. */

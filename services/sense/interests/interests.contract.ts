@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, page, Timestamp } from "../../../lib/contract/schema.ts";
-import { FilterExpression, TypeGlob } from "../../../lib/contract/subscription.ts";
+import { FilterExpression, SubscriptionWarnings, TypeGlob } from "../../../lib/contract/subscription.ts";
 
 const ENRICHMENT_DEPTHS = ["none", "shallow", "deep"] as const;
 export type EnrichmentDepth = (typeof ENRICHMENT_DEPTHS)[number];
@@ -42,13 +42,15 @@ export const Interest = Type.Object(
     ),
     created_at: Timestamp,
     updated_at: Timestamp,
+    warnings: SubscriptionWarnings,
   },
   { title: "Interest" },
 );
 
 const FILTER_ERROR =
-  "A filter that does not compile, or that reads what no event can have (`event.event_type`), is refused with " +
-  "`validation_error` and `details.position`.";
+  "A filter that does not compile, that reads what no event can have (`event.event_type`), or that reads a key of `data` " +
+  "by its name alone (`foo`) while none of the latest events of the type has it, is refused with `validation_error` and " +
+  "`details.position`: `data.foo` is accepted, with `warnings`.";
 
 const newInterest = {
   event_type: TypeGlob,
@@ -79,7 +81,7 @@ export const createInterest = operation({
       ...{ filter: "filter_expression", condition: "filter_expression", expression: "filter_expression" },
       ...{ where: "filter_expression", cel: "filter_expression" },
     },
-    answers: ["id", "event_type", "filter_expression", "priority"],
+    answers: ["id", "event_type", "filter_expression", "priority", "warnings?"],
   },
 });
 

@@ -5,6 +5,7 @@ import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { Slices } from "../../../lib/queue/slices.ts";
 import type { RoutingRaised, RoutingUncounted } from "../../identity/tenants/routing-change.ts";
 import { action, event, idempotent, type Runtime } from "../../runtime.ts";
+import { adviseOn, type Subscribing } from "./advice.ts";
 import { type Asked, explainReception, findLacking } from "./explain.ts";
 import * as contract from "./interests.contract.ts";
 import { InterestModel } from "./interests.model.ts";
@@ -38,10 +39,11 @@ export function interestsService({ store, config }: Runtime): ServiceSchema {
       delete: action(contract.deleteInterest, (ctx) => interests.delete(ctx)),
       test: action(contract.testInterest, (ctx) => interests.test(ctx)),
 
-      /** Throws the fault `business_rule_violation` if the tenant has no capacity for another feed. */
-      require_capacity: idempotent<{ tenant_id: string }>(({ params }) =>
-        limits.requireForTenant(params.tenant_id),
-      ),
+      /** Returns warnings of a new feed. Throws a fault if its filter is refused or the tenant has no capacity for it. */
+      admit_feed: idempotent<Subscribing>(async (ctx) => {
+        await limits.requireForTenant(ctx.params.tenant_id);
+        return adviseOn(ctx, ctx.params);
+      }),
       /** Explains which subscriptions of an agent match an event. */
       explain: idempotent<Asked>((ctx) =>
         explainReception({ interests: collection, routing }, ctx, ctx.params),

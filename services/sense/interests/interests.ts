@@ -7,6 +7,7 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { isDuplicateKey } from "../../../storage/write-errors.ts";
 import { changeRouting } from "../../identity/tenants/routing-change.ts";
+import { adviseOn } from "./advice.ts";
 import { isOfService, type LatestParams, type Sample, TEST_EVENTS, tryInterest } from "./dry-run.ts";
 import type * as contract from "./interests.contract.ts";
 import { conflictKey, type InterestDoc } from "./interests.model.ts";
@@ -51,6 +52,11 @@ export class Interests {
     await authorizeAgent(ctx);
     requireOwnOrPerson(ctx);
     check(ctx.params);
+    const warnings = await adviseOn(ctx, {
+      tenant_id: ctx.meta.caller.tenant_id,
+      glob: event_type,
+      filter: filter_expression,
+    });
     const at = this.#now();
     const row: InterestDoc = {
       _id: newId("int", ctx.meta.idempotency_seed),
@@ -69,7 +75,7 @@ export class Interests {
       const insert = () => this.#deps.interests.insertOnce(row).catch(this.#onConflict(row));
       return changeRouting(ctx, row.tenant_id, `interest ${row._id}`, insert);
     });
-    return this.#present(created);
+    return this.#present(created, warnings);
   }
 
   async update(ctx: Call<UpdateParams>) {
@@ -87,6 +93,8 @@ export class Interests {
     const conflict_key = conflictKey(agent_id, event_type, filter_expression);
     // Set only the given fields: concurrent changes must not revert each other.
     const isOther = conflict_key !== known.conflict_key;
+    const subscribing = { tenant_id, glob: event_type, filter: filter_expression };
+    const warnings = isOther ? await adviseOn(ctx, subscribing) : [];
     const at = this.#now();
     const $set = { ...changes, conflict_key, updated_at: at, ...(isOther && { unmatched_since: at }) };
     // Guarded by the state read before: the conflict key depends on fields that others may change.
@@ -100,7 +108,7 @@ export class Interests {
       throw new Fault("conflict", "The interest was changed concurrently. Read it again, then retry.", {
         existing_resource_id: id,
       });
-    return this.#present(row);
+    return this.#present(row, warnings);
   }
 
   async list(ctx: Call<ParamsOf<typeof contract.listInterests>>) {
@@ -159,7 +167,7 @@ export class Interests {
     };
   }
 
-  #present(row: InterestDoc) {
+  #present(row: InterestDoc, warnings: string[] = []) {
     const ms = this.#deps.routing.suspendedFor(row.tenant_id, row._id);
     return {
       id: row._id,
@@ -171,6 +179,7 @@ export class Interests {
       filter_suspended_until: ms > 0 ? new Date(this.#deps.store.now() + ms).toISOString() : null,
       created_at: row.created_at.toISOString(),
       updated_at: row.updated_at.toISOString(),
+      ...(warnings.length > 0 && { warnings }),
     };
   }
 

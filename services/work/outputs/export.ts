@@ -1,5 +1,5 @@
 import { callerId, type RequestContext } from "../../../lib/access/caller.ts";
-import { Fault, notFound, ruleBroken } from "../../../lib/contract/faults.ts";
+import { Fault, ruleBroken } from "../../../lib/contract/faults.ts";
 import { attachment, safeFilename } from "../../../lib/http/attachment.ts";
 import { derivedId, newId } from "../../../lib/ids.ts";
 import type { Share } from "../../../lib/queue/fair-queue.ts";
@@ -21,6 +21,9 @@ const MOST_BYTES = 4_194_304;
 const mailing = resourceQueue("mail", {
   ...{ capacity: 8, perTenant: 4, perCaller: 2, maxWaiting: 32, patienceMs: 8000 },
 });
+
+/** Missing letters that a warning names. */
+const NAMED = 5;
 
 const TOO_MANY_MAILS = "The organisation has reached its limit of # e-mails per hour.";
 
@@ -55,7 +58,7 @@ export class OutputFiles {
     const { caller, idempotency_seed } = ctx.meta;
     const { OUTBOUND_EMAIL, SMTP_URL, SMTP_FROM } = this.#config;
     const doc = await findReadable(this.#outputs, ctx, ctx.params.output_id);
-    if (!OUTBOUND_EMAIL) throw notFound("email of output", doc._id);
+    if (!OUTBOUND_EMAIL) throw isOff("email of output", doc._id, "OUTBOUND_EMAIL");
     this.#requireFormat(doc, format);
     if (!SMTP_URL || !SMTP_FROM) {
       const message = "E-mail is not configured: the operator must set SMTP_URL and SMTP_FROM.";
@@ -92,15 +95,28 @@ export class OutputFiles {
     const bytes = await this.#outputs.blobs.get(tenant_id, hash);
     if (format === "md") return bytes;
     const markdown = bytes.toString("utf8");
-    return Buffer.from(
-      await render({ markdown, title, at, format, fonts: this.#config.EXPORT_FONTS }, shareOf(ctx)),
-    );
+    const fonts = this.#config.EXPORT_FONTS;
+    const { file, missing } = await render({ markdown, title, at, format, fonts }, shareOf(ctx));
+    if (missing.length) {
+      const boxes = missing
+        .slice(0, NAMED)
+        .map((letter) => `U+${letter.codePointAt(0)?.toString(16).toUpperCase()}`);
+      const warning = `Boxes stand for letters that no font has (${boxes.join(" ")}); EXPORT_FONTS adds fonts`;
+      ctx.meta.$responseHeaders = { ...ctx.meta.$responseHeaders, Warning: `299 sensorium "${warning}"` };
+    }
+    return Buffer.from(file);
   }
 
   #requireFormat(doc: OutputDoc, format: ExportFormat | undefined): void {
     if ((format === "pdf" || format === "docx") && !this.#config.OUTPUT_EXPORT)
-      throw notFound(`${format} of output`, doc._id);
+      throw isOff(`${format} of output`, doc._id, "OUTPUT_EXPORT", "md and html always work");
   }
+}
+
+/** The fault of a function that the operator has not turned on. Only for callers who may read the output. */
+function isOff(resource_type: string, resource_id: string, setting: string, also?: string): Fault {
+  const message = `There is no ${resource_type} on this server: the operator turns it on with ${setting}=true${also ? `; ${also}` : ""}.`;
+  return new Fault("not_found", message, { resource_type, resource_id });
 }
 
 function shareOf({ meta: { caller } }: RequestContext): Share {

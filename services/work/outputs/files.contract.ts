@@ -18,7 +18,8 @@ export const exportOutput = operation({
   summary: "Download an output as a file",
   description:
     "For people. Returns the current version. `md`: as saved; `html`: without active content; `pdf` and `docx`: " +
-    "only if the operator enables them, otherwise 404.",
+    "only if the operator enables them with `OUTPUT_EXPORT`, otherwise 404. In a PDF, boxes stand for letters that no " +
+    "installed font has: the header `Warning` names some.",
   access: { by: "user" },
   audit: true,
   path: { output_id: OutputId },

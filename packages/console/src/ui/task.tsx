@@ -39,6 +39,7 @@ export const useSaving = (
     const said = await save();
     if (said === false) return;
     if (typeof said === "string") toast({ title: said });
+    else if (said) toastWarnings(said);
     onClose();
     await onDone?.();
   });
@@ -96,6 +97,12 @@ export function toast({ tone = "good", title }: { tone?: Toast["tone"]; title: s
   const id = next++;
   change([...toasts.slice(-3), { id, tone, title }]);
   if (tone === "good") setTimeout(() => drop(id), SHOWN_MS);
+}
+
+/** Shows what an answer warns of: it succeeded, but is likely not what was meant. */
+export function toastWarnings(answer: object): void {
+  if (!("warnings" in answer) || !Array.isArray(answer.warnings)) return;
+  for (const warning of answer.warnings) toast({ tone: "bad", title: warning });
 }
 
 function subscribe(listener: () => void): () => void {

@@ -17,8 +17,9 @@ class A2a(Group[Mode]):
     ) -> dict[str, Any]:
         """Read an agent's A2A card.
 
-        The agent card of A2A 1.0, public: name, description, address and how to authenticate. Agents without `a2a`,
-        inactive ones and those that do not exist answer alike, with `not_found`.
+        The agent card of A2A 1.0, public: name, description, address and how to authenticate. Clients find it from
+        the address `/a2a/{agent_id}/rpc`, with or without a slash at the end. Agents without `a2a`, inactive ones
+        and those that do not exist answer alike, with `not_found`.
 
         Args:
             agent_id: Id of the agent."""
@@ -2212,9 +2213,10 @@ class Interests(Group[Mode]):
 
         Subscribes the agent to events whose type matches the glob and for which the filter is true. For the agent
         itself and for people who are admins: other agents get 403, also with the scope `admin`. A filter that does
-        not compile, or that reads what no event can have (`event.event_type`), is refused with `validation_error`
-        and `details.position`. The number of interests is limited (rule `interest_limit`). Needs the scope
-        `receive`.
+        not compile, that reads what no event can have (`event.event_type`), or that reads a key of `data` by its
+        name alone (`foo`) while none of the latest events of the type has it, is refused with `validation_error` and
+        `details.position`: `data.foo` is accepted, with `warnings`. The number of interests is limited (rule
+        `interest_limit`). Needs the scope `receive`.
 
         Args:
             agent_id: Id of the agent.
@@ -2275,9 +2277,10 @@ class Interests(Group[Mode]):
     ) -> models.Interest:
         """Update an interest.
 
-        The change applies to events published after the response. A filter that does not compile, or that reads what
-        no event can have (`event.event_type`), is refused with `validation_error` and `details.position`. Needs the
-        scope `receive`.
+        The change applies to events published after the response. A filter that does not compile, that reads what no
+        event can have (`event.event_type`), or that reads a key of `data` by its name alone (`foo`) while none of
+        the latest events of the type has it, is refused with `validation_error` and `details.position`: `data.foo`
+        is accepted, with `warnings`. Needs the scope `receive`.
 
         Args:
             agent_id: Id of the agent.
@@ -3195,7 +3198,8 @@ class Outputs(Group[Mode]):
         """Download an output as a file.
 
         For people. Returns the current version. `md`: as saved; `html`: without active content; `pdf` and `docx`:
-        only if the operator enables them, otherwise 404.
+        only if the operator enables them with `OUTPUT_EXPORT`, otherwise 404. In a PDF, boxes stand for letters that
+        no installed font has: the header `Warning` names some.
 
         Args:
             output_id: Id or slug of the output.
@@ -4423,6 +4427,19 @@ class Teams(Group[Mode]):
             limit: Maximum number of results."""
 
     list_all = AllPages(list, models.Team)
+
+    @operation("DELETE", "/teams/{team_id}")
+    def delete(
+        self, *, team_id: str, idempotency_key: str | None = None, timeout: float | None = None
+    ) -> models.TeamsDeleteResult:
+        """Delete a team.
+
+        Its agents leave it and are not deleted. What they shared with the team stays: its authors and admins still
+        read it, and can promote or delete it; the agents that left no longer do. The name can be used again. Needs
+        the scope `admin`.
+
+        Args:
+            team_id: Id of the team."""
 
 
 class Templates(Group[Mode]):

@@ -1103,6 +1103,9 @@ class Feed(Model):
     and at most 32 `?` and `[...]`."""
     filter_expression: Union[str, None]
     created_at: str
+    warnings: Union[list[str], None] = None
+    """Only on creation and change: why it is likely to match nothing, as the latest events show. Absent without
+    reason."""
 
 
 class Finding(Model):
@@ -1401,6 +1404,9 @@ class Interest(Model):
     filter_suspended_until: Union[str, None]
     created_at: str
     updated_at: str
+    warnings: Union[list[str], None] = None
+    """Only on creation and change: why it is likely to match nothing, as the latest events show. Absent without
+    reason."""
 
 
 class InterestsListResult(Model):
@@ -2272,6 +2278,8 @@ class PublishResult(Model):
     differs: Union[bool, None] = None
     """True for a duplicate whose source or content differs from the first event's, apart from the time: it was not
     stored. Otherwise absent."""
+    warnings: Union[list[str], None] = None
+    """What looks like a slip in its type. Otherwise absent."""
 
 
 class RecentEvent(Model):
@@ -2921,6 +2929,13 @@ class Team(Model):
     """Display name."""
     description: Union[str, None]
     created_at: str
+
+
+class TeamsDeleteResult(Model):
+    id: str
+    """Id of the team."""
+    agents_removed: int
+    """Agents that were in the team."""
 
 
 class TeamsListResult(Model):

@@ -20,8 +20,11 @@ interface FontInUse {
   _font: { ascender: number; font: { hasGlyphForCodePoint(code: number): boolean } };
 }
 
-/** Emoji and other symbols, with their variation selectors. */
-const SIGNS = /\p{RGI_Emoji}|[\p{So}\p{Sk}]\ufe0f?/gv;
+const LETTER = /^\p{L}$/u;
+/** Letters, emoji and other symbols, with their variation selectors. */
+const SIGNS = /\p{RGI_Emoji}|[\p{So}\p{Sk}]\ufe0f?|\p{L}/gv;
+/** Share of a text's letters that may be boxes. */
+const MOST_BOXES = 0.1;
 /** Invisible characters: a font need not have them. */
 const UNSEEN = /[\p{Default_Ignorable_Code_Point}\s]/u;
 const graphemes = new Intl.Segmenter();
@@ -55,6 +58,9 @@ export class PdfFonts {
   readonly #others: readonly string[];
   /** By font and character. */
   readonly #known = new Map<string, boolean>();
+  readonly #missing = new Set<string>();
+  #letters = 0;
+  #boxes = 0;
 
   /** @param others files; for a collection followed by `#` and the name of one of its fonts */
   constructor(pdf: InstanceType<typeof PDFDocument>, others: readonly string[]) {
@@ -68,23 +74,36 @@ export class PdfFonts {
   }
 
   /**
-   * Returns a text with boxes for symbols that no font has.
+   * Returns the letters that are boxes, because no font has them.
    *
-   * @throws Unrenderable for letters that no font has
+   * @throws Unrenderable if these are so many that the text cannot be read
    */
-  writable(text: string): string {
-    const missing = (text.match(/\p{L}/gu) ?? []).filter((letter) => !this.#isKnown(letter));
-    if (missing.length) {
-      const some = [...new Set(missing)].slice(0, 5).join("");
-      throw new Unrenderable(
-        `has letters that no installed font contains (${some}; the operator can add fonts with EXPORT_FONTS)`,
-      );
-    }
-    return text.replace(SIGNS, (sign) => (this.#isKnown(sign) ? sign : "□"));
+  takeMissing(): string[] {
+    const missing = [...this.#missing];
+    if (this.#boxes <= this.#letters * MOST_BOXES) return missing;
+    const some = missing.slice(0, 5).join("");
+    throw new Unrenderable(
+      `has letters that no installed font contains (${some}; the operator can add fonts with EXPORT_FONTS)`,
+    );
+  }
+
+  /** Returns a text with boxes for letters and symbols that no font has. */
+  #writable(text: string): string {
+    return text.replace(SIGNS, (sign) => {
+      const isLetter = LETTER.test(sign);
+      if (isLetter) this.#letters++;
+      if (this.#isKnown(sign)) return sign;
+      if (isLetter) {
+        this.#boxes++;
+        this.#missing.add(sign);
+      }
+      return "□";
+    });
   }
 
   /** Splits a run into pieces with a font for each, preferring the wanted one. */
-  pieces({ text, href, strike = false, ...style }: Run): Piece[] {
+  pieces({ text: written, href, strike = false, ...style }: Run): Piece[] {
+    const text = this.#writable(written);
     const wanted = chooseFont(style);
     const pieces: Piece[] = [];
     // Keeps a character together with its accents, vowels and joiners.

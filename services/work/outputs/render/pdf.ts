@@ -20,12 +20,13 @@ const RULE = "#cccccc";
  *
  * @param at the file's creation date
  * @param others font files for letters that the built-in fonts lack
- * @throws Unrenderable for letters that no font has; missing symbols become boxes
+ * @returns the file, and the letters that are boxes in it
+ * @throws Unrenderable if no font has more than a tenth of the letters
  */
 export async function renderPdf(
   markdown: string,
   { title, at, fonts: others }: { title: string; at: Date; fonts: readonly string[] },
-): Promise<Buffer> {
+): Promise<{ file: Buffer; missing: string[] }> {
   const info = { Title: title, CreationDate: at, ModDate: at, Producer: "Sensorium", Creator: "Sensorium" };
   // No default font: a font opened under two names is read again on each use.
   const font = null as unknown as string;
@@ -35,10 +36,11 @@ export async function renderPdf(
   const ended = new Promise<void>((resolve, reject) => pdf.once("end", resolve).once("error", reject));
   const fonts = new PdfFonts(pdf, others);
   const sheet = new Sheet(pdf, fonts);
-  for (const block of toBlocks(read(fonts.writable(markdown), fonts.writable(title)))) draw(sheet, block);
+  for (const block of toBlocks(read(markdown, title))) draw(sheet, block);
+  const missing = fonts.takeMissing();
   pdf.end();
   await ended;
-  return Buffer.concat(parts);
+  return { file: Buffer.concat(parts), missing };
 }
 
 function draw(sheet: Sheet, block: Block): void {

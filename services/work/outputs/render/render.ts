@@ -14,8 +14,14 @@ export interface Rendering {
   fonts: readonly string[];
 }
 
+/** A file, and the letters that are boxes in it because no font has them. */
+interface RenderedFile {
+  file: Uint8Array;
+  missing: string[];
+}
+
 /** The result: a file, or why there is none. */
-export type Rendered = Uint8Array | { unrenderable: string };
+export type Rendered = RenderedFile | { unrenderable: string };
 
 const LIMITS = { seconds: 20, megabytes: 512 };
 /** Together with the rendering time less than the timeout of a call between services. */
@@ -33,11 +39,11 @@ const threads = resourceQueue("render", {
  * @throws Fault business_rule_violation, rule `export_fails`, if a text takes too long or too much memory, or the
  * format cannot hold it; rate_limited, service_unavailable while others' texts are rendered
  */
-export function render(rendering: Rendering, share: Share): Promise<Uint8Array> {
+export function render(rendering: Rendering, share: Share): Promise<RenderedFile> {
   return threads.run(share, 1, () => renderNow(rendering));
 }
 
-async function renderNow(rendering: Rendering): Promise<Uint8Array> {
+async function renderNow(rendering: Rendering): Promise<RenderedFile> {
   const module = new URL("./thread.ts", import.meta.url);
   const thread = new WorkerThread<Rendering, Rendered>({ name: "render", module, limits: LIMITS, idleMs: 0 });
   const rendered = await thread.request(rendering).catch(whyNot);

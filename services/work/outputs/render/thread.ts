@@ -2,20 +2,21 @@ import { parentPort } from "node:worker_threads";
 import type { Rendered, Rendering } from "./render.ts";
 import { Unrenderable } from "./unrenderable.ts";
 
-async function render({ markdown, title, at, format, fonts }: Rendering): Promise<Uint8Array> {
+async function render({ markdown, title, at, format, fonts }: Rendering) {
   switch (format) {
     case "html":
-      return Buffer.from((await import("./html.ts")).renderHtml(markdown, title));
+      return { file: Buffer.from((await import("./html.ts")).renderHtml(markdown, title)) };
     case "pdf":
       return (await import("./pdf.ts")).renderPdf(markdown, { title, at, fonts });
     case "docx":
-      return (await import("./docx.ts")).renderDocx(markdown, title);
+      return { file: await (await import("./docx.ts")).renderDocx(markdown, title) };
   }
 }
 
 async function rendered(request: Rendering): Promise<Rendered> {
   try {
-    return new Uint8Array(await render(request));
+    const { file, missing = [] }: { file: Uint8Array; missing?: string[] } = await render(request);
+    return { file: new Uint8Array(file), missing };
   } catch (err) {
     if (err instanceof Unrenderable) return { unrenderable: err.message };
     throw err;

@@ -83,7 +83,7 @@ function Activation({ agent, of }: { agent: Agent; of: Loaded<Agent> }) {
       {!isActive && may("agents.delete") && (
         <DeleteButton
           name={agent.name}
-          text="Its private memories, state, handoffs, deliveries, interests, channels and schedules are erased. Shared memories, outputs, documents, events and runs stay. This cannot be undone."
+          text="Its keys end, and undelivered events are dropped. Its private memories, state, handoffs, deliveries, interests, channels and schedules are erased. Shared memories, outputs, documents, events and runs stay. This cannot be undone."
           action="Delete agent"
           act={() => api.agents.delete({ agent_id: agent.id })}
           to="/agents"

@@ -9,7 +9,7 @@ import { FormDialog, type SavingProps, saveChanges, useAct } from "../../ui/form
 import { CircleAlert, Filter, FlaskConical, Pencil, Trash2 } from "../../ui/icons.tsx";
 import { EditableList } from "../../ui/list-page.tsx";
 import { type Column, column, endColumn, wideColumn, wideEndColumn } from "../../ui/table.tsx";
-import { useFormTask, useSaving } from "../../ui/task.tsx";
+import { toastWarnings, useFormTask, useSaving } from "../../ui/task.tsx";
 import { Badge, FilterText, Time } from "../../ui/text.tsx";
 import "./agents.css";
 
@@ -124,9 +124,11 @@ function InterestForm({ agent, interest, onClose, onDone }: Props) {
     const wanted = { ...subject, priority: Number(priority), enrichment_depth: depth };
     if (before) {
       const which = { agent_id: agent.id, id: before.id };
-      if (!(await saveChanges(api.interests, which, before, wanted, `/agents/${agent.id}?tab=interests`)))
-        return false;
-    } else await api.interests.create(wanted);
+      const look = `/agents/${agent.id}?tab=interests`;
+      const saved = await saveChanges(api.interests, which, before, wanted, look);
+      if (!saved) return false;
+      toastWarnings(saved);
+    } else toastWarnings(await api.interests.create(wanted));
     return before ? "Interest saved." : "Interest added.";
   });
   const error = save.error ?? test.error;

@@ -12,7 +12,7 @@ import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Radio, Search, Send } from "../../ui/icons.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
 import { type Column, column, endColumn, List, wideColumn } from "../../ui/table.tsx";
-import { toast, useFormTask } from "../../ui/task.tsx";
+import { toast, toastWarnings, useFormTask } from "../../ui/task.tsx";
 import { Subject, Time } from "../../ui/text.tsx";
 import { EventState } from "./timeline.tsx";
 import "./events.css";
@@ -260,6 +260,7 @@ function Publish(props: { onClose(): void; onPublished(id: string, duplicate: bo
       ...(data.trim() && { datacontenttype: "application/json", data: JSON.parse(data) }),
     };
     const result = await api.events.publish({ event });
+    toastWarnings(result);
     if ("event_id" in result) onPublished(result.event_id, result.status === "duplicate");
   });
   return (

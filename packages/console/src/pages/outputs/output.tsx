@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { Link, useNavigate, useParams } from "react-router";
-import { isApiError, type Output } from "../../../../client/index.ts";
+import type { Output } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes, listed } from "../../data/format.ts";
 import { saveFile } from "../../data/save-file.ts";
@@ -179,7 +179,10 @@ function More({ output, reload }: Props) {
   const navigate = useNavigate();
   const close = () => setOpen(null);
   const save = useTask(async (format: Format) =>
-    saveFile(await exported(output.id, format), `${output.slug}.${format}`),
+    saveFile(
+      (await api.outputs.export({ output_id: output.id, format })) as string | Blob,
+      `${output.slug}.${format}`,
+    ),
   );
   const remove = useAct(() => ({
     title: `Delete “${output.title}”?`,
@@ -209,15 +212,6 @@ function More({ output, reload }: Props) {
   );
 }
 
-async function exported(output_id: string, format: Format): Promise<string | Blob> {
-  try {
-    return (await api.outputs.export({ output_id, format })) as string | Blob;
-  } catch (error) {
-    if (!isApiError(error, "not_found") || format === "md" || format === "html") throw error;
-    throw new Error("This export is disabled. Ask the operator to set OUTPUT_EXPORT=true.");
-  }
-}
-
 function MailDialog({ output, onClose }: { output: Output; onClose(): void }) {
   const [{ to, subject, format }, field] = useDraft({ to: "", subject: output.title, format: "" });
   const send = useSaving({ onClose }, async () => {
@@ -225,11 +219,8 @@ function MailDialog({ output, onClose }: { output: Output; onClose(): void }) {
     await api.outputs.email({ output_id: output.id, to: to.trim(), subject, ...attached });
     return `Sent to ${to.trim()}.`;
   });
-  const mailOff = isApiError(send.error, "not_found")
-    ? new Error("E-mail is disabled. Ask the operator to set OUTBOUND_EMAIL=true.")
-    : send.error;
   return (
-    <FormDialog title="Send by e-mail" submit="Send" onClose={onClose} task={send} error={mailOff}>
+    <FormDialog title="Send by e-mail" submit="Send" onClose={onClose} task={send}>
       <TextField label="To" type="email" {...field("to")} required />
       <TextField label="Subject" {...field("subject")} required maxLength={300} />
       <SelectField

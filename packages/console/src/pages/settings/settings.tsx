@@ -7,7 +7,7 @@ import { useSession } from "../../shell/session.tsx";
 import { Button, DialogButton, IconButton } from "../../ui/button.tsx";
 import { optionsOf, SelectField, TextField, useDraft } from "../../ui/field.tsx";
 import { type Act, FormDialog, type SavingProps, saveChanges, useAct } from "../../ui/form-dialog.tsx";
-import { FolderKanban, MoreHorizontal, UserPlus, Users } from "../../ui/icons.tsx";
+import { FolderKanban, MoreHorizontal, Trash2, UserPlus, Users } from "../../ui/icons.tsx";
 import { EditableList } from "../../ui/list-page.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
 import { type Column, column, endColumn, List, wideColumn, wideEndColumn } from "../../ui/table.tsx";
@@ -49,14 +49,28 @@ const TEAM_COLUMNS: Column<Team>[] = [
   endColumn("Created", ({ created_at }) => <Time at={created_at} />),
 ];
 
+const deleteColumn = (remove: (team: Team) => unknown): Column<Team> =>
+  endColumn("", (team) => (
+    <IconButton icon={Trash2} label={`Delete team ${team.name}`} onClick={() => remove(team)} />
+  ));
+
 /** Agents of a team read each other's memories of scope `team`. */
 function Teams() {
   const pages = useList(api.teams.list, {}, "teams", "team");
+  const { may } = useSession();
+  const remove = useAct(({ id, name }: Team) => ({
+    title: `Delete team ${name}?`,
+    text: "Its agents leave it and no longer read what others shared with it. What was shared stays for its authors and admins. This cannot be undone.",
+    action: "Delete team",
+    act: () => api.teams.delete({ team_id: id }),
+    done: `${name} deleted.`,
+    after: pages.reload,
+  }));
   return (
     <EditableList
       pages={pages}
       label="Teams"
-      columns={TEAM_COLUMNS}
+      columns={may("teams.delete") ? [...TEAM_COLUMNS, deleteColumn(remove.run)] : TEAM_COLUMNS}
       add="Create team"
       empty={{
         icon: Users,

@@ -1,0 +1,77 @@
+import type { Context } from "moleculer";
+import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
+import { invalidValue } from "../../../lib/contract/faults.ts";
+import { filterable, parseEnvelope } from "../../../lib/filter/filter.ts";
+import { compileGlob } from "../../../lib/filter/glob.ts";
+import { listReads } from "../../../lib/filter/names.ts";
+import { emptyPart, neighbourSeen } from "../../../lib/filter/type-slips.ts";
+import { isOfService, type LatestParams, type Sample } from "./dry-run.ts";
+import { filterHints } from "./filter-hints.ts";
+
+/** A new or changed subscription. Glob and filter are valid. */
+export interface Subscribing {
+  tenant_id: string;
+  glob: string;
+  filter: string | null;
+}
+
+/** Latest events that a new subscription is compared with. */
+const COMPARED = 50;
+const MAX_KEYS = 10;
+
+/**
+ * Returns warnings of a subscription that is likely to match nothing, as the latest events show. Refuses a filter with a
+ * name of its own (`foo`) that no event of the type has: `data.foo` says that events will have it.
+ *
+ * @throws Fault validation_error with `position`
+ */
+export async function adviseOn(ctx: Context, { tenant_id, glob, filter }: Subscribing): Promise<string[]> {
+  const latest = { tenant_id, limit: COMPARED, include_service: isOfService(glob) };
+  // Without events there is no advice, but the subscription is valid.
+  const samples = await ctx.call<Sample[], LatestParams>("events.latest", latest).catch(() => []);
+  const events = samples.map(({ envelope }) => parseEnvelope<CloudEvent>(envelope));
+  const types = [...new Set(events.map(({ type }) => type))];
+  const warnings = [emptyPart(glob) ?? neighbourSeen(glob, types) ?? []].flat();
+  if (filter === null) return warnings;
+  const compiled = compileGlob(glob);
+  const ofType = events
+    .filter(({ type }) => compiled.test(type))
+    .map((each) => filterable(each) as CloudEvent);
+  if (ofType.length === 0) return [...warnings, ...unchecked(filter)];
+  for (const { text, read } of filterHints(filter, ofType)) {
+    if (read.of !== "key") warnings.push(text);
+    else throw unknownName(filter, ofType, text, read);
+  }
+  return warnings;
+}
+
+function unknownName(
+  value: string,
+  events: readonly CloudEvent[],
+  text: string,
+  { name, position }: { name: string; position: number },
+) {
+  const keys = new Set(events.flatMap(({ data }) => (isObject(data) ? Object.keys(data) : [])));
+  const names = [...keys].slice(0, MAX_KEYS).map((key) => `\`data.${key}\``);
+  const known = text.endsWith("?") || names.length === 0 ? "" : ` They have ${names.join(", ")}.`;
+  const message = `${text}${known} If later events will have it, write \`data.${name}\``;
+  const details = { value, position };
+  return invalidValue(
+    "filter_expression",
+    `filter_expression: ${message} (at position ${position}).`,
+    details,
+  );
+}
+
+/** A name of its own is a key of `data`, which no event shows yet. */
+function unchecked(filter: string): string[] {
+  const keys = listReads(filter).filter(({ of, optional }) => of === "key" && !optional);
+  return [...new Set(keys.map(({ name }) => name))].map(
+    (name) =>
+      `None of the last events has this type, so \`${name}\` was not checked: it is read as \`data.${name}\`.`,
+  );
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
