@@ -25,6 +25,9 @@ export const PREFIXES = [
 ] as const;
 export type Prefix = (typeof PREFIXES)[number];
 
+/** The tenant of rows that belong to none. */
+export const INSTALLATION = "installation";
+
 const RANDOM_BYTES = 15; // 120 bits: 20 characters of base64url, which needs no padding.
 
 /** Returns a pattern for JSON Schema: `ag_` and at least one character of ids. */

@@ -2,6 +2,7 @@ import type { ActionSchema, Middleware } from "moleculer";
 import type { Call, Handler } from "../lib/access/caller.ts";
 import { isAudited, type Operation, resourceOf } from "../lib/contract/contract.ts";
 import { isFault } from "../lib/contract/faults.ts";
+import { INSTALLATION } from "../lib/ids.ts";
 
 /** The entry before an audited operation. Ids and names of fields, never values. */
 export interface AuditBeginning {
@@ -23,9 +24,6 @@ export interface AuditSettlement {
   /** The complete details, if the handler added some. */
   details?: Record<string, unknown>;
 }
-
-/** Owner of the operator's entries: no tenant reads them. */
-const INSTALLATION = "installation";
 
 /** Adds details to the audit entry of an operation when it ends. Never content, never a secret. */
 export function account(ctx: Pick<Call, "locals">, details: Record<string, unknown>): void {
@@ -63,6 +61,7 @@ function audited(action: string, given: Audited, handler: Handler) {
   return async (ctx: Call) => {
     const { caller, request_id } = ctx.meta;
     if (!caller && !request_id) return handler(ctx);
+    // No tenant reads the operator's entries.
     const tenant_id = given.by === "operator" ? INSTALLATION : caller.tenant_id;
     const { named, ...begun } = beginningOf(action, given, ctx.params as Record<string, unknown>);
     const beginning: AuditBeginning = { tenant_id, ...begun };

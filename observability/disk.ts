@@ -26,7 +26,8 @@ export class DiskWatch {
   readonly #folder: string;
   readonly #minFreeMb: number;
   readonly #holdsRecord: boolean;
-  #freeMb = Number.POSITIVE_INFINITY;
+  /** Undefined until the folder could be read. */
+  #read: { free_bytes: number; total_bytes: number } | undefined;
   #claimed = 0;
   #timer: NodeJS.Timeout | undefined;
 
@@ -47,7 +48,12 @@ export class DiskWatch {
   }
 
   get freeBytes(): number {
-    return this.#freeMb * MB;
+    return this.#read?.free_bytes ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** Free space and size of the disk, as read in the last seconds; null if they are not known. */
+  get size(): { free_bytes: number; total_bytes: number } | null {
+    return this.#read ?? null;
   }
 
   /** Below this, writes to a record on the disk are refused. */
@@ -61,8 +67,9 @@ export class DiskWatch {
 
   /** What is wrong, or null. */
   get reason(): string | null {
-    if (this.#freeMb >= this.#minFreeMb) return null;
-    return `${Math.floor(this.#freeMb)} MB free; the minimum is ${this.#minFreeMb} MB`;
+    const freeMb = this.freeBytes / MB;
+    if (freeMb >= this.#minFreeMb) return null;
+    return `${Math.floor(freeMb)} MB free; the minimum is ${this.#minFreeMb} MB`;
   }
 
   /** Starts a large write, such as an upload, which claims space as it proceeds and must end its claim in any case. */
@@ -77,8 +84,8 @@ export class DiskWatch {
       extend: async (bytes) => {
         if (!this.#holdsRecord) return;
         if (this.#timer && this.#minFreeMb > 0) await this.#look();
-        const left = this.#freeMb - (this.#claimed + bytes) / MB;
-        if (left < LARGE_WRITE_FACTOR * this.#minFreeMb) throw unavailable(TOO_LITTLE, RETRY_AFTER_SECONDS);
+        const left = this.freeBytes - this.#claimed - bytes;
+        if (left < LARGE_WRITE_FACTOR * this.minFreeBytes) throw unavailable(TOO_LITTLE, RETRY_AFTER_SECONDS);
         open += bytes;
         this.#claimed += bytes;
       },
@@ -90,6 +97,6 @@ export class DiskWatch {
   async #look(): Promise<void> {
     // The store's own check reports a folder that cannot be read.
     const disk = await statfs(this.#folder).catch(() => null);
-    if (disk) this.#freeMb = (disk.bavail * disk.bsize) / MB;
+    if (disk) this.#read = { free_bytes: disk.bavail * disk.bsize, total_bytes: disk.blocks * disk.bsize };
   }
 }

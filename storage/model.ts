@@ -2,14 +2,13 @@ import type { Binary, Document } from "mongodb";
 import { Schema } from "mongoose";
 import type { Sealed } from "../lib/crypto/secrets.ts";
 
+export { INSTALLATION } from "../lib/ids.ts";
+
 /** Fields of every stored document. */
 export interface TenantDocument {
   _id: string;
   tenant_id: string;
 }
-
-/** The tenant of rows that belong to none. */
-export const INSTALLATION = "installation";
 
 /** The driver's type of a document, after `Where` and `Update` have checked the arguments. */
 export type Row = TenantDocument & Document;

@@ -151,6 +151,18 @@ describe.each(["sqlite", "mongodb"])("usage on %s", (driver) => {
     expect((await usage.totals()).tenants).toBeGreaterThan(3);
   });
 
+  test("counts in its totals what is not written yet, and writes nothing for it", async () => {
+    await usage.flush();
+    const rows = store.connection.db?.collection("storage_usage");
+    const written = await rows?.find({}).toArray();
+    const before = await usage.totals();
+    await notes.insert(note("tn_f", 990, 50 * KB));
+    const after = await usage.totals();
+    expect(after.used_bytes - before.used_bytes).toBeGreaterThan(50 * KB);
+    expect(after).toMatchObject({ full: before.full, tenants: before.tenants });
+    expect(await rows?.find({}).toArray()).toEqual(written);
+  });
+
   test("measures what is due, each once", async () => {
     await usage.measureDue();
     const rows = store.connection.db?.collection("storage_usage");

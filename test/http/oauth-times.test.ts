@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { ClientModel, DeviceModel, GrantModel, NOBODY } from "../../services/identity/oauth/oauth.model.ts";
+import { ClientModel, DeviceModel, GrantModel } from "../../services/identity/oauth/oauth.model.ts";
 import type { Store } from "../../storage/connection.ts";
+import { INSTALLATION } from "../../storage/model.ts";
 import { startAlone } from "../support/alone.ts";
 import { type Api, api } from "../support/http.ts";
 import { meanwhile } from "../support/meanwhile.ts";
@@ -48,8 +49,8 @@ function pass(ms: number): Promise<void> {
     for (const row of await grants.find(tenant_id, {}))
       await grants.update(tenant_id, { _id: row._id }, ago(row));
     for (const rows of [store.collection(ClientModel), store.collection(DeviceModel)] as const)
-      for (const row of await rows.find(NOBODY, {}))
-        await rows.update(NOBODY, { _id: row._id }, ago(row) as never);
+      for (const row of await rows.find(INSTALLATION, {}))
+        await rows.update(INSTALLATION, { _id: row._id }, ago(row) as never);
   });
 }
 

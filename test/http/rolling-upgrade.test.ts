@@ -1,10 +1,8 @@
 /** @needs mongodb, nats, history: a node of the version before this one and one of this version serve together. */
-import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { copyFile, mkdir, mkdtemp, readdir, readlink, rm, symlink } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { cloudEvent, firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
 import { startAlone } from "../support/alone.ts";
@@ -15,15 +13,15 @@ import { versionsBefore } from "../support/needs.ts";
 import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
+import { checkOutFormer, type FormerVersion } from "../support/versions.ts";
 
 const AGENTS = 8;
-const ROOT = join(import.meta.dirname, "../..");
-const run = promisify(execFile);
 const mongo = await startMongo();
 const versions = await versionsBefore();
 
 ("url" in mongo && versions.length ? describe : describe.skip)("a rolling upgrade", () => {
   let scratch: string;
+  let former: FormerVersion;
   let nats: NatsServer;
   let env: Record<string, string>;
   let before: TestServer;
@@ -39,47 +37,18 @@ const versions = await versionsBefore();
       SECRET_KEY: randomBytes(32).toString("base64"),
       RATE_LIMIT_PER_MINUTE: "0",
     };
-    before = await startLatest();
+    former = await checkOutFormer();
+    before = await startAlone({ env, root: former.folder });
     admin = await firstAgent(before);
   });
   afterAll(async () => {
     await after?.stop();
     await before?.stop();
     await nats?.stop();
+    await former?.remove();
     if (scratch) await rm(scratch, { recursive: true });
     if ("url" in mongo) await mongo.stop();
   });
-
-  /** The latest version that starts: a commit between two versions need not. */
-  async function startLatest(): Promise<TestServer> {
-    let failure: unknown;
-    for (const version of versions) {
-      try {
-        return await startAlone({ env, root: await checkOut(version) });
-      } catch (error) {
-        failure = error;
-      }
-    }
-    throw failure;
-  }
-
-  /** A version's files, with the dependencies of this one; its own packages are its own. */
-  async function checkOut(version: string): Promise<string> {
-    const folder = join(scratch, version.replaceAll("/", "-"));
-    const archive = `${folder}.tar`;
-    await mkdir(folder);
-    await run("git", ["archive", "--output", archive, version], { cwd: ROOT });
-    await run("tar", ["-xf", archive, "-C", folder]);
-    const modules = join(ROOT, "node_modules");
-    await mkdir(join(folder, "node_modules"));
-    for (const entry of await readdir(modules, { withFileTypes: true })) {
-      const link = entry.isSymbolicLink()
-        ? await readlink(join(modules, entry.name))
-        : join(modules, entry.name);
-      await symlink(link, join(folder, "node_modules", entry.name));
-    }
-    return folder;
-  }
 
   /** This version's, on the same record. */
   async function startNext(name: string, more: Record<string, string> = {}): Promise<TestServer> {

@@ -11,9 +11,9 @@ const INDEX = page("docs/guides/README.md");
 const GUIDES = [...INDEX.matchAll(/^\| \[.+?\]\(([\w-]+\.md)\)/gm)].map(([, file]) => file as string);
 /**
  * Not on the one server: the filters are examples, which test/unit/filter-language.test.ts evaluates, and the guides
- * of the cluster and of moving start their own (test/guides/cluster.test.ts, move.test.ts).
+ * of the cluster, of moving and of an operator's day start their own (cluster.test.ts and so on in test/guides).
  */
-const ELSEWHERE = ["filters.md", "cluster.md", "move.md"];
+const ELSEWHERE = ["filters.md", "cluster.md", "move.md", "operators-day.md"];
 /** The programs that a guide's commands need beyond npm. */
 const PROGRAMS: Record<string, string> = { "brokers.md": "rabbitmq-server", "receive.md": "python3" };
 

@@ -71,6 +71,7 @@ const LONGER: Record<string, string[]> = {
     "test/browser/day",
     "test/guides/cluster",
     "test/guides/move",
+    "test/guides/operators-day",
     "test/guides/in-reverse",
     "test/rounds/cluster",
     "test/rounds/faults",

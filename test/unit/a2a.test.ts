@@ -24,6 +24,27 @@ test("a caller reads faults, and nothing of other failures, which are logged", a
   expect(error).toHaveBeenCalledWith({ err: secret }, expect.any(String));
 });
 
+test("on a full disk tasks are read and removed, and nothing is written", async () => {
+  const called: string[] = [];
+  const call = async (name: string) => void called.push(name.replace("a2a_tasks.", ""));
+  const runtime = { disk: { refusesWrites: true }, modes: { requireWrites: () => {} } };
+  const tasks = new CallersTasks({ call } as never, SIDE, runtime as never);
+  const message = { messageId: "m", role: "ROLE_USER" as const, parts: [{ text: "x" }] };
+  const config = { taskId: "t", id: "p", url: "https://example.com/hook" };
+  const full = { type: "service_unavailable", data: { retry_after_seconds: 30 } };
+  for (const write of [() => tasks.send(message), () => tasks.cancel("t"), () => tasks.createPush(config)])
+    await expect(async () => write()).rejects.toMatchObject(full);
+  expect(called).toEqual([]);
+  await Promise.all([
+    tasks.read("t"),
+    tasks.readNewer("t", 1),
+    tasks.list({ limit: 1 }),
+    tasks.listPush("t"),
+  ]);
+  await Promise.all([tasks.getPush("t", "p"), tasks.deletePush("t", "p")]);
+  expect(called.sort()).toEqual(["delete_push", "get_push", "list", "list_push", "read", "read_newer"]);
+});
+
 test("an artifact with a known id is replaced, and only what changed is streamed", () => {
   const artifact = (artifact_id: string, text: string) => ({ artifact_id, text });
   const first = withProgress(

@@ -1,9 +1,11 @@
-import { type AddressInfo, createServer, type Socket } from "node:net";
-import { describe, expect, test } from "@jest/globals";
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import type { ServiceBroker } from "moleculer";
 import type { BrokerMessage, Connector } from "../../connectors/connector.ts";
 import { plainHeaders } from "../../connectors/connector.ts";
+import { SecretBox } from "../../lib/crypto/secrets.ts";
 import { mediaTypeOf } from "../../lib/http/media-type.ts";
+import { SealedRows } from "../../services/identity/rotation/sealed-rows.ts";
 import { shownUrl } from "../../services/sense/connectors/address.ts";
 import type { ConnectorState } from "../../services/sense/connectors/connectors.contract.ts";
 import {
@@ -11,12 +13,13 @@ import {
   ConnectorModel,
   type ConnectorNodeDoc,
   ConnectorNodeModel,
+  sealedAt,
 } from "../../services/sense/connectors/connectors.model.ts";
 import { Consumer, nothing } from "../../services/sense/connectors/consumer.ts";
 import { Runner } from "../../services/sense/connectors/runner.ts";
 import { FRESH_MS, present } from "../../services/sense/connectors/status.ts";
 import { resolveHost } from "../support/dns.ts";
-import { temporaryStore } from "../support/gateway.ts";
+import { type TemporaryStore, temporaryStore } from "../support/gateway.ts";
 import { settle } from "../support/settle.ts";
 
 test.each([
@@ -79,55 +82,84 @@ describe("what several nodes say of a connector", () => {
   });
 });
 
-test("a second stop waits for the first one's end", async () => {
-  const { store, remove } = await temporaryStore();
+describe("a runner", () => {
+  let temporary: TemporaryStore;
+  let silent: Server;
+  let secrets: SecretBox;
   const taken: Socket[] = [];
-  const silent = createServer((socket) => taken.push(socket));
-  try {
-    const connectors = store.collection(ConnectorModel);
-    const nodes = store.collection(ConnectorNodeModel);
-    await store.ready();
+  const at = new Date();
+  const doc = {
+    ...{ _id: "con_1", tenant_id: "tn_1", name: "n", kind: "amqp091", shown_url: "" },
+    ...{ from: "q", source: "s", mapping: { entity: "e", action: "a" }, prefetch: 1, paused: false },
+    ...{ counts: nothing(), created_at: at, updated_at: at },
+  };
+  const [FORMER, ACTIVE] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+  const unopened = (err: unknown) => {
+    throw err;
+  };
+  const rowsOf = () => temporary.store.collection(ConnectorNodeModel).count("tn_1", {});
+
+  beforeEach(async () => {
+    temporary = await temporaryStore();
+    secrets = new SecretBox(FORMER);
+    silent = createServer((socket) => taken.push(socket.on("error", () => {})));
     await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
-    const { port } = silent.address() as AddressInfo;
-    const at = new Date();
-    await connectors.insert({
-      ...{ _id: "con_1", tenant_id: "tn_1", name: "n", kind: "amqp091", sealed_url: "", shown_url: "" },
-      ...{ from: "q", source: "s", mapping: { entity: "e", action: "a" }, prefetch: 1, paused: false },
-      ...{ counts: nothing(), created_at: at, updated_at: at },
-    } as ConnectorDoc);
-    const broker = { call: async () => [{ id: "tn_1", status: "active" }] } as unknown as ServiceBroker;
-    const parts = {
-      connectors,
-      nodes,
-      broker,
-      instance: "one",
-      allowPrivate: true,
-      resolver: { resolve: resolveHost },
-      maxBytes: 1e6,
-    };
-    const report = (err: unknown) => {
-      throw err;
-    };
-    const urlOf = () => `amqp://127.0.0.1:${port}`;
+  });
+  afterEach(async () => {
+    for (const socket of taken.splice(0)) socket.destroy();
+    await new Promise((resolve) => silent.close(resolve));
+    await temporary.remove();
+  });
+
+  /** Runs the connector, whose broker accepts connections and says nothing. */
+  async function running(): Promise<Runner> {
+    const { store } = temporary;
+    const connectors = store.collection(ConnectorModel);
+    await store.ready();
+    const url = `amqp://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    await connectors.insert({ ...doc, sealed_url: secrets.seal(url, sealedAt("con_1")) } as ConnectorDoc);
     const runner = new Runner({
-      ...parts,
-      urlOf,
-      report,
-      now: Date.now,
-      tell: () => {},
-      requireQuota: () => {},
+      connectors,
+      nodes: store.collection(ConnectorNodeModel),
+      broker: {
+        call: async () => [{ id: "tn_1", status: "active" }],
+        logger: { info() {}, warn() {} },
+      } as unknown as ServiceBroker,
+      urlOf: ({ _id, sealed_url }) => secrets.open(sealed_url, sealedAt(_id)),
+      ...{
+        report: unopened,
+        instance: "one",
+        allowPrivate: true,
+        resolver: { resolve: resolveHost },
+        maxBytes: 1e6,
+      },
+      ...{ now: Date.now, tell: () => {}, requireQuota: () => {} },
     });
     await runner.look();
-    await settle(async () => (await nodes.count("tn_1", {})) === 1);
+    return runner;
+  }
+
+  test("waits at a second stop for the first one's end", async () => {
+    const runner = await running();
+    await settle(async () => (await rowsOf()) === 1);
     const ended: string[] = [];
     await Promise.all(["first", "second"].map((who) => runner.stop("con_1").then(() => ended.push(who))));
     expect(ended).toEqual(["first", "second"]);
-    expect(await nodes.count("tn_1", {})).toBe(0);
-  } finally {
-    for (const socket of taken) socket.destroy();
-    await new Promise((resolve) => silent.close(resolve));
-    await remove();
-  }
+    expect(await rowsOf()).toBe(0);
+  });
+
+  test("keeps a connection while the key of its address is replaced, and connects again without the former", async () => {
+    const runner = await running();
+    await settle(() => taken.length === 1);
+    secrets = new SecretBox([ACTIVE, FORMER]);
+    expect(await new SealedRows(temporary.store, secrets).reseal(unopened)).toBe(1);
+    secrets = new SecretBox(ACTIVE);
+    await runner.look();
+    expect(taken.map(({ closed }) => closed)).toEqual([false]);
+    taken[0]?.destroy();
+    await settle(() => taken.length === 2);
+    await runner.stopAll();
+  });
 });
 
 describe("a consumer", () => {

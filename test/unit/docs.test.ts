@@ -89,6 +89,7 @@ describe("programs and commands in the documents", () => {
     "docs/atlas.md": { bash: "needs an Atlas" },
     "docs/guides/client.md": { sh: "in-order.test.ts", ts: "in-order.test.ts" },
     "docs/guides/filters.md": { json: "filter-language.test.ts" },
+    "docs/guides/operators-day.md": { sh: "operators-day.test.ts" },
     "docs/guides/receive.md": { sh: "in-order.test.ts", python: "in-order.test.ts" },
     "docs/runbooks/key-leaked.md": { sh: "rotation.test.ts" },
     "docs/mcp.md": { json: "mcp-guide.test.ts", toml: "mcp-guide.test.ts" },

@@ -6,6 +6,7 @@ import { account } from "../../../middlewares/audit.ts";
 import { reportChange } from "../../../middlewares/live-changes.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { HourlyBudget } from "../../../storage/hourly-budget.ts";
+import { INSTALLATION } from "../../../storage/model.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
 import { findAgent } from "../agents/find-agent.ts";
 import { approvalBy, isValidKey } from "../keys/approval.ts";
@@ -24,8 +25,6 @@ import {
 /** How long the status reports the outcome of a code. */
 const KEPT_MS = 24 * 60 * 60_000;
 const TOO_MANY_CLAIMS = "Too many codes were tried, or clients registered, from this address.";
-/** An address belongs to no tenant. */
-const NOBODY = "installation";
 
 /** Connects devices to agents: issue, claim, confirm, complete. */
 export class Devices {
@@ -147,7 +146,7 @@ export class Devices {
   takeTry({ meta }: Call, purpose: "code" | "client" = "code"): Promise<void> {
     const network = networkOf(meta.ip ?? "");
     const address = purpose === "code" ? network : `${purpose} ${network}`;
-    return this.#budget.take(NOBODY, this.#codes.digest("address", address), this.#now());
+    return this.#budget.take(INSTALLATION, this.#codes.digest("address", address), this.#now());
   }
 
   #now(): number {

@@ -7,9 +7,10 @@ import { LruMap } from "../../../lib/lru-map.ts";
 import type { Share } from "../../../lib/queue/fair-queue.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
+import { INSTALLATION } from "../../../storage/model.ts";
 import type { Runtime } from "../../runtime.ts";
 import { DEVICE_GRANT, GRANTS, type registerClient } from "./oauth.contract.ts";
-import { type ClientDoc, ClientModel, NOBODY } from "./oauth.model.ts";
+import { type ClientDoc, ClientModel } from "./oauth.model.ts";
 import { oauthFault } from "./oauth-fault.ts";
 import { isRedirectUri } from "./redirects.ts";
 
@@ -57,7 +58,7 @@ export class Clients {
     const now = this.#runtime.store.now();
     return this.#rows.insert({
       _id: newUuid(),
-      tenant_id: NOBODY,
+      tenant_id: INSTALLATION,
       name: shownName(client_name) || "Unnamed client",
       uri: webPage(client_uri),
       redirect_uris: [...redirect_uris],
@@ -75,7 +76,7 @@ export class Clients {
    */
   async find(client_id: string, share: Share): Promise<Client> {
     if (isDocumentUrl(client_id)) return this.#readDocument(client_id, share);
-    const doc = await this.#rows.findOne(NOBODY, { _id: client_id });
+    const doc = await this.#rows.findOne(INSTALLATION, { _id: client_id });
     if (!doc || doc.expires_at.getTime() <= this.#runtime.store.now()) throw unknownClient(client_id);
     const { _id: id, name, uri, redirect_uris, grant_types = supportedGrants(GRANTS) } = doc;
     return { id, name, uri, redirect_uris, grant_types, host: null };
@@ -88,24 +89,24 @@ export class Clients {
    */
   async requireDevice(client_id: string): Promise<void> {
     if (isDocumentUrl(client_id)) return;
-    const doc = await this.#rows.findOne(NOBODY, { _id: client_id });
+    const doc = await this.#rows.findOne(INSTALLATION, { _id: client_id });
     if (!doc) throw unknownClient(client_id);
     requireGrant({ id: client_id, grant_types: doc.grant_types ?? GRANTS }, DEVICE_GRANT);
   }
 
   /** Whether an id is that of a public client: it has no secret to get tokens by itself with. */
   async isPublic(client_id: string): Promise<boolean> {
-    return isDocumentUrl(client_id) || this.#rows.exists(NOBODY, { _id: client_id });
+    return isDocumentUrl(client_id) || this.#rows.exists(INSTALLATION, { _id: client_id });
   }
 
   /** Keeps a registered client that is used. */
   async used(client_id: string): Promise<void> {
     const $set = { expires_at: new Date(this.#runtime.store.now() + USED_MS) };
-    await this.#rows.update(NOBODY, { _id: client_id }, { $set });
+    await this.#rows.update(INSTALLATION, { _id: client_id }, { $set });
   }
 
   async removeOld(now: Date): Promise<void> {
-    await this.#rows.deleteMany(NOBODY, { expires_at: { $lt: now } });
+    await this.#rows.deleteMany(INSTALLATION, { expires_at: { $lt: now } });
   }
 
   async #readDocument(url: string, share: Share): Promise<Client> {

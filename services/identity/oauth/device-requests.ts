@@ -6,8 +6,9 @@ import type { SecretBox } from "../../../lib/crypto/secrets.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
+import { INSTALLATION } from "../../../storage/model.ts";
 import { DEVICE_MS } from "./grants.ts";
-import { type DeviceDoc, DeviceModel, type GrantDoc, NOBODY } from "./oauth.model.ts";
+import { type DeviceDoc, DeviceModel, type GrantDoc } from "./oauth.model.ts";
 import { oauthFault } from "./oauth-fault.ts";
 
 export const POLL_SECONDS = 5;
@@ -35,7 +36,7 @@ export class DeviceRequests {
     await this.#rows.insert({
       ...asked,
       _id: newUuid(),
-      tenant_id: NOBODY,
+      tenant_id: INSTALLATION,
       device_digest: this.#digest("device", device_code),
       user_digest: this.#digest("user", user_code),
       state: "pending",
@@ -51,7 +52,7 @@ export class DeviceRequests {
     await ctx.call("devices.take_try", { purpose: "code" });
     const expires_at = { $gt: new Date(this.#store.now()) };
     const user_digest = this.#digestOf("user", canonicalUserCode(user_code));
-    const device = await this.#rows.findOne(NOBODY, { user_digest, state: "pending", expires_at });
+    const device = await this.#rows.findOne(INSTALLATION, { user_digest, state: "pending", expires_at });
     return requireFound(device, "device_code", user_code);
   }
 
@@ -59,14 +60,14 @@ export class DeviceRequests {
   decide({ _id }: DeviceDoc, grant: GrantDoc | null): Promise<DeviceDoc | null> {
     const place = grant && { tenant_id: grant.tenant_id, _id: grant._id };
     const $set = { state: grant ? ("approved" as const) : ("denied" as const), grant: place };
-    return this.#rows.update(NOBODY, { _id, state: "pending" }, { $set });
+    return this.#rows.update(INSTALLATION, { _id, state: "pending" }, { $set });
   }
 
   /** Returns the place of the grant of a device that polls. @throws Fault in OAuth's form until there is one */
   async poll(device_code: string, client_id: string): Promise<Pick<GrantDoc, "tenant_id" | "_id">> {
     const now = this.#store.now();
     const device_digest = this.#digestOf("device", device_code);
-    const device = await this.#rows.findOne(NOBODY, { device_digest });
+    const device = await this.#rows.findOne(INSTALLATION, { device_digest });
     if (!device || device.client_id !== client_id)
       throw oauthFault("invalid_grant", "device_code: it was issued to no such client.");
     if (device.grant) return device.grant;
@@ -74,14 +75,14 @@ export class DeviceRequests {
     if (device.expires_at.getTime() <= now)
       throw oauthFault("expired_token", "The device code has expired. Get a new one.");
     const since = now - (device.polled_at?.getTime() ?? 0);
-    await this.#rows.update(NOBODY, { _id: device._id }, { $set: { polled_at: new Date(now) } });
+    await this.#rows.update(INSTALLATION, { _id: device._id }, { $set: { polled_at: new Date(now) } });
     if (since < POLL_SECONDS * 1000 - EARLY_MS)
       throw oauthFault("slow_down", `Poll every ${POLL_SECONDS} s, and from now on 5 s less often.`);
     throw oauthFault("authorization_pending", "A person has yet to approve the request.");
   }
 
   async removeOld(now: Date): Promise<void> {
-    await this.#rows.deleteMany(NOBODY, { expires_at: { $lt: now } });
+    await this.#rows.deleteMany(INSTALLATION, { expires_at: { $lt: now } });
   }
 
   /** Keyed, because a user code is short enough to be guessed from a plain hash. */

@@ -14,10 +14,7 @@ import {
 } from "../../../storage/model.ts";
 import type { Approval } from "../keys/keys.contract.ts";
 
-/** Clients and devices belong to no tenant until a person approves them. */
-export const NOBODY = "installation";
-
-/** A client that has registered itself. */
+/** A client that has registered itself. Clients and devices belong to no tenant until a person approves them. */
 export interface ClientDoc extends InferSchemaType<typeof clients> {}
 
 const clients = tenantSchema({

@@ -1,4 +1,3 @@
-import { statfs } from "node:fs/promises";
 import type { ServiceBroker } from "moleculer";
 import { VERSION } from "../../../lib/version.ts";
 import { readGauges } from "../../../observability/metrics.ts";
@@ -18,15 +17,11 @@ const GAUGES = [
 
 /** Returns what this node says of itself. */
 export async function reportNode(
-  { config, health, modes, log }: Runtime,
+  { health, disk, modes, log }: Runtime,
   broker: ServiceBroker,
   started_at: string,
 ): Promise<NodeReport> {
-  const [{ status, checks }, gauges, disk] = await Promise.all([
-    health.report(),
-    readGauges(GAUGES),
-    statfs(config.DATA_DIR).catch(() => null),
-  ]);
+  const [{ status, checks }, gauges] = await Promise.all([health.report(), readGauges(GAUGES)]);
   const one = (name: string): number | undefined => Object.values(gauges[name] ?? {})[0];
   const isOn = (name: string) => {
     const value = one(name);
@@ -41,7 +36,7 @@ export async function reportNode(
     services: broker.services.map(({ name }) => name).sort(),
     checks,
     clock: { at: new Date().toISOString(), error_seconds: one("clock_error_seconds") ?? 0 },
-    disk: disk && { free_bytes: disk.bavail * disk.bsize, total_bytes: disk.blocks * disk.bsize },
+    disk: disk.size,
     memory_bytes: process.memoryUsage.rss(),
     links: {
       peers: gauges.peers ?? {},

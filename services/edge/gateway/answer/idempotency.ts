@@ -4,6 +4,7 @@ import { isUnreached } from "../../../../lib/broker/between-nodes.ts";
 import { honoursKey } from "../../../../lib/contract/contract.ts";
 import { Fault, isFault, type Rule } from "../../../../lib/contract/faults.ts";
 import type { Blobs, BlobWrite } from "../../../../storage/blobs/blobs.ts";
+import { INSTALLATION } from "../../../../storage/model.ts";
 import type { Runtime } from "../../../runtime.ts";
 import type { KeptAnswer } from "../../idempotency/idempotency.model.ts";
 import type { IdempotencyKey, Opening } from "../../idempotency/keys.ts";
@@ -27,7 +28,7 @@ type Begun = Exclude<Opening, { outcome: "wait" }>;
 function holderOf({ op, caller }: HttpExchange): Omit<IdempotencyKey, "key"> | null {
   if (caller) return { tenant_id: caller.tenant_id, caller_id: callerId(caller) };
   // The operator has no tenant: its keys belong to the installation.
-  return op.access.by === "operator" ? { tenant_id: "installation", caller_id: "operator" } : null;
+  return op.access.by === "operator" ? { tenant_id: INSTALLATION, caller_id: "operator" } : null;
 }
 
 /** Returns the request's Idempotency-Key if it applies: for changes, by a known caller. */
