@@ -1794,6 +1794,7 @@ class Memory(Model):
     """Short summary."""
     content: str
     """Text of the memory."""
+    subject: Union[str, None]
     confidence: float
     """How certain it is, from 0 to 1."""
     importance: float
@@ -1851,6 +1852,7 @@ class MemoryWithUsage(Model):
     """Short summary."""
     content: str
     """Text of the memory."""
+    subject: Union[str, None]
     confidence: float
     """How certain it is, from 0 to 1."""
     importance: float
@@ -2824,6 +2826,7 @@ class StateEntry(Model):
     size: int
     """Length of the value in bytes."""
     value: Union[str, None]
+    subject: Union[str, None]
     metadata: dict[str, Any]
     """Free-form data of the caller, at most 64 KB as JSON."""
     created_at: str
