@@ -224,6 +224,15 @@ test("memories are listed, changed, forgotten, restored and merged", async () =>
   expect(await json("memory", "show", one)).toMatchObject({ status: "merged" });
 });
 
+test("what a person remembers is for all, and the command says so", async () => {
+  const { code, out, err } = await cli.run(["remember", "The gate opens at six", "--json"]);
+  expect({ code, note: JSON.parse(err).note }).toEqual({
+    code: 0,
+    note: expect.stringMatching(/whole tenant/),
+  });
+  expect(JSON.parse(out)).toMatchObject({ scope: "institutional", title: "The gate opens at six" });
+});
+
 test("documents and outputs are kept, found, exported and deleted", async () => {
   writeFileSync(join(cli.folder, "handbook.md"), "# Handbook\n\nHeavy parcels go by freight.\n");
   const { document_id } = await json("document", "add", "handbook.md", "--sensitivity", "internal");

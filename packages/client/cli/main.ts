@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { createClient, parseOrigin } from "../client.ts";
+import { createClient, once, parseOrigin } from "../client.ts";
 import { write } from "./colour.ts";
 import type { Command, Context } from "./command.ts";
 import { candidates } from "./complete.ts";
@@ -78,6 +78,8 @@ async function makeContext(
     : makeAuthorization(identityFor(command, as, settings), settings);
   const { print, table } = await newOutput(json === true, query);
   const notes = [...settings.notes];
+  // Otherwise a command is silent for up to a minute.
+  const onWait = once(({ message }: { message: string }) => telling.note(message));
   const send: typeof fetch = (input, init) => {
     for (const note of notes.splice(0)) telling.note(note);
     return fetch(input, init);
@@ -86,13 +88,14 @@ async function makeContext(
     words,
     options: values,
     settings,
-    client: createClient({ url, fetch: send, ...(authorize && { authorize }) }),
+    client: createClient({ url, fetch: send, onWait, ...(authorize && { authorize }) }),
     connection: {
       origin: parseOrigin(url),
       authorization: authorize,
       fetch: send,
       retries: 3,
       timeoutMs: 60_000,
+      onWait,
     },
     signal,
     print,
