@@ -1,13 +1,13 @@
 import { type Authorization, byKey, byToken } from "./authorize.ts";
 import { OPERATIONS } from "./generated/operations.ts";
-import type { Api, CloudEvent, PublishResult } from "./generated/types.ts";
+import type { Api, CloudEvent, MemoriesCreateParams, Memory, PublishResult } from "./generated/types.ts";
 import type { Handler, ListenOptions } from "./handler.ts";
 import { Listener } from "./listen.ts";
 import type { CallOptions, Operation } from "./operation.ts";
 import { allPages } from "./paging.ts";
-import { bodyOfAnswer, type Connection, request, streamOfAnswer } from "./request.ts";
+import { bodyOfAnswer, type Connection, request, streamOfAnswer, type Wait } from "./request.ts";
 import { messagesOf } from "./sse.ts";
-import { randomKey } from "./support.ts";
+import { escapeControls, randomKey } from "./support.ts";
 
 /** How a client connects and authenticates. */
 export interface ClientOptions {
@@ -26,6 +26,11 @@ export interface ClientOptions {
   retries?: number;
   /** Timeout of one attempt. Default 60 s. */
   timeoutMs?: number;
+  /**
+   * Called when the service limits the caller or is busy, before the client waits as long as the service says. Default: warns
+   * on the console, the first time.
+   */
+  onWait?: (wait: Wait) => void;
   /** Replaces the platform's `fetch`. */
   fetch?: typeof fetch;
 }
@@ -34,6 +39,11 @@ export interface ClientOptions {
 export interface Client extends Api {
   /** Publishes an event. Generates a missing `id`, so that retries publish it only once. */
   publish(event: NewEvent, options?: CallOptions): Promise<PublishResult>;
+  /**
+   * Creates a memory. Without them the title is the first line, the type `semantic`, and the scope the caller's own:
+   * `agent` for an agent, `institutional` for a person, or that of the superseded memory.
+   */
+  remember(content: string, fields?: MemoryFields, options?: CallOptions): Promise<Memory>;
   /** Receives the agent's deliveries until stopped, and acknowledges those that the handler completes. */
   listen(handler: Handler, options?: ListenOptions): Listener;
 }
@@ -41,16 +51,61 @@ export interface Client extends Api {
 /** A CloudEvent to publish; other names are extension attributes. */
 export type NewEvent = Partial<CloudEvent> & Pick<CloudEvent, "type" | "source"> & Record<string, unknown>;
 
+/** The fields of a memory besides its content, each with a default. */
+export type MemoryFields = Partial<Omit<MemoriesCreateParams, "content">>;
+
 /** Creates a client of a service. Sends nothing before the first call; only listeners need to be closed. */
 export function createClient(options: ClientOptions = {}): Client {
-  const connection = openConnection("url" in options ? options : withEnvironment(options));
+  const settings = "url" in options ? options : withEnvironment(options);
+  const connection = openConnection(settings);
   const api = apiOn(connection);
   const publish: Client["publish"] = async (event, callOptions) => {
     const whole = { specversion: "1.0", id: randomKey(), ...event } as CloudEvent;
     // The answer to a single event, never to a batch.
     return (await api.events.publish({ event: whole }, callOptions)) as PublishResult;
   };
-  return { ...api, publish, listen: (handler, how) => new Listener({ connection, api }, handler, how) };
+  const remember: Client["remember"] = async (content, fields = {}, callOptions) => {
+    // Keys are agents'.
+    const audience = await audienceOf(api, fields, settings.apiKey ? "agent" : undefined, callOptions);
+    const params = { title: titleOf(content), type: "semantic", ...audience, ...fields, content } as const;
+    return api.memories.create(params, callOptions);
+  };
+  return {
+    ...api,
+    publish,
+    remember,
+    listen: (handler, how) => new Listener({ connection, api }, handler, how),
+  };
+}
+
+/** Returns who can read a new memory: a successor must be as visible as the memory that it supersedes. */
+async function audienceOf(
+  api: Api,
+  { scope, team_id, supersedes_id }: MemoryFields,
+  own: "agent" | undefined,
+  { signal }: CallOptions = {},
+): Promise<Pick<MemoriesCreateParams, "scope" | "team_id">> {
+  const options = signal ? { signal } : {};
+  if (scope) return { scope };
+  if (team_id) return { scope: "team" };
+  if (supersedes_id) {
+    const old = await api.memories.get({ id: supersedes_id }, options);
+    return { scope: old.scope, team_id: old.team_id };
+  }
+  const kind = own ?? (await api.auth.me({}, options)).kind;
+  return { scope: kind === "user" ? "institutional" : "agent" };
+}
+
+const TITLE_LENGTH = 120;
+
+/** Returns a text's first line, cut at a word if it is long. */
+export function titleOf(text: string): string {
+  const [line = ""] = text.trim().split("\n", 1);
+  const title = line.replace(/^#+\s*/, "").trim() || "Untitled";
+  const characters = Array.from(title);
+  if (characters.length <= TITLE_LENGTH) return title;
+  const cut = characters.slice(0, TITLE_LENGTH - 1).join("");
+  return `${cut.slice(0, cut.lastIndexOf(" ") + 1 || undefined).trimEnd()}…`;
 }
 
 /** A key of the environment is for the environment's address only. */
@@ -68,7 +123,14 @@ function withEnvironment(options: ClientOptions): ClientOptions {
 
 const DEFAULTS = { url: "http://127.0.0.1:3000", retries: 3, timeoutMs: 60_000 };
 
-function openConnection({ url, retries, timeoutMs, fetch: own, ...proof }: ClientOptions): Connection {
+function openConnection({
+  url,
+  retries,
+  timeoutMs,
+  fetch: own,
+  onWait,
+  ...proof
+}: ClientOptions): Connection {
   return {
     origin: parseOrigin(url as string),
     authorization: makeAuthorization(proof),
@@ -76,6 +138,16 @@ function openConnection({ url, retries, timeoutMs, fetch: own, ...proof }: Clien
     fetch: own ?? ((input, init) => fetch(input, init)),
     retries: retries ?? DEFAULTS.retries,
     timeoutMs: timeoutMs ?? DEFAULTS.timeoutMs,
+    onWait: onWait ?? once(({ message }) => console.warn("sensorium:", escapeControls(message))),
+  };
+}
+
+/** Returns a function that does its work the first time. */
+export function once<T>(work: (given: T) => void): (given: T) => void {
+  let isDone = false;
+  return (given) => {
+    if (!isDone) work(given);
+    isDone = true;
   };
 }
 

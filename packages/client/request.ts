@@ -19,6 +19,16 @@ export interface Connection {
   fetch: typeof fetch;
   retries: number;
   timeoutMs: number;
+  onWait?: (wait: Wait) => void;
+}
+
+/** A request that the service asked to send later. */
+export interface Wait {
+  /** Says what waits, how long and why. */
+  message: string;
+  seconds: number;
+  /** The refusal: `rate_limited`, `service_unavailable` … */
+  error: ApiError;
 }
 
 type Params = Record<string, unknown>;
@@ -58,8 +68,16 @@ export async function request(
       continue;
     }
     if (failures >= retries || !mayRetry(operation, outcome, key)) throw outcome;
-    await pause(pauseBefore(++failures, outcome), options.signal);
+    const ms = pauseBefore(++failures, outcome);
+    if (outcome instanceof ApiError && outcome.retryAfter)
+      connection.onWait?.(toWait(operation, outcome, ms));
+    await pause(ms, options.signal);
   }
+}
+
+function toWait({ method, path }: Operation, error: ApiError, ms: number): Wait {
+  const seconds = Math.ceil(ms / 1000);
+  return { message: `Waiting ${seconds} s to repeat ${method} ${path}: ${error.message}`, seconds, error };
 }
 
 /** Returns the body of a stream of server-sent events. @throws ApiError for another answer, such as a proxy's page */

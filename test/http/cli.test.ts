@@ -277,6 +277,14 @@ test("recalls a memory", async () => {
   expect(out).toContain(`Invoices are due in 30 days  (semantic, agent, ${id})\n  ACME pays late.`);
 });
 
+test("remembers a text of several lines under its first", async () => {
+  const content = "Pallets are counted twice.\nBy two people.";
+  expect(await json("remember", content, "--subject", "pallet-9")).toMatchObject({
+    ...{ title: "Pallets are counted twice.", content, subject: "pallet-9", type: "semantic" },
+    scope: "agent",
+  });
+});
+
 test("saves and resumes a handoff", async () => {
   expect(await json("handoff", "save", "work", "--summary", "Half done", "--next", "The rest")).toMatchObject(
     {

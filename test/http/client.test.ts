@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
 import {
   ApiError,
   byLogin,
@@ -7,6 +7,7 @@ import {
   ConnectionError,
   createClient,
   isApiError,
+  type Wait,
 } from "../../packages/client/index.ts";
 import type { TestServer } from "../support/server.ts";
 import { serving } from "../support/serving.ts";
@@ -67,6 +68,19 @@ describe("operations", () => {
     });
     const other = await client.publish({ type: "com.example.thing", source: "urn:test" });
     expect(other).toMatchObject({ status: "accepted" });
+  });
+
+  test("remembers a text, as its caller may", async () => {
+    const text = "The press needs oil.\nEvery Monday.";
+    const own = { title: "The press needs oil.", content: text, type: "semantic" };
+    expect(await client.remember(text)).toMatchObject({ ...own, scope: "agent", subject: null });
+    const person = createClient({ url: server.url, authorize: byLogin(server.credentials.admin) });
+    const shared = await person.remember(text, { title: "The press", subject: "press-1" });
+    expect(shared).toMatchObject({ ...own, title: "The press", scope: "institutional", subject: "press-1" });
+    const next = await person.remember("It needs grease.", { supersedes_id: shared.id });
+    expect(next).toMatchObject({ scope: "institutional", supersedes_id: shared.id });
+    const team = await person.teams.create({ name: "Press hall" });
+    expect(await person.remember(text, { team_id: team.id })).toMatchObject({ scope: "team" });
   });
 
   test("accepts the origin as the address, and finds root paths there", async () => {
@@ -305,6 +319,28 @@ describe("trying again", () => {
     const { requests, fetch } = spy(busy);
     await expect(client.auth.me({}, { fetch, retries: 2 })).rejects.toMatchObject({ status: 503 });
     expect(requests).toHaveLength(3);
+  });
+
+  test("says once what it waits for, or each time to who asks", async () => {
+    const { fetch } = spy((_, count) => {
+      if (count % 2 === 0) return undefined;
+      const error = { code: "rate_limited", message: "More than 9 requests in 60 s.", details: {} };
+      return new Response(JSON.stringify({ error }), {
+        status: 429,
+        headers: { "Retry-After": "0.01", "content-type": "application/json" },
+      });
+    });
+    const message = "Waiting 1 s to repeat GET /auth/me: More than 9 requests in 60 s.";
+    const warn = jest.spyOn(console, "warn").mockImplementation(() => {});
+    const quiet = createClient({ url: server.url, token: apiKey, fetch });
+    for (let i = 0; i < 2; i++) await quiet.auth.me();
+    expect(warn.mock.calls).toEqual([["sensorium:", message]]);
+    const waits: Wait[] = [];
+    const heard = createClient({ url: server.url, token: apiKey, fetch, onWait: (wait) => waits.push(wait) });
+    for (let i = 0; i < 2; i++) await heard.auth.me();
+    expect(waits).toMatchObject(Array(2).fill({ message, seconds: 1, error: { code: "rate_limited" } }));
+    expect(warn).toHaveBeenCalledTimes(1);
+    warn.mockRestore();
   });
 
   test("does not retry refusals", async () => {

@@ -151,6 +151,8 @@ describe("tools", () => {
     const content = "# Pumps\nThe red lever starts the pump of hall seven.";
     const { id, ...made } = await mcp.call("memories_create", { text: content });
     expect(made).toEqual({ title: "Pumps", type: "semantic", scope: "agent" });
+    await using person = await connectMcp(server, mine.adminToken);
+    expect(await person.call("memories_create", { content })).toMatchObject({ scope: "institutional" });
     await settle(async () => {
       const { results } = await mcp.call("memories_search", { q: "red lever hall seven", top_k: 3 });
       return results.some(({ memory }: { memory: { id: string } }) => memory.id === id);

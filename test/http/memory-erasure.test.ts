@@ -4,7 +4,7 @@ import jwt from "jsonwebtoken";
 import { cloudEvent } from "../support/agents.ts";
 import { chunksOf, foundBy, ingest, textFile } from "../support/documents.ts";
 import { type Api, api } from "../support/http.ts";
-import { agentIn, type Cast, remember as make, makeCast } from "../support/memories.ts";
+import { agentIn, type Cast, remember as make, makeCast, memory } from "../support/memories.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { ABSENT, ok, refusal } from "../support/tenancy.ts";
 
@@ -130,6 +130,37 @@ test.each<[string, string, unknown]>([
   const { erased } = ok(await erase({ subject }));
   expect(erased).toMatchObject({ memories: 1, documents: document ? 1 : 0 });
   expect(await statusOf(alice, made)).toBe(404);
+});
+
+test("a subject is one field of memories, documents and state", async () => {
+  const alice = await agentIn(server, cast.admin, {});
+  const subject = "person-4718";
+  const own = ok(await alice.post("/memories", memory({ subject, metadata: { a: 1 } })));
+  expect(own).toMatchObject({ subject, metadata: { a: 1, subject } });
+  const batch = { memories: [memory({ subject, metadata: { subject: ["x", "y"] } })] };
+  const [{ memory: several }] = ok(await alice.post("/memories/batch", batch)).results;
+  expect(several).toMatchObject({ subject: "x", metadata: { subject: ["x", "y", subject] } });
+  const changed = await remember(alice, { metadata: { subject: "someone else", a: 1 } });
+  expect(ok(await alice.patch(`/memories/${changed}`, { subject }))).toMatchObject({
+    subject,
+    metadata: { a: 1, subject },
+  });
+  // What was read is written back, and nobody's name is lost.
+  const { metadata } = ok(await alice.get(`/memories/${changed}`));
+  expect(ok(await alice.patch(`/memories/${changed}`, { subject: null, metadata })).subject).toBe(subject);
+  const cleared = await remember(alice, { subject });
+  expect(ok(await alice.patch(`/memories/${cleared}`, { subject: null }))).toMatchObject({
+    subject: null,
+    metadata: {},
+  });
+  ok(await alice.put("/memories/keys/notes/one", { content: "Kept under a key.", subject }));
+  ok(await alice.put("/state/notes/one", { value: "1", subject }));
+  ok(await alice.post("/state/notes", { entries: [{ key: "two", value: "2", subject }] }));
+  expect(ok(await alice.get("/state/notes/two")).subject).toBe(subject);
+  await ingest(alice, textFile(undefined, { subject }));
+  const { erased } = ok(await erase({ subject }));
+  expect(erased).toMatchObject({ memories: 4, state_entries: 2, documents: 1 });
+  expect(await statusOf(alice, cleared)).toBe(200);
 });
 
 test("a memory from an event about a subject keeps that subject despite later metadata", async () => {

@@ -1,6 +1,7 @@
 import { unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { cloudEvent, firstAgent, newAgent } from "../support/agents.ts";
 import { NPX, page, readersFolder, runCommands, runPrograms } from "../support/guides.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 
@@ -22,6 +23,17 @@ afterAll(async () => {
 
 test("its commands lead from the first interest to a memory", async () => {
   await runCommands(readme, reader.folder, { prelude: NPX });
+});
+
+test("an agent may send as many requests as it says, and a batch is one", async () => {
+  expect(readme).toContain("1,000 requests a minute");
+  const agent = await newAgent(server, await firstAgent(server));
+  const batch = [1, 2, 3].map((n) => cloudEvent(`of a batch, ${n}`));
+  const type = "application/cloudevents-batch+json";
+  const { status, headers } = await agent.post("/events", batch, { "content-type": type });
+  expect(status).toBe(202);
+  const counted = ["limit", "remaining"].map((name) => Number(headers.get(`x-ratelimit-${name}`)));
+  expect(counted).toEqual([1000, 999]);
 });
 
 test("the part over HTTP can be repeated", async () => {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, jest, test } from "@jest/globals";
 import { Type } from "typebox";
 import { nullable, type Operation, oneOf, operation } from "../../lib/contract/contract.ts";
-import { parseOrigin } from "../../packages/client/client.ts";
+import { parseOrigin, titleOf } from "../../packages/client/client.ts";
 import { describe as describeOperation, nameOf, tableOf } from "../../packages/client/generate/operations.ts";
 import { type Document, typesOf } from "../../packages/client/generate/types.ts";
 import { OPERATIONS } from "../../packages/client/generated/operations.ts";
@@ -14,6 +14,7 @@ import { allPages } from "../../packages/client/paging.ts";
 import { messagesOf } from "../../packages/client/sse.ts";
 import { operations } from "../../services/contracts.ts";
 import { openApiDocument } from "../../services/edge/gateway/openapi/openapi.ts";
+import { titleOf as titleOfTool } from "../../services/edge/mcp/defaults.ts";
 
 const thing = operation({
   action: "things.look_up",
@@ -89,6 +90,16 @@ describe("the types", () => {
     expect(types).toMatch(/export type FaultCode =\s+"validation_failed"/);
     expect(types).not.toMatch(/\bcomponents\b|\bpaths\b|interface Error\b/);
   });
+});
+
+test.each([
+  ["The press stops.\nAt noon.", "The press stops."],
+  ["\r\n## The press \r\nAt noon.", "The press"],
+  [`${"word ".repeat(30)}`, `${"word ".repeat(22)}word…`],
+  ["😀".repeat(121), `${"😀".repeat(119)}…`],
+  [" \n ", "Untitled"],
+])("a memory's title is its first line, cut at a word: %j", (text, title) => {
+  expect([titleOf(text), titleOfTool(text)]).toEqual([title, title]);
 });
 
 test("a list says how to go on with it", () => {

@@ -1,4 +1,4 @@
-import type { Agent, AgentsUpdateParams, Reception } from "../generated/types.ts";
+import type { Agent, AgentsDeleteParams, AgentsUpdateParams, Reception } from "../generated/types.ts";
 import { findAgentId, findTeamId } from "./agent-names.ts";
 import { type Command, type Context, count, text, word } from "./command.ts";
 import { confirmed } from "./confirm.ts";
@@ -48,8 +48,11 @@ export const AGENTS: Record<string, Command> = {
   },
   "agent delete": {
     takes: "AGENT",
-    does: "Deletes an agent, by its id or name, with what is its own. What it shared stays.",
-    options: YES,
+    does: "Deletes an agent, by its id or name, with what is its own.",
+    options: {
+      shared: { value: "keep|erase", means: "the memories that it shared; default: keep" },
+      ...YES,
+    },
     as,
     run: remove,
   },
@@ -65,10 +68,14 @@ export const AGENTS: Record<string, Command> = {
 async function remove(context: Context): Promise<void> {
   const agent_id = await findAgentId(context, word(context, 0, "AGENT"));
   const options = { signal: context.signal };
+  const shared = text(context, "shared");
   const { name, delivery } = await context.client.agents.get({ agent_id, include: "delivery" }, options);
   const waiting = (delivery?.pending ?? 0) + (delivery?.in_flight ?? 0);
   await confirmed(context, `Delete ${name} with its private memories and ${waiting} undelivered events`);
-  const { erased, ...result } = await context.client.agents.delete({ agent_id }, options);
+  const { erased, ...result } = await context.client.agents.delete(
+    { agent_id, ...(shared && { shared }) } as AgentsDeleteParams,
+    options,
+  );
   const counts = Object.entries(erased).filter(([, count]) => count > 0);
   const what = counts.map(([kind, count]) => `${count} ${kind.replaceAll("_", " ")}`).join(", ");
   context.print({ ...result, erased }, `${agent_id} deleted${what && `, with ${what}`}.`);

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { createClient, parseOrigin } from "../client.ts";
+import { createClient, once, parseOrigin } from "../client.ts";
 import { write } from "./colour.ts";
 import type { Command, Context } from "./command.ts";
 import { candidates } from "./complete.ts";
@@ -72,12 +72,16 @@ async function makeContext(
   signal: AbortSignal,
 ): Promise<Context> {
   const { url } = settings.profile;
-  const { as, query, json } = values as { as?: string; query?: string; json?: boolean };
+  const { as, query, json, timezone } = values as Record<"as" | "query" | "timezone", string | undefined> & {
+    json?: boolean;
+  };
   const authorize = command.open
     ? undefined
     : makeAuthorization(identityFor(command, as, settings), settings);
-  const { print, table } = await newOutput(json === true, query);
+  const { print, table } = await newOutput(json === true, query, timezone);
   const notes = [...settings.notes];
+  // Otherwise a command is silent for up to a minute.
+  const onWait = once(({ message }: { message: string }) => telling.note(message));
   const send: typeof fetch = (input, init) => {
     for (const note of notes.splice(0)) telling.note(note);
     return fetch(input, init);
@@ -86,13 +90,14 @@ async function makeContext(
     words,
     options: values,
     settings,
-    client: createClient({ url, fetch: send, ...(authorize && { authorize }) }),
+    client: createClient({ url, fetch: send, onWait, ...(authorize && { authorize }) }),
     connection: {
       origin: parseOrigin(url),
       authorization: authorize,
       fetch: send,
       retries: 3,
       timeoutMs: 60_000,
+      onWait,
     },
     signal,
     print,

@@ -1,5 +1,5 @@
-import type { MemoriesCreateParams } from "../generated/types.ts";
-import { type Command, type Context, choice, count, text, word } from "./command.ts";
+import type { MemoryFields } from "../client.ts";
+import { type Command, choice, count, given, optionalChoice, readList, text, word } from "./command.ts";
 import { readContent } from "./input.ts";
 
 export const TYPES = ["semantic", "episodic", "procedural", "entity", "reflection", "reasoning"] as const;
@@ -7,14 +7,15 @@ export const SCOPES = ["agent", "team", "institutional"] as const;
 
 export const remember: Command = {
   takes: "TITLE [CONTENT]",
-  does: "Saves a memory. Without CONTENT, the title is the content.",
+  does: "Saves a memory. Without CONTENT, the first word is the content, and its first line the title.",
   options: {
     type: { value: TYPES.join("|"), means: "default: semantic" },
     scope: {
       value: SCOPES.join("|"),
-      means: "who may read it; default: agent, or that of the superseded memory",
+      means: "who may read it; default: agent, for a person institutional, or that of the superseded memory",
     },
     team: { value: "ID", means: "the team of --scope team; default: the agent's own" },
+    subject: { value: "TEXT", means: "whom it is about, such as a customer's id; erasure finds it by this" },
     tags: { value: "A,B", means: "tags to filter by" },
     project: { value: "KEY", means: "the memory's project" },
     supersedes: { value: "ID", means: "the memory to supersede" },
@@ -24,34 +25,28 @@ export const remember: Command = {
     "remember 'How to restore' @restore.md --tags ops",
   ],
   async run(context) {
-    const title = word(context, 0, "TITLE");
-    const [, content] = context.words;
-    const tags = text(context, "tags");
-    const supersedes_id = text(context, "supersedes");
-    const { scope, team_id } = await audienceOf(context, supersedes_id);
-    const project_id = text(context, "project");
-    const params: MemoriesCreateParams = {
-      title,
-      content: content === undefined ? title : await readContent(content),
-      type: choice(context, "type", TYPES, "semantic"),
-      scope,
+    const first = word(context, 0, "TITLE");
+    const [, second] = context.words;
+    const [type, scope] = [optionalChoice(context, "type", TYPES), optionalChoice(context, "scope", SCOPES)];
+    const [team_id, tags] = [text(context, "team"), readList(context, "tags")];
+    const [project_id, supersedes_id] = [text(context, "project"), text(context, "supersedes")];
+    const fields: MemoryFields = {
+      ...(second !== undefined && { title: first }),
+      ...given(context, "subject"),
+      ...(type && { type }),
+      ...(scope && { scope }),
       ...(team_id && { team_id }),
-      ...(tags && { tags: tags.split(",").filter((tag) => tag.trim()) }),
+      ...(tags && { tags }),
       ...(project_id && { project_id }),
       ...(supersedes_id && { supersedes_id }),
     };
-    const memory = await context.client.memories.create(params, { signal: context.signal });
+    const content = second === undefined ? first : await readContent(second);
+    const memory = await context.client.remember(content, fields, { signal: context.signal });
+    if (!scope && memory.user_id && memory.scope === "institutional")
+      context.telling.note("The whole tenant can read it. For a team: --team ID.");
     context.print(memory, memory.id);
   },
 };
-
-/** Returns the scope of a new memory: a successor must be as visible as the memory it replaces. */
-async function audienceOf(context: Context, supersedes_id: string | undefined) {
-  const team_id = text(context, "team");
-  if (text(context, "scope") || team_id || !supersedes_id)
-    return { scope: choice(context, "scope", SCOPES, team_id ? "team" : "agent"), team_id };
-  return context.client.memories.get({ id: supersedes_id }, { signal: context.signal });
-}
 
 export const recall: Command = {
   takes: "QUERY",

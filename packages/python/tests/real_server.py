@@ -28,6 +28,8 @@ class Server:
     url: str
     api_key: str
     agent_id: str
+    person: dict[str, str]
+    """The e-mail address and the password of an org admin."""
 
 
 def _free_port() -> int:
@@ -51,7 +53,7 @@ def server() -> Iterator[Server]:
         _wait_until_ready(url, process)
         credentials = json.loads((Path(folder) / "credentials.json").read_text())
         agent = credentials["agent"]
-        yield Server(url, agent["api_key"], agent["id"])
+        yield Server(url, agent["api_key"], agent["id"], credentials["admin"])
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait(30)

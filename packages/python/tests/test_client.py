@@ -8,6 +8,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import Any
 
 import httpx
 import pytest
@@ -21,11 +22,13 @@ from sensorium import (
     NotFound,
     Refused,
     Sensorium,
+    Wait,
     mcp_endpoint,
     models,
 )
 from sensorium._api import Channels
 from sensorium._group import at_once
+from sensorium._operation import Operation
 
 
 def test_publishes_and_reads(client: Sensorium) -> None:
@@ -50,6 +53,41 @@ def test_remembers_and_finds(client: Sensorium) -> None:
     assert memory.id in [each.memory.id for each in found.results]
     changed = client.memories.update(id=memory.id, tags=None, title="Pumps of hall 7")
     assert (changed.tags, changed.title) == ([], "Pumps of hall 7")
+
+
+def test_remembers_a_text_as_its_caller_may(client: Sensorium, server: Server) -> None:
+    text = "The red lever stops the pump.\nPull it twice."
+    own = client.remember(text, subject="pump-1")
+    assert (own.title, own.content, own.type) == ("The red lever stops the pump.", text, "semantic")
+    assert (own.scope, own.subject) == ("agent", "pump-1")
+    assert client.remember(text, supersedes_id=own.id, scope="institutional").supersedes_id == own.id
+
+    login = client.auth.login(email=server.person["email"], password=server.person["password"])
+
+    async def as_person() -> models.Memory:
+        async with AsyncSensorium(server.url, token=login.access_token) as person:
+            return await person.remember(f"# {'word ' * 30}")
+
+    shared = asyncio.run(as_person())
+    assert (shared.scope, shared.title) == ("institutional", f"{'word ' * 22}word…")
+
+
+def test_says_once_what_it_waits_for(server: Server, caplog: pytest.LogCaptureFixture) -> None:
+    limited = {"error": {"code": "rate_limited", "message": "More than 9 requests in 60 s.", "details": {}}}
+    answers = [httpx.Response(429, json=limited, headers={"retry-after": "0.01"}), httpx.Response(200, json=[])] * 4
+    queue = iter(answers)
+
+    def client_of(**how: Any) -> Sensorium:
+        http = httpx.Client(transport=httpx.MockTransport(lambda _: next(queue)))
+        return Sensorium(server.url, token="t", http_client=http, **how)
+
+    waits: list[Wait] = []
+    for client in (client_of(), client_of(on_wait=waits.append)):
+        for _ in range(2):
+            client.request(Operation("GET", "/things"), {})
+    message = "Waiting 1 s to repeat GET /things: More than 9 requests in 60 s."
+    assert [record.getMessage() for record in caplog.records if record.name == "sensorium"] == [message]
+    assert [(wait.message, wait.seconds, wait.error.status) for wait in waits] == [(message, 1, 429)] * 2
 
 
 def test_addresses_memories_by_key(client: Sensorium) -> None:

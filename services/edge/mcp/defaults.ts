@@ -33,22 +33,27 @@ const EVENT: Record<string, Default> = {
 const TITLE: Default = {
   describe: (own) => `${own} Default: the first line of \`content\`.`,
   // Without a text the refusal is about `content`.
-  value: (_, __, { content }) => (typeof content === "string" && firstLine(content)) || UNTITLED,
+  value: (_, __, { content }) => (typeof content === "string" ? titleOf(content) : UNTITLED),
 };
 
 const TITLE_LENGTH = 120;
 const UNTITLED = "Untitled";
 
-function firstLine(text: string): string | undefined {
-  const line =
-    text
-      .trim()
-      .split("\n", 1)[0]
-      ?.replace(/^#+\s*/, "") ?? "";
-  if (line.length <= TITLE_LENGTH) return line || undefined;
-  const cut = line.slice(0, TITLE_LENGTH - 1);
+/** Returns a text's first line, cut at a word if it is long; the clients' `remember` does the same. */
+export function titleOf(text: string): string {
+  const [line = ""] = text.trim().split("\n", 1);
+  const title = line.replace(/^#+\s*/, "").trim() || UNTITLED;
+  const characters = Array.from(title);
+  if (characters.length <= TITLE_LENGTH) return title;
+  const cut = characters.slice(0, TITLE_LENGTH - 1).join("");
   return `${cut.slice(0, cut.lastIndexOf(" ") + 1 || undefined).trimEnd()}…`;
 }
+
+/** People have no memories of their own: what they save is for all. */
+const SCOPE: Default = {
+  describe: (own) => `${own} Default: agent; for a person institutional.`,
+  value: ({ kind }, _, { team_id }) => (team_id ? "team" : kind === "agent" ? "agent" : "institutional"),
+};
 
 /** Returns the values that a tool fills in for required parameters. */
 export function defaultsOf(op: Operation): Record<string, Default> {
@@ -60,7 +65,7 @@ export function defaultsOf(op: Operation): Record<string, Default> {
   ]);
   return {
     ...("agent_id" in path && { agent_id: OWN_AGENT }),
-    ...("title" in body && "content" in body && op.method === "POST" && { title: TITLE }),
+    ...("title" in body && "content" in body && op.method === "POST" && { title: TITLE, scope: SCOPE }),
     ...Object.fromEntries(fixed),
   };
 }

@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { byReference, nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, Offset, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
+import { Subject } from "../../../lib/contract/subject.ts";
 
 const OFFICE = "application/vnd.openxmlformats-officedocument.";
 
@@ -68,13 +69,6 @@ const audienceFields = {
 };
 const AudienceInput = (description: string) => Type.Object(audienceFields, { description });
 const AudienceOfDocument = Type.Object(labels, { title: "Audience" });
-
-const Subject = Type.String({
-  minLength: 1,
-  maxLength: 1000,
-  description:
-    "Data subject. `POST /memories/erase` with this `subject` erases the document and everything derived from it.",
-});
 
 export const Document = Type.Object(
   {

@@ -3,6 +3,7 @@ import { type Call, callerId } from "../../../lib/access/caller.ts";
 import type { Access } from "../../../lib/access/visibility.ts";
 import { invalidValue, isFault, unknownReference } from "../../../lib/contract/faults.ts";
 import { compileKeyCheck } from "../../../lib/contract/known-keys.ts";
+import { subjectsIn, withSubject } from "../../../lib/contract/subject.ts";
 import { compileCheck } from "../../../lib/contract/validator.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { writeInChunks } from "../../../mixins/bulk-writes.ts";
@@ -11,7 +12,7 @@ import { callerAccess } from "../../identity/agents/read-access.ts";
 import { getMemory, newMemoryFields } from "./memories.contract.ts";
 import { type MemoryDoc, present, type StoredCitation } from "./memories.model.ts";
 import { type Memories, notActive } from "./memories.ts";
-import { type Beginning, type NewMemory, newMemory, subjectsIn } from "./new-memory.ts";
+import { type Beginning, type NewMemory, newMemory } from "./new-memory.ts";
 import { completeReplacement, requireReplaceable } from "./supersede.ts";
 
 const NewMemoryBody = Type.Object(newMemoryFields);
@@ -149,7 +150,8 @@ class Creation {
   }
 
   /** @param i position in a batch */
-  async prepare(given: NewMemory, i?: number): Promise<MemoryDoc> {
+  async prepare({ subject: about, ...body }: NewMemory, i?: number): Promise<MemoryDoc> {
+    const given = { ...body, metadata: withSubject(body.metadata, about) };
     const { caller, idempotency_seed } = this.#ctx.meta;
     const { tenant_id } = caller;
     // Before any wait: ids keep the order of the request.

@@ -56,7 +56,7 @@ export const eraseMemories = operation({
         minLength: 1,
         maxLength: 1000,
         description:
-          "Erase memories and state whose `metadata.subject` is or contains this, memories whose source event or document has it, and A2A tasks and schedules with a field `subject` that is or contains it. Numbers are compared as text.",
+          "Erase memories, state and documents with this `subject`, also if `metadata.subject` is or contains it, memories whose source event or document has it, and A2A tasks and schedules with a field `subject` that is or contains it. Numbers are compared as text.",
       }),
     ),
     dry_run: Type.Optional(Type.Boolean({ default: false, description: "Only count; erase nothing." })),

@@ -2,6 +2,7 @@ import type { Call } from "../../../lib/access/caller.ts";
 import { MEMORY_SCOPES } from "../../../lib/access/visibility.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { type Fault, invalidValue, ruleBroken, unknownReference } from "../../../lib/contract/faults.ts";
+import { subjectsIn, withSubject } from "../../../lib/contract/subject.ts";
 import { canonicalTags } from "../../../lib/contract/tags.ts";
 import { guardedWrite } from "../../../storage/guarded-write.ts";
 import type { Update } from "../../../storage/query.ts";
@@ -10,7 +11,7 @@ import type { promoteMemory } from "./lifecycle.contract.ts";
 import type { updateMemory } from "./memories.contract.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 import { type Memories, makeChange, notActive } from "./memories.ts";
-import { metadataText, parseDate, purgeAt, subjectsIn } from "./new-memory.ts";
+import { metadataText, parseDate, purgeAt } from "./new-memory.ts";
 
 /**
  * Returns the update of a memory in its current state; null if nothing changes. May throw the fault that refuses it.
@@ -75,7 +76,8 @@ type Given = Omit<ParamsOf<typeof updateMemory>, "id">;
 const PLAIN = ["title", "content", "confidence", "importance"] as const;
 
 function settingsOf(given: Given, doc: MemoryDoc): Partial<MemoryDoc> {
-  const { project_id, tags, metadata, expires_at, freshness_date } = given;
+  const { project_id, tags, expires_at, freshness_date } = given;
+  const metadata = metadataAfter(given, doc);
   const plain = PLAIN.filter((field) => given[field] !== undefined);
   return {
     ...Object.fromEntries(plain.map((field) => [field, given[field]])),
@@ -85,6 +87,13 @@ function settingsOf(given: Given, doc: MemoryDoc): Partial<MemoryDoc> {
     ...(expires_at !== undefined && { expires_at: parseDate(expires_at) }),
     ...(freshness_date !== undefined && { freshness_date: parseDate(freshness_date) }),
   };
+}
+
+/** Returns the new metadata, undefined if it stays; a subject alone replaces the one there. */
+function metadataAfter({ metadata, subject }: Given, doc: MemoryDoc): Given["metadata"] {
+  if (metadata !== undefined || subject === undefined) return withSubject(metadata, subject);
+  const { subject: _, ...others } = JSON.parse(doc.metadata);
+  return withSubject(others, subject);
 }
 
 /** Returns the subjects after an update of metadata: replaces those of the old metadata, keeps those of its sources. */

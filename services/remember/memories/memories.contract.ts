@@ -5,6 +5,7 @@ import { Cursor } from "../../../lib/contract/cursor.ts";
 import { WebLink } from "../../../lib/contract/links.ts";
 import { Namespace } from "../../../lib/contract/namespace.ts";
 import { Id, page, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
+import { SubjectOfMetadata } from "../../../lib/contract/subject.ts";
 import { TagsInput } from "../../../lib/contract/tags.ts";
 
 const MEMORY_TYPES = ["episodic", "semantic", "procedural", "entity", "reflection", "reasoning"] as const;
@@ -101,6 +102,7 @@ const memoryFields = {
   status: oneOf(MEMORY_STATUSES),
   title: Title,
   content: Content,
+  subject: SubjectOfMetadata,
   confidence: Confidence,
   importance: Importance,
   metadata: Metadata,
@@ -150,6 +152,7 @@ export const newMemoryFields = {
   team_id: Type.Optional(nullable(Id("team", "Team, for the scope `team`. Default: the calling agent's."))),
   project_id: Type.Optional(ProjectKey),
   tags: Type.Optional(nullable(TagsInput)),
+  subject: Type.Optional(SubjectOfMetadata),
   confidence: Type.Optional(Confidence),
   importance: Type.Optional(Importance),
   metadata: Type.Optional(nullable(Metadata)),
@@ -183,7 +186,7 @@ export const createMemory = operation({
       ...{ text: "content", memory: "content", body: "content", fact: "content", note: "content" },
       ...{ name: "title", memory_type: "type", kind: "type", labels: "tags", visibility: "scope" },
     },
-    defaults: { type: "semantic", scope: "agent" },
+    defaults: { type: "semantic" },
     answers: ["id", "title", "type", "scope", "tags?"],
   },
 });
@@ -306,6 +309,7 @@ export const updateMemory = operation({
   body: {
     title: Type.Optional(Title),
     content: Type.Optional(Content),
+    subject: Type.Optional(SubjectOfMetadata),
     confidence: Type.Optional(Confidence),
     importance: Type.Optional(Importance),
     metadata: Type.Optional(nullable(Metadata)),

@@ -1,5 +1,6 @@
 import type { InferSchemaType } from "mongoose";
 import type { MemoryScope } from "../../../lib/access/visibility.ts";
+import { subjectOf } from "../../../lib/contract/subject.ts";
 import { ancestorLabels, fromStored } from "../../../lib/text/namespace.ts";
 import {
   array,
@@ -150,6 +151,7 @@ export const MemoryModel: Model<MemoryDoc> = {
 
 /** Formats a memory for callers. */
 export function present(doc: MemoryDoc) {
+  const metadata = JSON.parse(doc.metadata) as Record<string, unknown>;
   return {
     id: doc._id,
     tenant_id: doc.tenant_id,
@@ -161,9 +163,10 @@ export function present(doc: MemoryDoc) {
     status: doc.status,
     title: doc.title,
     content: doc.content,
+    subject: subjectOf(metadata),
     confidence: doc.confidence,
     importance: doc.importance,
-    metadata: JSON.parse(doc.metadata) as Record<string, unknown>,
+    metadata,
     source_type: doc.source_type,
     source_id: doc.source_id,
     source_url: doc.source_url,

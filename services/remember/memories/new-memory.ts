@@ -22,12 +22,6 @@ export function metadataText(metadata: object | null | undefined): string {
   });
 }
 
-/** Returns the subjects that metadata names: a text or a number, or several (api: Memories, erase). */
-export function subjectsIn(metadata: object | null | undefined): string[] {
-  const given: unknown[] = metadata && "subject" in metadata ? [metadata.subject].flat() : [];
-  return given.filter((each) => typeof each === "string" || typeof each === "number").map(String);
-}
-
 /** Fields of a new row that the service sets. */
 export interface Beginning
   extends Pick<

@@ -1,18 +1,20 @@
 import type { AgentCaller } from "../../../lib/access/caller.ts";
 import type { BlobReference } from "../../../lib/contract/contract.ts";
 import { Fault, invalidValue } from "../../../lib/contract/faults.ts";
+import { subjectsIn, withSubject } from "../../../lib/contract/subject.ts";
 import { addressId } from "../../../lib/ids.ts";
 import { toStored } from "../../../lib/text/namespace.ts";
 import { guardedWrite } from "../../../storage/guarded-write.ts";
 import { nullIfTaken } from "../../../storage/write-errors.ts";
 import type { CallOf } from "../../runtime.ts";
-import { metadataText, subjectsIn } from "../memories/new-memory.ts";
+import { metadataText } from "../memories/new-memory.ts";
 import type { putManyState, putState } from "./state.contract.ts";
 import { present, type StateDoc } from "./state.model.ts";
 import type { State } from "./state.ts";
 
 interface Given {
   value: BlobReference | string;
+  subject?: string | null;
   metadata?: object;
   expires_at?: string | null;
 }
@@ -65,7 +67,8 @@ function makeAddress({ tenant_id, agent_id }: AgentCaller, namespace: string, ke
   return { _id, tenant_id, agent_id, namespace: toStored(namespace), key };
 }
 
-function toContent({ value, metadata, expires_at }: Given, updated_at: Date): Content {
+function toContent({ value, subject, expires_at, ...given }: Given, updated_at: Date): Content {
+  const metadata = withSubject(given.metadata, subject);
   const isText = typeof value === "string";
   return {
     ...(isText ? { value, hash: null, size: Buffer.byteLength(value) } : { value: null, ...value }),

@@ -8,6 +8,7 @@ import {
 } from "../../../lib/contract/contract.ts";
 import { Key, Namespace, NamespacesPage, namespacesQuery } from "../../../lib/contract/namespace.ts";
 import { Timestamp } from "../../../lib/contract/schema.ts";
+import { SubjectOfMetadata } from "../../../lib/contract/subject.ts";
 import { Metadata } from "../memories/memories.contract.ts";
 
 /** The longest value that is stored in its row and shown in lists: bytes. */
@@ -39,6 +40,7 @@ const StateEntry = Type.Object(
         description: `The value as it was saved. Null in the results of writes, and in lists if it has over ${INLINE_BYTES} bytes.`,
       }),
     ),
+    subject: SubjectOfMetadata,
     metadata: Metadata,
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -48,10 +50,8 @@ const StateEntry = Type.Object(
 );
 
 const fields = {
-  metadata: Type.Optional({
-    ...Metadata,
-    description: "Any fields, at most 64 KB as JSON. `subject` names the person it is about, for erasure.",
-  }),
+  subject: Type.Optional(SubjectOfMetadata),
+  metadata: Type.Optional({ ...Metadata, description: "Any fields, at most 64 KB as JSON." }),
   expires_at: Type.Optional(
     nullable({ ...Timestamp, description: "The entry is deleted then. Default: it stays." }),
   ),

@@ -1,4 +1,5 @@
 import type { InferSchemaType } from "mongoose";
+import { subjectOf } from "../../../lib/contract/subject.ts";
 import { fromStored } from "../../../lib/text/namespace.ts";
 import {
   array,
@@ -49,10 +50,12 @@ export const StateModel: Model<StateDoc> = {
 };
 
 /** Formats an entry without its value. */
-export function present({ namespace, key, version, size, metadata, ...doc }: StateDoc) {
+export function present({ namespace, key, version, size, ...doc }: StateDoc) {
+  const metadata = JSON.parse(doc.metadata);
   return {
     ...{ namespace: fromStored(namespace), key, version, size, value: null },
-    metadata: JSON.parse(metadata),
+    subject: subjectOf(metadata),
+    metadata,
     created_at: doc.created_at.toISOString(),
     updated_at: doc.updated_at.toISOString(),
     expires_at: doc.expires_at?.toISOString() ?? null,

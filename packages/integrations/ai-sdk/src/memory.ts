@@ -34,9 +34,8 @@ export function memoryMiddleware(client: Client, options: MemoryOptions = {}): L
   const remember = async (params: Params, answer: string, reason: string) => {
     const said = saidIn(params);
     if (!save || !said || !answer.trim() || reason === "tool-calls") return;
-    await client.memories
-      .create({ ...turnOf(said, answer), ...(save === true ? {} : save) })
-      .catch(onProblem);
+    const { content, ...fields } = { ...turnOf(said, answer), ...(save === true ? {} : save) };
+    await client.remember(content, fields).catch(onProblem);
   };
   return {
     specificationVersion: "v4",
@@ -98,12 +97,11 @@ function listen(
   });
 }
 
-function turnOf(said: string, answer: string): MemoriesCreateParams {
+function turnOf(said: string, answer: string): Pick<MemoriesCreateParams, "title" | "content" | "type"> {
   return {
     title: cut(said.replace(/\s+/g, " "), MOST_TITLE),
     content: cut(`User: ${said}\n\nAssistant: ${answer}`, MOST_CONTENT),
     type: "episodic",
-    scope: "agent",
   };
 }
 

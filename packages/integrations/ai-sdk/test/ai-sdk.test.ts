@@ -180,7 +180,8 @@ test("a server that is away does not take the model away", async () => {
   const agent = await newClient(server);
   const refused = { ...agent.client.memories } as ClientAgent["client"]["memories"];
   const away = () => Promise.reject(new Error("away"));
-  const client = { ...agent.client, memories: Object.assign(refused, { search: away, create: away }) };
+  const memories = Object.assign(refused, { search: away });
+  const client = { ...agent.client, memories, remember: away };
   const problems: unknown[] = [];
   const onProblem = (problem: unknown) => problems.push(problem);
   const model = new MockLanguageModelV4({ doGenerate: says("Hello.") });

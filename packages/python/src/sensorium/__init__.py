@@ -2,6 +2,7 @@
 
 from . import models
 from ._flow import VERSION as __version__
+from ._flow import Wait
 from .client import AsyncSensorium, Sensorium
 from .errors import (
     ApiError,
@@ -30,6 +31,7 @@ __all__ = [
     "RetryLater",
     "Sensorium",
     "SensoriumError",
+    "Wait",
     "__version__",
     "mcp_endpoint",
     "models",

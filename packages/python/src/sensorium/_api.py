@@ -1373,8 +1373,8 @@ class Documents(Group[Mode]):
                 `restricted`: the uploader and its team. Levels with the same readers differ only as a label.
             audience: Audience, used to filter searches. An empty or omitted list means everyone.
             source_id: One of the caller's sources. Default: the caller's own.
-            subject: Data subject. `POST /memories/erase` with this `subject` erases the document and everything
-                derived from it."""
+            subject: Whom it is about, such as the id of a customer. `POST /memories/erase` with this `subject`
+                erases it and what is derived from it."""
 
     @operation("GET", "/documents", pages=("documents", "cursor"))
     def list(
@@ -2475,9 +2475,9 @@ class Memories(Group[Mode]):
         Args:
             agent_id: Erase all memories, state, A2A tasks, schedules, bundles and handoffs of this agent.
             ids: Erase these memories.
-            subject: Erase memories and state whose `metadata.subject` is or contains this, memories whose source
-                event or document has it, and A2A tasks and schedules with a field `subject` that is or contains it.
-                Numbers are compared as text.
+            subject: Erase memories, state and documents with this `subject`, also if `metadata.subject` is or
+                contains it, memories whose source event or document has it, and A2A tasks and schedules with a field
+                `subject` that is or contains it. Numbers are compared as text.
             dry_run: Only count; erase nothing."""
 
     @operation("GET", "/memories", pages=("memories", "cursor"))
@@ -2537,6 +2537,7 @@ class Memories(Group[Mode]):
         team_id: str | None | Unset = UNSET,
         project_id: str | None | Unset = UNSET,
         tags: Sequence[str] | None | Unset = UNSET,
+        subject: str | None | Unset = UNSET,
         confidence: float | Unset = UNSET,
         importance: float | Unset = UNSET,
         metadata: Mapping[str, Any] | None | Unset = UNSET,
@@ -2564,6 +2565,8 @@ class Memories(Group[Mode]):
             team_id: Team, for the scope `team`. Default: the calling agent's.
             project_id: Key of the project; empty: none.
             tags: Tags. Stored in lower case, with each run of white space, `_` and `-` as one `-`.
+            subject: Whom it is about, such as the id of a customer. `POST /memories/erase` with this `subject`
+                erases it and what is derived from it. Kept in `metadata.subject`, which may list several.
             confidence: How certain it is, from 0 to 1.
             importance: How much it matters, from 0 to 1.
             metadata: Free-form data of the caller, at most 64 KB as JSON.
@@ -2607,6 +2610,7 @@ class Memories(Group[Mode]):
         id: str,
         title: str | Unset = UNSET,
         content: str | Unset = UNSET,
+        subject: str | None | Unset = UNSET,
         confidence: float | Unset = UNSET,
         importance: float | Unset = UNSET,
         metadata: Mapping[str, Any] | None | Unset = UNSET,
@@ -2626,6 +2630,8 @@ class Memories(Group[Mode]):
             id: Id of the memory.
             title: Short summary.
             content: Text of the memory.
+            subject: Whom it is about, such as the id of a customer. `POST /memories/erase` with this `subject`
+                erases it and what is derived from it. Kept in `metadata.subject`, which may list several.
             confidence: How certain it is, from 0 to 1.
             importance: How much it matters, from 0 to 1.
             metadata: Free-form data of the caller, at most 64 KB as JSON.
@@ -2647,6 +2653,7 @@ class Memories(Group[Mode]):
         team_id: str | None | Unset = UNSET,
         project_id: str | None | Unset = UNSET,
         tags: Sequence[str] | None | Unset = UNSET,
+        subject: str | None | Unset = UNSET,
         confidence: float | Unset = UNSET,
         importance: float | Unset = UNSET,
         metadata: Mapping[str, Any] | None | Unset = UNSET,
@@ -2675,6 +2682,8 @@ class Memories(Group[Mode]):
             team_id: Team, for the scope `team`. Default: the calling agent's.
             project_id: Key of the project; empty: none.
             tags: Tags. Stored in lower case, with each run of white space, `_` and `-` as one `-`.
+            subject: Whom it is about, such as the id of a customer. `POST /memories/erase` with this `subject`
+                erases it and what is derived from it. Kept in `metadata.subject`, which may list several.
             confidence: How certain it is, from 0 to 1.
             importance: How much it matters, from 0 to 1.
             metadata: Free-form data of the caller, at most 64 KB as JSON.
@@ -4261,6 +4270,7 @@ class State(Group[Mode]):
         namespace: str,
         key: str,
         value: str,
+        subject: str | None | Unset = UNSET,
         metadata: Mapping[str, Any] | Unset = UNSET,
         expires_at: str | datetime | None | Unset = UNSET,
         if_version: int | Unset = UNSET,
@@ -4277,7 +4287,9 @@ class State(Group[Mode]):
             namespace: Namespace of the entry: labels joined by dots.
             key: Key, unique in the namespace of the agent.
             value: The value: a text, such as JSON.
-            metadata: Any fields, at most 64 KB as JSON. `subject` names the person it is about, for erasure.
+            subject: Whom it is about, such as the id of a customer. `POST /memories/erase` with this `subject`
+                erases it and what is derived from it. Kept in `metadata.subject`, which may list several.
+            metadata: Any fields, at most 64 KB as JSON.
             expires_at: The entry is deleted then. Default: it stays.
             if_version: Save only if the entry has this version; 0: only if it does not exist. Otherwise 409."""
 

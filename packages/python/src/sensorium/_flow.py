@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import logging
+import math
 import random
 import time
 import uuid
@@ -29,7 +31,18 @@ RENEW_AFTER = 0.9
 """The share of a token's life after which it is renewed."""
 
 VERSION = "0.1.0"
+_log = logging.getLogger("sensorium")
 TOKEN = Operation(method="POST", path="/auth/token", open=True)
+
+
+@dataclass(frozen=True)
+class Wait:
+    """A request that the service asked to send later."""
+
+    message: str
+    """Says what waits, how long and why."""
+    seconds: int
+    error: ApiError
 
 
 class Transport(Protocol):
@@ -53,9 +66,19 @@ class Connection:
     token: str | Callable[[], str] | None
     retries: int
     timeout: float
+    on_wait: Callable[[Wait], object] | None = None
+    """Default: a warning of the logger, the first time."""
     clock_ahead: float = 0.0
     """Seconds that the service's clock is ahead of this one: leases and tokens end by the service's."""
     _granted: tuple[str, float] | None = field(default=None)
+    _has_warned: bool = False
+
+    def tell(self, wait: Wait) -> None:
+        if self.on_wait:
+            self.on_wait(wait)
+        elif not self._has_warned:
+            _log.warning("%s", wait.message)
+        self._has_warned = True
 
     def forget_token(self) -> bool:
         """Whether a retry with a new token is worthwhile."""
@@ -103,7 +126,12 @@ async def request(
         if failures >= connection.retries or not _may_retry(operation, error, key):
             raise error
         failures += 1
-        await transport.sleep(_pause(failures, error))
+        pause = _pause(failures, error)
+        if isinstance(error, ApiError) and error.retry_after:
+            seconds = math.ceil(pause)
+            message = f"Waiting {seconds} s to repeat {operation.method} {operation.path}: {error}"
+            connection.tell(Wait(message, seconds, error))
+        await transport.sleep(pause)
 
 
 async def _authorization(connection: Connection, transport: Transport) -> dict[str, str]:

@@ -48,11 +48,19 @@ def _connection(
     token: str | Callable[[], str] | None,
     retries: int,
     timeout: float,
+    on_wait: Callable[[flow.Wait], object] | None,
 ) -> flow.Connection:
     if api_key is not None and token is not None:
         raise TypeError("Give api_key or token, not both.")
     origin, key = settings(url, api_key)
-    return flow.Connection(origin=origin, api_key=None if token else key, token=token, retries=retries, timeout=timeout)
+    return flow.Connection(
+        origin=origin,
+        api_key=None if token else key,
+        token=token,
+        retries=retries,
+        timeout=timeout,
+        on_wait=on_wait,
+    )
 
 
 class _Lock:
@@ -111,6 +119,19 @@ def _event(type_: str, data: Any, attributes: Mapping[str, Any]) -> dict[str, An
     return event if data is None else {**event, "data": data}
 
 
+TITLE_LENGTH = 120
+
+
+def _title(text: str) -> str:
+    """The first line, cut at a word if it is long."""
+    line = text.strip().split("\n", 1)[0]
+    title = re.sub(r"^#+\s*", "", line).strip() or "Untitled"
+    if len(title) <= TITLE_LENGTH:
+        return title
+    cut = title[: TITLE_LENGTH - 1]
+    return f"{(cut[: cut.rfind(' ') + 1] or cut).rstrip()}…"
+
+
 async def _set_with(stopping: asyncio.Event, stop: threading.Event) -> None:
     while not stop.is_set():
         await asyncio.sleep(STOP_CHECKED_EVERY)
@@ -120,6 +141,7 @@ async def _set_with(stopping: asyncio.Event, stop: threading.Event) -> None:
 class _Client(Api[Mode]):
     """What both clients are: they differ in the transport."""
 
+    _blocks: bool
     _connection: flow.Connection
 
     def _transport(self) -> flow.Transport:
@@ -135,6 +157,23 @@ class _Client(Api[Mode]):
         steps = flow.request(self._connection, self._transport(), operation, params, idempotency_key, timeout)
         return flow.answer_of(operation, await steps)
 
+    async def _remember(self, content: str, fields: Mapping[str, Any]) -> models.Memory:
+        """Without a scope: that of the superseded memory, or the caller's own. Keys are agents'."""
+        params = {"title": _title(content), "type": "semantic", **fields, "content": content}
+        memories = type(self.memories)
+        if "scope" in fields:
+            pass
+        elif fields.get("team_id"):
+            params["scope"] = "team"
+        elif fields.get("supersedes_id"):
+            old = await memories.get.call(self, {"id": fields["supersedes_id"]}, None, None)
+            params |= {"scope": old.scope, "team_id": old.team_id}
+        else:
+            is_agent = self._connection.api_key or (await type(self.auth).me.call(self, {}, None, None)).kind == "agent"
+            params["scope"] = "agent" if is_agent else "institutional"
+        made: models.Memory = await memories.create.call(self, *memories.create.read(**params))
+        return made
+
 
 class Sensorium(_Client[Sync]):
     """
@@ -142,8 +181,10 @@ class Sensorium(_Client[Sync]):
 
     ``url`` and ``api_key`` default to the environment's ``SENSORIUM_URL`` and ``SENSORIUM_API_KEY``. The key is
     exchanged for tokens, which are renewed before they end. ``token`` is for access tokens that the program obtains
-    itself. Times in seconds; requests that are safe to repeat are retried ``retries`` times. ``http_client`` replaces
-    the client of httpx, for example for a proxy, and is then closed by its owner.
+    itself. Times in seconds; requests that are safe to repeat are retried ``retries`` times. ``on_wait`` is called
+    before a wait that the service asks for, because it limits the caller or is busy; default: a warning of the logger
+    ``sensorium``, the first time. ``http_client`` replaces the client of httpx, for example for a proxy, and is then
+    closed by its owner.
     """
 
     _blocks = True
@@ -156,10 +197,11 @@ class Sensorium(_Client[Sync]):
         token: str | Callable[[], str] | None = None,
         retries: int = 3,
         timeout: float = 60.0,
+        on_wait: Callable[[flow.Wait], object] | None = None,
         http_client: httpx.Client | None = None,
     ) -> None:
         super().__init__(self)
-        self._connection = _connection(url, api_key, token, retries, timeout)
+        self._connection = _connection(url, api_key, token, retries, timeout, on_wait)
         self._blocking = _Blocking(http_client or httpx.Client(timeout=timeout))
         self._owns_http = http_client is None
 
@@ -181,6 +223,13 @@ class Sensorium(_Client[Sync]):
         """Publishes a CloudEvent; ``attributes`` are ``source``, ``subject``, ``id``, ``time`` and extensions."""
         answer = self.events.publish(event=_event(type, data, attributes))
         return models.PublishResult.model_validate(answer)
+
+    def remember(self, content: str, **fields: Any) -> models.Memory:
+        """
+        Creates a memory. Without these ``fields`` its title is the first line, its type ``semantic``, and its scope the
+        caller's own: ``agent`` for an agent, ``institutional`` for a person, or that of the superseded memory.
+        """
+        return at_once(self._remember(content, fields))
 
     def listen(
         self,
@@ -213,7 +262,9 @@ class Sensorium(_Client[Sync]):
 
     def _asynchronous(self) -> AsyncSensorium:
         of = self._connection
-        return AsyncSensorium(of.origin, of.api_key, token=of.token, retries=of.retries, timeout=of.timeout)
+        return AsyncSensorium(
+            of.origin, of.api_key, token=of.token, retries=of.retries, timeout=of.timeout, on_wait=of.on_wait
+        )
 
     def close(self) -> None:
         if self._owns_http:
@@ -245,10 +296,11 @@ class AsyncSensorium(_Client[Async]):
         token: str | Callable[[], str] | None = None,
         retries: int = 3,
         timeout: float = 60.0,
+        on_wait: Callable[[flow.Wait], object] | None = None,
         http_client: httpx.AsyncClient | None = None,
     ) -> None:
         super().__init__(self)
-        self._connection = _connection(url, api_key, token, retries, timeout)
+        self._connection = _connection(url, api_key, token, retries, timeout, on_wait)
         self._http_client = http_client
         self._loops: dict[asyncio.AbstractEventLoop, _Loop] = {}
 
@@ -267,6 +319,10 @@ class AsyncSensorium(_Client[Async]):
         """Publishes a CloudEvent; ``attributes`` are ``source``, ``subject``, ``id``, ``time`` and extensions."""
         answer = await self.events.publish(event=_event(type, data, attributes))
         return models.PublishResult.model_validate(answer)
+
+    async def remember(self, content: str, **fields: Any) -> models.Memory:
+        """Creates a memory; see Sensorium.remember."""
+        return await self._remember(content, fields)
 
     async def listen(
         self,

@@ -1800,6 +1800,7 @@ class Memory(Model):
     """Short summary."""
     content: str
     """Text of the memory."""
+    subject: Union[str, None]
     confidence: float
     """How certain it is, from 0 to 1."""
     importance: float
@@ -1857,6 +1858,7 @@ class MemoryWithUsage(Model):
     """Short summary."""
     content: str
     """Text of the memory."""
+    subject: Union[str, None]
     confidence: float
     """How certain it is, from 0 to 1."""
     importance: float
@@ -2832,6 +2834,7 @@ class StateEntry(Model):
     size: int
     """Length of the value in bytes."""
     value: Union[str, None]
+    subject: Union[str, None]
     metadata: dict[str, Any]
     """Free-form data of the caller, at most 64 KB as JSON."""
     created_at: str
