@@ -14,7 +14,6 @@ import { Empty } from "../../ui/page.tsx";
 import { Plain } from "../../ui/plain.ts";
 import { type Column, column, endColumn, Titled, wideColumn } from "../../ui/table.tsx";
 import { Badge, Time, Who } from "../../ui/text.tsx";
-import "../../styles/filters.css";
 
 const COLUMNS: Column<Finding>[] = [
   column("Finding", ({ memory_id, title, summary }) => (
