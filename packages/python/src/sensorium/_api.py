@@ -3832,7 +3832,12 @@ class Runs(Group[Mode]):
 
     @operation("GET", "/runs/{run_id}/history")
     def history(
-        self, *, run_id: str, idempotency_key: str | None = None, timeout: float | None = None
+        self,
+        *,
+        run_id: str,
+        include: Literal["actions"] | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
     ) -> models.RunsHistoryResult:
         """List the completions of steps, in order.
 
@@ -3840,7 +3845,8 @@ class Runs(Group[Mode]):
         also those of steps that were reopened since (`reopened_at`). Needs the scope `memory:read`.
 
         Args:
-            run_id: Id of the run."""
+            run_id: Id of the run.
+            include: Adds `actions`: also starts, attestations, skips, reopenings, assignments and handoffs."""
 
     @operation("GET", "/runs/{run_id}/status-document", document=True)
     def status_document(self, *, run_id: str, idempotency_key: str | None = None, timeout: float | None = None) -> str:

@@ -2412,6 +2412,23 @@ class Run(Model):
     steps: list[RunStep]
 
 
+class RunAction(Model):
+    kind: Union[Literal["created", "step_started", "criterion_attested", "step_completed", "step_skipped", "step_reopened", "step_assigned", "handoff_offered", "handoff_accepted", "handoff_declined", "closed"], str]
+    step_key: Union[str, None]
+    title: Union[str, None]
+    actor_kind: Union[Literal["agent", "user"], str]
+    actor_id: str
+    at: str
+    notes: Union[str, None]
+    criterion_key: Union[str, None]
+    assigned_user_id: Union[str, None]
+    artifacts: list[RunActionArtifactsItem]
+
+
+class RunActionArtifactsItem(Model):
+    display_name: Union[str, None]
+
+
 class RunAmbiguityNotesItem(Model):
     dimension: str
     """Aspect."""
@@ -2581,6 +2598,8 @@ class RunsCompleteStepResult(Model):
 
 class RunsHistoryResult(Model):
     items: list[RunsHistoryResultItemsItem]
+    actions: Union[list[RunAction], None] = None
+    """In order."""
 
 
 class RunsHistoryResultItemsItem(Model):
