@@ -1115,6 +1115,7 @@ class Deliveries(Group[Mode]):
         self,
         *,
         reason: str | Unset = UNSET,
+        cause: str | Unset = UNSET,
         agent_id: str | Unset = UNSET,
         type: str | Unset = UNSET,
         text: str | Unset = UNSET,
@@ -1126,10 +1127,12 @@ class Deliveries(Group[Mode]):
         """List dead letters, newest first.
 
         Use this to see what failed and why. Returns the caller's dead letters; for admins, the whole tenant's. With
-        `type` or `text`, a page may have fewer than `limit` and still a `next_cursor`. Needs the scope `receive`.
+        `cause`, `type` or `text`, a page may have fewer than `limit` and still a `next_cursor`. Needs the scope
+        `receive`.
 
         Args:
             reason: Only this exact `dlq_reason`.
+            cause: Only those of this `cause` of a group (`GET /delivery/dlq/groups`).
             agent_id: Only this agent's.
             type: Only events whose type matches this glob.
             text: Only those with this text, in any case, in reason, type, subject or source.
@@ -1148,10 +1151,11 @@ class Deliveries(Group[Mode]):
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.DeliveriesDeadLetterGroupsResult:
-        """Group dead letters by reason.
+        """Group dead letters by cause.
 
-        Counts the caller's dead letters by their exact reason, most frequent first; for admins, the whole tenant's.
-        Counts the latest 10,000 that match; `more` is true if there are others. Needs the scope `receive`.
+        Counts the caller's dead letters by their cause, most frequent first; for admins, the whole tenant's. Reasons
+        that differ only in numbers, ids, times or the trace of the program have one cause. Counts the latest 10,000
+        that match; `more` is true if there are others. Needs the scope `receive`.
 
         Args:
             agent_id: Only this agent's.
@@ -1183,6 +1187,7 @@ class Deliveries(Group[Mode]):
         *,
         ids: Sequence[str] | Unset = UNSET,
         reason: str | Unset = UNSET,
+        cause: str | Unset = UNSET,
         agent_id: str | Unset = UNSET,
         type: str | Unset = UNSET,
         text: str | Unset = UNSET,
@@ -1199,6 +1204,7 @@ class Deliveries(Group[Mode]):
         Args:
             ids: Only these.
             reason: Only this exact `dlq_reason`.
+            cause: Only those of this `cause` of a group (`GET /delivery/dlq/groups`).
             agent_id: Only this agent's.
             type: Only events whose type matches this glob.
             text: Only those with this text, in any case, in reason, type, subject or source.
@@ -1211,6 +1217,7 @@ class Deliveries(Group[Mode]):
         *,
         ids: Sequence[str] | Unset = UNSET,
         reason: str | Unset = UNSET,
+        cause: str | Unset = UNSET,
         agent_id: str | Unset = UNSET,
         type: str | Unset = UNSET,
         text: str | Unset = UNSET,
@@ -1227,6 +1234,7 @@ class Deliveries(Group[Mode]):
         Args:
             ids: Only these.
             reason: Only this exact `dlq_reason`.
+            cause: Only those of this `cause` of a group (`GET /delivery/dlq/groups`).
             agent_id: Only this agent's.
             type: Only events whose type matches this glob.
             text: Only those with this text, in any case, in reason, type, subject or source.

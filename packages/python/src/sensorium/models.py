@@ -681,7 +681,10 @@ class DeliveriesDeadLetterGroupsResult(Model):
 
 
 class DeliveriesDeadLetterGroupsResultGroupsItem(Model):
+    cause: str
+    """The reason without what differs."""
     dlq_reason: str
+    """The latest reason."""
     count: int
     agents: int
     """Number of agents."""
