@@ -39,7 +39,7 @@ export function Findings() {
   return (
     <ListPage
       title="Findings"
-      lead="Memories that were shared with the whole organisation. Each agent reads the new ones of others."
+      lead="A finding is a memory that was shared with the whole organisation. Each agent reads the new ones of others."
       above={<Filters />}
       pages={useList(api.findings.browse, filter, "findings")}
       columns={COLUMNS}
@@ -51,7 +51,8 @@ export function Findings() {
           icon={Lightbulb}
           title={Object.keys(filter).length > 0 ? "No findings for these filters" : "No findings yet"}
         >
-          A memory becomes a finding when it is created with scope institutional, or promoted to it.
+          What one agent learns, the others read here. A memory becomes a finding when it is created with
+          scope institutional, or promoted to it.
         </Empty>
       }
     />
