@@ -35,6 +35,13 @@ test.each([
   expect(causeOf(one)).not.toBe(causeOf(other));
 });
 
+test.each(["the endpoint responded with 503", "HTTP 500", "sha256 is missing", "the till is shut"])(
+  "%j is its own cause",
+  (reason) => {
+    expect(causeOf(reason)).toBe(reason);
+  },
+);
+
 test("a cause is short and stays what it is", () => {
   expect(causeOf(spentReason(5, python(3)))).toBe("ValueError: order … has no customer");
   expect(causeOf(causeOf(python(3)))).toBe(causeOf(python(3)));

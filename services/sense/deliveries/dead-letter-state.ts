@@ -76,7 +76,7 @@ const VARIABLE = [
   /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi,
   /\b(?=[a-z]*\d)[0-9a-z]{12,}\b/gi,
   /\b[a-z]{2,6}_[0-9a-z]{16,}\b/gi,
-  /(?<![a-z]|\b(?:HTTP|status|code|with) )\d+(?:[.,:]\d+)*/gi,
+  /(?<![a-z\d]|\b(?:HTTP|status|code|with) )\d+(?:[.,:]\d+)*/gi,
 ];
 
 /**

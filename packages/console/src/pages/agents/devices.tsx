@@ -1,5 +1,4 @@
 import { useEffect, useState } from "react";
-import { Link } from "react-router";
 import type {
   Agent,
   DeviceStatus,
@@ -63,10 +62,10 @@ export function Devices({ agent }: { agent: Agent }) {
         ]}
         empty={
           <Empty icon={Smartphone} title="No devices yet" action={connect}>
-            Create a code here and enter it on the device: it gets its own key, and no key has to be copied. A
-            device that shows a code itself is connected under <Link to="/connect">Enter a device code</Link>.
-            MCP clients with OAuth need only the address <code>{`${location.origin}/mcp`}</code>, and appear
-            here once you approve them.
+            Create a code here and enter it on the device: it gets its own key, and no key has to be copied.
+            For a device that shows a code itself, choose “Enter a device code” on the page of agents. MCP
+            clients with OAuth need only the address <code>{`${location.origin}/mcp`}</code>, and appear here
+            once you approve them.
           </Empty>
         }
       />

@@ -18,7 +18,7 @@ import { Empty, Facts, Page, Skeleton } from "../../ui/page.tsx";
 import { type Column, column, endColumn, List, wideEndColumn } from "../../ui/table.tsx";
 import { Json, Subject, Time, Who } from "../../ui/text.tsx";
 import { Bulk, type BulkAction, type Wanted } from "./bulk.tsx";
-import { Groups, headersOf, typeOf, whyOf } from "./groups.tsx";
+import { Groups, headersOf, linesOf, typeOf } from "./groups.tsx";
 import "./dead-letters.css";
 
 type Acting = { action: BulkAction; wanted: Wanted };
@@ -151,7 +151,7 @@ const columnsOf = (
   )),
   column("Error", ({ dlq_reason }) => (
     <span className="letter-error" title={dlq_reason}>
-      {whyOf(dlq_reason)}
+      {linesOf(dlq_reason).line}
     </span>
   )),
   column("Agent", ({ agent_id }) => (agent_id ? <Who id={agent_id} /> : <span className="faint">None</span>)),
@@ -241,7 +241,7 @@ function Inspect({ letter, onClose, act }: InspectProps) {
       }
     >
       <div className="stack">
-        <Reason>{whyOf(letter.dlq_reason)}</Reason>
+        <Reason>{letter.dlq_reason}</Reason>
         <Facts
           of={{
             Agent: letter.agent_id ? (
@@ -262,22 +262,17 @@ function Inspect({ letter, onClose, act }: InspectProps) {
   );
 }
 
-/** An error; a program's trace is folded below its first and last line, one of which says what happened. */
-function Reason({ children: text }: { children: string }) {
-  const lines = text.split("\n").filter((line) => line.trim());
-  const [first = text] = lines;
-  const last = lines.at(-1);
+/** An error; the trace of a program is folded below the line that says what happened. */
+function Reason({ children: reason }: { children: string }) {
+  const { line, trace } = linesOf(reason);
   return (
-    <div className="notice warn stack tight">
-      <p className="break">{first}</p>
-      {lines.length > 1 && (
-        <>
-          <p className="break">{last}</p>
-          <details>
-            <summary>{lines.length} lines</summary>
-            <pre className="trace">{text}</pre>
-          </details>
-        </>
+    <div>
+      <p className="notice warn break">{line}</p>
+      {trace && (
+        <details className="trace">
+          <summary className="muted small">Trace</summary>
+          <pre>{trace}</pre>
+        </details>
       )}
     </div>
   );

@@ -83,5 +83,11 @@ export function headersOf({ payload }: Pick<DeadLetter, "payload">) {
   };
 }
 
-/** Returns a reason without the number of attempts, which is shown apart. */
-export const whyOf = (reason: string) => reason.replace(/^max attempts exceeded \(\d+\): /, "");
+/** Returns the line of a reason that says what happened, and the whole if that has more. */
+export function linesOf(reason: string): { line: string; trace: string | null } {
+  // The number of attempts is shown apart.
+  const text = reason.replace(/^max attempts exceeded \(\d+\): /, "").trim();
+  const lines = text.split(/\s*\n\s*/);
+  const line = (text.startsWith("Traceback (most recent call last)") ? lines.at(-1) : lines[0]) ?? text;
+  return { line, trace: lines.length > 1 ? text : null };
+}
