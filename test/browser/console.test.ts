@@ -179,7 +179,7 @@ describe("connecting a device", () => {
   test("shows the code and the device, and issues a key after approval", async () => {
     const agent = await newAgent("connected");
     await site.go(`/agents/${agent.id}?tab=devices`);
-    await site.button("Connect a device").click();
+    await site.button("Create device code").click();
     const code = await page.locator(".user-code code").textContent();
     const claim_id = await claim(code as string);
     await page.getByText("A device wants to act as connected").waitFor();

@@ -29,7 +29,7 @@ async function furnish(): Promise<void> {
 const DIALOGS: [name: string, path: () => string, button: string][] = [
   ["key-new", () => `/agents/${ids.agent}?tab=keys`, "Create key"],
   ["interest-new", () => `/agents/${ids.agent}?tab=interests`, "Add interest"],
-  ["device-connect", () => `/agents/${ids.agent}?tab=devices`, "Connect a device"],
+  ["device-connect", () => `/agents/${ids.agent}?tab=devices`, "Create device code"],
   ["agent-deactivate", () => `/agents/${ids.agent}`, "Deactivate"],
   ["channel-new", () => "/channels", "Create channel"],
   ["channel-edit", () => `/channels/${ids.channel}`, "Edit"],

@@ -77,7 +77,7 @@ test("a member has no buttons for what only admins do", async () => {
     "Overview",
     "Events",
     "Agents",
-    "Connect a device",
+    "Enter a device code",
     "Channels",
     "Schedules",
     "Memories",
@@ -87,6 +87,7 @@ test("a member has no buttons for what only admins do", async () => {
     "Runs",
     "Templates",
     "Exemplars",
+    "Handoffs",
     "Outputs",
     "Settings",
   ]);

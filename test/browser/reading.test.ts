@@ -86,6 +86,7 @@ async function privateMemory(): Promise<void> {
 }
 
 const PAGES: [name: string, path: () => string][] = [
+  ["handoffs", () => "/handoffs"],
   ["agent-handoffs", () => `/agents/${ids.agent}?tab=handoffs`],
   ["agent-bundles", () => `/agents/${ids.agent}?tab=bundles`],
   ["agent-no-handoffs", () => `/agents/${ids.other}?tab=handoffs`],
@@ -117,9 +118,12 @@ test.each(PAGES)("%s can be used by everybody, in light and dark, wide and narro
 });
 
 describe("an agent's own work", () => {
-  test("a handoff is read from the agent's page, and leads to its bundle and its memories", async () => {
-    await site.go(`/agents/${ids.agent}`);
-    await page.getByRole("tab", { name: "Handoffs" }).click();
+  test("a handoff is found by its agent, and leads to its bundle and its memories", async () => {
+    const { name } = ok(await admin.get(`/agents/${ids.agent}`));
+    await site.go("/");
+    await page.getByRole("link", { name: "Handoffs" }).click();
+    await page.getByRole("combobox", { name: "Agent" }).fill(name);
+    await page.getByRole("option", { name }).first().click();
     await page.getByRole("link", { name: "billing-migration" }).click();
     await site.heading("billing-migration").waitFor();
     await page.getByText("Run the backfill in batches").waitFor();

@@ -135,7 +135,7 @@ describe("dead letters", () => {
   test("all that match are selected, shown or not", async () => {
     await site.go("/dead-letters");
     await site.button(/^70 ?the shop/).click();
-    await page.waitForURL(/reason=/);
+    await page.waitForURL(/cause=/);
     await settle(async () => (await rows.count()) === 50);
     await page.getByLabel("Select all").check();
     await page.getByText("50 selected").waitFor();

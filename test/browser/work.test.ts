@@ -37,7 +37,7 @@ describe("the list of runs", () => {
     await page.reload();
     await hasRows(1);
     expect(await goals()).toEqual(["Release 2.0"]);
-    await page.getByLabel("Search runs").fill("");
+    await site.button("Clear search").click();
     await hasRows(2);
     await page.getByLabel("Template").selectOption({ label: "Release" });
     await hasRows(1);
@@ -99,6 +99,43 @@ describe("a step", () => {
     ok(await agent.post(`/runs/${id}/handoff-offers`, { step_key: "write" }));
     await site.button("Accept").click();
     await page.getByText("Accepted. The step is completed.").waitFor();
+  });
+});
+
+describe("a run of many steps", () => {
+  const steps = Array.from({ length: 14 }, (_, at) => ({
+    ...{ step_key: `s${at}`, title: `Part ${at + 1}`, ...attested },
+    depends_on: at === 0 ? [] : [`s${at - 1}`],
+  }));
+  /** How large the words of the graph are drawn: 1 is 12 pixels. */
+  const SCALE = `(() => {
+    const line = document.querySelector(".step-line");
+    return line.getBoundingClientRect().height / line.offsetHeight;
+  })()`;
+
+  test("is readable as a graph and as a list, and its steps show what was done", async () => {
+    const { id } = ok(await admin.post("/runs", { goal: "Month end", steps }));
+    const step = { step_key: "s0", what_makes_this_done: "All is in the folder." };
+    ok(await admin.post(`/runs/${id}/steps/complete`, step));
+    ok(await admin.post(`/runs/${id}/steps/skip`, { step_key: "s1", reason: "Not this month" }));
+    await site.go(`/runs/${id}?step=s0`);
+    await page.getByText("All is in the folder.").waitFor();
+    await page.getByRole("img", { name: "Steps and dependencies: overview" }).waitFor();
+    expect(await page.evaluate(SCALE)).toBeGreaterThan(0.91);
+    await page.getByText("List", { exact: true }).click();
+    await page.reload();
+    await page.getByRole("button", { name: /Part 2 .*Skipped/ }).click();
+    await page.getByText("Not this month").waitFor();
+    expect(await checkPage(page, "run-list")).toEqual([]);
+    await page.getByText("Graph", { exact: true }).click();
+    await page.getByRole("tab", { name: "History" }).click();
+    const done = page.getByRole("list", { name: "History" }).getByRole("listitem");
+    await done.filter({ hasText: "Not this month" }).waitFor();
+    expect((await done.allInnerTexts()).map((text) => text.split("\n")[0])).toEqual([
+      "Skipped",
+      "Completed",
+      "Created",
+    ]);
   });
 });
 

@@ -39,6 +39,8 @@ const groups = async (query: string, api = ground.admin) =>
 describe("filters of the list", () => {
   test.each([
     ["a reason", () => `reason=${SHUT}`, 5],
+    ["a cause", () => "cause=shut", 5],
+    ["an agent and a cause", () => `agent_id=${two.id}&cause=shut`, 1],
     ["an agent", () => `agent_id=${two.id}`, 1],
     ["an agent and a reason", () => `agent_id=${one.id}&reason=${SHUT}`, 4],
     ["a type", () => "type=com.example.*.placed", 4],
@@ -79,8 +81,8 @@ describe("filters of the list", () => {
 test("groups count what matches, most frequent first", async () => {
   expect(await groups("")).toEqual({
     groups: [
-      { dlq_reason: dead("shut"), count: 5, agents: 2, latest_at: expect.any(String) },
-      { dlq_reason: dead("full"), count: 1, agents: 1, latest_at: expect.any(String) },
+      { cause: "shut", dlq_reason: dead("shut"), count: 5, agents: 2, latest_at: expect.any(String) },
+      { cause: "full", dlq_reason: dead("full"), count: 1, agents: 1, latest_at: expect.any(String) },
     ],
     total: 6,
     more: false,

@@ -174,6 +174,30 @@ test("history keeps the criteria that a completion attested when the step is reo
   ]);
 });
 
+test("history shows on request all that was done, with its words and artifacts", async () => {
+  const run = await newRun(world.agent, {
+    steps: ["a", "b"].map((step_key) => ({ step_key, title: step_key })),
+  });
+  const pointer = { display_name: "Scan" };
+  const artifact = ok(await world.agent.post(at(run, "artifacts"), { kind: "file", pointer }));
+  ok(await act(world.agent, run, "start", { step_key: "a", notes: "begins" }));
+  const content = { artifact_id: artifact.id, content_base64: "aGk=", mime_type: "text/plain" };
+  const evidence = { what_makes_this_done: "It is in the folder.", artifact_contents: [content] };
+  ok(await act(world.agent, run, "complete", { step_key: "a", ...evidence }));
+  ok(await act(world.agent, run, "reopen", { step_key: "a", reason: "a page is missing" }));
+  ok(await act(world.agent, run, "skip", { step_key: "b", reason: "not this month" }));
+  expect(ok(await world.agent.get(at(run, "history")))).not.toHaveProperty("actions");
+  const { actions } = ok(await world.agent.get(`${at(run, "history")}?include=actions`));
+  const by = { actor_kind: "agent", actor_id: world.agentId };
+  expect(actions).toMatchObject([
+    { kind: "created", step_key: null, ...by },
+    { kind: "step_started", title: "a", notes: "begins", artifacts: [], ...by },
+    { kind: "step_completed", step_key: "a", notes: "It is in the folder.", artifacts: [pointer] },
+    { kind: "step_reopened", notes: "a page is missing" },
+    { kind: "step_skipped", step_key: "b", notes: "not this month" },
+  ]);
+});
+
 test("publishes changes of a run as events, in order, without content", async () => {
   ok(
     await world.agent.post(`/agents/${world.agentId}/interests`, {

@@ -12,7 +12,7 @@ const ASK_EVERY_MS = 2000;
 /** A claim is valid for as long as its code was. */
 const TIMEOUT_MS = 10 * 60_000;
 
-const NEW_CODE = "The console shows a new one: Agents, Connect a device.";
+const NEW_CODE = "The console creates a new one: Agents, the agent, Devices, Create device code.";
 const CODE = /^[BCDFGHJKMNPQRSTVWXYZ2-9]{8}$/;
 
 export const connect: Command = {

@@ -42,6 +42,7 @@ export const router = createBrowserRouter([
       page("/agents/:id", () => import("./pages/agents/agent.tsx"), "AgentPage"),
       page("/agents/:id/handoffs/:handoff", () => import("./pages/handoffs/handoffs.tsx"), "HandoffPage"),
       page("/agents/:id/bundles/:bundle", () => import("./pages/handoffs/handoffs.tsx"), "BundlePage"),
+      page("/handoffs", () => import("./pages/handoffs/handoffs.tsx"), "HandoffsPage"),
       page("/connect", () => import("./pages/authorize/authorize.tsx"), "Connect"),
       page("/oauth/authorize", () => import("./pages/authorize/authorize.tsx"), "Authorize"),
       page("/channels", () => import("./pages/channels/channels.tsx"), "Channels"),

@@ -8,7 +8,7 @@ import type { Store } from "../../../storage/connection.ts";
 import { noteChange } from "../../../storage/traffic/tally.ts";
 import { requireAgent } from "../../identity/agents/find-agent.ts";
 import { type DeadLetterFilter, findDead, SHORT, visibleAgent } from "./dead-letter-find.ts";
-import { NOT_DEAD } from "./dead-letter-state.ts";
+import { causeOf, NOT_DEAD } from "./dead-letter-state.ts";
 import { type DeliveryDoc, timelinePush } from "./deliveries.model.ts";
 
 interface BulkDeps {
@@ -45,7 +45,7 @@ export async function chooseDead(deps: BulkDeps, ctx: Call<ManyParams>, isEligib
     const got = ids ? "both" : "neither";
     throw invalidValue(
       "ids",
-      `The request: expected either ids or a filter (reason, agent_id, type, text, until), got ${got}.`,
+      `The request: expected either ids or a filter (reason, cause, agent_id, type, text, until), got ${got}.`,
     );
   }
   if (!ids) {
@@ -83,10 +83,12 @@ function groupByReason(rows: DeliveryDoc[]) {
 
 export async function countGroups(deps: BulkDeps, caller: Caller, filter: DeadLetterFilter) {
   const { chosen, more } = await chooseMatching(deps, caller, filter);
-  const groups = groupByReason(chosen)
+  const groups = [...Map.groupBy(chosen, ({ dlq_reason = "" }) => causeOf(dlq_reason))]
+    .sort(([, a], [, b]) => b.length - a.length)
     .slice(0, MAX_GROUPS)
-    .map(({ dlq_reason, rows }) => ({
-      dlq_reason,
+    .map(([cause, rows]) => ({
+      cause,
+      dlq_reason: rows[0]?.dlq_reason as string,
       count: rows.length,
       agents: new Set(rows.flatMap(({ agent_id }) => agent_id ?? [])).size,
       // They are found latest first.

@@ -6,7 +6,7 @@ import { compileGlob, type Glob, globError } from "../../../lib/filter/glob.ts";
 import { containing } from "../../../lib/text/containing.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Where } from "../../../storage/query.ts";
-import { deadKey, reasonKey } from "./dead-letter-state.ts";
+import { causeOf, deadKey, reasonKey } from "./dead-letter-state.ts";
 import type { DeliveryDoc } from "./deliveries.model.ts";
 
 /** What dead letters are filtered by, as `events.headers` returns it. */
@@ -20,6 +20,8 @@ export interface EventHeader {
 /** Which dead letters a request concerns; without a field, all that the caller may see. */
 export interface DeadLetterFilter {
   reason?: string;
+  /** What `causeOf` returns for the reason. */
+  cause?: string;
   agent_id?: string;
   /** A glob over the event's type. */
   type?: string;
@@ -35,7 +37,7 @@ interface FindDeps {
 
 /** Rows of one query: other readers wait that long. */
 const WINDOW = 500;
-/** Windows in which one request for a page looks for a type or a text. */
+/** Windows in which one request for a page looks for a cause, a type or a text. */
 const PAGE_WINDOWS = 20;
 
 /** Without what may be long. Payloads are loaded later, only for the rows in the answer. */
@@ -60,7 +62,7 @@ interface Wanted {
 
 /**
  * Finds up to `limit` of a caller's dead letters after a place, latest first; `next` is where the next page begins, null
- * after the last. With a type or a text it may end before.
+ * after the last. With a cause, a type or a text it may end before.
  *
  * @throws Fault forbidden, or validation_error for an invalid glob
  */
@@ -95,12 +97,16 @@ interface Query {
   /** The latest value of the key. */
   latest: string;
   filter: Where<DeliveryDoc>;
+  cause: string | undefined;
   glob: Glob | null;
   text: Where<DeliveryDoc> | null;
 }
 
 /** @returns null if the caller sees none of them */
-function toQuery(caller: Caller, { reason, agent_id, type, text, until }: DeadLetterFilter): Query | null {
+function toQuery(
+  caller: Caller,
+  { reason, cause, agent_id, type, text, until }: DeadLetterFilter,
+): Query | null {
   const { tenant_id } = caller;
   const own = visibleAgent(caller);
   if (own && agent_id && own !== agent_id) return null;
@@ -113,6 +119,7 @@ function toQuery(caller: Caller, { reason, agent_id, type, text, until }: DeadLe
     ...{ tenant_id, owner, key: agent ? "dlq_agent_key" : "dlq_key" },
     latest: until === undefined ? `${owner} ~` : deadKey(owner, new Date(until)),
     filter: reason === undefined ? {} : { dlq_reason_key: reasonKey(tenant_id, reason) },
+    cause,
     glob: type === undefined ? null : compileGlob(type),
     text: part && { $or: [{ dlq_reason: part }, { type: part }, { subject: part }, { source: part }, BARE] },
   };
@@ -124,8 +131,9 @@ const isBare = ({ subject }: DeliveryDoc) => subject === undefined;
 
 /** Returns what matches among the next rows, and the place behind these; null after the last. */
 async function readWindow(deps: FindDeps, query: Query, after: Place | undefined, most: number) {
-  const { tenant_id, key, filter, glob, text } = query;
-  const isFiltered = glob !== null || text !== null;
+  const { tenant_id, key, filter, cause, glob, text } = query;
+  const byEvent = glob !== null || text !== null;
+  const isFiltered = byEvent || cause !== undefined;
   const behind = [filter, pageFilter(query, after)];
   // Sort by id only up to the last row: the index has no ids, and MongoDB would sort all rows for every page.
   const skip = (isFiltered ? WINDOW : Math.min(most, WINDOW)) - 1;
@@ -139,14 +147,17 @@ async function readWindow(deps: FindDeps, query: Query, after: Place | undefined
     return deps.deliveries.find(tenant_id, { $and: behind }, { sort, ...SHORT });
   };
   let rows = await find();
-  const bare = isFiltered ? rows.filter(isBare) : [];
+  const bare = byEvent ? rows.filter(isBare) : [];
   if (bare.length > 0) {
     await copyFromEvents(deps, tenant_id, bare);
     // Leave out those that died meanwhile.
     rows = (await find()).filter((row) => !isBare(row));
   }
   const end = last ? { value: last.dead_lettered_at as Date, id: "" } : null;
-  return { rows: glob ? rows.filter(({ type }) => type !== undefined && glob.test(type)) : rows, end };
+  const isWanted = ({ type, dlq_reason = "" }: DeliveryDoc) =>
+    (glob === null || (type !== undefined && glob.test(type))) &&
+    (cause === undefined || causeOf(dlq_reason) === cause);
+  return { rows: rows.filter(isWanted), end };
 }
 
 /** Filters an owner's rows after a place; the id separates rows that died in the same millisecond. */

@@ -68,3 +68,27 @@ export const NOT_DEAD = {
 export function spentReason(budget: number, why: string): string {
   return `max attempts exceeded (${budget}): ${why}`;
 }
+
+const SPENT = /^max attempts exceeded \(\d+\): /;
+/** What differs between two failures of one cause: times, ids and numbers, except the status of an answer. */
+const VARIABLE = [
+  /\d{4}-\d\d-\d\d[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?/g,
+  /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi,
+  /\b(?=[a-z]*\d)[0-9a-z]{12,}\b/gi,
+  /\b[a-z]{2,6}_[0-9a-z]{16,}\b/gi,
+  /(?<![a-z\d]|\b(?:HTTP|status|code|with) )\d+(?:[.,:]\d+)*/gi,
+];
+
+/**
+ * Returns the cause of a dead letter by its reason, the same for failures that differ only in numbers and ids: the line
+ * that says what happened, without the trace of the program.
+ */
+export function causeOf(reason: string): string {
+  const lines = reason
+    .replace(SPENT, "")
+    .trim()
+    .split(/\s*\n\s*/);
+  const isPython = lines[0]?.startsWith("Traceback (most recent call last)");
+  const line = (isPython ? lines.findLast((each) => !/^(?:\^|~|File )/.test(each)) : lines[0]) ?? "";
+  return VARIABLE.reduce((text, each) => text.replace(each, "…"), line) || reason;
+}

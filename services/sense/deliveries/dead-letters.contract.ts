@@ -34,6 +34,12 @@ export const DeadLetter = Type.Object(
 
 const deadFilter = {
   reason: Type.Optional(Type.String({ minLength: 1, description: "Only this exact `dlq_reason`." })),
+  cause: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: "Only those of this `cause` of a group (`GET /delivery/dlq/groups`).",
+    }),
+  ),
   agent_id: Type.Optional(Id("ag", "Only this agent's.")),
   type: Type.Optional(
     Type.String({ description: "Only events whose type matches this glob.", examples: ["com.github.*"] }),
@@ -53,7 +59,7 @@ export const listDeadLetters = operation({
   summary: "List dead letters, newest first",
   description:
     "Use this to see what failed and why. Returns the caller's dead letters; for admins, the whole tenant's. With " +
-    "`type` or `text`, a page may have fewer than `limit` and still a `next_cursor`.",
+    "`cause`, `type` or `text`, a page may have fewer than `limit` and still a `next_cursor`.",
   access: reader,
   query: {
     ...deadFilter,
@@ -75,9 +81,10 @@ export const groupDeadLetters = operation({
   action: "deliveries.dead_letter_groups",
   route: "GET /delivery/dlq/groups",
   heavy: true,
-  summary: "Group dead letters by reason",
+  summary: "Group dead letters by cause",
   description:
-    "Counts the caller's dead letters by their exact reason, most frequent first; for admins, the whole tenant's. " +
+    "Counts the caller's dead letters by their cause, most frequent first; for admins, the whole tenant's. Reasons that " +
+    "differ only in numbers, ids, times or the trace of the program have one cause. " +
     "Counts the latest 10,000 that match; `more` is true if there are others.",
   access: reader,
   query: { agent_id: deadFilter.agent_id, type: deadFilter.type, text: deadFilter.text },
@@ -85,7 +92,8 @@ export const groupDeadLetters = operation({
     200: Type.Object({
       groups: Type.Array(
         Type.Object({
-          dlq_reason: Type.String(),
+          cause: Type.String({ description: "The reason without what differs." }),
+          dlq_reason: Type.String({ description: "The latest reason." }),
           count: Type.Integer(),
           agents: Type.Integer({ description: "Number of agents." }),
           latest_at: Timestamp,

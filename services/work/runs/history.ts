@@ -1,5 +1,6 @@
 import { wordsOn } from "./facts.ts";
 import { isDone } from "./run-state.ts";
+import { ACTIONS } from "./runs.contract.ts";
 import type { Actor, PlacedFact, Run, RunArtifactDoc, StepDef, StepProgress } from "./runs.model.ts";
 
 /** Maximum length of an address shown in place of a name, same as a name's. */
@@ -41,13 +42,30 @@ function completionsOn(
       handoff_offer_id: fact.handoff_offer_id ?? null,
       attested_criteria: [...attested, ...(fact.attested ?? [])],
       reopened_at: reopened?.at.toISOString() ?? null,
-      artifacts: broughtBy(own.slice(since, i + 1), artifacts).map(({ pointer }) => ({
-        display_name: pointer.display_name ?? pointer.uri?.slice(0, LONGEST_NAME).toWellFormed() ?? null,
-      })),
+      artifacts: artifactNames(own.slice(since, i + 1), artifacts),
     };
     return [{ version: fact.version, item }];
   });
 }
+
+/** Returns what was done in the run, in order, with the words and artifacts that came with it. */
+export function buildActions(run: Run, facts: readonly PlacedFact[], artifacts: readonly RunArtifactDoc[]) {
+  const titles = new Map(run.steps.map(({ step_key, title }) => [step_key, title]));
+  return facts.flatMap((fact) => {
+    const { kind, step_key, actor, at, notes = null, assigned_user_id = null } = fact;
+    if (!actor || !ACTIONS.some((each) => each === kind)) return [];
+    return {
+      ...{ kind, step_key, title: titles.get(step_key ?? "") ?? null, ...actor, at: at.toISOString() },
+      ...{ notes, criterion_key: fact.criterion_key ?? null, assigned_user_id },
+      artifacts: artifactNames([fact], artifacts),
+    };
+  });
+}
+
+const artifactNames = (facts: readonly PlacedFact[], artifacts: readonly RunArtifactDoc[]) =>
+  broughtBy(facts, artifacts).map(({ pointer }) => ({
+    display_name: pointer.display_name ?? pointer.uri?.slice(0, LONGEST_NAME).toWellFormed() ?? null,
+  }));
 
 /** Returns the artifacts that these facts of a step name. */
 function broughtBy(own: readonly PlacedFact[], artifacts: readonly RunArtifactDoc[]): RunArtifactDoc[] {

@@ -4,12 +4,12 @@ import { MOST_LISTED } from "../../../lib/contract/schema.ts";
 import { containing } from "../../../lib/text/containing.ts";
 import type { CallOf } from "../../runtime.ts";
 import { attemptsOn } from "./facts.ts";
-import { buildHistory, buildRetrospective } from "./history.ts";
+import { buildActions, buildHistory, buildRetrospective } from "./history.ts";
 import { findPerson } from "./participants.ts";
 import { computePosition, standing } from "./position.ts";
 import { presentRun, stepAt } from "./present.ts";
 import type { RunStore } from "./run-store.ts";
-import type { listRuns as operation } from "./runs.contract.ts";
+import type { listRuns as operation, runHistory } from "./runs.contract.ts";
 import { renderStatusDocument } from "./status-document.ts";
 
 type Asked = Call<{ run_id: string }>;
@@ -53,7 +53,8 @@ export async function getRetrospective(store: RunStore, ctx: Asked) {
   throw new Fault("conflict", message, { existing_resource_id: run._id });
 }
 
-export async function getHistory(store: RunStore, { params: { run_id }, meta }: Asked) {
+export async function getHistory(store: RunStore, { params, meta }: CallOf<typeof runHistory>) {
+  const { run_id, include } = params;
   const { tenant_id } = meta.caller;
   const run = await store.get(tenant_id, run_id);
   const [facts, artifacts] = await Promise.all([
@@ -64,7 +65,8 @@ export async function getHistory(store: RunStore, { params: { run_id }, meta }: 
       { sort: { created_at: 1, _id: 1 }, bounded: "MOST_ARTIFACTS of a run" },
     ),
   ]);
-  return { items: buildHistory(run, facts, artifacts) };
+  const items = buildHistory(run, facts, artifacts);
+  return include === "actions" ? { items, actions: buildActions(run, facts, artifacts) } : { items };
 }
 
 export async function getStatusDocument(store: RunStore, ctx: Asked) {

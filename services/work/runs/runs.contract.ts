@@ -229,6 +229,38 @@ export const retrospective = operation({
   mcp: true,
 });
 
+/** Changes of a run that a person or an agent made. */
+export const ACTIONS = [
+  "created",
+  "step_started",
+  "criterion_attested",
+  "step_completed",
+  "step_skipped",
+  "step_reopened",
+  "step_assigned",
+  "handoff_offered",
+  "handoff_accepted",
+  "handoff_declined",
+  "closed",
+] as const;
+
+const Artifacts = Type.Array(Type.Object({ display_name: nullable(Type.String()) }));
+
+const RunAction = Type.Object(
+  {
+    kind: oneOf(ACTIONS),
+    step_key: nullable(StepKey),
+    title: nullable(Type.String({ description: "The step's." })),
+    ...actorFields,
+    at: Timestamp,
+    notes: nullable(Type.String({ description: "The evidence, the reason or the note that was given." })),
+    criterion_key: nullable(Type.String()),
+    assigned_user_id: nullable(Id("usr")),
+    artifacts: Artifacts,
+  },
+  { title: "RunAction" },
+);
+
 export const runHistory = operation({
   action: "runs.history",
   route: "GET /runs/{run_id}/history",
@@ -239,6 +271,14 @@ export const runHistory = operation({
     "those of steps that were reopened since (`reopened_at`).",
   access: reader,
   path,
+  query: {
+    include: Type.Optional(
+      oneOf(["actions"], {
+        description:
+          "Adds `actions`: also starts, attestations, skips, reopenings, assignments and handoffs.",
+      }),
+    ),
+  },
   results: {
     200: Type.Object({
       items: Type.Array(
@@ -256,9 +296,10 @@ export const runHistory = operation({
           reopened_at: nullable(
             Type.String({ format: "date-time", description: "When the step was reopened after it." }),
           ),
-          artifacts: Type.Array(Type.Object({ display_name: nullable(Type.String()) })),
+          artifacts: Artifacts,
         }),
       ),
+      actions: Type.Optional(Type.Array(RunAction, { description: "In order." })),
     }),
   },
   errors: ["not_found"],

@@ -5,6 +5,7 @@ import {
   type Edge,
   Handle,
   MarkerType,
+  MiniMap,
   type Node,
   type NodeProps,
   Position,
@@ -14,15 +15,17 @@ import {
   useStore,
 } from "@xyflow/react";
 import "@xyflow/react/dist/base.css";
-import { type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { type ReactNode, type RefObject, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import "./graph.css";
-import { Graph, layout as place } from "@dagrejs/dagre";
+import { heightOf, isInView, type Layout, LEAST_ZOOM, layOut, viewOf } from "./layout.ts";
 
 interface GraphNode {
   id: string;
   /** The label for screen readers. */
   label: string;
   content: ReactNode;
+  /** Its colour in the overview of a large graph. */
+  tone?: string | undefined;
 }
 
 interface GraphEdge {
@@ -52,12 +55,15 @@ interface Data extends Record<string, unknown> {
   content: ReactNode;
   down: boolean;
   connectable: boolean;
+  tone: string | undefined;
 }
 
 type Size = Props["size"];
-type Layout = ReturnType<typeof layOut>;
 
-/** A directed graph in layers: from left to right, or downwards on a narrow screen. */
+/**
+ * A directed graph in layers: from left to right, or downwards on a narrow screen. Its words stay readable: what does not
+ * fit is moved by dragging, and an overview shows where.
+ */
 export function Canvas(props: Props) {
   const { label, nodes, edges, size } = props;
   const frame = useRef<HTMLElement>(null);
@@ -80,37 +86,25 @@ export function Canvas(props: Props) {
 }
 
 const NODE_TYPES = { box: BoxNode };
+/** Of the overview: as wide or as high as the graph, roughly. */
+const OVERVIEW = { down: { width: 90, height: 120 }, right: { width: 180, height: 80 } };
 /** Below this width the layers go downwards. */
 const NARROW_WIDTH = 620;
-const MAX_ZOOM = 1.1;
 /** A line may be dropped anywhere on the left half of a node. */
 const CONNECTION_RADIUS = 110;
-const LEAST_HEIGHT = 180;
-const MAX_HEIGHT = 560;
-/** For the controls below and a margin above. */
-const MARGIN = 88;
-
-/** Returns the height of the whole graph at the available width. */
-function heightOf(placed: Layout, size: Size, width: number): number {
-  const places = [...placed.values()];
-  const right = Math.max(0, ...places.map(({ x }) => x + size.width));
-  const bottom = Math.max(0, ...places.map(({ y }) => y + size.height));
-  const zoom = Math.min(MAX_ZOOM, (width * 0.92) / Math.max(1, right));
-  return Math.min(MAX_HEIGHT, Math.max(LEAST_HEIGHT, Math.round(bottom * zoom) + MARGIN));
-}
-
 function Flow(props: Props & { down: boolean; placed: Layout }) {
   const { nodes, edges, size, selected, onSelect, onConnect, onRemove, down, placed } = props;
+  const { isWhole } = useView({ placed, size, selected });
   const select = (id: string) => id !== selected && onSelect?.(id);
   // Keyboard focus follows the order of the page, so it must match the picture.
   const turns = [...placed.keys()];
   const inTurn = nodes.toSorted((a, b) => turns.indexOf(a.id) - turns.indexOf(b.id));
   const shown = inTurn.map(
-    ({ id, label, content }): Node<Data> => ({
+    ({ id, label, content, tone }): Node<Data> => ({
       id,
       type: "box",
       position: placed.get(id) ?? { x: 0, y: 0 },
-      data: { content, down, connectable: onConnect !== undefined },
+      data: { content, down, connectable: onConnect !== undefined, tone },
       selected: id === selected,
       ariaLabel: label,
       // Set before it is measured, so that the first picture is final.
@@ -126,8 +120,7 @@ function Flow(props: Props & { down: boolean; placed: Layout }) {
       nodesDraggable={false}
       nodesConnectable={onConnect !== undefined}
       connectOnClick={false}
-      // The whole graph is in view.
-      autoPanOnConnect={false}
+      autoPanOnConnect={!isWhole}
       connectionRadius={CONNECTION_RADIUS}
       onConnect={({ source, target }) => onConnect?.(source, target)}
       onEdgeClick={(_, { source, target }) => onRemove?.(source, target)}
@@ -141,16 +134,25 @@ function Flow(props: Props & { down: boolean; placed: Layout }) {
       }}
       zoomOnScroll={false}
       preventScrolling={false}
-      minZoom={0.2}
+      minZoom={LEAST_ZOOM}
       maxZoom={1.6}
       proOptions={{ hideAttribution: true }}
     >
       <Background variant={BackgroundVariant.Dots} gap={18} size={1} />
-      <Controls showInteractive={false} />
-      <Fit by={`${nodes.map(({ id }) => id).join()} ${edges.map(({ id }) => id).join()}`} />
+      <Controls showInteractive={false} showFitView={false} />
+      {!isWhole && (
+        <MiniMap
+          pannable
+          style={OVERVIEW[down ? "down" : "right"]}
+          ariaLabel={`${props.label}: overview`}
+          nodeClassName={toneOf}
+        />
+      )}
     </ReactFlow>
   );
 }
+
+const toneOf = ({ data, selected }: Node<Data>) => `${data.tone ?? ""}${selected ? " selected" : ""}`;
 
 function BoxNode({ data }: NodeProps<Node<Data>>) {
   return (
@@ -185,23 +187,34 @@ function edgeOf({ id, from, to, label, tone }: GraphEdge, removable: boolean): E
   };
 }
 
-/** The controls are below. */
-const PADDING = { top: "20px", left: "16px", right: "16px", bottom: "52px" } as const;
-
-/** Fits the view when the graph changes. */
-function Fit({ by }: { by: string }) {
-  const { fitView } = useReactFlow();
-  // Only after measuring is it known what fits.
-  const room = useStore(({ width, height }) => `${width} ${height}`);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `by` and `room` say when the picture is another one
-  useEffect(() => {
-    const frame = requestAnimationFrame(() => fitView({ padding: PADDING, maxZoom: MAX_ZOOM }));
-    return () => cancelAnimationFrame(frame);
-  }, [by, room, fitView]);
-  return null;
+interface ViewProps {
+  placed: Layout;
+  size: Size;
+  selected: string | null | undefined;
 }
 
-function useWidth(frame: React.RefObject<HTMLElement | null>): number {
+/** Shows the graph anew when it or its frame changes, and brings a node into view that was selected elsewhere. */
+function useView({ placed, size, selected }: ViewProps): { isWhole: boolean } {
+  const { setViewport, getViewport } = useReactFlow();
+  const width = useStore((state) => state.width);
+  const height = useStore((state) => state.height);
+  const box = selected ? placed.get(selected) : undefined;
+  const view = viewOf(placed, size, { width, height }, box);
+  const picture = [...placed].map(([id, { x, y }]) => `${id} ${x} ${y}`).join();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another picture, not another view, is shown anew
+  useEffect(() => {
+    if (width === 0) return;
+    const frame = requestAnimationFrame(() => setViewport(view));
+    return () => cancelAnimationFrame(frame);
+  }, [picture, width, height]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only when another node is selected
+  useEffect(() => {
+    if (box && width > 0 && !isInView(box, size, getViewport(), { width, height })) setViewport(view);
+  }, [selected]);
+  return { isWhole: view.isWhole };
+}
+
+function useWidth(frame: RefObject<HTMLElement | null>): number {
   const [width, setWidth] = useState(() => window.innerWidth);
   // Measured before it is drawn: another width gives another height, and what is below would jump.
   useLayoutEffect(() => {
@@ -212,52 +225,4 @@ function useWidth(frame: React.RefObject<HTMLElement | null>): number {
     return () => watch.disconnect();
   }, [frame]);
   return width;
-}
-
-interface Box {
-  id: string;
-  width: number;
-  height: number;
-}
-
-export interface Line {
-  from: string;
-  to: string;
-}
-
-interface Placed {
-  x: number;
-  y: number;
-}
-
-/**
- * Computes the upper left corner of each box, so that edges lead from left to right (or down) with few crossings.
- * Returns the boxes in reading order.
- */
-function layOut(
-  boxes: Box[],
-  lines: Line[],
-  direction: "right" | "down",
-  between: number,
-): Map<string, Placed> {
-  const graph = new Graph();
-  graph.setGraph({
-    rankdir: direction === "right" ? "LR" : "TB",
-    nodesep: 20,
-    ranksep: between,
-    marginx: 8,
-    marginy: 8,
-  });
-  graph.setDefaultEdgeLabel(() => ({}));
-  const known = new Set(boxes.map(({ id }) => id));
-  for (const { id, width, height } of boxes) graph.setNode(id, { width, height });
-  for (const { from, to } of lines)
-    if (known.has(from) && known.has(to) && from !== to) graph.setEdge(from, to);
-  place(graph);
-  const places = boxes.map(({ id, width, height }): [string, Placed] => {
-    const { x, y } = graph.node(id) as Placed;
-    return [id, { x: x - width / 2, y: y - height / 2 }];
-  });
-  const [along, across] = direction === "right" ? (["x", "y"] as const) : (["y", "x"] as const);
-  return new Map(places.sort(([, a], [, b]) => a[along] - b[along] || a[across] - b[across]));
 }

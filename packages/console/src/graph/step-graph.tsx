@@ -1,4 +1,6 @@
-import { useMemo } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
+import { store, stored } from "../data/stored.ts";
+import { Segments } from "../ui/field.tsx";
 import { Check, CircleDashed, CircleDot, CirclePlay, type LucideIcon, SkipForward } from "../ui/icons.tsx";
 import { Canvas } from "./canvas.tsx";
 
@@ -36,10 +38,38 @@ export const STEP_STATUS: Record<StepStatus, { says: string; icon: LucideIcon }>
 const SIZE = { width: 216, height: 62 };
 const isDone = (step: PicturedStep | undefined) => step?.status === "completed" || step?.status === "skipped";
 
-/** The steps of a process and their dependencies. */
-export function StepGraph({ steps, selected, onSelect, onConnect, onRemove, height }: Props) {
+const VIEWS = [
+  { value: "graph", label: "Graph" },
+  { value: "list", label: "List" },
+] as const;
+const KEY = "sensorium.steps";
+
+/** The steps of a process and their dependencies, as a graph or a list; this browser remembers which. */
+export function StepGraph(props: Props) {
+  const [view, setView] = useState(stored(KEY) === "list" ? "list" : "graph");
+  const change = (to: (typeof VIEWS)[number]["value"]) => {
+    setView(to);
+    store(KEY, to);
+  };
+  return (
+    <div className="stack tight">
+      <div className="row end">
+        <Segments label="View" value={view} onChange={change} options={VIEWS} />
+      </div>
+      {view === "list" ? <StepList {...props} /> : <Picture {...props} />}
+    </div>
+  );
+}
+
+function Picture({ steps, selected, onSelect, onConnect, onRemove, height }: Props) {
   const nodes = useMemo(
-    () => steps.map((step) => ({ id: step.step_key, label: spoken(step), content: <StepBox step={step} /> })),
+    () =>
+      steps.map((step) => ({
+        id: step.step_key,
+        label: spoken(step),
+        content: <StepBox step={step} />,
+        tone: step.status,
+      })),
     [steps],
   );
   const edges = useMemo(() => edgesOf(steps), [steps]);
@@ -52,6 +82,41 @@ export function StepGraph({ steps, selected, onSelect, onConnect, onRemove, heig
       {...{ selected, onSelect, onConnect, onRemove, height }}
     />
   );
+}
+
+/** In the order of the process: a step comes after those that it depends on. */
+function StepList({ steps, selected, onSelect }: Props) {
+  const list = useRef<HTMLOListElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the selected one must be in sight
+  useEffect(() => {
+    const row = list.current?.querySelector("[aria-current=true]");
+    // Only the list is scrolled: the page stays where it is.
+    if (list.current && row) scrollWithin(list.current, row);
+  }, [selected]);
+  const titles = new Map(steps.map(({ step_key, title }) => [step_key, title || step_key]));
+  return (
+    <ol ref={list} className="framed step-list" aria-label="Steps">
+      {steps.map((step, at) => (
+        <li key={step.step_key}>
+          <button
+            type="button"
+            className={`step-row ${step.status ?? ""}`}
+            aria-current={step.step_key === selected || undefined}
+            onClick={() => onSelect?.(step.step_key)}
+          >
+            <span className="step-number num small">{at + 1}</span>
+            <StepWords step={step} after={step.depends_on?.map((key) => titles.get(key) ?? key)} />
+          </button>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function scrollWithin(list: Element, row: Element): void {
+  const [outer, inner] = [list.getBoundingClientRect(), row.getBoundingClientRect()];
+  if (inner.top < outer.top) list.scrollTop -= outer.top - inner.top;
+  if (inner.bottom > outer.bottom) list.scrollTop += inner.bottom - outer.bottom;
 }
 
 function edgesOf(steps: PicturedStep[]) {
@@ -74,19 +139,28 @@ function spoken({ step_key, title, status, depends_on }: PicturedStep): string {
 }
 
 function StepBox({ step }: { step: PicturedStep }) {
+  return (
+    <div className={`step-box ${step.status ?? "plain"}`}>
+      <StepWords step={step} />
+    </div>
+  );
+}
+
+function StepWords({ step, after = [] }: { step: PicturedStep; after?: string[] | undefined }) {
   const { step_key, title, role, status, attested } = step;
   const Icon = status ? STEP_STATUS[status].icon : undefined;
   return (
-    <div className={`step-box ${status ?? "plain"}`}>
+    <>
       {Icon && <Icon size={16} aria-hidden="true" className="step-icon" />}
-      <div className="step-words">
+      <span className="step-words">
         <span className="step-title">{title || step_key}</span>
         <span className="step-line">
           {status ? STEP_STATUS[status].says : step_key}
           {attested && attested.of > 0 && ` · ${attested.done}/${attested.of}`}
           {role && ` · ${role}`}
+          {after.length > 0 && ` · after ${after.join(", ")}`}
         </span>
-      </div>
-    </div>
+      </span>
+    </>
   );
 }

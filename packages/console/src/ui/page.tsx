@@ -27,10 +27,10 @@ export function Page({ title, above = [], state, lead, actions, children }: Page
         <div className="grow">
           {above.length > 0 && (
             <nav className="crumbs" aria-label="Breadcrumb">
-              {above.map(({ to, label }) => (
+              {above.map(({ to, label }, at) => (
                 <Fragment key={to}>
+                  {at > 0 && <ChevronRight aria-hidden size={14} />}
                   <Link to={to}>{label}</Link>
-                  <ChevronRight aria-hidden size={14} />
                 </Fragment>
               ))}
             </nav>

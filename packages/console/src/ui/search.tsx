@@ -32,13 +32,20 @@ interface BoxProps {
   iconSize: number;
   text: string;
   onChange(text: string): void;
+  onClear(): void;
 }
 
-function Box({ label, placeholder, className, iconSize, text, onChange }: BoxProps) {
+function Box({ label, placeholder, className, iconSize, text, onChange, onClear }: BoxProps) {
+  const input = useRef<HTMLInputElement>(null);
+  const clear = () => {
+    onClear();
+    input.current?.focus();
+  };
   return (
     <>
       <Search aria-hidden size={iconSize} className="search-icon" />
       <input
+        ref={input}
         className={className}
         type="search"
         aria-label={label}
@@ -46,13 +53,14 @@ function Box({ label, placeholder, className, iconSize, text, onChange }: BoxPro
         value={text}
         onChange={(event) => onChange(event.target.value)}
       />
+      {text && <IconButton icon={X} label="Clear search" onClick={clear} />}
     </>
   );
 }
 
 /** A search in the address (`?q=`), so that it can be linked and revisited. */
 export function SearchLine({ label, placeholder }: { label: string; placeholder: string }) {
-  const { q, text, setText, ask } = useQuery();
+  const { text, setText, ask } = useQuery();
   const submit = (event: FormEvent) => {
     event.preventDefault();
     ask(text);
@@ -64,8 +72,13 @@ export function SearchLine({ label, placeholder }: { label: string; placeholder:
   return (
     <search>
       <form onSubmit={submit} className="search-line">
-        <Box {...{ label, placeholder, text }} className="search-input" iconSize={18} onChange={setText} />
-        {q && <IconButton icon={X} label="Clear search" onClick={clear} />}
+        <Box
+          {...{ label, placeholder, text }}
+          className="search-input"
+          iconSize={18}
+          onChange={setText}
+          onClear={clear}
+        />
         <Button label="Search" type="submit" small kind="primary" />
       </form>
     </search>
@@ -86,7 +99,14 @@ export function ListSearch({ label }: { label: string }) {
   }, [text]);
   return (
     <search className="list-search">
-      <Box {...{ label, text }} placeholder={label} className="input" iconSize={15} onChange={setText} />
+      <Box
+        {...{ label, text }}
+        placeholder={label}
+        className="input"
+        iconSize={15}
+        onChange={setText}
+        onClear={() => setText("")}
+      />
     </search>
   );
 }

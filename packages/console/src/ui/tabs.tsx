@@ -1,5 +1,5 @@
 import { Content, List, Root, Trigger } from "@radix-ui/react-tabs";
-import { type ReactNode, useEffect, useRef } from "react";
+import { type MouseEvent, type ReactNode, useEffect, useRef } from "react";
 import type { Action } from "../data/may.ts";
 import { useAddress } from "../data/use-address.ts";
 import { useSession } from "../shell/session.tsx";
@@ -26,6 +26,13 @@ export function Tabs({ label, tabs: all }: { label: string; tabs: readonly Tab[]
     if (key !== chosen.current) change({ tab: key === first ? null : key });
     chosen.current = key;
   };
+  // Radix focuses the pressed tab by script, which browsers mark as if by keyboard: the ring would hide the underline.
+  const press = (event: MouseEvent<HTMLElement>, key: string) => {
+    if (event.button !== 0 || event.ctrlKey) return;
+    event.preventDefault();
+    event.currentTarget.focus({ focusVisible: false } as FocusOptions);
+    choose(key);
+  };
   const list = useRef<HTMLDivElement>(null);
   // On a narrow screen the selected tab may be out of view.
   useEffect(() => {
@@ -47,7 +54,12 @@ export function Tabs({ label, tabs: all }: { label: string; tabs: readonly Tab[]
         onScroll={({ currentTarget: row }) => row.toggleAttribute("data-scrolled", row.scrollLeft > 0)}
       >
         {tabs.map((tab) => (
-          <Trigger key={tab.key} value={tab.key} className="tab">
+          <Trigger
+            key={tab.key}
+            value={tab.key}
+            className="tab"
+            onMouseDown={(event) => press(event, tab.key)}
+          >
             {tab.label}
           </Trigger>
         ))}

@@ -1116,6 +1116,7 @@ class Deliveries(Group[Mode]):
         self,
         *,
         reason: str | Unset = UNSET,
+        cause: str | Unset = UNSET,
         agent_id: str | Unset = UNSET,
         type: str | Unset = UNSET,
         text: str | Unset = UNSET,
@@ -1127,10 +1128,12 @@ class Deliveries(Group[Mode]):
         """List dead letters, newest first.
 
         Use this to see what failed and why. Returns the caller's dead letters; for admins, the whole tenant's. With
-        `type` or `text`, a page may have fewer than `limit` and still a `next_cursor`. Needs the scope `receive`.
+        `cause`, `type` or `text`, a page may have fewer than `limit` and still a `next_cursor`. Needs the scope
+        `receive`.
 
         Args:
             reason: Only this exact `dlq_reason`.
+            cause: Only those of this `cause` of a group (`GET /delivery/dlq/groups`).
             agent_id: Only this agent's.
             type: Only events whose type matches this glob.
             text: Only those with this text, in any case, in reason, type, subject or source.
@@ -1149,10 +1152,11 @@ class Deliveries(Group[Mode]):
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.DeliveriesDeadLetterGroupsResult:
-        """Group dead letters by reason.
+        """Group dead letters by cause.
 
-        Counts the caller's dead letters by their exact reason, most frequent first; for admins, the whole tenant's.
-        Counts the latest 10,000 that match; `more` is true if there are others. Needs the scope `receive`.
+        Counts the caller's dead letters by their cause, most frequent first; for admins, the whole tenant's. Reasons
+        that differ only in numbers, ids, times or the trace of the program have one cause. Counts the latest 10,000
+        that match; `more` is true if there are others. Needs the scope `receive`.
 
         Args:
             agent_id: Only this agent's.
@@ -1184,6 +1188,7 @@ class Deliveries(Group[Mode]):
         *,
         ids: Sequence[str] | Unset = UNSET,
         reason: str | Unset = UNSET,
+        cause: str | Unset = UNSET,
         agent_id: str | Unset = UNSET,
         type: str | Unset = UNSET,
         text: str | Unset = UNSET,
@@ -1200,6 +1205,7 @@ class Deliveries(Group[Mode]):
         Args:
             ids: Only these.
             reason: Only this exact `dlq_reason`.
+            cause: Only those of this `cause` of a group (`GET /delivery/dlq/groups`).
             agent_id: Only this agent's.
             type: Only events whose type matches this glob.
             text: Only those with this text, in any case, in reason, type, subject or source.
@@ -1212,6 +1218,7 @@ class Deliveries(Group[Mode]):
         *,
         ids: Sequence[str] | Unset = UNSET,
         reason: str | Unset = UNSET,
+        cause: str | Unset = UNSET,
         agent_id: str | Unset = UNSET,
         type: str | Unset = UNSET,
         text: str | Unset = UNSET,
@@ -1228,6 +1235,7 @@ class Deliveries(Group[Mode]):
         Args:
             ids: Only these.
             reason: Only this exact `dlq_reason`.
+            cause: Only those of this `cause` of a group (`GET /delivery/dlq/groups`).
             agent_id: Only this agent's.
             type: Only events whose type matches this glob.
             text: Only those with this text, in any case, in reason, type, subject or source.
@@ -3849,7 +3857,12 @@ class Runs(Group[Mode]):
 
     @operation("GET", "/runs/{run_id}/history")
     def history(
-        self, *, run_id: str, idempotency_key: str | None = None, timeout: float | None = None
+        self,
+        *,
+        run_id: str,
+        include: Literal["actions"] | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
     ) -> models.RunsHistoryResult:
         """List the completions of steps, in order.
 
@@ -3857,7 +3870,8 @@ class Runs(Group[Mode]):
         also those of steps that were reopened since (`reopened_at`). Needs the scope `memory:read`.
 
         Args:
-            run_id: Id of the run."""
+            run_id: Id of the run.
+            include: Adds `actions`: also starts, attestations, skips, reopenings, assignments and handoffs."""
 
     @operation("GET", "/runs/{run_id}/status-document", document=True)
     def status_document(self, *, run_id: str, idempotency_key: str | None = None, timeout: float | None = None) -> str:

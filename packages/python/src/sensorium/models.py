@@ -681,7 +681,10 @@ class DeliveriesDeadLetterGroupsResult(Model):
 
 
 class DeliveriesDeadLetterGroupsResultGroupsItem(Model):
+    cause: str
+    """The reason without what differs."""
     dlq_reason: str
+    """The latest reason."""
     count: int
     agents: int
     """Number of agents."""
@@ -2422,6 +2425,23 @@ class Run(Model):
     steps: list[RunStep]
 
 
+class RunAction(Model):
+    kind: Union[Literal["created", "step_started", "criterion_attested", "step_completed", "step_skipped", "step_reopened", "step_assigned", "handoff_offered", "handoff_accepted", "handoff_declined", "closed"], str]
+    step_key: Union[str, None]
+    title: Union[str, None]
+    actor_kind: Union[Literal["agent", "user"], str]
+    actor_id: str
+    at: str
+    notes: Union[str, None]
+    criterion_key: Union[str, None]
+    assigned_user_id: Union[str, None]
+    artifacts: list[RunActionArtifactsItem]
+
+
+class RunActionArtifactsItem(Model):
+    display_name: Union[str, None]
+
+
 class RunAmbiguityNotesItem(Model):
     dimension: str
     """Aspect."""
@@ -2591,6 +2611,8 @@ class RunsCompleteStepResult(Model):
 
 class RunsHistoryResult(Model):
     items: list[RunsHistoryResultItemsItem]
+    actions: Union[list[RunAction], None] = None
+    """In order."""
 
 
 class RunsHistoryResultItemsItem(Model):

@@ -65,7 +65,7 @@ function OwnAgents() {
     <ListPage
       {...LIST}
       lead="Agents that you own. Admins see all agents."
-      actions={<ButtonLink label="Connect a device" to="/connect" />}
+      actions={<ButtonLink label="Enter a device code" to="/connect" />}
       pages={useList(api.agents.listOwn, { include: "delivery" }, "own agents", HEALTH)}
       none="An admin can make you the owner of an agent in the agent's settings. You can then read its memories, and it can work on your steps in runs."
     />
@@ -108,7 +108,7 @@ function AllAgents() {
     <ListPage
       {...LIST}
       lead="Programs that receive events, use memories and work on runs."
-      actions={<ButtonLink label="Connect a device" to="/connect" />}
+      actions={<ButtonLink label="Enter a device code" to="/connect" />}
       create={may("agents.create") && "Create agent"}
       dialog={(onClose) => (
         <CreateAgent

@@ -43,7 +43,7 @@ export function Devices({ agent }: { agent: Agent }) {
   );
   const issue = useTask(async () => setIssued(await api.devices.issue({ agent_id: agent.id })));
   const connect = (
-    <Button label="Connect a device" icon={Plus} busy={issue.busy} onClick={() => issue.run()} />
+    <Button label="Create device code" icon={Plus} busy={issue.busy} onClick={() => issue.run()} />
   );
   return (
     <>
@@ -62,15 +62,16 @@ export function Devices({ agent }: { agent: Agent }) {
         ]}
         empty={
           <Empty icon={Smartphone} title="No devices yet" action={connect}>
-            Connect a device with a short code: it gets its own key, and no key has to be copied. MCP clients
-            with OAuth need only the address <code>{`${location.origin}/mcp`}</code>, and appear here once you
-            approve them.
+            Create a code here and enter it on the device: it gets its own key, and no key has to be copied.
+            For a device that shows a code itself, choose “Enter a device code” on the page of agents. MCP
+            clients with OAuth need only the address <code>{`${location.origin}/mcp`}</code>, and appear here
+            once you approve them.
           </Empty>
         }
       />
       {issued && (
         <Dialog
-          title={`Connect a device to ${agent.name}`}
+          title={`Device code for ${agent.name}`}
           onClose={() => {
             setIssued(undefined);
             list.reload();

@@ -1,3 +1,4 @@
+import "./agents.css";
 import type { Agent, DeliveryHealth } from "../../../../client/index.ts";
 import type { Resource } from "../../data/live.ts";
 import type { Option } from "../../ui/field.tsx";

@@ -21,7 +21,6 @@ import { Empty, Facts } from "../../ui/page.tsx";
 import { type Column, column, endColumn, List, wideColumn } from "../../ui/table.tsx";
 import { useTask } from "../../ui/task.tsx";
 import { Badge, Id, Json, Time, type Tone, Who } from "../../ui/text.tsx";
-import "../../styles/filters.css";
 
 const columnsOf = (open: (entry: AuditEntry) => void): Column<AuditEntry>[] => [
   column("Action", (entry) => (

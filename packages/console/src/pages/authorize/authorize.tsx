@@ -295,7 +295,10 @@ export function Connect() {
       </ConsentPage>
     );
   return (
-    <Page title="Connect a device" lead="Let a program on a device act as one of your agents.">
+    <Page
+      title="Enter a device code"
+      lead="A device or program shows a code: enter it here to let it act as one of your agents."
+    >
       <div className="connect">
         <Card>
           {agent ? (

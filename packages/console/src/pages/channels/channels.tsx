@@ -29,7 +29,7 @@ export function Channels() {
   return (
     <ListPage
       title="Channels"
-      lead="Feeds select a channel's events; every member receives them."
+      lead="A channel sends the same events to several agents: its feeds select them, and every member receives them."
       create="Create channel"
       dialog={(onClose) => (
         <ChannelForm onClose={onClose} onSaved={({ id }) => navigate(`/channels/${id}`, { replace: true })} />
@@ -39,7 +39,7 @@ export function Channels() {
       linkOf={({ id }) => `/channels/${id}`}
       columns={COLUMNS}
       icon={Hash}
-      none="Create a channel to send the same events to several agents."
+      none="Create a channel, add a feed for a type of event, and add agents as members. Each member receives each event of the feed."
     />
   );
 }

@@ -18,7 +18,7 @@ import { Empty, Facts, Page, Skeleton } from "../../ui/page.tsx";
 import { type Column, column, endColumn, List, wideEndColumn } from "../../ui/table.tsx";
 import { Json, Subject, Time, Who } from "../../ui/text.tsx";
 import { Bulk, type BulkAction, type Wanted } from "./bulk.tsx";
-import { causeOf, Groups, headersOf, typeOf } from "./groups.tsx";
+import { Groups, headersOf, linesOf, typeOf } from "./groups.tsx";
 import "./dead-letters.css";
 
 type Acting = { action: BulkAction; wanted: Wanted };
@@ -37,9 +37,9 @@ export function DeadLetters() {
   const place = JSON.stringify(filter);
   const isEverything = everything === place;
   const opened = list.items?.find(({ id }) => id === search.get("letter"));
-  const { reason = null } = filter;
+  const { cause = null } = filter;
   const total =
-    reason === null ? groups.total : (groups.groups.find((each) => each.dlq_reason === reason)?.count ?? 0);
+    cause === null ? groups.total : (groups.groups.find((each) => each.cause === cause)?.count ?? 0);
   // Only those that the person could see: others may arrive before the answer.
   const until = () => new Date(serverNow()).toISOString();
   const done = async () => {
@@ -47,7 +47,7 @@ export function DeadLetters() {
     setEverything(undefined);
     selection.all(false);
     // All of the chosen cause are gone, unless some were named.
-    change({ letter: null, ...(!acting?.wanted.ids && { reason: null }) });
+    change({ letter: null, ...(!acting?.wanted.ids && { cause: null }) });
     await Promise.all([list.reload(), groups.reload()]);
   };
   const isEmpty = list.items?.length === 0 && !list.more;
@@ -60,9 +60,9 @@ export function DeadLetters() {
       {!groups.isSettled && <Skeleton lines={8} />}
       <Groups
         {...groups}
-        chosen={reason}
-        choose={(wanted) => change({ reason: wanted })}
-        act={(action, cause) => setActing({ action, wanted: { ...filter, reason: cause, until: until() } })}
+        chosen={cause}
+        choose={(wanted) => change({ cause: wanted })}
+        act={(action, cause) => setActing({ action, wanted: { ...filter, cause, until: until() } })}
       />
       {!isEmpty && list.items && groups.isSettled && (
         <SelectBar
@@ -101,7 +101,7 @@ export function DeadLetters() {
 }
 
 /** The causes of the letters that match the rest of the filter. */
-function useGroups({ reason: _, ...filter }: LetterFilter) {
+function useGroups({ cause: _, ...filter }: LetterFilter) {
   const loaded = useFollowed(
     "event",
     (signal) => api.deliveries.deadLetterGroups(filter, { signal }),
@@ -151,7 +151,7 @@ const columnsOf = (
   )),
   column("Error", ({ dlq_reason }) => (
     <span className="letter-error" title={dlq_reason}>
-      {causeOf(dlq_reason).cause}
+      {linesOf(dlq_reason).line}
     </span>
   )),
   column("Agent", ({ agent_id }) => (agent_id ? <Who id={agent_id} /> : <span className="faint">None</span>)),
@@ -241,7 +241,7 @@ function Inspect({ letter, onClose, act }: InspectProps) {
       }
     >
       <div className="stack">
-        <p className="notice warn">{letter.dlq_reason}</p>
+        <Reason>{letter.dlq_reason}</Reason>
         <Facts
           of={{
             Agent: letter.agent_id ? (
@@ -262,15 +262,31 @@ function Inspect({ letter, onClose, act }: InspectProps) {
   );
 }
 
+/** An error; the trace of a program is folded below the line that says what happened. */
+function Reason({ children: reason }: { children: string }) {
+  const { line, trace } = linesOf(reason);
+  return (
+    <div>
+      <p className="notice warn break">{line}</p>
+      {trace && (
+        <details className="trace">
+          <summary className="muted small">Trace</summary>
+          <pre>{trace}</pre>
+        </details>
+      )}
+    </div>
+  );
+}
+
 /** Which letters are shown. It is in the address, and has the names of the API's parameters. */
 interface LetterFilter {
-  reason?: string;
+  cause?: string;
   agent_id?: string;
   type?: string;
   text?: string;
 }
 
-const NAMES = ["reason", "agent_id", "type", "text"] as const;
+const NAMES = ["cause", "agent_id", "type", "text"] as const;
 
 const filterIn = (search: URLSearchParams): LetterFilter =>
   filled(Object.fromEntries(NAMES.map((name) => [name, search.get(name) ?? ""])));

@@ -10,8 +10,8 @@ interface Props {
   /** Others are not counted. */
   more: boolean;
   chosen: string | null;
-  choose(reason: string | null): void;
-  act(action: BulkAction, reason: string): void;
+  choose(cause: string | null): void;
+  act(action: BulkAction, cause: string): void;
 }
 
 /** The causes, most frequent first; one narrows the list, and all letters of one can be replayed or discarded together. */
@@ -19,24 +19,24 @@ export function Groups({ groups, more, chosen, choose, act }: Props) {
   return (
     <ul className="groups" aria-label="Causes">
       {groups.map((group) => (
-        <li key={group.dlq_reason} className={group.dlq_reason === chosen ? "group on" : "group"}>
+        <li key={group.cause} className={group.cause === chosen ? "group on" : "group"}>
           <Cause
             group={group}
             more={more}
-            isChosen={group.dlq_reason === chosen}
-            choose={() => choose(group.dlq_reason === chosen ? null : group.dlq_reason)}
+            isChosen={group.cause === chosen}
+            choose={() => choose(group.cause === chosen ? null : group.cause)}
           />
           <IconButton
             icon={Trash2}
-            label={`Discard all: ${group.dlq_reason}`}
-            onClick={() => act("discard", group.dlq_reason)}
+            label={`Discard all: ${group.cause}`}
+            onClick={() => act("discard", group.cause)}
           />
           <Button
             label="Replay all"
             small
             icon={RotateCw}
-            onClick={() => act("replay", group.dlq_reason)}
-            aria-label={`Replay all: ${group.dlq_reason}`}
+            onClick={() => act("replay", group.cause)}
+            aria-label={`Replay all: ${group.cause}`}
           />
         </li>
       ))}
@@ -50,8 +50,8 @@ interface CauseProps extends Pick<Props, "more"> {
   choose(): void;
 }
 
-function Cause({ group: { dlq_reason, count, agents, latest_at }, more, isChosen, choose }: CauseProps) {
-  const { cause, attempts } = causeOf(dlq_reason);
+function Cause({ group, more, isChosen, choose }: CauseProps) {
+  const { cause, dlq_reason, count, agents, latest_at } = group;
   return (
     <button type="button" className="group-name" aria-pressed={isChosen} title={dlq_reason} onClick={choose}>
       <strong className="num">
@@ -61,8 +61,7 @@ function Cause({ group: { dlq_reason, count, agents, latest_at }, more, isChosen
       <span className="group-words">
         <span className="group-reason">{cause}</span>
         <span className="faint small">
-          {agents > 0 ? plural(agents, "agent") : "No agent"}
-          {attempts !== null && `, after ${plural(attempts, "attempt")}`}, latest <Time at={latest_at} />
+          {agents > 0 ? plural(agents, "agent") : "No agent"}, latest <Time at={latest_at} />
         </span>
       </span>
     </button>
@@ -84,10 +83,11 @@ export function headersOf({ payload }: Pick<DeadLetter, "payload">) {
   };
 }
 
-const SPENT = /^max attempts exceeded \((\d+)\): /;
-
-/** Splits a reason: after how many attempts, if it says so, and the cause. */
-export function causeOf(reason: string): { cause: string; attempts: number | null } {
-  const [prefix = "", attempts] = SPENT.exec(reason) ?? [];
-  return { cause: reason.slice(prefix.length), attempts: attempts === undefined ? null : Number(attempts) };
+/** Returns the line of a reason that says what happened, and the whole if that has more. */
+export function linesOf(reason: string): { line: string; trace: string | null } {
+  // The number of attempts is shown apart.
+  const text = reason.replace(/^max attempts exceeded \(\d+\): /, "").trim();
+  const lines = text.split(/\s*\n\s*/);
+  const line = (text.startsWith("Traceback (most recent call last)") ? lines.at(-1) : lines[0]) ?? text;
+  return { line, trace: lines.length > 1 ? text : null };
 }

@@ -39,7 +39,7 @@ export function Exemplars() {
   return (
     <ListPage
       title="Exemplars"
-      lead="Texts that show how a result should look. Runs have them attached, and steps point to them."
+      lead="An exemplar is a text that shows how a result should look. Runs have it attached, and steps point to it."
       create="Add exemplar"
       dialog={(onClose) => <AddDialog onClose={onClose} />}
       searched

@@ -14,7 +14,6 @@ import { Empty } from "../../ui/page.tsx";
 import { Plain } from "../../ui/plain.ts";
 import { type Column, column, endColumn, Titled, wideColumn } from "../../ui/table.tsx";
 import { Badge, Time, Who } from "../../ui/text.tsx";
-import "../../styles/filters.css";
 
 const COLUMNS: Column<Finding>[] = [
   column("Finding", ({ memory_id, title, summary }) => (
@@ -40,7 +39,7 @@ export function Findings() {
   return (
     <ListPage
       title="Findings"
-      lead="Memories that were shared with the whole organisation. Each agent reads the new ones of others."
+      lead="A finding is a memory that was shared with the whole organisation. Each agent reads the new ones of others."
       above={<Filters />}
       pages={useList(api.findings.browse, filter, "findings")}
       columns={COLUMNS}
@@ -52,7 +51,8 @@ export function Findings() {
           icon={Lightbulb}
           title={Object.keys(filter).length > 0 ? "No findings for these filters" : "No findings yet"}
         >
-          A memory becomes a finding when it is created with scope institutional, or promoted to it.
+          What one agent learns, the others read here. A memory becomes a finding when it is created with
+          scope institutional, or promoted to it.
         </Empty>
       }
     />

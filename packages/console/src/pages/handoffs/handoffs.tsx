@@ -1,15 +1,18 @@
 import type { ReactNode } from "react";
-import { Link, useParams } from "react-router";
-import type { Agent, BundleForPeople, ListedBundle, ListedHandoff } from "../../../../client/index.ts";
+import { Link, useParams, useSearchParams } from "react-router";
+import type { BundleForPeople, ListedBundle, ListedHandoff } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { capitalised, plural } from "../../data/format.ts";
 import { useList } from "../../data/use-list.ts";
 import { useRead } from "../../data/use-load.ts";
 import { useNames } from "../../data/use-names.ts";
+import { useSession } from "../../shell/session.tsx";
+import { findAgents, findOwnAgents } from "../../ui/combo.tsx";
+import { ComboFilter } from "../../ui/filters.tsx";
 import { Lock, PackageOpen, Pin, Replace } from "../../ui/icons.tsx";
 import { DetailPage } from "../../ui/list-page.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
-import { Card, Empty, Facts } from "../../ui/page.tsx";
+import { Card, Empty, Facts, Page } from "../../ui/page.tsx";
 import {
   type Column,
   column,
@@ -24,13 +27,46 @@ import { type Tab, Tabs } from "../../ui/tabs.tsx";
 import { Badge, Id, Json, Time } from "../../ui/text.tsx";
 import "./handoffs.css";
 
+interface OfAgent {
+  agent: { id: string };
+}
+
+/** The handoffs and bundles of an agent, which the person chooses: each look at an agent's is recorded. */
+export function HandoffsPage() {
+  const { may } = useSession();
+  const id = useSearchParams()[0].get("agent");
+  return (
+    <Page
+      title="Handoffs"
+      lead="An agent saves the state of its work as a handoff, so that another session or client can resume it."
+    >
+      <div className="filters">
+        <ComboFilter
+          name="agent"
+          label="Agent"
+          find={may("agents.list") ? findAgents : findOwnAgents}
+          none="Choose an agent"
+        />
+      </div>
+      {id ? (
+        <Tabs key={id} label="Handoffs" tabs={handoffTabs({ id })} />
+      ) : (
+        <Empty icon={Replace} title="Choose an agent">
+          Handoffs are private to an agent and its owner. Choose an agent to see its handoffs, and the
+          bundles: the context that it gathered before its tasks.
+        </Empty>
+      )}
+    </Page>
+  );
+}
+
 /** What an agent left for its successors, and the context that it started with. */
-export const handoffTabs = (agent: Agent): Tab[] => [
+export const handoffTabs = (agent: OfAgent["agent"]): Tab[] => [
   { key: "handoffs", label: "Handoffs", needs: "handoffs.listOfAgent", content: <Handoffs agent={agent} /> },
   { key: "bundles", label: "Bundles", needs: "bundles.listOfAgent", content: <Bundles agent={agent} /> },
 ];
 
-const handoffColumns = (agent: Agent): Column<ListedHandoff>[] => [
+const handoffColumns = (agent: OfAgent["agent"]): Column<ListedHandoff>[] => [
   column("Handoff", ({ id, name, summary }) => (
     <Titled to={`/agents/${agent.id}/handoffs/${id}`} title={name}>
       {summary || "No summary"}
@@ -59,10 +95,10 @@ function Expiry({ handoff }: { handoff: Pick<ListedHandoff, "pinned_at" | "expir
 }
 
 /** The handoffs of an agent, last saved first. */
-function Handoffs({ agent }: { agent: Agent }) {
+function Handoffs({ agent }: OfAgent) {
   const pages = useList(api.handoffs.listOfAgent, { agent_id: agent.id }, "handoffs");
   return (
-    <Audited>
+    <Audited lead="Handoffs are saved states of work, which another session or client resumes.">
       <List
         pages={pages}
         label="Handoffs"
@@ -144,7 +180,7 @@ export function HandoffPage() {
 
 const NO_QUERY = "Latest items, without a query";
 
-const bundleColumns = (agent: Agent): Column<ListedBundle>[] => [
+const bundleColumns = (agent: OfAgent["agent"]): Column<ListedBundle>[] => [
   column("Query", ({ id, query, item_count }) => (
     <Titled to={`/agents/${agent.id}/bundles/${id}`} title={query ?? NO_QUERY}>
       {plural(item_count, "item")}
@@ -157,10 +193,10 @@ const bundleColumns = (agent: Agent): Column<ListedBundle>[] => [
 ];
 
 /** The context that an agent gathered for its tasks, newest first. */
-function Bundles({ agent }: { agent: Agent }) {
+function Bundles({ agent }: OfAgent) {
   const pages = useList(api.bundles.listOfAgent, { agent_id: agent.id }, "bundles");
   return (
-    <Audited>
+    <Audited lead="Bundles are the context that the agent gathered before its tasks: memories, outputs and handoffs.">
       <List
         pages={pages}
         label="Bundles"
@@ -263,11 +299,11 @@ function BundleBrief({ bundle }: { bundle: BundleForPeople }) {
 }
 
 /** A list of an agent's private work, with the note that reading it is recorded. It does not follow changes: each look counts. */
-function Audited({ children }: { children: ReactNode }) {
+function Audited({ lead, children }: { lead: string; children: ReactNode }) {
   return (
     <div className="stack">
       <p className="muted small">
-        Only admins and the owner can read these. Each view is recorded in the audit log.
+        {lead} Only admins and the owner can read these. Each view is recorded in the audit log.
       </p>
       {children}
     </div>

@@ -70,7 +70,7 @@ function Content({ memory }: { memory: MemoryWithUsage }) {
             Type: capitalised(memory.type),
             Confidence: isStated(memory) && percent(memory.confidence),
             Importance: percent(memory.importance),
-            Trust: percent(usage.trust),
+            "Lowest confidence of its sources": usage.trust < memory.confidence && percent(usage.trust),
             "Cited in 30 days": number(usage.cite_count_30d),
             "Last cited": usage.last_cited_at && <Time at={usage.last_cited_at} />,
             Owner: <Who id={memory.agent_id ?? memory.user_id ?? ""} />,

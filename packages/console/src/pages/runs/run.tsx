@@ -17,16 +17,16 @@ import { STEP_STATUS, StepGraph } from "../../graph/step-graph.tsx";
 import { DialogButton } from "../../ui/button.tsx";
 import { SelectField, TextArea, useDraft } from "../../ui/field.tsx";
 import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
-import { ArrowRight, Clock, Flag, History as HistoryIcon, Paperclip } from "../../ui/icons.tsx";
+import { ArrowRight, Clock, Flag, Paperclip } from "../../ui/icons.tsx";
 import { DetailPage } from "../../ui/list-page.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Empty, Facts } from "../../ui/page.tsx";
 import { type Column, column, endColumn, List, Load, Table, wideColumn } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { useSaving } from "../../ui/task.tsx";
-import { Copy, Id, Time, Who } from "../../ui/text.tsx";
+import { Copy, Id, Time } from "../../ui/text.tsx";
 import { StepPanel } from "./step-panel.tsx";
-import { RunStatus, Steps } from "./words.tsx";
+import { Actions, loadActions, RunStatus, Steps, useOfRun } from "./words.tsx";
 import "./runs.css";
 
 /** One run: its position, next actions and history. */
@@ -134,6 +134,7 @@ function Parts({ run, position, reload }: PartsProps) {
 function Work({ run, position, reload }: PartsProps) {
   const first =
     position.my_next?.step_key ?? position.ready_steps[0]?.step_key ?? run.steps[0]?.step_key ?? null;
+  const history = useOfRun(run, loadActions);
   const [search, change] = useAddress();
   const choose = (key: string) => change({ step: key }, { replace: true });
   const named = (key: string | null) => run.steps.find(({ step_key }) => step_key === key);
@@ -161,6 +162,7 @@ function Work({ run, position, reload }: PartsProps) {
           run={run}
           step={step}
           position={position}
+          history={history}
           reload={reload}
           choose={choose}
           hold={hold}
@@ -265,46 +267,10 @@ function CloseDialog({ run, onClose, onDone }: SavingProps & { run: RunWithAttem
 
 type RecordProps = { run: RunWithAttempts };
 
-/** Loads a part of a run, and again as the run changes. */
-function useOfRun<T>({ id }: RunWithAttempts, load: (run_id: string, signal: AbortSignal) => Promise<T>) {
-  return useFollowed("run", (signal) => load(id, signal), [id], { id });
-}
-
-/** The completed steps, in order of completion. */
+/** What was done in the run, latest first. */
 export function History({ run }: RecordProps) {
-  const history = useOfRun(run, (run_id, signal) => api.runs.history({ run_id }, { signal }));
-  return (
-    <Load of={history}>
-      {({ items }) =>
-        items.length === 0 ? (
-          <Empty icon={HistoryIcon} title="No completed steps yet">
-            Completed steps appear here with their actor, time and artifacts.
-          </Empty>
-        ) : (
-          <ol className="framed history" aria-label="Completed steps">
-            {items.map((item) => (
-              <li key={`${item.step_key} ${item.at}`}>
-                <span className="history-dot" aria-hidden="true" />
-                <div className="grow">
-                  <strong>{item.title}</strong>
-                  <p className="muted small">
-                    <Who id={item.actor_id} />
-                    {item.role && ` as ${item.role}`}
-                    {item.handoff_offer_id && ", by handoff"}
-                    {item.artifacts.length > 0 &&
-                      ` · ${item.artifacts.map(({ display_name }) => display_name ?? "unnamed artifact").join(", ")}`}
-                  </p>
-                </div>
-                <span className="muted small">
-                  <Time at={item.at} />
-                </span>
-              </li>
-            ))}
-          </ol>
-        )
-      }
-    </Load>
-  );
+  const history = useOfRun(run, loadActions);
+  return <Load of={history}>{(actions) => <Actions label="History" actions={actions.toReversed()} />}</Load>;
 }
 
 const time = (seconds: number | null) => (seconds === null ? "–" : duration(seconds));

@@ -1,24 +1,27 @@
 import { useEffect, useState } from "react";
-import type { Position } from "../../../../client/index.ts";
+import type { Position, RunAction } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import type { Loaded } from "../../data/use-load.ts";
 import { useNames } from "../../data/use-names.ts";
 import { STEP_STATUS } from "../../graph/step-graph.tsx";
 import { Button } from "../../ui/button.tsx";
 import { type Choice, Combo } from "../../ui/combo.tsx";
+import { Failure } from "../../ui/failure.tsx";
 import { CheckField, TextArea } from "../../ui/field.tsx";
 import { ActButton, FormDialog } from "../../ui/form-dialog.tsx";
 import { Check, Play, RotateCcw, SkipForward, UserRound } from "../../ui/icons.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Facts } from "../../ui/page.tsx";
 import { toast, useSaving, useTask } from "../../ui/task.tsx";
-import { Badge, Time, type Tone, Who } from "../../ui/text.tsx";
+import { Badge, type Tone, Who } from "../../ui/text.tsx";
 import { CompleteDialog, Offers } from "./complete.tsx";
 import { useFindAssignee } from "./runs.tsx";
-import type { Step, StepProps } from "./words.tsx";
+import { Actions, type Step, type StepProps } from "./words.tsx";
 import "../../styles/choice.css";
 
 interface Props extends StepProps {
   position: Position;
+  history: Loaded<RunAction[]>;
   choose(key: string): void;
   hold(key: string | null): void;
 }
@@ -32,7 +35,7 @@ const TONE: Record<Step["status"], Tone> = {
 };
 
 /** The selected step: its requirements, attempts and actions. */
-export function StepPanel({ run, step, position, reload, choose, hold }: Props) {
+export function StepPanel({ run, step, position, history, reload, choose, hold }: Props) {
   const at = [...position.ready_steps, ...position.blocked_steps].find(
     ({ step_key }) => step_key === step.step_key,
   );
@@ -67,34 +70,7 @@ export function StepPanel({ run, step, position, reload, choose, hold }: Props) 
             <Criteria run={run} step={step} reload={reload} keep={() => choose(step.step_key)} />
           )}
           <Offers run={run} step={step} reload={reload} />
-          {step.attempts.length > 0 && (
-            <section>
-              <h3>Attempts</h3>
-              <ul className="attempts">
-                {step.attempts.map((attempt) => (
-                  <li key={attempt.id}>
-                    <strong>
-                      <Who id={attempt.actor_id} />
-                    </strong>{" "}
-                    <span className="muted">
-                      Started <Time at={attempt.started_at} />
-                      {attempt.ended_at && (
-                        <>
-                          , {attempt.outcome ?? "ended"} <Time at={attempt.ended_at} />
-                        </>
-                      )}
-                      {attempt.inbound_handoff_id && ", from a handoff"}
-                    </span>
-                    {attempt.notes && (
-                      <p className="as-written" dir="auto">
-                        {attempt.notes}
-                      </p>
-                    )}
-                  </li>
-                ))}
-              </ul>
-            </section>
-          )}
+          <StepHistory step={step} history={history} />
         </div>
         <Facts
           of={{
@@ -114,6 +90,20 @@ export function StepPanel({ run, step, position, reload, choose, hold }: Props) 
         />
       </div>
     </Card>
+  );
+}
+
+/** What was done about the step: its attempts, its evidence, and why it was skipped or reopened. */
+function StepHistory({ step, history }: Pick<Props, "step" | "history">) {
+  const { data: actions = [], error, reload } = history;
+  const own = actions.filter(({ step_key }) => step_key === step.step_key);
+  if (error !== undefined) return <Failure error={error} retry={reload} />;
+  if (own.length === 0) return null;
+  return (
+    <section className="stack tight">
+      <h3>History</h3>
+      <Actions label={`History of ${step.title}`} actions={own.toReversed()} />
+    </section>
   );
 }
 

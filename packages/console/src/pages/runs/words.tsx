@@ -1,6 +1,10 @@
-import type { Run, RunStep, RunWithAttempts } from "../../../../client/index.ts";
+import type { Run, RunAction, RunStep, RunWithAttempts } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
 import { capitalised } from "../../data/format.ts";
-import { Badge, type Tone } from "../../ui/text.tsx";
+import { useFollowed } from "../../data/use-load.ts";
+import { Paperclip } from "../../ui/icons.tsx";
+import { Badge, Time, type Tone, Who } from "../../ui/text.tsx";
+import "./runs.css";
 
 const RUN_TONE: Record<Run["status"], Tone> = { active: "info", completed: "good", closed: "neutral" };
 const OUTCOME: Record<NonNullable<Run["outcome"]>, { tone: Tone; says: string }> = {
@@ -41,3 +45,74 @@ export interface StepProps {
   step: Step;
   reload(): Promise<void>;
 }
+
+/** Loads a part of a run, and again as the run changes. */
+export function useOfRun<T>(
+  { id }: RunWithAttempts,
+  load: (run_id: string, signal: AbortSignal) => Promise<T>,
+) {
+  return useFollowed("run", (signal) => load(id, signal), [id], { id });
+}
+
+/** Returns what was done in a run, in order. */
+export async function loadActions(run_id: string, signal: AbortSignal): Promise<RunAction[]> {
+  return (await api.runs.history({ run_id, include: "actions" }, { signal })).actions ?? [];
+}
+
+const DID: Record<RunAction["kind"], { says: string; tone: Tone }> = {
+  created: { says: "Created", tone: "neutral" },
+  step_started: { says: "Started", tone: "accent" },
+  criterion_attested: { says: "Attested", tone: "info" },
+  step_completed: { says: "Completed", tone: "good" },
+  step_skipped: { says: "Skipped", tone: "warn" },
+  step_reopened: { says: "Reopened", tone: "warn" },
+  step_assigned: { says: "Assigned", tone: "neutral" },
+  handoff_offered: { says: "Handoff offered", tone: "info" },
+  handoff_accepted: { says: "Handoff accepted", tone: "good" },
+  handoff_declined: { says: "Handoff declined", tone: "warn" },
+  closed: { says: "Closed", tone: "neutral" },
+};
+
+/** What was done, by whom, with the words and artifacts that came with it. */
+export function Actions({ label, actions }: { label: string; actions: RunAction[] }) {
+  return (
+    <ol className="framed history" aria-label={label}>
+      {actions.map((action) => (
+        <li key={`${action.kind} ${action.step_key} ${action.criterion_key} ${action.at} ${action.actor_id}`}>
+          <Badge {...badgeOf(action)} />
+          <div className="grow">
+            <p>
+              <strong>{action.title ?? "The run"}</strong>
+              {action.criterion_key && <span className="muted">: {action.criterion_key}</span>}{" "}
+              <span className="muted small">
+                by <Who id={action.actor_id} />
+                {action.assigned_user_id && (
+                  <>
+                    {" "}
+                    to <Who id={action.assigned_user_id} />
+                  </>
+                )}
+              </span>
+            </p>
+            {action.notes && (
+              <p className="as-written" dir="auto">
+                {action.notes}
+              </p>
+            )}
+            {action.artifacts.length > 0 && (
+              <p className="row small muted">
+                <Paperclip aria-hidden size={14} />
+                {action.artifacts.map(({ display_name }) => display_name ?? "Unnamed artifact").join(", ")}
+              </p>
+            )}
+          </div>
+          <span className="muted small">
+            <Time at={action.at} />
+          </span>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+const badgeOf = ({ kind }: RunAction) => ({ label: DID[kind].says, tone: DID[kind].tone });

@@ -1,4 +1,5 @@
 import { encode } from "uqr";
+import "./settings.css";
 
 /** Modules of quiet around the code, by the standard. */
 const BORDER = 4;

@@ -37,7 +37,7 @@ export function Specialists() {
   return (
     <ListPage
       title="Specialists"
-      lead="Named instructions that agents load to work as a specialist. Earlier versions are kept."
+      lead="A specialist is a named set of instructions that any agent loads for a task, such as reviewing. Earlier versions are kept."
       create={may("specialists.write") && "Create specialist"}
       dialog={(onClose) => <WriteDialog onClose={onClose} />}
       pages={wholeList(loaded, ({ specialists }) => specialists)}
@@ -47,7 +47,8 @@ export function Specialists() {
       icon={UserCog}
       none={
         <>
-          Agents load one with <code>POST /v1/specialists/NAME/load</code>, and get its prompt and rules.
+          Write down once how a kind of work is done. Agents load it with{" "}
+          <code>POST /v1/specialists/NAME/load</code>, and get its prompt and rules.
         </>
       }
     />

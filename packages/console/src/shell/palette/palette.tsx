@@ -7,6 +7,7 @@ import { ArrowRight, Clock, Search } from "../../ui/icons.tsx";
 import { isNamed, pagesFor, type Target } from "../nav.ts";
 import { useSession } from "../session.tsx";
 import { contains, Finder } from "./sources.ts";
+import "../../styles/search.css";
 import "./palette.css";
 
 /** Wait for a pause in typing before asking the server. */
