@@ -265,9 +265,10 @@ function toStored(tenant_id: string, given: SearchEntry): StoredEntry {
 
 function toRow(given: SearchEntry, signs: number, length: number): EntryRow {
   const { id, version, scope, agent_id, team_id, type, project_id, tags, confidence, importance } = given;
-  const { created_at, date, expires_at, superseded, cites, thread, audience = [] } = given;
+  const { created_at, updated_at = created_at, date, expires_at } = given;
+  const { superseded, cites, thread, audience = [], metadata = "" } = given;
   const owner = { scope, agent_id, team_id };
-  const times = { created_at, date, expires_at };
-  const marks = { superseded, cites, thread, audience, signs, length };
+  const times = { created_at, updated_at, date, expires_at };
+  const marks = { superseded, cites, thread, audience, metadata, signs, length };
   return { id, version, ...owner, type, project_id, tags, confidence, importance, ...times, ...marks };
 }

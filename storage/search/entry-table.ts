@@ -1,7 +1,8 @@
 import { type Access, MEMORY_SCOPES } from "../../lib/access/visibility.ts";
+import { metadataCheck } from "../../lib/filter/metadata.ts";
 import { SIGN_ASKS } from "../../lib/text/terms.ts";
 import { grown, Names } from "./columns.ts";
-import type { SearchEntry, SearchWhere } from "./entry.ts";
+import type { SearchEntry, SearchWhere, TimeBounds } from "./entry.ts";
 import { ThreadOrder } from "./thread-order.ts";
 
 const TEAM = MEMORY_SCOPES.indexOf("team");
@@ -139,13 +140,30 @@ export class EntryTable {
     const { types = [], project_ids = [] } = where.except ?? {};
     this.#leaveOut(visible, this.#types, this.#names.types.table(types));
     this.#leaveOut(visible, this.#projects, this.#names.projects.table(project_ids));
-    const { scope, tags_any, audience = [], since = -Infinity, until = Infinity } = where;
+    const { scope, tags_any, audience = [], metadata = [] } = where;
     if (scope) this.#keep(visible, (entry) => entry.scope === scope);
     if (tags_any?.length) this.#keep(visible, (entry) => tags_any.some((tag) => entry.tags.includes(tag)));
-    if (since > -Infinity || until < Infinity)
-      this.#keep(visible, ({ created_at }) => created_at >= since && created_at < until);
+    this.#keepWithin(visible, where, ({ created_at }) => created_at);
+    this.#keepWithin(visible, where.updated, ({ updated_at }) => updated_at);
+    this.#keepWithin(visible, where.date, ({ date }) => date);
     for (const labels of audience)
       this.#keep(visible, (entry) => labels.some((label) => entry.audience.includes(label)));
+    if (metadata.length > 0) {
+      const fits = metadataCheck(metadata);
+      this.#keep(visible, (entry) => fits(entry.metadata));
+    }
+  }
+
+  #keepWithin(
+    visible: Uint8Array,
+    { since = -Infinity, until = Infinity }: TimeBounds = {},
+    timeOf: (entry: EntryRow) => number | null,
+  ): void {
+    if (since === -Infinity && until === Infinity) return;
+    this.#keep(visible, (entry) => {
+      const time = timeOf(entry);
+      return time !== null && time >= since && time < until;
+    });
   }
 
   #leaveOut(visible: Uint8Array, column: Int32Array, refused: Uint8Array): void {

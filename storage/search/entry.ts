@@ -1,4 +1,5 @@
 import type { Access, MemoryScope } from "../../lib/access/visibility.ts";
+import type { MetadataCondition } from "../../lib/filter/metadata.ts";
 import { withoutDataUris } from "../../lib/text/data-uris.ts";
 
 /** Searchable resources: memories, chunks of documents, handoffs and outputs. */
@@ -34,6 +35,8 @@ export interface SearchEntry {
   /** 0..1 */
   importance: number;
   created_at: number;
+  /** Default: `created_at`. */
+  updated_at?: number;
   /** The date of the content, such as its freshness date. */
   date: number | null;
   /** When it stops being found. */
@@ -49,10 +52,18 @@ export interface SearchEntry {
   thread: string | null;
   /** Labels such as `regions:emea`, for `where.audience`. */
   audience?: string[];
+  /** The result of `packMetadata`. */
+  metadata?: string;
+}
+
+/** Bounds of a time; `until` is exclusive. */
+export interface TimeBounds {
+  since?: number;
+  until?: number;
 }
 
 /** Filters of a search, applied inside every leg, never afterwards. */
-export interface SearchWhere {
+export interface SearchWhere extends TimeBounds {
   types?: string[];
   scope?: MemoryScope;
   /** Null: only entries without a project. */
@@ -65,10 +76,12 @@ export interface SearchWhere {
   audience?: string[][];
   /** Exclusions. */
   except?: { types?: string[]; project_ids?: string[] };
-  /** The earliest `created_at`. */
-  since?: number;
-  /** The end of `created_at`, exclusive. */
-  until?: number;
+  /** Of `updated_at`; `since` and `until` themselves are of `created_at`. */
+  updated?: TimeBounds;
+  /** Of `date`: entries without one do not match. */
+  date?: TimeBounds;
+  /** All of them. */
+  metadata?: MetadataCondition[];
 }
 
 /** `search.put` (internal): resolves when the text can be found. */

@@ -42,6 +42,22 @@ describe("memories", () => {
     expect(page.url()).toContain(`/memories/${due}`);
   });
 
+  test("a list and a search by owner show only that agent's memories", async () => {
+    const own = ok(await admin.post("/agents", { name: "Harbour watcher", delivery_mode: "poll" }));
+    const id = await remember("Crane two", "The crane of the harbour is repaired.");
+    const memory = ok(await agent.get(`/memories/${id}`));
+    await site.go(`/memories?agent=${own.id}`);
+    await page.getByText("No matching memories").waitFor();
+    await site.go("/memories");
+    await page.getByRole("link", { name: "Crane two" }).waitFor();
+    const owner = page.getByRole("combobox", { name: "Owner" });
+    await owner.fill("Harbour");
+    await page.getByRole("option", { name: /Harbour watcher/ }).click();
+    await page.getByText("No matching memories").waitFor();
+    await site.go(`/memories?q=crane&agent=${memory.agent_id}`);
+    await page.getByRole("list", { name: "Results" }).getByRole("link", { name: "Crane two" }).waitFor();
+  });
+
   test("navigates between memories along their relationships", async () => {
     const [outage, alert] = [
       await remember("The outage", "The disk was full."),

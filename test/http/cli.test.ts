@@ -285,6 +285,19 @@ test("remembers a text of several lines under its first", async () => {
   });
 });
 
+test("filters memories by owner, time and metadata", async () => {
+  const { id } = await json("remember", "Invoices of the harbour", "Paid in March.");
+  const of = ["--metadata", '{"port": "north"}'];
+  expect((await json("recall", "invoices of the harbour", ...of)).results).toEqual([]);
+  expect(await json("memory", "list", ...of)).toEqual([]);
+  const { agent_id, created_at } = await json("memory", "show", id);
+  const filters = ["--agent", agent_id, "--created-from", created_at];
+  expect((await json("recall", "invoices of the harbour", ...filters)).results[0].memory.id).toBe(id);
+  expect(await json("memory", "list", ...filters)).toMatchObject([{ id }]);
+  const { err } = await cli.run(["recall", "invoices", "--metadata", "port=north"]);
+  expect(err).toContain("--metadata is not JSON");
+});
+
 test("saves and resumes a handoff", async () => {
   expect(await json("handoff", "save", "work", "--summary", "Half done", "--next", "The rest")).toMatchObject(
     {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { Binary, type Document } from "mongodb";
+import { type MetadataCondition, metadataCheck, packMetadata } from "../../lib/filter/metadata.ts";
 import {
   areHopeless,
   asMatch,
@@ -8,6 +9,7 @@ import {
   fits,
 } from "../../storage/search/atlas/conditions.ts";
 import { toFields } from "../../storage/search/atlas/entries.ts";
+import { labelsFor, metadataLabels } from "../../storage/search/atlas/metadata-labels.ts";
 import {
   countPipeline,
   formsPipeline,
@@ -30,6 +32,9 @@ const narrowed = buildConditions(
       except: { types: ["x"] },
       since: 5,
       until: 9,
+      updated: { since: 7 },
+      date: { until: 8 },
+      metadata: [{ key: "state", in: ["open"] }],
     },
   }),
 );
@@ -41,7 +46,7 @@ describe("pipelines", () => {
     const [search, limit, current] = textPipeline(narrowed, ["dig", "burrow"], 60, context);
     expect(search).toEqual({
       $search: {
-        index: "entries_text_1",
+        index: "entries_text_2",
         compound: {
           must: [{ text: { query: ["dig", "burrow"], path: ["title_terms", "text_terms"] } }],
           filter: [
@@ -51,8 +56,11 @@ describe("pipelines", () => {
             { range: { path: "expires_at", gt: NOW } },
             { in: { path: "type", value: ["semantic", "episodic"] } },
             { equals: { path: "project_id", value: "" } },
+            { equals: { path: "metadata", value: '"state":"open"' } },
             { range: { path: "created_at", gte: 5 } },
             { range: { path: "created_at", lt: 9 } },
+            { range: { path: "updated_at", gte: 7 } },
+            { range: { path: "date", lt: 8 } },
           ],
           mustNot: [{ equals: { path: "type", value: "x" } }],
         },
@@ -88,7 +96,7 @@ describe("pipelines", () => {
     const [search] = vectorPipeline(mine, { vector, dimensions: 2, limit: 60 }, context);
     expect(search).toEqual({
       $vectorSearch: {
-        index: "entries_vector_2_1",
+        index: "entries_vector_2_2",
         path: "vector",
         queryVector: vector,
         numCandidates: 1200,
@@ -108,7 +116,7 @@ describe("pipelines", () => {
 
   test("counts: one round trip, each count with the same filter", () => {
     const [all, , ...unions] = countPipeline(mine, ["dig", "burrow"]);
-    expect(all?.$searchMeta).toMatchObject({ index: "entries_text_1", count: { type: "total" } });
+    expect(all?.$searchMeta).toMatchObject({ index: "entries_text_2", count: { type: "total" } });
     expect(unions.map(({ $unionWith }) => $unionWith.coll)).toEqual(["search_entries", "search_entries"]);
     for (const { $unionWith } of unions)
       expect($unionWith.pipeline[0].$searchMeta.compound.filter).toEqual(all?.$searchMeta.compound.filter);
@@ -170,6 +178,27 @@ describe("conditions", () => {
     expect(finds({ project_id: "p" }, { project_id: null })).toBe(false);
     expect(finds({ created_at: 5 }, { since: 5, until: 6 })).toBe(true);
     expect(finds({ created_at: 6 }, { since: 5, until: 6 })).toBe(false);
+    expect(finds({ date: null }, { date: { until: 9 } })).toBe(false);
+    expect(finds({ date: 5 }, { date: { until: 9 } })).toBe(true);
+  });
+
+  test("a range of metadata is a few labels, which find what it contains", () => {
+    const numbers = [-1e300, -5.5, -1, 0, 5e-324, 0.1, 1, 99, 100, 101, 2 ** 53, 1e300];
+    const operators = ["gt", "gte", "lt", "lte"] as const;
+    const ranges = numbers.flatMap((at) => [
+      ...operators.map((operator) => ({ [operator]: at })),
+      ...numbers.map((to) => ({ gt: at, lte: to })),
+    ]);
+    for (const range of ranges) {
+      const condition: MetadataCondition = { key: "n", of: "number", ...range };
+      const labels = labelsFor(condition);
+      expect(labels.length).toBeLessThan(450);
+      for (const n of numbers) {
+        const packed = packMetadata({ n });
+        const isFound = metadataLabels(packed).some((label) => labels.includes(label));
+        expect({ n, range, isFound }).toEqual({ n, range, isFound: metadataCheck([condition])(packed) });
+      }
+    }
   });
 
   test("an empty list finds nothing without asking", () => {

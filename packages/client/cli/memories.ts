@@ -1,7 +1,7 @@
 import type { MemoriesUpdateParams, Memory, MergeProposal } from "../generated/types.ts";
 import { type Command, type Context, given, optionalChoice, readList, text, word } from "./command.ts";
 import { readContent } from "./input.ts";
-import { SCOPES, TYPES } from "./memory.ts";
+import { FILTERS, readFilters, SCOPES, TYPES } from "./memory.ts";
 import { LIMIT, takeFirst } from "./paged.ts";
 import { age, formatDetails } from "./table.ts";
 import { UsageError } from "./usage.ts";
@@ -14,6 +14,7 @@ const list: Command = {
     scope: { value: SCOPES.join("|"), means: "only this scope" },
     tags: { value: "A,B", means: "only with any of these tags" },
     project: { value: "KEY", means: "only of this project" },
+    ...FILTERS,
     ...LIMIT,
   },
   async run(context) {
@@ -21,12 +22,15 @@ const list: Command = {
     const type = optionalChoice(context, "type", TYPES);
     const scope = optionalChoice(context, "scope", SCOPES);
     const [tags, project_id] = [readList(context, "tags"), text(context, "project")];
+    const { metadata, ...filters } = await readFilters(context);
     const memories = await takeFirst(context, context.client.memories.list, {
       ...(search && { search }),
       ...(type && { type }),
       ...(scope && { scope }),
       ...(tags && { tags }),
       ...(project_id && { project_id }),
+      ...filters,
+      ...(metadata && { metadata: JSON.stringify(metadata) }),
     });
     context.table(
       memories,

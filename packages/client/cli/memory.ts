@@ -1,6 +1,18 @@
 import type { MemoryFields } from "../client.ts";
-import { type Command, choice, count, given, optionalChoice, readList, text, word } from "./command.ts";
-import { readContent } from "./input.ts";
+import type { MemoriesSearchParams } from "../generated/types.ts";
+import {
+  type Command,
+  type Context,
+  choice,
+  count,
+  given,
+  type Option,
+  optionalChoice,
+  readList,
+  text,
+  word,
+} from "./command.ts";
+import { readContent, readObject } from "./input.ts";
 
 export const TYPES = ["semantic", "episodic", "procedural", "entity", "reflection", "reasoning"] as const;
 export const SCOPES = ["agent", "team", "institutional"] as const;
@@ -48,20 +60,60 @@ export const remember: Command = {
   },
 };
 
+const TIME = "only those at or after this time, such as 2026-01-31T09:00:00Z";
+const END = "only those before this time";
+
+/** Options of what lists and searches memories. */
+export const FILTERS: Record<string, Option> = {
+  agent: { value: "ID", means: "only memories that this agent owns" },
+  subject: { value: "SUBJECT", means: "only memories about this subject" },
+  metadata: {
+    value: "JSON",
+    means: 'only with these values, such as {"customer": "acme", "amount": {"gte": 100}}',
+  },
+  "created-from": { value: "TIME", means: TIME },
+  "created-until": { value: "TIME", means: END },
+  "updated-from": { value: "TIME", means: TIME },
+  "updated-until": { value: "TIME", means: END },
+  "freshness-from": { value: "TIME", means: TIME },
+  "freshness-until": { value: "TIME", means: END },
+};
+
+/** Returns the filters that are given, as parameters. @throws UsageError */
+export async function readFilters(context: Context) {
+  const agent_id = text(context, "agent");
+  const metadata = text(context, "metadata");
+  const names = Object.keys(FILTERS).filter((name) => name.includes("-"));
+  const times = Object.entries(given(context, ...names));
+  return {
+    ...(agent_id && { agent_id }),
+    ...given(context, "subject"),
+    ...(metadata && { metadata: (await readObject(metadata, "--metadata")) as MetadataFilter }),
+    ...Object.fromEntries(times.map(([name, time]) => [name.replace("-", "_"), time])),
+  };
+}
+
+type MetadataFilter = NonNullable<MemoriesSearchParams["metadata"]>;
+
 export const recall: Command = {
   takes: "QUERY",
   does: "Searches the memories that the caller may read, best first.",
   options: {
     limit: { value: "N", means: "maximum number of memories; default: 5" },
     scope: { value: SCOPES.join("|"), means: "only memories of this scope; default: all" },
+    ...FILTERS,
   },
-  examples: ["recall 'how do heavy parcels travel'"],
+  examples: [
+    "recall 'how do heavy parcels travel'",
+    `recall 'open invoices' --metadata '{"customer": "acme", "amount": {"gte": 100}}'`,
+  ],
   async run(context) {
     const scope = text(context, "scope");
     const params = {
       query: word(context, 0, "QUERY"),
       limit: count(context, "limit", 5),
       ...(scope && { scope: choice(context, "scope", SCOPES, "agent") }),
+      ...(await readFilters(context)),
     };
     const result = await context.client.memories.search(params, { signal: context.signal });
     const shown = result.results.map(({ memory, score }) => {

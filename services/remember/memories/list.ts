@@ -8,6 +8,7 @@ import { compareTexts, titleKey } from "../../../lib/text/code-points.ts";
 import { inNamespace } from "../../../lib/text/namespace.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { callerAccess } from "../../identity/agents/read-access.ts";
+import { readConditions, toClause } from "./filters.ts";
 import type { MemorySort, MemoryStatus, listMemories as operation } from "./memories.contract.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 import type { Memories } from "./memories.ts";
@@ -34,7 +35,7 @@ export async function listMemories(memories: Memories, ctx: Call<Params>) {
     ...{ memories: memories.rows, tenant_id, access, params, now: memories.now() },
     ...{ order, after, most: offset + limit + 1 },
   };
-  const { places, count } = await (params.search || by === "title"
+  const { places, count } = await (params.search || params.metadata !== undefined || by === "title"
     ? placesByReading(asked)
     : placesInOrder(asked));
   const rows = await load(memories.rows, tenant_id, places.slice(offset, offset + limit));
@@ -94,7 +95,7 @@ async function placesInOrder(asked: Asked): Promise<Places> {
   };
 }
 
-/** Reads rows, to find a text or to sort by title: the stores compare texts with their case. */
+/** Reads rows, to find a text or metadata, or to sort by title: the stores compare texts with their case. */
 function placesByReading(asked: Asked): Promise<Places> {
   const { tenant_id, params, order, most } = asked;
   const after = asked.after && withTitleKey(asked.after);
@@ -102,6 +103,7 @@ function placesByReading(asked: Asked): Promise<Places> {
   const partitions = splitPartitions(asked.access, params.scope, Number.POSITIVE_INFINITY);
   return scan<ListPosition>(asked.memories, {
     ...{ tenant_id, text: params.search ?? "", projection: { [order.by]: 1 } },
+    metadata: params.metadata === undefined ? [] : readConditions(params.metadata),
     partitions: partitions.flatMap((each) => statuses.map((status) => [each, { status }])),
     wanted: buildClauses(params, asked.now),
     keep(kept, more) {
@@ -168,6 +170,7 @@ function buildClauses(params: Params, now: Date): Clause[] {
       ...(wanted.length > 0 && { tags: { $in: wanted } }),
     },
     ...(namespace === undefined ? [] : [inNamespace(namespace)]),
+    toClause(params),
   ];
 }
 

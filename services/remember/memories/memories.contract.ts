@@ -7,6 +7,7 @@ import { Namespace } from "../../../lib/contract/namespace.ts";
 import { Id, page, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
 import { SubjectOfMetadata } from "../../../lib/contract/subject.ts";
 import { TagsInput } from "../../../lib/contract/tags.ts";
+import { memoryFilters } from "./filters.contract.ts";
 
 const MEMORY_TYPES = ["episodic", "semantic", "procedural", "entity", "reflection", "reasoning"] as const;
 export type MemoryType = (typeof MEMORY_TYPES)[number];
@@ -268,6 +269,16 @@ export const listMemories = operation({
     ),
     namespace: Type.Optional(Namespace("Only memories with a key in this namespace or below it.")),
     source_type: Type.Optional(Type.String({ maxLength: 100, description: "Only this `source_type`." })),
+    ...memoryFilters,
+    metadata: Type.Optional(
+      Type.String({
+        maxLength: 10_000,
+        description:
+          "Only memories whose metadata has these values: the field `metadata` of `POST /memories/search`, as JSON. " +
+          "Searches as many memories as `search`.",
+        examples: ['{"customer":"acme","amount":{"gte":100}}'],
+      }),
+    ),
     never_cited: Type.Optional(Type.Boolean({ description: "Only memories without citations." })),
     include_superseded: Type.Optional(
       Type.Boolean({ default: false, description: "Include superseded memories." }),

@@ -1,6 +1,7 @@
 import type { InferSchemaType } from "mongoose";
 import type { MemoryScope } from "../../../lib/access/visibility.ts";
 import { subjectOf } from "../../../lib/contract/subject.ts";
+import { packMetadata } from "../../../lib/filter/metadata.ts";
 import { ancestorLabels, fromStored } from "../../../lib/text/namespace.ts";
 import {
   array,
@@ -16,6 +17,7 @@ import {
   tenantSchema,
 } from "../../../storage/model.ts";
 import type { SearchEntry } from "../../../storage/search/entry.ts";
+import { subjectLabels } from "./filters.ts";
 import type { MemoryStatus, MemoryType } from "./memories.contract.ts";
 
 /** Changes of a memory, published as `service.memory.<what>` (api: Processes). */
@@ -205,11 +207,13 @@ export function toEntry(doc: MemoryDoc): SearchEntry {
     confidence: doc.confidence,
     importance: doc.importance,
     created_at: doc.created_at.getTime(),
+    updated_at: doc.updated_at.getTime(),
     date: doc.freshness_date?.getTime() ?? null,
     expires_at: doc.expires_at?.getTime() ?? null,
     superseded: doc.status === "superseded",
     cites: doc.rank_cites,
     thread: source_type && source_id ? `${source_type}:${source_id}` : null,
-    ...(namespace && { audience: ancestorLabels(namespace) }),
+    audience: [...subjectLabels(doc.subjects), ...(namespace ? ancestorLabels(namespace) : [])],
+    metadata: packMetadata(JSON.parse(doc.metadata)),
   };
 }

@@ -1,5 +1,6 @@
 import { type Access, type MemoryScope, visibleTo } from "../../../lib/access/visibility.ts";
-import { containing } from "../../../lib/text/containing.ts";
+import { type MetadataCondition, metadataCheck, packMetadata } from "../../../lib/filter/metadata.ts";
+import { containing, literal } from "../../../lib/text/containing.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { LargeKeys } from "../../../storage/model.ts";
 import type { Where } from "../../../storage/query.ts";
@@ -35,12 +36,17 @@ export function splitPartitions(
   return [...institution, ...teams, ...owned];
 }
 
-/** Combines clauses into one filter, flat where possible: only flat conditions use a compound index. */
+/**
+ * Combines clauses into one filter, flat where possible: only flat conditions use a compound index. All hold, also of
+ * several for one field: none can replace that of a partition.
+ */
 export function joined(clauses: Clause[]): Clause {
-  const fields = Object.assign({}, ...clauses);
-  delete fields.$or;
-  const choices = clauses.flatMap(({ $or }) => ($or ? { $or } : []));
-  return choices.length ? { ...fields, $and: choices } : fields;
+  const fields: Record<string, unknown> = {};
+  const others: Clause[] = [];
+  for (const [name, condition] of clauses.flatMap((clause) => Object.entries(clause)))
+    if (name.startsWith("$") || name in fields) others.push({ [name]: condition } as Clause);
+    else fields[name] = condition;
+  return (others.length ? { ...fields, $and: others } : fields) as Clause;
 }
 
 /** Memories per query: other readers of the store wait meanwhile, 5 to 25 ms if all match. */
@@ -59,6 +65,8 @@ interface Scan<P> {
   wanted: Clause[];
   /** Only those with it in title or content; "": all. */
   text: string;
+  /** Conditions on metadata. */
+  metadata: MetadataCondition[];
   /** The fields to read of matching memories. */
   projection: Partial<Record<Exclude<keyof MemoryDoc, LargeKeys<MemoryDoc>> & string, 1>>;
   /** Selects which of the matches to keep: of those kept so far, and more. */
@@ -66,27 +74,54 @@ interface Scan<P> {
 }
 
 /**
- * Returns and counts memories that no index gives in order, or whose title or content contains a text. Only reading
- * finds them, so it reads in small windows, and for a text up to a limit.
+ * Returns and counts memories that no index gives in order, or whose title or content contains a text, or by metadata.
+ * Only reading finds them, so it reads in small windows, and for a text or metadata up to a limit.
  */
 export async function scan<P>(
   memories: TenantCollection<MemoryDoc>,
-  { tenant_id, partitions, wanted, text, projection, keep }: Scan<P>,
+  { tenant_id, partitions, wanted, text, metadata, projection, keep }: Scan<P>,
 ): Promise<{ places: P[]; count: number }> {
   const pattern = text && containing(text);
   const holding = pattern ? { $or: [{ title: pattern }, { content: pattern }] } : {};
-  const most = text ? MOST_LOOKED_INTO : Number.POSITIVE_INFINITY;
+  const likely = metadata.map(mayHave);
+  const most = text || metadata.length > 0 ? MOST_LOOKED_INTO : Number.POSITIVE_INFINITY;
   let places: P[] = [];
   let count = 0;
   for (const partition of partitions) {
     for await (const range of splitWindows(memories, tenant_id, partition, most)) {
-      const filter = joined([...partition, range, ...wanted, holding]);
-      const found = (await memories.find(tenant_id, filter, { projection })) as unknown as P[];
+      const filter = joined([...partition, range, ...wanted, holding, ...likely]);
+      const rows = await memories.find(tenant_id, filter, { projection });
+      const found = (await withMetadata(memories, tenant_id, rows, metadata)) as unknown as P[];
       count += found.length;
       places = keep(places, found);
     }
   }
   return { places, count };
+}
+
+/** Returns a filter that finds all memories that may meet a condition on metadata, and few others. */
+function mayHave(condition: MetadataCondition): Clause {
+  const key = { metadata: { $regex: literal(`${JSON.stringify(condition.key)}:`) } };
+  if (!("in" in condition)) return key;
+  const values = condition.in.map((value) => literal(JSON.stringify(value)));
+  return { $and: [key, { metadata: { $regex: values.join("|") } }] };
+}
+
+/** Returns those of some rows that meet conditions on their metadata. */
+async function withMetadata(
+  memories: TenantCollection<MemoryDoc>,
+  tenant_id: string,
+  rows: MemoryDoc[],
+  conditions: MetadataCondition[],
+): Promise<MemoryDoc[]> {
+  if (conditions.length === 0 || rows.length === 0) return rows;
+  const fits = metadataCheck(conditions);
+  const fitting = new Set<string>();
+  const those = { _id: { $in: rows.map(({ _id }) => _id) } };
+  const options = { sort: { _id: 1 as const }, projection: { metadata: 1 } };
+  for await (const batch of memories.batches(tenant_id, those, options))
+    for (const { _id, metadata } of batch) if (fits(packMetadata(JSON.parse(metadata)))) fitting.add(_id);
+  return rows.filter(({ _id }) => fitting.has(_id));
 }
 
 const EDGE = { sort: { created_at: -1 }, skip: WINDOW - 1, limit: 1, projection: { created_at: 1 } } as const;

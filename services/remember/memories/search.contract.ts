@@ -3,6 +3,7 @@ import { nullable, operation } from "../../../lib/contract/contract.ts";
 import { Namespace } from "../../../lib/contract/namespace.ts";
 import { Uuid } from "../../../lib/contract/schema.ts";
 import { TagsInput } from "../../../lib/contract/tags.ts";
+import { MetadataFilter, memoryFilters } from "./filters.contract.ts";
 import { Memory, OnlyScope, reader, TypeOfMemory } from "./memories.contract.ts";
 
 const Share = (description: string) => Type.Number({ minimum: 0, maximum: 1, description });
@@ -100,6 +101,8 @@ export const searchMemories = operation({
     ),
     tags: Type.Optional({ ...TagsInput, description: "Only memories with any of these tags." }),
     namespace: Type.Optional(Namespace("Only memories with a key in this namespace or below it.")),
+    ...memoryFilters,
+    metadata: Type.Optional(MetadataFilter),
     include_superseded: Type.Optional(
       Type.Boolean({ default: false, description: "Include superseded memories." }),
     ),
@@ -126,7 +129,17 @@ export const searchMemories = operation({
   mcp: {
     description:
       "Use this before you answer or decide, to recall what is known. Returns the readable memories that match best in words or meaning, with their content. `degraded`: only words counted.",
-    core: ["query", "limit", "memory_types", "tags", "project_id", "scope"],
+    core: [
+      "query",
+      "limit",
+      "memory_types",
+      "tags",
+      "project_id",
+      "scope",
+      "metadata",
+      "agent_id",
+      "subject",
+    ],
     aliases: {
       ...{ q: "query", text: "query", question: "query", search: "query", keywords: "query" },
       ...{ k: "limit", top_k: "limit", max_results: "limit", count: "limit" },

@@ -12,6 +12,7 @@ import type {
   SearchWhere,
 } from "../../../storage/search/entry.ts";
 import { callerAccess } from "../../identity/agents/read-access.ts";
+import { toWhere } from "./filters.ts";
 import type { Memories } from "./memories.ts";
 import { readableMemories } from "./readable.ts";
 import type { searchMemories } from "./search.contract.ts";
@@ -112,13 +113,15 @@ async function goodRows(memories: Memories, find: SearchFind, hits: SearchHit[])
   });
 }
 
-function whereOf({ scope, memory_types, project_id, tags, namespace }: Asked): SearchWhere {
+function whereOf({ scope, memory_types, project_id, tags, namespace, ...filters }: Asked): SearchWhere {
+  const { audience = [], ...where } = toWhere(filters);
   return {
+    ...where,
     ...(scope !== undefined && { scope }),
     ...(memory_types?.length && { types: memory_types }),
     ...(project_id !== undefined && { project_id: project_id || null }),
     ...(tags?.length && { tags_any: canonicalTags(tags) }),
-    ...(namespace !== undefined && { audience: [[labelOf(namespace)]] }),
+    audience: [...audience, ...(namespace === undefined ? [] : [[labelOf(namespace)]])],
   };
 }
 

@@ -146,7 +146,7 @@ const FATES: Record<Exclude<Expected, "candidate">, { stage: string; reason: str
   unknown: { stage: "visible", reason: "No such entry exists, or you may not read it." },
   expired: { stage: "visible", reason: "It has expired." },
   superseded: { stage: "visible", reason: "It is superseded, and the search excludes superseded entries." },
-  filtered: { stage: "filter", reason: "It does not match the scope, types, project or tags of the search." },
+  filtered: { stage: "filter", reason: "It does not match the filters of the search." },
   unmatched: { stage: "match", reason: "It contains no word of the query, and has no vector to compare." },
   outranked: {
     stage: "candidates",

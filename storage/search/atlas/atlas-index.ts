@@ -2,14 +2,13 @@ import type { Collection } from "mongodb";
 import { LruMap } from "../../../lib/lru-map.ts";
 import { beginningOf } from "../../../lib/text/beginning.ts";
 import type { TenantCollection } from "../../collection.ts";
-import type { OwnedWhere, Update, Write } from "../../query.ts";
-import { takenRows } from "../../write-errors.ts";
 import type { SearchEntry, SearchKind } from "../entry.ts";
 import type { Corpus } from "../features.ts";
 import type { Model } from "../file.ts";
 import { CONTEXT, LEG_SIZE, MOST_DUPLICATES } from "../limits.ts";
 import type { SearchIndex } from "../local-index.ts";
 import {
+  ERASURES_CURSOR,
   type Expected,
   type LegsAnswer,
   type LegsQuery,
@@ -21,7 +20,7 @@ import {
 } from "../protocol.ts";
 import { cosine, type FoundRow, integersOf, packVector, rateCandidates } from "./candidates.ts";
 import { areHopeless, buildConditions, type Condition, fits } from "./conditions.ts";
-import { type EntryDoc, entryId, NEVER, NONE, REMOVED, type SearchStateDoc, toFields } from "./entries.ts";
+import { type EntryDoc, entryId, FORM, NEVER, putEntries, REMOVED, type SearchStateDoc } from "./entries.ts";
 import { AtlasIndexes } from "./indexes.ts";
 import { countPipeline, formsPipeline, nearPipeline, textPipeline, vectorPipeline } from "./pipelines.ts";
 
@@ -212,11 +211,11 @@ export class AtlasIndex implements SearchIndex {
   }
 
   async cursor(name: string): Promise<string | null> {
-    return (await this.#state.findOne(NO_TENANT, { _id: name }))?.value ?? null;
+    return (await this.#state.findOne(NO_TENANT, { _id: cursorId(name) }))?.value ?? null;
   }
 
   async setCursor(name: string, value: string): Promise<boolean> {
-    const filter = { _id: name, tenant_id: NO_TENANT };
+    const filter = { _id: cursorId(name), tenant_id: NO_TENANT };
     await this.#state.upsert([{ filter, update: { $set: { value } } }]);
     return true;
   }
@@ -279,6 +278,11 @@ export class AtlasIndex implements SearchIndex {
   }
 }
 
+/** The domains' positions are those of a form of entries: a new one has all put again. */
+function cursorId(name: string): string {
+  return name === ERASURES_CURSOR || name.startsWith("model ") ? name : `${name} ${FORM}`;
+}
+
 const NO_LEG: Leg = { rows: [], ms: 0 };
 
 function contextOf({ now, include_superseded }: LegsQuery) {
@@ -336,44 +340,4 @@ class Counts {
       frequencies: query.terms.map((_, i) => counts.get(i) ?? 0),
     };
   }
-}
-
-/** Puts entries of a tenant; an older version never replaces a newer one. */
-async function putEntries(
-  rows: TenantCollection<EntryDoc>,
-  tenant_id: string,
-  entries: readonly SearchEntry[],
-): Promise<void> {
-  const operations = entries.map((entry) => buildOperations(tenant_id, entry));
-  // First remove vectors of changed texts, or a vector could remain with a text that it does not belong to.
-  const stale = operations.flatMap(({ forget }) => (forget ? [forget] : []));
-  if (stale.length > 0) await rows.bulk(stale);
-  // The duplicate key belongs to a newer version of the entry.
-  await rows.upsert(operations.map(({ write }) => write)).catch(takenRows);
-}
-
-interface Operations {
-  forget: Write<EntryDoc> | null;
-  write: { filter: OwnedWhere<EntryDoc>; update: Update<EntryDoc> };
-}
-
-function buildOperations(tenant_id: string, entry: SearchEntry): Operations {
-  const { kind, id, version, removed } = entry;
-  const older = { _id: entryId(kind, id), tenant_id, version: { $lt: version } };
-  if (removed) return { forget: null, write: { filter: older, update: buildRemoval({ kind, id, version }) } };
-  const fields = toFields(entry);
-  const update = { $unset: { vector: "" }, $set: { embedded: NONE } };
-  return {
-    forget: { updateOne: { filter: { ...older, hash: { $ne: fields.hash } }, update } },
-    write: { filter: older, update: { $set: fields, $setOnInsert: { embedded: NONE } } },
-  };
-}
-
-/** Keeps only the version, so that no older one restores the entry. */
-function buildRemoval(kept: Pick<EntryDoc, "kind" | "id" | "version">): Update<EntryDoc> {
-  const gone = ["text", "title_terms", "text_terms", "tags", "audience", "vector", "hash", "thread"];
-  return {
-    $set: { ...kept, readers: [], embedded: REMOVED },
-    $unset: Object.fromEntries(gone.map((field) => [field, ""])),
-  };
 }

@@ -1,5 +1,7 @@
+import type { TimeBounds } from "../entry.ts";
 import type { LegsQuery } from "../protocol.ts";
 import { type EntryDoc, NONE, readerLabels } from "./entries.ts";
+import { labelsFor } from "./metadata-labels.ts";
 
 /** A condition on an entry: one of some values, none of them, or a range. All conditions of a query must hold. */
 export type Condition =
@@ -19,9 +21,12 @@ export const FILTER_PATHS = {
   project_id: "token",
   tags: "token",
   audience: "token",
+  metadata: "token",
   embedded: "token",
   superseded: "boolean",
   created_at: "number",
+  updated_at: "number",
+  date: "number",
   expires_at: "number",
 } as const satisfies Partial<Record<keyof EntryDoc, string>>;
 type FilterPath = keyof typeof FILTER_PATHS;
@@ -31,7 +36,7 @@ type Asked = Pick<LegsQuery, "tenant_id" | "kind" | "access" | "where" | "includ
 /** Returns a query's conditions, which always include the tenant and the readers. */
 export function buildConditions(asked: Asked): Condition[] {
   const { tenant_id, kind, access, where, include_superseded, now } = asked;
-  const { types, scope, project_id, tags_any, agent_id, audience = [], except = {}, since, until } = where;
+  const { types, scope, project_id, tags_any, agent_id, audience = [], except = {}, metadata = [] } = where;
   const conditions: Condition[] = [
     { path: "tenant_id", in: [tenant_id] },
     { path: "kind", in: [kind] },
@@ -47,9 +52,20 @@ export function buildConditions(asked: Asked): Condition[] {
   for (const labels of audience) conditions.push({ path: "audience", in: labels });
   if (except.types?.length) conditions.push({ path: "type", out: except.types });
   if (except.project_ids?.length) conditions.push({ path: "project_id", out: except.project_ids });
-  if (since !== undefined) conditions.push({ path: "created_at", gte: since });
-  if (until !== undefined) conditions.push({ path: "created_at", lt: until });
-  return conditions;
+  for (const each of metadata) conditions.push({ path: "metadata", in: labelsFor(each) });
+  return [
+    ...conditions,
+    ...within("created_at", where),
+    ...within("updated_at", where.updated),
+    ...within("date", where.date),
+  ];
+}
+
+function within(path: "created_at" | "updated_at" | "date", { since, until }: TimeBounds = {}): Condition[] {
+  return [
+    ...(since === undefined ? [] : [{ path, gte: since }]),
+    ...(until === undefined ? [] : [{ path, lt: until }]),
+  ];
 }
 
 /** Whether no entry can match: Atlas refuses an empty list instead of finding nothing. */
@@ -87,10 +103,12 @@ function equalsOneOf(path: FilterPath, values: readonly unknown[]): object {
 /** Whether a given entry matches. */
 export function fits(entry: Pick<EntryDoc, FilterPath>, conditions: readonly Condition[]): boolean {
   return conditions.every(({ path, ...rest }) => {
-    const values = [entry[path]].flat() as (string | number | boolean)[];
+    const values = [entry[path]].flat() as (string | number | boolean | null)[];
     if ("in" in rest) return values.some((value) => rest.in.includes(value as string));
     if ("out" in rest) return !values.some((value) => rest.out.includes(value as string));
     const { gt = -Infinity, gte = -Infinity, lt = Infinity } = rest;
-    return values.every((value) => Number(value) > gt && Number(value) >= gte && Number(value) < lt);
+    return values.every(
+      (value) => value !== null && Number(value) > gt && Number(value) >= gte && Number(value) < lt,
+    );
   });
 }

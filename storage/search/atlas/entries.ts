@@ -1,10 +1,13 @@
 import type { Binary } from "mongodb";
 import type { InferSchemaType } from "mongoose";
 import type { MemoryScope } from "../../../lib/access/visibility.ts";
-import type { TenantDocument } from "../../collection.ts";
+import type { TenantCollection, TenantDocument } from "../../collection.ts";
 import { string, tenantSchema } from "../../model.ts";
+import type { OwnedWhere, Update, Write } from "../../query.ts";
+import { takenRows } from "../../write-errors.ts";
 import type { SearchEntry, SearchKind } from "../entry.ts";
 import { readEntry } from "../reading.ts";
+import { metadataLabels } from "./metadata-labels.ts";
 
 /** Replaces null, so that filtered values always have one type. */
 export const NONE = "";
@@ -12,6 +15,8 @@ export const NONE = "";
 export const NEVER = Number.MAX_SAFE_INTEGER;
 /** `embedded` of an entry removed from search, which never lacks a vector. */
 export const REMOVED = "removed";
+/** Increases with changes of the fields: entries of an earlier form are put again. */
+export const FORM = 2;
 /** The reader label of entries that everyone in the tenant may find. */
 const EVERYBODY = "*";
 
@@ -23,6 +28,8 @@ export interface EntryDoc extends TenantDocument {
   kind: SearchKind;
   id: string;
   version: number;
+  /** `FORM` when it was put; absent in older ones. */
+  form?: number;
   /** Labels of those who may find it; see `readerLabels`. Empty if removed. */
   readers: string[];
   scope: MemoryScope;
@@ -32,8 +39,11 @@ export interface EntryDoc extends TenantDocument {
   project_id: string;
   tags: string[];
   audience: string[];
+  /** See `metadataLabels`. */
+  metadata: string[];
   superseded: boolean;
   created_at: number;
+  updated_at: number;
   expires_at: number;
   date: number | null;
   confidence: number;
@@ -70,11 +80,12 @@ type EntryFields = Omit<EntryDoc, "_id" | "tenant_id" | "vector" | "embedded">;
 
 export function toFields(entry: SearchEntry): EntryFields {
   const { kind, id, version, scope, tags, audience = [], superseded, created_at, date } = entry;
-  const { confidence, importance, cites } = entry;
+  const { confidence, importance, cites, updated_at = created_at } = entry;
   const { title_terms, text_terms, ...reading } = readEntry(entry);
   return {
     ...{ kind, id, version, scope, tags, audience, superseded, created_at, date },
-    ...{ confidence, importance, cites },
+    ...{ confidence, importance, cites, updated_at, form: FORM },
+    metadata: metadataLabels(entry.metadata ?? ""),
     readers: listReaders(entry),
     agent_id: entry.agent_id ?? NONE,
     team_id: entry.team_id ?? NONE,
@@ -108,4 +119,46 @@ const teamLabel = (id: string) => `team:${id}`;
 /** Neighbours have the same readers: context never reveals an unreadable entry. */
 function threadKey({ kind, thread, agent_id, scope, team_id }: SearchEntry): string | null {
   return thread === null ? null : JSON.stringify([kind, thread, agent_id, scope, team_id]);
+}
+
+/** Puts entries of a tenant; an older version never replaces a newer one. */
+export async function putEntries(
+  rows: TenantCollection<EntryDoc>,
+  tenant_id: string,
+  entries: readonly SearchEntry[],
+): Promise<void> {
+  const operations = entries.map((entry) => buildOperations(tenant_id, entry));
+  // First remove vectors of changed texts, or a vector could remain with a text that it does not belong to.
+  const stale = operations.flatMap(({ forget }) => (forget ? [forget] : []));
+  if (stale.length > 0) await rows.bulk(stale);
+  // The duplicate key belongs to a newer version of the entry.
+  await rows.upsert(operations.map(({ write }) => write)).catch(takenRows);
+}
+
+interface Operations {
+  forget: Write<EntryDoc> | null;
+  write: { filter: OwnedWhere<EntryDoc>; update: Update<EntryDoc> };
+}
+
+function buildOperations(tenant_id: string, entry: SearchEntry): Operations {
+  const { kind, id, version, removed } = entry;
+  const isOlder = { $or: [{ version: { $lt: version } }, { version, form: { $ne: FORM } }] };
+  const older = { _id: entryId(kind, id), tenant_id, ...isOlder };
+  if (removed) return { forget: null, write: { filter: older, update: buildRemoval({ kind, id, version }) } };
+  const fields = toFields(entry);
+  const update = { $unset: { vector: "" }, $set: { embedded: NONE } };
+  return {
+    forget: { updateOne: { filter: { ...older, hash: { $ne: fields.hash } }, update } },
+    write: { filter: older, update: { $set: fields, $setOnInsert: { embedded: NONE } } },
+  };
+}
+
+/** Keeps only the version, so that no older one restores the entry. */
+function buildRemoval(kept: Pick<EntryDoc, "kind" | "id" | "version">): Update<EntryDoc> {
+  const lists = ["tags", "audience", "metadata"];
+  const gone = [...lists, "text", "title_terms", "text_terms", "vector", "hash", "thread"];
+  return {
+    $set: { ...kept, form: FORM, readers: [], embedded: REMOVED },
+    $unset: Object.fromEntries(gone.map((field) => [field, ""])),
+  };
 }

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
+import { packMetadata } from "../../../lib/filter/metadata.ts";
 import type { SearchEntry } from "../../../storage/search/entry.ts";
 import type { LegsQuery } from "../../../storage/search/protocol.ts";
 import type { SearchIndex } from "../search.ts";
@@ -74,27 +75,107 @@ const CASES: [string, Partial<LegsQuery>, string[]][] = [
   ],
 ];
 
+const FACTS = "tn_facts";
+
+/** Entries that differ in times and metadata. The one of another agent has all that is asked for. */
+const FACT_ENTRIES: Record<string, Partial<SearchEntry>> = {
+  old: { created_at: 10, updated_at: 500, date: 100 },
+  new: { created_at: 1000, date: 200 },
+  paid: metadata({ state: "paid", total: 120.5, due: "2026-03-01", urgent: true }),
+  open: metadata({ state: "open", total: -3, due: "2026-03-01T12:00:00+02:00", urgent: false }),
+  listed: metadata({ state: ["open", "late"], total: [0, 1e21], nested: { state: "paid" } }),
+  // Its text looks like lines of others.
+  odd: metadata({
+    'a":"b': 'x\n"state":"paid"',
+    text: '"state":"paid"',
+    "to.\u2028$gt": "y",
+    total: "120.5",
+  }),
+  others: { agent_id: "ag_b", created_at: 10, date: 100, ...metadata({ state: "paid", total: 120.5 }) },
+};
+
+function metadata(given: object): Partial<SearchEntry> {
+  return { metadata: packMetadata(given), created_at: 50 };
+}
+
+const NUMBER = { key: "total", of: "number" } as const;
+const DUE = { key: "due", of: "time" } as const;
+const FACT_CASES: [string, LegsQuery["where"], string[]][] = [
+  ["created since", { since: 1000 }, ["new"]],
+  ["created until", { until: 50 }, ["old"]],
+  ["updated within", { updated: { since: 500, until: 501 } }, ["old"]],
+  ["updated when created", { updated: { since: 1000 } }, ["new"]],
+  ["fresh since", { date: { since: 101 } }, ["new"]],
+  ["fresh until, not without a date", { date: { until: 101 } }, ["old"]],
+  ["a text", { metadata: [{ key: "state", in: ["paid"] }] }, ["paid"]],
+  [
+    "one of several, also in a list",
+    { metadata: [{ key: "state", in: ["late", "paid"] }] },
+    ["listed", "paid"],
+  ],
+  ["a boolean", { metadata: [{ key: "urgent", in: [false] }] }, ["open"]],
+  ["a number, not its text", { metadata: [{ key: "total", in: [120.5] }] }, ["paid"]],
+  ["a number's text", { metadata: [{ key: "total", in: ["120.5"] }] }, ["odd"]],
+  ["a large number", { metadata: [{ key: "total", in: [1e21] }] }, ["listed"]],
+  ["at least", { metadata: [{ ...NUMBER, gte: 120.5 }] }, ["listed", "paid"]],
+  ["more than", { metadata: [{ ...NUMBER, gt: 120.5 }] }, ["listed"]],
+  ["less than", { metadata: [{ ...NUMBER, lt: 0 }] }, ["open"]],
+  ["at most", { metadata: [{ ...NUMBER, lte: -0 }] }, ["listed", "open"]],
+  ["one value of a list between both bounds", { metadata: [{ ...NUMBER, gt: 0, lt: 1000 }] }, ["paid"]],
+  ["an empty range", { metadata: [{ ...NUMBER, gt: 5, lt: 5 }] }, []],
+  ["times in any zone", { metadata: [{ ...DUE, gte: Date.UTC(2026, 2, 1, 10) }] }, ["open"]],
+  ["a time before", { metadata: [{ ...DUE, lt: Date.UTC(2026, 2, 1, 10) }] }, ["paid"]],
+  ["a time is no number", { metadata: [{ key: "due", of: "number", gte: 0 }] }, []],
+  [
+    "all conditions",
+    {
+      metadata: [
+        { key: "state", in: ["open"] },
+        { ...NUMBER, lt: 0 },
+      ],
+    },
+    ["open"],
+  ],
+  ["an odd key", { metadata: [{ key: 'a":"b', in: ['x\n"state":"paid"'] }] }, ["odd"]],
+  ["a key like an operator", { metadata: [{ key: "to.\u2028$gt", in: ["y"] }] }, ["odd"]],
+  ["a nested key", { metadata: [{ key: "nested.state", in: ["paid"] }] }, []],
+  ["an unknown key", { metadata: [{ key: "__proto__", in: ["paid"] }] }, []],
+];
+
+const LEGS = {
+  text: { terms: ["lemur"] },
+  vector: { terms: [], vector: vector(1, 1) },
+  both: { terms: ["lemur"], vector: vector(1, 1) },
+};
+
+async function putAll(index: SearchIndex, tenant: string, entries: Record<string, Partial<SearchEntry>>) {
+  await index.useModel(MODEL);
+  const all = Object.entries(entries).map(([id, more]) => entry({ id, text: "lemur", ...more }));
+  await index.put(tenant, all);
+  const missing = (await index.unembedded(1000)).filter(({ tenant_id }) => tenant_id === tenant);
+  await index.setVectors(
+    MODEL,
+    missing.map((each) => ({ ...each, vector: vector(1, 1) })),
+  );
+}
+
 /** Each filter in each leg, and in both. */
 export function filterCases(index: () => SearchIndex): void {
-  describe("filters", () => {
-    beforeAll(async () => {
-      await index().useModel(MODEL);
-      await index().put(
-        FILTERS,
-        Object.entries(ENTRIES).map(([id, more]) => entry({ id, text: "lemur", ...more })),
-      );
-      const missing = (await index().unembedded(1000)).filter(({ tenant_id }) => tenant_id === FILTERS);
-      await index().setVectors(
-        MODEL,
-        missing.map((each) => ({ ...each, vector: vector(1, 1) })),
-      );
-    });
+  describe("times and metadata", () => {
+    beforeAll(() => putAll(index(), FACTS, FACT_ENTRIES));
 
-    const legs = { text: { terms: ["lemur"] }, vector: { terms: [], vector: vector(1, 1) } };
-    for (const [leg, by] of Object.entries({
-      ...legs,
-      both: { ...legs.text, ...legs.vector, terms: ["lemur"] },
-    }))
+    for (const [leg, by] of Object.entries(LEGS))
+      test.each(FACT_CASES)(`${leg}: %s`, async (_name, where, expected) => {
+        const answer = await index().legs(query("", { tenant_id: FACTS, ...by, where }));
+        expect(answer.candidates.map(({ id }) => id).sort()).toEqual(expected);
+        expect(answer.visible).toBe(expected.length);
+      });
+  });
+
+  describe("filters", () => {
+    beforeAll(() => putAll(index(), FILTERS, ENTRIES));
+
+    for (const [leg, by] of Object.entries(LEGS))
       test.each(CASES)(`${leg}: %s`, async (_name, more, expected) => {
         const answer = await index().legs(query("", { tenant_id: FILTERS, ...by, ...more }));
         expect(answer.candidates.map(({ id }) => id).sort()).toEqual(expected.toSorted());

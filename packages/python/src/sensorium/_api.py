@@ -2502,6 +2502,15 @@ class Memories(Group[Mode]):
         tags: Sequence[str] | Unset = UNSET,
         namespace: str | Unset = UNSET,
         source_type: str | Unset = UNSET,
+        agent_id: str | Unset = UNSET,
+        subject: str | Unset = UNSET,
+        created_from: str | datetime | Unset = UNSET,
+        created_until: str | datetime | Unset = UNSET,
+        updated_from: str | datetime | Unset = UNSET,
+        updated_until: str | datetime | Unset = UNSET,
+        freshness_from: str | datetime | Unset = UNSET,
+        freshness_until: str | datetime | Unset = UNSET,
+        metadata: str | Unset = UNSET,
         never_cited: bool | Unset = UNSET,
         include_superseded: bool | Unset = UNSET,
         sort: Literal["created_at", "title", "confidence", "importance"] | Unset = UNSET,
@@ -2527,6 +2536,16 @@ class Memories(Group[Mode]):
             tags: Only with any of these tags; repeated or comma-separated.
             namespace: Only memories with a key in this namespace or below it.
             source_type: Only this `source_type`.
+            agent_id: Only memories that this agent owns.
+            subject: Only memories about this subject: `metadata.subject`, or the subject of their source.
+            created_from: Only memories created at this time or later.
+            created_until: Only memories created before this time.
+            updated_from: Only memories updated at this time or later.
+            updated_until: Only memories updated before this time.
+            freshness_from: Only memories whose `freshness_date` is this time or later.
+            freshness_until: Only memories whose `freshness_date` is before this time.
+            metadata: Only memories whose metadata has these values: the field `metadata` of `POST
+                /memories/search`, as JSON. Searches as many memories as `search`.
             never_cited: Only memories without citations.
             include_superseded: Include superseded memories.
             sort: Field to sort by.
@@ -2834,6 +2853,15 @@ class Memories(Group[Mode]):
         project_id: str | None | Unset = UNSET,
         tags: Sequence[str] | Unset = UNSET,
         namespace: str | Unset = UNSET,
+        agent_id: str | Unset = UNSET,
+        subject: str | Unset = UNSET,
+        created_from: str | datetime | Unset = UNSET,
+        created_until: str | datetime | Unset = UNSET,
+        updated_from: str | datetime | Unset = UNSET,
+        updated_until: str | datetime | Unset = UNSET,
+        freshness_from: str | datetime | Unset = UNSET,
+        freshness_until: str | datetime | Unset = UNSET,
+        metadata: Mapping[str, Any] | Unset = UNSET,
         include_superseded: bool | Unset = UNSET,
         explain: bool | Unset = UNSET,
         idempotency_key: str | None = None,
@@ -2855,6 +2883,18 @@ class Memories(Group[Mode]):
             project_id: Key of a project; empty: only memories without one.
             tags: Only memories with any of these tags.
             namespace: Only memories with a key in this namespace or below it.
+            agent_id: Only memories that this agent owns.
+            subject: Only memories about this subject: `metadata.subject`, or the subject of their source.
+            created_from: Only memories created at this time or later.
+            created_until: Only memories created before this time.
+            updated_from: Only memories updated at this time or later.
+            updated_until: Only memories updated before this time.
+            freshness_from: Only memories whose `freshness_date` is this time or later.
+            freshness_until: Only memories whose `freshness_date` is before this time.
+            metadata: Only memories whose `metadata` has these values: for each key a text, number or boolean, or
+                an object with `in`, `gt`, `gte`, `lt` and `lte`. Bounds are numbers, or dates for texts that are
+                dates. A list matches if one of its values does. At most 10 keys of up to 64 characters without dots
+                and dollar signs; nested keys cannot be named.
             include_superseded: Include superseded memories.
             explain: Returns the search plan too, as `plan`."""
 

@@ -5,22 +5,24 @@ import { api } from "../../data/api.ts";
 import { capitalised, filled, listed, number, plural } from "../../data/format.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { useLoad } from "../../data/use-load.ts";
+import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
-import { type Choice, Combo } from "../../ui/combo.tsx";
+import { type Choice, Combo, findAgents, findOwnAgents } from "../../ui/combo.tsx";
 import { anyOf } from "../../ui/field.tsx";
-import { CheckFilter, SelectFilter, TextFilter } from "../../ui/filters.tsx";
+import { CheckFilter, ComboFilter, SelectFilter, TextFilter } from "../../ui/filters.tsx";
 import { SearchX, TriangleAlert } from "../../ui/icons.tsx";
 import { Card, Empty } from "../../ui/page.tsx";
 import { Plain } from "../../ui/plain.ts";
 import { Hits, SearchLine } from "../../ui/search.tsx";
 import { Load } from "../../ui/table.tsx";
-import { Time } from "../../ui/text.tsx";
+import { Time, Who } from "../../ui/text.tsx";
 import { findMemories, SCOPES, ScopeBadge, StatusBadge, Tags, TYPES } from "./words.tsx";
 
 export interface MemoryFilters {
   q: string;
   type: (typeof TYPES)[number] | undefined;
   scope: (typeof SCOPES)[number] | undefined;
+  agent: string | undefined;
   project: string | undefined;
   tags: string[];
   superseded: boolean;
@@ -36,6 +38,7 @@ export function filtersOf(search: URLSearchParams): MemoryFilters {
     q: search.get("q") ?? "",
     type: one("type", TYPES),
     scope: one("scope", SCOPES),
+    agent: search.get("agent") || undefined,
     project: search.get("project") || undefined,
     tags: listed(search.get("tags") ?? ""),
     superseded: search.get("superseded") === "1",
@@ -45,6 +48,7 @@ export function filtersOf(search: URLSearchParams): MemoryFilters {
 }
 
 export function Filters() {
+  const { may } = useSession();
   const { q } = filtersOf(useAddress()[0]);
   return (
     <div className="memory-search">
@@ -52,6 +56,12 @@ export function Filters() {
       <div className="filter-line">
         <SelectFilter name="type" label="Type" options={anyOf("All types", TYPES)} />
         <SelectFilter name="scope" label="Scope" options={anyOf("All scopes", SCOPES)} />
+        <ComboFilter
+          name="agent"
+          label="Owner"
+          find={may("agents.list") ? findAgents : findOwnAgents}
+          none="All owners"
+        />
         <TextFilter name="project" label="Project" placeholder="Key" />
         <TextFilter name="tags" label="Tags" placeholder="Any of: a, b" />
         <CheckFilter name="superseded" label="Include superseded" />
@@ -104,6 +114,7 @@ export function Found({ filters }: { filters: MemoryFilters }) {
                       <ScopeBadge scope={memory.scope} />
                       {superseded && <StatusBadge memory={memory} />}
                       <span>{capitalised(memory.type)}</span>
+                      <Who id={memory.agent_id ?? memory.user_id ?? ""} />
                       <Time at={memory.created_at} />
                       <Tags tags={memory.tags} />
                     </>
@@ -121,9 +132,19 @@ export function Found({ filters }: { filters: MemoryFilters }) {
   );
 }
 
-function paramsOf({ q, type, scope, project, tags, superseded, explain }: MemoryFilters, expect: string) {
+function paramsOf(
+  { q, type, scope, agent, project, tags, superseded, explain }: MemoryFilters,
+  expect: string,
+) {
   const memory_types = type && [type];
-  const asked = { memory_types, scope, tags, project_id: project, include_superseded: superseded };
+  const asked = {
+    memory_types,
+    scope,
+    tags,
+    agent_id: agent,
+    project_id: project,
+    include_superseded: superseded,
+  };
   return { query: q, limit: 20, explain, ...filled({ ...asked, expect: explain && expect }) };
 }
 

@@ -13,7 +13,7 @@ import { Empty, Page } from "../../ui/page.tsx";
 import { Plain } from "../../ui/plain.ts";
 import { type Column, column, endColumn, List, wideColumn, wideEndColumn } from "../../ui/table.tsx";
 import { toast, useFormTask } from "../../ui/task.tsx";
-import { Time } from "../../ui/text.tsx";
+import { Time, Who } from "../../ui/text.tsx";
 import { Filters, Found, filtersOf, type MemoryFilters } from "./found.tsx";
 import { isStated, percent, ScopeBadge, StatusBadge, Tags, TYPES } from "./words.tsx";
 import "./memories.css";
@@ -146,6 +146,7 @@ const COLUMNS: Column<Memory>[] = [
       {memory.status !== "active" && <StatusBadge memory={memory} />}
     </span>
   )),
+  wideColumn("Owner", (memory) => <Who id={memory.agent_id ?? memory.user_id ?? ""} />),
   wideColumn("Tags", (memory) => <Tags tags={memory.tags} />),
   wideEndColumn("Confidence", (memory) => (isStated(memory) ? percent(memory.confidence) : "–")),
   endColumn("Created", (memory) => <Time at={memory.created_at} />),
@@ -153,9 +154,9 @@ const COLUMNS: Column<Memory>[] = [
 
 /** Memories that match the filters, newest first. */
 function Listed({ filters, remember }: { filters: MemoryFilters; remember(): void }) {
-  const { type, scope, project, tags, superseded, neverCited } = filters;
+  const { type, scope, agent, project, tags, superseded, neverCited } = filters;
   const params = filled({
-    ...{ type, scope, tags, project_id: project },
+    ...{ type, scope, tags, agent_id: agent, project_id: project },
     ...{ include_superseded: superseded, never_cited: neverCited },
   });
   const filtered = Object.keys(params).length > 0;

@@ -1,0 +1,109 @@
+import { type Static, type TObject, Type } from "typebox";
+import { expectation, invalidValue, quoted } from "../../../lib/contract/faults.ts";
+import { compileCheck } from "../../../lib/contract/validator.ts";
+import {
+  comparable,
+  type MetadataCondition,
+  type MetadataRange,
+  MOST_KEY,
+} from "../../../lib/filter/metadata.ts";
+import { oncePer } from "../../../lib/once-per.ts";
+import type { SearchWhere, TimeBounds } from "../../../storage/search/entry.ts";
+import { MetadataFilter, MOST_SUBJECT, type memoryFilters } from "./filters.contract.ts";
+
+export type MemoryFilters = Static<TObject<typeof memoryFilters>>;
+
+const labelOf = (subject: string) => `subject:${subject}`;
+
+/** Returns the labels of a memory's subjects in search, except of those that no filter can name. */
+export function subjectLabels(subjects: readonly string[]): string[] {
+  return subjects.filter(({ length }) => length <= MOST_SUBJECT).map(labelOf);
+}
+
+/** Returns a search's conditions. */
+export function toWhere(filters: MemoryFilters & { metadata?: Static<typeof MetadataFilter> }) {
+  const { agent_id, subject, metadata } = filters;
+  const updated = boundsOf(filters.updated_from, filters.updated_until);
+  const date = boundsOf(filters.freshness_from, filters.freshness_until);
+  return {
+    ...boundsOf(filters.created_from, filters.created_until),
+    ...(agent_id !== undefined && { agent_id }),
+    ...(subject !== undefined && { audience: [[labelOf(subject)]] }),
+    ...(updated && { updated }),
+    ...(date && { date }),
+    ...(metadata && { metadata: toConditions(metadata) }),
+  } satisfies SearchWhere;
+}
+
+function boundsOf(from: string | undefined, until: string | undefined): TimeBounds | undefined {
+  if (from === undefined && until === undefined) return undefined;
+  return { ...(from && { since: Date.parse(from) }), ...(until && { until: Date.parse(until) }) };
+}
+
+/** Returns a list's conditions, without those of metadata. */
+export function toClause(filters: MemoryFilters) {
+  const { agent_id, subject } = filters;
+  const created_at = rangeOf(filters.created_from, filters.created_until);
+  const updated_at = rangeOf(filters.updated_from, filters.updated_until);
+  const freshness_date = rangeOf(filters.freshness_from, filters.freshness_until);
+  return {
+    ...(agent_id !== undefined && { agent_id }),
+    ...(subject !== undefined && { subjects: subject }),
+    ...(created_at && { created_at }),
+    ...(updated_at && { updated_at }),
+    ...(freshness_date && { freshness_date }),
+  };
+}
+
+function rangeOf(from: string | undefined, until: string | undefined) {
+  if (from === undefined && until === undefined) return undefined;
+  return { ...(from && { $gte: new Date(from) }), ...(until && { $lt: new Date(until) }) };
+}
+
+const checkOf = oncePer((metadata: typeof MetadataFilter) => compileCheck(Type.Object({ metadata })));
+
+/** Reads the filter of metadata of a query string. @throws Fault validation_failed */
+export function readConditions(text: string): MetadataCondition[] {
+  let metadata: unknown;
+  try {
+    metadata = JSON.parse(text);
+  } catch {
+    throw invalidValue("metadata", "metadata: expected an object as JSON.", {
+      expected: "an object as JSON",
+    });
+  }
+  const fault = checkOf(MetadataFilter)({ metadata });
+  if (fault) throw fault;
+  return toConditions(metadata as Static<typeof MetadataFilter>);
+}
+
+/** A dot or a dollar sign has a meaning in queries of some stores: none must come near one. */
+const KEY = /^[^.$\p{Cc}]+$/u;
+
+/** @throws Fault validation_failed for a key that cannot be named, or bounds of different kinds */
+function toConditions(filter: Static<typeof MetadataFilter>): MetadataCondition[] {
+  return Object.entries(filter).flatMap(([key, condition]) => {
+    if (!KEY.test(key) || [...key].length > MOST_KEY) {
+      const expected = `a key of 1 to ${MOST_KEY} characters without dots, dollar signs and control characters`;
+      throw invalidValue("metadata", expectation("metadata", expected, quoted(key)), { expected });
+    }
+    if (typeof condition !== "object") return [{ key, in: [condition] }];
+    const { in: values, ...bounds } = condition;
+    const range = toRange(key, bounds);
+    return [...(values ? [{ key, in: values }] : []), ...(range ? [{ key, ...range }] : [])];
+  });
+}
+
+function toRange(key: string, bounds: Record<string, string | number>): MetadataRange | undefined {
+  const found = Object.entries(bounds).map(([operator, bound]) => ({ operator, bound: comparable(bound) }));
+  const kinds = new Set(found.map(({ bound }) => bound?.of));
+  const [of] = kinds;
+  if (found.length === 0) return undefined;
+  if (kinds.size > 1 || of === undefined) {
+    const expected = "numbers, or dates or times with their zone";
+    throw invalidValue(`metadata.${key}`, `metadata.${key}: expected bounds of one kind: ${expected}.`, {
+      expected,
+    });
+  }
+  return { of, ...Object.fromEntries(found.map(({ operator, bound }) => [operator, bound?.at])) };
+}
