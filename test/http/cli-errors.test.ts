@@ -31,7 +31,6 @@ const SPECIAL: Record<string, Partial<Line>> = {
   "agent delete": { words: ["ag_x", "--yes"] },
   "team delete": { words: ["team_x", "--yes"] },
   "document add": { words: [FILE] },
-  "agent delete": { words: ["x", "--yes"] },
   "key create": { words: ["x", "--scopes", "send"] },
   "template create": { words: ["{}"] },
   "webhook create": { words: ["x", "--source", "y", "--mapping", "github"] },
