@@ -30,6 +30,47 @@ function matchesOne(value: unknown, wanted: unknown): boolean {
   });
 }
 
+type Value = string | number | boolean;
+type Ranges = Partial<Record<"gt" | "gte" | "lt" | "lte", number>>;
+/** The service's filter of metadata. */
+export type MetadataFilter = Record<string, Value | ({ in?: Value[] } & Ranges)>;
+
+/** What the service takes of a filter: keys, texts, and how many. */
+const KEY = /^[^.$\p{Cc}]{1,64}$/u;
+const MOST_TEXT = 200;
+const MOST_KEYS = 10;
+const RANGES: Record<string, keyof Ranges> = { $gt: "gt", $gte: "gte", $lt: "lt", $lte: "lte" };
+
+/**
+ * Returns the part of the conditions that the service filters by inside its search. It finds all that `matchesAll`
+ * accepts and perhaps more, such as a list with the value.
+ */
+export function metadataFilter(conditions: Values = {}): MetadataFilter | undefined {
+  const found = Object.entries(conditions)
+    .filter(([name]) => KEY.test(name))
+    .map(([name, wanted]) => [name, conditionOf(wanted)] as const)
+    .filter(([, condition]) => condition !== undefined)
+    .slice(0, MOST_KEYS);
+  return found.length > 0 ? (Object.fromEntries(found) as MetadataFilter) : undefined;
+}
+
+function conditionOf(wanted: unknown): MetadataFilter[string] | undefined {
+  if (isValue(wanted)) return wanted;
+  if (!isValues(wanted)) return undefined;
+  const parts = Object.entries(wanted).map(([name, limit]) => {
+    if (name === "$eq" && isValue(limit)) return { in: [limit] };
+    const range = RANGES[name];
+    return range && typeof limit === "number" && Number.isFinite(limit) ? { [range]: limit } : {};
+  });
+  const condition = Object.assign({}, ...parts);
+  return Object.keys(condition).length > 0 ? condition : undefined;
+}
+
+function isValue(value: unknown): value is Value {
+  if (typeof value === "string") return [...value].length <= MOST_TEXT;
+  return typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value));
+}
+
 function isValues(value: unknown): value is Values {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -10,7 +10,7 @@ import {
   type SearchOperation,
 } from "@langchain/langgraph-checkpoint";
 import { type Client, isApiError, type Memory } from "sensorium";
-import { matches, matchesAll } from "./filters.ts";
+import { matches, matchesAll, metadataFilter } from "./filters.ts";
 import { fromText, toText } from "./namespaces.ts";
 import { textOf } from "./text.ts";
 
@@ -69,10 +69,16 @@ export class SensoriumStore extends BaseStore {
   }
 
   async #ranked({ namespacePrefix, query = "", filter, offset = 0, limit = 10 }: SearchOperation) {
-    // What a filter leaves out is not known before.
+    const metadata = metadataFilter(filter);
+    // What conditions that the service does not know leave out is not known before.
     const most = filter ? MOST_FOUND : Math.min(MOST_FOUND, offset + limit);
     const where = within(namespacePrefix);
-    const { results } = await this.#client.memories.search({ ...where, query, limit: most });
+    const { results } = await this.#client.memories.search({
+      ...where,
+      query,
+      limit: most,
+      ...(metadata && { metadata }),
+    });
     const found = results.filter(({ memory }) => memory.key !== null);
     return found
       .map(({ memory, score }) => ({ ...itemOf(memory), score }))
@@ -81,7 +87,12 @@ export class SensoriumStore extends BaseStore {
 
   async #listed({ namespacePrefix, filter, offset = 0, limit = 10 }: SearchOperation) {
     const found: SearchItem[] = [];
-    const pages = this.#client.memories.list.all({ ...within(namespacePrefix), limit: 200 });
+    const metadata = metadataFilter(filter);
+    const pages = this.#client.memories.list.all({
+      ...within(namespacePrefix),
+      limit: 200,
+      ...(metadata && { metadata: JSON.stringify(metadata) }),
+    });
     for await (const memory of pages) {
       if (memory.key !== null && matchesAll(memory.metadata, filter)) found.push(itemOf(memory));
       if (found.length >= offset + limit) break;

@@ -84,6 +84,27 @@ describe("search", () => {
   });
 });
 
+test("finds what a filter names among many that match better", async () => {
+  const put = (n: number) => store.put(["many"], `n${n}`, { text: "Green tea, green tea", n, kind: "tea" });
+  await Promise.all(Array.from({ length: 60 }, (_, n) => put(n)));
+  const rare = { text: "A note, with tea", n: 60, kind: "note", labels: ["old"] };
+  await store.put(["many"], "rare", rare);
+  const found = async (filter: object) => {
+    const ranked = await store.search(["many"], { query: "green tea", filter });
+    const listed = await store.search(["many"], { filter });
+    expect(keysOf(listed)).toEqual(keysOf(ranked));
+    return keysOf(ranked);
+  };
+  expect(await found({ kind: "note" })).toEqual(["rare"]);
+  expect(await found({ kind: { $eq: "note" }, n: { $gte: 60, $lt: 61 }, "odd.name": undefined })).toEqual([
+    "rare",
+  ]);
+  // A list is no text, and conditions that the service does not know still count.
+  expect(await found({ n: 60, labels: "old" })).toEqual([]);
+  expect(await found({ n: { $gte: 59 }, kind: { $ne: "tea" } })).toEqual(["rare"]);
+  expect(await found({ n: { $gte: 59 }, kind: { $lt: "o" } })).toEqual(["rare"]);
+});
+
 test("search reads the fields that it is told", async () => {
   const value = {
     text: "The invoice is due in May",

@@ -75,6 +75,24 @@ def test_searches_by_meaning_filter_and_page(store: SensoriumStore) -> None:
         store.search(("docs",), filter={"n": {"$near": 1}})
 
 
+def test_finds_what_a_filter_names_among_many_that_match_better(store: SensoriumStore) -> None:
+    for n in range(60):
+        store.put(("many",), f"n{n}", {"text": "Green tea, green tea", "n": n, "kind": "tea"})
+    store.put(("many",), "rare", {"text": "A note, with tea", "n": 60, "kind": "note", "labels": ["old"], "on": True})
+
+    def found(conditions: dict[str, object]) -> list[str]:
+        ranked = [item.key for item in store.search(("many",), query="green tea", filter=conditions)]
+        assert [item.key for item in store.search(("many",), filter=conditions)] == ranked
+        return ranked
+
+    assert found({"kind": "note"}) == ["rare"]
+    assert found({"kind": {"$eq": "note"}, "n": {"$gte": 60, "$lt": 61}}) == ["rare"]
+    # A list is no text, and conditions that the service does not know still count.
+    assert found({"n": 60, "labels": "old"}) == []
+    assert found({"n": {"$gte": 59}, "kind": {"$ne": "tea"}, "on": 1}) == ["rare"]
+    assert found({"n": {"$gte": 59}, "kind": {"$lt": "o"}, "odd.name": None}) == ["rare"]
+
+
 def test_indexes_the_fields_that_it_is_told(store: SensoriumStore) -> None:
     store.put(("index",), "some", {"text": "The invoice is due in May", "hidden": "walrus"}, index=["text"])
     store.put(("index",), "none", {"text": "walrus"}, index=False)

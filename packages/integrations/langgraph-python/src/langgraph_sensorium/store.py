@@ -26,7 +26,7 @@ from langgraph.store.base import (
 from sensorium import AsyncSensorium, Conflict, NotFound, Sensorium, models
 
 from .calls import Clients, Steps
-from .filters import matches, matches_all
+from .filters import matches, matches_all, metadata_filter
 from .namespaces import from_text, to_text
 
 MOST_CONTENT = 32_000
@@ -34,7 +34,7 @@ TTL = re.compile(r"ttl-(\d+(?:\.\d+)?(?:e-\d+)?)")
 """The tag with an item's ttl in minutes: a memory itself only knows when it ends."""
 LONG_INTEGER = re.compile(r"(?<![\w.])-?\d{16,}(?![\w.])")
 AS_TEXT = "__json__"
-"""The only field of metadata that has a whole value as JSON text."""
+"""The field of metadata that has a whole value as JSON text; others are there to be filtered by."""
 MOST_FOUND = 50
 """The most that one search gives."""
 
@@ -114,11 +114,13 @@ def _kept(value: Mapping[str, Any]) -> Mapping[str, Any]:
     """The value as JSON text if it has integers that a double would round: the service keeps no others exactly."""
     text = json.dumps(value, ensure_ascii=False)
     long = any(float(digits) != int(digits) for digits in LONG_INTEGER.findall(text))
-    return {AS_TEXT: text} if long else value
+    if not long:
+        return value
+    return {AS_TEXT: text, **{name: each for name, each in value.items() if isinstance(each, (str, int, float))}}
 
 
 def _value(metadata: dict[str, Any]) -> dict[str, Any]:
-    return json.loads(metadata[AS_TEXT]) if metadata.keys() == {AS_TEXT} else metadata
+    return json.loads(metadata[AS_TEXT]) if AS_TEXT in metadata else metadata
 
 
 def _renew(memory: models.Memory) -> Steps[None]:
@@ -154,20 +156,21 @@ def _text(op: PutOp) -> str:
 
 def _search(op: SearchOp) -> Steps[Any]:
     where = {"scope": "agent", **({"namespace": to_text(op.namespace_prefix)} if op.namespace_prefix else {})}
+    known = metadata_filter(op.filter)
     found: list[tuple[models.Memory, float | None]] = []
     if op.query:
-        # What a filter leaves out is not known before.
+        # What conditions that the service does not know leave out is not known before.
         limit = MOST_FOUND if op.filter else min(MOST_FOUND, op.offset + op.limit)
-        answer = yield "search", {**where, "query": op.query, "limit": limit}
+        answer = yield "search", {**where, **({"metadata": known} if known else {}), "query": op.query, "limit": limit}
         found = [(each.memory, each.score) for each in answer.results if _is_item(each.memory, op)]
     else:
-        cursor: dict[str, Any] = {}
+        cursor: dict[str, Any] = {"metadata": json.dumps(known)} if known else {}
         while len(found) < op.offset + op.limit:
             page = yield "list", {**where, "limit": 200, **cursor}
             found += [(memory, None) for memory in page.memories if _is_item(memory, op)]
             if page.next_cursor is None:
                 break
-            cursor = {"cursor": page.next_cursor}
+            cursor["cursor"] = page.next_cursor
     found = found[op.offset : op.offset + op.limit]
     for memory, _ in found if op.refresh_ttl else ():
         yield from _renew(memory)
