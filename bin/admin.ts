@@ -5,10 +5,12 @@ import { write } from "../packages/client/cli/colour.ts";
 import { COMMANDS } from "./admin/commands.ts";
 import { openTarget } from "./admin/open.ts";
 import { AdminError } from "./admin/target.ts";
-import { COMMON, ownFlags, ownOptions, refuseMore, type Typed } from "./admin/typed.ts";
+import { COMMON, candidates, ownFlags, ownOptions, refuseMore, type Typed } from "./admin/typed.ts";
 
 /** The operator's command line: uses the server if it runs, and otherwise its store. */
 async function main(args: string[]): Promise<void> {
+  if (args[0] === "__complete")
+    return void process.stdout.write(candidates(args.slice(1), COMMANDS).join("\n"));
   const { name, typed, wantsHelp } = readCommand(args);
   if (wantsHelp) return void process.stdout.write(help());
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;

@@ -78,3 +78,21 @@ export async function tenantOf(target: Target, typed: Typed): Promise<Row> {
   if (!tenant) throw new AdminError(`There is no tenant "${slug}". The command tenants list shows all.`);
   return tenant;
 }
+
+/** Returns what may follow typed words, the last of which may be incomplete. */
+export function candidates(words: string[], commands: Record<string, Command>): string[] {
+  const typed = words.at(-1) ?? "";
+  const before = words.slice(0, -1).filter((each) => !each.startsWith("-"));
+  const [group, action] = before;
+  const command = commands[`${group} ${action}`];
+  const options = [...(command ? [...ownOptions(command), ...ownFlags(command)] : []), ...COMMON];
+  const pairs = Object.keys(commands).map((name) => name.split(" "));
+  const names =
+    before.length === 0
+      ? pairs.map(([first]) => first)
+      : pairs.filter(([first]) => before.length === 1 && first === group).map(([, second]) => second);
+  const following = typed.startsWith("-") ? options.map((name) => `--${name}`) : names;
+  return [...new Set(following)]
+    .filter((each) => each !== undefined)
+    .filter((each) => each.startsWith(typed));
+}

@@ -29,6 +29,13 @@ const SPECIAL: Record<string, Partial<Line>> = {
   api: { words: ["GET", "/events"] },
   "agent update": { words: ["x", "--name", "y"] },
   "document add": { words: [FILE] },
+  "agent delete": { words: ["x", "--yes"] },
+  "key create": { words: ["x", "--scopes", "send"] },
+  "template create": { words: ["{}"] },
+  "webhook create": { words: ["x", "--source", "y", "--mapping", "github"] },
+  "connector create": {
+    words: ["x", ..."--kind amqp091 --broker amqp://h --source y --mapping {}".split(" ")],
+  },
   "memory update": { words: ["x", "--title", "y"] },
   "run create": { words: ["x", "--template", "y"] },
   "run skip": { words: ["x", "y", "--reason", "z"] },
@@ -167,7 +174,12 @@ test("listen reports an event that it rejects", async () => {
   await settle(() => listening.err().includes("\n"));
   listening.kill("SIGINT");
   const [line = ""] = linesOf((await listening.ended).err);
-  expect(JSON.parse(line)).toEqual({ error: { code: "command_failed", message: "exit 3 ended with 3" } });
+  expect(JSON.parse(line)).toEqual({
+    error: {
+      code: "command_failed",
+      message: expect.stringMatching(/^com\.example\.job \S+: exit 3 ended with 3$/),
+    },
+  });
 });
 
 test("mcp reports errors within its protocol", async () => {

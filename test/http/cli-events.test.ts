@@ -164,5 +164,12 @@ test("a command is run with each event, and its last words are the reason of a f
     async () => (await admin.events.get({ event_id: good.event_id })).deliveries.acknowledged === 1,
   );
   listening.kill("SIGINT");
-  expect(await listening.ended).toMatchObject({ code: 0, out: expect.stringContaining("did it") });
+  const { code, out, err } = await listening.ended;
+  expect([code, out]).toEqual([0, expect.stringContaining("did it")]);
+  // Once for the attempt, with the event.
+  const { payload } = await admin.events.get({ event_id });
+  const [said, failed, ...others] = err.trimEnd().split("\n");
+  expect(said).toBe(`com.example.job ${payload.id}: the printer is on fire`);
+  expect(failed).toMatch(new RegExp(`^com.example.job ${payload.id}: .* ended with 3$`));
+  expect(others).toEqual([]);
 });

@@ -235,8 +235,14 @@ test("what a person remembers is for all, and the command says so", async () => 
 
 test("documents and outputs are kept, found, exported and deleted", async () => {
   writeFileSync(join(cli.folder, "handbook.md"), "# Handbook\n\nHeavy parcels go by freight.\n");
-  const { document_id } = await json("document", "add", "handbook.md", "--sensitivity", "internal");
-  await settle(async () => (await json("document", "show", document_id)).status === "stored");
+  const add = ["document", "add", "handbook.md", "--sensitivity", "internal", "--wait"];
+  const { document_id, status } = await json(...add);
+  expect(status).toBe("stored");
+  writeFileSync(join(cli.folder, "broken.pdf"), "no PDF");
+  expect(await cli.run(["document", "add", "broken.pdf", "--wait"])).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/^broken\.pdf was not stored: /),
+  });
   expect(await run("document", "list")).toMatch(
     new RegExp(`^${document_id}  stored +internal .* handbook\\.md$`, "m"),
   );
@@ -248,6 +254,44 @@ test("documents and outputs are kept, found, exported and deleted", async () => 
   expect(readFileSync(join(cli.folder, "handbook.html"), "utf8")).toContain("<h1");
   expect(await run("output", "list")).toContain(id);
   expect(await run("output", "delete", id)).toBe(`${id} deleted.`);
+});
+
+test("agents, their keys and teams are created, listed and deleted", async () => {
+  const team = await json("team", "create", "Night shift", "--description", "Awake");
+  expect(await run("team", "list")).toMatch(new RegExp(`^${team.id} .* Night shift$`, "m"));
+  const made = await run("agent", "create", "lamp", "--team", team.id);
+  expect(made).toMatch(/^Delivery mode +poll$/m);
+  const key = await json("key", "create", "lamp", "--scopes", "send,receive", "--name", "first");
+  expect(key).toMatchObject({ key: expect.stringMatching(/^ak_live_/), scopes: ["send", "receive"] });
+  expect(await run("key", "list", "lamp")).toContain("send, receive");
+  expect(await run("key", "delete", "lamp", key.id)).toBe(`${key.id} deleted.`);
+  expect(await cli.run(["agent", "delete", "lamp"])).toMatchObject({ code: 2 });
+  expect(await run("agent", "delete", "lamp", "--yes")).toBe("lamp deleted.");
+  expect(await run("agent", "list", "lamp")).toBe("No agents.");
+});
+
+test("webhooks, connectors and templates are created, listed and deleted", async () => {
+  const hook = await json("webhook", "create", "GitHub", "--source", "github", "--mapping", "github");
+  expect(hook.signing_secret).toMatch(/^whsec_/);
+  expect(await run("webhook", "list")).toContain(hook.id);
+  expect(await run("webhook", "delete", hook.id)).toBe(`${hook.id} deleted.`);
+  const mapping = JSON.stringify({ entity: "order", action: "placed" });
+  const broker = ["--kind", "amqp091", "--broker", "amqp://user:pass@127.0.0.1:9/", "--queue", "orders"];
+  const words = ["connector", "create", "Orders", ...broker, "--source", "erp", "--mapping", mapping];
+  expect(await cli.run(words)).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/^url: 127\.0\.0\.1 is not a public address/),
+  });
+  expect(await run("connector", "list")).toBe("No connectors.");
+  const steps = [{ step_key: "only", title: "Only", completion_mode: "attestation" }];
+  writeFileSync(join(cli.folder, "template.json"), JSON.stringify({ name: "One", slug: "one", steps }));
+  await run("template", "create", "@template.json");
+  expect(await run("template", "list")).toMatch(/^one +1 +One$/m);
+  expect(await run("template", "show", "one")).toMatch(/^Slug +one$/m);
+  expect(await cli.run(["key", "create", "lamp"])).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(/^--scopes: missing/),
+  });
 });
 
 test("a step is skipped and reopened, and a run closed", async () => {
@@ -296,6 +340,10 @@ test("the operator's commands run in an installation of the server", async () =>
   ]);
   expect((await cli.run(["admin", "--help"], { env })).out).toContain("tenants create --slug SLUG");
   expect(await cli.run(["admin", "nonsense"], { env })).toMatchObject({ code: 1 });
+});
+
+test("completion goes on inside of admin", async () => {
+  expect((await cli.run(["__complete", "admin", "tenants", "cr"])).out).toBe("create\n");
 });
 
 /** Runs lines in a shell where `sensorium` is this checkout's, with the completion of bash. */

@@ -27,6 +27,9 @@ test("a schedule from its creation to its deletion", async () => {
   const when = ["--cron", "0 9 * * MON-FRI", "--time-zone", "Europe/Berlin"];
   const next = (await done(["schedule", "next", ...when])).split("\n");
   expect(next).toHaveLength(5);
+  const there = ["--cron", "0 9 * * MON-FRI", "--timezone", "Asia/Kolkata"];
+  expect(await done(["schedule", "next", ...there])).toMatch(/^(\S+T09:00:00\+05:30(\n|$)){5}/);
+  expect(await cli.run(["schedule", "list", "--timezone", "Mars/Base"])).toMatchObject({ code: 2 });
   const line = await done(["schedule", "create", "com.cli.due", '{"n": 1}', ...when, "--subject", "weekly"]);
   expect(line).toMatch(/^sch_\S+ active, next at \d{4}-\d\d-\d\dT0[78]:00:00.000Z$/);
   const [id = ""] = line.split(" ");

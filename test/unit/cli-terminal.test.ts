@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "@jest/globals";
+import { COMMANDS as OPERATORS } from "../../bin/admin/commands.ts";
+import { candidates } from "../../bin/admin/typed.ts";
 import { safe } from "../../packages/client/cli/colour.ts";
 
 const CLI = join(import.meta.dirname, "../../packages/client/cli");
@@ -21,8 +23,8 @@ test("JSON stays the same JSON", () => {
   expect(JSON.parse(safe(JSON.stringify(value, null, 2)))).toEqual(value);
 });
 
-/** Files, the protocol of the bridge, and what a person's own command says. */
-const OTHERS = ["api.ts", "events.ts", "mcp.ts"];
+/** Files, and the protocol of the bridge. */
+const OTHERS = ["api.ts", "mcp.ts"];
 
 test("every other output of the command line goes through it", () => {
   const files = readdirSync(CLI, { recursive: true, encoding: "utf8" }).filter((file) =>
@@ -33,4 +35,13 @@ test("every other output of the command line goes through it", () => {
     /(stdout|stderr)\.write\(|console\./.test(readFileSync(join(CLI, file), "utf8")),
   );
   expect(direct.toSorted()).toEqual(OTHERS);
+});
+
+test.each([
+  [["ten"], ["tenants"]],
+  [["tenants", "cr"], ["create"]],
+  [["tenants", "create", "--sl"], ["--slug"]],
+  [["nothing", ""], []],
+])("in the operator's command line %j is completed", (words, expected) => {
+  expect(candidates(words, OPERATORS)).toEqual(expected);
 });

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Command } from "./command.ts";
@@ -6,6 +6,13 @@ import { Failure } from "./usage.ts";
 
 /** The server's own command, in a checkout or an installation of the server; not in the client's package. */
 const PROGRAM = fileURLToPath(new URL("../../../bin/admin.ts", import.meta.url));
+
+/** Returns what may follow the words of an operator's command; nothing without the server. */
+export function adminCandidates(words: string[]): string[] {
+  if (!existsSync(PROGRAM)) return [];
+  const { stdout } = spawnSync(process.execPath, [PROGRAM, "__complete", ...words], { encoding: "utf8" });
+  return stdout.split("\n").filter(Boolean);
+}
 
 export const admin: Command = {
   takes: "COMMAND",

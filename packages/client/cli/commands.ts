@@ -20,15 +20,17 @@ import { MEMORIES } from "./memories.ts";
 import { recall, remember } from "./memory.ts";
 import { OUTPUTS } from "./outputs.ts";
 import { PROFILE } from "./profile.ts";
+import { RESOURCE_COMMANDS } from "./resources.ts";
 import { RUN } from "./run.ts";
 import { SCHEDULES } from "./schedules.ts";
 
 /** The commands by section and name: `help`, the reference, completion and suggestions read this table. */
 export const SECTIONS: Record<string, Record<string, Command>> = {
   "Who and where": { connect, login, ...PROFILE, doctor },
-  Events: { publish, listen, tail, ...SCHEDULES, ...AGENTS, ...EVENTS, ...DEAD_LETTERS, ...INTEREST },
+  Events: { publish, listen, tail, ...SCHEDULES, ...EVENTS, ...DEAD_LETTERS, ...INTEREST },
   Knowledge: { remember, recall, ...MEMORIES, ...DOCUMENTS, ...OUTPUTS, ...BUNDLES },
   Work: { ...RUN, ...HANDOFF },
+  "Agents and senders": { ...AGENTS, ...RESOURCE_COMMANDS },
   "Everything else": { api, mcp, hook, ...PROJECT, admin, completion },
 };
 

@@ -1,3 +1,4 @@
+import { adminCandidates } from "./admin.ts";
 import type { Command } from "./command.ts";
 import { actionsOf, COMMANDS, groups, singular } from "./commands.ts";
 import { SHELLS } from "./completion.ts";
@@ -5,6 +6,7 @@ import { COMMON, optionsOf } from "./help.ts";
 
 /** Returns what may follow typed words, the last of which may be incomplete. */
 export function candidates(words: string[]): string[] {
+  if (words[0] === "admin" && words.length > 1) return adminCandidates(words.slice(1));
   const typed = words.at(-1) ?? "";
   const begins = (name: string) => name.startsWith(typed);
   return following(words.slice(0, -1), typed).filter(begins);

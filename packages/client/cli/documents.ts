@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { basename, extname } from "node:path";
 import type { DocumentsUploadParams } from "../generated/types.ts";
-import { type Command, count, optionalChoice, text, word } from "./command.ts";
+import { pause } from "../support.ts";
+import { type Command, type Context, count, optionalChoice, text, word } from "./command.ts";
 import { LIMIT, takeFirst } from "./paged.ts";
 import { age, formatDetails } from "./table.ts";
 import { Failure, UsageError } from "./usage.ts";
@@ -27,9 +28,10 @@ const add: Command = {
   options: {
     name: { value: "NAME", means: "its name; versions of a document share it. Default: that of the file" },
     sensitivity: { value: LEVELS.join("|"), means: "who may read it; default: internal" },
-    subject: { value: "TEXT", means: "what it is about" },
+    subject: { value: "TEXT", means: "whom it is about, such as a customer's id; erasure finds it by this" },
+    wait: { means: "until it is stored; fails if that fails" },
   },
-  examples: ["document add handbook.pdf --sensitivity internal"],
+  examples: ["document add handbook.pdf --sensitivity internal --wait"],
   async run(context) {
     const file = word(context, 0, "FILE");
     const filename = text(context, "name") ?? basename(file);
@@ -54,9 +56,27 @@ const add: Command = {
       { signal: context.signal },
     );
     if (!uploaded.accepted) throw new Failure(`Not accepted: ${uploaded.error_code}.`, "not_accepted");
-    context.print(uploaded, `${uploaded.document_id} ${uploaded.status}`);
+    const { document_id } = uploaded;
+    if (!context.options.wait || !document_id)
+      return context.print(uploaded, `${document_id} ${uploaded.status}`);
+    const { status, error } = await ingested(context, document_id);
+    if (status === "failed")
+      throw new Failure(`${filename} was not stored: ${error} (${document_id})`, "not_stored");
+    context.print({ ...uploaded, status }, `${document_id} ${status}`);
   },
 };
+
+const IN_WORK = ["queued", "chunking", "embedding"];
+const ASK_AGAIN_MS = 500;
+
+/** Returns the document once it is stored, failed or superseded. */
+async function ingested({ client, signal }: Context, document_id: string) {
+  for (;;) {
+    const document = await client.documents.get({ document_id }, { signal });
+    if (!IN_WORK.includes(document.status)) return document;
+    await pause(ASK_AGAIN_MS, signal);
+  }
+}
 
 const list: Command = {
   takes: "",

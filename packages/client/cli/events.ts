@@ -3,7 +3,7 @@ import { constants } from "node:os";
 import { isFinal } from "../errors.ts";
 import type { EventSummary } from "../generated/types.ts";
 import { type Handler, Interrupted } from "../handler.ts";
-import { jsonLine } from "../lines.ts";
+import { jsonLine, LineSplitter } from "../lines.ts";
 import { pause } from "../support.ts";
 import { type Command, type Context, choice, count, text, word } from "./command.ts";
 import { startHeartbeat } from "./connect.ts";
@@ -69,15 +69,19 @@ export const listen: Command = {
     const most = count(context, "count", Number.MAX_SAFE_INTEGER);
     let handled = 0;
     const handler: Handler = async (event, { signal }) => {
-      if (command) await execute(command, jsonLine(event), { signal, ending: context.signal });
-      else context.print(event, () => formatLine(event.type, event.subject, event.data));
+      if (command) {
+        const about = `${event.type} ${event.id}`;
+        const show = (line: string) => context.telling.note(`${about}: ${line}`);
+        await execute(command, { input: jsonLine(event), about, show }, { signal, ending: context.signal });
+      } else context.print(event, () => formatLine(event.type, event.subject, event.data));
       if (++handled === most) void listener.stop();
     };
     const listener = context.client.listen(handler, {
       by: choice(context, "by", ["stream", "poll"], "stream"),
       concurrency: count(context, "concurrency", 1),
       signal: context.signal,
-      onProblem: (problem) => context.telling.problem(problem as Error),
+      onProblem: (problem) =>
+        context.telling.problem(problem instanceof CommandFailure ? problem.shown : (problem as Error)),
     });
     notePeople(context, "Listening. Ctrl-C ends it.");
     const stopHeartbeat = startHeartbeat(context);
@@ -102,23 +106,49 @@ interface Signals {
   ending: AbortSignal;
 }
 
+/** Its message is the reason of the rejection. */
+class CommandFailure extends Error {
+  /** What to show: the command's own lines have been shown. */
+  readonly shown: Failure;
+
+  constructor(reason: string, shown: string) {
+    super(reason);
+    this.shown = new Failure(shown, "command_failed");
+  }
+}
+
+interface Given {
+  input: string;
+  /** Names the event. */
+  about: string;
+  /** Shows a line of the command's standard error. */
+  show: (line: string) => void;
+}
+
 /**
- * Runs a command line with an event. @throws Failure with its last output if it fails, Interrupted if it is ended with
- * this program
+ * Runs a command line with an event. @throws CommandFailure with its last output if it fails, Interrupted if it is ended
+ * with this program
  */
-function execute(command: string, input: string, { signal, ending }: Signals): Promise<void> {
+function execute(command: string, { input, about, show }: Given, { signal, ending }: Signals): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, { shell: true, stdio: ["pipe", "inherit", "pipe"], signal });
     let said = "";
+    const splitter = new LineSplitter();
+    const note = (line: string) => {
+      if (line.trim()) said = line.trim();
+      show(line);
+    };
     child.stderr.on("data", (piece: Buffer) => {
-      process.stderr.write(piece);
-      said = (said + piece.toString()).slice(-500);
+      for (const line of splitter.take(piece)) note(line);
     });
-    const fail = (why: string) => reject(new Failure(why, "command_failed"));
+    const fail = (reason: string, how = reason) =>
+      reject(new CommandFailure(reason, `${about}: ${command} ${how}`));
     child.on("error", ({ message }) => fail(message));
     child.on("close", (code, killed) => {
+      for (const line of splitter.end()) note(line);
       if (code === 0) return resolve();
-      const failed = () => fail(said.trim().split("\n").at(-1) || `${command} ended with ${killed ?? code}`);
+      const how = `ended with ${killed ?? code}`;
+      const failed = () => fail(said || `${command} ${how}`, how);
       // A shell reports the signal that ended its command as 128 and its number.
       const isKilled = killed !== null || [SIGINT, SIGTERM].includes((code ?? 0) - 128);
       if (!isKilled) return failed();

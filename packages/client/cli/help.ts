@@ -6,6 +6,10 @@ import { actionsOf, COMMANDS, SECTIONS } from "./commands.ts";
 export const COMMON: Record<string, Option> = {
   json: { means: "print JSON, errors included" },
   query: { value: "EXPR", means: "print what this JMESPath expression selects from the JSON" },
+  timezone: {
+    value: "NAME",
+    means: "show times in this IANA time zone, and read --cron in it; default: UTC",
+  },
   as: { value: "agent|person", means: "who to be, where both may" },
   url: { value: "URL", means: "the address of the service" },
   profile: { value: "NAME", means: "a saved profile" },
@@ -27,8 +31,8 @@ export function overview(): string {
   return `sensorium COMMAND
 
 ${sections.join("\n")}
-sensorium COMMAND --help describes a command or a group. Common options: --json, --query EXPR, --as agent|person, --url, --profile
-NAME. Texts and JSON may be @FILE, or - for standard input. The address and the key come from --url or
+sensorium COMMAND --help describes a command or a group. Common options: --json, --query EXPR, --timezone NAME, --as
+agent|person, --url, --profile NAME. Texts and JSON may be @FILE, or - for standard input. The address and the key come from --url or
 --profile, SENSORIUM_URL and SENSORIUM_API_KEY, SENSORIUM_PROFILE, credentials.json in DATA_DIR, the profile saved by
 \`connect\` and \`login\`, or data/credentials.json of a server that was started in this folder, in this order.
 With --json an error is {"error": {"code", "message"}} on standard error, with "details" and "request_id" where known.

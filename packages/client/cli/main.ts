@@ -72,11 +72,13 @@ async function makeContext(
   signal: AbortSignal,
 ): Promise<Context> {
   const { url } = settings.profile;
-  const { as, query, json } = values as { as?: string; query?: string; json?: boolean };
+  const { as, query, json, timezone } = values as Record<"as" | "query" | "timezone", string | undefined> & {
+    json?: boolean;
+  };
   const authorize = command.open
     ? undefined
     : makeAuthorization(identityFor(command, as, settings), settings);
-  const { print, table } = await newOutput(json === true, query);
+  const { print, table } = await newOutput(json === true, query, timezone);
   const notes = [...settings.notes];
   // Otherwise a command is silent for up to a minute.
   const onWait = once(({ message }: { message: string }) => telling.note(message));

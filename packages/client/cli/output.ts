@@ -1,6 +1,6 @@
 import { jsonLine } from "../lines.ts";
 import { write } from "./colour.ts";
-import { type Column, formatTable } from "./table.ts";
+import { type Column, formatTable, inTimeZone } from "./table.ts";
 import { Failure, UsageError } from "./usage.ts";
 
 /** Writes results to standard output: text for people, or what `--json` or `--query` asks for. */
@@ -10,10 +10,11 @@ export interface Output {
 }
 
 /** @param query a JMESPath expression over the value that `--json` prints */
-export async function newOutput(json: boolean, query: string | undefined): Promise<Output> {
+export async function newOutput(json: boolean, query?: string, timezone?: string): Promise<Output> {
+  const local = timezone === undefined ? (text: string) => text : inTimeZone(timezone);
   const pick = query === undefined ? undefined : await querying(query);
   const print: Output["print"] = (value, text) => {
-    const shown = () => (typeof text === "string" ? text : text());
+    const shown = () => local(typeof text === "string" ? text : text());
     const asJson = () => (value === undefined ? undefined : jsonLine(value));
     const written = pick ? pick(value) : json ? asJson() : shown();
     if (written !== undefined) write(process.stdout, `${written}\n`);
@@ -21,8 +22,17 @@ export async function newOutput(json: boolean, query: string | undefined): Promi
   const width = process.stdout.isTTY ? process.stdout.columns : undefined;
   return {
     print,
-    table: (value, rows, columns, empty) =>
-      print(value, () => (rows.length ? formatTable(rows, columns, width) : empty)),
+    table: (value, rows, columns, empty) => {
+      // Before they are aligned.
+      const inZone = columns.map(([name, of]): (typeof columns)[number] => [
+        name,
+        (row) => {
+          const shown = of(row);
+          return typeof shown === "string" ? local(shown) : shown;
+        },
+      ]);
+      print(value, () => (rows.length ? formatTable(rows, inZone, width) : empty));
+    },
   };
 }
 

@@ -11,7 +11,7 @@ const STATUSES = ["active", "paused", "ended"] as const;
 
 const WHEN = {
   cron: { value: "EXPR", means: "repeatedly: minute, hour, day of month, month, day of week" },
-  "time-zone": { value: "NAME", means: "IANA time zone of --cron; default: UTC" },
+  "time-zone": { value: "NAME", means: "the time zone of --cron, if it is not --timezone" },
   at: { value: "TIME", means: "once, at this time" },
   in: { value: "DURATION", means: "once, after this time, such as 90s, 15m, 2h or 7d" },
 };
@@ -28,7 +28,7 @@ const create: Command = {
     paused: { means: "begin paused" },
   },
   examples: [
-    "schedule create com.example.report.due --cron '0 9 * * MON-FRI' --time-zone Europe/Berlin",
+    "schedule create com.example.report.due --cron '0 9 * * MON-FRI' --timezone Europe/Berlin",
     'schedule create com.example.reminder \'{"text": "Call back"}\' --in 2h',
   ],
   async run(context) {
@@ -91,7 +91,7 @@ const next: Command = {
   takes: "",
   does: "Shows the next times of a cron expression, without creating a schedule.",
   options: WHEN,
-  examples: ["schedule next --cron '30 2 * * *' --time-zone America/New_York"],
+  examples: ["schedule next --cron '30 2 * * *' --timezone America/New_York"],
   async run(context) {
     const tested = await context.client.schedules.test(when(context), { signal: context.signal });
     context.print(tested, tested.next.join("\n"));
@@ -140,7 +140,7 @@ async function setPaused(context: Context, paused: boolean): Promise<void> {
 function when(context: Context): { cron?: string; time_zone?: string; at?: string } {
   const cron = text(context, "cron");
   const at = readTime(context);
-  const time_zone = text(context, "time-zone");
+  const time_zone = text(context, "time-zone") ?? text(context, "timezone");
   if (cron === undefined && at === undefined)
     throw new UsageError("When is missing: give --cron, --at or --in.");
   if (cron !== undefined && at !== undefined) throw new UsageError("Give --cron, --at or --in: only one.");

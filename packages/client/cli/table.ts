@@ -1,4 +1,5 @@
 import { paint } from "./colour.ts";
+import { UsageError } from "./usage.ts";
 
 /** A column: its heading, and the text of a row. The last column is cut to the terminal's width. */
 export type Column<Row> = [string, (row: Row) => string | number | null | undefined];
@@ -50,4 +51,31 @@ export function age(time: string | null | undefined, now = Date.now()): string {
 export function duration(seconds: number): string {
   const [size, unit] = UNITS.find(([least]) => seconds >= least) ?? [1, "s"];
   return `${Math.floor(seconds / size)} ${unit}`;
+}
+
+const TIME = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
+
+/** Returns a function that shows the UTC times of a text in a time zone. @throws UsageError */
+export function inTimeZone(timeZone: string): (text: string) => string {
+  const format = newFormat(timeZone);
+  const local = (time: string) => {
+    const parts = Object.fromEntries(
+      format.formatToParts(new Date(time)).map(({ type, value }) => [type, value]),
+    );
+    const { year, month, day, hour, minute, second, timeZoneName = "" } = parts;
+    return `${year}-${month}-${day}T${hour}:${minute}:${second}${timeZoneName.slice("GMT".length) || "Z"}`;
+  };
+  return (text) => text.replace(TIME, local);
+}
+
+function newFormat(timeZone: string): Intl.DateTimeFormat {
+  const two = "2-digit";
+  try {
+    return new Intl.DateTimeFormat("en-CA", {
+      ...{ timeZone, timeZoneName: "longOffset", hourCycle: "h23", year: "numeric" },
+      ...({ month: two, day: two, hour: two, minute: two, second: two } as const),
+    } as Intl.DateTimeFormatOptions);
+  } catch {
+    throw new UsageError(`--timezone is ${timeZone}: expected the name of a time zone like Europe/Berlin.`);
+  }
 }

@@ -12,6 +12,7 @@ type FailureCode =
   | "not_confirmed"
   | "not_found"
   | "not_signed_in"
+  | "not_stored"
   | "query_failed"
   | "unavailable_here"
   | "unknown_profile"

@@ -141,6 +141,7 @@ async def _set_with(stopping: asyncio.Event, stop: threading.Event) -> None:
 class _Client(Api[Mode]):
     """What both clients are: they differ in the transport."""
 
+    _blocks: bool
     _connection: flow.Connection
 
     def _transport(self) -> flow.Transport:
@@ -170,7 +171,8 @@ class _Client(Api[Mode]):
         else:
             is_agent = self._connection.api_key or (await type(self.auth).me.call(self, {}, None, None)).kind == "agent"
             params["scope"] = "agent" if is_agent else "institutional"
-        return await memories.create.call(self, *memories.create.read(**params))
+        made: models.Memory = await memories.create.call(self, *memories.create.read(**params))
+        return made
 
 
 class Sensorium(_Client[Sync]):
@@ -179,8 +181,8 @@ class Sensorium(_Client[Sync]):
 
     ``url`` and ``api_key`` default to the environment's ``SENSORIUM_URL`` and ``SENSORIUM_API_KEY``. The key is
     exchanged for tokens, which are renewed before they end. ``token`` is for access tokens that the program obtains
-    itself. Times in seconds; requests that are safe to repeat are retried ``retries`` times. ``on_wait`` is called before
-    a wait that the service asks for, because it limits the caller or is busy; default: a warning of the logger
+    itself. Times in seconds; requests that are safe to repeat are retried ``retries`` times. ``on_wait`` is called
+    before a wait that the service asks for, because it limits the caller or is busy; default: a warning of the logger
     ``sensorium``, the first time. ``http_client`` replaces the client of httpx, for example for a proxy, and is then
     closed by its owner.
     """
