@@ -280,7 +280,7 @@ test("an agent and a team are deleted, once that is confirmed", async () => {
   await expect(admin.agents.get({ agent_id: id })).rejects.toMatchObject({ code: "not_found" });
 });
 
-test("agents, their keys, teams, webhooks, connectors and templates are created, listed and deleted", async () => {
+test("agents, their keys and teams are created, listed and deleted", async () => {
   const team = await json("team", "create", "Night shift", "--description", "Awake");
   expect(await run("team", "list")).toMatch(new RegExp(`^${team.id} .* Night shift$`, "m"));
   const made = await run("agent", "create", "lamp", "--team", team.id);
@@ -291,6 +291,9 @@ test("agents, their keys, teams, webhooks, connectors and templates are created,
   expect(await run("key", "delete", "lamp", key.id)).toBe(`${key.id} deleted.`);
   expect(await run("agent", "delete", "lamp", "--shared", "erase", "--yes")).toMatch(/ deleted/);
   expect(await run("agent", "list", "lamp")).toBe("No agents.");
+});
+
+test("webhooks, connectors and templates are created, listed and deleted", async () => {
   const hook = await json("webhook", "create", "GitHub", "--source", "github", "--mapping", "github");
   expect(hook.signing_secret).toMatch(/^whsec_/);
   expect(await run("webhook", "list")).toContain(hook.id);
@@ -298,13 +301,15 @@ test("agents, their keys, teams, webhooks, connectors and templates are created,
   const mapping = JSON.stringify({ entity: "order", action: "placed" });
   const broker = ["--kind", "amqp091", "--broker", "amqp://user:pass@127.0.0.1:9/", "--queue", "orders"];
   const words = ["connector", "create", "Orders", ...broker, "--source", "erp", "--mapping", mapping];
-  const connector = await json(...words);
-  expect(await run("connector", "show", connector.id)).not.toContain("user:pass");
-  expect(await run("connector", "delete", connector.id)).toBe(`${connector.id} deleted.`);
+  expect(await cli.run(words)).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/^url: 127\.0\.0\.1 is not a public address/),
+  });
+  expect(await run("connector", "list")).toBe("No connectors.");
   const steps = [{ step_key: "only", title: "Only", completion_mode: "attestation" }];
   writeFileSync(join(cli.folder, "template.json"), JSON.stringify({ name: "One", slug: "one", steps }));
   await run("template", "create", "@template.json");
-  expect(await run("template", "list")).toMatch(/^one +1 .* One$/m);
+  expect(await run("template", "list")).toMatch(/^one +1 +One$/m);
   expect(await run("template", "show", "one")).toMatch(/^Slug +one$/m);
   expect(await cli.run(["key", "create", "lamp"])).toMatchObject({
     code: 2,

@@ -125,7 +125,7 @@ const RESOURCES: Record<string, Resource> = {
       word: "SLUG",
       from: "JSON",
     },
-    columns: ["slug", "version_num", "created_at", "name"],
+    columns: ["slug", "version_num", "name"],
     example: "template create @release.json",
   },
 };
