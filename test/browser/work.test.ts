@@ -37,7 +37,7 @@ describe("the list of runs", () => {
     await page.reload();
     await hasRows(1);
     expect(await goals()).toEqual(["Release 2.0"]);
-    await site.button("Clear search").click();
+    await site.button("Clear query").click();
     await hasRows(2);
     await page.getByLabel("Template").selectOption({ label: "Release" });
     await hasRows(1);

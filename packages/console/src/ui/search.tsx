@@ -53,7 +53,7 @@ function Box({ label, placeholder, className, iconSize, text, onChange, onClear 
         value={text}
         onChange={(event) => onChange(event.target.value)}
       />
-      {text && <IconButton icon={X} label="Clear search" onClick={clear} />}
+      {text && <IconButton icon={X} label="Clear query" onClick={clear} />}
     </>
   );
 }
