@@ -60,7 +60,7 @@ function Teams() {
   const { may } = useSession();
   const remove = useAct(({ id, name }: Team) => ({
     title: `Delete team ${name}?`,
-    text: "Its agents leave it and no longer read what others shared with it. What was shared stays for its authors and admins. This cannot be undone.",
+    text: "Its agents leave it and no longer read what others shared with it. Authors and admins keep what they shared with it. This cannot be undone.",
     action: "Delete team",
     act: () => api.teams.delete({ team_id: id }),
     done: `${name} deleted.`,
