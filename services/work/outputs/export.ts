@@ -12,7 +12,7 @@ import { EXPORT_TYPES, type emailOutput, type exportOutput } from "./files.contr
 import type { ExportFormat } from "./outputs.contract.ts";
 import { MailBudgetModel, type OutputDoc } from "./outputs.model.ts";
 import { findReadable, type Outputs } from "./outputs.ts";
-import { render } from "./render/render.ts";
+import { canExport, render } from "./render/render.ts";
 
 /** Rendered and mailed texts are held in memory whole. */
 const MOST_BYTES = 4_194_304;
@@ -98,8 +98,11 @@ export class OutputFiles {
   }
 
   #requireFormat(doc: OutputDoc, format: ExportFormat | undefined): void {
-    if ((format === "pdf" || format === "docx") && !this.#config.OUTPUT_EXPORT)
-      throw notFound(`${format} of output`, doc._id);
+    if (format !== "pdf" && format !== "docx") return;
+    if (!this.#config.OUTPUT_EXPORT) throw notFound(`${format} of output`, doc._id);
+    if (canExport()) return;
+    const message = `Export as ${format} is not installed: the operator must run \`npm install sensorium-export\` next to sensorium-server.`;
+    throw new Fault("service_unavailable", message, { retry_after_seconds: 3600 });
   }
 }
 

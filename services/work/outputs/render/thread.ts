@@ -1,6 +1,5 @@
 import { parentPort } from "node:worker_threads";
 import type { Rendered, Rendering } from "./render.ts";
-import { Unrenderable } from "./unrenderable.ts";
 
 async function render({ markdown, title, at, format, fonts }: Rendering): Promise<Uint8Array> {
   switch (format) {
@@ -17,7 +16,7 @@ async function rendered(request: Rendering): Promise<Rendered> {
   try {
     return new Uint8Array(await render(request));
   } catch (err) {
-    if (err instanceof Unrenderable) return { unrenderable: err.message };
+    if (err instanceof Error && err.name === "Unrenderable") return { unrenderable: err.message };
     throw err;
   }
 }
