@@ -14,7 +14,7 @@ async function main(args: string[]): Promise<void> {
   const { name, typed, wantsHelp } = readCommand(args);
   if (wantsHelp) return void process.stdout.write(help());
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
-  if (!command) throw new AdminError(`"${name}" is not a command. Run npm run admin for a list.`);
+  if (!command) throw new AdminError(`"${name}" is not a command. Run admin --help for a list.`);
   refuseMore(name, command, typed);
   const { tenant, url, email, code } = typed.options;
   const password = await passwordIn(typed.options["password-file"]);
@@ -63,7 +63,7 @@ function help(): string {
   const lines = Object.entries(COMMANDS).map(
     ([name, { takes, does }]) => `  ${`${name} ${takes}`.padEnd(68)}  ${does}\n`,
   );
-  return `sensorium admin COMMAND, or npm run admin -- COMMAND
+  return `sensorium-server admin COMMAND; in a checkout npm run admin -- COMMAND
 
 ${lines.join("")}
 Commands for users, agents, keys and connectors apply to the tenant --tenant SLUG (default: "default"). Set DATA_DIR (or

@@ -2,7 +2,8 @@
 import { ConfigError, readConfig } from "../config.ts";
 import { BackupError, backUp, restore } from "../storage/backup.ts";
 
-const USAGE = "Usage: npm run backup -- FILE, or npm run restore -- FILE";
+const USAGE =
+  "Usage: sensorium-server backup FILE, or restore FILE; in a checkout npm run backup -- FILE, or npm run restore -- FILE";
 
 async function main([command, file, ...more]: string[]): Promise<string> {
   // An argument that looks like an option, such as --help, is not meant as a file.

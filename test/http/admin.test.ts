@@ -242,7 +242,7 @@ describe("while the server runs", () => {
 });
 
 test.each([
-  ["frobnicate", /^"frobnicate" is not a command\. Run npm run admin for a list\.$/],
+  ["frobnicate", /^"frobnicate" is not a command\. Run admin --help for a list\.$/],
   ["users list everybody", /^Unexpected argument "everybody" for users list\.$/],
   ["tenants erase one two --confirm two", /^Unexpected argument "two" for tenants erase\.$/],
   ["agents list --role admin", /^agents list has no option --role\. Allowed: --/],

@@ -151,7 +151,7 @@ describe("refused", () => {
   });
 
   test.each([
-    ["--help", /^Usage: npm run backup -- FILE, or npm run restore -- FILE\n$/],
+    ["--help", /^Usage: sensorium-server backup FILE, .* npm run restore -- FILE\n$/],
     ["/no/such/folder/backup", /^\/no\/such\/folder\/backup cannot be created: ENOENT: .*\n$/],
   ])("a backup into %s", async (file, line) => {
     const { code, output } = await npmRun("create", file, server.dataDir);

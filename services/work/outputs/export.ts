@@ -12,7 +12,7 @@ import { EXPORT_TYPES, type emailOutput, type exportOutput } from "./files.contr
 import type { ExportFormat } from "./outputs.contract.ts";
 import { MailBudgetModel, type OutputDoc } from "./outputs.model.ts";
 import { findReadable, type Outputs } from "./outputs.ts";
-import { render } from "./render/render.ts";
+import { canExport, render } from "./render/render.ts";
 
 /** Rendered and mailed texts are held in memory whole. */
 const MOST_BYTES = 4_194_304;
@@ -108,8 +108,12 @@ export class OutputFiles {
   }
 
   #requireFormat(doc: OutputDoc, format: ExportFormat | undefined): void {
-    if ((format === "pdf" || format === "docx") && !this.#config.OUTPUT_EXPORT)
+    if (format !== "pdf" && format !== "docx") return;
+    if (!this.#config.OUTPUT_EXPORT)
       throw isOff(`${format} of output`, doc._id, "OUTPUT_EXPORT", "md and html always work");
+    if (canExport()) return;
+    const message = `Export as ${format} is not installed: the operator must run \`npm install sensorium-export\` next to sensorium-server.`;
+    throw new Fault("service_unavailable", message, { retry_after_seconds: 3600 });
   }
 }
 

@@ -1,3 +1,4 @@
+import { access, constants } from "node:fs/promises";
 import type { ServiceBroker } from "moleculer";
 import { type Call, isAdmin } from "../../../lib/access/caller.ts";
 import { Fault, notFound } from "../../../lib/contract/faults.ts";
@@ -14,6 +15,7 @@ import { internalActions } from "./outputs.internal.ts";
 import { ChunkModel, type OutputDoc, OutputModel, VersionModel } from "./outputs.model.ts";
 import { findReadable, type Outputs } from "./outputs.ts";
 import { getOutput, getVersion, listOutputs, listVersions } from "./read.ts";
+import { canExport } from "./render/render.ts";
 import { saveOutput } from "./save.ts";
 import { searchOutputs } from "./search.contract.ts";
 import { search } from "./search.ts";
@@ -72,14 +74,25 @@ export const outputsService: ServiceFactory = (runtime) => {
 
     async started() {
       if (store.driver === "sqlite") await queue.reclaim();
-      if (config.EXPORT_FONTS.length === 0) return;
-      const { unreadableFonts } = await import("./render/pdf-fonts.ts");
+      if (config.OUTPUT_EXPORT && !canExport())
+        log.warn("OUTPUT_EXPORT is on, and sensorium-export is not installed: PDF and DOCX exports get 503");
       const fonts = await unreadableFonts(config.EXPORT_FONTS);
       if (fonts.length)
         log.warn({ fonts }, "EXPORT_FONTS: these files cannot be read; PDF exports that need one will fail");
     },
   };
 };
+
+/** Returns which of the operator's fonts do not exist or cannot be read. */
+async function unreadableFonts(fonts: readonly string[]): Promise<string[]> {
+  const isReadable = (font: string) =>
+    access(font.replace(/#.*/, ""), constants.R_OK).then(
+      () => true,
+      () => false,
+    );
+  const readable = await Promise.all(fonts.map(isReadable));
+  return fonts.filter((_, n) => !readable[n]);
+}
 
 /** Changes project and tags. @throws Fault not_found, forbidden, validation_error */
 async function updateOutput(outputs: Outputs, ctx: CallOf<typeof contract.updateOutput>) {

@@ -1,4 +1,3 @@
-import { access, constants } from "node:fs/promises";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import type PDFDocument from "pdfkit";
@@ -28,19 +27,6 @@ const MOST_BOXES = 0.1;
 /** Invisible characters: a font need not have them. */
 const UNSEEN = /[\p{Default_Ignorable_Code_Point}\s]/u;
 const graphemes = new Intl.Segmenter();
-
-/** Returns which of the operator's fonts do not exist or cannot be read. */
-export async function unreadableFonts(fonts: readonly string[]): Promise<string[]> {
-  const readable = await Promise.all(
-    fonts.map((font) =>
-      access(splitName(font).file, constants.R_OK).then(
-        () => true,
-        () => false,
-      ),
-    ),
-  );
-  return fonts.filter((_, n) => !readable[n]);
-}
 
 function splitName(font: string): { file: string; face: string | undefined } {
   const [file = "", face] = font.split("#");

@@ -33,6 +33,16 @@ const threads = resourceQueue("render", {
   ...{ maxWaiting: 32, maxWaitingPerCaller: 4, patienceMs: PATIENCE_MS },
 });
 
+/** Whether this installation can write PDF and DOCX: `sensorium-export` is a package of its own, a checkout contains it. */
+export function canExport(): boolean {
+  try {
+    import.meta.resolve("./pdf.ts");
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /**
  * Renders Markdown in a separate thread, which frees its libraries when it ends.
  *

