@@ -129,17 +129,7 @@ export const searchMemories = operation({
   mcp: {
     description:
       "Use this before you answer or decide, to recall what is known. Returns the readable memories that match best in words or meaning, with their content. `degraded`: only words counted.",
-    core: [
-      "query",
-      "limit",
-      "memory_types",
-      "tags",
-      "project_id",
-      "scope",
-      "metadata",
-      "agent_id",
-      "subject",
-    ],
+    core: ["query", "limit", "memory_types", "tags", "project_id", "scope", "agent_id", "subject"],
     aliases: {
       ...{ q: "query", text: "query", question: "query", search: "query", keywords: "query" },
       ...{ k: "limit", top_k: "limit", max_results: "limit", count: "limit" },
