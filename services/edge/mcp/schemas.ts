@@ -134,7 +134,8 @@ const FORMATS = ["date-time", "date", "email", "uuid"];
 
 /** Removes keywords that only this service reads, and examples of ids, which help nobody. */
 function plain(schema: object): JsonSchema {
-  return walk(schema as JsonSchema, ({ examples, format, ...rest }) => {
+  return walk(schema as JsonSchema, (part) => {
+    const { examples, format, ...rest } = asMap(part);
     const isId = "x-identifier" in rest;
     const kept = Object.entries(rest).filter(([keyword]) => !keyword.startsWith("x-") && keyword !== "title");
     return {
@@ -180,15 +181,20 @@ const SHAPE = [
 ];
 
 function shape(schema: JsonSchema): JsonSchema {
-  return walk(schema, ({ patternProperties, ...rest }) => {
-    // Every validator knows this form of a map; some know no other.
-    const values = patternProperties?.[ANY_KEY];
-    const each: JsonSchema = values ? { ...rest, additionalProperties: values } : rest;
+  return walk(schema, (part) => {
+    const each = asMap(part);
     const kept = Object.entries(each).filter(([keyword]) => SHAPE.includes(keyword));
     const types = each.anyOf?.map(({ type, ...more }) => (Object.keys(more).length ? undefined : type));
     // Merges two schemas without other keywords to `["string", "null"]`.
     return (types?.every(Boolean) ? { type: [...new Set(types)] } : Object.fromEntries(kept)) as JsonSchema;
   });
+}
+
+/** Returns a map in the form that every validator knows; some know no other. */
+function asMap(schema: JsonSchema): JsonSchema {
+  const { patternProperties, ...rest } = schema;
+  const values = patternProperties?.[ANY_KEY];
+  return values ? { ...rest, additionalProperties: values } : schema;
 }
 
 /** Transforms every part of a schema, innermost first. */

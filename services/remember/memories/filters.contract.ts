@@ -2,11 +2,11 @@ import { Type } from "typebox";
 import { Id } from "../../../lib/contract/schema.ts";
 import { MOST_KEY, MOST_TEXT } from "../../../lib/filter/metadata.ts";
 
-const MOST_CONDITIONS = 10;
+export const MOST_CONDITIONS = 10;
 const MOST_VALUES = 50;
 export const MOST_SUBJECT = 1000;
 
-const Value = Type.Union([Type.String({ maxLength: MOST_TEXT }), Type.Number(), Type.Boolean()]);
+const VALUES = [Type.String({ maxLength: MOST_TEXT }), Type.Number(), Type.Boolean()] as const;
 const Bound = (description: string) =>
   Type.Optional(
     Type.Union(
@@ -23,11 +23,11 @@ const Bound = (description: string) =>
   );
 
 const Condition = Type.Union([
-  Value,
+  ...VALUES,
   Type.Object(
     {
       in: Type.Optional(
-        Type.Array(Value, {
+        Type.Array(Type.Union([...VALUES]), {
           minItems: 1,
           maxItems: MOST_VALUES,
           description: "One of these values.",
@@ -38,12 +38,12 @@ const Condition = Type.Union([
       lt: Bound("Less than this, or before it."),
       lte: Bound("At most this, or not after it."),
     },
-    { minProperties: 1, additionalProperties: false },
+    { additionalProperties: false },
   ),
 ]);
 
+/** Number and names of its keys are checked by `toConditions`: not every reader of schemas knows keywords for them. */
 export const MetadataFilter = Type.Record(Type.String(), Condition, {
-  maxProperties: MOST_CONDITIONS,
   description:
     "Only memories whose `metadata` has these values: for each key a text, number or boolean, or an object with `in`, `gt`, " +
     "`gte`, `lt` and `lte`. Bounds are numbers, or dates for texts that are dates. A list matches if one of its values " +

@@ -9,7 +9,7 @@ import {
 } from "../../../lib/filter/metadata.ts";
 import { oncePer } from "../../../lib/once-per.ts";
 import type { SearchWhere, TimeBounds } from "../../../storage/search/entry.ts";
-import { MetadataFilter, MOST_SUBJECT, type memoryFilters } from "./filters.contract.ts";
+import { MetadataFilter, MOST_CONDITIONS, MOST_SUBJECT, type memoryFilters } from "./filters.contract.ts";
 
 export type MemoryFilters = Static<TObject<typeof memoryFilters>>;
 
@@ -80,8 +80,13 @@ export function readConditions(text: string): MetadataCondition[] {
 /** A dot or a dollar sign has a meaning in queries of some stores: none must come near one. */
 const KEY = /^[^.$\p{Cc}]+$/u;
 
-/** @throws Fault validation_failed for a key that cannot be named, or bounds of different kinds */
+/** @throws Fault validation_failed for too many keys, one that cannot be named or has no condition, or bounds of different kinds */
 function toConditions(filter: Static<typeof MetadataFilter>): MetadataCondition[] {
+  const names = Object.keys(filter).length;
+  if (names > MOST_CONDITIONS) {
+    const expected = `at most ${MOST_CONDITIONS} keys`;
+    throw invalidValue("metadata", expectation("metadata", expected, `${names}`), { expected });
+  }
   return Object.entries(filter).flatMap(([key, condition]) => {
     if (!KEY.test(key) || [...key].length > MOST_KEY) {
       const expected = `a key of 1 to ${MOST_KEY} characters without dots, dollar signs and control characters`;
@@ -89,6 +94,10 @@ function toConditions(filter: Static<typeof MetadataFilter>): MetadataCondition[
     }
     if (typeof condition !== "object") return [{ key, in: [condition] }];
     const { in: values, ...bounds } = condition;
+    if (!values && Object.keys(bounds).length === 0) {
+      const expected = "a value, or an object with in, gt, gte, lt or lte";
+      throw invalidValue(`metadata.${key}`, expectation(`metadata.${key}`, expected, "{}"), { expected });
+    }
     const range = toRange(key, bounds);
     return [...(values ? [{ key, in: values }] : []), ...(range ? [{ key, ...range }] : [])];
   });
