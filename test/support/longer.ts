@@ -55,6 +55,7 @@ const LONGER: Record<string, string[]> = {
     "test/command/recall",
     "test/http/alerts",
     "test/http/multilingual",
+    "test/http/server-package",
     "test/integrations",
     "test/store.ferretdb",
     "test/store.standin",
