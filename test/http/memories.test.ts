@@ -49,6 +49,7 @@ describe("a new memory", () => {
       expires_at: "2999-01-01T00:00:00.000Z",
       namespace: null,
       key: null,
+      subject: null,
       supersedes_id: null,
       invalid_at: null,
       superseded_by: null,
