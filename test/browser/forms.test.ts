@@ -226,13 +226,13 @@ describe("people and what they own", () => {
     await site.button("Create team").click();
     await page.getByRole("dialog").getByLabel("Name").fill("Billing");
     await site.inDialog("Create team").click();
-    await page.getByRole("cell", { name: "Billing" }).waitFor();
+    await page.getByRole("cell", { name: "Billing", exact: true }).waitFor();
     await site.button("Create team").click();
     await page.getByRole("dialog").getByLabel("Name").fill("Passing");
     await site.inDialog("Create team").click();
     await site.button("Delete team Passing").click();
     await site.inDialog("Delete team").click();
-    await page.getByRole("cell", { name: "Passing" }).waitFor({ state: "detached" });
+    await page.getByRole("cell", { name: "Passing", exact: true }).waitFor({ state: "detached" });
     await page.getByRole("tab", { name: "Projects" }).click();
     await site.button("Create project").click();
     await page.getByLabel("Key").fill("apollo");

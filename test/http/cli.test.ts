@@ -113,7 +113,7 @@ describe("connect", () => {
     });
     expect(await device.run(["connect", "BCDF-2345", "--url", server.root])).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/^No pending code BCDF-2345: .* The console shows a new one/),
+      err: expect.stringMatching(/^No pending code BCDF-2345: .* The console creates a new one/),
     });
     const { user_code } = await person.devices.issue({ agent_id: agentId });
     const running = device.start(["connect", user_code]);
