@@ -37,7 +37,7 @@ describe.each(PROJECTS)("%s", (folder) => {
   test("has the types that it says", async () => {
     const checked = await python(folder, "-m", "mypy", "--cache-dir", join(out, "mypy"));
     expect(checked).toMatchObject({ code: 0, output: expect.stringContaining("no issues found") });
-  });
+  }, 180_000);
 
   test("passes its tests", async () => {
     const report = join(out, "report.xml");
@@ -61,7 +61,8 @@ describe.each(PROJECTS)("%s", (folder) => {
       output: "",
     });
     expect(cases.length).toBeGreaterThan(5);
-  });
+    // A whole suite, with servers of its own.
+  }, 180_000);
 
   test("is built as a package with its types", async () => {
     expect(await python(folder, "-m", "hatchling", "build", "-t", "wheel", "-d", out)).toMatchObject({

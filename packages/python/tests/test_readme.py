@@ -48,7 +48,7 @@ def test_the_program_of_the_projects_readme(server: Server, receiver: tuple[str,
 
 def test_the_first_memory(server: Server) -> None:
     printed = _run(PROGRAMS[1], _env(server, server.api_key))
-    assert re.search(r"^0\.\d+ Pumps start by hand$", printed, re.M)
+    assert re.search(r"^0\.\d+ Pumps start by hand\.$", printed, re.M)
 
 
 def test_the_receiver(server: Server, client: Sensorium, receiver: tuple[str, str]) -> None:
