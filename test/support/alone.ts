@@ -18,23 +18,25 @@ const startOf = (checkout: string): string[] =>
 export const START = startOf(ROOT);
 
 /**
- * Starts one node as a child process on a free port of 127.0.0.1 and waits until it is ready.
+ * Starts one node as a child process on a free port of 127.0.0.1, or a given one, and waits until it is ready.
  *
- * @throws Error with all it printed when it ends or is not ready within 30 s.
+ * @throws Error with all it printed when it ends or is not ready within 30 s, or `within`.
  */
 export async function startAlone({
   env = {},
   dataDir: given,
   root: checkout = ROOT,
   under = [],
+  port,
+  within,
 }: ServerOptions = {}): Promise<TestServer> {
   const dataDir = given ?? (await mkdtemp(join(tmpdir(), "sensorium-test-")));
   const removeOwn = () => (given ? undefined : rm(dataDir, { recursive: true, force: true }));
   const start = (port: string) =>
-    startReady(checkout, { ...env, HOST: "127.0.0.1", PORT: port, DATA_DIR: dataDir }, under);
+    startReady(checkout, { ...env, HOST: "127.0.0.1", PORT: port, DATA_DIR: dataDir }, under, within);
   let running: Awaited<ReturnType<typeof start>> | undefined;
   try {
-    running = await start(String(await freePort()));
+    running = await start(port ?? String(await freePort()));
   } catch (error) {
     await removeOwn();
     throw error;
@@ -75,6 +77,7 @@ async function startReady(
   cwd: string,
   settings: Record<string, string>,
   under: string[],
+  within: number | undefined,
 ): Promise<{ child: Child; root: string }> {
   // Of this process's environment only what any program needs: the server must not see settings of the tests.
   const { PATH = "", HOME = "", TMPDIR = tmpdir() } = process.env;
@@ -84,10 +87,13 @@ async function startReady(
     env: { PATH, HOME, TMPDIR, ...settings },
   });
   try {
-    const [root] = await child.find(/http:\/\/127\.0\.0\.1:\d+/);
+    const [root] = await child.find(/http:\/\/127\.0\.0\.1:\d+/, within);
     const ready = async () => (await fetch(`${root}/readyz`)).status === 200;
     const ended = child.exited.then(() => Promise.reject(new Error("it ended")));
-    await Promise.race([settle(ready, { what: "GET /readyz to answer 200" }), ended]);
+    await Promise.race([
+      settle(ready, { what: "GET /readyz to answer 200", ...(within && { within }) }),
+      ended,
+    ]);
     return { child, root };
   } catch (error) {
     await child.end("SIGKILL");

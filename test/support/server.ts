@@ -17,6 +17,10 @@ export interface ServerOptions {
   dataDir?: string;
   /** The checkout to start, where it is not this one. */
   root?: string;
+  /** The port to listen on; without it, a free one. */
+  port?: string;
+  /** How long it may take to start, in ms, and again to be ready. */
+  within?: number;
   /** A command to run it under, which must put the server in its own place (as `strace -D` does). */
   under?: string[];
 }
