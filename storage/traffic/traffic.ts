@@ -207,7 +207,7 @@ export class Traffic {
   /** Takes the tenants' use, and divides the processor time that this process has spent meanwhile by their work. */
   #divideUse(): [string, Counts][] {
     const used = drainUse();
-    // Also without work: whoever works next must not get the time spent until then.
+    // Also without work: the tenant that works next must not get the time spent until then.
     const { user, system } = process.cpuUsage(this.#cpu);
     this.#cpu = process.cpuUsage();
     const all = [...used.values()].reduce((sum, { work }) => sum + work, 0);

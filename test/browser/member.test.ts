@@ -262,7 +262,7 @@ async function answer(): Promise<void> {
   for (const box of boxes) await chooseSomething(box);
   const submit = dialog.locator(".dialog-foot button").last();
   if ((await submit.count()) > 0 && (await submit.isEnabled())) await submit.click();
-  // A request that the button sends has begun when the page is drawn anew.
+  // A request that the button sends has begun when the page is drawn again.
   await page.evaluate(DRAWN);
   await settle(() => unanswered.size === 0, { what: "answers to the page's requests" });
   await page.keyboard.press("Escape");

@@ -133,7 +133,7 @@ describe("with a provider", () => {
     expect(await usersNamed("bob@example.com")).toMatchObject([{ id, sign_in: ["password"] }]);
     provider.accounts.set("bob", staff("BOB@example.com"));
     expect(ok(await enter("bob")).user.id).toBe(id);
-    // The password beside it still works.
+    // The password still works, too.
     expect((await outside.post("/auth/login", { email: "bob@example.com", password })).status).toBe(200);
     expect(await usersNamed("bob@example.com")).toMatchObject([{ sign_in: ["password", "oidc"] }]);
     // Somebody else with the same verified address is not let in, until an admin has unlinked the account.

@@ -44,7 +44,7 @@ export function guidesSuite(order: string, sort: (pages: string[]) => string[]):
     for (const name of sort(["README.md", ...GUIDES.filter((each) => !ELSEWHERE.includes(each))])) {
       const runIt = onPath(PROGRAMS[name] ?? "bash") ? test : test.skip;
       runIt(`the commands of ${name} print what it shows`, async () => {
-        // The reader's own profiles, not those of whoever runs the tests.
+        // The reader's own profiles, not those of the person who runs the tests.
         const env = { XDG_CONFIG_HOME: join(reader.folder, ".config") };
         if (name === "README.md") await runCommands(page(name), reader.folder, { prelude: NPX, env });
         else {

@@ -4,7 +4,7 @@ import { actionsOf, COMMANDS, groups, singular } from "./commands.ts";
 import { SHELLS } from "./completion.ts";
 import { COMMON, optionsOf } from "./help.ts";
 
-/** Returns what may follow typed words, the last of which may be incomplete. */
+/** Returns what may follow typed words. The last word may be incomplete. */
 export function candidates(words: string[]): string[] {
   if (words[0] === "admin" && words.length > 1) return adminCandidates(words.slice(1));
   const typed = words.at(-1) ?? "";

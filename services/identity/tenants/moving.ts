@@ -256,7 +256,7 @@ export class Moving {
   async #open(ctx: CallOf<typeof contract.importTenant>) {
     const { tenant, export_id } = ctx.params;
     const { id: _id } = tenant;
-    // Every routing table is read anew: no list of changes leads to it.
+    // Every routing table is read again: no list of changes leads to it.
     const $set = { status: "active" as const, routing_changes: [] };
     const change = {
       $set: { ...$set, updated_at: new Date(this.#runtime.store.now()) },

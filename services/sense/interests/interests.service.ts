@@ -22,7 +22,7 @@ export function interestsService({ store, config }: Runtime): ServiceSchema {
   let routing: Routing;
   let limits: InterestLimits;
   let interests: Interests;
-  /** Not awaited: an interest that is not noted now is noted by the next match after its table is read anew. */
+  /** Not awaited: an interest that is not noted now is noted by the next match after its table is read again. */
   const noteMatched = (tenant_id: string, ids: string[]) => {
     if (ids.length === 0) return;
     collection

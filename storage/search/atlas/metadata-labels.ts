@@ -25,7 +25,7 @@ export function metadataLabels(packed: string): string[] {
   });
 }
 
-/** Returns the labels of which an entry must have one. */
+/** Returns labels. An entry must have one of them. */
 export function labelsFor(condition: MetadataCondition): string[] {
   const { key } = condition;
   if ("in" in condition) return condition.in.map((value) => lineOf(key, value));

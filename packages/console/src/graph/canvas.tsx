@@ -193,7 +193,7 @@ interface ViewProps {
   selected: string | null | undefined;
 }
 
-/** Shows the graph anew when it or its frame changes, and brings a node into view that was selected elsewhere. */
+/** Shows the graph again when it or its frame changes, and brings a node into view that was selected elsewhere. */
 function useView({ placed, size, selected }: ViewProps): { isWhole: boolean } {
   const { setViewport, getViewport } = useReactFlow();
   const width = useStore((state) => state.width);
@@ -201,7 +201,7 @@ function useView({ placed, size, selected }: ViewProps): { isWhole: boolean } {
   const box = selected ? placed.get(selected) : undefined;
   const view = viewOf(placed, size, { width, height }, box);
   const picture = [...placed].map(([id, { x, y }]) => `${id} ${x} ${y}`).join();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another picture, not another view, is shown anew
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another picture, not another view, is drawn again
   useEffect(() => {
     if (width === 0) return;
     const frame = requestAnimationFrame(() => setViewport(view));
