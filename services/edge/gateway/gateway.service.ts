@@ -1,5 +1,12 @@
 import type { ServerResponse } from "node:http";
-import type { CallingOptions, Context, Service, ServiceSchema, ServiceSettingSchema } from "moleculer";
+import type {
+  ActionSchema,
+  CallingOptions,
+  Context,
+  Service,
+  ServiceSchema,
+  ServiceSettingSchema,
+} from "moleculer";
 import ApiGateway from "moleculer-web";
 import type { Config } from "../../../config.ts";
 import type { Operation } from "../../../lib/contract/contract.ts";
@@ -146,6 +153,11 @@ export function gateway(
 function actionsOf({ health }: Runtime, served: readonly Operation[]): ServiceSchema["actions"] {
   let document: Buffer | undefined;
   return {
+    /**
+     * Every request, for as long as its stream or poll lasts, and as far as this action goes without an end: limits on
+     * its running calls would stop the gateway. `Overload` limits requests.
+     */
+    rest: { bulkhead: { enabled: false }, circuitBreaker: { enabled: false } } as unknown as ActionSchema,
     listAliases: false,
     addRoute: false,
     removeRoute: false,

@@ -43,8 +43,9 @@ export async function runCampaign({ rounds, seed, say, start }: CampaignOptions)
   const world = await newWorld(await start());
   try {
     for (let number = 1; number <= rounds; number++) {
-      const what = await strikeRound(world, newRound(world, number, random));
-      say(`round ${number}/${rounds}: ${what}: ${tally(world)}`);
+      const label = `round ${number}/${rounds}`;
+      await strikeRound(world, newRound(world, number, random), (what) => say(`${label}: ${what}`));
+      say(`${label}: ${tally(world)}`);
     }
     await drain(world, newRound(world, rounds + 1, random));
     say(`drained: ${tally(world)}`);
@@ -60,18 +61,19 @@ function newRound({ subject }: World, number: number, random: Random): Round {
   return { number, random, over: false, struck: subject.aftermath, careless: true };
 }
 
-/** @returns what the fault was */
-async function strikeRound(world: World, round: Round): Promise<string> {
+/** Says what the fault is before it is caused, so that a hang has a name. */
+async function strikeRound(world: World, round: Round, say: (what: string) => void): Promise<void> {
   const lanes = [...publishers(world, round), ...receivers(world, round), ...makers(world, round)];
   // A run in which nothing was ever accepted would prove nothing.
   await settle(() => world.ledger.accepted.size > 0);
   await pause(round.random.int(0, LONGEST_ROUND_MS));
   round.struck = true;
-  const what = await world.subject.strike(round.random);
+  const { what, cause } = world.subject.strike(round.random);
+  say(what);
+  await cause();
   await recovered(world);
   round.over = true;
   await Promise.all(lanes);
-  return what;
 }
 
 /** Resolves when the API answers, several times in a row: a gateway may still know a node that is gone. */
@@ -113,7 +115,7 @@ async function drain(world: World, round: Round): Promise<void> {
 
 /** After one more fault and the longest lease, nobody is given anything. */
 async function expectSilence(world: World, random: Random): Promise<void> {
-  await world.subject.strike(random);
+  await world.subject.strike(random).cause();
   await recovered(world);
   const round = { ...newRound(world, 0, random), careless: false };
   const until = performance.now() + VISIBILITY_SECONDS * 1000 + 500;

@@ -69,11 +69,10 @@ export async function startStruckCluster(workers = 3): Promise<Subject> {
     server: nodes.gateway,
     aftermath: true,
     largestBatch: 5,
-    strike: async (random) => {
+    strike: (random) => {
       const [name, fault] = random.pick(Object.entries(faults));
       const ms = random.int(SHORTEST_MS, LONGEST_MS);
-      await fault(random, ms);
-      return `${name} (${ms} ms)`;
+      return { what: `${name} (${ms} ms)`, cause: () => fault(random, ms) };
     },
     stop: async () => {
       await nodes.stop();

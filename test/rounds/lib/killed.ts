@@ -8,11 +8,13 @@ export async function startKilled(): Promise<Subject> {
     server,
     aftermath: false,
     largestBatch: 50,
-    strike: async () => {
-      await server.kill();
-      await server.restart();
-      return "SIGKILL";
-    },
+    strike: () => ({
+      what: "SIGKILL",
+      cause: async () => {
+        await server.kill();
+        await server.restart();
+      },
+    }),
     stop: () => server.stop(),
   };
 }

@@ -24,8 +24,8 @@ export interface Subject {
   aftermath: boolean;
   /** Events of a batch at most: a cluster on one machine is slow to read all of them back. */
   largestBatch: number;
-  /** Causes a fault and mends it. @returns what it was */
-  strike(random: Random): Promise<string>;
+  /** Chooses a fault. @returns what it is, and what causes and mends it */
+  strike(random: Random): { what: string; cause(): Promise<unknown> };
   stop(): Promise<void>;
 }
 
