@@ -131,6 +131,14 @@ test("the program of its README does what it says", () => {
   );
 });
 
+test.each(["README.md", "docs/guides/client.md"])(
+  "the program of %s is JavaScript for that Node, too",
+  (file) => {
+    writeFileSync(join(folder, "app/shown.mjs"), blocksOf(page(file), "ts").join(""));
+    expect(inApp(oldestNode(), ["--check", "shown.mjs"])).toBe("");
+  },
+);
+
 test("its types hold in strict programs, those of the documents among them", () => {
   const program = `
     import { createClient, isApiError, type CloudEvent } from "sensorium";
@@ -144,7 +152,7 @@ test("its types hold in strict programs, those of the documents among them", () 
     client.memories.search({}).catch((error: unknown) => isApiError(error, "not_found"));
   `;
   writeFileSync(join(folder, "app/program.mts"), program);
-  const shown = ["packages/client/README.md", "docs/guides/client.md"].map((file) =>
+  const shown = ["README.md", "packages/client/README.md", "docs/guides/client.md"].map((file) =>
     blocksOf(page(file), "ts").join(""),
   );
   const node = "declare const process: { env: Record<string, string | undefined> };\n";
@@ -159,7 +167,7 @@ test("its types hold in strict programs, those of the documents among them", () 
     "--lib",
     "es2023,dom,dom.iterable",
   ];
-  inApp(TSC, [...options, "--types", "", "program.mts", "shown-0.mts", "shown-1.mts"]);
+  inApp(TSC, [...options, "--types", "", "program.mts", ...shown.map((_, at) => `shown-${at}.mts`)]);
 });
 
 test("a bundle of it for browsers needs nothing of Node", () => {

@@ -1,8 +1,6 @@
-import { execFile } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import type { TestServer } from "./server.ts";
 import { shell } from "./shell.ts";
 
@@ -63,7 +61,7 @@ function commandsOf(text: string): Commands[] {
       files = "";
     } else if (language === "text") (commands.at(-1) as Commands).shown += block;
     else if (language === "ts" || language === "python") {
-      file = [...before.matchAll(/`(\w+\.(?:ts|py))`/g)].at(-1)?.[1] ?? file;
+      file = [...before.matchAll(/`(\w+\.(?:ts|mjs|py))`/g)].at(-1)?.[1] ?? file;
       if (file) files += `cat >> ${file} <<'END-OF-BLOCK'\n${useCheckout(block)}END-OF-BLOCK\n`;
     }
   }
@@ -107,14 +105,6 @@ function matches(shown: string, output: string): boolean {
     line === "…" ? "(?:.*\\n)*?" : `${line.split("…").map(RegExp.escape).join(".*")}\\n`,
   );
   return new RegExp(`^${patterns.join("")}$`).test(`${output.trimEnd()}\n`);
-}
-
-/** Runs the TypeScript programs of a page as one, with an agent's key, and returns what it prints. */
-export async function runPrograms(text: string, { dataDir, url, credentials }: TestServer): Promise<string> {
-  const file = join(dataDir, "program.ts");
-  writeFileSync(file, useCheckout(blocksOf(text, "ts").join("")));
-  const env = { PATH: process.env.PATH, SENSORIUM_URL: url, SENSORIUM_API_KEY: credentials.agent.api_key };
-  return (await promisify(execFile)(process.execPath, [file], { env })).stdout;
 }
 
 /** A reader's folder: this checkout, with the `data` of the server, if one is given. */
