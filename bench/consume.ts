@@ -69,8 +69,12 @@ export async function consume(
   const [{ type }] = group as [TypedReceiver];
   const pid = world.server.pid();
   const over = new AbortController();
-  let received = 0;
-  const receiving = Promise.all(group.map(({ receive }) => receive(() => received++, over.signal)));
+  let [received, lastAt] = [0, 0];
+  const count = () => {
+    received++;
+    lastAt = performance.now();
+  };
+  const receiving = Promise.all(group.map(({ receive }) => receive(count, over.signal)));
   await new Promise((next) => setTimeout(next, SETTLING_MS));
   const { accepted } = await world.counts();
   const before = {
@@ -82,12 +86,13 @@ export async function consume(
   const { requests, seconds }: LoadResult = await load(pid, publishers(world, type, duration), async () => {
     [ended, atEnd] = [performance.now(), received];
   });
+  // More are accepted than were answered: some were under way when the publishers ended.
+  await new Promise((next) => setTimeout(next, SETTLING_MS));
   await fannedOut(world);
-  // More than were answered: some were under way when the publishers ended.
   const published = (await world.counts()).accepted - accepted;
   const due = published * group.length;
   await settle(() => received >= due, { within: 120_000, what: "every delivery" });
-  const perSecond = due / (seconds + (performance.now() - ended) / 1000);
+  const perSecond = due / (seconds + Math.max(0, lastAt - ended) / 1000);
   over.abort();
   await receiving;
   await settle(async () => (await acknowledged(world)) - before.acknowledged >= due, { within: 60_000 });
