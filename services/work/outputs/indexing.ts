@@ -68,13 +68,14 @@ export class Indexing {
       await this.#change(tenant_id, { _id: id, superseded_by: null }, { superseded_by: _id });
     }
     await this.#release(doc, doc.supersedes_ids);
-    if (!(await this.#put(doc))) return;
-    const done = await rows.update(
-      tenant_id,
-      { _id, queue: doc.queue },
-      { $unset: { queue: 1 }, $set: { attempts: 0 } },
-    );
-    // Changed meanwhile: a newer text may have been indexed before this one.
+    const done =
+      (await this.#put(doc)) &&
+      (await rows.update(
+        tenant_id,
+        { _id, queue: doc.queue },
+        { $unset: { queue: 1 }, $set: { attempts: 0 } },
+      ));
+    // Changed meanwhile: a newer text may have been indexed before this one, and newer links followed.
     if (!done)
       await rows.update(tenant_id, { _id }, { $set: { queue: place(tenant_id, this.#outputs.now()) } });
   }

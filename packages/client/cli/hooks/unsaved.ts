@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { PROFILES_FILE } from "../environment.ts";
-import { readJson } from "../profiles.ts";
+import { readJson, writeJson } from "../profiles.ts";
 import type { Tool } from "./input.ts";
 import { cut, fence, oneLine } from "./text.ts";
 
@@ -44,7 +44,7 @@ export async function noteUnsaved(
 export async function unsavedIn(root: string): Promise<string | undefined> {
   const names = await readdir(FOLDER).catch(() => []);
   const lines: string[] = [];
-  for (const name of names) {
+  for (const name of names.filter((each) => each.endsWith(".json"))) {
     const file = join(FOLDER, name);
     const unsaved = await readJson<Unsaved>(file).catch(() => undefined);
     if (unsaved?.root !== root) continue;
@@ -58,8 +58,7 @@ export async function unsavedIn(root: string): Promise<string | undefined> {
 
 /** A folder that cannot be written to is no reason not to save the handoff itself. */
 async function write(file: string, unsaved: Unsaved): Promise<void> {
-  await mkdir(FOLDER, { recursive: true, mode: 0o700 }).catch(() => {});
-  await writeFile(file, JSON.stringify(unsaved), { mode: 0o600 }).catch(() => {});
+  await writeJson(file, unsaved).catch(() => {});
 }
 
 function isRunning(pid: number): boolean {
