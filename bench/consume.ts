@@ -26,7 +26,7 @@ export interface Consumed {
   published: number;
 }
 
-/** What receivers get, and what it costs, while 64 publishers send as fast as they are answered. */
+/** Deliveries and their cost while 64 publishers send as fast as they are answered. */
 export const consumePart: Part = {
   name: "consume",
   title: "Receiving while publishing",
@@ -98,7 +98,7 @@ export async function consume(
   await settle(async () => (await acknowledged(world)) - before.acknowledged >= due, { within: 60_000 });
   const result = {
     perSecond,
-    // What was received of events that are not answered yet makes it no more than all.
+    // Deliveries of events that are not answered yet make it no more than all.
     share: Math.min(1, atEnd / (requests * group.length)),
     micros: ((cpuSeconds(pid) - before.cpu) / due) * 1e6,
     kilobytesAnEvent: (writtenBytes(pid) - before.written) / published / 1024,

@@ -41,7 +41,7 @@ afterAll(async () => {
   await server?.stop();
 });
 
-/** What a hook of a tool is given. */
+/** The input of a tool's hook. */
 const event = (hook_event_name: string, more: object = {}) => ({
   hook_event_name,
   session_id: "11111111-2222-4333-8444-aaaaaaaaaaaa",
@@ -182,7 +182,7 @@ test("a repository proposes a project of the service, and a person decides", asy
 
   expect(await use("freight")).toMatch(/^Handoffs of .*\/clone are filed under the project freight\.\n$/);
   const brief = briefIn(await hook(event("SessionStart", { session_id: "another" })));
-  // Whoever wrote the file may have named it so.
+  // The author of the file may have named it so.
   expect(brief.split("```")[0]).not.toContain("freight");
   expect(brief).toContain("Rails");
   expect(brief).not.toContain("Elsewhere");

@@ -154,7 +154,7 @@ function actionsOf({ health }: Runtime, served: readonly Operation[]): ServiceSc
   let document: Buffer | undefined;
   return {
     /**
-     * Every request, for as long as its stream or poll lasts, and as far as this action goes without an end: limits on
+     * Called for each request. Its promise does not settle when the request is answered (`routeHandler`), so a limit on
      * its running calls would stop the gateway. `Overload` limits requests.
      */
     rest: { bulkhead: { enabled: false }, circuitBreaker: { enabled: false } } as unknown as ActionSchema,
@@ -202,7 +202,7 @@ interface Route {
   middlewares: ((req: GatewayRequest, res: ServerResponse, next: (err?: unknown) => void) => void)[];
 }
 
-/** What `resolveAlias` finds. */
+/** The result of `resolveAlias`. */
 interface Found {
   alias: RoutedAlias;
   params: Record<string, string>;

@@ -75,7 +75,7 @@ export class Indexing {
         { _id, queue: doc.queue },
         { $unset: { queue: 1 }, $set: { attempts: 0 } },
       ));
-    // Changed meanwhile: a newer text may have been indexed before this one, and newer links followed.
+    // Changed meanwhile: perhaps a newer text was indexed before this one, and newer links were followed.
     if (!done)
       await rows.update(tenant_id, { _id }, { $set: { queue: place(tenant_id, this.#outputs.now()) } });
   }

@@ -35,7 +35,7 @@ const DRAIN_MS = 300_000;
 const RECOVERED_MS = 60_000;
 
 /**
- * Strikes at a random moment of each round, under load, and mends it. At the end waits for all deliveries, strikes once
+ * Strikes at a random moment of each round, under load, and repairs it. At the end waits for all deliveries, strikes once
  * more, and checks the outcome.
  */
 export async function runCampaign({ rounds, seed, say, start }: CampaignOptions): Promise<Outcome> {

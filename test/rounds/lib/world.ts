@@ -20,11 +20,11 @@ export interface Actor {
 export interface Subject {
   /** Where clients connect, at the same address after every fault. */
   server: TestServer;
-  /** Whether requests may be refused for a while after a fault is mended, while nodes find each other again. */
+  /** Whether requests may be refused for a while after a fault is repaired, while nodes find each other again. */
   aftermath: boolean;
   /** Events of a batch at most: a cluster on one machine is slow to read all of them back. */
   largestBatch: number;
-  /** Chooses a fault. @returns what it is, and what causes and mends it */
+  /** Chooses a fault. @returns what it is, and what causes and repairs it */
   strike(random: Random): { what: string; cause(): Promise<unknown> };
   stop(): Promise<void>;
 }

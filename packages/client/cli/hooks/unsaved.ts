@@ -40,7 +40,7 @@ export async function noteUnsaved(
   await rm(file, { force: true }).catch(() => {});
 }
 
-/** Returns what the next session is told about sessions of a project that were not saved, once. */
+/** Returns the report for the next session on sessions of a project that were not saved, once. */
 export async function unsavedIn(root: string): Promise<string | undefined> {
   const names = await readdir(FOLDER).catch(() => []);
   const lines: string[] = [];
