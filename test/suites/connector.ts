@@ -316,7 +316,14 @@ export function connectorSuite(
         await rabbit.start();
         const confirmed = await sent;
         expect(confirmed.size).toBeGreaterThanOrEqual(600);
-        await settle(() => confirmed.isSubsetOf(taken), { within: 45_000, what: "all that was confirmed" });
+        const stillAway = () => {
+          const missing = [...confirmed.difference(taken)];
+          if (!missing.length) return true;
+          throw new Error(
+            `${consumer.state} (${consumer.last_error}), without ${missing.length}: ${missing.slice(0, 30)}`,
+          );
+        };
+        await settle(stillAway, { within: 45_000, what: "all that was confirmed" });
         expect(states).toContain("retrying");
         await settle(() => consumer.state === "consuming");
         expect(troubles.at(-1)).toBeNull();

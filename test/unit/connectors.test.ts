@@ -223,6 +223,43 @@ describe("a consumer", () => {
     expect(consumer.countsSince()).toEqual({ ...nothing(), received: 3, accepted: 3 });
   });
 
+  test("takes what a new connection sent while it opened, though it could not be stored at first", async () => {
+    const [first, second] = [connection(), connection()];
+    const opened = Promise.withResolvers<void>();
+    const { open } = second.connector;
+    second.connector.open = (onMessage) => Promise.all([open(onMessage), opened.promise]).then(() => {});
+    const firstEnded = Promise.withResolvers<string>();
+    const connectors = [{ ...first.connector, ended: firstEnded.promise }, second.connector];
+    const storing = Promise.withResolvers<void>();
+    const taken: string[] = [];
+    const consumer = new Consumer(
+      {
+        connect: () => connectors.shift() as Connector,
+        take: async (messages) => {
+          taken.push(...messages.map(({ body }) => body.toString()));
+          if (taken.length === 1) await storing.promise;
+          if (taken.length === 2) throw new Error("no room");
+          return messages.map(() => "accepted");
+        },
+        changed: () => {},
+        trouble: () => {},
+      },
+      Date.now,
+    );
+    consumer.start();
+    await settle(() => consumer.state === "consuming");
+    first.message("a");
+    await settle(() => taken.length === 1);
+    firstEnded.resolve("the broker left");
+    await settle(() => connectors.length === 0);
+    second.message("b");
+    storing.resolve();
+    await settle(() => taken.length === 2);
+    opened.resolve();
+    await settle(() => second.log.includes("acknowledged b"));
+    await consumer.stop();
+  });
+
   test("has failed, once and for all, when there is nothing to connect with", async () => {
     const connect = () => {
       throw new Error("The secret does not open.");

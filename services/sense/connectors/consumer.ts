@@ -19,8 +19,8 @@ interface ConsumerDeps {
   trouble(reason: string | null): void;
 }
 
-/** Seconds between attempts double up to 2 ** 6 = about a minute. */
-const MOST_DOUBLINGS = 7;
+/** Seconds between attempts double up to 2 ** 4 = 16. */
+const MOST_DOUBLINGS = 5;
 const BATCH = 100;
 /** Calls between nodes carry at most about a megabyte. */
 const BATCH_BYTES = 700 * 1024;
@@ -40,6 +40,7 @@ export class Consumer {
   #counts = nothing();
   #trouble: string | null = null;
   #connector: Connector | undefined;
+  /** Received messages of the current connection: each connection has its own array. */
   #waiting: BrokerMessage[] = [];
   #working: Promise<void> | undefined;
   #running: Promise<void> | undefined;
@@ -108,6 +109,7 @@ export class Consumer {
 
   /** Resolves to the reason for a disconnection, or to null when it was stopped. */
   async #consume(connector: Connector, stopped: Promise<null>, opened: () => void): Promise<string | null> {
+    this.#waiting = [];
     const opening = connector.open((message) => this.#receive(connector, message));
     // Do not wait for a broker that does not answer.
     if ((await Promise.race([opening.then(() => true), stopped])) === null) {
@@ -150,15 +152,15 @@ export class Consumer {
     // Batch messages that arrive together.
     await new Promise((next) => setImmediate(next));
     for (let failures = 0; this.#waiting.length; ) {
-      const connector = this.#connector;
+      const waiting = this.#waiting;
       const again = await this.#take(this.#nextBatch());
       if (again.length === 0) {
         failures = 0;
-        if (this.state === "retrying" && connector && connector === this.#connector) this.#say("consuming");
+        if (this.state === "retrying" && this.#connector && waiting === this.#waiting) this.#say("consuming");
         continue;
       }
-      // After a disconnection the broker redelivers them itself.
-      if (connector === this.#connector && connector) this.#waiting.unshift(...again);
+      // After a disconnection the broker redelivers them itself, and these go with their array.
+      waiting.unshift(...again);
       this.#fail("retrying", "received messages cannot be stored right now");
       await this.#pause(++failures);
       if (this.#stopping.signal.aborted) return;
