@@ -74,6 +74,7 @@ export const CLUSTER: World = {
       "loaded",
       "memories-crash",
       "oauth-times",
+      "rotation",
       "search-another-model",
       "search-recovery",
       "server-package",
