@@ -104,6 +104,15 @@ export const Description = Type.String({
   examples: ["Watches invoices that are overdue."],
 });
 
+/** Seconds before each retry of a delivery. */
+export const RetryDelays = (description: string) =>
+  Type.Array(Type.Integer({ minimum: 1, maximum: 86_400 }), {
+    minItems: 1,
+    maxItems: 20,
+    description,
+    examples: [[10, 60, 300, 1800]],
+  });
+
 /** A tenant's storage use and quota. */
 export const Storage = Type.Object(
   {

@@ -180,6 +180,7 @@ test("an interest is edited in place", async () => {
   await page.getByLabel("Event type").fill("com.edited.*");
   await page.getByLabel("Filter (CEL)").fill("data.total > 100");
   await page.getByLabel("Priority").selectOption("9");
+  await page.getByLabel("Retries after, in seconds").fill("5, 60");
   await site.inDialog("Save").click();
   await page.getByText("Interest saved.").waitFor();
   await page.getByRole("cell", { name: "data.total > 100" }).waitFor();
@@ -187,6 +188,7 @@ test("an interest is edited in place", async () => {
     event_type: "com.edited.*",
     filter_expression: "data.total > 100",
     priority: 9,
+    retry_delays_seconds: [5, 60],
   });
 });
 

@@ -42,8 +42,26 @@ test("an interest is tried, made, listed and withdrawn", async () => {
     code: 1,
     err: expect.stringContaining("business_rule_violation"),
   });
+  const changes = ["--retry-delays", "1,30", "--priority", "2"];
+  expect(await json("interest", "update", made.id, ...changes)).toMatchObject({
+    ...{ id: made.id, event_type: wanted[0], filter_expression: "data.total > 7" },
+    ...{ priority: 2, enrichment_depth: "shallow", retry_delays_seconds: [1, 30] },
+  });
+  const reset = await json("interest", "update", made.id, "--agent-delays", "--type", "com.example.tri?d");
+  expect(reset).toMatchObject({ event_type: "com.example.tri?d", priority: 2, retry_delays_seconds: null });
+  for (const [args, said] of [
+    [[], "Nothing to change"],
+    [["--retry-delays", "1,x"], "--retry-delays is 1,x"],
+    [["--retry-delays", "1", "--agent-delays"], "not both"],
+  ] as const)
+    expect(await cli.run(["interest", "update", made.id, ...args])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(said),
+    });
   expect((await cli.run(["interest", "remove", made.id])).out).toBe(`${made.id} removed.\n`);
   expect((await cli.run(["interest"])).out).not.toContain(made.id);
+  const delayed = await json("interest", "add", "com.example.delayed", "--retry-delays", "5,60");
+  expect(delayed).toMatchObject({ priority: 5, enrichment_depth: "none", retry_delays_seconds: [5, 60] });
 });
 
 test("however many interests there are, all are listed", async () => {

@@ -28,6 +28,7 @@ const SPECIAL: Record<string, Partial<Line>> = {
   publish: { words: ["com.example.tried"] },
   api: { words: ["GET", "/events"] },
   "agent update": { words: ["x", "--name", "y"] },
+  "interest update": { words: ["x", "--priority", "1"] },
   "agent delete": { words: ["ag_x", "--yes"] },
   "team delete": { words: ["team_x", "--yes"] },
   "document add": { words: [FILE] },

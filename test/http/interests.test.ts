@@ -33,6 +33,7 @@ test("an interest lives: created, listed, read, changed, deleted", async () => {
     body: { id: expect.stringMatching(/^int_/), agent_id: agent.id, event_type: "com.life.*" },
   });
   expect(created.body).toMatchObject({ filter_expression: null, priority: 5, enrichment_depth: "none" });
+  expect(created.body.retry_delays_seconds).toBeNull();
   const { id } = created.body;
   expect(ok(await agent.get(`${path}/${id}`))).toEqual(created.body);
   expect(ok(await agent.get(path))).toEqual({ interests: [created.body], total: 1 });

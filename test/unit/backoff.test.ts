@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { backOff, jittered, retryDelay } from "../../lib/queue/backoff.ts";
+import { backOff, compareDelays, jittered, retryDelay } from "../../lib/queue/backoff.ts";
 
 const middle = () => 0.5;
 
@@ -15,6 +15,17 @@ test("a delivery is retried after 10 s, 1 min, 5 min and 30 min, and every 30 mi
 
 test("delays of an agent's own repeat their last one", () => {
   expect([1, 2, 3, 4].map((attempts) => retryDelay(attempts, [2, 5], middle))).toEqual([2, 5, 5, 5]);
+});
+
+test.each([
+  [[10], [20], -1],
+  [[10, 60], [10, 30], 1],
+  [[10, 60], [10], 1],
+  [[10], [10, 5], 1],
+  [[10], [10, 10], 0],
+])("of %j and %j, those that retry sooner are first", (a, b, sign) => {
+  expect(Math.sign(compareDelays(a, b))).toBe(sign);
+  expect(Math.sign(compareDelays(b, a))).toBe(0 - sign);
 });
 
 test("jitter spreads by 20 % to both sides", () => {

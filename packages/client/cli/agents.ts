@@ -1,6 +1,6 @@
 import type { Agent, AgentsDeleteParams, AgentsUpdateParams, Reception } from "../generated/types.ts";
 import { findAgentId, findTeamId } from "./agent-names.ts";
-import { type Command, type Context, count, text, word } from "./command.ts";
+import { type Command, type Context, count, readDelays, text, word } from "./command.ts";
 import { confirmed } from "./confirm.ts";
 import { LIMIT, takeFirst } from "./paged.ts";
 import { age, duration, formatDetails } from "./table.ts";
@@ -172,7 +172,7 @@ async function update(context: Context): Promise<void> {
   const agent_id = await findAgentId(context, word(context, 0, "AGENT"));
   const [name, endpoint] = ["name", "endpoint"].map((each) => text(context, each));
   const budget = text(context, "retry-budget") && count(context, "retry-budget", 1);
-  const delays = readDelays(text(context, "retry-delays"));
+  const delays = readDelays(context);
   const changes: Omit<AgentsUpdateParams, "agent_id"> = {
     ...(name && { name }),
     ...(endpoint && { delivery_endpoint: endpoint }),
@@ -183,15 +183,6 @@ async function update(context: Context): Promise<void> {
     throw new UsageError("Nothing to change: give --name, --endpoint, --retry-budget or --retry-delays.");
   const agent = await context.client.agents.update({ agent_id, ...changes }, { signal: context.signal });
   context.print(agent, `${agent.name} changed.`);
-}
-
-function readDelays(given: string | undefined): number[] | undefined {
-  const delays = given?.split(",").map(Number);
-  if (delays?.some((each) => !Number.isInteger(each) || each < 1))
-    throw new UsageError(
-      `--retry-delays is ${given}: expected whole seconds, comma-separated, such as 10,60,300.`,
-    );
-  return delays;
 }
 
 const stateOf = ({ status, delivery }: Agent) => (status === "inactive" ? status : delivery?.state);

@@ -1,20 +1,34 @@
-import type { Interest, InterestsCreateParams } from "../generated/types.ts";
-import { type Command, type Context, choice, noteWarnings, text, word } from "./command.ts";
+import type { Interest, InterestsUpdateParams } from "../generated/types.ts";
+import {
+  type Command,
+  type Context,
+  noteWarnings,
+  optionalChoice,
+  readDelays,
+  text,
+  word,
+} from "./command.ts";
 import { UsageError } from "./usage.ts";
 
 const DEPTHS = ["none", "shallow", "deep"] as const;
 
 const FILTER = { filter: { value: "CEL", means: "only matching events, like data.total > 100" } };
 
+const SETTINGS = {
+  ...FILTER,
+  priority: { value: "0-9", means: "9 is delivered first; default: 5" },
+  enrich: { value: DEPTHS.join("|"), means: "deliver each event with related memories of the agent" },
+  "retry-delays": {
+    value: "SECONDS,…",
+    means: "before each retry; the last one repeats; default: the agent's",
+  },
+};
+
 export const INTEREST: Record<string, Command> = {
   "interest add": {
     takes: "TYPE",
     does: "Adds an interest of the agent. TYPE is a glob.",
-    options: {
-      ...FILTER,
-      priority: { value: "0-9", means: "9 is delivered first; default: 5" },
-      enrich: { value: DEPTHS.join("|"), means: "deliver each event with related memories of the agent" },
-    },
+    options: SETTINGS,
     examples: ["interest add 'com.example.order.*' --filter 'data.total > 100'"],
     as: ["agent"],
     run: add,
@@ -27,21 +41,68 @@ export const INTEREST: Record<string, Command> = {
     run: tryOut,
   },
   "interest list": { takes: "", does: "Lists the agent's interests.", as: ["agent"], run: list },
+  "interest update": {
+    takes: "ID",
+    does: "Changes an interest of the agent, for events published from now on.",
+    options: {
+      type: { value: "TYPE", means: "the glob" },
+      ...SETTINGS,
+      "agent-delays": { means: "retry after the agent's delays again" },
+    },
+    examples: ["interest update int_… --retry-delays 1,5,30"],
+    as: ["agent"],
+    run: update,
+  },
   "interest remove": { takes: "ID", does: "Removes an interest of the agent.", as: ["agent"], run: remove },
 };
 
 async function add(context: Context): Promise<void> {
-  const priority = text(context, "priority");
-  if (priority !== undefined && !/^\d$/.test(priority))
-    throw new UsageError(`--priority is ${priority}: expected 0 to 9.`);
-  const params: InterestsCreateParams = {
-    ...(await wanted(context)),
-    ...(priority && { priority: Number(priority) }),
-    enrichment_depth: choice(context, "enrich", DEPTHS, "none"),
-  };
+  const params = { ...readSettings(context), ...(await wanted(context)) };
   const made = await context.client.interests.create(params, { signal: context.signal });
   context.print(made, formatLine(made));
   noteWarnings(context, made);
+}
+
+async function update(context: Context): Promise<void> {
+  const id = word(context, 0, "ID");
+  const event_type = text(context, "type");
+  const agentDelays = context.options["agent-delays"] === true;
+  if (agentDelays && text(context, "retry-delays"))
+    throw new UsageError("Give --retry-delays or --agent-delays, not both.");
+  const changes: Settings = {
+    ...readSettings(context),
+    ...(event_type && { event_type }),
+    ...(agentDelays && { retry_delays_seconds: null }),
+  };
+  if (Object.keys(changes).length === 0)
+    throw new UsageError(
+      "Nothing to change: give --type, --filter, --priority, --enrich, --retry-delays or --agent-delays.",
+    );
+  const agent_id = await ownId(context);
+  const changed = await context.client.interests.update(
+    { agent_id, id, ...changes },
+    { signal: context.signal },
+  );
+  context.print(changed, formatLine(changed));
+  noteWarnings(context, changed);
+}
+
+type Settings = Omit<InterestsUpdateParams, "agent_id" | "id">;
+
+/** Returns the given settings. @throws UsageError */
+function readSettings(context: Context): Settings {
+  const filter_expression = text(context, "filter");
+  const priority = text(context, "priority");
+  if (priority !== undefined && !/^\d$/.test(priority))
+    throw new UsageError(`--priority is ${priority}: expected 0 to 9.`);
+  const enrichment_depth = optionalChoice(context, "enrich", DEPTHS);
+  const retry_delays_seconds = readDelays(context);
+  return {
+    ...(filter_expression && { filter_expression }),
+    ...(priority && { priority: Number(priority) }),
+    ...(enrichment_depth && { enrichment_depth }),
+    ...(retry_delays_seconds && { retry_delays_seconds }),
+  };
 }
 
 async function tryOut(context: Context): Promise<void> {

@@ -1,6 +1,6 @@
 import { type TProperties, Type } from "typebox";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
-import { Description, Id, Name, page, partOf, Timestamp } from "../../../lib/contract/schema.ts";
+import { Description, Id, Name, page, partOf, RetryDelays, Timestamp } from "../../../lib/contract/schema.ts";
 import { Deleted, SharedMemories } from "../tenants/removal.contract.ts";
 import { DeliveryHealth } from "./delivery-health.contract.ts";
 
@@ -90,14 +90,10 @@ const settings = {
     }),
   ),
   retry_delays_seconds: nullable(
-    Type.Array(Type.Integer({ minimum: 1, maximum: 86_400 }), {
-      minItems: 1,
-      maxItems: 20,
-      description:
-        "Seconds before each retry after a rejection without `delay_seconds` or a failed push, ±20 %; the last one " +
-        "repeats; null: the installation's default.",
-      examples: [[10, 60, 300, 1800]],
-    }),
+    RetryDelays(
+      "Seconds before each retry after a rejection without `delay_seconds` or a failed push, ±20 %; the last one " +
+        "repeats; null: the installation's default. Interests can set their own.",
+    ),
   ),
 };
 

@@ -1,5 +1,6 @@
 import type { InferSchemaType } from "mongoose";
 import {
+  array,
   date,
   large,
   type Model,
@@ -81,6 +82,8 @@ const schema = tenantSchema({
   type: optional(string()),
   matched: mixed<Matched>(),
   enrichment_depth: string<EnrichmentDepth>(),
+  /** Of the interests that matched; absent: the agent's. */
+  retry_delays_seconds: optional(array(number())),
   timeline: mixed<TimelineEntry[]>(),
   /** End of the lease or wait. Set only on rows that the sweep must examine. */
   due_at: optional(date()),

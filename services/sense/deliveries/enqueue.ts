@@ -1,6 +1,7 @@
 import { metrics } from "../../../observability/metrics.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
+import type { Update } from "../../../storage/query.ts";
 import { tally } from "../../../storage/traffic/tally.ts";
 import { refusedRows } from "../../../storage/write-errors.ts";
 import type { EnrichmentDepth } from "../interests/interests.contract.ts";
@@ -18,6 +19,8 @@ export interface NewDelivery {
   priority: number;
   matched: Matched;
   enrichment_depth: EnrichmentDepth;
+  /** Of the matching interests; absent: the agent's. */
+  retry_delays_seconds?: readonly number[];
   /** Bytes of the event as JSON, so that a poll can stop at its size limit without reading it. */
   size?: number;
   /** The event's type, for statistics. */
@@ -143,19 +146,25 @@ export class Enqueuer {
     const chosen = rows.filter(({ _id }) => ids.has(_id));
     if (chosen.length === 0) return [];
     await deliveries.bulk(
-      chosen.map(({ _id, tenant_id, agent_id, created_at: at, priority, matched, enrichment_depth }) => ({
+      chosen.map((row) => ({
         updateOne: {
-          filter: { _id, tenant_id, agent_id, ...requested },
-          update: {
-            $set: { state: "ready", attempt_count: 0, priority, matched, enrichment_depth },
-            $unset: NOT_DEAD,
-            $push: timelinePush({ at, what: "replayed" }),
-          },
+          filter: { _id: row._id, tenant_id: row.tenant_id, agent_id: row.agent_id, ...requested },
+          update: revivedUpdate(row),
         },
       })),
     );
     return chosen;
   }
+}
+
+/** Queues a dead letter again, with what it was matched to now. */
+function revivedUpdate(row: DeliveryDoc): Update<DeliveryDoc> {
+  const { created_at: at, priority, matched, enrichment_depth, retry_delays_seconds } = row;
+  const $set = { state: "ready", attempt_count: 0, priority, matched, enrichment_depth } as const;
+  const $push = timelinePush({ at, what: "replayed" });
+  return retry_delays_seconds
+    ? { $set: { ...$set, retry_delays_seconds }, $unset: NOT_DEAD, $push }
+    : { $set, $unset: { ...NOT_DEAD, retry_delays_seconds: 1 }, $push };
 }
 
 const isReady = ({ state }: DeliveryDoc): boolean => state === "ready";
@@ -174,6 +183,7 @@ function confirm(reservations: Reservation[], written: DeliveryDoc[]): void {
 
 function toRow(request: NewDelivery, at: Date): DeliveryDoc {
   const { tenant_id, event_id, agent_id, priority, matched, enrichment_depth, size = 0, type } = request;
+  const { retry_delays_seconds } = request;
   return {
     _id: deliveryId(event_id, agent_id),
     tenant_id,
@@ -187,6 +197,7 @@ function toRow(request: NewDelivery, at: Date): DeliveryDoc {
     ...(type !== undefined && { type }),
     matched,
     enrichment_depth,
+    ...(retry_delays_seconds && { retry_delays_seconds: [...retry_delays_seconds] }),
     timeline: [],
   };
 }

@@ -41,7 +41,7 @@ interface OfAgent {
 interface Nack extends OfAgent {
   /** Attempts that have ended stay unchanged: their deliveries may be held by others. */
   named?: NamedLease;
-  /** Seconds until it is ready again; null: by the agent's delays. 0 is at once. */
+  /** Seconds until it is ready again; null: by the delays of its interests, or else of the agent. 0 is at once. */
   delay: (delivery_id: string) => number | null;
   /** The reason recorded on a dead letter. */
   reason: (delivery_id: string) => string | undefined;
@@ -245,17 +245,17 @@ export class Settlements {
    */
   async #prepareNack({ tenant_id, agent_id, delivery_ids, delay, reason, named }: Nack) {
     const { deliveries, store, agents, announcements, progress } = this.#deps;
-    const { retry_budget, retry_delays_seconds } = await agents.get(tenant_id, agent_id);
+    const { retry_budget, ...settings } = await agents.get(tenant_id, agent_id);
     const at = new Date(store.now());
     const held = await deliveries.find(
       tenant_id,
       { _id: { $in: delivery_ids }, agent_id, state: "leased" },
-      { projection: { attempt_count: 1, lease: 1, type: 1 } },
+      { projection: { attempt_count: 1, lease: 1, type: 1, retry_delays_seconds: 1 } },
     );
     let ready = false;
     const toDead: Write<DeliveryDoc>[] = [];
     const toRetry: Write<DeliveryDoc>[] = [];
-    for (const { _id, attempt_count, lease = "", type } of held) {
+    for (const { _id, attempt_count, lease = "", type, retry_delays_seconds } of held) {
       if (!isUnder({ lease, attempt_count }, named?.(_id))) continue;
       tally({ tenant_id, agent_id, type }, "failed", 1);
       // Only this attempt: the row may be settled and leased again before this write, on a stream under the same token.
@@ -268,7 +268,8 @@ export class Settlements {
         toDead.push({ updateOne: { filter, update: deadUpdate(death) } });
         continue;
       }
-      const seconds = delay(_id) ?? retryDelay(attempt_count, retry_delays_seconds);
+      const delays = retry_delays_seconds ?? settings.retry_delays_seconds;
+      const seconds = delay(_id) ?? retryDelay(attempt_count, delays);
       ready ||= seconds <= 0;
       toRetry.push({ updateOne: { filter, update: retryUpdate(at, seconds, why) } });
     }

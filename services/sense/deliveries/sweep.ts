@@ -77,7 +77,10 @@ export class Sweep {
     const past = { retire_at: { $lte: new Date(store.now()) } };
     const options = { limit: BATCH, projection: { tenant_id: 1, event_id: 1 } as const };
     const rows = (await deliveries.system.find(past, options).toArray()) as DeliveryDoc[];
-    const gone = { retire_at: 1, timeline: 1, matched: 1, enrichment_depth: 1, type: 1, size: 1 } as const;
+    const gone = {
+      ...{ retire_at: 1, timeline: 1, matched: 1, enrichment_depth: 1, retry_delays_seconds: 1 },
+      ...{ type: 1, size: 1 },
+    } as const;
     for (const [tenant_id, own] of Map.groupBy(rows, (row) => row.tenant_id)) {
       const unmapped = own.filter(({ event_id }) => event_id === null);
       if (unmapped.length > 0) await deliveries.deleteMany(tenant_id, byId(unmapped));

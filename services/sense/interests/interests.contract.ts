@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
-import { Id, page, Timestamp } from "../../../lib/contract/schema.ts";
+import { Id, page, RetryDelays, Timestamp } from "../../../lib/contract/schema.ts";
 import { FilterExpression, SubscriptionWarnings, TypeGlob } from "../../../lib/contract/subscription.ts";
 
 const ENRICHMENT_DEPTHS = ["none", "shallow", "deep"] as const;
@@ -25,6 +25,14 @@ const Depth = oneOf(ENRICHMENT_DEPTHS, {
     "score, `deep` ten with content. If the search fails or is late, `payload.enrichment.degraded` is true.",
 });
 
+const Delays = nullable(
+  RetryDelays(
+    "Seconds before each retry of its deliveries after a rejection without `delay_seconds` or a failed push, ±20 %; the " +
+      "last one repeats; null: the agent's delays. If several matching interests set delays, those that retry soonest " +
+      "apply.",
+  ),
+);
+
 export const Interest = Type.Object(
   {
     id: Id("int"),
@@ -33,6 +41,7 @@ export const Interest = Type.Object(
     filter_expression: nullable(FilterExpression),
     priority: Priority,
     enrichment_depth: Depth,
+    retry_delays_seconds: Delays,
     filter_suspended_until: nullable(
       Type.String({
         format: "date-time",
@@ -57,6 +66,7 @@ const newInterest = {
   filter_expression: Type.Optional(nullable(FilterExpression)),
   priority: Type.Optional(Priority),
   enrichment_depth: Type.Optional(Depth),
+  retry_delays_seconds: Type.Optional(Delays),
 };
 
 export const createInterest = operation({
@@ -120,6 +130,7 @@ export const updateInterest = operation({
     filter_expression: Type.Optional(nullable(FilterExpression)),
     priority: Type.Optional(Priority),
     enrichment_depth: Type.Optional(Depth),
+    retry_delays_seconds: Type.Optional(Delays),
   },
   results: { 200: Interest },
   errors: ["forbidden", "not_found", "validation_error", "business_rule_violation"],

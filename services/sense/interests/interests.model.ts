@@ -1,6 +1,7 @@
 import type { InferSchemaType } from "mongoose";
 import { derivedId } from "../../../lib/ids.ts";
 import {
+  array,
   date,
   type Model,
   nullable,
@@ -24,6 +25,8 @@ const schema = tenantSchema({
   /** 0..9; polls take 9 first. */
   priority: number(),
   enrichment_depth: string<EnrichmentDepth>(),
+  /** Of its deliveries; null, or absent in rows from before this was there: the agent's. */
+  retry_delays_seconds: optional(nullable(array(number()))),
   /** Derives from agent, type and filter: an agent has each combination once. */
   conflict_key: string(),
   /** Since when it has matched no event; absent once it has, and in rows from before this was recorded. */

@@ -27,7 +27,13 @@ interface InterestsDeps {
 }
 
 const DEFAULT_PRIORITY = 5;
-const CHANGEABLE = ["event_type", "filter_expression", "priority", "enrichment_depth"] as const;
+const CHANGEABLE = [
+  "event_type",
+  "filter_expression",
+  "priority",
+  "enrichment_depth",
+  "retry_delays_seconds",
+] as const;
 
 /** Refuses an agent that would subscribe another, also with the scope `admin`: it decides what reaches that agent. */
 function requireOwnOrPerson({ meta: { caller }, params: { agent_id } }: Call<{ agent_id: string }>): void {
@@ -47,7 +53,7 @@ export class Interests {
   }
 
   async create(ctx: Call<CreateParams>) {
-    const { agent_id, event_type, priority, enrichment_depth } = ctx.params;
+    const { agent_id, event_type, priority, enrichment_depth, retry_delays_seconds = null } = ctx.params;
     const filter_expression = givenFilter(ctx.params.filter_expression);
     await authorizeAgent(ctx);
     requireOwnOrPerson(ctx);
@@ -66,6 +72,7 @@ export class Interests {
       filter_expression,
       priority: priority ?? DEFAULT_PRIORITY,
       enrichment_depth: enrichment_depth ?? "none",
+      retry_delays_seconds,
       conflict_key: conflictKey(agent_id, event_type, filter_expression),
       unmatched_since: at,
       created_at: at,
@@ -176,6 +183,7 @@ export class Interests {
       filter_expression: row.filter_expression,
       priority: row.priority,
       enrichment_depth: row.enrichment_depth,
+      retry_delays_seconds: row.retry_delays_seconds ?? null,
       filter_suspended_until: ms > 0 ? new Date(this.#deps.store.now() + ms).toISOString() : null,
       created_at: row.created_at.toISOString(),
       updated_at: row.updated_at.toISOString(),

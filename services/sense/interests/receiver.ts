@@ -8,6 +8,8 @@ export interface Receiver {
   /** The highest priority of its matching interests; 0 if only feeds match. */
   priority: number;
   enrichment_depth: EnrichmentDepth;
+  /** Those of its matching interests that retry soonest; absent if none sets any. */
+  retry_delays_seconds?: readonly number[];
 }
 
 /** The result of `interests.match` for one event. */
@@ -27,7 +29,8 @@ interface Delivered {
 
 /** Builds the request to `deliveries.enqueue`. */
 export function deliveryTo(receiver: Receiver, { tenant_id, event_id, type, size }: Delivered) {
-  const { agent_id, interest_ids, feed_ids, priority, enrichment_depth } = receiver;
+  const { agent_id, interest_ids, feed_ids, priority, enrichment_depth, retry_delays_seconds } = receiver;
   const matched = { interest_ids, feed_ids };
-  return { tenant_id, event_id, agent_id, priority, matched, enrichment_depth, type, size };
+  const delivery = { tenant_id, event_id, agent_id, priority, matched, enrichment_depth, type, size };
+  return retry_delays_seconds ? { ...delivery, retry_delays_seconds } : delivery;
 }

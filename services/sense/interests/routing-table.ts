@@ -1,4 +1,5 @@
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
+import { compareDelays } from "../../../lib/queue/backoff.ts";
 import { Slices } from "../../../lib/queue/slices.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import { gatherInSteps, type Reasons } from "./gather-receivers.ts";
@@ -17,6 +18,8 @@ export class RoutingTable {
   readonly #index = new MatchIndex();
   /** Interests with a depth other than none. */
   readonly #depths = new Map<string, EnrichmentDepth>();
+  /** Retry delays of interests that set their own. */
+  readonly #delays = new Map<string, readonly number[]>();
   /** Interests that have matched no event, and those of them that have since `takeMatched`. */
   readonly #unmatched = new Set<string>();
   #matched: string[] = [];
@@ -62,7 +65,10 @@ export class RoutingTable {
     if (this.#unmatched.size > 0)
       for (const id of interest_ids) if (this.#unmatched.delete(id)) this.#matched.push(id);
     const enrichment_depth = this.#depths.size ? this.#deepest(interest_ids) : "none";
-    result.push({ agent_id, interest_ids, feed_ids, priority, enrichment_depth });
+    const receiver: Receiver = { agent_id, interest_ids, feed_ids, priority, enrichment_depth };
+    const delays = this.#delays.size ? this.#soonest(interest_ids) : undefined;
+    if (delays) receiver.retry_delays_seconds = delays;
+    result.push(receiver);
   }
 
   /** Returns the interests that have matched their first event since the last call. */
@@ -84,7 +90,11 @@ export class RoutingTable {
   }
 
   /** Adds a subscription, replacing one with the same id. */
-  subscribe(subscription: Subscription, depth: EnrichmentDepth = "none"): void {
+  subscribe(
+    subscription: Subscription,
+    depth: EnrichmentDepth = "none",
+    delays?: readonly number[] | null,
+  ): void {
     const { unmatched = false, ...kept } = subscription;
     const { agent_id, id } = kept;
     this.#index.add(agent_id ? { ...kept, agent_id: this.#agent(agent_id) } : kept);
@@ -92,11 +102,14 @@ export class RoutingTable {
     else this.#unmatched.delete(id);
     if (depth === "none") this.#depths.delete(subscription.id);
     else this.#depths.set(subscription.id, depth);
+    if (delays) this.#delays.set(id, delays);
+    else this.#delays.delete(id);
   }
 
   unsubscribe(id: string): void {
     this.#index.remove(id);
     this.#depths.delete(id);
+    this.#delays.delete(id);
     this.#unmatched.delete(id);
   }
 
@@ -135,5 +148,13 @@ export class RoutingTable {
       if (DEPTH_RANK[depth] > DEPTH_RANK[deepest]) deepest = depth;
     }
     return deepest;
+  }
+
+  #soonest(interest_ids: string[]): readonly number[] | undefined {
+    const set = interest_ids.flatMap((id) => {
+      const delays = this.#delays.get(id);
+      return delays ? [delays] : [];
+    });
+    return set.length ? set.reduce((a, b) => (compareDelays(b, a) < 0 ? b : a)) : undefined;
   }
 }

@@ -101,7 +101,7 @@ class Agents(Group[Mode]):
                 installation's default.
             retry_budget: Delivery attempts before a delivery is dead-lettered; null: the installation's default.
             retry_delays_seconds: Seconds before each retry after a rejection without `delay_seconds` or a failed
-                push, ±20 %; the last one repeats; null: the installation's default."""
+                push, ±20 %; the last one repeats; null: the installation's default. Interests can set their own."""
 
     @operation("GET", "/agents", pages=("agents", "offset"))
     def list(
@@ -211,7 +211,7 @@ class Agents(Group[Mode]):
                 installation's default.
             retry_budget: Delivery attempts before a delivery is dead-lettered; null: the installation's default.
             retry_delays_seconds: Seconds before each retry after a rejection without `delay_seconds` or a failed
-                push, ±20 %; the last one repeats; null: the installation's default."""
+                push, ±20 %; the last one repeats; null: the installation's default. Interests can set their own."""
 
     @operation("PATCH", "/agents/{agent_id}/status")
     def set_status(
@@ -2214,6 +2214,7 @@ class Interests(Group[Mode]):
         filter_expression: str | None | Unset = UNSET,
         priority: int | Unset = UNSET,
         enrichment_depth: Literal["none", "shallow", "deep"] | Unset = UNSET,
+        retry_delays_seconds: Sequence[int] | None | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.Interest:
@@ -2235,7 +2236,10 @@ class Interests(Group[Mode]):
             priority: Delivery priority; 9 is delivered first.
             enrichment_depth: Adds the receiver's best memories about the event as `payload.enrichment.memories`:
                 `shallow` three with title and score, `deep` ten with content. If the search fails or is late,
-                `payload.enrichment.degraded` is true."""
+                `payload.enrichment.degraded` is true.
+            retry_delays_seconds: Seconds before each retry of its deliveries after a rejection without
+                `delay_seconds` or a failed push, ±20 %; the last one repeats; null: the agent's delays. If several
+                matching interests set delays, those that retry soonest apply."""
 
     @operation("GET", "/agents/{agent_id}/interests", pages=("interests", "offset"))
     def list(
@@ -2280,6 +2284,7 @@ class Interests(Group[Mode]):
         filter_expression: str | None | Unset = UNSET,
         priority: int | Unset = UNSET,
         enrichment_depth: Literal["none", "shallow", "deep"] | Unset = UNSET,
+        retry_delays_seconds: Sequence[int] | None | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.Interest:
@@ -2300,7 +2305,10 @@ class Interests(Group[Mode]):
             priority: Delivery priority; 9 is delivered first.
             enrichment_depth: Adds the receiver's best memories about the event as `payload.enrichment.memories`:
                 `shallow` three with title and score, `deep` ten with content. If the search fails or is late,
-                `payload.enrichment.degraded` is true."""
+                `payload.enrichment.degraded` is true.
+            retry_delays_seconds: Seconds before each retry of its deliveries after a rejection without
+                `delay_seconds` or a failed push, ±20 %; the last one repeats; null: the agent's delays. If several
+                matching interests set delays, those that retry soonest apply."""
 
     @operation("DELETE", "/agents/{agent_id}/interests/{id}")
     def delete(
@@ -2325,6 +2333,7 @@ class Interests(Group[Mode]):
         filter_expression: str | None | Unset = UNSET,
         priority: int | Unset = UNSET,
         enrichment_depth: Literal["none", "shallow", "deep"] | Unset = UNSET,
+        retry_delays_seconds: Sequence[int] | None | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.InterestsTestResult:
@@ -2344,7 +2353,10 @@ class Interests(Group[Mode]):
             priority: Delivery priority; 9 is delivered first.
             enrichment_depth: Adds the receiver's best memories about the event as `payload.enrichment.memories`:
                 `shallow` three with title and score, `deep` ten with content. If the search fails or is late,
-                `payload.enrichment.degraded` is true."""
+                `payload.enrichment.degraded` is true.
+            retry_delays_seconds: Seconds before each retry of its deliveries after a rejection without
+                `delay_seconds` or a failed push, ±20 %; the last one repeats; null: the agent's delays. If several
+                matching interests set delays, those that retry soonest apply."""
 
 
 class Keys(Group[Mode]):

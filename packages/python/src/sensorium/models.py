@@ -1404,6 +1404,7 @@ class Interest(Model):
     enrichment_depth: Union[Literal["none", "shallow", "deep"], str]
     """Adds the receiver's best memories about the event as `payload.enrichment.memories`: `shallow` three with title
     and score, `deep` ten with content. If the search fails or is late, `payload.enrichment.degraded` is true."""
+    retry_delays_seconds: Union[list[int], None]
     filter_suspended_until: Union[str, None]
     created_at: str
     updated_at: str

@@ -16,6 +16,7 @@ import { type Tab, Tabs } from "../../ui/tabs.tsx";
 import { toast, useFormTask } from "../../ui/task.tsx";
 import { Id, Secret, Time } from "../../ui/text.tsx";
 import { handoffTabs } from "../handoffs/handoffs.tsx";
+import { DelaysField, formatDelays, readDelays } from "./delays.tsx";
 import { Deliveries } from "./deliveries.tsx";
 import { Devices } from "./devices.tsx";
 import { AgentState, FORMATS, HEALTH, MODE_NAMES, MODES } from "./health.tsx";
@@ -134,7 +135,7 @@ const draftOf = (agent: Agent) => ({
   format: agent.push_format,
   lease: String(agent.visibility_timeout_seconds ?? ""),
   budget: String(agent.retry_budget ?? ""),
-  delays: agent.retry_delays_seconds?.join(", ") ?? "",
+  delays: formatDelays(agent.retry_delays_seconds),
 });
 
 const agentOf = (draft: ReturnType<typeof draftOf>): Partial<Agent> => ({
@@ -145,7 +146,7 @@ const agentOf = (draft: ReturnType<typeof draftOf>): Partial<Agent> => ({
   push_format: draft.format,
   visibility_timeout_seconds: orNull(draft.lease),
   retry_budget: orNull(draft.budget),
-  retry_delays_seconds: draft.delays.trim() === "" ? null : draft.delays.split(",").map(Number),
+  retry_delays_seconds: readDelays(draft.delays),
 });
 
 function Delivery({ agent, onSaved }: Props) {
@@ -197,13 +198,7 @@ function Delivery({ agent, onSaved }: Props) {
             {...field("budget")}
             hint="After the last one, the delivery is dead-lettered."
           />
-          <TextField
-            label="Retries after, in seconds"
-            placeholder="Default"
-            pattern="\s*[1-9][0-9]*(\s*,\s*[1-9][0-9]*)*\s*"
-            {...field("delays")}
-            hint="Comma-separated, such as 10, 60, 300. The last one repeats."
-          />
+          <DelaysField {...field("delays")} placeholder="Default" />
         </div>
       </Form>
     </Card>

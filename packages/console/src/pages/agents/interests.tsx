@@ -11,6 +11,7 @@ import { EditableList } from "../../ui/list-page.tsx";
 import { type Column, column, endColumn, wideColumn, wideEndColumn } from "../../ui/table.tsx";
 import { toastWarnings, useFormTask, useSaving } from "../../ui/task.tsx";
 import { Badge, FilterText, Time } from "../../ui/text.tsx";
+import { DelaysField, formatDelays, readDelays } from "./delays.tsx";
 import "./agents.css";
 
 /** The interests of an agent. */
@@ -97,9 +98,10 @@ type Props = SavingProps & { agent: Agent; interest: Interest | undefined };
 /** Creates or edits an interest; it can be tested on the latest events before saving. */
 function InterestForm({ agent, interest, onClose, onDone }: Props) {
   const [before] = useState(interest);
-  const [{ priority, depth }, field] = useDraft({
+  const [{ priority, depth, delays }, field] = useDraft({
     priority: String(interest?.priority ?? 5),
     depth: (interest?.enrichment_depth ?? "none") as Interest["enrichment_depth"],
+    delays: formatDelays(interest?.retry_delays_seconds ?? null),
   });
   const [service, setService] = useState(false);
   const [result, setResult] = useState<InterestsTestResult>();
@@ -121,7 +123,8 @@ function InterestForm({ agent, interest, onClose, onDone }: Props) {
     if (edits.current === before) setResult(found);
   });
   const save = useSaving({ onClose, onDone }, async () => {
-    const wanted = { ...subject, priority: Number(priority), enrichment_depth: depth };
+    const settings = { priority: Number(priority), enrichment_depth: depth };
+    const wanted = { ...subject, ...settings, retry_delays_seconds: readDelays(delays) };
     if (before) {
       const which = { agent_id: agent.id, id: before.id };
       const look = `/agents/${agent.id}?tab=interests`;
@@ -162,6 +165,7 @@ function InterestForm({ agent, interest, onClose, onDone }: Props) {
       <div className="grid-2">
         <SelectField label="Priority" options={PRIORITIES} {...field("priority")} />
         <SelectField label="Attached memories" options={DEPTHS} {...field("depth")} />
+        <DelaysField {...field("delays")} placeholder="The agent's" />
       </div>
 
       <div className="row">
