@@ -233,7 +233,12 @@ export const SETTINGS = {
     1,
     86400,
   ),
-  STUCK_AFTER_SECONDS: integer(300, "Age of a pending delivery that makes its agent stuck.", 1, 86400),
+  STUCK_AFTER_SECONDS: integer(
+    300,
+    "Age of a pending delivery that makes its agent stuck, unless the agent is usually away for longer.",
+    1,
+    86400,
+  ),
   DEDUPE_DAYS: integer(30, "Days for which event ids are kept, at least, to detect duplicates.", 1, DAY),
   EVENT_RETENTION_DAYS: integer(
     30,

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from "@jest/globals";
 import { checkPage, openSite } from "../support/browser.ts";
 import { pollSome } from "../support/deliveries.ts";
 import { startEndpoint } from "../support/endpoint.ts";
-import { newReceiver, type ReceiverOptions } from "../support/receiver.ts";
+import { newReceiver, type Receiver, type ReceiverOptions } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
 import { OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
 
@@ -190,6 +190,28 @@ test("an interest is edited in place", async () => {
     priority: 9,
     retry_delays_seconds: [5, 60],
   });
+});
+
+test("many agents with the same reason are one line of the overview, which unfolds", async () => {
+  const names = ["north", "east", "south", "west"];
+  const idle: Receiver[] = [];
+  for (const name of names) idle.push(await receiver(name, { interests: ["com.idle"] }));
+  await publish("idle", 1);
+  for (const { id } of idle) await becomes(id, "stuck");
+  await settle(async () => {
+    const { agents } = ok(await admin.get("/agents?needs_attention=true"));
+    return idle.every(({ id }) => agents.some((each: { id: string }) => each.id === id));
+  });
+  await site.go("/");
+  const north = page.getByRole("link", { name: "north" });
+  const line = page.getByText(/^4 agents have not been seen for \d/);
+  await line.waitFor();
+  expect(await north.isVisible()).toBe(false);
+  await line.click();
+  await north.waitFor();
+  expect(await checkPage(page, "overview-attention")).toEqual([]);
+  await north.click();
+  await page.waitForURL(`**/agents/${idle[0]?.id}**`);
 });
 
 test("no page had an error", () => expect(site.problems).toEqual([]));

@@ -263,7 +263,7 @@ test("leases and waits from a clock that was days ahead end", async () => {
   await set("evt_5", { due_at: days(0.9), state: "waiting" });
   const settings = new AgentSettingsCache(broker, readConfig({}));
   const notifyReady = () => {};
-  const progress = new Progress(store.collection(ProgressModel));
+  const progress = new Progress(store.collection(ProgressModel), 300_000);
   await new Sweep({ store, deliveries, agents: settings, progress, notifyReady }).endAhead();
   const rows = await deliveries.find(tenant_id, { agent_id }, { sort: { event_id: 1 }, bounded: "a few" });
   expect(rows.map(({ state }) => state)).toEqual(["ready", "dead", "leased", "ready", "waiting"]);
@@ -282,7 +282,7 @@ test("a lease that is extended while the sweep looks at it goes on", async () =>
       return new Map([[agent_id, { retry_budget: 5 }]]);
     },
   } as unknown as AgentSettingsCache;
-  const progress = new Progress(store.collection(ProgressModel));
+  const progress = new Progress(store.collection(ProgressModel), 300_000);
   await new Sweep({ store, deliveries, agents, progress, notifyReady: () => {} }).endDue();
   expect(await rowOf(agent_id, "evt_1")).toMatchObject({ state: "leased", due_at: until });
   expect(await rowOf(agent_id, "evt_2")).toMatchObject({ state: "ready" });

@@ -1,4 +1,11 @@
-import type { Agent, AgentsDeleteParams, AgentsUpdateParams, Reception } from "../generated/types.ts";
+import { groupByReason, type InNeed } from "../attention.ts";
+import type {
+  Agent,
+  AgentsDeleteParams,
+  AgentsUpdateParams,
+  DeliveryHealth,
+  Reception,
+} from "../generated/types.ts";
 import { findAgentId, findTeamId } from "./agent-names.ts";
 import { type Command, type Context, count, readDelays, text, word } from "./command.ts";
 import { confirmed } from "./confirm.ts";
@@ -13,7 +20,13 @@ export const AGENTS: Record<string, Command> = {
   "agent list": {
     takes: "[TEXT]",
     does: "Lists agents with the state of their deliveries, those that need attention first. TEXT is part of the name or description.",
-    options: { attention: { means: "only agents that need attention" }, ...LIMIT },
+    options: {
+      attention: {
+        means: "only agents that need attention, in one line if more than three have the same reason",
+      },
+      each: { means: "one line for each agent" },
+      ...LIMIT,
+    },
     examples: ["agent list --attention"],
     as,
     run: list,
@@ -96,20 +109,36 @@ async function list(context: Context): Promise<void> {
     ...(search && { search }),
     ...(context.options.attention && { needs_attention: true }),
   });
+  const { attention, each } = context.options;
+  const rows: InNeed[] =
+    attention && !each
+      ? groupByReason(found, duration)
+      : found.map((agent) => ({ agents: [agent], summary: null }));
   context.table(
     found,
-    found,
+    rows,
     [
-      ["ID", ({ id }) => id],
-      ["STATE", stateOf],
-      ["PENDING", ({ delivery }) => delivery?.pending],
-      ["OLDEST", ({ delivery }) => seconds(delivery?.oldest_age_seconds)],
-      ["DEAD", ({ delivery }) => delivery?.dead],
-      ["NAME", ({ name }) => name],
-      ["LAST ERROR", ({ delivery }) => delivery?.last_error?.reason],
+      ["ID", ({ agents: [first, ...others] }) => (others.length ? `${others.length + 1} agents` : first?.id)],
+      ["STATE", ({ agents: [first] }) => first && stateOf(first)],
+      ["PENDING", ({ agents }) => total(agents, (delivery) => delivery.pending)],
+      ["OLDEST", ({ agents }) => seconds(oldest(agents))],
+      ["DEAD", ({ agents }) => total(agents, (delivery) => delivery.dead)],
+      ["NAME", ({ agents, summary }) => (summary ? `${summary} (--each lists them)` : agents[0]?.name)],
+      [
+        "LAST ERROR",
+        ({ agents, summary }) => (summary === null && agents[0]?.delivery?.last_error?.reason) || null,
+      ],
     ],
-    context.options.attention ? "No agent needs attention." : "No agents.",
+    attention ? "No agent needs attention." : "No agents.",
   );
+}
+
+const total = (agents: readonly Agent[], of: (delivery: DeliveryHealth) => number) =>
+  agents.reduce((sum, { delivery }) => sum + (delivery ? of(delivery) : 0), 0);
+
+function oldest(agents: readonly Agent[]): number | null {
+  const ages = agents.flatMap(({ delivery }) => delivery?.oldest_age_seconds ?? []);
+  return ages.length ? Math.max(...ages) : null;
 }
 
 async function show(context: Context): Promise<void> {
@@ -127,6 +156,7 @@ async function show(context: Context): Promise<void> {
     ["Endpoint", agent.delivery_endpoint],
     ["Pending", delivery?.pending],
     ["Oldest", seconds(delivery?.oldest_age_seconds)],
+    ["Late after", seconds(delivery?.late_after_seconds)],
     ["Dead letters", delivery?.dead],
     ["Success 24 h", rate(delivery?.success_rate)],
     ["Last seen", delivery?.last_seen_at && age(delivery.last_seen_at)],

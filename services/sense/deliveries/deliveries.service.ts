@@ -1,5 +1,5 @@
 import type { ActionSchema, ServiceBroker, ServiceSchema } from "moleculer";
-import { hasScope } from "../../../lib/access/caller.ts";
+import { type AgentCaller, hasScope } from "../../../lib/access/caller.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import { isOwner, keyedBy } from "../../../mixins/affinity.ts";
 import { type Loop, ServiceLoop } from "../../../mixins/loop.ts";
@@ -117,13 +117,19 @@ function receiverActions(domain: () => Domain): Record<string, ActionSchema> {
   return {
     poll: withTimeout(
       POLL_TIMEOUT_MS,
-      action(contract.poll, (ctx) => pollDeliveries(domain().requestQueues, ctx)),
+      action(contract.poll, (ctx) => {
+        domain().asks(ctx.meta.caller as AgentCaller);
+        return pollDeliveries(domain().requestQueues, ctx);
+      }),
     ),
     ack: action(contract.ack, (ctx) => domain().settlements.ack(ctx)),
     nack: action(contract.nack, (ctx) => domain().settlements.nack(ctx)),
     next: withTimeout(
       POLL_TIMEOUT_MS,
-      action(contract.next, (ctx) => nextDeliveries(domain(), ctx)),
+      action(contract.next, (ctx) => {
+        domain().asks(ctx.meta.caller as AgentCaller);
+        return nextDeliveries(domain(), ctx);
+      }),
     ),
     extend: action(contract.extend, (ctx) => domain().settlements.extend(ctx)),
   };
@@ -136,6 +142,8 @@ function queueActions(domain: () => Domain): Record<string, ActionSchema> {
     claim: withTimeout(
       CLAIM_TIMEOUT_MS,
       internal<LeaseRequest>(({ params, meta }) => {
+        // A push worker has no caller.
+        if (meta.caller) domain().asks(params);
         const reads_memories = !meta.caller || hasScope(meta.caller, "memory:read");
         return domain().requestQueues.receive({ ...params, cancel_key: params.lease, reads_memories });
       }),
@@ -274,7 +282,7 @@ function newDomain(
   const requestQueues = new RequestQueues(claims, () => store.now(), isOwn);
   const enqueuer = new Enqueuer({ deliveries, store, requestQueues, notifyReady: notify });
   const retentionMs = config.ACKNOWLEDGED_RETENTION_DAYS * DAY_MS;
-  const progress = new Progress(store.collection(ProgressModel));
+  const progress = new Progress(store.collection(ProgressModel), config.STUCK_AFTER_SECONDS * 1000);
   const statistics = new Statistics(deliveries, store);
   const settling = {
     progress,
@@ -306,6 +314,7 @@ function newDomain(
     announce: newAnnouncements(broker, deliveries),
     statistics,
     progress,
+    asks: (agent: OfAgent) => progress.asked(agent, store.now()),
     health,
     agentDeliveries: new AgentDeliveries({ broker, store, deliveries, statistics, health, config }),
   };

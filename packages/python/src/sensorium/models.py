@@ -820,12 +820,16 @@ class DeliveryEvent(Model):
 class DeliveryHealth(Model):
     state: Union[Literal["ok", "quiet", "unmatched", "unsubscribed", "behind", "failing", "stuck", "unreachable"], str]
     """`unreachable`: its endpoint cannot be reached, or answered 410 Gone. `stuck`: a delivery has been pending for
-    `STUCK_AFTER_SECONDS` (5 minutes), and none was acknowledged in that time. `failing`: it has dead letters of
-    the last 24 hours. `behind`: it acknowledges, but a delivery has been pending for that long. `unsubscribed`:
-    it has a key with the scope `receive`, but no interests and is in no channel with feeds. `unmatched`: one of
-    its interests has matched no event. Both after `STUCK_AFTER_SECONDS`. `quiet`: not seen for 24 hours, and
-    nothing is pending. `ok`: none of these. The first of this list that applies is shown. All but the last two
-    need attention."""
+    `late_after_seconds`, and none was acknowledged in that time. `failing`: it has dead letters of the last 24
+    hours. `behind`: it acknowledges, but a delivery has been pending for that long. `unsubscribed`: it has a key
+    with the scope `receive`, but no interests and is in no channel with feeds. `unmatched`: one of its interests
+    has matched no event. Both after `STUCK_AFTER_SECONDS`. `quiet`: not seen for 24 hours, and nothing is
+    pending. `ok`: none of these. The first of this list that applies is shown. All but the last two need
+    attention."""
+    late_after_seconds: float
+    """Age from which a pending delivery is late: `STUCK_AFTER_SECONDS` (5 minutes) or its lease. For an agent that
+    polls or streams also twice its usual absence: it did not ask for deliveries for as long on two of the last 14
+    days."""
     reason: Union[str, None]
     pending: int
     """Neither acknowledged nor dead-lettered."""

@@ -9,6 +9,7 @@ import type { DeliveryHealth } from "../../../identity/agents/delivery-health.co
 import type { Lacking } from "../../interests/explain.ts";
 import { type DeliveryDoc, PENDING } from "../deliveries.model.ts";
 import type { Statistics } from "../stats.ts";
+import { usualAbsence } from "./habit.ts";
 import { type HealthFacts, needsAttention, severityOf, stateOf } from "./health-state.ts";
 import type { ProgressDoc } from "./progress.model.ts";
 import { failureOf, type Progress } from "./progress.ts";
@@ -91,10 +92,11 @@ export class AgentHealth {
     const age = counts.oldest_age_seconds;
     const oldest_at = age === null ? null : now - age * 1000;
     const dead_at = counts.dead ? await this.#lastDeath(agent) : null;
-    const facts = factsOf(agent, shared, { oldest_at, dead_at, late_ms: this.#lateMs(agent) });
+    const facts = factsOf(agent, shared, { oldest_at, dead_at, late_ms: this.#lateMs(agent, shared) });
     const { acknowledged_at, seen_at, unreachable } = facts;
     return {
       ...stateOf(facts, now),
+      late_after_seconds: Math.round(facts.late_ms / 1000),
       ...counts,
       last_acknowledged_at: toText(acknowledged_at),
       last_seen_at: toText(seen_at),
@@ -122,7 +124,7 @@ export class AgentHealth {
         ? await this.#deps.statistics.oldestOf(tenant_id, agent.id)
         : null;
       const dead_at = died.has(agent.id) ? await this.#lastDeath(agent) : null;
-      const queue = { oldest_at, dead_at, late_ms: this.#lateMs(agent) };
+      const queue = { oldest_at, dead_at, late_ms: this.#lateMs(agent, shared) };
       const { state } = stateOf(factsOf(agent, shared, queue), store.now());
       const at = {
         id: agent.id,
@@ -185,9 +187,12 @@ export class AgentHealth {
     return found;
   }
 
-  /** A delivery may be pending for as long as its lease. */
-  #lateMs({ visibility_timeout_seconds }: AgentState): number {
-    return Math.max(this.#deps.config.STUCK_AFTER_SECONDS, visibility_timeout_seconds ?? 0) * 1000;
+  /** A delivery may be pending for as long as its lease, and while its agent is not expected to ask for it. */
+  #lateMs({ id, delivery_mode, visibility_timeout_seconds }: AgentState, { progress }: Shared): number {
+    const { config, store } = this.#deps;
+    const least = Math.max(config.STUCK_AFTER_SECONDS, visibility_timeout_seconds ?? 0) * 1000;
+    if (delivery_mode === "push") return least;
+    return Math.max(least, 2 * usualAbsence(progress.get(id)?.absences ?? [], store.now()));
   }
 
   async #lastDeath({ tenant_id, id }: AgentState): Promise<number | null> {

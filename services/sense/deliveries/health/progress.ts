@@ -1,10 +1,15 @@
+import { LruMap } from "../../../../lib/lru-map.ts";
 import type { TenantCollection } from "../../../../storage/collection.ts";
+import { type Absence, addAbsence } from "./habit.ts";
 import type { ProgressDoc } from "./progress.model.ts";
 
 interface Noted {
   tenant_id: string;
   acknowledged_at?: Date;
   failure?: string;
+  asked_at?: Date;
+  /** When it asked again, and before: 0 if this node does not know. In ms. */
+  returned?: { at: number; from: number }[];
 }
 
 interface OfAgent {
@@ -14,17 +19,38 @@ interface OfAgent {
 
 /** In characters. */
 const MOST_REASON = 500;
+const MOST_SEEN = 50_000;
 
 /**
- * When agents last acknowledged and last failed. Noted in memory and written in batches: one write per agent and period,
- * however many deliveries. A crash loses what the last seconds would have added; nothing is decided by it.
+ * When agents last acknowledged and last failed, and for how long they were away. Noted in memory and written in batches:
+ * one write per agent and period, however many deliveries. A crash loses what the last seconds would have added; nothing
+ * but the state that people see is decided by it.
  */
 export class Progress {
   readonly #rows: TenantCollection<ProgressDoc>;
+  readonly #awayMs: number;
   #noted = new Map<string, Noted>();
+  /** When agents last asked this node, and when that was noted. */
+  readonly #asked = new LruMap<string, { at: number; noted: number }>(MOST_SEEN);
 
-  constructor(rows: TenantCollection<ProgressDoc>) {
+  /** @param awayMs how long an agent that does not ask counts as present */
+  constructor(rows: TenantCollection<ProgressDoc>, awayMs: number) {
     this.#rows = rows;
+    this.#awayMs = awayMs;
+  }
+
+  /** Notes that an agent asks for deliveries: one write in `awayMs`, however often it does. */
+  asked({ tenant_id, agent_id }: OfAgent, now: number): void {
+    const last = this.#asked.get(agent_id);
+    if (last && now - last.noted < this.#awayMs) {
+      last.at = now;
+      return;
+    }
+    this.#asked.set(agent_id, { at: now, noted: now });
+    const noted = this.#noted.get(agent_id);
+    const returned = [...(noted?.returned ?? [])];
+    if (!last || now - last.at > this.#awayMs) returned.push({ at: now, from: last?.at ?? 0 });
+    this.#noted.set(agent_id, { ...noted, tenant_id, asked_at: new Date(now), returned });
   }
 
   acknowledged({ tenant_id, agent_id }: OfAgent, at: Date): void {
@@ -40,10 +66,38 @@ export class Progress {
   async flush(): Promise<boolean> {
     const noted = [...this.#noted];
     this.#noted = new Map();
+    const absences = await this.#absences(noted);
     await this.#rows.upsert(
-      noted.map(([_id, { tenant_id, ...$max }]) => ({ filter: { _id, tenant_id }, update: { $max } })),
+      noted.map(([_id, { tenant_id, returned: _, ...$max }]) => {
+        const longer = absences.get(_id);
+        return {
+          filter: { _id, tenant_id },
+          update: longer ? { $max, $set: { absences: longer } } : { $max },
+        };
+      }),
     );
     return false;
+  }
+
+  /** Returns the absences of the agents that were away until now, by agent. Another node may have seen them since. */
+  async #absences(noted: [string, Noted][]): Promise<Map<string, Absence[]>> {
+    const back = noted.filter(([, { returned = [] }]) => returned.length > 0);
+    const found = new Map<string, Absence[]>();
+    for (const [tenant_id, own] of Map.groupBy(back, ([, each]) => each.tenant_id)) {
+      const rows = await this.of(
+        tenant_id,
+        own.map(([id]) => id),
+      );
+      for (const [id, { returned = [] }] of own) {
+        const row = rows.get(id);
+        for (const { at, from } of returned) {
+          const since = Math.max(from, row?.asked_at?.getTime() ?? 0);
+          const known = found.get(id) ?? row?.absences ?? [];
+          if (since > 0 && at - since > this.#awayMs) found.set(id, addAbsence(known, at - since, at));
+        }
+      }
+    }
+    return found;
   }
 
   async of(tenant_id: string, agent_ids: string[]): Promise<Map<string, ProgressDoc>> {

@@ -1,4 +1,5 @@
 import { Link } from "react-router";
+import { groupByReason } from "../../../../client/attention.ts";
 import type { Agent, OnboardingGuidance, RecentEvent, Stats } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { capitalised, compact, duration, plural } from "../../data/format.ts";
@@ -129,6 +130,8 @@ interface InNeed {
 }
 
 const MOST_SHOWN = 5;
+/** Agents that are read, so that those with the same reason are one line. */
+const MOST_READ = 50;
 
 /** The agents that somebody should look at, the worst first; none for those who may not list agents. */
 function useAttention(): Loaded<InNeed> {
@@ -139,7 +142,7 @@ function useAttention(): Loaded<InNeed> {
     async (signal) => {
       if (!mayList) return { agents: [], total: 0 };
       const wanted = { needs_attention: true, include: "delivery", sort: "attention" } as const;
-      return api.agents.list({ ...wanted, limit: MOST_SHOWN }, { signal });
+      return api.agents.list({ ...wanted, limit: MOST_READ }, { signal });
     },
     [mayList],
   );
@@ -155,20 +158,42 @@ function Attention({ agents, total }: InNeed) {
       flush
     >
       <ul className="recent">
-        {agents.map((agent) => (
-          <li key={agent.id}>
-            <Link to={`/agents/${agent.id}`} className="recent-event in-need">
-              <span>
-                <strong>{agent.name}</strong>
-                <span className="muted small">{agent.delivery?.reason}</span>
-              </span>
-              <AgentState agent={agent} />
-              <span className="muted small">{agent.delivery && backlogOf(agent.delivery)}</span>
-            </Link>
-          </li>
-        ))}
+        {groupByReason(agents, duration)
+          .slice(0, MOST_SHOWN)
+          .map(({ agents: same, summary }) => (
+            <li key={same[0]?.id}>
+              {summary === null ? (
+                same.map((agent) => <AgentInNeed key={agent.id} agent={agent} />)
+              ) : (
+                <details className="in-need-group">
+                  <summary>
+                    <strong>
+                      {total > agents.length && "At least "}
+                      {plural(same.length, "agent")} {summary}
+                    </strong>
+                  </summary>
+                  {same.map((agent) => (
+                    <AgentInNeed key={agent.id} agent={agent} />
+                  ))}
+                </details>
+              )}
+            </li>
+          ))}
       </ul>
     </Card>
+  );
+}
+
+function AgentInNeed({ agent }: { agent: Agent }) {
+  return (
+    <Link to={`/agents/${agent.id}`} className="recent-event in-need">
+      <span>
+        <strong>{agent.name}</strong>
+        <span className="muted small">{agent.delivery?.reason}</span>
+      </span>
+      <AgentState agent={agent} />
+      <span className="muted small">{agent.delivery && backlogOf(agent.delivery)}</span>
+    </Link>
   );
 }
 
