@@ -228,8 +228,8 @@ export const SETTINGS = {
   ),
   RETRY_DELAYS_SECONDS: integers(
     RETRY_DELAYS_SECONDS,
-    "Seconds before each retry after a rejected delivery or a failed push, ±20 %; the last one repeats. Agents can set " +
-      "their own, and a rejection can give its own delay.",
+    "Seconds before each retry after a rejected delivery or a failed push, ±20 %; the last one repeats. Agents and " +
+      "interests can set their own, and a rejection can give its own delay.",
     1,
     86400,
   ),
