@@ -12,6 +12,8 @@ type Versions = Record<string, string>;
 const SERVER = "sensorium-server";
 const EXPORT = "sensorium-export";
 const WEIGHTS = "sensorium-embedder-en";
+/** Dependencies first. */
+export const SERVER_PACKAGES = [WEIGHTS, EXPORT, SERVER];
 
 /** What users start, and what the build of the image does. */
 const ENTRIES = ["server.js", "start.js", "first-start.js", "admin.ts", "backup.ts"].map(
@@ -90,7 +92,7 @@ export async function buildServer(to: string): Promise<string[]> {
   cpSync(join(ROOT, CONSOLE), join(to, SERVER, CONSOLE), { recursive: true });
   const page = dirname(require.resolve(`${PAGE}/package.json`));
   for (const file of PAGE_FILES) cpSync(join(page, file), join(to, SERVER, PAGE, file));
-  return [WEIGHTS, EXPORT, SERVER].map((name) => join(to, name));
+  return SERVER_PACKAGES.map((name) => join(to, name));
 }
 
 interface Collected {

@@ -1,7 +1,8 @@
 /**
  * `npm run release -- --dry-run` packs what a release publishes into `packed`, or the folder given: in `npm` the server, the
  * client with the command line, and the integrations, in `python` the wheels. A tag publishes the former: the workflow calls
- * this, and each package names the repository that it runs in (GITHUB_SERVER_URL, GITHUB_REPOSITORY).
+ * this, and each package names the repository that it runs in (GITHUB_SERVER_URL, GITHUB_REPOSITORY). `--server` packs the
+ * packages of the server alone, for the image.
  */
 import { execFileSync } from "node:child_process";
 import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -18,11 +19,13 @@ const run = (command: string, args: string[]) =>
   execFileSync(command, args, { cwd: ROOT, stdio: ["ignore", "inherit", "inherit"] });
 
 const { values, positionals } = parseArgs({
-  options: { "dry-run": { type: "boolean" } },
+  options: { "dry-run": { type: "boolean" }, server: { type: "boolean" } },
   allowPositionals: true,
 });
 if (!values["dry-run"]) {
-  console.error("Usage: npm run release -- --dry-run [FOLDER]. Only a tag publishes, by the workflow.");
+  console.error(
+    "Usage: npm run release -- --dry-run [--server] [FOLDER]. Only a tag publishes, by the workflow.",
+  );
   process.exit(2);
 }
 const packed = resolve(positionals[0] ?? join(ROOT, "packed"));
@@ -34,9 +37,11 @@ try {
   for (const kind of ["npm", "python"]) mkdirSync(join(packed, kind), { recursive: true });
   run("npm", ["run", "--silent", "console:build"]);
   for (const folder of await buildServer(join(stage, "server"))) packNpm(folder, ".");
-  for (const folder of publicPackages()) packNpm(buildLibrary(folder), folder);
-  for (const file of globSync("packages/{*,integrations/*}/pyproject.toml", { cwd: ROOT }).sort())
-    packPython(dirname(file));
+  if (!values.server) {
+    for (const folder of publicPackages()) packNpm(buildLibrary(folder), folder);
+    for (const file of globSync("packages/{*,integrations/*}/pyproject.toml", { cwd: ROOT }).sort())
+      packPython(dirname(file));
+  }
 } finally {
   rmSync(stage, { recursive: true });
 }
