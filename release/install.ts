@@ -3,9 +3,10 @@
  * package, into `FOLDER`, as the image has it: what they depend on has the versions and the digests of the lock file.
  */
 import { execFileSync } from "node:child_process";
-import { globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { globSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { manifestIn, ROOT, SERVER_PACKAGES } from "./build.ts";
+import { lockIn } from "./lock.ts";
 
 /** @throws Error if npm fails, or installs a version or content that the lock file does not have */
 export function installServer(packed: string, folder: string): void {
@@ -37,17 +38,6 @@ export function installServer(packed: string, folder: string): void {
   function write(file: string, content: object): void {
     writeFileSync(join(folder, file), `${JSON.stringify(content, null, 2)}\n`);
   }
-}
-
-export interface Locked {
-  version: string;
-  integrity?: string;
-  link?: boolean;
-}
-
-/** Returns the packages of a folder's lock file, by their paths in it. */
-export function lockIn(folder: string): Record<string, Locked> {
-  return JSON.parse(readFileSync(join(folder, "package-lock.json"), "utf8")).packages;
 }
 
 if (import.meta.main) {

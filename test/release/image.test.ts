@@ -3,7 +3,7 @@ import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { lockIn } from "../../release/install.ts";
+import { lockIn } from "../../release/lock.ts";
 import { startAlone } from "../support/alone.ts";
 import type { TestServer } from "../support/server.ts";
 
