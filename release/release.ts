@@ -1,6 +1,6 @@
 /**
  * `npm run release -- --dry-run` packs what a release publishes into `packed`, or the folder given: in `npm` the server, the
- * client with the command line, and the integrations, in `python` the wheels. A tag publishes the former: the workflow calls
+ * client with the command line, and the integrations, in `python` the wheels, and server.json for the MCP registry. A tag publishes the former: the workflow calls
  * this, and each package names the repository that it runs in (GITHUB_SERVER_URL, GITHUB_REPOSITORY). `--server` packs the
  * packages of the server alone, for the image.
  */
@@ -10,6 +10,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { buildServer, type Manifest, manifestIn, ROOT } from "./build.ts";
+import { MCP_PACKAGE, mcpName, mcpServer } from "./mcp-registry.ts";
 
 const { author } = manifestIn(".");
 const { GITHUB_SERVER_URL, GITHUB_REPOSITORY } = process.env;
@@ -41,6 +42,8 @@ try {
     for (const folder of publicPackages()) packNpm(buildLibrary(folder), folder);
     for (const file of globSync("packages/{*,integrations/*}/pyproject.toml", { cwd: ROOT }).sort())
       packPython(dirname(file));
+    if (GITHUB_REPOSITORY && REPOSITORY)
+      writeJson(join(packed, "server.json"), mcpServer(GITHUB_REPOSITORY, REPOSITORY));
   }
 } finally {
   rmSync(stage, { recursive: true });
@@ -73,9 +76,14 @@ function packNpm(folder: string, source: string): void {
     repository: { type: "git", url: `git+${REPOSITORY}.git`, directory: source },
     homepage: `${REPOSITORY}#readme`,
     bugs: `${REPOSITORY}/issues`,
+    ...(source === MCP_PACKAGE && { mcpName: mcpName(GITHUB_REPOSITORY as string) }),
   };
-  writeFileSync(file, `${JSON.stringify({ name, ...manifest, author, ...origin }, null, 2)}\n`);
+  writeJson(file, { name, ...manifest, author, ...origin });
   run("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", join(packed, "npm"), folder]);
+}
+
+function writeJson(file: string, content: object): void {
+  writeFileSync(file, `${JSON.stringify(content, null, 2)}\n`);
 }
 
 function packPython(folder: string): void {
