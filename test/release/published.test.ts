@@ -55,6 +55,17 @@ test("server.json is what the MCP registry accepts, and names the package that h
   expect([name, mcpName, Object.keys(bin)]).toEqual([identifier, server.name, [identifier]]);
 });
 
+test("the bill of materials has what the server depends on, and no tools", () => {
+  const { spdxVersion, name, packages } = JSON.parse(readFileSync(packed("sbom.spdx.json"), "utf8"));
+  expect([spdxVersion, name]).toEqual(["SPDX-2.3", `sensorium-server@${VERSION}`]);
+  const names = packages.map((each: { name: string }) => each.name);
+  const { dependencies } = manifestIn(`sensorium-server-${VERSION}.tgz`);
+  const others = Object.keys(dependencies).filter((each) => !each.startsWith("sensorium-"));
+  expect(names).toEqual(expect.arrayContaining([...others, "@opentelemetry/sdk-trace", "swagger-ui-dist"]));
+  expect(names).toContain("react-dom");
+  expect(names).not.toContain("jest");
+});
+
 test("each package names the repository, and its folder there", () => {
   const files = globSync("*.tgz", { cwd: packed("npm") });
   expect(files.length).toBeGreaterThan(5);
