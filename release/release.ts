@@ -1,14 +1,17 @@
 /**
  * `npm run release -- --dry-run` packs what a release publishes into `packed`, or the folder given: in `npm` the server, the
- * client with the command line, and the integrations, in `python` the wheels. A tag publishes the former: the workflow calls
- * this, and each package names the repository that it runs in (GITHUB_SERVER_URL, GITHUB_REPOSITORY).
+ * client with the command line, and the integrations, in `python` the wheels, server.json for the MCP registry, and the server's bill of materials. A tag publishes the former: the workflow calls
+ * this, and each package names the repository that it runs in (GITHUB_SERVER_URL, GITHUB_REPOSITORY). `--server` packs the
+ * packages of the server alone, for the image.
  */
 import { execFileSync } from "node:child_process";
 import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { billOfMaterials } from "./bill-of-materials.ts";
 import { buildServer, type Manifest, manifestIn, ROOT } from "./build.ts";
+import { MCP_PACKAGE, mcpName, mcpServer } from "./mcp-registry.ts";
 
 const { author } = manifestIn(".");
 const { GITHUB_SERVER_URL, GITHUB_REPOSITORY } = process.env;
@@ -18,11 +21,13 @@ const run = (command: string, args: string[]) =>
   execFileSync(command, args, { cwd: ROOT, stdio: ["ignore", "inherit", "inherit"] });
 
 const { values, positionals } = parseArgs({
-  options: { "dry-run": { type: "boolean" } },
+  options: { "dry-run": { type: "boolean" }, server: { type: "boolean" } },
   allowPositionals: true,
 });
 if (!values["dry-run"]) {
-  console.error("Usage: npm run release -- --dry-run [FOLDER]. Only a tag publishes, by the workflow.");
+  console.error(
+    "Usage: npm run release -- --dry-run [--server] [FOLDER]. Only a tag publishes, by the workflow.",
+  );
   process.exit(2);
 }
 const packed = resolve(positionals[0] ?? join(ROOT, "packed"));
@@ -34,9 +39,14 @@ try {
   for (const kind of ["npm", "python"]) mkdirSync(join(packed, kind), { recursive: true });
   run("npm", ["run", "--silent", "console:build"]);
   for (const folder of await buildServer(join(stage, "server"))) packNpm(folder, ".");
-  for (const folder of publicPackages()) packNpm(buildLibrary(folder), folder);
-  for (const file of globSync("packages/{*,integrations/*}/pyproject.toml", { cwd: ROOT }).sort())
-    packPython(dirname(file));
+  if (!values.server) {
+    for (const folder of publicPackages()) packNpm(buildLibrary(folder), folder);
+    for (const file of globSync("packages/{*,integrations/*}/pyproject.toml", { cwd: ROOT }).sort())
+      packPython(dirname(file));
+    writeFileSync(join(packed, "sbom.spdx.json"), billOfMaterials(join(stage, "server/sensorium-server")));
+    if (GITHUB_REPOSITORY && REPOSITORY)
+      writeJson(join(packed, "server.json"), mcpServer(GITHUB_REPOSITORY, REPOSITORY));
+  }
 } finally {
   rmSync(stage, { recursive: true });
 }
@@ -68,9 +78,14 @@ function packNpm(folder: string, source: string): void {
     repository: { type: "git", url: `git+${REPOSITORY}.git`, directory: source },
     homepage: `${REPOSITORY}#readme`,
     bugs: `${REPOSITORY}/issues`,
+    ...(source === MCP_PACKAGE && { mcpName: mcpName(GITHUB_REPOSITORY as string) }),
   };
-  writeFileSync(file, `${JSON.stringify({ name, ...manifest, author, ...origin }, null, 2)}\n`);
+  writeJson(file, { name, ...manifest, author, ...origin });
   run("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", join(packed, "npm"), folder]);
+}
+
+function writeJson(file: string, content: object): void {
+  writeFileSync(file, `${JSON.stringify(content, null, 2)}\n`);
 }
 
 function packPython(folder: string): void {

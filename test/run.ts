@@ -35,6 +35,7 @@ const SUITES: Suite[] = [
   { name: "python", files: /^test\/python\//, budgetSeconds: 600 },
   { name: "tools", files: /^test\/tools\//, budgetSeconds: 240 },
   { name: "examples", files: /^test\/examples\./, budgetSeconds: 240 },
+  { name: "release", files: /^test\/release\//, budgetSeconds: 900 },
   { name: "rounds", files: /^test\/rounds\//, budgetSeconds: 360 },
 ];
 

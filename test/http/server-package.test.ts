@@ -59,6 +59,18 @@ test("it is JavaScript, without scripts that npm runs, and depends on the versio
   expect(manifestOf("sensorium-server").peerDependenciesMeta).toEqual({ [OPTIONAL]: { optional: true } });
 });
 
+test("it names each package that it depends on or contains, with its license", () => {
+  const text = readFileSync(installed("sensorium-server", "THIRD_PARTY_LICENSES"), "utf8");
+  const { dependencies } = manifestOf("sensorium-server");
+  const others = Object.keys(dependencies).filter((name) => !PARTS.includes(name));
+  const contained = ["react-dom", "@opentelemetry/sdk-trace", "swagger-ui-dist"];
+  for (const name of [...others, ...contained])
+    expect(text).toMatch(new RegExp(`^${name} \\d\\S+ \\(.+\\)$`, "m"));
+  expect(text).not.toMatch(/^(pdfkit|vite|jest) /m);
+  const exported = readFileSync(join(folder, OPTIONAL, "THIRD_PARTY_LICENSES"), "utf8");
+  expect(exported).toMatch(/^pdfkit \S+ \(MIT\)$/m);
+});
+
 test("it serves the console and the page of the API", async () => {
   for (const path of ["/", "/docs", "/docs/swagger-ui.css", "/docs/swagger-ui-bundle.js", "/openapi.json"]) {
     const { status } = await fetch(server.root + path, { headers: { accept: "text/html" } });

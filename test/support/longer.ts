@@ -57,6 +57,7 @@ const LONGER: Record<string, string[]> = {
     "test/http/multilingual",
     "test/http/server-package",
     "test/integrations",
+    "test/release/",
     "test/store.ferretdb",
     "test/store.standin",
     "test/tools/",

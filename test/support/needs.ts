@@ -8,6 +8,7 @@ import { getCodingTools } from "./coding-tools.ts";
 import { getFerret, hasFerret } from "./ferretdb-build.ts";
 import { getFrameworks } from "./frameworks.ts";
 import { JarsUnavailable, mongoClassPath } from "./jars.ts";
+import { mcpSchemas } from "./mcp-schema.ts";
 import { fetchMongod } from "./mongod.ts";
 import { MULTILINGUAL } from "./multilingual.ts";
 import { getPython } from "./python.ts";
@@ -102,6 +103,11 @@ const NEEDS: Record<string, Need> = {
     here: () => hasChartTools() || (onPath("go") && succeeds("python3", ["-m", "pip", "--version"])),
     otherwise: "Go 1.21 or newer and python3 with pip on PATH",
     prepare: getChartTools,
+  },
+  mcpschemas: {
+    here: () => onPath("go"),
+    otherwise: "Go 1.21 or newer on PATH",
+    prepare: mcpSchemas,
   },
   chromium: {
     here: () => onPath("chromium"),

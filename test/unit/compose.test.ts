@@ -145,6 +145,17 @@ describe("the Dockerfile", () => {
     );
   });
 
+  test("contains the packages that a release publishes, and nothing else of the checkout", () => {
+    expect(all("RUN")).toEqual(
+      expect.arrayContaining([
+        "npm run release -- --dry-run --server /packed",
+        "node release/install.ts /packed/npm /app",
+      ]),
+    );
+    expect(inLast("COPY")).toEqual(["--from=packages /app /app"]);
+    expect(inLast("WORKDIR")).toEqual(["/app/node_modules/sensorium-server"]);
+  });
+
   test("runs as nobody special, with settings that there are, what npm starts", () => {
     expect(inLast("USER")).toEqual(["node"]);
     const { NODE_ENV, ...settings } = Object.fromEntries(

@@ -93,6 +93,7 @@ describe("programs and commands in the documents", () => {
     "docs/guides/receive.md": { sh: "in-order.test.ts", python: "in-order.test.ts" },
     "docs/runbooks/key-leaked.md": { sh: "rotation.test.ts" },
     "docs/mcp.md": { json: "mcp-guide.test.ts", toml: "mcp-guide.test.ts" },
+    "docs/security.md": { sh: "needs a published release" },
     "docs/sharding.md": { js: "needs a sharded MongoDB" },
   };
   /** By folder, for pages without their own. */
