@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { readConfig, SETTINGS } from "../../config.ts";
 import { exposition, startProcessMetrics } from "../../observability/metrics.ts";
+import { parse } from "../../packages/client/cli/parse.ts";
+import { work } from "../../packages/client/cli/work.ts";
 import { serviceFactories } from "../../services/index.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -47,6 +49,26 @@ interface Variable {
 const namesOf = ({ name }: { name: string }) => name;
 const manifestsOf = (name: string) =>
   (yaml.loadAll(read(`deploy/helm/golden/${name}.yaml`)) as (Manifest | null)[]).filter((each) => !!each);
+
+test("workers are started with options that the command line has, and may take their grace period to stop", () => {
+  const unit = read("deploy/sensorium-work.service");
+  const { spec } = (yaml.load(read("deploy/work.yaml")) as Manifest).spec.template;
+  const stops = {
+    unit: Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1]),
+    kubernetes: spec.terminationGracePeriodSeconds,
+  };
+  const commands = {
+    unit: /^ExecStart=\/usr\/bin\/(.*)$/m.exec(unit)?.[1]?.split(" ") as string[],
+    kubernetes: spec.containers[0].command as string[],
+  };
+  for (const by of ["unit", "kubernetes"] as const) {
+    const [program, name, ...args] = commands[by];
+    expect([program, name]).toEqual(["sensorium", "work"]);
+    const { values, words } = parse("work", work, args);
+    expect(words).toEqual(["node", "/srv/job.mjs"]);
+    expect(Number.parseInt(values.grace as string, 10)).toBeLessThan(stops[by]);
+  }
+});
 
 test("the chart, the image and the packages have one version", () => {
   const { version } = JSON.parse(read("package.json"));

@@ -23,11 +23,12 @@ import { PROFILE } from "./profile.ts";
 import { RESOURCE_COMMANDS } from "./resources.ts";
 import { RUN } from "./run.ts";
 import { SCHEDULES } from "./schedules.ts";
+import { work } from "./work.ts";
 
 /** The commands by section and name: `help`, the reference, completion and suggestions read this table. */
 export const SECTIONS: Record<string, Record<string, Command>> = {
   "Who and where": { connect, login, ...PROFILE, doctor },
-  Events: { publish, listen, tail, ...SCHEDULES, ...EVENTS, ...DEAD_LETTERS, ...INTEREST },
+  Events: { publish, listen, work, tail, ...SCHEDULES, ...EVENTS, ...DEAD_LETTERS, ...INTEREST },
   Knowledge: { remember, recall, ...MEMORIES, ...DOCUMENTS, ...OUTPUTS, ...BUNDLES },
   Work: { ...RUN, ...HANDOFF },
   "Agents and senders": { ...AGENTS, ...RESOURCE_COMMANDS },

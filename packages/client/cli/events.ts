@@ -8,8 +8,8 @@ import { pause } from "../support.ts";
 import { type Command, type Context, choice, count, noteWarnings, text, word } from "./command.ts";
 import { startHeartbeat } from "./connect.ts";
 import { readJson } from "./input.ts";
+import { CommandFailure, shownOf } from "./supervise.ts";
 import { readTime } from "./times.ts";
-import { Failure } from "./usage.ts";
 
 export const publish: Command = {
   takes: "TYPE [DATA]",
@@ -81,8 +81,7 @@ export const listen: Command = {
       by: choice(context, "by", ["stream", "poll"], "stream"),
       concurrency: count(context, "concurrency", 1),
       signal: context.signal,
-      onProblem: (problem) =>
-        context.telling.problem(problem instanceof CommandFailure ? problem.shown : (problem as Error)),
+      onProblem: (problem) => context.telling.problem(shownOf(problem)),
     });
     notePeople(context, "Listening. Ctrl-C ends it.");
     const stopHeartbeat = startHeartbeat(context);
@@ -105,17 +104,6 @@ interface Signals {
   signal: AbortSignal;
   /** This program is asked to end: Ctrl-C ends the command as well. */
   ending: AbortSignal;
-}
-
-/** Its message is the reason of the rejection. */
-class CommandFailure extends Error {
-  /** What to show: the command's own lines have been shown. */
-  readonly shown: Failure;
-
-  constructor(reason: string, shown: string) {
-    super(reason);
-    this.shown = new Failure(shown, "command_failed");
-  }
 }
 
 interface Given {

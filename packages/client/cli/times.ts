@@ -8,7 +8,7 @@ export function readTime(context: Context): string | undefined {
   const at = text(context, "at");
   const span = text(context, "in");
   if (at !== undefined && span !== undefined) throw new UsageError("Give --at or --in, not both.");
-  if (span !== undefined) return new Date(Date.now() + parseSpan(span)).toISOString();
+  if (span !== undefined) return new Date(Date.now() + parseSpan("in", span)).toISOString();
   if (at === undefined) return undefined;
   const time = Date.parse(at);
   if (Number.isNaN(time))
@@ -18,9 +18,14 @@ export function readTime(context: Context): string | undefined {
   return new Date(time).toISOString();
 }
 
-function parseSpan(span: string): number {
+/** Returns the milliseconds of an option such as `90s`. @throws UsageError */
+export function readDuration(context: Context, name: string, fallback: string): number {
+  return parseSpan(name, text(context, name) ?? fallback);
+}
+
+function parseSpan(name: string, span: string): number {
   const [, count, unit] = /^(\d{1,7})\s*([smhd])$/.exec(span) ?? [];
   if (count === undefined)
-    throw new UsageError(`--in is ${span}: expected a duration like 90s, 15m, 2h or 7d.`);
+    throw new UsageError(`--${name} is ${span}: expected a duration like 90s, 15m, 2h or 7d.`);
   return Number(count) * (UNITS[unit as string] as number);
 }

@@ -1,0 +1,56 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+const FILE = fileURLToPath(import.meta.url);
+const GRACE_MS = 5000;
+
+/** Sends a signal to a process started as `detached`, and to all that it started. Those that have ended are ignored. */
+export function signalTree(pid: number, signal: NodeJS.Signals): void {
+  try {
+    // Windows has no process groups.
+    process.kill(process.platform === "win32" ? pid : -pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
+}
+
+/**
+ * A process that outlives this one, however it dies, and then ends the commands that it was told of: without their
+ * supervisor their events are given to another.
+ */
+export class Reaper {
+  readonly #process: ChildProcess;
+
+  constructor() {
+    this.#process = spawn(process.execPath, [FILE], { stdio: ["pipe", "ignore", "ignore"], detached: true });
+    this.#process.stdin?.on("error", () => {});
+    this.#process.on("error", () => {});
+    this.#process.unref();
+  }
+
+  /** Returns a function to call when the process has ended. */
+  watch(pid: number): () => void {
+    this.#process.stdin?.write(`+${pid}\n`);
+    return () => void this.#process.stdin?.write(`-${pid}\n`);
+  }
+
+  stop(): void {
+    this.#process.stdin?.end();
+  }
+}
+
+/** What the process itself does: its input ends with the process that started it. */
+async function reap(): Promise<void> {
+  const pids = new Set<number>();
+  for await (const line of createInterface({ input: process.stdin })) {
+    const pid = Number(line.slice(1));
+    if (line.startsWith("+")) pids.add(pid);
+    else pids.delete(pid);
+  }
+  for (const pid of pids) signalTree(pid, "SIGTERM");
+  if (pids.size > 0) await new Promise((resolve) => setTimeout(resolve, GRACE_MS));
+  for (const pid of pids) signalTree(pid, "SIGKILL");
+}
+
+if (process.argv[1] === FILE) await reap();

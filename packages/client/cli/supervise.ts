@@ -1,0 +1,89 @@
+import { spawn } from "node:child_process";
+import { LineSplitter } from "../lines.ts";
+import { type Reaper, signalTree } from "./reaper.ts";
+import { Failure } from "./usage.ts";
+
+/** A command that failed with an event. Its message is the reason of the rejection. */
+export class CommandFailure extends Error {
+  /** What to show: the command's own lines have been shown. */
+  readonly shown: Failure;
+
+  constructor(reason: string, shown: string) {
+    super(reason);
+    this.shown = new Failure(shown, "command_failed");
+  }
+}
+
+/** Returns what to show of a problem of a listener. */
+export function shownOf(problem: unknown): Error {
+  return problem instanceof CommandFailure ? problem.shown : (problem as Error);
+}
+
+/** Between asking a command to end and ending it. */
+const GRACE_MS = 5000;
+interface Job {
+  command: readonly [string, ...string[]];
+  /** Standard input. */
+  input: string;
+  /** Names the event. */
+  about: string;
+  cwd?: string;
+  /** In addition to this program's. */
+  env: Record<string, string>;
+  /** Aborts with the reason: the command is ended with all that it started. */
+  signal: AbortSignal;
+  /** Called with each line of its output. */
+  show: (line: string) => void;
+}
+
+/**
+ * Runs a command in a process group of its own, which ends with it.
+ *
+ * @throws CommandFailure with its last line if it fails, or why it cannot be started; the signal's reason, once the
+ *   command has ended, if the signal aborted
+ */
+export function supervise(reaper: Reaper, job: Job): Promise<void> {
+  const { command, input, about, cwd, signal, show } = job;
+  const [program, ...args] = command;
+  return new Promise((resolve, reject) => {
+    const fail = (how: string, reason = how) =>
+      reject(new CommandFailure(reason, `${about}: ${program} ${how}`));
+    if (signal.aborted) return reject(signal.reason);
+    const child = spawn(program, args, { cwd, env: { ...process.env, ...job.env }, detached: true });
+    const { pid } = child;
+    child.on("error", ({ message }) => fail(`was not started: ${message}`));
+    if (pid === undefined) return;
+    const forget = reaper.watch(pid);
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const end = () => {
+      signalTree(pid, "SIGTERM");
+      timer = setTimeout(() => signalTree(pid, "SIGKILL"), GRACE_MS);
+    };
+    signal.addEventListener("abort", end, { once: true });
+    let last = "";
+    const note = (line: string) => {
+      if (line.trim()) last = line.trim();
+      show(line);
+    };
+    const splitters = [child.stdout, child.stderr].map((stream) => {
+      const splitter = new LineSplitter();
+      stream.on("data", (piece: Buffer) => splitter.take(piece).forEach(note));
+      return splitter;
+    });
+    // What it leaves behind would keep its output open, and work on an event that is settled.
+    child.on("exit", () => signalTree(pid, "SIGKILL"));
+    child.on("close", (code, killedBy) => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", end);
+      forget();
+      for (const splitter of splitters) splitter.end().forEach(note);
+      if (code === 0) return resolve();
+      if (signal.aborted) return reject(signal.reason);
+      const how = `ended with ${killedBy ?? code}`;
+      fail(how, last || `${program} ${how}`);
+    });
+    // It need not read its input.
+    child.stdin.on("error", () => {});
+    child.stdin.end(input);
+  });
+}

@@ -1,0 +1,99 @@
+import { basename } from "node:path";
+import type { CloudEvent, DeliveryEvent } from "../generated/types.ts";
+import { type Handler, Interrupted } from "../handler.ts";
+import { jsonLine } from "../lines.ts";
+import { type Command, choice, count, text } from "./command.ts";
+import { startHeartbeat } from "./connect.ts";
+import { promptFor } from "./prompt.ts";
+import { Reaper } from "./reaper.ts";
+import { CommandFailure, shownOf, supervise } from "./supervise.ts";
+import { readDuration } from "./times.ts";
+import { UsageError } from "./usage.ts";
+
+/** Programs that take a prompt on standard input. */
+const TAKE_PROMPTS = ["claude", "codex", "gemini"];
+
+export const work: Command = {
+  takes: "-- COMMAND [ARG...]",
+  does: "Runs a command for each of the agent's events, until it is stopped. Exit code 0 acknowledges the event.",
+  options: {
+    concurrency: { value: "N", means: "commands at a time; default: 1" },
+    timeout: {
+      value: "DURATION",
+      means: "end a command that takes longer, such as 90s, 15m or 2h; default: 1h",
+    },
+    grace: { value: "DURATION", means: "time for running commands once it is stopped; default: 10s" },
+    folder: { value: "DIR", means: "working folder of the command" },
+    input: {
+      value: "json|prompt",
+      means: `the event on standard input; default: prompt for ${TAKE_PROMPTS.join(", ")}, otherwise json`,
+    },
+    count: { value: "N", means: "stop after N events" },
+  },
+  examples: ["work -- claude -p --permission-mode acceptEdits", "work --concurrency 4 -- node handle.mjs"],
+  as: ["agent"],
+  async run(context) {
+    const [program, ...args] = context.words;
+    if (!program) throw new UsageError("COMMAND is missing: sensorium work -- COMMAND.");
+    const { telling, signal } = context;
+    const folder = text(context, "folder");
+    const timeout = text(context, "timeout") ?? "1h";
+    const timeoutMs = readDuration(context, "timeout", timeout);
+    const graceMs = readDuration(context, "grace", "10s");
+    const concurrency = count(context, "concurrency", 1);
+    const most = count(context, "count", Number.MAX_SAFE_INTEGER);
+    const usual = TAKE_PROMPTS.includes(basename(program)) ? "prompt" : "json";
+    const toInput = choice(context, "input", ["json", "prompt"], usual) === "prompt" ? promptFor : jsonLine;
+    const reaper = new Reaper();
+    const stopped = new AbortController();
+    let handled = 0;
+    const handler: Handler = async (event, { delivery }) => {
+      const about = `${event.type} ${event.id}`;
+      const late = new AbortController();
+      const reason = `${program} took longer than the ${timeout} of --timeout`;
+      const timer = setTimeout(
+        () => late.abort(new CommandFailure(reason, `${about}: ${reason}`)),
+        timeoutMs,
+      );
+      await supervise(reaper, {
+        command: [program, ...args],
+        input: toInput(event),
+        about,
+        ...(folder && { cwd: folder }),
+        env: environmentFor(event, delivery),
+        signal: AbortSignal.any([stopped.signal, late.signal]),
+        show: (line) => telling.note(`${about}: ${line}`),
+      }).finally(() => clearTimeout(timer));
+      context.print({ event_id: event.id, type: event.type, handled: true }, `${about}: handled`);
+      if (++handled === most) void listener.stop();
+    };
+    // The stream returns what it still holds as it closes, without counting an attempt.
+    const listener = context.client.listen(handler, {
+      concurrency,
+      maxInFlight: concurrency,
+      onProblem: (problem) => telling.problem(shownOf(problem)),
+    });
+    const stop = () => {
+      void listener.stop();
+      setTimeout(() => stopped.abort(new Interrupted()), graceMs).unref();
+    };
+    if (signal.aborted) stop();
+    signal.addEventListener("abort", stop, { once: true });
+    const stopHeartbeat = startHeartbeat(context);
+    await listener.done.finally(() => {
+      stopHeartbeat();
+      reaper.stop();
+    });
+  },
+};
+
+/** What a command needs to settle its delivery itself, or to tell a retry from the first attempt. */
+function environmentFor({ id, type }: CloudEvent, delivery: DeliveryEvent): Record<string, string> {
+  return {
+    SENSORIUM_EVENT_ID: id,
+    SENSORIUM_EVENT_TYPE: type,
+    SENSORIUM_DELIVERY_ID: delivery.id,
+    SENSORIUM_ATTEMPT: String(delivery.attempt_count),
+    ...(delivery.lease && { SENSORIUM_LEASE: delivery.lease }),
+  };
+}
