@@ -18,6 +18,8 @@ export interface Child {
   /** Suspends it with its connections open; returns when none of its threads runs any more. */
   pause(): Promise<void>;
   resume(): void;
+  /** Writes to its standard input. */
+  type(text: string): void;
   /** Sends a signal (or closes its input), waits for the end; after `within` ms (30,000) SIGKILL and an error. */
   end(how: NodeJS.Signals | "eof", within?: number): Promise<ExitStatus>;
   exited: Promise<ExitStatus>;
@@ -74,6 +76,7 @@ export async function startChild(
       await settle(() => isStopped(process.pid as number), { what: `${command} to stop` });
     },
     resume: () => void process.kill("SIGCONT"),
+    type: (text) => void process.stdin?.write(text),
     end: (how, within = 30_000) => end(process, exited, how, within),
     exited,
   };

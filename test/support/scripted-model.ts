@@ -15,9 +15,12 @@ export interface ScriptedModel {
   stop(): Promise<void>;
 }
 
-interface Script {
+export interface Script {
   command: string;
   answer: string;
+  /** Returns the tool that Claude calls instead of the command, if any, on a request. */
+  // biome-ignore lint/suspicious/noExplicitAny: the body of a request
+  call?: (body: any) => { name: string; input: object } | undefined;
 }
 
 type Event = [name: string, data: object];
@@ -31,7 +34,8 @@ export async function startModel(script: Script): Promise<ScriptedModel> {
     const isStep = Array.isArray(body.tools) && body.tools.length > 0;
     if (isStep) steps.push({ path, body });
     const isFirst = isStep && steps.length === 1;
-    if (path.startsWith("/v1/messages?")) stream(response, messagesOf(script, isFirst));
+    const call = isStep && script.call ? script.call(body) : isFirst ? bash(script) : undefined;
+    if (path.startsWith("/v1/messages?")) stream(response, messagesOf(script, call));
     else if (path.startsWith("/v1/responses")) stream(response, responsesOf(script, isFirst));
     else if (path.includes(":streamGenerateContent")) stream(response, contentOf(script, isFirst));
     else response.writeHead(404, { "content-type": "application/json" }).end("{}");
@@ -55,16 +59,18 @@ function stream(response: ServerResponse, events: Event[]): void {
   response.end();
 }
 
-function messagesOf({ command, answer }: Script, isFirst: boolean): Event[] {
-  const block = isFirst
-    ? { type: "tool_use", id: "toolu_1", name: "Bash", input: {} }
+const bash = ({ command }: Script) => ({ name: "Bash", input: { command, description: "Do it" } });
+
+function messagesOf({ answer }: Script, call: { name: string; input: object } | undefined): Event[] {
+  const block = call
+    ? { type: "tool_use", id: "toolu_1", name: call.name, input: {} }
     : { type: "text", text: "" };
-  const delta = isFirst
-    ? { type: "input_json_delta", partial_json: JSON.stringify({ command, description: "Do it" }) }
+  const delta = call
+    ? { type: "input_json_delta", partial_json: JSON.stringify(call.input) }
     : { type: "text_delta", text: answer };
   const usage = { input_tokens: 1, output_tokens: 1 };
   const message = { id: "msg_1", type: "message", role: "assistant", model: "scripted", content: [], usage };
-  const stop = { stop_reason: isFirst ? "tool_use" : "end_turn", stop_sequence: null };
+  const stop = { stop_reason: call ? "tool_use" : "end_turn", stop_sequence: null };
   const events: object[] = [
     { type: "message_start", message: { ...message, stop_reason: null, stop_sequence: null } },
     { type: "content_block_start", index: 0, content_block: block },

@@ -5,12 +5,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { type Client, createClient } from "../../packages/client/index.ts";
-import { COMPILED, startChild } from "./child.ts";
-import { type ScriptedModel, startModel } from "./scripted-model.ts";
+import { type Child, COMPILED, startChild } from "./child.ts";
+import { type Script, type ScriptedModel, startModel } from "./scripted-model.ts";
 import { startServer, type TestServer } from "./server.ts";
 
 export const ROOT = join(import.meta.dirname, "../..");
-const run = promisify(execFile);
+const execute = promisify(execFile);
+
+interface RunOptions {
+  cwd?: string;
+  env?: Record<string, string>;
+}
 
 /** A person's machine: a home, a clone of acme/parcels, the command line on the PATH, and a scripted model. */
 export interface ToolSessions {
@@ -20,10 +25,9 @@ export interface ToolSessions {
   server: TestServer;
   agent: Client;
   /** Runs a command there, which reaches nothing but 127.0.0.1 where the system allows to enforce that. */
-  run(
-    command: string[],
-    more?: { cwd?: string; env?: Record<string, string> },
-  ): Promise<{ code: number | null; output: string }>;
+  run(command: string[], more?: RunOptions): Promise<{ code: number | null; output: string }>;
+  /** Starts a command there, which goes on. */
+  start(command: string[]): Promise<Child>;
   /** Runs the commands of the first block of a README's shell commands, except `npm`. */
   install(readme: string): Promise<void>;
   stop(): Promise<void>;
@@ -33,11 +37,13 @@ export interface ToolSessions {
 export async function startToolSessions(
   programs: Record<string, string[]>,
   envOf: (home: string, model: string) => Record<string, string>,
+  script: Partial<Script> = {},
 ): Promise<ToolSessions> {
   const server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
   const model = await startModel({
     command: "touch third.txt",
     answer: "The third parcel is packed.",
+    ...script,
   });
   const folder = mkdtempSync(join(tmpdir(), "sensorium-tools-"));
   const [home, clone, bin] = ["home", "clone", "bin"].map((name) => join(folder, name)) as [
@@ -61,19 +67,22 @@ export async function startToolSessions(
   };
   const ports = [model.port, Number(new URL(server.root).port)];
   const gates = (await canUnshare()) ? await openGates(folder, ports) : undefined;
-  const start: ToolSessions["run"] = async (command, { cwd = clone, env: more = {} } = {}) => {
+  const start = (command: string[], { cwd = clone, env: more = {} }: RunOptions = {}) => {
     const [name, ...args] = [...(gates?.prefix ?? []), ...command] as [string, ...string[]];
-    const child = await startChild(name, args, { cwd, env: { ...env, ...more } });
+    return startChild(name, args, { cwd, env: { ...env, ...more } });
+  };
+  const run: ToolSessions["run"] = async (command, more) => {
+    const child = await start(command, more);
     const { code } = await child.end("eof", 60_000);
     return { code, output: child.output() };
   };
   return {
-    ...{ home, clone, model, server, run: start },
+    ...{ home, clone, model, server, run, start },
     agent: createClient({ url: server.url, apiKey: server.credentials.agent.api_key }),
     async install(readme) {
       const [, block = ""] = /```sh\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, readme), "utf8")) ?? [];
       const lines = block.split("\n").filter((line) => line && !line.startsWith("npm "));
-      const { code, output } = await start(["sh", "-ec", lines.join("\n")], { cwd: ROOT });
+      const { code, output } = await run(["sh", "-ec", lines.join("\n")], { cwd: ROOT });
       if (code !== 0) throw new Error(`${readme}: ${output}`);
     },
     async stop() {
@@ -85,8 +94,8 @@ export async function startToolSessions(
   };
 }
 
-async function canUnshare(): Promise<boolean> {
-  return run("unshare", ["--map-root-user", "--net", "ip", "link", "set", "lo", "up"]).then(
+export async function canUnshare(): Promise<boolean> {
+  return execute("unshare", ["--map-root-user", "--net", "ip", "link", "set", "lo", "up"]).then(
     () => true,
     () => false,
   );

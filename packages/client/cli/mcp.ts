@@ -5,8 +5,10 @@ import type { Operation } from "../operation.ts";
 import { type Connection, request } from "../request.ts";
 import { messagesOf } from "../sse.ts";
 import { adviceOn, requireTold } from "./advice.ts";
+import { Channel } from "./channel.ts";
 import { type Command, type Context, count, text } from "./command.ts";
 import { startHeartbeat } from "./connect.ts";
+import { readDuration } from "./times.ts";
 
 export const mcp: Command = {
   takes: "",
@@ -15,6 +17,11 @@ export const mcp: Command = {
     tools: {
       value: "NAMES",
       means: "presets (core, sense, remember, work, all), domains or tools, like core,documents",
+    },
+    channel: { means: "push the agent's events into the session (Claude Code 2.1.80 or newer)" },
+    hold: {
+      value: "DURATION",
+      means: "with --channel: time for the session to settle an event, such as 90s, 15m or 2h; default: 15m",
     },
     timeout: {
       value: "SECONDS",
@@ -37,6 +44,7 @@ const ENDPOINT: Operation = {
 const VERSION_META = "io.modelcontextprotocol/protocolVersion";
 /** Longer than any call waits for events (30 s). A connection may be dead without being closed, as after sleep. */
 const ANSWER_SECONDS = 60;
+const METHOD_NOT_FOUND = -32601;
 const INTERNAL_ERROR = -32603;
 const PARSE_ERROR = -32700;
 
@@ -45,8 +53,14 @@ type Id = string | number;
 interface Message {
   id?: Id;
   method?: string;
-  params?: { name?: unknown; uri?: unknown; requestId?: Id; _meta?: Record<string, unknown> };
-  result?: { protocolVersion?: string };
+  params?: {
+    name?: unknown;
+    arguments?: unknown;
+    uri?: unknown;
+    requestId?: Id;
+    _meta?: Record<string, unknown>;
+  };
+  result?: { protocolVersion?: string; isError?: boolean; capabilities?: object };
 }
 
 /** Forwards messages between a client on standard input and output and a service on HTTP. */
@@ -55,6 +69,7 @@ class Bridge {
   readonly #connection: Connection;
   readonly #tools: string | undefined;
   readonly #seconds: number;
+  readonly #channel: Channel | undefined;
   readonly #underWay = new Map<Id, { work: Promise<void>; leave: AbortController }>();
   /** The version agreed on in `initialize`; since 2026-07-28 every message names its own. */
   #version: string | undefined;
@@ -64,6 +79,8 @@ class Bridge {
     this.#tools = text(context, "tools");
     this.#seconds = count(context, "timeout", ANSWER_SECONDS);
     this.#connection = { ...context.connection, fetch: fetchAnswer };
+    if (context.options.channel === true)
+      this.#channel = new Channel(context, write, readDuration(context, "hold", "15m"));
   }
 
   /** Runs until standard input ends and every request is answered. */
@@ -73,6 +90,7 @@ class Bridge {
     for await (const chunk of ended) for (const line of splitter.take(chunk)) this.#take(line);
     for (const line of splitter.end()) this.#take(line);
     await Promise.all([...this.#underWay.values()].map(({ work }) => work));
+    await this.#channel?.stop();
   }
 
   #take(line: string): void {
@@ -83,6 +101,11 @@ class Bridge {
     if (method === "notifications/cancelled") this.#underWay.get(params?.requestId as Id)?.leave.abort();
     // The service keeps no state between messages, so no other notification concerns it.
     if (!message || id === undefined || method === undefined) return;
+    // Clients then fall back to an earlier revision: this one has no way for what nobody asked for.
+    if (this.#channel && method === "server/discover") {
+      write(failure(id, METHOD_NOT_FOUND, "A channel needs a revision of the protocol with `initialize`."));
+      return;
+    }
     const leave = new AbortController();
     const work = this.#ask(line, message, id, leave.signal).finally(() => this.#underWay.delete(id));
     this.#underWay.set(id, { work, leave });
@@ -101,9 +124,8 @@ class Bridge {
       const response = await request(this.#connection, ENDPOINT, params, { signal, headers });
       let answered = false;
       for await (const answer of readAnswers(response, () => watch.refresh())) {
-        if (message.method === "initialize") this.#version = answer.result?.protocolVersion;
         answered ||= answer.method === undefined;
-        write(answer);
+        write(this.#heed(message, answer));
       }
       // The client would wait forever.
       if (!answered) throw new Error("The service ended the stream before it answered.");
@@ -115,6 +137,19 @@ class Bridge {
     } finally {
       clearTimeout(watch);
     }
+  }
+
+  /** Returns an answer as the client gets it. */
+  #heed({ method, params }: Message, answer: Message): Message {
+    const { result } = answer;
+    if (!result) return answer;
+    if (method === "initialize") this.#version = result.protocolVersion;
+    if (!this.#channel) return answer;
+    if (method === "initialize") return { ...answer, result: this.#channel.declare(result) };
+    if (method === "tools/list") this.#channel.start();
+    if (method === "tools/call" && !result.isError)
+      this.#channel.called(String(params?.name), params?.arguments);
+    return answer;
   }
 
   /** Copies to headers what the HTTP transport requires there, for proxies. */

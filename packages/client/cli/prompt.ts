@@ -7,16 +7,16 @@ const HEAD =
 const END =
   "Handle it now. It counts as handled when you end without an error; otherwise it is redelivered later.";
 
-/** Returns an event as a prompt: all that its sender wrote is inside the fences. */
+/** Returns an event as a prompt for a program that handles it and ends. */
 export function promptFor(event: CloudEvent): string {
+  return `${HEAD}\n\n${quoteEvent(event)}\n\n${END}\n`;
+}
+
+/** Quotes an event for a model: all that its sender wrote is inside the fences. */
+export function quoteEvent(event: Record<string, unknown>): string {
   const { data, data_base64: _, ...attributes } = event;
   const lines = Object.entries(attributes).map(([name, value]) => `${name}: ${oneLine(String(value))}`);
-  const body = typeof data === "string" ? data : JSON.stringify(data, null, 2);
-  const parts = [
-    HEAD,
-    fence(lines.join("\n")),
-    ...(data === undefined ? [] : [`Its data:\n\n${fence(body)}`]),
-    END,
-  ];
-  return `${parts.join("\n\n")}\n`;
+  const quoted = fence(lines.join("\n"));
+  if (data === undefined) return quoted;
+  return `${quoted}\n\nIts data:\n\n${fence(typeof data === "string" ? data : JSON.stringify(data, null, 2))}`;
 }
