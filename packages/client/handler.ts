@@ -42,6 +42,14 @@ export class RetryLater extends Error {
   }
 }
 
+/** Thrown by a handler for an event that no retry can handle: its delivery is dead-lettered at once, with the reason. */
+export class GiveUp extends Error {
+  constructor(reason: string) {
+    super(reason);
+    this.name = "GiveUp";
+  }
+}
+
 /**
  * Thrown by a handler that was ended with its program, before it could handle the event: no failure. The stream returns
  * the delivery as it closes, without counting an attempt; a poll returns it at once.

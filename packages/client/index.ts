@@ -10,7 +10,7 @@ export {
 export { type Client, type ClientOptions, createClient, type MemoryFields, type NewEvent } from "./client.ts";
 export { ApiError, ConnectionError, isApiError, isCredentialRefused } from "./errors.ts";
 export type * from "./generated/types.ts";
-export { type Handler, type HandlerContext, type ListenOptions, RetryLater } from "./handler.ts";
+export { GiveUp, type Handler, type HandlerContext, type ListenOptions, RetryLater } from "./handler.ts";
 export type { Listener } from "./listen.ts";
 export { type McpEndpoint, type McpOptions, mcpEndpoint } from "./mcp.ts";
 export type { Call, CallOptions, PagedCall, StreamCall, StreamMessage } from "./operation.ts";

@@ -3,7 +3,7 @@
 
 import { isFinal } from "./errors.ts";
 import type { CloudEvent, DeliveryEvent } from "./generated/types.ts";
-import { type Handler, Interrupted, type ListenOptions, RetryLater } from "./handler.ts";
+import { GiveUp, type Handler, Interrupted, type ListenOptions, RetryLater } from "./handler.ts";
 import { type Arrival, fromNext, fromStream, type Source } from "./intake.ts";
 import { BATCH, Leases } from "./leases.ts";
 import { pauseBefore } from "./request.ts";
@@ -205,6 +205,7 @@ export class Listener {
     return this.#settling.giveBack(id, {
       ...{ reason, ...this.#leases.named([id]) },
       ...(delay_seconds !== undefined && { delay_seconds }),
+      ...(error instanceof GiveUp && { dead_letter: true }),
     });
   }
 

@@ -74,6 +74,16 @@ test("a command gets each event, its exit code settles it, and what it needs to 
   expect(err).toMatch(/: .*node ended with 3\n/);
 });
 
+test("an event that no retry can handle is a dead letter at once", async () => {
+  const { publish, receiver, start } = await worker();
+  const working = start("--", "sh", "-c", "echo the order has no lines; exit 65");
+  const event = await publish();
+  await settle(async () => (await admin.events.get({ event_id: event })).deliveries.dlq === 1);
+  const { items } = await receiver.deliveries.deadLetters();
+  expect(items).toMatchObject([{ dlq_reason: "the order has no lines", attempt_count: 1 }]);
+  await settle(() => working.err().includes("sh ended with 65: dead-lettered\n"));
+});
+
 test("a coding agent gets a prompt, in which it cannot be told apart by the sender what is data", async () => {
   const { type, publish, start } = await worker();
   const program = join(cli.folder, "claude");

@@ -3,6 +3,7 @@ import {
   type Client,
   createClient,
   type DeliveryEvent,
+  GiveUp,
   type Listener,
   RetryLater,
 } from "../../packages/client/index.ts";
@@ -114,6 +115,20 @@ describe.each(["stream", "poll"] as const)("by %s", (by) => {
     expect(problems).toMatchObject([{ message: "not yet" }]);
     const { receivers } = await admin.events.get({ event_id });
     expect(receivers?.[0]?.timeline.map(({ reason }) => reason)).toContain("not yet");
+  });
+
+  test("what a handler gives up is a dead letter at once", async () => {
+    const { client } = await receiver(`com.hopeless.${by}`);
+    const handler = () => {
+      throw new GiveUp("it has no lines");
+    };
+    const listener = listen(client, handler, { by, onProblem: () => {} });
+    const { event_id } = await publish(`com.hopeless.${by}`);
+    await settle(async () => (await client.deliveries.deadLetters()).items.length === 1);
+    await listener.stop();
+    expect((await client.deliveries.deadLetters()).items).toMatchObject([
+      { event_id, dlq_reason: "it has no lines", attempt_count: 1 },
+    ]);
   });
 
   test("a handler may take longer than the lease", async () => {

@@ -305,6 +305,19 @@ describe("nack", () => {
     ]);
   });
 
+  test("dead-letters at once what no retry can handle, though its lease has to be the one it is under", async () => {
+    const receiver = await receiverOf({ agent: { retry_budget: 5 } });
+    await ground.publish(receiver.type);
+    const [{ id, lease }] = await pollSome(receiver.api);
+    const body = { delivery_ids: [id], dead_letter: true, reason: "it has no lines" };
+    const nack = async (more: object) => ok(await receiver.api.post("/delivery/nack", { ...body, ...more }));
+    expect(await nack({ lease: [`${lease}x`] })).toEqual({ nacked: 0, dead_lettered: 0 });
+    expect(await nack({ lease: [lease] })).toEqual({ nacked: 1, dead_lettered: 1 });
+    expect(ok(await receiver.api.get("/delivery/dlq")).items).toMatchObject([
+      { id, attempt_count: 1, dlq_reason: "it has no lines" },
+    ]);
+  });
+
   test("only what is in flight, and only the agent's own", async () => {
     const [receiver, other] = [await receiverOf(), await receiverOf()];
     await ground.publish(receiver.type);

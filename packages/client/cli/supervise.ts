@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { GiveUp } from "../handler.ts";
 import { LineSplitter } from "../lines.ts";
 import { type Reaper, signalTree } from "./reaper.ts";
 import { Failure } from "./usage.ts";
@@ -14,11 +15,24 @@ export class CommandFailure extends Error {
   }
 }
 
-/** Returns what to show of a problem of a listener. */
-export function shownOf(problem: unknown): Error {
-  return problem instanceof CommandFailure ? problem.shown : (problem as Error);
+/** The same, if no retry can succeed. */
+class HopelessFailure extends GiveUp {
+  readonly shown: Failure;
+
+  constructor(reason: string, shown: string) {
+    super(reason);
+    this.shown = new Failure(`${shown}: dead-lettered`, "command_failed");
+  }
 }
 
+/** Returns what to show of a problem of a listener. */
+export function shownOf(problem: unknown): Error {
+  const isCommands = problem instanceof CommandFailure || problem instanceof HopelessFailure;
+  return isCommands ? problem.shown : (problem as Error);
+}
+
+/** The exit code EX_DATAERR of sysexits.h: the event itself is wrong, and no retry can handle it. */
+const HOPELESS = 65;
 /** Between asking a command to end and ending it. */
 const GRACE_MS = 5000;
 interface Job {
@@ -39,15 +53,18 @@ interface Job {
 /**
  * Runs a command in a process group of its own, which ends with it.
  *
- * @throws CommandFailure with its last line if it fails, or why it cannot be started; the signal's reason, once the
- *   command has ended, if the signal aborted
+ * @throws CommandFailure with its last line if it fails, or why it cannot be started; GiveUp with its last line if no
+ *   retry can succeed; the signal's reason, once the command has ended, if the signal aborted
  */
 export function supervise(reaper: Reaper, job: Job): Promise<void> {
   const { command, input, about, cwd, signal, show } = job;
   const [program, ...args] = command;
   return new Promise((resolve, reject) => {
-    const fail = (how: string, reason = how) =>
-      reject(new CommandFailure(reason, `${about}: ${program} ${how}`));
+    const fail = (
+      how: string,
+      reason = how,
+      Kind: typeof CommandFailure | typeof HopelessFailure = CommandFailure,
+    ) => reject(new Kind(reason, `${about}: ${program} ${how}`));
     if (signal.aborted) return reject(signal.reason);
     const child = spawn(program, args, { cwd, env: { ...process.env, ...job.env }, detached: true });
     const { pid } = child;
@@ -80,7 +97,7 @@ export function supervise(reaper: Reaper, job: Job): Promise<void> {
       if (code === 0) return resolve();
       if (signal.aborted) return reject(signal.reason);
       const how = `ended with ${killedBy ?? code}`;
-      fail(how, last || `${program} ${how}`);
+      fail(how, last || `${program} ${how}`, code === HOPELESS ? HopelessFailure : CommandFailure);
     });
     // It need not read its input.
     child.stdin.on("error", () => {});

@@ -13,7 +13,7 @@ import httpx
 import pytest
 from real_server import Server
 
-from sensorium import AsyncSensorium, Delivery, RetryLater, Sensorium
+from sensorium import AsyncSensorium, Delivery, GiveUp, RetryLater, Sensorium
 from sensorium.listen import _shown
 
 
@@ -62,6 +62,22 @@ def test_returns_what_fails_with_the_reason(server: Server, client: Sensorium, r
 
     asyncio.run(run())
     assert attempts == [1, 2]
+
+
+def test_gives_up_at_once(server: Server, client: Sensorium, receiver: tuple[str, str]) -> None:
+    key, type_ = receiver
+    event_id = client.publish(type_, {}).event_id
+
+    async def handle(_: Delivery) -> None:
+        raise GiveUp("it has no lines")
+
+    async def run() -> None:
+        async with AsyncSensorium(server.url, key) as agent:
+            await agent.listen(handle, count=1)
+            letters = (await agent.deliveries.dead_letters()).items
+            assert [(each.event_id, each.dlq_reason) for each in letters] == [(event_id, "it has no lines")]
+
+    asyncio.run(run())
 
 
 def test_extends_the_lease_of_slow_handlers(server: Server, client: Sensorium, receiver: tuple[str, str]) -> None:

@@ -119,7 +119,12 @@ const rejected = {
       minimum: 0,
       maximum: 86_400,
       description:
-        "Seconds before the retry; 0: at once. Default: 1, 2, 4 … (±20 %) by attempt, at most 1 h.",
+        "Seconds before the retry; 0: at once. Default: the delays of the interest or the agent (±20 %), by attempt.",
+    }),
+  ),
+  dead_letter: Type.Optional(
+    Type.Boolean({
+      description: "Dead-letter them now, with attempts left: no retry can succeed. Default: false.",
     }),
   ),
   reason: Type.Optional(
@@ -131,7 +136,7 @@ const acknowledgedCount = { acknowledged: Type.Integer() };
 const nackedCounts = {
   nacked: Type.Integer({ description: "Deliveries rejected." }),
   dead_lettered: Type.Integer({
-    description: "Those dead-lettered because their retry budget was spent.",
+    description: "Those dead-lettered, as their retry budget was spent or `dead_letter` was set.",
   }),
 };
 
@@ -159,14 +164,14 @@ export const nack = operation({
   route: "POST /delivery/nack",
   summary: "Reject deliveries, to be retried later",
   description:
-    "Use this if processing failed and may succeed later. The attempt counts: when the retry budget is spent, the delivery is dead-lettered with the reason. Returns how many were rejected and dead-lettered.",
+    "Use this if processing failed and may succeed later. The attempt counts: when the retry budget is spent, the delivery is dead-lettered with the reason, and with `dead_letter` at once. Returns how many were rejected and dead-lettered.",
   access: receiver,
   overQuota: true,
   reserved: true,
   body: rejected,
   results: { 200: Type.Object(nackedCounts) },
   mcp: {
-    core: ["delivery_ids", "lease", "reason", "delay_seconds"],
+    core: ["delivery_ids", "lease", "reason", "delay_seconds", "dead_letter"],
     aliases: {
       ...{ ids: "delivery_ids", id: "delivery_ids", error: "reason", message: "reason" },
       ...{ delay: "delay_seconds", retry_after: "delay_seconds", retry_after_seconds: "delay_seconds" },

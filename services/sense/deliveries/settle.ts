@@ -43,6 +43,8 @@ interface Nack extends OfAgent {
   named?: NamedLease;
   /** Seconds until it is ready again; null: by the delays of its interests, or else of the agent. 0 is at once. */
   delay: (delivery_id: string) => number | null;
+  /** No retry can succeed. */
+  isHopeless?: boolean;
   /** The reason recorded on a dead letter. */
   reason: (delivery_id: string) => string | undefined;
 }
@@ -140,12 +142,12 @@ export class Settlements {
 
   async #prepareRejection(
     { tenant_id, agent_id }: AgentCaller,
-    { delivery_ids, lease, delay_seconds, reason }: ParamsOf<typeof contract.nack>,
+    { delivery_ids, lease, delay_seconds, dead_letter = false, reason }: ParamsOf<typeof contract.nack>,
     field?: string,
   ) {
     const named = namedLeases(delivery_ids, lease, field);
     const write = await this.#prepareNack({
-      ...{ tenant_id, agent_id, delivery_ids, named },
+      ...{ tenant_id, agent_id, delivery_ids, named, isHopeless: dead_letter },
       delay: () => delay_seconds ?? null,
       reason: () => reason,
     });
@@ -243,7 +245,7 @@ export class Settlements {
    * Reads what a rejection changes. The returned function returns leased deliveries to the queue after a delay, or
    * dead-letters them if their budget is spent. Deliveries without a lease stay unchanged.
    */
-  async #prepareNack({ tenant_id, agent_id, delivery_ids, delay, reason, named }: Nack) {
+  async #prepareNack({ tenant_id, agent_id, delivery_ids, delay, isHopeless, reason, named }: Nack) {
     const { deliveries, store, agents, announcements, progress } = this.#deps;
     const { retry_budget, ...settings } = await agents.get(tenant_id, agent_id);
     const at = new Date(store.now());
@@ -262,9 +264,15 @@ export class Settlements {
       const filter = { _id, tenant_id, agent_id, state: "leased" as const, lease, attempt_count };
       const why = reason(_id);
       progress.failed({ tenant_id, agent_id }, at, why ?? "returned by the agent");
-      if (attempt_count >= retry_budget) {
+      if (isHopeless || attempt_count >= retry_budget) {
         tally({ tenant_id, agent_id, type }, "dead_lettered", 1);
-        const death = { tenant_id, agent_id, at, reason: spentReason(retry_budget, why ?? "handed back") };
+        const cause = why ?? "handed back";
+        const death = {
+          tenant_id,
+          agent_id,
+          at,
+          reason: isHopeless ? cause : spentReason(retry_budget, cause),
+        };
         toDead.push({ updateOne: { filter, update: deadUpdate(death) } });
         continue;
       }

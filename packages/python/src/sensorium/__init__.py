@@ -14,7 +14,7 @@ from .errors import (
     Refused,
     SensoriumError,
 )
-from .listen import Delivery, RetryLater
+from .listen import Delivery, GiveUp, RetryLater
 from .mcp import McpEndpoint, mcp_endpoint
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "Conflict",
     "ConnectionFailed",
     "Delivery",
+    "GiveUp",
     "Invalid",
     "McpEndpoint",
     "NotFound",

@@ -964,6 +964,7 @@ class Deliveries(Group[Mode]):
         delivery_ids: Sequence[str],
         lease: str | Sequence[str] | Unset = UNSET,
         delay_seconds: float | Unset = UNSET,
+        dead_letter: bool | Unset = UNSET,
         reason: str | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
@@ -971,16 +972,17 @@ class Deliveries(Group[Mode]):
         """Reject deliveries, to be retried later.
 
         Use this if processing failed and may succeed later. The attempt counts: when the retry budget is spent, the
-        delivery is dead-lettered with the reason. Returns how many were rejected and dead-lettered. Needs the scope
-        `receive`.
+        delivery is dead-lettered with the reason, and with `dead_letter` at once. Returns how many were rejected and
+        dead-lettered. Needs the scope `receive`.
 
         Args:
             delivery_ids: Delivery ids, not event ids; at most 100. Those that name no delivery are not counted.
             lease: `lease` of the deliveries: one for all, or one for each in the order of `delivery_ids`.
                 Attempts that have ended then stay unchanged, as others may have their deliveries now; an
                 acknowledgement counts in any case.
-            delay_seconds: Seconds before the retry; 0: at once. Default: 1, 2, 4 … (±20 %) by attempt, at most 1
-                h.
+            delay_seconds: Seconds before the retry; 0: at once. Default: the delays of the interest or the agent
+                (±20 %), by attempt.
+            dead_letter: Dead-letter them now, with attempts left: no retry can succeed. Default: false.
             reason: Why it failed."""
 
     @operation("POST", "/delivery/next", repeatable=True)

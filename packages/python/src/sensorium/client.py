@@ -335,8 +335,9 @@ class AsyncSensorium(_Client[Async]):
         """
         Receives the agent's deliveries by long polls and passes each to ``handler``, ``concurrency`` at a time. What
         the handler completes is acknowledged; an exception returns the delivery to be retried later, with its text as
-        the reason, and ``RetryLater`` says when. Leases are extended while a handler runs. Failures of handlers and
-        outages are logged as warnings of the logger ``sensorium``; outages end by themselves.
+        the reason, and ``RetryLater`` says when; ``GiveUp`` makes it a dead letter. Leases are extended while a handler
+        runs. Failures of handlers and outages are logged as warnings of the logger ``sensorium``; outages end by
+        themselves.
 
         Ends when ``stop`` is set, the process gets SIGINT or SIGTERM (in the main thread), or ``count`` deliveries were
         handled: it then waits for the handlers at work. Raises ApiError if the agent itself is refused.

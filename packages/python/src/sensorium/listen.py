@@ -40,6 +40,10 @@ class RetryLater(Exception):
         self.delay = delay
 
 
+class GiveUp(Exception):
+    """Raised by a handler: no retry can handle the event. Its delivery is dead-lettered at once, with the reason."""
+
+
 @dataclass(frozen=True)
 class Delivery:
     """An event on its way to this agent."""
@@ -196,7 +200,7 @@ class _Listener:
                 _shown(delivery.type),
                 delivery.attempt,
                 _shown(reason),
-                exc_info=None if isinstance(error, RetryLater) else error,
+                exc_info=None if isinstance(error, (RetryLater, GiveUp)) else error,
             )
             await self._settle(
                 lambda: self._client.deliveries.nack(
@@ -204,6 +208,7 @@ class _Listener:
                     lease=leased.lease,
                     reason=reason,
                     delay_seconds=UNSET if delay is None else delay,
+                    dead_letter=True if isinstance(error, GiveUp) else UNSET,
                 )
             )
         else:

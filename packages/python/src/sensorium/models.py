@@ -734,7 +734,7 @@ class DeliveriesNackResult(Model):
     nacked: int
     """Deliveries rejected."""
     dead_lettered: int
-    """Those dead-lettered because their retry budget was spent."""
+    """Those dead-lettered, as their retry budget was spent or `dead_letter` was set."""
 
 
 class DeliveriesNextResult(Model):
@@ -744,7 +744,7 @@ class DeliveriesNextResult(Model):
     nacked: int
     """Deliveries rejected."""
     dead_lettered: int
-    """Those dead-lettered because their retry budget was spent."""
+    """Those dead-lettered, as their retry budget was spent or `dead_letter` was set."""
 
 
 class DeliveriesPollResult(Model):
