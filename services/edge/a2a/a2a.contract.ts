@@ -6,6 +6,7 @@ const path = { agent_id: Id("ag") };
 
 export const getA2aCard = operation({
   action: "a2a.card",
+  operationId: "getAgentCard",
   route: "GET /a2a/{agent_id}/.well-known/agent-card.json",
   root: true,
   summary: "Read an agent's A2A card",
@@ -26,6 +27,7 @@ export const getA2aCard = operation({
 
 export const sendA2a = operation({
   action: "gateway.a2a",
+  operationId: "callAgent",
   route: "POST /a2a/{agent_id}",
   root: true,
   summary: "Send a request of the Agent2Agent protocol to an agent",

@@ -242,6 +242,7 @@ export const deleteDocument = operation({
 
 export const downloadDocument = operation({
   action: "documents.content",
+  operationId: "downloadDocument",
   route: "GET /documents/{document_id}/content",
   summary: "Download the original of a document",
   description:

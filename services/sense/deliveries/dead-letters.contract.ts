@@ -55,6 +55,7 @@ const deadFilter = {
 
 export const listDeadLetters = operation({
   action: "deliveries.dead_letters",
+  operationId: "listDeadLetters",
   route: "GET /delivery/dlq",
   summary: "List dead letters, newest first",
   description:
@@ -79,6 +80,7 @@ export const listDeadLetters = operation({
 
 export const groupDeadLetters = operation({
   action: "deliveries.dead_letter_groups",
+  operationId: "listDeadLetterGroups",
   route: "GET /delivery/dlq/groups",
   heavy: true,
   summary: "Group dead letters by cause",
@@ -113,6 +115,7 @@ const dryRun = {
 
 export const replayOne = operation({
   action: "deliveries.replay",
+  operationId: "replayDeadLetter",
   route: "POST /delivery/dlq/{id}/replay",
   summary: "Replay a dead letter",
   description:
@@ -153,6 +156,7 @@ const manyResults = {
 
 export const replayMany = operation({
   action: "deliveries.replay_many",
+  operationId: "replayDeadLetters",
   route: "POST /delivery/dlq/replay",
   summary: "Replay many dead letters",
   description:
@@ -167,6 +171,7 @@ export const replayMany = operation({
 
 export const discardMany = operation({
   action: "deliveries.discard_many",
+  operationId: "discardDeadLetters",
   route: "POST /delivery/dlq/discard",
   summary: "Delete many dead letters",
   description:
@@ -182,6 +187,7 @@ export const discardMany = operation({
 
 export const discard = operation({
   action: "deliveries.discard",
+  operationId: "discardDeadLetter",
   route: "DELETE /delivery/dlq/{id}",
   summary: "Delete a dead letter",
   access: reader,

@@ -52,7 +52,7 @@ const RETRY_AFTER = {
 export function webhooks(components: Components): Json {
   const event = CloudEvent as unknown as JsonSchema;
   const post = {
-    operationId: "push.deliver",
+    operationId: "pushDelivery",
     tags: ["deliveries"],
     summary: "Deliver an event by push",
     description:
