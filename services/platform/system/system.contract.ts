@@ -55,6 +55,18 @@ const document = {
 export const openapi = operation({ route: "GET /openapi.json", root: true, ...document });
 export const openapiVersioned = operation({ route: "GET /openapi.json", ...document });
 
+/** Both under the version segment and at the origin, as the other document. */
+const messages = {
+  action: "gateway.asyncapi",
+  operationId: "getAsyncapi",
+  summary: "Read the events, deliveries and webhooks as a document (AsyncAPI 3.0)",
+  access: { by: "public" },
+  results: { 200: Type.Record(Type.String(), Type.Unknown(), { examples: [{ asyncapi: "3.0.0" }] }) },
+} as const;
+
+export const asyncapi = operation({ route: "GET /asyncapi.json", root: true, ...messages });
+export const asyncapiVersioned = operation({ route: "GET /asyncapi.json", ...messages });
+
 const JsonRpcError = Type.Object(
   {
     jsonrpc: Type.Literal("2.0"),
@@ -132,6 +144,8 @@ export const systemOperations = [
   readMetrics,
   openapi,
   openapiVersioned,
+  asyncapi,
+  asyncapiVersioned,
   mcp,
   mcpVersioned,
   docs,

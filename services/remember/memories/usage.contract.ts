@@ -3,7 +3,7 @@ import { nullable, operation } from "../../../lib/contract/contract.ts";
 import { Id, page, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
 import { path, reader } from "./memories.contract.ts";
 
-const QueryId = Type.String({
+export const QueryId = Type.String({
   minLength: 1,
   maxLength: 200,
   description: "`originating_query_id` of the search that found the memory.",

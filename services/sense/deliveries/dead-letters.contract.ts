@@ -32,6 +32,14 @@ export const DeadLetter = Type.Object(
   { title: "DeadLetter" },
 );
 
+const { event_id, agent_id, attempt_count, dlq_reason } = DeadLetter.properties;
+
+/** The data of `service.delivery.dead_lettered`. */
+export const DeadLetterNotice = Type.Object(
+  { delivery_id: DeliveryId, event_id, agent_id, attempt_count, dlq_reason },
+  { title: "DeadLetterNotice" },
+);
+
 const deadFilter = {
   reason: Type.Optional(Type.String({ minLength: 1, description: "Only this exact `dlq_reason`." })),
   cause: Type.Optional(
