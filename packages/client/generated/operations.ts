@@ -3,6 +3,7 @@ import type { Operation } from "../operation.ts";
 
 export const OPERATIONS = {
   a2a: {
+    catalog: {"method":"GET","path":"/.well-known/ai-catalog.json","root":true,"scope":"send"},
     card: {"method":"GET","path":"/a2a/{agent_id}/.well-known/agent-card.json","root":true,"open":true},
   },
   a2aTasks: {
