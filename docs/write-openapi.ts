@@ -1,13 +1,19 @@
-/** Writes docs/openapi.json from the contracts; with `--check` only tells whether it is the present one. */
+/** Writes docs/openapi.json and docs/asyncapi.json from the contracts; with `--check` only tells whether they are the present ones. */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { operations } from "../services/contracts.ts";
+import { asyncApiDocument } from "../services/edge/gateway/asyncapi/asyncapi.ts";
 import { openApiDocument } from "../services/edge/gateway/openapi/openapi.ts";
 
-const FILE = join(import.meta.dirname, "openapi.json");
-const wanted = `${JSON.stringify(openApiDocument(operations), null, 2)}\n`;
-if (!process.argv.includes("--check")) await writeFile(FILE, wanted);
-else if ((await readFile(FILE, "utf8").catch(() => "")) !== wanted) {
-  console.error("docs/openapi.json is not what the contracts say: run `npm run openapi`.");
-  process.exitCode = 1;
+await write("openapi.json", openApiDocument(operations));
+await write("asyncapi.json", asyncApiDocument());
+
+async function write(name: string, document: object): Promise<void> {
+  const file = join(import.meta.dirname, name);
+  const wanted = `${JSON.stringify(document, null, 2)}\n`;
+  if (!process.argv.includes("--check")) await writeFile(file, wanted);
+  else if ((await readFile(file, "utf8").catch(() => "")) !== wanted) {
+    console.error(`docs/${name} is not what the contracts say: run \`npm run openapi\`.`);
+    process.exitCode = 1;
+  }
 }

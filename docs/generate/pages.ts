@@ -52,7 +52,7 @@ function indexPage(names: string[], domains: Map<string, Operation[]>): string {
   ];
   return page(
     "Reference",
-    "Every operation of the API, by domain. [`openapi.json`](../openapi.json) has the same for programs, and `/docs` of a\nserver lets you try it. A name with `?` is optional. Unknown query parameters are ignored; unknown fields of a body are\nrefused, unless an operation says otherwise. Times are ISO 8601 in UTC with milliseconds. Numbers are doubles: an integer\nbeyond 2^53 is exact only as text, `1e-400` and `-0` are `0`, and numbers beyond the range of a double (`1e400`) are\nrefused. If a name appears twice in an object, the last one counts. Every POST, PATCH and PUT of an authenticated caller\nthat changes something takes an `Idempotency-Key`; operations that only read ignore it and say so.",
+    "Every operation of the API, by domain. [`openapi.json`](../openapi.json) has the same for programs,\n[`asyncapi.json`](../asyncapi.json) the events, deliveries, pushes and webhooks (AsyncAPI 3.0). `/docs` of a server lets you try it. A name with `?` is optional. Unknown query parameters are ignored; unknown fields of a body are\nrefused, unless an operation says otherwise. Times are ISO 8601 in UTC with milliseconds. Numbers are doubles: an integer\nbeyond 2^53 is exact only as text, `1e-400` and `-0` are `0`, and numbers beyond the range of a double (`1e400`) are\nrefused. If a name appears twice in an object, the last one counts. Every POST, PATCH and PUT of an authenticated caller\nthat changes something takes an `Idempotency-Key`; operations that only read ignore it and say so.",
     table(["Domain", "About", "Paths"], rows),
     table(["Other pages", "About"], others),
     table(["Header", "In", "Meaning"], headerRows()),
@@ -127,7 +127,7 @@ function toolsPage(): string {
 function eventsPage(): string {
   const rows = Object.entries(PLATFORM_EVENTS).map(([type, means]) => row([code(type), means]));
   const told =
-    "Events that the service publishes. Subscribe to them like to any other; only globs that begin with `service.` (for\n`memory.cited`, with `memory.`) match them. They carry ids and states, never content; `subject` is the id of the resource.\nEvents about a memory or a restricted document reach only agents that may read it. Access is checked again on delivery:\nan agent that has left the team receives no more of them.";
+    "Events that the service publishes. Subscribe to them like to any other; only globs that begin with `service.` (for\n`memory.cited`, with `memory.`) match them. [`asyncapi.json`](../asyncapi.json) has the schema of their `data`. They carry ids and states, never content; `subject` is the id of the resource.\nEvents about a memory or a restricted document reach only agents that may read it. Access is checked again on delivery:\nan agent that has left the team receives no more of them.";
   return page("Platform events", told, table(["Type", "Meaning"], rows));
 }
 

@@ -50,8 +50,10 @@ export interface ToolHints {
 
 /** Where an operation is reached. */
 interface RouteSpec<Path extends TProperties, Query extends TProperties> {
-  /** The Moleculer action: `<service>.<name>`. Also the OpenAPI operationId. */
+  /** The Moleculer action: `<service>.<name>`. Clients, MCP tools and the audit log name the operation after it. */
   action: string;
+  /** The OpenAPI operationId, if it is not the verb and the resource of the action. It must never change. */
+  operationId?: string;
   /** `POST /agents/{agent_id}/interests`, below the version segment unless `root`. */
   route: `${Method} /${string}`;
   /** Served at the origin (`/w/…`, `/healthz`), not under `/v1`. */

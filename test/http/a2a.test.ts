@@ -1,6 +1,6 @@
 import { type Task, TaskState } from "@a2a-js/sdk";
 import type { Client } from "@a2a-js/sdk/client";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import {
   a2aClient,
   a2aClientAt,
@@ -245,4 +245,82 @@ test("a stream ends when its caller's key is revoked", async () => {
   expect((await world.admin.del(`/agents/${leaving.id}/keys/${id}`)).status).toBeLessThan(300);
   expect((await stream.next()).done).toBe(true);
   await receive();
+});
+
+describe("the catalogue", () => {
+  const CATALOG = "/.well-known/ai-catalog.json";
+  const read = async (by: Pick<TestAgent, "get">, url = server.root + CATALOG) => ok(await by.get(url));
+  const idsOf = ({ entries }: { entries: { identifier: string }[] }) =>
+    entries.map(({ identifier }) => identifier);
+
+  test("lists the agents of the caller's tenant that can be called, with addresses of their cards", async () => {
+    const [plain, closed] = [
+      await newAgent(server, world.admin, ["receive"]),
+      await newAgent(server, world.admin, ["receive"]),
+    ];
+    const unnamed = await newAgent(server, world.admin, ["receive"]);
+    for (const { id } of [closed, unnamed]) ok(await world.admin.patch(`/agents/${id}`, { a2a: true }));
+    ok(await world.admin.patch(`/agents/${closed.id}/status`, { status: "inactive" }));
+    const response = await fetch(server.root + CATALOG, {
+      headers: { authorization: `Bearer ${caller.token}` },
+    });
+    expect(response.headers.get("content-type")).toContain("application/ai-catalog+json");
+    const catalog = (await response.json()) as Awaited<ReturnType<typeof read>>;
+    expect(catalog).toMatchObject({ specVersion: "0.9", host: { displayName: "Sensorium" } });
+    const mine = catalog.entries.find(({ identifier }: { identifier: string }) => identifier === worker.id);
+    expect(mine).toEqual({
+      ...{ identifier: worker.id, type: "application/a2a-agent-card+json" },
+      ...{ url: cardUrl(server, worker.id), displayName: "tester", description: "Counts things." },
+      updatedAt: expect.any(String),
+    });
+    expect(await api(server).get(mine.url)).toMatchObject({ status: 200, body: { name: "tester" } });
+    const ids = idsOf(catalog);
+    expect([plain, closed, caller].filter(({ id }) => ids.includes(id))).toEqual([]);
+    const other = catalog.entries.find(({ identifier }: { identifier: string }) => identifier === unnamed.id);
+    expect(other).not.toHaveProperty("description");
+    ok(await world.admin.patch(`/agents/${unnamed.id}`, { a2a: false }));
+    expect(idsOf(await read(caller))).not.toContain(unnamed.id);
+    // People may send, too.
+    expect(idsOf(await read(world.member))).toEqual(idsOf(await read(caller)));
+  });
+
+  test("shows nothing to a caller without a token or the scope, and no agent of another tenant", async () => {
+    const asked = (token?: string) => api(server, token).get(server.root + CATALOG);
+    const nobody = await asked();
+    expect(nobody).toMatchObject(refusal(401, "authentication_failed"));
+    expect(JSON.stringify(nobody.body)).not.toContain(worker.id);
+    expect(nobody.headers.get("www-authenticate")).toContain("oauth-protected-resource");
+    const deaf = await newAgent(server, world.admin, ["receive", "memory:read"]);
+    expect(await asked(deaf.token)).toMatchObject(
+      refusal(403, "insufficient_scope", { required_scope: "send" }),
+    );
+    const others = await makeWorld(server, "catalogue");
+    const theirs = await newAgent(server, others.admin, ["send"]);
+    expect(idsOf(await read(theirs))).toEqual([]);
+    ok(await others.admin.patch(`/agents/${theirs.id}`, { a2a: true }));
+    expect(idsOf(await read(theirs))).toEqual([theirs.id]);
+    expect(idsOf(await read(caller))).not.toContain(theirs.id);
+    // A place of one tenant's list shows nothing of it in another's.
+    const place = Buffer.from(JSON.stringify(["created_at", "2000-01-01T00:00:00.000Z", worker.id]));
+    const after = `${server.root + CATALOG}?after=${place.toString("base64url")}`;
+    expect(idsOf(await read(theirs, after))).toEqual([theirs.id]);
+    expect(await theirs.get(`${server.root + CATALOG}?after=nonsense`)).toMatchObject(
+      refusal(400, "validation_failed"),
+    );
+  });
+
+  test("continues in a further catalogue after 200 agents, each once", async () => {
+    const many = await makeWorld(server, "many");
+    const reader = await newAgent(server, many.admin, ["send"]);
+    const made: string[] = [];
+    for (let n = 0; n < 203; n++) {
+      const agent = { name: `agent ${n}`, delivery_mode: "poll", a2a: true };
+      made.push(ok(await many.admin.post("/agents", agent)).id);
+    }
+    const first = await read(reader);
+    const { type, url } = first.entries.at(-1);
+    expect([first.entries.length, type]).toEqual([201, "application/ai-catalog+json"]);
+    const rest = await read(reader, url);
+    expect([...idsOf(first).slice(0, -1), ...idsOf(rest)]).toEqual(made);
+  });
 });

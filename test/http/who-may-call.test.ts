@@ -19,6 +19,7 @@ const ROWS: Row[] = [
   // route                                      nobody agent adminAgent member admin operator
   ["POST /agents", "..x.x.", {}],
   ["GET /agents", "..x.x."],
+  ["GET /.well-known/ai-catalog.json", ".xxxx."],
   ["PATCH /agents/:ag", "..x.x.", { name: "" }],
   ["PATCH /agents/:ag/status", "..x.x.", {}],
   ["POST /agents/:ag/signing-secret", "..x.x.", { unknown: 1 }],
@@ -78,7 +79,8 @@ beforeAll(async () => {
 afterAll(() => server?.stop());
 
 async function call(caller: Api, route: string, body?: object) {
-  const [method = "", path = ""] = route.replace(":ag", world.agentId).split(" ");
+  const [method = "", url = ""] = route.replace(":ag", world.agentId).split(" ");
+  const path = url.startsWith("/.well-known/") ? server.root + url : url;
   const asked = { GET: caller.get, DELETE: caller.del, PATCH: caller.patch, POST: caller.post }[
     method
   ] as Api["post"];

@@ -83,11 +83,19 @@ export function describe(op: Contract): Operation {
     ...callersOf(op),
     ...((op.reads || REPEATABLE.has(op.action)) && { repeatable: true }),
     ...(op.stream && { stream: true }),
-    ...(!op.stream && (op.produces || op.alsoProduces) && { document: true }),
+    ...(!op.stream && isDocument(op) && { document: true }),
     ...(pages && { pages }),
     ...(isAudited(op) && { audited: true }),
   };
 }
+
+/** Whether an operation answers with something else than JSON, or sometimes does. */
+export function isDocument({ produces, alsoProduces }: Pick<Contract, "produces" | "alsoProduces">): boolean {
+  return alsoProduces !== undefined || (produces !== undefined && !produces.every(isJson));
+}
+
+/** Whether a media type is JSON, such as `application/ai-catalog+json`. */
+export const isJson = (type: string) => /[/+]json\b/.test(type);
 
 function callersOf({ access }: Contract): Pick<Operation, "open" | "by" | "scope" | "people"> {
   if (access.by === "public") return { open: true };

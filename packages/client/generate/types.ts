@@ -7,7 +7,7 @@ import openapiTS, { astToString, type OpenAPI3 } from "openapi-typescript";
 import ts from "typescript";
 import { OPERATIONS } from "../generated/operations.ts";
 import type { Operation } from "../operation.ts";
-import type { JsonSchema } from "./operations.ts";
+import { isJson, type JsonSchema } from "./operations.ts";
 
 /** What is read of an operation in the document. */
 interface Described {
@@ -89,8 +89,8 @@ function findResult({ responses }: Described): JsonSchema {
   const good = Object.entries(responses).filter(([status]) => status < "300");
   const kinds = good.flatMap(([, { content }]) => {
     if (!content) return [UNDEFINED];
-    const json = content["application/json"];
-    const others = Object.keys(content).filter((type) => type !== "application/json");
+    const json = Object.entries(content).find(([type]) => isJson(type))?.[1];
+    const others = Object.keys(content).filter((type) => !isJson(type));
     const text = others.length ? [{ type: "string" }] : [];
     const file = others.some((type) => !type.startsWith("text/")) ? [BLOB] : [];
     return [...(json ? [json.schema] : []), ...text, ...file];

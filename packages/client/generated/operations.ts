@@ -3,6 +3,7 @@ import type { Operation } from "../operation.ts";
 
 export const OPERATIONS = {
   a2a: {
+    catalog: {"method":"GET","path":"/.well-known/ai-catalog.json","root":true,"scope":"send"},
     card: {"method":"GET","path":"/a2a/{agent_id}/.well-known/agent-card.json","root":true,"open":true},
   },
   a2aTasks: {
@@ -132,6 +133,7 @@ export const OPERATIONS = {
     readyz: {"method":"GET","path":"/readyz","root":true,"open":true},
     metrics: {"method":"GET","path":"/metrics","root":true,"by":"monitor","document":true},
     openapi: {"method":"GET","path":"/openapi.json","open":true},
+    asyncapi: {"method":"GET","path":"/asyncapi.json","open":true},
     docs: {"method":"GET","path":"/docs","root":true,"open":true,"document":true},
     llms: {"method":"GET","path":"/llms.txt","root":true,"open":true,"document":true},
   },

@@ -1,5 +1,5 @@
 import type { Operation as Contract } from "../../../lib/contract/contract.ts";
-import { describe, type JsonSchema, pagesOf } from "../../client/generate/operations.ts";
+import { describe, isDocument, type JsonSchema, pagesOf } from "../../client/generate/operations.ts";
 
 const NOTE = "# Written by `npm run openapi` from the contracts: change those.\n";
 
@@ -117,7 +117,8 @@ function howOf(op: Contract): string[] {
 const typeText = (result: string) => result.replace(/^list\[/, "List[");
 
 function resultOf(op: Contract, models: Models, name: string): string {
-  if (op.produces) return op.produces.every((type) => type.startsWith("text/")) ? "str" : "bytes";
+  if (op.produces && isDocument(op))
+    return op.produces.every((type) => type.startsWith("text/")) ? "str" : "bytes";
   if (op.alsoProduces) return "Any";
   const good = Object.entries(op.results).filter(([status]) => Number(status) < 300);
   const types = [

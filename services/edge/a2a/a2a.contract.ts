@@ -1,11 +1,12 @@
 import { Type } from "typebox";
-import { operation } from "../../../lib/contract/contract.ts";
-import { Id } from "../../../lib/contract/schema.ts";
+import { oneOf, operation } from "../../../lib/contract/contract.ts";
+import { Id, Timestamp } from "../../../lib/contract/schema.ts";
 
 const path = { agent_id: Id("ag") };
 
 export const getA2aCard = operation({
   action: "a2a.card",
+  operationId: "getAgentCard",
   route: "GET /a2a/{agent_id}/.well-known/agent-card.json",
   root: true,
   summary: "Read an agent's A2A card",
@@ -24,8 +25,63 @@ export const getA2aCard = operation({
   errors: ["not_found"],
 });
 
+/** The media type of an AI Catalog, and of an entry that continues one. */
+export const CATALOG_TYPE = "application/ai-catalog+json";
+
+const Entry = Type.Object(
+  {
+    identifier: Type.String({
+      description: "Id of the agent, or of the entry that continues the catalogue.",
+      examples: ["ag_4fXq1mCz8Jw0bT7kLr2N"],
+    }),
+    type: oneOf(["application/a2a-agent-card+json", CATALOG_TYPE], {
+      description: "An agent card, or the rest of the catalogue.",
+    }),
+    url: Type.String({ format: "uri", description: "Address of the card, or of the rest." }),
+    displayName: Type.String({ examples: ["Researcher"] }),
+    description: Type.Optional(Type.String({ description: "What the agent is for, if that is known." })),
+    updatedAt: Type.Optional(Timestamp),
+  },
+  { title: "CatalogEntry" },
+);
+
+export const readCatalog = operation({
+  action: "a2a.catalog",
+  operationId: "getAgentCatalog",
+  route: "GET /.well-known/ai-catalog.json",
+  root: true,
+  summary: "List the agents that can be called over A2A",
+  description:
+    "An AI Catalog (0.9) with the cards of the tenant's active agents with `a2a`, oldest first, at most 200. If there are " +
+    "more, the last entry is a catalogue with the next. Agents of other tenants are never listed.",
+  access: { by: "any", scope: "send" },
+  query: {
+    after: Type.Optional(
+      Type.String({
+        maxLength: 5000,
+        description: "As in the address of the entry that continues a catalogue.",
+      }),
+    ),
+  },
+  results: {
+    200: Type.Object(
+      {
+        specVersion: Type.Literal("0.9"),
+        host: Type.Object({
+          displayName: Type.String({ examples: ["Sensorium"] }),
+          documentationUrl: Type.String({ format: "uri" }),
+        }),
+        entries: Type.Array(Entry),
+      },
+      { title: "AgentCatalog" },
+    ),
+  },
+  produces: [CATALOG_TYPE],
+});
+
 export const sendA2a = operation({
   action: "gateway.a2a",
+  operationId: "callAgent",
   route: "POST /a2a/{agent_id}",
   root: true,
   summary: "Send a request of the Agent2Agent protocol to an agent",
@@ -47,4 +103,4 @@ export const sendA2a = operation({
   stream: true,
 });
 
-export const a2aOperations = [getA2aCard, sendA2a] as const;
+export const a2aOperations = [readCatalog, getA2aCard, sendA2a] as const;

@@ -5,6 +5,7 @@ import { type Caller, callerId } from "../../../lib/access/caller.ts";
 import { notFound, requireFound } from "../../../lib/contract/faults.ts";
 import { compileCheck } from "../../../lib/contract/validator.ts";
 import type { AgentState } from "../../identity/agents/agents.contract.ts";
+import type { CallablePage } from "../../identity/agents/agents.ts";
 import { originOf } from "../../identity/tenants/origin.ts";
 import { action, event, type ServiceFactory } from "../../runtime.ts";
 import type { TaskChange } from "../../work/a2a/a2a-tasks.ts";
@@ -67,11 +68,41 @@ export const a2aService: ServiceFactory = (runtime) => {
         meta.$responseHeaders = { "Cache-Control": "public, max-age=60", ETag: etagOf(card) };
         return card;
       }),
+      catalog: action(contract.readCatalog, async ({ params: { after: cursor }, meta }) => {
+        const { tenant_id } = meta.caller as Caller;
+        const page = await broker.call<CallablePage, object>("agents.callable", { tenant_id, cursor });
+        return makeCatalog(page, await originOf(broker, config));
+      }),
     },
     events: { "a2a_tasks.changed": event<TaskChange>(({ task_id }) => feeds?.announce(task_id)) },
     methods: { serve },
   };
 };
+
+/** Returns agents that can be called, and where the others are, as an AI Catalog. */
+function makeCatalog({ agents, next_cursor }: CallablePage, origin: string) {
+  const entries = agents.map(({ id, name, description, updated_at }) => ({
+    ...{ identifier: id, type: "application/a2a-agent-card+json" as const },
+    url: `${origin}/a2a/${id}/.well-known/agent-card.json`,
+    ...{ displayName: name, ...(description && { description }), updatedAt: updated_at },
+  }));
+  const rest = next_cursor === null ? [] : [continuedAt(origin, next_cursor)];
+  return {
+    specVersion: "0.9" as const,
+    host: { displayName: INFO.title, documentationUrl: `${origin}/docs` },
+    entries: [...entries, ...rest],
+  };
+}
+
+function continuedAt(origin: string, cursor: string) {
+  const url = `${origin}${contract.readCatalog.url}?after=${cursor}`;
+  return {
+    identifier: `rest:${cursor}`,
+    type: contract.CATALOG_TYPE,
+    url,
+    displayName: "More agents",
+  } as const;
+}
 
 /** The public part of an agent. */
 interface Shown {

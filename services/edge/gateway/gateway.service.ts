@@ -19,6 +19,7 @@ import type { OfTenant } from "../../sense/events/arrivals.ts";
 import { CallerCache } from "./access/caller-cache.ts";
 import { sendCompleteList } from "./answer/complete-list.ts";
 import { sendTextParts } from "./answer/text-parts.ts";
+import { asyncApiDocument } from "./asyncapi/asyncapi.ts";
 import { cloudEventsReader } from "./body/cloudevents.ts";
 import { callAction, callNested } from "./call-action.ts";
 import { GatewayContext, type GatewayDeps } from "./gateway-context.ts";
@@ -152,6 +153,7 @@ export function gateway(
 
 function actionsOf({ health }: Runtime, served: readonly Operation[]): ServiceSchema["actions"] {
   let document: Buffer | undefined;
+  let messages: Buffer | undefined;
   return {
     /**
      * Called for each request. Its promise does not settle when the request is answered (`routeHandler`), so a limit on
@@ -173,6 +175,10 @@ function actionsOf({ health }: Runtime, served: readonly Operation[]): ServiceSc
     openapi: unchecked(() => {
       document ??= Buffer.from(JSON.stringify(openApiDocument(served)));
       return document;
+    }),
+    asyncapi: unchecked(() => {
+      messages ??= Buffer.from(JSON.stringify(asyncApiDocument()));
+      return messages;
     }),
     /** The address of this node. With several gateways, PUBLIC_URL is the one for callers. */
     address: idempotent((ctx) => ({ origin: (ctx.service as unknown as Gateway).server.origin })),

@@ -56,6 +56,7 @@ const Stats = Type.Object(
 
 export const readStats = operation({
   action: "live.stats",
+  operationId: "getTraffic",
   route: "GET /stats",
   summary: "Read the organisation's event traffic",
   description:
@@ -113,6 +114,7 @@ const History = Type.Object(
 
 export const readHistory = operation({
   action: "live.history",
+  operationId: "getTrafficHistory",
   route: "GET /stats/history",
   summary: "Read the organisation's traffic over time",
   description:
@@ -134,6 +136,7 @@ export const readHistory = operation({
 
 export const watch = operation({
   action: "live.watch",
+  operationId: "streamTraffic",
   route: "GET /live",
   summary: "Stream the event traffic as server-sent events",
   description:

@@ -171,6 +171,7 @@ export const listAgents = operation({
 
 export const listOwnAgents = operation({
   action: "agents.list_own",
+  operationId: "listOwnAgents",
   route: "GET /auth/me/agents",
   summary: "List the agents that the signed-in person owns, oldest first",
   access: { by: "user" },

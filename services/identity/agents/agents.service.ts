@@ -3,7 +3,7 @@ import { announceAuthChange } from "../tenants/auth-change.ts";
 import { newAgent, toState } from "./agent.ts";
 import * as contract from "./agents.contract.ts";
 import { type AgentDoc, AgentModel } from "./agents.model.ts";
-import { Agents, type PushTargetQuery } from "./agents.ts";
+import { Agents, type CallableQuery, type PushTargetQuery } from "./agents.ts";
 import { newSigningSecret, sealSigningSecret, secretsAt } from "./signing-secrets.ts";
 
 interface AgentKey {
@@ -71,6 +71,9 @@ export const agentsService: ServiceFactory = (runtime) => {
         const agent = (await rows.system.findOne({ _id, status: "active", a2a: true })) as AgentDoc | null;
         return agent && { name: agent.name, description: agent.description };
       }),
+
+      /** Returns a page of a tenant's agents with A2A enabled, oldest first. @throws Fault validation_failed */
+      callable: idempotent<CallableQuery>(({ params }) => agents.findCallable(params)),
 
       /** Returns the current signing secrets in plain text, newest first; empty if there is no such agent. */
       signing_secrets: internal<AgentKey>(async ({ params: { tenant_id, agent_id } }) => {

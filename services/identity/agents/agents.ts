@@ -1,5 +1,6 @@
 import { AddressRefused, assertPublicUrl } from "../../../connectors/address-guard.ts";
 import { type Call, callerId, isAdmin } from "../../../lib/access/caller.ts";
+import { afterPlace, fromCursor, pageOf } from "../../../lib/contract/cursor.ts";
 import {
   Fault,
   invalidValue,
@@ -24,6 +25,19 @@ import { newSigningSecret, rotate, sealSigningSecret } from "./signing-secrets.t
 
 /** Selects the agents to push to, across tenants: a page by id, or the named one, if it is to be pushed to. */
 export type PushTargetQuery = { agent_id: string } | { after: string; limit: number };
+
+/** Agents in a page of the catalogue of those that can be called over A2A. */
+const CATALOG_PAGE = 200;
+
+export interface CallableQuery {
+  tenant_id: string;
+  cursor?: string;
+}
+
+export interface CallablePage {
+  agents: { id: string; name: string; description: string | null; updated_at: string }[];
+  next_cursor: string | null;
+}
 
 /** The operations on agents. */
 export class Agents {
@@ -182,6 +196,20 @@ export class Agents {
         format,
       }),
     );
+  }
+
+  async findCallable({ tenant_id, cursor }: CallableQuery): Promise<CallablePage> {
+    const behind = cursor !== undefined && {
+      $and: [afterPlace(fromCursor(cursor, "created_at"), { by: "created_at", sign: 1 })],
+    };
+    const options = { sort: { created_at: 1, _id: 1 } as const, limit: CATALOG_PAGE + 1 };
+    const rows = await this.#rows.find(tenant_id, { status: "active", a2a: true, ...behind }, options);
+    const { page, next_cursor } = pageOf({ rows }, CATALOG_PAGE, "created_at");
+    const agents = page.map(({ _id: id, name, description, updated_at }) => ({
+      ...{ id, name, description },
+      updated_at: updated_at.toISOString(),
+    }));
+    return { agents, next_cursor };
   }
 
   /** Invalidates what other nodes cache of an agent. */

@@ -58,6 +58,7 @@ export const EXPORT_FORMATS = ["csv", "ndjson"] as const;
 
 export const listAudit = operation({
   action: "audit.list",
+  operationId: "listAuditRecords",
   route: "GET /audit",
   heavy: true,
   summary: "List audited actions, newest first",
@@ -81,6 +82,7 @@ export const listAudit = operation({
 
 export const exportAudit = operation({
   action: "audit.export",
+  operationId: "exportAuditRecords",
   route: "GET /audit/export",
   heavy: true,
   summary: "Export audited actions, newest first",

@@ -58,6 +58,7 @@ const restrictions = {
 
 export const exchangeKey = operation({
   action: "auth.token",
+  operationId: "createAccessToken",
   route: "POST /auth/token",
   summary: "Exchange an API key for an access token",
   description:
@@ -94,6 +95,7 @@ export const exchangeKey = operation({
 
 export const login = operation({
   action: "auth.login",
+  operationId: "logIn",
   route: "POST /auth/login",
   summary: "Sign in as a person",
   description:
@@ -123,6 +125,7 @@ export const login = operation({
 
 export const whoAmI = operation({
   action: "auth.me",
+  operationId: "getCaller",
   route: "GET /auth/me",
   summary: "Read the current caller",
   description:
@@ -144,6 +147,7 @@ export const whoAmI = operation({
 
 export const logout = operation({
   action: "auth.logout",
+  operationId: "logOut",
   route: "POST /auth/logout",
   summary: "Sign out, or revoke an agent's token",
   description:
@@ -157,6 +161,7 @@ export const logout = operation({
 
 export const changePassword = operation({
   action: "auth.password",
+  operationId: "changePassword",
   route: "POST /auth/password",
   summary: "Change the caller's password",
   description: "Revokes all tokens of the person and returns a new one.",
@@ -180,6 +185,7 @@ export const Jwk = Type.Object({
 
 export const jwks = operation({
   action: "auth.jwks",
+  operationId: "getJwks",
   route: "GET /.well-known/jwks.json",
   root: true,
   summary: "Read the public keys of access tokens and receipts (RFC 7517)",
@@ -210,6 +216,7 @@ const BrowserSession = Type.Object(
 
 export const startSession = operation({
   action: "auth.start_session",
+  operationId: "startBrowserSession",
   route: "POST /auth/session",
   summary: "Sign in a browser",
   description:
@@ -224,6 +231,7 @@ export const startSession = operation({
 
 export const readMethods = operation({
   action: "auth.methods",
+  operationId: "getSignInMethods",
   route: "GET /auth/methods",
   summary: "Read how people can sign in",
   access: { by: "public" },
@@ -242,6 +250,7 @@ export const readMethods = operation({
 
 export const beginOidc = operation({
   action: "auth.begin_oidc",
+  operationId: "beginOidcSignIn",
   route: "POST /auth/oidc",
   summary: "Begin a sign-in by the identity provider",
   description:
@@ -261,6 +270,7 @@ export const beginOidc = operation({
 
 export const finishOidc = operation({
   action: "auth.finish_oidc",
+  operationId: "finishOidcSignIn",
   route: "POST /auth/oidc/session",
   summary: "Sign in a browser that the identity provider has sent back",
   description:
@@ -284,6 +294,7 @@ export const finishOidc = operation({
 
 export const readSession = operation({
   action: "auth.session",
+  operationId: "getBrowserSession",
   route: "GET /auth/session",
   summary: "Read the signed-in person and the session's CSRF token",
   access: { by: "user" },
@@ -292,6 +303,7 @@ export const readSession = operation({
 
 export const renewSession = operation({
   action: "auth.renew_session",
+  operationId: "renewBrowserSession",
   route: "POST /auth/session/renew",
   summary: "Renew a session",
   description: "Extends the session by an hour, up to 12 hours after sign-in.",
@@ -304,6 +316,7 @@ export const renewSession = operation({
 
 export const endSession = operation({
   action: "auth.end_session",
+  operationId: "endBrowserSession",
   route: "DELETE /auth/session",
   summary: "Sign a browser out",
   description:

@@ -20,6 +20,7 @@ export const Code = Type.String({
 
 export const readSignIn = operation({
   action: "auth.sign_in_ways",
+  operationId: "getOwnSignInMethods",
   route: "GET /auth/ways",
   summary: "Read how the signed-in person signs in",
   access: { by: "user" },
@@ -50,6 +51,7 @@ export const readSignIn = operation({
 
 export const beginTotp = operation({
   action: "auth.begin_totp",
+  operationId: "beginTotpSetup",
   route: "POST /auth/totp",
   summary: "Begin to set up a second factor",
   description:
@@ -76,6 +78,7 @@ export const beginTotp = operation({
 
 export const confirmTotp = operation({
   action: "auth.confirm_totp",
+  operationId: "confirmTotpSetup",
   route: "POST /auth/totp/confirm",
   summary: "Put the second factor in force",
   description: "Returns ten recovery codes, only here. Each replaces a code once.",
@@ -93,6 +96,7 @@ export const confirmTotp = operation({
 
 export const removeTotp = operation({
   action: "auth.remove_totp",
+  operationId: "removeTotp",
   route: "POST /auth/totp/remove",
   summary: "Remove the second factor",
   description: "Needs the password or a recovery code.",

@@ -67,6 +67,7 @@ const Status = Type.Union(
 
 export const issueCode = operation({
   action: "devices.issue",
+  operationId: "issueDeviceCode",
   route: "POST /agents/{agent_id}/device-code",
   summary: "Issue a code that connects a device to an agent",
   description:
@@ -89,6 +90,7 @@ export const issueCode = operation({
 
 export const deviceStatus = operation({
   action: "devices.status",
+  operationId: "getDeviceCodeStatus",
   route: "GET /agents/{agent_id}/device-code",
   summary: "Read the status of an agent's newest device code",
   description:
@@ -103,6 +105,7 @@ const CLAIM_BUDGET = "Claims and lookups are limited to `DEVICE_CLAIMS_PER_HOUR`
 
 export const claimCode = operation({
   action: "devices.claim",
+  operationId: "claimDeviceCode",
   route: "POST /device-codes:claim",
   summary: "Claim a code from the device",
   description: `The code is the credential. Unknown, used, denied and expired codes all return 404. ${CLAIM_BUDGET}`,
@@ -114,6 +117,7 @@ export const claimCode = operation({
 
 export const confirmClaim = operation({
   action: "devices.confirm",
+  operationId: "confirmDeviceCode",
   route: "POST /agents/{agent_id}/device-code:confirm",
   summary: "Approve or reject the device that claimed a code",
   description:
@@ -128,6 +132,7 @@ export const confirmClaim = operation({
 
 export const completeClaim = operation({
   action: "devices.complete",
+  operationId: "completeDeviceCode",
   route: "POST /device-codes:complete",
   summary: "Fetch the API key of an approved claim, once",
   description:
@@ -150,6 +155,7 @@ export const completeClaim = operation({
 
 export const lookUpCode = operation({
   action: "devices.look_up",
+  operationId: "lookUpDeviceCode",
   route: "GET /device-codes/{code}",
   summary: "Read the agent of a device code",
   description:

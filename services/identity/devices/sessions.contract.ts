@@ -64,6 +64,7 @@ export const deleteSession = operation({
 
 export const heartbeat = operation({
   action: "sessions.heartbeat",
+  operationId: "sendSessionHeartbeat",
   route: "POST /sessions/{session_id}/heartbeat",
   summary: "Report that a device is alive",
   description: "Call this with a token of the session's key, at most once a minute.",

@@ -77,6 +77,7 @@ export const readRequest = operation({
 
 export const decide = operation({
   action: "oauth.decide",
+  operationId: "decideOauthRequest",
   route: "POST /oauth/decision",
   summary: "Approve or deny a client's request",
   description:

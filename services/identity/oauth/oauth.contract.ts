@@ -26,9 +26,10 @@ const ProtectedResource = Type.Object(
   { title: "ProtectedResource" },
 );
 
-const resourceMetadata = (action: string, at: string, of: string) =>
+const resourceMetadata = (action: string, operationId: string, at: string, of: string) =>
   operation({
     action,
+    operationId,
     route: `GET /.well-known/oauth-protected-resource${at}` as `GET /${string}`,
     root: true,
     summary: `Read where ${of} gets its tokens (RFC 9728)`,
@@ -38,16 +39,28 @@ const resourceMetadata = (action: string, at: string, of: string) =>
     results: { 200: ProtectedResource },
   });
 
-export const apiResource = resourceMetadata("oauth.api_resource", "", "a client of the API");
-export const mcpResource = resourceMetadata("oauth.mcp_resource", "/mcp", "an MCP client");
+export const apiResource = resourceMetadata(
+  "oauth.api_resource",
+  "getApiResourceMetadata",
+  "",
+  "a client of the API",
+);
+export const mcpResource = resourceMetadata(
+  "oauth.mcp_resource",
+  "getMcpResourceMetadata",
+  "/mcp",
+  "an MCP client",
+);
 export const versionedMcpResource = resourceMetadata(
   "oauth.versioned_mcp_resource",
+  "getVersionedMcpResourceMetadata",
   "/v1/mcp",
   "an MCP client of `/v1/mcp`",
 );
 
 export const serverMetadata = operation({
   action: "oauth.server",
+  operationId: "getAuthorizationServerMetadata",
   route: "GET /.well-known/oauth-authorization-server",
   root: true,
   summary: "Read the metadata of the authorization server (RFC 8414)",
@@ -124,6 +137,7 @@ const ClientMetadata = Type.Object(
 
 export const registerClient = operation({
   action: "oauth.register",
+  operationId: "registerOauthClient",
   route: "POST /oauth/register",
   root: true,
   summary: "Register a client (RFC 7591)",
@@ -151,6 +165,7 @@ export const registerClient = operation({
 
 export const exchange = operation({
   action: "oauth.token",
+  operationId: "issueOauthToken",
   route: "POST /oauth/token",
   root: true,
   summary: "Get an access token of OAuth 2.1",
@@ -188,6 +203,7 @@ export const exchange = operation({
 
 export const revokeToken = operation({
   action: "oauth.revoke",
+  operationId: "revokeOauthToken",
   route: "POST /oauth/revoke",
   root: true,
   summary: "Disconnect a client by one of its tokens (RFC 7009)",
@@ -206,6 +222,7 @@ export const revokeToken = operation({
 
 export const authorizeDevice = operation({
   action: "oauth.device",
+  operationId: "startDeviceAuthorization",
   route: "POST /oauth/device",
   root: true,
   summary: "Get a code by which a person connects a device (RFC 8628)",

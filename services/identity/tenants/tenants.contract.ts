@@ -102,6 +102,7 @@ export const USAGE_SORTS = [
 
 export const readUsage = operation({
   action: "tenants.usage",
+  operationId: "listTenantUsage",
   route: "GET /tenants/usage",
   summary: "List tenants by their use of the service",
   description:
@@ -263,6 +264,7 @@ const Limits = Type.Object(
 
 export const readLimits = operation({
   action: "tenants.limits",
+  operationId: "getTenantLimits",
   route: "GET /limits",
   summary: "Read the organisation's limits",
   description:

@@ -115,6 +115,7 @@ const Installation = Type.Object(
 
 export const readInstallation = operation({
   action: "nodes.installation",
+  operationId: "getInstallation",
   route: "GET /installation",
   summary: "Read the modes of the installation",
   access: operator,
@@ -123,6 +124,7 @@ export const readInstallation = operation({
 
 export const updateInstallation = operation({
   action: "nodes.update_installation",
+  operationId: "updateInstallation",
   route: "PATCH /installation",
   summary: "Begin or end maintenance, or set the log level, on all nodes",
   description:

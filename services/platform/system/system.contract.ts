@@ -7,6 +7,7 @@ const Health = Type.Object({ status: Type.Literal("ok") });
 
 /** Both under the version segment and at the origin (api.md "Others"). */
 const health = {
+  operationId: "checkHealth",
   summary: "Check that the process runs",
   access: { by: "public" },
   results: { 200: Health },
@@ -17,6 +18,7 @@ export const healthzVersioned = operation({ action: "gateway.healthz", route: "G
 
 export const readyz = operation({
   action: "gateway.readyz",
+  operationId: "checkReadiness",
   route: "GET /readyz",
   root: true,
   summary: "Check that this node can serve requests",
@@ -32,6 +34,7 @@ export const readyz = operation({
 
 export const readMetrics = operation({
   action: "gateway.metrics",
+  operationId: "getMetrics",
   route: "GET /metrics",
   root: true,
   summary: "Read this node's metrics in the Prometheus text format",
@@ -43,6 +46,7 @@ export const readMetrics = operation({
 /** Both under the version segment and at the origin (api.md "Others"). */
 const document = {
   action: "gateway.openapi",
+  operationId: "getOpenapi",
   summary: "Read this document (OpenAPI 3.1)",
   access: { by: "public" },
   results: { 200: Type.Record(Type.String(), Type.Unknown(), { examples: [{ openapi: "3.1.0" }] }) },
@@ -50,6 +54,18 @@ const document = {
 
 export const openapi = operation({ route: "GET /openapi.json", root: true, ...document });
 export const openapiVersioned = operation({ route: "GET /openapi.json", ...document });
+
+/** Both under the version segment and at the origin, as the other document. */
+const messages = {
+  action: "gateway.asyncapi",
+  operationId: "getAsyncapi",
+  summary: "Read the events, deliveries and webhooks as a document (AsyncAPI 3.0)",
+  access: { by: "public" },
+  results: { 200: Type.Record(Type.String(), Type.Unknown(), { examples: [{ asyncapi: "3.0.0" }] }) },
+} as const;
+
+export const asyncapi = operation({ route: "GET /asyncapi.json", root: true, ...messages });
+export const asyncapiVersioned = operation({ route: "GET /asyncapi.json", ...messages });
 
 const JsonRpcError = Type.Object(
   {
@@ -66,6 +82,7 @@ const Refusal = Type.Union([JsonRpcError, Type.Unsafe({ $ref: "#/components/sche
 /** Both under the version segment and at the origin (api.md "Others"). */
 const protocol = {
   action: "gateway.mcp",
+  operationId: "sendMcpMessage",
   summary: "Send a message of the Model Context Protocol",
   description:
     "Streamable HTTP without sessions, one JSON-RPC message per request. Supports revision 2026-07-28, and those of 2025 " +
@@ -100,6 +117,7 @@ export const mcpVersioned = operation({ route: "POST /mcp", ...protocol });
 
 export const docs = operation({
   action: "gateway.docs",
+  operationId: "getDocs",
   route: "GET /docs",
   root: true,
   summary: "Read this document as a page",
@@ -110,6 +128,7 @@ export const docs = operation({
 
 export const llms = operation({
   action: "gateway.llms",
+  operationId: "getLlmsText",
   route: "GET /llms.txt",
   root: true,
   summary: "Read how an agent uses this service",
@@ -125,6 +144,8 @@ export const systemOperations = [
   readMetrics,
   openapi,
   openapiVersioned,
+  asyncapi,
+  asyncapiVersioned,
   mcp,
   mcpVersioned,
   docs,

@@ -97,6 +97,16 @@ export const Document = Type.Object(
   { title: "Document" },
 );
 
+/** States that are announced by events. */
+const ANNOUNCED = ["stored", "failed", "superseded"] as const satisfies readonly DocumentStatus[];
+const { document_id, ingestion_source_id, version_num, superseded_by } = Document.properties;
+
+/** The data of `service.document.*`. */
+export const DocumentChange = Type.Object(
+  { document_id, status: oneOf(ANNOUNCED), source_id: ingestion_source_id, version_num, superseded_by },
+  { title: "DocumentChange" },
+);
+
 const Chunk = Type.Object(
   {
     chunk_id: Uuid("chunk"),
@@ -242,6 +252,7 @@ export const deleteDocument = operation({
 
 export const downloadDocument = operation({
   action: "documents.content",
+  operationId: "downloadDocument",
   route: "GET /documents/{document_id}/content",
   summary: "Download the original of a document",
   description:

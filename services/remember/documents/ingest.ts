@@ -1,4 +1,5 @@
 import type { ServiceBroker } from "moleculer";
+import type { Static } from "typebox";
 import { type DocumentConverter, NotConvertible } from "../../../connectors/document-converter.ts";
 import type { PlatformEventType } from "../../../lib/cloudevents/platform-types.ts";
 import { backOff } from "../../../lib/queue/backoff.ts";
@@ -9,6 +10,7 @@ import type { Blobs } from "../../../storage/blobs/blobs.ts";
 import type { SearchPut } from "../../../storage/search/entry.ts";
 import { labelsOf } from "./audience.ts";
 import { ChunkWrites, dropChunks } from "./chunk-writes.ts";
+import type { DocumentChange } from "./documents.contract.ts";
 import { type ChunkDoc, type DocumentDoc, toChunks, toEntry } from "./documents.model.ts";
 import type { Documents } from "./documents.ts";
 import { type Reading, readDocument } from "./reader.ts";
@@ -30,7 +32,7 @@ const parsing = resourceQueue("parse", { ...PARSING, maxWaiting: IN_WORK.capacit
 type Queued = QueuedRow<DocumentDoc>;
 type Step = (doc: Queued) => Promise<void>;
 /** Final results of ingestion that are published. */
-type Published = "stored" | "failed" | "superseded";
+type Announced = Static<typeof DocumentChange>;
 
 interface Dependencies {
   documents: Documents;
@@ -277,12 +279,13 @@ export class Ingest {
   }
 
   #announce(doc: DocumentDoc): Promise<unknown> {
-    const { _id, tenant_id, status, source_id, version_num, superseded_by, scope, agent_id, team_id } = doc;
+    const { _id, tenant_id, source_id, version_num, superseded_by, scope, agent_id, team_id } = doc;
+    const status = doc.status as Announced["status"];
     return this.#deps.broker.call("events.emit", {
       tenant_id,
-      type: `service.document.${status as Published}` satisfies PlatformEventType,
+      type: `service.document.${status}` satisfies PlatformEventType,
       subject: _id,
-      data: { document_id: _id, status, source_id, version_num, superseded_by },
+      data: { document_id: _id, status, source_id, version_num, superseded_by } satisfies Announced,
       dedupe: `document ${_id} ${status}`,
       audience: { scope, agent_id, team_id },
     });

@@ -1,7 +1,10 @@
 import type { ServiceBroker } from "moleculer";
+import type { Static } from "typebox";
 import type { PlatformEventType } from "../../../lib/cloudevents/platform-types.ts";
 import { tenantsInTurn } from "../../../mixins/loop.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
+import type { MemoryChange } from "./events.contract.ts";
+import type { MemoryStatus } from "./memories.contract.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 
 const BATCH = 200;
@@ -48,12 +51,14 @@ export async function recordSuperseding(
 
 /** Returns the events in a row's outbox. */
 function makeEvents(row: MemoryDoc) {
-  const { _id, scope, agent_id, team_id, type, status, superseded_by } = row;
+  const { _id, scope, agent_id, team_id, type, superseded_by } = row;
+  // A pending memory has nothing to announce.
+  const status = row.status as MemoryStatus;
   const state = { memory_id: _id, type, scope, team_id, agent_id, status, superseded_by };
   return (row.announce ?? []).map(({ id, what, at }) => ({
     type: `service.memory.${what}` satisfies PlatformEventType,
     subject: _id,
-    data: { ...state, at: at.toISOString() },
+    data: { ...state, at: at.toISOString() } satisfies Static<typeof MemoryChange>,
     dedupe: `memory ${_id} ${id}`,
     audience: { scope, agent_id, team_id },
   }));

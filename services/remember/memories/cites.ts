@@ -1,4 +1,5 @@
 import type { ServiceBroker } from "moleculer";
+import type { Static } from "typebox";
 import { type Call, callerId } from "../../../lib/access/caller.ts";
 import type { PlatformEventType } from "../../../lib/cloudevents/platform-types.ts";
 import { notFound } from "../../../lib/contract/faults.ts";
@@ -6,6 +7,7 @@ import { DAY_MS } from "../../../lib/time.ts";
 import { eachInTurn, tenantsInTurn } from "../../../mixins/loop.ts";
 import { nullIfTaken } from "../../../storage/write-errors.ts";
 import type { CiteDoc } from "./cites.model.ts";
+import type { MemoryCitation } from "./events.contract.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 import type { Memories } from "./memories.ts";
 
@@ -98,7 +100,9 @@ async function announce(
     tenant_id,
     type: "memory.cited" satisfies PlatformEventType,
     subject: memory_id,
-    data: { memory_id, cited_by, own, originating_query_id, at: at.toISOString() },
+    data: { memory_id, cited_by, own, originating_query_id, at: at.toISOString() } satisfies Static<
+      typeof MemoryCitation
+    >,
     dedupe: `cite ${_id}`,
     audience: { scope, agent_id, team_id },
   });

@@ -71,6 +71,7 @@ export const deleteMemoryByKey = operation({
 
 export const listNamespaces = operation({
   action: "memories.namespaces",
+  operationId: "listMemoryNamespaces",
   route: "GET /memories/namespaces",
   heavy: true,
   summary: "List the namespaces of the calling agent's memories",

@@ -74,6 +74,7 @@ export const supersedeMemory = operation({
 
 export const explainLineage = operation({
   action: "memories.lineage",
+  operationId: "getMemoryLineage",
   route: "GET /memories/{id}/lineage",
   heavy: true,
   summary: "Read the lineage of a memory",

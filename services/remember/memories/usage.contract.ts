@@ -3,7 +3,7 @@ import { nullable, operation } from "../../../lib/contract/contract.ts";
 import { Id, page, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
 import { path, reader } from "./memories.contract.ts";
 
-const QueryId = Type.String({
+export const QueryId = Type.String({
   minLength: 1,
   maxLength: 200,
   description: "`originating_query_id` of the search that found the memory.",
@@ -43,6 +43,7 @@ const Citation = Type.Object(
 
 export const listCitations = operation({
   action: "memories.citations",
+  operationId: "listMemoryCitations",
   route: "GET /memories/{id}/citations",
   summary: "List the document passages that a memory comes from",
   description:
@@ -70,6 +71,7 @@ const Activity = Type.Object(
 
 export const agentActivity = operation({
   action: "memories.activity",
+  operationId: "getAgentActivity",
   route: "GET /agents/{agent_id}/activity",
   heavy: true,
   summary: "Read an agent's citations of the last 30 days, and those of its memories",
@@ -96,6 +98,7 @@ const Count = (description: string) => Type.Integer({ description });
 
 export const memoryHealth = operation({
   action: "memories.health",
+  operationId: "getMemoryHealth",
   route: "GET /memories/health",
   heavy: true,
   summary: "Read the health of the memories that the caller may read",

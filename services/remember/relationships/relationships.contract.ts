@@ -96,6 +96,7 @@ export const deleteRelationship = operation({
 
 export const memoryGraph = operation({
   action: "relationships.graph",
+  operationId: "getMemoryGraph",
   route: "GET /memories/{id}/graph",
   heavy: true,
   summary: "Read the graph around a memory",
@@ -134,6 +135,7 @@ const RelationshipType = Type.Object(
 
 export const listRelationshipTypes = operation({
   action: "relationships.types",
+  operationId: "listRelationshipTypes",
   route: "GET /relationship-types",
   summary: "List relationship types",
   description: "Use this before creating a relationship. Returns the types with their meanings and inverses.",

@@ -94,6 +94,7 @@ export const REASONS = [
 
 export const explainReception = operation({
   action: "deliveries.explain",
+  operationId: "explainReception",
   route: "GET /agents/{agent_id}/reception",
   summary: "Explain why an agent receives an event, or nothing",
   description:

@@ -1,8 +1,10 @@
 import type { ServiceBroker } from "moleculer";
+import type { Static } from "typebox";
 import { isPlatformType, type PlatformEventType } from "../../../lib/cloudevents/platform-types.ts";
 import { tenantsInTurn } from "../../../mixins/loop.ts";
 import { withOtherTenants } from "../../../mixins/other-tenants.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
+import type { DeadLetterNotice } from "./dead-letters.contract.ts";
 import { loadEnvelopes } from "./dead-letters.ts";
 import type { DeliveryDoc } from "./deliveries.model.ts";
 import { inBatches } from "./size-limits.ts";
@@ -54,12 +56,15 @@ async function announce(
 ): Promise<void> {
   // Never announce a dead-lettered announcement: it would loop.
   if (envelope !== undefined && isPlatformType(JSON.parse(envelope).type)) return;
-  const { _id, tenant_id, event_id, agent_id, attempt_count, dlq_reason, announce_at } = row;
+  const { _id, tenant_id, event_id, agent_id, attempt_count, announce_at } = row;
+  const dlq_reason = row.dlq_reason as string;
   await broker.call("events.emit", {
     tenant_id,
     type: "service.delivery.dead_lettered" satisfies PlatformEventType,
     subject: _id,
-    data: { delivery_id: _id, event_id, agent_id, attempt_count, dlq_reason },
+    data: { delivery_id: _id, event_id, agent_id, attempt_count, dlq_reason } satisfies Static<
+      typeof DeadLetterNotice
+    >,
     dedupe: `${_id} ${announce_at?.getTime()}`,
   });
 }

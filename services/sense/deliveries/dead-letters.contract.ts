@@ -32,6 +32,14 @@ export const DeadLetter = Type.Object(
   { title: "DeadLetter" },
 );
 
+const { event_id, agent_id, attempt_count, dlq_reason } = DeadLetter.properties;
+
+/** The data of `service.delivery.dead_lettered`. */
+export const DeadLetterNotice = Type.Object(
+  { delivery_id: DeliveryId, event_id, agent_id, attempt_count, dlq_reason },
+  { title: "DeadLetterNotice" },
+);
+
 const deadFilter = {
   reason: Type.Optional(Type.String({ minLength: 1, description: "Only this exact `dlq_reason`." })),
   cause: Type.Optional(
@@ -55,6 +63,7 @@ const deadFilter = {
 
 export const listDeadLetters = operation({
   action: "deliveries.dead_letters",
+  operationId: "listDeadLetters",
   route: "GET /delivery/dlq",
   summary: "List dead letters, newest first",
   description:
@@ -79,6 +88,7 @@ export const listDeadLetters = operation({
 
 export const groupDeadLetters = operation({
   action: "deliveries.dead_letter_groups",
+  operationId: "listDeadLetterGroups",
   route: "GET /delivery/dlq/groups",
   heavy: true,
   summary: "Group dead letters by cause",
@@ -113,6 +123,7 @@ const dryRun = {
 
 export const replayOne = operation({
   action: "deliveries.replay",
+  operationId: "replayDeadLetter",
   route: "POST /delivery/dlq/{id}/replay",
   summary: "Replay a dead letter",
   description:
@@ -153,6 +164,7 @@ const manyResults = {
 
 export const replayMany = operation({
   action: "deliveries.replay_many",
+  operationId: "replayDeadLetters",
   route: "POST /delivery/dlq/replay",
   summary: "Replay many dead letters",
   description:
@@ -167,6 +179,7 @@ export const replayMany = operation({
 
 export const discardMany = operation({
   action: "deliveries.discard_many",
+  operationId: "discardDeadLetters",
   route: "POST /delivery/dlq/discard",
   summary: "Delete many dead letters",
   description:
@@ -182,6 +195,7 @@ export const discardMany = operation({
 
 export const discard = operation({
   action: "deliveries.discard",
+  operationId: "discardDeadLetter",
   route: "DELETE /delivery/dlq/{id}",
   summary: "Delete a dead letter",
   access: reader,

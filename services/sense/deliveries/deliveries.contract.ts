@@ -181,6 +181,7 @@ export const nack = operation({
 
 export const next = operation({
   action: "deliveries.next",
+  operationId: "receiveNextDeliveries",
   route: "POST /delivery/next",
   summary: "Settle deliveries and receive the next",
   description:
@@ -264,6 +265,7 @@ const counts = {
 
 export const stats = operation({
   action: "deliveries.stats",
+  operationId: "getDeliveryStats",
   route: "GET /delivery/stats",
   heavy: true,
   summary: "Count deliveries by state",

@@ -1,6 +1,7 @@
 import type { Scoped } from "../../../lib/access/visibility.ts";
 import { audienceOf } from "../../../lib/cloudevents/audience.ts";
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
+import { PLATFORM_SOURCE } from "../../../lib/cloudevents/platform-types.ts";
 import { derivedId } from "../../../lib/ids.ts";
 
 /** An event that the service itself publishes. */
@@ -21,7 +22,7 @@ export function emitted({ type, subject, data, dedupe, audience: about }: Emissi
   return {
     specversion: "1.0",
     id: derivedId("evt", "emitted", dedupe),
-    source: "sensorium",
+    source: PLATFORM_SOURCE,
     type,
     ...(subject && { subject }),
     ...(audience && { audience }),

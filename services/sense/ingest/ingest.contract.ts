@@ -69,6 +69,7 @@ export const Webhook = Type.Object(
 
 export const createWebhook = operation({
   action: "ingest.create_webhook",
+  operationId: "createWebhook",
   route: "POST /ingest/webhooks",
   summary: "Create a webhook",
   description:
@@ -84,6 +85,7 @@ export const createWebhook = operation({
 
 export const listWebhooks = operation({
   action: "ingest.list_webhooks",
+  operationId: "listWebhooks",
   route: "GET /ingest/webhooks",
   summary: "List webhooks, oldest first",
   access: admin,
@@ -93,6 +95,7 @@ export const listWebhooks = operation({
 
 export const updateWebhook = operation({
   action: "ingest.update_webhook",
+  operationId: "updateWebhook",
   route: "PATCH /ingest/webhooks/{webhook_id}",
   summary: "Rename or remap a webhook",
   description:
@@ -108,6 +111,7 @@ export const updateWebhook = operation({
 
 export const deleteWebhook = operation({
   action: "ingest.delete_webhook",
+  operationId: "deleteWebhook",
   route: "DELETE /ingest/webhooks/{webhook_id}",
   summary: "Delete a webhook",
   description: "Its events are kept.",
@@ -119,6 +123,7 @@ export const deleteWebhook = operation({
 
 export const rotateWebhook = operation({
   action: "ingest.rotate_webhook",
+  operationId: "rotateWebhookSecret",
   route: "POST /ingest/webhooks/{webhook_id}:rotate",
   summary: "Rotate a webhook's signing secret",
   description:
@@ -167,6 +172,7 @@ const testing = {
 export const testMapping = operation({
   ...testing,
   action: "ingest.test_mapping",
+  operationId: "testWebhookMapping",
   route: "POST /ingest/webhooks:test",
   summary: "Test a mapping before creating a webhook",
   body: { source: Source, mapping: WebhookMapping, ...sample },
@@ -176,6 +182,7 @@ export const testMapping = operation({
 export const testWebhook = operation({
   ...testing,
   action: "ingest.test_webhook",
+  operationId: "testWebhook",
   route: "POST /ingest/webhooks/{webhook_id}:test",
   summary: "Test a webhook's mapping, or another one before saving it",
   path,
@@ -196,6 +203,7 @@ export const testWebhook = operation({
 
 export const listWebhookRequests = operation({
   action: "ingest.list_requests",
+  operationId: "listWebhookRequests",
   route: "GET /ingest/webhooks/{webhook_id}/requests",
   summary: "List a webhook's last requests, newest first",
   description:

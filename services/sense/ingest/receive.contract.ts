@@ -58,6 +58,7 @@ const delivery = {
 export const receiveWebhook = operation({
   ...receiving,
   action: "ingest.receive",
+  operationId: "receiveWebhook",
   route: "POST /w/{tenant_slug}",
   summary: "Deliver a webhook from any source of the tenant",
   description: signed,
@@ -69,6 +70,7 @@ export const receiveWebhook = operation({
 export const receiveWebhookOf = operation({
   ...receiving,
   action: "ingest.receive_from",
+  operationId: "receiveWebhookFromSource",
   route: "POST /w/{tenant_slug}/{source}",
   summary: "Deliver a webhook from one source",
   description: signed,
@@ -100,6 +102,7 @@ const validating = {
 export const validateWebhook = operation({
   ...validating,
   action: "ingest.validate",
+  operationId: "validateWebhookOrigin",
   summary: "Request permission to deliver webhooks from any source of the tenant",
   route: "OPTIONS /w/{tenant_slug}",
   path: { tenant_slug: TenantSlug },
@@ -108,6 +111,7 @@ export const validateWebhook = operation({
 export const validateWebhookOf = operation({
   ...validating,
   action: "ingest.validate_for",
+  operationId: "validateWebhookOriginForSource",
   summary: "Request permission to deliver webhooks from one source",
   route: "OPTIONS /w/{tenant_slug}/{source}",
   path: { tenant_slug: TenantSlug, source: WebhookSource },

@@ -37,6 +37,12 @@ const A2aTask = Type.Object(
   { title: "A2aTask" },
 );
 
+/** The data of `service.a2a.*`. */
+export const A2aTaskNotice = Type.Object(
+  { task_id: A2aTask.properties.id, context_id: A2aTask.properties.context_id },
+  { title: "A2aTaskNotice" },
+);
+
 const Artifact = Type.Object({
   artifact_id: Type.String({
     minLength: 1,

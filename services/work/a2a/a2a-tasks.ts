@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ServiceBroker } from "moleculer";
+import type { Static } from "typebox";
 import type { AgentCaller } from "../../../lib/access/caller.ts";
 import type { PlatformEventType } from "../../../lib/cloudevents/platform-types.ts";
 import { Fault, notFound, quoted, requireFound } from "../../../lib/contract/faults.ts";
@@ -321,7 +322,7 @@ async function announceTask(
   type: PlatformEventType,
   what: string,
 ): Promise<void> {
-  const data = { task_id, context_id };
+  const data = { task_id, context_id } satisfies Static<typeof contract.A2aTaskNotice>;
   const audience = { scope: "agent", agent_id, team_id: null };
   const emission = { type, subject: task_id, data, dedupe: `a2a ${task_id} ${type} ${what}`, audience };
   const { event_id } = await broker.call<{ event_id: string }, object>("events.emit", {

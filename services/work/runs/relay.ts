@@ -1,6 +1,8 @@
 import type { ServiceBroker } from "moleculer";
+import type { Static } from "typebox";
 import type { PlatformEventType } from "../../../lib/cloudevents/platform-types.ts";
 import { reportChange } from "../../../middlewares/live-changes.ts";
+import type { RunChange } from "./events.contract.ts";
 import { snapshotsIn, writeSnapshots } from "./evidence.ts";
 import { transitionsIn } from "./run-document.ts";
 import type { RunStore } from "./run-store.ts";
@@ -105,7 +107,7 @@ function makeEvent(run: Waiting, fact: Fact, version: number, index: number) {
       ...(criterion_key && { criterion_key }),
       ...(assigned_user_id !== undefined && { assigned_user_id }),
       ...(handoff_offer_id && { handoff_offer_id }),
-    },
+    } satisfies Static<typeof RunChange>,
     dedupe: `run ${run._id} ${version} ${index}`,
   };
 }

@@ -140,6 +140,7 @@ export const getRun = operation({
 
 export const runPosition = operation({
   action: "runs.position",
+  operationId: "getRunPosition",
   route: "GET /runs/{run_id}/position",
   summary: "Read a run's progress and the caller's next step",
   description:
@@ -199,6 +200,7 @@ export const closeRun = operation({
 
 export const retrospective = operation({
   action: "runs.retrospective",
+  operationId: "getRunRetrospective",
   route: "GET /runs/{run_id}/retrospective",
   heavy: true,
   summary: "Read the times and evidence of a closed run's steps",
@@ -263,6 +265,7 @@ const RunAction = Type.Object(
 
 export const runHistory = operation({
   action: "runs.history",
+  operationId: "getRunHistory",
   route: "GET /runs/{run_id}/history",
   heavy: true,
   summary: "List the completions of steps, in order",
@@ -308,6 +311,7 @@ export const runHistory = operation({
 
 export const statusDocument = operation({
   action: "runs.status_document",
+  operationId: "getRunStatusDocument",
   route: "GET /runs/{run_id}/status-document",
   heavy: true,
   summary: "Read a run as a Markdown document",

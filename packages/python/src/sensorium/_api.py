@@ -11,6 +11,19 @@ from ._group import UNSET, AllPages, Caller, Group, Mode, Unset, operation
 
 
 class A2a(Group[Mode]):
+    @operation("GET", "/.well-known/ai-catalog.json", root=True)
+    def catalog(
+        self, *, after: str | Unset = UNSET, idempotency_key: str | None = None, timeout: float | None = None
+    ) -> models.AgentCatalog:
+        """List the agents that can be called over A2A.
+
+        An AI Catalog (0.9) with the cards of the tenant's active agents with `a2a`, oldest first, at most 200. If
+        there are more, the last entry is a catalogue with the next. Agents of other tenants are never listed. Needs
+        the scope `send`.
+
+        Args:
+            after: As in the address of the entry that continues a catalogue."""
+
     @operation("GET", "/a2a/{agent_id}/.well-known/agent-card.json", root=True, open=True)
     def card(
         self, *, agent_id: str, idempotency_key: str | None = None, timeout: float | None = None
@@ -1766,6 +1779,10 @@ class Gateway(Group[Mode]):
     @operation("GET", "/openapi.json", root=True, open=True)
     def openapi(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> dict[str, Any]:
         """Read this document (OpenAPI 3.1)."""
+
+    @operation("GET", "/asyncapi.json", root=True, open=True)
+    def asyncapi(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> dict[str, Any]:
+        """Read the events, deliveries and webhooks as a document (AsyncAPI 3.0)."""
 
     @operation("GET", "/docs", root=True, open=True, document=True)
     def docs(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> str:

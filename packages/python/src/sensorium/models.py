@@ -63,6 +63,17 @@ class Agent(Model):
     delivery: Union[DeliveryHealth, None] = None
 
 
+class AgentCatalog(Model):
+    specVersion: Literal["0.9"]
+    host: AgentCatalogHost
+    entries: list[CatalogEntry]
+
+
+class AgentCatalogHost(Model):
+    displayName: str
+    documentationUrl: str
+
+
 class AgentDelivery(Model):
     id: str
     """Id of the delivery, not of its event."""
@@ -487,6 +498,19 @@ class BundleItemsItem(Model):
 class BundlesListOfAgentResult(Model):
     bundles: list[ListedBundle]
     next_cursor: Union[str, None]
+
+
+class CatalogEntry(Model):
+    identifier: str
+    """Id of the agent, or of the entry that continues the catalogue."""
+    type: Union[Literal["application/a2a-agent-card+json", "application/ai-catalog+json"], str]
+    """An agent card, or the rest of the catalogue."""
+    url: str
+    """Address of the card, or of the rest."""
+    displayName: str
+    description: Union[str, None] = None
+    """What the agent is for, if that is known."""
+    updatedAt: Union[str, None] = None
 
 
 class Channel(Model):

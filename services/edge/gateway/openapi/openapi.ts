@@ -5,6 +5,7 @@ import { FORM } from "../access/oauth.ts";
 import { VERSION_PREFIX } from "../paths.ts";
 import { COMPONENTS, INFO, TAGS } from "./components.ts";
 import { ErrorResponses, headers, isOpen } from "./errors.ts";
+import { operationIdOf } from "./operation-id.ts";
 import { Components, exampleOf, type JsonSchema } from "./schemas.ts";
 import { webhooks } from "./webhooks.ts";
 
@@ -20,11 +21,11 @@ interface Made {
 export function openApiDocument(operations: readonly Operation[]): Json {
   const made: Made = { components: new Components(), errors: new ErrorResponses() };
   const paths: Record<string, Json> = {};
-  const ids = new Set<string>();
+  const atRoot = new Set(operations.filter(({ root }) => root).map(operationIdOf));
   for (const op of operations) {
     const url = op.root ? op.url : VERSION_PREFIX + op.url;
-    const operationId = ids.has(op.action) ? `${op.action}.${op.root ? "root" : "v1"}` : op.action;
-    ids.add(operationId);
+    const id = operationIdOf(op);
+    const operationId = !op.root && atRoot.has(id) ? `${id}V1` : id;
     paths[url] = { ...paths[url], [op.method.toLowerCase()]: { operationId, ...describe(op, made) } };
   }
   const tags = [...new Set(operations.map(tagOf))].sort();
@@ -55,6 +56,7 @@ function tagOf(op: Operation): string {
 
 function describe(op: Operation, { components, errors }: Made): Json {
   const described: Json = {
+    "x-action": op.action,
     tags: [tagOf(op)],
     summary: op.summary,
     description: [op.description, whoMayCall(op)].filter(Boolean).join("\n\n"),

@@ -12,7 +12,7 @@ const header = (name: string, description: string, schema: Json, example: string
   example,
 });
 
-const HEADERS = [
+export const PUSH_HEADERS = [
   header(
     "webhook-id",
     "Id of the delivery, the same for every attempt. Ignore a delivery that you have handled already.",
@@ -48,20 +48,24 @@ const RETRY_AFTER = {
   schema: { type: "string" },
 };
 
+export const PUSH = {
+  summary: "Deliver an event by push",
+  description:
+    "Sent to the `delivery_endpoint` of an agent whose `delivery_mode` is `push`, signed as Standard Webhooks. Verify the " +
+    "signature over the raw body before you parse it. Depending on the agent's `push_format`, the body is the whole " +
+    "CloudEvent (`structured`) or its `data`, with the attributes in `ce-*` headers (`binary`). Respond within 15 s. " +
+    "Redirects are not followed, and the response body is ignored.",
+};
+
 /** Returns the requests that the service sends: the pushes to an agent's `delivery_endpoint`. */
 export function webhooks(components: Components): Json {
   const event = CloudEvent as unknown as JsonSchema;
   const post = {
-    operationId: "push.deliver",
+    operationId: "pushDelivery",
     tags: ["deliveries"],
-    summary: "Deliver an event by push",
-    description:
-      "Sent to the `delivery_endpoint` of an agent whose `delivery_mode` is `push`, signed as Standard Webhooks. Verify the " +
-      "signature over the raw body before you parse it. Depending on the agent's `push_format`, the body is the whole " +
-      "CloudEvent (`structured`) or its `data`, with the attributes in `ce-*` headers (`binary`). Respond within 15 s. " +
-      "Redirects are not followed, and the response body is ignored.",
+    ...PUSH,
     security: [],
-    parameters: HEADERS,
+    parameters: PUSH_HEADERS,
     requestBody: {
       required: true,
       content: {

@@ -17,7 +17,7 @@ You act as one agent, with its API key. Whatever events, memories and documents 
 - **MCP** (best for a model): \`POST /mcp\`, Streamable HTTP. The usual jobs have 20 tools; \`/mcp?tools=all\` lists all.
 - **Command line**: \`sensorium --help\`. It reads \`SENSORIUM_URL\` and \`SENSORIUM_API_KEY\`, or what \`sensorium connect\` saved.
 - **HTTP**: paths begin with /v1; header \`Authorization: Bearer <API key>\`. [Every operation](/openapi.json), [as a page](/docs).
-- **Agent2Agent**: the card of an agent is at \`/a2a/{agent_id}/.well-known/agent-card.json\`.
+- **Agent2Agent**: the card of an agent is at \`/a2a/{agent_id}/.well-known/agent-card.json\`; \`/.well-known/ai-catalog.json\` lists those of your organisation.
 
 ## Sense
 

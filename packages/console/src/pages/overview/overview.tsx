@@ -218,7 +218,7 @@ const STEPS: Record<Step, Way> = {
   acknowledge_delivery: { text: "Acknowledge a delivery", to: "/events" },
   create_memory: { text: "Create a memory", to: "/memories" },
   search_memory: { text: "Search memories", to: "/memories" },
-  save_handoff: { text: "Save a handoff", to: "/docs#/handoffs/handoffs.save" },
+  save_handoff: { text: "Save a handoff", to: "/docs#/handoffs/saveHandoff" },
   complete_run: { text: "Complete a run", to: "/runs" },
 };
 

@@ -1,0 +1,172 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { Ajv } from "ajv";
+import addFormatsModule from "ajv-formats";
+import { a2aClient, a2aRequest } from "../support/a2a.ts";
+import { newAgent, type TestAgent } from "../support/agents.ts";
+import { makeDeadLetters } from "../support/dead-letters.ts";
+import { ingest, textFile } from "../support/documents.ts";
+import { startEndpoint } from "../support/endpoint.ts";
+import { api } from "../support/http.ts";
+import { newReceiver } from "../support/receiver.ts";
+import { act, at, newRun } from "../support/runs.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, type World } from "../support/tenancy.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: the document is walked in many ways
+type Json = any;
+const document: Json = JSON.parse(
+  readFileSync(join(import.meta.dirname, "../../docs/asyncapi.json"), "utf8"),
+);
+const ajv = new Ajv({ strict: false });
+(addFormatsModule as unknown as (ajv: Ajv) => void)(ajv);
+ajv.addSchema({ components: document.components }, "doc");
+
+let server: TestServer;
+let world: World;
+let watcher: TestAgent;
+beforeAll(async () => {
+  const env = { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", PUSH_ALLOW_PRIVATE: "true" };
+  server = await startServer({ env });
+  world = await makeWorld(server, "asyncapi");
+  watcher = await newAgent(server, world.admin, ["receive", "memory:read"]);
+  for (const event_type of ["service.*", "memory.cited"])
+    ok(await watcher.post(`/agents/${watcher.id}/interests`, { event_type }));
+});
+afterAll(() => server?.stop());
+
+/** What is wrong with a value by a schema of the document; null if nothing. */
+function misfit(schema: Json, value: unknown): unknown {
+  const whole = JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"doc#/'));
+  return ajv.validate(whole, value) ? null : [ajv.errorsText(), value];
+}
+
+const messagesOf = (channel: string): Record<string, Json> => document.channels[channel].messages;
+
+/** Receives until events of these types have come, all of which must fit their messages. */
+async function receiveFitting(agent: TestAgent, types: string[]): Promise<void> {
+  const missing = new Set(types);
+  await settle(
+    async () => {
+      const { deliveries } = ok(await agent.get("/delivery/poll?wait=1"));
+      for (const delivery of deliveries) {
+        const { type } = delivery.payload;
+        expect([type, misfit(messagesOf("platformEvents")[type]?.payload, delivery.payload)]).toEqual([
+          type,
+          null,
+        ]);
+        expect(misfit(messagesOf("deliveries").delivery.payload, delivery)).toBeNull();
+        missing.delete(type);
+      }
+      const delivery_ids = deliveries.map(({ id }: { id: string }) => id);
+      if (delivery_ids.length) ok(await agent.post("/delivery/ack", { delivery_ids }));
+      return missing.size === 0;
+    },
+    { what: `events of the types ${types.join(", ")}` },
+  );
+}
+
+test("is served to everyone, as it is committed, under both paths", async () => {
+  for (const url of [`${server.root}/asyncapi.json`, "/asyncapi.json"]) {
+    const { status, body } = await api(server).get(url);
+    expect([url, status]).toEqual([url, 200]);
+    expect(body).toEqual(document);
+  }
+});
+
+test("events about memories are as described", async () => {
+  const { agent } = world;
+  const create = async (title: string) =>
+    ok(await agent.post("/memories", { type: "semantic", title, content: title, scope: "institutional" }));
+  const [first, second, third] = [await create("One"), await create("Two"), await create("Three")];
+  ok(await agent.patch(`/memories/${first.id}`, { title: "One, again" }));
+  ok(await agent.post(`/memories/${first.id}/supersede`, { superseded_by_id: second.id }));
+  ok(await agent.post(`/memories/${second.id}/cite`, {}));
+  ok(await agent.post(`/memories/${third.id}/forget`, {}));
+  ok(await agent.post(`/memories/${third.id}/restore`, {}));
+  await receiveFitting(
+    watcher,
+    ["created", "updated", "superseded", "forgotten", "restored"]
+      .map((what) => `service.memory.${what}`)
+      .concat("memory.cited"),
+  );
+});
+
+test("events about runs are as described", async () => {
+  const { agent } = world;
+  const steps = [
+    { step_key: "a", completion_criteria: ["k", "l"].map((key) => ({ key, description: "Checked" })) },
+    { step_key: "b", depends_on: ["a"] },
+    { step_key: "c", depends_on: ["b"] },
+  ];
+  const run = await newRun(agent, { steps });
+  ok(await act(agent, run, "start", { step_key: "a" }));
+  for (const criterion_key of ["k", "l"])
+    ok(await act(agent, run, "complete", { step_key: "a", criterion_key }));
+  ok(await act(agent, run, "skip", { step_key: "b", reason: "not today" }));
+  ok(await act(agent, run, "start", { step_key: "c" }));
+  ok(await agent.post(at(run, "handoff-offers"), { step_key: "c" }));
+  ok(await act(agent, run, "complete", { step_key: "c" }));
+  ok(await act(agent, run, "reopen", { step_key: "c", reason: "once more" }));
+  ok(await act(agent, run, "skip", { step_key: "c", reason: "enough" }));
+  ok(await agent.post(at(run, "close"), { outcome: "achieved" }));
+  const facts = ["created", "step_ready", "step_started", "step_completed", "criterion_attested"];
+  const later = ["step_skipped", "step_reopened", "handoff_offered", "completed", "reactivated", "closed"];
+  await receiveFitting(
+    watcher,
+    [...facts, ...later].map((what) => `service.run.${what}`),
+  );
+});
+
+test("events about documents, dead letters and A2A tasks are as described", async () => {
+  const { agent, admin } = world;
+  await ingest(agent, textFile("The first.", { filename: "a.txt" }));
+  await ingest(agent, textFile("The second.", { filename: "a.txt" }));
+  await receiveFitting(watcher, ["service.document.stored", "service.document.superseded"]);
+
+  const failing = await newReceiver(server, admin, "failing", {
+    interests: ["com.example.dead"],
+    agent: { retry_budget: 1 },
+    scopes: ["send", "receive"],
+  });
+  await makeDeadLetters(failing.api, "com.example.dead", ["closed"]);
+  await receiveFitting(watcher, ["service.delivery.dead_lettered"]);
+
+  const worker = await newAgent(server, admin, ["receive"]);
+  ok(await admin.patch(`/agents/${worker.id}`, { a2a: true }));
+  const caller = await newAgent(server, admin, ["send"]);
+  const client = await a2aClient(server, worker.id, caller.token);
+  const task = await client.sendMessage(a2aRequest("Count to three."));
+  await client.cancelTask({ tenant: "", id: (task as { id: string }).id, metadata: undefined });
+  await receiveFitting(worker, ["service.a2a.message", "service.a2a.canceled"]);
+});
+
+test("pushes have the headers and the body as described, in both formats", async () => {
+  const { admin, agent } = world;
+  for (const [format, name] of [
+    ["structured", "structured"],
+    ["binary", "binary"],
+  ] as const) {
+    const endpoint = await startEndpoint();
+    try {
+      const type = `com.example.${format}`;
+      const push = { delivery_mode: "push", delivery_endpoint: endpoint.url, push_format: format };
+      await newReceiver(server, admin, format, { interests: [type], agent: push });
+      ok(
+        await agent.post("/events", { specversion: "1.0", id: type, source: "urn:t", type, data: { n: 1 } }),
+      );
+      const { headers, body } = await settle(() => endpoint.pushed[0]);
+      const message = messagesOf("pushes")[name];
+      expect(misfit(message.headers, headers)).toBeNull();
+      if (format === "structured") {
+        expect(headers["content-type"]).toContain(message.contentType);
+        expect(misfit(message.payload, JSON.parse(body))).toBeNull();
+      } else expect([headers["ce-type"], body]).toEqual([type, '{"n":1}']);
+      expect(misfit(message.headers, { ...headers, "webhook-signature": undefined })).not.toBeNull();
+    } finally {
+      await endpoint.stop();
+    }
+  }
+});

@@ -1,0 +1,141 @@
+import { expect, test } from "@jest/globals";
+import { operations } from "../../services/contracts.ts";
+import { openApiDocument } from "../../services/edge/gateway/openapi/openapi.ts";
+import { operationIdOf } from "../../services/edge/gateway/openapi/operation-id.ts";
+
+interface Described {
+  operationId: string;
+  "x-action": string;
+}
+type Paths = Record<string, Record<string, Described>>;
+type Document = { paths: Paths; webhooks: Paths };
+
+const document = openApiDocument(operations) as unknown as Document;
+const idsOf = ({ paths, webhooks }: Document) =>
+  Object.entries({ ...paths, ...webhooks }).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, { operationId }]) => [`${method} ${path}`, operationId] as const),
+  );
+const ids = idsOf(document).map(([, id]) => id);
+const words = (id: string) => id.split(/(?=[A-Z])/).map((word) => word.toLowerCase());
+
+/** What an id may begin with. */
+const VERBS = [
+  ...["accept", "ack", "add", "assemble", "assign", "attach", "author", "begin", "browse", "call", "cancel"],
+  ...[
+    "change",
+    "check",
+    "cite",
+    "claim",
+    "clear",
+    "close",
+    "complete",
+    "confirm",
+    "create",
+    "decide",
+    "decline",
+  ],
+  ...[
+    "delete",
+    "discard",
+    "dismiss",
+    "download",
+    "drain",
+    "email",
+    "end",
+    "erase",
+    "explain",
+    "export",
+    "extend",
+  ],
+  ...[
+    "finish",
+    "forget",
+    "get",
+    "import",
+    "issue",
+    "list",
+    "load",
+    "log",
+    "look",
+    "nack",
+    "offer",
+    "pin",
+    "poll",
+  ],
+  ...[
+    "promote",
+    "propose",
+    "publish",
+    "push",
+    "put",
+    "read",
+    "receive",
+    "register",
+    "reject",
+    "remove",
+    "rename",
+  ],
+  ...[
+    "renew",
+    "reopen",
+    "replay",
+    "resolve",
+    "restore",
+    "resume",
+    "retry",
+    "revoke",
+    "rotate",
+    "run",
+    "save",
+  ],
+  ...["search", "send", "set", "skip", "start", "stream", "supersede", "test", "unload", "unpin", "update"],
+  ...["upload", "validate", "write"],
+];
+
+/** Words of more than four letters that TypeScript or Python keep, and that begin with a lower case letter. */
+const KEPT =
+  /^(await|break|catch|class|const|continue|debugger|default|delete|except|export|extends|finally|function|global|import|lambda|nonlocal|raise|return|super|switch|throw|typeof|while|yield)$/;
+
+test("each operation has an id in camel case that is a name in TypeScript and Python", () => {
+  expect(ids.length).toBe(operations.length + 1);
+  expect(ids.filter((id) => !/^[a-z]+([A-Z0-9][a-z0-9]*)+$/.test(id) || KEPT.test(id))).toEqual([]);
+});
+
+test("ids begin with a verb, and have a word for what it acts on", () => {
+  const odd = ids.filter((id) => !VERBS.includes(words(id)[0] as string) || words(id).length < 2);
+  expect(odd).toEqual([]);
+  const used = new Set(ids.map((id) => words(id)[0]));
+  expect(VERBS.filter((verb) => !used.has(verb))).toEqual([]);
+});
+
+test("no two ids differ only by case or by underscores", () => {
+  const spelt = Map.groupBy(ids, (id) => id.toLowerCase());
+  expect([...spelt.values()].filter((same) => same.length > 1)).toEqual([]);
+});
+
+test("ids depend on nothing but their own contracts", () => {
+  const reversed = openApiDocument(operations.toReversed()) as unknown as Document;
+  expect(Object.fromEntries(idsOf(reversed))).toEqual(Object.fromEntries(idsOf(document)));
+});
+
+test("each operation names its action, under which clients, tools and the audit log know it", () => {
+  const named = Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, op]) => `${method} ${path} ${op["x-action"]}`),
+  );
+  const declared = operations.map(
+    ({ method, url, root, action }) => `${method.toLowerCase()} ${root ? "" : "/v1"}${url} ${action}`,
+  );
+  expect(named.toSorted()).toEqual(declared.toSorted());
+});
+
+test.each([
+  ["channels.add_member", "addChannelMember"],
+  ["channels.list_members", "listChannelMembers"],
+  ["memories.search", "searchMemories"],
+  ["handoffs.list_of_agent", "listHandoffsOfAgent"],
+  ["a2a_tasks.get", "getA2aTask"],
+  ["memories.put_by_key", "putMemoryByKey"],
+])("%s becomes %s", (action, id) => {
+  expect(operationIdOf({ action })).toBe(id);
+  expect(operationIdOf({ action, operationId: "readIt" })).toBe("readIt");
+});
