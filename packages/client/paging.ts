@@ -1,7 +1,7 @@
 import type { CallOptions, Operation } from "./operation.ts";
 
 type Params = Record<string, unknown>;
-type Answer = { total?: number; next_cursor?: string | null } & Record<string, unknown>;
+type Answer = { total?: number; next?: string | null; next_cursor?: string | null } & Record<string, unknown>;
 
 /** Yields all items of a list, page by page, starting at `params`. */
 export async function* allPages(
@@ -19,9 +19,9 @@ export async function* allPages(
     const fresh = by === "offset" ? page.filter((item) => isFirst(item, seen)) : page;
     yield* fresh;
     passed += page.length;
-    if (by === "cursor" ? !answer.next_cursor : fresh.length === 0 || passed >= (answer.total ?? Infinity))
-      return;
-    at = by === "cursor" ? { cursor: answer.next_cursor, offset: undefined } : { offset: passed };
+    const cursor = answer.next ?? answer.next_cursor;
+    if (by === "cursor" ? !cursor : fresh.length === 0 || passed >= (answer.total ?? Infinity)) return;
+    at = by === "cursor" ? { cursor, offset: undefined } : { offset: passed };
   }
 }
 

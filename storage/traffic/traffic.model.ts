@@ -15,7 +15,7 @@ const schema = tenantSchema({
   /** Null for the whole tenant; `other` for the agents beyond those counted by themselves. */
   agent_id: nullable(string()),
   counts: mixed<Counts>(),
-  /** The same counts by the event's type: see `typeKey`. */
+  /** The same counts by the event's type: see `toFieldName` of lib/text/field-name.ts. */
   types: large(mixed<Record<string, Counts>>()),
 });
 schema.index({ tenant_id: 1, agent_id: 1, unit: 1, at: 1 });
@@ -45,16 +45,3 @@ export const RecordedModel: Model<RecordedDoc> = {
   name: "traffic_recorded",
   schema: recordedSchema,
 };
-
-const ENCODED: Record<string, string> = { "%": "%25", ".": "%2E", $: "%24" };
-const DECODED = new Map(Object.entries(ENCODED).map(([character, code]) => [code, character]));
-
-/**
- * Converts an event type to a field's name: dots and dollars have a meaning in those, as have numbers and `__proto__`
- * without a prefix.
- */
-export const typeKey = (type: string): string =>
-  `:${type.replace(/[%.$]/g, (character) => ENCODED[character] as string)}`;
-
-export const typeOf = (key: string): string =>
-  key.slice(1).replace(/%(25|2E|24)/g, (code) => DECODED.get(code) as string);

@@ -1,3 +1,4 @@
+import { fromFieldName, toFieldName } from "../../lib/text/field-name.ts";
 import { DAY_MS, HOUR_MS } from "../../lib/time.ts";
 import type { TenantCollection } from "../collection.ts";
 import type { Store } from "../connection.ts";
@@ -18,8 +19,6 @@ import {
   RecordedModel,
   type TrafficDoc,
   TrafficModel,
-  typeKey,
-  typeOf,
   type Unit,
 } from "./traffic.model.ts";
 
@@ -114,7 +113,7 @@ export class Traffic {
     const { agent_id = null, type } = of;
     const span = computeSpan(range, this.#store.now());
     const at = { $gte: new Date(span.from) };
-    const path = type === undefined ? "counts" : `types.${typeKey(type)}`;
+    const path = type === undefined ? "counts" : `types.${toFieldName(type)}`;
     const [rows, recorded] = await Promise.all([
       this.#rows.find(
         tenant_id,
@@ -124,7 +123,7 @@ export class Traffic {
       this.#recorded.find(INSTALLATION, { at: { $gte: new Date(span.from - HOUR_MS) } }),
     ]);
     const points = rows.map((row): Point => {
-      const counts = type === undefined ? row.counts : row.types?.[typeKey(type)];
+      const counts = type === undefined ? row.counts : row.types?.[toFieldName(type)];
       return { at: row.at, counts: counts ?? {} };
     });
     const series = toSeries(span, points, recorded);
@@ -144,7 +143,7 @@ export class Traffic {
         for (const [key, { published = 0, created = 0 }] of Object.entries(types))
           sums.set(key, (sums.get(key) ?? 0) + published + created);
     const sorted = [...sums].sort(([a, many], [b, more]) => more - many || (a < b ? -1 : 1));
-    return sorted.slice(0, limit).map(([key]) => typeOf(key));
+    return sorted.slice(0, limit).map(([key]) => fromFieldName(key));
   }
 
   /** Returns the sums of agents' counts in the last hours, by agent; those without any are missing. */
@@ -264,7 +263,7 @@ function toUpsert(unit: Unit, ms: number, { tenant_id, agent_id, counts, types }
   const $inc: Record<`${string}.${string}`, number> = {};
   for (const [name, count] of Object.entries(counts)) $inc[`counts.${name}`] = count;
   for (const [type, ofType] of types)
-    for (const [name, count] of Object.entries(ofType)) $inc[`types.${typeKey(type)}.${name}`] = count;
+    for (const [name, count] of Object.entries(ofType)) $inc[`types.${toFieldName(type)}.${name}`] = count;
   const _id = [tenant_id, unit, iso(at).slice(0, 16), ...(agent_id ? [agent_id] : [])].join(" ");
   return { filter: { _id, tenant_id }, update: { $setOnInsert: { unit, at: new Date(at), agent_id }, $inc } };
 }

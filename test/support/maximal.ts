@@ -53,6 +53,9 @@ const MAXIMAL: Record<string, (row: Row) => Row> = {
   document_chunks: () => ({ text: text(4_000) }),
   // An audience of others hides a document.
   documents: () => ({}),
+  event_types: ({ type }) => ({
+    sources: Object.fromEntries(times(10, (i) => [`:https://example%2Ecom/${i}/${type}/${text(4_000)}`, 1])),
+  }),
   events: ({ envelope }) => {
     const whole = JSON.stringify({ ...JSON.parse(envelope), data: text(900_000) });
     return { envelope: whole, size: whole.length };

@@ -132,6 +132,11 @@ const MAKERS: Record<string, (world: World) => Promise<string>> = {
     return ok(await agent.post("/memories/merge-proposals", both)).id;
   },
   evt: async ({ agent }) => ok(await agent.post("/events", event("of-a-tenant"))).event_id,
+  event_type: async ({ agent, slug }) => {
+    const published = { ...event(`type-of-${slug}`), type: `com.example.of-${slug}` };
+    ok(await agent.post("/events", published));
+    return published.type;
+  },
   dlv: deadDelivery,
   clm: async ({ admin, idOf }) => claimDevice(admin, await idOf("ag")),
   ses: async ({ admin, idOf }) => (await connectDevice(admin, await idOf("ag"))).session_id,

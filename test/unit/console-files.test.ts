@@ -67,7 +67,7 @@ test("a file whose name holds a digest is kept for ever, the page is asked for a
 });
 
 test("every route of the console returns its page with a strict policy", async () => {
-  const page = await get("/agents/ag_1", { accept: "text/html" });
+  const page = await get("/events/types/com.example.app.js", { accept: "text/html" });
   expect(await page.text()).toBe(PAGE);
   expect(page.headers.get("content-security-policy")).toMatch(/^default-src 'none'; script-src 'self';/);
 });
@@ -75,6 +75,7 @@ test("every route of the console returns its page with a strict policy", async (
 test.each([
   ["/v1/nothing", "text/html"],
   ["/agents", "application/json"],
+  ["/events/types/com.example.created", "application/json"],
   ["/assets/missing.js", "*/*"],
   ["/assets/app-1a2b.js.br", "*/*"],
   ["/..%2f..%2fetc%2fpasswd.js", "*/*"],

@@ -7,6 +7,7 @@ import type { CloudEvent } from "../../lib/cloudevents/cloudevents.ts";
 import { Fault } from "../../lib/contract/faults.ts";
 import { RecentEvents } from "../../services/sense/deliveries/recent-events.ts";
 import { Arrivals } from "../../services/sense/events/arrivals.ts";
+import { EventTypes } from "../../services/sense/events/event-types.ts";
 import { type EventDoc, EventModel } from "../../services/sense/events/events.model.ts";
 import { FanOut } from "../../services/sense/events/fan-out.ts";
 import { missingFor } from "../../services/sense/events/fan-out-failure.ts";
@@ -94,6 +95,7 @@ function start(instance: string, node: { driver?: Store["driver"]; events?: type
     store,
     broker,
     fanOut,
+    types: new EventTypes({ events, store, broker }),
     recent,
     arrivals,
     onWaiting: () => {},

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
+import { fromFieldName, toFieldName } from "../../lib/text/field-name.ts";
 import { computeSpan, RANGES, type Range, toSeries } from "../../storage/traffic/buckets.ts";
 import { drainTally, MAX_AGENTS, MAX_TYPES, OTHER, tally } from "../../storage/traffic/tally.ts";
-import { typeKey, typeOf } from "../../storage/traffic/traffic.model.ts";
 
 const MINUTE = 60_000;
 const NOW = Date.parse("2026-11-24T10:17:42.500Z");
@@ -90,7 +90,7 @@ describe("counting in memory", () => {
 test.each(["com.example.order", "a%2Eb", "$set", "100%", "7", "__proto__", "ü.😀", ":"])(
   "the type %s is a field's name",
   (type) => {
-    expect(typeKey(type)).not.toMatch(/[.$]|^\d|^__/);
-    expect(typeOf(typeKey(type))).toBe(type);
+    expect(toFieldName(type)).not.toMatch(/[.$]|^\d|^__/);
+    expect(fromFieldName(toFieldName(type))).toBe(type);
   },
 );

@@ -1,4 +1,4 @@
-import type { EventReceiver, EventsGetResult } from "../generated/types.ts";
+import type { EventReceiver, EventsGetResult, EventsTypeResult } from "../generated/types.ts";
 import { agentNames } from "./agent-names.ts";
 import { type Command, type Context, given, text, word } from "./command.ts";
 import { LIMIT, takeFirst } from "./paged.ts";
@@ -64,6 +64,61 @@ const show: Command = {
     context.print(receiver, () => delivery(receiver));
   },
 };
+
+const types: Command = {
+  takes: "[TYPE]",
+  does: "Lists the types of events, the one seen last first; with TYPE, shows who listens to it and its latest event.",
+  options: {
+    search: { value: "TEXT", means: "only types that contain this" },
+    ...LIMIT,
+  },
+  examples: ["event types --search order", "event types com.example.order.created"],
+  as,
+  async run(context) {
+    const { client, signal } = context;
+    const [type] = context.words;
+    if (type !== undefined) {
+      const found = await client.events.type({ type }, { signal });
+      const nameOf = await agentNames(context);
+      return context.print(found, () => shownType(found, nameOf));
+    }
+    const found = await takeFirst(context, client.events.types, given(context, "search"));
+    context.table(
+      found,
+      found,
+      [
+        ["TYPE", ({ type }) => type],
+        ["LAST SEEN", ({ last_seen_at }) => age(last_seen_at)],
+        ["EVENTS", ({ count }) => count],
+        ["LISTENERS", ({ listeners }) => listeners],
+        ["SOURCE", ({ sources }) => andMore(sources.map(({ source }) => source))],
+      ],
+      "No event types.",
+    );
+  },
+};
+
+const andMore = ([first, ...others]: string[]) =>
+  others.length > 0 ? `${first} and ${others.length} more` : (first ?? null);
+
+function shownType(found: EventsTypeResult, nameOf: (id: string | null) => string | null): string {
+  const { type, sources, first_seen_at, last_seen_at, count, listeners, listening, last_event } = found;
+  const details = formatDetails([
+    ["Type", type],
+    ["Sources", sources.map(({ source }) => source).join(", ")],
+    ["First seen", `${first_seen_at} (${age(first_seen_at)})`],
+    ["Last seen", `${last_seen_at} (${age(last_seen_at)})`],
+    ["Events", count],
+    ["Listeners", listeners],
+    ["Last event", last_event?.event_id],
+  ]);
+  const agents = formatTable(listening, [
+    ["AGENT", ({ agent_id }) => nameOf(agent_id)],
+    ["BY", ({ interest_ids, feed_ids }) => [...interest_ids, ...feed_ids].join(", ")],
+  ]);
+  const example = last_event && JSON.stringify(last_event.payload, null, 2);
+  return [details, listening.length > 0 && agents, example].filter(Boolean).join("\n\n");
+}
 
 const retry: Command = {
   takes: "ID",
@@ -168,6 +223,7 @@ function delivery({ delivery_id, agent_id, state, attempt_count, timeline }: Eve
 export const EVENTS: Record<string, Command> = {
   "event list": list,
   "event show": show,
+  "event types": types,
   "event retry": retry,
   "event cancel": cancel,
   "delivery stats": stats,

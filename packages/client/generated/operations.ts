@@ -113,6 +113,8 @@ export const OPERATIONS = {
     get: {"method":"GET","path":"/events/{event_id}"},
     retry: {"method":"POST","path":"/events/{event_id}/retry","scope":"admin","audited":true},
     cancel: {"method":"DELETE","path":"/events/{event_id}","scope":"send","audited":true},
+    types: {"method":"GET","path":"/events/types","scope":"receive","people":"org_admin","pages":{"items":"types","by":"cursor"}},
+    type: {"method":"GET","path":"/events/types/{type}","scope":"receive","people":"org_admin"},
   },
   exemplars: {
     create: {"method":"POST","path":"/exemplars","scope":"memory:write"},

@@ -37,6 +37,8 @@ export const router = createBrowserRouter([
     children: [
       page("/", () => import("./pages/overview/overview.tsx"), "Overview"),
       page("/events", () => import("./pages/events/events.tsx"), "Events"),
+      page("/events/types", () => import("./pages/events/types.tsx"), "EventTypes"),
+      page("/events/types/:type", () => import("./pages/events/types.tsx"), "EventTypePage"),
       page("/events/:id", () => import("./pages/events/event.tsx"), "Event"),
       page("/agents", () => import("./pages/agents/agents.tsx"), "Agents"),
       page("/agents/:id", () => import("./pages/agents/agent.tsx"), "AgentPage"),

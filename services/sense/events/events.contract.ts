@@ -167,7 +167,7 @@ const summary = {
   payload: CloudEvent,
 };
 
-const EventSummary = Type.Object(summary, { title: "EventSummary" });
+export const EventSummary = Type.Object(summary, { title: "EventSummary" });
 
 export const listEvents = operation({
   action: "events.list",

@@ -11,6 +11,8 @@ import { RecentEvents } from "../deliveries/recent-events.ts";
 import type { LatestParams } from "../interests/dry-run.ts";
 import { Arrivals, type OfTenant } from "./arrivals.ts";
 import type { Emission } from "./emission.ts";
+import { getEventType, listEventTypes } from "./event-types.contract.ts";
+import { EventTypes } from "./event-types.ts";
 import * as contract from "./events.contract.ts";
 import { EventModel } from "./events.model.ts";
 import { Events } from "./events.ts";
@@ -36,6 +38,7 @@ export function eventsService({ store, config, health }: Runtime): ServiceSchema
   const collection = store.collection(EventModel);
   let arrivals: Arrivals;
   let events: Events;
+  let types: EventTypes;
   let fanOut: FanOut;
   let publisher: Publisher;
   let retention: Retention;
@@ -46,7 +49,7 @@ export function eventsService({ store, config, health }: Runtime): ServiceSchema
   const waitingLoop = new SharedLoop("waiting", () => waiting.release(), WAITING_MS, late);
   return {
     name: "events",
-    mixins: [working(() => [fanOut]), retentionLoop.mixin, waitingLoop.mixin],
+    mixins: [working(() => [fanOut, types]), retentionLoop.mixin, waitingLoop.mixin],
     events: {
       /** A gateway streams the tenant's events. */
       "events.watched": ({ params }: Context<OfTenant>) => arrivals.watch(params),
@@ -65,6 +68,8 @@ export function eventsService({ store, config, health }: Runtime): ServiceSchema
         fanOut.nudge();
         return retried;
       }),
+      types: action(listEventTypes, (ctx) => types.list(ctx)),
+      type: action(getEventType, (ctx) => types.get(ctx)),
       cancel: action(contract.cancelEvent, (ctx) => waiting.cancel(ctx)),
 
       /** Publishes events from an inlet, with answers as for a batch. */
@@ -109,7 +114,15 @@ export function eventsService({ store, config, health }: Runtime): ServiceSchema
       const onWaiting = (due: number) => {
         if (due - store.now() < WAITING_MS) void deps.broker.broadcast("events.waiting", { due });
       };
-      publisher = new Publisher({ ...deps, fanOut, recent, onWaiting, maxBytes: config.EVENT_MAX_BYTES });
+      types = new EventTypes(deps);
+      publisher = new Publisher({
+        ...deps,
+        fanOut,
+        types,
+        recent,
+        onWaiting,
+        maxBytes: config.EVENT_MAX_BYTES,
+      });
       waiting = new WaitingEvents({ ...deps, onReleased: () => fanOut.nudge() });
       events = new Events({ ...deps, recent });
       const days = Math.max(config.EVENT_RETENTION_DAYS, config.DEDUPE_DAYS);

@@ -16,6 +16,7 @@ import type { Arrivals } from "./arrivals.ts";
 import { checkClientEvent, requireSize } from "./client-event.ts";
 import { countDuplicates, isRetry, type Original } from "./duplicates.ts";
 import { type Emission, emitted } from "./emission.ts";
+import type { EventTypes } from "./event-types.ts";
 import type { EventDoc, Publication } from "./events.model.ts";
 import type { FanOut } from "./fan-out.ts";
 import { EventInserter, type Inserted } from "./insert.ts";
@@ -38,6 +39,7 @@ interface PublisherDeps {
   store: Store;
   broker: ServiceBroker;
   fanOut: FanOut;
+  types: EventTypes;
   recent: RecentEvents;
   arrivals: Arrivals;
   /** Called with the time at which an event that was written is due. */
@@ -154,8 +156,9 @@ export class Publisher {
     const fresh = publications.filter((_, i) => inserted[i] === "inserted");
     for (const { row } of fresh) this.#deps.arrivals.tell(row.tenant_id);
     metrics.eventsAccepted.inc(fresh.length);
-    for (const { row } of fresh) countPublished(row);
     for (const { row } of fresh) {
+      countPublished(row);
+      this.#deps.types.note(row);
       if (row.due_at) onWaiting(row.due_at.getTime());
       else recent.add(row);
     }

@@ -4,6 +4,8 @@ import { Id, page, RetryDelays, Timestamp } from "../../../lib/contract/schema.t
 import { FilterExpression, SubscriptionWarnings, TypeGlob } from "../../../lib/contract/subscription.ts";
 
 const ENRICHMENT_DEPTHS = ["none", "shallow", "deep"] as const;
+/** Agents that are counted, and named, as listeners to an event type. */
+export const MAX_LISTENERS = 1_000;
 export type EnrichmentDepth = (typeof ENRICHMENT_DEPTHS)[number];
 
 const access = { by: "any", scope: "receive", people: "org_admin" } as const;

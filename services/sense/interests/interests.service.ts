@@ -11,6 +11,7 @@ import * as contract from "./interests.contract.ts";
 import { InterestModel } from "./interests.model.ts";
 import { Interests } from "./interests.ts";
 import { InterestLimits } from "./limits.ts";
+import { countListeners, type ListenersParams, listenersTo } from "./listeners.ts";
 import type { Match, Receiver } from "./receiver.ts";
 import { Routing } from "./routing.ts";
 import type { RoutingTable } from "./routing-table.ts";
@@ -59,6 +60,14 @@ export function interestsService({ store, config }: Runtime): ServiceSchema {
         noteMatched(params.tenant_id, table.takeMatched());
         return matches;
       }),
+
+      /** Returns the agents that listen to a type, and how many listen to each of some types. */
+      listeners: idempotent<ListenersParams>(async ({ params }) =>
+        listenersTo(await routing.current(params.tenant_id), params.type),
+      ),
+      count_listeners: idempotent<{ tenant_id: string; types: string[] }>(async ({ params }) =>
+        countListeners(await routing.current(params.tenant_id), params.types),
+      ),
 
       /** Returns the types that some interest or feed subscribes to. */
       taken: idempotent<{ tenant_id: string; types: string[] }>(async ({ params }) =>

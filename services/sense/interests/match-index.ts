@@ -87,6 +87,15 @@ export class MatchIndex {
     return false;
   }
 
+  /** Yields subscriptions whose glob matches the type, with a pause of `undefined` after each distinct glob. */
+  *subscriptionsTo(type: string): Generator<Subscription | undefined> {
+    for (const subscribers of this.#candidates(type)) {
+      // Not `fits`, which charges the tenant: who looks at its subscriptions must not suspend them.
+      if (subscribers.test(type)) yield* subscribers.all();
+      yield undefined;
+    }
+  }
+
   /** Returns the subscriptions whose glob and filter both match the event. */
   match(event: FilterableEvent): MatchResult {
     const pass = this.#begin(event);

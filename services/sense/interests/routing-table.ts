@@ -84,6 +84,21 @@ export class RoutingTable {
     return this.#index.takes(type);
   }
 
+  /** Returns the first `most` active agents, with their subscriptions, whose globs match a type. Yields every 2 ms. */
+  async listenersTo(type: string, most: number): Promise<[string, Reasons][]> {
+    const slices = new Slices(SLICE_MS);
+    const found = new Map<string, Reasons>();
+    const membersOf = (channel_id: string) =>
+      [...(this.#members.get(channel_id) ?? [])].filter((id) => !this.#inactive.has(id));
+    for (const subscription of this.#index.subscriptionsTo(type)) {
+      if (slices.over) await slices.next();
+      if (!subscription || this.#inactive.has(subscription.agent_id ?? "")) continue;
+      for (const _ of gatherInSteps(found, [subscription], membersOf)) if (slices.over) await slices.next();
+      if (found.size >= most) break;
+    }
+    return [...found].slice(0, most);
+  }
+
   /** Returns for how many ms this interest's or feed's filter or glob is still suspended; 0 if it is not. */
   suspendedFor(id: string): number {
     return this.#index.suspendedFor(id);

@@ -60,6 +60,12 @@ export class Subscribers extends GlobEntry {
     return itemsOf(this.#unfiltered);
   }
 
+  /** Yields all of them, with and without a filter. */
+  *all(): Generator<Subscription> {
+    yield* this.unfiltered;
+    for (const subscriptions of this.#filtered?.values() ?? []) yield* subscriptions;
+  }
+
   add(subscription: Subscription, filter: DistinctFilter | null): void {
     if (filter === null) {
       this.#unfiltered = addTo(this.#unfiltered, subscription);

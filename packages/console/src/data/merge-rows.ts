@@ -11,7 +11,17 @@ export interface Merged<T> extends Read<T> {
   added: number;
 }
 
-const KEYS = ["id", "chunk_id", "event_id", "document_id", "session_id", "key", "slug", "agent_id"] as const;
+const KEYS = [
+  "id",
+  "chunk_id",
+  "event_id",
+  "document_id",
+  "session_id",
+  "key",
+  "slug",
+  "agent_id",
+  "type",
+] as const;
 
 /** Returns what identifies a row: its first field of `KEYS`. */
 export function keyOf(row: object): string {

@@ -138,7 +138,8 @@ export function useList<P extends object, A, T extends object>(
       const page = { limit: 50, ...params, ...(cursor && { [by]: cursor }) };
       const answer = (await list(page as unknown as P, { signal })) as Record<string, unknown>;
       const items = answer[field] as T[];
-      if (by === "cursor") return { items, next: answer.next_cursor as string | null };
+      if (by === "cursor")
+        return { items, next: (answer.next ?? answer.next_cursor ?? null) as string | null };
       const end = Number(cursor ?? 0) + items.length;
       return { items, next: items.length > 0 && end < Number(answer.total) ? String(end) : null };
     },

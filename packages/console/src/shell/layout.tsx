@@ -9,7 +9,7 @@ import { Keyboard, LogOut, Menu, Monitor, Moon, Search, Sun, X } from "../ui/ico
 import { Skeleton } from "../ui/page.tsx";
 import { Toasts, useTask } from "../ui/task.tsx";
 import { ErrorBoundary } from "./error-boundary.tsx";
-import { isFor, PLACES } from "./nav.ts";
+import { isFor, isOfInner, PLACES } from "./nav.ts";
 import { Palette } from "./palette/palette.tsx";
 import { useSession } from "./session.tsx";
 import { MODIFIER, ShortcutsDialog, useShortcuts } from "./shortcuts.tsx";
@@ -82,6 +82,7 @@ export function Layout() {
 function Sidebar({ openPalette, showHelp }: { openPalette(): void; showHelp(): void }) {
   const { user, tenant, may, signOut } = useSession();
   const leave = useTask(signOut);
+  const { pathname } = useLocation();
   return (
     <aside className="sidebar">
       <div className="brand">
@@ -103,7 +104,7 @@ function Sidebar({ openPalette, showHelp }: { openPalette(): void; showHelp(): v
             {places
               .filter((place) => isFor(place, may))
               .map(({ to, label, icon: Icon }) => (
-                <NavLink key={to} to={to} end={to === "/"} className="nav-link">
+                <NavLink key={to} to={to} end={to === "/" || isOfInner(pathname, to)} className="nav-link">
                   <Icon aria-hidden size={16} />
                   {label}
                 </NavLink>

@@ -11,6 +11,8 @@ interface Place {
 
 /** Pages that are useless without an operation: those who may not call it see a notice and no link to the page. */
 export const NEEDS: Partial<Record<string, { action: Action; title: string }>> = {
+  "/events/types": { action: "events.types", title: "Event types" },
+  "/events/types/:type": { action: "events.types", title: "Event type" },
   "/dead-letters": { action: "deliveries.deadLetters", title: "Dead letters" },
   "/ingest": { action: "ingest.listWebhooks", title: "Ingest" },
   "/ingest/webhooks/:id": { action: "ingest.listWebhooks", title: "Webhook" },
@@ -24,6 +26,7 @@ export const PLACES: { title: string; places: Place[] }[] = [
     places: [
       { to: "/", label: "Overview", icon: Icon.Activity },
       { to: "/events", label: "Events", icon: Icon.Radio },
+      { to: "/events/types", label: "Event types", icon: Icon.Tag },
       { to: "/agents", label: "Agents", icon: Icon.Bot },
       { to: "/connect", label: "Enter a device code", icon: Icon.Laptop, unless: "agents.list" },
       { to: "/channels", label: "Channels", icon: Icon.Hash },
@@ -83,6 +86,12 @@ const FURTHER: (Omit<Target, "group"> & { needs?: Action | undefined })[] = [
   setting("audit", "Audit log", "audit.list"),
   setting("account", "Your account"),
 ];
+
+/** Whether an address belongs to a place below another one in the sidebar: Event types, not Events. */
+export const isOfInner = (pathname: string, to: string) =>
+  PLACES.some(({ places }) =>
+    places.some((inner) => inner.to.startsWith(`${to}/`) && pathname.startsWith(inner.to)),
+  );
 
 /** Whether a place of the sidebar is for a person. */
 export const isFor = ({ to, unless }: Place, may: May) =>

@@ -1613,6 +1613,42 @@ class Events(Group[Mode]):
         Args:
             event_id: Id that the service gave the event."""
 
+    @operation("GET", "/events/types", pages=("types", "cursor"))
+    def types(
+        self,
+        *,
+        search: str | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.EventsTypesResult:
+        """List the types of the organisation's events.
+
+        Use this to see which events exist before subscribing to them: who publishes each type, when it was last
+        seen, and how many agents listen. The type seen last comes first. Without the service's own types. Counted
+        from the events accepted since this list exists, at most 5 seconds late. It has at most 1,000 types: when it
+        is full, types not seen for 30 days give way to new ones. Needs the scope `receive`.
+
+        Args:
+            search: Only types that contain this text, in any case.
+            limit: Maximum number of results.
+            cursor: `next` of the previous page."""
+
+    types_all = AllPages(types, models.EventTypeSummary)
+
+    @operation("GET", "/events/types/{type}")
+    def type(
+        self, *, type: str, idempotency_key: str | None = None, timeout: float | None = None
+    ) -> models.EventsTypeResult:
+        """Read an event type: who listens, and its latest event.
+
+        Use this to see who would receive an event of the type, and what its data looks like. Admins see all
+        listeners, other agents only themselves. Needs the scope `receive`.
+
+        Args:
+            type: The whole type."""
+
 
 class Exemplars(Group[Mode]):
     @operation("POST", "/exemplars")

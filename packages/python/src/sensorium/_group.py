@@ -163,7 +163,7 @@ def pages_of(operation: Operation) -> tuple[Callable[[Any], list[Any]], Callable
 
     def following(params: Params, answer: Any) -> Params | None:
         if by == "cursor":
-            cursor = getattr(answer, "next_cursor", None)
+            cursor = getattr(answer, "next", None) or getattr(answer, "next_cursor", None)
             return None if cursor is None else {**params, "cursor": cursor}
         count = len(items_of(answer))
         passed = int(params.get("offset") or 0) + count

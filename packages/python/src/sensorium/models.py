@@ -1066,6 +1066,31 @@ class EventSummary(Model):
     and digits, their values are strings without control characters, booleans or 32-bit integers."""
 
 
+class EventTypeListener(Model):
+    agent_id: str
+    """Id of the agent."""
+    interest_ids: list[str]
+    feed_ids: list[str]
+
+
+class EventTypeSummary(Model):
+    type: str
+    sources: list[EventTypeSummarySourcesItem]
+    """The first 10 sources that published it, the latest first."""
+    first_seen_at: str
+    last_seen_at: str
+    count: int
+    """Events accepted since `first_seen_at`."""
+    listeners: int
+    """Active agents with an interest, or in a channel with a feed, that matches the type; 1000 stands for more, too.
+    A filter may still exclude an event."""
+
+
+class EventTypeSummarySourcesItem(Model):
+    source: str
+    last_seen_at: str
+
+
 class EventsGetResult(Model):
     event_id: str
     """Id that the service gave the event."""
@@ -1097,6 +1122,32 @@ class EventsGetResultDeliveries(Model):
 class EventsListResult(Model):
     events: list[EventSummary]
     next_cursor: Union[str, None]
+
+
+class EventsTypeResult(Model):
+    type: str
+    sources: list[EventsTypeResultSourcesItem]
+    """The first 10 sources that published it, the latest first."""
+    first_seen_at: str
+    last_seen_at: str
+    count: int
+    """Events accepted since `first_seen_at`."""
+    listeners: int
+    """Active agents with an interest, or in a channel with a feed, that matches the type; 1000 stands for more, too.
+    A filter may still exclude an event."""
+    listening: list[EventTypeListener]
+    """Agents that listen, with what matches the type."""
+    last_event: Union[EventSummary, None]
+
+
+class EventsTypeResultSourcesItem(Model):
+    source: str
+    last_seen_at: str
+
+
+class EventsTypesResult(Model):
+    types: list[EventTypeSummary]
+    next: Union[str, None]
 
 
 class Exemplar(Model):

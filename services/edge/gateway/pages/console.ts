@@ -75,7 +75,8 @@ export function consoleFiles(folder = FOLDER) {
   const serve = ApiGateway.serveStatic(folder, options);
   return (req: IncomingMessage, res: ServerResponse, next: Next) => {
     const path = pathOf(req);
-    const isFile = path !== "/" && extname(path) !== "";
+    // Addresses below a list end in a name, which may have dots: /events/types/com.example.created.
+    const isFile = extname(path) !== "" && (path.startsWith("/assets/") || path.lastIndexOf("/") === 0);
     if ((req.method !== "GET" && req.method !== "HEAD") || NOT_PAGES.test(path)) return next();
     if (isFile ? !TYPES[extname(path)] : path !== "/" && !req.headers.accept?.includes("text/html"))
       return next();

@@ -16,6 +16,8 @@ import { Plain } from "../../ui/plain.ts";
 import { Hits, SearchLine } from "../../ui/search.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Time, Who } from "../../ui/text.tsx";
+import { type MetadataFilter, metadataIn } from "./metadata.ts";
+import { MetadataChips, MetadataFilterField } from "./metadata-filter.tsx";
 import { findMemories, SCOPES, ScopeBadge, StatusBadge, Tags, TYPES } from "./words.tsx";
 
 export interface MemoryFilters {
@@ -24,6 +26,8 @@ export interface MemoryFilters {
   scope: (typeof SCOPES)[number] | undefined;
   agent: string | undefined;
   project: string | undefined;
+  subject: string | undefined;
+  metadata: MetadataFilter;
   tags: string[];
   superseded: boolean;
   neverCited: boolean;
@@ -40,6 +44,8 @@ export function filtersOf(search: URLSearchParams): MemoryFilters {
     scope: one("scope", SCOPES),
     agent: search.get("agent") || undefined,
     project: search.get("project") || undefined,
+    subject: search.get("subject") || undefined,
+    metadata: metadataIn(search.get("metadata") ?? ""),
     tags: listed(search.get("tags") ?? ""),
     superseded: search.get("superseded") === "1",
     neverCited: search.get("never_cited") === "1",
@@ -63,7 +69,9 @@ export function Filters() {
           none="All owners"
         />
         <TextFilter name="project" label="Project" placeholder="Key" />
+        <TextFilter name="subject" label="Subject" placeholder="customer-42" />
         <TextFilter name="tags" label="Tags" placeholder="Any of: a, b" />
+        <MetadataFilterField />
         <CheckFilter name="superseded" label="Include superseded" />
         {q ? (
           <CheckFilter name="explain" label="Explain" off="0" />
@@ -71,6 +79,7 @@ export function Filters() {
           <CheckFilter name="never_cited" label="Never cited" />
         )}
       </div>
+      <MetadataChips />
     </div>
   );
 }
@@ -133,7 +142,7 @@ export function Found({ filters }: { filters: MemoryFilters }) {
 }
 
 function paramsOf(
-  { q, type, scope, agent, project, tags, superseded, explain }: MemoryFilters,
+  { q, type, scope, agent, project, subject, metadata, tags, superseded, explain }: MemoryFilters,
   expect: string,
 ) {
   const memory_types = type && [type];
@@ -143,6 +152,8 @@ function paramsOf(
     tags,
     agent_id: agent,
     project_id: project,
+    subject,
+    metadata: Object.keys(metadata).length > 0 && metadata,
     include_superseded: superseded,
   };
   return { query: q, limit: 20, explain, ...filled({ ...asked, expect: explain && expect }) };

@@ -15,6 +15,7 @@ import { type Column, column, endColumn, List, wideColumn, wideEndColumn } from 
 import { toast, useFormTask } from "../../ui/task.tsx";
 import { Time, Who } from "../../ui/text.tsx";
 import { Filters, Found, filtersOf, type MemoryFilters } from "./found.tsx";
+import { toAddress } from "./metadata.ts";
 import { isStated, percent, ScopeBadge, StatusBadge, Tags, TYPES } from "./words.tsx";
 import "./memories.css";
 
@@ -154,9 +155,10 @@ const COLUMNS: Column<Memory>[] = [
 
 /** Memories that match the filters, newest first. */
 function Listed({ filters, remember }: { filters: MemoryFilters; remember(): void }) {
-  const { type, scope, agent, project, tags, superseded, neverCited } = filters;
+  const { type, scope, agent, project, subject, metadata, tags, superseded, neverCited } = filters;
   const params = filled({
-    ...{ type, scope, tags, agent_id: agent, project_id: project },
+    ...{ type, scope, tags, agent_id: agent, project_id: project, subject },
+    metadata: toAddress(metadata),
     ...{ include_superseded: superseded, never_cited: neverCited },
   });
   const filtered = Object.keys(params).length > 0;

@@ -1,0 +1,207 @@
+import type { ServiceBroker } from "moleculer";
+import { type Caller, callerId, isAdmin } from "../../../lib/access/caller.ts";
+import { isPlatformType } from "../../../lib/cloudevents/platform-types.ts";
+import { afterPlace, fromCursor, pageOf } from "../../../lib/contract/cursor.ts";
+import { Fault, notFound } from "../../../lib/contract/faults.ts";
+import { containing } from "../../../lib/text/containing.ts";
+import { fromFieldName, toFieldName } from "../../../lib/text/field-name.ts";
+import { DAY_MS } from "../../../lib/time.ts";
+import { Loop } from "../../../mixins/loop.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import type { Store } from "../../../storage/connection.ts";
+import type { CallOf } from "../../runtime.ts";
+import type { Listener, ListenersParams } from "../interests/listeners.ts";
+import type * as contract from "./event-types.contract.ts";
+import { MAX_EVENT_TYPES, MAX_SOURCES, UNSEEN_DAYS } from "./event-types.contract.ts";
+import { type EventTypeDoc, EventTypeModel, eventTypeId } from "./event-types.model.ts";
+import type { EventDoc } from "./events.model.ts";
+import { positionFrom } from "./position.ts";
+import { present } from "./present.ts";
+import { maySee } from "./visibility.ts";
+
+const FLUSH_MS = 5_000;
+/** Types of a tenant that a node notes between two flushes, and those of one write. */
+const MAX_NOTED = 200;
+const BATCH = 50;
+/** All rows of a batch, with sources as long as can be. */
+const BATCH_BYTES = 4 * 1_048_576;
+const ORDER = { by: "last_seen_at", sign: -1 } as const;
+
+interface EventTypesDeps {
+  events: TenantCollection<EventDoc>;
+  store: Store;
+  broker: ServiceBroker;
+}
+
+/** What this node has seen of a type since the last flush. */
+interface Seen {
+  count: number;
+  first: number;
+  last: number;
+  /** When each source published it last, in ms. */
+  sources: Map<string, number>;
+}
+
+/**
+ * The types of each tenant's events. A node counts in memory and adds that to one row a type every few seconds, as the
+ * counts of traffic do: a node that is killed loses its last ones.
+ */
+export class EventTypes {
+  readonly #deps: EventTypesDeps;
+  readonly #rows: TenantCollection<EventTypeDoc>;
+  readonly #loop: Loop;
+  /** By tenant and type. */
+  #noted = new Map<string, Map<string, Seen>>();
+  #flushing: Promise<void> = Promise.resolve();
+
+  constructor(deps: EventTypesDeps) {
+    this.#deps = deps;
+    this.#rows = deps.store.collection(EventTypeModel);
+    const report = (err: unknown) => deps.broker.logger.warn({ err }, "events: some types were not counted");
+    this.#loop = new Loop(() => this.flush().then(() => false), FLUSH_MS, report);
+  }
+
+  start(): void {
+    this.#loop.start();
+  }
+
+  /** Writes the last counts. */
+  async stop(): Promise<void> {
+    await this.#loop.stop();
+    await this.flush().catch(() => {});
+  }
+
+  /** Counts an accepted event, unless it is the service's own. */
+  note({ tenant_id, type, source, accepted_at }: EventDoc): void {
+    if (isPlatformType(type)) return;
+    const at = accepted_at.getTime();
+    const types = this.#noted.get(tenant_id) ?? new Map<string, Seen>();
+    const seen = types.get(type) ?? { count: 0, first: at, last: at, sources: new Map() };
+    if (types.size >= MAX_NOTED && seen.count === 0) return;
+    this.#noted.set(tenant_id, types.set(type, seen));
+    seen.count++;
+    seen.last = Math.max(seen.last, at);
+    if (seen.sources.has(source) || seen.sources.size < MAX_SOURCES) seen.sources.set(source, at);
+  }
+
+  /** Adds what was noted to the rows. If that fails, it is lost: adding it again could count twice. */
+  flush(): Promise<void> {
+    this.#flushing = this.#flushing.catch(() => {}).then(() => this.#write());
+    return this.#flushing;
+  }
+
+  async #write(): Promise<void> {
+    const noted = this.#noted;
+    this.#noted = new Map();
+    for (const [tenant_id, types] of noted) {
+      const all = [...types];
+      for (let at = 0; at < all.length; at += BATCH) await this.#add(tenant_id, all.slice(at, at + BATCH));
+    }
+  }
+
+  async #add(tenant_id: string, batch: [string, Seen][]): Promise<void> {
+    const ids = batch.map(([type]) => eventTypeId(tenant_id, type));
+    const rows = await this.#rows.findEach(tenant_id, ids, { bytes: BATCH_BYTES });
+    const known = new Map(rows.map((row) => [row.type, row]));
+    let free = await this.#makeRoom(tenant_id, batch.length - known.size);
+    const kept = batch.filter(([type]) => known.has(type) || free-- > 0);
+    await this.#rows.upsert(
+      kept.map(([type, seen]) => ({
+        filter: { _id: eventTypeId(tenant_id, type), tenant_id },
+        update: {
+          $setOnInsert: { type, first_seen_at: new Date(seen.first) },
+          $inc: { count: seen.count },
+          $max: { last_seen_at: new Date(seen.last), ...newestOf(seen, known.get(type)) },
+        },
+      })),
+    );
+  }
+
+  /** Returns how many of some new types may be added, after removing types that were not seen for long. */
+  async #makeRoom(tenant_id: string, wanted: number): Promise<number> {
+    if (wanted === 0) return 0;
+    const free = Math.max(0, MAX_EVENT_TYPES - (await this.#rows.count(tenant_id, {})));
+    if (free >= wanted) return wanted;
+    const last_seen_at = { $lt: new Date(this.#deps.store.now() - UNSEEN_DAYS * DAY_MS) };
+    const options = { sort: { last_seen_at: 1 }, limit: wanted - free, projection: { _id: 1 } } as const;
+    const old = await this.#rows.find(tenant_id, { last_seen_at }, options);
+    if (old.length > 0) await this.#rows.deleteMany(tenant_id, { _id: { $in: old.map(({ _id }) => _id) } });
+    return free + old.length;
+  }
+
+  async list({ params, meta }: CallOf<typeof contract.listEventTypes>) {
+    requireMayRead(meta.caller);
+    await this.flush();
+    const { tenant_id } = meta.caller;
+    const { search, cursor, limit = 50 } = params;
+    const filter = {
+      ...(search && { type: containing(search) }),
+      ...(cursor && afterPlace(fromCursor(cursor, ORDER.by), ORDER)),
+    };
+    const sort = { last_seen_at: -1, _id: -1 } as const;
+    const found = await this.#rows.findWithin(tenant_id, filter, { sort, limit: limit + 1 });
+    const { page, next_cursor } = pageOf(found, limit, ORDER.by);
+    const types = page.map(({ type }) => type);
+    const counts = await this.#deps.broker.call<number[], { tenant_id: string; types: string[] }>(
+      "interests.count_listeners",
+      { tenant_id, types },
+    );
+    return { types: page.map((row, i) => presentType(row, counts[i] as number)), next: next_cursor };
+  }
+
+  async get({ params: { type }, meta: { caller } }: CallOf<typeof contract.getEventType>) {
+    requireMayRead(caller);
+    await this.flush();
+    const { tenant_id } = caller;
+    const row = await this.#rows.findOne(tenant_id, { _id: eventTypeId(tenant_id, type) });
+    if (!row) throw notFound("event_type", type);
+    const { broker } = this.#deps;
+    const [listeners, last] = await Promise.all([
+      broker.call<Listener[], ListenersParams>("interests.listeners", { tenant_id, type }),
+      this.#findLast(row),
+    ]);
+    const isShown = ({ agent_id }: Listener) => isAdmin(caller) || agent_id === callerId(caller);
+    const last_event = last && (await maySee(broker, caller, last)) ? present(last) : null;
+    return { ...presentType(row, listeners.length), listening: listeners.filter(isShown), last_event };
+  }
+
+  /** Returns the latest event; null if it has been deleted. Its time makes the search short. */
+  async #findLast({ tenant_id, type, last_seen_at }: EventTypeDoc): Promise<EventDoc | null> {
+    const at = last_seen_at.getTime();
+    const position = { $gte: positionFrom(at), $lt: positionFrom(at + 1) };
+    return this.#deps.events.findOne(tenant_id, { position, type }, { sort: { position: -1 } });
+  }
+}
+
+/** The gateway has checked the scope. @throws Fault forbidden for people who are no admins */
+function requireMayRead(caller: Caller): void {
+  if (caller.kind === "agent" || isAdmin(caller)) return;
+  throw new Fault("forbidden", "Only admins can read the types of all events. Ask one of them.");
+}
+
+/** Returns an update of the times of those sources that the row has, or has room for. */
+function newestOf({ sources }: Seen, row: EventTypeDoc | undefined): Record<`sources.${string}`, number> {
+  const names = new Set(Object.keys(row?.sources ?? {}));
+  const changes: Record<`sources.${string}`, number> = {};
+  for (const [source, at] of sources) {
+    const name = toFieldName(source);
+    if (!names.has(name) && names.size >= MAX_SOURCES) continue;
+    names.add(name);
+    changes[`sources.${name}`] = at;
+  }
+  return changes;
+}
+
+function presentType(row: EventTypeDoc, listeners: number) {
+  const { type, sources, first_seen_at, last_seen_at, count } = row;
+  return {
+    type,
+    sources: Object.entries(sources)
+      .sort(([, a], [, b]) => b - a)
+      .map(([name, at]) => ({ source: fromFieldName(name), last_seen_at: new Date(at).toISOString() })),
+    first_seen_at: first_seen_at.toISOString(),
+    last_seen_at: last_seen_at.toISOString(),
+    count,
+    listeners,
+  };
+}
