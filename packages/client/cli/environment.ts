@@ -26,6 +26,9 @@ export const PROJECTS_FILE = join(CONFIG_DIR, "projects.json");
 /** The credentials that a server started in this folder, or with this `DATA_DIR`, wrote for its owner. */
 export const SERVER_FILE = join(GIVEN.dataDir ?? "data", "credentials.json");
 
+/** What a command that is started gets of it: all. */
+export const INHERITED: Readonly<NodeJS.ProcessEnv> = env;
+
 /** Colours are for terminals (https://no-color.org), unless `FORCE_COLOR` asks for them. */
 export const IS_COLOURED =
   !env.NO_COLOR && (process.stdout.isTTY === true || !["", "0", undefined].includes(env.FORCE_COLOR));

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { GiveUp } from "../handler.ts";
 import { LineSplitter } from "../lines.ts";
+import { INHERITED } from "./environment.ts";
 import { type Reaper, signalTree } from "./reaper.ts";
 import { Failure } from "./usage.ts";
 
@@ -66,7 +67,7 @@ export function supervise(reaper: Reaper, job: Job): Promise<void> {
       Kind: typeof CommandFailure | typeof HopelessFailure = CommandFailure,
     ) => reject(new Kind(reason, `${about}: ${program} ${how}`));
     if (signal.aborted) return reject(signal.reason);
-    const child = spawn(program, args, { cwd, env: { ...process.env, ...job.env }, detached: true });
+    const child = spawn(program, args, { cwd, env: { ...INHERITED, ...job.env }, detached: true });
     const { pid } = child;
     child.on("error", ({ message }) => fail(`was not started: ${message}`));
     if (pid === undefined) return;

@@ -45,11 +45,12 @@ const Listener = Type.Object(
 
 export const listEventTypes = operation({
   action: "events.types",
+  operationId: "listEventTypes",
   route: "GET /events/types",
   heavy: true,
   summary: "List the types of the organisation's events",
   description:
-    "Use this to see which events exist before subscribing to them: who publishes each type, when it was last seen, and how " +
+    "Use this to see which events exist before subscribing to them. Returns who publishes each type, when it was last seen, and how " +
     "many agents listen. The type seen last comes first. Without the service's own types. Counted from the events " +
     `accepted since this list exists, at most 5 seconds late. It has at most ${MAX_EVENT_TYPES.toLocaleString("en")} types: when it is full, types not seen for ${UNSEEN_DAYS} days give way to new ones.`,
   access,
@@ -72,6 +73,7 @@ export const listEventTypes = operation({
 
 export const getEventType = operation({
   action: "events.type",
+  operationId: "getEventType",
   route: "GET /events/types/{type}",
   heavy: true,
   summary: "Read an event type: who listens, and its latest event",

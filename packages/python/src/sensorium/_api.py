@@ -1625,10 +1625,10 @@ class Events(Group[Mode]):
     ) -> models.EventsTypesResult:
         """List the types of the organisation's events.
 
-        Use this to see which events exist before subscribing to them: who publishes each type, when it was last
-        seen, and how many agents listen. The type seen last comes first. Without the service's own types. Counted
-        from the events accepted since this list exists, at most 5 seconds late. It has at most 1,000 types: when it
-        is full, types not seen for 30 days give way to new ones. Needs the scope `receive`.
+        Use this to see which events exist before subscribing to them. Returns who publishes each type, when it was
+        last seen, and how many agents listen. The type seen last comes first. Without the service's own types.
+        Counted from the events accepted since this list exists, at most 5 seconds late. It has at most 1,000 types:
+        when it is full, types not seen for 30 days give way to new ones. Needs the scope `receive`.
 
         Args:
             search: Only types that contain this text, in any case.

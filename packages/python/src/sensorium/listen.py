@@ -194,6 +194,7 @@ class _Listener:
                 await result
         except Exception as error:
             delay = error.delay if isinstance(error, RetryLater) else None
+            dead_letter = True if isinstance(error, GiveUp) else UNSET
             reason = (str(error) or type(error).__name__)[:LONGEST_REASON]
             _log.warning(
                 "The handler failed on %s (attempt %d): %s",
@@ -208,7 +209,7 @@ class _Listener:
                     lease=leased.lease,
                     reason=reason,
                     delay_seconds=UNSET if delay is None else delay,
-                    dead_letter=True if isinstance(error, GiveUp) else UNSET,
+                    dead_letter=dead_letter,
                 )
             )
         else:
