@@ -45,7 +45,7 @@ function misfit(schema: Json, value: unknown): unknown {
 
 const messagesOf = (channel: string): Record<string, Json> => document.channels[channel].messages;
 
-/** Receives until events of these types have come, all of which must fit their messages. */
+/** Receives until events of these types have come. All must fit their messages. */
 async function receiveFitting(agent: TestAgent, types: string[]): Promise<void> {
   const missing = new Set(types);
   await settle(

@@ -28,6 +28,8 @@ export interface ToolSessions {
   run(command: string[], more?: RunOptions): Promise<{ code: number | null; output: string }>;
   /** Starts a command there, which goes on. */
   start(command: string[]): Promise<Child>;
+  /** Publishes an event and has a worker start the command for it. Returns the worker's output, and the event's type. */
+  work(command: string[]): Promise<{ code: number | null; output: string; type: string }>;
   /** Runs the commands of the first block of a README's shell commands, except `npm`. */
   install(readme: string): Promise<void>;
   stop(): Promise<void>;
@@ -76,9 +78,16 @@ export async function startToolSessions(
     const { code } = await child.end("eof", 60_000);
     return { code, output: child.output() };
   };
+  const agent = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
   return {
-    ...{ home, clone, model, server, run, start },
-    agent: createClient({ url: server.url, apiKey: server.credentials.agent.api_key }),
+    ...{ home, clone, model, server, agent, run, start },
+    async work(command) {
+      const type = "com.example.parcel.arrived";
+      const { agent: me } = await agent.auth.me();
+      await agent.interests.create({ agent_id: me?.id as string, event_type: type });
+      await agent.publish({ type, source: "urn:t", data: { parcel: "the fifth" } });
+      return { type, ...(await run(["sensorium", "work", "--count", "1", "--", ...command])) };
+    },
     async install(readme) {
       const [, block = ""] = /```sh\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, readme), "utf8")) ?? [];
       const lines = block.split("\n").filter((line) => line && !line.startsWith("npm "));

@@ -118,4 +118,14 @@ suite("Claude Code", () => {
       expect(output).not.toContain("passed with warnings");
     }
   });
+
+  test("is started for an event, with its text as data", async () => {
+    const { code, output, type } = await there.work(["claude", "-p", "--allowedTools", "Bash"]);
+    expect({ code, output }).toMatchObject({ code: 0, output: expect.stringContaining("handled") });
+    expect(output).toContain("The third parcel is packed.");
+    const asked = JSON.stringify(there.model.steps().at(-1)?.body);
+    expect(asked).toContain(`type: ${type}`);
+    expect(asked).toContain("the fifth");
+    expect((await there.agent.deliveries.stats()).pending).toBe(0);
+  });
 });

@@ -63,4 +63,19 @@ wire_api = "responses"
     const { output: servers } = await there.run(["codex", "mcp", "list"]);
     expect(servers).toMatch(/^sensorium +sensorium +mcp .*enabled/m);
   });
+
+  test("is started for an event, with its text as data", async () => {
+    const { code, output, type } = await there.work([
+      "codex",
+      "exec",
+      ...["--dangerously-bypass-hook-trust", "--dangerously-bypass-approvals-and-sandbox"],
+      "-",
+    ]);
+    expect({ code, output }).toMatchObject({ code: 0, output: expect.stringContaining("handled") });
+    expect(output).toContain("The third parcel is packed.");
+    const asked = JSON.stringify(there.model.steps().at(-1)?.body);
+    expect(asked).toContain(`type: ${type}`);
+    expect(asked).toContain("the fifth");
+    expect((await there.agent.deliveries.stats()).pending).toBe(0);
+  });
 });

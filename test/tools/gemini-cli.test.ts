@@ -53,4 +53,14 @@ suite("Gemini CLI", () => {
     expect(JSON.stringify(contents)).toContain("touch third.txt");
     expect(JSON.stringify(tools)).toContain("handoffs_resume");
   });
+
+  test("is started for an event, with its text as data", async () => {
+    const { code, output, type } = await there.work(["gemini", "--yolo", "--model", "gemini-2.5-pro"]);
+    expect({ code, output }).toMatchObject({ code: 0, output: expect.stringContaining("handled") });
+    expect(output).toContain("The third parcel is packed.");
+    const asked = JSON.stringify(there.model.steps().at(-1)?.body);
+    expect(asked).toContain(`type: ${type}`);
+    expect(asked).toContain("the fifth");
+    expect((await there.agent.deliveries.stats()).pending).toBe(0);
+  });
 });

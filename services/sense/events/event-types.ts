@@ -23,7 +23,7 @@ const FLUSH_MS = 5_000;
 /** Types of a tenant that a node notes between two flushes, and those of one write. */
 const MAX_NOTED = 200;
 const BATCH = 50;
-/** All rows of a batch, with sources as long as can be. */
+/** All rows of a batch, with the longest sources. */
 const BATCH_BYTES = 4 * 1_048_576;
 const ORDER = { by: "last_seen_at", sign: -1 } as const;
 
