@@ -458,6 +458,7 @@ describe("the lease of an attempt", () => {
   test("one lease is for all deliveries of a poll, a list has one for each", async () => {
     const receiver = await receiverOf({ agent: { visibility_timeout_seconds: 60 } });
     for (let n = 0; n < 3; n++) await ground.publish(receiver.type);
+    await settle(async () => (await statsOf(receiver as never)).pending === 3);
     const [one] = await pollSome(receiver.api, "wait=10&limit=1");
     const [two, three] = await pollSome(receiver.api, "wait=10&limit=2");
     expect(three.lease).toBe(two.lease);

@@ -1,8 +1,10 @@
+import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { type ChannelModel, connect, type Options } from "amqplib";
 import { type Child, startChild } from "./child.ts";
 import { onPath } from "./needs.ts";
@@ -23,7 +25,7 @@ export interface TestRabbit {
   url: string;
   /** `http://user:password@127.0.0.1:PORT/api` of its management, where that was asked for. */
   manage: string;
-  /** SIGKILL; what it has stored stays for `start`. */
+  /** SIGKILL; what it has confirmed, and its queues, stay for `start`. */
   kill(): Promise<void>;
   /** On the same port, with what it had stored. */
   start(): Promise<void>;
@@ -72,17 +74,20 @@ export async function sendThrough(
       channel.on("error", () => {});
       while (!enough(confirmed)) {
         const id = n++;
-        const options = lasting({ messageId: `m-${id}` });
+        const options = lasting({ messageId: `m-${id}`, mandatory: true });
         await new Promise<void>((resolve, reject) => {
           channel.once("close", () => reject(new Error("closed")));
+          // It is confirmed all the same.
+          channel.once("return", () => reject(new Error("there is no queue")));
           channel.sendToQueue(queue, toBytes({ n: id }), options, (err) => (err ? reject(err) : resolve()));
         });
-        channel.removeAllListeners("close");
+        for (const name of ["close", "return"]) channel.removeAllListeners(name);
         confirmed.add(id);
       }
       await connection.close();
-    } catch {
+    } catch (error) {
       // Cut off: what was not confirmed is not counted.
+      if (/no queue/.test(String(error))) throw error;
     }
   }
   return confirmed;
@@ -118,7 +123,9 @@ async function startOnFreePorts(managed: boolean): Promise<TestRabbit> {
   const environment = { ERL_EPMD_PORT: String(names), ERL_EPMD_ADDRESS: "127.0.0.1" };
   const epmd = await startChild("epmd", [], { env: { ...basics(directory), ...environment } });
   const settings = { ...environment, ...(await configure(directory, { port, distribution, management })) };
-  const start = () => startBroker({ ...basics(directory), ...settings }, port);
+  const env = { ...basics(directory), ...settings };
+  const start = () => startBroker(env, port);
+  const control = (...args: string[]) => promisify(execFile)(command("rabbitmqctl"), args, { env });
   const clean = async () => {
     await epmd.end("SIGKILL");
     await rm(directory, { recursive: true, force: true });
@@ -139,7 +146,11 @@ async function startOnFreePorts(managed: boolean): Promise<TestRabbit> {
     password,
     url: `amqp://${login}:${port}`,
     manage: `http://${login}:${management}/api`,
-    kill: end,
+    kill: async () => {
+      // A queue declared in the last two seconds may be in memory only, and messages for no queue are confirmed too.
+      await control("eval", "mnesia:sync_log().");
+      await end();
+    },
     start: async () => {
       broker = await start();
     },
@@ -196,9 +207,7 @@ async function configure(
 }
 
 async function startBroker(env: Record<string, string>, port: number): Promise<Child> {
-  // Debian's on PATH switches to another user.
-  const own = "/usr/lib/rabbitmq/bin/rabbitmq-server";
-  const broker = await startChild(existsSync(own) ? own : "rabbitmq-server", [], { env });
+  const broker = await startChild(command("rabbitmq-server"), [], { env });
   try {
     await broker.find(/Server startup complete/, READY_MS);
   } catch (error) {
@@ -206,4 +215,10 @@ async function startBroker(env: Record<string, string>, port: number): Promise<C
     throw new Error(`RabbitMQ did not start on port ${port}: ${(error as Error).message}`);
   }
   return broker;
+}
+
+/** Debian's commands on PATH switch to another user. */
+function command(name: string): string {
+  const own = `/usr/lib/rabbitmq/bin/${name}`;
+  return existsSync(own) ? own : name;
 }

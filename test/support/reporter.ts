@@ -1,10 +1,12 @@
 import { writeSync } from "node:fs";
+import { stripVTControlCharacters } from "node:util";
 import type { Reporter, Test, TestResult } from "@jest/reporters";
 
 /** The results of one test file for the test command, one line of JSON each. */
 export interface FileResult {
   file: string;
   passed: string[];
+  /** Their names, each with the beginning of its error. */
   failed: string[];
   skipped: string[];
   seconds: number;
@@ -22,8 +24,10 @@ export default class ResultsReporter implements Pick<Reporter, "onTestResult"> {
   onTestResult(_test: Test, result: TestResult): void {
     const named = (...statuses: string[]) =>
       result.testResults.filter((test) => statuses.includes(test.status)).map((test) => test.fullName);
-    const failed = named("failed");
-    if (result.testExecError && failed.length === 0) failed.push("(the file itself)");
+    const failed = result.testResults.flatMap(({ status, fullName, failureMessages }) =>
+      status === "failed" ? [`${fullName}: ${brief(failureMessages[0] ?? "")}`] : [],
+    );
+    if (result.testExecError && failed.length === 0) failed.push(`(the file itself): ${brief(result.testExecError.message)}`);
     const line: FileResult = {
       file: result.testFilePath,
       passed: named("passed"),
@@ -36,4 +40,10 @@ export default class ResultsReporter implements Pick<Reporter, "onTestResult"> {
     };
     writeSync(RESULTS_FD, `${JSON.stringify(line)}\n`);
   }
+}
+
+/** An error's message in one line, without its stack. */
+function brief(message: string): string {
+  const lines = stripVTControlCharacters(message).split(/\n\s+at /)[0] ?? "";
+  return lines.trim().replace(/\s+/g, " ").slice(0, 300);
 }
