@@ -8,6 +8,7 @@ import { type Client, createClient } from "../../packages/client/index.ts";
 import { type Child, COMPILED, startChild } from "./child.ts";
 import { type Script, type ScriptedModel, startModel } from "./scripted-model.ts";
 import { startServer, type TestServer } from "./server.ts";
+import { settle } from "./settle.ts";
 
 export const ROOT = join(import.meta.dirname, "../..");
 const execute = promisify(execFile);
@@ -30,6 +31,8 @@ export interface ToolSessions {
   start(command: string[]): Promise<Child>;
   /** Publishes an event and has a worker start the command for it. Returns the worker's output, and the event's type. */
   work(command: string[]): Promise<{ code: number | null; output: string; type: string }>;
+  /** Publishes an event that waits for the agent. Returns its type. */
+  publish(): Promise<string>;
   /** Runs the commands of the first block of a README's shell commands, except `npm`. */
   install(readme: string): Promise<void>;
   stop(): Promise<void>;
@@ -79,13 +82,17 @@ export async function startToolSessions(
     return { code, output: child.output() };
   };
   const agent = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
+  const publish = async (type = "com.example.parcel.lost") => {
+    const { agent: me } = await agent.auth.me();
+    await agent.interests.create({ agent_id: me?.id as string, event_type: type });
+    await agent.publish({ type, source: "urn:t", data: { parcel: "the fifth" } });
+    await settle(async () => (await agent.deliveries.stats()).pending === 1);
+    return type;
+  };
   return {
-    ...{ home, clone, model, server, agent, run, start },
+    ...{ home, clone, model, server, agent, run, start, publish },
     async work(command) {
-      const type = "com.example.parcel.arrived";
-      const { agent: me } = await agent.auth.me();
-      await agent.interests.create({ agent_id: me?.id as string, event_type: type });
-      await agent.publish({ type, source: "urn:t", data: { parcel: "the fifth" } });
+      const type = await publish("com.example.parcel.arrived");
       return { type, ...(await run(["sensorium", "work", "--count", "1", "--", ...command])) };
     },
     async install(readme) {

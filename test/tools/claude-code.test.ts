@@ -119,6 +119,15 @@ suite("Claude Code", () => {
     }
   });
 
+  test("each turn is told which events wait", async () => {
+    const type = await there.publish();
+    await ask("-p", "What is new?");
+    // As the session starts, and as its turn does.
+    expect(context().split(`- ${type} `)).toHaveLength(3);
+    const { deliveries } = await there.agent.deliveries.poll();
+    await there.agent.deliveries.ack({ delivery_ids: deliveries.map(({ id }) => id) });
+  });
+
   test("is started for an event, with its text as data", async () => {
     const { code, output, type } = await there.work(["claude", "-p", "--allowedTools", "Bash"]);
     expect({ code, output }).toMatchObject({ code: 0, output: expect.stringContaining("handled") });

@@ -64,6 +64,15 @@ wire_api = "responses"
     expect(servers).toMatch(/^sensorium +sensorium +mcp .*enabled/m);
   });
 
+  test("each turn is told which events wait", async () => {
+    const type = await there.publish();
+    await ask("What is new?");
+    // As the session starts, and as its turn does.
+    expect(JSON.stringify(there.model.steps().at(-1)?.body.input).split(`- ${type} `)).toHaveLength(3);
+    const { deliveries } = await there.agent.deliveries.poll();
+    await there.agent.deliveries.ack({ delivery_ids: deliveries.map(({ id }) => id) });
+  });
+
   test("is started for an event, with its text as data", async () => {
     const { code, output, type } = await there.work([
       "codex",

@@ -14,7 +14,7 @@ test.each(TOOLS)("the hooks of %s call its own command, at events that do someth
     const { task } = parseInput(JSON.stringify({ hook_event_name, session_id: "s" }));
     return task;
   });
-  expect(new Set(tasks)).toEqual(new Set(["start", "save"]));
+  expect(new Set(tasks)).toEqual(new Set(["start", "save", ...(tool === "cursor" ? [] : ["turn"])]));
   expect(tasks).not.toContain(undefined);
   const commands = [...JSON.stringify(hooks).matchAll(/"command":"([^"]+)"/g)].map(([, command]) => command);
   expect(new Set(commands)).toEqual(new Set([`sensorium hook ${tool}`]));

@@ -1,4 +1,5 @@
 import { ApiError } from "../errors.ts";
+import type { CallOptions } from "../operation.ts";
 import { adviceOn, requireTold } from "./advice.ts";
 import { type Command, type Context, word } from "./command.ts";
 import { briefFor } from "./hooks/brief.ts";
@@ -6,16 +7,18 @@ import { type HookInput, makeAnswer, parseInput, TOOLS, type Tool } from "./hook
 import { projectAt } from "./hooks/project.ts";
 import { saveSession } from "./hooks/save.ts";
 import { noteUnsaved, unsavedIn } from "./hooks/unsaved.ts";
+import { waitingEvents } from "./hooks/waiting.ts";
 import { firstObject } from "./input.ts";
 import { Failure, UsageError } from "./usage.ts";
 
-/** A session waits for its brief, and a tool that ends for its hooks. In milliseconds. */
-const TIMEOUT_MS = { start: 2500, save: 5000 };
+/** A session waits for its brief, each turn for its hooks, and a tool that ends. In milliseconds. */
+const TIMEOUT_MS = { start: 2500, turn: 1000, save: 5000 };
 
 export const hook: Command = {
   takes: "TOOL",
   does:
     "Answers a hook of a coding tool, which it reads from standard input: prints a brief for a session that starts, " +
+    "and which events wait for a turn that starts; " +
     `saves a handoff of one that ends or is compacted. Tools: ${TOOLS.join(", ")}.`,
   examples: ["hook claude-code"],
   as: ["agent"],
@@ -24,7 +27,7 @@ export const hook: Command = {
   async run(context) {
     const tool = parseTool(word(context, 0, "TOOL"));
     const input = parseInput(await firstObject(process.stdin));
-    const answer = makeAnswer(tool, await carryOut(context, tool, input));
+    const answer = makeAnswer(tool, input.event, await carryOut(context, tool, input));
     context.print(answer, JSON.stringify(answer));
   },
 };
@@ -35,10 +38,12 @@ function parseTool(typed: string): Tool {
   return tool;
 }
 
-/** Returns what a session that starts is told, if there is something to say. */
+/** Returns what a session or turn that starts is told, if there is something to say. */
 async function carryOut(context: Context, tool: Tool, input: HookInput): Promise<string | undefined> {
   if (input.task === undefined) return undefined;
   const { client, telling } = context;
+  if (input.task === "turn")
+    return within(context, "turn", (signal) => waitingEvents(client, { signal, retries: 0 }));
   const project = await projectAt(input.cwd);
   if (project.proposed)
     telling.note(
@@ -54,12 +59,14 @@ async function carryOut(context: Context, tool: Tool, input: HookInput): Promise
     return undefined;
   }
   const unsaved = await unsavedIn(project.root);
-  const brief = within(context, "start", (signal) =>
-    briefFor(client, { signal, retries: 0 }, input, project),
-  );
+  const tell = (task: (options: CallOptions) => Promise<string | undefined>) =>
+    within(context, "start", (signal) => task({ signal, retries: 0 }));
+  const brief = tell((options) => briefFor(client, options, input, project));
+  // If it fails, so does the brief, or the next turn says why.
+  const waiting = tell((options) => waitingEvents(client, options)).catch(() => undefined);
   // Of two things to say, one is said although the other is not known.
   const told = unsaved ? await brief.catch((error: Error) => void telling.problem(error)) : await brief;
-  return [unsaved, told].filter(Boolean).join("\n\n") || undefined;
+  return [unsaved, told, await waiting].filter(Boolean).join("\n\n") || undefined;
 }
 
 /** @throws Failure that says why it was not done in time, or was refused */

@@ -5,8 +5,10 @@ export const TOOLS = ["claude-code", "codex", "cursor", "gemini-cli"] as const;
 export type Tool = (typeof TOOLS)[number];
 
 export interface HookInput {
+  /** The hook's event, as the tool names it. */
+  event: string;
   /** Undefined for an event that needs nothing. */
-  task: "start" | "save" | undefined;
+  task: "start" | "turn" | "save" | undefined;
   sessionId: string;
   cwd: string;
   /** Whether the conversation was just compacted: its own handoff then says what the summary lost. */
@@ -19,8 +21,10 @@ export interface HookInput {
 }
 
 /** Events by their name in lower case: Cursor's begin with a small letter. */
-const TASKS: Record<string, "start" | "save"> = {
+const TASKS: Record<string, "start" | "turn" | "save"> = {
   sessionstart: "start",
+  userpromptsubmit: "turn",
+  beforeagent: "turn",
   precompact: "save",
   precompress: "save",
   stop: "save",
@@ -44,6 +48,7 @@ export function parseInput(json: string): HookInput {
   const prompt = text("prompt");
   const answer = text("last_assistant_message", "prompt_response");
   return {
+    event,
     task: TASKS[event.toLowerCase()],
     sessionId,
     cwd: text("cwd") ?? (typeof root === "string" ? root : process.cwd()),
@@ -55,10 +60,10 @@ export function parseInput(json: string): HookInput {
 }
 
 /** Returns what the tool reads from the hook's standard output. */
-export function makeAnswer(tool: Tool, brief: string | undefined): object {
-  if (brief === undefined) return {};
-  if (tool === "cursor") return { additional_context: brief };
-  return { hookSpecificOutput: { hookEventName: "SessionStart", additionalContext: brief } };
+export function makeAnswer(tool: Tool, event: string, told: string | undefined): object {
+  if (told === undefined) return {};
+  if (tool === "cursor") return { additional_context: told };
+  return { hookSpecificOutput: { hookEventName: event, additionalContext: told } };
 }
 
 function parsed(json: string): Record<string, unknown> {
