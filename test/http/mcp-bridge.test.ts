@@ -55,6 +55,19 @@ test.each(REVISIONS)(
       const { id } = made.structuredContent as { id: string };
       const { contents } = await client.readResource({ uri: `sensorium://memories/${id}` });
       expect(contents).toMatchObject([{ text: expect.stringContaining("We are here.") }]);
+      if (modern) {
+        const uri = `sensorium://memories/${id}`;
+        const changed = new Promise((resolve) =>
+          client.setNotificationHandler("notifications/resources/updated", resolve),
+        );
+        const subscription = await client.listen({ resourceSubscriptions: [uri] });
+        const update = { id, title: "Changed" };
+        expect(await client.callTool({ name: "memories_update", arguments: update })).not.toMatchObject({
+          isError: true,
+        });
+        expect(await changed).toMatchObject({ params: { uri } });
+        await subscription.close();
+      }
       await expect(client.readResource({ uri: "sensorium://Ärger/1" })).rejects.toMatchObject({
         code: -32602,
       });

@@ -1,6 +1,10 @@
+import { EventEmitter } from "node:events";
 import type { McpHttpHandler } from "@modelcontextprotocol/server";
+import type { Context, Service } from "moleculer";
+import type { LiveChange } from "../../../middlewares/live-changes.ts";
 import { operations } from "../../contracts.ts";
 import type { Runtime, ServiceFactory } from "../../runtime.ts";
+import type { OfTenant } from "../../sense/events/arrivals.ts";
 import type { StreamService } from "../gateway/http-exchange.ts";
 import { INFO } from "../gateway/openapi/components.ts";
 import type { Offer, Session } from "./session.ts";
@@ -17,6 +21,8 @@ import { type Choice, choose, makeTools, type OperationTool } from "./tools.ts";
 interface Loaded {
   handler: McpHttpHandler;
   newSession(...of: ConstructorParameters<typeof Session>): Session;
+  listener: typeof import("./subscriptions.ts");
+  newHandler(): McpHttpHandler;
   offer: Omit<Offer, keyof Choice>;
   all: ReadonlyMap<string, OperationTool>;
 }
@@ -42,27 +48,44 @@ export const mcpService: ServiceFactory = (runtime) => {
     return loading;
   };
 
-  const serve: StreamService["serve"] = async (perform, exchange, { message, tools }, { ending }, output) => {
+  const changes = new EventEmitter().setMaxListeners(0);
+  const arrivals = new EventEmitter().setMaxListeners(0);
+
+  async function serve(this: Service, ...request: Parameters<StreamService["serve"]>): Promise<void> {
+    const [perform, exchange, { message, tools }, link, output] = request;
     const { req, res } = exchange;
     requireOwnOrigin(req, runtime.config.PUBLIC_URL);
     requireOneMessage(message);
     const invalid = invalidInitialize(message, req);
     if (invalid) return sendResponse(res, output, invalid);
-    const { handler, offer, all, newSession } = await loaded();
+    const { handler, offer, all, newSession, newHandler, listener } = await loaded();
     const chosen = choose(all, (tools ?? req.headers[TOOLS_HEADER]) as string | undefined);
     const session = newSession({ ...offer, ...chosen }, exchange, perform, output);
     const authInfo = { token: "", clientId: "", scopes: [], extra: { session } };
-    const response = await handler.fetch(webRequest(req, res), {
-      authInfo,
-      parsedBody: withoutNulls(message),
-    });
-    if (ending.aborted) res.setHeader("Connection", "close");
+    const options = { authInfo, parsedBody: withoutNulls(message) };
+    const wanted = listener.wantedBy(message);
+    if (wanted) {
+      const { tenant_id } = session.caller;
+      const watch = () => this.broker.broadcast("events.watched", { tenant_id } satisfies OfTenant);
+      const subscription = new listener.Subscription(session, wanted, { changes, arrivals, watch });
+      return listener.listen(subscription, newHandler(), options, { exchange, link, output });
+    }
+    const response = await handler.fetch(webRequest(req, res), options);
+    if (link.ending.aborted) res.setHeader("Connection", "close");
     await sendResponse(res, output, response);
-  };
+  }
 
   return {
     name: "mcp",
     methods: { serve },
+    events: {
+      "events.arrived"({ params }: Context<OfTenant>) {
+        arrivals.emit(params.tenant_id);
+      },
+      "live.changed"({ params }: Context<LiveChange>) {
+        changes.emit(params.tenant_id, params);
+      },
+    },
     /** Ends the messages in progress. */
     async stopped() {
       const { handler } = (await loading?.catch(() => null)) ?? {};
@@ -72,16 +95,20 @@ export const mcpService: ServiceFactory = (runtime) => {
 };
 
 async function load({ blobs, log }: Runtime): Promise<Loaded> {
-  const [{ createMcpHandler }, { serverFor }, { listKinds }, { Session }] = await Promise.all([
+  const [{ createMcpHandler }, { serverFor }, { listKinds }, { Session }, listener] = await Promise.all([
     import("@modelcontextprotocol/server"),
     import("./server.ts"),
     import("./resources.ts"),
     import("./session.ts"),
+    import("./subscriptions.ts"),
   ]);
   const { version } = INFO;
   const offer = { operations, kinds: listKinds(operations), blobs, version };
-  const handler = createMcpHandler(({ authInfo }) => serverFor(authInfo?.extra?.session as Session), {
-    onerror: (err) => log.debug({ err }, "an MCP message was rejected"),
-  });
-  return { handler, offer, all: makeTools(operations), newSession: (...of) => new Session(...of) };
+  const newHandler = () =>
+    createMcpHandler(
+      ({ authInfo, era }) => serverFor(authInfo?.extra?.session as Session, era === "modern"),
+      { onerror: (err) => log.debug({ err }, "an MCP message was rejected") },
+    );
+  const newSession: Loaded["newSession"] = (...of) => new Session(...of);
+  return { handler: newHandler(), offer, all: makeTools(operations), newSession, newHandler, listener };
 }

@@ -1,4 +1,5 @@
 import type { ReadResourceResult, Resource, ResourceTemplateType } from "@modelcontextprotocol/server";
+import { type Caller, hasScope } from "../../../lib/access/caller.ts";
 import type { Operation } from "../../../lib/contract/contract.ts";
 import { isJson, type Text } from "./results.ts";
 
@@ -63,6 +64,24 @@ export function listKinds(operations: readonly Operation[]): Kind[] {
 
 function rootOf(name: string): string {
   return `sensorium://${PLURALS[name] ?? `${name}s`}/`;
+}
+
+/** The events that wait for the calling agent. */
+export const INBOX = "sensorium://inbox";
+export const INBOX_RESOURCE: Resource = {
+  uri: INBOX,
+  name: "inbox",
+  title: "Waiting events",
+  description:
+    "The latest events that wait for you. Reading them leases nothing: receive them with deliveries_poll.",
+  mimeType: JSON_TYPE,
+};
+const WAITING_AT_MOST = 20;
+
+/** Returns the operation's arguments for the inbox of a caller; null if it has none. */
+export function inboxOf(caller: Caller): { agent_id: string; status: string; limit: number } | null {
+  if (!("agent_id" in caller) || !hasScope(caller, "receive")) return null;
+  return { agent_id: caller.agent_id, status: "ready", limit: WAITING_AT_MOST };
 }
 
 /** Returns the kind and the id of a URI; null if it is not one of ours. */
