@@ -160,3 +160,34 @@ test("says what is missing or wrong", async () => {
   await settle(async () => (await reasons(event))?.includes(reason));
   expect(working.err()).toContain(`no-such-program ${reason}`);
 });
+
+test("what a killed worker's command did is not done again under the same idempotency key", async () => {
+  const { id: agent_id } = await admin.agents.create({ name: "once", delivery_mode: "sse" });
+  await admin.agents.update({ agent_id, visibility_timeout_seconds: 2 });
+  const { key } = await admin.keys.create({
+    agent_id,
+    scopes: ["send", "receive", "memory:read", "memory:write"],
+  });
+  const own = createClient({ url: server.url, apiKey: key });
+  await own.interests.create({ agent_id, event_type: "com.example.once" });
+  const once = '--idempotency-key "$SENSORIUM_DELIVERY_ID"';
+  const sensorium = `${process.execPath} ${join(import.meta.dirname, "../../packages/client/bin.js")}`;
+  const script = [
+    `${sensorium} handoff save once --next Pack ${once} && ${sensorium} publish com.example.packed '{}' ${once}`,
+    'echo "attempt $SENSORIUM_ATTEMPT done"',
+    "test -e go || sleep 600",
+  ].join("; ");
+  const start = () => cli.start(["work", "--", "sh", "-c", script], { env: { SENSORIUM_API_KEY: key } });
+  const killed = start();
+  const { event_id } = await admin.publish({ type: "com.example.once", source: "urn:t" });
+  await settle(() => killed.err().includes("attempt 1 done"));
+  killed.kill("SIGKILL");
+  await writeFile(join(cli.folder, "go"), "");
+  const working = start();
+  await settle(() => acknowledged(event_id));
+  expect(working.err()).toMatch(/attempt \d done/);
+  working.kill("SIGTERM");
+  await working.ended;
+  expect(await own.handoffs.list()).toMatchObject([{ name: "once", version_num: 1 }]);
+  expect((await own.events.list({ type: "com.example.packed" })).events).toHaveLength(1);
+});

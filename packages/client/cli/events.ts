@@ -29,7 +29,7 @@ export const publish: Command = {
     const type = word(context, 0, "TYPE");
     const [, data] = context.words;
     const subject = text(context, "subject");
-    const id = text(context, "id");
+    const id = text(context, "id") ?? text(context, "idempotency-key");
     const notbefore = readTime(context);
     const result = await context.client.publish(
       {

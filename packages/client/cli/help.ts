@@ -10,6 +10,10 @@ export const COMMON: Record<string, Option> = {
     value: "NAME",
     means: "show times in this IANA time zone, and read --cron in it; default: UTC",
   },
+  "idempotency-key": {
+    value: "TEXT",
+    means: "do it once: a repetition with the same key, within a day, gets the first answer",
+  },
   as: { value: "agent|person", means: "who to be, where both may" },
   url: { value: "URL", means: "the address of the service" },
   profile: { value: "NAME", means: "a saved profile" },
@@ -31,8 +35,8 @@ export function overview(): string {
   return `sensorium COMMAND
 
 ${sections.join("\n")}
-sensorium COMMAND --help describes a command or a group. Common options: --json, --query EXPR, --timezone NAME, --as
-agent|person, --url, --profile NAME. Texts and JSON may be @FILE, or - for standard input. The address and the key come from --url or
+sensorium COMMAND --help describes a command or a group. Common options: --json, --query EXPR, --timezone NAME,
+--idempotency-key TEXT, --as agent|person, --url, --profile NAME. Texts and JSON may be @FILE, or - for standard input. The address and the key come from --url or
 --profile, SENSORIUM_URL and SENSORIUM_API_KEY, SENSORIUM_PROFILE, credentials.json in DATA_DIR, the profile saved by
 \`connect\` and \`login\`, or data/credentials.json of a server that was started in this folder, in this order.
 With --json an error is {"error": {"code", "message"}} on standard error, with "details" and "request_id" where known.

@@ -72,9 +72,9 @@ async function makeContext(
   signal: AbortSignal,
 ): Promise<Context> {
   const { url } = settings.profile;
-  const { as, query, json, timezone } = values as Record<"as" | "query" | "timezone", string | undefined> & {
-    json?: boolean;
-  };
+  const { as, query, json, timezone, ...more } = values as Partial<
+    Record<"as" | "query" | "timezone" | "idempotency-key", string>
+  > & { json?: boolean };
   const authorize = command.open
     ? undefined
     : makeAuthorization(identityFor(command, as, settings), settings);
@@ -82,9 +82,10 @@ async function makeContext(
   const notes = [...settings.notes];
   // Otherwise a command is silent for up to a minute.
   const onWait = once(({ message }: { message: string }) => telling.note(message));
+  const keyed = withKey(more["idempotency-key"]);
   const send: typeof fetch = (input, init) => {
     for (const note of notes.splice(0)) telling.note(note);
-    return fetch(input, init);
+    return fetch(input, keyed(init));
   };
   return {
     words,
@@ -103,6 +104,20 @@ async function makeContext(
     print,
     table,
     telling,
+  };
+}
+
+/** Returns a function that replaces the Idempotency-Keys of a command's changes: by `key`, `key 2`, `key 3` and so on. */
+function withKey(key: string | undefined): (init?: RequestInit) => RequestInit | undefined {
+  const keys = new Map<string, string>();
+  return (init) => {
+    const headers = new Headers(init?.headers);
+    const random = headers.get("idempotency-key");
+    if (key === undefined || random === null) return init;
+    // A retry has the same one.
+    if (!keys.has(random)) keys.set(random, keys.size === 0 ? key : `${key} ${keys.size + 1}`);
+    headers.set("idempotency-key", keys.get(random) as string);
+    return { ...init, headers };
   };
 }
 
