@@ -27,7 +27,8 @@ export default class ResultsReporter implements Pick<Reporter, "onTestResult"> {
     const failed = result.testResults.flatMap(({ status, fullName, failureMessages }) =>
       status === "failed" ? [`${fullName}: ${brief(failureMessages[0] ?? "")}`] : [],
     );
-    if (result.testExecError && failed.length === 0) failed.push(`(the file itself): ${brief(result.testExecError.message)}`);
+    if (result.testExecError && failed.length === 0)
+      failed.push(`(the file itself): ${brief(result.testExecError.message)}`);
     const line: FileResult = {
       file: result.testFilePath,
       passed: named("passed"),
