@@ -43,6 +43,8 @@ import { ingestOperations } from "./sense/ingest/receive.contract.ts";
 import { interestsOperations } from "./sense/interests/interests.contract.ts";
 import { schedulesOperations } from "./sense/schedules/schedules.contract.ts";
 import { a2aTasksOperations } from "./work/a2a/a2a-tasks.contract.ts";
+import { approvalsOperations } from "./work/approvals/approvals.contract.ts";
+import { approvalLinkOperations } from "./work/approvals/links.contract.ts";
 import { exemplarsOperations } from "./work/exemplars/exemplars.contract.ts";
 import { agentHandoffOperations } from "./work/handoffs/agent-handoffs.contract.ts";
 import { handoffsOperations } from "./work/handoffs/handoffs.contract.ts";
@@ -60,6 +62,8 @@ export const operations: readonly Operation[] = withRepresentations(
   [
     a2aOperations,
     a2aTasksOperations,
+    approvalsOperations,
+    approvalLinkOperations,
     agentsOperations,
     auditOperations,
     authOperations,

@@ -36,6 +36,7 @@ import { interestsService } from "./sense/interests/interests.service.ts";
 import { pushService } from "./sense/push/push.service.ts";
 import { schedulesService } from "./sense/schedules/schedules.service.ts";
 import { a2aTasksService } from "./work/a2a/a2a-tasks.service.ts";
+import { approvalsService } from "./work/approvals/approvals.service.ts";
 import { exemplarsService } from "./work/exemplars/exemplars.service.ts";
 import { handoffsService } from "./work/handoffs/handoffs.service.ts";
 import { outputsService } from "./work/outputs/outputs.service.ts";
@@ -46,6 +47,7 @@ import { templatesService } from "./work/templates/templates.service.ts";
 export const serviceFactories: Record<string, ServiceFactory | ServiceFactory[]> = {
   a2a_tasks: a2aTasksService,
   agents: agentsService,
+  approvals: approvalsService,
   audit: auditService,
   // The keys of tokens and secrets are replaced where tokens are issued.
   auth: [authService, rotationService],

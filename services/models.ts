@@ -48,6 +48,7 @@ import { PushEndpointModel } from "./sense/push/push.model.ts";
 import { ScheduleModel } from "./sense/schedules/schedules.model.ts";
 import { A2aTaskModel } from "./work/a2a/a2a-tasks.model.ts";
 import { PushConfigModel } from "./work/a2a/push-configs.model.ts";
+import { ApprovalModel } from "./work/approvals/approvals.model.ts";
 import { ExemplarModel } from "./work/exemplars/exemplars.model.ts";
 import { HandoffModel } from "./work/handoffs/handoffs.model.ts";
 import {
@@ -115,6 +116,7 @@ export const MODELS: readonly AnyModel[] = [
   ScheduleModel,
   A2aTaskModel,
   PushConfigModel,
+  ApprovalModel,
   ExemplarModel,
   HandoffModel,
   MailBudgetModel,

@@ -3,6 +3,14 @@ export const PLATFORM_EVENTS = {
   "memory.cited": "An agent reported that it used a memory: once per agent, memory and day.",
   "service.a2a.canceled": "The caller canceled an A2A task. Delivered to the task's agent alone.",
   "service.a2a.message": "The caller of an A2A task sent a message. Delivered to the task's agent alone.",
+  "service.approval.answered":
+    "People, or the default at the deadline, answered an approval. Delivered to the agent that asked.",
+  "service.approval.canceled":
+    "The asker or an admin canceled an approval. Delivered to the agent that asked.",
+  "service.approval.escalated": "Nobody had answered an approval in time: further people may.",
+  "service.approval.expired":
+    "An approval's deadline passed without an answer. Delivered to the agent that asked.",
+  "service.approval.requested": "People were asked to approve or to decide.",
   "service.delivery.dead_lettered":
     "A delivery's retry budget is spent. Not published for deliveries of the service's own events.",
   "service.document.failed": "A document could not be parsed; its `error` gives the reason.",

@@ -118,6 +118,7 @@ export type FaultCode = keyof typeof FAULTS;
 
 /** Values of `details.rule` of a `business_rule_violation`. */
 export const RULES = {
+  approval_limit: "The agent, the person or the organisation has too many open approvals. Cancel some first.",
   connector_limit: "The organisation has reached its limit of connectors. Delete one first.",
   export_fails: "The text cannot be exported in this format. Choose another.",
   export_too_long: "The text is too long for this format or for an e-mail. Export it as Markdown or HTML.",

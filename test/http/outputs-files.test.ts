@@ -2,9 +2,9 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { strFromU8, unzipSync } from "fflate";
-import { SMTPServer } from "smtp-server";
 import { extractText, getDocumentProxy } from "unpdf";
 import type { Api } from "../support/http.ts";
+import { startMail } from "../support/mail.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
 
@@ -32,39 +32,6 @@ if (a < b) run();
 <script>alert("run")</script><img src="x" onerror="alert(1)"><a href="javascript:alert(2)">go</a>
 [bad](javascript:alert(3)) <iframe src="https://evil.example"></iframe>
 `;
-
-interface Received {
-  from: string;
-  to: string[];
-  data: string;
-}
-
-/** A mail server that keeps what it is given, and refuses mail for `refused@…`. */
-async function startMail() {
-  const received: Received[] = [];
-  const server = new SMTPServer({
-    authOptional: true,
-    disabledCommands: ["STARTTLS"],
-    onRcptTo({ address }, _, done) {
-      const refusal = Object.assign(new Error("nobody here"), { responseCode: 550 });
-      done(address.startsWith("refused@") ? refusal : null);
-    },
-    onData(stream, { envelope }, done) {
-      let data = "";
-      stream.on("data", (part) => {
-        data += part;
-      });
-      stream.on("end", () => {
-        const from = envelope.mailFrom ? envelope.mailFrom.address : "";
-        received.push({ from, to: envelope.rcptTo.map(({ address }) => address), data });
-        done();
-      });
-    },
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.server.address() as { port: number };
-  return { port, received, stop: () => new Promise<void>((resolve) => server.close(resolve)) };
-}
 
 let mail: Awaited<ReturnType<typeof startMail>>;
 let server: TestServer;

@@ -24,6 +24,10 @@ const MAXIMAL: Record<string, (row: Row) => Row> = {
     const history = [{ messageId: "m", role: "ROLE_USER", parts: [{ text: text(480_000) }] }];
     return { task_json: JSON.stringify({ ...task, history }) };
   },
+  approvals: ({ asked_json }) => ({
+    asked_json: JSON.stringify({ ...JSON.parse(asked_json), question: text(16_000) }),
+    answer_text: text(8_000),
+  }),
   audit: () => ({ details: JSON.stringify({ ids: times(500, (i) => `mem_${i}_${text(20)}`) }) }),
   bundles: ({ items }) => ({
     rendered_brief: text(100_000),

@@ -108,6 +108,8 @@ const MAKERS: Record<string, (world: World) => Promise<string>> = {
     ok(await admin.post(`/agents/${await idOf("ag")}/keys`, { scopes: ["send"] })).id,
   usr: async ({ admin, slug }) => ok(await admin.post("/users", { email: `u@${slug}.example` })).id,
   a2a_task: newA2aTask,
+  approval: async ({ agent }) =>
+    ok(await agent.post("/approvals", { title: "Ship it?", question: "All checks are green." })).id,
   team: async ({ admin }) => ok(await admin.post("/teams", { name: "team" })).id,
   tn: async ({ tenant_id }) => tenant_id,
   int: async ({ admin, idOf }) =>

@@ -20,7 +20,21 @@ const words = (id: string) => id.split(/(?=[A-Z])/).map((word) => word.toLowerCa
 
 /** What an id may begin with. */
 const VERBS = [
-  ...["accept", "ack", "add", "assemble", "assign", "attach", "author", "begin", "browse", "call", "cancel"],
+  ...[
+    "accept",
+    "ack",
+    "add",
+    "answer",
+    "ask",
+    "assemble",
+    "assign",
+    "attach",
+    "author",
+    "begin",
+    "browse",
+    "call",
+    "cancel",
+  ],
   ...[
     "change",
     "check",

@@ -1,6 +1,7 @@
 import { admin } from "./admin.ts";
 import { AGENTS } from "./agents.ts";
 import { api } from "./api.ts";
+import { APPROVALS } from "./approvals.ts";
 import { BUNDLES } from "./bundles.ts";
 import type { Command } from "./command.ts";
 import { completion } from "./completion.ts";
@@ -30,7 +31,7 @@ export const SECTIONS: Record<string, Record<string, Command>> = {
   "Who and where": { connect, login, ...PROFILE, doctor },
   Events: { publish, listen, work, tail, ...SCHEDULES, ...EVENTS, ...DEAD_LETTERS, ...INTEREST },
   Knowledge: { remember, recall, ...MEMORIES, ...DOCUMENTS, ...OUTPUTS, ...BUNDLES },
-  Work: { ...RUN, ...HANDOFF },
+  Work: { ...RUN, ...APPROVALS, ...HANDOFF },
   "Agents and senders": { ...AGENTS, ...RESOURCE_COMMANDS },
   "Everything else": { api, mcp, hook, ...PROJECT, admin, completion },
 };

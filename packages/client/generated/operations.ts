@@ -20,6 +20,16 @@ export const OPERATIONS = {
     delete: {"method":"DELETE","path":"/agents/{agent_id}","scope":"admin","audited":true},
     rotateSigningSecret: {"method":"POST","path":"/agents/{agent_id}/signing-secret","scope":"admin","audited":true},
   },
+  approvals: {
+    ask: {"method":"POST","path":"/approvals","scope":"send","audited":true},
+    list: {"method":"GET","path":"/approvals","pages":{"items":"approvals","by":"cursor"}},
+    get: {"method":"GET","path":"/approvals/{id}"},
+    answer: {"method":"POST","path":"/approvals/{id}/answer","by":"user","audited":true},
+    cancel: {"method":"POST","path":"/approvals/{id}/cancel","scope":"send","audited":true},
+    receipt: {"method":"GET","path":"/approvals/{id}/receipt"},
+    openLink: {"method":"POST","path":"/approval-links:open","open":true,"repeatable":true},
+    answerLink: {"method":"POST","path":"/approval-links:answer","open":true},
+  },
   audit: {
     list: {"method":"GET","path":"/audit","scope":"admin","pages":{"items":"entries","by":"cursor"}},
     export: {"method":"GET","path":"/audit/export","scope":"admin","document":true,"audited":true},

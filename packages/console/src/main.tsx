@@ -12,16 +12,28 @@ import "./styles/tabs.css";
 import "./styles/texts.css";
 import "./styles/menus.css";
 import "./styles/shell.css";
-import { StrictMode } from "react";
+import { lazy, StrictMode, Suspense } from "react";
 import { createRoot } from "react-dom/client";
 import { RouterProvider } from "react-router";
 import { router } from "./routes.tsx";
 import { Session } from "./shell/session.tsx";
 
+/** The address of links in e-mails, which need no sign-in. */
+const ANSWER = "/answer";
+const AnswerLink = lazy(async () => ({
+  default: (await import("./pages/approvals/answer-link.tsx")).AnswerLink,
+}));
+
 createRoot(document.getElementById("root") as HTMLElement).render(
   <StrictMode>
-    <Session>
-      <RouterProvider router={router} />
-    </Session>
+    {location.pathname === ANSWER ? (
+      <Suspense>
+        <AnswerLink />
+      </Suspense>
+    ) : (
+      <Session>
+        <RouterProvider router={router} />
+      </Session>
+    )}
   </StrictMode>,
 );

@@ -60,6 +60,13 @@ export const agentsService: ServiceFactory = (runtime) => {
         return docs.map(({ _id: id, team_id }) => ({ id, team_id }));
       }),
 
+      /** Returns the people who own agents in these teams. */
+      owners_in: idempotent<{ tenant_id: string; team_ids: string[] }>(async ({ params }) => {
+        const filter = { team_id: { $in: params.team_ids }, owner_user_id: { $ne: null } };
+        const docs = await rows.find(params.tenant_id, filter, { projection: { owner_user_id: 1 } });
+        return [...new Set(docs.map(({ owner_user_id }) => owner_user_id as string))];
+      }),
+
       /** Like `get_many`, for agents named by verified tokens of any tenant. */
       of_tokens: idempotent<{ agent_ids: string[] }>(async ({ params }) => {
         const docs = await rows.system.find({ _id: { $in: params.agent_ids } }).toArray();

@@ -61,6 +61,14 @@ export const usersService: ServiceFactory = ({ store, secrets }) => {
         return docs.map(({ _id, display_name }) => ({ id: _id, name: display_name }));
       }),
 
+      /** Returns the active ones of these users, and of all admins if asked. */
+      reached: idempotent<{ tenant_id: string; user_ids: string[]; admins: boolean }>(async ({ params }) => {
+        const named = { _id: { $in: params.user_ids } };
+        const any = params.admins ? [named, { role: "admin" as const }] : [named];
+        const found = await rows.find(params.tenant_id, { status: "active", $or: any });
+        return found.map(toState);
+      }),
+
       /** Returns the user's new state, or null if the current password is wrong. */
       change_password: internal<UserKey & { current: string; next: string }>((ctx) =>
         users.changePassword(ctx),

@@ -5,7 +5,7 @@ import { ownerAccess } from "../../identity/agents/read-access.ts";
 import { idempotent } from "../../runtime.ts";
 import { changedAfter, toEntriesPage } from "../search/feed.ts";
 import { type ChunkDoc, type DocumentDoc, toEntry } from "./documents.model.ts";
-import { type Documents, isReadable } from "./documents.ts";
+import { type Documents, findReadable, isReadable } from "./documents.ts";
 
 const SNIPPET = 300;
 
@@ -52,6 +52,11 @@ export function internalActions(documents: Documents): Record<string, ActionSche
       ]);
       return found.filter((doc) => mayRead(access, doc)).map(({ _id }) => _id);
     }),
+
+    /** Returns the SHA-256 of a document's file in hex. @throws Fault not_found if the caller may not see it */
+    digest: idempotent<{ document_id: string }>(
+      async (ctx) => (await findReadable(documents, ctx, ctx.params.document_id)).hash,
+    ),
 
     /** Serves search's catch-up: chunks in order of their last change, of one tenant or of all. */
     search_entries: idempotent<SearchEntriesPage>(async ({ params }) =>

@@ -1,7 +1,7 @@
+import { messageId, sendMail } from "../../../connectors/mail.ts";
 import { callerId, type RequestContext } from "../../../lib/access/caller.ts";
 import { Fault, ruleBroken } from "../../../lib/contract/faults.ts";
 import { attachment, safeFilename } from "../../../lib/http/attachment.ts";
-import { derivedId, newId } from "../../../lib/ids.ts";
 import type { Share } from "../../../lib/queue/fair-queue.ts";
 import { account } from "../../../middlewares/audit.ts";
 import { resourceQueue } from "../../../observability/resources.ts";
@@ -77,11 +77,16 @@ export class OutputFiles {
         attachments: format ? [await this.#attachment(ctx, doc, format)] : [],
         messageId: messageId(SMTP_FROM, idempotency_seed && `${callerId(caller)} ${idempotency_seed}`),
       };
-      await this.#budget.take(caller.tenant_id, caller.tenant_id, this.#outputs.now());
+      await this.takeMail(caller.tenant_id);
       await sendMail({ url: SMTP_URL, from: SMTP_FROM }, mail);
     });
     account(ctx, { to, version_num: doc.version_num, attach_format: format ?? null });
     return { status: "sent" as const, to };
+  }
+
+  /** Takes an e-mail of the tenant's budget. @throws Fault rate_limited */
+  takeMail(tenant_id: string): Promise<void> {
+    return this.#budget.take(tenant_id, tenant_id, this.#outputs.now());
   }
 
   async #attachment(ctx: RequestContext, doc: OutputDoc, format: ExportFormat) {
@@ -138,56 +143,4 @@ function requireLength({ byte_size }: OutputDoc, what: string): void {
   if (byte_size <= MOST_BYTES) return;
   const message = `The text has ${byte_size} bytes; the limit for ${what} is ${MOST_BYTES}. Export it as Markdown instead.`;
   throw ruleBroken("export_too_long", message);
-}
-
-/** Returns an id in the sender's domain. */
-function messageId(from: string, seed: string | undefined): string {
-  const domain = /@([^\s>]+)/.exec(from)?.[1] ?? "localhost";
-  return `<${seed ? derivedId("evt", seed) : newId("evt")}@${domain}>`;
-}
-
-/** The outgoing mail server, and the sender. */
-interface MailSettings {
-  url: string;
-  from: string;
-}
-
-interface Mail {
-  to: string;
-  subject: string;
-  text: string;
-  html: string;
-  attachments: { filename: string; content: Buffer; contentType: string }[];
-  /** The same for a repeated mail, so that mail programs show it once. */
-  messageId: string;
-}
-
-const TIMEOUT_MS = 10_000;
-/** A server that does not answer now may do so later. */
-const RETRY_SECONDS = 60;
-
-/** Sends an e-mail. @throws Fault service_unavailable, business_rule_violation (rule `recipient_refused`) */
-async function sendMail({ url, from }: MailSettings, mail: Mail): Promise<void> {
-  const { createTransport } = await import("nodemailer");
-  const waits = { connectionTimeout: TIMEOUT_MS, greetingTimeout: TIMEOUT_MS, socketTimeout: 2 * TIMEOUT_MS };
-  const transport = createTransport({ url, ...waits, disableFileAccess: true, disableUrlAccess: true });
-  try {
-    await transport.sendMail({ from, ...mail });
-  } catch (err) {
-    throw toFault(err as { code?: string; responseCode?: number; command?: string }, mail.to);
-  } finally {
-    transport.close();
-  }
-}
-
-function toFault(
-  { responseCode = 0, command = "" }: { responseCode?: number; command?: string },
-  to: string,
-) {
-  if (responseCode >= 500 && /^(RCPT|DATA)/.test(command)) {
-    const message = `The mail server refuses e-mail to ${to} (${responseCode}). Check the address.`;
-    return ruleBroken("recipient_refused", message);
-  }
-  const message = `The mail server does not accept e-mail right now. Retry in ${RETRY_SECONDS} s.`;
-  return new Fault("service_unavailable", message, { retry_after_seconds: RETRY_SECONDS });
 }

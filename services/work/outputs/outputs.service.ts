@@ -6,7 +6,7 @@ import { canonicalTags } from "../../../lib/contract/tags.ts";
 import { place, Queue } from "../../../mixins/queue.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import { ownerAccess } from "../../identity/agents/read-access.ts";
-import { action, type CallOf, event, type ServiceFactory } from "../../runtime.ts";
+import { action, type CallOf, event, internal, type ServiceFactory } from "../../runtime.ts";
 import { OutputFiles } from "./export.ts";
 import { emailOutput, exportOutput } from "./files.contract.ts";
 import { Indexing } from "./indexing.ts";
@@ -59,6 +59,8 @@ export const outputsService: ServiceFactory = (runtime) => {
       search: action(searchOutputs, (ctx) => search(outputs, ctx)),
       export: action(exportOutput, (ctx) => files.export(ctx)),
       email: action(emailOutput, (ctx) => files.email(ctx)),
+      /** Takes one of the tenant's e-mails. @throws Fault rate_limited when none is left in this hour */
+      take_mail: internal<{ tenant_id: string }>(({ params }) => files.takeMail(params.tenant_id)),
       ...internalActions(outputs),
     },
 

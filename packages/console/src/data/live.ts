@@ -13,6 +13,7 @@ export interface Live {
  */
 export type Resource =
   | "agent"
+  | "approval"
   | "audit"
   | "channel"
   | "clock"

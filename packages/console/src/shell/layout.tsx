@@ -3,7 +3,7 @@ import { NavLink, Outlet, ScrollRestoration, useLocation } from "react-router";
 import { api } from "../data/api.ts";
 import { capitalised } from "../data/format.ts";
 import { useIsLost } from "../data/live.ts";
-import { useLoad } from "../data/use-load.ts";
+import { useLoad, useRead } from "../data/use-load.ts";
 import { IconButton } from "../ui/button.tsx";
 import { Keyboard, LogOut, Menu, Monitor, Moon, Search, Sun, X } from "../ui/icons.tsx";
 import { Skeleton } from "../ui/page.tsx";
@@ -107,6 +107,7 @@ function Sidebar({ openPalette, showHelp }: { openPalette(): void; showHelp(): v
                 <NavLink key={to} to={to} end={to === "/" || isOfInner(pathname, to)} className="nav-link">
                   <Icon aria-hidden size={16} />
                   {label}
+                  {to === "/approvals" && <OpenApprovals />}
                 </NavLink>
               ))}
           </div>
@@ -130,6 +131,23 @@ function Sidebar({ openPalette, showHelp }: { openPalette(): void; showHelp(): v
         </div>
       </div>
     </aside>
+  );
+}
+
+/** More are shown as `9+`. */
+const MOST_COUNTED = 9;
+
+/** How many questions wait for an answer. */
+function OpenApprovals() {
+  const { data } = useRead(api.approvals.list, { status: "open", limit: MOST_COUNTED + 1 }, "approval");
+  const count = data?.approvals.length ?? 0;
+  if (count === 0) return null;
+  const shown = count > MOST_COUNTED ? `${MOST_COUNTED}+` : String(count);
+  return (
+    <span className="nav-count">
+      {shown}
+      <span className="visually-hidden"> open</span>
+    </span>
   );
 }
 

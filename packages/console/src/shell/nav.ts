@@ -47,6 +47,7 @@ export const PLACES: { title: string; places: Place[] }[] = [
   {
     title: "Work together",
     places: [
+      { to: "/approvals", label: "Approvals", icon: Icon.Inbox },
       { to: "/runs", label: "Runs", icon: Icon.Workflow },
       { to: "/templates", label: "Templates", icon: Icon.Shapes },
       { to: "/exemplars", label: "Exemplars", icon: Icon.BookMarked },

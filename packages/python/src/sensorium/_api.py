@@ -279,6 +279,155 @@ class Agents(Group[Mode]):
             agent_id: Id of the agent."""
 
 
+class Approvals(Group[Mode]):
+    @operation("POST", "/approvals")
+    def ask(
+        self,
+        *,
+        title: str,
+        question: str,
+        choices: Sequence[str] | Unset = UNSET,
+        text_allowed: bool | Unset = UNSET,
+        evidence: Sequence[Mapping[str, Any]] | Unset = UNSET,
+        run_id: str | None | Unset = UNSET,
+        step_key: str | None | Unset = UNSET,
+        subject: str | None | Unset = UNSET,
+        assignees: Sequence[str] | Unset = UNSET,
+        deadline_at: str | datetime | Unset = UNSET,
+        deadline_seconds: int | Unset = UNSET,
+        on_deadline: str | Unset = UNSET,
+        escalate_to: Sequence[str] | Unset = UNSET,
+        escalate_after_seconds: int | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Approval:
+        """Ask people to approve or to decide.
+
+        The assignees answer in the console or by a link in an e-mail, if the operator has configured a mail server.
+        The first answer counts. The answer is published as `service.approval.answered`, and delivered to the agent
+        that asks, whatever its interests. Needs the scope `send`.
+
+        Args:
+            title: What is asked, in a line.
+            question: The question, in Markdown.
+            choices: The possible answers. Default: `approve` and `reject`.
+            text_allowed: Whether an answer may have a text.
+            evidence: What the question is based on. The caller must be able to read each.
+            run_id: The run that it belongs to.
+            step_key: Key of the run's step.
+            subject: The person or thing that it is about; erasing the subject erases the approval.
+            assignees: Who may answer: ids of users and teams, or `admins` (default). A team stands for the
+                people who own an agent in it.
+            deadline_at: When it ends without an answer. Default: in 30 days.
+            deadline_seconds: Instead of `deadline_at`: seconds from now.
+            on_deadline: The choice that is the answer at the deadline, or `expired`.
+            escalate_to: Who else may answer if nobody has by then.
+            escalate_after_seconds: Seconds until then."""
+
+    @operation("GET", "/approvals", pages=("approvals", "cursor"))
+    def list(
+        self,
+        *,
+        status: Literal["open", "answered", "expired", "canceled"] | Unset = UNSET,
+        run_id: str | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.ApprovalsListResult:
+        """List approvals, newest first.
+
+        Use this to find what was asked. Returns an agent its own; people those that they asked or may answer, admins
+        all.
+
+        Args:
+            status: Only approvals with this status.
+            run_id: Only approvals of this run.
+            limit: Maximum number of results.
+            cursor: `next` of the previous page."""
+
+    list_all = AllPages(list, models.Approval)
+
+    @operation("GET", "/approvals/{id}")
+    def get(self, *, id: str, idempotency_key: str | None = None, timeout: float | None = None) -> models.Approval:
+        """Read an approval.
+
+        Use this to see whether an approval was answered. Returns its question, status and answer.
+
+        Args:
+            id: Id of the approval."""
+
+    @operation("POST", "/approvals/{id}/answer")
+    def answer(
+        self,
+        *,
+        id: str,
+        choice: str,
+        text: str | None | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Approval:
+        """Answer an approval.
+
+        For the assignees and org admins. The first answer counts: later ones are refused with `conflict`, whose
+        details name who answered. Repeating one's own answer returns it.
+
+        Args:
+            id: Id of the approval.
+            choice: One of the choices.
+            text: The answer in words."""
+
+    @operation("POST", "/approvals/{id}/cancel")
+    def cancel(self, *, id: str, idempotency_key: str | None = None, timeout: float | None = None) -> models.Approval:
+        """Cancel an approval.
+
+        For the asker and org admins. Repeating it returns the approval. Needs the scope `send`.
+
+        Args:
+            id: Id of the approval."""
+
+    @operation("GET", "/approvals/{id}/receipt")
+    def receipt(
+        self, *, id: str, idempotency_key: str | None = None, timeout: float | None = None
+    ) -> models.ApprovalsReceiptResult:
+        """Read the signed receipt of a settled approval.
+
+        Returns a JWS of the service (`/.well-known/jwks.json`): its claim `approval` has the question, the evidence
+        with digests, the outcome, who answered, when and how.
+
+        Args:
+            id: Id of the approval."""
+
+    @operation("POST", "/approval-links:open", open=True, repeatable=True)
+    def open_link(
+        self, *, token: str, idempotency_key: str | None = None, timeout: float | None = None
+    ) -> models.ApprovalLink:
+        """Read the question of an answer link.
+
+        The link is the credential of one assignee for one choice. Reading answers nothing. Unknown, used and expired
+        links return the same 404.
+
+        Args:
+            token: The credential of the link: the part of its address after `#`."""
+
+    @operation("POST", "/approval-links:answer", open=True)
+    def answer_link(
+        self,
+        *,
+        token: str,
+        text: str | None | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.ApprovalsAnswerLinkResult:
+        """Answer an approval by a link.
+
+        The answer is the link's choice, by the person whom the link was sent to.
+
+        Args:
+            token: The credential of the link: the part of its address after `#`.
+            text: The answer in words."""
+
+
 class Audit(Group[Mode]):
     @operation("GET", "/audit", pages=("entries", "cursor"))
     def list(
@@ -4967,6 +5116,7 @@ class Api(Generic[Mode]):
         self.a2a = A2a[Mode](caller)
         self.a2a_tasks = A2aTasks[Mode](caller)
         self.agents = Agents[Mode](caller)
+        self.approvals = Approvals[Mode](caller)
         self.audit = Audit[Mode](caller)
         self.auth = Auth[Mode](caller)
         self.bundles = Bundles[Mode](caller)

@@ -158,6 +158,70 @@ class AgentsRotateSigningSecretResult(Model):
     previous_ends_at: str
 
 
+class Approval(Model):
+    id: str
+    """Id of the approval."""
+    tenant_id: str
+    """Id of the tenant."""
+    agent_id: Union[str, None]
+    user_id: Union[str, None]
+    status: Union[Literal["open", "answered", "expired", "canceled"], str]
+    """`expired`: the deadline passed without an answer."""
+    title: str
+    """What is asked, in a line."""
+    question: str
+    """The question, in Markdown."""
+    choices: list[str]
+    text_allowed: bool
+    evidence: list[DigestedEvidence]
+    run_id: Union[str, None]
+    step_key: Union[str, None]
+    subject: Union[str, None]
+    assignees: list[str]
+    deadline_at: str
+    on_deadline: str
+    """The choice that is the answer at the deadline, or `expired`."""
+    escalate_to: list[str]
+    escalate_at: Union[str, None]
+    escalated_at: Union[str, None]
+    choice: Union[str, None]
+    text: Union[str, None]
+    answered_by_user_id: Union[str, None]
+    answered_by: Union[Union[Literal["signed_in", "link", "deadline"], str], None]
+    settled_at: Union[str, None]
+    created_at: str
+
+
+class ApprovalLink(Model):
+    title: str
+    """What is asked, in a line."""
+    question: str
+    """The question, in Markdown."""
+    choice: str
+    """One of the choices."""
+    text_allowed: bool
+    evidence: list[DigestedEvidence]
+    deadline_at: str
+
+
+class ApprovalsAnswerLinkResult(Model):
+    title: str
+    """What is asked, in a line."""
+    choice: str
+    """One of the choices."""
+
+
+class ApprovalsListResult(Model):
+    approvals: list[Approval]
+    next: Union[str, None]
+
+
+class ApprovalsReceiptResult(Model):
+    id: str
+    """Id of the approval."""
+    receipt: str
+
+
 class Audience(Model):
     regions: list[str]
     """Regions."""
@@ -923,6 +987,14 @@ class DevicesStatusResult(Model):
     server_now: str
     scopes: list[Union[Literal["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"], str]]
     """Scopes of the device's key, at most the caller's. Default: the caller's except `admin`."""
+
+
+class DigestedEvidence(Model):
+    kind: Union[Literal["event", "memory", "output", "document", "link"], str]
+    """What it is."""
+    id: str
+    """Its id; the address of a `link`: http or https."""
+    sha256: Union[str, None]
 
 
 class Document(Model):

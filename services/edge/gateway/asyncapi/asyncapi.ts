@@ -108,7 +108,7 @@ function operationsOf(channels: Record<string, Channel>): Json {
     },
     publishPlatformEvent: {
       ...gives(channels, "platformEvents"),
-      summary: "Publish what happened to runs, memories, documents, deliveries and A2A tasks",
+      summary: "Publish what happened to runs, memories, documents, deliveries, approvals and A2A tasks",
     },
     [operationIdOf(stream)]: {
       ...gives(channels, "deliveries"),

@@ -4,12 +4,14 @@ import { DocumentChange } from "../../../remember/documents/documents.contract.t
 import { MemoryChange, MemoryCitation } from "../../../remember/memories/events.contract.ts";
 import { DeadLetterNotice } from "../../../sense/deliveries/dead-letters.contract.ts";
 import { A2aTaskNotice } from "../../../work/a2a/a2a-tasks.contract.ts";
+import { ApprovalChange } from "../../../work/approvals/approvals.contract.ts";
 import { RunChange } from "../../../work/runs/events.contract.ts";
 
 /** The schema of `data` by the beginning of the type. */
 const DATA: Record<string, TSchema> = {
   "memory.": MemoryCitation,
   "service.a2a.": A2aTaskNotice,
+  "service.approval.": ApprovalChange,
   "service.delivery.": DeadLetterNotice,
   "service.document.": DocumentChange,
   "service.memory.": MemoryChange,

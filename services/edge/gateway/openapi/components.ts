@@ -22,6 +22,7 @@ export const TAGS: Record<string, string> = {
   a2a: "Agents that other agents find and call over the Agent2Agent protocol.",
   a2a_tasks: "Tasks that came over the Agent2Agent protocol, for the agent that works on them.",
   agents: "Clients that publish and receive events.",
+  approvals: "Questions of agents that people answer.",
   audit: "The log of audited actions.",
   auth: "Access tokens, from an agent's key or a sign-in.",
   bundles: "Snapshots of the context of a task: memories, outputs, handoffs.",

@@ -1,0 +1,189 @@
+import { useState } from "react";
+import { Link, useParams } from "react-router";
+import type { Approval } from "../../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { capitalised } from "../../data/format.ts";
+import { isWebLink } from "../../data/links.ts";
+import { useAddress } from "../../data/use-address.ts";
+import { usePages } from "../../data/use-list.ts";
+import { useRead } from "../../data/use-load.ts";
+import { useSession } from "../../shell/session.tsx";
+import { Button } from "../../ui/button.tsx";
+import { optionsOf, TextArea } from "../../ui/field.tsx";
+import { SegmentsFilter } from "../../ui/filters.tsx";
+import { ActButton } from "../../ui/form-dialog.tsx";
+import { Inbox } from "../../ui/icons.tsx";
+import { DetailPage } from "../../ui/list-page.tsx";
+import { Markdown } from "../../ui/markdown.tsx";
+import { OutsideLink } from "../../ui/outside-link.tsx";
+import { Card, Empty, Facts, Page } from "../../ui/page.tsx";
+import { Load } from "../../ui/table.tsx";
+import { Badge, Copy, Time, Who } from "../../ui/text.tsx";
+
+const STATUSES = ["open", "answered", "expired", "canceled"] as const;
+const TONE = { open: "warn", answered: "good", expired: "neutral", canceled: "neutral" } as const;
+
+const PLACES = { event: "events", memory: "memories", output: "outputs", document: "documents" } as const;
+
+/** The questions that the person may answer, as cards. */
+export function Approvals() {
+  const [search] = useAddress();
+  const status = STATUSES.find((each) => each === search.get("status")) ?? "open";
+  const pages = usePages(
+    async (cursor, signal) => {
+      const params = { status, limit: 20, ...(cursor && { cursor }) };
+      const { approvals, next } = await api.approvals.list(params, { signal });
+      return { items: approvals, next };
+    },
+    [status],
+    "approvals",
+    "approval",
+  );
+  const { items = [], more, news } = pages;
+  return (
+    <Page title="Approvals" lead="Questions that agents and people ask. The first answer counts.">
+      <div className="list-bar">
+        <SegmentsFilter name="status" label="Status" options={optionsOf(STATUSES)} />
+      </div>
+      <Load of={{ ...pages, data: pages.items, set: () => {} }}>
+        {() => (
+          <div className="stack">
+            {news && <Button label={`Show ${news.count} new`} onClick={news.show} />}
+            {items.map((approval) => (
+              <ApprovalCard key={approval.id} approval={approval} />
+            ))}
+            {items.length === 0 && (
+              <Empty icon={Inbox} title={`No ${status} approvals`}>
+                {status === "open" && "Questions that you may answer appear here."}
+              </Empty>
+            )}
+            {more && <Button label="Show more" onClick={more} />}
+          </div>
+        )}
+      </Load>
+    </Page>
+  );
+}
+
+/** One question with its answer. */
+export function ApprovalPage() {
+  const { id = "" } = useParams();
+  const approval = useRead(api.approvals.get, { id }, "approval");
+  return (
+    <DetailPage
+      of={approval}
+      kind="Approval"
+      above={{ "/approvals": "Approvals" }}
+      titleOf={({ title }) => title}
+      stateOf={({ status }) => <Badge label={capitalised(status)} tone={TONE[status]} />}
+    >
+      {(data) => <ApprovalCard approval={data} />}
+    </DetailPage>
+  );
+}
+
+function ApprovalCard({ approval }: { approval: Approval }) {
+  const { id, title, status, question, evidence, run_id, choice, text } = approval;
+  return (
+    <Card
+      title={<Link to={`/approvals/${id}`}>{title}</Link>}
+      actions={<Badge label={capitalised(status)} tone={TONE[status]} />}
+    >
+      <div className="stack">
+        <Markdown>{question}</Markdown>
+        {evidence.length > 0 && (
+          <ul aria-label="Evidence">
+            {evidence.map((each) => (
+              <li key={`${each.kind} ${each.id}`}>
+                <EvidenceLink of={each} />
+              </li>
+            ))}
+          </ul>
+        )}
+        <Facts
+          of={{
+            "Asked by": <Who id={approval.agent_id ?? approval.user_id ?? ""} />,
+            Asked: <Time at={approval.created_at} />,
+            ...(status === "open" && { Until: <Time at={approval.deadline_at} /> }),
+            Run: run_id && <Link to={`/runs/${run_id}`}>{approval.step_key ?? "Open"}</Link>,
+            Answer: choice,
+            Text: text,
+            "Answered by": approval.answered_by && <Answerer of={approval} />,
+          }}
+        />
+        {status === "open" ? <Answer approval={approval} /> : <Receipt id={id} />}
+      </div>
+    </Card>
+  );
+}
+
+function EvidenceLink({ of: { kind, id } }: { of: Approval["evidence"][number] }) {
+  if (kind === "link") return isWebLink(id) ? <OutsideLink to={id}>{id}</OutsideLink> : id;
+  return <Link to={`/${PLACES[kind]}/${id}`}>{`${capitalised(kind)} ${id}`}</Link>;
+}
+
+function Answerer({ of: { answered_by_user_id, answered_by } }: { of: Approval }) {
+  if (answered_by_user_id === null) return "the default at the deadline";
+  return (
+    <>
+      <Who id={answered_by_user_id} />
+      {answered_by === "link" && ", by a link"}
+    </>
+  );
+}
+
+function Answer({ approval }: { approval: Approval }) {
+  const { id, choices, text_allowed, title, user_id } = approval;
+  const { user } = useSession();
+  const [text, setText] = useState("");
+  const given = text.trim() && { text: text.trim() };
+  const mayCancel = user.role === "admin" || user_id === user.id;
+  return (
+    <div className="stack">
+      {text_allowed && (
+        <TextArea label="Text" value={text} onChange={setText} rows={2} maxLength={8000} hint="Optional." />
+      )}
+      <div className="row">
+        {choices.map((choice, at) => (
+          <ActButton
+            key={choice}
+            label={capitalised(choice)}
+            kind={at === 0 ? "primary" : "plain"}
+            act={() => api.approvals.answer({ id, choice, ...given })}
+            done={`Answered “${title}” with ${choice}.`}
+          />
+        ))}
+        <span className="grow" />
+        {mayCancel && (
+          <ActButton
+            label="Cancel question"
+            kind="quiet"
+            act={() => api.approvals.cancel({ id })}
+            done={`“${title}” is canceled.`}
+          />
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** Loads the receipt once it is asked for. */
+function Receipt({ id }: { id: string }) {
+  const [receipt, setReceipt] = useState<string>();
+  if (receipt !== undefined)
+    return (
+      <div className="row nowrap">
+        <code className="truncate">{receipt}</code>
+        <Copy text={receipt} label="Copy receipt" />
+      </div>
+    );
+  return (
+    <div className="row">
+      <ActButton
+        label="Show receipt"
+        small
+        act={async () => setReceipt((await api.approvals.receipt({ id })).receipt)}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,296 @@
+import { Type } from "typebox";
+import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { Id, page, Timestamp, Uuid, Whole } from "../../../lib/contract/schema.ts";
+
+const STATUSES = ["open", "answered", "expired", "canceled"] as const;
+export type ApprovalStatus = (typeof STATUSES)[number];
+
+/** How an answer was given; `deadline`: the default of `on_deadline`. */
+const WAYS = ["signed_in", "link", "deadline"] as const;
+export type AnswerWay = (typeof WAYS)[number];
+
+const EVIDENCE_KINDS = ["event", "memory", "output", "document", "link"] as const;
+export type EvidenceKind = (typeof EVIDENCE_KINDS)[number];
+
+/** Stands for all org admins among assignees. */
+export const ADMINS = "admins";
+/** Outcome at the deadline without a default answer. */
+export const EXPIRED = "expired";
+
+const MOST_SECONDS = 90 * 24 * 3600;
+
+const path = { id: Uuid("approval") };
+
+const Choice = Type.String({
+  minLength: 1,
+  maxLength: 60,
+  pattern: "^\\S([^\\r\\n]*\\S)?$",
+  description: "One of the choices.",
+  examples: ["approve"],
+});
+const Text = Type.String({
+  maxLength: 8000,
+  description: "The answer in words.",
+  examples: ["Only for March."],
+});
+
+const Evidence = Type.Object(
+  {
+    kind: oneOf(EVIDENCE_KINDS, { description: "What it is." }),
+    id: Type.String({
+      minLength: 1,
+      maxLength: 2000,
+      description: "Its id; the address of a `link`: http or https.",
+      examples: ["0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f"],
+    }),
+  },
+  { title: "Evidence" },
+);
+
+const Digested = Type.Object(
+  {
+    ...Evidence.properties,
+    sha256: nullable(
+      Type.String({
+        description:
+          "SHA-256 in hex of the content when the question was asked: the envelope of an event as JSON, the text of a " +
+          "memory or an output, the file of a document. Null for a link.",
+      }),
+    ),
+  },
+  { title: "DigestedEvidence" },
+);
+
+const Assignees = (description: string) =>
+  Type.Array(
+    Type.String({
+      pattern: "^(admins|(usr|team)_[A-Za-z0-9_-]{1,64})$",
+      "x-expected": "the id of a user or a team, or `admins`",
+      examples: ["usr_4fXq1mCz8Jw0bT7kLr2N"],
+    }),
+    { minItems: 1, maxItems: 50, uniqueItems: true, description },
+  );
+
+const Title = Type.String({
+  minLength: 1,
+  maxLength: 300,
+  pattern: "^[^\\r\\n]*\\S[^\\r\\n]*$",
+  description: "What is asked, in a line.",
+  examples: ["Refund order 1042?"],
+});
+const Question = Type.String({
+  minLength: 1,
+  maxLength: 16_000,
+  pattern: "\\S",
+  description: "The question, in Markdown.",
+  examples: ["The customer reports a **broken** cup. Refund 18 EUR?"],
+});
+const StepKey = Type.String({ minLength: 1, maxLength: 200, description: "Key of the run's step." });
+const Subject = Type.String({
+  minLength: 1,
+  maxLength: 1000,
+  description: "The person or thing that it is about; erasing the subject erases the approval.",
+  examples: ["customer:42"],
+});
+
+export const Approval = Type.Object(
+  {
+    id: Uuid("approval"),
+    tenant_id: Id("tn"),
+    agent_id: nullable(Id("ag", "The agent that asks; null if a person does.")),
+    user_id: nullable(Id("usr", "The person who asks; null if an agent does.")),
+    status: oneOf(STATUSES, { description: "`expired`: the deadline passed without an answer." }),
+    title: Title,
+    question: Question,
+    choices: Type.Array(Choice),
+    text_allowed: Type.Boolean(),
+    evidence: Type.Array(Digested),
+    run_id: nullable(Uuid("run")),
+    step_key: nullable(StepKey),
+    subject: nullable(Subject),
+    assignees: Type.Array(Type.String()),
+    deadline_at: Timestamp,
+    on_deadline: Type.String({ description: "The choice that is the answer at the deadline, or `expired`." }),
+    escalate_to: Type.Array(Type.String()),
+    escalate_at: nullable(Timestamp),
+    escalated_at: nullable(Timestamp),
+    choice: nullable(Choice),
+    text: nullable(Text),
+    answered_by_user_id: nullable(Id("usr", "Null before the answer, and for the default answer.")),
+    answered_by: nullable(oneOf(WAYS, { description: "How the answer was given." })),
+    settled_at: nullable(Timestamp),
+    created_at: Timestamp,
+  },
+  { title: "Approval" },
+);
+
+/** The data of `service.approval.*`. */
+export const ApprovalChange = Type.Object(
+  {
+    approval_id: Approval.properties.id,
+    run_id: Approval.properties.run_id,
+    step_key: Approval.properties.step_key,
+    choice: Approval.properties.choice,
+    answered_by_user_id: Approval.properties.answered_by_user_id,
+  },
+  { title: "ApprovalChange" },
+);
+
+export const askApproval = operation({
+  action: "approvals.ask",
+  operationId: "askForApproval",
+  route: "POST /approvals",
+  summary: "Ask people to approve or to decide",
+  description:
+    "The assignees answer in the console or by a link in an e-mail, if the operator has configured a mail server. The " +
+    "first answer counts. The answer is published as `service.approval.answered`, and delivered to the agent that " +
+    "asks, whatever its interests.",
+  access: { by: "any", scope: "send" },
+  audit: true,
+  body: {
+    title: Title,
+    question: Question,
+    choices: Type.Optional(
+      Type.Array(Choice, {
+        minItems: 1,
+        maxItems: 10,
+        uniqueItems: true,
+        description: "The possible answers. Default: `approve` and `reject`.",
+      }),
+    ),
+    text_allowed: Type.Optional(
+      Type.Boolean({ default: true, description: "Whether an answer may have a text." }),
+    ),
+    evidence: Type.Optional(
+      Type.Array(Evidence, {
+        maxItems: 20,
+        description: "What the question is based on. The caller must be able to read each.",
+      }),
+    ),
+    run_id: Type.Optional(nullable(Uuid("run", "The run that it belongs to."))),
+    step_key: Type.Optional(nullable(StepKey)),
+    subject: Type.Optional(nullable(Subject)),
+    assignees: Type.Optional(
+      Assignees(
+        "Who may answer: ids of users and teams, or `admins` (default). A team stands for the people who own an agent in it.",
+      ),
+    ),
+    deadline_at: Type.Optional({
+      ...Timestamp,
+      description: "When it ends without an answer. Default: in 30 days.",
+    }),
+    deadline_seconds: Type.Optional(
+      Whole({
+        minimum: 1,
+        maximum: MOST_SECONDS,
+        description: "Instead of `deadline_at`: seconds from now.",
+      }),
+    ),
+    on_deadline: Type.Optional(
+      Type.String({
+        maxLength: 60,
+        default: EXPIRED,
+        description: "The choice that is the answer at the deadline, or `expired`.",
+      }),
+    ),
+    escalate_to: Type.Optional(Assignees("Who else may answer if nobody has by then.")),
+    escalate_after_seconds: Type.Optional(
+      Whole({ minimum: 1, maximum: MOST_SECONDS, description: "Seconds until then." }),
+    ),
+  },
+  results: { 201: Approval },
+  errors: ["validation_error", "business_rule_violation"],
+  mcp: {
+    idempotent: false,
+    description:
+      "Use this to ask people before you act, or to decide. Returns the approval with its id and status `open`. The answer arrives as the event `service.approval.answered`; `approvals_get` reads it too.",
+  },
+});
+
+export const listApprovals = operation({
+  action: "approvals.list",
+  route: "GET /approvals",
+  summary: "List approvals, newest first",
+  description:
+    "Use this to find what was asked. Returns an agent its own; people those that they asked or may answer, admins all.",
+  access: { by: "any" },
+  query: {
+    status: Type.Optional(oneOf(STATUSES, { description: "Only approvals with this status." })),
+    run_id: Type.Optional(Uuid("run", "Only approvals of this run.")),
+    limit: page.limit,
+    cursor: Type.Optional(Type.String({ maxLength: 5000, description: "`next` of the previous page." })),
+  },
+  results: {
+    200: Type.Object({
+      approvals: Type.Array(Approval),
+      next: nullable(Type.String({ description: "`cursor` of the next page; null on the last." })),
+    }),
+  },
+  errors: ["validation_error"],
+  mcp: true,
+});
+
+export const getApproval = operation({
+  action: "approvals.get",
+  route: "GET /approvals/{id}",
+  summary: "Read an approval",
+  description: "Use this to see whether an approval was answered. Returns its question, status and answer.",
+  access: { by: "any" },
+  path,
+  results: { 200: Approval },
+  errors: ["not_found"],
+  mcp: true,
+});
+
+export const answerApproval = operation({
+  action: "approvals.answer",
+  operationId: "answerApproval",
+  route: "POST /approvals/{id}/answer",
+  summary: "Answer an approval",
+  description:
+    "For the assignees and org admins. The first answer counts: later ones are refused with `conflict`, whose details " +
+    "name who answered. Repeating one's own answer returns it.",
+  access: { by: "user" },
+  overQuota: true,
+  path,
+  body: { choice: Choice, text: Type.Optional(nullable(Text)) },
+  results: { 200: Approval },
+  errors: ["not_found", "validation_error", "conflict"],
+});
+
+export const cancelApproval = operation({
+  action: "approvals.cancel",
+  operationId: "cancelApproval",
+  route: "POST /approvals/{id}/cancel",
+  summary: "Cancel an approval",
+  description: "For the asker and org admins. Repeating it returns the approval.",
+  access: { by: "any", scope: "send" },
+  overQuota: true,
+  audit: true,
+  path,
+  results: { 200: Approval },
+  errors: ["not_found", "forbidden", "conflict"],
+});
+
+export const getReceipt = operation({
+  action: "approvals.receipt",
+  operationId: "getApprovalReceipt",
+  route: "GET /approvals/{id}/receipt",
+  summary: "Read the signed receipt of a settled approval",
+  description:
+    "Returns a JWS of the service (`/.well-known/jwks.json`): its claim `approval` has the question, the evidence with " +
+    "digests, the outcome, who answered, when and how.",
+  access: { by: "any" },
+  path,
+  results: { 200: Type.Object({ id: Uuid("approval"), receipt: Type.String() }) },
+  errors: ["not_found", "conflict"],
+});
+
+export const approvalsOperations = [
+  askApproval,
+  listApprovals,
+  getApproval,
+  answerApproval,
+  cancelApproval,
+  getReceipt,
+] as const;

@@ -1,0 +1,99 @@
+import type { InferSchemaType } from "mongoose";
+import {
+  array,
+  date,
+  large,
+  type Model,
+  nullable,
+  number,
+  optional,
+  string,
+  tenantSchema,
+} from "../../../storage/model.ts";
+import { type AnswerWay, type ApprovalStatus, type EvidenceKind, EXPIRED } from "./approvals.contract.ts";
+
+/** What the service publishes about an approval, as `service.approval.<kind>`. */
+export type ApprovalFact = "requested" | "escalated" | "answered" | "expired" | "canceled";
+
+/** The question, as it was asked. */
+export interface Asked {
+  title: string;
+  question: string;
+  choices: string[];
+  text_allowed: boolean;
+  evidence: { kind: EvidenceKind; id: string; sha256: string | null }[];
+  subject: string | null;
+}
+
+/** A question to people. */
+export interface ApprovalDoc extends InferSchemaType<typeof schema> {}
+
+const schema = tenantSchema({
+  /** An agent or a person. */
+  asker_id: string(),
+  /** `Asked` as JSON: a text that erasure searches. */
+  asked_json: large(string()),
+  run_id: nullable(string()),
+  step_key: nullable(string()),
+  /** Ids of users and teams, or `admins`. */
+  assigned: array(string()),
+  status: string<ApprovalStatus>(),
+  deadline_at: date(),
+  /** The choice that is the answer then; null: none. */
+  on_deadline: nullable(string()),
+  escalate_to: array(string()),
+  escalate_at: nullable(date()),
+  escalated_at: nullable(date()),
+  choice: nullable(string()),
+  answer_text: nullable(large(string())),
+  answered_by_user_id: nullable(string()),
+  answered_by: nullable(string<AnswerWay>()),
+  settled_at: nullable(date()),
+  created_at: date(),
+  /** Raised by every change: guards the outbox. */
+  version: number(),
+  /** Not published yet. */
+  outbox: array(string<ApprovalFact>()),
+  /** Since when; absent if the outbox is empty. */
+  relay_at: optional(date()),
+  /** When the deadline or the escalation is due; absent once settled. */
+  due_at: optional(date()),
+  /** When e-mails are to be sent; absent if there are none. */
+  mail_at: optional(date()),
+  /** The users who need no further e-mail. */
+  mailed: array(string()),
+});
+schema.index({ tenant_id: 1, status: 1, created_at: -1, _id: -1 });
+schema.index({ tenant_id: 1, asker_id: 1, created_at: -1, _id: -1 });
+schema.index({ relay_at: 1 }, { sparse: true });
+schema.index({ due_at: 1 }, { sparse: true });
+schema.index({ mail_at: 1 }, { sparse: true });
+
+export const ApprovalModel: Model<ApprovalDoc> = {
+  erasure: { agent: "approvals.erase", subject: "approvals.erase", mentions: "approvals.erase" },
+  move: { stage: 2 },
+  name: "approvals",
+  schema,
+};
+
+export const parseAsked = ({ asked_json }: ApprovalDoc): Asked => JSON.parse(asked_json);
+
+/** Formats an approval for callers. */
+export function present(doc: ApprovalDoc) {
+  const { asker_id, run_id, step_key, choice, answered_by_user_id, answered_by } = doc;
+  const isAgents = asker_id.startsWith("ag_");
+  return {
+    ...{ id: doc._id, tenant_id: doc.tenant_id, status: doc.status, ...parseAsked(doc), run_id, step_key },
+    agent_id: isAgents ? asker_id : null,
+    user_id: isAgents ? null : asker_id,
+    assignees: doc.assigned,
+    deadline_at: doc.deadline_at.toISOString(),
+    on_deadline: doc.on_deadline ?? EXPIRED,
+    escalate_to: doc.escalate_to,
+    escalate_at: doc.escalate_at?.toISOString() ?? null,
+    escalated_at: doc.escalated_at?.toISOString() ?? null,
+    ...{ choice, text: doc.answer_text, answered_by_user_id, answered_by },
+    settled_at: doc.settled_at?.toISOString() ?? null,
+    created_at: doc.created_at.toISOString(),
+  };
+}

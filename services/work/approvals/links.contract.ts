@@ -1,0 +1,46 @@
+import { Type } from "typebox";
+import { operation } from "../../../lib/contract/contract.ts";
+import { SECRET } from "../../../lib/contract/schema.ts";
+import { Approval } from "./approvals.contract.ts";
+
+const Token = Type.String({
+  minLength: 1,
+  maxLength: 500,
+  description: "The credential of the link: the part of its address after `#`.",
+  ...SECRET,
+});
+const { title, question, choice, text_allowed, evidence, deadline_at, text } = Approval.properties;
+
+export const openLink = operation({
+  action: "approvals.open_link",
+  operationId: "readApprovalLink",
+  route: "POST /approval-links:open",
+  summary: "Read the question of an answer link",
+  description:
+    "The link is the credential of one assignee for one choice. Reading answers nothing. Unknown, used and expired links " +
+    "return the same 404.",
+  access: { by: "public", guarded: true },
+  reads: true,
+  body: { token: Token },
+  results: {
+    200: Type.Object(
+      { title, question, choice: choice.anyOf[0], text_allowed, evidence, deadline_at },
+      { title: "ApprovalLink" },
+    ),
+  },
+  errors: ["not_found", "rate_limited"],
+});
+
+export const answerByLink = operation({
+  action: "approvals.answer_link",
+  operationId: "answerByApprovalLink",
+  route: "POST /approval-links:answer",
+  summary: "Answer an approval by a link",
+  description: "The answer is the link's choice, by the person whom the link was sent to.",
+  access: { by: "public", guarded: true },
+  body: { token: Token, text: Type.Optional(text) },
+  results: { 200: Type.Object({ title, choice: choice.anyOf[0] }) },
+  errors: ["not_found", "validation_error", "rate_limited"],
+});
+
+export const approvalLinkOperations = [openLink, answerByLink] as const;

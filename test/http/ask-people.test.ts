@@ -1,0 +1,306 @@
+import { createHash, createPublicKey } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import jwt from "jsonwebtoken";
+import { newAgent, receive, type TestAgent } from "../support/agents.ts";
+import { type Api, agentToken, api } from "../support/http.ts";
+import { agentIn, type Cast, makeCast, remember } from "../support/memories.ts";
+import { newRun } from "../support/runs.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
+import { startShared } from "../support/shared.ts";
+import { ABSENT, ok, refusal } from "../support/tenancy.ts";
+
+let server: TestServer;
+let cast: Cast;
+let asker: TestAgent;
+/** The organisation's admin and the owner of an agent of team A. */
+let adminId: string;
+let ownerId: string;
+
+const SCOPES = ["send", "receive", "memory:read", "memory:write"];
+const QUESTION = { title: "Refund order 1042?", question: "The cup is **broken**." };
+
+beforeAll(async () => {
+  server = await startShared();
+  cast = await makeCast(server);
+  asker = await agentIn(server, cast.admin, { name: "refunds" }, SCOPES);
+  const { users } = ok(await cast.orgAdmin.get("/users"));
+  const idOf = (part: string) =>
+    users.find(({ email, role }: { email: string; role: string }) => email.includes(part) || role === part)
+      .id;
+  [adminId, ownerId] = [idOf("admin"), idOf("owner@")];
+});
+afterAll(() => server?.stop());
+
+const ask = async (more: object = {}, by: Api = asker) =>
+  ok(await by.post("/approvals", { ...QUESTION, ...more }));
+const answer = (by: Api, id: string, choice = "approve", more: object = {}) =>
+  by.post(`/approvals/${id}/answer`, { choice, ...more });
+const statusOf = async (by: Api, id: string) => (await by.get(`/approvals/${id}`)).status;
+
+async function readReceipt(receipt: string) {
+  const { keys } = ok(await api({ url: server.root }).get("/.well-known/jwks.json"));
+  const kid = jwt.decode(receipt, { complete: true })?.header.kid;
+  const jwk = keys.find((key: { kid: string }) => key.kid === kid);
+  const key = createPublicKey({ key: jwk, format: "jwk" });
+  return jwt.verify(receipt, key, { algorithms: ["ES256"], audience: "sensorium-receipt" }) as {
+    approval: object;
+  };
+}
+
+describe("a question", () => {
+  test("is answered by an admin, delivered to the agent without an interest, and has a receipt", async () => {
+    const content = "Cups break in transit.";
+    const memory_id = (await remember(asker, { content })).id;
+    const run = await newRun(asker);
+    const evidence = [
+      { kind: "memory", id: memory_id },
+      { kind: "link", id: "https://shop.example/orders/1042" },
+    ];
+    const asked = await ask({ evidence, run_id: run.id, step_key: "a", subject: "customer:42" });
+    const digest = createHash("sha256").update(content).digest("hex");
+    expect(asked).toMatchObject({
+      ...QUESTION,
+      ...{ status: "open", choices: ["approve", "reject"], assignees: ["admins"], run_id: run.id },
+      ...{ agent_id: asker.id, user_id: null, on_deadline: "expired", choice: null, subject: "customer:42" },
+      evidence: [
+        { ...evidence[0], sha256: digest },
+        { ...evidence[1], sha256: null },
+      ],
+    });
+    expect(await asker.get(`/approvals/${asked.id}/receipt`)).toMatchObject(refusal(409, "conflict"));
+
+    const answered = ok(await answer(cast.orgAdmin, asked.id, "approve", { text: "For this one." }));
+    expect(answered).toMatchObject({
+      ...{ status: "answered", choice: "approve", text: "For this one.", answered_by: "signed_in" },
+      ...{ answered_by_user_id: adminId, settled_at: expect.any(String) },
+    });
+    const [delivery] = await receive(asker, 1);
+    expect(delivery.payload).toMatchObject({
+      ...{ type: "service.approval.answered", source: "sensorium", subject: asked.id },
+      data: {
+        ...{ approval_id: asked.id, run_id: run.id, step_key: "a" },
+        ...{ choice: "approve", answered_by_user_id: adminId },
+      },
+    });
+    expect(ok(await asker.get(`/approvals/${asked.id}`))).toEqual(answered);
+    const { receipt } = ok(await asker.get(`/approvals/${asked.id}/receipt`));
+    expect((await readReceipt(receipt)).approval).toEqual(answered);
+    const { entries } = ok(await cast.orgAdmin.get(`/audit?action=approvals.answer`));
+    expect(entries[0]).toMatchObject({ resource_id: asked.id, actor_id: adminId, outcome: "done" });
+    expect(JSON.stringify(entries[0])).not.toContain("For this one.");
+  });
+
+  test("of two people one answers, and the other learns who did", async () => {
+    const { id } = await ask({ assignees: [cast.teamA, "admins"] });
+    const answers = await Promise.all([
+      answer(cast.orgAdmin, id),
+      answer(cast.owner, id, "reject", { text: "No." }),
+    ]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+    const winner = answers.find(({ status }) => status === 200)?.body;
+    const loser = answers.find(({ status }) => status === 409)?.body;
+    expect(loser.error).toMatchObject({
+      ...{ code: "conflict", message: expect.stringContaining(winner.answered_by_user_id) },
+      details: { choice: winner.choice, answered_by_user_id: winner.answered_by_user_id },
+    });
+    const [by, choice] = winner.answered_by_user_id === adminId ? [cast.orgAdmin] : [cast.owner, "reject"];
+    const same = winner.text === null ? {} : { text: winner.text };
+    expect(ok(await answer(by, id, choice, same))).toEqual(winner);
+    expect(await asker.post(`/approvals/${id}/cancel`)).toMatchObject(refusal(409, "conflict"));
+  });
+
+  test("is seen and answered by its assignees, and by no agent", async () => {
+    const forOwner = (await ask({ assignees: [ownerId] })).id;
+    const forTeam = (await ask({ assignees: [cast.teamA] })).id;
+    const forAdmins = (await ask()).id;
+    const idsFor = async (who: Api) =>
+      ok(await who.get("/approvals?status=open&limit=200")).approvals.map(({ id }: { id: string }) => id);
+    expect(await idsFor(cast.orgAdmin)).toEqual(expect.arrayContaining([forOwner, forTeam, forAdmins]));
+    expect(await idsFor(cast.owner)).toEqual([forTeam, forOwner]);
+    expect(await idsFor(cast.member)).toEqual([]);
+    expect(await idsFor(asker)).toEqual(expect.arrayContaining([forOwner, forTeam, forAdmins]));
+    expect(await idsFor(cast.alice)).toEqual([]);
+    expect(await statusOf(cast.member, forTeam)).toBe(404);
+    expect(await statusOf(cast.alice, forTeam)).toBe(404);
+    expect(await answer(cast.member, forTeam)).toMatchObject(refusal(404, "not_found"));
+    expect(await answer(asker, forTeam)).toMatchObject(refusal(403, "forbidden"));
+    expect(ok(await answer(cast.owner, forTeam)).answered_by_user_id).toBe(ownerId);
+
+    const page = ok(await cast.orgAdmin.get("/approvals?limit=1"));
+    const next = ok(await cast.orgAdmin.get(`/approvals?limit=1&cursor=${page.next}`));
+    expect(next.approvals[0].created_at <= page.approvals[0].created_at).toBe(true);
+    expect(next.approvals[0].id).not.toBe(page.approvals[0].id);
+  });
+
+  test("is canceled by the asker or an admin, and the asker hears of it", async () => {
+    const [own, other] = [(await ask()).id, (await ask({ assignees: [ownerId] })).id];
+    const fresh = await agentIn(server, cast.admin, { name: "fresh" }, SCOPES);
+    const theirs = (await ask({}, fresh)).id;
+    expect(ok(await asker.post(`/approvals/${own}/cancel`)).status).toBe("canceled");
+    expect(ok(await asker.post(`/approvals/${own}/cancel`)).status).toBe("canceled");
+    expect(await cast.owner.post(`/approvals/${other}/cancel`)).toMatchObject(refusal(403, "forbidden"));
+    ok(await cast.orgAdmin.post(`/approvals/${theirs}/cancel`));
+    const [{ payload }] = await receive(fresh, 1);
+    expect(payload).toMatchObject({ type: "service.approval.canceled", data: { approval_id: theirs } });
+    expect(await answer(cast.orgAdmin, theirs)).toMatchObject(
+      refusal(409, "conflict", { status: "canceled" }),
+    );
+  });
+
+  test("of a person is announced to whoever has an interest", async () => {
+    const watcher = await newAgent(server, cast.admin);
+    ok(await watcher.post(`/agents/${watcher.id}/interests`, { event_type: "service.approval.*" }));
+    const asked = await ask({ assignees: ["admins"] }, cast.member);
+    expect(asked).toMatchObject({ agent_id: null, user_id: expect.stringMatching(/^usr_/) });
+    ok(await answer(cast.orgAdmin, asked.id));
+    const told = await receive(watcher, 2);
+    expect(told.map(({ payload }) => payload.type).sort()).toEqual([
+      "service.approval.answered",
+      "service.approval.requested",
+    ]);
+  });
+
+  const soon = () => new Date(Date.now() + 60_000).toISOString();
+  test.each<[string, () => object, string]>([
+    ["an unknown memory", () => ({ evidence: [{ kind: "memory", id: ABSENT }] }), "evidence"],
+    ["an unknown output", () => ({ evidence: [{ kind: "output", id: "none" }] }), "evidence"],
+    ["an unknown document", () => ({ evidence: [{ kind: "document", id: ABSENT }] }), "evidence"],
+    ["an unknown event", () => ({ evidence: [{ kind: "event", id: "evt_none" }] }), "evidence"],
+    ["a link that is none", () => ({ evidence: [{ kind: "link", id: "javascript:1" }] }), "evidence"],
+    ["an unknown person", () => ({ assignees: ["usr_none"] }), "assignees"],
+    ["an unknown team", () => ({ assignees: ["team_none"] }), "assignees"],
+    ["a deadline in the past", () => ({ deadline_at: "2020-01-01T00:00:00.000Z" }), "deadline_at"],
+    ["two deadlines", () => ({ deadline_at: soon(), deadline_seconds: 60 }), "deadline_at"],
+    ["a default that is no choice", () => ({ on_deadline: "maybe" }), "on_deadline"],
+    ["an escalation to nobody", () => ({ escalate_after_seconds: 60 }), "escalate_to"],
+    [
+      "an escalation after the deadline",
+      () => ({ escalate_to: ["admins"], escalate_after_seconds: 60, deadline_seconds: 60 }),
+      "escalate_after_seconds",
+    ],
+  ])("is refused with %s", async (_, more, field) => {
+    expect(await asker.post("/approvals", { ...QUESTION, ...more() })).toMatchObject(
+      refusal(400, "validation_error", { field }),
+    );
+  });
+
+  test("about another's memory, or without the scope, is refused", async () => {
+    const { id: others } = await remember(cast.carol);
+    expect(
+      await asker.post("/approvals", { ...QUESTION, evidence: [{ kind: "memory", id: others }] }),
+    ).toMatchObject(refusal(400, "validation_error", { field: "evidence" }));
+    expect(await cast.alice.post("/approvals", QUESTION)).toMatchObject(refusal(403, "insufficient_scope"));
+    const { id } = await ask({ text_allowed: false });
+    expect(await answer(cast.orgAdmin, id, "maybe")).toMatchObject(
+      refusal(400, "validation_error", { field: "choice" }),
+    );
+    expect(await answer(cast.orgAdmin, id, "approve", { text: "x" })).toMatchObject(
+      refusal(400, "validation_error", { field: "text" }),
+    );
+  });
+
+  test("has digests of an event, an output and a document", async () => {
+    const published = ok(
+      await asker.post("/events", {
+        specversion: "1.0",
+        id: "e1",
+        source: "/t",
+        type: "com.x",
+        data: { n: 1 },
+      }),
+    );
+    const output = ok(await asker.post("/outputs", { body: "# Report\n" }));
+    const file_content = Buffer.from("a manual").toString("base64");
+    const file = { file_content, filename: "m.md", mime_type: "text/markdown", sensitivity: "internal" };
+    const document = ok(await asker.post("/documents", file));
+    const evidence = [
+      { kind: "event", id: published.event_id },
+      { kind: "output", id: output.id },
+      { kind: "document", id: document.document_id },
+    ];
+    const asked = await ask({ evidence });
+    expect(asked.evidence.map(({ sha256 }: { sha256: string }) => sha256)).toEqual([
+      expect.stringMatching(/^[0-9a-f]{64}$/),
+      output.content_hash,
+      createHash("sha256").update("a manual").digest("hex"),
+    ]);
+  });
+});
+
+describe("a deadline", () => {
+  test("expires the question, or answers it with the default", async () => {
+    const waiting = await agentIn(server, cast.admin, { name: "waits" }, SCOPES);
+    const over = await ask({ deadline_seconds: 1 }, waiting);
+    const decided = await ask({ deadline_seconds: 1, on_deadline: "reject" }, waiting);
+    const told = await receive(waiting, 2);
+    const types = new Map(told.map(({ payload }) => [payload.subject, payload.type]));
+    expect(types.get(over.id)).toBe("service.approval.expired");
+    expect(types.get(decided.id)).toBe("service.approval.answered");
+    expect(ok(await waiting.get(`/approvals/${over.id}`)).status).toBe("expired");
+    const settled = ok(await waiting.get(`/approvals/${decided.id}`));
+    expect(settled).toMatchObject({
+      ...{ status: "answered", choice: "reject", answered_by: "deadline", answered_by_user_id: null },
+    });
+    expect(await answer(cast.orgAdmin, decided.id)).toMatchObject(refusal(409, "conflict"));
+  });
+
+  test("is preceded by an escalation to further people", async () => {
+    const { id } = await ask({ assignees: ["admins"], escalate_to: [ownerId], escalate_after_seconds: 1 });
+    expect(await statusOf(cast.owner, id)).toBe(404);
+    const seen = await settle(async () => {
+      const { status, body } = await cast.owner.get(`/approvals/${id}`);
+      return status === 200 && body;
+    });
+    expect(seen).toMatchObject({ assignees: ["admins", ownerId], escalated_at: expect.any(String) });
+    expect(ok(await answer(cast.owner, id)).status).toBe("answered");
+  });
+});
+
+test("erasing a subject, an agent or a memory erases the approvals with it", async () => {
+  const leaving = await agentIn(server, cast.admin, { name: "leaving" }, SCOPES);
+  const { id: memory } = await remember(asker);
+  const about = await ask({ subject: "customer:77" });
+  const cites = await ask({ evidence: [{ kind: "memory", id: memory }] });
+  const theirs = await ask({}, leaving);
+  const kept = await ask();
+  for (const target of [{ subject: "customer:77" }, { ids: [memory] }, { agent_id: leaving.id }]) {
+    const { erased } = ok(await cast.orgAdmin.post("/memories/erase", target));
+    expect(erased.approvals).toBe(1);
+  }
+  for (const { id } of [about, cites, theirs]) expect(await statusOf(cast.orgAdmin, id)).toBe(404);
+  expect(await statusOf(cast.orgAdmin, kept.id)).toBe(200);
+});
+
+test("an answer and a deadline survive a crash, and are delivered once", async () => {
+  const alone = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+  const { agent: founder, admin, tenant_slug } = alone.credentials;
+  const connect = async () => {
+    const token = await agentToken(alone, founder.api_key);
+    return { id: founder.id, token, ...api(alone, token) };
+  };
+  try {
+    let agent = await connect();
+    const { access_token } = ok(await api(alone).post("/auth/login", { ...admin, tenant_slug }));
+    const person = api(alone, access_token);
+    const key = { "idempotency-key": "one-question" };
+    const answered = ok(await agent.post("/approvals", QUESTION, key));
+    const expiring = await ask({ deadline_seconds: 1 }, agent);
+    ok(await answer(person, answered.id));
+    await alone.kill();
+    await alone.restart();
+    agent = await connect();
+    const told = await receive(agent, 2);
+    const byType = Object.fromEntries(told.map(({ payload }) => [payload.type, payload.subject]));
+    expect(byType).toEqual({
+      "service.approval.answered": answered.id,
+      "service.approval.expired": expiring.id,
+    });
+    expect(ok(await agent.post("/approvals", QUESTION, key)).id).toBe(answered.id);
+    expect(ok(await agent.get("/delivery/poll?wait=0")).deliveries).toEqual([]);
+    const { events } = ok(await person.get("/events?type=service.approval.answered"));
+    expect(events).toHaveLength(1);
+  } finally {
+    await alone.stop();
+  }
+});
