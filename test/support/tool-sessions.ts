@@ -1,11 +1,13 @@
 import { execFile, execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { connect, createServer, type Server } from "node:net";
+import { connect, createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
 import { type Client, createClient } from "../../packages/client/index.ts";
 import { type Child, COMPILED, startChild } from "./child.ts";
+import { CLAUDE } from "./coding-tools.ts";
 import { type Script, type ScriptedModel, startModel } from "./scripted-model.ts";
 import { startServer, type TestServer } from "./server.ts";
 import { settle } from "./settle.ts";
@@ -31,6 +33,8 @@ export interface ToolSessions {
   start(command: string[]): Promise<Child>;
   /** Publishes an event and has a worker start the command for it. Returns the worker's output, and the event's type. */
   work(command: string[]): Promise<{ code: number | null; output: string; type: string }>;
+  /** Cuts all connections of what runs there, for a time; only with a network of its own. */
+  offline(ms: number): Promise<void>;
   /** Publishes an event that waits for the agent. Returns its type. */
   publish(): Promise<string>;
   /** Runs the commands of the first block of a README's shell commands, except `npm`. */
@@ -91,6 +95,12 @@ export async function startToolSessions(
   };
   return {
     ...{ home, clone, model, server, agent, run, start, publish },
+    async offline(ms) {
+      if (!gates) throw new Error("there is no network of its own");
+      gates.cut(true);
+      await pause(ms);
+      gates.cut(false);
+    },
     async work(command) {
       const type = await publish("com.example.parcel.arrived");
       return { type, ...(await run(["sensorium", "work", "--count", "1", "--", ...command])) };
@@ -110,6 +120,39 @@ export async function startToolSessions(
   };
 }
 
+const KEY = "scripted";
+
+/** What `startToolSessions` needs for sessions of Claude Code with a channel, a preview that it has to be told is on. */
+export function channelSessions(script: Partial<Script>): Parameters<typeof startToolSessions> {
+  const envOf = (home: string, model: string) => {
+    const server = { type: "stdio", command: "sensorium", args: ["mcp", "--channel"] };
+    const settings = {
+      ...{ hasCompletedOnboarding: true, theme: "dark" },
+      customApiKeyResponses: { approved: [KEY], rejected: [] },
+      cachedGrowthBookFeatures: { tengu_harbor: true },
+      mcpServers: { sensorium: server },
+      projects: { [join(home, "../clone")]: { hasTrustDialogAccepted: true } },
+    };
+    writeFileSync(join(home, ".claude.json"), JSON.stringify(settings));
+    return {
+      ...{ ANTHROPIC_BASE_URL: model, ANTHROPIC_API_KEY: KEY, DISABLE_AUTOUPDATER: "1" },
+      ...{ TERM: "xterm-256color", ENABLE_TOOL_SEARCH: "false" },
+    };
+  };
+  return [{ claude: [CLAUDE] }, envOf, script];
+}
+
+/** Starts an idle session with the channel. @param tools that it may use */
+export async function startChannel({ start }: ToolSessions, tools: string[]): Promise<Child> {
+  const allowed = `--allowedTools ${tools.join(" ")}`;
+  const command = `claude --dangerously-load-development-channels server:sensorium ${allowed}`;
+  const session = await start(["script", "-qfec", command, "/dev/null"]);
+  // The question whether this is for development.
+  await session.find(/Enter\S*to\S*confirm/);
+  session.type("\r");
+  return session;
+}
+
 export async function canUnshare(): Promise<boolean> {
   return execute("unshare", ["--map-root-user", "--net", "ip", "link", "set", "lo", "up"]).then(
     () => true,
@@ -120,12 +163,16 @@ export async function canUnshare(): Promise<boolean> {
 /** Opens a way to each port for a network namespace in which only loopback is reachable. */
 async function openGates(folder: string, ports: number[]) {
   const servers: Server[] = [];
+  const open = new Set<Socket>();
+  let isCut = false;
   const paths: Record<number, string> = {};
   for (const port of ports) {
     const gate = createServer((socket) => {
+      if (isCut) return void socket.destroy();
+      open.add(socket.once("close", () => open.delete(socket)));
       const out = connect(port, "127.0.0.1");
       socket.pipe(out).pipe(socket);
-      socket.on("error", () => out.destroy());
+      for (const event of ["error", "close"]) socket.on(event, () => out.destroy());
       out.on("error", () => socket.destroy());
     });
     paths[port] = join(folder, `${port}.sock`);
@@ -134,5 +181,9 @@ async function openGates(folder: string, ports: number[]) {
   }
   const script = join(import.meta.dirname, "only-loopback.mjs");
   const prefix = ["unshare", "--map-root-user", "--net", process.execPath, script, JSON.stringify(paths)];
-  return { servers, prefix };
+  const cut = (isOff: boolean) => {
+    isCut = isOff;
+    for (const socket of isOff ? open : []) socket.destroy();
+  };
+  return { servers, prefix, cut };
 }

@@ -1,12 +1,9 @@
 /** @needs codingtools */
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { expect, test } from "@jest/globals";
-import { CLAUDE, hasCodingTools } from "../support/coding-tools.ts";
+import { hasCodingTools } from "../support/coding-tools.ts";
 import { settle } from "../support/settle.ts";
-import { canUnshare, startToolSessions } from "../support/tool-sessions.ts";
+import { canUnshare, channelSessions, startChannel, startToolSessions } from "../support/tool-sessions.ts";
 
-const KEY = "scripted";
 const ACKNOWLEDGE = "mcp__sensorium__deliveries_ack";
 const TYPE = "com.example.ci.failed";
 
@@ -22,33 +19,11 @@ function acknowledge({ messages }: { messages: unknown }) {
 const alone = hasCodingTools() && (await canUnshare()) ? test : test.skip;
 
 alone("an idle session of Claude Code is woken by an event, and acknowledges it", async () => {
-  const there = await startToolSessions(
-    { claude: [CLAUDE] },
-    (home, model) => {
-      const server = { type: "stdio", command: "sensorium", args: ["mcp", "--channel"] };
-      const settings = {
-        ...{ hasCompletedOnboarding: true, theme: "dark" },
-        customApiKeyResponses: { approved: [KEY], rejected: [] },
-        cachedGrowthBookFeatures: { tengu_harbor: true },
-        mcpServers: { sensorium: server },
-        projects: { [join(home, "../clone")]: { hasTrustDialogAccepted: true } },
-      };
-      writeFileSync(join(home, ".claude.json"), JSON.stringify(settings));
-      return {
-        ...{ ANTHROPIC_BASE_URL: model, ANTHROPIC_API_KEY: KEY, DISABLE_AUTOUPDATER: "1" },
-        ...{ TERM: "xterm-256color", ENABLE_TOOL_SEARCH: "false" },
-      };
-    },
-    { call: acknowledge },
-  );
+  const there = await startToolSessions(...channelSessions({ call: acknowledge }));
   try {
     const { agent: me } = await there.agent.auth.me();
     await there.agent.interests.create({ agent_id: me?.id as string, event_type: TYPE });
-    const command = `claude --dangerously-load-development-channels server:sensorium --allowedTools ${ACKNOWLEDGE}`;
-    const session = await there.start(["script", "-qfec", command, "/dev/null"]);
-    // The question whether this is for development.
-    await session.find(/Enter\S*to\S*confirm/);
-    session.type("\r");
+    const session = await startChannel(there, [ACKNOWLEDGE]);
     const { event_id } = await there.agent.publish({ type: TYPE, source: "urn:t", data: { branch: "main" } });
     await settle(async () => (await there.agent.events.get({ event_id })).deliveries.acknowledged === 1);
     expect(JSON.stringify(there.model.steps().at(0)?.body.messages)).toContain('\\"branch\\": \\"main\\"');
