@@ -30,6 +30,7 @@ const VERBS = [
     "close",
     "complete",
     "confirm",
+    "count",
     "create",
     "decide",
     "decline",
