@@ -112,6 +112,7 @@ export const countReplay = operation({
   },
   errors: ["not_found"],
   reads: true,
+  audit: false,
 });
 
 export const startReplay = operation({
