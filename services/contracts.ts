@@ -37,6 +37,7 @@ import { connectorsOperations } from "./sense/connectors/connectors.contract.ts"
 import { agentDeliveriesOperations } from "./sense/deliveries/agent-deliveries.contract.ts";
 import { deadLetterOperations } from "./sense/deliveries/dead-letters.contract.ts";
 import { deliveriesOperations } from "./sense/deliveries/deliveries.contract.ts";
+import { historyOperations } from "./sense/deliveries/history/history.contract.ts";
 import { eventTypesOperations } from "./sense/events/event-types.contract.ts";
 import { eventsOperations } from "./sense/events/events.contract.ts";
 import { ingestOperations } from "./sense/ingest/receive.contract.ts";
@@ -74,6 +75,7 @@ export const operations: readonly Operation[] = withRepresentations(
     deliveriesOperations,
     agentDeliveriesOperations,
     deadLetterOperations,
+    historyOperations,
     devicesOperations,
     sessionsOperations,
     documentsOperations,

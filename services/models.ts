@@ -40,6 +40,7 @@ import { ChannelModel, FeedModel, MemberModel } from "./sense/channels/channels.
 import { ConnectorModel, ConnectorNodeModel } from "./sense/connectors/connectors.model.ts";
 import { DeliveryModel } from "./sense/deliveries/deliveries.model.ts";
 import { ProgressModel } from "./sense/deliveries/health/progress.model.ts";
+import { ReplayModel } from "./sense/deliveries/history/history.model.ts";
 import { EventTypeModel } from "./sense/events/event-types.model.ts";
 import { EventModel } from "./sense/events/events.model.ts";
 import { WebhookBodyModel, WebhookLogModel, WebhookModel } from "./sense/ingest/ingest.model.ts";
@@ -106,6 +107,7 @@ export const MODELS: readonly AnyModel[] = [
   ConnectorNodeModel,
   DeliveryModel,
   ProgressModel,
+  ReplayModel,
   EventModel,
   EventTypeModel,
   WebhookModel,

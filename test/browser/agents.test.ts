@@ -108,6 +108,36 @@ describe("an agent that needs attention", () => {
     await page.locator(".page-head").getByText("Active", { exact: true }).waitFor();
   });
 
+  test("gets past events by a replay, after they were counted", async () => {
+    await publish("past", 3);
+    const { id, api } = await receiver("newcomer", { interests: ["com.past", "com.none"] });
+    await site.go(`/agents/${id}`);
+    await site.button("Replay history").click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Interest").selectOption("com.none");
+    await site.inDialog("Count").click();
+    await dialog.getByText("0 deliveries, of 0 matching events.").waitFor();
+    await dialog.getByLabel("Interest").selectOption("com.past");
+    await site.inDialog("Count").click();
+    await dialog.getByText("3 deliveries, of 3 matching events.").waitFor();
+    expect(await checkPage(page, "agent-replay")).toEqual([]);
+    await site.inDialog("Start replay").click();
+    await page.getByText("Replay completed: 3 delivered of 3 matching").waitFor();
+    await tile("Pending").getByText("3", { exact: true }).waitFor();
+    const delivery_ids = (await pollSome(api)).map((each) => each.id);
+    expect(ok(await api.post("/delivery/ack", { delivery_ids })).acknowledged).toBe(3);
+    // One that runs slowly shows its progress, and is cancelled.
+    ok(
+      await admin.post(`/agents/${id}/replays`, { from: "2020-01-01T00:00:00Z", again: true, per_minute: 1 }),
+    );
+    await page.getByText("Replay running: 1 delivered of 1 matching").waitFor();
+    await site.button("Cancel replay").click();
+    await page.getByText("Replay cancelled. What it delivered stays.").waitFor();
+    await page.getByText("Replay cancelled: 1 delivered").waitFor();
+    await site.button("Replay history").waitFor();
+    ok(await admin.del(`/agents/${id}`));
+  });
+
   test("has its endpoint tried again at once", async () => {
     const endpoint = await startEndpoint();
     await endpoint.stop();

@@ -29,6 +29,7 @@ const SPECIAL: Record<string, Partial<Line>> = {
   api: { words: ["GET", "/events"] },
   "agent update": { words: ["x", "--name", "y"] },
   "interest update": { words: ["x", "--priority", "1"] },
+  "agent replay": { words: ["x", "--since", "2026-01-31"] },
   "agent delete": { words: ["ag_x", "--yes"] },
   "team delete": { words: ["team_x", "--yes"] },
   "document add": { words: [FILE] },

@@ -195,6 +195,24 @@ test("an agent is found by a part of its name, and changed", async () => {
   expect(await cli.run(["agent", "update", agentId, "--retry-delays", "10,soon"])).toMatchObject({ code: 2 });
 });
 
+test("past events are counted, replayed to an agent and listed", async () => {
+  await admin.publish({ type: "com.example.past", source: "urn:t" });
+  const { id } = await admin.agents.create({ name: "newcomer", delivery_mode: "poll" });
+  const { id: interest } = await person.interests.create({ agent_id: id, event_type: "com.example.past" });
+  const since = ["--since", "2020-01-01T00:00:00Z"];
+  expect(await run("agent", "replays", "newcomer")).toBe("No replays.");
+  expect(await run("agent", "replay", "newcomer", ...since, "--dry-run")).toBe(
+    "1 would be delivered, of 1 that match.",
+  );
+  const started = await json("agent", "replay", id, ...since, "--interest", interest, "--per-minute", "60");
+  expect(started).toMatchObject({ agent_id: id, interest_id: interest, per_minute: 60, again: false });
+  const listed = () => run("agent", "replays", "newcomer");
+  await settle(async () => /completed +1 +1 /.test(await listed()));
+  expect(await run("agent", "replay", id, "--cancel")).toBe("No replay is running.");
+  expect(await cli.run(["agent", "replay", id])).toMatchObject({ code: 2 });
+  expect(await cli.run(["agent", "replay", id, "--since", "soon"])).toMatchObject({ code: 2 });
+});
+
 test("the doctor knows a person who signed in", async () => {
   expect(await run("doctor")).toMatch(/^✓ sign-in +\S+@\S+ \(admin\) in /m);
 });

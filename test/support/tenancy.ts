@@ -140,6 +140,8 @@ const MAKERS: Record<string, (world: World) => Promise<string>> = {
     return published.type;
   },
   dlv: deadDelivery,
+  replay: async ({ admin, idOf }) =>
+    ok(await admin.post(`/agents/${await idOf("ag")}/replays`, { from: "2020-01-01T00:00:00Z" })).id,
   clm: async ({ admin, idOf }) => claimDevice(admin, await idOf("ag")),
   ses: async ({ admin, idOf }) => (await connectDevice(admin, await idOf("ag"))).session_id,
   memory: ({ agent }) => newMemory(agent),

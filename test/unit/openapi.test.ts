@@ -17,6 +17,7 @@ const document = openApiDocument(operations) as Json;
 /** Reads by POST: they honour no Idempotency-Key. */
 const READS = [
   "/v1/agents/{agent_id}/interests:test",
+  "/v1/agents/{agent_id}/replays:count",
   "/v1/documents/search",
   "/v1/ingest/webhooks:test",
   "/v1/ingest/webhooks/{webhook_id}:test",

@@ -44,6 +44,7 @@ const VERBS = [
     "close",
     "complete",
     "confirm",
+    "count",
     "create",
     "decide",
     "decline",

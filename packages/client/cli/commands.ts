@@ -21,6 +21,7 @@ import { MEMORIES } from "./memories.ts";
 import { recall, remember } from "./memory.ts";
 import { OUTPUTS } from "./outputs.ts";
 import { PROFILE } from "./profile.ts";
+import { REPLAYS } from "./replays.ts";
 import { RESOURCE_COMMANDS } from "./resources.ts";
 import { RUN } from "./run.ts";
 import { SCHEDULES } from "./schedules.ts";
@@ -32,7 +33,7 @@ export const SECTIONS: Record<string, Record<string, Command>> = {
   Events: { publish, listen, work, tail, ...SCHEDULES, ...EVENTS, ...DEAD_LETTERS, ...INTEREST },
   Knowledge: { remember, recall, ...MEMORIES, ...DOCUMENTS, ...OUTPUTS, ...BUNDLES },
   Work: { ...RUN, ...APPROVALS, ...HANDOFF },
-  "Agents and senders": { ...AGENTS, ...RESOURCE_COMMANDS },
+  "Agents and senders": { ...AGENTS, ...REPLAYS, ...RESOURCE_COMMANDS },
   "Everything else": { api, mcp, hook, ...PROJECT, admin, completion },
 };
 

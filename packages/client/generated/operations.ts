@@ -97,6 +97,11 @@ export const OPERATIONS = {
     replayMany: {"method":"POST","path":"/delivery/dlq/replay","scope":"receive","people":"org_admin","audited":true},
     discardMany: {"method":"POST","path":"/delivery/dlq/discard","scope":"receive","people":"org_admin","audited":true},
     discard: {"method":"DELETE","path":"/delivery/dlq/{id}","scope":"receive","people":"org_admin","audited":true},
+    countReplay: {"method":"POST","path":"/agents/{agent_id}/replays:count","scope":"admin","repeatable":true},
+    startReplay: {"method":"POST","path":"/agents/{agent_id}/replays","scope":"admin","audited":true},
+    replays: {"method":"GET","path":"/agents/{agent_id}/replays","pages":{"items":"replays","by":"cursor"}},
+    getReplay: {"method":"GET","path":"/agents/{agent_id}/replays/{replay_id}"},
+    cancelReplay: {"method":"POST","path":"/agents/{agent_id}/replays/{replay_id}:cancel","scope":"admin","audited":true},
   },
   devices: {
     issue: {"method":"POST","path":"/agents/{agent_id}/device-code"},

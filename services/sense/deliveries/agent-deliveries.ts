@@ -183,7 +183,7 @@ export class AgentDeliveries {
 }
 
 /** @throws Fault not_found, forbidden unless the caller owns the agent, is an admin or, if allowed, is the agent itself */
-async function requireOwnAgent(ctx: Call, agent_id: string, { itself }: { itself: boolean }) {
+export async function requireOwnAgent(ctx: Call, agent_id: string, { itself }: { itself: boolean }) {
   const { caller } = ctx.meta;
   const agent = await requireAgent(ctx, agent_id);
   const own =

@@ -47,6 +47,8 @@ export interface Claimed {
   lease: string;
   lease_expires_at: string;
   matched: Matched;
+  /** The replay of history that it belongs to. */
+  replay_id?: string;
   envelope: string;
   /** Trace context of the delivery if this node traces, else that of its publish, if any. */
   traceparent?: string;
@@ -270,6 +272,7 @@ export class Claims {
       ...held,
       matched,
       envelope,
+      ...(row.replay_id !== undefined && { replay_id: row.replay_id }),
     };
     if (!traceparent) return claimed;
     const { tracing } = this.#deps;

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { nullable, operation } from "../../../lib/contract/contract.ts";
-import { Id, Offset, Timestamp } from "../../../lib/contract/schema.ts";
+import { Id, Offset, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
 
 /** Limit of deliveries that one request receives or settles (spec: Limits). */
 export const BATCH = 100;
@@ -43,6 +43,7 @@ export const DeliveryEvent = Type.Object(
     }),
     lease_expires_at: Timestamp,
     matched: Matched,
+    replay_id: Type.Optional(Uuid("replay", "Present if a replay of history delivers it.")),
   },
   { title: "DeliveryEvent" },
 );

@@ -23,6 +23,7 @@ import type { EnrichmentDepth } from "../interests/interests.contract.ts";
 export type DeliveryState = "ready" | "leased" | "waiting" | "acknowledged" | "dead" | "discarded";
 
 export const PENDING: DeliveryState[] = ["ready", "leased", "waiting"];
+export const SETTLED: DeliveryState[] = ["acknowledged", "dead", "discarded"];
 
 /** The receiver's interests and channel feeds that matched. */
 export interface Matched {
@@ -84,6 +85,8 @@ const schema = tenantSchema({
   enrichment_depth: string<EnrichmentDepth>(),
   /** Of the interests that matched; absent: the agent's. */
   retry_delays_seconds: optional(array(number())),
+  /** The replay of history that it was created or queued anew by. */
+  replay_id: optional(string()),
   timeline: mixed<TimelineEntry[]>(),
   /** End of the lease or wait. Set only on rows that the sweep must examine. */
   due_at: optional(date()),

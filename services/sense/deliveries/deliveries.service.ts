@@ -3,6 +3,7 @@ import { type AgentCaller, hasScope } from "../../../lib/access/caller.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import { isOwner, keyedBy } from "../../../mixins/affinity.ts";
 import { type Loop, ServiceLoop } from "../../../mixins/loop.ts";
+import { Queue } from "../../../mixins/queue.ts";
 import { observeSharedGauge, SharedLoop } from "../../../mixins/shared.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { recentOf } from "../../../storage/traffic/tally.ts";
@@ -22,6 +23,10 @@ import { countsOf, forgetEvents, givenTo, type OfEvent, receiversOf } from "./ev
 import { AgentHealth } from "./health/health.ts";
 import { ProgressModel } from "./health/progress.model.ts";
 import { Progress } from "./health/progress.ts";
+import * as replay from "./history/history.contract.ts";
+import { ReplayModel } from "./history/history.model.ts";
+import { History } from "./history/history.ts";
+import { IN_WORK, Player } from "./history/player.ts";
 import { notifyReady, type Ready } from "./notify.ts";
 import { nextDeliveries, POLL_TIMEOUT_MS, pollDeliveries, settleAndReceive } from "./poll.ts";
 import { type AgentsOfTenant, findReadyAgents } from "./ready-agents.ts";
@@ -80,6 +85,7 @@ export function deliveriesService(runtime: Runtime): ServiceSchema {
       ...deadLetterActions(domain),
       ...internalActions(domain),
       ...agentActions(domain),
+      ...historyActions(domain),
       stats: action(contract.stats, (ctx) => own.statistics.read(ctx)),
     },
     events: {
@@ -90,6 +96,8 @@ export function deliveriesService(runtime: Runtime): ServiceSchema {
         own.requestQueues.cancel(`${caller_id} ${request_id}`),
       ),
       "agents.changed": event<{ agent_id: string }>(({ agent_id }) => own.agents.forget(agent_id)),
+      // All nodes take replays from the queue; only one looks without being told.
+      "deliveries.replay_queued": event(() => loops.history.nudge()),
       "$services.changed": moved,
       "$node.disconnected": moved,
       "node.stopping": event(() => own.requestQueues.stop()),
@@ -105,8 +113,14 @@ export function deliveriesService(runtime: Runtime): ServiceSchema {
         pending,
       );
     },
+    async started() {
+      if (runtime.store.driver === "sqlite") await own.playing.reclaim();
+    },
     async stopped() {
       own.requestQueues.stop();
+      // Stopped before its turns, which it would follow by others.
+      await loops.history.stop();
+      await own.player.stop();
       await own.progress.flush().catch((err) => this.logger.warn({ err }, SWEEP_FAILED));
     },
   };
@@ -210,6 +224,17 @@ function agentActions(domain: () => Domain): Record<string, ActionSchema> {
   };
 }
 
+/** Actions on replays of history. */
+function historyActions(domain: () => Domain): Record<string, ActionSchema> {
+  return {
+    count_replay: action(replay.countReplay, (ctx) => domain().history.count(ctx)),
+    start_replay: action(replay.startReplay, (ctx) => domain().history.start(ctx)),
+    replays: action(replay.listReplays, (ctx) => domain().history.list(ctx)),
+    get_replay: action(replay.getReplay, (ctx) => domain().history.get(ctx)),
+    cancel_replay: action(replay.cancelReplay, (ctx) => domain().history.cancel(ctx)),
+  };
+}
+
 /** Actions of other services on deliveries. */
 function internalActions(domain: () => Domain): Record<string, ActionSchema> {
   return {
@@ -258,6 +283,7 @@ function newLoops(domain: () => Domain) {
   return {
     due: new SharedLoop("due", () => domain().sweep.endDue(), DUE_MS, failed),
     replays: new SharedLoop("replays", () => domain().replays.relay(), RELAY_MS, failed),
+    history: new SharedLoop("history", () => domain().player.work(), RELAY_MS, failed),
     announcements: new SharedLoop("announcements", () => domain().announce(), RELAY_MS, failed),
     ahead: new SharedLoop("ahead", () => domain().sweep.endAhead(), AHEAD_MS, failed),
     retire: new SharedLoop("retire", () => domain().sweep.retire(), RETIRE_MS, failed),
@@ -270,11 +296,12 @@ function newLoops(domain: () => Domain) {
 type Domain = ReturnType<typeof newDomain>;
 
 function newDomain(
-  { store, config, tracing, traffic }: Runtime,
+  { store, config, tracing, traffic, usage }: Runtime,
   deliveries: TenantCollection<DeliveryDoc>,
   broker: ServiceBroker,
-  { replays, announcements }: Record<"replays" | "announcements", Pick<Loop, "nudge">>,
+  loops: Record<"replays" | "announcements" | "history", Pick<Loop, "nudge" | "within">>,
 ) {
+  const { replays, announcements, history: loop } = loops;
   const notify = (ready: Ready[]) => notifyReady(broker, ready);
   const isOwn = (agent_id: string) => isOwner(broker, "deliveries", agent_id);
   const agents = new AgentSettingsCache(broker, config);
@@ -299,7 +326,16 @@ function newDomain(
   const unmappedMs = Math.max(config.EVENT_RETENTION_DAYS, config.DEDUPE_DAYS) * DAY_MS;
   const health = new AgentHealth({ broker, store, config, traffic, deliveries, statistics, progress });
   const deadLetters = new DeadLetters({ broker, store, deliveries, announcements, unmappedMs });
+  const played = store.collection(ReplayModel);
+  const playing = new Queue(played, store.now, IN_WORK);
+  const player = new Player({
+    ...{ broker, store, usage, deliveries, enqueuer },
+    ...{ replays: played, queue: playing, loop },
+  });
   return {
+    playing,
+    player,
+    history: new History({ broker, now: store.now, replays: played, player }),
     logger: broker.logger,
     deliveries,
     agents,

@@ -7,5 +7,6 @@ import type { Claimed } from "./claim.ts";
  */
 export function deliveryJson(claimed: Claimed, lease = claimed.lease): string {
   const { id, event_id, envelope, attempt_count, created_at, lease_expires_at, matched } = claimed;
-  return `{"id":"${id}","event_id":"${event_id}","payload":${envelope},"attempt_count":${attempt_count},"created_at":"${created_at}","lease":"${lease}","lease_expires_at":"${lease_expires_at}","matched":${JSON.stringify(matched)}}`;
+  const replay = claimed.replay_id === undefined ? "" : `,"replay_id":"${claimed.replay_id}"`;
+  return `{"id":"${id}","event_id":"${event_id}","payload":${envelope},"attempt_count":${attempt_count},"created_at":"${created_at}","lease":"${lease}","lease_expires_at":"${lease_expires_at}","matched":${JSON.stringify(matched)}${replay}}`;
 }

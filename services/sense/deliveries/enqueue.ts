@@ -1,3 +1,4 @@
+import { defined } from "../../../lib/defined.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
@@ -6,7 +7,7 @@ import { tally } from "../../../storage/traffic/tally.ts";
 import { refusedRows } from "../../../storage/write-errors.ts";
 import type { EnrichmentDepth } from "../interests/interests.contract.ts";
 import { NOT_DEAD } from "./dead-letter-state.ts";
-import { type DeliveryDoc, type Matched, timelinePush } from "./deliveries.model.ts";
+import { type DeliveryDoc, type Matched, SETTLED, timelinePush } from "./deliveries.model.ts";
 import { deliveryId } from "./delivery-id.ts";
 import type { Ready } from "./notify.ts";
 import type { RequestQueues, Reservation } from "./receive.ts";
@@ -25,6 +26,8 @@ export interface NewDelivery {
   size?: number;
   /** The event's type, for statistics. */
   type?: string;
+  /** The replay of history that requests it. */
+  replay_id?: string;
 }
 
 interface EnqueuerDeps {
@@ -72,6 +75,20 @@ export class Enqueuer {
       ready.push(...added, ...(await this.#revive(rows.filter((row) => !added.has(row)))));
     }
     this.#notify(ready);
+  }
+
+  /** Queues settled deliveries of a replay of history anew; once for each replay, however often it is repeated. */
+  async renew(requests: NewDelivery[]): Promise<void> {
+    const state = { $in: SETTLED };
+    for (const rows of this.#chunks(requests)) {
+      const writes = rows.map((row) => {
+        const { _id, tenant_id, agent_id, replay_id } = row;
+        const filter = { _id, tenant_id, agent_id, state, replay_id: { $ne: replay_id } };
+        return { updateOne: { filter, update: renewedUpdate(row) } };
+      });
+      await this.#deps.deliveries.bulk(writes);
+      this.#notify(rows);
+    }
   }
 
   /** Keeps each receiver's rows together: they are leased and acknowledged together, and then share pages of the store. */
@@ -167,6 +184,17 @@ function revivedUpdate(row: DeliveryDoc): Update<DeliveryDoc> {
     : { $set, $unset: { ...NOT_DEAD, retry_delays_seconds: 1 }, $push };
 }
 
+/** As `revivedUpdate`, of a row in any settled state: as if it were new, with its timeline. */
+function renewedUpdate(row: DeliveryDoc): Update<DeliveryDoc> {
+  const { $set, $unset, $push } = revivedUpdate(row);
+  const { created_at, size, type, replay_id } = row;
+  return {
+    $set: { ...$set, created_at, size, ...defined({ type, replay_id }) },
+    $unset: { ...$unset, retire_at: 1 },
+    ...($push && { $push }),
+  };
+}
+
 const isReady = ({ state }: DeliveryDoc): boolean => state === "ready";
 
 function countCreated(rows: Iterable<DeliveryDoc>): void {
@@ -183,7 +211,7 @@ function confirm(reservations: Reservation[], written: DeliveryDoc[]): void {
 
 function toRow(request: NewDelivery, at: Date): DeliveryDoc {
   const { tenant_id, event_id, agent_id, priority, matched, enrichment_depth, size = 0, type } = request;
-  const { retry_delays_seconds } = request;
+  const { retry_delays_seconds, replay_id } = request;
   return {
     _id: deliveryId(event_id, agent_id),
     tenant_id,
@@ -198,6 +226,7 @@ function toRow(request: NewDelivery, at: Date): DeliveryDoc {
     matched,
     enrichment_depth,
     ...(retry_delays_seconds && { retry_delays_seconds: [...retry_delays_seconds] }),
+    ...(replay_id !== undefined && { replay_id }),
     timeline: [],
   };
 }

@@ -79,7 +79,7 @@ export class Sweep {
     const rows = (await deliveries.system.find(past, options).toArray()) as DeliveryDoc[];
     const gone = {
       ...{ retire_at: 1, timeline: 1, matched: 1, enrichment_depth: 1, retry_delays_seconds: 1 },
-      ...{ type: 1, size: 1 },
+      ...{ type: 1, size: 1, replay_id: 1 },
     } as const;
     for (const [tenant_id, own] of Map.groupBy(rows, (row) => row.tenant_id)) {
       const unmapped = own.filter(({ event_id }) => event_id === null);

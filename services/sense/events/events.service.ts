@@ -9,6 +9,7 @@ import { recentOf } from "../../../storage/traffic/tally.ts";
 import { action, idempotent, internal, type Runtime, unchecked } from "../../runtime.ts";
 import { RecentEvents } from "../deliveries/recent-events.ts";
 import type { LatestParams } from "../interests/dry-run.ts";
+import type { HistoryParams } from "../interests/match-agent.ts";
 import { Arrivals, type OfTenant } from "./arrivals.ts";
 import type { Emission } from "./emission.ts";
 import { getEventType, listEventTypes } from "./event-types.contract.ts";
@@ -91,6 +92,7 @@ export function eventsService({ store, config, health }: Runtime): ServiceSchema
       /** Returns the age in seconds of the oldest event that is due for fan-out; null without one. */
       overdue: idempotent<object>(() => oldestDueSeconds(collection, store)),
       state_of: idempotent<OfTenant & { event_id: string }>(({ params }) => events.stateOf(params)),
+      history: idempotent<HistoryParams>(({ params }) => events.history(params)),
       latest: internal<LatestParams>(({ params }) => events.loadLatest(params)),
       headers: idempotent<OfTenant & { event_ids: string[] }>(({ params }) => events.loadHeaders(params)),
       subject_of: idempotent<OfTenant & { id: string }>(({ params }) => events.readSubject(params)),

@@ -10,11 +10,12 @@ import type { EventHeader } from "../deliveries/dead-letter-find.ts";
 import type { EventReceiver, OfEvent } from "../deliveries/event-deliveries.ts";
 import { type Loaded, type RecentEvents, toLoaded } from "../deliveries/recent-events.ts";
 import type { LatestParams } from "../interests/dry-run.ts";
+import type { HistoryParams, PastEvent } from "../interests/match-agent.ts";
 import type * as contract from "./events.contract.ts";
 import type { EventState } from "./events.contract.ts";
 import type { EventDoc } from "./events.model.ts";
 import { findEvents, listEvents, loadEvents, WITHOUT_SERVICE } from "./list.ts";
-import { fanoutKey } from "./position.ts";
+import { fanoutKey, positionFrom } from "./position.ts";
 import { buildTimeline, eventState, present } from "./present.ts";
 import { maySee } from "./visibility.ts";
 
@@ -102,6 +103,18 @@ export class Events {
     const projection = { envelope: 1, accepted_at: 1, traceparent: 1 } as const;
     const rows = await events.find(tenant_id, { _id: { $in: missing } }, { projection, bounded: SIZED });
     return [...known.filter((each) => each !== null), ...rows.map(toLoaded)];
+  }
+
+  /** Returns the events of a range in their order, without content. */
+  async history({ tenant_id, from, until, limit }: HistoryParams): Promise<PastEvent[]> {
+    const projection = { position: 1, type: 1, size: 1, accepted_at: 1, due_at: 1 } as const;
+    const options = { sort: { position: 1 }, limit, projection } as const;
+    const begin = typeof from === "number" ? positionFrom(from) : from;
+    const position = { $gte: begin, $lt: positionFrom(until + 1) };
+    const rows = await this.#deps.events.find(tenant_id, { position }, options);
+    return rows.map(({ _id: event_id, position, type, size, accepted_at, due_at }) => {
+      return { event_id, position, type, size, accepted_at: accepted_at.toISOString(), waits: !!due_at };
+    });
   }
 
   async stateOf({ tenant_id, event_id }: OfEvent): Promise<EventState | null> {

@@ -12,6 +12,7 @@ import { InterestModel } from "./interests.model.ts";
 import { Interests } from "./interests.ts";
 import { InterestLimits } from "./limits.ts";
 import { countListeners, type ListenersParams, listenersTo } from "./listeners.ts";
+import { type MatchAgentParams, matchAgent } from "./match-agent.ts";
 import type { Match, Receiver } from "./receiver.ts";
 import { Routing } from "./routing.ts";
 import type { RoutingTable } from "./routing-table.ts";
@@ -59,6 +60,12 @@ export function interestsService({ store, config }: Runtime): ServiceSchema {
         const matches = await matchEvents(broker, table, params);
         noteMatched(params.tenant_id, table.takeMatched());
         return matches;
+      }),
+      /** Returns which past events one agent receives, for a replay of history. */
+      match_agent: idempotent<MatchAgentParams>(async (ctx) => {
+        const { matched, ...found } = await matchAgent(collection, ctx, ctx.params);
+        noteMatched(ctx.params.tenant_id, matched);
+        return found;
       }),
 
       /** Returns the agents that listen to a type, and how many listen to each of some types. */

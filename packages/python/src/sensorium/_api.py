@@ -1415,6 +1415,109 @@ class Deliveries(Group[Mode]):
         Args:
             id: Id of the delivery; or of its event, if that has one dead letter only."""
 
+    @operation("POST", "/agents/{agent_id}/replays:count", repeatable=True)
+    def count_replay(
+        self,
+        *,
+        agent_id: str,
+        from_: str | datetime | Unset = UNSET,
+        from_event: str | Unset = UNSET,
+        until: str | datetime | Unset = UNSET,
+        interest_id: str | Unset = UNSET,
+        again: bool | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.ReplayCount:
+        """Count what a replay of history would deliver.
+
+        Changes nothing. Examines events for at most 5 seconds: `more` is true if some are left. Needs the scope
+        `admin`.
+
+        Args:
+            agent_id: Id of the agent.
+            from_: Events accepted at this time or later. Pass either this or `from_event`.
+            from_event: This event and those accepted after it.
+            until: Events accepted at this time or before. Default: now.
+            interest_id: Only events that match this interest of the agent; default: all interests and feeds.
+            again: Also deliver events that the agent has acknowledged, or whose deliveries are dead letters or
+                were discarded. Default: false, only events that it never had."""
+
+    @operation("POST", "/agents/{agent_id}/replays")
+    def start_replay(
+        self,
+        *,
+        agent_id: str,
+        from_: str | datetime | Unset = UNSET,
+        from_event: str | Unset = UNSET,
+        until: str | datetime | Unset = UNSET,
+        interest_id: str | Unset = UNSET,
+        again: bool | Unset = UNSET,
+        per_minute: int | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Replay:
+        """Replay past events to an agent.
+
+        Delivers the kept events of a time range that match the agent's interests and feeds as they are now, in the
+        order of their acceptance. It runs in the background, also over restarts; new events are delivered meanwhile.
+        Each event is delivered once. It waits while the agent has 1,000 pending deliveries. An agent has one running
+        replay. Count first: `POST /agents/{agent_id}/replays:count`. Needs the scope `admin`.
+
+        Args:
+            agent_id: Id of the agent.
+            from_: Events accepted at this time or later. Pass either this or `from_event`.
+            from_event: This event and those accepted after it.
+            until: Events accepted at this time or before. Default: now.
+            interest_id: Only events that match this interest of the agent; default: all interests and feeds.
+            again: Also deliver events that the agent has acknowledged, or whose deliveries are dead letters or
+                were discarded. Default: false, only events that it never had.
+            per_minute: Maximum deliveries a minute."""
+
+    @operation("GET", "/agents/{agent_id}/replays", pages=("replays", "cursor"))
+    def replays(
+        self,
+        *,
+        agent_id: str,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.DeliveriesReplaysResult:
+        """List an agent's replays of history, newest first.
+
+        The running one and the last 20 that ended. For the agent itself, the person who owns it, and admins.
+
+        Args:
+            agent_id: Id of the agent.
+            limit: Maximum number of results.
+            cursor: `next` of the previous page."""
+
+    replays_all = AllPages(replays, models.Replay)
+
+    @operation("GET", "/agents/{agent_id}/replays/{replay_id}")
+    def get_replay(
+        self, *, agent_id: str, replay_id: str, idempotency_key: str | None = None, timeout: float | None = None
+    ) -> models.Replay:
+        """Read the progress of a replay of history.
+
+        For the agent itself, the person who owns it, and admins.
+
+        Args:
+            agent_id: Id of the agent.
+            replay_id: Id of the replay."""
+
+    @operation("POST", "/agents/{agent_id}/replays/{replay_id}:cancel")
+    def cancel_replay(
+        self, *, agent_id: str, replay_id: str, idempotency_key: str | None = None, timeout: float | None = None
+    ) -> models.Replay:
+        """Cancel a replay of history.
+
+        Deliveries that it has created stay. A replay that has ended is returned unchanged. Needs the scope `admin`.
+
+        Args:
+            agent_id: Id of the agent.
+            replay_id: Id of the replay."""
+
 
 class Devices(Group[Mode]):
     @operation("POST", "/agents/{agent_id}/device-code")

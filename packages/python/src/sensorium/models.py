@@ -862,6 +862,11 @@ class DeliveriesReplayResult(Model):
     """On a dry run: the agents that would receive the event."""
 
 
+class DeliveriesReplaysResult(Model):
+    replays: list[Replay]
+    next: Union[str, None]
+
+
 class DeliveriesStatsResult(Model):
     pending: int
     """Neither acknowledged nor dead-lettered."""
@@ -903,6 +908,8 @@ class DeliveryEvent(Model):
     lease_expires_at: str
     matched: Matched
     """The agent's interests and the channel feeds that matched the event."""
+    replay_id: Union[str, None] = None
+    """Present if a replay of history delivers it."""
 
 
 class DeliveryHealth(Model):
@@ -2552,6 +2559,46 @@ class RelationshipsTypesResult(Model):
     reserved: list[str]
     """Only the service sets these."""
     total: int
+
+
+class Replay(Model):
+    id: str
+    """Id of the replay."""
+    agent_id: str
+    """Id of the agent."""
+    interest_id: Union[str, None]
+    from_: Union[str, None] = Field(alias="from")
+    from_event: Union[str, None]
+    until: str
+    again: bool
+    """Also deliver events that the agent has acknowledged, or whose deliveries are dead letters or were discarded.
+    Default: false, only events that it never had."""
+    per_minute: int
+    """Maximum deliveries a minute."""
+    state: Union[Literal["running", "completed", "cancelled", "failed"], str]
+    waiting_for: Union[Union[Literal["inactive", "pending", "storage_quota", "error"], str], None]
+    error: Union[str, None]
+    reached: Union[str, None]
+    examined: int
+    """Events of the range examined so far."""
+    matched: int
+    """Examined events that match."""
+    delivered: int
+    """Deliveries created. The agent had the other matching events, or they are pending."""
+    created_by: str
+    """Id of the user or agent."""
+    created_at: str
+    ended_at: Union[str, None]
+
+
+class ReplayCount(Model):
+    examined: int
+    matched: int
+    """Events that match."""
+    deliverable: int
+    """Deliveries that the replay would create."""
+    more: bool
+    """Whether the range has more events, which are not counted."""
 
 
 class Run(Model):

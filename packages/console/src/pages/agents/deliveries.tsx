@@ -19,6 +19,7 @@ import { type Column, column, endColumn, List, Titled, wideEndColumn } from "../
 import { Tile, Time } from "../../ui/text.tsx";
 import { DeliveryState, Timeline } from "../events/timeline.tsx";
 import { HEALTH, needsAttention } from "./health.tsx";
+import { Replays } from "./replays.tsx";
 import "./agents.css";
 
 const SHOWN = ["all", "pending", "acknowledged", "dead"] as const;
@@ -39,6 +40,7 @@ export function Deliveries({ agent, reload }: { agent: Agent; reload(): Promise<
     <div className="stack">
       {delivery && <Figures agent={agent} health={delivery} onDone={done} />}
       <DeliveryChart agentId={agent.id} />
+      <Replays agent={agent} />
       <div className="list-bar">
         <SegmentsFilter name="status" label="Deliveries" options={optionsOf(SHOWN)} />
         {delivery && <Remedies agent={agent} health={delivery} onDone={done} />}

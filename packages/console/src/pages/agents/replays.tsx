@@ -1,0 +1,153 @@
+import { useState } from "react";
+import type { Agent, Replay } from "../../../../client/index.ts";
+import { api, serverNow } from "../../data/api.ts";
+import { filled, localTime, number, plural, timeOf } from "../../data/format.ts";
+import { useFollowed, useLoad } from "../../data/use-load.ts";
+import { useSession } from "../../shell/session.tsx";
+import { Button } from "../../ui/button.tsx";
+import { CheckField, SelectField, TextField, useDraft } from "../../ui/field.tsx";
+import { ActButton, FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
+import { History } from "../../ui/icons.tsx";
+import { useSaving } from "../../ui/task.tsx";
+import { Time } from "../../ui/text.tsx";
+
+const DAY_MS = 86_400_000;
+const WAITS: Record<NonNullable<Replay["waiting_for"]>, string> = {
+  inactive: "until the agent is active",
+  pending: "until the agent has acknowledged some of its pending deliveries",
+  storage_quota: "until the organisation is below its storage quota",
+  error: "to try again",
+};
+
+/** The last replay of past events to an agent with its progress, and a button that starts one. */
+export function Replays({ agent }: { agent: Agent }) {
+  const { may } = useSession();
+  const [open, setOpen] = useState(false);
+  const of = { agent_id: agent.id };
+  const list = useFollowed(
+    ["event", "clock"],
+    (signal) => api.deliveries.replays({ ...of, limit: 1 }, { signal }),
+    [agent.id],
+    { name: "replays" },
+  );
+  const last = list.data?.replays[0];
+  const isRunning = last?.state === "running";
+  return (
+    <div className="row">
+      {last && <Progress replay={last} />}
+      {isRunning && may("deliveries.cancelReplay") && (
+        <ActButton
+          label="Cancel replay"
+          small
+          act={() => api.deliveries.cancelReplay({ ...of, replay_id: last.id })}
+          done="Replay cancelled. What it delivered stays."
+          after={list.reload}
+        />
+      )}
+      {list.data && !isRunning && may("deliveries.startReplay") && (
+        <Button label="Replay history" icon={History} onClick={() => setOpen(true)} />
+      )}
+      {open && <ReplayForm agent={agent} onClose={() => setOpen(false)} onDone={list.reload} />}
+    </div>
+  );
+}
+
+function Progress({ replay }: { replay: Replay }) {
+  const { state, matched, delivered, reached, waiting_for, error, ended_at } = replay;
+  return (
+    <p className="small muted" role="status">
+      Replay {state}: {number(delivered)} delivered of {number(matched)} matching
+      {state === "running" && reached && (
+        <>
+          , reached <Time at={reached} />
+        </>
+      )}
+      {ended_at && (
+        <>
+          , <Time at={ended_at} />
+        </>
+      )}
+      .{waiting_for && ` Waits ${WAITS[waiting_for]}.`}
+      {error && ` ${error}`}
+    </p>
+  );
+}
+
+/** Counts what a replay would deliver, then starts it. */
+function ReplayForm({ agent, onClose, onDone }: SavingProps & { agent: Agent }) {
+  const agent_id = agent.id;
+  const [draft, field] = useDraft(() => ({
+    from: localTime(new Date(serverNow() - DAY_MS).toISOString()),
+    until: "",
+    interest: "",
+    rate: "600",
+  }));
+  const [again, setAgain] = useState(false);
+  const [counted, setCounted] = useState<{ of: string; text: string }>();
+  const interests = useLoad((signal) => api.interests.list({ agent_id, limit: 200 }, { signal }), [agent_id]);
+  const wanted = {
+    ...{ agent_id, again, from: draft.from && timeOf(draft.from) },
+    ...filled({ until: draft.until && timeOf(draft.until), interest_id: draft.interest }),
+  };
+  // A count is shown, and the replay can start, as long as the fields are those that were counted.
+  const of = JSON.stringify(wanted);
+  const isCounted = counted?.of === of;
+  const task = useSaving({ onClose, onDone }, async () => {
+    if (isCounted) {
+      await api.deliveries.startReplay({ ...wanted, per_minute: Number(draft.rate) });
+      return "Replay started.";
+    }
+    const { deliverable, matched, more } = await api.deliveries.countReplay(wanted);
+    const least = more ? "At least " : "";
+    setCounted({
+      of,
+      text: `${least}${plural(deliverable, "delivery", "deliveries")}, of ${plural(matched, "matching event")}.`,
+    });
+    return false;
+  });
+  const choices = interests.data?.interests.map(({ id, event_type: type, filter_expression: filter }) => ({
+    value: id,
+    label: filter ? `${type} where ${filter}` : type,
+  }));
+  return (
+    <FormDialog
+      title="Replay history"
+      submit={isCounted ? "Start replay" : "Count"}
+      onClose={onClose}
+      task={task}
+    >
+      <p className="muted">
+        Past events that match the interests and feeds of {agent.name} as they are now are delivered in their
+        order. New events are delivered meanwhile.
+      </p>
+      <div className="grid-2">
+        <TextField label="From" type="datetime-local" step={1} required {...field("from")} />
+        <TextField label="Until" type="datetime-local" step={1} {...field("until")} hint="Default: now." />
+        <SelectField
+          label="Interest"
+          options={[{ value: "", label: "All interests and feeds" }, ...(choices ?? [])]}
+          {...field("interest")}
+        />
+        <TextField
+          label="Maximum deliveries per minute"
+          type="number"
+          min={1}
+          max={30_000}
+          required
+          {...field("rate")}
+        />
+      </div>
+      <CheckField
+        label="Deliver again"
+        hint="Also events that the agent has acknowledged, or that were dead-lettered or discarded."
+        checked={again}
+        onChange={setAgain}
+      />
+      {isCounted && (
+        <p role="status">
+          <strong>{counted.text}</strong>
+        </p>
+      )}
+    </FormDialog>
+  );
+}

@@ -1,0 +1,70 @@
+import type { InferSchemaType } from "mongoose";
+import {
+  boolean,
+  date,
+  type Model,
+  nullable,
+  number,
+  optional,
+  string,
+  tenantSchema,
+} from "../../../../storage/model.ts";
+import type { Obstacle, ReplayState } from "./history.contract.ts";
+
+/** A replay of history to an agent: events from `next`, or else from `from`, until `until` are still to be examined. */
+export interface ReplayDoc extends InferSchemaType<typeof schema> {}
+
+const schema = tenantSchema({
+  agent_id: string(),
+  /** Null: all interests and feeds of the agent. */
+  interest_id: nullable(string()),
+  /** The range as requested; `from` is null if it begins with an event. */
+  from: nullable(date()),
+  from_event: nullable(string()),
+  until: date(),
+  again: boolean(),
+  per_minute: number(),
+
+  state: string<ReplayState>(),
+  waiting_for: nullable(string<Obstacle>()),
+  error: nullable(string()),
+  /** A position of events, inclusive; null until some were examined if the range begins with a time. */
+  next: nullable(string()),
+  /** When the last examined event was accepted. */
+  reached: nullable(date()),
+  examined: number(),
+  matched: number(),
+  delivered: number(),
+
+  created_by: string(),
+  created_at: date(),
+  ended_at: nullable(date()),
+  /** The agent, while it runs: an agent has one running replay. */
+  running_key: optional(string()),
+  /** Queue position and lease of its worker (queue.ts); absent when it has ended. */
+  queue: optional(string()),
+});
+schema.index({ tenant_id: 1, agent_id: 1, created_at: -1, _id: -1 });
+schema.index({ running_key: 1 }, { unique: true, sparse: true });
+schema.index({ queue: 1 }, { sparse: true });
+
+export const ReplayModel: Model<ReplayDoc> = {
+  erasure: { none: "a time range and counts; ends with its agent", owner: ["agent_id"] },
+  // Its deliveries and events are there before it continues.
+  move: { stage: 4 },
+  name: "replays",
+  schema,
+};
+
+/** Formats a replay for callers. */
+export function present(row: ReplayDoc) {
+  const { _id: id, agent_id, interest_id, from, from_event, until, again, per_minute } = row;
+  const { state, waiting_for, error, reached, examined, matched, delivered } = row;
+  return {
+    ...{ id, agent_id, interest_id, from: from?.toISOString() ?? null, from_event },
+    ...{ until: until.toISOString(), again, per_minute, state, waiting_for, error },
+    ...{ reached: reached?.toISOString() ?? null, examined, matched, delivered },
+    ...{ created_by: row.created_by, created_at: row.created_at.toISOString() },
+    ended_at: row.ended_at?.toISOString() ?? null,
+  };
+}

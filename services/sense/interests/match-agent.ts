@@ -1,0 +1,160 @@
+import type { Context, ServiceBroker } from "moleculer";
+import type { Owned } from "../../../lib/access/visibility.ts";
+import { upToSize } from "../../../lib/broker/message-size.ts";
+import { audienceIn, isIn } from "../../../lib/cloudevents/audience.ts";
+import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
+import { notFound } from "../../../lib/contract/faults.ts";
+import { parseEnvelope } from "../../../lib/filter/filter.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import { type InterestDoc, toSubscription } from "./interests.model.ts";
+import type { Match } from "./receiver.ts";
+import { RoutingTable } from "./routing-table.ts";
+import type { Subscription } from "./subscription.ts";
+
+/** An event of the past, without its content. */
+export interface PastEvent {
+  event_id: string;
+  position: string;
+  type: string;
+  size: number;
+  accepted_at: string;
+  /** It is not due for fan-out yet. */
+  waits: boolean;
+}
+
+/** Params of `events.history`, which returns past events in their order. */
+export interface HistoryParams {
+  tenant_id: string;
+  /** A position, or a time in ms; inclusive. */
+  from: string | number;
+  /** A time in ms; inclusive. */
+  until: number;
+  limit: number;
+}
+
+export interface MatchAgentParams {
+  tenant_id: string;
+  agent_id: string;
+  /** Only this interest; null: all interests and feeds of the agent. */
+  interest_id: string | null;
+  /** In their order. */
+  events: PastEvent[];
+  /** Stop after so many matches. */
+  most: number;
+}
+
+export interface AgentMatches {
+  /** Number of the first events that were examined: one at least. */
+  examined: number;
+  /** Of these, the ones that the agent receives. */
+  matches: Match[];
+}
+
+/** Limit of an agent's feeds: those of all its channels. */
+const MOST_FEEDS = 10_000;
+/** Bytes of events that one call reads at once, and in all. */
+const BATCH_BYTES = 1_048_576;
+const MOST_BYTES = 8 * BATCH_BYTES;
+
+/**
+ * Matches past events with the subscriptions of one agent, as fan-out does with those of all. Filters have a budget of
+ * their own here: a call ends early before one is suspended, so that no event is missed.
+ *
+ * @throws Fault not_found if the interest is gone
+ */
+export async function matchAgent(
+  interests: TenantCollection<InterestDoc>,
+  ctx: Context,
+  { tenant_id, agent_id, interest_id, events, most }: MatchAgentParams,
+): Promise<AgentMatches & { matched: string[] }> {
+  const own = { agent_id, ...(interest_id !== null && { _id: interest_id }) };
+  const [agents, rows, feeds] = await Promise.all([
+    ctx.call<Owned[], unknown>("agents.get_many", { tenant_id, agent_ids: [agent_id] }),
+    interests.find(tenant_id, own),
+    interest_id === null
+      ? ctx.call<Subscription[], unknown>("channels.feeds_of_agent", {
+          tenant_id,
+          agent_id,
+          limit: MOST_FEEDS,
+        })
+      : [],
+  ]);
+  if (interest_id !== null && rows.length === 0) throw notFound("interest", interest_id);
+  const table = new RoutingTable(0);
+  for (const row of rows)
+    table.subscribe(toSubscription(row), row.enrichment_depth, row.retry_delays_seconds);
+  for (const feed of feeds) {
+    table.subscribe(feed);
+    table.join(feed.channel_id as string, agent_id);
+  }
+  const ids = [...rows.map(({ _id }) => _id), ...feeds.map(({ id }) => id)];
+  const isSuspended = () => ids.some((id) => table.suspendedFor(id) > 0);
+  const taken = new Map<string, boolean>();
+  const envelopes = new Envelopes(ctx.broker, tenant_id);
+  const matches: Match[] = [];
+  let examined = 0;
+  for (const { event_id, type, waits } of events) {
+    if (matches.length >= most) break;
+    if (!taken.has(type)) taken.set(type, await table.takes(type));
+    let receivers: Match["receivers"] = [];
+    if (taken.get(type) && !waits) {
+      if (!envelopes.has(event_id)) {
+        if (envelopes.bytes >= MOST_BYTES) break;
+        await envelopes.load(events.slice(examined).filter((each) => taken.get(each.type) !== false));
+      }
+      const event = envelopes.get(event_id);
+      receivers = event ? (await table.match(event)).filter(() => isFor(event, agents)) : [];
+    }
+    // What was matched before is reliable; a call that begins here has the whole budget.
+    if (examined > 0 && isSuspended()) break;
+    examined++;
+    if (receivers.length > 0) matches.push({ event_id, receivers });
+  }
+  return { examined, matches, matched: table.takeMatched() };
+}
+
+function isFor(event: CloudEvent, agents: Owned[]): boolean {
+  const audience = audienceIn(event);
+  return audience === null || agents.some((agent) => isIn(audience, agent));
+}
+
+/** Reads the events of a page in batches. */
+class Envelopes {
+  bytes = 0;
+  readonly #broker: ServiceBroker;
+  readonly #tenant_id: string;
+  #batch = new Map<string, string | null>();
+
+  constructor(broker: ServiceBroker, tenant_id: string) {
+    this.#broker = broker;
+    this.#tenant_id = tenant_id;
+  }
+
+  has(event_id: string): boolean {
+    return this.#batch.has(event_id);
+  }
+
+  /** Returns an event that was loaded; null if it is not kept or cannot be parsed. */
+  get(event_id: string): CloudEvent | null {
+    const envelope = this.#batch.get(event_id);
+    try {
+      return envelope ? parseEnvelope<CloudEvent>(envelope) : null;
+    } catch {
+      return null;
+    }
+  }
+
+  /** Loads the first events, as many as fit into a batch. */
+  async load(events: PastEvent[]): Promise<void> {
+    const batch = upToSize(events, ({ size }) => size, BATCH_BYTES);
+    const event_ids = batch.map((each) => each.event_id);
+    this.#batch = new Map(event_ids.map((id) => [id, null]));
+    for (const { size } of batch) this.bytes += size;
+    const params = { tenant_id: this.#tenant_id, event_ids };
+    const loaded = await this.#broker.call<{ event_id: string; envelope: string }[], unknown>(
+      "events.load",
+      params,
+    );
+    for (const { event_id, envelope } of loaded) this.#batch.set(event_id, envelope);
+  }
+}
