@@ -85,6 +85,7 @@ export const REASONS = [
   "pending",
   "in_flight",
   "waiting",
+  "held",
   "acknowledged",
   "dead",
   "discarded",

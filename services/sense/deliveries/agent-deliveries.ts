@@ -22,6 +22,7 @@ import { loadEnvelopes } from "./dead-letters.ts";
 import { type DeliveryDoc, type DeliveryState, PENDING, timelinePush } from "./deliveries.model.ts";
 import { deliveryId } from "./delivery-id.ts";
 import type { AgentHealth } from "./health/health.ts";
+import { SETTLED } from "./ordering.ts";
 import { reasonsOf } from "./reception.ts";
 import type { Statistics } from "./stats.ts";
 
@@ -128,7 +129,7 @@ export class AgentDeliveries {
     const end = before === undefined ? at : new Date(before);
     const update = {
       $set: { state: "discarded" as const },
-      $unset: { due_at: 1 } as const,
+      $unset: SETTLED,
       $push: timelinePush({ at, what: "discarded" as const, reason: "drained" }),
     };
     let discarded = 0;

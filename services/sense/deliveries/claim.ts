@@ -299,6 +299,7 @@ const GENERATION = 20_000;
 
 interface Known {
   type: string | undefined;
+  active_key: string | undefined;
   created_at: number;
 }
 
@@ -311,17 +312,27 @@ class AcknowledgementCounts {
   #old = new Map<string, Known>();
 
   add(rows: DeliveryDoc[]): void {
-    for (const { _id, type, created_at } of rows)
-      this.#young.set(_id, { type, created_at: created_at.getTime() });
+    for (const { _id, type, active_key, created_at } of rows)
+      this.#young.set(_id, { type, active_key, created_at: created_at.getTime() });
     if (this.#young.size <= GENERATION) return;
     this.#old = this.#young;
     this.#young = new Map();
   }
 
-  /** Counts acknowledgements. @param count how many of the ids were pending until now */
-  acknowledged(of: { tenant_id: string; agent_id: string }, ids: string[], count: number, at: Date): void {
+  /**
+   * Counts acknowledgements. Returns the groups (`Ordering`) of those that it knows.
+   *
+   * @param count how many of the ids were pending until now
+   */
+  acknowledged(
+    of: { tenant_id: string; agent_id: string },
+    ids: string[],
+    count: number,
+    at: Date,
+  ): string[] {
     const now = at.getTime();
-    const known = ids.flatMap((id) => this.#take(id) ?? []).slice(0, count);
+    const all = ids.flatMap((id) => this.#take(id) ?? []);
+    const known = all.slice(0, count);
     for (const { type, created_at } of known) {
       const own = { ...of, type };
       tally(own, "acknowledged", 1);
@@ -329,6 +340,7 @@ class AcknowledgementCounts {
       tally(own, "timed", 1);
     }
     tally(of, "acknowledged", count - known.length);
+    return all.flatMap(({ active_key }) => active_key ?? []);
   }
 
   #take(id: string): Known | undefined {

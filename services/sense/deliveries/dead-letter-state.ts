@@ -1,4 +1,5 @@
 import { type DeliveryDoc, timelinePush } from "./deliveries.model.ts";
+import { SETTLED } from "./ordering.ts";
 
 interface Death {
   tenant_id: string;
@@ -46,7 +47,7 @@ export function deadUpdate(death: Death) {
   const { at, reason } = death;
   return {
     $set: deadFields(death),
-    $unset: { due_at: 1, lease: 1 } as const,
+    $unset: SETTLED,
     $push: timelinePush({ at, what: "dead", reason }),
   };
 }

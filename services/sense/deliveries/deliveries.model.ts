@@ -15,7 +15,8 @@ import type { EnrichmentDepth } from "../interests/interests.contract.ts";
 
 /**
  * - `ready`: the next poll may claim it. `leased`: delivered, not settled yet, until `due_at`.
- * - `waiting`: returned, ready again at `due_at`. `acknowledged`: done.
+ * - `waiting`: returned, ready again at `due_at`; or held behind an earlier one of its key (`Ordering`), without `due_at`.
+ * - `acknowledged`: done.
  * - `dead`: in the dead-letter queue. `discarded`: deleted from there; kept so that a replay does not deliver it again.
  *
  * The first three are the specification's "pending".
@@ -89,6 +90,9 @@ const schema = tenantSchema({
   due_at: optional(date()),
   /** Token of the claim that leased it. */
   lease: optional(string()),
+  /** `<agent> <digest of its key's value> <event's position>` while held, then the first two while it may be delivered. */
+  held_key: optional(string()),
+  active_key: optional(string()),
 
   dlq_reason: optional(string()),
   dead_lettered_at: optional(date()),
@@ -113,9 +117,12 @@ const schema = tenantSchema({
 
 // A poll reads the first rows of this index for one agent. Its prefix counts a tenant's rows.
 schema.index({ tenant_id: 1, state: 1, agent_id: 1, priority: -1, created_at: 1 });
+// One delivery of a key at a time: a second one is refused.
+schema.index({ active_key: 1 }, { unique: true, sparse: true });
 // Sparse and of one field each: a compound index would hold every row, because every row has a tenant.
 for (const field of [
   "due_at",
+  "held_key",
   "dlq_key",
   "dlq_agent_key",
   "dlq_reason_key",

@@ -23,6 +23,7 @@ import { AgentHealth } from "./health/health.ts";
 import { ProgressModel } from "./health/progress.model.ts";
 import { Progress } from "./health/progress.ts";
 import { notifyReady, type Ready } from "./notify.ts";
+import { Ordering } from "./ordering.ts";
 import { nextDeliveries, POLL_TIMEOUT_MS, pollDeliveries, settleAndReceive } from "./poll.ts";
 import { type AgentsOfTenant, findReadyAgents } from "./ready-agents.ts";
 import { RECHECK_MS, type Received, type ReceiveRequest, RequestQueues } from "./receive.ts";
@@ -107,6 +108,7 @@ export function deliveriesService(runtime: Runtime): ServiceSchema {
     },
     async stopped() {
       own.requestQueues.stop();
+      own.ordering.stop();
       await own.progress.flush().catch((err) => this.logger.warn({ err }, SWEEP_FAILED));
     },
   };
@@ -260,6 +262,7 @@ function newLoops(domain: () => Domain) {
     replays: new SharedLoop("replays", () => domain().replays.relay(), RELAY_MS, failed),
     announcements: new SharedLoop("announcements", () => domain().announce(), RELAY_MS, failed),
     ahead: new SharedLoop("ahead", () => domain().sweep.endAhead(), AHEAD_MS, failed),
+    ordering: new SharedLoop("ordering", () => domain().ordering.sweep(), RELAY_MS, failed),
     retire: new SharedLoop("retire", () => domain().sweep.retire(), RETIRE_MS, failed),
     recheck: new ServiceLoop(() => domain().recheck(), RECHECK_MS, failed),
     progress: new ServiceLoop(() => domain().progress.flush(), FLUSH_MS, failed),
@@ -280,7 +283,8 @@ function newDomain(
   const agents = new AgentSettingsCache(broker, config);
   const claims = new Claims({ broker, store, deliveries, agents, tracing });
   const requestQueues = new RequestQueues(claims, () => store.now(), isOwn);
-  const enqueuer = new Enqueuer({ deliveries, store, requestQueues, notifyReady: notify });
+  const ordering = new Ordering({ broker, deliveries, notifyReady: notify });
+  const enqueuer = new Enqueuer({ deliveries, store, requestQueues, ordering, notifyReady: notify });
   const retentionMs = config.ACKNOWLEDGED_RETENTION_DAYS * DAY_MS;
   const progress = new Progress(store.collection(ProgressModel), config.STUCK_AFTER_SECONDS * 1000);
   const statistics = new Statistics(deliveries, store);
@@ -290,6 +294,7 @@ function newDomain(
     store,
     agents,
     claims,
+    ordering,
     requestQueues,
     notifyReady: notify,
     announcements,
@@ -307,10 +312,11 @@ function newDomain(
     requestQueues,
     recheck: () => requestQueues.recheck((of) => findReadyAgents(deliveries, of)),
     enqueuer,
+    ordering,
     deadLetters,
     settlements: new Settlements(settling),
     replays: new Replays({ broker, store, deliveries, deadLetters, enqueuer, loop: replays }),
-    sweep: new Sweep({ store, deliveries, agents, progress, notifyReady: notify }),
+    sweep: new Sweep({ store, deliveries, agents, progress, ordering, notifyReady: notify }),
     announce: newAnnouncements(broker, deliveries),
     statistics,
     progress,

@@ -53,6 +53,8 @@ function ofDelivery(delivery: Delivery, { delivery_mode }: AgentState): Reason {
       reason: status,
       text: `The delivery is leased until ${next_attempt_at}, and not acknowledged yet.`,
     };
+  if (status === "waiting" && next_attempt_at === null)
+    return { reason: "held", text: "The delivery is held until an earlier one of its key is settled." };
   if (status === "waiting")
     return { reason: status, text: `The delivery will be retried at ${next_attempt_at}, ${after}.${error}` };
   if (status === "acknowledged") return { reason: status, text: `The delivery was acknowledged ${after}.` };

@@ -2270,6 +2270,7 @@ class Interests(Group[Mode]):
         priority: int | Unset = UNSET,
         enrichment_depth: Literal["none", "shallow", "deep"] | Unset = UNSET,
         retry_delays_seconds: Sequence[int] | None | Unset = UNSET,
+        ordering_key: str | None | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.Interest:
@@ -2294,7 +2295,12 @@ class Interests(Group[Mode]):
                 `payload.enrichment.degraded` is true.
             retry_delays_seconds: Seconds before each retry of its deliveries after a rejection without
                 `delay_seconds` or a failed push, ±20 %; the last one repeats; null: the agent's delays. If several
-                matching interests set delays, those that retry soonest apply."""
+                matching interests set delays, those that retry soonest apply.
+            ordering_key: Attribute of the event, or dotted path into its `data`, by whose value its deliveries
+                are ordered. The agent gets deliveries with the same value one after the other, in the order of
+                publication: the next one when the one before is acknowledged, dead-lettered or discarded. Other
+                deliveries pass. An event without a text, number or boolean there is not ordered. If several matching
+                interests set keys, the first in alphabetical order that has a value applies. Null: no order."""
 
     @operation("GET", "/agents/{agent_id}/interests", pages=("interests", "offset"))
     def list(
@@ -2340,6 +2346,7 @@ class Interests(Group[Mode]):
         priority: int | Unset = UNSET,
         enrichment_depth: Literal["none", "shallow", "deep"] | Unset = UNSET,
         retry_delays_seconds: Sequence[int] | None | Unset = UNSET,
+        ordering_key: str | None | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.Interest:
@@ -2363,7 +2370,12 @@ class Interests(Group[Mode]):
                 `payload.enrichment.degraded` is true.
             retry_delays_seconds: Seconds before each retry of its deliveries after a rejection without
                 `delay_seconds` or a failed push, ±20 %; the last one repeats; null: the agent's delays. If several
-                matching interests set delays, those that retry soonest apply."""
+                matching interests set delays, those that retry soonest apply.
+            ordering_key: Attribute of the event, or dotted path into its `data`, by whose value its deliveries
+                are ordered. The agent gets deliveries with the same value one after the other, in the order of
+                publication: the next one when the one before is acknowledged, dead-lettered or discarded. Other
+                deliveries pass. An event without a text, number or boolean there is not ordered. If several matching
+                interests set keys, the first in alphabetical order that has a value applies. Null: no order."""
 
     @operation("DELETE", "/agents/{agent_id}/interests/{id}")
     def delete(
@@ -2389,6 +2401,7 @@ class Interests(Group[Mode]):
         priority: int | Unset = UNSET,
         enrichment_depth: Literal["none", "shallow", "deep"] | Unset = UNSET,
         retry_delays_seconds: Sequence[int] | None | Unset = UNSET,
+        ordering_key: str | None | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.InterestsTestResult:
@@ -2411,7 +2424,12 @@ class Interests(Group[Mode]):
                 `payload.enrichment.degraded` is true.
             retry_delays_seconds: Seconds before each retry of its deliveries after a rejection without
                 `delay_seconds` or a failed push, ±20 %; the last one repeats; null: the agent's delays. If several
-                matching interests set delays, those that retry soonest apply."""
+                matching interests set delays, those that retry soonest apply.
+            ordering_key: Attribute of the event, or dotted path into its `data`, by whose value its deliveries
+                are ordered. The agent gets deliveries with the same value one after the other, in the order of
+                publication: the next one when the one before is acknowledged, dead-lettered or discarded. Other
+                deliveries pass. An event without a text, number or boolean there is not ordered. If several matching
+                interests set keys, the first in alphabetical order that has a value applies. Null: no order."""
 
 
 class Keys(Group[Mode]):

@@ -1484,6 +1484,7 @@ class Interest(Model):
     """Adds the receiver's best memories about the event as `payload.enrichment.memories`: `shallow` three with title
     and score, `deep` ten with content. If the search fails or is late, `payload.enrichment.degraded` is true."""
     retry_delays_seconds: Union[list[int], None]
+    ordering_key: Union[str, None]
     filter_suspended_until: Union[str, None]
     created_at: str
     updated_at: str
@@ -2408,7 +2409,7 @@ class ReceptionLimits(Model):
 
 
 class ReceptionReasonsItem(Model):
-    reason: Union[Literal["inactive", "unsubscribed", "no_event", "not_fanned_out", "excluded", "no_match", "suspended", "later", "pending", "in_flight", "waiting", "acknowledged", "dead", "discarded", "not_delivered", "health"], str]
+    reason: Union[Literal["inactive", "unsubscribed", "no_event", "not_fanned_out", "excluded", "no_match", "suspended", "later", "pending", "in_flight", "waiting", "held", "acknowledged", "dead", "discarded", "not_delivered", "health"], str]
     text: str
 
 
