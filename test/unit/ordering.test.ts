@@ -2,9 +2,13 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
-import { type DeliveryDoc, DeliveryModel } from "../../services/sense/deliveries/deliveries.model.ts";
+import {
+  type DeliveryDoc,
+  DeliveryModel,
+  SETTLED,
+} from "../../services/sense/deliveries/deliveries.model.ts";
 import { Enqueuer } from "../../services/sense/deliveries/enqueue.ts";
-import { Ordering, SETTLED } from "../../services/sense/deliveries/ordering.ts";
+import { Ordering } from "../../services/sense/deliveries/ordering.ts";
 import { orderingOf } from "../../services/sense/interests/ordering-key.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import { openStore, type Store } from "../../storage/connection.ts";

@@ -1,5 +1,4 @@
-import { type DeliveryDoc, timelinePush } from "./deliveries.model.ts";
-import { SETTLED } from "./ordering.ts";
+import { type DeliveryDoc, SETTLED, timelinePush } from "./deliveries.model.ts";
 
 interface Death {
   tenant_id: string;

@@ -60,6 +60,10 @@ export interface Origin {
 /** Limit of entries, the latest kept: a delivery may be attempted a hundred times. */
 const TIMELINE_ENTRIES = 20;
 
+/** Fields that a delivery loses when its lease ends, and when it is settled. */
+export const UNLEASED = { due_at: 1, lease: 1, slot_key: 1 } as const;
+export const SETTLED = { ...UNLEASED, held_key: 1, active_key: 1 } as const;
+
 /** Returns the `$push` of an update that appends to the timeline. */
 export function timelinePush(entry: TimelineEntry) {
   return { timeline: { $each: [entry], $slice: -TIMELINE_ENTRIES } };
@@ -93,6 +97,8 @@ const schema = tenantSchema({
   /** `<agent> <digest of its key's value> <event's position>` while held, then the first two while it may be delivered. */
   held_key: optional(string()),
   active_key: optional(string()),
+  /** `<agent> <number>` while leased, of an agent with a limit of deliveries in flight. */
+  slot_key: optional(string()),
 
   dlq_reason: optional(string()),
   dead_lettered_at: optional(date()),
@@ -119,6 +125,7 @@ const schema = tenantSchema({
 schema.index({ tenant_id: 1, state: 1, agent_id: 1, priority: -1, created_at: 1 });
 // One delivery of a key at a time: a second one is refused.
 schema.index({ active_key: 1 }, { unique: true, sparse: true });
+schema.index({ slot_key: 1 }, { unique: true, sparse: true });
 // Sparse and of one field each: a compound index would hold every row, because every row has a tenant.
 for (const field of [
   "due_at",

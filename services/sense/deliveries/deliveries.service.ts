@@ -157,6 +157,10 @@ function queueActions(domain: () => Domain): Record<string, ActionSchema> {
         exchange(domain(), { ...request, cancel_key: request.lease, reads_memories: true }, outcomes),
       ),
     ),
+    per_minute_left: idempotent<{ agent_id: string; max_per_minute: number }>(
+      async ({ params: { agent_id, max_per_minute } }) =>
+        domain().claims.limits.perMinuteLeft(agent_id, max_per_minute),
+    ),
     give_up: internal<OfAgent & { before: number; reason: string }>(({ params }) =>
       domain().settlements.giveUp(params),
     ),
@@ -287,7 +291,15 @@ function newDomain(
   const enqueuer = new Enqueuer({ deliveries, store, requestQueues, ordering, notifyReady: notify });
   const retentionMs = config.ACKNOWLEDGED_RETENTION_DAYS * DAY_MS;
   const progress = new Progress(store.collection(ProgressModel), config.STUCK_AFTER_SECONDS * 1000);
-  const statistics = new Statistics(deliveries, store);
+  const limitedBy = async (tenant_id: string, agent_id: string, in_flight: number) => {
+    const { max_in_flight, max_per_minute } = await agents.get(tenant_id, agent_id);
+    if (max_in_flight !== null && in_flight >= max_in_flight) return "max_in_flight";
+    if (max_per_minute === null) return null;
+    const params = { agent_id, max_per_minute };
+    const left = await broker.call<number, unknown>("deliveries.per_minute_left", params);
+    return left === 0 ? "max_per_minute" : null;
+  };
+  const statistics = new Statistics(deliveries, store, limitedBy);
   const settling = {
     progress,
     deliveries: deliveries.reserved,

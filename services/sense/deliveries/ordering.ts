@@ -159,8 +159,5 @@ function positionOf({ held_key }: Held): string {
   return held_key.slice(held_key.lastIndexOf(" ") + 1);
 }
 
-/** Fields that a delivery loses when it is settled. */
-export const SETTLED = { due_at: 1, lease: 1, held_key: 1, active_key: 1 } as const;
-
 /** Filters held deliveries. */
 export const HELD = { state: "waiting", held_key: { $exists: true } } as const;

@@ -12,11 +12,18 @@ import type { AgentSettingsCache } from "./agent-settings.ts";
 import type { Claims, Settling } from "./claim.ts";
 import { deadUpdate, spentReason } from "./dead-letter-state.ts";
 import type * as contract from "./deliveries.contract.ts";
-import { type DeliveryDoc, PENDING, type TimelineEntry, timelinePush } from "./deliveries.model.ts";
+import {
+  type DeliveryDoc,
+  PENDING,
+  SETTLED,
+  type TimelineEntry,
+  timelinePush,
+  UNLEASED,
+} from "./deliveries.model.ts";
 import type { Progress } from "./health/progress.ts";
 import { isUnder, type NamedLease, namedLeases, under } from "./lease.ts";
 import type { Ready } from "./notify.ts";
-import { HELD, type Ordering, SETTLED } from "./ordering.ts";
+import { HELD, type Ordering } from "./ordering.ts";
 import type { RequestQueues } from "./receive.ts";
 
 interface SettlementsDeps {
@@ -230,6 +237,12 @@ export class Settlements {
     return { dead_lettered };
   }
 
+  /** Wakes requests that wait for the end of a delivery in flight. */
+  #notifyLimited(agent: Ready): void {
+    const { claims, notifyReady } = this.#deps;
+    if (claims.limits.settled(agent.agent_id)) notifyReady([agent]);
+  }
+
   /** Acknowledges under any lease, whichever a request names: finished work is not repeated. @returns how many were pending until now */
   async #acknowledge({ tenant_id, agent_id, delivery_ids }: OfAgent): Promise<number> {
     const { deliveries, store, claims, progress, ordering, retentionMs } = this.#deps;
@@ -251,6 +264,7 @@ export class Settlements {
       at,
     );
     if (settled.length) ordering.release(tenant_id, settled);
+    this.#notifyLimited({ tenant_id, agent_id });
     if (acknowledged) progress.acknowledged({ tenant_id, agent_id }, at);
     return acknowledged;
   }
@@ -304,6 +318,7 @@ export class Settlements {
       noteChange(tenant_id);
       if (dead_lettered) announcements.nudge();
       this.#deps.ordering.release(tenant_id, settled);
+      this.#notifyLimited({ tenant_id, agent_id });
       return { nacked: dead_lettered + retried, dead_lettered, ready };
     };
   }
@@ -342,7 +357,7 @@ function requireDistinct(acknowledged: readonly string[] = [], rejected: readonl
 function retryUpdate(at: Date, seconds: number, reason: string | undefined): Update<DeliveryDoc> {
   const entry: TimelineEntry = { at, what: "nacked", ...(reason !== undefined && { reason }) };
   const $push = timelinePush(entry);
-  if (seconds <= 0) return { $set: { state: "ready" }, $unset: { due_at: 1, lease: 1 }, $push };
+  if (seconds <= 0) return { $set: { state: "ready" }, $unset: UNLEASED, $push };
   const due_at = new Date(at.getTime() + seconds * 1000);
-  return { $set: { state: "waiting", due_at }, $unset: { lease: 1 }, $push };
+  return { $set: { state: "waiting", due_at }, $unset: { lease: 1, slot_key: 1 }, $push };
 }

@@ -7,7 +7,7 @@ import type { Write } from "../../../storage/query.ts";
 import { noteChange, tally } from "../../../storage/traffic/tally.ts";
 import type { AgentSettingsCache } from "./agent-settings.ts";
 import { deadUpdate, spentReason } from "./dead-letter-state.ts";
-import { type DeliveryDoc, type DeliveryState, timelinePush } from "./deliveries.model.ts";
+import { type DeliveryDoc, type DeliveryState, timelinePush, UNLEASED } from "./deliveries.model.ts";
 import type { Progress } from "./health/progress.ts";
 import type { Ready } from "./notify.ts";
 import type { Ordering } from "./ordering.ts";
@@ -156,7 +156,7 @@ function endWrites(rows: DeliveryDoc[], budget: number, at: Date, { due_at }: En
   const expired = rows.filter((row) => row.state === "leased" && !isSpent(row, budget));
   const waited = rows.filter(({ state }) => state === "waiting");
   const death = { tenant_id, agent_id: agent_id as string, at, reason: spentReason(budget, "lease expired") };
-  const ready = { $set: { state: "ready" as const }, $unset: { due_at: 1, lease: 1 } as const };
+  const ready = { $set: { state: "ready" as const }, $unset: UNLEASED };
   return [
     ...updateAll(dead, due_at, deadUpdate(death)),
     ...updateAll(expired, due_at, { ...ready, $push: timelinePush({ at, what: "lease_expired" }) }),

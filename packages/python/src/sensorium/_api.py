@@ -89,6 +89,8 @@ class Agents(Group[Mode]):
         visibility_timeout_seconds: int | None | Unset = UNSET,
         retry_budget: int | None | Unset = UNSET,
         retry_delays_seconds: Sequence[int] | None | Unset = UNSET,
+        max_in_flight: int | None | Unset = UNSET,
+        max_per_minute: int | None | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.AgentsCreateResult:
@@ -114,7 +116,11 @@ class Agents(Group[Mode]):
                 installation's default.
             retry_budget: Delivery attempts before a delivery is dead-lettered; null: the installation's default.
             retry_delays_seconds: Seconds before each retry after a rejection without `delay_seconds` or a failed
-                push, ±20 %; the last one repeats; null: the installation's default. Interests can set their own."""
+                push, ±20 %; the last one repeats; null: the installation's default. Interests can set their own.
+            max_in_flight: Limit of deliveries that the agent has at once, over polls, streams and pushes. The
+                others wait. Null: no limit.
+            max_per_minute: Limit of delivery attempts in any minute, over polls, streams and pushes. The others
+                wait. The count restarts when the node that keeps it stops. Null: no limit."""
 
     @operation("GET", "/agents", pages=("agents", "offset"))
     def list(
@@ -198,6 +204,8 @@ class Agents(Group[Mode]):
         visibility_timeout_seconds: int | None | Unset = UNSET,
         retry_budget: int | None | Unset = UNSET,
         retry_delays_seconds: Sequence[int] | None | Unset = UNSET,
+        max_in_flight: int | None | Unset = UNSET,
+        max_per_minute: int | None | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.Agent:
@@ -224,7 +232,11 @@ class Agents(Group[Mode]):
                 installation's default.
             retry_budget: Delivery attempts before a delivery is dead-lettered; null: the installation's default.
             retry_delays_seconds: Seconds before each retry after a rejection without `delay_seconds` or a failed
-                push, ±20 %; the last one repeats; null: the installation's default. Interests can set their own."""
+                push, ±20 %; the last one repeats; null: the installation's default. Interests can set their own.
+            max_in_flight: Limit of deliveries that the agent has at once, over polls, streams and pushes. The
+                others wait. Null: no limit.
+            max_per_minute: Limit of delivery attempts in any minute, over polls, streams and pushes. The others
+                wait. The count restarts when the node that keeps it stops. Null: no limit."""
 
     @operation("PATCH", "/agents/{agent_id}/status")
     def set_status(
