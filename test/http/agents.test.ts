@@ -45,6 +45,8 @@ describe("an agent", () => {
       visibility_timeout_seconds: null,
       retry_budget: null,
       retry_delays_seconds: null,
+      max_in_flight: null,
+      max_per_minute: null,
       created_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
       updated_at: expect.any(String),
     });

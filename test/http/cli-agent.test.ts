@@ -53,11 +53,16 @@ test("an interest is tried, made, listed and withdrawn", async () => {
     [[], "Nothing to change"],
     [["--retry-delays", "1,x"], "--retry-delays is 1,x"],
     [["--retry-delays", "1", "--agent-delays"], "not both"],
+    [["--order-by", "subject", "--unordered"], "not both"],
   ] as const)
     expect(await cli.run(["interest", "update", made.id, ...args])).toMatchObject({
       code: 2,
       err: expect.stringContaining(said),
     });
+  expect(await json("interest", "update", made.id, "--order-by", "data.id")).toMatchObject({
+    ordering_key: "data.id",
+  });
+  expect(await json("interest", "update", made.id, "--unordered")).toMatchObject({ ordering_key: null });
   expect((await cli.run(["interest", "remove", made.id])).out).toBe(`${made.id} removed.\n`);
   expect((await cli.run(["interest"])).out).not.toContain(made.id);
   const delayed = await json("interest", "add", "com.example.delayed", "--retry-delays", "5,60");

@@ -173,6 +173,17 @@ test("an agent is found by a part of its name, and changed", async () => {
     retry_budget: 1,
     retry_delays_seconds: [5, 60],
   });
+  await run("agent", "update", agentId, "--max-in-flight", "4", "--max-per-minute", "60");
+  expect(await admin.agents.get({ agent_id: agentId })).toMatchObject({
+    max_in_flight: 4,
+    max_per_minute: 60,
+  });
+  expect(await run("why", agentId)).toContain("4 deliveries at once, 60 a minute");
+  await run("agent", "update", agentId, "--max-in-flight", "none", "--max-per-minute", "none");
+  expect(await admin.agents.get({ agent_id: agentId })).toMatchObject({
+    max_in_flight: null,
+    max_per_minute: null,
+  });
   expect(await run("agent", "show", agentId)).toMatch(/Agent +stuck\nId +ag_[\w-]+\nState +\w+/);
   expect(await run("agent", "show", "Stuck")).toContain(agentId);
   const named = () => admin.agents.create({ name: "twin", delivery_mode: "poll" });

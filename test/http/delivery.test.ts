@@ -334,6 +334,7 @@ test("statistics: an agent's own, and one row per agent for an admin", async () 
     pending: 0,
     in_flight: 0,
     waiting: 0,
+    limited_by: null,
     dead: 0,
     oldest_age_seconds: null,
   });

@@ -40,6 +40,8 @@ describe("why an agent gets nothing", () => {
     expect(found.limits).toEqual({
       visibility_timeout_seconds: expect.any(Number),
       retry_budget: expect.any(Number),
+      max_in_flight: null,
+      max_per_minute: null,
       requests_per_minute: null,
     });
     expect(await reasons()).toEqual(expect.arrayContaining(["unsubscribed", "no_event"]));

@@ -186,6 +186,7 @@ const SYSTEM_FINDERS: Record<string, string> = {
   "services/identity/auth/callers.ts": "tokens that were ended early, by their id",
   "services/sense/connectors/runner.ts": "connectors to run",
   "services/sense/deliveries/announce.ts": "outbox of dead deliveries",
+  "services/sense/deliveries/ordering.ts": "sweep",
   "services/sense/deliveries/ready-agents.ts": "which of many agents have ready deliveries",
   "services/sense/deliveries/replay.ts": "outbox of replays",
   "services/sense/deliveries/sweep.ts": "sweep of what is due",

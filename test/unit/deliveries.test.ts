@@ -82,6 +82,8 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true });
 });
 
+/** Of deliveries without a key. */
+const unordered = { release: () => {} };
 const call = <T>(action: string, params: object, meta = {}) =>
   broker.call<T, object>(`deliveries.${action}`, params, { meta });
 
@@ -264,7 +266,14 @@ test("leases and waits from a clock that was days ahead end", async () => {
   const settings = new AgentSettingsCache(broker, readConfig({}));
   const notifyReady = () => {};
   const progress = new Progress(store.collection(ProgressModel), 300_000);
-  await new Sweep({ store, deliveries, agents: settings, progress, notifyReady }).endAhead();
+  await new Sweep({
+    store,
+    deliveries,
+    agents: settings,
+    progress,
+    ordering: unordered,
+    notifyReady,
+  }).endAhead();
   const rows = await deliveries.find(tenant_id, { agent_id }, { sort: { event_id: 1 }, bounded: "a few" });
   expect(rows.map(({ state }) => state)).toEqual(["ready", "dead", "leased", "ready", "waiting"]);
   expect(rows[1]?.dlq_reason).toBe("max attempts exceeded (2): lease expired");
@@ -283,7 +292,14 @@ test("a lease that is extended while the sweep looks at it goes on", async () =>
     },
   } as unknown as AgentSettingsCache;
   const progress = new Progress(store.collection(ProgressModel), 300_000);
-  await new Sweep({ store, deliveries, agents, progress, notifyReady: () => {} }).endDue();
+  await new Sweep({
+    store,
+    deliveries,
+    agents,
+    progress,
+    ordering: unordered,
+    notifyReady: () => {},
+  }).endDue();
   expect(await rowOf(agent_id, "evt_1")).toMatchObject({ state: "leased", due_at: until });
   expect(await rowOf(agent_id, "evt_2")).toMatchObject({ state: "ready" });
 });

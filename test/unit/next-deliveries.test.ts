@@ -26,7 +26,7 @@ function asked({ settle, claim, wait = 0 }: { settle?: Error; claim?: Error; wai
     return COUNTS;
   };
   const claims = {
-    newLease: async () => ({ lease: "token", due_at: new Date() }),
+    reservingLease: async () => ({ lease: "token", due_at: new Date() }),
     deliver: async () => [],
     claim: async ({ settling }: ClaimRequest) => {
       if (wait) return { deliveries: [], drained: true };

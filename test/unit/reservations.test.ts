@@ -7,9 +7,9 @@ import { settle } from "../support/settle.ts";
 const due_at = new Date("2026-01-31T09:30:00.000Z");
 
 /** A queue without ready rows. */
-const claims: Pick<Claims, "claim" | "newLease" | "deliver"> = {
+const claims: Pick<Claims, "claim" | "reservingLease" | "deliver"> = {
   claim: async () => ({ deliveries: [], drained: true }),
-  newLease: async () => ({ lease: "L", due_at }),
+  reservingLease: async () => ({ lease: "L", due_at }),
   deliver: async (_, { lease }, __, leasing) =>
     (await leasing).map(({ _id: id }) => ({ id, lease, lease_expires_at: due_at.toISOString() })) as never,
 };

@@ -54,6 +54,8 @@ export const AGENTS: Record<string, Command> = {
       endpoint: { value: "URL", means: "where its deliveries are pushed" },
       "retry-budget": { value: "N", means: "attempts before a delivery is dead-lettered" },
       "retry-delays": { value: "SECONDS,…", means: "before each retry; the last one repeats" },
+      "max-in-flight": { value: "N|none", means: "deliveries that it has at once" },
+      "max-per-minute": { value: "N|none", means: "deliveries that it gets in a minute" },
     },
     examples: ["agent update billing --endpoint https://agent.example.com/events"],
     as,
@@ -155,6 +157,7 @@ async function show(context: Context): Promise<void> {
     ["Delivery", agent.delivery_mode],
     ["Endpoint", agent.delivery_endpoint],
     ["Pending", delivery?.pending],
+    ["Limited by", delivery?.limited_by],
     ["Oldest", seconds(delivery?.oldest_age_seconds)],
     ["Late after", seconds(delivery?.late_after_seconds)],
     ["Dead letters", delivery?.dead],
@@ -184,7 +187,7 @@ async function why(context: Context): Promise<void> {
       return `${sign} ${each.kind} ${each.id} ${each.event_type}${filter}${verdict ?? ""}${never ?? ""}`;
     }),
     `State ${health.state}: ${health.pending} pending, ${health.in_flight} in flight, ${health.dead} dead letters`,
-    `Limits: lease ${limits.visibility_timeout_seconds} s, ${limits.retry_budget} attempts, ${limits.requests_per_minute ?? "any number of"} requests a minute`,
+    `Limits: lease ${limits.visibility_timeout_seconds} s, ${limits.retry_budget} attempts, ${limits.requests_per_minute ?? "any number of"} requests a minute, ${limits.max_in_flight ?? "any number of"} deliveries at once, ${limits.max_per_minute ?? "any number of"} a minute`,
   ];
   context.print(found, lines.join("\n"));
 }
@@ -208,11 +211,20 @@ async function update(context: Context): Promise<void> {
     ...(endpoint && { delivery_endpoint: endpoint }),
     ...(budget && { retry_budget: budget }),
     ...(delays && { retry_delays_seconds: delays }),
+    ...readLimit(context, "max-in-flight", "max_in_flight"),
+    ...readLimit(context, "max-per-minute", "max_per_minute"),
   };
   if (Object.keys(changes).length === 0)
-    throw new UsageError("Nothing to change: give --name, --endpoint, --retry-budget or --retry-delays.");
+    throw new UsageError(
+      "Nothing to change: give --name, --endpoint, --retry-budget, --retry-delays, --max-in-flight or --max-per-minute.",
+    );
   const agent = await context.client.agents.update({ agent_id, ...changes }, { signal: context.signal });
   context.print(agent, `${agent.name} changed.`);
+}
+
+function readLimit(context: Context, option: string, field: "max_in_flight" | "max_per_minute") {
+  const given = text(context, option);
+  return given && { [field]: given === "none" ? null : count(context, option, 1) };
 }
 
 const stateOf = ({ status, delivery }: Agent) => (status === "inactive" ? status : delivery?.state);

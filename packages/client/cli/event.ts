@@ -155,6 +155,7 @@ const stats: Command = {
       ["Pending", sum.pending],
       ["In flight", sum.in_flight],
       ["Waiting", sum.waiting],
+      ["Limited by", sum.limited_by],
       ["Dead", sum.dead],
       ["Oldest", oldest_age_seconds === null ? "–" : duration(oldest_age_seconds)],
     ]);
@@ -170,6 +171,7 @@ const stats: Command = {
         ["PENDING", ({ pending }) => pending],
         ["IN FLIGHT", ({ in_flight }) => in_flight],
         ["WAITING", ({ waiting }) => waiting],
+        ["LIMITED BY", ({ limited_by }) => limited_by ?? null],
         ["DEAD", ({ dead }) => dead],
         ["OLDEST", ({ oldest_age_seconds }) => oldest(oldest_age_seconds)],
       ],

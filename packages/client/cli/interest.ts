@@ -22,6 +22,7 @@ const SETTINGS = {
     value: "SECONDS,…",
     means: "before each retry; the last one repeats; default: the agent's",
   },
+  "order-by": { value: "PATH", means: "one delivery at a time for each value, like data.order_id" },
 };
 
 export const INTEREST: Record<string, Command> = {
@@ -48,6 +49,7 @@ export const INTEREST: Record<string, Command> = {
       type: { value: "TYPE", means: "the glob" },
       ...SETTINGS,
       "agent-delays": { means: "retry after the agent's delays again" },
+      unordered: { means: "deliver in any order again" },
     },
     examples: ["interest update int_… --retry-delays 1,5,30"],
     as: ["agent"],
@@ -69,14 +71,18 @@ async function update(context: Context): Promise<void> {
   const agentDelays = context.options["agent-delays"] === true;
   if (agentDelays && text(context, "retry-delays"))
     throw new UsageError("Give --retry-delays or --agent-delays, not both.");
+  const unordered = context.options.unordered === true;
+  if (unordered && text(context, "order-by"))
+    throw new UsageError("Give --order-by or --unordered, not both.");
   const changes: Settings = {
     ...readSettings(context),
     ...(event_type && { event_type }),
     ...(agentDelays && { retry_delays_seconds: null }),
+    ...(unordered && { ordering_key: null }),
   };
   if (Object.keys(changes).length === 0)
     throw new UsageError(
-      "Nothing to change: give --type, --filter, --priority, --enrich, --retry-delays or --agent-delays.",
+      "Nothing to change: give --type, --filter, --priority, --enrich, --retry-delays, --agent-delays, --order-by or --unordered.",
     );
   const agent_id = await ownId(context);
   const changed = await context.client.interests.update(
@@ -97,11 +103,13 @@ function readSettings(context: Context): Settings {
     throw new UsageError(`--priority is ${priority}: expected 0 to 9.`);
   const enrichment_depth = optionalChoice(context, "enrich", DEPTHS);
   const retry_delays_seconds = readDelays(context);
+  const ordering_key = text(context, "order-by");
   return {
     ...(filter_expression && { filter_expression }),
     ...(priority && { priority: Number(priority) }),
     ...(enrichment_depth && { enrichment_depth }),
     ...(retry_delays_seconds && { retry_delays_seconds }),
+    ...(ordering_key && { ordering_key }),
   };
 }
 

@@ -107,7 +107,7 @@ const update = fc.record(
       some({ "free.x": deep, "part.y": deep, s: fc.constant("b") }),
     ),
     $unset: some({
-      ...{ due: fc.constant(1), t: fc.constant(1), gone: fc.constant(1) },
+      ...{ due: fc.constant(1), t: fc.constant(1), gone: fc.constant(1), u: fc.constant(1) },
       ...{ "part.x": fc.constant(1), "part.z": fc.constant(1) },
     }),
     $inc: some({ n: fc.constantFrom(1, -1, 0), m: fc.constant(1) }),
@@ -175,6 +175,7 @@ test.each<[string, object, boolean]>([
   ["a document into an indexed path", { $set: { s: { x: 1 } } }, false],
   ["a document over an indexed path", { $set: { o: 1 } }, false],
   ["a unique path", { $set: { u: 1 } }, false],
+  ["the removal of a unique path that is sparse", { $unset: { u: 1 } }, true],
   ["an element of an array", { $set: { "list.3": { x: 1 }, "list.4": 1 } }, true],
   ["an element of what an index reaches", { $set: { "o.0": 1 } }, false],
   ["an element of an indexed path", { $set: { "s.0": 1 } }, false],

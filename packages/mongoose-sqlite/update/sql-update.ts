@@ -1,6 +1,6 @@
 import { fromClause, type Plan, source } from "../query/plan.ts";
 import { isDocument, isOdd, type Key, type Maybe, type Raw, type RawObject, toKey } from "../query/values.ts";
-import type { Column, Table } from "../tables/catalog.ts";
+import type { Column, Index, Table } from "../tables/catalog.ts";
 import { isConstraint } from "../tables/schema.ts";
 import type { Statements } from "../tables/statements.ts";
 
@@ -101,7 +101,7 @@ function toDocument(changes: Change[]): Fragment | undefined {
 function toChange(table: Table, name: string, path: string, operand: Raw): Change | undefined {
   const [, holder, index, key] = INNER.exec(path) ?? [];
   if (holder === undefined) {
-    if (!PLAIN.test(path) || !isSimple(table, path)) return undefined;
+    if (!PLAIN.test(path) || !isSimple(table, path, name === "$unset")) return undefined;
     return OPERATORS[name]?.(path, operand, table.columns.has(path));
   }
   if (table.columns.has(holder) || !isSimple(table, holder)) return undefined;
@@ -126,11 +126,14 @@ function setAt(path: string, operand: Raw): Fragment {
   return { sql: "?, json(?)", params: [path, JSON.stringify(operand)] };
 }
 
-/** True if a change at a path affects at most one column and no unique index. */
-function isSimple(table: Table, path: string): boolean {
+/** True if a change at a path affects at most one column and no unique index, or removes it from sparse ones. */
+function isSimple(table: Table, path: string, isRemoved = false): boolean {
   if (path === "_id" || path === table.outOfLine || table.columns.get(path)?.many) return false;
   for (const column of table.columns.keys()) if (column.startsWith(`${path}.`)) return false;
-  return !table.indexes.some((index) => index.unique && index.key.some(([key]) => key === path));
+  const isFree = ({ sparse, key }: Index) => isRemoved && sparse && key.length === 1;
+  return !table.indexes.some(
+    (index) => index.unique && !isFree(index) && index.key.some(([key]) => key === path),
+  );
 }
 
 function set(path: string, operand: Raw, isColumn: boolean): Change | undefined {

@@ -15,6 +15,8 @@ const SETTABLE = [
   "visibility_timeout_seconds",
   "retry_budget",
   "retry_delays_seconds",
+  "max_in_flight",
+  "max_per_minute",
 ] as const satisfies (keyof AgentDoc)[];
 
 /** Settings that callers may change; absent ones stay unchanged. */
@@ -47,6 +49,8 @@ export function newAgent(
     visibility_timeout_seconds: null,
     retry_budget: null,
     retry_delays_seconds: null,
+    max_in_flight: null,
+    max_per_minute: null,
     name: given.name,
     delivery_mode: given.delivery_mode,
     ...toChanges(given),
@@ -85,6 +89,8 @@ function presentShared(agent: AgentDoc): Omit<AgentState, "token_version" | "own
     visibility_timeout_seconds,
     retry_budget,
     retry_delays_seconds: agent.retry_delays_seconds ?? null,
+    max_in_flight: agent.max_in_flight ?? null,
+    max_per_minute: agent.max_per_minute ?? null,
   };
 }
 

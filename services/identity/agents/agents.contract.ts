@@ -29,6 +29,8 @@ export interface AgentState {
   visibility_timeout_seconds: number | null;
   retry_budget: number | null;
   retry_delays_seconds: number[] | null;
+  max_in_flight: number | null;
+  max_per_minute: number | null;
   /** Raised by each deactivation: tokens of an earlier version are refused. */
   token_version: number;
   /** Raised by each change of the owner: approvals by an earlier owner have ended. */
@@ -94,6 +96,25 @@ const settings = {
       "Seconds before each retry after a rejection without `delay_seconds` or a failed push, ±20 %; the last one " +
         "repeats; null: the installation's default. Interests can set their own.",
     ),
+  ),
+  max_in_flight: nullable(
+    Type.Integer({
+      minimum: 1,
+      maximum: 1000,
+      description:
+        "Limit of deliveries that the agent has at once, over polls, streams and pushes. The others wait. Null: no limit.",
+      examples: [4],
+    }),
+  ),
+  max_per_minute: nullable(
+    Type.Integer({
+      minimum: 1,
+      maximum: 100_000,
+      description:
+        "Limit of delivery attempts in any minute, over polls, streams and pushes. The others wait. The count restarts when " +
+        "the node that keeps it stops. Null: no limit.",
+      examples: [60],
+    }),
   ),
 };
 

@@ -36,6 +36,9 @@ const schema = tenantSchema({
   retry_budget: nullable(number()),
   /** Absent in rows from before the choice existed. */
   retry_delays_seconds: optional(nullable(array(number()))),
+  /** Limits of deliveries; null, or absent in older rows: none. */
+  max_in_flight: optional(nullable(number())),
+  max_per_minute: optional(nullable(number())),
   /** Raised by each deactivation; absent in older rows that were never deactivated since. */
   token_version: optional(number()),
   /** Raised by each change of the owner; absent in older rows. */

@@ -189,11 +189,12 @@ export class Agents {
     const options = { sort: { _id: 1 } as const, limit: one ? 1 : query.limit };
     const docs = (await this.#rows.system.find(filter, options).toArray()) as AgentDoc[];
     return docs.map(
-      ({ tenant_id, _id: agent_id, delivery_endpoint, push_format: format = "structured" }) => ({
+      ({ tenant_id, _id: agent_id, delivery_endpoint, push_format: format = "structured", ...limits }) => ({
         tenant_id,
         agent_id,
         endpoint: delivery_endpoint as string,
         format,
+        is_limited: (limits.max_in_flight ?? limits.max_per_minute ?? null) !== null,
       }),
     );
   }

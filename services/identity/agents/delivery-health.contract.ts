@@ -15,6 +15,13 @@ export const HEALTH_STATES = [
 ] as const;
 export type HealthState = (typeof HEALTH_STATES)[number];
 
+/** Part of the counts of an agent's deliveries. */
+export const LimitedBy = nullable(
+  oneOf(["max_in_flight", "max_per_minute"], {
+    description: "The limit of the agent for which ready deliveries wait; null if none do.",
+  }),
+);
+
 export const DeliveryHealth = Type.Object(
   {
     state: oneOf(HEALTH_STATES, {
@@ -35,9 +42,12 @@ export const DeliveryHealth = Type.Object(
     reason: nullable(Type.String({ description: "Why, in a sentence; null if `ok`." })),
     pending: Type.Integer({ description: "Neither acknowledged nor dead-lettered." }),
     in_flight: Type.Integer({ description: "Pending deliveries that are leased." }),
-    waiting: Type.Integer({ description: "Pending deliveries that wait for a retry." }),
+    waiting: Type.Integer({
+      description: "Pending deliveries that wait for a retry, or for an earlier one of their ordering key.",
+    }),
     dead: Type.Integer({ description: "Dead letters." }),
     oldest_age_seconds: nullable(Type.Number({ description: "Age of the oldest pending delivery." })),
+    limited_by: LimitedBy,
     success_rate: nullable(
       Type.Number({
         minimum: 0,

@@ -83,8 +83,10 @@ export const REASONS = [
   "suspended",
   "later",
   "pending",
+  "limited",
   "in_flight",
   "waiting",
+  "held",
   "acknowledged",
   "dead",
   "discarded",
@@ -156,6 +158,8 @@ export const explainReception = operation({
         limits: Type.Object({
           visibility_timeout_seconds: Type.Integer({ description: "Of each lease." }),
           retry_budget: Type.Integer({ description: "Attempts before a delivery is dead-lettered." }),
+          max_in_flight: nullable(Type.Integer({ description: "Deliveries at once." })),
+          max_per_minute: nullable(Type.Integer({ description: "Deliveries in a minute." })),
           requests_per_minute: nullable(
             Type.Integer({
               description: "`RATE_LIMIT_PER_MINUTE`; keys and the organisation may have their own.",

@@ -19,7 +19,7 @@ import {
   MOST_DRAINED,
 } from "./agent-deliveries.contract.ts";
 import { loadEnvelopes } from "./dead-letters.ts";
-import { type DeliveryDoc, type DeliveryState, PENDING, timelinePush } from "./deliveries.model.ts";
+import { type DeliveryDoc, type DeliveryState, PENDING, SETTLED, timelinePush } from "./deliveries.model.ts";
 import { deliveryId } from "./delivery-id.ts";
 import type { AgentHealth } from "./health/health.ts";
 import { reasonsOf } from "./reception.ts";
@@ -99,6 +99,8 @@ export class AgentDeliveries {
       limits: {
         visibility_timeout_seconds: agent.visibility_timeout_seconds ?? config.VISIBILITY_TIMEOUT_SECONDS,
         retry_budget: agent.retry_budget ?? config.RETRY_BUDGET,
+        max_in_flight: agent.max_in_flight ?? null,
+        max_per_minute: agent.max_per_minute ?? null,
         requests_per_minute: config.RATE_LIMIT_PER_MINUTE || null,
       },
     };
@@ -128,7 +130,7 @@ export class AgentDeliveries {
     const end = before === undefined ? at : new Date(before);
     const update = {
       $set: { state: "discarded" as const },
-      $unset: { due_at: 1 } as const,
+      $unset: SETTLED,
       $push: timelinePush({ at, what: "discarded" as const, reason: "drained" }),
     };
     let discarded = 0;

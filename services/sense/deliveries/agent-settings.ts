@@ -12,6 +12,8 @@ interface AgentSettings {
   visibility_timeout_seconds: number;
   retry_budget: number;
   retry_delays_seconds: readonly number[];
+  max_in_flight: number | null;
+  max_per_minute: number | null;
 }
 
 interface AgentRow extends Omit<AgentSettings, "agent_id"> {
@@ -87,6 +89,8 @@ export class AgentSettingsCache {
         row?.visibility_timeout_seconds ?? this.#defaults.visibility_timeout_seconds,
       retry_budget: row?.retry_budget ?? this.#defaults.retry_budget,
       retry_delays_seconds: row?.retry_delays_seconds ?? this.#defaults.retry_delays_seconds,
+      max_in_flight: row?.max_in_flight ?? null,
+      max_per_minute: row?.max_per_minute ?? null,
     };
   }
 }

@@ -8,8 +8,9 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { tally } from "../../../storage/traffic/tally.ts";
 import type { AgentSettingsCache } from "./agent-settings.ts";
-import { type DeliveryDoc, type Matched, timelinePush } from "./deliveries.model.ts";
+import { type DeliveryDoc, type Matched, timelinePush, UNLEASED } from "./deliveries.model.ts";
 import { enrich } from "./enrich.ts";
+import { DeliveryLimits, isLimited, type Limits } from "./limits.ts";
 import { type Loaded, RecentEvents } from "./recent-events.ts";
 import { upToBytes } from "./size-limits.ts";
 
@@ -26,6 +27,8 @@ export interface ClaimRequest {
   lease_seconds?: number;
   /** False if its token does not allow reading memories. */
   reads_memories?: boolean;
+  /** Given with `lease_seconds`: whether the agent has limits of its deliveries. */
+  is_limited?: boolean;
   /** What it settles at once, in the same commit as its leases if the store can. */
   settling?: Settling;
 }
@@ -56,8 +59,10 @@ export interface Claimed {
 
 interface ClaimResult {
   deliveries: Claimed[];
-  /** Whether no more were left. */
-  drained: boolean;
+  /** Whether no more were left; absent if the agent's limits leave none. */
+  drained?: boolean;
+  /** The agent's limits allow no more: when to ask again, in ms. */
+  limited_ms?: number;
   /** Nothing was claimed: the next event has so many bytes, more than `max_bytes`. */
   larger?: number;
 }
@@ -82,6 +87,8 @@ const RECEIVED_LENGTH = 4 * 1_048_576;
 /** What a claim does not read: rows of unmapped payloads are never claimed. */
 const UNDELIVERED = { timeline: 0, payload_json: 0, origin: 0 } as const;
 
+/** After a claim that got nothing of what was ready. */
+const LOST_MS = 50;
 /** Appears in every envelope with an audience and in few others: most need not be parsed. */
 const AUDIENCE = '"audience":"';
 
@@ -94,9 +101,11 @@ export class Claims {
   /** Events that another node sent with their deliveries. */
   readonly #received = new RecentEvents(RECEIVED_LENGTH);
   readonly acknowledgements = new AcknowledgementCounts();
+  readonly limits: DeliveryLimits;
 
   constructor(deps: ClaimsDeps) {
     this.#deps = deps;
+    this.limits = new DeliveryLimits(deps.deliveries);
   }
 
   /** Keeps events that are about to be delivered. */
@@ -122,6 +131,8 @@ export class Claims {
     const [{ size }] = ready as [DeliveryDoc];
     if (max_bytes !== undefined && size > max_bytes) return { deliveries: [], drained: false, larger: size };
     const chosen = upToBytes(ready, max_bytes);
+    const settings = await this.#limitsOf(request);
+    if (settings) return this.#claimLimited(request, settings, chosen);
     const drained = ready.length < limit && chosen.length === ready.length;
     const lease = await this.newLease(request);
     // Sent in one event loop tick, in this order: one commit of the embedded store.
@@ -129,6 +140,42 @@ export class Claims {
     const deliveries = await this.deliver(request, lease, chosen, this.#leaseRows(tenant_id, chosen, lease));
     // All claimed rows were withdrawn: claim again, so that the rows behind them need not wait for another call.
     return deliveries.length || drained ? { deliveries, drained } : this.claim(request);
+  }
+
+  /** Returns the agent's limits, if it has any. Its settings are read anyway, or the request says that it has none. */
+  async #limitsOf({ tenant_id, agent_id, lease_seconds, is_limited }: ClaimRequest): Promise<Limits | null> {
+    if (lease_seconds !== undefined && !is_limited) return null;
+    const settings = await this.#deps.agents.get(tenant_id, agent_id);
+    return isLimited(settings) ? settings : null;
+  }
+
+  /** Claims as many of the rows as the agent's limits allow. */
+  async #claimLimited(request: ClaimRequest, limits: Limits, rows: DeliveryDoc[]): Promise<ClaimResult> {
+    const { tenant_id, agent_id, settling } = request;
+    // What it settles is not in flight any more.
+    await settling?.write();
+    const { count, limited_ms, slots } = await this.limits.allowance(request, limits, rows.length);
+    if (count === 0) return { deliveries: [], limited_ms };
+    const chosen = rows.slice(0, count);
+    const lease = await this.newLease(request);
+    const at = new Date(this.#deps.store.now());
+    const leasing = slots
+      ? this.limits.lease(tenant_id, chosen, slots, { ...lease, at })
+      : this.#leaseRows(tenant_id, chosen, lease);
+    const deliveries = await this.deliver(request, lease, chosen, leasing);
+    if (limits.max_per_minute !== null) this.limits.count(agent_id, deliveries.length);
+    // Rows that another node leased, or whose event is gone, may have others behind them.
+    return { deliveries, ...(deliveries.length > 0 ? { drained: false } : { limited_ms: LOST_MS }) };
+  }
+
+  /**
+   * Returns a lease for rows that are about to be written for a waiting request.
+   *
+   * @throws Error if the agent has limits: what it may get is known when it claims
+   */
+  async reservingLease(request: ClaimRequest): Promise<Lease> {
+    if (await this.#limitsOf(request)) throw new Error("deliveries of an agent with limits are not reserved");
+    return this.newLease(request);
   }
 
   /** Returns a lease for rows that are delivered to this request now. */
@@ -195,7 +242,7 @@ export class Claims {
       { _id: { $in: delivery_ids }, agent_id, state: "leased", lease },
       {
         $set: { state: "ready" },
-        $unset: { due_at: 1, lease: 1 },
+        $unset: UNLEASED,
         $inc: { attempt_count: -1 },
         $push: timelinePush({ at: new Date(store.now()), what: "returned" }),
       },
@@ -302,6 +349,7 @@ const GENERATION = 20_000;
 
 interface Known {
   type: string | undefined;
+  active_key: string | undefined;
   created_at: number;
 }
 
@@ -314,17 +362,27 @@ class AcknowledgementCounts {
   #old = new Map<string, Known>();
 
   add(rows: DeliveryDoc[]): void {
-    for (const { _id, type, created_at } of rows)
-      this.#young.set(_id, { type, created_at: created_at.getTime() });
+    for (const { _id, type, active_key, created_at } of rows)
+      this.#young.set(_id, { type, active_key, created_at: created_at.getTime() });
     if (this.#young.size <= GENERATION) return;
     this.#old = this.#young;
     this.#young = new Map();
   }
 
-  /** Counts acknowledgements. @param count how many of the ids were pending until now */
-  acknowledged(of: { tenant_id: string; agent_id: string }, ids: string[], count: number, at: Date): void {
+  /**
+   * Counts acknowledgements. Returns the groups (`Ordering`) of those that it knows.
+   *
+   * @param count how many of the ids were pending until now
+   */
+  acknowledged(
+    of: { tenant_id: string; agent_id: string },
+    ids: string[],
+    count: number,
+    at: Date,
+  ): string[] {
     const now = at.getTime();
-    const known = ids.flatMap((id) => this.#take(id) ?? []).slice(0, count);
+    const all = ids.flatMap((id) => this.#take(id) ?? []);
+    const known = all.slice(0, count);
     for (const { type, created_at } of known) {
       const own = { ...of, type };
       tally(own, "acknowledged", 1);
@@ -332,6 +390,7 @@ class AcknowledgementCounts {
       tally(own, "timed", 1);
     }
     tally(of, "acknowledged", count - known.length);
+    return all.flatMap(({ active_key }) => active_key ?? []);
   }
 
   #take(id: string): Known | undefined {

@@ -1,4 +1,4 @@
-import { type DeliveryDoc, timelinePush } from "./deliveries.model.ts";
+import { type DeliveryDoc, SETTLED, timelinePush } from "./deliveries.model.ts";
 
 interface Death {
   tenant_id: string;
@@ -46,7 +46,7 @@ export function deadUpdate(death: Death) {
   const { at, reason } = death;
   return {
     $set: deadFields(death),
-    $unset: { due_at: 1, lease: 1 } as const,
+    $unset: SETTLED,
     $push: timelinePush({ at, what: "dead", reason }),
   };
 }

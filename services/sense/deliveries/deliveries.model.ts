@@ -15,7 +15,8 @@ import type { EnrichmentDepth } from "../interests/interests.contract.ts";
 
 /**
  * - `ready`: the next poll may claim it. `leased`: delivered, not settled yet, until `due_at`.
- * - `waiting`: returned, ready again at `due_at`. `acknowledged`: done.
+ * - `waiting`: returned, ready again at `due_at`; or held behind an earlier one of its key (`Ordering`), without `due_at`.
+ * - `acknowledged`: done.
  * - `dead`: in the dead-letter queue. `discarded`: deleted from there; kept so that a replay does not deliver it again.
  *
  * The first three are the specification's "pending".
@@ -23,7 +24,8 @@ import type { EnrichmentDepth } from "../interests/interests.contract.ts";
 export type DeliveryState = "ready" | "leased" | "waiting" | "acknowledged" | "dead" | "discarded";
 
 export const PENDING: DeliveryState[] = ["ready", "leased", "waiting"];
-export const SETTLED: DeliveryState[] = ["acknowledged", "dead", "discarded"];
+/** A delivery in these is no longer pending. */
+export const OVER: DeliveryState[] = ["acknowledged", "dead", "discarded"];
 
 /** The receiver's interests and channel feeds that matched. */
 export interface Matched {
@@ -60,6 +62,10 @@ export interface Origin {
 /** Limit of entries, the latest kept: a delivery may be attempted a hundred times. */
 const TIMELINE_ENTRIES = 20;
 
+/** Fields that a delivery loses when its lease ends, and when it is settled. */
+export const UNLEASED = { due_at: 1, lease: 1, slot_key: 1 } as const;
+export const SETTLED = { ...UNLEASED, held_key: 1, active_key: 1 } as const;
+
 /** Returns the `$push` of an update that appends to the timeline. */
 export function timelinePush(entry: TimelineEntry) {
   return { timeline: { $each: [entry], $slice: -TIMELINE_ENTRIES } };
@@ -92,6 +98,11 @@ const schema = tenantSchema({
   due_at: optional(date()),
   /** Token of the claim that leased it. */
   lease: optional(string()),
+  /** `<agent> <digest of its key's value> <event's position>` while held, then the first two while it may be delivered. */
+  held_key: optional(string()),
+  active_key: optional(string()),
+  /** `<agent> <number>` while leased, of an agent with a limit of deliveries in flight. */
+  slot_key: optional(string()),
 
   dlq_reason: optional(string()),
   dead_lettered_at: optional(date()),
@@ -116,9 +127,13 @@ const schema = tenantSchema({
 
 // A poll reads the first rows of this index for one agent. Its prefix counts a tenant's rows.
 schema.index({ tenant_id: 1, state: 1, agent_id: 1, priority: -1, created_at: 1 });
+// One delivery of a key at a time: a second one is refused.
+schema.index({ active_key: 1 }, { unique: true, sparse: true });
+schema.index({ slot_key: 1 }, { unique: true, sparse: true });
 // Sparse and of one field each: a compound index would hold every row, because every row has a tenant.
 for (const field of [
   "due_at",
+  "held_key",
   "dlq_key",
   "dlq_agent_key",
   "dlq_reason_key",

@@ -28,6 +28,7 @@ import { ReplayModel } from "./history/history.model.ts";
 import { History } from "./history/history.ts";
 import { IN_WORK, Player } from "./history/player.ts";
 import { notifyReady, type Ready } from "./notify.ts";
+import { Ordering } from "./ordering.ts";
 import { nextDeliveries, POLL_TIMEOUT_MS, pollDeliveries, settleAndReceive } from "./poll.ts";
 import { type AgentsOfTenant, findReadyAgents } from "./ready-agents.ts";
 import { RECHECK_MS, type Received, type ReceiveRequest, RequestQueues } from "./receive.ts";
@@ -121,6 +122,7 @@ export function deliveriesService(runtime: Runtime): ServiceSchema {
       // Stopped before its turns, which it would follow by others.
       await loops.history.stop();
       await own.player.stop();
+      own.ordering.stop();
       await own.progress.flush().catch((err) => this.logger.warn({ err }, SWEEP_FAILED));
     },
   };
@@ -168,6 +170,10 @@ function queueActions(domain: () => Domain): Record<string, ActionSchema> {
       internal<LeaseRequest & { outcomes: Outcomes }>(({ params: { outcomes, ...request } }) =>
         exchange(domain(), { ...request, cancel_key: request.lease, reads_memories: true }, outcomes),
       ),
+    ),
+    per_minute_left: idempotent<{ agent_id: string; max_per_minute: number }>(
+      async ({ params: { agent_id, max_per_minute } }) =>
+        domain().claims.limits.perMinuteLeft(agent_id, max_per_minute),
     ),
     give_up: internal<OfAgent & { before: number; reason: string }>(({ params }) =>
       domain().settlements.giveUp(params),
@@ -286,6 +292,7 @@ function newLoops(domain: () => Domain) {
     history: new SharedLoop("history", () => domain().player.work(), RELAY_MS, failed),
     announcements: new SharedLoop("announcements", () => domain().announce(), RELAY_MS, failed),
     ahead: new SharedLoop("ahead", () => domain().sweep.endAhead(), AHEAD_MS, failed),
+    ordering: new SharedLoop("ordering", () => domain().ordering.sweep(), RELAY_MS, failed),
     retire: new SharedLoop("retire", () => domain().sweep.retire(), RETIRE_MS, failed),
     recheck: new ServiceLoop(() => domain().recheck(), RECHECK_MS, failed),
     progress: new ServiceLoop(() => domain().progress.flush(), FLUSH_MS, failed),
@@ -307,16 +314,26 @@ function newDomain(
   const agents = new AgentSettingsCache(broker, config);
   const claims = new Claims({ broker, store, deliveries, agents, tracing });
   const requestQueues = new RequestQueues(claims, () => store.now(), isOwn);
-  const enqueuer = new Enqueuer({ deliveries, store, requestQueues, notifyReady: notify });
+  const ordering = new Ordering({ broker, deliveries, notifyReady: notify });
+  const enqueuer = new Enqueuer({ deliveries, store, requestQueues, ordering, notifyReady: notify });
   const retentionMs = config.ACKNOWLEDGED_RETENTION_DAYS * DAY_MS;
   const progress = new Progress(store.collection(ProgressModel), config.STUCK_AFTER_SECONDS * 1000);
-  const statistics = new Statistics(deliveries, store);
+  const limitedBy = async (tenant_id: string, agent_id: string, in_flight: number) => {
+    const { max_in_flight, max_per_minute } = await agents.get(tenant_id, agent_id);
+    if (max_in_flight !== null && in_flight >= max_in_flight) return "max_in_flight";
+    if (max_per_minute === null) return null;
+    const params = { agent_id, max_per_minute };
+    const left = await broker.call<number, unknown>("deliveries.per_minute_left", params);
+    return left === 0 ? "max_per_minute" : null;
+  };
+  const statistics = new Statistics(deliveries, store, limitedBy);
   const settling = {
     progress,
     deliveries: deliveries.reserved,
     store,
     agents,
     claims,
+    ordering,
     requestQueues,
     notifyReady: notify,
     announcements,
@@ -343,10 +360,11 @@ function newDomain(
     requestQueues,
     recheck: () => requestQueues.recheck((of) => findReadyAgents(deliveries, of)),
     enqueuer,
+    ordering,
     deadLetters,
     settlements: new Settlements(settling),
     replays: new Replays({ broker, store, deliveries, deadLetters, enqueuer, loop: replays }),
-    sweep: new Sweep({ store, deliveries, agents, progress, notifyReady: notify }),
+    sweep: new Sweep({ store, deliveries, agents, progress, ordering, notifyReady: notify }),
     announce: newAnnouncements(broker, deliveries),
     statistics,
     progress,

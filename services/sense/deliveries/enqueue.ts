@@ -7,9 +7,10 @@ import { tally } from "../../../storage/traffic/tally.ts";
 import { refusedRows } from "../../../storage/write-errors.ts";
 import type { EnrichmentDepth } from "../interests/interests.contract.ts";
 import { NOT_DEAD } from "./dead-letter-state.ts";
-import { type DeliveryDoc, type Matched, SETTLED, timelinePush } from "./deliveries.model.ts";
+import { type DeliveryDoc, type Matched, OVER, timelinePush } from "./deliveries.model.ts";
 import { deliveryId } from "./delivery-id.ts";
 import type { Ready } from "./notify.ts";
+import { groupOf, heldKey, type Ordering } from "./ordering.ts";
 import type { RequestQueues, Reservation } from "./receive.ts";
 
 /** A delivery requested by fan-out or a replay. */
@@ -28,12 +29,15 @@ export interface NewDelivery {
   type?: string;
   /** The replay of history that requests it. */
   replay_id?: string;
+  /** Digest of the value of its ordering key; absent without one. */
+  ordering?: string;
 }
 
 interface EnqueuerDeps {
   deliveries: TenantCollection<DeliveryDoc>;
   store: Store;
   requestQueues: RequestQueues;
+  ordering: Pick<Ordering, "release">;
   /** Notifies receivers on all nodes. */
   notifyReady: (ready: Ready[]) => void;
 }
@@ -60,6 +64,7 @@ export class Enqueuer {
       enqueued += added.length;
       countCreated(added);
       ready.push(...added.filter(isReady));
+      this.#release(added);
     }
     metrics.deliveriesEnqueued.inc(enqueued);
     this.#notify(ready);
@@ -72,14 +77,16 @@ export class Enqueuer {
     for (const rows of this.#chunks(requests)) {
       const added = new Set(await this.#insert(rows));
       countCreated(added);
-      ready.push(...added, ...(await this.#revive(rows.filter((row) => !added.has(row)))));
+      const queued = [...added, ...(await this.#revive(rows.filter((row) => !added.has(row))))];
+      ready.push(...queued.filter(isReady));
+      this.#release(queued);
     }
     this.#notify(ready);
   }
 
   /** Queues settled deliveries of a replay of history anew; once for each replay, however often it is repeated. */
   async renew(requests: NewDelivery[]): Promise<void> {
-    const state = { $in: SETTLED };
+    const state = { $in: OVER };
     for (const rows of this.#chunks(requests)) {
       const writes = rows.map((row) => {
         const { _id, tenant_id, agent_id, replay_id } = row;
@@ -87,7 +94,8 @@ export class Enqueuer {
         return { updateOne: { filter, update: renewedUpdate(row) } };
       });
       await this.#deps.deliveries.bulk(writes);
-      this.#notify(rows);
+      this.#notify(rows.filter(isReady));
+      this.#release(rows);
     }
   }
 
@@ -100,6 +108,12 @@ export class Enqueuer {
     }
   }
 
+  /** Releases the first ones of the groups of rows that are held. */
+  #release(rows: DeliveryDoc[]): void {
+    for (const { tenant_id, held_key } of rows)
+      if (held_key !== undefined) this.#deps.ordering.release(tenant_id, [groupOf({ held_key })]);
+  }
+
   #notify(rows: DeliveryDoc[]): void {
     const ready = new Map<string, Ready>();
     for (const { tenant_id, agent_id } of rows)
@@ -110,7 +124,7 @@ export class Enqueuer {
   /** Leases rows to waiting requests before they are written. */
   async #reserve(rows: DeliveryDoc[]): Promise<Reservation[]> {
     const { requestQueues } = this.#deps;
-    const byAgent = [...Map.groupBy(rows, ({ agent_id }) => agent_id as string)];
+    const byAgent = [...Map.groupBy(rows.filter(isReady), ({ agent_id }) => agent_id as string)];
     const waiting = byAgent.filter(([agent_id]) => requestQueues.hasWaiting(agent_id));
     const made = await Promise.all(waiting.map(([agent_id, own]) => requestQueues.reserve(agent_id, own)));
     const reservations = made.filter((each) => each !== null);
@@ -176,8 +190,11 @@ export class Enqueuer {
 
 /** Queues a dead letter again, with what it was matched to now. */
 function revivedUpdate(row: DeliveryDoc): Update<DeliveryDoc> {
-  const { created_at: at, priority, matched, enrichment_depth, retry_delays_seconds } = row;
-  const $set = { state: "ready", attempt_count: 0, priority, matched, enrichment_depth } as const;
+  const { created_at: at, state, priority, matched, enrichment_depth, retry_delays_seconds, held_key } = row;
+  const $set = {
+    ...{ state, attempt_count: 0, priority, matched, enrichment_depth },
+    ...(held_key !== undefined && { held_key }),
+  };
   const $push = timelinePush({ at, what: "replayed" });
   return retry_delays_seconds
     ? { $set: { ...$set, retry_delays_seconds }, $unset: NOT_DEAD, $push }
@@ -211,13 +228,13 @@ function confirm(reservations: Reservation[], written: DeliveryDoc[]): void {
 
 function toRow(request: NewDelivery, at: Date): DeliveryDoc {
   const { tenant_id, event_id, agent_id, priority, matched, enrichment_depth, size = 0, type } = request;
-  const { retry_delays_seconds, replay_id } = request;
+  const { retry_delays_seconds, ordering, replay_id } = request;
   return {
     _id: deliveryId(event_id, agent_id),
     tenant_id,
     agent_id,
     event_id,
-    state: "ready",
+    state: ordering === undefined ? "ready" : "waiting",
     priority,
     created_at: at,
     attempt_count: 0,
@@ -227,6 +244,7 @@ function toRow(request: NewDelivery, at: Date): DeliveryDoc {
     enrichment_depth,
     ...(retry_delays_seconds && { retry_delays_seconds: [...retry_delays_seconds] }),
     ...(replay_id !== undefined && { replay_id }),
+    ...(ordering !== undefined && { held_key: heldKey(agent_id, ordering, event_id) }),
     timeline: [],
   };
 }

@@ -20,6 +20,8 @@ export interface Received {
   larger?: number;
   /** Whether nothing was left, if that is known. */
   drained?: boolean;
+  /** The agent's limits allow no more: when to ask again, in ms. */
+  limited_ms?: number;
   /** This node is stopping: do not ask it again. */
   stopping: boolean;
 }
@@ -115,7 +117,7 @@ const MOVED_RECHECK_MS = 1_000;
  * it is woken and claims again, or until rows that are about to be written are reserved for it.
  */
 export class RequestQueues {
-  readonly #claims: Pick<Claims, "claim" | "newLease" | "deliver">;
+  readonly #claims: Pick<Claims, "claim" | "reservingLease" | "deliver">;
   readonly #now: () => number;
   readonly #isOwn: (agent_id: string) => boolean;
   readonly #queues = new Actors(() => new AgentQueue());
@@ -128,7 +130,7 @@ export class RequestQueues {
 
   /** @param isOwn whether this node owns an agent's queue now */
   constructor(
-    claims: Pick<Claims, "claim" | "newLease" | "deliver">,
+    claims: Pick<Claims, "claim" | "reservingLease" | "deliver">,
     now: () => number,
     isOwn: (agent_id: string) => boolean = () => true,
   ) {
@@ -188,7 +190,7 @@ export class RequestQueues {
       const waiter = queue.arm();
       try {
         const { version } = queue;
-        const claimed: Pick<Received, "deliveries" | "larger"> = skips
+        const claimed: Pick<Received, "deliveries" | "larger" | "limited_ms"> = skips
           ? { deliveries: [] }
           : await queue.run(() => this.#claim(queue, request, woken, cancelled));
         // Whatever was claimed; a request that cannot settle waits no longer.
@@ -199,7 +201,8 @@ export class RequestQueues {
           return { ...claimed, stopping: this.#stopping };
         }
         this.#waiting.add(request);
-        const wait = this.#isOwn(request.agent_id) ? left : Math.min(left, MOVED_RECHECK_MS);
+        const most = this.#isOwn(request.agent_id) ? left : Math.min(left, MOVED_RECHECK_MS);
+        const wait = Math.min(most, claimed.limited_ms ?? most);
         const reserved = await queue.wait({ request, waiter, cancelled }, wait);
         this.#waiting.delete(request);
         if (reserved.length > 0) return { deliveries: reserved, stopping: this.#stopping };
@@ -217,7 +220,7 @@ export class RequestQueues {
     request: ReceiveRequest,
     woken: boolean,
     cancelled: AbortSignal,
-  ): Promise<Pick<Received, "deliveries" | "larger" | "drained">> {
+  ): Promise<Pick<Received, "deliveries" | "larger" | "drained" | "limited_ms">> {
     const nothing = { deliveries: [] };
     if (cancelled.aborted) return nothing;
     // Another request woken at the same time found less than its limit: nothing is left.
@@ -284,7 +287,7 @@ export class RequestQueues {
     const chosen = upToBytes(byPriority.slice(0, queue.limitFor(request, this.#now())), request.max_bytes);
     const written = Promise.withResolvers<DeliveryDoc[]>();
     queue.reserved += chosen.length;
-    const leasing = this.#claims.newLease(request);
+    const leasing = this.#claims.reservingLease(request);
     waiting.reserved = leasing
       .then((lease) => this.#claims.deliver(request, lease, chosen, written.promise))
       // On failure the request claims for itself: the rows are ready, now or when their lease ends.

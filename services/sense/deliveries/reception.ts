@@ -31,7 +31,7 @@ export function reasonsOf(
   const { subscriptions, event } = explanation;
   if (subscriptions.length === 0) add("unsubscribed", UNSUBSCRIBED);
   if (!event) add("no_event", "The organisation has no event yet: nothing was published.");
-  else if (delivery) reasons.push(ofDelivery(delivery, agent));
+  else if (delivery) reasons.push(ofDelivery(delivery, agent, health));
   else if (subscriptions.length > 0) reasons.push(...withoutDelivery(explanation));
   const suspended = subscriptions.filter(({ reason }) => reason === "suspended");
   for (const { id, kind } of suspended)
@@ -40,10 +40,21 @@ export function reasonsOf(
   return reasons;
 }
 
-function ofDelivery(delivery: Delivery, { delivery_mode }: AgentState): Reason {
+function ofDelivery(
+  delivery: Delivery,
+  { delivery_mode, max_in_flight, max_per_minute }: AgentState,
+  { limited_by }: Pick<DeliveryHealth, "limited_by">,
+): Reason {
   const { status, attempt_count: attempts, next_attempt_at, last_error } = delivery;
   const error = last_error ? ` Last error: ${last_error.reason}.` : "";
   const after = `after ${attempts} ${attempts === 1 ? "attempt" : "attempts"}`;
+  if (status === "ready" && limited_by !== null) {
+    const why = {
+      max_in_flight: `the agent has its limit of deliveries in flight (\`max_in_flight\`: ${max_in_flight})`,
+      max_per_minute: `the agent reached its limit of the last minute (\`max_per_minute\`: ${max_per_minute})`,
+    };
+    return { reason: "limited", text: `The delivery is ready, and waits: ${why[limited_by]}.` };
+  }
   if (status === "ready") {
     const how = { poll: "poll", sse: "open stream", push: "push" }[delivery_mode];
     return { reason: "pending", text: `The delivery is ready, and waits for the agent's next ${how}.` };
@@ -53,6 +64,8 @@ function ofDelivery(delivery: Delivery, { delivery_mode }: AgentState): Reason {
       reason: status,
       text: `The delivery is leased until ${next_attempt_at}, and not acknowledged yet.`,
     };
+  if (status === "waiting" && next_attempt_at === null)
+    return { reason: "held", text: "The delivery is held until an earlier one of its key is settled." };
   if (status === "waiting")
     return { reason: status, text: `The delivery will be retried at ${next_attempt_at}, ${after}.${error}` };
   if (status === "acknowledged") return { reason: status, text: `The delivery was acknowledged ${after}.` };

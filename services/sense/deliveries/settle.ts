@@ -12,10 +12,18 @@ import type { AgentSettingsCache } from "./agent-settings.ts";
 import type { Claims, Settling } from "./claim.ts";
 import { deadUpdate, spentReason } from "./dead-letter-state.ts";
 import type * as contract from "./deliveries.contract.ts";
-import { type DeliveryDoc, PENDING, type TimelineEntry, timelinePush } from "./deliveries.model.ts";
+import {
+  type DeliveryDoc,
+  PENDING,
+  SETTLED,
+  type TimelineEntry,
+  timelinePush,
+  UNLEASED,
+} from "./deliveries.model.ts";
 import type { Progress } from "./health/progress.ts";
 import { isUnder, type NamedLease, namedLeases, under } from "./lease.ts";
 import type { Ready } from "./notify.ts";
+import { HELD, type Ordering } from "./ordering.ts";
 import type { RequestQueues } from "./receive.ts";
 
 interface SettlementsDeps {
@@ -23,6 +31,7 @@ interface SettlementsDeps {
   store: Store;
   agents: AgentSettingsCache;
   claims: Claims;
+  ordering: Ordering;
   requestQueues: RequestQueues;
   notifyReady: (ready: Ready[]) => void;
   announcements: Pick<Loop, "nudge">;
@@ -196,24 +205,30 @@ export class Settlements {
     if (delivery_ids.length) await this.release({ tenant_id, agent_id, lease, delivery_ids });
   }
 
-  /** Dead-letters an agent's ready deliveries created before a time, in ms: no receiver can be reached. */
+  /** Dead-letters an agent's ready and held deliveries created before a time, in ms: no receiver can be reached. */
   async giveUp(params: { tenant_id: string; agent_id: string; before: number; reason: string }) {
-    const { deliveries, store, announcements, progress } = this.#deps;
+    const { deliveries, store, announcements, progress, ordering } = this.#deps;
     const { tenant_id, agent_id, before, reason } = params;
     let dead_lettered = 0;
-    for (let found = GIVE_UP_BATCH; found === GIVE_UP_BATCH; ) {
-      const old = await deliveries.find(
-        tenant_id,
-        { state: "ready", agent_id, created_at: { $lt: new Date(before) } },
-        { limit: GIVE_UP_BATCH, projection: { type: 1 } },
-      );
-      found = old.length;
-      const guard = { _id: { $in: old.map(({ _id }) => _id) }, state: "ready" as const };
-      // A time for each batch: rows with equal times are read together.
-      const death = { tenant_id, agent_id, at: new Date(store.now()), reason };
-      if (found) dead_lettered += await deliveries.updateMany(tenant_id, guard, deadUpdate(death));
-      for (const { type } of old) tally({ tenant_id, agent_id, type }, "dead_lettered", 1);
-    }
+    // Those that are held behind others of their key first: none of them is released meanwhile.
+    for (const state of [HELD, { state: "ready" as const }])
+      for (let found = GIVE_UP_BATCH; found === GIVE_UP_BATCH; ) {
+        const old = await deliveries.find(
+          tenant_id,
+          { ...state, agent_id, created_at: { $lt: new Date(before) } },
+          { limit: GIVE_UP_BATCH, projection: { type: 1, active_key: 1 } },
+        );
+        found = old.length;
+        const guard = { _id: { $in: old.map(({ _id }) => _id) }, ...state };
+        // A time for each batch: rows with equal times are read together.
+        const death = { tenant_id, agent_id, at: new Date(store.now()), reason };
+        if (found) dead_lettered += await deliveries.updateMany(tenant_id, guard, deadUpdate(death));
+        for (const { type } of old) tally({ tenant_id, agent_id, type }, "dead_lettered", 1);
+        ordering.release(
+          tenant_id,
+          old.map(({ active_key }) => active_key),
+        );
+      }
     metrics.deliveriesDeadLettered.inc(dead_lettered);
     if (dead_lettered) {
       progress.failed(params, new Date(store.now()), reason);
@@ -222,21 +237,34 @@ export class Settlements {
     return { dead_lettered };
   }
 
+  /** Wakes requests that wait for the end of a delivery in flight. */
+  #notifyLimited(agent: Ready): void {
+    const { claims, notifyReady } = this.#deps;
+    if (claims.limits.settled(agent.agent_id)) notifyReady([agent]);
+  }
+
   /** Acknowledges under any lease, whichever a request names: finished work is not repeated. @returns how many were pending until now */
   async #acknowledge({ tenant_id, agent_id, delivery_ids }: OfAgent): Promise<number> {
-    const { deliveries, store, claims, progress, retentionMs } = this.#deps;
+    const { deliveries, store, claims, progress, ordering, retentionMs } = this.#deps;
     const at = new Date(store.now());
     const acknowledged = await deliveries.updateMany(
       tenant_id,
       { _id: { $in: delivery_ids }, agent_id, state: { $in: PENDING } },
       {
         $set: { state: "acknowledged", retire_at: new Date(at.getTime() + retentionMs) },
-        $unset: { due_at: 1, lease: 1 },
+        $unset: SETTLED,
         $push: timelinePush({ at, what: "acknowledged" }),
       },
     );
     metrics.deliveriesAcknowledged.inc(acknowledged);
-    claims.acknowledgements.acknowledged({ tenant_id, agent_id }, delivery_ids, acknowledged, at);
+    const settled = claims.acknowledgements.acknowledged(
+      { tenant_id, agent_id },
+      delivery_ids,
+      acknowledged,
+      at,
+    );
+    if (settled.length) ordering.release(tenant_id, settled);
+    this.#notifyLimited({ tenant_id, agent_id });
     if (acknowledged) progress.acknowledged({ tenant_id, agent_id }, at);
     return acknowledged;
   }
@@ -252,12 +280,13 @@ export class Settlements {
     const held = await deliveries.find(
       tenant_id,
       { _id: { $in: delivery_ids }, agent_id, state: "leased" },
-      { projection: { attempt_count: 1, lease: 1, type: 1, retry_delays_seconds: 1 } },
+      { projection: { attempt_count: 1, lease: 1, type: 1, retry_delays_seconds: 1, active_key: 1 } },
     );
     let ready = false;
     const toDead: Write<DeliveryDoc>[] = [];
+    const settled: (string | undefined)[] = [];
     const toRetry: Write<DeliveryDoc>[] = [];
-    for (const { _id, attempt_count, lease = "", type, retry_delays_seconds } of held) {
+    for (const { _id, attempt_count, lease = "", type, retry_delays_seconds, active_key } of held) {
       if (!isUnder({ lease, attempt_count }, named?.(_id))) continue;
       tally({ tenant_id, agent_id, type }, "failed", 1);
       // Only this attempt: the row may be settled and leased again before this write, on a stream under the same token.
@@ -274,6 +303,7 @@ export class Settlements {
           reason: isHopeless ? cause : spentReason(retry_budget, cause),
         };
         toDead.push({ updateOne: { filter, update: deadUpdate(death) } });
+        settled.push(active_key);
         continue;
       }
       const delays = retry_delays_seconds ?? settings.retry_delays_seconds;
@@ -287,6 +317,8 @@ export class Settlements {
       metrics.deliveriesDeadLettered.inc(dead_lettered);
       noteChange(tenant_id);
       if (dead_lettered) announcements.nudge();
+      this.#deps.ordering.release(tenant_id, settled);
+      this.#notifyLimited({ tenant_id, agent_id });
       return { nacked: dead_lettered + retried, dead_lettered, ready };
     };
   }
@@ -325,7 +357,7 @@ function requireDistinct(acknowledged: readonly string[] = [], rejected: readonl
 function retryUpdate(at: Date, seconds: number, reason: string | undefined): Update<DeliveryDoc> {
   const entry: TimelineEntry = { at, what: "nacked", ...(reason !== undefined && { reason }) };
   const $push = timelinePush(entry);
-  if (seconds <= 0) return { $set: { state: "ready" }, $unset: { due_at: 1, lease: 1 }, $push };
+  if (seconds <= 0) return { $set: { state: "ready" }, $unset: UNLEASED, $push };
   const due_at = new Date(at.getTime() + seconds * 1000);
-  return { $set: { state: "waiting", due_at }, $unset: { lease: 1 }, $push };
+  return { $set: { state: "waiting", due_at }, $unset: { lease: 1, slot_key: 1 }, $push };
 }

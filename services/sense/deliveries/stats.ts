@@ -3,6 +3,7 @@ import { Fault } from "../../../lib/contract/faults.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { type DeliveryDoc, type DeliveryState, PENDING } from "./deliveries.model.ts";
+import type { Limit } from "./limits.ts";
 
 interface Counts {
   pending: number;
@@ -13,7 +14,11 @@ interface Counts {
 
 interface AgentStatistics extends Counts {
   oldest_age_seconds: number | null;
+  limited_by: Limit | null;
 }
+
+/** Returns the limit for which an agent gets no more, now that so many are in flight. */
+type LimitedBy = (tenant_id: string, agent_id: string, in_flight: number) => Promise<Limit | null>;
 
 interface Page {
   limit?: number;
@@ -28,11 +33,13 @@ const REST_FACTOR = 20;
 export class Statistics {
   readonly #deliveries: TenantCollection<DeliveryDoc>;
   readonly #store: Store;
+  readonly #limitedBy: LimitedBy;
   /** Large counts, by agent or tenant. */
   readonly #cached = new Map<string, Counts>();
 
-  constructor(deliveries: TenantCollection<DeliveryDoc>, store: Store) {
+  constructor(deliveries: TenantCollection<DeliveryDoc>, store: Store, limitedBy: LimitedBy) {
     this.#deliveries = deliveries;
+    this.#limitedBy = limitedBy;
     this.#store = store;
   }
 
@@ -67,7 +74,13 @@ export class Statistics {
       this.#count(tenant_id, { agent_id }),
       this.oldestOf(tenant_id, agent_id),
     ]);
-    return { ...counts, oldest_age_seconds: oldest === null ? null : (this.#store.now() - oldest) / 1000 };
+    const { pending, in_flight, waiting } = counts;
+    const isReady = pending > in_flight + waiting;
+    return {
+      ...counts,
+      oldest_age_seconds: oldest === null ? null : (this.#store.now() - oldest) / 1000,
+      limited_by: isReady ? await this.#limitedBy(tenant_id, agent_id, in_flight) : null,
+    };
   }
 
   /** Returns the creation time, in ms, of an agent's oldest pending delivery. */

@@ -7,9 +7,10 @@ import type { Write } from "../../../storage/query.ts";
 import { noteChange, tally } from "../../../storage/traffic/tally.ts";
 import type { AgentSettingsCache } from "./agent-settings.ts";
 import { deadUpdate, spentReason } from "./dead-letter-state.ts";
-import { type DeliveryDoc, type DeliveryState, timelinePush } from "./deliveries.model.ts";
+import { type DeliveryDoc, type DeliveryState, timelinePush, UNLEASED } from "./deliveries.model.ts";
 import type { Progress } from "./health/progress.ts";
 import type { Ready } from "./notify.ts";
+import type { Ordering } from "./ordering.ts";
 
 /** Filters ended leases and waits. */
 interface Ended {
@@ -22,6 +23,7 @@ interface SweepDeps {
   deliveries: TenantCollection<DeliveryDoc>;
   agents: AgentSettingsCache;
   progress: Progress;
+  ordering: Pick<Ordering, "release">;
   notifyReady: (ready: Ready[]) => void;
 }
 
@@ -90,7 +92,14 @@ export class Sweep {
   }
 
   #find(filter: Ended & { tenant_id?: { $nin: string[] } }): Promise<DeliveryDoc[]> {
-    const projection = { tenant_id: 1, agent_id: 1, state: 1, attempt_count: 1, type: 1 } as const;
+    const projection = {
+      tenant_id: 1,
+      agent_id: 1,
+      state: 1,
+      attempt_count: 1,
+      type: 1,
+      active_key: 1,
+    } as const;
     const options = { sort: { due_at: 1 }, limit: BATCH, projection } as const;
     return this.#deps.deliveries.system.find(filter, options).toArray() as Promise<DeliveryDoc[]>;
   }
@@ -106,7 +115,10 @@ export class Sweep {
     const dead = rows.filter((row) => isSpent(row, budgetOf(row.agent_id)));
     metrics.deliveriesDeadLettered.inc(dead.length);
     for (const row of rows) if (row.state === "leased") this.#failed(row, at);
-    for (const row of dead) tally(row, "dead_lettered", 1);
+    for (const row of dead) {
+      tally(row, "dead_lettered", 1);
+      this.#deps.ordering.release(row.tenant_id, [row.active_key]);
+    }
     for (const tenant_id of new Set(rows.map((row) => row.tenant_id))) noteChange(tenant_id);
     this.#deps.notifyReady(
       byAgent.map(([agent_id, [row]]) => ({ tenant_id: (row as DeliveryDoc).tenant_id, agent_id })),
@@ -144,7 +156,7 @@ function endWrites(rows: DeliveryDoc[], budget: number, at: Date, { due_at }: En
   const expired = rows.filter((row) => row.state === "leased" && !isSpent(row, budget));
   const waited = rows.filter(({ state }) => state === "waiting");
   const death = { tenant_id, agent_id: agent_id as string, at, reason: spentReason(budget, "lease expired") };
-  const ready = { $set: { state: "ready" as const }, $unset: { due_at: 1, lease: 1 } as const };
+  const ready = { $set: { state: "ready" as const }, $unset: UNLEASED };
   return [
     ...updateAll(dead, due_at, deadUpdate(death)),
     ...updateAll(expired, due_at, { ...ready, $push: timelinePush({ at, what: "lease_expired" }) }),

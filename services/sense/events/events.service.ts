@@ -18,7 +18,7 @@ import * as contract from "./events.contract.ts";
 import { EventModel } from "./events.model.ts";
 import { Events } from "./events.ts";
 import { FanOut } from "./fan-out.ts";
-import { oldestDueSeconds } from "./fan-out-sweep.ts";
+import { fanOutHorizon, oldestDueSeconds } from "./fan-out-sweep.ts";
 import { Publisher, type PublishParams } from "./publish.ts";
 import { Retention } from "./retention.ts";
 import { WaitingEvents } from "./waiting.ts";
@@ -91,6 +91,9 @@ export function eventsService({ store, config, health }: Runtime): ServiceSchema
       load: idempotent<OfTenant & { event_ids: string[] }>(({ params }) => events.load(params)),
       /** Returns the age in seconds of the oldest event that is due for fan-out; null without one. */
       overdue: idempotent<object>(() => oldestDueSeconds(collection, store)),
+      fan_out_horizon: idempotent<OfTenant>(({ params: { tenant_id } }) =>
+        fanOutHorizon(collection, store, tenant_id),
+      ),
       state_of: idempotent<OfTenant & { event_id: string }>(({ params }) => events.stateOf(params)),
       history: idempotent<HistoryParams>(({ params }) => events.history(params)),
       latest: internal<LatestParams>(({ params }) => events.loadLatest(params)),

@@ -5,7 +5,7 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { EventDoc } from "./events.model.ts";
 import type { Entry, FanOutQueue } from "./fan-out-queue.ts";
-import { fanoutKey, keyRange } from "./position.ts";
+import { fanoutKey, keyRange, positionFrom } from "./position.ts";
 
 /** How long a node holds an event's lease; afterwards any node may claim its fan-out. */
 export const LEASE_MS = 10_000;
@@ -159,6 +159,25 @@ export async function oldestDueSeconds(
     after = keyRange(row.tenant_id).before;
   }
   return Number.isFinite(oldest) ? Math.max(0, (store.now() - oldest) / 1000) : null;
+}
+
+/**
+ * Returns the position before which no event of the tenant waits for its fan-out now, nor will: but for one whose publish
+ * is not answered yet, and for delayed and parked ones.
+ */
+export async function fanOutHorizon(
+  events: TenantCollection<EventDoc>,
+  store: Pick<Store, "past">,
+  tenant_id: string,
+): Promise<string> {
+  const { after, before } = keyRange(tenant_id);
+  // Read before the rows: later events are not among them.
+  const now = positionFrom(store.past());
+  const filter = { fanout_key: { $gt: after, $lt: before } };
+  const pending = await events.find(tenant_id, filter, { projection: { position: 1 } });
+  let first = now;
+  for (const { position } of pending) if (position < first) first = position;
+  return first;
 }
 
 /** Converts a leased row to an entry of the queue. */

@@ -35,6 +35,20 @@ const Delays = nullable(
   ),
 );
 
+const OrderingKey = nullable(
+  Type.String({
+    maxLength: 200,
+    pattern: "^[A-Za-z][A-Za-z0-9_]*(?:\\.[A-Za-z0-9_-]+)*$",
+    description:
+      "Attribute of the event, or dotted path into its `data`, by whose value its deliveries are ordered. The agent gets " +
+      "deliveries with the same value one after the other, in the order of publication: the next one when the one before " +
+      "is acknowledged, dead-lettered or discarded. Other deliveries pass. An event without a text, number or boolean there " +
+      "is not ordered. If several matching interests set keys, the first in alphabetical order that has a value applies. " +
+      "Null: no order.",
+    examples: ["subject", "data.order_id"],
+  }),
+);
+
 export const Interest = Type.Object(
   {
     id: Id("int"),
@@ -44,6 +58,7 @@ export const Interest = Type.Object(
     priority: Priority,
     enrichment_depth: Depth,
     retry_delays_seconds: Delays,
+    ordering_key: OrderingKey,
     filter_suspended_until: nullable(
       Type.String({
         format: "date-time",
@@ -69,6 +84,7 @@ const newInterest = {
   priority: Type.Optional(Priority),
   enrichment_depth: Type.Optional(Depth),
   retry_delays_seconds: Type.Optional(Delays),
+  ordering_key: Type.Optional(OrderingKey),
 };
 
 export const createInterest = operation({
@@ -133,6 +149,7 @@ export const updateInterest = operation({
     priority: Type.Optional(Priority),
     enrichment_depth: Type.Optional(Depth),
     retry_delays_seconds: Type.Optional(Delays),
+    ordering_key: Type.Optional(OrderingKey),
   },
   results: { 200: Interest },
   errors: ["forbidden", "not_found", "validation_error", "business_rule_violation"],

@@ -27,6 +27,8 @@ const schema = tenantSchema({
   enrichment_depth: string<EnrichmentDepth>(),
   /** Of its deliveries; null, or absent in rows from before this was there: the agent's. */
   retry_delays_seconds: optional(nullable(array(number()))),
+  /** Path of the value by which its deliveries are ordered; null, or absent in older rows: none. */
+  ordering_key: optional(nullable(string())),
   /** Derives from agent, type and filter: an agent has each combination once. */
   conflict_key: string(),
   /** Since when it has matched no event; absent once it has, and in rows from before this was recorded. */

@@ -33,6 +33,7 @@ const CHANGEABLE = [
   "priority",
   "enrichment_depth",
   "retry_delays_seconds",
+  "ordering_key",
 ] as const;
 
 /** Refuses an agent that would subscribe another, also with the scope `admin`: it decides what reaches that agent. */
@@ -53,7 +54,8 @@ export class Interests {
   }
 
   async create(ctx: Call<CreateParams>) {
-    const { agent_id, event_type, priority, enrichment_depth, retry_delays_seconds = null } = ctx.params;
+    const { agent_id, event_type, priority, enrichment_depth } = ctx.params;
+    const { retry_delays_seconds = null, ordering_key = null } = ctx.params;
     const filter_expression = givenFilter(ctx.params.filter_expression);
     await authorizeAgent(ctx);
     requireOwnOrPerson(ctx);
@@ -73,6 +75,7 @@ export class Interests {
       priority: priority ?? DEFAULT_PRIORITY,
       enrichment_depth: enrichment_depth ?? "none",
       retry_delays_seconds,
+      ordering_key,
       conflict_key: conflictKey(agent_id, event_type, filter_expression),
       unmatched_since: at,
       created_at: at,
@@ -184,6 +187,7 @@ export class Interests {
       priority: row.priority,
       enrichment_depth: row.enrichment_depth,
       retry_delays_seconds: row.retry_delays_seconds ?? null,
+      ordering_key: row.ordering_key ?? null,
       filter_suspended_until: ms > 0 ? new Date(this.#deps.store.now() + ms).toISOString() : null,
       created_at: row.created_at.toISOString(),
       updated_at: row.updated_at.toISOString(),

@@ -10,6 +10,8 @@ export interface Receiver {
   enrichment_depth: EnrichmentDepth;
   /** Those of its matching interests that retry soonest; absent if none sets any. */
   retry_delays_seconds?: readonly number[];
+  /** Digest of the value of its interests' ordering key; absent without one. */
+  ordering?: string;
 }
 
 /** The result of `interests.match` for one event. */
@@ -29,8 +31,12 @@ interface Delivered {
 
 /** Builds the request to `deliveries.enqueue`. */
 export function deliveryTo(receiver: Receiver, { tenant_id, event_id, type, size }: Delivered) {
-  const { agent_id, interest_ids, feed_ids, priority, enrichment_depth, retry_delays_seconds } = receiver;
+  const { agent_id, interest_ids, feed_ids, priority, enrichment_depth, retry_delays_seconds, ordering } =
+    receiver;
   const matched = { interest_ids, feed_ids };
-  const delivery = { tenant_id, event_id, agent_id, priority, matched, enrichment_depth, type, size };
-  return retry_delays_seconds ? { ...delivery, retry_delays_seconds } : delivery;
+  return {
+    ...{ tenant_id, event_id, agent_id, priority, matched, enrichment_depth, type, size },
+    ...(retry_delays_seconds && { retry_delays_seconds }),
+    ...(ordering !== undefined && { ordering }),
+  };
 }

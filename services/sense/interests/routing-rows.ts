@@ -48,7 +48,7 @@ export class RoutingRows {
     };
     for await (const row of allPages(readInterests, (each) => each.conflict_key)) {
       if (slices.over) await slices.next();
-      table.subscribe(toSubscription(row), row.enrichment_depth, row.retry_delays_seconds);
+      table.subscribe(toSubscription(row), row.enrichment_depth, row.retry_delays_seconds, row.ordering_key);
       agents.add(row.agent_id);
     }
     for await (const subscription of allPages(read<Subscription>("channels.feeds_page"), ({ id }) => id)) {
@@ -85,7 +85,7 @@ export class RoutingRows {
     for (const id of [...ids.interest, ...ids.feed]) if (!existing.has(id)) table.unsubscribe(id);
     for (const id of ids.member) if (!existing.has(id)) table.leave(...(id.split(" ") as [string, string]));
     for (const row of interests)
-      table.subscribe(toSubscription(row), row.enrichment_depth, row.retry_delays_seconds);
+      table.subscribe(toSubscription(row), row.enrichment_depth, row.retry_delays_seconds, row.ordering_key);
     for (const feed of feeds) table.subscribe(feed);
     for (const { channel_id, agent_id } of members) table.join(channel_id, agent_id);
     for (const id of agents) table.setActive(id, active.has(id));

@@ -5,6 +5,7 @@ import { metrics } from "../../../observability/metrics.ts";
 import { gatherInSteps, type Reasons } from "./gather-receivers.ts";
 import type { EnrichmentDepth } from "./interests.contract.ts";
 import { MatchIndex } from "./match-index.ts";
+import { orderingOf } from "./ordering-key.ts";
 import type { Receiver } from "./receiver.ts";
 import type { Subscription } from "./subscription.ts";
 
@@ -20,6 +21,8 @@ export class RoutingTable {
   readonly #depths = new Map<string, EnrichmentDepth>();
   /** Retry delays of interests that set their own. */
   readonly #delays = new Map<string, readonly number[]>();
+  /** Ordering keys of interests that have one. */
+  readonly #orderingKeys = new Map<string, string>();
   /** Interests that have matched no event, and those of them that have since `takeMatched`. */
   readonly #unmatched = new Set<string>();
   #matched: string[] = [];
@@ -41,11 +44,11 @@ export class RoutingTable {
     const { matched, errors, suspended } = await this.#index.matchInSlices(event);
     if (errors) metrics.filterErrors.inc(errors);
     if (suspended) metrics.filterSuspensions.inc(suspended);
-    return this.#toReceivers(matched);
+    return this.#toReceivers(matched, event);
   }
 
   /** In slices: there may be very many. */
-  async #toReceivers(matched: Subscription[]): Promise<Receiver[]> {
+  async #toReceivers(matched: Subscription[], event: CloudEvent): Promise<Receiver[]> {
     const slices = new Slices(SLICE_MS);
     const found = new Map<string, Reasons>();
     // The current members: the set may change in between.
@@ -53,13 +56,13 @@ export class RoutingTable {
     for (const _ of gatherInSteps(found, matched, membersOf)) if (slices.over) await slices.next();
     const result: Receiver[] = [];
     for (const each of found) {
-      this.#present(result, each);
+      this.#present(result, each, event);
       if (result.length % 100 === 0 && slices.over) await slices.next();
     }
     return result;
   }
 
-  #present(result: Receiver[], [agent_id, reasons]: [string, Reasons]): void {
+  #present(result: Receiver[], [agent_id, reasons]: [string, Reasons], event: CloudEvent): void {
     if (this.#inactive.has(agent_id)) return;
     const { interest_ids, feed_ids, priority } = reasons;
     if (this.#unmatched.size > 0)
@@ -68,6 +71,8 @@ export class RoutingTable {
     const receiver: Receiver = { agent_id, interest_ids, feed_ids, priority, enrichment_depth };
     const delays = this.#delays.size ? this.#soonest(interest_ids) : undefined;
     if (delays) receiver.retry_delays_seconds = delays;
+    const ordering = this.#orderingKeys.size ? this.#ordering(interest_ids, event) : undefined;
+    if (ordering !== undefined) receiver.ordering = ordering;
     result.push(receiver);
   }
 
@@ -109,6 +114,7 @@ export class RoutingTable {
     subscription: Subscription,
     depth: EnrichmentDepth = "none",
     delays?: readonly number[] | null,
+    orderingKey?: string | null,
   ): void {
     const { unmatched = false, ...kept } = subscription;
     const { agent_id, id } = kept;
@@ -119,12 +125,15 @@ export class RoutingTable {
     else this.#depths.set(subscription.id, depth);
     if (delays) this.#delays.set(id, delays);
     else this.#delays.delete(id);
+    if (orderingKey) this.#orderingKeys.set(id, orderingKey);
+    else this.#orderingKeys.delete(id);
   }
 
   unsubscribe(id: string): void {
     this.#index.remove(id);
     this.#depths.delete(id);
     this.#delays.delete(id);
+    this.#orderingKeys.delete(id);
     this.#unmatched.delete(id);
   }
 
@@ -163,6 +172,16 @@ export class RoutingTable {
       if (DEPTH_RANK[depth] > DEPTH_RANK[deepest]) deepest = depth;
     }
     return deepest;
+  }
+
+  /** Returns the digest of the first key, in alphabetical order, that has a value in the event. */
+  #ordering(interest_ids: string[], event: CloudEvent): string | undefined {
+    const keys = interest_ids.flatMap((id) => this.#orderingKeys.get(id) ?? []).sort();
+    for (const key of keys) {
+      const ordering = orderingOf(event, key);
+      if (ordering !== undefined) return ordering;
+    }
+    return undefined;
   }
 
   #soonest(interest_ids: string[]): readonly number[] | undefined {

@@ -55,6 +55,8 @@ export class PushWorker {
   #keys: { read: Promise<KeyObject[]>; until: number } | undefined;
   #breaker: OpenBreaker | null;
   #pausedUntil = 0;
+  /** The agent's limits allow no more until then, or until something is settled. */
+  #limitedUntil = 0;
   #timer: NodeJS.Timeout | undefined;
   #atOnce = FIRST_AT_ONCE;
   #underWay = new Set<Promise<void>>();
@@ -84,6 +86,7 @@ export class PushWorker {
   /** Signals that there may be deliveries to push. */
   nudge(): void {
     this.#wanted = true;
+    this.#limitedUntil = 0;
     this.#pump();
   }
 
@@ -165,7 +168,8 @@ export class PushWorker {
   }
 
   #waitMs(): number {
-    return Math.max(this.#breaker?.next_probe_at ?? 0, this.#pausedUntil) - this.#deps.now();
+    const limits = [this.#breaker?.next_probe_at ?? 0, this.#pausedUntil, this.#limitedUntil];
+    return Math.max(...limits) - this.#deps.now();
   }
 
   #later(ms: number): void {
@@ -195,8 +199,12 @@ export class PushWorker {
       this.#outcomes = noOutcomes();
       if (units === 0 && count(outcomes) === 0) return;
       if (units) this.#wanted = false;
-      const { deliveries, drained } = await this.#claim(units, outcomes);
+      const { deliveries, drained, limited_ms } = await this.#claim(units, outcomes);
       used = deliveries.length;
+      if (limited_ms !== undefined) {
+        this.#wanted = true;
+        this.#limitedUntil = this.#deps.now() + limited_ms;
+      }
       if (drained === false) this.#wanted = true;
       for (const delivery of deliveries) this.#start(delivery, keys as KeyObject[], release);
     } catch (err) {
@@ -208,9 +216,10 @@ export class PushWorker {
   }
 
   #claim(limit: number, outcomes: Outcomes): Promise<Received> {
-    const { tenant_id, agent_id } = this.target;
+    const { tenant_id, agent_id, is_limited } = this.target;
     const lease = randomBytes(9).toString("base64url");
-    const request = { tenant_id, agent_id, limit, wait_ms: 0, lease, lease_seconds: LEASE_SECONDS, outcomes };
+    const own = { tenant_id, agent_id, is_limited };
+    const request = { ...own, limit, wait_ms: 0, lease, lease_seconds: LEASE_SECONDS, outcomes };
     return this.#deps.broker.call<Received, unknown>("deliveries.exchange", request);
   }
 
@@ -265,6 +274,7 @@ export class PushWorker {
     if (outcome.do === "acknowledge") this.#outcomes.acknowledged.push(id);
     else if (outcome.do === "retry") this.#outcomes.failed.push({ id, lease, ...outcome });
     else this.#outcomes.released.push({ id, lease });
+    this.#limitedUntil = 0;
     this.#pumpSoon();
   }
 

@@ -190,5 +190,7 @@ export class PushWorkers {
 
 /** Whether one target's worker also serves the other. */
 function isSame(one: Target, other: Target | undefined): boolean {
-  return one.endpoint === other?.endpoint && one.format === other.format;
+  return (
+    one.endpoint === other?.endpoint && one.format === other.format && one.is_limited === other.is_limited
+  );
 }

@@ -6,4 +6,6 @@ export interface Target {
   agent_id: string;
   endpoint: string;
   format: PushFormat;
+  /** Whether the agent has limits of its deliveries; absent in answers of older nodes. */
+  is_limited?: boolean;
 }

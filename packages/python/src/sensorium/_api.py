@@ -89,6 +89,8 @@ class Agents(Group[Mode]):
         visibility_timeout_seconds: int | None | Unset = UNSET,
         retry_budget: int | None | Unset = UNSET,
         retry_delays_seconds: Sequence[int] | None | Unset = UNSET,
+        max_in_flight: int | None | Unset = UNSET,
+        max_per_minute: int | None | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.AgentsCreateResult:
@@ -114,7 +116,11 @@ class Agents(Group[Mode]):
                 installation's default.
             retry_budget: Delivery attempts before a delivery is dead-lettered; null: the installation's default.
             retry_delays_seconds: Seconds before each retry after a rejection without `delay_seconds` or a failed
-                push, ±20 %; the last one repeats; null: the installation's default. Interests can set their own."""
+                push, ±20 %; the last one repeats; null: the installation's default. Interests can set their own.
+            max_in_flight: Limit of deliveries that the agent has at once, over polls, streams and pushes. The
+                others wait. Null: no limit.
+            max_per_minute: Limit of delivery attempts in any minute, over polls, streams and pushes. The others
+                wait. The count restarts when the node that keeps it stops. Null: no limit."""
 
     @operation("GET", "/agents", pages=("agents", "offset"))
     def list(
@@ -198,6 +204,8 @@ class Agents(Group[Mode]):
         visibility_timeout_seconds: int | None | Unset = UNSET,
         retry_budget: int | None | Unset = UNSET,
         retry_delays_seconds: Sequence[int] | None | Unset = UNSET,
+        max_in_flight: int | None | Unset = UNSET,
+        max_per_minute: int | None | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.Agent:
@@ -224,7 +232,11 @@ class Agents(Group[Mode]):
                 installation's default.
             retry_budget: Delivery attempts before a delivery is dead-lettered; null: the installation's default.
             retry_delays_seconds: Seconds before each retry after a rejection without `delay_seconds` or a failed
-                push, ±20 %; the last one repeats; null: the installation's default. Interests can set their own."""
+                push, ±20 %; the last one repeats; null: the installation's default. Interests can set their own.
+            max_in_flight: Limit of deliveries that the agent has at once, over polls, streams and pushes. The
+                others wait. Null: no limit.
+            max_per_minute: Limit of delivery attempts in any minute, over polls, streams and pushes. The others
+                wait. The count restarts when the node that keeps it stops. Null: no limit."""
 
     @operation("PATCH", "/agents/{agent_id}/status")
     def set_status(
@@ -2522,6 +2534,7 @@ class Interests(Group[Mode]):
         priority: int | Unset = UNSET,
         enrichment_depth: Literal["none", "shallow", "deep"] | Unset = UNSET,
         retry_delays_seconds: Sequence[int] | None | Unset = UNSET,
+        ordering_key: str | None | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.Interest:
@@ -2546,7 +2559,12 @@ class Interests(Group[Mode]):
                 `payload.enrichment.degraded` is true.
             retry_delays_seconds: Seconds before each retry of its deliveries after a rejection without
                 `delay_seconds` or a failed push, ±20 %; the last one repeats; null: the agent's delays. If several
-                matching interests set delays, those that retry soonest apply."""
+                matching interests set delays, those that retry soonest apply.
+            ordering_key: Attribute of the event, or dotted path into its `data`, by whose value its deliveries
+                are ordered. The agent gets deliveries with the same value one after the other, in the order of
+                publication: the next one when the one before is acknowledged, dead-lettered or discarded. Other
+                deliveries pass. An event without a text, number or boolean there is not ordered. If several matching
+                interests set keys, the first in alphabetical order that has a value applies. Null: no order."""
 
     @operation("GET", "/agents/{agent_id}/interests", pages=("interests", "offset"))
     def list(
@@ -2592,6 +2610,7 @@ class Interests(Group[Mode]):
         priority: int | Unset = UNSET,
         enrichment_depth: Literal["none", "shallow", "deep"] | Unset = UNSET,
         retry_delays_seconds: Sequence[int] | None | Unset = UNSET,
+        ordering_key: str | None | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.Interest:
@@ -2615,7 +2634,12 @@ class Interests(Group[Mode]):
                 `payload.enrichment.degraded` is true.
             retry_delays_seconds: Seconds before each retry of its deliveries after a rejection without
                 `delay_seconds` or a failed push, ±20 %; the last one repeats; null: the agent's delays. If several
-                matching interests set delays, those that retry soonest apply."""
+                matching interests set delays, those that retry soonest apply.
+            ordering_key: Attribute of the event, or dotted path into its `data`, by whose value its deliveries
+                are ordered. The agent gets deliveries with the same value one after the other, in the order of
+                publication: the next one when the one before is acknowledged, dead-lettered or discarded. Other
+                deliveries pass. An event without a text, number or boolean there is not ordered. If several matching
+                interests set keys, the first in alphabetical order that has a value applies. Null: no order."""
 
     @operation("DELETE", "/agents/{agent_id}/interests/{id}")
     def delete(
@@ -2641,6 +2665,7 @@ class Interests(Group[Mode]):
         priority: int | Unset = UNSET,
         enrichment_depth: Literal["none", "shallow", "deep"] | Unset = UNSET,
         retry_delays_seconds: Sequence[int] | None | Unset = UNSET,
+        ordering_key: str | None | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.InterestsTestResult:
@@ -2663,7 +2688,12 @@ class Interests(Group[Mode]):
                 `payload.enrichment.degraded` is true.
             retry_delays_seconds: Seconds before each retry of its deliveries after a rejection without
                 `delay_seconds` or a failed push, ±20 %; the last one repeats; null: the agent's delays. If several
-                matching interests set delays, those that retry soonest apply."""
+                matching interests set delays, those that retry soonest apply.
+            ordering_key: Attribute of the event, or dotted path into its `data`, by whose value its deliveries
+                are ordered. The agent gets deliveries with the same value one after the other, in the order of
+                publication: the next one when the one before is acknowledged, dead-lettered or discarded. Other
+                deliveries pass. An event without a text, number or boolean there is not ordered. If several matching
+                interests set keys, the first in alphabetical order that has a value applies. Null: no order."""
 
 
 class Keys(Group[Mode]):

@@ -56,6 +56,8 @@ class Agent(Model):
     visibility_timeout_seconds: Union[int, None]
     retry_budget: Union[int, None]
     retry_delays_seconds: Union[list[int], None]
+    max_in_flight: Union[int, None]
+    max_per_minute: Union[int, None]
     push_stopped: bool
     """Pushes stopped because the endpoint returned 410 Gone. Set `delivery_endpoint` to resume them."""
     created_at: str
@@ -133,6 +135,8 @@ class AgentsCreateResult(Model):
     visibility_timeout_seconds: Union[int, None]
     retry_budget: Union[int, None]
     retry_delays_seconds: Union[list[int], None]
+    max_in_flight: Union[int, None]
+    max_per_minute: Union[int, None]
     push_stopped: bool
     """Pushes stopped because the endpoint returned 410 Gone. Set `delivery_endpoint` to resume them."""
     created_at: str
@@ -873,9 +877,10 @@ class DeliveriesStatsResult(Model):
     in_flight: int
     """Pending deliveries that are leased."""
     waiting: int
-    """Pending deliveries that wait for a retry."""
+    """Pending deliveries that wait for a retry, or for an earlier one of their ordering key."""
     dead: int
     oldest_age_seconds: Union[float, None]
+    limited_by: Union[Union[Union[Literal["max_in_flight", "max_per_minute"], str], None], None] = None
     agents: Union[list[DeliveriesStatsResultAgentsItem], None] = None
     total: Union[int, None] = None
     """Agents of the tenant."""
@@ -889,9 +894,10 @@ class DeliveriesStatsResultAgentsItem(Model):
     in_flight: int
     """Pending deliveries that are leased."""
     waiting: int
-    """Pending deliveries that wait for a retry."""
+    """Pending deliveries that wait for a retry, or for an earlier one of their ordering key."""
     dead: int
     oldest_age_seconds: Union[float, None]
+    limited_by: Union[Union[Union[Literal["max_in_flight", "max_per_minute"], str], None], None] = None
 
 
 class DeliveryEvent(Model):
@@ -931,10 +937,11 @@ class DeliveryHealth(Model):
     in_flight: int
     """Pending deliveries that are leased."""
     waiting: int
-    """Pending deliveries that wait for a retry."""
+    """Pending deliveries that wait for a retry, or for an earlier one of their ordering key."""
     dead: int
     """Dead letters."""
     oldest_age_seconds: Union[float, None]
+    limited_by: Union[Union[Literal["max_in_flight", "max_per_minute"], str], None]
     success_rate: Union[float, None]
     last_acknowledged_at: Union[str, None]
     last_seen_at: Union[str, None]
@@ -1563,6 +1570,7 @@ class Interest(Model):
     """Adds the receiver's best memories about the event as `payload.enrichment.memories`: `shallow` three with title
     and score, `deep` ten with content. If the search fails or is late, `payload.enrichment.degraded` is true."""
     retry_delays_seconds: Union[list[int], None]
+    ordering_key: Union[str, None]
     filter_suspended_until: Union[str, None]
     created_at: str
     updated_at: str
@@ -2483,11 +2491,13 @@ class ReceptionLimits(Model):
     """Of each lease."""
     retry_budget: int
     """Attempts before a delivery is dead-lettered."""
+    max_in_flight: Union[int, None]
+    max_per_minute: Union[int, None]
     requests_per_minute: Union[int, None]
 
 
 class ReceptionReasonsItem(Model):
-    reason: Union[Literal["inactive", "unsubscribed", "no_event", "not_fanned_out", "excluded", "no_match", "suspended", "later", "pending", "in_flight", "waiting", "acknowledged", "dead", "discarded", "not_delivered", "health"], str]
+    reason: Union[Literal["inactive", "unsubscribed", "no_event", "not_fanned_out", "excluded", "no_match", "suspended", "later", "pending", "limited", "in_flight", "waiting", "held", "acknowledged", "dead", "discarded", "not_delivered", "health"], str]
     text: str
 
 

@@ -14,7 +14,7 @@ import type {
   PastEvent,
 } from "../../interests/match-agent.ts";
 import { deliveryTo, type Receiver } from "../../interests/receiver.ts";
-import { type DeliveryDoc, SETTLED } from "../deliveries.model.ts";
+import { type DeliveryDoc, OVER } from "../deliveries.model.ts";
 import { deliveryId } from "../delivery-id.ts";
 import type { Enqueuer, NewDelivery } from "../enqueue.ts";
 import { MOST_PENDING, type Obstacle } from "./history.contract.ts";
@@ -178,7 +178,7 @@ export class Player {
     const fresh = requests.filter((each) => !known.has(idOf(each)));
     const renewed = requests.filter((each) => {
       const row = known.get(idOf(each));
-      return again && row && row.replay_id !== _id && SETTLED.includes(row.state);
+      return again && row && row.replay_id !== _id && OVER.includes(row.state);
     });
     return { fresh, renewed };
   }

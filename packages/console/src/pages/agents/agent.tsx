@@ -136,6 +136,8 @@ const draftOf = (agent: Agent) => ({
   lease: String(agent.visibility_timeout_seconds ?? ""),
   budget: String(agent.retry_budget ?? ""),
   delays: formatDelays(agent.retry_delays_seconds),
+  inFlight: String(agent.max_in_flight ?? ""),
+  perMinute: String(agent.max_per_minute ?? ""),
 });
 
 const agentOf = (draft: ReturnType<typeof draftOf>): Partial<Agent> => ({
@@ -147,6 +149,8 @@ const agentOf = (draft: ReturnType<typeof draftOf>): Partial<Agent> => ({
   visibility_timeout_seconds: orNull(draft.lease),
   retry_budget: orNull(draft.budget),
   retry_delays_seconds: readDelays(draft.delays),
+  max_in_flight: orNull(draft.inFlight),
+  max_per_minute: orNull(draft.perMinute),
 });
 
 function Delivery({ agent, onSaved }: Props) {
@@ -199,6 +203,22 @@ function Delivery({ agent, onSaved }: Props) {
             hint="After the last one, the delivery is dead-lettered."
           />
           <DelaysField {...field("delays")} placeholder="Default" />
+          <TextField
+            {...OWN}
+            label="Deliveries at once"
+            max={1000}
+            placeholder="No limit"
+            {...field("inFlight")}
+            hint="Others wait until one is settled."
+          />
+          <TextField
+            {...OWN}
+            label="Deliveries per minute"
+            max={100_000}
+            placeholder="No limit"
+            {...field("perMinute")}
+            hint="Counts each attempt. Others wait."
+          />
         </div>
       </Form>
     </Card>

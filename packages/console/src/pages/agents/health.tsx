@@ -45,10 +45,16 @@ export function AgentStateReason({ agent }: { agent: Agent }) {
         <AgentState agent={agent} />
       </span>
       {reason && <span className="muted small">{reason}</span>}
+      {delivery?.limited_by && <span className="muted small">{LIMITED[delivery.limited_by]}</span>}
       {reason && error && !reason.includes(error) && <span className="muted small">Last error: {error}</span>}
     </div>
   );
 }
+
+const LIMITED = {
+  max_in_flight: "Deliveries wait: its limit of deliveries at once is reached.",
+  max_per_minute: "Deliveries wait: its limit per minute is reached.",
+};
 
 /** How events reach an agent. */
 export const MODES: Option<Agent["delivery_mode"]>[] = [

@@ -98,10 +98,11 @@ type Props = SavingProps & { agent: Agent; interest: Interest | undefined };
 /** Creates or edits an interest; it can be tested on the latest events before saving. */
 function InterestForm({ agent, interest, onClose, onDone }: Props) {
   const [before] = useState(interest);
-  const [{ priority, depth, delays }, field] = useDraft({
+  const [{ priority, depth, delays, order }, field] = useDraft({
     priority: String(interest?.priority ?? 5),
     depth: (interest?.enrichment_depth ?? "none") as Interest["enrichment_depth"],
     delays: formatDelays(interest?.retry_delays_seconds ?? null),
+    order: interest?.ordering_key ?? "",
   });
   const [service, setService] = useState(false);
   const [result, setResult] = useState<InterestsTestResult>();
@@ -123,7 +124,7 @@ function InterestForm({ agent, interest, onClose, onDone }: Props) {
     if (edits.current === before) setResult(found);
   });
   const save = useSaving({ onClose, onDone }, async () => {
-    const settings = { priority: Number(priority), enrichment_depth: depth };
+    const settings = { priority: Number(priority), enrichment_depth: depth, ordering_key: order || null };
     const wanted = { ...subject, ...settings, retry_delays_seconds: readDelays(delays) };
     if (before) {
       const which = { agent_id: agent.id, id: before.id };
@@ -166,6 +167,13 @@ function InterestForm({ agent, interest, onClose, onDone }: Props) {
         <SelectField label="Priority" options={PRIORITIES} {...field("priority")} />
         <SelectField label="Attached memories" options={DEPTHS} {...field("depth")} />
         <DelaysField {...field("delays")} placeholder="The agent's" />
+        <TextField
+          label="Order by"
+          className="code"
+          placeholder="data.order_id"
+          {...field("order")}
+          hint="One delivery at a time for each value. Empty: any order."
+        />
       </div>
 
       <div className="row">

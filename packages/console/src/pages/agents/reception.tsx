@@ -69,6 +69,8 @@ function Explanation({ of: { reasons, event, delivery, subscriptions, health, li
             "Pending, in flight, dead": `${health.pending}, ${health.in_flight}, ${health.dead}`,
             Lease: plural(limits.visibility_timeout_seconds, "second"),
             "Retry budget": plural(limits.retry_budget, "attempt"),
+            "Deliveries at once": limits.max_in_flight ?? "No limit",
+            "Deliveries per minute": limits.max_per_minute ?? "No limit",
             "Requests per minute": limits.requests_per_minute ?? "No limit",
           }}
         />

@@ -1,0 +1,169 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import {
+  type DeliveryDoc,
+  DeliveryModel,
+  SETTLED,
+} from "../../services/sense/deliveries/deliveries.model.ts";
+import { Enqueuer } from "../../services/sense/deliveries/enqueue.ts";
+import { Ordering } from "../../services/sense/deliveries/ordering.ts";
+import { orderingOf } from "../../services/sense/interests/ordering-key.ts";
+import type { TenantCollection } from "../../storage/collection.ts";
+import { openStore, type Store } from "../../storage/connection.ts";
+import { startMongo } from "../support/mongo.ts";
+import { settle } from "../support/settle.ts";
+
+/** Of the test that runs: horizons are kept by tenant. */
+let tenant_id: string;
+let tenants = 0;
+/** A queue that no claim may go through. */
+const MANY = 20_000;
+const mongo = await startMongo();
+afterAll(async () => {
+  if ("url" in mongo) await mongo.stop();
+});
+
+describe.each(["sqlite", ...("url" in mongo ? ["mongodb"] : [])])("ordered deliveries on %s", (driver) => {
+  let dataDir: string;
+  let store: Store;
+  let deliveries: TenantCollection<DeliveryDoc>;
+  /** No event up to here waits for its fan-out. */
+  let horizon: string;
+  const nodes: { ordering: Ordering; enqueuer: Enqueuer }[] = [];
+
+  beforeAll(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), "sensorium-ordering-"));
+    const MONGO_URL = driver === "mongodb" && "url" in mongo ? mongo.url : null;
+    store = await openStore({ DATA_DIR: dataDir, MONGO_URL } as never);
+    deliveries = store.collection(DeliveryModel);
+    await store.ready();
+    const broker = { call: async () => horizon, logger: { warn: () => {} } } as never;
+    for (let n = 0; n < 2; n++) {
+      const ordering = new Ordering({ broker, deliveries, notifyReady: () => {} });
+      const requestQueues = { hasWaiting: () => false } as never;
+      const enqueuer = new Enqueuer({ deliveries, store, requestQueues, ordering, notifyReady: () => {} });
+      nodes.push({ ordering, enqueuer });
+    }
+  });
+  beforeEach(() => {
+    horizon = "z";
+    tenant_id = `tn_${++tenants}`;
+  });
+  afterAll(async () => {
+    for (const { ordering } of nodes) ordering.stop();
+    await store.close();
+    await rm(dataDir, { recursive: true });
+  });
+
+  const nameOf = (n: number) => `evt_${String(n).padStart(6, "0")}`;
+  const enqueue = (agent_id: string, numbers: number[], node = 0) => {
+    const matched = { interest_ids: [], feed_ids: [] };
+    const rest = {
+      tenant_id,
+      agent_id,
+      priority: 5,
+      matched,
+      enrichment_depth: "none",
+      ordering: "k",
+    } as const;
+    return nodes[node]?.enqueuer.enqueue(numbers.map((n) => ({ ...rest, event_id: nameOf(n) })));
+  };
+  const ready = async (agent_id: string) => {
+    const filter = { agent_id, state: "ready" as const };
+    return (await deliveries.find(tenant_id, filter, { bounded: "a few" })).map(({ event_id }) => event_id);
+  };
+  const acknowledge = (agent_id: string, node = 0) =>
+    deliveries
+      .updateMany(
+        tenant_id,
+        { agent_id, state: "ready" },
+        { $set: { state: "acknowledged" }, $unset: SETTLED },
+      )
+      .then(() => nodes[node]?.ordering.release(tenant_id, [`${agent_id} k`]));
+
+  test("are ready one at a time, in the order of their events, whichever was written first", async () => {
+    horizon = "";
+    await enqueue("ag_order", [3, 1]);
+    await enqueue("ag_order", [2], 1);
+    horizon = "z";
+    for (const n of [1, 2, 3]) {
+      await settle(async () => (await ready("ag_order")).length > 0);
+      expect(await ready("ag_order")).toEqual([nameOf(n)]);
+      await acknowledge("ag_order", n % 2);
+    }
+  });
+
+  test("wait for the fan-out of earlier events", async () => {
+    horizon = nameOf(4).slice(4);
+    await enqueue("ag_early", [5]);
+    await nodes[0]?.ordering.sweep();
+    expect(await ready("ag_early")).toEqual([]);
+    // The earlier event is fanned out.
+    await enqueue("ag_early", [4]);
+    horizon = "z";
+    await settle(async () => (await ready("ag_early")).length > 0);
+    expect(await ready("ag_early")).toEqual([nameOf(4)]);
+  });
+
+  test("are never active twice, also if an earlier one comes late", async () => {
+    await enqueue("ag_late", [2]);
+    await settle(async () => (await ready("ag_late")).length > 0);
+    await enqueue("ag_late", [1]);
+    for (const { ordering } of nodes) ordering.release(tenant_id, ["ag_late k"]);
+    await Promise.all(nodes.map(({ ordering }) => ordering.sweep()));
+    const second = { $set: { state: "ready", active_key: "ag_late k" } } as const;
+    await expect(
+      deliveries.update(tenant_id, { agent_id: "ag_late", held_key: { $exists: true } }, second),
+    ).rejects.toMatchObject({ code: 11000 });
+    expect(await ready("ag_late")).toEqual([nameOf(2)]);
+  });
+
+  test("are released by the sweep if what settled the one before was lost", async () => {
+    await enqueue("ag_lost", [1, 2]);
+    await settle(async () => (await ready("ag_lost")).length > 0);
+    await deliveries.deleteMany(tenant_id, { agent_id: "ag_lost", state: "ready" });
+    await settle(async () => {
+      await nodes[1]?.ordering.sweep();
+      return (await ready("ag_lost")).length > 0;
+    });
+    expect(await ready("ag_lost")).toEqual([nameOf(2)]);
+  });
+
+  const count = driver === "sqlite" ? MANY : MANY / 10;
+  test(`of ${count} with one key a claim finds one: the others are not in the index that it reads`, async () => {
+    await enqueue(
+      "ag_many",
+      Array.from({ length: count }, (_, n) => n),
+    );
+    for (let n = 0; n < 20; n++) {
+      await settle(async () => (await ready("ag_many")).length > 0);
+      expect(await ready("ag_many")).toEqual([nameOf(n)]);
+      await acknowledge("ag_many");
+    }
+    expect(await deliveries.count(tenant_id, { agent_id: "ag_many", state: "waiting" })).toBeGreaterThan(
+      count - 22,
+    );
+  });
+});
+
+test.each<[string, string, object]>([
+  ["an attribute", "subject", { subject: "order/1" }],
+  ["a part of the data", "data.order.id", { data: { order: { id: "order/1" } } }],
+  ["an element of a list", "data.ids.0", { data: { ids: ["order/1"] } }],
+])("the value of %s is a key", (_, path, event) => {
+  expect(orderingOf(event as never, path)).toBe(orderingOf({ subject: "order/1" } as never, "subject"));
+});
+
+test.each<[string, string, object]>([
+  ["missing", "data.id", { data: {} }],
+  ["of a missing part", "data.order.id", {}],
+  ["null", "data.id", { data: { id: null } }],
+  ["empty", "subject", { subject: "" }],
+  ["a list", "data.id", { data: { id: [1] } }],
+  ["inherited", "data.constructor.name", { data: {} }],
+  ["a property of a text", "data.length", { data: "text" }],
+])("a value that is %s is none", (_, path, event) => {
+  expect(orderingOf(event as never, path)).toBeUndefined();
+});
