@@ -190,6 +190,9 @@ describe("a question", () => {
     expect(
       await asker.post("/approvals", { ...QUESTION, evidence: [{ kind: "memory", id: others }] }),
     ).toMatchObject(refusal(400, "validation_error", { field: "evidence" }));
+    expect(await asker.post("/approvals", { ...QUESTION, run_id: ABSENT })).toMatchObject(
+      refusal(404, "not_found"),
+    );
     expect(await cast.alice.post("/approvals", QUESTION)).toMatchObject(refusal(403, "insufficient_scope"));
     const { id } = await ask({ text_allowed: false });
     expect(await answer(cast.orgAdmin, id, "maybe")).toMatchObject(
@@ -226,6 +229,17 @@ describe("a question", () => {
       createHash("sha256").update("a manual").digest("hex"),
     ]);
   });
+});
+
+test("of an asker at most 200 questions are open", async () => {
+  const eager = await agentIn(server, cast.admin, { name: "eager" }, SCOPES);
+  const some = () => Promise.all(Array.from({ length: 20 }, () => ask({}, eager)));
+  for (let asked = 0; asked < 200; asked += 20) await some();
+  const one = () => eager.post("/approvals", QUESTION);
+  expect(await one()).toMatchObject(refusal(422, "business_rule_violation", { rule: "approval_limit" }));
+  const { approvals } = ok(await eager.get("/approvals?limit=1"));
+  ok(await eager.post(`/approvals/${approvals[0].id}/cancel`));
+  expect((await one()).status).toBe(201);
 });
 
 describe("a deadline", () => {

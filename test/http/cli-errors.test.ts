@@ -50,6 +50,7 @@ const SPECIAL: Record<string, Partial<Line>> = {
   "dlq discard": { words: ["dlv_x"] },
   "merge accept": { words: ["x", "--keep", "y"], refused: "not_signed_in", unreached: "not_signed_in" },
   "merge reject": { refused: "not_signed_in", unreached: "not_signed_in" },
+  "approval answer": { refused: "not_signed_in", unreached: "not_signed_in" },
   "output export": { refused: "not_signed_in", unreached: "not_signed_in" },
   work: { unreached: "goes on" },
   mcp: { refused: "in an answer", unreached: "in an answer" },

@@ -199,7 +199,7 @@ export const askApproval = operation({
     ),
   },
   results: { 201: Approval },
-  errors: ["validation_error", "business_rule_violation"],
+  errors: ["not_found", "validation_error", "business_rule_violation"],
   mcp: {
     idempotent: false,
     description:
