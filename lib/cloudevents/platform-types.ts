@@ -30,6 +30,7 @@ export const PLATFORM_EVENTS = {
   "service.run.step_assigned": "A step was assigned to another person, or unassigned.",
   "service.run.step_skipped": "A step was skipped, with a reason.",
   "service.run.step_stale": "A step in progress is inactive or overdue.",
+  "service.run.step_waiting": "A step is ready and waits for an event, which will complete it.",
   "service.run.step_started": "An attempt at a step was started.",
 } as const;
 

@@ -93,6 +93,7 @@ test("a run copies the steps as they are, and keeps them when the template goes 
         id: expect.any(String),
         attempts: [],
         attested_criteria: [],
+        waiting_since: null,
         status: step.step_key === "draft" ? "ready" : "blocked",
       },
       assigned_user_id: step.step_key === "review" ? person : null,

@@ -194,6 +194,7 @@ const SYSTEM_FINDERS: Record<string, string> = {
   "services/sense/events/fan-out-sweep.ts": "sweep of events that are not fanned out",
   "services/sense/events/retention.ts": "sweep of old events",
   "services/sense/events/waiting.ts": "delayed events that are due",
+  "services/sense/interests/waits.ts": "events that others waited for",
   "services/sense/schedules/ticker.ts": "schedules that are due",
   "services/work/handoffs/handoffs.ts": "sweep of handoffs whose term is over",
   "services/work/a2a/a2a-tasks.ts": "sweep of tasks that have long been final",

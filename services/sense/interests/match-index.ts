@@ -54,13 +54,17 @@ export class MatchIndex {
     if (replaced !== undefined) this.#detach(replaced);
   }
 
-  /** Removes the subscription with this id; false if there is none. */
-  remove(id: string): boolean {
+  has(id: string): boolean {
+    return this.#byId.has(id);
+  }
+
+  /** Removes the subscription with this id and returns it; undefined if there is none. */
+  remove(id: string): Subscription | undefined {
     const subscription = this.#byId.get(id);
-    if (subscription === undefined) return false;
+    if (subscription === undefined) return undefined;
     this.#byId.delete(id);
     this.#detach(subscription);
-    return true;
+    return subscription;
   }
 
   /** Removes all feeds of a channel. */

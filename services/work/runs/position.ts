@@ -46,6 +46,7 @@ export function positionStep(at: At, index: number) {
     ordinal: step.ordinal,
     ready_at: iso(progress.ready_at),
     in_progress_since: iso(progress.in_progress_since),
+    waiting_since: iso(progress.waiting?.since),
     stale_since: iso(stale?.since),
     stale_reason: stale?.reason ?? null,
     open_attempts: open.map(({ actor, at: started_at }) => ({

@@ -1,7 +1,9 @@
+import type { ServiceBroker } from "moleculer";
 import { keyedBy } from "../../../mixins/affinity.ts";
 import { ServiceLoop } from "../../../mixins/loop.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
-import { action, type CallOf, type ServiceFactory } from "../../runtime.ts";
+import { action, type CallOf, idempotent, type ServiceFactory } from "../../runtime.ts";
+import type { WaitOver } from "../../sense/interests/waits.ts";
 import * as artifact from "./artifacts.contract.ts";
 import { attachExemplar, listArtifacts, registerArtifact } from "./artifacts.ts";
 import { createRun } from "./create.ts";
@@ -18,7 +20,7 @@ import { internalActions } from "./runs.internal.ts";
 import type { RunDoc } from "./runs.model.ts";
 import { nextStaleCheck } from "./staleness.ts";
 import * as step from "./steps.contract.ts";
-import { assignStep, completeStep, reopenStep, skipStep, startStep } from "./steps.ts";
+import { assignStep, completeStep, receiveEvent, reopenStep, skipStep, startStep } from "./steps.ts";
 import { close, reportStale } from "./transitions.ts";
 
 const RELAY_MS = 1000;
@@ -28,7 +30,12 @@ const UNCHECKED = "runs: stale steps could not be checked; the next sweep retrie
 
 /** Runs: goal-directed work of people and agents, step by step (spec: Process run). */
 export const runsService: ServiceFactory = ({ store: db, blobs }) => {
-  const store = new RunStore(db, () => relaying.nudge());
+  let broker: ServiceBroker;
+  const store = new RunStore(
+    db,
+    () => relaying.nudge(),
+    (tenant_id, waits) => broker.call("interests.begin_waits", { tenant_id, waits }),
+  );
   const relaying = new ServiceLoop((broker) => relayChanged(store, broker), RELAY_MS, UNPUBLISHED);
   const relayingLeft = new SharedLoop(
     "left facts",
@@ -59,6 +66,11 @@ export const runsService: ServiceFactory = ({ store: db, blobs }) => {
         close: action(contract.closeRun, (ctx) => closeRun(store, ctx)),
       }),
 
+      // Takes the event that a step waits for.
+      ...keyedBy("params.owner_id", {
+        receive: idempotent<WaitOver>(({ params }) => receiveEvent(store, params)),
+      }),
+
       create: action(contract.createRun, (ctx) => createRun(store, ctx)),
       list: action(contract.listRuns, (ctx) => listRuns(store, ctx)),
       get: action(contract.getRun, (ctx) => getRun(store, ctx)),
@@ -69,6 +81,9 @@ export const runsService: ServiceFactory = ({ store: db, blobs }) => {
       ...internalActions(store),
     },
 
+    created() {
+      broker = this.broker as ServiceBroker;
+    },
     stopped: () => store.recent.stop(),
   };
 };

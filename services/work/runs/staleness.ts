@@ -16,10 +16,10 @@ interface Staleness {
 
 /** Returns since when and why a step is or will become stale; null if it cannot. */
 function staleFrom(step: StepDef, progress: StepProgress): Staleness | null {
-  const { status, ready_at, last_activity_at } = progress;
+  const { status, ready_at, last_activity_at, waiting } = progress;
   if (status !== "ready" && status !== "in_progress") return null;
   const quiet: Staleness[] =
-    status === "in_progress" && last_activity_at
+    status === "in_progress" && last_activity_at && !waiting
       ? [{ since: new Date(last_activity_at.getTime() + QUIET_MS), reason: "no activity for 24 hours" }]
       : [];
   const late: Staleness[] =

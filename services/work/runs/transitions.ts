@@ -1,4 +1,5 @@
 import { Fault, invalidValue } from "../../../lib/contract/faults.ts";
+import { newUuid } from "../../../lib/ids.ts";
 import { mapSuccessors } from "../templates/step-graph.ts";
 import {
   type Attribution,
@@ -15,7 +16,7 @@ import {
   waitingOn,
 } from "./run-state.ts";
 import type { Snapshot, StepDef, StepProgress } from "./runs.model.ts";
-import type { Outcome } from "./shapes.contract.ts";
+import { MOST_CHANGES, MOST_NOTES, type Outcome, type StepEvent } from "./shapes.contract.ts";
 import { unreportedStale } from "./staleness.ts";
 
 /** Details of a new attempt. */
@@ -82,6 +83,29 @@ export function complete(run: RunState, step_key: string, given: Complete): Chan
   return draft;
 }
 
+/** An event that a step waits for. */
+export interface Received {
+  at: Date;
+  wait_id: string;
+  event: StepEvent;
+}
+
+/** Of the note on a received event, in characters. */
+const MOST_TEXT = 1000;
+
+/** A waiting step → completed. No change if it no longer waits, or the run can no longer change. */
+export function receive(run: RunState, step_key: string, { at, wait_id, event }: Received): Change {
+  const draft = new Draft(run, { actor: null, at });
+  const index = run.steps.findIndex((step) => step.step_key === step_key);
+  if (run.progress[index]?.waiting?.id !== wait_id || run.version >= MOST_CHANGES) return draft;
+  const by = { actor_kind: "event", actor_id: event.id } as const;
+  const isFull = draft.noted > MOST_NOTES - 2 * MOST_TEXT;
+  const notes = isFull ? null : `Event ${event.type} from ${event.source}`.slice(0, MOST_TEXT);
+  const evidence = { record_id: newUuid(wait_id), notes, snapshots: [], handoff_offer_id: null };
+  draft.finish(index, { ...by, ...evidence, event });
+  return draft;
+}
+
 type Reasoned = Attribution & { record_id: string; reason: string };
 
 /** ready, in_progress or blocked → skipped. */
@@ -98,7 +122,7 @@ export function skip(run: RunState, step_key: string, given: Reasoned): Change {
   return draft;
 }
 
-/** completed or skipped → ready, or blocked; successors that were only ready become blocked. */
+/** completed or skipped → ready, or blocked; successors that were only ready or wait for an event become blocked. */
 export function reopen(run: RunState, step_key: string, given: Reasoned): Change {
   const { draft, index, step, progress } = open(run, step_key, given);
   if (!isDone(progress)) {
@@ -107,11 +131,13 @@ export function reopen(run: RunState, step_key: string, given: Reasoned): Change
   }
   const ready = waitingOn(step, doneKeys(run.steps, run.progress)).length === 0;
   draft.undo(index);
-  draft.set(index, { status: ready ? "ready" : "blocked", ready_at: ready ? given.at : null });
+  draft.set(index, { status: "blocked", ready_at: null });
   draft.record("step_reopened", step_key, { record_id: given.record_id, notes: given.reason });
-  if (ready) draft.record("step_ready", step_key, { actor: null });
+  if (ready) draft.makeReady(index);
   for (const [at, successor] of successors(run, step_key)) {
-    if (draft.progress[at]?.status !== "ready") continue;
+    const { status, waiting } = draft.progress[at] as StepProgress;
+    if (status !== "ready" && !waiting) continue;
+    draft.endWork(at);
     draft.set(at, { status: "blocked", ready_at: null });
     draft.record("step_blocked", successor.step_key);
   }
@@ -185,7 +211,8 @@ export function withModes(steps: readonly Unmoded[]): StepDef[] {
     const goesOn = own !== null && others.some((other) => other && other !== own);
     return {
       ...step,
-      completion_mode: step.completion_mode ?? (goesOn ? "handoff_accepted" : "attestation"),
+      completion_mode:
+        step.completion_mode ?? (goesOn && !step.wait_for ? "handoff_accepted" : "attestation"),
     };
   });
 }

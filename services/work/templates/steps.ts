@@ -1,7 +1,13 @@
 import type { Static, TObject } from "typebox";
+import { givenFilter } from "../../../lib/contract/subscription.ts";
 import type { stepFields, TemplateStep } from "./templates.contract.ts";
 
 type GivenStep = Static<TObject<typeof stepFields>>;
+
+/** Adds the fields that a step of an earlier version lacks. */
+export function withNewFields<S extends Pick<TemplateStep, "wait_for">>(step: S): S {
+  return { ...step, wait_for: step.wait_for ?? null };
+}
 
 /**
  * Returns a step of a template or of a run with defaults, except for its completion mode.
@@ -22,5 +28,11 @@ export function stepAt(place: number, given: GivenStep): Omit<TemplateStep, "com
     reference_pointer: given.reference_pointer ?? null,
     reference_note: given.reference_note ?? null,
     due_in_seconds: given.due_in_seconds ?? null,
+    wait_for: given.wait_for
+      ? {
+          event_type: given.wait_for.event_type,
+          filter_expression: givenFilter(given.wait_for.filter_expression),
+        }
+      : null,
   };
 }
