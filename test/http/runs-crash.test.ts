@@ -56,14 +56,12 @@ test("answered changes survive a crash, and are published once", async () => {
   }
 });
 
-test("over a kill, an awaited event completes its step, once, and waits go on", async () => {
+test("over a kill, an awaited event completes its step and a deadline passes, once, and waits go on", async () => {
   const server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
   const connect = async () => api(server, await agentToken(server, server.credentials.agent.api_key));
   const wait_for = { event_type: "com.example.paid", filter_expression: "data.order == run.values.order" };
-  const steps = [
-    { step_key: "paid", wait_for },
-    { step_key: "ship", depends_on: ["paid"] },
-  ];
+  const late = { step_key: "late", deadline_seconds: 2, on_deadline: "skip" };
+  const steps = [{ step_key: "paid", wait_for }, late, { step_key: "ship", depends_on: ["paid"] }];
   const runs = 8;
   try {
     let agent = await connect();
@@ -82,9 +80,18 @@ test("over a kill, an awaited event completes its step, once, and waits go on", 
     agent = await connect();
     ok(await pay(runs - 1));
     for (const run of made) {
-      await settle(async () => ok(await agent.get(`/runs/${run.id}`)).steps[1].status === "ready");
+      await settle(async () => ok(await agent.get(`/runs/${run.id}`)).steps[2].status === "ready");
       const { items } = ok(await agent.get(at(run, "history")));
       expect(items).toMatchObject([{ step_key: "paid", actor_kind: "event" }]);
+      const { actions } = await settle(async () => {
+        const done = ok(await agent.get(at(run, "history?include=actions")));
+        return done.actions.some(({ kind }: { kind: string }) => kind === "step_skipped") && done;
+      });
+      const ends = actions.filter(({ step_key }: { step_key: string }) => step_key === "late");
+      expect(ends.map(({ kind }: { kind: string }) => kind)).toEqual([
+        "step_deadline_passed",
+        "step_skipped",
+      ]);
     }
   } finally {
     await server.stop();

@@ -94,6 +94,7 @@ test("a run copies the steps as they are, and keeps them when the template goes 
         attempts: [],
         attested_criteria: [],
         waiting_since: null,
+        deadline_at: null,
         status: step.step_key === "draft" ? "ready" : "blocked",
       },
       assigned_user_id: step.step_key === "review" ? person : null,

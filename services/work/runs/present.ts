@@ -1,10 +1,15 @@
 import type { Offer, Run, RunArtifactDoc, StepDef, StepProgress } from "./runs.model.ts";
+import { deadlineOf } from "./staleness.ts";
 
 const iso = (at: Date | null | undefined) => at?.toISOString() ?? null;
 
 /** Formats a run's step for callers. */
-function presentStep(step: StepDef, { status, attested, waiting }: StepProgress) {
-  return { ...step, status, attested_criteria: attested, waiting_since: iso(waiting?.since) };
+function presentStep(step: StepDef, progress: StepProgress) {
+  const { status, attested, waiting } = progress;
+  return {
+    ...{ ...step, status, attested_criteria: attested },
+    ...{ waiting_since: iso(waiting?.since), deadline_at: iso(deadlineOf(step, progress)) },
+  };
 }
 
 /** Returns the step at an index of a run. */

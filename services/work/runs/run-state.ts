@@ -1,7 +1,7 @@
 import { Fault, ruleBroken } from "../../../lib/contract/faults.ts";
 import { waitId } from "../../sense/interests/awaited.ts";
-import type { Actor, Doer, Fact, Offer, Snapshot, StepDef, StepProgress } from "./runs.model.ts";
-import { MOST_CHANGES, MOST_NOTES, type RunStatus, type StepEvent } from "./shapes.contract.ts";
+import type { Actor, Doer, Fact, Offer, Run, Snapshot, StepDef, StepProgress } from "./runs.model.ts";
+import { MOST_CHANGES, MOST_NOTES, type Outcome, type RunStatus, type StepEvent } from "./shapes.contract.ts";
 
 /** A run as transitions see it. They never modify their input. */
 export interface RunState {
@@ -29,6 +29,8 @@ export interface Change {
   offers: readonly Offer[];
   facts: Fact[];
   noted?: number | undefined;
+  /** Further fields of the run that it sets. */
+  also?: Partial<Pick<Run, "outcome" | "close_note" | "closed_by_user_id" | "closed_at">>;
 }
 
 /** A copy of a run that a transition changes. */
@@ -38,6 +40,7 @@ export class Draft implements Change {
   offers: readonly Offer[];
   facts: Fact[] = [];
   noted: number;
+  also: NonNullable<Change["also"]> = {};
   readonly run: RunState;
   readonly attribution: { actor: Actor | null; at: Date };
 
@@ -112,6 +115,29 @@ export class Draft implements Change {
     this.set(index, { status: "completed", last_activity_at: at, completion });
     this.record("step_completed", step_key, { ...evidence, actor: { actor_kind, actor_id } });
     this.follow(step_key);
+  }
+
+  /** Skips the step, with all consequences. */
+  skip(index: number, evidence: Pick<Fact, "record_id" | "notes" | "actor">): void {
+    const { step_key } = this.run.steps[index] as StepDef;
+    this.endWork(index);
+    this.set(index, { status: "skipped", skipped_at: this.attribution.at, attested: [] });
+    this.record("step_skipped", step_key, evidence);
+    this.follow(step_key);
+  }
+
+  /** Closes the run: nothing in it goes on. */
+  close({ outcome, ...given }: Pick<Fact, "notes" | "actor"> & { outcome: Outcome }): void {
+    for (const [index, { step_key }] of this.run.steps.entries()) {
+      this.endWork(index);
+      this.withdrawOffers(step_key);
+    }
+    this.status = "closed";
+    this.record("closed", null, { ...given, outcome });
+    const { actor } = given;
+    const closed_by_user_id = actor?.actor_kind === "user" ? actor.actor_id : null;
+    const close_note = given.notes ?? null;
+    this.also = { outcome, close_note, closed_by_user_id, closed_at: this.attribution.at };
   }
 
   /** Offers of a step can no longer be accepted. */

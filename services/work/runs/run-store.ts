@@ -32,8 +32,6 @@ type Transition = (run: Run) => Change;
 type Begin = (tenant_id: string, waits: NewWait[]) => Promise<void>;
 
 interface Options {
-  /** Further fields to set in the same write. */
-  also?: Partial<Run>;
   /**
    * Id of the record that the transition creates, if derived from an Idempotency-Key: if it exists, a retry returns the
    * result of the first try.
@@ -152,16 +150,16 @@ export class RunStore {
     tenant_id: string,
     run_id: string,
     transition: Transition,
-    { also = {}, once }: Options,
+    { once }: Options,
   ): Promise<Changed> {
     const kept = once ? undefined : this.recent.get(run_id);
     const quick = kept?.tenant_id === tenant_id ? provisional(kept, transition) : null;
-    const done = kept && quick && (await this.#apply(kept, quick, also));
+    const done = kept && quick && (await this.#apply(kept, quick));
     if (done) return done;
     const attempt = async () => {
       const run = await this.get(tenant_id, run_id);
       const made = once && (await this.#madeBy(run, once));
-      return made ? { before: run, run, facts: made } : this.#apply(run, transition(run), also);
+      return made ? { before: run, run, facts: made } : this.#apply(run, transition(run));
     };
     return guardedWrite(attempt, "Too many concurrent changes to this run. Retry.", run_id);
   }
@@ -184,8 +182,9 @@ export class RunStore {
   }
 
   /** Performs the guarded write; returns null if the run has changed. */
-  async #apply(run: Run, change: Change, also: Partial<Run>): Promise<Changed | null> {
+  async #apply(run: Run, change: Change): Promise<Changed | null> {
     if (change.facts.length === 0) return { before: run, run, facts: [] };
+    const { also = {} } = change;
     const { _id, tenant_id, version } = run;
     const after = changedRun(run, change, also);
     await this.#beginWaits(after, run.progress);

@@ -234,13 +234,14 @@ export const retrospective = operation({
   mcp: true,
 });
 
-/** Changes of a run that a person, an agent or an event made. */
+/** Changes of a run that a person, an agent, an event or a deadline made. */
 export const ACTIONS = [
   "created",
   "step_started",
   "criterion_attested",
   "step_completed",
   "step_skipped",
+  "step_deadline_passed",
   "step_reopened",
   "step_assigned",
   "handoff_offered",

@@ -33,9 +33,9 @@ export interface StepDef extends TemplateStep {
   assigned_user_id: string | null;
 }
 
-/** Who did something in a run: an event completes a step that waited for it. */
+/** Who did something in a run: an event completes a step that waited for it, a deadline skips its step or closes the run. */
 export interface Doer {
-  actor_kind: Actor["actor_kind"] | "event";
+  actor_kind: Actor["actor_kind"] | "event" | "deadline";
   actor_id: string;
 }
 
@@ -65,6 +65,8 @@ export interface StepProgress {
   waiting?: { id: string; since: Date } | null;
   /** Start of the staleness that was last reported. */
   stale_told: Date | null;
+  /** When it became ready for the deadline that has passed. */
+  deadline_of?: Date | null;
   /** The current assignee, once it differs from the first. */
   assigned_user_id?: string | null;
 }
@@ -93,6 +95,7 @@ const FACTS = [
   "step_assigned",
   "step_blocked",
   "step_stale",
+  "step_deadline_passed",
   "handoff_offered",
   "handoff_accepted",
   "handoff_declined",

@@ -36,8 +36,9 @@ export const MOST_NOTES = 4_194_304;
 
 /** The author of an action in a run. */
 export const actorFields = {
-  actor_kind: oneOf(["agent", "user", "event"], {
-    description: "`event`: completed a step that waited for it; `actor_id` is its id.",
+  actor_kind: oneOf(["agent", "user", "event", "deadline"], {
+    description:
+      "`event`: completed a step that waited for it; `actor_id` is its id. `deadline`: of the step with this id.",
   }),
   actor_id: Type.String({ examples: ["ag_4fXq1mCz8Jw0bT7kLr2N"] }),
 };
@@ -61,6 +62,10 @@ export const StepStatusField = oneOf(STEP_STATUSES, {
 
 const timeFields = {
   waiting_since: nullable({ ...Timestamp, description: "Since when it waits for the event of `wait_for`." }),
+  deadline_at: nullable({
+    ...Timestamp,
+    description: "Its deadline, from when it is ready until it is done; past once it has passed.",
+  }),
 };
 
 export const RunStep = Type.Object(

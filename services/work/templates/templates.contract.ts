@@ -73,6 +73,15 @@ const Criterion = Type.Object({
 
 const Text = Type.String({ maxLength: 32_768 });
 
+/** What happens at a step's deadline. */
+export const ON_DEADLINE = ["notify", "skip", "abandon"] as const;
+
+const OnDeadline = oneOf(ON_DEADLINE, {
+  description:
+    "What happens at the deadline, besides the event `service.run.step_deadline_passed`. `notify`: nothing. `skip`: " +
+    "the step is skipped. `abandon`: the run is closed as `abandoned`.",
+});
+
 /** What a step waits for, as given and as shown. */
 const waitFields = {
   event_type: TypeGlob,
@@ -140,6 +149,16 @@ export const stepFields = {
       }),
     ),
   ),
+  deadline_seconds: Type.Optional(
+    nullable(
+      Type.Integer({
+        minimum: 1,
+        maximum: 100 * 365 * 86_400,
+        description: "Seconds from ready until `on_deadline` happens, unless the step is done.",
+      }),
+    ),
+  ),
+  on_deadline: Type.Optional({ ...OnDeadline, default: "notify" }),
   wait_for: Type.Optional(
     nullable(
       Type.Object(
@@ -181,6 +200,8 @@ export const shownStepFields = {
   reference_pointer: nullable(Pointer),
   reference_note: nullable(Type.String()),
   due_in_seconds: nullable(Type.Integer()),
+  deadline_seconds: nullable(Type.Integer()),
+  on_deadline: OnDeadline,
   wait_for: nullable(Type.Object(waitFields, { title: "StepWait" })),
 };
 

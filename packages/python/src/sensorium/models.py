@@ -1344,14 +1344,14 @@ class HandoffOffer(Model):
 
 
 class HandoffOfferDecidedBy(Model):
-    actor_kind: Union[Literal["agent", "user", "event"], str]
-    """`event`: completed a step that waited for it; `actor_id` is its id."""
+    actor_kind: Union[Literal["agent", "user", "event", "deadline"], str]
+    """`event`: completed a step that waited for it; `actor_id` is its id. `deadline`: of the step with this id."""
     actor_id: str
 
 
 class HandoffOfferOfferedBy(Model):
-    actor_kind: Union[Literal["agent", "user", "event"], str]
-    """`event`: completed a step that waited for it; `actor_id` is its id."""
+    actor_kind: Union[Literal["agent", "user", "event", "deadline"], str]
+    """`event`: completed a step that waited for it; `actor_id` is its id. `deadline`: of the step with this id."""
     actor_id: str
 
 
@@ -2266,8 +2266,8 @@ class Position(Model):
 class PositionLastCompleted(Model):
     step_key: str
     """Key of the step."""
-    actor_kind: Union[Literal["agent", "user", "event"], str]
-    """`event`: completed a step that waited for it; `actor_id` is its id."""
+    actor_kind: Union[Literal["agent", "user", "event", "deadline"], str]
+    """`event`: completed a step that waited for it; `actor_id` is its id. `deadline`: of the step with this id."""
     actor_id: str
     at: str
     handoff_offer_id: Union[str, None]
@@ -2289,6 +2289,7 @@ class PositionStep(Model):
     ready_at: Union[str, None]
     in_progress_since: Union[str, None]
     waiting_since: Union[str, None]
+    deadline_at: Union[str, None]
     stale_since: Union[str, None]
     stale_reason: Union[str, None]
     open_attempts: list[PositionStepOpenAttemptsItem]
@@ -2302,8 +2303,8 @@ class PositionStepCompletionCriteriaItem(Model):
 
 
 class PositionStepOpenAttemptsItem(Model):
-    actor_kind: Union[Literal["agent", "user", "event"], str]
-    """`event`: completed a step that waited for it; `actor_id` is its id."""
+    actor_kind: Union[Literal["agent", "user", "event", "deadline"], str]
+    """`event`: completed a step that waited for it; `actor_id` is its id. `deadline`: of the step with this id."""
     actor_id: str
     started_at: str
 
@@ -2513,11 +2514,11 @@ class Run(Model):
 
 
 class RunAction(Model):
-    kind: Union[Literal["created", "step_started", "criterion_attested", "step_completed", "step_skipped", "step_reopened", "step_assigned", "handoff_offered", "handoff_accepted", "handoff_declined", "closed"], str]
+    kind: Union[Literal["created", "step_started", "criterion_attested", "step_completed", "step_skipped", "step_deadline_passed", "step_reopened", "step_assigned", "handoff_offered", "handoff_accepted", "handoff_declined", "closed"], str]
     step_key: Union[str, None]
     title: Union[str, None]
-    actor_kind: Union[Literal["agent", "user", "event"], str]
-    """`event`: completed a step that waited for it; `actor_id` is its id."""
+    actor_kind: Union[Literal["agent", "user", "event", "deadline"], str]
+    """`event`: completed a step that waited for it; `actor_id` is its id. `deadline`: of the step with this id."""
     actor_id: str
     at: str
     notes: Union[str, None]
@@ -2582,6 +2583,10 @@ class RunStep(Model):
     reference_pointer: Union[Pointer, None]
     reference_note: Union[str, None]
     due_in_seconds: Union[int, None]
+    deadline_seconds: Union[int, None]
+    on_deadline: Union[Literal["notify", "skip", "abandon"], str]
+    """What happens at the deadline, besides the event `service.run.step_deadline_passed`. `notify`: nothing. `skip`:
+    the step is skipped. `abandon`: the run is closed as `abandoned`."""
     wait_for: Union[StepWait, None]
     assigned_user_id: Union[str, None]
     status: Union[Literal["blocked", "ready", "in_progress", "completed", "skipped"], str]
@@ -2589,6 +2594,7 @@ class RunStep(Model):
     attested_criteria: list[str]
     """Keys of the criteria that were attested."""
     waiting_since: Union[str, None]
+    deadline_at: Union[str, None]
 
 
 class RunStepCompletionCriteriaItem(Model):
@@ -2656,6 +2662,10 @@ class RunWithAttemptsStepsItem(Model):
     reference_pointer: Union[Pointer, None]
     reference_note: Union[str, None]
     due_in_seconds: Union[int, None]
+    deadline_seconds: Union[int, None]
+    on_deadline: Union[Literal["notify", "skip", "abandon"], str]
+    """What happens at the deadline, besides the event `service.run.step_deadline_passed`. `notify`: nothing. `skip`:
+    the step is skipped. `abandon`: the run is closed as `abandoned`."""
     wait_for: Union[StepWait, None]
     assigned_user_id: Union[str, None]
     status: Union[Literal["blocked", "ready", "in_progress", "completed", "skipped"], str]
@@ -2663,6 +2673,7 @@ class RunWithAttemptsStepsItem(Model):
     attested_criteria: list[str]
     """Keys of the criteria that were attested."""
     waiting_since: Union[str, None]
+    deadline_at: Union[str, None]
     attempts: list[StepAttempt]
 
 
@@ -2716,8 +2727,8 @@ class RunsHistoryResultItemsItem(Model):
     title: str
     role: Union[str, None]
     ordinal: int
-    actor_kind: Union[Literal["agent", "user", "event"], str]
-    """`event`: completed a step that waited for it; `actor_id` is its id."""
+    actor_kind: Union[Literal["agent", "user", "event", "deadline"], str]
+    """`event`: completed a step that waited for it; `actor_id` is its id. `deadline`: of the step with this id."""
     actor_id: str
     at: str
     handoff_offer_id: Union[str, None]
@@ -3017,8 +3028,8 @@ class StepAttempt(Model):
     """Id of the attempt."""
     run_step_id: str
     """Id of the run step."""
-    actor_kind: Union[Literal["agent", "user", "event"], str]
-    """`event`: completed a step that waited for it; `actor_id` is its id."""
+    actor_kind: Union[Literal["agent", "user", "event", "deadline"], str]
+    """`event`: completed a step that waited for it; `actor_id` is its id. `deadline`: of the step with this id."""
     actor_id: str
     started_at: str
     ended_at: Union[str, None]
@@ -3098,6 +3109,10 @@ class TemplateStep(Model):
     reference_pointer: Union[Pointer, None]
     reference_note: Union[str, None]
     due_in_seconds: Union[int, None]
+    deadline_seconds: Union[int, None]
+    on_deadline: Union[Literal["notify", "skip", "abandon"], str]
+    """What happens at the deadline, besides the event `service.run.step_deadline_passed`. `notify`: nothing. `skip`:
+    the step is skipped. `abandon`: the run is closed as `abandoned`."""
     wait_for: Union[StepWait, None]
 
 

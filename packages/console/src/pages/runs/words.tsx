@@ -65,6 +65,7 @@ const DID: Record<RunAction["kind"], { says: string; tone: Tone }> = {
   criterion_attested: { says: "Attested", tone: "info" },
   step_completed: { says: "Completed", tone: "good" },
   step_skipped: { says: "Skipped", tone: "warn" },
+  step_deadline_passed: { says: "Deadline passed", tone: "warn" },
   step_reopened: { says: "Reopened", tone: "warn" },
   step_assigned: { says: "Assigned", tone: "neutral" },
   handoff_offered: { says: "Handoff offered", tone: "info" },
