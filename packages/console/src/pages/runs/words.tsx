@@ -1,3 +1,4 @@
+import { Link } from "react-router";
 import type { Run, RunAction, RunStep, RunWithAttempts } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { capitalised } from "../../data/format.ts";
@@ -86,7 +87,7 @@ export function Actions({ label, actions }: { label: string; actions: RunAction[
               <strong>{action.title ?? "The run"}</strong>
               {action.criterion_key && <span className="muted">: {action.criterion_key}</span>}{" "}
               <span className="muted small">
-                by <Who id={action.actor_id} />
+                by <Doer action={action} />
                 {action.assigned_user_id && (
                   <>
                     {" "}
@@ -114,6 +115,12 @@ export function Actions({ label, actions }: { label: string; actions: RunAction[
       ))}
     </ol>
   );
+}
+
+/** Who did it: an event is named by its type, a deadline has no name. */
+function Doer({ action: { actor_kind, actor_id, event } }: { action: RunAction }) {
+  if (event) return <Link to={`/events/${event.id}`}>{event.type}</Link>;
+  return actor_kind === "deadline" ? "its deadline" : <Who id={actor_id} />;
 }
 
 const badgeOf = ({ kind }: RunAction) => ({ label: DID[kind].says, tone: DID[kind].tone });
