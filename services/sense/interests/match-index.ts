@@ -54,17 +54,17 @@ export class MatchIndex {
     if (replaced !== undefined) this.#detach(replaced);
   }
 
-  has(id: string): boolean {
-    return this.#byId.has(id);
+  get(id: string): Subscription | undefined {
+    return this.#byId.get(id);
   }
 
-  /** Removes the subscription with this id and returns it; undefined if there is none. */
-  remove(id: string): Subscription | undefined {
+  /** Removes the subscription with this id; false if there is none. */
+  remove(id: string): boolean {
     const subscription = this.#byId.get(id);
-    if (subscription === undefined) return undefined;
+    if (subscription === undefined) return false;
     this.#byId.delete(id);
     this.#detach(subscription);
-    return subscription;
+    return true;
   }
 
   /** Removes all feeds of a channel. */

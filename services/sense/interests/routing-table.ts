@@ -115,7 +115,7 @@ export class RoutingTable {
   ): void {
     const { unmatched = false, ...kept } = subscription;
     const { agent_id, id } = kept;
-    if (kept.kind === "wait" && !this.#index.has(id)) this.#waits++;
+    if (kept.kind === "wait" && !this.#index.get(id)) this.#waits++;
     this.#index.add(agent_id ? { ...kept, agent_id: this.#agent(agent_id) } : kept);
     if (unmatched) this.#unmatched.add(id);
     else this.#unmatched.delete(id);
@@ -126,7 +126,8 @@ export class RoutingTable {
   }
 
   unsubscribe(id: string): void {
-    if (this.#index.remove(id)?.kind === "wait") this.#waits--;
+    if (this.#index.get(id)?.kind === "wait") this.#waits--;
+    this.#index.remove(id);
     this.#depths.delete(id);
     this.#delays.delete(id);
     this.#unmatched.delete(id);
