@@ -105,7 +105,9 @@ describe("a step", () => {
       .first()
       .waitFor();
     await page.getByText("List", { exact: true }).click();
-    await page.getByText(/Waits for com.example.order.paid since (now|\d+ s ago) · deadline in 5 h/).waitFor();
+    await page
+      .getByText(/Waits for com.example.order.paid since (now|\d+ s ago) · deadline in 5 h/)
+      .waitFor();
     expect(await checkPage(page, "run-waits")).toEqual([]);
     const paid = { specversion: "1.0", type: "com.example.order.paid", source: "/shop", id: "7" };
     ok(await agent.post("/events", { ...paid, data: { order: 7 } }));
