@@ -45,6 +45,7 @@ import { EventTypeModel } from "./sense/events/event-types.model.ts";
 import { EventModel } from "./sense/events/events.model.ts";
 import { WebhookBodyModel, WebhookLogModel, WebhookModel } from "./sense/ingest/ingest.model.ts";
 import { InterestModel } from "./sense/interests/interests.model.ts";
+import { WaitModel } from "./sense/interests/waits.model.ts";
 import { PushEndpointModel } from "./sense/push/push.model.ts";
 import { ScheduleModel } from "./sense/schedules/schedules.model.ts";
 import { A2aTaskModel } from "./work/a2a/a2a-tasks.model.ts";
@@ -114,6 +115,7 @@ export const MODELS: readonly AnyModel[] = [
   WebhookBodyModel,
   WebhookLogModel,
   InterestModel,
+  WaitModel,
   PushEndpointModel,
   ScheduleModel,
   A2aTaskModel,

@@ -33,11 +33,13 @@ export const PLATFORM_EVENTS = {
   "service.run.reactivated": "A completed run is active again: one of its steps was reopened.",
   "service.run.step_blocked": "A step that was ready must wait again.",
   "service.run.step_completed": "A step was completed.",
+  "service.run.step_deadline_passed": "A step was not done by its deadline.",
   "service.run.step_ready": "All dependencies of a step are done: it can be started.",
   "service.run.step_reopened": "A completed or skipped step was reopened.",
   "service.run.step_assigned": "A step was assigned to another person, or unassigned.",
   "service.run.step_skipped": "A step was skipped, with a reason.",
   "service.run.step_stale": "A step in progress is inactive or overdue.",
+  "service.run.step_waiting": "A step is ready and waits for an event, which will complete it.",
   "service.run.step_started": "An attempt at a step was started.",
 } as const;
 

@@ -125,7 +125,7 @@ function keySelection(node: Node, bound: Context["bound"]): Omit<Read, "optional
 }
 
 /** Returns the literal key that a node selects. */
-function selectedKey({ op, args }: Node): string | undefined {
+export function selectedKey({ op, args }: Node): string | undefined {
   if (op !== "." && op !== "[]") return undefined;
   const [, key] = args as [Node, string | Node];
   if (typeof key === "string") return key;
@@ -133,7 +133,7 @@ function selectedKey({ op, args }: Node): string | undefined {
 }
 
 /** Returns the variable of a macro, and its parts by whether they see it; undefined for other calls. */
-function parseMacro(node: Node): { variable: string; outside: Node[]; inside: Node[] } | undefined {
+export function parseMacro(node: Node): { variable: string; outside: Node[]; inside: Node[] } | undefined {
   const [name, receiver, [variable, ...others]] = node.args as [string, Node, Node[]];
   if (variable?.op !== "id") return undefined;
   const of = (outside: Node[], inside: Node[]) => ({ variable: variable.args as string, outside, inside });

@@ -83,6 +83,41 @@ describe("a step", () => {
     expect(await checkPage(page, "run-criteria")).toEqual([]);
   });
 
+  test("that waits for an event says so, with its deadline, until the event completes it", async () => {
+    await site.go("/templates/new");
+    await page.getByLabel("Name", { exact: true }).fill("Orders");
+    await page.getByLabel("Title", { exact: true }).fill("Payment");
+    await page.getByText("Event and deadline").click();
+    await page.getByLabel("Wait for event").fill("com.example.order.paid");
+    await page.getByLabel("Filter", { exact: true }).fill("data.order == run.values.order");
+    await page.getByLabel("Deadline in hours").fill("5.5");
+    await page.getByLabel("At the deadline").selectOption({ label: "Skip the step" });
+    await site.button("Create template").click();
+    await page.getByText("Event com.example.order.paid").waitFor();
+    await site.button("Create run").click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Goal").fill("Order 7");
+    await dialog.getByLabel("Values").fill("order = 7");
+    await dialog.getByRole("button", { name: "Create run" }).click();
+    await page.waitForURL(/\/runs\/[0-9a-f-]{36}/);
+    await page
+      .getByText(/^Waits for com.example.order.paid since (now|\d+ s ago)/)
+      .first()
+      .waitFor();
+    await page.getByText("List", { exact: true }).click();
+    await page
+      .getByText(/Waits for com.example.order.paid since (now|\d+ s ago) · deadline in 5 h/)
+      .waitFor();
+    expect(await checkPage(page, "run-waits")).toEqual([]);
+    const paid = { specversion: "1.0", type: "com.example.order.paid", source: "/shop", id: "7" };
+    ok(await agent.post("/events", { ...paid, data: { order: 7 } }));
+    // The page follows the run.
+    await page.getByText("Event com.example.order.paid from /shop").waitFor();
+    await page.getByRole("link", { name: "com.example.order.paid" }).waitFor();
+    await page.getByText("Graph", { exact: true }).click();
+    expect(await checkPage(page, "run-waited")).toEqual([]);
+  });
+
   test("that a person offers must be accepted by somebody else", async () => {
     const steps = [
       { step_key: "write", title: "Write", completion_mode: "handoff_accepted" },

@@ -93,6 +93,8 @@ test("a run copies the steps as they are, and keeps them when the template goes 
         id: expect.any(String),
         attempts: [],
         attested_criteria: [],
+        waiting_since: null,
+        deadline_at: null,
         status: step.step_key === "draft" ? "ready" : "blocked",
       },
       assigned_user_id: step.step_key === "review" ? person : null,

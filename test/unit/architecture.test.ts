@@ -195,6 +195,7 @@ const SYSTEM_FINDERS: Record<string, string> = {
   "services/sense/events/fan-out-sweep.ts": "sweep of events that are not fanned out",
   "services/sense/events/retention.ts": "sweep of old events",
   "services/sense/events/waiting.ts": "delayed events that are due",
+  "services/sense/interests/waits.ts": "events that others waited for",
   "services/sense/schedules/ticker.ts": "schedules that are due",
   "services/work/approvals/mail.ts": "approvals of which e-mails are to be sent",
   "services/work/approvals/relay.ts": "outbox of approvals; deadlines and escalations that are due",

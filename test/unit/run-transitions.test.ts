@@ -27,7 +27,7 @@ function step(step_key: string, depends_on: string[] = [], more: Partial<StepDef
     ...{ id: step_key, step_key, ordinal: 1, title: step_key, role: null, specialist_name: null },
     ...{ instructions: null, depends_on, completion_criteria: [], completion_mode: "attestation" },
     ...{ expected_artifact_kinds: [], assigned_user_id: null, reference_pointer: null, reference_note: null },
-    due_in_seconds: null,
+    ...{ due_in_seconds: null, wait_for: null, deadline_seconds: null, on_deadline: "notify" },
     ...more,
   };
 }

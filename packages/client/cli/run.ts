@@ -21,7 +21,15 @@ export const RUN: Record<string, Command> = {
   "run create": {
     takes: "GOAL",
     does: "Creates a run from a template.",
-    options: { template: { value: "SLUG", means: "the template of the run; required" } },
+    options: {
+      template: { value: "SLUG", means: "the template of the run; required" },
+      value: {
+        value: "NAME=VALUE",
+        repeated: true,
+        means:
+          "a value that filters of its steps read as run.values.NAME; a JSON number, true, false, or else text",
+      },
+    },
     examples: ["run create 'Postmortem of the parcel outage' --template postmortem"],
     run: create,
   },
@@ -108,10 +116,35 @@ async function create(context: Context): Promise<void> {
   const goal = word(context, 0, "GOAL");
   const slug = text(context, "template");
   if (!slug) throw new UsageError("--template is missing: a run needs the slug of a template.");
+  const values = readValues(context);
   const { signal } = context;
   const template = await context.client.templates.get({ slug }, { signal });
-  const run = await context.client.runs.create({ goal, template_id: template.id }, { signal });
+  const given = { goal, template_id: template.id, ...(values && { values }) };
+  const run = await context.client.runs.create(given, { signal });
   context.print(run, run.id);
+}
+
+/** Returns the values of `--value`. @throws UsageError */
+function readValues({ options }: Context): Record<string, string | number | boolean> | undefined {
+  const given = options.value as string[] | undefined;
+  const entries = given?.map((each) => {
+    const [, name, text = ""] = /^([^=]+)=(.*)$/s.exec(each) ?? [];
+    if (!name) throw new UsageError(`--value is "${each}": expected NAME=VALUE.`);
+    return [name, scalarOf(text)] as const;
+  });
+  return entries && Object.fromEntries(entries);
+}
+
+/** Reads a number, a truth value or a quoted text as in JSON; anything else is a text. */
+function scalarOf(text: string): string | number | boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "string" || typeof value === "number" || typeof value === "boolean"
+      ? value
+      : text;
+  } catch {
+    return text;
+  }
 }
 
 async function show(context: Context): Promise<void> {

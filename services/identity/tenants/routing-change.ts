@@ -27,7 +27,7 @@ export interface RoutingUncounted {
  * tables have been read again (routing.ts).
  */
 export async function changeRouting<T>(
-  ctx: Context,
+  ctx: Pick<Context, "call" | "broadcast">,
   tenant_id: string,
   subject: RoutingSubject,
   write: () => Promise<T>,

@@ -18,7 +18,7 @@ const MAX_ENVELOPE = 64 * 1024;
  * Matches events of one tenant and enqueues their deliveries, by one call and one for each owner of receivers' queues,
  * whatever the number of events.
  *
- * @returns the number of receivers of each of the first events: of one at least. With very many receivers it stops
+ * @returns the number of receivers, and of waits that it ends, of each of the first events: of one at least. With very many receivers it stops
  * early to bound memory; call again for the rest.
  */
 export async function deliver(
@@ -27,7 +27,7 @@ export async function deliver(
 ): Promise<number[]> {
   const tenant_id = (entries[0] as Entry).tenant_id;
   const envelopes = entries.map(({ event }) => event);
-  const events = entries.map(({ event_id }, i) => ({ event_id, envelope: envelopes[i] }));
+  const events = entries.map(({ event_id, due_at }, i) => ({ event_id, envelope: envelopes[i], at: due_at }));
   const matches: Match[] = await broker.call("interests.match", {
     tenant_id,
     events,
@@ -38,8 +38,19 @@ export async function deliver(
     const { type } = envelopes[i] as CloudEvent;
     return receivers.map((receiver) => deliveryTo(receiver, { tenant_id, event_id, type, size }));
   });
-  await enqueue(broker, deliveries, recent);
-  return matches.map(({ receivers }) => receivers.length);
+  await Promise.all([enqueue(broker, deliveries, recent), recordAwaited(broker, entries, matches)]);
+  return matches.map(({ receivers, waits = [] }) => receivers.length + waits.length);
+}
+
+/** Records the events that others wait for, before their fan-out is done. */
+async function recordAwaited(broker: ServiceBroker, entries: Entry[], matches: Match[]): Promise<void> {
+  const events = matches.flatMap(({ event_id: id, waits }, i) => {
+    const { tenant_id, event } = entries[i] as Entry;
+    const { type, source, subject = null } = event as CloudEvent;
+    return waits ? [{ tenant_id, waits, event: { id, type, source, subject } }] : [];
+  });
+  const [first] = events;
+  if (first) await broker.call("interests.record_awaited", { tenant_id: first.tenant_id, events });
 }
 
 /**

@@ -72,7 +72,7 @@ export async function explainReception(
     sample && ctx.call<string | null, unknown>("events.state_of", of),
     ctx.call<Owned[], unknown>("agents.get_many", { tenant_id, agent_ids: [agent_id] }),
     interests.find(tenant_id, { agent_id }, options),
-    ctx.call<(Subscription & { since: string })[], unknown>("channels.feeds_of_agent", {
+    ctx.call<(Subscription & { kind: "feed"; since: string })[], unknown>("channels.feeds_of_agent", {
       tenant_id,
       agent_id,
       limit: MOST + 1,

@@ -24,6 +24,7 @@ export function* gatherInSteps(
 ): Generator<void> {
   let added = 0;
   for (const subscription of matched) {
+    if (subscription.kind === "wait") continue;
     if (subscription.kind === "feed") {
       for (const agent of membersOf(subscription.channel_id as string)) {
         reasonsOf(found, agent).feed_ids.push(subscription.id);

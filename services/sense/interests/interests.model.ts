@@ -52,7 +52,7 @@ export function conflictKey(agent_id: string, event_type: string, filter_express
 }
 
 /** Converts an interest to a subscription. */
-export function toSubscription(row: InterestDoc): Subscription {
+export function toSubscription(row: InterestDoc): Subscription & { kind: "interest" } {
   const { _id: id, agent_id, event_type: glob, filter_expression, priority, unmatched_since } = row;
   return {
     id,

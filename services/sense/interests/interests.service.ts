@@ -3,6 +3,7 @@ import type { Owned } from "../../../lib/access/visibility.ts";
 import { audienceIn, isIn } from "../../../lib/cloudevents/audience.ts";
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { Slices } from "../../../lib/queue/slices.ts";
+import { SharedLoop } from "../../../mixins/shared.ts";
 import type { RoutingRaised, RoutingUncounted } from "../../identity/tenants/routing-change.ts";
 import { action, event, idempotent, type Runtime } from "../../runtime.ts";
 import { adviseOn, type Subscribing } from "./advice.ts";
@@ -16,6 +17,9 @@ import { type MatchAgentParams, matchAgent } from "./match-agent.ts";
 import type { Match, Receiver } from "./receiver.ts";
 import { Routing } from "./routing.ts";
 import type { RoutingTable } from "./routing-table.ts";
+import type { Subscription } from "./subscription.ts";
+import { WaitModel } from "./waits.model.ts";
+import { type NewWait, readersIn, Waits } from "./waits.ts";
 
 /** Agents' interests, and the matching of events with them and with channels' feeds. */
 export function interestsService({ store, config }: Runtime): ServiceSchema {
@@ -24,6 +28,8 @@ export function interestsService({ store, config }: Runtime): ServiceSchema {
   let routing: Routing;
   let limits: InterestLimits;
   let interests: Interests;
+  let waits: Waits;
+  const notifying = new SharedLoop("awaited events", () => waits.notify(), NOTIFY_MS, UNNOTIFIED);
   /** Not awaited: an interest that is not noted now is noted by the next match after its table is read again. */
   const noteMatched = (tenant_id: string, ids: string[]) => {
     if (ids.length === 0) return;
@@ -33,6 +39,7 @@ export function interestsService({ store, config }: Runtime): ServiceSchema {
   };
   return {
     name: "interests",
+    mixins: [notifying.mixin],
     actions: {
       create: action(contract.createInterest, (ctx) => interests.create(ctx)),
       update: action(contract.updateInterest, (ctx) => interests.update(ctx)),
@@ -80,6 +87,23 @@ export function interestsService({ store, config }: Runtime): ServiceSchema {
       taken: idempotent<{ tenant_id: string; types: string[] }>(async ({ params }) =>
         selectTaken(await routing.current(params.tenant_id), params.types),
       ),
+
+      /** Waits of other domains for one event each. */
+      begin_waits: idempotent<OfTenant & { waits: NewWait[] }>(({ params: { tenant_id, waits: begun } }) =>
+        waits.begin(
+          tenant_id,
+          begun.map((each) => ({ ...each, since: new Date(each.since) })),
+        ),
+      ),
+      end_waits: idempotent<EndParams>(({ params: { tenant_id, owner_id, version, keep } }) =>
+        waits.end(tenant_id, owner_id, version, keep),
+      ),
+      record_awaited: idempotent<OfTenant & { events: Recorded }>(
+        async ({ params: { tenant_id, events } }) => {
+          await waits.record(tenant_id, events);
+          notifying.nudge();
+        },
+      ),
     },
 
     events: {
@@ -93,16 +117,26 @@ export function interestsService({ store, config }: Runtime): ServiceSchema {
 
     created() {
       broker = this.broker as ServiceBroker;
-      routing = new Routing(collection, broker);
+      routing = new Routing(collection, store.collection(WaitModel), broker);
       limits = new InterestLimits({ interests: collection, routing, config });
+      waits = new Waits({ store, broker, limits });
       interests = new Interests({ interests: collection, store, limits, routing });
     },
   };
 }
 
+type OfTenant = { tenant_id: string };
+type EndParams = OfTenant & { owner_id: string; version: number; keep: string[] };
+type Recorded = Parameters<Waits["record"]>[1];
+
+/** For events whose recording node failed before it passed them on. */
+const NOTIFY_MS = 1000;
+const UNNOTIFIED = "interests: awaited events could not be passed on; the next sweep retries";
+
 interface MatchParams {
   tenant_id: string;
-  events: { event_id: string; envelope: CloudEvent }[];
+  /** `at`: when it was accepted, in ms since 1970; without it the event ends no wait. */
+  events: { event_id: string; envelope: CloudEvent; at?: number }[];
   /** Stop after the event that reaches this many receivers: the answer then holds fewer events than requested. */
   max_receivers?: number;
 }
@@ -119,9 +153,14 @@ async function matchEvents(
   const matches: Match[] = [];
   let total = 0;
   const slices = new Slices(SLICE_MS);
-  for (const { event_id, envelope } of events) {
-    const receivers = await keepAudience(broker, tenant_id, envelope, await table.match(envelope));
-    matches.push({ event_id, receivers });
+  for (const { event_id, envelope, at } of events) {
+    const matched = await table.match(envelope);
+    const receivers = await keepAudience(broker, tenant_id, envelope, matched.receivers);
+    const waits =
+      at === undefined || matched.waits.length === 0
+        ? []
+        : await selectWaits(broker, { tenant_id, envelope, at }, matched.waits);
+    matches.push({ event_id, receivers, ...(waits.length && { waits }) });
     total += receivers.length;
     if (total >= max_receivers) break;
     if (slices.over) await slices.next();
@@ -142,6 +181,21 @@ async function keepAudience(
   const agents = await broker.call<Owned[], unknown>("agents.get_many", { tenant_id, agent_ids });
   const members = new Set(agents.filter((agent) => isIn(audience, agent)).map(({ id }) => id));
   return receivers.filter(({ agent_id }) => members.has(agent_id));
+}
+
+/** Returns the ids of the waits that an event ends: those that had begun when it came, of readers in its audience. */
+async function selectWaits(
+  broker: ServiceBroker,
+  { tenant_id, envelope, at }: { tenant_id: string; envelope: CloudEvent; at: number },
+  waits: Subscription[],
+): Promise<string[]> {
+  const begun = waits.filter(({ begun_at = 0 }) => begun_at <= at);
+  const audience = audienceIn(envelope);
+  const ids = (those: Subscription[]) => those.map(({ id }) => id);
+  if (!audience || begun.length === 0) return ids(begun);
+  const readers = begun.map(({ reader_id = "" }) => reader_id);
+  const allowed = await readersIn(broker, tenant_id, audience, readers);
+  return ids(begun.filter(({ reader_id = "" }) => allowed.has(reader_id)));
 }
 
 /** Returns the types that some subscription's glob matches. */

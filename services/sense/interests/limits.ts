@@ -5,7 +5,7 @@ import type { InterestDoc } from "./interests.model.ts";
 
 interface LimitsDeps {
   interests: TenantCollection<InterestDoc>;
-  /** The tenants' interests and feeds. */
+  /** The tenants' interests, feeds and waits. */
   routing: { current(tenant_id: string): Promise<{ readonly size: number }> };
   config: Pick<Config, "MAX_INTERESTS_PER_AGENT" | "MAX_INTERESTS_PER_TENANT">;
 }
@@ -13,7 +13,7 @@ interface LimitsDeps {
 type Key = Pick<InterestDoc, "_id" | "tenant_id" | "agent_id" | "conflict_key">;
 
 /**
- * Enforces the limits of agents' and tenants' interests; feeds count for the tenant. Exact on one node. With several,
+ * Enforces the limits of agents' and tenants' interests; feeds and waits count for the tenant. Exact on one node. With several,
  * each may admit its creations in progress beyond the limit.
  */
 export class InterestLimits {
@@ -110,7 +110,7 @@ export class InterestLimits {
 }
 
 function tenantLimit(limit: number): Fault {
-  const message = `The organisation has reached its limit of ${limit} interests and feeds. Delete some, or use one glob for several types.`;
+  const message = `The organisation has reached its limit of ${limit} interests, feeds and waiting steps of runs. Delete some, or use one glob for several types.`;
   return ruleBroken("interest_limit", message, { limit, of: "tenant" });
 }
 

@@ -105,7 +105,7 @@ export async function matchAgent(
         await envelopes.load(events.slice(examined).filter((each) => taken.get(each.type) !== false));
       }
       const event = envelopes.get(event_id);
-      receivers = event ? (await table.match(event)).filter(() => isFor(event, agents)) : [];
+      if (event && isFor(event, agents)) ({ receivers } = await table.match(event));
     }
     // What was matched before is reliable; a call that begins here has the whole budget.
     if (examined > 0 && isSuspended()) break;

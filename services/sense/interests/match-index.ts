@@ -54,6 +54,10 @@ export class MatchIndex {
     if (replaced !== undefined) this.#detach(replaced);
   }
 
+  get(id: string): Subscription | undefined {
+    return this.#byId.get(id);
+  }
+
   /** Removes the subscription with this id; false if there is none. */
   remove(id: string): boolean {
     const subscription = this.#byId.get(id);

@@ -18,6 +18,8 @@ export interface Receiver {
 export interface Match {
   event_id: string;
   receivers: Receiver[];
+  /** Ids of waits for which it is the event; absent without any. */
+  waits?: string[];
 }
 
 /** The data of an event that its deliveries keep. */

@@ -2,9 +2,11 @@ import type { ServiceBroker } from "moleculer";
 import { Slices } from "../../../lib/queue/slices.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { RoutingSubject } from "../../identity/tenants/routing-change.ts";
+import { isWait } from "./awaited.ts";
 import { type InterestDoc, toSubscription } from "./interests.model.ts";
 import type { RoutingTable } from "./routing-table.ts";
 import type { Subscription } from "./subscription.ts";
+import { type WaitDoc, waitSubscription } from "./waits.model.ts";
 
 /** A row of `channels.members_page`. */
 interface Membership {
@@ -28,10 +30,16 @@ const SLICE_MS = 2;
 /** Adds rows of the record to routing tables: all of a tenant, or those of some subjects. */
 export class RoutingRows {
   readonly #interests: TenantCollection<InterestDoc>;
+  readonly #waits: TenantCollection<WaitDoc>;
   readonly #broker: ServiceBroker;
 
-  constructor(interests: TenantCollection<InterestDoc>, broker: ServiceBroker) {
+  constructor(
+    interests: TenantCollection<InterestDoc>,
+    waits: TenantCollection<WaitDoc>,
+    broker: ServiceBroker,
+  ) {
     this.#interests = interests;
+    this.#waits = waits;
     this.#broker = broker;
   }
 
@@ -50,6 +58,12 @@ export class RoutingRows {
       if (slices.over) await slices.next();
       table.subscribe(toSubscription(row), row.enrichment_depth, row.retry_delays_seconds, row.ordering_key);
       agents.add(row.agent_id);
+    }
+    const readWaits = (after: string) =>
+      this.#waits.find(tenant_id, { _id: { $gt: after } }, { sort: { _id: 1 }, limit: PAGE });
+    for await (const row of allPages(readWaits, ({ _id }) => _id)) {
+      if (slices.over) await slices.next();
+      table.subscribe(waitSubscription(row));
     }
     for await (const subscription of allPages(read<Subscription>("channels.feeds_page"), ({ id }) => id)) {
       if (slices.over) await slices.next();
@@ -70,15 +84,16 @@ export class RoutingRows {
     const ids = idsByKind(subjects);
     const inChannels = ids.feed.length + ids.member.length + ids.channel.length > 0;
     const params = { tenant_id, feed_ids: ids.feed, member_ids: ids.member, channel_ids: ids.channel };
-    const [interests, { feeds, members }] = await Promise.all([
+    const [interests, waits, { feeds, members }] = await Promise.all([
       ids.interest.length ? this.#interests.find(tenant_id, { _id: { $in: ids.interest } }) : [],
+      ids.interest.some(isWait) ? this.#waits.find(tenant_id, { _id: { $in: ids.interest } }) : [],
       inChannels ? this.#broker.call<ChannelRows, object>("channels.routed", params) : NO_ROWS,
     ]);
     const agents = new Set([...ids.agent, ...[...interests, ...members].map(({ agent_id }) => agent_id)]);
     const active = await this.#activeOf(tenant_id, agents);
 
     const existing = new Set([
-      ...interests.map(({ _id }) => _id),
+      ...[...interests, ...waits].map(({ _id }) => _id),
       ...[...feeds, ...members].map(({ id }) => id),
     ]);
     for (const channel_id of ids.channel) table.empty(channel_id);
@@ -86,6 +101,7 @@ export class RoutingRows {
     for (const id of ids.member) if (!existing.has(id)) table.leave(...(id.split(" ") as [string, string]));
     for (const row of interests)
       table.subscribe(toSubscription(row), row.enrichment_depth, row.retry_delays_seconds, row.ordering_key);
+    for (const row of waits) table.subscribe(waitSubscription(row));
     for (const feed of feeds) table.subscribe(feed);
     for (const { channel_id, agent_id } of members) table.join(channel_id, agent_id);
     for (const id of agents) table.setActive(id, active.has(id));

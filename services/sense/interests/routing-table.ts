@@ -26,6 +26,8 @@ export class RoutingTable {
   /** Interests that have matched no event, and those of them that have since `takeMatched`. */
   readonly #unmatched = new Set<string>();
   #matched: string[] = [];
+  /** Number of waits. */
+  #waits = 0;
   readonly #members = new Map<string, Set<string>>();
   readonly #inactive = new Set<string>();
   /** Interned agent ids: every row has its own copy of the text. */
@@ -39,12 +41,13 @@ export class RoutingTable {
     return this.#index.size;
   }
 
-  /** Returns the receivers of the event, without duplicates and inactive agents. */
-  async match(event: CloudEvent): Promise<Receiver[]> {
+  /** Returns the receivers of the event, without duplicates and inactive agents, and the waits that it matches. */
+  async match(event: CloudEvent): Promise<{ receivers: Receiver[]; waits: Subscription[] }> {
     const { matched, errors, suspended } = await this.#index.matchInSlices(event);
     if (errors) metrics.filterErrors.inc(errors);
     if (suspended) metrics.filterSuspensions.inc(suspended);
-    return this.#toReceivers(matched, event);
+    const waits = this.#waits > 0 ? matched.filter(({ kind }) => kind === "wait") : [];
+    return { receivers: await this.#toReceivers(matched, event), waits };
   }
 
   /** In slices: there may be very many. */
@@ -118,6 +121,7 @@ export class RoutingTable {
   ): void {
     const { unmatched = false, ...kept } = subscription;
     const { agent_id, id } = kept;
+    if (kept.kind === "wait" && !this.#index.get(id)) this.#waits++;
     this.#index.add(agent_id ? { ...kept, agent_id: this.#agent(agent_id) } : kept);
     if (unmatched) this.#unmatched.add(id);
     else this.#unmatched.delete(id);
@@ -130,6 +134,7 @@ export class RoutingTable {
   }
 
   unsubscribe(id: string): void {
+    if (this.#index.get(id)?.kind === "wait") this.#waits--;
     this.#index.remove(id);
     this.#depths.delete(id);
     this.#delays.delete(id);

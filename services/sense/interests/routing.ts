@@ -5,6 +5,7 @@ import type { RoutingRaised, RoutingState, RoutingUncounted } from "../../identi
 import type { InterestDoc } from "./interests.model.ts";
 import { RoutingRows } from "./routing-rows.ts";
 import { RoutingTable } from "./routing-table.ts";
+import type { WaitDoc } from "./waits.model.ts";
 
 /** Limit of subscriptions in memory over all tenants; above it the least recently used tenants are unloaded. */
 const MAX_SUBSCRIPTIONS = 1_000_000;
@@ -28,9 +29,13 @@ export class Routing {
   readonly #outdated = new Set<string>();
   #rereading: Promise<void> | undefined;
 
-  constructor(interests: TenantCollection<InterestDoc>, broker: ServiceBroker) {
+  constructor(
+    interests: TenantCollection<InterestDoc>,
+    waits: TenantCollection<WaitDoc>,
+    broker: ServiceBroker,
+  ) {
     this.#broker = broker;
-    this.#rows = new RoutingRows(interests, broker);
+    this.#rows = new RoutingRows(interests, waits, broker);
   }
 
   /** Returns the tenant's table, at the current version or newer. */

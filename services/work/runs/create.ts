@@ -5,7 +5,7 @@ import { newUuid } from "../../../lib/ids.ts";
 import { callerName } from "../../identity/users/caller-name.ts";
 import { pointedIds } from "../templates/pointer.ts";
 import { checkSteps } from "../templates/step-graph.ts";
-import { stepAt } from "../templates/steps.ts";
+import { stepAt, withNewFields } from "../templates/steps.ts";
 import type { TemplateStep } from "../templates/templates.contract.ts";
 import { requirePeople, toActor } from "./participants.ts";
 import { presentRun } from "./present.ts";
@@ -15,6 +15,7 @@ import type { createRun as operation } from "./runs.contract.ts";
 import type { Run, StepDef } from "./runs.model.ts";
 import { nextStaleCheck } from "./staleness.ts";
 import { begin, withModes } from "./transitions.ts";
+import { checkWaits, waitsOf } from "./waits.ts";
 
 type Given = ParamsOf<typeof operation>;
 
@@ -27,8 +28,10 @@ async function newRun(ctx: Call<Given>, at: Date): Promise<Omit<Run, "plan">> {
   const { goal, template_id = null } = ctx.params;
   const project_id = ctx.params.project_id || null;
   const { tenant_id } = ctx.meta.caller;
+  const values = ctx.params.values ?? {};
   const steps = template_id === null ? await ownSteps(ctx) : await templateSteps(ctx, template_id);
   const _id = newUuid(ctx.meta.idempotency_seed);
+  checkWaits({ _id, goal, project_id, values }, steps);
   const begun = begin(_id, steps, { actor: toActor(ctx.meta.caller), at });
   const { status, progress } = begun;
   const stale_check_at = nextStaleCheck({ status, steps, progress });
@@ -40,6 +43,7 @@ async function newRun(ctx: Call<Given>, at: Date): Promise<Omit<Run, "plan">> {
     ambiguity_notes: ctx.params.ambiguity_notes ?? [],
     exemplar_ids: [],
     pointer_ids: pointedIds(steps),
+    values,
     ...{ outcome: null, closed_by_user_id: null, close_note: null, closed_at: null },
     ...{
       version: 1,
@@ -49,6 +53,7 @@ async function newRun(ctx: Call<Given>, at: Date): Promise<Omit<Run, "plan">> {
       updated_at: at,
     },
     ...(stale_check_at && { stale_check_at }),
+    ...(steps.some(({ wait_for }) => wait_for) && { waits: waitsOf(progress) }),
   };
 }
 
@@ -95,7 +100,7 @@ async function templateSteps(ctx: Call<Given>, template_id: string): Promise<Ste
     step_assignments.map(({ step_key, assigned_user_id }) => [step_key, assigned_user_id]),
   );
   return steps.map((step) => ({
-    ...step,
+    ...withNewFields(step),
     id: newUuid(),
     assigned_user_id: assigned.get(step.step_key) ?? null,
   }));

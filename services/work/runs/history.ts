@@ -1,7 +1,7 @@
 import { wordsOn } from "./facts.ts";
 import { isDone } from "./run-state.ts";
 import { ACTIONS } from "./runs.contract.ts";
-import type { Actor, PlacedFact, Run, RunArtifactDoc, StepDef, StepProgress } from "./runs.model.ts";
+import type { Doer, PlacedFact, Run, RunArtifactDoc, StepDef, StepProgress } from "./runs.model.ts";
 
 /** Maximum length of an address shown in place of a name, same as a name's. */
 const LONGEST_NAME = 500;
@@ -35,11 +35,12 @@ function completionsOn(
     }
     if (fact.kind !== "step_completed") return [];
     const reopened = own.slice(i).find(({ kind }) => kind === "step_reopened");
-    const { actor_kind, actor_id } = fact.actor as Actor;
+    const { actor_kind, actor_id } = fact.actor as Doer;
     const item = {
       ...{ step_key: step.step_key, title: step.title, role: step.role, ordinal: step.ordinal },
       ...{ actor_kind, actor_id, at: fact.at.toISOString() },
       handoff_offer_id: fact.handoff_offer_id ?? null,
+      event: fact.event ?? null,
       attested_criteria: [...attested, ...(fact.attested ?? [])],
       reopened_at: reopened?.at.toISOString() ?? null,
       artifacts: artifactNames(own.slice(since, i + 1), artifacts),
@@ -56,7 +57,7 @@ export function buildActions(run: Run, facts: readonly PlacedFact[], artifacts: 
     if (!actor || !ACTIONS.some((each) => each === kind)) return [];
     return {
       ...{ kind, step_key, title: titles.get(step_key ?? "") ?? null, ...actor, at: at.toISOString() },
-      ...{ notes, criterion_key: fact.criterion_key ?? null, assigned_user_id },
+      ...{ notes, criterion_key: fact.criterion_key ?? null, event: fact.event ?? null, assigned_user_id },
       artifacts: artifactNames([fact], artifacts),
     };
   });

@@ -1,7 +1,7 @@
 import { openAttempts, wordsOn } from "./facts.ts";
 import { doneKeys, isDone, listCompletions, waitingOn } from "./run-state.ts";
 import type { Actor, PlacedFact, Run, StepDef, StepProgress } from "./runs.model.ts";
-import { stalenessAt } from "./staleness.ts";
+import { deadlineOf, stalenessAt } from "./staleness.ts";
 
 const iso = (at: Date | null | undefined) => at?.toISOString() ?? null;
 
@@ -46,6 +46,8 @@ export function positionStep(at: At, index: number) {
     ordinal: step.ordinal,
     ready_at: iso(progress.ready_at),
     in_progress_since: iso(progress.in_progress_since),
+    waiting_since: iso(progress.waiting?.since),
+    deadline_at: iso(deadlineOf(step, progress)),
     stale_since: iso(stale?.since),
     stale_reason: stale?.reason ?? null,
     open_attempts: open.map(({ actor, at: started_at }) => ({

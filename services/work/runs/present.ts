@@ -1,10 +1,15 @@
 import type { Offer, Run, RunArtifactDoc, StepDef, StepProgress } from "./runs.model.ts";
+import { deadlineOf } from "./staleness.ts";
 
-const iso = (at: Date | null) => at?.toISOString() ?? null;
+const iso = (at: Date | null | undefined) => at?.toISOString() ?? null;
 
 /** Formats a run's step for callers. */
-function presentStep(step: StepDef, { status, attested }: StepProgress) {
-  return { ...step, status, attested_criteria: attested };
+function presentStep(step: StepDef, progress: StepProgress) {
+  const { status, attested, waiting } = progress;
+  return {
+    ...{ ...step, status, attested_criteria: attested },
+    ...{ waiting_since: iso(waiting?.since), deadline_at: iso(deadlineOf(step, progress)) },
+  };
 }
 
 /** Returns the step at an index of a run. */
@@ -33,6 +38,7 @@ export function presentRun(run: Run) {
     updated_at: iso(run.updated_at),
     steps: run.steps.map((_, index) => stepAt(run, index)),
     success_criteria: run.success_criteria,
+    values: run.values ?? {},
     ambiguity_score: run.ambiguity_score,
     ambiguity_notes: run.ambiguity_notes,
     exemplar_ids: run.exemplar_ids,

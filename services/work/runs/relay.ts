@@ -13,7 +13,7 @@ const BATCH = 25;
 /** Facts this old were left by a node that crashed or could not relay them. */
 const LEFT_MS = 2000;
 
-type Waiting = Pick<RunDoc, "_id" | "tenant_id" | "version" | "project_id" | "status" | "outbox">;
+type Waiting = Pick<RunDoc, "_id" | "tenant_id" | "version" | "project_id" | "status" | "outbox" | "waits">;
 
 /** Relays facts of runs changed on this node. @returns whether there may be more */
 export async function relayChanged(store: RunStore, broker: ServiceBroker): Promise<boolean> {
@@ -28,7 +28,7 @@ export async function relayLeft(store: RunStore, broker: ServiceBroker): Promise
   const options = {
     sort: { relay_at: 1 },
     limit: BATCH,
-    projection: { tenant_id: 1, version: 1, project_id: 1, status: 1, outbox: 1 },
+    projection: { tenant_id: 1, version: 1, project_id: 1, status: 1, outbox: 1, waits: 1 },
   } as const;
   const left = { relay_at: { $lte: new Date(store.now() - LEFT_MS) } };
   const { rows: runs, more } = await store.runs.findAnyWithin(left, options);
@@ -52,8 +52,15 @@ async function relay(store: RunStore, broker: ServiceBroker, runs: Waiting[]): P
     ...(rows.length ? [store.facts.insertMissing(rows)] : []),
     writeSnapshots(store.artifacts, snapshots),
     publish(broker, runs),
+    ...runs.map((run) => endWaits(broker, run)),
   ]);
   await clear(store, runs);
+}
+
+/** Ends the waits that the run no longer has; later ones belong to a higher version. */
+async function endWaits(broker: ServiceBroker, { _id, tenant_id, version, waits }: Waiting): Promise<void> {
+  if (!waits) return;
+  await broker.call("interests.end_waits", { tenant_id, owner_id: _id, version, keep: waits });
 }
 
 function factRows({ _id: run_id, tenant_id, outbox }: Waiting): RunFactsDoc[] {

@@ -1,9 +1,11 @@
+import { withNewFields } from "../templates/steps.ts";
 import type { Fact, Outbox, PlacedFact, Run, RunDoc, StepDef, StepProgress } from "./runs.model.ts";
 import type { RunStatus } from "./shapes.contract.ts";
 
 /** Returns a stored run with its steps. */
 export function opened(doc: RunDoc): Run {
-  return { ...doc, steps: withPeople(JSON.parse(doc.plan), doc.progress) };
+  const steps = (JSON.parse(doc.plan) as StepDef[]).map(withNewFields);
+  return { ...doc, steps: withPeople(steps, doc.progress) };
 }
 
 /** Returns the original steps with their current assignees. */
@@ -16,7 +18,7 @@ export function withPeople(steps: StepDef[], progress: readonly StepProgress[]):
 
 /** Returns the update from one state of a run to another. Sets only changed fields, because each index costs. */
 export function buildUpdate(before: Run, after: Run, also: Partial<Run>, facts: Fact[]) {
-  const { status, version, updated_at, stale_check_at, offers, progress, noted } = after;
+  const { status, version, updated_at, stale_check_at, offers, progress, noted, waits } = after;
   const hashes = facts.flatMap(({ snapshots = [] }) => snapshots.map(({ hash }) => hash));
   const checked = stale_check_at?.getTime() !== before.stale_check_at?.getTime();
   return {
@@ -24,6 +26,7 @@ export function buildUpdate(before: Run, after: Run, also: Partial<Run>, facts: 
       ...{ ...also, version, updated_at, relay_at: updated_at, ...changedSteps(before.progress, progress) },
       [`outbox.${outboxKey(version)}`]: facts,
       ...(status !== before.status && { status }),
+      ...(waits && waits.join() !== before.waits?.join() && { waits }),
       ...(noted !== (before.noted ?? 0) && { noted }),
       ...(offers.some((offer, i) => offer !== before.offers[i]) && { offers }),
       ...(checked && stale_check_at && { stale_check_at }),

@@ -1,6 +1,7 @@
 import { Fault, ruleBroken } from "../../../lib/contract/faults.ts";
-import type { Actor, Fact, Offer, Snapshot, StepDef, StepProgress } from "./runs.model.ts";
-import { MOST_CHANGES, MOST_NOTES, type RunStatus } from "./shapes.contract.ts";
+import { waitId } from "../../sense/interests/awaited.ts";
+import type { Actor, Doer, Fact, Offer, Run, Snapshot, StepDef, StepProgress } from "./runs.model.ts";
+import { MOST_CHANGES, MOST_NOTES, type Outcome, type RunStatus, type StepEvent } from "./shapes.contract.ts";
 
 /** A run as transitions see it. They never modify their input. */
 export interface RunState {
@@ -28,6 +29,8 @@ export interface Change {
   offers: readonly Offer[];
   facts: Fact[];
   noted?: number | undefined;
+  /** Further fields of the run that it sets. */
+  also?: Partial<Pick<Run, "outcome" | "close_note" | "closed_by_user_id" | "closed_at">>;
 }
 
 /** A copy of a run that a transition changes. */
@@ -37,6 +40,7 @@ export class Draft implements Change {
   offers: readonly Offer[];
   facts: Fact[] = [];
   noted: number;
+  also: NonNullable<Change["also"]> = {};
   readonly run: RunState;
   readonly attribution: { actor: Actor | null; at: Date };
 
@@ -63,6 +67,19 @@ export class Draft implements Change {
     this.facts.push({ kind, step_key, ...this.attribution, ...more });
   }
 
+  /** All dependencies are done: a step that waits for an event starts by itself. */
+  makeReady(index: number): void {
+    const { at } = this.attribution;
+    const { step_key, wait_for } = this.run.steps[index] as StepDef;
+    this.set(index, { status: "ready", ready_at: at });
+    this.record("step_ready", step_key, { actor: null });
+    if (!wait_for) return;
+    this.beginWork(index);
+    const id = waitId(this.run._id, step_key, String(this.run.version + 1));
+    this.set(index, { waiting: { id, since: at } });
+    this.record("step_waiting", step_key, { actor: null });
+  }
+
   /** Records activity; the first one puts the step in progress. */
   beginWork(index: number): void {
     const { at } = this.attribution;
@@ -71,8 +88,9 @@ export class Draft implements Change {
   }
 
   endWork(index: number): void {
-    const { in_progress_since, active_ms } = this.progress[index] as StepProgress;
+    const { in_progress_since, active_ms, waiting } = this.progress[index] as StepProgress;
     if (!in_progress_since) return;
+    if (waiting) this.set(index, { waiting: null });
     const spent = Math.max(0, this.attribution.at.getTime() - in_progress_since.getTime());
     this.set(index, { in_progress_since: null, active_ms: active_ms + spent });
   }
@@ -99,6 +117,29 @@ export class Draft implements Change {
     this.follow(step_key);
   }
 
+  /** Skips the step, with all consequences. */
+  skip(index: number, evidence: Pick<Fact, "record_id" | "notes" | "actor">): void {
+    const { step_key } = this.run.steps[index] as StepDef;
+    this.endWork(index);
+    this.set(index, { status: "skipped", skipped_at: this.attribution.at, attested: [] });
+    this.record("step_skipped", step_key, evidence);
+    this.follow(step_key);
+  }
+
+  /** Closes the run: nothing in it goes on. */
+  close({ outcome, ...given }: Pick<Fact, "notes" | "actor"> & { outcome: Outcome }): void {
+    for (const [index, { step_key }] of this.run.steps.entries()) {
+      this.endWork(index);
+      this.withdrawOffers(step_key);
+    }
+    this.status = "closed";
+    this.record("closed", null, { ...given, outcome });
+    const { actor } = given;
+    const closed_by_user_id = actor?.actor_kind === "user" ? actor.actor_id : null;
+    const close_note = given.notes ?? null;
+    this.also = { outcome, close_note, closed_by_user_id, closed_at: this.attribution.at };
+  }
+
   /** Offers of a step can no longer be accepted. */
   withdrawOffers(of: string | null): void {
     const isLeft = ({ step_key, status }: Offer) => step_key === of && status === "open";
@@ -113,13 +154,12 @@ export class Draft implements Change {
    * completes the run.
    */
   follow(step_key: string | null): void {
-    const { run, attribution } = this;
+    const { run } = this;
     this.withdrawOffers(step_key);
     const done = doneKeys(run.steps, this.progress);
     for (const [index, step] of run.steps.entries()) {
       if (this.progress[index]?.status !== "blocked" || waitingOn(step, done).length > 0) continue;
-      this.set(index, { status: "ready", ready_at: attribution.at });
-      this.record("step_ready", step.step_key, { actor: null });
+      this.makeReady(index);
     }
     if (run.steps.length === 0 || this.status !== "active" || done.size < run.steps.length) return;
     this.status = "completed";
@@ -127,7 +167,8 @@ export class Draft implements Change {
   }
 }
 
-type Finish = Actor & {
+type Finish = Doer & {
+  event?: StepEvent;
   record_id: string;
   notes: string | null;
   snapshots: Snapshot[];

@@ -3,6 +3,7 @@ import { Actors, Actor as Mailbox } from "../../../mixins/actor.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { guardedWrite } from "../../../storage/guarded-write.ts";
 import type { Where } from "../../../storage/query.ts";
+import type { NewWait } from "../../sense/interests/waits.ts";
 import { RecentRuns } from "./recent-runs.ts";
 import {
   buildUpdate,
@@ -21,14 +22,16 @@ import {
   type RunDoc,
   RunFactsModel,
   RunModel,
+  type StepProgress,
 } from "./runs.model.ts";
 import { nextStaleCheck } from "./staleness.ts";
+import { begunWaits, waitsOf } from "./waits.ts";
 
 type Transition = (run: Run) => Change;
 
+type Begin = (tenant_id: string, waits: NewWait[]) => Promise<void>;
+
 interface Options {
-  /** Further fields to set in the same write. */
-  also?: Partial<Run>;
   /**
    * Id of the record that the transition creates, if derived from an Idempotency-Key: if it exists, a retry returns the
    * result of the first try.
@@ -56,8 +59,16 @@ export class RunStore {
   readonly recent: RecentRuns;
   readonly #mailboxes = new Actors(() => new Mailbox());
 
-  /** @param relay called soon after a change that has facts to relay */
-  constructor(store: Store, relay: () => void) {
+  readonly #past: () => number;
+  readonly #begin: Begin;
+
+  /**
+   * @param relay called soon after a change that has facts to relay
+   * @param begin called before a change is written that begins waits
+   */
+  constructor(store: Store, relay: () => void, begin: Begin) {
+    this.#past = store.past;
+    this.#begin = begin;
     this.runs = store.collection(RunModel);
     this.facts = store.collection(RunFactsModel);
     this.artifacts = store.collection(RunArtifactModel);
@@ -97,6 +108,7 @@ export class RunStore {
   }
 
   async insert({ steps, ...run }: Omit<Run, "plan">): Promise<Run> {
+    await this.#beginWaits({ ...run, steps }, []);
     const doc = { ...run, plan: JSON.stringify(steps) };
     const stored = await this.runs.insertOnce(doc);
     if (stored !== doc) return opened(stored);
@@ -138,18 +150,28 @@ export class RunStore {
     tenant_id: string,
     run_id: string,
     transition: Transition,
-    { also = {}, once }: Options,
+    { once }: Options,
   ): Promise<Changed> {
     const kept = once ? undefined : this.recent.get(run_id);
     const quick = kept?.tenant_id === tenant_id ? provisional(kept, transition) : null;
-    const done = kept && quick && (await this.#apply(kept, quick, also));
+    const done = kept && quick && (await this.#apply(kept, quick));
     if (done) return done;
     const attempt = async () => {
       const run = await this.get(tenant_id, run_id);
       const made = once && (await this.#madeBy(run, once));
-      return made ? { before: run, run, facts: made } : this.#apply(run, transition(run), also);
+      return made ? { before: run, run, facts: made } : this.#apply(run, transition(run));
     };
     return guardedWrite(attempt, "Too many concurrent changes to this run. Retry.", run_id);
+  }
+
+  /**
+   * Begins waits before the run is written that has them: an event that is accepted later is not missed. Those of a
+   * change that is not written are ended with the next one, or by the first event, which the run then ignores.
+   */
+  async #beginWaits(run: Omit<Run, "plan">, before: readonly StepProgress[]): Promise<void> {
+    // Twice the error of this node's clock: that of the node that accepts an event may be as large.
+    const waits = begunWaits(run, before, 2 * (this.now() - this.#past()));
+    if (waits.length) await this.#begin(run.tenant_id, waits);
   }
 
   /** Returns the facts that created a record; null if no record has this id. */
@@ -160,10 +182,12 @@ export class RunStore {
   }
 
   /** Performs the guarded write; returns null if the run has changed. */
-  async #apply(run: Run, change: Change, also: Partial<Run>): Promise<Changed | null> {
+  async #apply(run: Run, change: Change): Promise<Changed | null> {
     if (change.facts.length === 0) return { before: run, run, facts: [] };
+    const { also = {} } = change;
     const { _id, tenant_id, version } = run;
     const after = changedRun(run, change, also);
+    await this.#beginWaits(after, run.progress);
     const facts = factsAfter(change);
     const update = buildUpdate(run, after, also, facts);
     const written = await this.runs.updateMany(tenant_id, { _id, version }, update);
@@ -185,6 +209,7 @@ function changedRun(run: Run, change: Change, also: Partial<Run>): Run {
   const at = facts[0]?.at as Date;
   return {
     ...{ ...run, ...also, steps, status, progress, offers: [...offers], noted },
+    ...(run.waits && { waits: waitsOf(progress) }),
     ...{ stale_check_at: checkAt(run.stale_check_at, next, at), version: run.version + 1, updated_at: at },
   };
 }

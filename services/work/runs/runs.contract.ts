@@ -20,8 +20,10 @@ import {
   RunStep,
   reader,
   runFields,
+  StepEvent,
   StepStatusField,
   Text,
+  Values,
   writer,
 } from "./shapes.contract.ts";
 
@@ -53,6 +55,7 @@ export const createRun = operation({
     goal: Goal,
     project_id: Type.Optional(ProjectKey),
     success_criteria: Type.Optional(Criteria),
+    values: Type.Optional(Values),
     ambiguity_score: Type.Optional(
       nullable(Type.Number({ description: "How unclear the goal is, on the caller's scale." })),
     ),
@@ -231,13 +234,14 @@ export const retrospective = operation({
   mcp: true,
 });
 
-/** Changes of a run that a person or an agent made. */
+/** Changes of a run that a person, an agent, an event or a deadline made. */
 export const ACTIONS = [
   "created",
   "step_started",
   "criterion_attested",
   "step_completed",
   "step_skipped",
+  "step_deadline_passed",
   "step_reopened",
   "step_assigned",
   "handoff_offered",
@@ -257,6 +261,7 @@ const RunAction = Type.Object(
     at: Timestamp,
     notes: nullable(Type.String({ description: "The evidence, the reason or the note that was given." })),
     criterion_key: nullable(Type.String()),
+    event: nullable(StepEvent),
     assigned_user_id: nullable(Id("usr")),
     artifacts: Artifacts,
   },
@@ -296,6 +301,7 @@ export const runHistory = operation({
           attested_criteria: Type.Array(Type.String(), {
             description: "Keys of the criteria that this completion, and attestations before it, attested.",
           }),
+          event: nullable(StepEvent),
           reopened_at: nullable(
             Type.String({ format: "date-time", description: "When the step was reopened after it." }),
           ),

@@ -12,7 +12,15 @@ import {
   tenantSchema,
 } from "../../../storage/model.ts";
 import type { TemplateStep } from "../templates/templates.contract.ts";
-import type { AmbiguityNote, OfferStatus, Outcome, RunStatus, StepStatus } from "./shapes.contract.ts";
+import type {
+  AmbiguityNote,
+  OfferStatus,
+  Outcome,
+  RunStatus,
+  RunValues,
+  StepEvent,
+  StepStatus,
+} from "./shapes.contract.ts";
 
 export interface Actor {
   actor_kind: "agent" | "user";
@@ -25,7 +33,13 @@ export interface StepDef extends TemplateStep {
   assigned_user_id: string | null;
 }
 
-interface Completion extends Actor {
+/** Who did something in a run: an event completes a step that waited for it, a deadline skips its step or closes the run. */
+export interface Doer {
+  actor_kind: Actor["actor_kind"] | "event" | "deadline";
+  actor_id: string;
+}
+
+interface Completion extends Doer {
   /** Rises with every completion of the run: orders its history. */
   order: number;
   record_id: string;
@@ -47,8 +61,12 @@ export interface StepProgress {
   attested: string[];
   completion: Completion | null;
   skipped_at: Date | null;
+  /** Set while the step waits for an event: the id of the wait, and when it began. */
+  waiting?: { id: string; since: Date } | null;
   /** Start of the staleness that was last reported. */
   stale_told: Date | null;
+  /** When it became ready for the deadline that has passed. */
+  deadline_of?: Date | null;
   /** The current assignee, once it differs from the first. */
   assigned_user_id?: string | null;
 }
@@ -69,6 +87,7 @@ const FACTS = [
   "created",
   "step_ready",
   "step_started",
+  "step_waiting",
   "criterion_attested",
   "step_completed",
   "step_skipped",
@@ -76,6 +95,7 @@ const FACTS = [
   "step_assigned",
   "step_blocked",
   "step_stale",
+  "step_deadline_passed",
   "handoff_offered",
   "handoff_accepted",
   "handoff_declined",
@@ -91,7 +111,7 @@ export interface Fact {
   at: Date;
   step_key: string | null;
   /** Null for facts that the service detected itself. */
-  actor: Actor | null;
+  actor: Doer | null;
   /** Status of the run after the transition; absent in facts of older versions. */
   run_status?: RunStatus;
   outcome?: Outcome;
@@ -105,6 +125,8 @@ export interface Fact {
   attested?: string[];
   assigned_user_id?: string | null;
   handoff_offer_id?: string | null;
+  /** The event that completed the step. */
+  event?: StepEvent;
   /** Content of artifacts, kept as evidence. */
   snapshots?: Snapshot[];
 }
@@ -142,6 +164,8 @@ const runs = tenantSchema({
   ambiguity_score: nullable(number()),
   ambiguity_notes: large(mixed<AmbiguityNote[]>()),
   exemplar_ids: array(string()),
+  /** Given at its creation, for the filters of its steps; absent in older runs. */
+  values: optional(mixed<RunValues>()),
   pointer_ids: array(string()),
   outcome: nullable(string<Outcome>()),
   closed_by_user_id: nullable(string()),
@@ -158,6 +182,8 @@ const runs = tenantSchema({
   relay_at: optional(date()),
   /** When to check for stale steps: by the time the next one becomes stale. */
   stale_check_at: optional(date()),
+  /** Ids of its waits for events; absent if no step can wait. */
+  waits: optional(array(string())),
   created_at: date(),
   updated_at: date(),
 });

@@ -1,7 +1,10 @@
+import type { ServiceBroker } from "moleculer";
+import { isFault } from "../../../lib/contract/faults.ts";
 import { keyedBy } from "../../../mixins/affinity.ts";
 import { ServiceLoop } from "../../../mixins/loop.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
-import { action, type CallOf, type ServiceFactory } from "../../runtime.ts";
+import { action, type CallOf, idempotent, type ServiceFactory } from "../../runtime.ts";
+import type { WaitOver } from "../../sense/interests/waits.ts";
 import * as artifact from "./artifacts.contract.ts";
 import { attachExemplar, listArtifacts, registerArtifact } from "./artifacts.ts";
 import { createRun } from "./create.ts";
@@ -18,17 +21,24 @@ import { internalActions } from "./runs.internal.ts";
 import type { RunDoc } from "./runs.model.ts";
 import { nextStaleCheck } from "./staleness.ts";
 import * as step from "./steps.contract.ts";
-import { assignStep, completeStep, reopenStep, skipStep, startStep } from "./steps.ts";
-import { close, reportStale } from "./transitions.ts";
+import { assignStep, completeStep, receiveEvent, reopenStep, skipStep, startStep } from "./steps.ts";
+import { close, passTime } from "./transitions.ts";
 
 const RELAY_MS = 1000;
-const STALE_CHECK_MS = 5000;
+const STALE_CHECK_MS = 1000;
+/** When a run is checked again whose change was refused. */
+const REFUSED_MS = 60_000;
 const UNPUBLISHED = "runs: events could not be published; the next sweep retries";
 const UNCHECKED = "runs: stale steps could not be checked; the next sweep retries";
 
 /** Runs: goal-directed work of people and agents, step by step (spec: Process run). */
 export const runsService: ServiceFactory = ({ store: db, blobs }) => {
-  const store = new RunStore(db, () => relaying.nudge());
+  let broker: ServiceBroker;
+  const store = new RunStore(
+    db,
+    () => relaying.nudge(),
+    (tenant_id, waits) => broker.call("interests.begin_waits", { tenant_id, waits }),
+  );
   const relaying = new ServiceLoop((broker) => relayChanged(store, broker), RELAY_MS, UNPUBLISHED);
   const relayingLeft = new SharedLoop(
     "left facts",
@@ -59,6 +69,11 @@ export const runsService: ServiceFactory = ({ store: db, blobs }) => {
         close: action(contract.closeRun, (ctx) => closeRun(store, ctx)),
       }),
 
+      // Takes the event that a step waits for.
+      ...keyedBy("params.owner_id", {
+        receive: idempotent<WaitOver>(({ params }) => receiveEvent(store, params)),
+      }),
+
       create: action(contract.createRun, (ctx) => createRun(store, ctx)),
       list: action(contract.listRuns, (ctx) => listRuns(store, ctx)),
       get: action(contract.getRun, (ctx) => getRun(store, ctx)),
@@ -69,6 +84,9 @@ export const runsService: ServiceFactory = ({ store: db, blobs }) => {
       ...internalActions(store),
     },
 
+    created() {
+      broker = this.broker as ServiceBroker;
+    },
     stopped: () => store.recent.stop(),
   };
 };
@@ -77,27 +95,32 @@ async function closeRun(store: RunStore, ctx: CallOf<typeof operation>) {
   const { run_id, outcome, note = null } = ctx.params;
   const { caller } = ctx.meta;
   const given = { actor: toActor(caller), at: new Date(store.now()), outcome, note };
-  const closed_by_user_id = caller.kind === "user" ? caller.user_id : null;
-  const also = { outcome, close_note: note, closed_by_user_id, closed_at: given.at };
-  const { run } = await store.change(caller.tenant_id, run_id, (state) => close(state, given), { also });
+  const { run } = await store.change(caller.tenant_id, run_id, (state) => close(state, given));
   return presentRun(run);
 }
 
 const BATCH = 100;
 const DUE = { sort: { stale_check_at: 1 }, limit: BATCH, projection: { tenant_id: 1 } } as const;
 
-/** Reports steps that became stale. @returns whether there may be more */
+/** Acts on deadlines that have passed, and reports steps that became stale. @returns whether there may be more */
 async function checkStale(store: RunStore): Promise<boolean> {
   const filter = { stale_check_at: { $lte: new Date(store.now()) } };
   const due = (await store.runs.system.find(filter, DUE).toArray()) as RunDoc[];
   for (const { _id, tenant_id } of due) {
-    const { facts } = await store.change(tenant_id, _id, (run) => reportStale(run, store.now()));
-    if (facts.length === 0) await checkLater(store, tenant_id, _id);
+    try {
+      const { facts } = await store.change(tenant_id, _id, (run) => passTime(run, store.now()));
+      if (facts.length === 0) await checkLater(store, tenant_id, _id);
+    } catch (err) {
+      // Such as a limit of waits, which a skipped step would exceed. The others need not wait for it.
+      if (!isFault(err)) throw err;
+      const stale_check_at = new Date(store.now() + REFUSED_MS);
+      await store.runs.updateMany(tenant_id, { _id, ...filter }, { $set: { stale_check_at } });
+    }
   }
   return due.length === BATCH;
 }
 
-/** Schedules the next check of a run without unreported stale steps. */
+/** Schedules the next check of a run without unreported stale steps and passed deadlines. */
 async function checkLater(store: RunStore, tenant_id: string, run_id: string): Promise<void> {
   const run = await store.get(tenant_id, run_id);
   const stale_check_at = nextStaleCheck(run);

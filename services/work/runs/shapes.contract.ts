@@ -36,13 +36,37 @@ export const MOST_NOTES = 4_194_304;
 
 /** The author of an action in a run. */
 export const actorFields = {
-  actor_kind: oneOf(["agent", "user"]),
+  actor_kind: oneOf(["agent", "user", "event", "deadline"], {
+    description:
+      "`event`: completed a step that waited for it; `actor_id` is its id. `deadline`: of the step with this id.",
+  }),
   actor_id: Type.String({ examples: ["ag_4fXq1mCz8Jw0bT7kLr2N"] }),
 };
+
+/** The event that completed a step. */
+export const StepEvent = Type.Object(
+  {
+    id: Id("evt", "Its `event_id`."),
+    type: Type.String(),
+    source: Type.String(),
+    subject: nullable(Type.String()),
+  },
+  { title: "StepEvent" },
+);
+
+export type StepEvent = Static<typeof StepEvent>;
 
 export const StepStatusField = oneOf(STEP_STATUSES, {
   description: "`ready`: all of its dependencies are completed or skipped. `blocked`: some are not.",
 });
+
+const timeFields = {
+  waiting_since: nullable({ ...Timestamp, description: "Since when it waits for the event of `wait_for`." }),
+  deadline_at: nullable({
+    ...Timestamp,
+    description: "Its deadline, from when it is ready until it is done; past once it has passed.",
+  }),
+};
 
 export const RunStep = Type.Object(
   {
@@ -51,6 +75,7 @@ export const RunStep = Type.Object(
     assigned_user_id: nullable(Id("usr")),
     status: StepStatusField,
     attested_criteria: Type.Array(Type.String(), { description: "Keys of the criteria that were attested." }),
+    ...timeFields,
   },
   { title: "RunStep" },
 );
@@ -106,6 +131,18 @@ export const Criteria = Type.Array(Type.String({ minLength: 1, maxLength: 2000 }
   description: "Conditions under which the goal is achieved.",
 });
 
+/** What the run is about, for the filters of steps that wait. */
+export const Values = Type.Record(
+  Type.String(),
+  Type.Union([Type.String({ maxLength: 500 }), Type.Number(), Type.Boolean()]),
+  {
+    description:
+      "At most 50 texts, numbers and truth values, which filters of steps read as `run.values.<name>`.",
+    examples: [{ order_id: "4711" }],
+  },
+);
+export type RunValues = Static<typeof Values>;
+
 export const runFields = {
   id: Uuid("run"),
   goal: Goal,
@@ -116,6 +153,7 @@ export const runFields = {
   created_at: Timestamp,
   updated_at: Timestamp,
   success_criteria: Criteria,
+  values: Values,
   ambiguity_score: nullable(Type.Number()),
   ambiguity_notes: Type.Array(AmbiguityNote),
   exemplar_ids: Type.Array(Uuid("exemplar")),
@@ -141,6 +179,7 @@ const PositionStep = Type.Object(
     ordinal: Type.Integer(),
     ready_at: nullable(Timestamp),
     in_progress_since: nullable(Timestamp),
+    ...timeFields,
     stale_since: nullable(Timestamp),
     stale_reason: nullable(Type.String()),
     open_attempts: Type.Array(Type.Object({ ...actorFields, started_at: Timestamp })),

@@ -16,10 +16,10 @@ interface Staleness {
 
 /** Returns since when and why a step is or will become stale; null if it cannot. */
 function staleFrom(step: StepDef, progress: StepProgress): Staleness | null {
-  const { status, ready_at, last_activity_at } = progress;
+  const { status, ready_at, last_activity_at, waiting } = progress;
   if (status !== "ready" && status !== "in_progress") return null;
   const quiet: Staleness[] =
-    status === "in_progress" && last_activity_at
+    status === "in_progress" && last_activity_at && !waiting
       ? [{ since: new Date(last_activity_at.getTime() + QUIET_MS), reason: "no activity for 24 hours" }]
       : [];
   const late: Staleness[] =
@@ -41,6 +41,18 @@ export function stalenessAt(step: StepDef, progress: StepProgress, now: number):
   return found && found.since.getTime() <= now ? found : null;
 }
 
+/** Returns the deadline of a step that is ready or in progress; null without one. */
+export function deadlineOf({ deadline_seconds }: StepDef, { status, ready_at }: StepProgress): Date | null {
+  if (deadline_seconds === null || !ready_at || (status !== "ready" && status !== "in_progress")) return null;
+  return new Date(ready_at.getTime() + deadline_seconds * 1000);
+}
+
+/** Returns a step's deadline that has not been acted on; null without one. */
+export function openDeadline(step: StepDef, progress: StepProgress): Date | null {
+  const isPast = progress.deadline_of && progress.deadline_of.getTime() === progress.ready_at?.getTime();
+  return isPast ? null : deadlineOf(step, progress);
+}
+
 const isReported = ({ stale_told }: StepProgress, { since }: Staleness) =>
   stale_told?.getTime() === since.getTime();
 
@@ -53,13 +65,17 @@ export function unreportedStale({ steps, progress }: Steps, now: number) {
   });
 }
 
-/** Returns when the next unreported step becomes stale; null if none can. */
+/** Returns when the next unreported step becomes stale or reaches its deadline; null if none can. */
 export function nextStaleCheck({ status, steps, progress }: Steps & { status: RunStatus }): Date | null {
   if (status === "closed") return null;
   const times = steps.flatMap((step, i) => {
     const at = progress[i] as StepProgress;
     const stale = staleFrom(step, at);
-    return stale && !isReported(at, stale) ? [stale.since.getTime()] : [];
+    const late = openDeadline(step, at);
+    return [
+      ...(stale && !isReported(at, stale) ? [stale.since.getTime()] : []),
+      ...(late ? [late.getTime()] : []),
+    ];
   });
   return times.length ? new Date(times.reduce((a, b) => Math.min(a, b))) : null;
 }

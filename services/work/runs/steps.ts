@@ -3,6 +3,7 @@ import { newUuid } from "../../../lib/ids.ts";
 import { account } from "../../../middlewares/audit.ts";
 import { type Blobs, writingBlobs } from "../../../storage/blobs/blobs.ts";
 import type { CallOf } from "../../runtime.ts";
+import type { WaitOver } from "../../sense/interests/waits.ts";
 import { keepContents, snapshotsIn, writeSnapshots } from "./evidence.ts";
 import { openAttempts, presentAttempt } from "./facts.ts";
 import { requireOwnWork, requirePeople, toActor } from "./participants.ts";
@@ -13,7 +14,7 @@ import type { Changed, RunStore } from "./run-store.ts";
 import type { FactKind, PlacedFact, Run, StepDef } from "./runs.model.ts";
 import { loadSpecialist } from "./specialist.ts";
 import type * as contract from "./steps.contract.ts";
-import { assign, complete, reopen, skip, start } from "./transitions.ts";
+import { assign, complete, receive, reopen, skip, start } from "./transitions.ts";
 
 /** The caller, the time, and the id of the record that a transition creates. */
 type NewRecord = Attribution & { record_id: string };
@@ -149,4 +150,11 @@ function stepsWith(kind: FactKind, { run, facts }: Changed, now: number) {
   const keys = stepKeys(facts, kind);
   const at = standing(run, facts, now);
   return run.steps.flatMap(({ step_key }, index) => (keys.has(step_key) ? [positionStep(at, index)] : []));
+}
+
+/** Completes a step that waited for an event, once. Does nothing if it no longer waits, or if there is no such run. */
+export async function receiveEvent(store: RunStore, { tenant_id, owner_id, key, wait_id, event }: WaitOver) {
+  if (!(await store.runs.exists(tenant_id, { _id: owner_id }))) return;
+  const at = new Date(store.now());
+  await store.change(tenant_id, owner_id, (run) => receive(run, key, { at, wait_id, event }));
 }

@@ -1,4 +1,5 @@
 import { Fault, invalidValue } from "../../../lib/contract/faults.ts";
+import { newUuid } from "../../../lib/ids.ts";
 import { mapSuccessors } from "../templates/step-graph.ts";
 import {
   type Attribution,
@@ -15,8 +16,8 @@ import {
   waitingOn,
 } from "./run-state.ts";
 import type { Snapshot, StepDef, StepProgress } from "./runs.model.ts";
-import type { Outcome } from "./shapes.contract.ts";
-import { unreportedStale } from "./staleness.ts";
+import { MOST_CHANGES, MOST_NOTES, type Outcome, type RunStatus, type StepEvent } from "./shapes.contract.ts";
+import { openDeadline, unreportedStale } from "./staleness.ts";
 
 /** Details of a new attempt. */
 export interface Start extends Attribution {
@@ -82,6 +83,29 @@ export function complete(run: RunState, step_key: string, given: Complete): Chan
   return draft;
 }
 
+/** An event that a step waits for. */
+export interface Received {
+  at: Date;
+  wait_id: string;
+  event: StepEvent;
+}
+
+/** Of the note on a received event, in characters. */
+const MOST_TEXT = 1000;
+
+/** A waiting step → completed. No change if it no longer waits, or the run can no longer change. */
+export function receive(run: RunState, step_key: string, { at, wait_id, event }: Received): Change {
+  const draft = new Draft(run, { actor: null, at });
+  const index = run.steps.findIndex((step) => step.step_key === step_key);
+  if (run.progress[index]?.waiting?.id !== wait_id || run.version >= MOST_CHANGES) return draft;
+  const by = { actor_kind: "event", actor_id: event.id } as const;
+  const isFull = draft.noted > MOST_NOTES - 2 * MOST_TEXT;
+  const notes = isFull ? null : `Event ${event.type} from ${event.source}`.slice(0, MOST_TEXT);
+  const evidence = { record_id: newUuid(wait_id), notes, snapshots: [], handoff_offer_id: null };
+  draft.finish(index, { ...by, ...evidence, event });
+  return draft;
+}
+
 type Reasoned = Attribution & { record_id: string; reason: string };
 
 /** ready, in_progress or blocked → skipped. */
@@ -91,14 +115,11 @@ export function skip(run: RunState, step_key: string, given: Reasoned): Change {
     const message = `The step "${step_key}" is ${progress.status}. Only ready, blocked and in_progress steps can be skipped.`;
     throw new Fault("step_not_skippable", message, { step_key });
   }
-  draft.endWork(index);
-  draft.set(index, { status: "skipped", skipped_at: given.at, attested: [] });
-  draft.record("step_skipped", step_key, { record_id: given.record_id, notes: given.reason });
-  draft.follow(step_key);
+  draft.skip(index, { record_id: given.record_id, notes: given.reason, actor: given.actor });
   return draft;
 }
 
-/** completed or skipped → ready, or blocked; successors that were only ready become blocked. */
+/** completed or skipped → ready, or blocked; successors that were only ready or wait for an event become blocked. */
 export function reopen(run: RunState, step_key: string, given: Reasoned): Change {
   const { draft, index, step, progress } = open(run, step_key, given);
   if (!isDone(progress)) {
@@ -107,11 +128,13 @@ export function reopen(run: RunState, step_key: string, given: Reasoned): Change
   }
   const ready = waitingOn(step, doneKeys(run.steps, run.progress)).length === 0;
   draft.undo(index);
-  draft.set(index, { status: ready ? "ready" : "blocked", ready_at: ready ? given.at : null });
+  draft.set(index, { status: "blocked", ready_at: null });
   draft.record("step_reopened", step_key, { record_id: given.record_id, notes: given.reason });
-  if (ready) draft.record("step_ready", step_key, { actor: null });
+  if (ready) draft.makeReady(index);
   for (const [at, successor] of successors(run, step_key)) {
-    if (draft.progress[at]?.status !== "ready") continue;
+    const { status, waiting } = draft.progress[at] as StepProgress;
+    if (status !== "ready" && !waiting) continue;
+    draft.endWork(at);
     draft.set(at, { status: "blocked", ready_at: null });
     draft.record("step_blocked", successor.step_key);
   }
@@ -140,23 +163,39 @@ export function assign(
 export function close(run: RunState, given: Attribution & { outcome: Outcome; note: string | null }): Change {
   assertOpen(run);
   const draft = new Draft(run, given);
-  for (const [index, { step_key }] of run.steps.entries()) {
-    draft.endWork(index);
-    draft.withdrawOffers(step_key);
-  }
-  draft.status = "closed";
-  draft.record("closed", null, { notes: given.note, outcome: given.outcome });
+  draft.close({ actor: given.actor, notes: given.note, outcome: given.outcome });
   return draft;
 }
 
-/** Reports stale steps that were not reported. */
-export function reportStale(run: RunState, now: number): Change {
+/** Acts on deadlines that have passed, and reports stale steps that were not reported. */
+export function passTime(run: RunState, now: number): Change {
   const draft = new Draft(run, { actor: null, at: new Date(now) });
-  for (const { index, since } of unreportedStale(run, now)) {
+  if (run.status === "closed") return draft;
+  for (const index of run.steps.keys()) passDeadline(draft, index, now);
+  // TypeScript takes the status for the one from before.
+  if ((draft.status as RunStatus) === "closed") return draft;
+  for (const { index, since } of unreportedStale({ steps: run.steps, progress: draft.progress }, now)) {
     draft.set(index, { stale_told: since });
     draft.record("step_stale", (run.steps[index] as StepDef).step_key);
   }
   return draft;
+}
+
+/** At a limit of the run it only notifies, without words: what is done then must still be seen. */
+function passDeadline(draft: Draft, index: number, now: number): void {
+  const step = draft.run.steps[index] as StepDef;
+  const progress = draft.progress[index] as StepProgress;
+  const deadline = draft.status === "closed" ? null : openDeadline(step, progress);
+  if (!deadline || deadline.getTime() > now) return;
+  const { id, step_key, on_deadline, deadline_seconds } = step;
+  const actor = { actor_kind: "deadline", actor_id: id } as const;
+  draft.set(index, { deadline_of: progress.ready_at });
+  draft.record("step_deadline_passed", step_key, { actor });
+  const isFull = draft.noted > MOST_NOTES - 2 * MOST_TEXT;
+  const notes = isFull ? null : `The deadline of ${deadline_seconds} seconds for "${step_key}" has passed.`;
+  const record_id = newUuid(`${id} ${draft.run.version}`);
+  if (on_deadline === "skip") draft.skip(index, { actor, notes, record_id });
+  if (on_deadline === "abandon") draft.close({ actor, notes, outcome: "abandoned" });
 }
 
 const FRESH: StepProgress = {
@@ -185,7 +224,8 @@ export function withModes(steps: readonly Unmoded[]): StepDef[] {
     const goesOn = own !== null && others.some((other) => other && other !== own);
     return {
       ...step,
-      completion_mode: step.completion_mode ?? (goesOn ? "handoff_accepted" : "attestation"),
+      completion_mode:
+        step.completion_mode ?? (goesOn && !step.wait_for ? "handoff_accepted" : "attestation"),
     };
   });
 }

@@ -1,4 +1,5 @@
 import { invalidValue } from "../../../lib/contract/faults.ts";
+import { checkFilter, checkGlob } from "../../../lib/contract/subscription.ts";
 
 /** The fields of a step that determine dependencies. */
 interface Step {
@@ -8,16 +9,19 @@ interface Step {
 
 /** A step with its criteria. */
 interface Planned extends Step {
+  completion_mode: string | null;
+  wait_for: { event_type: string; filter_expression: string | null } | null;
   completion_criteria: readonly { key: string }[];
 }
 
 /**
  * Checks that steps can be done in some order (api: Processes).
  *
- * @throws Fault validation_error for a duplicate `step_key` or criterion, an unknown step in `depends_on`, and a cycle
+ * @throws Fault validation_error for a duplicate `step_key` or criterion, an invalid `wait_for`, an unknown step in `depends_on`, and a cycle
  */
 export function checkSteps(steps: readonly Planned[]): void {
   checkCriteria(steps);
+  checkWaits(steps);
   const places = new Map<string, number>();
   for (const [i, { step_key }] of steps.entries()) {
     const first = places.get(step_key);
@@ -71,6 +75,21 @@ function checkCriteria(steps: readonly Planned[]): void {
         value: keys[again],
       },
     );
+  }
+}
+
+/** An event completes a step at once and as a whole. */
+function checkWaits(steps: readonly Planned[]): void {
+  for (const [i, { wait_for, completion_mode, completion_criteria }] of steps.entries()) {
+    if (!wait_for) continue;
+    const field = `steps.${i}.wait_for`;
+    const other =
+      completion_criteria.length > 0
+        ? "completion_criteria"
+        : completion_mode === "handoff_accepted" && "completion_mode handoff_accepted";
+    if (other) throw invalidValue(field, `${field}: not with ${other}: the event completes the step.`);
+    checkGlob(`${field}.event_type`, wait_for.event_type);
+    checkFilter(`${field}.filter_expression`, wait_for.filter_expression);
   }
 }
 

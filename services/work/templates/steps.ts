@@ -1,7 +1,15 @@
 import type { Static, TObject } from "typebox";
+import { givenFilter } from "../../../lib/contract/subscription.ts";
 import type { stepFields, TemplateStep } from "./templates.contract.ts";
 
 type GivenStep = Static<TObject<typeof stepFields>>;
+
+const NEW = { wait_for: null, deadline_seconds: null, on_deadline: "notify" } as const;
+
+/** Adds the fields that a step of an earlier version lacks. */
+export function withNewFields<S extends Pick<TemplateStep, keyof typeof NEW>>(step: S): S {
+  return { ...NEW, ...step };
+}
 
 /**
  * Returns a step of a template or of a run with defaults, except for its completion mode.
@@ -22,5 +30,13 @@ export function stepAt(place: number, given: GivenStep): Omit<TemplateStep, "com
     reference_pointer: given.reference_pointer ?? null,
     reference_note: given.reference_note ?? null,
     due_in_seconds: given.due_in_seconds ?? null,
+    deadline_seconds: given.deadline_seconds ?? null,
+    on_deadline: given.on_deadline ?? "notify",
+    wait_for: given.wait_for
+      ? {
+          event_type: given.wait_for.event_type,
+          filter_expression: givenFilter(given.wait_for.filter_expression),
+        }
+      : null,
   };
 }

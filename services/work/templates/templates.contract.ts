@@ -10,6 +10,7 @@ import {
   Uuid,
   Whole,
 } from "../../../lib/contract/schema.ts";
+import { FilterExpression, TypeGlob } from "../../../lib/contract/subscription.ts";
 
 export const COMPLETION_MODES = ["attestation", "handoff_accepted"] as const;
 
@@ -72,6 +73,27 @@ const Criterion = Type.Object({
 
 const Text = Type.String({ maxLength: 32_768 });
 
+/** What happens at a step's deadline. */
+export const ON_DEADLINE = ["notify", "skip", "abandon"] as const;
+
+const OnDeadline = oneOf(ON_DEADLINE, {
+  description:
+    "What happens at the deadline, besides the event `service.run.step_deadline_passed`. `notify`: nothing. `skip`: " +
+    "the step is skipped. `abandon`: the run is closed as `abandoned`.",
+});
+
+/** What a step waits for, as given and as shown. */
+const waitFields = {
+  event_type: TypeGlob,
+  filter_expression: nullable({
+    ...FilterExpression,
+    description:
+      "CEL predicate as of interests. It also sees the run: `run.values.<name>`, `run.id`, `run.goal` and " +
+      "`run.project_id`. Empty: no filter.",
+    examples: ["data.order_id == run.values.order_id"],
+  }),
+};
+
 /** Input fields of steps of templates and of runs. */
 export const stepFields = {
   step_key: StepKey,
@@ -127,6 +149,30 @@ export const stepFields = {
       }),
     ),
   ),
+  deadline_seconds: Type.Optional(
+    nullable(
+      Type.Integer({
+        minimum: 1,
+        maximum: 100 * 365 * 86_400,
+        description: "Seconds from ready until `on_deadline` happens, unless the step is done.",
+      }),
+    ),
+  ),
+  on_deadline: Type.Optional({ ...OnDeadline, default: "notify" }),
+  wait_for: Type.Optional(
+    nullable(
+      Type.Object(
+        { ...waitFields, filter_expression: Type.Optional(waitFields.filter_expression) },
+        {
+          title: "GivenStepWait",
+          additionalProperties: false,
+          description:
+            "The step starts by itself when it is ready, and the first event that matches and is accepted from then " +
+            "on completes it. Not with `completion_criteria` or `handoff_accepted`.",
+        },
+      ),
+    ),
+  ),
 };
 
 const CompletionMode = oneOf(COMPLETION_MODES, {
@@ -154,6 +200,9 @@ export const shownStepFields = {
   reference_pointer: nullable(Pointer),
   reference_note: nullable(Type.String()),
   due_in_seconds: nullable(Type.Integer()),
+  deadline_seconds: nullable(Type.Integer()),
+  on_deadline: OnDeadline,
+  wait_for: nullable(Type.Object(waitFields, { title: "StepWait" })),
 };
 
 const TemplateStep = Type.Object(shownStepFields, { title: "TemplateStep" });

@@ -7,7 +7,7 @@ import { insertNextVersion, newestVersion } from "../../../storage/versions.ts";
 import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
 import { pointedIds } from "./pointer.ts";
 import { checkSteps } from "./step-graph.ts";
-import { stepAt } from "./steps.ts";
+import { stepAt, withNewFields } from "./steps.ts";
 import { authorTemplate, getTemplate, listTemplates, type TemplateStep } from "./templates.contract.ts";
 import { type TemplateDoc, TemplateModel } from "./templates.model.ts";
 
@@ -123,7 +123,8 @@ function present({
   created_at,
 }: TemplateDoc) {
   return {
-    ...{ id: _id, name, slug, description, goal_template, version_num, steps },
+    ...{ id: _id, name, slug, description, goal_template, version_num },
+    steps: steps.map(withNewFields),
     created_at: created_at.toISOString(),
   };
 }

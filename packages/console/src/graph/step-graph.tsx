@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from "react";
+import { relative } from "../data/format.ts";
 import { store, stored } from "../data/stored.ts";
 import { Segments } from "../ui/field.tsx";
 import { Check, CircleDashed, CircleDot, CirclePlay, type LucideIcon, SkipForward } from "../ui/icons.tsx";
@@ -14,6 +15,9 @@ interface PicturedStep {
   depends_on?: string[];
   status?: StepStatus;
   attested?: { done: number; of: number };
+  wait_for?: { event_type: string } | null;
+  waiting_since?: string | null;
+  deadline_at?: string | null;
 }
 
 interface Props {
@@ -133,9 +137,20 @@ function edgesOf(steps: PicturedStep[]) {
   );
 }
 
-function spoken({ step_key, title, status, depends_on }: PicturedStep): string {
+function spoken(step: PicturedStep): string {
+  const { step_key, title, status, depends_on } = step;
   const waits = depends_on?.length ? `, after ${depends_on.join(", ")}` : "";
-  return `${title || step_key}${status ? `, ${STEP_STATUS[status].says}` : ""}${waits}`;
+  return `${title || step_key}${status ? `, ${stateOf(step)}` : ""}${waits}`;
+}
+
+/** Returns the step's state in words: what it waits for if it does, and the time left until its deadline. */
+function stateOf({ status, wait_for, waiting_since, deadline_at }: PicturedStep): string {
+  const event = wait_for && (!status || waiting_since) ? wait_for.event_type : undefined;
+  const says = status && STEP_STATUS[status].says;
+  const state = event ? `Waits for ${event}` : says;
+  const since = event && waiting_since ? `since ${relative(waiting_since)}` : "";
+  const left = deadline_at ? ` · deadline ${relative(deadline_at)}` : "";
+  return `${[state, since].filter(Boolean).join(" ")}${left}`;
 }
 
 function StepBox({ step }: { step: PicturedStep }) {
@@ -155,7 +170,7 @@ function StepWords({ step, after = [] }: { step: PicturedStep; after?: string[] 
       <span className="step-words">
         <span className="step-title">{title || step_key}</span>
         <span className="step-line">
-          {status ? STEP_STATUS[status].says : step_key}
+          {status || step.wait_for ? stateOf(step) : step_key}
           {attested && attested.of > 0 && ` · ${attested.done}/${attested.of}`}
           {role && ` · ${role}`}
           {after.length > 0 && ` · after ${after.join(", ")}`}

@@ -4135,6 +4135,7 @@ class Runs(Group[Mode]):
         goal: str,
         project_id: str | None | Unset = UNSET,
         success_criteria: Sequence[str] | Unset = UNSET,
+        values: Mapping[str, Any] | Unset = UNSET,
         ambiguity_score: float | None | Unset = UNSET,
         ambiguity_notes: Sequence[Mapping[str, Any]] | Unset = UNSET,
         steps: Sequence[Mapping[str, Any]] | Unset = UNSET,
@@ -4153,6 +4154,8 @@ class Runs(Group[Mode]):
             goal: What the run must achieve.
             project_id: Key of the project.
             success_criteria: Conditions under which the goal is achieved.
+            values: At most 50 texts, numbers and truth values, which filters of steps read as
+                `run.values.<name>`.
             ambiguity_score: How unclear the goal is, on the caller's scale.
             ambiguity_notes: What is unclear about the goal.
             steps: Steps; not with `template_id`.

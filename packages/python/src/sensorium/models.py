@@ -1430,12 +1430,14 @@ class HandoffOffer(Model):
 
 
 class HandoffOfferDecidedBy(Model):
-    actor_kind: Union[Literal["agent", "user"], str]
+    actor_kind: Union[Literal["agent", "user", "event", "deadline"], str]
+    """`event`: completed a step that waited for it; `actor_id` is its id. `deadline`: of the step with this id."""
     actor_id: str
 
 
 class HandoffOfferOfferedBy(Model):
-    actor_kind: Union[Literal["agent", "user"], str]
+    actor_kind: Union[Literal["agent", "user", "event", "deadline"], str]
+    """`event`: completed a step that waited for it; `actor_id` is its id. `deadline`: of the step with this id."""
     actor_id: str
 
 
@@ -2351,7 +2353,8 @@ class Position(Model):
 class PositionLastCompleted(Model):
     step_key: str
     """Key of the step."""
-    actor_kind: Union[Literal["agent", "user"], str]
+    actor_kind: Union[Literal["agent", "user", "event", "deadline"], str]
+    """`event`: completed a step that waited for it; `actor_id` is its id. `deadline`: of the step with this id."""
     actor_id: str
     at: str
     handoff_offer_id: Union[str, None]
@@ -2372,6 +2375,8 @@ class PositionStep(Model):
     ordinal: int
     ready_at: Union[str, None]
     in_progress_since: Union[str, None]
+    waiting_since: Union[str, None]
+    deadline_at: Union[str, None]
     stale_since: Union[str, None]
     stale_reason: Union[str, None]
     open_attempts: list[PositionStepOpenAttemptsItem]
@@ -2385,7 +2390,8 @@ class PositionStepCompletionCriteriaItem(Model):
 
 
 class PositionStepOpenAttemptsItem(Model):
-    actor_kind: Union[Literal["agent", "user"], str]
+    actor_kind: Union[Literal["agent", "user", "event", "deadline"], str]
+    """`event`: completed a step that waited for it; `actor_id` is its id. `deadline`: of the step with this id."""
     actor_id: str
     started_at: str
 
@@ -2624,6 +2630,8 @@ class Run(Model):
     updated_at: str
     success_criteria: list[str]
     """Conditions under which the goal is achieved."""
+    values: dict[str, Union[str, float, bool]]
+    """At most 50 texts, numbers and truth values, which filters of steps read as `run.values.<name>`."""
     ambiguity_score: Union[float, None]
     ambiguity_notes: list[RunAmbiguityNotesItem]
     exemplar_ids: list[str]
@@ -2635,14 +2643,16 @@ class Run(Model):
 
 
 class RunAction(Model):
-    kind: Union[Literal["created", "step_started", "criterion_attested", "step_completed", "step_skipped", "step_reopened", "step_assigned", "handoff_offered", "handoff_accepted", "handoff_declined", "closed"], str]
+    kind: Union[Literal["created", "step_started", "criterion_attested", "step_completed", "step_skipped", "step_deadline_passed", "step_reopened", "step_assigned", "handoff_offered", "handoff_accepted", "handoff_declined", "closed"], str]
     step_key: Union[str, None]
     title: Union[str, None]
-    actor_kind: Union[Literal["agent", "user"], str]
+    actor_kind: Union[Literal["agent", "user", "event", "deadline"], str]
+    """`event`: completed a step that waited for it; `actor_id` is its id. `deadline`: of the step with this id."""
     actor_id: str
     at: str
     notes: Union[str, None]
     criterion_key: Union[str, None]
+    event: Union[StepEvent, None]
     assigned_user_id: Union[str, None]
     artifacts: list[RunActionArtifactsItem]
 
@@ -2702,11 +2712,18 @@ class RunStep(Model):
     reference_pointer: Union[Pointer, None]
     reference_note: Union[str, None]
     due_in_seconds: Union[int, None]
+    deadline_seconds: Union[int, None]
+    on_deadline: Union[Literal["notify", "skip", "abandon"], str]
+    """What happens at the deadline, besides the event `service.run.step_deadline_passed`. `notify`: nothing. `skip`:
+    the step is skipped. `abandon`: the run is closed as `abandoned`."""
+    wait_for: Union[StepWait, None]
     assigned_user_id: Union[str, None]
     status: Union[Literal["blocked", "ready", "in_progress", "completed", "skipped"], str]
     """`ready`: all of its dependencies are completed or skipped. `blocked`: some are not."""
     attested_criteria: list[str]
     """Keys of the criteria that were attested."""
+    waiting_since: Union[str, None]
+    deadline_at: Union[str, None]
 
 
 class RunStepCompletionCriteriaItem(Model):
@@ -2729,6 +2746,8 @@ class RunWithAttempts(Model):
     updated_at: str
     success_criteria: list[str]
     """Conditions under which the goal is achieved."""
+    values: dict[str, Union[str, float, bool]]
+    """At most 50 texts, numbers and truth values, which filters of steps read as `run.values.<name>`."""
     ambiguity_score: Union[float, None]
     ambiguity_notes: list[RunWithAttemptsAmbiguityNotesItem]
     exemplar_ids: list[str]
@@ -2772,11 +2791,18 @@ class RunWithAttemptsStepsItem(Model):
     reference_pointer: Union[Pointer, None]
     reference_note: Union[str, None]
     due_in_seconds: Union[int, None]
+    deadline_seconds: Union[int, None]
+    on_deadline: Union[Literal["notify", "skip", "abandon"], str]
+    """What happens at the deadline, besides the event `service.run.step_deadline_passed`. `notify`: nothing. `skip`:
+    the step is skipped. `abandon`: the run is closed as `abandoned`."""
+    wait_for: Union[StepWait, None]
     assigned_user_id: Union[str, None]
     status: Union[Literal["blocked", "ready", "in_progress", "completed", "skipped"], str]
     """`ready`: all of its dependencies are completed or skipped. `blocked`: some are not."""
     attested_criteria: list[str]
     """Keys of the criteria that were attested."""
+    waiting_since: Union[str, None]
+    deadline_at: Union[str, None]
     attempts: list[StepAttempt]
 
 
@@ -2830,12 +2856,14 @@ class RunsHistoryResultItemsItem(Model):
     title: str
     role: Union[str, None]
     ordinal: int
-    actor_kind: Union[Literal["agent", "user"], str]
+    actor_kind: Union[Literal["agent", "user", "event", "deadline"], str]
+    """`event`: completed a step that waited for it; `actor_id` is its id. `deadline`: of the step with this id."""
     actor_id: str
     at: str
     handoff_offer_id: Union[str, None]
     attested_criteria: list[str]
     """Keys of the criteria that this completion, and attestations before it, attested."""
+    event: Union[StepEvent, None]
     reopened_at: Union[str, None]
     artifacts: list[RunsHistoryResultItemsItemArtifactsItem]
 
@@ -3129,7 +3157,8 @@ class StepAttempt(Model):
     """Id of the attempt."""
     run_step_id: str
     """Id of the run step."""
-    actor_kind: Union[Literal["agent", "user"], str]
+    actor_kind: Union[Literal["agent", "user", "event", "deadline"], str]
+    """`event`: completed a step that waited for it; `actor_id` is its id. `deadline`: of the step with this id."""
     actor_id: str
     started_at: str
     ended_at: Union[str, None]
@@ -3143,9 +3172,24 @@ class StepAttempt(Model):
     """The step's specialist as loaded, or why it could not be; null if it has none."""
 
 
+class StepEvent(Model):
+    id: str
+    """Its `event_id`."""
+    type: str
+    source: str
+    subject: Union[str, None]
+
+
 class StepSpecialistError(Model):
     code: Union[Literal["not_found", "unavailable"], str]
     message: str
+
+
+class StepWait(Model):
+    event_type: str
+    """Glob over event types: `*` matches any characters including dots, `?` one, `[...]` a class; at most 16 `*`,
+    and at most 32 `?` and `[...]`."""
+    filter_expression: Union[str, None]
 
 
 class Storage(Model):
@@ -3194,6 +3238,11 @@ class TemplateStep(Model):
     reference_pointer: Union[Pointer, None]
     reference_note: Union[str, None]
     due_in_seconds: Union[int, None]
+    deadline_seconds: Union[int, None]
+    on_deadline: Union[Literal["notify", "skip", "abandon"], str]
+    """What happens at the deadline, besides the event `service.run.step_deadline_passed`. `notify`: nothing. `skip`:
+    the step is skipped. `abandon`: the run is closed as `abandoned`."""
+    wait_for: Union[StepWait, None]
 
 
 class TemplateStepCompletionCriteriaItem(Model):

@@ -155,12 +155,13 @@ interface BeginProps {
 }
 
 export function BeginDialog({ onClose, given }: BeginProps) {
-  const [{ goal, template, lines, project, criteria }, field] = useDraft({
+  const [{ goal, template, lines, project, criteria, values }, field] = useDraft({
     goal: "",
     template: given?.id ?? "",
     lines: "",
     project: null as Choice | null,
     criteria: "",
+    values: "",
   });
   const [assigned, setAssigned] = useState<Assigned>({});
   const templates = useRead(api.templates.list, {});
@@ -175,6 +176,7 @@ export function BeginDialog({ onClose, given }: BeginProps) {
     const run = await api.runs.create({
       goal: goal.trim() || goalOfTemplate,
       success_criteria: linesOf(criteria),
+      values: valuesOf(values),
       ...workOf(template, steps, assigned),
       ...(project && { project_id: project.id }),
     });
@@ -210,9 +212,37 @@ export function BeginDialog({ onClose, given }: BeginProps) {
       )}
       {steps.length > 0 && <Assignees steps={steps} assigned={assigned} onChange={setAssigned} />}
       <TextArea label="Success criteria" {...field("criteria")} rows={2} hint="One per line. Optional." />
+      {steps.some((step) => "wait_for" in step && step.wait_for) && (
+        <TextArea
+          label="Values"
+          {...field("values")}
+          rows={2}
+          placeholder="order_id = 4711"
+          hint="One per line, for the filters of steps that wait for an event. Quote a number that is a text."
+        />
+      )}
       <Combo label="Project" {...field("project")} find={findProjects} none="No project" />
     </FormDialog>
   );
+}
+
+/** Parses `order_id = 4711`: a number, a truth value or a quoted text as in JSON, else a text. */
+function valuesOf(text: string) {
+  const entries = linesOf(text).map((line) => {
+    const [name = "", ...rest] = line.split("=");
+    return [name.trim(), scalarOf(rest.join("=").trim())] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+function scalarOf(text: string): string | number | boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") return value;
+  } catch {
+    // A text without quotes.
+  }
+  return text;
 }
 
 function templateOptions(listed: TemplateSummary[], given: ProcessTemplate | undefined) {

@@ -13,7 +13,8 @@ import { Check, Play, RotateCcw, SkipForward, UserRound } from "../../ui/icons.t
 import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Facts } from "../../ui/page.tsx";
 import { toast, useSaving, useTask } from "../../ui/task.tsx";
-import { Badge, type Tone, Who } from "../../ui/text.tsx";
+import { Badge, Time, type Tone, Who } from "../../ui/text.tsx";
+import { AT_DEADLINE, completedBy } from "../templates/step-words.ts";
 import { CompleteDialog, Offers } from "./complete.tsx";
 import { useFindAssignee } from "./runs.tsx";
 import { Actions, type Step, type StepProps } from "./words.tsx";
@@ -61,6 +62,7 @@ export function StepPanel({ run, step, position, history, reload, choose, hold }
               ))}
             </p>
           ) : null}
+          <Awaited step={step} />
           {step.instructions ? (
             <Markdown>{step.instructions}</Markdown>
           ) : (
@@ -78,7 +80,10 @@ export function StepPanel({ run, step, position, history, reload, choose, hold }
             Role: step.role,
             "Assigned to": step.assigned_user_id && <Who id={step.assigned_user_id} />,
             Specialist: step.specialist_name,
-            "Completed by": step.completion_mode === "attestation" ? "Attestation" : "Accepted handoff",
+            "Completed by": completedBy(step),
+            Filter: step.wait_for?.filter_expression && <code>{step.wait_for.filter_expression}</code>,
+            Deadline: step.deadline_at && <Time at={step.deadline_at} />,
+            "At the deadline": step.deadline_seconds && AT_DEADLINE[step.on_deadline],
             "Expected artifacts": step.expected_artifact_kinds.join(", "),
             Reference:
               step.reference_pointer &&
@@ -90,6 +95,16 @@ export function StepPanel({ run, step, position, history, reload, choose, hold }
         />
       </div>
     </Card>
+  );
+}
+
+/** What the step waits for, and since when. */
+function Awaited({ step: { wait_for, waiting_since } }: { step: Step }) {
+  if (!wait_for || !waiting_since) return null;
+  return (
+    <p className="muted">
+      Waits for <code>{wait_for.event_type}</code> since <Time at={waiting_since} />.
+    </p>
   );
 }
 

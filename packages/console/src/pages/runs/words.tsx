@@ -1,3 +1,4 @@
+import { Link } from "react-router";
 import type { Run, RunAction, RunStep, RunWithAttempts } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { capitalised } from "../../data/format.ts";
@@ -65,6 +66,7 @@ const DID: Record<RunAction["kind"], { says: string; tone: Tone }> = {
   criterion_attested: { says: "Attested", tone: "info" },
   step_completed: { says: "Completed", tone: "good" },
   step_skipped: { says: "Skipped", tone: "warn" },
+  step_deadline_passed: { says: "Deadline passed", tone: "warn" },
   step_reopened: { says: "Reopened", tone: "warn" },
   step_assigned: { says: "Assigned", tone: "neutral" },
   handoff_offered: { says: "Handoff offered", tone: "info" },
@@ -85,7 +87,7 @@ export function Actions({ label, actions }: { label: string; actions: RunAction[
               <strong>{action.title ?? "The run"}</strong>
               {action.criterion_key && <span className="muted">: {action.criterion_key}</span>}{" "}
               <span className="muted small">
-                by <Who id={action.actor_id} />
+                by <Doer action={action} />
                 {action.assigned_user_id && (
                   <>
                     {" "}
@@ -113,6 +115,12 @@ export function Actions({ label, actions }: { label: string; actions: RunAction[
       ))}
     </ol>
   );
+}
+
+/** Who did it: an event is named by its type, a deadline has no name. */
+function Doer({ action: { actor_kind, actor_id, event } }: { action: RunAction }) {
+  if (event) return <Link to={`/events/${event.id}`}>{event.type}</Link>;
+  return actor_kind === "deadline" ? "its deadline" : <Who id={actor_id} />;
 }
 
 const badgeOf = ({ kind }: RunAction) => ({ label: DID[kind].says, tone: DID[kind].tone });

@@ -26,6 +26,7 @@ import {
   whyNot,
   without,
 } from "./draft.ts";
+import { AT_DEADLINE } from "./step-words.ts";
 import "./templates.css";
 import "../../styles/choice.css";
 
@@ -273,9 +274,48 @@ function StepForm({ step, steps, onChange, onRemove }: Props) {
           placeholder="reviewed: A second pair of eyes has read it."
           hint="One per line. Each is attested separately."
         />
+        <WaitFields field={field} />
         <MoreFields field={field} />
       </div>
     </Card>
+  );
+}
+
+const AT_DEADLINES = Object.entries(AT_DEADLINE).map(([value, label]) => ({
+  value: value as DraftStep["on_deadline"],
+  label,
+}));
+
+function WaitFields({ field }: { field: FieldOf<DraftStep> }) {
+  return (
+    <details className="more-fields">
+      <summary>Event and deadline</summary>
+      <div className="stack">
+        <TextField
+          label="Wait for event"
+          {...field("awaited")}
+          placeholder="com.example.order.paid"
+          hint="The step starts by itself, and the first event of this type completes it."
+        />
+        <TextField
+          label="Filter"
+          {...field("filter")}
+          placeholder="data.order_id == run.values.order_id"
+          hint="CEL over the event and the run’s values. Optional."
+        />
+        <div className="grid-2">
+          <TextField
+            label="Deadline in hours"
+            type="number"
+            min={0.001}
+            step="any"
+            {...field("deadline")}
+            hint="Counted from when the step is ready."
+          />
+          <SelectField label="At the deadline" {...field("on_deadline")} options={AT_DEADLINES} />
+        </div>
+      </div>
+    </details>
   );
 }
 

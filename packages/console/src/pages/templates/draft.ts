@@ -15,6 +15,12 @@ export interface DraftStep {
   specialist: string;
   /** Hours after the step becomes ready; empty for no due date. */
   due: string;
+  /** Hours after the step becomes ready; empty for no deadline. */
+  deadline: string;
+  on_deadline: NonNullable<GivenTemplateStep["on_deadline"]>;
+  /** Type of the event that completes the step, or empty; and its filter. */
+  awaited: string;
+  filter: string;
   /** Kinds of artifacts, separated by commas. */
   brings: string;
   /** The step as it was, with fields that the form does not show but must keep. */
@@ -33,9 +39,11 @@ const HOUR_S = 3600;
 let next = 0;
 
 const EMPTY = { title: "", role: "", instructions: "", criteria: "", specialist: "", due: "", brings: "" };
+const UNTIMED = { deadline: "", on_deadline: "notify", awaited: "", filter: "" } as const;
 
 export const newStep = (after: DraftStep | undefined, taken: readonly DraftStep[]): DraftStep => ({
   ...EMPTY,
+  ...UNTIMED,
   id: next++,
   step_key: freeKey("step", taken),
   depends_on: after ? [after.step_key] : [],
@@ -66,6 +74,10 @@ export function draftOf(template: ProcessTemplate): Draft {
         .join("\n"),
       specialist: step.specialist_name ?? "",
       due: step.due_in_seconds ? String(step.due_in_seconds / HOUR_S) : "",
+      deadline: step.deadline_seconds ? String(step.deadline_seconds / HOUR_S) : "",
+      on_deadline: step.on_deadline,
+      awaited: step.wait_for?.event_type ?? "",
+      filter: step.wait_for?.filter_expression ?? "",
       brings: step.expected_artifact_kinds.join(", "),
       given: step,
     })),
@@ -91,6 +103,11 @@ export function templateOf({ name, slug, description, goal, steps }: Draft) {
         completion_criteria: criteriaOf(step.criteria),
         specialist_name: step.specialist.trim() || null,
         due_in_seconds: step.due ? Math.round(Number(step.due) * HOUR_S) : null,
+        deadline_seconds: step.deadline ? Math.round(Number(step.deadline) * HOUR_S) : null,
+        on_deadline: step.on_deadline,
+        wait_for: step.awaited.trim()
+          ? { event_type: step.awaited.trim(), filter_expression: step.filter.trim() || null }
+          : null,
         expected_artifact_kinds: listed(step.brings),
       }),
     ),

@@ -1,6 +1,7 @@
 import { useParams } from "react-router";
 import type { ProcessTemplate } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { duration } from "../../data/format.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { useFollowed } from "../../data/use-load.ts";
 import { StepGraph } from "../../graph/step-graph.tsx";
@@ -12,6 +13,7 @@ import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Facts } from "../../ui/page.tsx";
 import { Badge } from "../../ui/text.tsx";
 import { BeginDialog } from "../runs/runs.tsx";
+import { AT_DEADLINE, completedBy } from "./step-words.ts";
 import "./templates.css";
 
 /** A template as a graph, in any of its versions. */
@@ -107,7 +109,10 @@ function Picture({ template }: { template: ProcessTemplate }) {
                 Role: step.role,
                 Specialist: step.specialist_name,
                 "Depends on": step.depends_on.join(", "),
-                "Completed by": step.completion_mode === "attestation" ? "Attestation" : "Accepted handoff",
+                "Completed by": completedBy(step),
+                Filter: step.wait_for?.filter_expression && <code>{step.wait_for.filter_expression}</code>,
+                Deadline: step.deadline_seconds && `${duration(step.deadline_seconds)} from ready`,
+                "At the deadline": step.deadline_seconds && AT_DEADLINE[step.on_deadline],
                 "Completion criteria": step.completion_criteria.length > 0 && (
                   <ul className="plain-list">
                     {step.completion_criteria.map(({ key, description }) => (

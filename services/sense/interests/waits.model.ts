@@ -1,0 +1,54 @@
+import type { InferSchemaType } from "mongoose";
+import {
+  date,
+  type Model,
+  mixed,
+  nullable,
+  number,
+  optional,
+  string,
+  tenantSchema,
+} from "../../../storage/model.ts";
+import type { AwaitedEvent } from "./awaited.ts";
+import type { Subscription } from "./subscription.ts";
+
+/** A wait of another domain for one event: the first that matches is recorded in the row, until the owner has it. */
+export interface WaitDoc extends InferSchemaType<typeof schema> {}
+
+const schema = tenantSchema({
+  /** What waits, such as a run; and the version of it that began to wait. */
+  owner_id: string(),
+  version: number(),
+  /** The action that takes the event, with the row's `owner_id`, `key` and id. */
+  action: string(),
+  /** Names the part of the owner that waits. */
+  key: string(),
+  /** A glob over event types. */
+  event_type: string(),
+  filter_expression: nullable(string()),
+  /** Events that were accepted earlier do not count. */
+  since: date(),
+  /** The agent or person for whom it waits: decides about events with an audience. */
+  reader_id: string(),
+  event: optional(mixed<AwaitedEvent>()),
+  /** When to pass the event on; set with it. */
+  notify_at: optional(date()),
+});
+schema.index({ tenant_id: 1, _id: 1 });
+schema.index({ tenant_id: 1, owner_id: 1, version: 1 });
+schema.index({ notify_at: 1 }, { sparse: true });
+
+export const WaitModel: Model<WaitDoc> = {
+  erasure: { none: "event types and filters; ends with the step that waits" },
+  // After the runs that take the events.
+  move: { stage: 2 },
+  name: "event_waits",
+  schema,
+};
+
+/** Converts a wait to a subscription. */
+export function waitSubscription(row: WaitDoc): Subscription {
+  const { _id: id, event_type: glob, filter_expression, since, reader_id } = row;
+  const filter = filter_expression === null ? {} : { filter: filter_expression };
+  return { id, kind: "wait", glob, priority: 0, begun_at: since.getTime(), reader_id, ...filter };
+}

@@ -1,0 +1,219 @@
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { type Api, api } from "../support/http.ts";
+import { act, at, newRun } from "../support/runs.ts";
+import type { TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
+import { startShared } from "../support/shared.ts";
+import { makeWorld, ok, refusal, type World } from "../support/tenancy.ts";
+
+let server: TestServer;
+let world: World;
+let nth = 0;
+
+beforeAll(async () => {
+  server = await startShared();
+  world = await makeWorld(server, "waits");
+});
+afterAll(() => server?.stop());
+
+const PAID = "com.example.order.paid";
+const PAYMENT = {
+  step_key: "payment",
+  wait_for: { event_type: PAID, filter_expression: "data.order_id == run.values.order_id" },
+};
+const SHIP = { step_key: "ship", depends_on: ["payment"] };
+
+async function publish(by: Api, data: object, type = PAID): Promise<string> {
+  const sent = ok(
+    await by.post("/events", { specversion: "1.0", type, source: "/shop", id: `waits-${nth++}`, data }),
+  );
+  return sent.event_id;
+}
+
+/** Reads a run once its step is completed. */
+const completed = (run: { id: string }, step_key: string) =>
+  settle(async () => {
+    const now = ok(await world.agent.get(`/runs/${run.id}`));
+    return statusOf(now, step_key) === "completed" && now;
+  });
+
+const statusOf = ({ steps }: { steps: { step_key: string; status: string }[] }, step_key: string) =>
+  steps.find((step) => step.step_key === step_key)?.status;
+
+test("a step that waits starts by itself, and the event with the run's value completes it", async () => {
+  const values = { order_id: 'a"7', express: true };
+  const run = await newRun(world.agent, { steps: [PAYMENT, SHIP], values });
+  expect(run).toMatchObject({ values, status: "active" });
+  expect(run.steps[0]).toMatchObject({
+    ...{ status: "in_progress", completion_mode: "attestation", wait_for: PAYMENT.wait_for },
+    waiting_since: expect.stringMatching(/^20/),
+  });
+  expect(run.steps[1]).toMatchObject({ wait_for: null, waiting_since: null });
+  await publish(world.agent, { order_id: "another" });
+  const event_id = await publish(world.agent, { order_id: 'a"7' });
+  const after = await completed(run, "payment");
+  expect(after.steps[0]).toMatchObject({ waiting_since: null });
+  expect(statusOf(after, "ship")).toBe("ready");
+  const event = { id: event_id, type: PAID, source: "/shop", subject: null };
+  const { items, actions } = ok(await world.agent.get(at(run, "history?include=actions")));
+  expect(items).toEqual([
+    expect.objectContaining({ step_key: "payment", actor_kind: "event", actor_id: event_id, event }),
+  ]);
+  expect(actions.at(-1)).toMatchObject({ kind: "step_completed", event, notes: `Event ${PAID} from /shop` });
+});
+
+test("an event before the step is ready does not count, one at the moment after does", async () => {
+  const steps = [{ step_key: "order" }, { ...PAYMENT, depends_on: ["order"] }];
+  const run = await newRun(world.agent, { steps, values: { order_id: "early" } });
+  expect(statusOf(run, "payment")).toBe("blocked");
+  await publish(world.agent, { order_id: "early" });
+  const done = ok(await act(world.agent, run, "complete", { step_key: "order" }));
+  expect(done.run_completed).toBe(false);
+  const position = ok(await world.agent.get(at(run, "position")));
+  expect(position).toMatchObject({
+    my_next: null,
+    ready_steps: [{ step_key: "payment", status: "in_progress", waiting_since: expect.any(String) }],
+  });
+  const event_id = await publish(world.agent, { order_id: "early" });
+  const after = await completed(run, "payment");
+  expect(after.status).toBe("completed");
+  const { items } = ok(await world.agent.get(at(run, "history")));
+  expect(items.at(-1).actor_id).toBe(event_id);
+});
+
+test("of many events at once, one completes the step, once", async () => {
+  const run = await newRun(world.agent, { steps: [PAYMENT, SHIP], values: { order_id: "often" } });
+  const ids = await Promise.all(
+    Array.from({ length: 20 }, () => publish(world.agent, { order_id: "often" })),
+  );
+  await completed(run, "payment");
+  await allFannedOut(ids);
+  const { items } = ok(await world.agent.get(at(run, "history")));
+  expect(items).toHaveLength(1);
+  expect(ids).toContain(items[0].event.id);
+});
+
+test("one event completes the steps of all runs that wait for it", async () => {
+  const steps = [{ step_key: "payment", wait_for: { event_type: "com.example.batch.*" } }];
+  const runs = await Promise.all(Array.from({ length: 5 }, () => newRun(world.agent, { steps })));
+  await publish(world.agent, {}, "com.example.batch.done");
+  for (const run of runs) expect((await completed(run, "payment")).status).toBe("completed");
+});
+
+test("a wait ends with its step and its run, and begins again when the step is reopened", async () => {
+  const order = async (order_id: string) =>
+    newRun(world.agent, { steps: [PAYMENT, SHIP], values: { order_id } });
+  const [skipped, closed, reopened] = [await order("skip"), await order("close"), await order("again")];
+  ok(await act(world.agent, skipped, "skip", { step_key: "payment", reason: "Paid in cash" }));
+  ok(await world.agent.post(at(closed, "close"), { outcome: "abandoned" }));
+  ok(await act(world.agent, reopened, "complete", { step_key: "payment", what_makes_this_done: "Seen" }));
+  const ids = [
+    await publish(world.agent, { order_id: "skip" }),
+    await publish(world.agent, { order_id: "close" }),
+  ];
+  ids.push(await publish(world.agent, { order_id: "again" }));
+  await allFannedOut(ids);
+  for (const run of [skipped, closed, reopened]) {
+    const { items } = ok(await world.agent.get(at(run, "history")));
+    expect(items.filter((item: { event: object | null }) => item.event)).toEqual([]);
+  }
+  const again = ok(await act(world.agent, reopened, "reopen", { step_key: "payment", reason: "Bounced" }));
+  expect(again.reopened_step).toMatchObject({ status: "in_progress", waiting_since: expect.any(String) });
+  const event_id = await publish(world.agent, { order_id: "again" });
+  await completed(reopened, "payment");
+  const { items } = ok(await world.agent.get(at(reopened, "history")));
+  expect(items.map(({ actor_kind }: { actor_kind: string }) => actor_kind)).toEqual(["agent", "event"]);
+  expect(items[1].event.id).toBe(event_id);
+});
+
+test("a step that waits becomes blocked when its dependency is reopened, and waits anew after it", async () => {
+  const steps = [{ step_key: "order" }, { ...PAYMENT, depends_on: ["order"] }];
+  const run = await newRun(world.agent, { steps, values: { order_id: "back" } });
+  ok(await act(world.agent, run, "complete", { step_key: "order" }));
+  const reopened = ok(await act(world.agent, run, "reopen", { step_key: "order", reason: "Wrong" }));
+  expect(reopened.demoted_successors).toMatchObject([{ step_key: "payment", status: "blocked" }]);
+  await allFannedOut([await publish(world.agent, { order_id: "back" })]);
+  expect(statusOf(ok(await world.agent.get(`/runs/${run.id}`)), "payment")).toBe("blocked");
+  ok(await act(world.agent, run, "complete", { step_key: "order" }));
+  await publish(world.agent, { order_id: "back" });
+  await completed(run, "payment");
+});
+
+test("events of another organisation complete nothing", async () => {
+  const other = await makeWorld(server, "waits-other");
+  const run = await newRun(world.agent, { steps: [PAYMENT], values: { order_id: "ours" } });
+  const foreign = await publish(other.agent, { order_id: "ours" });
+  await allFannedOut([foreign], other);
+  expect(statusOf(ok(await world.agent.get(`/runs/${run.id}`)), "payment")).toBe("in_progress");
+  await publish(world.agent, { order_id: "ours" });
+  await completed(run, "payment");
+});
+
+test("an event with an audience completes only the runs of those who may see it", async () => {
+  const wait_for = { event_type: "service.memory.created", filter_expression: "event.subject != ''" };
+  const steps = [{ step_key: "told", wait_for }];
+  const token = await world.tokenWith(["memory:read", "memory:write", "receive"]);
+  const stranger = api(server, token);
+  const [own, others, person] = await Promise.all(
+    [world.agent, stranger, world.member].map((by) => newRun(by, { steps })),
+  );
+  ok(
+    await world.agent.post("/memories", {
+      type: "semantic",
+      title: "Mine",
+      content: "Only mine",
+      scope: "agent",
+    }),
+  );
+  const private_id = (await completed(own, "told")) && (await eventOf(own));
+  ok(
+    await world.agent.post("/memories", {
+      type: "semantic",
+      title: "All",
+      content: "For everybody",
+      scope: "institutional",
+    }),
+  );
+  for (const run of [others, person]) {
+    await completed(run, "told");
+    expect(await eventOf(run)).not.toBe(private_id);
+  }
+});
+
+test("templates keep what their steps wait for, and refuse what cannot be", async () => {
+  const author = (step: object) =>
+    world.agent.post("/process-templates", { name: "Orders", slug: "waits-orders", steps: [step] });
+  const attested = { ...PAYMENT, completion_mode: "attestation" };
+  const template = ok(await author(attested));
+  expect(template.steps[0].wait_for).toEqual(PAYMENT.wait_for);
+  const missing = await world.agent.post("/runs", { goal: "Ship", template_id: template.id });
+  expect(missing).toMatchObject(refusal(400, "validation_error"));
+  expect(missing.body.error).toMatchObject({
+    details: { field: "values" },
+    message: expect.stringContaining("`run.values.order_id` has no value"),
+  });
+  const values = { order_id: "of a template" };
+  const run = ok(await world.agent.post("/runs", { goal: "Ship", template_id: template.id, values }));
+  await publish(world.agent, { order_id: "of a template" });
+  await completed(run, "payment");
+  const refused = [
+    { ...attested, completion_mode: "handoff_accepted" },
+    { ...attested, completion_criteria: [{ key: "seen", description: "It was seen." }] },
+    { ...attested, wait_for: { event_type: "com.[" } },
+    { ...attested, wait_for: { event_type: PAID, filter_expression: "data.order_id ==" } },
+  ];
+  for (const step of refused) {
+    const answer = await author(step);
+    expect(answer).toMatchObject(refusal(400, "validation_error"));
+    expect(answer.body.error.details.field).toMatch(/^steps.0.wait_for/);
+  }
+});
+
+/** Returns the id of the event that completed a run's only step. */
+const eventOf = async (run: { id: string }): Promise<string> =>
+  ok(await world.agent.get(at(run, "history"))).items[0].event.id;
+
+/** Resolves when fan-out is done with events: what they end has ended. */
+async function allFannedOut(ids: string[], { admin } = world): Promise<void> {
+  for (const id of ids) await settle(async () => ok(await admin.get(`/events/${id}`)).fanned_out_at);
+}
