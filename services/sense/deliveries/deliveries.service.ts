@@ -13,11 +13,12 @@ import * as ofAgents from "./agent-deliveries.contract.ts";
 import { AgentDeliveries } from "./agent-deliveries.ts";
 import { AgentSettingsCache } from "./agent-settings.ts";
 import { newAnnouncements } from "./announce.ts";
+import { newBacklog } from "./backlog.ts";
 import { type ClaimRequest, Claims } from "./claim.ts";
 import * as dead from "./dead-letters.contract.ts";
 import { DeadLetters, type Unmappable } from "./dead-letters.ts";
 import * as contract from "./deliveries.contract.ts";
-import { type DeliveryDoc, DeliveryModel, PENDING } from "./deliveries.model.ts";
+import { type DeliveryDoc, DeliveryModel } from "./deliveries.model.ts";
 import { Enqueuer, type NewDelivery } from "./enqueue.ts";
 import { countsOf, forgetEvents, givenTo, type OfEvent, receiversOf } from "./event-deliveries.ts";
 import { AgentHealth } from "./health/health.ts";
@@ -371,40 +372,5 @@ function newDomain(
     asks: (agent: OfAgent) => progress.asked(agent, store.now()),
     health,
     agentDeliveries: new AgentDeliveries({ broker, store, deliveries, statistics, health, config }),
-  };
-}
-
-/** Counting reads an index entry for every pending row, possibly millions. */
-const FRESH_MS = 60_000;
-const PAGE = 100;
-
-/** Counts pending deliveries of all tenants by state, for the metrics. At most a minute old. */
-function newBacklog(broker: ServiceBroker, deliveries: TenantCollection<DeliveryDoc>) {
-  let counted: Promise<Record<string, number>> | undefined;
-  let countedAt = Number.NEGATIVE_INFINITY;
-
-  async function count(): Promise<Record<string, number>> {
-    const totals = Object.fromEntries(PENDING.map((state) => [state, 0]));
-    for (let offset = 0; ; offset += PAGE) {
-      const params = { offset, limit: PAGE };
-      const { tenants } = await broker.call<{ tenants: { id: string }[] }, unknown>("tenants.list", params);
-      for (const { id } of tenants) {
-        for (const state of PENDING)
-          totals[state] = (totals[state] ?? 0) + (await deliveries.count(id, { state }));
-      }
-      if (tenants.length < PAGE) return totals;
-    }
-  }
-
-  return function backlog(): Promise<Record<string, number>> {
-    const now = performance.now();
-    if (!counted || now - countedAt > FRESH_MS) {
-      countedAt = now;
-      counted = count().catch((err) => {
-        counted = undefined;
-        throw err;
-      });
-    }
-    return counted;
   };
 }
