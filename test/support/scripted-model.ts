@@ -35,7 +35,7 @@ export async function startModel(script: Script): Promise<ScriptedModel> {
     if (isStep) steps.push({ path, body });
     const isFirst = isStep && steps.length === 1;
     const call = isStep && script.call ? script.call(body) : isFirst ? bash(script) : undefined;
-    if (path.startsWith("/v1/messages?")) stream(response, messagesOf(script, call));
+    if (path.startsWith("/v1/messages?")) stream(response, messagesOf(script, call, steps.length));
     else if (path.startsWith("/v1/responses")) stream(response, responsesOf(script, isFirst));
     else if (path.includes(":streamGenerateContent")) stream(response, contentOf(script, isFirst));
     else response.writeHead(404, { "content-type": "application/json" }).end("{}");
@@ -61,15 +61,26 @@ function stream(response: ServerResponse, events: Event[]): void {
 
 const bash = ({ command }: Script) => ({ name: "Bash", input: { command, description: "Do it" } });
 
-function messagesOf({ answer }: Script, call: { name: string; input: object } | undefined): Event[] {
+function messagesOf(
+  { answer }: Script,
+  call: { name: string; input: object } | undefined,
+  step: number,
+): Event[] {
   const block = call
-    ? { type: "tool_use", id: "toolu_1", name: call.name, input: {} }
+    ? { type: "tool_use", id: `toolu_${step}`, name: call.name, input: {} }
     : { type: "text", text: "" };
   const delta = call
     ? { type: "input_json_delta", partial_json: JSON.stringify(call.input) }
     : { type: "text_delta", text: answer };
   const usage = { input_tokens: 1, output_tokens: 1 };
-  const message = { id: "msg_1", type: "message", role: "assistant", model: "scripted", content: [], usage };
+  const message = {
+    id: `msg_${step}`,
+    type: "message",
+    role: "assistant",
+    model: "scripted",
+    content: [],
+    usage,
+  };
   const stop = { stop_reason: call ? "tool_use" : "end_turn", stop_sequence: null };
   const events: object[] = [
     { type: "message_start", message: { ...message, stop_reason: null, stop_sequence: null } },
