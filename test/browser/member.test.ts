@@ -84,6 +84,7 @@ test("a member has no buttons for what only admins do", async () => {
     "Findings",
     "Documents",
     "Specialists",
+    "Approvals",
     "Runs",
     "Templates",
     "Exemplars",

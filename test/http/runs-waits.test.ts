@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { newAgent } from "../support/agents.ts";
 import { type Api, api } from "../support/http.ts";
 import { act, at, newRun } from "../support/runs.ts";
 import type { TestServer } from "../support/server.ts";
@@ -217,3 +218,9 @@ const eventOf = async (run: { id: string }): Promise<string> =>
 async function allFannedOut(ids: string[], { admin } = world): Promise<void> {
   for (const id of ids) await settle(async () => ok(await admin.get(`/events/${id}`)).fanned_out_at);
 }
+
+test("an agent that may not receive events cannot wait for them", async () => {
+  const deaf = await newAgent(server, world.admin, ["memory:read", "memory:write"]);
+  const answer = await deaf.post("/runs", { goal: "g", steps: [PAYMENT], values: { order_id: "1" } });
+  expect(answer).toMatchObject(refusal(403, "insufficient_scope", { required_scope: "receive" }));
+});

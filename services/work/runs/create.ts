@@ -1,6 +1,6 @@
-import { type Call, callerId } from "../../../lib/access/caller.ts";
+import { type Call, callerId, hasScope } from "../../../lib/access/caller.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
-import { invalidValue, notFound } from "../../../lib/contract/faults.ts";
+import { Fault, invalidValue, notFound } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { callerName } from "../../identity/users/caller-name.ts";
 import { pointedIds } from "../templates/pointer.ts";
@@ -31,6 +31,14 @@ async function newRun(ctx: Call<Given>, at: Date): Promise<Omit<Run, "plan">> {
   const values = ctx.params.values ?? {};
   const steps = template_id === null ? await ownSteps(ctx) : await templateSteps(ctx, template_id);
   const _id = newUuid(ctx.meta.idempotency_seed);
+  const waits = steps.some(({ wait_for }) => wait_for);
+  // The run's history says which event has come.
+  if (waits && !hasScope(ctx.meta.caller, "receive"))
+    throw new Fault(
+      "insufficient_scope",
+      "A run whose steps wait for events needs the scope receive: use a key that has it.",
+      { required_scope: "receive" },
+    );
   checkWaits({ _id, goal, project_id, values }, steps);
   const begun = begin(_id, steps, { actor: toActor(ctx.meta.caller), at });
   const { status, progress } = begun;
@@ -53,7 +61,7 @@ async function newRun(ctx: Call<Given>, at: Date): Promise<Omit<Run, "plan">> {
       updated_at: at,
     },
     ...(stale_check_at && { stale_check_at }),
-    ...(steps.some(({ wait_for }) => wait_for) && { waits: waitsOf(progress) }),
+    ...(waits && { waits: waitsOf(progress) }),
   };
 }
 
