@@ -48,7 +48,16 @@ test("an agent's memories go with all that hangs on them, and a receipt and the 
   ok(await agent.post(`/memories/${forgotten}/forget`));
   const expected = {
     ...{ memories: 3, relationships: 2, merge_proposals: 1, findings: 1, citations: 1 },
-    ...{ bundles: 0, handoffs: 0, documents: 0, chunks: 0, state_entries: 0, a2a_tasks: 0, schedules: 0 },
+    ...{
+      bundles: 0,
+      handoffs: 0,
+      documents: 0,
+      chunks: 0,
+      state_entries: 0,
+      a2a_tasks: 0,
+      schedules: 0,
+      approvals: 0,
+    },
   };
 
   const dry = ok(await erase({ agent_id: agent.id, dry_run: true }));
