@@ -25,6 +25,7 @@ const LISTED = new Set(["/projects/{key}", "/users/{user_id}"]);
 /** The kind of identifier of what a path creates; null where a copy makes no sense. */
 const KIND_OF: Record<string, string | null> = {
   "/agents": "ag",
+  "/approvals": "approval",
   "/channels": "ch",
   "/channels/{channel_id}/feeds": "feed",
   "/ingest/connectors": "con",
@@ -43,7 +44,8 @@ const KIND_OF: Record<string, string | null> = {
   "/users": "usr",
   // Its answers lack the content.
   "/exemplars": null,
-  // A member, a proposal, an offer or a code exists once; artifacts and codes have tests of their own.
+  // A member, a proposal, an offer, a code or a replay exists once; artifacts and codes have tests of their own.
+  "/agents/{agent_id}/replays": null,
   "/channels/{channel_id}/members": null,
   "/memories/merge-proposals": null,
   "/runs/{run_id}/handoff-offers": null,

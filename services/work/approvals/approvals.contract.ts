@@ -61,14 +61,14 @@ const Digested = Type.Object(
   { title: "DigestedEvidence" },
 );
 
-const Assignees = (description: string) =>
+const Assignees = (minItems: 0 | 1, description: string) =>
   Type.Array(
     Type.String({
       pattern: "^(admins|(usr|team)_[A-Za-z0-9_-]{1,64})$",
       "x-expected": "the id of a user or a team, or `admins`",
       examples: ["usr_4fXq1mCz8Jw0bT7kLr2N"],
     }),
-    { minItems: 1, maxItems: 50, uniqueItems: true, description },
+    { minItems, maxItems: 50, uniqueItems: true, description },
   );
 
 const Title = Type.String({
@@ -172,6 +172,7 @@ export const askApproval = operation({
     subject: Type.Optional(nullable(Subject)),
     assignees: Type.Optional(
       Assignees(
+        1,
         "Who may answer: ids of users and teams, or `admins` (default). A team stands for the people who own an agent in it.",
       ),
     ),
@@ -193,7 +194,7 @@ export const askApproval = operation({
         description: "The choice that is the answer at the deadline, or `expired`.",
       }),
     ),
-    escalate_to: Type.Optional(Assignees("Who else may answer if nobody has by then.")),
+    escalate_to: Type.Optional(Assignees(0, "Who else may answer if nobody has by then.")),
     escalate_after_seconds: Type.Optional(
       Whole({ minimum: 1, maximum: MOST_SECONDS, description: "Seconds until then." }),
     ),

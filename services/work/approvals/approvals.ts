@@ -198,7 +198,7 @@ async function askedIn(ctx: CallOf<typeof contract.askApproval>): Promise<Asked>
 
 /** @throws Fault validation_error */
 function timesOf(given: CallOf<typeof contract.askApproval>["params"], at: Date) {
-  const { deadline_at: named, deadline_seconds, escalate_after_seconds: after, escalate_to } = given;
+  const { deadline_at: named, deadline_seconds, escalate_after_seconds: after, escalate_to = [] } = given;
   if (named !== undefined && deadline_seconds !== undefined)
     throw invalidValue("deadline_at", "deadline_at: expected either it or deadline_seconds, not both.");
   const after_ms = deadline_seconds === undefined ? DEFAULT_MS : deadline_seconds * 1000;
@@ -206,7 +206,7 @@ function timesOf(given: CallOf<typeof contract.askApproval>["params"], at: Date)
   const ahead = deadline_at.getTime() - at.getTime();
   if (ahead <= 0 || ahead > MOST_MS)
     throw invalidValue("deadline_at", "deadline_at: expected a time in the next 90 days.", { value: named });
-  if ((after === undefined) !== (escalate_to === undefined))
+  if ((after === undefined) !== (escalate_to.length === 0))
     throw invalidValue(
       "escalate_to",
       "escalate_to: expected both it and escalate_after_seconds, or neither.",

@@ -7,6 +7,7 @@ const Token = Type.String({
   minLength: 1,
   maxLength: 500,
   description: "The credential of the link: the part of its address after `#`.",
+  examples: ["tn_8Gk2pQ.0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f.usr_4fXq1mCz.0.pVb3Zk9"],
   ...SECRET,
 });
 const { title, question, choice, text_allowed, evidence, deadline_at, text } = Approval.properties;
