@@ -40,8 +40,14 @@ export function DeadLetters() {
   const { cause = null } = filter;
   const total =
     cause === null ? groups.total : (groups.groups.find((each) => each.cause === cause)?.count ?? 0);
-  // Only those that the person could see: others may arrive before the answer.
-  const until = () => new Date(serverNow()).toISOString();
+  // Only those that the person could see: others may arrive before the answer. The server's time is known to a second.
+  const until = () => {
+    const shown = [
+      ...groups.groups.map(({ latest_at }) => latest_at),
+      ...(list.items ?? []).map(({ dead_lettered_at }) => dead_lettered_at),
+    ];
+    return [new Date(serverNow()).toISOString(), ...shown].sort().at(-1) as string;
+  };
   const done = async () => {
     setActing(undefined);
     setEverything(undefined);
