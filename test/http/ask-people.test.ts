@@ -148,7 +148,7 @@ describe("a question", () => {
     );
   });
 
-  test("of a person is announced to whoever has an interest", async () => {
+  test("of a person is announced to agents with an interest", async () => {
     const watcher = await newAgent(server, cast.admin);
     ok(await watcher.post(`/agents/${watcher.id}/interests`, { event_type: "service.approval.*" }));
     const asked = await ask({ assignees: ["admins"] }, cast.member);

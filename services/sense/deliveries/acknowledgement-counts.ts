@@ -11,7 +11,7 @@ interface Known {
 }
 
 /**
- * What statistics need of deliveries that this node handed out, so that acknowledging reads no row. Two generations:
+ * What statistics need of deliveries that this node delivered, so that acknowledging reads no row. Two generations:
  * the older one is dropped as a whole. Deliveries that it does not know are counted without a type and a latency.
  */
 export class AcknowledgementCounts {
