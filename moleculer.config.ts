@@ -48,5 +48,7 @@ export function brokerOptions(config: Config, observability: Observability): Bro
     // Their params are not JSON Schema, and nothing asks them.
     internalServices: false,
     skipProcessEventRegistration: true,
+    // Of itself Moleculer waits a second: until then the other nodes send this one none of their events.
+    ...(!alone && { started: (broker) => broker.registry?.discoverer.sendLocalNodeInfo() }),
   };
 }

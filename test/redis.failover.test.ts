@@ -12,7 +12,7 @@ import { settle } from "./support/settle.ts";
 
 const here = onPath("redis-server") && onPath("redis-cli");
 /** A busy machine's Redis may be late for what requests wait. */
-const PATIENT = { windowMs: 60_000, patienceMs: 20_000 };
+const PATIENT = { windowMs: 60_000, patienceMs: 20_000, steadyMs: 0 };
 
 /** Two nodes with the same address, and what the first of them said. */
 function open(url: string) {
@@ -105,6 +105,7 @@ const USED_UP = [
     await settle(() => nodes.one.lost !== null && nodes.other.lost !== null);
     expect(await nodes.one.take([{ key: "meanwhile", max: 1 }])).toBeNull();
     await nodes.usable();
+    await settle(() => nodes.said.length > 1);
     expect(nodes.said).toEqual([expect.any(String), null]);
     expect(await nodes.one.take([{ key: "rate {tn_1} caller", max: 3 }])).toMatchObject({ allowed: false });
     expect(await takeAll(nodes, "tn_2", 3)).toEqual(USED_UP);

@@ -50,7 +50,10 @@ export async function startClustered({ env = {}, dataDir: given }: ServerOptions
     await worker?.end("SIGKILL");
     await nats.stop();
     await removeOwn();
-    throw new Error(`the cluster did not get ready:\n${worker?.output()}`, { cause: error });
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Error(
+      `the cluster did not get ready: ${why}\nits worker:\n${worker?.output() ?? "not started"}`,
+    );
   }
   const end = () => gateway.end().finally(endBehind);
   return {
