@@ -16,6 +16,7 @@ let asker: TestAgent;
 /** The organisation's admin and the owner of an agent of team A. */
 let adminId: string;
 let ownerId: string;
+let runId: string;
 
 const SCOPES = ["send", "receive", "memory:read", "memory:write"];
 const QUESTION = { title: "Refund order 1042?", question: "The cup is **broken**." };
@@ -29,6 +30,7 @@ beforeAll(async () => {
     users.find(({ email, role }: { email: string; role: string }) => email.includes(part) || role === part)
       .id;
   [adminId, ownerId] = [idOf("admin"), idOf("owner@")];
+  runId = (await newRun(asker)).id;
 });
 afterAll(() => server?.stop());
 
@@ -170,6 +172,8 @@ describe("a question", () => {
     ["a link that is none", () => ({ evidence: [{ kind: "link", id: "javascript:1" }] }), "evidence"],
     ["an unknown person", () => ({ assignees: ["usr_none"] }), "assignees"],
     ["an unknown team", () => ({ assignees: ["team_none"] }), "assignees"],
+    ["a step without its run", () => ({ step_key: "a" }), "step_key"],
+    ["a step that the run does not have", () => ({ run_id: runId, step_key: "none" }), "step_key"],
     ["a deadline in the past", () => ({ deadline_at: "2020-01-01T00:00:00.000Z" }), "deadline_at"],
     ["two deadlines", () => ({ deadline_at: soon(), deadline_seconds: 60 }), "deadline_at"],
     ["a default that is no choice", () => ({ on_deadline: "maybe" }), "on_deadline"],

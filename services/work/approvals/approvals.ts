@@ -12,6 +12,7 @@ import type { Where } from "../../../storage/query.ts";
 import { requireCapacity } from "../../../storage/row-limit.ts";
 import type { EraseContent } from "../../erasers.ts";
 import type { CallOf } from "../../runtime.ts";
+import type { RunState } from "../runs/run-state.ts";
 import type * as contract from "./approvals.contract.ts";
 import { ADMINS, EXPIRED } from "./approvals.contract.ts";
 import { type ApprovalDoc, ApprovalModel, type Asked, parseAsked, present } from "./approvals.model.ts";
@@ -48,7 +49,7 @@ export class Approvals {
     const times = timesOf(ctx.params, at);
     await requireAssignees(ctx, tenant_id, "assignees", assignees);
     await requireAssignees(ctx, tenant_id, "escalate_to", escalate_to);
-    if (run_id) await ctx.call("runs.get", { run_id });
+    await requireStep(ctx, run_id, step_key);
     const asked = await askedIn(ctx);
     const { on_deadline = EXPIRED } = ctx.params;
     const isChoice = asked.choices.includes(on_deadline);
@@ -223,6 +224,19 @@ export function requireFitting(doc: ApprovalDoc, { choice, answer_text }: Partia
   if (choice && !choices.includes(choice)) throw notAChoice("choice", choice, choices);
   if (answer_text && !text_allowed)
     throw invalidValue("text", "text: this question is answered by a choice alone. Omit the text.");
+}
+
+/** @throws Fault not_found, validation_error for a step without its run, or that the run does not have */
+async function requireStep(ctx: RequestContext, run_id: string | null, step_key: string | null) {
+  if (!run_id) {
+    if (step_key) throw invalidValue("step_key", "step_key: give the step's run as run_id, too.");
+    return;
+  }
+  const { steps } = await ctx.call<Pick<RunState, "steps">, object>("runs.get", { run_id });
+  if (step_key && !steps.some((step) => step.step_key === step_key))
+    throw invalidValue("step_key", `step_key: there is no step "${step_key}" in the run.`, {
+      value: step_key,
+    });
 }
 
 function notAChoice(field: string, value: string, choices: string[]): Fault {
