@@ -83,6 +83,7 @@ async function makeOthers({ admin, agent, agentId, idOf }: World): Promise<void>
   const artifact = { kind: "link", pointer: { uri: "https://example.com/a" } };
   ok(await agent.post(`/runs/${await idOf("run")}/artifacts`, artifact));
   ok(await admin.post(`/agents/${agentId}/interests`, { event_type: "com.example.own" }));
+  ok(await admin.post(`/agents/${agentId}/replays`, { from: "2020-01-01T00:00:00Z" }));
   ok(await admin.post(`/channels/${await idOf("ch")}/members`, { agent_id: agentId }));
   await connectDevice(admin, agentId);
 }

@@ -21,6 +21,8 @@ const VERIFY_MS = 65 * 60_000;
 /** The least time between two reads for keys that are unknown here: anybody can name one. */
 const LOOK_MS = 2000;
 const FIRST = "es256";
+/** Those that sign or verify, and the latest retired ones: a rotation adds one. */
+const NEWEST = { sort: { created_at: -1 }, limit: 200 } as const;
 
 /** A key pair that signs, or whose tokens have not expired. */
 export interface SigningKey {
@@ -73,10 +75,10 @@ export class SigningKeys {
   /** Reads the keys. Of two nodes that start at once on an empty store one creates the first, and both use it. */
   async load(): Promise<void> {
     this.#read_at = performance.now();
-    let rows = await this.#rows.find(INSTALLATION, {});
+    let rows = await this.#rows.find(INSTALLATION, {}, NEWEST);
     if (!rows.some((row) => row.sealed_private_key)) {
       await this.#rows.insertOnce(this.#newRow(generate(), FIRST));
-      rows = await this.#rows.find(INSTALLATION, {});
+      rows = await this.#rows.find(INSTALLATION, {}, NEWEST);
     }
     const opened = rows.flatMap((row) => this.#open(row)).sort((a, b) => a.signs_at - b.signs_at);
     this.#keys = opened.map((key, i) => {

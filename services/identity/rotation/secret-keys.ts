@@ -12,6 +12,8 @@ import { SealedRows } from "./sealed-rows.ts";
 const AGREE_MS = 2000;
 /** A key was active this recently: a node that is not connected to this one may encrypt with it. */
 const FRESH_MS = 5 * AGREE_MS;
+/** Those that are no longer used are removed: there are a few. With a limit, the read does not wait for long ones. */
+const ALL = { limit: 1000 } as const;
 
 /** Tells other nodes which keys this one has. */
 export function showKeys(broker: ServiceBroker, { keyIds }: SecretBox): void {
@@ -95,7 +97,7 @@ export class SecretKeys {
    * after the longest request, which may have written back what it read before.
    */
   async reseal(broker: ServiceBroker): Promise<More> {
-    const rows = await this.#keys.find(INSTALLATION, {});
+    const rows = await this.#keys.find(INSTALLATION, {}, ALL);
     const others = rows.filter(({ _id }) => _id !== this.#active);
     if (others.length === rows.length) await this.#declare([this.#active]);
     if (others.length === 0) return false;
@@ -137,7 +139,7 @@ export class SecretKeys {
   }
 
   async #used(): Promise<string[]> {
-    return (await this.#keys.find(INSTALLATION, {})).map(({ _id }) => _id);
+    return (await this.#keys.find(INSTALLATION, {}, ALL)).map(({ _id }) => _id);
   }
 
   async #declare(ids: readonly string[]): Promise<void> {
