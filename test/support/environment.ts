@@ -11,6 +11,7 @@ export default class LeakCheckedEnvironment extends TestEnvironment {
   #children = new Set<ChildProcess>();
   #workers = new Set<Worker>();
   #servers = new Set<Server>();
+  #failed: Circus.TestEntry[] = [];
 
   /** Node reports every started process and server on these channels. */
   #channels: [name: string, listener: (message: unknown) => void][] = [
@@ -34,13 +35,16 @@ export default class LeakCheckedEnvironment extends TestEnvironment {
 
   // After the file's own afterAll hooks, and early enough for an error to fail the file.
   async handleTestEvent(event: Circus.Event): Promise<void> {
+    if (event.name === "test_done" && event.test.errors.length > 0) this.#failed.push(event.test);
     if (event.name !== "run_finish") return;
     try {
       await settle(() => this.#left().length === 0, { within: 5_000 });
     } catch {
       const left = this.#left();
       await this.#stopAll();
-      throw new Error(`the test file left running: ${left.join("; ")}`);
+      // Jest shows this error in place of theirs.
+      const failed = this.#failed.map(({ name, errors }) => `${name}: ${errors.flat().join(" ")}; `);
+      throw new Error(`${failed.join("")}the test file left running: ${left.join("; ")}`);
     }
   }
 

@@ -43,7 +43,10 @@ export async function startNodes(
   settings: Record<string, string> = { RATE_LIMIT_PER_MINUTE: "0" },
   say: (part: string, where: string) => void = () => {},
 ): Promise<Nodes> {
+  // What runs already, should the rest not start.
+  await using opened = new AsyncDisposableStack();
   const nats = await startNats();
+  opened.defer(nats.stop);
   say("NATS", nats.url);
   const folder = await mkdtemp(join(tmpdir(), "sensorium-nodes-"));
   const SECRET_KEY = randomBytes(32).toString("base64");
@@ -52,11 +55,14 @@ export async function startNodes(
     Array.from({ length: workers }, (_, i) => startWorker(env, join(folder, `worker-${i}`))),
   );
   for (const { pid } of started) say("worker", `process ${pid}`);
+  opened.defer(async () => void (await Promise.all(started.map((worker) => worker.end("SIGKILL")))));
   const gateway = await startAlone({ env: { ...env, SERVICES: AT_THE_EDGE.join(",") } });
+  opened.defer(gateway.stop);
   const servers = [gateway];
   let folders = workers;
   await settle(() => agentToken(gateway, gateway.credentials.agent.api_key));
   say("gateway", gateway.url);
+  opened.move();
   return {
     nats,
     gateway,

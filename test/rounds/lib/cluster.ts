@@ -20,10 +20,16 @@ const LONGEST_MS = 6000;
 export async function startStruckCluster(workers = 3): Promise<Subject> {
   const mongo = await startMongo({ isOwn: true });
   if ("skipped" in mongo) throw new Error(mongo.skipped);
+  // What runs already, should the rest not start.
+  await using opened = new AsyncDisposableStack();
+  opened.defer(mongo.stop);
   const redis = await startRedis();
+  opened.defer(redis.stop);
   const nodes = await startNodes(mongo.url, workers, { ...SETTINGS, REDIS_URL: redis.url });
+  opened.defer(nodes.stop);
   const [record, nats] = await Promise.all([mongo.url, nodes.nats.url].map((url) => startProxy(portOf(url))));
   if (!record || !nats) throw new Error("no proxies");
+  for (const proxy of [record, nats]) opened.defer(proxy.stop);
   await nodes.addWorker(undefined, {
     MONGO_URL: withPort(mongo.url, record.port),
     NATS_URL: withPort(nodes.nats.url, nats.port),
@@ -65,6 +71,7 @@ export async function startStruckCluster(workers = 3): Promise<Subject> {
     const signal = (name: NodeJS.Signals) => () => process.kill(pid, name);
     faults["the record paused"] = (_, ms) => between(signal("SIGSTOP"), signal("SIGCONT"), ms);
   }
+  opened.move();
   return {
     server: nodes.gateway,
     aftermath: true,
