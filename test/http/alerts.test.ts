@@ -12,9 +12,11 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { alerts } from "../../docs/generate/monitoring/alerts.ts";
 import { dashboards } from "../../docs/generate/monitoring/dashboards.ts";
 import { metrics } from "../../observability/metrics.ts";
-import { cloudEvent, firstAgent, type TestAgent } from "../support/agents.ts";
+import { USAGE_SORTS } from "../../services/identity/tenants/tenants.contract.ts";
+import { cloudEvent, firstAgent, newAgent, type TestAgent } from "../support/agents.ts";
 import { startAlone } from "../support/alone.ts";
 import { startChild } from "../support/child.ts";
+import { makeDeadLetters } from "../support/dead-letters.ts";
 import { startMongo } from "../support/mongo.ts";
 import { type NatsServer, startNats } from "../support/nats.ts";
 import { onPath } from "../support/needs.ts";
@@ -104,6 +106,24 @@ withAll("alerts of a node of a cluster", () => {
     await Promise.all(Array.from({ length: 5 }, ask));
     await sleep(2500);
   }
+  /** One of all that a tenant's use counts. */
+  async function use(): Promise<void> {
+    const strict = await newAgent(server, admin);
+    ok(await admin.patch(`/agents/${strict.id}`, { retry_budget: 1 }));
+    ok(await strict.post(`/agents/${strict.id}/interests`, { event_type: "com.dead" }));
+    await makeDeadLetters(strict, "com.dead", ["broken"]);
+    ok(await admin.post("/memories/search", { query: "cups" }));
+  }
+
+  /** Counts are shown a minute later. */
+  function metricsOfUse(): Promise<string> {
+    const all = async () => {
+      const text = await server.metrics();
+      return USAGE_SORTS.every((kind) => text.includes(`sensorium_top_tenants_${kind}{`)) && text;
+    };
+    return settle(all, { within: 75_000, every: 500 });
+  }
+
   /** What happens from now on. */
   async function during(happens: () => Promise<unknown>): Promise<Phase> {
     const from = await server.metrics();
@@ -221,6 +241,8 @@ withAll("alerts of a node of a cluster", () => {
   });
 
   test("every query of rules and dashboards is valid and reads metrics and labels that exist", async () => {
+    await use();
+    scrapes.push(await metricsOfUse());
     const text = [...scrapes, healthy.to, embeddedScrape].join("\n");
     const declared = Object.values(metrics) as unknown as Declared[];
     const labels = new Map(declared.map(({ name, labelNames }) => [name, new Set(labelNames)]));
