@@ -12,7 +12,6 @@ import {
   type TenantDocument,
 } from "./collection.ts";
 import { largeFields, type Model } from "./model.ts";
-import { ENDING_CONNECTIONS } from "./mongo-connection.ts";
 import { mongoOptions } from "./mongo-options.ts";
 import { followClock, type RecordClock } from "./record-clock.ts";
 import { type RecordQueues, recordQueues } from "./record-queues.ts";
@@ -121,7 +120,7 @@ async function openMongo(url: string): Promise<Store> {
   const connection = await connect(
     new mongoose.Mongoose(),
     url,
-    { ...mongoOptions(url), ...ENDING_CONNECTIONS },
+    mongoOptions(url),
     "MONGO_URL cannot be used: ",
   );
   const { clock, stop } = await followClock(async () => {

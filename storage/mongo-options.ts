@@ -1,3 +1,6 @@
+import type { EventEmitter } from "node:events";
+import { createRequire } from "node:module";
+import type { Duplex } from "node:stream";
 import type { ConnectOptions } from "mongoose";
 
 /** While no server is writable, callers get an error after this time and retry. */
@@ -30,12 +33,30 @@ const USUAL = {
 
 const DATABASE = "sensorium";
 
+type DriverConnection = new (stream: Duplex, options: object) => EventEmitter;
+
+const { Connection } = createRequire(import.meta.url)("mongodb/lib/cmap/connection") as {
+  Connection: DriverConnection;
+};
+
+/**
+ * The driver's connection, whose commands end when it closes. The driver (7.8.0) lets a command that is written to a
+ * destroyed socket, before its `close` is told, wait for `drain` without end. If it is the monitor's, the driver never
+ * connects to that server again. Told `drain`, the command finds the connection closed, and fails.
+ */
+class EndingConnection extends Connection {
+  constructor(stream: Duplex, options: object) {
+    super(stream, options);
+    this.once("close", () => stream.emit("drain"));
+  }
+}
+
 /** Returns the driver's options for an address. Statement timeouts are set elsewhere. */
 export function mongoOptions(url: string): ConnectOptions {
   const [, database, query = ""] = /^[^:]+:\/\/[^/?]*(?:\/([^?]*))?(?:\?(.*))?$/.exec(url) ?? [];
   const given = new Set([...new URLSearchParams(query).keys()].map((name) => name.toLowerCase()));
   const usual = Object.entries(USUAL).filter(([name]) => !given.has(name.toLowerCase()));
   // As an option, mongoose consumes it: the login's database stays the one that the address implies.
-  const measured = { monitorCommands: true };
+  const measured = { monitorCommands: true, connectionType: EndingConnection };
   return { ...Object.fromEntries(usual), ...PINNED, ...measured, ...(!database && { dbName: DATABASE }) };
 }

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
+import { expect } from "@jest/globals";
 import { type Client, createClient } from "../../packages/client/index.ts";
 import { type Child, COMPILED, startChild } from "./child.ts";
 import { CLAUDE } from "./coding-tools.ts";
@@ -31,12 +32,10 @@ export interface ToolSessions {
   run(command: string[], more?: RunOptions): Promise<{ code: number | null; output: string }>;
   /** Starts a command there, which goes on. */
   start(command: string[]): Promise<Child>;
-  /** Publishes an event and has a worker start the command for it. Returns the worker's output, and the event's type. */
-  work(command: string[]): Promise<{ code: number | null; output: string; type: string }>;
   /** Cuts all connections of what runs there, for a time; only with a network of its own. */
   offline(ms: number): Promise<void>;
   /** Publishes an event that waits for the agent. Returns its type. */
-  publish(): Promise<string>;
+  publish(type?: string): Promise<string>;
   /** Runs the commands of the first block of a README's shell commands, except `npm`. */
   install(readme: string): Promise<void>;
   stop(): Promise<void>;
@@ -101,10 +100,6 @@ export async function startToolSessions(
       await pause(ms);
       gates.cut(false);
     },
-    async work(command) {
-      const type = await publish("com.example.parcel.arrived");
-      return { type, ...(await run(["sensorium", "work", "--count", "1", "--", ...command])) };
-    },
     async install(readme) {
       const [, block = ""] = /```sh\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, readme), "utf8")) ?? [];
       const lines = block.split("\n").filter((line) => line && !line.startsWith("npm "));
@@ -118,6 +113,21 @@ export async function startToolSessions(
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
     },
   };
+}
+
+/** Has a worker start the command for an event: the model sees the event's text, and the delivery is acknowledged. */
+export async function expectHandled(
+  { agent, model, publish, run }: ToolSessions,
+  command: string[],
+): Promise<void> {
+  const type = await publish("com.example.parcel.arrived");
+  const { code, output } = await run(["sensorium", "work", "--count", "1", "--", ...command]);
+  expect({ code, output }).toMatchObject({ code: 0, output: expect.stringContaining("handled") });
+  expect(output).toContain("The third parcel is packed.");
+  const asked = JSON.stringify(model.steps().at(-1)?.body);
+  expect(asked).toContain(`type: ${type}`);
+  expect(asked).toContain("the fifth");
+  expect((await agent.deliveries.stats()).pending).toBe(0);
 }
 
 const KEY = "scripted";

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { AGENT_SDK, CLAUDE, hasCodingTools } from "../support/coding-tools.ts";
-import { ROOT, startToolSessions, type ToolSessions } from "../support/tool-sessions.ts";
+import { expectHandled, ROOT, startToolSessions, type ToolSessions } from "../support/tool-sessions.ts";
 
 const README = "packages/integrations/claude-code/README.md";
 const PLUGIN = join(ROOT, "packages/integrations/claude-code");
@@ -129,12 +129,6 @@ suite("Claude Code", () => {
   });
 
   test("is started for an event, with its text as data", async () => {
-    const { code, output, type } = await there.work(["claude", "-p", "--allowedTools", "Bash"]);
-    expect({ code, output }).toMatchObject({ code: 0, output: expect.stringContaining("handled") });
-    expect(output).toContain("The third parcel is packed.");
-    const asked = JSON.stringify(there.model.steps().at(-1)?.body);
-    expect(asked).toContain(`type: ${type}`);
-    expect(asked).toContain("the fifth");
-    expect((await there.agent.deliveries.stats()).pending).toBe(0);
+    await expectHandled(there, ["claude", "-p", "--allowedTools", "Bash"]);
   });
 });

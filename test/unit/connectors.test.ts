@@ -6,7 +6,6 @@ import { plainHeaders } from "../../connectors/connector.ts";
 import { SecretBox } from "../../lib/crypto/secrets.ts";
 import { mediaTypeOf } from "../../lib/http/media-type.ts";
 import { SealedRows } from "../../services/identity/rotation/sealed-rows.ts";
-import { shownUrl } from "../../services/sense/connectors/address.ts";
 import type { ConnectorState } from "../../services/sense/connectors/connectors.contract.ts";
 import {
   type ConnectorDoc,
@@ -15,6 +14,7 @@ import {
   ConnectorNodeModel,
   sealedAt,
 } from "../../services/sense/connectors/connectors.model.ts";
+import { shownUrl } from "../../services/sense/connectors/connectors.ts";
 import { Consumer, nothing } from "../../services/sense/connectors/consumer.ts";
 import { Runner } from "../../services/sense/connectors/runner.ts";
 import { FRESH_MS, present } from "../../services/sense/connectors/status.ts";

@@ -1,9 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
 import { readConfig } from "../../config.ts";
 import { identity } from "../../observability/identity.ts";
-import { createLog, moleculerLogger } from "../../observability/log.ts";
+import { createLog, moleculerLogger, Repetitions } from "../../observability/log.ts";
 import { exposition } from "../../observability/metrics.ts";
-import { Repetitions } from "../../observability/repetitions.ts";
 
 const API_KEY = `ak_live_${"Ab1".repeat(10)}Zz`;
 const JWT = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhZ18xIn0.c2lnbmF0dXJl-_x";

@@ -9,7 +9,7 @@ import {
 } from "../../services/sense/deliveries/deliveries.model.ts";
 import { Enqueuer } from "../../services/sense/deliveries/enqueue.ts";
 import { Ordering } from "../../services/sense/deliveries/ordering.ts";
-import { orderingOf } from "../../services/sense/interests/ordering-key.ts";
+import { orderingOf } from "../../services/sense/interests/routing-table.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import { openStore, type Store } from "../../storage/connection.ts";
 import { startMongo } from "../support/mongo.ts";

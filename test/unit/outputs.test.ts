@@ -2,8 +2,8 @@ import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { marked } from "marked";
 import { deriveTitle, isUuid, slugsFor, toSlug } from "../../services/work/outputs/naming.ts";
-import { ranked } from "../../services/work/outputs/ranking.ts";
 import { toBlocks } from "../../services/work/outputs/render/blocks.ts";
+import { ranked } from "../../services/work/outputs/search.ts";
 
 describe("naming", () => {
   test.each([

@@ -2,7 +2,7 @@ import { expect, test } from "@jest/globals";
 import { entryTerms, queryTerms } from "../../lib/text/exact-terms.ts";
 import { findSigns, SIGN_ASKS, SIGN_HAS_NUMBER, SIGN_TELLS_TIME, terms } from "../../lib/text/terms.ts";
 import { type DateRange, dateRanges, nearness } from "../../services/remember/search/date-words.ts";
-import { parseQuery } from "../../services/remember/search/query.ts";
+import { parseQuery } from "../../services/remember/search/find.ts";
 
 /** A Friday. */
 const NOW = Date.UTC(2026, 10, 20, 14);

@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { SIGN_ASKS, SIGN_TELLS_TIME } from "../../lib/text/terms.ts";
-import { parseQuery } from "../../services/remember/search/query.ts";
+import { parseQuery } from "../../services/remember/search/find.ts";
 import { FLOOR, type Ranked, rank } from "../../services/remember/search/ranking.ts";
 import type { Candidate, Corpus, Neighbour } from "../../storage/search/features.ts";
 

@@ -18,7 +18,12 @@ interface Workflow {
   permissions: Record<string, string>;
   jobs: Record<
     string,
-    { needs?: string; permissions?: Record<string, string>; "timeout-minutes": number; steps: Step[] }
+    {
+      needs?: string | string[];
+      permissions?: Record<string, string>;
+      "timeout-minutes": number;
+      steps: Step[];
+    }
   >;
 }
 
@@ -55,10 +60,19 @@ describe("a release", () => {
   const { jobs } = load(read(".github/workflows/release.yml")) as Workflow;
   const runs = (job: string) => jobs[job]?.steps.map(({ run }) => run ?? "").join("\n") ?? "";
 
-  test("publishes nothing that was not checked", () => {
+  const neededBy = (name: string): string[] => {
+    const direct = [jobs[name]?.needs ?? []].flat();
+    return [...direct, ...direct.flatMap(neededBy)];
+  };
+
+  test("publishes nothing that is not checked, and announces what is published", () => {
     expect(runs("check")).toMatch(/\.ci\/run\nnpm run test:all/);
+    const others = Object.keys(jobs).filter((name) => name !== "check");
+    for (const name of others)
+      expect([name, neededBy(name)]).toEqual([name, expect.arrayContaining(["check"])]);
     const needed = ["image", "pack", "packages", "chart"].map((job) => jobs[job]?.needs);
     expect(needed).toEqual(["check", "check", "pack", ["image", "sign"]]);
+    expect(new Set(neededBy("notes"))).toEqual(new Set(Object.keys(jobs).filter((name) => name !== "notes")));
   });
 
   test("publishes all packages that the release script packs", () => {
@@ -75,6 +89,26 @@ describe("a release", () => {
     expect(jobs.packages?.permissions).toEqual({ "id-token": "write" });
     for (const [name, { permissions }] of Object.entries(jobs))
       if (permissions?.packages) expect(runs(name)).not.toMatch(/npm (ci|install)/);
+  });
+
+  test("runs no code of a checkout or a dependency with an identity", () => {
+    const identified = Object.keys(jobs).filter((name) => jobs[name]?.permissions?.["id-token"]);
+    expect(identified.sort()).toEqual(["mcp-registry", "packages", "sign", "wheels"]);
+    for (const name of identified) {
+      const lines = jobs[name]?.steps.map(({ uses = "", run = "" }) => `${uses} ${run}`).join("\n");
+      expect([name, lines]).toEqual([
+        name,
+        expect.not.stringMatching(/actions\/checkout|npm (ci|install|run|exec)|node |npx /),
+      ]);
+    }
+  });
+
+  test("installs tools at exact versions", () => {
+    const all = Object.keys(jobs).map(runs).join("\n");
+    const tools = [...all.matchAll(/go install (\S+)/g)].map(([, tool]) => tool);
+    expect(tools.length).toBeGreaterThan(1);
+    for (const tool of tools) expect(tool).toMatch(/@v\d+\.\d+\.\d+$/);
+    expect(all).not.toMatch(/curl|wget|@latest/);
   });
 
   test("packages the chart with the helm that it is tested with, for the image that was built", () => {

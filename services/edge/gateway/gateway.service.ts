@@ -24,7 +24,7 @@ import { cloudEventsReader } from "./body/cloudevents.ts";
 import { callAction, callNested } from "./call-action.ts";
 import { GatewayContext, type GatewayDeps } from "./gateway-context.ts";
 import { authenticate, authorize, beforeCall, onError, rootCallOptions } from "./hooks.ts";
-import type { GatewayRequest, HttpExchange, Perform, StreamHandler, StreamService } from "./http-exchange.ts";
+import type { GatewayRequest, Host, HttpExchange, StreamHandler, StreamService } from "./http-exchange.ts";
 import { openApiDocument } from "./openapi/openapi.ts";
 import { docsPage } from "./pages/docs.ts";
 import { LLMS_TEXT } from "./pages/llms.ts";
@@ -78,10 +78,11 @@ function withLimit(op: Operation, config: Config): Operation {
 
 /** Passes requests to the service of a protocol, which runs on every node with a gateway (services/index.ts). */
 function toProtocol(edge: GatewayContext, name: "a2a" | "mcp"): StreamHandler {
-  const perform: Perform = (outer, request) => callNested(edge, outer, request);
+  const { changes, arrivals } = edge;
+  const host: Host = { perform: (...nested) => callNested(edge, ...nested), changes, arrivals };
   return (...request) => {
     const service = edge.broker.getLocalService(name) as unknown as StreamService;
-    return service.serve(perform, ...request);
+    return service.serve(host, ...request);
   };
 }
 

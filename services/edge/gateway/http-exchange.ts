@@ -1,3 +1,4 @@
+import type { EventEmitter } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { CallingOptions, ServiceBroker } from "moleculer";
 import type { Caller, Meta } from "../../../lib/access/caller.ts";
@@ -117,9 +118,18 @@ export interface NestedRequest extends Pick<HttpExchange, "op" | "path" | "query
 /** Executes a nested request as if it had arrived on its own. Never throws: a fault is an answer. */
 export type Perform = (outer: HttpExchange, request: NestedRequest) => Promise<Answer>;
 
+/** What a protocol's service uses of its gateway. */
+export interface Host {
+  perform: Perform;
+  /** Emits each change under its tenant's id. */
+  changes: EventEmitter;
+  /** Emits the id of a tenant with new events, while it is watched. */
+  arrivals: EventEmitter;
+}
+
 /** A service that answers requests on the gateway's node, because an open connection cannot travel over NATS. */
 export interface StreamService {
-  serve(perform: Perform, ...request: Parameters<StreamHandler>): Promise<void>;
+  serve(host: Host, ...request: Parameters<StreamHandler>): Promise<void>;
 }
 
 /**

@@ -1,7 +1,5 @@
-import { EventEmitter } from "node:events";
 import type { McpHttpHandler } from "@modelcontextprotocol/server";
-import type { Context, Service } from "moleculer";
-import type { LiveChange } from "../../../middlewares/live-changes.ts";
+import type { Service } from "moleculer";
 import { operations } from "../../contracts.ts";
 import type { Runtime, ServiceFactory } from "../../runtime.ts";
 import type { OfTenant } from "../../sense/events/arrivals.ts";
@@ -48,11 +46,8 @@ export const mcpService: ServiceFactory = (runtime) => {
     return loading;
   };
 
-  const changes = new EventEmitter().setMaxListeners(0);
-  const arrivals = new EventEmitter().setMaxListeners(0);
-
   async function serve(this: Service, ...request: Parameters<StreamService["serve"]>): Promise<void> {
-    const [perform, exchange, { message, tools }, link, output] = request;
+    const [{ perform, changes, arrivals }, exchange, { message, tools }, link, output] = request;
     const { req, res } = exchange;
     requireOwnOrigin(req, runtime.config.PUBLIC_URL);
     requireOneMessage(message);
@@ -78,14 +73,6 @@ export const mcpService: ServiceFactory = (runtime) => {
   return {
     name: "mcp",
     methods: { serve },
-    events: {
-      "events.arrived"({ params }: Context<OfTenant>) {
-        arrivals.emit(params.tenant_id);
-      },
-      "live.changed"({ params }: Context<LiveChange>) {
-        changes.emit(params.tenant_id, params);
-      },
-    },
     /** Ends the messages in progress. */
     async stopped() {
       const { handler } = (await loading?.catch(() => null)) ?? {};

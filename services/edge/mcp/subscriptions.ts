@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import type { EventEmitter } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import {
   type McpHandlerRequestOptions,
@@ -11,7 +10,7 @@ import {
 import type { LiveChange } from "../../../middlewares/live-changes.ts";
 import { WATCHED_MS } from "../../sense/events/arrivals.ts";
 import type { Output } from "../gateway/answer/output.ts";
-import type { HttpExchange, Link } from "../gateway/http-exchange.ts";
+import type { Host, HttpExchange, Link } from "../gateway/http-exchange.ts";
 import { endingOf } from "../gateway/streams/sse.ts";
 import { find, INBOX, LISTED } from "./resources.ts";
 import { readResource } from "./server.ts";
@@ -37,11 +36,7 @@ interface Wanted {
   resourceSubscriptions?: string[];
 }
 
-interface Sources {
-  /** Emits each change under its tenant's id. */
-  changes: EventEmitter;
-  /** Emits the id of a tenant with new events, while it is watched. */
-  arrivals: EventEmitter;
+interface Sources extends Pick<Host, "changes" | "arrivals"> {
   /** Has the tenant's new events announced for `WATCHED_MS`. */
   watch(): void;
 }

@@ -3,9 +3,11 @@ import {
   type Access,
   agentAccess,
   isOrgAdmin,
+  type MemoryScope,
   type Owned,
   personAccess,
 } from "../../../lib/access/visibility.ts";
+import { invalidValue, unknownReference } from "../../../lib/contract/faults.ts";
 
 /** Returns the caller's read access to scoped rows: an agent's from its token, a person's from their agents. */
 export async function callerAccess(ctx: RequestContext): Promise<Access> {
@@ -23,4 +25,33 @@ export async function callerAccess(ctx: RequestContext): Promise<Access> {
 export async function ownerAccess(ctx: RequestContext): Promise<Access> {
   const access = await callerAccess(ctx);
   return { ...access, agent_ids: [...new Set([...access.agent_ids, callerId(ctx.meta.caller)])] };
+}
+
+/**
+ * Returns the team that shares new content: the given one, or else an agent's own; null with another scope. People may
+ * choose a team that they read, agents any.
+ *
+ * @throws Fault validation_error
+ */
+export async function sharingTeam(
+  ctx: RequestContext,
+  { scope, team_id }: { scope: MemoryScope; team_id?: string | null | undefined },
+  access: () => Promise<Access>,
+): Promise<string | null> {
+  const { caller } = ctx.meta;
+  if (scope !== "team") {
+    if (team_id)
+      throw invalidValue("team_id", `team_id: allowed only with the scope team, got scope ${scope}.`);
+    return null;
+  }
+  const own = caller.kind === "agent" ? caller.team_id : null;
+  const wanted = team_id ?? own;
+  if (!wanted) throw invalidValue("team_id", "team_id is required: you do not belong to a team.");
+  const { tenant_id } = caller;
+  const isAllowed =
+    caller.kind === "user"
+      ? (await access()).team_ids.includes(wanted)
+      : wanted === own || (await ctx.call("teams.name_of", { tenant_id, team_id: wanted })) !== null;
+  if (!isAllowed) throw unknownReference("team_id", "team", wanted);
+  return wanted;
 }

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { type Call, callerId } from "../../../lib/access/caller.ts";
+import { type Call, callerId, type RequestContext } from "../../../lib/access/caller.ts";
 import type { Access } from "../../../lib/access/visibility.ts";
 import { invalidValue, isFault, unknownReference } from "../../../lib/contract/faults.ts";
 import { compileKeyCheck } from "../../../lib/contract/known-keys.ts";
@@ -8,7 +8,7 @@ import { compileCheck } from "../../../lib/contract/validator.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { writeInChunks } from "../../../mixins/bulk-writes.ts";
 import { refusedRows } from "../../../storage/write-errors.ts";
-import { callerAccess } from "../../identity/agents/read-access.ts";
+import { callerAccess, sharingTeam } from "../../identity/agents/read-access.ts";
 import { getMemory, newMemoryFields } from "./memories.contract.ts";
 import { type MemoryDoc, present, type StoredCitation } from "./memories.model.ts";
 import { type Memories, notActive } from "./memories.ts";
@@ -28,12 +28,16 @@ export async function createMemory(memories: Memories, ctx: Call<NewMemory>) {
 }
 
 /** Returns the row of a new memory, checked as for creating it. @throws Fault validation_error, not_found */
-export function prepareMemory(memories: Memories, ctx: Request, given: NewMemory): Promise<MemoryDoc> {
+export function prepareMemory(memories: Memories, ctx: RequestContext, given: NewMemory): Promise<MemoryDoc> {
   return new Creation(memories, ctx).prepare(given);
 }
 
 /** Inserts a row that supersedes nothing, once. */
-export async function insertMemory(memories: Memories, ctx: Request, row: MemoryDoc): Promise<MemoryDoc> {
+export async function insertMemory(
+  memories: Memories,
+  ctx: RequestContext,
+  row: MemoryDoc,
+): Promise<MemoryDoc> {
   const doc = await memories.rows.insertOnce(row);
   await memories.afterChange(ctx, [doc]);
   return doc;
@@ -72,18 +76,16 @@ interface Cited {
   subject: string | null;
 }
 
-type Request = Pick<Call, "call" | "meta" | "broadcast">;
-
 /** Creates memories of one request. Looks up what they refer to once each. */
 class Creation {
   readonly #memories: Memories;
-  readonly #ctx: Request;
+  readonly #ctx: RequestContext;
   readonly #lookUps = new Map<string, Promise<unknown>>();
   #access: Promise<Access> | undefined;
   /** One for all: with their ids it keeps the order of a conversation's messages. */
   readonly #at: Date;
 
-  constructor(memories: Memories, ctx: Request) {
+  constructor(memories: Memories, ctx: RequestContext) {
     this.#memories = memories;
     this.#ctx = ctx;
     this.#at = memories.now();
@@ -196,23 +198,8 @@ class Creation {
         "scope: people cannot create memories with the scope agent. Use team or institutional.",
       );
     }
-    if (scope !== "team") {
-      if (team_id)
-        throw invalidValue("team_id", `team_id: allowed only with the scope team, got scope ${scope}.`);
-      return null;
-    }
-    const own = caller.kind === "agent" ? caller.team_id : null;
-    const wanted = team_id ?? own;
-    if (!wanted) throw invalidValue("team_id", "team_id is required: you do not belong to a team.");
-    if (wanted !== own && !(await this.#mayShareWith(wanted)))
-      throw unknownReference("team_id", "team", wanted);
-    return wanted;
-  }
-
-  async #mayShareWith(team_id: string): Promise<boolean> {
-    const { caller } = this.#ctx.meta;
-    if (caller.kind === "user") return (await this.#callerAccess()).team_ids.includes(team_id);
-    return (await this.#lookUp("teams.name_of", { tenant_id: caller.tenant_id, team_id })) !== null;
+    const ctx = { meta: this.#ctx.meta, call: this.#lookUp.bind(this) } as RequestContext;
+    return sharingTeam(ctx, { scope, team_id }, () => this.#callerAccess());
   }
 
   /**

@@ -1,4 +1,4 @@
-import type { Call } from "../../../lib/access/caller.ts";
+import type { Call, RequestContext } from "../../../lib/access/caller.ts";
 import { MEMORY_SCOPES } from "../../../lib/access/visibility.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { type Fault, invalidValue, ruleBroken, unknownReference } from "../../../lib/contract/faults.ts";
@@ -18,10 +18,8 @@ import { metadataText, parseDate, purgeAt } from "./new-memory.ts";
  */
 type Decide = (doc: MemoryDoc) => Update<MemoryDoc> | null;
 
-type Request = Pick<Call, "call" | "broadcast" | "meta">;
-
 /** Changes a memory that the caller manages, guarded by the version that the decision was based on. */
-function change(memories: Memories, ctx: Request, id: string, decide: Decide): Promise<MemoryDoc> {
+function change(memories: Memories, ctx: RequestContext, id: string, decide: Decide): Promise<MemoryDoc> {
   const attempt = async () => {
     const doc = await memories.findManaged(ctx, id);
     const update = decide(doc);
@@ -34,7 +32,7 @@ function change(memories: Memories, ctx: Request, id: string, decide: Decide): P
   return guardedWrite(attempt, "The memory is being changed concurrently. Retry.", id);
 }
 
-async function changeAndShow(memories: Memories, ctx: Request, id: string, decide: Decide) {
+async function changeAndShow(memories: Memories, ctx: RequestContext, id: string, decide: Decide) {
   return memories.presentOne(ctx, await change(memories, ctx, id, decide));
 }
 
@@ -61,7 +59,7 @@ const REPLACED = [
 ] as const satisfies (keyof MemoryDoc)[];
 
 /** Replaces the fields of the caller's active memory by those of a new row. @throws Fault not_found, conflict */
-export function replace(memories: Memories, ctx: Request, { _id }: MemoryDoc, row: MemoryDoc) {
+export function replace(memories: Memories, ctx: RequestContext, { _id }: MemoryDoc, row: MemoryDoc) {
   return change(memories, ctx, _id, (doc) => {
     if (doc.status !== "active") throw notActive(doc);
     const at = memories.now();
@@ -140,7 +138,7 @@ function narrows({ scope, team_id }: MemoryDoc, wanted: string): Fault {
 }
 
 /** @throws Fault not_found, forbidden */
-export async function forget(memories: Memories, ctx: Request, id: string) {
+export async function forget(memories: Memories, ctx: RequestContext, id: string) {
   const { _id, invalid_at } = await change(memories, ctx, id, (doc) => {
     if (doc.status === "forgotten" || doc.status === "pending") return null;
     const at = memories.now();

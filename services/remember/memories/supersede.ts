@@ -21,7 +21,7 @@ export async function supersede(memories: Memories, ctx: Call<{ id: string; supe
 
 async function supersedeBy(
   memories: Memories,
-  ctx: Pick<Call, "call" | "broadcast" | "meta">,
+  ctx: RequestContext,
   id: string,
   winner_id: string,
 ): Promise<MemoryDoc> {

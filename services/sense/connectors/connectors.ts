@@ -1,14 +1,16 @@
 import type { ServiceBroker } from "moleculer";
-import { requireFound } from "../../../lib/contract/faults.ts";
+import { assertPublicHost, hostOf, type Resolve } from "../../../connectors/address-guard.ts";
+import { invalidValue, requireFound } from "../../../lib/contract/faults.ts";
 import { defined } from "../../../lib/defined.ts";
+import { credentialsFault } from "../../../lib/http/address-credentials.ts";
 import { newId } from "../../../lib/ids.ts";
 import { shareOf } from "../../../lib/queue/fair-queue.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { requireCapacity } from "../../../storage/row-limit.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
 import { compileMapping } from "../ingest/mapping.ts";
-import { checkUrl, chooseSource, shownUrl } from "./address.ts";
 import type * as contract from "./connectors.contract.ts";
+import type { ConnectorKind } from "./connectors.contract.ts";
 import {
   type ConnectorDoc,
   ConnectorModel,
@@ -135,4 +137,41 @@ export class Connectors {
     const live = new Set(nodes.map(({ id }) => id));
     return rows.filter(({ _id }) => live.has(instanceOf(_id)));
   }
+}
+
+/** Returns a broker's address without its secrets: credentials and query. */
+export function shownUrl(url: string): string {
+  const { protocol, username, password, host, pathname } = new URL(url);
+  return `${protocol}//${username || password ? "***@" : ""}${host}${pathname}`;
+}
+
+/**
+ * Checks that a broker's address is allowed and resolves.
+ *
+ * @throws Fault validation_error, field `url`, which never repeats it.
+ */
+async function checkUrl(url: string, allowPrivate: boolean, resolve: Resolve): Promise<void> {
+  const fault = credentialsFault(url);
+  if (fault) throw invalidValue("url", `url: ${fault}.`);
+  if (!URL.canParse(url) || hostOf(url) === "") {
+    throw invalidValue("url", "url: expected amqp://HOST or amqps://HOST. Encode special characters as %XX.");
+  }
+  if (allowPrivate) return;
+  await assertPublicHost(hostOf(url), resolve).catch((err: Error) => {
+    throw invalidValue("url", `url: ${err.message} unless the operator sets CONNECTOR_ALLOW_PRIVATE.`);
+  });
+}
+
+/**
+ * Returns the queue or the address, depending on the kind. @throws Fault validation_error for the other one, or for
+ * none
+ */
+function chooseSource(kind: ConnectorKind, given: { queue?: string; address?: string }): string {
+  const [wanted, other] =
+    kind === "amqp091" ? (["queue", "address"] as const) : (["address", "queue"] as const);
+  const from = given[wanted];
+  if (from === undefined) throw invalidValue(wanted, `${wanted} is required for the kind ${kind}.`);
+  if (given[other] !== undefined)
+    throw invalidValue(other, `${other}: not allowed for the kind ${kind}. Use ${wanted} instead.`);
+  return from;
 }

@@ -7,13 +7,13 @@ import type { Tracing } from "../../../observability/tracing.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { tally } from "../../../storage/traffic/tally.ts";
-import { AcknowledgementCounts } from "./acknowledgement-counts.ts";
 import type { AgentSettingsCache } from "./agent-settings.ts";
 import { type DeliveryDoc, type Matched, timelinePush, UNLEASED } from "./deliveries.model.ts";
 import { enrich } from "./enrich.ts";
 import { DeliveryLimits, isLimited, type Limits } from "./limits.ts";
 import { type Loaded, RecentEvents } from "./recent-events.ts";
 import { upToBytes } from "./size-limits.ts";
+import { AcknowledgementCounts } from "./stats.ts";
 
 /** A request for deliveries: the receiver, the limit and the lease. */
 export interface ClaimRequest {

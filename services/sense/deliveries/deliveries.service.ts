@@ -13,7 +13,6 @@ import * as ofAgents from "./agent-deliveries.contract.ts";
 import { AgentDeliveries } from "./agent-deliveries.ts";
 import { AgentSettingsCache } from "./agent-settings.ts";
 import { newAnnouncements } from "./announce.ts";
-import { newBacklog } from "./backlog.ts";
 import { type ClaimRequest, Claims } from "./claim.ts";
 import * as dead from "./dead-letters.contract.ts";
 import { DeadLetters, type Unmappable } from "./dead-letters.ts";
@@ -36,7 +35,7 @@ import { RECHECK_MS, type Received, type ReceiveRequest, RequestQueues } from ".
 import type { Loaded } from "./recent-events.ts";
 import { Replays } from "./replay.ts";
 import { type Outcomes, Settlements } from "./settle.ts";
-import { Statistics } from "./stats.ts";
+import { newBacklog, Statistics } from "./stats.ts";
 import { Sweep } from "./sweep.ts";
 
 /** Delay of the fallback check for ended leases. */

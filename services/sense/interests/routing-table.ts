@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { compareDelays } from "../../../lib/queue/backoff.ts";
 import { Slices } from "../../../lib/queue/slices.ts";
@@ -5,7 +6,6 @@ import { metrics } from "../../../observability/metrics.ts";
 import { gatherInSteps, type Reasons } from "./gather-receivers.ts";
 import type { EnrichmentDepth } from "./interests.contract.ts";
 import { MatchIndex } from "./match-index.ts";
-import { orderingOf } from "./ordering-key.ts";
 import type { Receiver } from "./receiver.ts";
 import type { Subscription } from "./subscription.ts";
 
@@ -196,4 +196,18 @@ export class RoutingTable {
     });
     return set.length ? set.reduce((a, b) => (compareDelays(b, a) < 0 ? b : a)) : undefined;
   }
+}
+
+/**
+ * Returns a digest of an event's value at a path such as `subject` or `data.order_id`; undefined if it is missing, empty,
+ * or no text, number or boolean. Equal texts and numbers have the same digest.
+ */
+export function orderingOf(event: CloudEvent, path: string): string | undefined {
+  let value: unknown = event;
+  for (const name of path.split(".")) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;
+    value = (value as Record<string, unknown>)[name];
+  }
+  if (!["string", "number", "bigint", "boolean"].includes(typeof value) || value === "") return undefined;
+  return hash("sha256", String(value), "base64url").slice(0, 22);
 }

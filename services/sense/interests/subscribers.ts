@@ -52,10 +52,6 @@ export class Subscribers extends GlobEntry {
     return this.#unfiltered === null && this.#filtered === null;
   }
 
-  get hasFilters(): boolean {
-    return this.#filtered !== null;
-  }
-
   get unfiltered(): readonly Subscription[] {
     return itemsOf(this.#unfiltered);
   }

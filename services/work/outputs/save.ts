@@ -1,14 +1,14 @@
 import { type Call, callerId } from "../../../lib/access/caller.ts";
 import type { Access } from "../../../lib/access/visibility.ts";
 import type { BlobReference, ParamsOf } from "../../../lib/contract/contract.ts";
-import { Fault, invalidValue, unknownReference } from "../../../lib/contract/faults.ts";
+import { Fault, invalidValue } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { titleKey } from "../../../lib/text/code-points.ts";
 import { account } from "../../../middlewares/audit.ts";
 import { LEASE_MS, place } from "../../../mixins/queue.ts";
 import { guardedWrite } from "../../../storage/guarded-write.ts";
 import { nullIfTaken } from "../../../storage/write-errors.ts";
-import { ownerAccess } from "../../identity/agents/read-access.ts";
+import { ownerAccess, sharingTeam } from "../../identity/agents/read-access.ts";
 import { deriveTitle, slugsFor } from "./naming.ts";
 import type { saveOutput as operation } from "./outputs.contract.ts";
 import { type Edition, type OutputDoc, presentWhole, toVersion } from "./outputs.model.ts";
@@ -44,7 +44,7 @@ async function create(outputs: Outputs, ctx: Saving): Promise<OutputDoc> {
   const { caller, idempotency_seed } = ctx.meta;
   const { scope = "agent", title } = ctx.params;
   const access = await ownerAccess(ctx);
-  const team_id = await findTeam(ctx, access);
+  const team_id = await sharingTeam(ctx, { ...ctx.params, scope }, async () => access);
   const edition = await makeEdition(outputs, ctx, title ?? null);
   const row: OutputDoc = {
     ...UNFILED,
@@ -179,25 +179,4 @@ async function filed(
     ...(source_type !== undefined && { source_type }),
     ...(metadata !== undefined && { metadata_json: JSON.stringify(metadata) }),
   };
-}
-
-/** Returns the team of a new output. @throws Fault validation_error */
-async function findTeam(ctx: Saving, access: Access): Promise<string | null> {
-  const { caller } = ctx.meta;
-  const { scope = "agent", team_id } = ctx.params;
-  if (scope !== "team") {
-    if (team_id)
-      throw invalidValue("team_id", `team_id: allowed only with the scope team, got scope ${scope}.`);
-    return null;
-  }
-  const own = caller.kind === "agent" ? caller.team_id : null;
-  const wanted = team_id ?? own;
-  if (!wanted) {
-    throw invalidValue("team_id", "team_id is required: you do not belong to a team.");
-  }
-  if (access.team_ids.includes(wanted)) return wanted;
-  const { tenant_id } = caller;
-  const known = caller.kind === "agent" && (await ctx.call("teams.name_of", { tenant_id, team_id: wanted }));
-  if (!known) throw unknownReference("team_id", "team", wanted);
-  return wanted;
 }

@@ -1,4 +1,4 @@
-import { parseQuery } from "../../../services/remember/search/query.ts";
+import { parseQuery } from "../../../services/remember/search/find.ts";
 import type { SearchEntry } from "../../../storage/search/entry.ts";
 import type { LegsQuery } from "../../../storage/search/protocol.ts";
 

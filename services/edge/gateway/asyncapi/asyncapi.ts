@@ -1,14 +1,24 @@
-import { PLATFORM_SOURCE } from "../../../../lib/cloudevents/platform-types.ts";
+import type { TSchema } from "typebox";
+import {
+  PLATFORM_EVENTS,
+  PLATFORM_SOURCE,
+  type PlatformEventType,
+} from "../../../../lib/cloudevents/platform-types.ts";
 import type { Operation } from "../../../../lib/contract/contract.ts";
+import { DocumentChange } from "../../../remember/documents/documents.contract.ts";
+import { MemoryChange, MemoryCitation } from "../../../remember/memories/events.contract.ts";
+import { DeadLetterNotice } from "../../../sense/deliveries/dead-letters.contract.ts";
 import { DeliveryEvent, stream } from "../../../sense/deliveries/deliveries.contract.ts";
 import { CloudEvent, publishEvent } from "../../../sense/events/events.contract.ts";
 import { receiveWebhook, receiveWebhookOf } from "../../../sense/ingest/receive.contract.ts";
+import { A2aTaskNotice } from "../../../work/a2a/a2a-tasks.contract.ts";
+import { ApprovalChange } from "../../../work/approvals/approvals.contract.ts";
+import { RunChange } from "../../../work/runs/events.contract.ts";
 import { COMPONENTS, INFO } from "../openapi/components.ts";
 import { operationIdOf } from "../openapi/operation-id.ts";
 import { Components, exampleOf, type JsonSchema } from "../openapi/schemas.ts";
 import { PUSH, PUSH_HEADERS } from "../openapi/webhooks.ts";
 import { VERSION_PREFIX } from "../paths.ts";
-import { type PlatformEvent, platformEvents } from "./platform-events.ts";
 
 type Json = Record<string, unknown>;
 type Channel = Json & { messages: Record<string, Json> };
@@ -249,3 +259,26 @@ function headersOf(headers: readonly Header[]): Json {
     properties: Object.fromEntries(properties),
   };
 }
+
+/** The schema of `data` by the beginning of the type. */
+const DATA: Record<string, TSchema> = {
+  "memory.": MemoryCitation,
+  "service.a2a.": A2aTaskNotice,
+  "service.approval.": ApprovalChange,
+  "service.delivery.": DeadLetterNotice,
+  "service.document.": DocumentChange,
+  "service.memory.": MemoryChange,
+  "service.run.": RunChange,
+};
+
+interface PlatformEvent {
+  type: PlatformEventType;
+  means: string;
+  data: TSchema;
+}
+
+/** The events that the service publishes itself. */
+const platformEvents: PlatformEvent[] = Object.entries(PLATFORM_EVENTS).map(([type, means]) => {
+  const data = DATA[type.slice(0, type.lastIndexOf(".") + 1)] as TSchema;
+  return { type: type as PlatformEventType, means, data };
+});

@@ -3,7 +3,6 @@ import { fileURLToPath } from "node:url";
 import type PDFDocument from "pdfkit";
 import type { Run } from "./blocks.ts";
 import type { Piece } from "./pdf-lines.ts";
-import { Unrenderable } from "./unrenderable.ts";
 
 const FILES = {
   plain: "DejaVuSans.ttf",
@@ -150,4 +149,12 @@ function chooseFont({ bold, italic, code }: Run | Omit<Run, "text">): FontName {
 function emphasis(font: string, wanted: FontName, { bold, italic }: Omit<Run, "text">) {
   const isWanted = font === wanted;
   return { thickened: Boolean(bold) && !isWanted, slanted: Boolean(italic) && !isWanted };
+}
+
+/**
+ * Thrown if a format cannot hold a text; the message gives the reason, in words that follow "As pdf this text ". Its name
+ * identifies it, because the package of the exports has a class of its own.
+ */
+class Unrenderable extends Error {
+  override name = "Unrenderable";
 }
