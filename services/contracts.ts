@@ -46,6 +46,7 @@ import { schedulesOperations } from "./sense/schedules/schedules.contract.ts";
 import { a2aTasksOperations } from "./work/a2a/a2a-tasks.contract.ts";
 import { approvalsOperations } from "./work/approvals/approvals.contract.ts";
 import { approvalLinkOperations } from "./work/approvals/links.contract.ts";
+import { approvalSlackOperations } from "./work/approvals/slack.contract.ts";
 import { exemplarsOperations } from "./work/exemplars/exemplars.contract.ts";
 import { agentHandoffOperations } from "./work/handoffs/agent-handoffs.contract.ts";
 import { handoffsOperations } from "./work/handoffs/handoffs.contract.ts";
@@ -65,6 +66,7 @@ export const operations: readonly Operation[] = withRepresentations(
     a2aTasksOperations,
     approvalsOperations,
     approvalLinkOperations,
+    approvalSlackOperations,
     agentsOperations,
     auditOperations,
     authOperations,

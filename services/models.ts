@@ -51,6 +51,7 @@ import { ScheduleModel } from "./sense/schedules/schedules.model.ts";
 import { A2aTaskModel } from "./work/a2a/a2a-tasks.model.ts";
 import { PushConfigModel } from "./work/a2a/push-configs.model.ts";
 import { ApprovalModel } from "./work/approvals/approvals.model.ts";
+import { SlackChannelModel } from "./work/approvals/slack.model.ts";
 import { ExemplarModel } from "./work/exemplars/exemplars.model.ts";
 import { HandoffModel } from "./work/handoffs/handoffs.model.ts";
 import {
@@ -121,6 +122,7 @@ export const MODELS: readonly AnyModel[] = [
   A2aTaskModel,
   PushConfigModel,
   ApprovalModel,
+  SlackChannelModel,
   ExemplarModel,
   HandoffModel,
   MailBudgetModel,

@@ -9,6 +9,7 @@ import { a2aClient, a2aRequest, pushConfig } from "../support/a2a.ts";
 import { blocksOf, page } from "../support/guides.ts";
 import { type Api, agentToken, api } from "../support/http.ts";
 import { approve, attempt, exchange, refresh, registered } from "../support/oauth.ts";
+import { slackHeaders } from "../support/senders.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { shell } from "../support/shell.ts";
@@ -74,6 +75,8 @@ async function fill(): Promise<Filled> {
   const { id: taskId } = (await a2a.sendMessage(a2aRequest("task"))) as { id: string };
   const config = pushConfig("http://127.0.0.1:9/hook", { taskId, token: "a-token-of-the-hook" });
   await a2a.createTaskPushNotificationConfig(config);
+  const signing_secret = "secret-of-a-slack-app";
+  ok(await admin.put("/approval-channels/slack", { webhook_url: "http://127.0.0.1:9/hook", signing_secret }));
   const { body: session, headers } = await api(server).post("/auth/session", world.credentials);
   const cookie = headers
     .getSetCookie()
@@ -106,6 +109,10 @@ async function fill(): Promise<Filled> {
         pageToken: "",
       });
       expect(listed.configs).toHaveLength(1);
+      const click = { type: "block_actions", user: { id: "U024BE7LH" }, actions: [{}] };
+      const body = new URLSearchParams({ payload: JSON.stringify(click) }).toString();
+      const signed = { method: "POST", headers: slackHeaders(signing_secret, body), body };
+      expect((await fetch(`${server.root}/slack/${world.slug}`, signed)).status).toBe(200);
       if (connects) {
         ok(await admin.post(`/agents/${agentId}/device-code:confirm`, { claim_id, action: "approve" }));
         const { api_key } = ok(await admin.post("/device-codes:complete", { claim_id }));

@@ -38,6 +38,9 @@ const ROWS: Row[] = [
   ["GET /audit/export?format=none", "..x.x."],
   ["POST /memories/erase", "....x.", {}],
   ["POST /memories/merge-proposals/none/resolve", "....x.", {}],
+  ["PUT /approval-channels/slack", "....x.", {}],
+  ["GET /approval-channels/slack", "....x."],
+  ["DELETE /approval-channels/slack", "....x."],
   ["POST /ingest/webhooks", "..x.x.", {}],
   ["GET /ingest/webhooks", "..x.x."],
   ["GET /ingest/webhooks/whk_none/requests", "..x.x."],
@@ -81,9 +84,13 @@ afterAll(() => server?.stop());
 async function call(caller: Api, route: string, body?: object) {
   const [method = "", url = ""] = route.replace(":ag", world.agentId).split(" ");
   const path = url.startsWith("/.well-known/") ? server.root + url : url;
-  const asked = { GET: caller.get, DELETE: caller.del, PATCH: caller.patch, POST: caller.post }[
-    method
-  ] as Api["post"];
+  const asked = {
+    GET: caller.get,
+    DELETE: caller.del,
+    PATCH: caller.patch,
+    POST: caller.post,
+    PUT: caller.put,
+  }[method] as Api["post"];
   const { status, body: answer } = await asked(path, body);
   return { status, code: answer?.error?.code as string | undefined, details: answer?.error?.details };
 }

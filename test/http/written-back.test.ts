@@ -13,6 +13,10 @@ let mine: World;
 beforeAll(async () => {
   server = await startShared("local");
   mine = await makeWorld(server, "mine");
+  // Nothing is asked of this team.
+  const assignees = [await mine.idOf("team")];
+  const secrets = { webhook_url: "https://slack.invalid/hook", signing_secret: "secret-of-a-slack-app" };
+  ok(await mine.admin.put("/approval-channels/slack", { ...secrets, assignees }));
 });
 afterAll(() => server?.stop());
 

@@ -147,7 +147,7 @@ function readEvidence({ options }: Context): Evidence {
 const formatLine = ({ id, status, choice }: Approval) => `${id} ${status}${choice ? `: ${choice}` : ""}`;
 
 function shown(approval: Approval): string {
-  const { choice, text, answered_by, answered_by_user_id, evidence } = approval;
+  const { choice, text, answered_by, answered_by_user_id, answered_by_slack_user, evidence } = approval;
   const details = formatDetails([
     ["Approval", approval.id],
     ["Title", approval.title],
@@ -158,7 +158,10 @@ function shown(approval: Approval): string {
     ["Until", approval.deadline_at],
     ["Answer", choice],
     ["Text", text],
-    ["Answered by", answered_by && `${answered_by_user_id ?? "nobody"} (${answered_by})`],
+    [
+      "Answered by",
+      answered_by && `${answered_by_user_id ?? answered_by_slack_user ?? "nobody"} (${answered_by})`,
+    ],
     ["Evidence", evidence.map(({ kind, id }) => `${kind}:${id}`).join(" ") || null],
   ]);
   return `${details}\n\n${approval.question}`;

@@ -29,6 +29,10 @@ export const OPERATIONS = {
     receipt: {"method":"GET","path":"/approvals/{id}/receipt"},
     openLink: {"method":"POST","path":"/approval-links:open","open":true,"repeatable":true},
     answerLink: {"method":"POST","path":"/approval-links:answer","open":true},
+    setSlack: {"method":"PUT","path":"/approval-channels/slack","by":"org_admin","scope":"admin","audited":true},
+    getSlack: {"method":"GET","path":"/approval-channels/slack","by":"org_admin","scope":"admin"},
+    deleteSlack: {"method":"DELETE","path":"/approval-channels/slack","by":"org_admin","scope":"admin","audited":true},
+    answerSlack: {"method":"POST","path":"/slack/{tenant_slug}","root":true,"sends":"application/octet-stream","open":true},
   },
   audit: {
     list: {"method":"GET","path":"/audit","scope":"admin","pages":{"items":"entries","by":"cursor"}},

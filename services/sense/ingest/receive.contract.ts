@@ -48,8 +48,8 @@ const signed =
   "cannot be mapped are accepted and become dead letters. A webhook with a preset accepts the signature of its sender only; " +
   "Slack is answered 200 and Twilio 204, as they expect.";
 
-/** The body and headers of the request, as the gateway reads them. */
-const delivery = {
+/** The body and headers of a raw request, as the gateway reads them. */
+export const delivery = {
   raw: Type.String({ description: "Body in base64." }),
   headers: Type.Record(Type.String(), Type.String(), { description: "Headers of the request." }),
   target: Type.Optional(Type.String({ description: "Path and query of the request, as received." })),

@@ -6,7 +6,7 @@ const STATUSES = ["open", "answered", "expired", "canceled"] as const;
 export type ApprovalStatus = (typeof STATUSES)[number];
 
 /** How an answer was given; `deadline`: the default of `on_deadline`. */
-const WAYS = ["signed_in", "link", "deadline"] as const;
+const WAYS = ["signed_in", "link", "slack", "deadline"] as const;
 export type AnswerWay = (typeof WAYS)[number];
 
 const EVIDENCE_KINDS = ["event", "memory", "output", "document", "link"] as const;
@@ -61,7 +61,7 @@ const Digested = Type.Object(
   { title: "DigestedEvidence" },
 );
 
-const Assignees = (minItems: 0 | 1, description: string) =>
+export const Assignees = (minItems: 0 | 1, description: string) =>
   Type.Array(
     Type.String({
       pattern: "^(admins|(usr|team)_[A-Za-z0-9_-]{1,64})$",
@@ -116,7 +116,12 @@ export const Approval = Type.Object(
     escalated_at: nullable(Timestamp),
     choice: nullable(Choice),
     text: nullable(Text),
-    answered_by_user_id: nullable(Id("usr", "Null before the answer, and for the default answer.")),
+    answered_by_user_id: nullable(
+      Id("usr", "Null before the answer, for an answer in Slack, and for the default answer."),
+    ),
+    answered_by_slack_user: nullable(
+      Type.String({ description: "Slack's id of the person who answered there.", examples: ["U024BE7LH"] }),
+    ),
     answered_by: nullable(oneOf(WAYS, { description: "How the answer was given." })),
     settled_at: nullable(Timestamp),
     created_at: Timestamp,
@@ -142,8 +147,8 @@ export const askApproval = operation({
   route: "POST /approvals",
   summary: "Ask people to approve or to decide",
   description:
-    "The assignees answer in the console or by a link in an e-mail, if the operator has configured a mail server. The " +
-    "first answer counts. The answer is published as `service.approval.answered`, and delivered to the agent that " +
+    "The assignees answer in the console, by a link in an e-mail if the operator has configured a mail server, or in " +
+    "Slack if an admin has. The first answer counts. The answer is published as `service.approval.answered`, and delivered to the agent that " +
     "asks, whatever its interests.",
   access: { by: "any", scope: "send" },
   audit: true,

@@ -48,6 +48,8 @@ const schema = tenantSchema({
   answer_text: nullable(large(string())),
   answered_by_user_id: nullable(string()),
   answered_by: nullable(string<AnswerWay>()),
+  /** Absent in rows of earlier versions. */
+  answered_by_slack_user: optional(nullable(string())),
   settled_at: nullable(date()),
   created_at: date(),
   /** Raised by every change: guards the outbox. */
@@ -62,12 +64,15 @@ const schema = tenantSchema({
   mail_at: optional(date()),
   /** The users who need no further e-mail. */
   mailed: array(string()),
+  /** Position in the queue of messages to Slack (mixins/queue.ts); absent without one. */
+  queue: optional(string()),
 });
 schema.index({ tenant_id: 1, status: 1, created_at: -1, _id: -1 });
 schema.index({ tenant_id: 1, asker_id: 1, created_at: -1, _id: -1 });
 schema.index({ relay_at: 1 }, { sparse: true });
 schema.index({ due_at: 1 }, { sparse: true });
 schema.index({ mail_at: 1 }, { sparse: true });
+schema.index({ queue: 1 }, { sparse: true });
 
 export const ApprovalModel: Model<ApprovalDoc> = {
   erasure: { agent: "approvals.erase", subject: "approvals.erase", mentions: "approvals.erase" },
@@ -93,6 +98,7 @@ export function present(doc: ApprovalDoc) {
     escalate_at: doc.escalate_at?.toISOString() ?? null,
     escalated_at: doc.escalated_at?.toISOString() ?? null,
     ...{ choice, text: doc.answer_text, answered_by_user_id, answered_by },
+    answered_by_slack_user: doc.answered_by_slack_user ?? null,
     settled_at: doc.settled_at?.toISOString() ?? null,
     created_at: doc.created_at.toISOString(),
   };

@@ -14,6 +14,7 @@ import { defined } from "../../../lib/defined.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { stringifyExact } from "../../../lib/json/json.ts";
 import { DAY_MS } from "../../../lib/time.ts";
+import { place } from "../../../mixins/queue.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { eraseTexts } from "../../../storage/erase-texts.ts";
 import type { Where } from "../../../storage/query.ts";
@@ -34,7 +35,10 @@ const MOST_OPEN_OF_ASKER = 200;
 const MOST_OPEN = 2000;
 
 /** An answer, from a person or the deadline. */
-export type Decision = Pick<ApprovalDoc, "choice" | "answer_text" | "answered_by_user_id" | "answered_by">;
+export type Decision = Pick<
+  ApprovalDoc,
+  "choice" | "answer_text" | "answered_by_user_id" | "answered_by" | "answered_by_slack_user"
+>;
 
 /** The rows of approvals. What is to be published is written with each change (relay.ts). */
 export class Approvals {
@@ -73,6 +77,7 @@ export class Approvals {
       ...{ choice: null, answer_text: null, answered_by_user_id: null, answered_by: null, settled_at: null },
       ...{ created_at: at, version: 1, outbox: ["requested"], relay_at: at },
       ...{ due_at: times.escalate_at ?? times.deadline_at, mail_at: at, mailed: [] },
+      queue: place(tenant_id, this.now()),
     });
     this.nudge();
     return present(doc);
@@ -150,7 +155,7 @@ export class Approvals {
       { _id, status: "open", deadline_at: isDue ? { $lte: at } : { $gt: at } },
       {
         $set: { ...decision, status, settled_at: at, relay_at: at },
-        $unset: { due_at: 1, mail_at: 1 },
+        $unset: { due_at: 1, mail_at: 1, queue: 1 },
         $push: { outbox: status },
         $inc: { version: 1 },
       },
@@ -253,11 +258,12 @@ function notAChoice(field: string, value: string, choices: string[]): Fault {
   return invalidValue(field, `${field}: expected one of ${expected}; got ${value}.`, { value, expected });
 }
 
-function settledAlready(doc: ApprovalDoc): Fault {
-  const { _id, status, choice, answered_by_user_id } = doc;
+export function settledAlready(doc: ApprovalDoc): Fault {
+  const { _id, status, choice, answered_by_user_id, answered_by_slack_user: slack_user } = doc;
   const settled_at = doc.settled_at?.toISOString() ?? null;
   const how = status === "answered" ? `already answered with ${choice}` : status;
-  const by = answered_by_user_id ? ` by ${answered_by_user_id}` : "";
+  const who = answered_by_user_id ?? (slack_user && `the Slack user ${slack_user}`);
+  const by = who ? ` by ${who}` : "";
   // The deadline has passed, and its outcome is written soon.
   const said = status === "open" ? "past its deadline" : `${how}${by}`;
   return new Fault("conflict", `The approval is ${said}. The first answer counts.`, {

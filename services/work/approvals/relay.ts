@@ -3,6 +3,7 @@ import type { Static } from "typebox";
 import type { PlatformEventType } from "../../../lib/cloudevents/platform-types.ts";
 import { reportChange } from "../../../middlewares/live-changes.ts";
 import { eachInTurn } from "../../../mixins/loop.ts";
+import { place } from "../../../mixins/queue.ts";
 import type { ApprovalChange } from "./approvals.contract.ts";
 import type { ApprovalDoc, ApprovalFact } from "./approvals.model.ts";
 import type { Approvals } from "./approvals.ts";
@@ -38,7 +39,13 @@ function pass(approvals: Approvals, row: ApprovalDoc): Promise<unknown> {
 function escalate({ rows, now }: Approvals, row: ApprovalDoc): Promise<unknown> {
   const { tenant_id, _id, escalate_to, deadline_at } = row;
   const at = new Date(now());
-  const $set = { escalated_at: at, relay_at: at, mail_at: at, due_at: deadline_at };
+  const $set = {
+    escalated_at: at,
+    relay_at: at,
+    mail_at: at,
+    due_at: deadline_at,
+    queue: place(tenant_id, now()),
+  };
   return rows.update(
     tenant_id,
     { _id, status: "open", escalated_at: null },

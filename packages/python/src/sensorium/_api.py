@@ -315,9 +315,9 @@ class Approvals(Group[Mode]):
     ) -> models.Approval:
         """Ask people to approve or to decide.
 
-        The assignees answer in the console or by a link in an e-mail, if the operator has configured a mail server.
-        The first answer counts. The answer is published as `service.approval.answered`, and delivered to the agent
-        that asks, whatever its interests. Needs the scope `send`.
+        The assignees answer in the console, by a link in an e-mail if the operator has configured a mail server, or
+        in Slack if an admin has. The first answer counts. The answer is published as `service.approval.answered`,
+        and delivered to the agent that asks, whatever its interests. Needs the scope `send`.
 
         Args:
             title: What is asked, in a line.
@@ -438,6 +438,62 @@ class Approvals(Group[Mode]):
         Args:
             token: The credential of the link: the part of its address after `#`.
             text: The answer in words."""
+
+    @operation("PUT", "/approval-channels/slack")
+    def set_slack(
+        self,
+        *,
+        webhook_url: str | Unset = UNSET,
+        signing_secret: str | Unset = UNSET,
+        assignees: Sequence[str] | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.SlackChannel:
+        """Have questions posted to a Slack channel and answered there.
+
+        Requires both secrets at first; what is left out later stays. Everybody who can use the channel's buttons may
+        answer what is posted there: use a private channel. Neither secret is returned. Needs the scope `admin`.
+
+        Args:
+            webhook_url: Incoming webhook of the Slack app.
+            signing_secret: Signing secret of the Slack app.
+            assignees: The assignees that the channel stands for: questions to them are posted, and everybody in
+                the channel may answer those. Default: `admins`."""
+
+    @operation("GET", "/approval-channels/slack")
+    def get_slack(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> models.SlackChannel:
+        """Read the settings of the Slack channel for questions.
+
+        Needs the scope `admin`."""
+
+    @operation("DELETE", "/approval-channels/slack")
+    def delete_slack(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> None:
+        """Post no more questions to Slack, and take no more answers from there.
+
+        Needs the scope `admin`."""
+
+    @operation("POST", "/slack/{tenant_slug}", root=True, sends="application/octet-stream", open=True)
+    def answer_slack(
+        self,
+        *,
+        tenant_slug: str,
+        raw: str,
+        headers: Mapping[str, Any],
+        target: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> dict[str, Any]:
+        """Answer an approval by a button in Slack.
+
+        The Request URL of the Slack app: a form whose `payload` is Slack's JSON of a click, signed with the app's
+        signing secret at most 5 minutes ago. Any other request gets the same 401, whether or not the tenant exists.
+        The message that says how it went is the answer, and is sent to the `response_url`.
+
+        Args:
+            tenant_slug: Slug of the tenant.
+            raw: Body in base64.
+            headers: Headers of the request.
+            target: Path and query of the request, as received."""
 
 
 class Audit(Group[Mode]):

@@ -191,7 +191,8 @@ class Approval(Model):
     choice: Union[str, None]
     text: Union[str, None]
     answered_by_user_id: Union[str, None]
-    answered_by: Union[Union[Literal["signed_in", "link", "deadline"], str], None]
+    answered_by_slack_user: Union[str, None]
+    answered_by: Union[Union[Literal["signed_in", "link", "slack", "deadline"], str], None]
     settled_at: Union[str, None]
     created_at: str
 
@@ -3022,6 +3023,18 @@ class SessionsHeartbeatResult(Model):
 
 class SessionsListResult(Model):
     sessions: list[Session]
+
+
+class SlackChannel(Model):
+    host: str
+    """Host of the incoming webhook."""
+    request_url: str
+    """The Request URL for the Interactivity settings of the Slack app."""
+    assignees: list[str]
+    """The assignees that the channel stands for: questions to them are posted, and everybody in the channel may
+    answer those. Default: `admins`."""
+    last_error: Union[str, None]
+    updated_at: str
 
 
 class Specialist(Model):

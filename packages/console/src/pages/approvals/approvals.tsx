@@ -122,7 +122,8 @@ function EvidenceLink({ of: { kind, id } }: { of: Approval["evidence"][number] }
   return <Link to={`/${PLACES[kind]}/${id}`}>{`${capitalised(kind)} ${id}`}</Link>;
 }
 
-function Answerer({ of: { answered_by_user_id, answered_by } }: { of: Approval }) {
+function Answerer({ of: { answered_by_user_id, answered_by_slack_user, answered_by } }: { of: Approval }) {
+  if (answered_by_slack_user) return `the Slack user ${answered_by_slack_user}`;
   if (answered_by_user_id === null) return "the default at the deadline";
   return (
     <>

@@ -1,0 +1,114 @@
+import { Type } from "typebox";
+import { nullable, operation } from "../../../lib/contract/contract.ts";
+import { SECRET, Timestamp } from "../../../lib/contract/schema.ts";
+import { delivery } from "../../sense/ingest/receive.contract.ts";
+import { Assignees } from "./approvals.contract.ts";
+
+const admin = { by: "org_admin", scope: "admin" } as const;
+
+const ChannelAssignees = Assignees(
+  1,
+  "The assignees that the channel stands for: questions to them are posted, and everybody in the channel may answer " +
+    "those. Default: `admins`.",
+);
+
+const SlackChannel = Type.Object(
+  {
+    host: Type.String({ description: "Host of the incoming webhook.", examples: ["hooks.slack.com"] }),
+    request_url: Type.String({
+      format: "uri",
+      description: "The Request URL for the Interactivity settings of the Slack app.",
+      examples: ["https://sensorium.example.com/slack/acme"],
+    }),
+    assignees: ChannelAssignees,
+    last_error: nullable(
+      Type.String({
+        description: "Why the last message was not delivered; it is retried. Null if it was.",
+        examples: ["the endpoint responded with 404"],
+      }),
+    ),
+    updated_at: Timestamp,
+  },
+  { title: "SlackChannel" },
+);
+
+export const setSlack = operation({
+  action: "approvals.set_slack",
+  operationId: "setApprovalSlack",
+  route: "PUT /approval-channels/slack",
+  summary: "Have questions posted to a Slack channel and answered there",
+  description:
+    "Requires both secrets at first; what is left out later stays. Everybody who can use the channel's buttons may answer what is posted there: use a private " +
+    "channel. Neither secret is returned.",
+  access: admin,
+  overQuota: true,
+  body: {
+    webhook_url: Type.Optional(
+      Type.String({
+        ...SECRET,
+        minLength: 1,
+        maxLength: 2048,
+        description: "Incoming webhook of the Slack app.",
+        examples: ["https://hooks.slack.com/services/T0/B0/x"],
+      }),
+    ),
+    signing_secret: Type.Optional(
+      Type.String({
+        ...SECRET,
+        pattern: "^[!-~]{16,256}$",
+        "x-expected": "16 to 256 printable ASCII characters without spaces",
+        description: "Signing secret of the Slack app.",
+        examples: ["8f742231b10e8888abcd99yyyzzz85a5"],
+      }),
+    ),
+    assignees: Type.Optional(ChannelAssignees),
+  },
+  results: { 200: SlackChannel },
+  errors: ["validation_error"],
+});
+
+export const getSlack = operation({
+  action: "approvals.get_slack",
+  operationId: "getApprovalSlack",
+  route: "GET /approval-channels/slack",
+  summary: "Read the settings of the Slack channel for questions",
+  access: admin,
+  results: { 200: SlackChannel },
+  errors: ["not_found"],
+});
+
+export const deleteSlack = operation({
+  action: "approvals.delete_slack",
+  operationId: "deleteApprovalSlack",
+  route: "DELETE /approval-channels/slack",
+  summary: "Post no more questions to Slack, and take no more answers from there",
+  access: admin,
+  results: { 204: null },
+  errors: ["not_found"],
+});
+
+export const answerBySlack = operation({
+  action: "approvals.answer_slack",
+  operationId: "answerBySlack",
+  route: "POST /slack/{tenant_slug}",
+  root: true,
+  summary: "Answer an approval by a button in Slack",
+  description:
+    "The Request URL of the Slack app: a form whose `payload` is Slack's JSON of a click, signed with the app's signing " +
+    "secret at most 5 minutes ago. Any other request gets the same 401, whether or not the tenant exists. The message " +
+    "that says how it went is the answer, and is sent to the `response_url`.",
+  access: { by: "public", guarded: true },
+  consumes: "raw",
+  maxBody: 262_144,
+  path: { tenant_slug: Type.String({ description: "Slug of the tenant." }) },
+  body: delivery,
+  results: {
+    200: Type.Object(
+      {},
+      { additionalProperties: true, title: "SlackMessage", description: "A message of Slack's Block Kit." },
+    ),
+  },
+  errors: ["authentication_failed", "validation_error", "rate_limited"],
+});
+
+export const approvalSlackOperations = [setSlack, getSlack, deleteSlack, answerBySlack] as const;

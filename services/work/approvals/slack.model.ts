@@ -1,0 +1,31 @@
+import type { InferSchemaType } from "mongoose";
+import { array, date, type Model, nullable, sealed, string, tenantSchema } from "../../../storage/model.ts";
+
+/** The Slack channel to which a tenant's questions are posted. Its `_id` is the tenant's. */
+export interface SlackChannelDoc extends InferSchemaType<typeof schema> {}
+
+/** What of it is sealed, as JSON. */
+export interface SlackSecrets {
+  webhook_url: string;
+  signing_secret: string;
+}
+
+/** Returns where the secrets of a channel are sealed. */
+export function slackPlace(_id: string): string {
+  return `approval_slack/${_id}`;
+}
+
+const schema = tenantSchema({
+  /** A `SlackSecrets` as JSON. */
+  sealed: sealed(slackPlace),
+  assignees: array(string()),
+  last_error: nullable(string()),
+  updated_at: date(),
+});
+
+export const SlackChannelModel: Model<SlackChannelDoc> = {
+  erasure: { none: "configuration of the organisation" },
+  move: { stage: 2, withoutSecrets: "left out" },
+  name: "approval_slack",
+  schema,
+};
