@@ -55,7 +55,7 @@ const BEFORE: Record<string, string> = {
 const PRINTED: Record<string, string> = {
   "packages/integrations/ai-sdk": "within 14 days\n",
   "packages/integrations/langchain-js": "0\ntrue\n",
-  "packages/integrations/langgraph-js": "green tea, noted\n",
+  "packages/integrations/langgraph-js": "green tea, noted\ncom.example.order.paid\norder-1 is shipped\n",
   "packages/integrations/openai-agents-js": "Noted.\n",
 };
 
