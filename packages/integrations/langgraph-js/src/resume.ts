@@ -49,9 +49,7 @@ export function resumeOnEvents({
     let thread = await readThread(graph, saver, threadId);
     if (thread.state === "unfinished") {
       // A node failed, or the process ended: finish that run first. What its other nodes did is not repeated.
-      const isOwn = thread.taken.has(event.id) || thread.given.has(event.id);
-      await run(null, isOwn ? event.id : [...thread.taken][0]);
-      if (isOwn) return;
+      await run(null, thread.taken.has(event.id) ? event.id : [...thread.taken][0]);
       thread = await readThread(graph, saver, threadId);
     }
     if (thread.taken.has(event.id)) return;
