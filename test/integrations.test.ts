@@ -49,14 +49,15 @@ const BEFORE: Record<string, string> = {
     const model = new ScriptedModel([
       [functionCall("memories_create", { content: "Ada drinks green tea" }, { callId: "1" })],
       [assistantMessage("Noted.")],
+      [assistantMessage("Order 1 is being packed.")],
     ]);
   `,
 };
 const PRINTED: Record<string, string> = {
   "packages/integrations/ai-sdk": "within 14 days\n",
   "packages/integrations/langchain-js": "0\ntrue\n",
-  "packages/integrations/langgraph-js": "green tea, noted\n",
-  "packages/integrations/openai-agents-js": "Noted.\n",
+  "packages/integrations/langgraph-js": "green tea, noted\ncom.example.order.paid\norder-1 is shipped\n",
+  "packages/integrations/openai-agents-js": "Noted.\nOrder 1 is being packed.\n",
 };
 
 let server: TestServer;

@@ -14,11 +14,12 @@ export interface ClientAgent {
   apiKey: string;
 }
 
-/** A new agent that may remember. */
+/** A new agent that may remember, publish and receive. */
 export async function newClient({ url, credentials }: TestServer): Promise<ClientAgent> {
   const admin = createClient({ url, apiKey: credentials.agent.api_key });
   const { id } = await admin.agents.create({ name: "framework", delivery_mode: "poll" });
-  const { key } = await admin.keys.create({ agent_id: id, scopes: ["memory:read", "memory:write"] });
+  const scopes = ["memory:read", "memory:write", "send", "receive"] as const;
+  const { key } = await admin.keys.create({ agent_id: id, scopes: [...scopes] });
   return { client: createClient({ url, apiKey: key }), url, apiKey: key };
 }
 

@@ -1,20 +1,6 @@
 import { type Operation as Contract, isAudited } from "../../../lib/contract/contract.ts";
 import type { Operation } from "../operation.ts";
-
-/** The part of JSON Schema that the generators read. */
-export interface JsonSchema {
-  [keyword: string]: unknown;
-  type?: string;
-  title?: string;
-  description?: string;
-  properties?: Record<string, JsonSchema>;
-  required?: string[];
-  items?: JsonSchema;
-  anyOf?: JsonSchema[];
-  enum?: unknown[];
-  const?: unknown;
-  patternProperties?: Record<string, JsonSchema>;
-}
+import { isJson, type JsonSchema } from "./json.ts";
 
 /** Idempotent changes: they need no Idempotency-Key, which the service would have to store. */
 const REPEATABLE = new Set([
@@ -93,9 +79,6 @@ export function describe(op: Contract): Operation {
 export function isDocument({ produces, alsoProduces }: Pick<Contract, "produces" | "alsoProduces">): boolean {
   return alsoProduces !== undefined || (produces !== undefined && !produces.every(isJson));
 }
-
-/** Whether a media type is JSON, such as `application/ai-catalog+json`. */
-export const isJson = (type: string) => /[/+]json\b/.test(type);
 
 function callersOf({ access }: Contract): Pick<Operation, "open" | "by" | "scope" | "people"> {
   if (access.by === "public") return { open: true };

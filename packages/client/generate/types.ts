@@ -7,7 +7,7 @@ import openapiTS, { astToString, type OpenAPI3 } from "openapi-typescript";
 import ts from "typescript";
 import { OPERATIONS } from "../generated/operations.ts";
 import type { Operation } from "../operation.ts";
-import { isJson, type JsonSchema } from "./operations.ts";
+import { isJson, type JsonSchema } from "./json.ts";
 
 /** What is read of an operation in the document. */
 interface Described {

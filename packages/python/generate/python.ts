@@ -1,5 +1,6 @@
 import type { Operation as Contract } from "../../../lib/contract/contract.ts";
-import { describe, isDocument, type JsonSchema, pagesOf } from "../../client/generate/operations.ts";
+import type { JsonSchema } from "../../client/generate/json.ts";
+import { describe, isDocument, pagesOf } from "../../client/generate/operations.ts";
 
 const NOTE = "# Written by `npm run openapi` from the contracts: change those.\n";
 

@@ -1,2 +1,3 @@
+export { type ResumableGraph, type ResumeOptions, resumeOnEvents } from "./resume.ts";
 export { SensoriumSaver } from "./saver.ts";
 export { SensoriumStore } from "./store.ts";

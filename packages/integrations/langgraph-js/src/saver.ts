@@ -30,6 +30,8 @@ import {
 } from "./keys.ts";
 import { Writes } from "./writes.ts";
 
+/** In `configurable`, and in the metadata of checkpoints: the event that a run handles. */
+export const EVENT_ID = "sensorium_event_id";
 /** How many entries a list reads ahead at most. */
 const MOST_OF_PAGE = 100;
 
@@ -149,7 +151,9 @@ export class SensoriumSaver extends BaseCheckpointSaver {
   ): Promise<RunnableConfig> {
     const { place, about } = targetOf(config, checkpoint.id);
     const parent = getCheckpointId(config) || null;
-    const saved = { checkpoint: copyCheckpoint(checkpoint), metadata: { ...metadata }, parent };
+    const { [EVENT_ID]: event } = config.configurable ?? {};
+    const told = { ...metadata, ...(typeof event === "string" && { [EVENT_ID]: event }) };
+    const saved = { checkpoint: copyCheckpoint(checkpoint), metadata: told, parent };
     await this.#checkpoints.put(place, saved, versions, about);
     return configOf(place);
   }

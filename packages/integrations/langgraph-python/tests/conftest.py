@@ -3,10 +3,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from real_server import client, server
+from real_server import client, receiver, server
 from sensorium import Sensorium
 
-__all__ = ["client", "new_key", "server"]
+__all__ = ["client", "new_key", "receiver", "server"]
 
 
 @pytest.fixture

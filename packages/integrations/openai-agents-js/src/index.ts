@@ -1,2 +1,3 @@
+export { type RunOnEventsOptions, runOnEvents } from "./run.ts";
 export { SensoriumSession, type SessionOptions } from "./session.ts";
 export { sensoriumMCP } from "./tools.ts";

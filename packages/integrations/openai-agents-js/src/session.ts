@@ -7,6 +7,8 @@ export interface SessionOptions {
   sessionId?: string;
   /** The person that the conversation is with, for erasure. */
   subject?: string;
+  /** The event that a run handles, kept with the items that it adds. */
+  eventId?: string;
 }
 
 /** Sessions of the SDK for JavaScript: that for Python has items of another form. */
@@ -15,6 +17,8 @@ const FORMAT = "openai-agents-js/1";
 // biome-ignore lint/suspicious/noControlCharactersInRegex: no label may have them
 const ODD = /[%./\x00-\x1f\x7f]/g;
 const DIGITS = 12;
+/** How many entries are searched for those of an event. */
+const LATEST = 20;
 
 /**
  * A conversation in the state of the agent whose client it has, for `run(agent, input, { session })`. What one call adds is
@@ -26,11 +30,22 @@ export class SensoriumSession implements Session {
   readonly #namespace: string;
   readonly #metadata: Record<string, unknown>;
 
-  constructor(client: Client, { sessionId = crypto.randomUUID(), subject }: SessionOptions = {}) {
+  constructor(client: Client, { sessionId = crypto.randomUUID(), subject, eventId }: SessionOptions = {}) {
     this.#client = client;
     this.#sessionId = sessionId;
     this.#namespace = `${SESSIONS}.${sessionId.replace(ODD, percentEncoded)}`;
-    this.#metadata = { format: FORMAT, ...(subject !== undefined && { subject }) };
+    this.#metadata = {
+      format: FORMAT,
+      ...(subject !== undefined && { subject }),
+      ...(eventId !== undefined && { event_id: eventId }),
+    };
+  }
+
+  /** Whether the latest entries have one with the items of this session's event. */
+  async hasEvent(): Promise<boolean> {
+    const { event_id } = this.#metadata;
+    const page = await this.#client.state.list({ namespace: this.#namespace, order: "desc", limit: LATEST });
+    return event_id !== undefined && page.entries.some(({ metadata }) => metadata.event_id === event_id);
   }
 
   async getSessionId(): Promise<string> {

@@ -180,6 +180,11 @@ def test_the_example(server: Server) -> None:
 def test_the_readme(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SENSORIUM_URL", server.url)
     monkeypatch.setenv("SENSORIUM_API_KEY", server.api_key)
-    model = ScriptedModel([[assistant_message("I will.")]])
+    model = ScriptedModel([[assistant_message("I will.")], [assistant_message("It is packed.")]])
     names = run_blocks(README, replace={'"gpt-5"': "model"}, model=model)
     assert names["result"].final_output == "I will."
+
+    async def use(session: SensoriumSession) -> None:
+        assert "It is packed." in str(await session.get_items())
+
+    with_session(server, "order-1", use)

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 FORMAT = "openai-agents-python/1"
 PAGE = 100
+LATEST = 20
+"""How many entries are searched for those of an event."""
 _ODD = re.compile(r"[%./\x00-\x1f\x7f]")
 
 
@@ -23,8 +25,9 @@ class SensoriumSession:
     processes that use the same ``session_id``.
 
     ``client`` is best one for all sessions of a program; by default each makes its own from the environment's
-    SENSORIUM_URL and SENSORIUM_API_KEY. ``subject`` names the person it is about, for erasure. The methods raise
-    ApiError and ConnectionFailed, of ``sensorium``.
+    SENSORIUM_URL and SENSORIUM_API_KEY. ``subject`` names the person it is about, for erasure; ``event_id`` is the
+    event that a run handles, kept with the items that it adds. The methods raise ApiError and ConnectionFailed, of
+    ``sensorium``.
     """
 
     def __init__(
@@ -34,6 +37,7 @@ class SensoriumSession:
         client: AsyncSensorium | None = None,
         subject: str | None = None,
         session_settings: SessionSettings | None = None,
+        event_id: str | None = None,
     ) -> None:
         if not session_id:
             raise ValueError("session_id is empty.")
@@ -41,7 +45,17 @@ class SensoriumSession:
         self.session_settings: SessionSettings | None = session_settings
         self._state = (client or AsyncSensorium()).state
         self._namespace = "openai-agents.python." + _ODD.sub(lambda odd: f"%{ord(odd[0]):02X}", session_id)
-        self._metadata = {"format": FORMAT, **({"subject": subject} if subject else {})}
+        self._metadata = {
+            "format": FORMAT,
+            **({"subject": subject} if subject else {}),
+            **({"event_id": event_id} if event_id else {}),
+        }
+
+    async def has_event(self) -> bool:
+        """Whether the latest entries have one with the items of this session's event."""
+        event_id = self._metadata.get("event_id")
+        page = await self._state.list(namespace=self._namespace, order="desc", limit=LATEST)
+        return event_id is not None and any(entry.metadata.get("event_id") == event_id for entry in page.entries)
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
         """Returns the items, or the last ``limit`` of them, in the order in which they were added."""
