@@ -101,8 +101,6 @@ function copyOfCheckout(to: string): string {
     "packages/client",
     "packages/integrations",
     "docs/openapi.json",
-    // The client's generator reads contracts.
-    "lib",
   ])
     cpSync(join(ROOT, each), join(to, each), { recursive: true, filter: isSource });
   linkModules(join(to, "node_modules"));
