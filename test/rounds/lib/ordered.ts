@@ -13,6 +13,8 @@ const PUBLISHERS = 4;
 const RECEIVERS = 6;
 const MAX_IN_FLIGHT = 5;
 const LEASE_SECONDS = 5;
+/** Publishers wait for receivers that are so many events behind: the MongoDB stand-in reads all that is pending. */
+const MOST_BEHIND = 500;
 /** How long everything may take until it is settled, and for each event more. */
 const SETTLED_MS = 120_000;
 const EVENT_MS = 100;
@@ -106,6 +108,7 @@ export async function runOrdered({ mongoUrl, events, seed, say }: OrderedOptions
           id: `${key}-${n}`,
           data: { key, n },
         };
+        while (state.published - ledger.acknowledged >= MOST_BEHIND) await pause(20);
         await answered(() => admin.post("/events", event));
         state.published++;
       }
