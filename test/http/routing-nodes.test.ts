@@ -96,7 +96,7 @@ interface Done {
     );
   }
 
-  test("a gateway is killed: deliveries go on from the tables that are there, each read anew once", async () => {
+  test("a gateway is killed: deliveries go on from the tables that are there, each read again once", async () => {
     const before = await Promise.all(nodes.workers.map(doneBy));
     await other.kill();
     for (const [i, worker] of nodes.workers.entries()) await deliverUntilNoticed(worker, before[i] as Done);
@@ -118,7 +118,7 @@ interface Done {
     expect(after.map(({ loads }) => loads)).toEqual(before.map(({ loads }) => loads));
   });
 
-  test("a worker is killed: the other delivers from the table that it has, and reads it anew once", async () => {
+  test("a worker is killed: the other delivers from the table that it has, and reads it again once", async () => {
     const [killed, left] = nodes.workers as [Child, Child];
     // Until both have certainly read what the last test changed.
     for (let n = 0; n < 20; n++) await publish("com.many.0");

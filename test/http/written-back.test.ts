@@ -150,7 +150,7 @@ describe("an explicit null of an optional field is its absence for", () => {
   });
 });
 
-/** Fields of which one is needed, though none is required. */
+/** One of these fields is needed, though none is required. */
 const CHOICES: Record<string, object> = {
   "/runs": { steps: [{ step_key: "a", title: null, depends_on: null, completion_mode: null }] },
   "/schedules": { cron: "0 0 2 1 *" },

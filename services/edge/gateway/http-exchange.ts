@@ -103,7 +103,7 @@ export interface Link {
   ending: AbortSignal;
   /** Calls `refuse` once the caller is refused; returns a function that ends this. */
   watch(refuse: Refuse): () => void;
-  /** Call it before anything is handed out after a wait. @throws Fault if the caller is refused or cannot be verified */
+  /** Call it before anything is delivered after a wait. @throws Fault if the caller is refused or cannot be verified */
   recheck(): unknown;
 }
 

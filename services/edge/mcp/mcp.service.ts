@@ -39,7 +39,7 @@ export const mcpService: ServiceFactory = (runtime) => {
   /** Loads the library with the first message, because many nodes never get one. */
   const loaded = () => {
     loading ??= load(runtime).catch((err) => {
-      // Retry with the next message: there may have been too many open files.
+      // Retry with the next message: too many files were perhaps open.
       loading = undefined;
       throw err;
     });

@@ -4,7 +4,7 @@ import { array, date, type Model, nullable, sealed, string, tenantSchema } from 
 /** The Slack channel to which a tenant's questions are posted. Its `_id` is the tenant's. */
 export interface SlackChannelDoc extends InferSchemaType<typeof schema> {}
 
-/** What of it is sealed, as JSON. */
+/** The sealed settings of a channel. */
 export interface SlackSecrets {
   webhook_url: string;
   signing_secret: string;

@@ -76,7 +76,7 @@ class OrderLedger {
 
 /**
  * Publishes events with keys, each of a key when the one before is answered, to an agent that several processes serve,
- * behind three workers of which two are killed meanwhile. Returns what must not be: an event out of its order, more in
+ * behind three workers. Two of them are killed meanwhile. Returns what must not be: an event out of its order, more in
  * flight than the agent may have, or an event lost.
  */
 export async function runOrdered({ mongoUrl, events, seed, say }: OrderedOptions) {
