@@ -43,7 +43,7 @@ const MAXIMAL: Record<string, (row: Row) => Row> = {
     })),
   }),
   deliveries: ({ _id, tenant_id, dlq_key }) => {
-    if (!dlq_key) return {};
+    if (!dlq_key) return { log: text(16_384), log_at: new Date() };
     const payload_json = JSON.stringify({ text: text(900_000) });
     return {
       agent_id: null,

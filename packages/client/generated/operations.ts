@@ -93,6 +93,7 @@ export const OPERATIONS = {
     stream: {"method":"GET","path":"/delivery/stream","by":"agent","scope":"receive","stream":true},
     stats: {"method":"GET","path":"/delivery/stats","scope":"receive","people":"org_admin"},
     list: {"method":"GET","path":"/agents/{agent_id}/deliveries","pages":{"items":"deliveries","by":"cursor"}},
+    log: {"method":"GET","path":"/agents/{agent_id}/deliveries/{delivery_id}/log"},
     explain: {"method":"GET","path":"/agents/{agent_id}/reception","scope":"receive"},
     drain: {"method":"POST","path":"/agents/{agent_id}/deliveries:drain","audited":true},
     deadLetters: {"method":"GET","path":"/delivery/dlq","scope":"receive","people":"org_admin","pages":{"items":"items","by":"cursor"}},

@@ -71,6 +71,28 @@ export const listDeliveries = operation({
   errors: ["forbidden", "not_found"],
 });
 
+export const readLog = operation({
+  action: "deliveries.log",
+  operationId: "getDeliveryLog",
+  route: "GET /agents/{agent_id}/deliveries/{delivery_id}/log",
+  summary: "Read the log of a delivery",
+  description:
+    "Returns what the agent wrote when it acknowledged or rejected the delivery: the log of the last attempt that has " +
+    "one. For the agent itself, the person who owns it, and admins.",
+  access: { by: "any" },
+  path: { ...path, delivery_id: Id("dlv") },
+  results: {
+    200: Type.Object(
+      {
+        log: nullable(Type.String({ description: "Text of the agent, with any control characters." })),
+        logged_at: nullable(Timestamp),
+      },
+      { title: "DeliveryLog" },
+    ),
+  },
+  errors: ["forbidden", "not_found"],
+});
+
 const VERDICTS = ["match", "type", "filter", "filter_error", "suspended", "later"] as const;
 
 export const REASONS = [
@@ -207,4 +229,4 @@ export const drain = operation({
   errors: ["forbidden", "not_found"],
 });
 
-export const agentDeliveriesOperations = [listDeliveries, explainReception, drain] as const;
+export const agentDeliveriesOperations = [listDeliveries, readLog, explainReception, drain] as const;

@@ -2,7 +2,7 @@ import type { ServiceBroker } from "moleculer";
 import type { Config } from "../../../config.ts";
 import { type Call, isAdmin } from "../../../lib/access/caller.ts";
 import { afterPlace, fromCursor, pageOf } from "../../../lib/contract/cursor.ts";
-import { Fault, isFault, notFound } from "../../../lib/contract/faults.ts";
+import { Fault, isFault, notFound, requireFound } from "../../../lib/contract/faults.ts";
 import { account } from "../../../middlewares/audit.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
@@ -17,9 +17,17 @@ import {
   type explainReception,
   type listDeliveries,
   MOST_DRAINED,
+  type readLog,
 } from "./agent-deliveries.contract.ts";
 import { loadEnvelopes } from "./dead-letters.ts";
-import { type DeliveryDoc, type DeliveryState, PENDING, SETTLED, timelinePush } from "./deliveries.model.ts";
+import {
+  BRIEF,
+  type DeliveryDoc,
+  type DeliveryState,
+  PENDING,
+  SETTLED,
+  timelinePush,
+} from "./deliveries.model.ts";
 import { deliveryId } from "./delivery-id.ts";
 import type { AgentHealth } from "./health/health.ts";
 import { reasonsOf } from "./reception.ts";
@@ -67,6 +75,15 @@ export class AgentDeliveries {
     return { deliveries: page.map((row) => present(row, envelopes.get(row.event_id ?? ""))), next_cursor };
   }
 
+  async log(ctx: CallOf<typeof readLog>) {
+    const { agent_id, delivery_id: _id } = ctx.params;
+    const { tenant_id } = await requireOwnAgent(ctx, agent_id, { itself: true });
+    const options = { projection: { log: 1, log_at: 1 } };
+    const row = await this.#deps.deliveries.findOne(tenant_id, { _id, agent_id }, options);
+    const { log = null, log_at } = requireFound(row, "delivery", _id);
+    return { log, logged_at: log_at?.toISOString() ?? null };
+  }
+
   /** Explains why the agent receives an event, or nothing. */
   async explain(ctx: CallOf<typeof explainReception>) {
     const { broker, deliveries, store, health, config } = this.#deps;
@@ -83,7 +100,7 @@ export class AgentDeliveries {
     // An agent must not learn of an event that is for others.
     if (is_excluded && !isAdmin(ctx.meta.caller)) throw notFound("event", event_id as string);
     const _id = event ? deliveryId(event.event_id, agent_id) : "";
-    const row = event && (await deliveries.findOne(tenant_id, { _id }, { projection: { payload_json: 0 } }));
+    const row = event && (await deliveries.findOne(tenant_id, { _id }, { projection: BRIEF }));
     const found = row && present(row, JSON.stringify(event));
     const own = states[agent_id] as DeliveryHealth;
     return {
@@ -175,11 +192,7 @@ export class AgentDeliveries {
     const last = (await deliveries.find(tenant_id, filter, ends)).at(-1);
     if (!last) return [];
     const page = { $and: [filter, { [BY]: { $gte: last[BY] } }] };
-    const options = {
-      sort: { [BY]: -1, _id: -1 },
-      limit,
-      projection: { payload_json: 0, origin: 0 },
-    } as const;
+    const options = { sort: { [BY]: -1, _id: -1 }, limit, projection: BRIEF } as const;
     return deliveries.find(tenant_id, page, options);
   }
 }

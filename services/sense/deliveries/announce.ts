@@ -6,7 +6,7 @@ import { withOtherTenants } from "../../../mixins/other-tenants.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { DeadLetterNotice } from "./dead-letters.contract.ts";
 import { loadEnvelopes } from "./dead-letters.ts";
-import type { DeliveryDoc } from "./deliveries.model.ts";
+import { type DeliveryDoc, SHORTEST } from "./deliveries.model.ts";
 import { inBatches } from "./size-limits.ts";
 
 const BATCH = 100;
@@ -19,8 +19,7 @@ export function newAnnouncements(
   broker: ServiceBroker,
   deliveries: TenantCollection<DeliveryDoc>,
 ): () => Promise<boolean> {
-  const projection = { timeline: 0, payload_json: 0, origin: 0 } as const;
-  const options = { sort: { announce_at: 1 }, limit: BATCH, projection } as const;
+  const options = { sort: { announce_at: 1 }, limit: BATCH, projection: SHORTEST } as const;
   const find = withOtherTenants<DeliveryDoc>(
     (others) =>
       deliveries.system.find({ announce_at: { $gt: new Date(0) }, ...others }, options).toArray() as Promise<

@@ -8,7 +8,7 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { tally } from "../../../storage/traffic/tally.ts";
 import type { AgentSettingsCache } from "./agent-settings.ts";
-import { type DeliveryDoc, type Matched, timelinePush, UNLEASED } from "./deliveries.model.ts";
+import { type DeliveryDoc, type Matched, SHORTEST, timelinePush, UNLEASED } from "./deliveries.model.ts";
 import { enrich } from "./enrich.ts";
 import { DeliveryLimits, isLimited, type Limits } from "./limits.ts";
 import { type Loaded, RecentEvents } from "./recent-events.ts";
@@ -85,9 +85,6 @@ interface ClaimsDeps {
 /** Events that came with their deliveries are soon delivered: as in the events service, this is enough for bursts. */
 const RECEIVED_LENGTH = 4 * 1_048_576;
 
-/** What a claim does not read: rows of unmapped payloads are never claimed. */
-const UNDELIVERED = { timeline: 0, payload_json: 0, origin: 0 } as const;
-
 /** After a claim that got nothing of what was ready. */
 const LOST_MS = 50;
 /** Appears in every envelope with an audience and in few others: most need not be parsed. */
@@ -121,7 +118,7 @@ export class Claims {
     const ready = await this.#deps.deliveries.find(
       tenant_id,
       { state: "ready", agent_id },
-      { sort: { priority: -1, created_at: 1 }, limit, projection: UNDELIVERED },
+      { sort: { priority: -1, created_at: 1 }, limit, projection: SHORTEST },
     );
     if (ready.length === 0) return { deliveries: [], drained: true };
     // A delivery whose lease has ended is ready while it is being acknowledged.
@@ -272,7 +269,7 @@ export class Claims {
     return deliveries.find(
       tenant_id,
       { _id: { $in: ids }, lease, state: "leased" },
-      { projection: UNDELIVERED },
+      { projection: SHORTEST },
     );
   }
 

@@ -42,7 +42,7 @@ const PAGE_WINDOWS = 20;
 
 /** Without what may be long. Payloads are loaded later, only for the rows in the answer. */
 export const SHORT = {
-  projection: { timeline: 0, payload_json: 0, "origin.headers": 0 },
+  projection: { timeline: 0, payload_json: 0, log: 0, "origin.headers": 0 },
   bounded: "nothing long",
 } as const;
 

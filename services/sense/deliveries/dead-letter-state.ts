@@ -41,11 +41,11 @@ export function reasonKey(tenant_id: string, reason: string): string {
   return `${tenant_id} ${reason}`;
 }
 
-/** Returns the update that dead-letters a pending delivery and marks it to be announced. */
-export function deadUpdate(death: Death) {
+/** Returns the update that dead-letters a pending delivery, with its log, and marks it to be announced. */
+export function deadUpdate(death: Death, logged: Pick<DeliveryDoc, "log" | "log_at"> = {}) {
   const { at, reason } = death;
   return {
-    $set: deadFields(death),
+    $set: { ...logged, ...deadFields(death) },
     $unset: SETTLED,
     $push: timelinePush({ at, what: "dead", reason }),
   };

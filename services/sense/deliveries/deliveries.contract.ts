@@ -30,6 +30,9 @@ const Matched = Type.Object(
 
 const LEASE = "j3kQ0vXWz1Yt";
 
+/** Limit of a delivery's log, in characters. */
+const MAX_LOG = 16_384;
+
 /** spec: DeliveryEvent, plus `lease`, `lease_expires_at` and `matched` (api.md Delivery). */
 export const DeliveryEvent = Type.Object(
   {
@@ -81,6 +84,16 @@ const settled = {
     }),
   ),
 };
+
+const log = Type.Optional(
+  Type.String({
+    maxLength: MAX_LOG,
+    description:
+      "What the work has written, such as the end of a command's output; with one delivery id only. It is kept with " +
+      "the delivery instead of an earlier attempt's, unless the organisation has reached its storage quota.",
+    examples: ["3 pages printed\n[ended with 0]"],
+  }),
+);
 
 export const poll = operation({
   action: "deliveries.poll",
@@ -152,7 +165,7 @@ export const ack = operation({
   access: receiver,
   overQuota: true,
   reserved: true,
-  body: settled,
+  body: { ...settled, log },
   results: { 200: Type.Object(acknowledgedCount) },
   mcp: {
     idempotent: true,
@@ -170,7 +183,7 @@ export const nack = operation({
   access: receiver,
   overQuota: true,
   reserved: true,
-  body: rejected,
+  body: { ...rejected, log },
   results: { 200: Type.Object(nackedCounts) },
   mcp: {
     core: ["delivery_ids", "lease", "reason", "delay_seconds", "dead_letter"],

@@ -66,6 +66,10 @@ const TIMELINE_ENTRIES = 20;
 export const UNLEASED = { due_at: 1, lease: 1, slot_key: 1 } as const;
 export const SETTLED = { ...UNLEASED, held_key: 1, active_key: 1 } as const;
 
+/** Leaves out what may be long. */
+export const BRIEF = { payload_json: 0, origin: 0, log: 0 } as const;
+export const SHORTEST = { ...BRIEF, timeline: 0 } as const;
+
 /** Returns the `$push` of an update that appends to the timeline. */
 export function timelinePush(entry: TimelineEntry) {
   return { timeline: { $each: [entry], $slice: -TIMELINE_ENTRIES } };
@@ -94,6 +98,9 @@ const schema = tenantSchema({
   /** The replay of history that it was created or queued anew by. */
   replay_id: optional(string()),
   timeline: mixed<TimelineEntry[]>(),
+  /** What the agent logged when it settled an attempt, the last that has a log, and when. */
+  log: optional(large(string())),
+  log_at: optional(date()),
   /** End of the lease or wait. Set only on rows that the sweep must examine. */
   due_at: optional(date()),
   /** Token of the claim that leased it. */
@@ -149,4 +156,5 @@ export const DeliveryModel: Model<DeliveryDoc> = {
   move: { stage: 3 },
   name: "deliveries",
   schema,
+  outOfLine: "log",
 };

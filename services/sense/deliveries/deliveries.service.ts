@@ -218,6 +218,7 @@ function deadLetterActions(domain: () => Domain): Record<string, ActionSchema> {
 function agentActions(domain: () => Domain): Record<string, ActionSchema> {
   return {
     list: action(ofAgents.listDeliveries, (ctx) => domain().agentDeliveries.list(ctx)),
+    log: action(ofAgents.readLog, (ctx) => domain().agentDeliveries.log(ctx)),
     explain: action(ofAgents.explainReception, (ctx) => domain().agentDeliveries.explain(ctx)),
     drain: action(ofAgents.drain, (ctx) => domain().agentDeliveries.drain(ctx)),
     health: idempotent<{ tenant_id: string; agents: AgentState[] }>(({ params }) =>
@@ -338,6 +339,7 @@ function newDomain(
     notifyReady: notify,
     announcements,
     retentionMs,
+    usage,
   };
   // Unmapped payloads are kept as long as events.
   const unmappedMs = Math.max(config.EVENT_RETENTION_DAYS, config.DEDUPE_DAYS) * DAY_MS;

@@ -1,5 +1,5 @@
 import type { TenantCollection } from "../../../storage/collection.ts";
-import { type DeliveryDoc, type Matched, PENDING, type TimelineEntry } from "./deliveries.model.ts";
+import { BRIEF, type DeliveryDoc, type Matched, PENDING, type TimelineEntry } from "./deliveries.model.ts";
 import { deliveryId, ofEvent } from "./delivery-id.ts";
 
 type Deliveries = TenantCollection<DeliveryDoc>;
@@ -31,8 +31,8 @@ export interface EventReceiver {
 
 /** Returns the outcome of an event for its first `limit` receivers. */
 export async function receiversOf(deliveries: Deliveries, { tenant_id, event_id }: OfEvent, limit: number) {
-  const projection = { payload_json: 0, origin: 0 } as const;
-  const docs = await deliveries.find(tenant_id, ofEvent(event_id), { sort: { _id: 1 }, limit, projection });
+  const options = { sort: { _id: 1 }, limit, projection: BRIEF } as const;
+  const docs = await deliveries.find(tenant_id, ofEvent(event_id), options);
   return docs.map(toReceiver);
 }
 

@@ -1,7 +1,7 @@
 import { LruMap } from "../../../lib/lru-map.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { takenRows } from "../../../storage/write-errors.ts";
-import { type DeliveryDoc, timelinePush } from "./deliveries.model.ts";
+import { type DeliveryDoc, SHORTEST, timelinePush } from "./deliveries.model.ts";
 
 /** The limits of an agent; null: none. */
 export interface Limits {
@@ -105,7 +105,7 @@ export class DeliveryLimits {
     await this.#deliveries.bulk(writes).catch(takenRows);
     const leased = { _id: { $in: rows.map(({ _id }) => _id) }, lease, state: "leased" as const };
     return this.#deliveries.find(tenant_id, leased, {
-      projection: { timeline: 0, payload_json: 0, origin: 0 },
+      projection: SHORTEST,
     });
   }
 

@@ -44,7 +44,7 @@ export class Replays {
     const options = {
       sort: { replay_at: 1 },
       limit: BATCH,
-      projection: { timeline: 0 },
+      projection: { timeline: 0, log: 0 },
       bounded: "one loop a node",
     } as const;
     this.#findRequested = withOtherTenants((others) => {

@@ -8,6 +8,7 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { Update, Write } from "../../../storage/query.ts";
 import { noteChange, tally } from "../../../storage/traffic/tally.ts";
+import type { StorageUsage } from "../../../storage/usage/usage.ts";
 import type { AgentSettingsCache } from "./agent-settings.ts";
 import type { Claims, Settling } from "./claim.ts";
 import { deadUpdate, spentReason } from "./dead-letter-state.ts";
@@ -38,7 +39,10 @@ interface SettlementsDeps {
   progress: Progress;
   /** How long acknowledged rows keep their timeline. */
   retentionMs: number;
+  usage: Pick<StorageUsage, "require">;
 }
+
+type Logged = Pick<DeliveryDoc, "log" | "log_at">;
 
 /** Deliveries of one agent. */
 interface OfAgent {
@@ -56,6 +60,7 @@ interface Nack extends OfAgent {
   isHopeless?: boolean;
   /** The reason recorded on a dead letter. */
   reason: (delivery_id: string) => string | undefined;
+  logged?: Logged;
 }
 
 /** Outcomes of an agent's pushes. */
@@ -142,16 +147,17 @@ export class Settlements {
 
   async #ack(
     { tenant_id, agent_id }: AgentCaller,
-    { delivery_ids }: Pick<ParamsOf<typeof contract.ack>, "delivery_ids">,
+    { delivery_ids, log }: Pick<ParamsOf<typeof contract.ack>, "delivery_ids" | "log">,
   ) {
-    const acknowledged = await this.#acknowledge({ tenant_id, agent_id, delivery_ids });
+    const logged = await this.#toLogged(tenant_id, delivery_ids, log);
+    const acknowledged = await this.#acknowledge({ tenant_id, agent_id, delivery_ids }, logged);
     this.#deps.requestQueues.removeInFlight(agent_id, delivery_ids);
     return { acknowledged };
   }
 
   async #prepareRejection(
     { tenant_id, agent_id }: AgentCaller,
-    { delivery_ids, lease, delay_seconds, dead_letter = false, reason }: ParamsOf<typeof contract.nack>,
+    { delivery_ids, lease, delay_seconds, dead_letter = false, reason, log }: ParamsOf<typeof contract.nack>,
     field?: string,
   ) {
     const named = namedLeases(delivery_ids, lease, field);
@@ -159,6 +165,7 @@ export class Settlements {
       ...{ tenant_id, agent_id, delivery_ids, named, isHopeless: dead_letter },
       delay: () => delay_seconds ?? null,
       reason: () => reason,
+      logged: await this.#toLogged(tenant_id, delivery_ids, log),
     });
     return async () => {
       const { ready, ...counts } = await write();
@@ -166,6 +173,25 @@ export class Settlements {
       if (ready) this.#deps.notifyReady([{ tenant_id, agent_id }]);
       return counts;
     };
+  }
+
+  /**
+   * Returns the fields of a log, and counts it; none over the quota, as settling is never refused.
+   *
+   * @throws Fault validation_error for several deliveries
+   */
+  async #toLogged(tenant_id: string, delivery_ids: string[], log: string | undefined): Promise<Logged> {
+    if (log === undefined) return {};
+    if (delivery_ids.length !== 1)
+      throw invalidValue("log", `log: expected one id in delivery_ids with it, got ${delivery_ids.length}.`);
+    const { usage, store } = this.#deps;
+    try {
+      await usage.require(tenant_id, log.length);
+    } catch {
+      return {};
+    }
+    store.growth.add(tenant_id, log.length);
+    return { log, log_at: new Date(store.now()) };
   }
 
   /** Extends leases to `seconds` from now. */
@@ -244,14 +270,14 @@ export class Settlements {
   }
 
   /** Acknowledges under any lease, whichever a request names: finished work is not repeated. @returns how many were pending until now */
-  async #acknowledge({ tenant_id, agent_id, delivery_ids }: OfAgent): Promise<number> {
+  async #acknowledge({ tenant_id, agent_id, delivery_ids }: OfAgent, logged?: Logged): Promise<number> {
     const { deliveries, store, claims, progress, ordering, retentionMs } = this.#deps;
     const at = new Date(store.now());
     const acknowledged = await deliveries.updateMany(
       tenant_id,
       { _id: { $in: delivery_ids }, agent_id, state: { $in: PENDING } },
       {
-        $set: { state: "acknowledged", retire_at: new Date(at.getTime() + retentionMs) },
+        $set: { ...logged, state: "acknowledged", retire_at: new Date(at.getTime() + retentionMs) },
         $unset: SETTLED,
         $push: timelinePush({ at, what: "acknowledged" }),
       },
@@ -273,7 +299,8 @@ export class Settlements {
    * Reads what a rejection changes. The returned function returns leased deliveries to the queue after a delay, or
    * dead-letters them if their budget is spent. Deliveries without a lease stay unchanged.
    */
-  async #prepareNack({ tenant_id, agent_id, delivery_ids, delay, isHopeless, reason, named }: Nack) {
+  async #prepareNack(nack: Nack) {
+    const { tenant_id, agent_id, delivery_ids, delay, isHopeless, reason, named, logged } = nack;
     const { deliveries, store, agents, announcements, progress } = this.#deps;
     const { retry_budget, ...settings } = await agents.get(tenant_id, agent_id);
     const at = new Date(store.now());
@@ -302,14 +329,14 @@ export class Settlements {
           at,
           reason: isHopeless ? cause : spentReason(retry_budget, cause),
         };
-        toDead.push({ updateOne: { filter, update: deadUpdate(death) } });
+        toDead.push({ updateOne: { filter, update: deadUpdate(death, logged) } });
         settled.push(active_key);
         continue;
       }
       const delays = retry_delays_seconds ?? settings.retry_delays_seconds;
       const seconds = delay(_id) ?? retryDelay(attempt_count, delays);
       ready ||= seconds <= 0;
-      toRetry.push({ updateOne: { filter, update: retryUpdate(at, seconds, why) } });
+      toRetry.push({ updateOne: { filter, update: retryUpdate({ at, seconds, why, logged }) } });
     }
     return async () => {
       const [dead_lettered, retried] = await Promise.all([this.#write(toDead), this.#write(toRetry)]);
@@ -354,10 +381,17 @@ function requireDistinct(acknowledged: readonly string[] = [], rejected: readonl
   throw invalidValue(field, `${field}: expected none of ack.delivery_ids, got ${value}.`, { value });
 }
 
-function retryUpdate(at: Date, seconds: number, reason: string | undefined): Update<DeliveryDoc> {
-  const entry: TimelineEntry = { at, what: "nacked", ...(reason !== undefined && { reason }) };
+interface Retry {
+  at: Date;
+  seconds: number;
+  why: string | undefined;
+  logged: Logged | undefined;
+}
+
+function retryUpdate({ at, seconds, why, logged }: Retry): Update<DeliveryDoc> {
+  const entry: TimelineEntry = { at, what: "nacked", ...(why !== undefined && { reason: why }) };
   const $push = timelinePush(entry);
-  if (seconds <= 0) return { $set: { state: "ready" }, $unset: UNLEASED, $push };
+  if (seconds <= 0) return { $set: { ...logged, state: "ready" }, $unset: UNLEASED, $push };
   const due_at = new Date(at.getTime() + seconds * 1000);
-  return { $set: { state: "waiting", due_at }, $unset: { lease: 1, slot_key: 1 }, $push };
+  return { $set: { ...logged, state: "waiting", due_at }, $unset: { lease: 1, slot_key: 1 }, $push };
 }

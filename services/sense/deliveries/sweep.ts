@@ -77,13 +77,15 @@ export class Sweep {
   async retire(): Promise<boolean> {
     const { deliveries, store } = this.#deps;
     const past = { retire_at: { $lte: new Date(store.now()) } };
-    const options = { limit: BATCH, projection: { tenant_id: 1, event_id: 1 } as const };
+    const options = { limit: BATCH, projection: { tenant_id: 1, event_id: 1, log_at: 1 } as const };
     const rows = (await deliveries.system.find(past, options).toArray()) as DeliveryDoc[];
     const gone = {
       ...{ retire_at: 1, timeline: 1, matched: 1, enrichment_depth: 1, retry_delays_seconds: 1 },
       ...{ type: 1, size: 1, replay_id: 1 },
     } as const;
     for (const [tenant_id, own] of Map.groupBy(rows, (row) => row.tenant_id)) {
+      const logged = own.filter(({ log_at }) => log_at);
+      if (logged.length > 0) await deliveries.updateMany(tenant_id, byId(logged), { $unset: LOG });
       const unmapped = own.filter(({ event_id }) => event_id === null);
       if (unmapped.length > 0) await deliveries.deleteMany(tenant_id, byId(unmapped));
       if (unmapped.length < own.length) await deliveries.updateMany(tenant_id, byId(own), { $unset: gone });
@@ -146,6 +148,9 @@ export class Sweep {
     );
   }
 }
+
+/** Removed by a write of its own: one that changes a text kept out of line is slower, and few rows have one. */
+const LOG = { log: 1, log_at: 1 } as const;
 
 const byId = (rows: DeliveryDoc[]) => ({ _id: { $in: rows.map(({ _id }) => _id) } });
 

@@ -169,6 +169,14 @@ export function modelTests(bench: Workbench): void {
         expect(await rows.deleteMany("a", { name: { $exists: true } })).toBe(3);
         await rows.insert({ _id: "4", tenant_id: "a", name: "d" });
         expect(await text("4")).toBeUndefined();
+        expect(await rows.updateMany("a", { name: "d" }, { $set: { text: long, name: "e" } })).toBe(1);
+        expect(await rows.findOne("a", { name: "e" })).toMatchObject({ text: long });
+        expect(await rows.updateMany("a", { name: "e" }, { $set: { at: new Date(2) } })).toBe(1);
+        const update = { $set: { text: "in bulk" }, $unset: { at: 1 } };
+        await rows.bulk([{ updateOne: { filter: { _id: "4", tenant_id: "a" }, update } }]);
+        expect(await rows.findOne("a", { name: "e" })).toEqual({
+          ...{ _id: "4", tenant_id: "a", name: "e", text: "in bulk" },
+        });
       });
 
       test("refuse it when the row is refused, and take it in bulk", async () => {

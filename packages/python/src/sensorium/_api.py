@@ -1173,6 +1173,7 @@ class Deliveries(Group[Mode]):
         *,
         delivery_ids: Sequence[str],
         lease: str | Sequence[str] | Unset = UNSET,
+        log: str | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.DeliveriesAckResult:
@@ -1185,7 +1186,10 @@ class Deliveries(Group[Mode]):
             delivery_ids: Delivery ids, not event ids; at most 100. Those that name no delivery are not counted.
             lease: `lease` of the deliveries: one for all, or one for each in the order of `delivery_ids`.
                 Attempts that have ended then stay unchanged, as others may have their deliveries now; an
-                acknowledgement counts in any case."""
+                acknowledgement counts in any case.
+            log: What the work has written, such as the end of a command's output; with one delivery id only. It
+                is kept with the delivery instead of an earlier attempt's, unless the organisation has reached its
+                storage quota."""
 
     @operation("POST", "/delivery/nack")
     def nack(
@@ -1196,6 +1200,7 @@ class Deliveries(Group[Mode]):
         delay_seconds: float | Unset = UNSET,
         dead_letter: bool | Unset = UNSET,
         reason: str | Unset = UNSET,
+        log: str | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.DeliveriesNackResult:
@@ -1213,7 +1218,10 @@ class Deliveries(Group[Mode]):
             delay_seconds: Seconds before the retry; 0: at once. Default: the delays of the interest or the agent
                 (±20 %), by attempt.
             dead_letter: Dead-letter them now, with attempts left: no retry can succeed. Default: false.
-            reason: Why it failed."""
+            reason: Why it failed.
+            log: What the work has written, such as the end of a command's output; with one delivery id only. It
+                is kept with the delivery instead of an earlier attempt's, unless the organisation has reached its
+                storage quota."""
 
     @operation("POST", "/delivery/next", repeatable=True)
     def next(
@@ -1302,6 +1310,19 @@ class Deliveries(Group[Mode]):
             cursor: `next_cursor` of the previous page."""
 
     list_all = AllPages(list, models.AgentDelivery)
+
+    @operation("GET", "/agents/{agent_id}/deliveries/{delivery_id}/log")
+    def log(
+        self, *, agent_id: str, delivery_id: str, idempotency_key: str | None = None, timeout: float | None = None
+    ) -> models.DeliveryLog:
+        """Read the log of a delivery.
+
+        Returns what the agent wrote when it acknowledged or rejected the delivery: the log of the last attempt that
+        has one. For the agent itself, the person who owns it, and admins.
+
+        Args:
+            agent_id: Id of the agent.
+            delivery_id: Id of the delivery."""
 
     @operation("GET", "/agents/{agent_id}/reception")
     def explain(

@@ -956,6 +956,11 @@ class DeliveryHealthLastError(Model):
     reason: str
 
 
+class DeliveryLog(Model):
+    log: Union[str, None]
+    logged_at: Union[str, None]
+
+
 class DevicesClaimResult(Model):
     claim_id: str
     """Id of the claim."""

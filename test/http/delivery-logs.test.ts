@@ -1,0 +1,175 @@
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { DeliveryModel } from "../../services/sense/deliveries/deliveries.model.ts";
+import { cloudEvent, firstAgent, newAgent, type TestAgent } from "../support/agents.ts";
+import { startAlone } from "../support/alone.ts";
+import { api } from "../support/http.ts";
+import { meanwhile } from "../support/meanwhile.ts";
+import type { TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
+
+let server: TestServer;
+let admin: TestAgent;
+let events = 0;
+
+beforeAll(async () => {
+  server = await startAlone({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+  admin = await firstAgent(server);
+});
+afterAll(() => server?.stop());
+
+/** An agent with an interest of its own, and the deliveries that it is given. */
+async function receiver(own = admin) {
+  const type = `com.example.logged.n${++events}`;
+  const agent = await newAgent(server, own);
+  ok(await agent.post(`/agents/${agent.id}/interests`, { event_type: type }));
+  const publish = async () => ok(await own.post("/events", cloudEvent(`e${++events}`, { type }))).event_id;
+  const next = () =>
+    settle(async () => ok(await agent.get("/delivery/poll?wait=1")).deliveries[0], { what: "a delivery" });
+  const path = (id: string) => `/agents/${agent.id}/deliveries/${id}/log`;
+  const log = async (id: string, as: Pick<TestAgent, "get"> = agent) => ok(await as.get(path(id))).log;
+  return { agent, publish, next, path, log };
+}
+
+test("a log is kept with a delivery, acknowledged, rejected or dead-lettered; that of the newest attempt", async () => {
+  const { agent, publish, next, path, log } = await receiver();
+  await publish();
+  const first = await next();
+  const { id, lease } = first;
+  expect(ok(await agent.get(path(id)))).toEqual({ log: null, logged_at: null });
+  const nack = { delivery_ids: [id], lease, delay_seconds: 0, log: "first\n[ended with 1]" };
+  expect(ok(await agent.post("/delivery/nack", nack))).toMatchObject({ nacked: 1 });
+  expect(await log(id)).toBe("first\n[ended with 1]");
+  const second = await next();
+  // An attempt that has ended changes nothing.
+  ok(await agent.post("/delivery/nack", { ...nack, log: "too late" }));
+  expect(await log(id)).toBe("first\n[ended with 1]");
+  const odd = '<script>alert(1)</script>\u0000\u001b[31mred\u001b[0m😀 "\\ \u202e\n';
+  const dead = { delivery_ids: [id], lease: second.lease, dead_letter: true, log: odd };
+  expect(ok(await agent.post("/delivery/nack", dead))).toMatchObject({ dead_lettered: 1 });
+  const read = ok(await admin.get(path(id)));
+  expect(read).toEqual({ log: odd, logged_at: expect.stringMatching(/^20.*Z$/) });
+  const listed = [`/agents/${agent.id}/deliveries`, "/delivery/dlq", `/events/${first.event_id}`];
+  for (const list of listed) expect(JSON.stringify(ok(await agent.get(list)))).not.toContain("alert(1)");
+  ok(await admin.post(`/delivery/dlq/${id}/replay`));
+  const third = await next();
+  expect(third.id).toBe(id);
+  const ack = { delivery_ids: [id], log: "third" };
+  expect(ok(await agent.post("/delivery/ack", ack))).toEqual({ acknowledged: 1 });
+  expect(await log(id)).toBe("third");
+  // It is settled.
+  expect(ok(await agent.post("/delivery/ack", { ...ack, log: "again" }))).toEqual({ acknowledged: 0 });
+  expect(await log(id)).toBe("third");
+});
+
+test("only the agent, who owns it and admins read it, and only the agent writes it", async () => {
+  const world = await makeWorld(server, "logs-of-others");
+  const mine = await receiver();
+  const event_id = await mine.publish();
+  const { id } = await mine.next();
+  const other = await newAgent(server, admin);
+  for (const caller of [other, world.agent, world.admin]) {
+    expect(await caller.post("/delivery/ack", { delivery_ids: [id], log: "not mine" })).not.toMatchObject({
+      body: { acknowledged: 1 },
+    });
+    await caller.post("/delivery/nack", { delivery_ids: [id], log: "not mine", dead_letter: true });
+  }
+  expect(await mine.log(id)).toBeNull();
+  const unscoped = await newAgent(server, admin, ["send"]);
+  for (const settles of ["ack", "nack"])
+    expect(await unscoped.post(`/delivery/${settles}`, { delivery_ids: [id], log: "x" })).toMatchObject(
+      refusal(403, "insufficient_scope"),
+    );
+  ok(await mine.agent.post("/delivery/ack", { delivery_ids: [id], log: "mine" }));
+  expect(await other.get(mine.path(id))).toMatchObject(refusal(403, "forbidden"));
+  for (const stranger of [world.admin, world.agent, world.member])
+    expect(await stranger.get(mine.path(id))).toMatchObject(refusal(404, "not_found"));
+  expect(await admin.get(mine.path(`dlv_${"0".repeat(20)}`))).toMatchObject(refusal(404, "not_found"));
+  // A delivery of another agent is not found under this one.
+  expect(await other.get(`/agents/${other.id}/deliveries/${id}/log`)).toMatchObject(
+    refusal(404, "not_found"),
+  );
+  expect(await mine.log(id, admin)).toBe("mine");
+  const theirs = await receiver({ id: world.agentId, token: world.agentToken, ...world.agent });
+  await theirs.publish();
+  const owned = await theirs.next();
+  ok(await theirs.agent.post("/delivery/ack", { delivery_ids: [owned.id], log: "theirs" }));
+  expect(await world.member.get(theirs.path(owned.id))).toMatchObject(refusal(403, "forbidden"));
+  const owner_user_id = ok(await world.member.get("/auth/me")).user.id;
+  ok(await world.admin.patch(`/agents/${theirs.agent.id}`, { owner_user_id }));
+  expect(await theirs.log(owned.id, world.member)).toBe("theirs");
+  expect(ok(await admin.get(`/events/${event_id}`)).deliveries).toMatchObject({ acknowledged: 1 });
+});
+
+test("a log belongs to one delivery and has a limit; it is refused before anything is settled", async () => {
+  const { agent, publish, next, log } = await receiver();
+  await publish();
+  const { id, lease } = await next();
+  const longest = "é".repeat(16_384);
+  for (const settles of ["ack", "nack"]) {
+    const refused = [
+      { delivery_ids: [id, "dlv_00000000000000000000"], log: "of two" },
+      { delivery_ids: [], log: "of none" },
+      { delivery_ids: [id], log: `${longest}é` },
+      { delivery_ids: [id], log: 7 },
+    ];
+    for (const body of refused) {
+      const { status, body: answer } = await agent.post(`/delivery/${settles}`, body);
+      expect([status, answer]).toMatchObject([400, { error: { details: { field: "log" } } }]);
+    }
+    const unknown = await agent.post(`/delivery/${settles}`, { delivery_ids: [id], logs: "misspelt" });
+    expect(unknown).toMatchObject({ status: 400, body: { error: { details: { field: "logs" } } } });
+  }
+  const next_ = await agent.post("/delivery/next", { ack: { delivery_ids: [id], log: "x" } });
+  expect(next_).toMatchObject({ status: 400, body: { error: { details: { field: "ack.log" } } } });
+  expect(ok(await agent.post("/delivery/nack", { delivery_ids: [id], lease, log: longest }))).toMatchObject({
+    nacked: 1,
+  });
+  expect(await log(id)).toBe(longest);
+});
+
+test("no log of the server contains it", async () => {
+  const { agent, publish, next } = await receiver();
+  await publish();
+  const { id, lease } = await next();
+  const log = "tokenlike-4711-in-a-log";
+  await agent.post("/delivery/ack", { delivery_ids: [id, id], log });
+  await agent.post("/delivery/ack", { delivery_ids: [id], log: log.padEnd(20_000, "!") });
+  ok(await agent.post("/delivery/nack", { delivery_ids: [id], lease, log, dead_letter: true }));
+  await server.end();
+  expect(server.logs()).not.toContain("tokenlike");
+  await server.restart();
+});
+
+test("over the quota it is not kept, and counted below it; it goes with the delivery and its agent", async () => {
+  const operator = api(server, OPERATOR_TOKEN);
+  const world = await makeWorld(server, "logs-full");
+  const own = { id: world.agentId, token: world.agentToken, ...world.agent };
+  const { agent, publish, next, path, log } = await receiver(own);
+  await publish();
+  const before = ok(await world.admin.get("/stats")).storage.used_bytes;
+  const { id } = await next();
+  ok(await agent.post("/delivery/ack", { delivery_ids: [id], log: "a".repeat(16_384) }));
+  const counted = async () => ok(await world.admin.get("/stats")).storage.used_bytes - before >= 16_384;
+  await settle(counted, { what: "the log to be counted" });
+  await publish();
+  const late = await next();
+  await meanwhile(server, async (store) => {
+    const deliveries = store.collection(DeliveryModel);
+    await store.ready();
+    const $set = { retire_at: new Date(store.now() - 1) };
+    await deliveries.update(world.tenant_id, { _id: id }, { $set });
+  });
+  const big = { body: "# Full\n".padEnd(1_200_000, "full ") };
+  ok(await world.agent.post("/outputs", big));
+  ok(await operator.patch(`/tenants/${world.tenant_id}`, { storage_quota_mb: 1 }));
+  expect(ok(await agent.post("/delivery/ack", { delivery_ids: [late.id], log: "more" }))).toEqual({
+    acknowledged: 1,
+  });
+  expect(ok(await agent.get(path(late.id))).log).toBeNull();
+  await settle(async () => (await log(id)) === null, {
+    what: "the log to go with the retired delivery",
+  });
+  ok(await world.admin.del(`/agents/${agent.id}`));
+  expect(await world.admin.get(path(id))).toMatchObject(refusal(404, "not_found"));
+});
