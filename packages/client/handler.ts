@@ -6,6 +6,11 @@ export interface HandlerContext {
   delivery: DeliveryEvent;
   /** Aborts when the listener is stopped and its grace period is over: the handler should end. */
   signal: AbortSignal;
+  /**
+   * Sets the delivery's log, such as the end of what a program has written: its last 16,384 characters are kept with the
+   * delivery, acknowledged or rejected, and shown to people.
+   */
+  log(text: string): void;
 }
 
 /**

@@ -10,6 +10,13 @@ export class LineSplitter {
   /** The beginning of a line whose end has not come yet, in parts: a long line is not copied again for each chunk. */
   #parts: string[] = [];
   #isAfterCr = false;
+  #length = 0;
+  readonly #longest: number;
+
+  /** @param longest the characters after which a line without an end counts as ended, with the chunk's */
+  constructor(longest = Number.POSITIVE_INFINITY) {
+    this.#longest = longest;
+  }
 
   /** Returns the lines that a chunk of UTF-8 ends, without their ends. */
   take(chunk: Uint8Array): string[] {
@@ -23,8 +30,14 @@ export class LineSplitter {
     if (lines.length > 0) {
       lines[0] = this.#parts.join("") + lines[0];
       this.#parts = [];
+      this.#length = 0;
     }
     if (rest !== "") this.#parts.push(rest);
+    this.#length += rest.length;
+    if (this.#length < this.#longest) return lines;
+    lines.push(this.#parts.join(""));
+    this.#parts = [];
+    this.#length = 0;
     return lines;
   }
 

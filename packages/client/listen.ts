@@ -11,6 +11,7 @@ import { Settling } from "./settling.ts";
 import { aborted, escapeControls, pause } from "./support.ts";
 
 const MAX_REASON = 500;
+const MAX_LOG = 16_384;
 const MAX_STREAM = 1000;
 const REOPEN_MS = 100;
 
@@ -24,6 +25,7 @@ interface Held {
   handled: boolean;
   /** It was redelivered since. */
   again?: Arrival;
+  log?: string;
 }
 
 /** Passes an agent's deliveries to a handler, from its creation on. */
@@ -163,17 +165,17 @@ export class Listener {
 
   async #run(delivery: DeliveryEvent): Promise<void> {
     this.#busy++;
-    const held = this.#held.get(delivery.id);
-    const failure = await this.#handle(delivery);
-    if (held) held.handled = true;
+    const held = this.#held.get(delivery.id) ?? { handled: false };
+    const failure = await this.#handle(delivery, held);
+    held.handled = true;
     this.#busy--;
     // The next one need not wait until this one is settled.
     this.#start();
     if (failure?.error instanceof Interrupted && this.#returnsOnClose()) return;
     try {
       const settled = failure
-        ? this.#giveBack(delivery, failure.error)
-        : this.#settling.acknowledge(delivery.id);
+        ? this.#giveBack(delivery, failure.error, held.log)
+        : this.#settling.acknowledge(delivery.id, held.log);
       this.#capacityFreed();
       await settled;
     } catch (error) {
@@ -181,14 +183,17 @@ export class Listener {
     }
     this.#held.delete(delivery.id);
     this.#leases.drop(delivery.id);
-    if (failure && held?.again) this.#take([held.again]);
+    if (failure && held.again) this.#take([held.again]);
     this.#capacityFreed();
   }
 
   /** Runs the handler and returns the error it threw, if any. */
-  async #handle(delivery: DeliveryEvent): Promise<{ error: unknown } | undefined> {
+  async #handle(delivery: DeliveryEvent, held: Held): Promise<{ error: unknown } | undefined> {
     try {
-      const context = { delivery, signal: this.#overdue.signal };
+      const log = (text: string) => {
+        held.log = text.slice(-MAX_LOG).toWellFormed();
+      };
+      const context = { delivery, signal: this.#overdue.signal, log };
       await this.#handler(delivery.payload as unknown as CloudEvent, context);
       return undefined;
     } catch (error) {
@@ -199,13 +204,14 @@ export class Listener {
 
   #returnsOnClose = () => this.#options.by === "stream" && this.#stopping.signal.aborted;
 
-  #giveBack({ id }: DeliveryEvent, error: unknown): Promise<void> {
+  #giveBack({ id }: DeliveryEvent, error: unknown, log: string | undefined): Promise<void> {
     const reason = (error instanceof Error ? error.message : String(error)).slice(0, MAX_REASON);
     const delay_seconds = error instanceof RetryLater ? error.delaySeconds : undefined;
     return this.#settling.giveBack(id, {
       ...{ reason, ...this.#leases.named([id]) },
       ...(delay_seconds !== undefined && { delay_seconds }),
       ...(error instanceof GiveUp && { dead_letter: true }),
+      ...(log !== undefined && { log }),
     });
   }
 

@@ -1,3 +1,4 @@
+import { isApiError } from "./errors.ts";
 import type { Api, DeliveriesNackParams } from "./generated/types.ts";
 import { BATCH } from "./leases.ts";
 
@@ -29,8 +30,12 @@ export class Settling {
     this.#signal = signal;
   }
 
-  /** Resolves when the service has recorded it. @throws ApiError, or the signal's reason */
-  acknowledge(id: string): Promise<void> {
+  /** Resolves when the service has recorded it. @param log is sent at once @throws ApiError, or the signal's reason */
+  acknowledge(id: string, log?: string): Promise<void> {
+    if (log !== undefined)
+      return this.#logging(log, (logged) =>
+        this.#api.deliveries.ack({ delivery_ids: [id], ...logged }, this.#options),
+      );
     let batch = this.#waiting.at(-1);
     if (!batch || batch.ids.length >= BATCH) {
       batch = new Batch();
@@ -73,8 +78,24 @@ export class Settling {
 
   /** @param failed the rest of the request: reason, delay, and the lease, as another may hold the delivery by now */
   async giveBack(id: string, failed: Omit<DeliveriesNackParams, "delivery_ids">): Promise<void> {
-    const options = { signal: this.#signal, retries: RETRIES };
-    await this.#api.deliveries.nack({ delivery_ids: [id], ...failed }, options);
+    const { log, ...rest } = failed;
+    await this.#logging(log, (logged) =>
+      this.#api.deliveries.nack({ delivery_ids: [id], ...rest, ...logged }, this.#options),
+    );
+  }
+
+  get #options() {
+    return { signal: this.#signal, retries: RETRIES };
+  }
+
+  /** Settles with a log; without it at a service of a version that takes none. */
+  async #logging(log: string | undefined, settle: (logged: { log?: string }) => Promise<unknown>) {
+    try {
+      await settle(log === undefined ? {} : { log });
+    } catch (error) {
+      if (!isApiError(error) || error.details.field !== "log") throw error;
+      await settle({});
+    }
   }
 
   async #send(): Promise<void> {
@@ -85,8 +106,8 @@ export class Settling {
     while (!this.#isHeld) {
       const batch = this.#waiting.shift();
       if (!batch) break;
-      const options = { signal: this.#signal, retries: RETRIES };
-      await this.#api.deliveries.ack({ delivery_ids: batch.ids }, options).then(batch.resolve, batch.reject);
+      const ids = { delivery_ids: batch.ids };
+      await this.#api.deliveries.ack(ids, this.#options).then(batch.resolve, batch.reject);
     }
     this.#isSending = false;
   }

@@ -2,6 +2,7 @@ import type { DeadLetter } from "../generated/types.ts";
 import { agentNames, findAgentId } from "./agent-names.ts";
 import { type Command, type Context, count, text, word } from "./command.ts";
 import { confirmed } from "./confirm.ts";
+import { formatLog, readLog } from "./delivery-log.ts";
 import { LIMIT } from "./paged.ts";
 import { age, formatDetails } from "./table.ts";
 import { Failure, UsageError } from "./usage.ts";
@@ -74,7 +75,7 @@ const causes: Command = {
 
 const show: Command = {
   takes: "ID",
-  does: "Shows a dead letter with its event.",
+  does: "Shows a dead letter with its event and the log of its last attempt.",
   as,
   async run(context) {
     const id = word(context, 0, "ID");
@@ -156,7 +157,8 @@ async function selected(context: Context): Promise<string[]> {
   return ids;
 }
 
-function shown(context: Context, letter: DeadLetter): void {
+async function shown(context: Context, letter: DeadLetter): Promise<void> {
+  const log = await readLog(context, { agent_id: letter.agent_id, delivery_id: letter.id });
   const { id, event_id, agent_id, attempt_count, dlq_reason, created_at, dead_lettered_at, payload } = letter;
   const details = formatDetails([
     ["Delivery", id],
@@ -167,7 +169,8 @@ function shown(context: Context, letter: DeadLetter): void {
     ["Created", `${created_at} (${age(created_at)})`],
     ["Dead", `${dead_lettered_at} (${age(dead_lettered_at)})`],
   ]);
-  context.print(letter, `${details}\n\n${JSON.stringify(payload, null, 2)}`);
+  const parts = [details, formatLog(log), JSON.stringify(payload, null, 2)];
+  context.print({ ...letter, log }, parts.filter(Boolean).join("\n\n"));
 }
 
 function typeOf(payload: unknown): string | null {

@@ -1,6 +1,7 @@
 import type { EventReceiver, EventsGetResult, EventsTypeResult } from "../generated/types.ts";
 import { agentNames } from "./agent-names.ts";
 import { type Command, type Context, given, text, word } from "./command.ts";
+import { formatLog, readLog } from "./delivery-log.ts";
 import { LIMIT, takeFirst } from "./paged.ts";
 import { age, duration, formatDetails, formatTable } from "./table.ts";
 import { Failure } from "./usage.ts";
@@ -50,7 +51,7 @@ const list: Command = {
 const show: Command = {
   takes: "ID",
   does: "Shows an event: what happened to it, and for admins its deliveries.",
-  options: { delivery: { value: "ID", means: "only this delivery, with each of its attempts" } },
+  options: { delivery: { value: "ID", means: "only this delivery, with each of its attempts and its log" } },
   examples: ["event show evt_…", "event show evt_… --delivery dlv_…"],
   as,
   async run(context) {
@@ -61,7 +62,8 @@ const show: Command = {
     const receiver = event.receivers?.find(({ delivery_id }) => delivery_id === wanted);
     if (!receiver)
       throw new Failure(`The event has no delivery ${wanted} that the caller may see.`, "not_found");
-    context.print(receiver, () => delivery(receiver));
+    const log = await readLog(context, receiver);
+    context.print({ ...receiver, log }, () => delivery(receiver, log));
   },
 };
 
@@ -211,7 +213,8 @@ function shown(event: EventsGetResult): string {
   return [details, receivers, JSON.stringify(payload, null, 2)].filter(Boolean).join("\n\n");
 }
 
-function delivery({ delivery_id, agent_id, state, attempt_count, timeline }: EventReceiver): string {
+function delivery(receiver: EventReceiver, log: string | null): string {
+  const { delivery_id, agent_id, state, attempt_count, timeline } = receiver;
   const details = formatDetails([
     ["Delivery", delivery_id],
     ["Agent", agent_id],
@@ -219,7 +222,7 @@ function delivery({ delivery_id, agent_id, state, attempt_count, timeline }: Eve
     ["Attempts", attempt_count],
   ]);
   const lines = timeline.map(({ at, what, reason }) => [at, what, reason].filter(Boolean).join("  "));
-  return [details, lines.join("\n")].join("\n\n");
+  return [details, lines.join("\n"), formatLog(log)].filter(Boolean).join("\n\n");
 }
 
 export const EVENTS: Record<string, Command> = {

@@ -34,6 +34,8 @@ export function shownOf(problem: unknown): Error {
 
 /** The exit code EX_DATAERR of sysexits.h: the event itself is wrong, and no retry can handle it. */
 const HOPELESS = 65;
+/** In characters. What shows and keeps lines has a budget. */
+const LONGEST_LINE = 1_048_576;
 /** Between asking a command to end and ending it. */
 const GRACE_MS = 5000;
 interface Job {
@@ -49,6 +51,10 @@ interface Job {
   signal: AbortSignal;
   /** Called with each line of its output. */
   show: (line: string) => void;
+  /** Called with what it writes to standard output. */
+  collect?: ((chunk: Uint8Array) => void) | undefined;
+  /** Called with how it ended, or why it was not started, before the promise settles. */
+  ended: (how: string) => void;
 }
 
 /**
@@ -69,7 +75,11 @@ export function supervise(reaper: Reaper, job: Job): Promise<void> {
     if (signal.aborted) return reject(signal.reason);
     const child = spawn(program, args, { cwd, env: { ...INHERITED, ...job.env }, detached: true });
     const { pid } = child;
-    child.on("error", ({ message }) => fail(`was not started: ${message}`));
+    child.on("error", ({ message }) => {
+      const how = `was not started: ${message}`;
+      job.ended(how);
+      fail(how);
+    });
     if (pid === undefined) return;
     const forget = reaper.watch(pid);
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -84,10 +94,11 @@ export function supervise(reaper: Reaper, job: Job): Promise<void> {
       show(line);
     };
     const splitters = [child.stdout, child.stderr].map((stream) => {
-      const splitter = new LineSplitter();
+      const splitter = new LineSplitter(LONGEST_LINE);
       stream.on("data", (piece: Buffer) => splitter.take(piece).forEach(note));
       return splitter;
     });
+    if (job.collect) child.stdout.on("data", job.collect);
     // What it leaves behind would keep its output open, and work on an event that is settled.
     child.on("exit", () => signalTree(pid, "SIGKILL"));
     child.on("close", (code, killedBy) => {
@@ -95,9 +106,10 @@ export function supervise(reaper: Reaper, job: Job): Promise<void> {
       signal.removeEventListener("abort", end);
       forget();
       for (const splitter of splitters) splitter.end().forEach(note);
+      const how = `ended with ${killedBy ?? code}`;
+      job.ended(how);
       if (code === 0) return resolve();
       if (signal.aborted) return reject(signal.reason);
-      const how = `ended with ${killedBy ?? code}`;
       fail(how, last || `${program} ${how}`, code === HOPELESS ? HopelessFailure : CommandFailure);
     });
     // It need not read its input.

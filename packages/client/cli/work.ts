@@ -3,7 +3,9 @@ import type { CloudEvent, DeliveryEvent } from "../generated/types.ts";
 import { type Handler, Interrupted } from "../handler.ts";
 import { jsonLine } from "../lines.ts";
 import { type Command, choice, count, text } from "./command.ts";
+import { Collected, commandOutput } from "./command-output.ts";
 import { startHeartbeat } from "./connect.ts";
+import { LogTail } from "./log-tail.ts";
 import { promptFor } from "./prompt.ts";
 import { Reaper } from "./reaper.ts";
 import { CommandFailure, shownOf, supervise } from "./supervise.ts";
@@ -28,9 +30,19 @@ export const work: Command = {
       value: "json|prompt",
       means: `the event on standard input; default: prompt for ${TAKE_PROMPTS.join(", ")}, otherwise json`,
     },
+    output: {
+      value: "NAME",
+      means:
+        "save each standard output as a version of this output of the agent, before the event is acknowledged",
+    },
+    "no-log": { means: "do not keep the end of the output with the delivery" },
     count: { value: "N", means: "stop after N events" },
   },
-  examples: ["work -- claude -p --permission-mode acceptEdits", "work --concurrency 4 -- node handle.mjs"],
+  examples: [
+    "work -- claude -p --permission-mode acceptEdits",
+    "work --concurrency 4 -- node handle.mjs",
+    "work --output daily-report -- node report.mjs",
+  ],
   as: ["agent"],
   async run(context) {
     const [program, ...args] = context.words;
@@ -44,12 +56,16 @@ export const work: Command = {
     const most = count(context, "count", Number.MAX_SAFE_INTEGER);
     const usual = TAKE_PROMPTS.includes(basename(program)) ? "prompt" : "json";
     const toInput = choice(context, "input", ["json", "prompt"], usual) === "prompt" ? promptFor : jsonLine;
+    const output = commandOutput(context);
+    const isLogged = context.options["no-log"] !== true;
     const reaper = new Reaper();
     const stopped = new AbortController();
     let handled = 0;
-    const handler: Handler = async (event, { delivery }) => {
+    const handler: Handler = async (event, { delivery, log }) => {
       const about = `${event.type} ${event.id}`;
       const late = new AbortController();
+      const tail = new LogTail();
+      const collected = output && new Collected();
       const reason = `${program} took longer than the ${timeout} of --timeout`;
       const timer = setTimeout(
         () => late.abort(new CommandFailure(reason, `${about}: ${reason}`)),
@@ -62,8 +78,17 @@ export const work: Command = {
         ...(folder && { cwd: folder }),
         env: environmentFor(event, delivery),
         signal: AbortSignal.any([stopped.signal, late.signal]),
-        show: (line) => telling.note(`${about}: ${line}`),
+        show: (line) => {
+          tail.add(line);
+          telling.note(`${about}: ${line}`);
+        },
+        collect: collected && ((chunk) => collected.add(chunk)),
+        ended: (how) => {
+          if (isLogged)
+            log(tail.toText(late.signal.aborted ? `${how}: it took longer than ${timeout}` : how));
+        },
       }).finally(() => clearTimeout(timer));
+      if (collected) await output?.save(collected, { event, delivery, signal: stopped.signal });
       context.print({ event_id: event.id, type: event.type, handled: true }, `${about}: handled`);
       if (++handled === most) void listener.stop();
     };
