@@ -1,5 +1,12 @@
 import { expect, test } from "@jest/globals";
-import { clockTime, dateTime, filled, fullTime, percent } from "../../packages/console/src/data/format.ts";
+import {
+  clockTime,
+  dateTime,
+  filled,
+  fullTime,
+  percent,
+  withoutSequences,
+} from "../../packages/console/src/data/format.ts";
 
 test("times of the day are alike everywhere: from 00:00 to 23:59", () => {
   const [first, last] = [new Date(2026, 10, 22, 0, 5, 6, 7), new Date(2026, 10, 22, 23, 59, 58, 999)];
@@ -20,4 +27,19 @@ test("parameters without a value are left out", () => {
     g: ["y"],
     h: true,
   });
+});
+
+test("a text of a terminal loses its colours and links, and nothing else", () => {
+  const sequences = [
+    "[31m",
+    "[1;38;5;200m",
+    "[2K",
+    "[?25l",
+    "(B",
+    "]0;title\u0007",
+    "]8;;https://x.example\u001b\\",
+    "7",
+  ];
+  const text = "[ended with 0]\nB7 \u001b";
+  for (const each of sequences) expect(withoutSequences(`a\u001b${each}${text}`)).toBe(`a${text}`);
 });

@@ -113,3 +113,10 @@ export const filled = <T extends object>(params: T): Filled<T> =>
   Object.fromEntries(
     Object.entries(params).filter(([, value]) => (Array.isArray(value) ? value.length > 0 : Boolean(value))),
   ) as Filled<T>;
+
+const SEQUENCES =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: a sequence begins with one
+  /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[ -/]*[0-Z\\^-~])/g;
+
+/** Returns a text without what colours it, or does something else, in a terminal. */
+export const withoutSequences = (text: string) => text.replace(SEQUENCES, "");

@@ -97,7 +97,11 @@ export function Secret({ label, value, note, onCopied }: SecretProps) {
 
 /** A value as JSON, to read and copy. */
 export function Json({ value, label = "JSON" }: { value: unknown; label?: string }) {
-  const text = JSON.stringify(value, null, 2);
+  return <Code text={JSON.stringify(value, null, 2)} label={label} />;
+}
+
+/** A text for machines, to read and copy. */
+export function Code({ text, label }: { text: string; label: string }) {
   return (
     <div className="code-block">
       <Copy text={text} label={`Copy ${label}`} />

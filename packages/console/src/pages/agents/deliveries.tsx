@@ -17,6 +17,7 @@ import { Empty } from "../../ui/page.tsx";
 import { type Column, column, endColumn, List, Titled, wideEndColumn } from "../../ui/table.tsx";
 
 import { Tile, Time } from "../../ui/text.tsx";
+import { DeliveryLog } from "../events/log.tsx";
 import { DeliveryState, Timeline } from "../events/timeline.tsx";
 import { HEALTH, needsAttention } from "./health.tsx";
 import { Replays } from "./replays.tsx";
@@ -57,7 +58,10 @@ export function Deliveries({ agent, reload }: { agent: Agent; reload(): Promise<
       />
       {opened && (
         <Dialog light title="Attempts" onClose={() => setOpened(undefined)} done="Close">
-          <Timeline entries={[{ at: opened.created_at, what: "matched" }, ...opened.timeline]} />
+          <div className="stack">
+            <Timeline entries={[{ at: opened.created_at, what: "matched" }, ...opened.timeline]} />
+            <DeliveryLog agent_id={agent.id} delivery_id={opened.id} />
+          </div>
         </Dialog>
       )}
     </div>

@@ -17,6 +17,7 @@ import { CircleCheck, RotateCw, Search, SearchX, Trash2 } from "../../ui/icons.t
 import { Empty, Facts, Page, Skeleton } from "../../ui/page.tsx";
 import { type Column, column, endColumn, List, wideEndColumn } from "../../ui/table.tsx";
 import { Json, Subject, Time, Who } from "../../ui/text.tsx";
+import { DeliveryLog } from "../events/log.tsx";
 import { Bulk, type BulkAction, type Wanted } from "./bulk.tsx";
 import { Groups, headersOf, linesOf, typeOf } from "./groups.tsx";
 import "./dead-letters.css";
@@ -262,6 +263,7 @@ function Inspect({ letter, onClose, act }: InspectProps) {
             Event: letter.event_id && <Link to={`/events/${letter.event_id}`}>View event</Link>,
           }}
         />
+        {letter.agent_id && <DeliveryLog agent_id={letter.agent_id} delivery_id={letter.id} />}
         <Json value={letter.payload} label="payload" />
       </div>
     </Dialog>

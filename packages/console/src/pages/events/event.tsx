@@ -13,6 +13,7 @@ import { Card, Empty, Facts } from "../../ui/page.tsx";
 
 import { Id, Json, Subject, Who } from "../../ui/text.tsx";
 import { Bulk, type BulkAction } from "../dead-letters/bulk.tsx";
+import { FoldedLog } from "./log.tsx";
 import { DeliveryState, EventState, Timeline } from "./timeline.tsx";
 import "./events.css";
 
@@ -113,6 +114,9 @@ function Story({ event, reload }: { event: EventsGetResult; reload(): Promise<vo
               <div className="stack">
                 <Why agent_id={receiver.agent_id} matched={receiver.matched} />
                 <Timeline entries={receiver.timeline} />
+                {receiver.attempt_count > 0 && (
+                  <FoldedLog agent_id={receiver.agent_id} delivery_id={receiver.delivery_id} />
+                )}
                 {receiver.state === "dead" && (
                   <DeadActions delivery_id={receiver.delivery_id} done={reload} />
                 )}
