@@ -64,6 +64,37 @@ test("warns on the console of a failing handler, unless it is given `onProblem`"
 });
 
 describe.each(["stream", "poll"] as const)("by %s", (by) => {
+  test("a handler's log is kept with its delivery, returned or thrown: its end, the last that it gave", async () => {
+    const type = `com.logged.${by}`;
+    const { id: agent_id, client } = await receiver(type);
+    const logs = new Map<string, string | null>();
+    const read = async (delivery_id: string) =>
+      logs.set(delivery_id, (await client.deliveries.log({ agent_id, delivery_id })).log);
+    const handled: string[] = [];
+    const listener = listen(
+      client,
+      ({ data }, { delivery, log }) => {
+        const { n } = data as { n: number };
+        handled[n] = delivery.id;
+        if (n === 0) return;
+        log("replaced");
+        log(`${"x".repeat(20_000)}😀${"y".repeat(n === 1 ? 16_383 : 3)}`);
+        if (n === 2) throw new GiveUp("hopeless");
+      },
+      { by, onProblem: () => {} },
+    );
+    for (const n of [0, 1, 2]) await publish(type, n);
+    await settle(async () => (await client.deliveries.stats()).dead === 1);
+    await settled(client);
+    await listener.stop();
+    for (const id of handled) await read(id);
+    expect(handled.map((id) => logs.get(id))).toEqual([
+      null,
+      `\ufffd${"y".repeat(16_383)}`,
+      `${"x".repeat(16_379)}😀yyy`,
+    ]);
+  });
+
   test("events with separators of lines in their data are handled like others", async () => {
     const { client } = await receiver(`com.separated.${by}`);
     const texts = ["one\u2028two", "three\u2029four", "five\u0085six", "seven"];

@@ -165,6 +165,8 @@ export function moveSuite(where: string, other: Record<string, string>): void {
       const { outputs } = ok(await moved.agent.get("/outputs?limit=100"));
       const large = outputs.find((each: { title: string }) => each.title === "Large");
       expect(ok(await moved.agent.get(`/outputs/${large.id}`)).body).toBe(LARGE);
+      const dead = `/agents/${moved.agentId}/deliveries/${await world.idOf("dlv")}`;
+      expect(ok(await moved.agent.get(`${dead}/log`)).log).toBe("a log\n[ended with 1]");
       const published = { ...event(-1), id: "after", type: "com.example.tenancy" };
       const { event_id } = ok(await moved.agent.post("/events", published));
       await settle(async () => {

@@ -233,7 +233,8 @@ async function deadDelivery({ admin, agent, agentId }: World): Promise<string> {
     const { deliveries } = ok(await agent.get("/delivery/poll?wait=5"));
     return deliveries.length > 0 && deliveries;
   });
-  ok(await agent.post("/delivery/nack", { delivery_ids: [delivery.id], reason: "a test" }));
+  const log = "a log\n[ended with 1]";
+  ok(await agent.post("/delivery/nack", { delivery_ids: [delivery.id], reason: "a test", log }));
   return delivery.id;
 }
 
