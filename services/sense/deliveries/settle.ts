@@ -149,7 +149,8 @@ export class Settlements {
     { tenant_id, agent_id }: AgentCaller,
     { delivery_ids, log }: Pick<ParamsOf<typeof contract.ack>, "delivery_ids" | "log">,
   ) {
-    const logged = await this.#toLogged(tenant_id, delivery_ids, log);
+    // Without one nothing is awaited: the write is sent before the lease of the next (`Claims.claim`).
+    const logged = log === undefined ? {} : await this.#toLogged(tenant_id, delivery_ids, log);
     const acknowledged = await this.#acknowledge({ tenant_id, agent_id, delivery_ids }, logged);
     this.#deps.requestQueues.removeInFlight(agent_id, delivery_ids);
     return { acknowledged };
