@@ -143,6 +143,18 @@ describe("a document", () => {
       await expect(send(method, task.taskId)).rejects.toMatchObject(NOT_FOUND);
   });
 
+  test("is a task over a restart while it is read, and a person's as an agent's", async () => {
+    await using person = await connectMcp(server, mine.adminToken, { tasks: true });
+    const { taskId } = await begin("documents_upload", scan(), person);
+    await settle(() => converting.length > 0);
+    converting.splice(0);
+    await server.restart();
+    await settle(() => converting.length > 0, { within: 60_000 });
+    expect(await look(taskId, person)).toMatchObject({ status: "working" });
+    for (const response of converting.splice(0)) response.end("<p>Text</p>");
+    await settle(async () => (await look(taskId, person)).status === "completed");
+  });
+
   test("that fails completes its task with an error, which names the reason", async () => {
     const { task, response } = await uploaded();
     response.writeHead(422).end();
@@ -193,7 +205,7 @@ test("ids that are foreign, of another agent, unknown or malformed are refused a
   const [tool, id, mac] = taskId.split(".");
   const foreigner = await newAgent(server, theirs.admin, SCOPES);
   const colleague = await newAgent(server, mine.admin, SCOPES);
-  for (const { token } of [foreigner, colleague]) {
+  for (const token of [foreigner.token, colleague.token, mine.adminToken]) {
     await using other = await connectMcp(server, token, { tasks: true });
     for (const method of ["get", "update", "cancel"])
       await expect(send(method, taskId, other)).rejects.toMatchObject(NOT_FOUND);
