@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { newAgent, type TestAgent } from "../support/agents.ts";
 import { itself, textFile } from "../support/documents.ts";
-import { connectMcp, type McpClient, TASKS } from "../support/mcp.ts";
+import { ANY_RESULT, connectMcp, type McpClient, TASKS } from "../support/mcp.ts";
 import { newRun } from "../support/runs.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { serving } from "../support/serving.ts";
@@ -39,13 +39,12 @@ afterAll(async () => {
 
 // biome-ignore lint/suspicious/noExplicitAny: tests assert on shapes that the type checker cannot know
 type Any = any;
-const ANY = { "~standard": { version: 1 as const, vendor: "test", validate: (value: Any) => ({ value }) } };
 
 /** Calls a tool, and gives its result or its task. */
 const begin = (name: string, args: object, of = mcp): Promise<Any> =>
-  of.client.request({ method: "tools/call", params: { name, arguments: args } }, ANY);
+  of.client.request({ method: "tools/call", params: { name, arguments: args } }, ANY_RESULT);
 const send = (method: string, taskId: unknown, of = mcp): Promise<Any> =>
-  of.client.request({ method: `tasks/${method}`, params: { taskId } }, ANY);
+  of.client.request({ method: `tasks/${method}`, params: { taskId } }, ANY_RESULT);
 const look = (taskId: unknown, of = mcp) => send("get", taskId, of);
 const ended = (taskId: string) =>
   settle(async () => {
@@ -112,7 +111,7 @@ describe("an approval", () => {
       arguments: QUESTION,
       _meta: { "sensorium/idempotency_key": "once" },
     };
-    const ask = (): Promise<Any> => mcp.client.request({ method: "tools/call", params: call }, ANY);
+    const ask = (): Promise<Any> => mcp.client.request({ method: "tools/call", params: call }, ANY_RESULT);
     const { taskId } = await ask();
     expect(await ask()).toMatchObject({ isTask: true, taskId });
     await answer(approvalOf({ taskId }));

@@ -15,6 +15,12 @@ interface McpOptions {
 /** The extension for tasks. */
 export const TASKS = "io.modelcontextprotocol/tasks";
 
+/** The schema of results that the client does not know. */
+export const ANY_RESULT = {
+  // biome-ignore lint/suspicious/noExplicitAny: tests assert on shapes that the type checker cannot know
+  "~standard": { version: 1 as const, vendor: "test", validate: (value: any) => ({ value }) },
+};
+
 /** The official client, connected. */
 export interface McpClient extends AsyncDisposable {
   client: Client;
