@@ -107,7 +107,7 @@ export const memoriesService: ServiceFactory = (runtime) => {
   };
 };
 
-/** Hands over memories that became institutional and need a position among the findings (findings/relay.ts). */
+/** Hands over memories that became institutional and need a position among the findings (findings/findings.service.ts). */
 function findingsOutbox(memories: TenantCollection<MemoryDoc>): Record<string, ActionSchema> {
   return {
     /** Returns the oldest due memories, of one tenant or of all. */

@@ -1,14 +1,29 @@
+import type { ActionSchema } from "moleculer";
+import { afterPlace, fromCursor, pageOf } from "../../../lib/contract/cursor.ts";
 import { notFound } from "../../../lib/contract/faults.ts";
+import { summarise } from "../../../lib/text/quoted.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
-import { action, type ServiceFactory } from "../../runtime.ts";
+import type { SearchEntriesPage } from "../../../storage/search/entry.ts";
+import type { EraseContent } from "../../erasers.ts";
+import { requireOwnedAgent } from "../../identity/agents/find-agent.ts";
+import {
+  type BundleLeg,
+  type BundleLegAnswer,
+  createdWithin,
+  nameLegs,
+  searchBounds,
+} from "../../remember/memories/bundle-leg.ts";
+import type { EraseMemories } from "../../remember/memories/erase-rows.ts";
+import { readableMemories } from "../../remember/memories/readable.ts";
+import { changedAfter, toEntriesPage } from "../../remember/search/feed.ts";
+import { recentShare } from "../../remember/search/recency.ts";
+import { action, type CallOf, idempotent, type ServiceFactory } from "../../runtime.ts";
 import { getHandoffOfAgent, listHandoffsOfAgent } from "./agent-handoffs.contract.ts";
-import { getAgentHandoff, listAgentHandoffs } from "./agent-handoffs.ts";
 import { renderBrief } from "./brief.ts";
-import { listHandoffs } from "./find.ts";
+import { findOwn, latestOwn, listHandoffs } from "./find.ts";
 import * as contract from "./handoffs.contract.ts";
-import { internalActions } from "./handoffs.internal.ts";
-import { present } from "./handoffs.model.ts";
-import { Handoffs } from "./handoffs.ts";
+import { type HandoffDoc, present, toEntry } from "./handoffs.model.ts";
+import { Handoffs, inOneMessage } from "./handoffs.ts";
 import { resume } from "./resume.ts";
 import { save } from "./save.ts";
 
@@ -54,3 +69,118 @@ export const handoffsService: ServiceFactory = ({ store, log }) => {
     },
   };
 };
+
+/** Actions for other domains. */
+function internalActions(handoffs: Handoffs): Record<string, ActionSchema> {
+  const { rows } = handoffs;
+  return {
+    /** Whether the tenant has any. */
+    any: idempotent<{ tenant_id: string }>(({ params }) => rows.exists(params.tenant_id, {})),
+
+    /** Whether the calling agent has this handoff. */
+    is_own: idempotent<{ id: string }>(
+      async (ctx) => (await handoffs.find(ctx, { _id: ctx.params.id })) !== null,
+    ),
+
+    /** Returns which of the bundles handoffs name. */
+    bundle_references: idempotent<{ tenant_id: string; bundle_ids: string[] }>(async ({ params }) => {
+      const filter = { bundle_id: { $in: params.bundle_ids } };
+      const found = await rows.find(params.tenant_id, filter, { projection: { bundle_id: 1 } });
+      return [...new Set(found.map(({ bundle_id }) => bundle_id))];
+    }),
+
+    /** Returns the calling agent's handoffs for a bundle. They belong to no project. */
+    for_bundle: idempotent<BundleLeg>(async (ctx): Promise<BundleLegAnswer> => {
+      const { query, limit } = ctx.params;
+      if (query !== null) {
+        const { hits, degraded } = await findOwn(handoffs, ctx, {
+          query,
+          limit,
+          ...searchBounds(ctx.params),
+        });
+        const items = hits.map(({ doc, score, sources }) => toItem(doc, score, nameLegs(sources)));
+        return { items, degraded };
+      }
+      const latest = await latestOwn(handoffs, ctx, { limit, bounds: createdWithin(ctx.params) });
+      const now = handoffs.now().getTime();
+      const items = latest.map((doc) => toItem(doc, recentShare(doc.updated_at.getTime(), now), "recent"));
+      return { items, degraded: [] };
+    }),
+
+    /** Erases, or counts, the handoffs of an agent. */
+    erase_agent: idempotent<EraseContent>((ctx) => handoffs.eraseOf(ctx)),
+
+    /** Removes titles of erased memories from citations; returns the number of handoffs. */
+    erase_memories: idempotent<EraseMemories>(async ({ params: { tenant_id, ids, dry_run } }) => ({
+      handoffs: await handoffs.eraseTitles(tenant_id, ids, dry_run),
+    })),
+
+    /** Serves search's catch-up: handoffs in order of their last change, of one tenant or of all. */
+    search_entries: idempotent<SearchEntriesPage>(async ({ params }) =>
+      toEntriesPage(inOneMessage(await changedAfter(rows, params)), toEntry),
+    ),
+  };
+}
+
+function toItem(doc: HandoffDoc, score: number, source: string) {
+  return {
+    item_id: doc._id,
+    title: doc.name,
+    // Omits titles of memories: erasing a memory cannot remove them from a bundle.
+    excerpt: renderBrief({ ...doc, citations: [] }),
+    ...{ score, source, by: doc.agent_id, created_at: doc.created_at.toISOString() },
+    facts: [`version ${doc.version_num}`, `saved ${doc.updated_at.toISOString()}`],
+  };
+}
+
+const SUMMARY = 280;
+/** Omits the long fields. */
+const BRIEFLY = { payload: 0, citations: 0, artifacts: 0 } as const;
+
+/** Returns a page of an agent's handoffs for an admin or its owner. */
+async function listAgentHandoffs(handoffs: Handoffs, ctx: CallOf<typeof listHandoffsOfAgent>) {
+  const { agent_id, limit = 50, cursor } = ctx.params;
+  const { tenant_id } = await requireOwnedAgent(ctx, agent_id);
+  const behind =
+    cursor === undefined
+      ? []
+      : [afterPlace(fromCursor(cursor, "updated_at"), { by: "updated_at", sign: -1 })];
+  const filter = { agent_id, $and: [handoffs.standing(), ...behind] };
+  const options = { sort: { updated_at: -1, _id: -1 } as const, limit: limit + 1, projection: BRIEFLY };
+  const { page, next_cursor } = pageOf(
+    await handoffs.rows.findWithin(tenant_id, filter, options),
+    limit,
+    "updated_at",
+  );
+  return { handoffs: page.map(listed), next_cursor };
+}
+
+/** Returns one of them with its brief. @throws Fault not_found */
+async function getAgentHandoff(handoffs: Handoffs, ctx: CallOf<typeof getHandoffOfAgent>) {
+  const { agent_id, id } = ctx.params;
+  const { tenant_id } = await requireOwnedAgent(ctx, agent_id);
+  const doc = await handoffs.rows.findOne(tenant_id, { _id: id, agent_id, ...handoffs.standing() });
+  if (!doc) throw notFound("handoff", id);
+  const readable = await readableMemories(
+    ctx,
+    doc.citations.map(({ memory_id }) => memory_id),
+    { brief: true },
+  );
+  const citations = doc.citations.map(({ memory_id, title }) => ({
+    memory_id,
+    title: readable.has(memory_id) ? title : "",
+  }));
+  const shown = { ...doc, citations } as HandoffDoc;
+  return { ...present(shown), brief: renderBrief(shown) };
+}
+
+function listed(doc: HandoffDoc) {
+  const { _id, name, version_num, origin_client, bundle_id } = doc;
+  return {
+    ...{ id: _id, name, summary: summarise(doc.summary, SUMMARY), version_num, origin_client, bundle_id },
+    pinned_at: doc.pinned_at?.toISOString() ?? null,
+    last_resumed_at: doc.last_resumed_at?.toISOString() ?? null,
+    expires_at: doc.expires_at.toISOString(),
+    updated_at: doc.updated_at.toISOString(),
+  };
+}
