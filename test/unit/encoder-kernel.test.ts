@@ -111,7 +111,6 @@ test("without relaxed SIMD the kernel's plain spelling runs", () => {
 
 test.each([
   ["dot", true],
-  ["pairs", true],
   ["plain", false],
 ] as const)("the spelling %s has instructions of relaxed SIMD: %s", (spelling, isRelaxed) => {
   const bytes = KERNELS[spelling];
