@@ -160,7 +160,6 @@ export class TextLeg {
   }
 }
 
-/** Counts the visible rows with a term; cached with the view. */
 /** Returns the term, or the forms that stand for it if the reader finds it nowhere: words that it begins, else others. */
 function formsIn(term: string, scope: Scope): string[] {
   if (countDocuments(term, scope) > 0) return [term];
@@ -171,6 +170,7 @@ function formsIn(term: string, scope: Scope): string[] {
   return [other ?? term];
 }
 
+/** Counts the visible rows with a term; cached with the view. */
 function countDocuments(term: string, { postings, visible, frequencies }: Scope): number {
   const known = frequencies.get(term);
   if (known !== undefined) return known;

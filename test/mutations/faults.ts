@@ -281,7 +281,7 @@ export const FAULTS: Fault[] = [
   ),
   fault(
     "people accept their own offers",
-    "services/work/runs/offer-transitions.ts",
+    "services/work/runs/offers.ts",
     'if (actor.actor_kind !== "user" || actor.actor_id !== offered_by.actor_id) return;',
     "return;",
     "http/runs-position",

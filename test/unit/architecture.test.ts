@@ -198,7 +198,8 @@ const SYSTEM_FINDERS: Record<string, string> = {
   "services/sense/interests/waits.ts": "events that others waited for",
   "services/sense/schedules/ticker.ts": "schedules that are due",
   "services/work/approvals/mail.ts": "approvals of which e-mails are to be sent",
-  "services/work/approvals/relay.ts": "outbox of approvals; deadlines and escalations that are due",
+  "services/work/approvals/approvals.service.ts":
+    "outbox of approvals; deadlines and escalations that are due",
   "services/work/handoffs/handoffs.ts": "sweep of handoffs whose term is over",
   "services/work/a2a/a2a-tasks.ts": "sweep of tasks that have long been final",
   "services/identity/keys/keys.service.ts": "a key by its hash; keys of verified tokens",

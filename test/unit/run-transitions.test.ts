@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { isFault } from "../../lib/contract/faults.ts";
 import { attemptsOn, openAttempts } from "../../services/work/runs/facts.ts";
-import { accept, decline, offer } from "../../services/work/runs/offer-transitions.ts";
+import { accept, decline, offer } from "../../services/work/runs/offers.ts";
 import { buildRetrospective } from "../../services/work/runs/read.ts";
 import { type Change, isDone, type RunState, waitingOn } from "../../services/work/runs/run-state.ts";
 import type { PlacedFact, Run, StepDef, StepProgress } from "../../services/work/runs/runs.model.ts";

@@ -40,7 +40,7 @@ export type Decision = Pick<
   "choice" | "answer_text" | "answered_by_user_id" | "answered_by" | "answered_by_slack_user"
 >;
 
-/** The rows of approvals. What is to be published is written with each change (relay.ts). */
+/** The rows of approvals. What is to be published is written with each change (approvals.service.ts). */
 export class Approvals {
   readonly rows;
   readonly now: () => number;
