@@ -1,6 +1,6 @@
 import type { Static } from "typebox";
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
-import type { Jwk as JwkSchema } from "./auth.contract.ts";
+import type { Jwk as JwkSchema } from "./jwks.contract.ts";
 
 export type Jwk = Static<typeof JwkSchema>;
 

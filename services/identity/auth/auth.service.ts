@@ -19,6 +19,7 @@ import type { finishOidc, startSession } from "./auth.contract.ts";
 import * as contract from "./auth.contract.ts";
 import { Auth, type ClientToken, requireToken } from "./auth.ts";
 import type { Credentials } from "./credentials.ts";
+import { jwks } from "./jwks.contract.ts";
 import { OidcSignIn } from "./oidc/oidc-sign-in.ts";
 import * as factorContract from "./second-factor.contract.ts";
 import { JWKS_SECONDS } from "./signing-keys.ts";
@@ -76,7 +77,7 @@ export const authService: ServiceFactory = (runtime) => {
       begin_totp: action(factorContract.beginTotp, (ctx) => factor.begin(ctx)),
       confirm_totp: action(factorContract.confirmTotp, (ctx) => factor.confirm(ctx)),
       remove_totp: action(factorContract.removeTotp, (ctx) => factor.remove(ctx)),
-      jwks: action(contract.jwks, (ctx) => {
+      jwks: action(jwks, (ctx) => {
         ctx.meta.$responseHeaders = { "Cache-Control": `public, max-age=${JWKS_SECONDS}` };
         return { keys: keys.jwks(auth.now(), ctx.params) };
       }),

@@ -301,13 +301,3 @@ export const getVersion = operation({
   errors: ["not_found"],
   mcp: true,
 });
-
-export const outputsOperations = [
-  saveOutput,
-  listOutputs,
-  getOutput,
-  updateOutput,
-  deleteOutput,
-  listVersions,
-  getVersion,
-] as const;
