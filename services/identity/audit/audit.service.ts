@@ -1,6 +1,5 @@
 import type { RequestContext } from "../../../lib/access/caller.ts";
 import type { ParamsOf, TextPart } from "../../../lib/contract/contract.ts";
-import { pageOf } from "../../../lib/contract/cursor.ts";
 import { defined } from "../../../lib/defined.ts";
 import { attachment } from "../../../lib/http/attachment.ts";
 import { derivedId, newId } from "../../../lib/ids.ts";
@@ -51,10 +50,9 @@ export const auditService: ServiceFactory = ({ store, config }) => {
     ],
     actions: {
       list: action(listAudit, async ({ params, meta }) => {
-        const { limit = 50 } = params;
-        const options = { sort: { at: -1, _id: -1 } as const, limit: limit + 1 };
-        const found = await entries.findWithin(meta.caller.tenant_id, toFilter(params), options);
-        const { page, next_cursor } = pageOf(found, limit, "at");
+        const { limit = 50, cursor } = params;
+        const order = { by: "at", cursor, limit } as const;
+        const { page, next_cursor } = await entries.pageAfter(meta.caller.tenant_id, toFilter(params), order);
         return { entries: page.map(present), next_cursor };
       }),
 
@@ -124,10 +122,9 @@ async function beginExport(entries: TenantCollection<AuditDoc>, ctx: Asked): Pro
 
 /** Returns the part at the cursor. */
 async function nextPart(entries: TenantCollection<AuditDoc>, ctx: Asked): Promise<TextPart> {
-  const { format = "csv", ...query } = ctx.params;
-  const options = { sort: { at: -1, _id: -1 } as const, limit: PART + 1 };
-  const found = await entries.findWithin(ctx.meta.caller.tenant_id, toFilter(query), options);
-  const { page, next_cursor } = pageOf(found, PART, "at");
+  const { format = "csv", cursor, ...query } = ctx.params;
+  const order = { by: "at", cursor, limit: PART } as const;
+  const { page, next_cursor } = await entries.pageAfter(ctx.meta.caller.tenant_id, toFilter(query), order);
   const names = await actorNames(ctx, page);
   const lineOf = (entry: Entry) => {
     const actor_name = entry.actor_id === null ? null : (names.get(entry.actor_id) ?? null);

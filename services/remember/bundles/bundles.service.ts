@@ -1,6 +1,5 @@
 import type { ServiceBroker } from "moleculer";
 import type { AgentCaller, Call, RequestContext } from "../../../lib/access/caller.ts";
-import { afterPlace, fromCursor, pageOf } from "../../../lib/contract/cursor.ts";
 import { notFound } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { summarise } from "../../../lib/text/quoted.ts";
@@ -157,13 +156,9 @@ const QUERY = 280;
 async function listAgentBundles(bundles: Bundles, ctx: CallOf<typeof listBundlesOfAgent>) {
   const { agent_id, limit = 50, cursor } = ctx.params;
   const { tenant_id } = await requireOwnedAgent(ctx, agent_id);
-  const behind = cursor !== undefined && {
-    $and: [afterPlace(fromCursor(cursor, "created_at"), { by: "created_at", sign: -1 })],
-  };
-  const options = { sort: { created_at: -1, _id: -1 } as const, limit: limit + 1 };
   const projection = { query: 1, degraded_reasons: 1, created_at: 1, "items.rank": 1 } as const;
-  const rows = await bundles.find(tenant_id, { agent_id, ...behind }, { ...options, projection });
-  const { page, next_cursor } = pageOf({ rows }, limit, "created_at");
+  const order = { by: "created_at", cursor, limit, projection } as const;
+  const { page, next_cursor } = await bundles.pageAfter(tenant_id, { agent_id }, order);
   return { bundles: page.map(listed), next_cursor };
 }
 

@@ -2,7 +2,6 @@ import type { ActionSchema, ServiceBroker } from "moleculer";
 import { makeConverter } from "../../../connectors/document-converter.ts";
 import { type Call, isAdmin } from "../../../lib/access/caller.ts";
 import { mayRead, visibleTo } from "../../../lib/access/visibility.ts";
-import { afterPlace, fromCursor, pageOf } from "../../../lib/contract/cursor.ts";
 import { Fault, notFound, unknownReference } from "../../../lib/contract/faults.ts";
 import { attachment } from "../../../lib/http/attachment.ts";
 import { place, Queue } from "../../../mixins/queue.ts";
@@ -108,16 +107,10 @@ async function listDocuments({ rows }: Documents, ctx: CallOf<typeof contract.li
     status: status ?? { $in: [...contract.STATUSES] },
     ...(source_id !== undefined && { source_id }),
   };
-  const filter =
-    cursor === undefined
-      ? wanted
-      : { $and: [wanted, afterPlace(fromCursor(cursor, "created_at"), { by: "created_at", sign: -1 })] };
-  const sort = { created_at: -1, _id: -1 } as const;
-  const [found, total] = await Promise.all([
-    rows.findWithin(tenant_id, filter, { sort, skip: offset, limit: limit + 1 }),
+  const [{ page, next_cursor }, total] = await Promise.all([
+    rows.pageAfter(tenant_id, wanted, { by: "created_at", cursor, skip: offset, limit }),
     rows.count(tenant_id, wanted),
   ]);
-  const { page, next_cursor } = pageOf(found, limit, "created_at");
   return { documents: page.map(present), total, next_cursor };
 }
 

@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import type { Call, RequestContext, UserCaller } from "../../../lib/access/caller.ts";
 import { callerId } from "../../../lib/access/caller.ts";
 import { isOrgAdmin } from "../../../lib/access/visibility.ts";
-import { afterPlace, fromCursor, pageOf } from "../../../lib/contract/cursor.ts";
 import {
   Fault,
   invalidValue,
@@ -87,14 +86,8 @@ export class Approvals {
     const { status, run_id, limit = 50, cursor } = ctx.params;
     const { tenant_id } = ctx.meta.caller;
     const filter = { ...defined({ status, run_id }), $and: [(await readableBy(ctx)) as Where<ApprovalDoc>] };
-    const behind =
-      cursor === undefined
-        ? []
-        : [afterPlace(fromCursor(cursor, "created_at"), { by: "created_at", sign: -1 })];
-    const options = { sort: { created_at: -1, _id: -1 } as const, limit: limit + 1 };
-    const further = { ...filter, $and: [...filter.$and, ...behind] };
-    const found = await this.rows.findWithin(tenant_id, further, options);
-    const { page, next_cursor: next } = pageOf(found, limit, "created_at");
+    const order = { by: "created_at", cursor, limit } as const;
+    const { page, next_cursor: next } = await this.rows.pageAfter(tenant_id, filter, order);
     return { approvals: page.map(present), next };
   }
 

@@ -1,6 +1,5 @@
 import type { ActionSchema } from "moleculer";
 import type { Call, RequestContext } from "../../../lib/access/caller.ts";
-import { afterPlace, fromCursor, pageOf } from "../../../lib/contract/cursor.ts";
 import { Fault, notFound } from "../../../lib/contract/faults.ts";
 import { summarise } from "../../../lib/text/quoted.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
@@ -142,17 +141,9 @@ const BRIEFLY = { payload: 0, citations: 0, artifacts: 0 } as const;
 async function listAgentHandoffs(handoffs: Handoffs, ctx: CallOf<typeof listHandoffsOfAgent>) {
   const { agent_id, limit = 50, cursor } = ctx.params;
   const { tenant_id } = await requireOwnedAgent(ctx, agent_id);
-  const behind =
-    cursor === undefined
-      ? []
-      : [afterPlace(fromCursor(cursor, "updated_at"), { by: "updated_at", sign: -1 })];
-  const filter = { agent_id, $and: [handoffs.standing(), ...behind] };
-  const options = { sort: { updated_at: -1, _id: -1 } as const, limit: limit + 1, projection: BRIEFLY };
-  const { page, next_cursor } = pageOf(
-    await handoffs.rows.findWithin(tenant_id, filter, options),
-    limit,
-    "updated_at",
-  );
+  const filter = { agent_id, $and: [handoffs.standing()] };
+  const order = { by: "updated_at", cursor, limit, projection: BRIEFLY } as const;
+  const { page, next_cursor } = await handoffs.rows.pageAfter(tenant_id, filter, order);
   return { handoffs: page.map(listed), next_cursor };
 }
 

@@ -3,7 +3,7 @@ import type { ActionSchema, ServiceBroker } from "moleculer";
 import { type Call, isAdmin } from "../../../lib/access/caller.ts";
 import { visibleTo } from "../../../lib/access/visibility.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
-import { afterPlace, fromCursor, type Order, pageOf } from "../../../lib/contract/cursor.ts";
+import type { Order } from "../../../lib/contract/cursor.ts";
 import { Fault, notFound } from "../../../lib/contract/faults.ts";
 import { canonicalTags, tagsOfQuery } from "../../../lib/contract/tags.ts";
 import { place, Queue } from "../../../mixins/queue.ts";
@@ -223,15 +223,11 @@ async function listOutputs({ rows: outputs }: Outputs, ctx: Call<Asked>) {
   const { tenant_id } = ctx.meta.caller;
   const { offset = 0, limit = 50, cursor } = ctx.params;
   const wanted = { ...buildFilter(ctx.params), ...visibleTo(await ownerAccess(ctx)) };
-  const order = buildOrder(ctx.params);
-  const filter =
-    cursor === undefined ? wanted : { $and: [wanted, afterPlace(fromCursor(cursor, order.by), order)] };
-  const sort = { [order.by]: order.sign, _id: order.sign };
-  const [found, total] = await Promise.all([
-    outputs.findWithin(tenant_id, filter, { sort, skip: offset, limit: limit + 1 }),
+  const order = { ...buildOrder(ctx.params), cursor, skip: offset, limit };
+  const [{ page, next_cursor }, total] = await Promise.all([
+    outputs.pageAfter(tenant_id, wanted, order),
     outputs.count(tenant_id, wanted),
   ]);
-  const { page, next_cursor } = pageOf(found, limit, order.by);
   return { outputs: page.map(present), total, next_cursor };
 }
 
