@@ -40,14 +40,7 @@ export const auditService: ServiceFactory = ({ store, config }) => {
 
   return {
     name: "audit",
-    mixins: [
-      new SharedLoop(
-        "sweep",
-        removeOld,
-        SWEEP_MS,
-        "audit: old entries could not be removed; the next sweep retries",
-      ).mixin,
-    ],
+    mixins: [new SharedLoop("sweep", removeOld, SWEEP_MS).mixin],
     actions: {
       list: action(listAudit, async ({ params, meta }) => {
         const { limit = 50, cursor } = params;

@@ -37,18 +37,13 @@ export const authService: ServiceFactory = (runtime) => {
   const oidc = new OidcSignIn(runtime);
   const sessions = new BrowserSessions(runtime, auth, oidc);
   const factor = new SecondFactor(auth.credentials);
-  const flush = new ServiceLoop((broker) => auth.flushUses(broker), FLUSH_MS, FLUSH_FAILED);
+  const flush = new ServiceLoop("uses of keys", (broker) => auth.flushUses(broker), FLUSH_MS);
   const keys = auth.signingKeys;
-  const follow = new ServiceLoop(
-    () => keys.load().then(() => false),
-    SIGNING_KEYS_MS,
-    "auth: the signing keys could not be read",
-  );
+  const follow = new ServiceLoop("signing keys", () => keys.load().then(() => false), SIGNING_KEYS_MS);
   const sweep = new SharedLoop(
     "ended tokens",
     async () => (await keys.retireEnded()) || auth.removeExpired(),
     SWEEP_MS,
-    "auth: expired tokens and signing keys could not be removed; the next sweep retries",
   );
 
   return {

@@ -20,13 +20,12 @@ import { type BundleDoc, type BundleItem, BundleModel, present } from "./bundles
 import { gather, isSaid } from "./gather.ts";
 
 const SWEEP_MS = 10 * 60_000;
-const FAILED = "bundles: old ones could not be removed; the next sweep retries";
 
 /** Gathers what an agent may need for a task, and keeps it unchanged (spec: Context bundle). */
 export const bundlesService: ServiceFactory = ({ store, config: { BUNDLE_RETENTION_DAYS } }) => {
   const bundles = store.collection(BundleModel);
   const { now } = store;
-  const reaper = new SharedLoop("sweep", (broker) => reap(bundles, now(), broker), SWEEP_MS, FAILED);
+  const reaper = new SharedLoop("sweep", (broker) => reap(bundles, now(), broker), SWEEP_MS);
 
   async function requireOwn({ params: { id }, meta }: Call<{ id: string }>): Promise<BundleDoc> {
     const { tenant_id, agent_id } = meta.caller as AgentCaller;

@@ -41,12 +41,7 @@ export const documentsService: ServiceFactory = ({ store, blobs, config }) => {
     converter !== null || MIME_TYPES.some((known) => known === mime_type);
   let broker: ServiceBroker;
   let ingest: Ingest;
-  const loop = new SharedLoop(
-    "queue",
-    () => ingest.work(),
-    LOOK_MS,
-    "documents: the queue could not be read; the next sweep retries",
-  );
+  const loop = new SharedLoop("queue", () => ingest.work(), LOOK_MS);
   const documents: Documents = {
     sources: store.collection(SourceModel),
     rows: store.collection(DocumentModel),

@@ -21,12 +21,7 @@ export const findingsService: ServiceFactory = ({ store }) => {
   const cursors = store.collection(CursorModel);
   const findings: Findings = { rows, cursors, now: () => new Date(store.now()) };
   const relay = new Relay(findings);
-  const loop = new SharedLoop(
-    "relay",
-    (broker) => relay.run(broker),
-    SWEEP_MS,
-    "findings: some could not be numbered; the next sweep retries",
-  );
+  const loop = new SharedLoop("relay", (broker) => relay.run(broker), SWEEP_MS);
 
   return {
     name: "findings",

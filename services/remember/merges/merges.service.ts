@@ -13,12 +13,11 @@ import { type Duplicate, propose, proposeDuplicates } from "./propose.ts";
 import { collapseDue, reject, resolve } from "./settle.ts";
 
 const SWEEP_MS = 5_000;
-const UNMERGED = "merges: some could not be completed; the next sweep retries";
 
 export const mergesService: ServiceFactory = ({ store }) => {
   const proposals = store.collection(MergeModel);
   const merges: Merges = { proposals, now: () => new Date(store.now()) };
-  const collapsing = new SharedLoop("merges", (broker) => collapseDue(merges, broker), SWEEP_MS, UNMERGED);
+  const collapsing = new SharedLoop("merges", (broker) => collapseDue(merges, broker), SWEEP_MS);
 
   return {
     name: "merges",

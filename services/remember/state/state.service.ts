@@ -15,12 +15,11 @@ import { present, type StateDoc } from "./state.model.ts";
 import { type EraseState, State } from "./state.ts";
 
 const SWEEP_MS = 60_000;
-const FAILED = "state: expired entries could not be deleted; the next sweep retries";
 
 /** Keeps what programs around agents must find again exactly, under keys. */
 export const stateService: ServiceFactory = ({ store }) => {
   const state = new State(store);
-  const sweep = new SharedLoop("sweep", () => state.sweep(), SWEEP_MS, FAILED);
+  const sweep = new SharedLoop("sweep", () => state.sweep(), SWEEP_MS);
 
   return {
     name: "state",

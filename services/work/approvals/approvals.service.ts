@@ -31,18 +31,8 @@ export const approvalsService: ServiceFactory = (runtime) => {
   });
   const links = new Links(approvals, secrets);
   const mails = new Mails(approvals, links, runtime);
-  const loop = new SharedLoop(
-    "outbox",
-    (broker) => work(approvals, broker),
-    LOOK_MS,
-    "approvals: events could not be published, or deadlines applied; the next sweep retries",
-  );
-  const mailing = new SharedLoop(
-    "mail",
-    (broker) => mails.work(broker),
-    LOOK_MS,
-    "approvals: e-mails could not be sent; this will be retried",
-  );
+  const loop = new SharedLoop("outbox", (broker) => work(approvals, broker), LOOK_MS);
+  const mailing = new SharedLoop("mail", (broker) => mails.work(broker), LOOK_MS);
   const slack = new Slack(runtime);
   const slackAnswers = new SlackAnswers(approvals, slack);
   const slackSender = new SlackSender(runtime, approvals, slack);
@@ -50,7 +40,6 @@ export const approvalsService: ServiceFactory = (runtime) => {
     "slack",
     (broker) => slackSender.work(broker, () => posting.nudge()),
     LOOK_MS,
-    "approvals: messages to Slack could not be read; the next sweep retries",
   );
   const stop = () => slackSender.stop();
 

@@ -32,12 +32,7 @@ const SWEEP_MS = 60_000;
 /** Stores named snapshots of an agent's work for another client to resume (spec: Handoff). */
 export const handoffsService: ServiceFactory = ({ store, log }) => {
   const handoffs = new Handoffs(store, log);
-  const reaping = new SharedLoop(
-    "sweep",
-    (broker) => handoffs.reap(broker),
-    SWEEP_MS,
-    "handoffs: some could not be removed; the next sweep retries",
-  );
+  const reaping = new SharedLoop("sweep", (broker) => handoffs.reap(broker), SWEEP_MS);
 
   return {
     name: "handoffs",

@@ -49,12 +49,7 @@ export const outputsService: ServiceFactory = (runtime) => {
   const { store, blobs, config, log } = runtime;
   let broker: ServiceBroker;
   let indexing: Indexing;
-  const loop = new SharedLoop(
-    "queue",
-    () => indexing.work(),
-    LOOK_MS,
-    "outputs: the queue could not be read; the next sweep retries",
-  );
+  const loop = new SharedLoop("queue", () => indexing.work(), LOOK_MS);
   const outputs: Outputs = {
     rows: store.collection(OutputModel),
     versions: store.collection(VersionModel),

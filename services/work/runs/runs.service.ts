@@ -32,8 +32,6 @@ const RELAY_MS = 1000;
 const STALE_CHECK_MS = 1000;
 /** When a run is checked again whose change was refused. */
 const REFUSED_MS = 60_000;
-const UNPUBLISHED = "runs: events could not be published; the next sweep retries";
-const UNCHECKED = "runs: stale steps could not be checked; the next sweep retries";
 
 /** Runs: goal-directed work of people and agents, step by step (spec: Process run). */
 export const runsService: ServiceFactory = ({ store: db, blobs }) => {
@@ -43,14 +41,9 @@ export const runsService: ServiceFactory = ({ store: db, blobs }) => {
     () => relaying.nudge(),
     (tenant_id, waits) => broker.call("interests.begin_waits", { tenant_id, waits }),
   );
-  const relaying = new ServiceLoop((broker) => relayChanged(store, broker), RELAY_MS, UNPUBLISHED);
-  const relayingLeft = new SharedLoop(
-    "left facts",
-    (broker) => relayLeft(store, broker),
-    RELAY_MS,
-    UNPUBLISHED,
-  );
-  const checking = new SharedLoop("stale steps", () => checkStale(store), STALE_CHECK_MS, UNCHECKED);
+  const relaying = new ServiceLoop("facts", (broker) => relayChanged(store, broker), RELAY_MS);
+  const relayingLeft = new SharedLoop("left facts", (broker) => relayLeft(store, broker), RELAY_MS);
+  const checking = new SharedLoop("stale steps", () => checkStale(store), STALE_CHECK_MS);
 
   return {
     name: "runs",
