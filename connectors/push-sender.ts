@@ -19,7 +19,6 @@ interface Post {
   signal?: AbortSignal;
 }
 
-/** A push of an event. */
 interface Push extends Omit<Post, "content"> {
   /** `webhook-id`: the same for every attempt. */
   id: string;
@@ -183,7 +182,6 @@ function exchange(agent: Agent, { url, content, signal }: Post, timeoutMs: numbe
   });
 }
 
-/** Returns the keys of signing secrets, `whsec_…`. */
 export function signingKeys(secrets: string[]): KeyObject[] {
   return secrets.map((secret) => createSecretKey(Buffer.from(secret.replace(/^whsec_/, ""), "base64")));
 }

@@ -15,7 +15,6 @@ interface SharedStanding {
 }
 
 interface Options {
-  /** Length of the windows. */
   windowMs: number;
   /** The longest wait of a request. Default 25. */
   patienceMs?: number;
@@ -99,7 +98,6 @@ export class SharedWindows {
     await this.#inTime(this.#redis.sensoriumGiveBack(named.length, ...named, slot));
   }
 
-  /** Closes the connection. */
   close(): void {
     clearInterval(this.#probes);
     clearTimeout(this.#steady);
@@ -211,7 +209,6 @@ declare module "ioredis" {
   }
 }
 
-/** Of one Redis or of a Cluster. */
 type RedisClient = Redis | Cluster;
 
 const LONGEST_RETRY_MS = 1000;

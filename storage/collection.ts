@@ -251,7 +251,6 @@ export class TenantCollection<T extends TenantDocument> {
     return changed;
   }
 
-  /** Deletes one; returns whether it existed. */
   async delete(tenant_id: string, filter: Where<T>): Promise<boolean> {
     const referenced = await this.#referenced(tenant_id, filter);
     const { deletedCount } = await this.#rows.deleteOne(scoped(tenant_id, filter));

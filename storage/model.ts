@@ -154,7 +154,6 @@ export const t = {
     ({ ...("type" in of ? of : { type: of }), large: true }) as unknown as Field<T, false, true>,
 };
 
-/** The type of a schema's documents. */
 export type DocumentOf<S> = InferSchemaType<S>;
 
 /** A path of sealed texts, through arrays too, and their place by the row's id. */
@@ -188,7 +187,6 @@ type LargeOf<F extends Fields> = {
   [K in keyof F]: F[K] extends Field<unknown, boolean, true> ? K : never;
 }[keyof F];
 
-/** The type of an object with these fields. */
 export type FieldTypes<F extends Fields> = Flat<
   { [K in keyof F as F[K] extends Field<unknown, true, boolean> ? never : K]: TypeOf<F[K]> } & {
     [K in keyof F as F[K] extends Field<unknown, true, boolean> ? K : never]?: TypeOf<F[K]>;

@@ -122,7 +122,6 @@ interface BodySpec<Body extends TProperties> {
   maxBodySetting?: "OUTPUT_BODY_MAX";
 }
 
-/** The answer of an operation. */
 interface AnswerSpec {
   /** Status → schema of the answer; the highest below 300 is the default. `null`: no body. */
   results: Record<number, TSchema | null>;

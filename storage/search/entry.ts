@@ -70,11 +70,9 @@ export interface SearchWhere extends TimeBounds {
   project_id?: string | null;
   /** At least one of them. */
   tags_any?: string[];
-  /** The owner. */
   agent_id?: string;
   /** At least one label of each group. */
   audience?: string[][];
-  /** Exclusions. */
   except?: { types?: string[]; project_ids?: string[] };
   /** Of `updated_at`; `since` and `until` themselves are of `created_at`. */
   updated?: TimeBounds;

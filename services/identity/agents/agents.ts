@@ -38,7 +38,6 @@ export interface CallablePage {
   next_cursor: string | null;
 }
 
-/** The operations on agents. */
 export class Agents {
   readonly #runtime: Runtime;
   readonly #rows: TenantCollection<AgentDoc>;

@@ -113,7 +113,6 @@ async function beginExport(entries: TenantCollection<AuditDoc>, ctx: Asked): Pro
   return format === "csv" ? { ...part, text: csvRow([...COLUMNS]) + part.text } : part;
 }
 
-/** Returns the part at the cursor. */
 async function nextPart(entries: TenantCollection<AuditDoc>, ctx: Asked): Promise<TextPart> {
   const { format = "csv", cursor, ...query } = ctx.params;
   const order = { by: "at", cursor, limit: PART } as const;

@@ -196,7 +196,6 @@ export function inOneMessage(docs: MemoryDoc[]): MemoryDoc[] {
   return upToSize(docs, ({ title, content, metadata }) => title.length + content.length + metadata.length);
 }
 
-/** A clause of a filter. */
 type Clause = Where<MemoryDoc>;
 
 /** Above this many partitions a single query is faster. */
@@ -251,7 +250,6 @@ interface Scan<P> {
   wanted: Clause[];
   /** Only those with it in title or content; "": all. */
   text: string;
-  /** Conditions on metadata. */
   metadata: MetadataCondition[];
   /** The fields to read of matching memories. */
   projection: Partial<Record<Exclude<keyof MemoryDoc, LargeKeys<MemoryDoc>> & string, 1>>;

@@ -31,7 +31,6 @@ export function internalActions(memories: Memories): Record<string, ActionSchema
   }
 
   return {
-    /** Whether the tenant has any. */
     any: idempotent<{ tenant_id: string }>(({ params }) => rows.exists(params.tenant_id, {})),
 
     /** Returns, in any order, the memories that `GET /memories/{id}` would show the caller. */

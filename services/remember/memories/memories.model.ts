@@ -85,7 +85,6 @@ const schema = tenantSchema({
   last_cited_at: t.nullable(t.date()),
   /** Citations by others within 30 days; affects ranking. */
   rank_cites: t.number(),
-  /** When it became `pending`. */
   pending_at: t.optional(t.date()),
   /** Outbox of events, oldest first; absent when empty. */
   announce: t.optional(t.subdocuments({ id: t.string(), what: t.string<MemoryChange>(), at: t.date() })),
@@ -175,7 +174,6 @@ export function present(doc: MemoryDoc) {
   };
 }
 
-/** Converts a memory to a search entry. */
 export function toEntry(doc: MemoryDoc): SearchEntry {
   const { source_type, source_id, namespace } = doc;
   return {

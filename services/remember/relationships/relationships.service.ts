@@ -44,7 +44,6 @@ const MOST_LOOKED_AT = 2_000;
 
 interface Options {
   id: string;
-  /** Number of hops. */
   depth: number;
   include_superseded: boolean;
   now: number;

@@ -154,7 +154,6 @@ function masks(side: readonly Neighbour[], count: number): TermMask {
   return mask;
 }
 
-/** Sums the weights of a mask's terms. */
 function sum(mask: TermMask, weights: readonly number[]): number {
   let all = 0;
   for (let bit = 0; bit < weights.length; bit++) if (mask & (1 << bit)) all += weights[bit] as number;

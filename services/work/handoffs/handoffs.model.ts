@@ -72,7 +72,6 @@ export function present(doc: HandoffDoc) {
   };
 }
 
-/** Converts a handoff to a search entry. */
 export function toEntry(doc: HandoffDoc): SearchEntry {
   return {
     kind: "handoff",

@@ -69,7 +69,6 @@ export const handoffsService: ServiceFactory = ({ store, log }) => {
 function internalActions(handoffs: Handoffs): Record<string, ActionSchema> {
   const { rows } = handoffs;
   return {
-    /** Whether the tenant has any. */
     any: idempotent<{ tenant_id: string }>(({ params }) => rows.exists(params.tenant_id, {})),
 
     /** Whether the calling agent has this handoff. */

@@ -26,7 +26,6 @@ const outputs = tenantSchema({
   slug: t.string(),
   /** The title was given; otherwise it follows the text. */
   is_titled: t.boolean(),
-  /** The sort key of the title. */
   title_key: t.string(),
   scope: t.string<MemoryScope>(),
   /** The first author: an agent's or a person's id. */

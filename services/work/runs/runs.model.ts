@@ -35,7 +35,6 @@ interface Completion extends Doer {
   handoff_offer_id: string | null;
 }
 
-/** The progress of a step. */
 export interface StepProgress {
   status: StepStatus;
   /** When it last became ready. */
@@ -113,7 +112,6 @@ export interface Fact {
   attested?: string[];
   assigned_user_id?: string | null;
   handoff_offer_id?: string | null;
-  /** The event that completed the step. */
   event?: StepEvent;
   /** Content of artifacts, kept as evidence. */
   snapshots?: Snapshot[];

@@ -134,7 +134,6 @@ async function checkLater(store: RunStore, tenant_id: string, run_id: string): P
 /** Actions for other domains. */
 function internalActions({ runs }: RunStore): Record<string, ActionSchema> {
   return {
-    /** Whether the tenant has completed a run. */
     any_completed: idempotent<{ tenant_id: string }>(async ({ params: { tenant_id } }) => {
       const achieved = { status: "closed" as const, outcome: "achieved" as const };
       return (await runs.exists(tenant_id, { status: "completed" })) || runs.exists(tenant_id, achieved);

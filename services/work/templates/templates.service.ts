@@ -54,13 +54,11 @@ export const templatesService: ServiceFactory = ({ store }) => {
         return present(doc);
       }),
 
-      /** Returns the steps of a version by its id, or null. */
       steps_of: idempotent<{ tenant_id: string; template_id: string }>(async ({ params }) => {
         const doc = await templates.findOne(params.tenant_id, { _id: params.template_id });
         return doc?.steps ?? null;
       }),
 
-      /** Returns the ids of all versions of a template. */
       version_ids: idempotent<{ tenant_id: string; slug: string }>(
         async ({ params: { tenant_id, slug } }) => {
           const docs = await templates.find(tenant_id, { slug }, { projection: { _id: 1 } });
