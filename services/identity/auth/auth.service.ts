@@ -36,7 +36,6 @@ export const authService: ServiceFactory = (runtime) => {
   const auth = new Auth(runtime);
   const oidc = new OidcSignIn(runtime);
   const sessions = new BrowserSessions(runtime, auth, oidc);
-  const factor = new SecondFactor(auth.credentials);
   const flush = new ServiceLoop("uses of keys", (broker) => auth.flushUses(broker), FLUSH_MS);
   const keys = auth.signingKeys;
   const follow = new ServiceLoop("signing keys", () => keys.load().then(() => false), SIGNING_KEYS_MS);
@@ -69,9 +68,9 @@ export const authService: ServiceFactory = (runtime) => {
       begin_oidc: action(contract.beginOidc, (ctx) => oidc.begin(ctx)),
       finish_oidc: action(contract.finishOidc, (ctx) => sessions.startByOidc(ctx)),
       sign_in_ways: action(factorContract.readSignIn, readWays),
-      begin_totp: action(factorContract.beginTotp, (ctx) => factor.begin(ctx)),
-      confirm_totp: action(factorContract.confirmTotp, (ctx) => factor.confirm(ctx)),
-      remove_totp: action(factorContract.removeTotp, (ctx) => factor.remove(ctx)),
+      begin_totp: action(factorContract.beginTotp, (ctx) => beginTotp(auth.credentials, ctx)),
+      confirm_totp: action(factorContract.confirmTotp, (ctx) => confirmTotp(auth.credentials, ctx)),
+      remove_totp: action(factorContract.removeTotp, (ctx) => removeTotp(auth.credentials, ctx)),
       jwks: action(jwks, (ctx) => {
         ctx.meta.$responseHeaders = { "Cache-Control": `public, max-age=${JWKS_SECONDS}` };
         return { keys: keys.jwks(auth.now(), ctx.params) };
@@ -110,65 +109,59 @@ export const authService: ServiceFactory = (runtime) => {
 
 const WRONG_PASSWORD = "password: it is wrong. Send the password that you sign in with.";
 
-/** The operations on a person's own second factor. */
-class SecondFactor {
-  readonly #credentials: Credentials;
-
-  constructor(credentials: Credentials) {
-    this.#credentials = credentials;
-  }
-
-  async begin(ctx: CallOf<typeof factorContract.beginTotp>) {
-    const { password } = ctx.params;
-    const seed = ctx.meta.idempotency_seed;
-    const { has_password } = await callingUser(ctx);
-    if (!has_password)
-      throw ruleBroken(
-        "no_password",
-        "You sign in by the identity provider alone: set up a second factor there.",
-      );
-    const wrong = invalidValue("password", WRONG_PASSWORD);
-    return this.#credentials.tryOwn(ctx, wrong, (person) =>
-      ctx.call<{ secret: string; uri: string } | null, object>("users.begin_totp", {
-        ...person,
-        password,
-        seed,
-      }),
+async function beginTotp(credentials: Credentials, ctx: CallOf<typeof factorContract.beginTotp>) {
+  const { password } = ctx.params;
+  const seed = ctx.meta.idempotency_seed;
+  const { has_password } = await callingUser(ctx);
+  if (!has_password)
+    throw ruleBroken(
+      "no_password",
+      "You sign in by the identity provider alone: set up a second factor there.",
     );
-  }
+  const wrong = invalidValue("password", WRONG_PASSWORD);
+  return credentials.tryOwn(ctx, wrong, (person) =>
+    ctx.call<{ secret: string; uri: string } | null, object>("users.begin_totp", {
+      ...person,
+      password,
+      seed,
+    }),
+  );
+}
 
-  confirm(ctx: CallOf<typeof factorContract.confirmTotp>) {
-    const { code } = ctx.params;
-    const seed = ctx.meta.idempotency_seed;
-    const wrong = invalidValue(
-      "code",
-      "code: it is wrong. Check the time of the device with the authenticator.",
-    );
-    return this.#credentials.tryOwn(ctx, wrong, async (person) => {
-      type Confirmed = { recovery_codes: string[] | null };
-      const confirmed = await ctx.call<Confirmed, object>("users.confirm_totp", { ...person, code, seed });
-      return confirmed.recovery_codes && confirmed;
+function confirmTotp(credentials: Credentials, ctx: CallOf<typeof factorContract.confirmTotp>) {
+  const { code } = ctx.params;
+  const seed = ctx.meta.idempotency_seed;
+  const wrong = invalidValue(
+    "code",
+    "code: it is wrong. Check the time of the device with the authenticator.",
+  );
+  return credentials.tryOwn(ctx, wrong, async (person) => {
+    type Confirmed = { recovery_codes: string[] | null };
+    const confirmed = await ctx.call<Confirmed, object>("users.confirm_totp", { ...person, code, seed });
+    return confirmed.recovery_codes && confirmed;
+  });
+}
+
+async function removeTotp(
+  credentials: Credentials,
+  ctx: CallOf<typeof factorContract.removeTotp>,
+): Promise<void> {
+  const { password, recovery_code } = ctx.params;
+  if ((password === undefined) === (recovery_code === undefined))
+    throw invalidValue("password", "password: send either it or a recovery_code.");
+  const field = password === undefined ? "recovery_code" : "password";
+  const wrong = invalidValue(
+    field,
+    password === undefined ? "recovery_code: it is wrong or was used." : WRONG_PASSWORD,
+  );
+  await credentials.tryOwn(ctx, wrong, async (person) => {
+    const removed = await ctx.call<boolean, object>("users.remove_totp", {
+      ...person,
+      password,
+      recovery_code,
     });
-  }
-
-  async remove(ctx: CallOf<typeof factorContract.removeTotp>): Promise<void> {
-    const { password, recovery_code } = ctx.params;
-    if ((password === undefined) === (recovery_code === undefined))
-      throw invalidValue("password", "password: send either it or a recovery_code.");
-    const field = password === undefined ? "recovery_code" : "password";
-    const wrong = invalidValue(
-      field,
-      password === undefined ? "recovery_code: it is wrong or was used." : WRONG_PASSWORD,
-    );
-    await this.#credentials.tryOwn(ctx, wrong, async (person) => {
-      const removed = await ctx.call<boolean, object>("users.remove_totp", {
-        ...person,
-        password,
-        recovery_code,
-      });
-      return removed || null;
-    });
-  }
+    return removed || null;
+  });
 }
 
 /** Sessions of browsers: a person's token in a cookie that no script can read (api: People). */

@@ -1,16 +1,12 @@
 import type { TenantCollection, TenantDocument } from "../../../storage/collection.ts";
 import type { Where } from "../../../storage/query.ts";
+import type { EraseContent } from "../../erasers.ts";
 
 /**
  * Request of `memories` to every domain that keeps data about memories
  * (services/remember/memories/erase-everywhere.ts).
  */
-export interface EraseMemories {
-  tenant_id: string;
-  ids: string[];
-  /** Only counts. */
-  dry_run?: boolean;
-}
+export type EraseMemories = EraseContent & { ids: string[] };
 
 /** Deletes, or counts, the rows that match any of these filters. */
 export async function eraseRows<T extends TenantDocument>(
