@@ -1,4 +1,4 @@
-import type { SearchEntry, SearchKind } from "./entry.ts";
+import { readEntry, type SearchEntry, type SearchKind } from "./entry.ts";
 import type { EntryRow } from "./entry-table.ts";
 import { type Model, SearchFile, type StoredEntry } from "./file.ts";
 import { packTerms } from "./postings.ts";
@@ -10,7 +10,6 @@ import type {
   Unembedded,
   VectorRow,
 } from "./protocol.ts";
-import { readEntry } from "./reading.ts";
 import { TenantIndex } from "./tenant-index.ts";
 import { quantise, VectorMemory } from "./vector-memory.ts";
 

@@ -1,9 +1,8 @@
 import { grown, Highest } from "./columns.ts";
 import type { EntryTable } from "./entry-table.ts";
-import type { TermMask } from "./features.ts";
+import { BM25, rarity, type TermMask } from "./features.ts";
 import { countOf, isInTitle, type Postings, rowOf } from "./postings.ts";
 import type { LegsQuery } from "./protocol.ts";
-import { BM25, rarity } from "./rarity.ts";
 import { isPrefix, listForms } from "./related.ts";
 import type { ThreadOrder } from "./thread-order.ts";
 import type { View } from "./views.ts";

@@ -6,7 +6,7 @@ import type { SecretBox } from "../../../lib/crypto/secrets.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
-import { guardedWrite } from "../../../storage/guarded-write.ts";
+import { guardedWrite } from "../../../storage/writes.ts";
 import type { Runtime } from "../../runtime.ts";
 import { type Totp, totpPlace, type UserDoc } from "./users.model.ts";
 

@@ -4,8 +4,8 @@ import { Fault, invalidValue, mismatch, unknownReference } from "../../../lib/co
 import { newUuid } from "../../../lib/ids.ts";
 import { writings } from "../../../lib/text/subject.ts";
 import { place } from "../../../mixins/queue.ts";
-import { guardedWrite } from "../../../storage/guarded-write.ts";
 import { nullIfTaken } from "../../../storage/write-errors.ts";
+import { guardedWrite } from "../../../storage/writes.ts";
 import { ownerAccess } from "../../identity/agents/read-access.ts";
 import { callerName } from "../../identity/users/caller-name.ts";
 import { folded, normaliseAudience, scopeOf } from "./audience.ts";

@@ -18,7 +18,7 @@ findings.index({ tenant_id: 1, agent_id: 1, seq: 1 });
 
 /**
  * How far an agent has read; `_id` is the agent's. The tenant's own row has the last position of erased findings
- * (sequence.ts).
+ * (findings.service.ts).
  */
 export interface CursorDoc extends DocumentOf<typeof cursors> {}
 

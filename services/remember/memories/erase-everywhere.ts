@@ -1,8 +1,7 @@
 import type { ServiceBroker } from "moleculer";
 import type { TenantCollection } from "../../../storage/collection.ts";
-import { erasersOf } from "../../erasers.ts";
+import { type EraseMemories, erasersOf } from "../../erasers.ts";
 import type { CiteDoc } from "./cites.model.ts";
-import type { EraseMemories } from "./erase-rows.ts";
 import type { Memories } from "./memories.ts";
 
 /** Rows by kind. */

@@ -2,7 +2,7 @@ import { type Call, callerId, type RequestContext } from "../../../lib/access/ca
 import { notFound } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import type { Store } from "../../../storage/connection.ts";
-import { insertNextVersion, newestVersion } from "../../../storage/versions.ts";
+import { insertNextVersion, newestVersion } from "../../../storage/writes.ts";
 import { action, type CallOf, type Runtime, type ServiceFactory } from "../../runtime.ts";
 import * as contract from "./specialists.contract.ts";
 import { type SpecialistDoc, SpecialistLoadModel, SpecialistModel } from "./specialists.model.ts";

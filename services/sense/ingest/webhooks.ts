@@ -4,7 +4,7 @@ import { type Fault, invalidValue, requireFound } from "../../../lib/contract/fa
 import { defined } from "../../../lib/defined.ts";
 import { newId } from "../../../lib/ids.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
-import { requireCapacity } from "../../../storage/row-limit.ts";
+import { requireCapacity } from "../../../storage/writes.ts";
 import {
   newSigningSecret,
   rotate,

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Call, RequestContext, UserCaller } from "../../../lib/access/caller.ts";
-import { callerId } from "../../../lib/access/caller.ts";
+import { type Call, callerId, type RequestContext, type UserCaller } from "../../../lib/access/caller.ts";
 import { isOrgAdmin } from "../../../lib/access/visibility.ts";
 import {
   Fault,
@@ -17,14 +16,13 @@ import { place } from "../../../mixins/queue.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { eraseTexts } from "../../../storage/erase-texts.ts";
 import type { Where } from "../../../storage/query.ts";
-import { requireCapacity } from "../../../storage/row-limit.ts";
+import { requireCapacity } from "../../../storage/writes.ts";
 import type { EraseContent } from "../../erasers.ts";
 import { requireReadable } from "../../remember/memories/readable.ts";
 import type { CallOf } from "../../runtime.ts";
 import type { RunState } from "../runs/run-state.ts";
 import type * as contract from "./approvals.contract.ts";
-import type { EvidenceKind } from "./approvals.contract.ts";
-import { ADMINS, EXPIRED } from "./approvals.contract.ts";
+import { ADMINS, type EvidenceKind, EXPIRED } from "./approvals.contract.ts";
 import { type ApprovalDoc, ApprovalModel, type Asked, parseAsked, present } from "./approvals.model.ts";
 import { answerableBy, readableBy, requireAssignees } from "./assignees.ts";
 

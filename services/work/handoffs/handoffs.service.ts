@@ -3,9 +3,9 @@ import type { Call, RequestContext } from "../../../lib/access/caller.ts";
 import { Fault, notFound } from "../../../lib/contract/faults.ts";
 import { summarise } from "../../../lib/text/quoted.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
-import { guardedWrite } from "../../../storage/guarded-write.ts";
 import type { SearchEntriesPage } from "../../../storage/search/entry.ts";
-import type { EraseContent } from "../../erasers.ts";
+import { guardedWrite } from "../../../storage/writes.ts";
+import type { EraseContent, EraseMemories } from "../../erasers.ts";
 import { requireOwnedAgent } from "../../identity/agents/find-agent.ts";
 import {
   type BundleLeg,
@@ -14,7 +14,6 @@ import {
   nameLegs,
   searchBounds,
 } from "../../remember/memories/bundle-leg.ts";
-import type { EraseMemories } from "../../remember/memories/erase-rows.ts";
 import { readableMemories } from "../../remember/memories/readable.ts";
 import { changedAfter, toEntriesPage } from "../../remember/search/feed.ts";
 import { recentShare } from "../../remember/search/recency.ts";

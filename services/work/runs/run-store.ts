@@ -1,8 +1,8 @@
 import { isFault, notFound } from "../../../lib/contract/faults.ts";
 import { Actors, Actor as Mailbox } from "../../../mixins/actor.ts";
 import type { Store } from "../../../storage/connection.ts";
-import { guardedWrite } from "../../../storage/guarded-write.ts";
 import type { Where } from "../../../storage/query.ts";
+import { guardedWrite } from "../../../storage/writes.ts";
 import type { NewWait } from "../../sense/interests/waits.ts";
 import {
   buildUpdate,

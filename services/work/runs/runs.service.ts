@@ -6,7 +6,7 @@ import { reportChange } from "../../../middlewares/live-changes.ts";
 import { keyedBy } from "../../../mixins/affinity.ts";
 import { ServiceLoop } from "../../../mixins/loop.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
-import { requireCapacity } from "../../../storage/row-limit.ts";
+import { requireCapacity } from "../../../storage/writes.ts";
 import { action, type CallOf, idempotent, type ServiceFactory } from "../../runtime.ts";
 import type { WaitOver } from "../../sense/interests/waits.ts";
 import * as artifact from "./artifacts.contract.ts";

@@ -3,11 +3,10 @@ import { Fault, notFound } from "../../../lib/contract/faults.ts";
 import { MOST_LISTED } from "../../../lib/contract/schema.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { account } from "../../../middlewares/audit.ts";
-import { insertNextVersion, newestVersion } from "../../../storage/versions.ts";
+import { insertNextVersion, newestVersion } from "../../../storage/writes.ts";
 import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
-import { pointedIds } from "./pointer.ts";
 import { checkSteps } from "./step-graph.ts";
-import { stepAt, withNewFields } from "./steps.ts";
+import { pointedIds, stepAt, withNewFields } from "./steps.ts";
 import { authorTemplate, getTemplate, listTemplates, type TemplateStep } from "./templates.contract.ts";
 import { type TemplateDoc, TemplateModel } from "./templates.model.ts";
 

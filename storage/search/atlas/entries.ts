@@ -4,8 +4,7 @@ import type { TenantCollection, TenantDocument } from "../../collection.ts";
 import { type DocumentOf, t, tenantSchema } from "../../model.ts";
 import type { OwnedWhere, Update, Write } from "../../query.ts";
 import { takenRows } from "../../write-errors.ts";
-import type { SearchEntry, SearchKind } from "../entry.ts";
-import { readEntry } from "../reading.ts";
+import { readEntry, type SearchEntry, type SearchKind } from "../entry.ts";
 import { metadataLabels } from "./metadata-labels.ts";
 
 /** Replaces null, so that filtered values always have one type. */

@@ -18,8 +18,7 @@ import {
   TextRun,
   WidthType,
 } from "docx";
-import { type Block, type List, type Run, toBlocks } from "./blocks.ts";
-import { sharedWidths } from "./columns.ts";
+import { type Block, type List, type Run, sharedWidths, toBlocks } from "./blocks.ts";
 import { detectDirection, inDirections } from "./direction.ts";
 import { read } from "./read.ts";
 
