@@ -206,5 +206,3 @@ export const drain = operation({
   },
   errors: ["forbidden", "not_found"],
 });
-
-export const agentDeliveriesOperations = [listDeliveries, explainReception, drain] as const;

@@ -6,7 +6,7 @@ import { defined } from "../../../lib/defined.ts";
 import { newId } from "../../../lib/ids.ts";
 import { parsePointer, resolvePointer } from "../../../lib/json/json-pointer.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
-import { requireCapacity } from "../../../storage/row-limit.ts";
+import { requireCapacity } from "../../../storage/writes.ts";
 import {
   newSigningSecret,
   rotate,
