@@ -5,8 +5,8 @@ import type { Operation } from "../operation.ts";
 import { type Connection, request } from "../request.ts";
 import { messagesOf } from "../sse.ts";
 import { adviceOn, requireTold } from "./advice.ts";
-import { Channel } from "./channel.ts";
-import { type Command, type Context, count, text } from "./command.ts";
+import { ACKNOWLEDGED_BY, Channel } from "./channel.ts";
+import { type Command, type Context, choice, count, text } from "./command.ts";
 import { startHeartbeat } from "./connect.ts";
 import { readDuration } from "./times.ts";
 
@@ -19,6 +19,12 @@ export const mcp: Command = {
       means: "presets (core, sense, remember, work, all), domains or tools, like core,documents",
     },
     channel: { means: "push the agent's events into the session (Claude Code 2.1.80 or newer)" },
+    acknowledge: {
+      value: ACKNOWLEDGED_BY.join("|"),
+      means:
+        "with --channel: what acknowledges an event, a call of deliveries_ack or the end of the turn that handled it, which " +
+        "the plugin's hooks tell; default: tool",
+    },
     hold: {
       value: "DURATION",
       means: "with --channel: time for the session to settle an event, such as 90s, 15m or 2h; default: 15m",
@@ -80,17 +86,23 @@ class Bridge {
     this.#seconds = count(context, "timeout", ANSWER_SECONDS);
     this.#connection = { ...context.connection, fetch: fetchAnswer };
     if (context.options.channel === true)
-      this.#channel = new Channel(context, write, readDuration(context, "hold", "15m"));
+      this.#channel = new Channel(context, write, {
+        by: choice(context, "acknowledge", ACKNOWLEDGED_BY, "tool"),
+        holdMs: readDuration(context, "hold", "15m"),
+      });
   }
 
   /** Runs until standard input ends and every request is answered. */
   async run(): Promise<void> {
     const splitter = new LineSplitter();
     const ended = addAbortSignal(this.#context.signal, process.stdin);
-    for await (const chunk of ended) for (const line of splitter.take(chunk)) this.#take(line);
-    for (const line of splitter.end()) this.#take(line);
-    await Promise.all([...this.#underWay.values()].map(({ work }) => work));
-    await this.#channel?.stop();
+    try {
+      for await (const chunk of ended) for (const line of splitter.take(chunk)) this.#take(line);
+      for (const line of splitter.end()) this.#take(line);
+      await Promise.all([...this.#underWay.values()].map(({ work }) => work));
+    } finally {
+      await this.#channel?.stop();
+    }
   }
 
   #take(line: string): void {
@@ -106,6 +118,7 @@ class Bridge {
       write(failure(id, METHOD_NOT_FOUND, "A channel needs a revision of the protocol with `initialize`."));
       return;
     }
+    if (method === "tools/call") this.#channel?.calling(String(params?.name), params?.arguments);
     const leave = new AbortController();
     const work = this.#ask(line, message, id, leave.signal).finally(() => this.#underWay.delete(id));
     this.#underWay.set(id, { work, leave });
