@@ -22,7 +22,13 @@ export interface Session {
   pid: number;
   /** The messages of the channel. */
   pushed: Pushed[];
+  /** The answers to requests for permissions. */
+  answers: unknown[];
+  /** What the bridge has said on standard error. */
+  said(): string;
   call(name: string, args: Record<string, unknown>): Promise<Called>;
+  /** Asks for a permission. */
+  ask(params: Record<string, unknown>): Promise<void>;
   /** Waits for the message of this number, from 0. */
   next(at: number): Promise<Pushed>;
 }
@@ -88,18 +94,27 @@ export class Channels {
   async #session(cli: Cli, options: string[]): Promise<Session> {
     const client = new Client({ name: "test", version: "1" });
     const pushed: Pushed[] = [];
+    const answers: unknown[] = [];
     client.fallbackNotificationHandler = async ({ method, params }) => {
       if (method === "notifications/claude/channel") pushed.push(params as unknown as Pushed);
+      if (method === "notifications/claude/channel/permission") answers.push(params);
     };
     this.#open.add(client);
     const { command, env } = cli.command(["mcp", ...options]);
     const [program, ...args] = command;
-    const transport = new StdioClientTransport({ command: program, args, env });
+    const transport = new StdioClientTransport({ command: program, args, env, stderr: "pipe" });
+    let said = "";
+    transport.stderr?.on("data", (piece) => {
+      said += piece;
+    });
     await client.connect(transport);
     await client.listTools();
     return {
-      ...{ client, pushed, pid: transport.pid as number },
+      ...{ client, pushed, answers, pid: transport.pid as number },
+      said: () => said,
       call: (name, args_) => client.callTool({ name, arguments: args_ }),
+      ask: (params) =>
+        client.notification({ method: "notifications/claude/channel/permission_request", params }),
       next: (at) => settle(() => pushed[at]),
     };
   }

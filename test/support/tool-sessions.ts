@@ -145,7 +145,7 @@ export function channelSessions(
     const settings = {
       ...{ hasCompletedOnboarding: true, theme: "dark" },
       customApiKeyResponses: { approved: [KEY], rejected: [] },
-      cachedGrowthBookFeatures: { tengu_harbor: true },
+      cachedGrowthBookFeatures: { tengu_harbor: true, tengu_harbor_permissions: true },
       mcpServers: { sensorium: server },
       projects: { [join(home, "../clone")]: { hasTrustDialogAccepted: true } },
     };

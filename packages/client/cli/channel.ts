@@ -3,6 +3,7 @@ import { Interrupted, RejectedElsewhere } from "../handler.ts";
 import type { Listener } from "../listen.ts";
 import type { Context } from "./command.ts";
 import { forgetLeft, type Watched, watchTurn } from "./hooks/turns.ts";
+import { isOfPermission, Permissions } from "./permissions.ts";
 import { quoteEvent } from "./prompt.ts";
 import { CommandFailure, shownOf } from "./supervise.ts";
 
@@ -38,6 +39,8 @@ interface Initialized {
 interface Options {
   by: By;
   holdMs: number;
+  /** Who is asked for permissions of the session too. */
+  assignees: string[] | undefined;
 }
 
 /** A delivery that was pushed and is not settled yet. */
@@ -57,6 +60,7 @@ export class Channel {
   readonly #context: Context;
   readonly #push: (message: object) => void;
   readonly #options: Options;
+  readonly #permissions: Permissions | undefined;
   readonly #open = new Map<string, Open>();
   #starting: ReturnType<typeof setTimeout> | undefined;
   #listener: Listener | undefined;
@@ -65,14 +69,22 @@ export class Channel {
     this.#context = context;
     this.#push = push;
     this.#options = options;
+    const { assignees, holdMs } = options;
+    if (assignees) this.#permissions = new Permissions(context, push, { assignees, holdMs });
   }
 
   /** Returns what the server says of itself, with the channel. */
   declare<R extends object>(result: R & Initialized): R {
     const { capabilities = {}, instructions = "" } = result;
-    const experimental = { ...capabilities.experimental, "claude/channel": {} };
+    const relay = this.#permissions && { "claude/channel/permission": {} };
+    const experimental = { ...capabilities.experimental, "claude/channel": {}, ...relay };
     const told = `${instructions}\n\n${INSTRUCTIONS}${SETTLE[this.#options.by]}${ANSWER}`.trim();
     return { ...result, capabilities: { ...capabilities, experimental }, instructions: told };
+  }
+
+  /** Heeds a message of the session that asks for a permission. */
+  asked(params: unknown): void {
+    this.#permissions?.request(params);
   }
 
   /** Begins, once the client knows the tools: it takes no message before it has connected. */
@@ -114,11 +126,13 @@ export class Channel {
     await Promise.all([...this.#open.values()].map(({ turn }) => turn?.look()));
     await this.#listener?.stop(this.#open.size > 0 ? 0 : GRACE_MS);
     for (const { rejected } of this.#open.values()) rejected(new Interrupted());
+    await this.#permissions?.stop();
   }
 
   async #handle(delivery: DeliveryEvent): Promise<void> {
     const { id, payload } = delivery;
     const { by, holdMs } = this.#options;
+    if (await isOfPermission(this.#context, payload)) return;
     const failure = (reason: string) =>
       new CommandFailure(reason, `${payload.type} ${payload.id}: ${reason}`);
     const late = failure(

@@ -6,7 +6,7 @@ import { type Connection, request } from "../request.ts";
 import { messagesOf } from "../sse.ts";
 import { adviceOn, requireTold } from "./advice.ts";
 import { ACKNOWLEDGED_BY, Channel } from "./channel.ts";
-import { type Command, type Context, choice, count, text } from "./command.ts";
+import { type Command, type Context, choice, count, readList, text } from "./command.ts";
 import { startHeartbeat } from "./connect.ts";
 import { readDuration } from "./times.ts";
 
@@ -25,9 +25,15 @@ export const mcp: Command = {
         "with --channel: what acknowledges an event, a call of deliveries_ack or the end of the turn that handled it, which " +
         "the plugin's hooks tell; default: tool",
     },
+    "relay-permissions": {
+      value: "ID,ID",
+      means:
+        "with --channel: ask these too (users, teams or admins) for permissions that the session asks for in its terminal",
+    },
     hold: {
       value: "DURATION",
-      means: "with --channel: time for the session to settle an event, such as 90s, 15m or 2h; default: 15m",
+      means:
+        "with --channel: time for the session to settle an event, and for people to answer, such as 90s, 15m or 2h; default: 15m",
     },
     timeout: {
       value: "SECONDS",
@@ -50,6 +56,7 @@ const ENDPOINT: Operation = {
 const VERSION_META = "io.modelcontextprotocol/protocolVersion";
 /** Longer than any call waits for events (30 s). A connection may be dead without being closed, as after sleep. */
 const ANSWER_SECONDS = 60;
+const ASKS_PERMISSION = "notifications/claude/channel/permission_request";
 const METHOD_NOT_FOUND = -32601;
 const INTERNAL_ERROR = -32603;
 const PARSE_ERROR = -32700;
@@ -89,6 +96,7 @@ class Bridge {
       this.#channel = new Channel(context, write, {
         by: choice(context, "acknowledge", ACKNOWLEDGED_BY, "tool"),
         holdMs: readDuration(context, "hold", "15m"),
+        assignees: readList(context, "relay-permissions"),
       });
   }
 
@@ -111,6 +119,7 @@ class Bridge {
     if (!message) write(failure(null, PARSE_ERROR, "The line is not a JSON object."));
     const { id, method, params } = message ?? {};
     if (method === "notifications/cancelled") this.#underWay.get(params?.requestId as Id)?.leave.abort();
+    if (method === ASKS_PERMISSION) this.#channel?.asked(params);
     // The service keeps no state between messages, so no other notification concerns it.
     if (!message || id === undefined || method === undefined) return;
     // Clients then fall back to an earlier revision: this one has no way for what nobody asked for.
