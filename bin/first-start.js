@@ -1,4 +1,4 @@
-// Starts the service once in a temporary folder, so that Node's compile cache is filled (start.js): the first start of a
+// Starts the service once in a temporary folder, so that Node's compile cache is filled (code-cache.js): the first start of a
 // user, or of a container, is then as fast as later ones. Plain JavaScript, because any Node may run it.
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -7,8 +7,8 @@ import { join } from "node:path";
 
 const cwd = join(import.meta.dirname, "..");
 const { scripts } = JSON.parse(readFileSync(join(cwd, "package.json"), "utf8"));
-// The cache is keyed by Node's flags: the same as those of `npm start`, "exec node FLAGS FILE".
-const args = scripts.start.split(" ").slice(2);
+// The cache is keyed by Node's flags: the same as those of `npm start`, "… exec node FLAGS FILE".
+const args = scripts.start.split("exec node ")[1].split(" ");
 const dir = mkdtempSync(join(tmpdir(), "sensorium-first-start-"));
 const env = { PATH: process.env.PATH, HOST: "127.0.0.1", PORT: "0", DATA_DIR: dir };
 const child = spawn(process.execPath, args, {

@@ -15,7 +15,7 @@ import { CORE_SERVICES, serviceFactories } from "../services/index.ts";
 import { MODELS } from "../services/models.ts";
 import { nodesService } from "../services/platform/nodes/nodes.service.ts";
 import type { Runtime } from "../services/runtime.ts";
-import { GuardedBlobs } from "../storage/blobs/guarded.ts";
+import { guardBlobs } from "../storage/blobs/guarded.ts";
 import { openBlobs } from "../storage/blobs/open.ts";
 import { openStore, type Store, StoreError } from "../storage/connection.ts";
 import { isStoreLost } from "../storage/store-lost.ts";
@@ -50,7 +50,7 @@ async function main(): Promise<void> {
   );
   const usage = new StorageUsage({ store, blobs: files, defaultMb: config.TENANT_STORAGE_MB });
   const traffic = new Traffic(store, config);
-  const blobs = new GuardedBlobs(files, [usage.claim, () => observability.disk.claim()]);
+  const blobs = guardBlobs(files, [usage.claim, () => observability.disk.claim()]);
   const resolver = newHostResolver(config.DNS_SERVERS);
   const runtime: Runtime = {
     ...{ config, store, blobs, usage, traffic, secrets, resolver, windows },

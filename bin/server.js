@@ -1,6 +1,7 @@
-#!/usr/bin/env -S node --max-semi-space-size=8
+#!/usr/bin/env -S MALLOC_TRIM_THRESHOLD_=1048576 node --max-semi-space-size=8
 // `sensorium-server`, of the package: starts the server, or runs a command of its operator.
 await import("./check-node.js");
+await import("./code-cache.js");
 
 const HELP = `Usage: sensorium-server                 starts the server; DATA_DIR (./data) is its data folder
        sensorium-server --migrate       brings the database to this version

@@ -1,6 +1,7 @@
 /**
- * `npm run kernels`: assembles each kernel.wat into a kernel.wasm.ts in the same folder, which is what runs. With
- * `--check`, which `npm run lint` uses, writes nothing and fails if a file would change.
+ * `npm run kernels`: assembles each kernel.wat into the files in the same folder that run: kernel.wasm, or
+ * kernel.dot.wasm and kernel.plain.wasm. With `--check`, which `npm run lint` uses, writes nothing and fails if a file
+ * would change.
  */
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import wabt from "wabt";
@@ -11,13 +12,9 @@ import wabt from "wabt";
  */
 const STEPS = {
   /** One instruction a product where the processor has one. */
-  DOT: "(i32x4.relaxed_dot_i8x16_i7x16_add_s $q $y (i32x4.relaxed_dot_i8x16_i7x16_add_s $p $x $sum))",
-  /** For x86 without it, which widens only every second product. */
-  PAIRS:
-    "(i32x4.add $sum (i32x4.extadd_pairwise_i16x8_s " +
-    "(i16x8.add (i16x8.relaxed_dot_i8x16_i7x16_s $p $x) (i16x8.relaxed_dot_i8x16_i7x16_s $q $y))))",
+  dot: "(i32x4.relaxed_dot_i8x16_i7x16_add_s $q $y (i32x4.relaxed_dot_i8x16_i7x16_add_s $p $x $sum))",
   /** Without relaxed SIMD. */
-  PLAIN: `(i32x4.add $sum (i32x4.add ${plainDot("$p", "$x")} ${plainDot("$q", "$y")}))`,
+  plain: `(i32x4.add $sum (i32x4.add ${plainDot("$p", "$x")} ${plainDot("$q", "$y")}))`,
 };
 
 /** Multiplies the lower bytes of 16 bits, then the upper. */
@@ -36,18 +33,19 @@ const { parseWat } = await wabt();
 const isCheck = process.argv.includes("--check");
 
 for (const name of globSync("{storage,connectors}/**/kernel.wat", { cwd: root })) {
-  const source = new URL(name, root);
-  const target = new URL("kernel.wasm.ts", source);
-  const wat = readFileSync(source, "utf8");
-  const modules = wat.includes("(STEP ")
-    ? Object.entries(STEPS).map(([step, spelling]) =>
-        constantOf(`KERNEL_${step}`, name, withStep(wat, spelling)),
-      )
-    : [constantOf("KERNEL", name, wat)];
-  const text = `/** Generated from kernel.wat by \`npm run kernels\`: a WebAssembly module in base64. */\n${modules.join("\n")}`;
-  if (!isCheck) writeFileSync(target, text);
-  else if (readFileSync(target, "utf8") !== text) {
-    process.stderr.write(`${name} has changed since it was assembled: run npm run kernels.\n`);
+  const wat = readFileSync(new URL(name, root), "utf8");
+  if (!wat.includes("(STEP ")) write(name, "kernel.wasm", wat);
+  else
+    for (const [step, spelling] of Object.entries(STEPS))
+      write(name, `kernel.${step}.wasm`, withStep(wat, spelling));
+}
+
+function write(source: string, file: string, wat: string): void {
+  const { buffer } = parseWat(source, wat, { simd: true, relaxed_simd: true }).toBinary({});
+  const target = new URL(file, new URL(source, root));
+  if (!isCheck) writeFileSync(target, buffer);
+  else if (!readFileSync(target).equals(buffer)) {
+    process.stderr.write(`${source} has changed since it was assembled: run npm run kernels.\n`);
     process.exitCode = 1;
   }
 }
@@ -57,12 +55,4 @@ function withStep(wat: string, spelling: string): string {
     const locals: Record<string, string> = { $sum: sum, $p: p, $q: q, $x: x, $y: y };
     return spelling.replace(/\$\w+/g, (name) => `(local.get ${locals[name]})`);
   });
-}
-
-function constantOf(constant: string, name: string, wat: string): string {
-  const { buffer } = parseWat(name, wat, { simd: true, relaxed_simd: true }).toBinary({});
-  const base64 = Buffer.from(buffer)
-    .toString("base64")
-    .match(/.{1,90}/g) as string[];
-  return `export const ${constant} = [\n${base64.map((part) => `  "${part}",`).join("\n")}\n].join("");\n`;
 }

@@ -1,7 +1,6 @@
 import { createHash, createHmac } from "node:crypto";
 import { type Claim, SCHEMES, type Scheme, type SchemeName, type SignedRequest } from "./webhook-schemes.ts";
 
-/** A valid signature. */
 export interface Signature {
   scheme: SchemeName;
   /** The delivery's id, if the signature covers it. */

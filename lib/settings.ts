@@ -14,7 +14,6 @@ type Kind =
   | "key"
   | "keys";
 
-/** A setting. */
 export interface Setting<T> {
   kind: Kind;
   default: T;

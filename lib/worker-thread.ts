@@ -8,7 +8,6 @@ export interface ThreadLimits {
 }
 
 interface Options {
-  /** In diagnostics. */
   name: string;
   module: URL;
   data?: object;

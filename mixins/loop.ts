@@ -132,12 +132,18 @@ export function working(workers: () => Worker[]): Partial<ServiceSchema> {
 /** A loop of a service, which must include its `mixin`. Every node runs it: for work that belongs to the node. */
 export class ServiceLoop extends Loop {
   readonly mixin: Partial<ServiceSchema>;
+  protected readonly name: string;
   protected service!: Service;
 
-  /** @param failed message logged with the task's error before a retry */
-  constructor(task: (broker: ServiceBroker) => Promise<More>, interval: number, failed: string) {
-    const report = (err: unknown) => this.service.logger.warn({ err }, failed);
+  /** @param name distinguishes the loops of a service, in its log too */
+  constructor(name: string, task: (broker: ServiceBroker) => Promise<More>, interval: number) {
+    const report = (err: unknown) =>
+      this.service.logger.warn(
+        { err },
+        `${this.service.name}: the loop "${name}" failed and will be retried`,
+      );
     super(() => task(this.service.broker), interval, report);
+    this.name = name;
     const setService = (service: Service) => {
       this.service = service;
     };

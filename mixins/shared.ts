@@ -14,21 +14,14 @@ const DISCOVERY_MS = 2000;
  * it on any node.
  */
 export class SharedLoop extends ServiceLoop {
-  readonly #name: string;
   #skipped = 0;
-
-  /** @param name distinguishes the loops of a service, whose owners may differ */
-  constructor(name: string, ...rest: ConstructorParameters<typeof ServiceLoop>) {
-    super(...rest);
-    this.#name = name;
-  }
 
   protected override get startMs(): number {
     return this.service.broker.transit ? DISCOVERY_MS : 0;
   }
 
   get isOwn(): boolean {
-    return isOwner(this.service.broker, this.service.name, this.#name);
+    return isOwner(this.service.broker, this.service.name, this.name);
   }
 
   protected override isDue(): boolean {

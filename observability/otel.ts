@@ -1,6 +1,9 @@
 import {
   type Attributes,
   type Context,
+  type DiagLogger,
+  DiagLogLevel,
+  diag,
   type Link,
   ROOT_CONTEXT,
   type Span,
@@ -20,22 +23,17 @@ import {
 import {
   BatchSpanProcessor,
   ParentBasedSampler,
+  type SpanExporter,
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
 import type { ActionHandler, ActionSchema, Context as CallContext, Middleware } from "moleculer";
 import type { Meta } from "../lib/access/caller.ts";
+import type { CloudEvent } from "../lib/cloudevents/cloudevents.ts";
 import type { TracingConfig } from "../lib/tracing-settings.ts";
 import { identity } from "./identity.ts";
 import type { Log } from "./log.ts";
-import {
-  DESTINATION,
-  deliveryAttributes,
-  publishAttributes,
-  publishedAttributes,
-  pushAttributes,
-  requestAttributes,
-} from "./span-attributes.ts";
+import { metrics } from "./metrics.ts";
 import { formatTraceparent, parseTraceparent } from "./traceparent.ts";
 import type {
   AcknowledgementCounts,
@@ -45,7 +43,82 @@ import type {
   TracedRequest,
   Tracing,
 } from "./tracing.ts";
-import { logDiagnostics, WatchedExporter } from "./watched-exporter.ts";
+
+type Export = SpanExporter["export"];
+
+/** `ExportResultCode.SUCCESS` of `@opentelemetry/core`, which is not a dependency. */
+const SUCCESS = 0;
+
+/** A collector that comes and goes is logged at most once in this time. */
+const LOG_INTERVAL_MS = 60_000;
+
+/** Exports spans, and logs when the collector is lost and recovers instead of each failed export. */
+export class WatchedExporter implements SpanExporter {
+  readonly #exporter: SpanExporter;
+  readonly #log: Log;
+  readonly #now: () => number;
+  /** Time of the first failure since the last success. */
+  #lostAt: number | null = null;
+  #lostSpans = 0;
+  #isLogged = false;
+  #loggedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(exporter: SpanExporter, log: Log, now: () => number = Date.now) {
+    this.#exporter = exporter;
+    this.#log = log;
+    this.#now = now;
+  }
+
+  export: Export = (spans, done) => {
+    this.#exporter.export(spans, ({ code, error }) => {
+      if (code === SUCCESS) this.#succeeded();
+      else this.#failed(spans.length, error);
+      // The processor would log each failure, and retries none.
+      done({ code: SUCCESS });
+    });
+  };
+
+  shutdown(): Promise<void> {
+    return this.#exporter.shutdown();
+  }
+
+  async forceFlush(): Promise<void> {
+    await this.#exporter.forceFlush?.();
+  }
+
+  #failed(spans: number, error: Error | undefined): void {
+    const now = this.#now();
+    this.#lostAt ??= now;
+    this.#lostSpans += spans;
+    metrics.spansLost.inc(spans);
+    if (this.#isLogged || now - this.#loggedAt < LOG_INTERVAL_MS) return;
+    this.#isLogged = true;
+    this.#loggedAt = now;
+    const reason = error?.message || (error as NodeJS.ErrnoException | undefined)?.code || "unknown";
+    this.#log.warn(
+      { reason },
+      "tracing: the collector cannot be reached; spans are dropped until it is back",
+    );
+  }
+
+  #succeeded(): void {
+    if (this.#lostAt === null) return;
+    const away_seconds = Math.round((this.#now() - this.#lostAt) / 1000);
+    this.#lostAt = null;
+    if (!this.#isLogged) return;
+    this.#log.info({ lost_spans: this.#lostSpans, away_seconds }, "tracing: the collector is back");
+    this.#isLogged = false;
+    this.#lostSpans = 0;
+  }
+}
+
+/** Logs OpenTelemetry's other messages. */
+function logDiagnostics(log: Log): void {
+  const warn = (message: string, ...details: unknown[]) => log.warn({ details }, `tracing: ${message}`);
+  const ignore = () => {};
+  const logger: DiagLogger = { error: warn, warn, info: ignore, debug: ignore, verbose: ignore };
+  diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
+}
 
 const EXPORT_TIMEOUT_MS = 2000;
 const LAST_EXPORT_MS = 1000;
@@ -200,4 +273,81 @@ function parentContext(traceparent: string | undefined): Context {
 function asTraceparent(span: Span): string {
   const { traceId: trace_id, spanId: span_id, traceFlags } = span.spanContext();
   return formatTraceparent({ trace_id, span_id, sampled: (traceFlags & TraceFlags.SAMPLED) !== 0 });
+}
+
+/** Destination of published and delivered events, in the messaging conventions. */
+const DESTINATION = "events";
+
+const MESSAGING: Attributes = {
+  "messaging.system": "sensorium",
+  "messaging.destination.name": DESTINATION,
+};
+
+/** Attributes of a server span, without the query, which may contain search terms. */
+function requestAttributes(request: TracedRequest): Attributes {
+  const { method, route, path, scheme, host, client_address, peer_address } = request;
+  const server = host === undefined ? null : URL.parse(`${scheme}://${host}`);
+  return {
+    "http.request.method": method,
+    "http.route": route,
+    "url.path": path,
+    "url.scheme": scheme,
+    "server.address": server?.hostname,
+    "server.port": server ? portOf(server) : undefined,
+    "client.address": client_address,
+    "network.peer.address": peer_address,
+    "network.protocol.version": request.protocol_version,
+    "user_agent.original": request.user_agent,
+  };
+}
+
+/** Attributes of a client span, without credentials and the query of the endpoint's address, which may be secrets. */
+function pushAttributes({ url: text, delivery_id, attempt_count }: TracedPush): Attributes {
+  const url = new URL(text);
+  return {
+    "http.request.method": "POST",
+    "url.full": url.origin + url.pathname,
+    "server.address": url.hostname,
+    "server.port": portOf(url),
+    "sensorium.delivery.id": delivery_id,
+    "sensorium.delivery.attempt": attempt_count,
+  };
+}
+
+function publishAttributes(): Attributes {
+  return { ...MESSAGING, "messaging.operation.type": "send", "messaging.operation.name": "publish" };
+}
+
+/** Attributes of an answered publish: one event, or a batch. */
+function publishedAttributes(params: unknown, result: unknown): Attributes {
+  const { event, events } = params as { event?: CloudEvent; events?: unknown[] };
+  if (events) return { "messaging.batch.message_count": events.length };
+  return {
+    "messaging.message.id": (result as { event_id?: string } | undefined)?.event_id,
+    "cloudevents.event_id": textOrNone(event?.id),
+    "cloudevents.event_source": textOrNone(event?.source),
+    "cloudevents.event_type": textOrNone(event?.type),
+    "cloudevents.event_spec_version": textOrNone(event?.specversion),
+  };
+}
+
+function deliveryAttributes(delivery: AcknowledgementCounts): Attributes {
+  return {
+    ...MESSAGING,
+    "messaging.operation.type": "receive",
+    "messaging.operation.name": "deliver",
+    "messaging.destination.subscription.name": delivery.agent_id,
+    "messaging.message.id": delivery.event_id,
+    "sensorium.delivery.id": delivery.delivery_id,
+    "sensorium.delivery.attempt": delivery.attempt_count,
+  };
+}
+
+function portOf({ port, protocol }: URL): number {
+  return port ? Number(port) : protocol === "https:" ? 443 : 80;
+}
+
+/** Published events are not validated yet. */
+function textOrNone(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
 }

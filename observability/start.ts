@@ -1,3 +1,6 @@
+import { getHeapStatistics, type HeapInfo } from "node:v8";
+import type { Worker } from "node:worker_threads";
+import type { MongoClient } from "mongodb";
 import type { Config } from "../config.ts";
 import { tracesUrl } from "../lib/tracing-settings.ts";
 import { VERSION } from "../lib/version.ts";
@@ -8,9 +11,7 @@ import { Health } from "./health.ts";
 import { createLog, type Log } from "./log.ts";
 import { metrics, observeGauge, observeValue, startProcessMetrics } from "./metrics.ts";
 import { Modes } from "./modes.ts";
-import { observeRecord } from "./record.ts";
 import { watchQueue } from "./resources.ts";
-import "./thread-metrics.ts";
 import type { Tracing } from "./tracing.ts";
 
 /** The observability of a node. */
@@ -94,4 +95,124 @@ function observeClock(clock: RecordClock, health: Health): void {
       ? `known to within ${Math.round(clock.error)} ms only: the record answers slowly or not at all`
       : null,
   );
+}
+
+/** A thread that is busy outside JavaScript answers late; this reading then omits its memory. */
+const ANSWER_MS = 1000;
+
+const workers = new Map<Worker, string>();
+
+// Every thread of the process, whatever starts it. Names are fixed in the code, which bounds the label.
+process.on("worker", (worker: Worker) => {
+  const { threadName } = worker;
+  workers.set(worker, !threadName || threadName === "WorkerThread" ? "other" : threadName);
+  worker.once("exit", () => workers.delete(worker));
+});
+
+/** One reading serves all gauges of a scrape. */
+let reading: Promise<[thread: string, heap: HeapInfo][]> | undefined;
+
+function heaps(): Promise<[string, HeapInfo][]> {
+  reading ??= readHeaps().finally(() => {
+    reading = undefined;
+  });
+  return reading;
+}
+
+async function readHeaps(): Promise<[string, HeapInfo][]> {
+  const asked = [...workers].map(async ([worker, name]) => [name, await readHeap(worker)] as const);
+  const answered = (await Promise.all(asked)).filter((each): each is [string, HeapInfo] => each[1] !== null);
+  return [["main", getHeapStatistics()], ...answered];
+}
+
+async function readHeap(worker: Worker): Promise<HeapInfo | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(resolve, ANSWER_MS, null);
+  });
+  // Rejects if the thread has ended meanwhile.
+  const heap = worker.getHeapStatistics().catch(() => null);
+  return Promise.race([heap, late]).finally(() => clearTimeout(timer));
+}
+
+function gauge(name: string, help: string, pick: (heap: HeapInfo) => number): void {
+  observeGauge(name, help, "thread", async () => {
+    const sums: Record<string, number> = {};
+    for (const [thread, heap] of await heaps()) sums[thread] = (sums[thread] ?? 0) + pick(heap);
+    return sums;
+  });
+}
+
+gauge("threads", "Threads, by purpose", () => 1);
+gauge("thread_heap_used_bytes", "JavaScript heap in use, by thread", (heap) => heap.used_heap_size);
+gauge("thread_heap_size_bytes", "JavaScript heap reserved, by thread", (heap) => heap.total_heap_size);
+gauge(
+  "thread_external_bytes",
+  "Buffers outside the JavaScript heap, by thread",
+  (heap) => heap.external_memory,
+);
+
+/** Commands that are counted by name; the others count together. */
+const COMMANDS = new Set([
+  "find",
+  "getMore",
+  "insert",
+  "update",
+  "delete",
+  "findAndModify",
+  "aggregate",
+  "count",
+]);
+
+/** Shows the latency of MongoDB's commands, and the use of the connections to it. */
+function observeRecord(client: MongoClient): void {
+  const observe = (outcome: "ok" | "error") => (event: { commandName: string; duration: number }) => {
+    const command = COMMANDS.has(event.commandName) ? event.commandName : "other";
+    metrics.recordSeconds.observe({ command, outcome }, event.duration / 1000);
+  };
+  client.on("commandSucceeded", observe("ok"));
+  client.on("commandFailed", observe("error"));
+  observeConnections(client);
+}
+
+/** A connection in the driver's events. */
+interface Named {
+  address: string;
+  connectionId: number | string;
+}
+
+/** Counts the connections of all servers of the record together. */
+function observeConnections(client: MongoClient): void {
+  const open = new Set<string>();
+  const used = new Set<string>();
+  let waiting = 0;
+  const nameOf = ({ address, connectionId }: Named) => `${address} ${connectionId}`;
+  client.on("connectionCreated", (event) => open.add(nameOf(event)));
+  client.on("connectionClosed", (event) => {
+    open.delete(nameOf(event));
+    used.delete(nameOf(event));
+  });
+  client.on("connectionCheckOutStarted", () => waiting++);
+  client.on("connectionCheckedOut", (event) => {
+    waiting = Math.max(0, waiting - 1);
+    // Also those from before anybody listened.
+    open.add(nameOf(event));
+    used.add(nameOf(event));
+    metrics.recordWait.observe(event.durationMS / 1000);
+  });
+  client.on("connectionCheckOutFailed", () => {
+    waiting = Math.max(0, waiting - 1);
+    metrics.recordNoConnection.inc();
+  });
+  client.on("connectionCheckedIn", (event) => used.delete(nameOf(event)));
+  observeGauge("record_connections", "Connections to MongoDB, by use", "state", async () => ({
+    used: used.size,
+    idle: open.size - used.size,
+  }));
+  observeValue(
+    "record_connections_limit",
+    "Most connections to each server of MongoDB",
+    () => client.options.maxPoolSize,
+  );
+  observeValue("record_connections_waiting", "Commands that wait for a connection to MongoDB", () => waiting);
 }

@@ -36,7 +36,7 @@ const BUNDLED = /(?:^|\/)@opentelemetry\/(?!api\b)/;
 /** A package of this repository that is not published. */
 const DRIVER = "mongoose-sqlite";
 
-const RELATIVE = /(?<=")\.{1,2}\/[^"\n]+\.(?:ts|js|mjs)(?=")/g;
+const RELATIVE = /(?<=")\.{1,2}\/[^"\n]+\.(?:ts|js|mjs|wasm)(?=")/g;
 const COPIED = new RegExp(`(?<=")(?:${DRIVER}|${MODEL}|${PAGE})(?:/[\\w./-]+)?(?=")`, "g");
 const IMPORTED = /(?:\bfrom |\bimport |\bimport\(|\bresolve\(|\brequire\(|\)\()["`]((?:@[\w-]+\/)?[\w-]+)/g;
 
@@ -122,8 +122,8 @@ export function serverParts(needed: string[]): string[] {
 }
 
 interface Collected {
-  /** The JavaScript of each file, by its path in the checkout and in the package. */
-  files: Map<string, string>;
+  /** The JavaScript, or bytes, of each file, by its path in the checkout and in the package. */
+  files: Map<string, string | Buffer>;
   /** Names of packages that it imports. */
   packages: Set<string>;
 }
@@ -134,11 +134,15 @@ interface Collected {
  * @param elsewhere modules that the optional package contains
  */
 async function collect(entries: string[], elsewhere = new Set<string>()): Promise<Collected> {
-  const files = new Map<string, string>();
+  const files = new Map<string, string | Buffer>();
   const packages = new Set<string>();
   const waiting = [...entries];
   for (let file = waiting.pop(); file; file = waiting.pop()) {
     if (files.has(file)) continue;
+    if (file.endsWith(".wasm")) {
+      files.set(file, readFileSync(join(ROOT, file)));
+      continue;
+    }
     const from = dirname(file);
     const pathTo = (target: string) => {
       const path = relative(from, target).replace(/\.ts$/, ".js");
@@ -186,7 +190,7 @@ function driverFile(name: string): string {
   return join(folder, exports[name.replace(DRIVER, ".")] as string);
 }
 
-function write(to: string, files: Map<string, string>, { name, ...rest }: Record<string, unknown>): void {
+function write(to: string, files: Collected["files"], { name, ...rest }: Record<string, unknown>): void {
   const { version, license, author, engines } = manifestIn(".");
   const node = manifestIn(`packages/${DRIVER}`).engines;
   const manifest = { name, version, license, author, type: "module", engines: node ?? engines, ...rest };
@@ -195,7 +199,7 @@ function write(to: string, files: Map<string, string>, { name, ...rest }: Record
     ["package.json", `${JSON.stringify(manifest, null, 2)}\n`],
   ] as const) {
     mkdirSync(dirname(join(to, file)), { recursive: true });
-    writeFileSync(join(to, file), text, { mode: text.startsWith("#!") ? 0o755 : 0o644 });
+    writeFileSync(join(to, file), text, { mode: text.toString().startsWith("#!") ? 0o755 : 0o644 });
   }
   cpSync(join(ROOT, "LICENSE"), join(to, "LICENSE"));
   cpSync(join(ROOT, `release/readmes/${name}.md`), join(to, "README.md"));

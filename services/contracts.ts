@@ -1,125 +1,131 @@
-import { type Operation, withRepresentations } from "../lib/contract/contract.ts";
-import { a2aOperations } from "./edge/a2a/a2a.contract.ts";
-import { liveOperations } from "./edge/live/live.contract.ts";
-import { agentsOperations } from "./identity/agents/agents.contract.ts";
-import { auditOperations } from "./identity/audit/audit.contract.ts";
-import { authOperations } from "./identity/auth/auth.contract.ts";
-import { devicesOperations } from "./identity/devices/devices.contract.ts";
-import { sessionsOperations } from "./identity/devices/sessions.contract.ts";
-import { keysOperations } from "./identity/keys/keys.contract.ts";
-import { consentOperations } from "./identity/oauth/consent.contract.ts";
-import { oauthOperations } from "./identity/oauth/oauth.contract.ts";
-import { onboardingOperations } from "./identity/onboarding/onboarding.contract.ts";
-import { projectsOperations } from "./identity/projects/projects.contract.ts";
-import { rotationOperations } from "./identity/rotation/rotation.contract.ts";
-import { teamsOperations } from "./identity/teams/teams.contract.ts";
-import { movingOperations } from "./identity/tenants/moving.contract.ts";
-import { tenantsOperations } from "./identity/tenants/tenants.contract.ts";
-import { usersOperations } from "./identity/users/users.contract.ts";
-import { nodesOperations } from "./platform/nodes/nodes.contract.ts";
-import { systemOperations } from "./platform/system/system.contract.ts";
-import { agentBundleOperations } from "./remember/bundles/agent-bundles.contract.ts";
-import { bundlesOperations } from "./remember/bundles/bundles.contract.ts";
-import { documentsOperations } from "./remember/documents/documents.contract.ts";
-import { findingsOperations } from "./remember/findings/findings.contract.ts";
-import { eraseMemories } from "./remember/memories/erase.contract.ts";
-import { memoryKeysOperations } from "./remember/memories/keys.contract.ts";
-import { lifecycleOperations } from "./remember/memories/lifecycle.contract.ts";
-import { memoriesOperations } from "./remember/memories/memories.contract.ts";
-import { memorySearchOperations } from "./remember/memories/search.contract.ts";
-import { usageOperations } from "./remember/memories/usage.contract.ts";
-import { mergesOperations } from "./remember/merges/merges.contract.ts";
-import { relationshipsOperations } from "./remember/relationships/relationships.contract.ts";
-import { specialistsOperations } from "./remember/specialists/specialists.contract.ts";
-import { stateOperations } from "./remember/state/state.contract.ts";
-import { channelsOperations } from "./sense/channels/channels.contract.ts";
-import { connectorsOperations } from "./sense/connectors/connectors.contract.ts";
-import { agentDeliveriesOperations } from "./sense/deliveries/agent-deliveries.contract.ts";
-import { deadLetterOperations } from "./sense/deliveries/dead-letters.contract.ts";
-import { deliveriesOperations } from "./sense/deliveries/deliveries.contract.ts";
-import { historyOperations } from "./sense/deliveries/history/history.contract.ts";
-import { eventTypesOperations } from "./sense/events/event-types.contract.ts";
-import { eventsOperations } from "./sense/events/events.contract.ts";
-import { ingestOperations } from "./sense/ingest/receive.contract.ts";
-import { interestsOperations } from "./sense/interests/interests.contract.ts";
-import { schedulesOperations } from "./sense/schedules/schedules.contract.ts";
-import { a2aTasksOperations } from "./work/a2a/a2a-tasks.contract.ts";
-import { approvalsOperations } from "./work/approvals/approvals.contract.ts";
-import { approvalLinkOperations } from "./work/approvals/links.contract.ts";
-import { approvalSlackOperations } from "./work/approvals/slack.contract.ts";
-import { exemplarsOperations } from "./work/exemplars/exemplars.contract.ts";
-import { agentHandoffOperations } from "./work/handoffs/agent-handoffs.contract.ts";
-import { handoffsOperations } from "./work/handoffs/handoffs.contract.ts";
-import { outputFilesOperations } from "./work/outputs/files.contract.ts";
-import { outputsOperations } from "./work/outputs/outputs.contract.ts";
-import { outputSearchOperations } from "./work/outputs/search.contract.ts";
-import { artifactOperations } from "./work/runs/artifacts.contract.ts";
-import { offerOperations } from "./work/runs/offers.contract.ts";
-import { runOperations } from "./work/runs/runs.contract.ts";
-import { stepOperations } from "./work/runs/steps.contract.ts";
-import { templatesOperations } from "./work/templates/templates.contract.ts";
+import { type Operation, operationsIn, withRepresentations } from "../lib/contract/contract.ts";
+import * as a2a from "./edge/a2a/a2a.contract.ts";
+import * as live from "./edge/live/live.contract.ts";
+import * as agents from "./identity/agents/agents.contract.ts";
+import * as audit from "./identity/audit/audit.contract.ts";
+import * as auth from "./identity/auth/auth.contract.ts";
+import * as jwks from "./identity/auth/jwks.contract.ts";
+import * as secondFactor from "./identity/auth/second-factor.contract.ts";
+import * as devices from "./identity/devices/devices.contract.ts";
+import * as sessions from "./identity/devices/sessions.contract.ts";
+import * as keys from "./identity/keys/keys.contract.ts";
+import * as consent from "./identity/oauth/consent.contract.ts";
+import * as oauth from "./identity/oauth/oauth.contract.ts";
+import * as onboarding from "./identity/onboarding/onboarding.contract.ts";
+import * as projects from "./identity/projects/projects.contract.ts";
+import * as rotation from "./identity/rotation/rotation.contract.ts";
+import * as teams from "./identity/teams/teams.contract.ts";
+import * as moving from "./identity/tenants/moving.contract.ts";
+import * as tenants from "./identity/tenants/tenants.contract.ts";
+import * as users from "./identity/users/users.contract.ts";
+import * as nodes from "./platform/nodes/nodes.contract.ts";
+import * as system from "./platform/system/system.contract.ts";
+import * as agentBundle from "./remember/bundles/agent-bundles.contract.ts";
+import * as bundles from "./remember/bundles/bundles.contract.ts";
+import * as documents from "./remember/documents/documents.contract.ts";
+import * as findings from "./remember/findings/findings.contract.ts";
+import * as erase from "./remember/memories/erase.contract.ts";
+import * as memoryKeys from "./remember/memories/keys.contract.ts";
+import * as lifecycle from "./remember/memories/lifecycle.contract.ts";
+import * as memories from "./remember/memories/memories.contract.ts";
+import * as memorySearch from "./remember/memories/search.contract.ts";
+import * as usage from "./remember/memories/usage.contract.ts";
+import * as merges from "./remember/merges/merges.contract.ts";
+import * as relationships from "./remember/relationships/relationships.contract.ts";
+import * as specialists from "./remember/specialists/specialists.contract.ts";
+import * as state from "./remember/state/state.contract.ts";
+import * as channels from "./sense/channels/channels.contract.ts";
+import * as connectors from "./sense/connectors/connectors.contract.ts";
+import * as agentDeliveries from "./sense/deliveries/agent-deliveries.contract.ts";
+import * as deadLetter from "./sense/deliveries/dead-letters.contract.ts";
+import * as deliveries from "./sense/deliveries/deliveries.contract.ts";
+import * as history from "./sense/deliveries/history/history.contract.ts";
+import * as eventTypes from "./sense/events/event-types.contract.ts";
+import * as events from "./sense/events/events.contract.ts";
+import * as webhook from "./sense/ingest/ingest.contract.ts";
+import * as ingest from "./sense/ingest/receive.contract.ts";
+import * as interests from "./sense/interests/interests.contract.ts";
+import * as schedules from "./sense/schedules/schedules.contract.ts";
+import * as a2aTasks from "./work/a2a/a2a-tasks.contract.ts";
+import * as approvals from "./work/approvals/approvals.contract.ts";
+import * as approvalLink from "./work/approvals/links.contract.ts";
+import * as approvalSlack from "./work/approvals/slack.contract.ts";
+import * as exemplars from "./work/exemplars/exemplars.contract.ts";
+import * as agentHandoff from "./work/handoffs/agent-handoffs.contract.ts";
+import * as handoffs from "./work/handoffs/handoffs.contract.ts";
+import * as outputFiles from "./work/outputs/files.contract.ts";
+import * as outputs from "./work/outputs/outputs.contract.ts";
+import * as outputSearch from "./work/outputs/search.contract.ts";
+import * as artifact from "./work/runs/artifacts.contract.ts";
+import * as offer from "./work/runs/offers.contract.ts";
+import * as run from "./work/runs/runs.contract.ts";
+import * as step from "./work/runs/steps.contract.ts";
+import * as templates from "./work/templates/templates.contract.ts";
 
 /** Every operation of the service: the source of routes, OpenAPI, MCP tools and the client. */
 export const operations: readonly Operation[] = withRepresentations(
   [
-    a2aOperations,
-    a2aTasksOperations,
-    approvalsOperations,
-    approvalLinkOperations,
-    approvalSlackOperations,
-    agentsOperations,
-    auditOperations,
-    authOperations,
-    bundlesOperations,
-    agentBundleOperations,
-    channelsOperations,
-    connectorsOperations,
-    deliveriesOperations,
-    agentDeliveriesOperations,
-    deadLetterOperations,
-    historyOperations,
-    devicesOperations,
-    sessionsOperations,
-    documentsOperations,
-    eventsOperations,
-    eventTypesOperations,
-    exemplarsOperations,
-    findingsOperations,
-    handoffsOperations,
-    agentHandoffOperations,
-    ingestOperations,
-    interestsOperations,
-    keysOperations,
-    liveOperations,
-    eraseMemories,
-    memoriesOperations,
-    memoryKeysOperations,
-    lifecycleOperations,
-    memorySearchOperations,
-    usageOperations,
-    mergesOperations,
-    nodesOperations,
-    oauthOperations,
-    consentOperations,
-    onboardingOperations,
-    outputFilesOperations,
-    outputsOperations,
-    outputSearchOperations,
-    projectsOperations,
-    relationshipsOperations,
-    rotationOperations,
-    artifactOperations,
-    offerOperations,
-    runOperations,
-    stepOperations,
-    schedulesOperations,
-    specialistsOperations,
-    stateOperations,
-    systemOperations,
-    teamsOperations,
-    templatesOperations,
-    tenantsOperations,
-    movingOperations,
-    usersOperations,
-  ].flat() as unknown as Operation[],
+    a2a,
+    a2aTasks,
+    approvals,
+    approvalLink,
+    approvalSlack,
+    agents,
+    audit,
+    auth,
+    secondFactor,
+    jwks,
+    bundles,
+    agentBundle,
+    channels,
+    connectors,
+    deliveries,
+    agentDeliveries,
+    deadLetter,
+    history,
+    devices,
+    sessions,
+    documents,
+    events,
+    eventTypes,
+    exemplars,
+    findings,
+    handoffs,
+    agentHandoff,
+    webhook,
+    ingest,
+    interests,
+    keys,
+    live,
+    erase,
+    memories,
+    memoryKeys,
+    lifecycle,
+    memorySearch,
+    usage,
+    merges,
+    nodes,
+    oauth,
+    consent,
+    onboarding,
+    outputFiles,
+    outputs,
+    outputSearch,
+    projects,
+    relationships,
+    rotation,
+    artifact,
+    offer,
+    run,
+    step,
+    schedules,
+    specialists,
+    state,
+    system,
+    teams,
+    templates,
+    tenants,
+    moving,
+    users,
+  ].flatMap(operationsIn),
 );

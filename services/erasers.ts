@@ -1,4 +1,6 @@
+import type { TenantCollection, TenantDocument } from "../storage/collection.ts";
 import type { AnyModel, Erasure } from "../storage/model.ts";
+import type { Where } from "../storage/query.ts";
 import { MODELS } from "./models.ts";
 
 type Kind = "agent" | "subject" | "memories" | "mentions";
@@ -34,4 +36,22 @@ export function unerased(models: readonly { name: string; erasure?: Erasure }[] 
 /** Returns the fields with the id of the agent with which rows end, by collection. */
 export function ownersOf(models: readonly AnyModel[] = MODELS): { name: string; field: string }[] {
   return models.flatMap(({ name, erasure: { owner = [] } }) => owner.map((field) => ({ name, field })));
+}
+
+/**
+ * Request of `memories` to every domain that keeps data about memories
+ * (services/remember/memories/erase-everywhere.ts).
+ */
+export type EraseMemories = EraseContent & { ids: string[] };
+
+/** Deletes, or counts, the rows that match any of these filters. */
+export async function eraseRows<T extends TenantDocument>(
+  rows: TenantCollection<T>,
+  { tenant_id, dry_run }: EraseMemories,
+  ...filters: Where<T>[]
+): Promise<number> {
+  if (dry_run) return rows.count(tenant_id, { $or: filters });
+  let count = 0;
+  for (const filter of filters) count += await rows.deleteMany(tenant_id, filter);
+  return count;
 }

@@ -1,4 +1,5 @@
 import type { AnyBulkWriteOperation, Collection, Document, Filter, FindOptions, UpdateFilter } from "mongodb";
+import { afterPlace, fromCursor, pageOf } from "../lib/contract/cursor.ts";
 import type { FairQueue } from "../lib/queue/fair-queue.ts";
 import type { Row, TenantDocument } from "./model.ts";
 import type { FindArgs, OwnedWhere, SystemCollection, Update, Where, Write } from "./query.ts";
@@ -24,6 +25,14 @@ export interface CollectionOptions {
   reads?: FairQueue;
   /** The fields that reference blobs (`Model.blobs`). */
   blobs?: { fields: readonly string[]; dropped: Dropped };
+}
+
+/** A list's order, and the page of it. */
+interface PageAfter<T> extends Pick<WithinOptions, "skip" | "projection"> {
+  by: keyof T & string;
+  sign?: 1 | -1;
+  cursor?: string | undefined;
+  limit: number;
 }
 
 /** Rows per slice of a bulk write: some milliseconds of the embedded store's writer. */
@@ -148,6 +157,25 @@ export class TenantCollection<T extends TenantDocument> {
     return { rows, total };
   }
 
+  /**
+   * Returns the page of a sorted list behind a cursor, newest first by default, and the cursor of the next page.
+   *
+   * @throws Fault validation_failed for a cursor of another list
+   */
+  async pageAfter(
+    tenant_id: string,
+    filter: Where<T>,
+    { by, sign = -1, cursor, limit, ...options }: PageAfter<T>,
+  ): Promise<{ page: T[]; next_cursor: string | null }> {
+    const behind = cursor === undefined ? [] : [afterPlace(fromCursor(cursor, by), { by, sign })];
+    // Flat conditions stay flat: only they use a compound index.
+    const wanted = { ...filter, ...(behind.length && { $and: [...(filter.$and ?? []), ...behind] }) };
+    const found = await this.findWithin(tenant_id, wanted as Where<T>, {
+      ...{ ...options, sort: { [by]: sign, _id: sign }, limit: limit + 1 },
+    });
+    return pageOf(found, limit, by);
+  }
+
   /** Whether any document matches. */
   async exists(tenant_id: string, filter: Where<T>): Promise<boolean> {
     return (await this.findOne(tenant_id, filter, { projection: { _id: 1 } })) !== null;
@@ -223,7 +251,6 @@ export class TenantCollection<T extends TenantDocument> {
     return changed;
   }
 
-  /** Deletes one; returns whether it existed. */
   async delete(tenant_id: string, filter: Where<T>): Promise<boolean> {
     const referenced = await this.#referenced(tenant_id, filter);
     const { deletedCount } = await this.#rows.deleteOne(scoped(tenant_id, filter));

@@ -1,14 +1,13 @@
-import type { InferSchemaType } from "mongoose";
 import { rateLimited } from "../lib/contract/faults.ts";
 import type { TenantCollection } from "./collection.ts";
-import { date, number, tenantSchema } from "./model.ts";
+import { type DocumentOf, t, tenantSchema } from "./model.ts";
 
 const WINDOW_SECONDS = 3600;
 
 /** What a key has taken within an hour of its first. */
-export interface HourlyBudgetDoc extends InferSchemaType<ReturnType<typeof hourlyBudgets>> {}
+export interface HourlyBudgetDoc extends DocumentOf<ReturnType<typeof hourlyBudgets>> {}
 
-export const hourlyBudgets = () => tenantSchema({ taken: number(), ends_at: date() });
+export const hourlyBudgets = () => tenantSchema({ taken: t.number(), ends_at: t.date() });
 
 /** Counts per hour and key in the store: across nodes and restarts. */
 export class HourlyBudget {

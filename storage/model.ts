@@ -1,5 +1,5 @@
 import type { Binary, Document } from "mongodb";
-import { Schema } from "mongoose";
+import { type InferSchemaType, Schema } from "mongoose";
 import type { Sealed } from "../lib/crypto/secrets.ts";
 
 export { INSTALLATION } from "../lib/ids.ts";
@@ -77,8 +77,8 @@ export interface Model<T> extends AnyModel {
 }
 
 /**
- * Builds the schema of a tenant's documents: the given fields, `_id` and `tenant_id`. `InferSchemaType` gives the type
- * of its documents. This replaces mongoose's own inference, which makes every field optional, ids ObjectIds, and
+ * Builds the schema of a tenant's documents: the given fields, `_id` and `tenant_id`. `DocumentOf` gives the type of
+ * its documents. This replaces mongoose's own inference, which makes every field optional, ids ObjectIds, and
  * strings and mixed values of any kind.
  */
 export function tenantSchema<F extends Fields>(
@@ -115,30 +115,46 @@ export type LargeKeys<T> = typeof LARGE extends keyof T
 
 const field = <T, Optional extends boolean = false>(definition: unknown) => definition as Field<T, Optional>;
 
-export const string = <T extends string = string>() => field<T extends Sealed ? never : T>(String);
-export const number = () => field<number>(Number);
-export const boolean = () => field<boolean>(Boolean);
-export const date = () => field<Date>(Date);
-/** Bytes, as the driver reads them. */
-export const binary = () => field<Binary>(Buffer);
-/** A value whose content mongoose ignores. */
-export const mixed = <T>() => field<T>(Schema.Types.Mixed);
-export const array = <T>(of: Field<T>) => field<T[]>([of]);
-/** An array of subdocuments without ids. */
-export const subdocuments = <F extends Fields>(fields: F) =>
-  field<FieldTypes<F>[]>([{ _id: false, ...fields }]);
+/** Definitions of a schema's fields. */
+export const t = {
+  string: <T extends string = string>() => field<T extends Sealed ? never : T>(String),
+  number: () => field<number>(Number),
+  boolean: () => field<boolean>(Boolean),
+  date: () => field<Date>(Date),
+  /** Bytes, as the driver reads them. */
+  binary: () => field<Binary>(Buffer),
+  /** A value whose content mongoose ignores. */
+  mixed: <T>() => field<T>(Schema.Types.Mixed),
+  array: <T>(of: Field<T>) => field<T[]>([of]),
+  /** An array of subdocuments without ids. */
+  subdocuments: <F extends Fields>(fields: F) => field<FieldTypes<F>[]>([{ _id: false, ...fields }]),
 
-/** A subdocument without an id. */
-export const subdocument = <F extends Fields>(fields: F) => field<FieldTypes<F>>(fields);
-/**
- * A text that a `SecretBox` has sealed. Only values of these fields open, so that a new key reaches all of them.
- *
- * @param place returns the place that a row's text is sealed for
- */
-export const sealed = (place: SealedField["place"]) => field<Sealed>({ type: String, sealed: { place } });
-/** A text that is sealed in the rows with the field `only`, and plain in others. */
-export const sealedWith = (only: string, place: SealedField["place"]) =>
-  field<string>({ type: String, sealed: { place, only } });
+  /** A subdocument without an id. */
+  subdocument: <F extends Fields>(fields: F) => field<FieldTypes<F>>(fields),
+  /**
+   * A text that a `SecretBox` has sealed. Only values of these fields open, so that a new key reaches all of them.
+   *
+   * @param place returns the place that a row's text is sealed for
+   */
+  sealed: (place: SealedField["place"]) => field<Sealed>({ type: String, sealed: { place } }),
+  /** A text that is sealed in the rows with the field `only`, and plain in others. */
+  sealedWith: (only: string, place: SealedField["place"]) =>
+    field<string>({ type: String, sealed: { place, only } }),
+
+  /** Null without a value. */
+  nullable: <T, L extends boolean>(of: Field<T, false, L>) => of as unknown as Field<T | null, false, L>,
+  /** The field may be absent. */
+  optional: <T, L extends boolean>(of: Field<T, false, L>) => of as unknown as Field<T, true, L>,
+
+  /**
+   * A field whose size callers choose: more than some kilobytes in a row. Reads of several rows must then leave it out or
+   * have a budget (`TenantCollection.find`).
+   */
+  large: <T>(of: Field<T>) =>
+    ({ ...("type" in of ? of : { type: of }), large: true }) as unknown as Field<T, false, true>,
+};
+
+export type DocumentOf<S> = InferSchemaType<S>;
 
 /** A path of sealed texts, through arrays too, and their place by the row's id. */
 export interface SealedField {
@@ -160,19 +176,6 @@ function sealedIn(path: string, given: unknown): SealedField[] {
   return Object.entries(definition as object).flatMap(([name, value]) => sealedIn(`${path}.${name}`, value));
 }
 
-/** Null without a value. */
-export const nullable = <T, L extends boolean>(of: Field<T, false, L>) =>
-  of as unknown as Field<T | null, false, L>;
-/** The field may be absent. */
-export const optional = <T, L extends boolean>(of: Field<T, false, L>) => of as unknown as Field<T, true, L>;
-
-/**
- * A field whose size callers choose: more than some kilobytes in a row. Reads of several rows must then leave it out or
- * have a budget (`TenantCollection.find`).
- */
-export const large = <T>(of: Field<T>) =>
-  ({ ...("type" in of ? of : { type: of }), large: true }) as unknown as Field<T, false, true>;
-
 /** Returns the names of a schema's large fields. */
 export function largeFields(schema: { paths: Record<string, { options: { large?: boolean } }> }): string[] {
   return Object.keys(schema.paths).filter((path) => schema.paths[path]?.options.large);
@@ -184,7 +187,6 @@ type LargeOf<F extends Fields> = {
   [K in keyof F]: F[K] extends Field<unknown, boolean, true> ? K : never;
 }[keyof F];
 
-/** The type of an object with these fields. */
 export type FieldTypes<F extends Fields> = Flat<
   { [K in keyof F as F[K] extends Field<unknown, true, boolean> ? never : K]: TypeOf<F[K]> } & {
     [K in keyof F as F[K] extends Field<unknown, true, boolean> ? K : never]?: TypeOf<F[K]>;

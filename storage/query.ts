@@ -33,7 +33,6 @@ export interface Update<T> {
 /** A filter that includes its tenant. */
 export type OwnedWhere<T> = Where<T> & { tenant_id: string };
 
-/** One write of a bulk. */
 export type Write<T> =
   | { updateOne: { filter: OwnedWhere<T>; update: Update<T>; upsert?: boolean } }
   | { updateMany: { filter: OwnedWhere<T>; update: Update<T> } }

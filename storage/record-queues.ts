@@ -32,7 +32,6 @@ export function recordQueues(connections: number | undefined): RecordQueues | nu
   return { record: queue(ORDINARY), record_reserved: queue(RESERVED) };
 }
 
-/** Returns the collection with its commands in a queue. */
 export function queued(native: Collection<Row>, queue: FairQueue): Collection<Row> {
   const inTurn = async <R>(tenant_id: string, command: () => Promise<R>): Promise<R> => {
     const release = await queue.acquire({ tenant_id, caller: "" }, 1).catch(() => {

@@ -6,9 +6,9 @@ import { AtlasIndex } from "../storage/search/atlas/atlas-index.ts";
 import { packVector, rateCandidates } from "../storage/search/atlas/candidates.ts";
 import { buildConditions } from "../storage/search/atlas/conditions.ts";
 import { type EntryDoc, toFields } from "../storage/search/atlas/entries.ts";
-import { unpackCandidates } from "../storage/search/candidates.ts";
 import { SearchEngine } from "../storage/search/engine.ts";
 import type { SearchEntry } from "../storage/search/entry.ts";
+import type { LegsAnswer } from "../storage/search/protocol.ts";
 import { entry, query, TENANT, vector } from "./suites/search/samples.ts";
 import { searchSuite } from "./suites/search.ts";
 import { settling } from "./support/atlas.ts";
@@ -56,10 +56,7 @@ test("ranking is told the same of rows as the local index tells it", () => {
   local.answer({ op: "setVectors", model: "m", rows: rows as never });
   const asked = query("digging a burrow deep, aardva NPT", { vector: vector(1, 1) });
   while (!local.answer({ op: "load", tenant_id: TENANT, kind: asked.kind }));
-  const found = local.answer({ op: "find", query: asked }) as never as {
-    candidates: Parameters<typeof unpackCandidates>[0];
-    corpus: Parameters<typeof rateCandidates>[1]["corpus"];
-  };
+  const found = local.answer({ op: "find", query: asked }) as LegsAnswer;
 
   const docs = turns.map((each, i) => docOf(each, vectors[i] as Float32Array)) as [
     EntryDoc,
@@ -73,7 +70,7 @@ test("ranking is told the same of rows as the local index tells it", () => {
   });
   local.close();
   const byId = (one: { id: string }, other: { id: string }) => one.id.localeCompare(other.id);
-  const [mine, theirs] = [candidates.sort(byId), unpackCandidates(found.candidates).sort(byId)];
+  const [mine, theirs] = [candidates.sort(byId), found.candidates.sort(byId)];
   expect(mine.map(({ asked }) => asked !== 0)).toEqual([false, true, false]);
   for (const [i, each] of mine.entries()) {
     expect(rounded(each)).toEqual(rounded(theirs[i] as object));

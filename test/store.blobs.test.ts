@@ -8,7 +8,7 @@ import { keepImporting, UnusedSinceLastSweep } from "../services/platform/blobs/
 import { BlobWrite } from "../storage/blobs/blobs.ts";
 import { FileBlobs } from "../storage/blobs/files.ts";
 import { GridFsBlobs } from "../storage/blobs/gridfs.ts";
-import { GuardedBlobs } from "../storage/blobs/guarded.ts";
+import { guardBlobs } from "../storage/blobs/guarded.ts";
 import { openStore } from "../storage/connection.ts";
 import { blobsSuite } from "./suites/blobs.ts";
 import { startMongo } from "./support/mongo.ts";
@@ -65,7 +65,7 @@ test("a stream that its guard stops leaves nothing, and what it had claimed is g
       claimed = 0;
     },
   });
-  const blobs = new GuardedBlobs(await FileBlobs.open(folder, nobody), [guard]);
+  const blobs = guardBlobs(await FileBlobs.open(folder, nobody), [guard]);
   const piece = Buffer.alloc(1_000_000, "a");
   const pieces = (count: number) => Readable.from(Array.from({ length: count }, () => piece));
   await expect(blobs.put(new BlobWrite("tn_a"), pieces(11))).rejects.toThrow("too much");

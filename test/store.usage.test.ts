@@ -6,7 +6,7 @@ import { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { Schema } from "mongoose";
 import { type Blobs, BlobWrite } from "../storage/blobs/blobs.ts";
-import { GuardedBlobs } from "../storage/blobs/guarded.ts";
+import { guardBlobs } from "../storage/blobs/guarded.ts";
 import { openBlobs } from "../storage/blobs/open.ts";
 import type { TenantCollection, TenantDocument } from "../storage/collection.ts";
 import { openStore, type Store } from "../storage/connection.ts";
@@ -42,7 +42,7 @@ describe.each(["sqlite", "mongodb"])("usage on %s", (driver) => {
     files = await openBlobs(store, options, []);
     notes = store.collection<Note>({ name: "notes", schema });
     usage = new StorageUsage({ store, blobs: files, defaultMb: QUOTA_MB });
-    blobs = new GuardedBlobs(files, [usage.claim]);
+    blobs = guardBlobs(files, [usage.claim]);
     await store.ready();
   });
   afterAll(async () => {

@@ -1,4 +1,4 @@
-import { beginningOf } from "../../lib/text/beginning.ts";
+import { beginningOf } from "../../lib/text/code-points.ts";
 import { WorkerThread } from "../../lib/worker-thread.ts";
 import { type Embedder, PATIENCE_MS } from "./embedder.ts";
 

@@ -1,5 +1,5 @@
 import { redirectNote } from "../../lib/http/redirect.ts";
-import { beginningOf } from "../../lib/text/beginning.ts";
+import { beginningOf } from "../../lib/text/code-points.ts";
 import { type Embedder, PATIENCE_MS, type RefusedText } from "./embedder.ts";
 
 const BATCH = 128;

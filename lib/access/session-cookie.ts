@@ -15,7 +15,6 @@ export function cookieAttributes(publicUrl: string | null): string[] {
   return ["HttpOnly", "SameSite=Strict", ...(isSecure(publicUrl) ? ["Secure"] : [])];
 }
 
-/** Returns the value of a cookie in a Cookie header; null without it. */
 export function cookieValue(header: string | undefined, name: string): string | null {
   if (!header) return null;
   const begin = `${name}=`;

@@ -17,7 +17,6 @@ export function canonicalUserCode(typed: string): string {
 /** Random bytes for a code: far more than it holds, so that the characters are almost equally likely. */
 export const USER_CODE_BYTES = 16;
 
-/** Returns the code for these bytes. */
 export function userCode(random: Buffer): string {
   let rest = BigInt(`0x${random.toString("hex")}`);
   let text = "";

@@ -27,7 +27,6 @@ export interface Owned {
   team_id: string | null;
 }
 
-/** Returns the access of an agent. */
 export function agentAccess({ id, team_id }: Owned): Access {
   return { agent_id: id, agent_ids: [id], team_ids: team_id ? [team_id] : [] };
 }

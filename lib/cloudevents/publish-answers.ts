@@ -9,7 +9,6 @@ export interface Published {
   warnings?: string[];
 }
 
-/** The answer to one event of a batch. */
 export type BatchAnswer =
   | Published
   | { status: "rejected"; error: { code: string; message: string; details: Record<string, unknown> } };

@@ -122,7 +122,6 @@ interface BodySpec<Body extends TProperties> {
   maxBodySetting?: "OUTPUT_BODY_MAX";
 }
 
-/** The answer of an operation. */
 interface AnswerSpec {
   /** Status → schema of the answer; the highest below 300 is the default. `null`: no body. */
   results: Record<number, TSchema | null>;
@@ -250,7 +249,18 @@ export function operation<
     ...spec.body,
     ...Object.fromEntries(referenced),
   } as Path & Query & Body;
-  return { ...spec, method, url, params: Type.Object(properties) };
+  const made = { ...spec, method, url, params: Type.Object(properties) };
+  declared.add(made);
+  return made;
+}
+
+/** All operations, in the order of their declaration. */
+const declared = new Set<object>();
+
+/** Returns the operations that a contract exports, in the order of their declaration. */
+export function operationsIn(contract: object): Operation[] {
+  const exported = new Set<unknown>(Object.values(contract));
+  return [...declared].filter((each) => exported.has(each)) as Operation[];
 }
 
 /**

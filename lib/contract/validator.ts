@@ -94,7 +94,6 @@ interface Nested {
   anyOf?: Nested[];
 }
 
-/** Returns the schema with each label marked. */
 function withLabels(schema: Nested): Nested {
   const { properties, items, anyOf } = schema;
   const marked = (name: string, property: Nested) => ({

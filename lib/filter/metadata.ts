@@ -42,7 +42,6 @@ function isValue(value: unknown): value is MetadataValue {
   return typeof value === "number" || typeof value === "boolean";
 }
 
-/** Returns the line of a key with a value. */
 export function lineOf(key: string, value: MetadataValue): string {
   return `${JSON.stringify(key)}:${JSON.stringify(value)}`;
 }
@@ -65,7 +64,6 @@ export function comparable(value: MetadataValue): { of: MetadataRange["of"]; at:
   return Number.isNaN(at) ? null : { of: "time", at };
 }
 
-/** Returns a function that checks packed metadata. */
 export function metadataCheck(conditions: readonly MetadataCondition[]): (packed: string) => boolean {
   const checks = conditions.map(toCheck);
   return (packed) => checks.every((fits) => fits(packed));

@@ -124,7 +124,6 @@ function keySelection(node: Node, bound: Context["bound"]): Omit<Read, "optional
   return { of: "key", name, position: target.start, field };
 }
 
-/** Returns the literal key that a node selects. */
 export function selectedKey({ op, args }: Node): string | undefined {
   if (op !== "." && op !== "[]") return undefined;
   const [, key] = args as [Node, string | Node];

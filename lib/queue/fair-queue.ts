@@ -7,7 +7,6 @@ export interface Share {
   caller: string;
 }
 
-/** Returns the share of an authenticated caller. */
 export function shareOf(caller: Identity): Share {
   return { tenant_id: caller.tenant_id, caller: callerId(caller) };
 }
@@ -121,12 +120,10 @@ export class FairQueue {
     this.#options = options;
   }
 
-  /** Units in use. */
   get inUse(): number {
     return this.#inUse;
   }
 
-  /** Waiting units. */
   get waiting(): number {
     return this.#waiting;
   }

@@ -151,7 +151,6 @@ export class Blocks {
     this.break(2);
   }
 
-  /** Returns everything. */
   end(): string {
     while (this.#tables.length) {
       while (this.#flows.length > 1) this.closeCell();

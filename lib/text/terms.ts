@@ -86,7 +86,6 @@ const TELLS_TIME =
 const HAS_NUMBER =
   /\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|hundred|thousand|once|twice|couple|few|several|dozen)\b/i;
 
-/** Returns the signs of a text, as bits. */
 export function findSigns(text: string): number {
   return (
     (ASKS.test(text) ? SIGN_ASKS : 0) |

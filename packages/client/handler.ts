@@ -65,3 +65,6 @@ export class Interrupted extends RetryLater {
     this.name = "Interrupted";
   }
 }
+
+/** Thrown by a handler whose delivery another call rejects: the listener forgets it, and takes it again if it comes back. */
+export class RejectedElsewhere extends Error {}

@@ -3,7 +3,14 @@
 
 import { isFinal } from "./errors.ts";
 import type { CloudEvent, DeliveryEvent } from "./generated/types.ts";
-import { GiveUp, type Handler, Interrupted, type ListenOptions, RetryLater } from "./handler.ts";
+import {
+  GiveUp,
+  type Handler,
+  Interrupted,
+  type ListenOptions,
+  RejectedElsewhere,
+  RetryLater,
+} from "./handler.ts";
 import { type Arrival, fromNext, fromStream, type Source } from "./intake.ts";
 import { BATCH, Leases } from "./leases.ts";
 import { pauseBefore } from "./request.ts";
@@ -197,7 +204,8 @@ export class Listener {
       await this.#handler(delivery.payload as unknown as CloudEvent, context);
       return undefined;
     } catch (error) {
-      if (!(error instanceof Interrupted)) this.#options.onProblem(error);
+      const isProblem = !(error instanceof Interrupted || error instanceof RejectedElsewhere);
+      if (isProblem) this.#options.onProblem(error);
       return { error };
     }
   }
@@ -205,6 +213,8 @@ export class Listener {
   #returnsOnClose = () => this.#options.by === "stream" && this.#stopping.signal.aborted;
 
   #giveBack({ id }: DeliveryEvent, error: unknown, log: string | undefined): Promise<void> {
+    // By now the lease may be of the next attempt.
+    if (error instanceof RejectedElsewhere) return Promise.resolve();
     const reason = (error instanceof Error ? error.message : String(error)).slice(0, MAX_REASON);
     const delay_seconds = error instanceof RetryLater ? error.delaySeconds : undefined;
     return this.#settling.giveBack(id, {

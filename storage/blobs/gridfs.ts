@@ -2,27 +2,26 @@ import { randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { type Db, GridFSBucket, type ObjectId } from "mongodb";
-import type { InferSchemaType } from "mongoose";
 import { HOUR_MS } from "../../lib/time.ts";
 import type { TenantCollection } from "../collection.ts";
 import type { Store } from "../connection.ts";
-import { date, nullable, number, optional, string, subdocuments, tenantSchema } from "../model.ts";
+import { type DocumentOf, t, tenantSchema } from "../model.ts";
 import type { Where } from "../query.ts";
 import type { Growth } from "../usage/growth.ts";
 import type { BlobRef, Blobs, BlobWrite, InUse } from "./blobs.ts";
 import { BlobMissing, computeHash, Measure } from "./hash.ts";
 
 /** Metadata of a file in GridFS, under the same `_id`. It is created before the file and deleted after it. */
-interface BlobDoc extends InferSchemaType<typeof schema> {}
+interface BlobDoc extends DocumentOf<typeof schema> {}
 
 const schema = tenantSchema({
   /** Null while the file is incomplete, and once it is to be deleted. */
-  hash: nullable(string()),
-  touched_at: date(),
+  hash: t.nullable(t.string()),
+  touched_at: t.date(),
   /** Writes in progress that keep it, each until it ends or its node must have died. */
-  writes: optional(subdocuments({ id: string(), until: date() })),
+  writes: t.optional(t.subdocuments({ id: t.string(), until: t.date() })),
   /** How often it was put. */
-  puts: optional(number()),
+  puts: t.optional(t.number()),
 });
 schema.index({ tenant_id: 1, hash: 1 });
 schema.index({ touched_at: 1, _id: 1 });

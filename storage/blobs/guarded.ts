@@ -1,5 +1,4 @@
-import type { Readable } from "node:stream";
-import type { BlobRef, Blobs, BlobWrite, InUse } from "./blobs.ts";
+import type { Blobs } from "./blobs.ts";
 
 /** Bytes claimed by a write but not yet written. */
 export interface Claim {
@@ -17,65 +16,24 @@ type Guard = (tenant_id: string) => Claim;
 const STEP = 4_194_304;
 
 /** Limits puts to what all guards allow: an excessive one is cut off and leaves nothing behind. */
-export class GuardedBlobs implements Blobs {
-  readonly #blobs: Blobs;
-  readonly #guards: readonly Guard[];
-
-  constructor(blobs: Blobs, guards: readonly Guard[]) {
-    this.#blobs = blobs;
-    this.#guards = guards;
-  }
-
-  async put(
-    write: BlobWrite,
-    content: Uint8Array | AsyncIterable<Uint8Array>,
-    expected = 0,
-  ): Promise<BlobRef> {
-    const bounds = this.#guards.map((guard) => new Bound(guard(write.tenant_id)));
+export function guardBlobs(blobs: Blobs, guards: readonly Guard[]): Blobs {
+  const put: Blobs["put"] = async (write, content, expected = 0) => {
+    const bounds = guards.map((guard) => new Bound(guard(write.tenant_id)));
     try {
       const isWhole = content instanceof Uint8Array;
       for (const bound of bounds) await bound.extend(isWhole ? content.length : expected);
-      return await this.#blobs.put(write, isWhole ? content : within(bounds, content));
+      return await blobs.put(write, isWhole ? content : within(bounds, content));
     } finally {
       for (const bound of bounds) bound.end();
     }
-  }
-
-  get(tenant_id: string, hash: string): Promise<Buffer> {
-    return this.#blobs.get(tenant_id, hash);
-  }
-
-  stream(tenant_id: string, hash: string, from?: number): Promise<Readable> {
-    return this.#blobs.stream(tenant_id, hash, from);
-  }
-
-  sweep(before: number, inUse: InUse): Promise<number> {
-    return this.#blobs.sweep(before, inUse);
-  }
-
-  get inUse(): InUse {
-    return this.#blobs.inUse;
-  }
-
-  end(write: BlobWrite): Promise<void> {
-    return this.#blobs.end(write);
-  }
-
-  release(tenant_id: string, hashes: readonly string[]): Promise<number> {
-    return this.#blobs.release(tenant_id, hashes);
-  }
-
-  releaseAll(tenant_id: string): Promise<number> {
-    return this.#blobs.releaseAll(tenant_id);
-  }
-
-  erase(tenant_id: string): Promise<number> {
-    return this.#blobs.erase(tenant_id);
-  }
-
-  bytesOf(tenant_id: string): Promise<number> {
-    return this.#blobs.bytesOf(tenant_id);
-  }
+  };
+  return new Proxy(blobs, {
+    get(target, name) {
+      if (name === "put") return put;
+      const member = target[name as keyof Blobs];
+      return typeof member === "function" ? member.bind(target) : member;
+    },
+  });
 }
 
 /** The limit of one guard on a blob. */

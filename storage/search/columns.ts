@@ -38,66 +38,29 @@ export class Names {
 /** Keeps the `size` items of the highest scores. */
 export class Highest {
   readonly #size: number;
-  readonly #items: Int32Array;
-  readonly #scores: Float32Array;
-  #count = 0;
+  /** Highest first. */
+  readonly #kept: { item: number; score: number }[] = [];
 
   constructor(size: number) {
     this.#size = size;
-    this.#items = new Int32Array(size);
-    this.#scores = new Float32Array(size);
   }
 
   offer(item: number, score: number): void {
-    if (this.#count < this.#size) this.#rise(this.#count++, item, score);
-    else if (score > (this.#scores[0] as number)) this.#sink(item, score);
+    const kept = this.#kept;
+    if (kept.length === this.#size && score <= this.least) return;
+    let at = kept.length;
+    while (at > 0 && (kept[at - 1]?.score as number) < score) at--;
+    kept.splice(at, 0, { item, score });
+    if (kept.length > this.#size) kept.pop();
   }
 
   /** The score needed to enter; 0 until it is full. */
   get least(): number {
-    return this.#count < this.#size ? 0 : (this.#scores[0] as number);
+    return this.#kept.length < this.#size ? 0 : (this.#kept.at(-1)?.score as number);
   }
 
   /** Returns the items, best first. */
   items(): number[] {
-    const order = Array.from({ length: this.#count }, (_, i) => i);
-    const scores = this.#scores;
-    order.sort((a, b) => (scores[b] as number) - (scores[a] as number) || this.#item(a) - this.#item(b));
-    return order.map((i) => this.#item(i));
-  }
-
-  #item(at: number): number {
-    return this.#items[at] as number;
-  }
-
-  #put(at: number, item: number, score: number): void {
-    this.#items[at] = item;
-    this.#scores[at] = score;
-  }
-
-  // The lowest score is at the root.
-  #rise(from: number, item: number, score: number): void {
-    let at = from;
-    while (at > 0) {
-      const parent = (at - 1) >> 1;
-      if ((this.#scores[parent] as number) <= score) break;
-      this.#put(at, this.#item(parent), this.#scores[parent] as number);
-      at = parent;
-    }
-    this.#put(at, item, score);
-  }
-
-  #sink(item: number, score: number): void {
-    let at = 0;
-    for (;;) {
-      let child = 2 * at + 1;
-      if (child >= this.#size) break;
-      if (child + 1 < this.#size && (this.#scores[child + 1] as number) < (this.#scores[child] as number))
-        child++;
-      if ((this.#scores[child] as number) >= score) break;
-      this.#put(at, this.#item(child), this.#scores[child] as number);
-      at = child;
-    }
-    this.#put(at, item, score);
+    return this.#kept.sort((a, b) => b.score - a.score || a.item - b.item).map(({ item }) => item);
   }
 }

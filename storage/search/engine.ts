@@ -1,5 +1,4 @@
-import { type PackedCandidates, packCandidates } from "./candidates.ts";
-import type { SearchEntry, SearchKind } from "./entry.ts";
+import { readEntry, type SearchEntry, type SearchKind } from "./entry.ts";
 import type { EntryRow } from "./entry-table.ts";
 import { type Model, SearchFile, type StoredEntry } from "./file.ts";
 import { packTerms } from "./postings.ts";
@@ -11,7 +10,6 @@ import type {
   Unembedded,
   VectorRow,
 } from "./protocol.ts";
-import { readEntry } from "./reading.ts";
 import { TenantIndex } from "./tenant-index.ts";
 import { quantise, VectorMemory } from "./vector-memory.ts";
 
@@ -140,14 +138,14 @@ export class SearchEngine {
   }
 
   /** Returns null unless the index is loaded completely. */
-  #find(query: LegsQuery, partial = false): LegsAnswer<PackedCandidates> | null {
+  #find(query: LegsQuery, partial = false): LegsAnswer | null {
     const held = this.#holdOf(query.tenant_id, query.kind);
     if (!held.isWhole && !partial) return null;
     const dims = this.#model?.dims ?? null;
     const isMisfit = query.vector !== null && dims !== null && query.vector.length !== dims;
     const vector = isMisfit ? null : query.vector;
     const answer = held.index.legs({ ...query, vector });
-    return { ...answer, candidates: packCandidates(answer.candidates), isMisfit, isPartial: !held.isWhole };
+    return { ...answer, isMisfit, isPartial: !held.isWhole };
   }
 
   #useModel(name: string | null): Model | null {

@@ -1,6 +1,10 @@
+import { hash } from "node:crypto";
 import type { Access, MemoryScope } from "../../lib/access/visibility.ts";
 import type { MetadataCondition } from "../../lib/filter/metadata.ts";
 import { withoutDataUris } from "../../lib/text/data-uris.ts";
+import { entryTerms } from "../../lib/text/exact-terms.ts";
+import { withoutInvisible } from "../../lib/text/invisible.ts";
+import { findSigns } from "../../lib/text/terms.ts";
 
 /** Searchable resources: memories, chunks of documents, handoffs and outputs. */
 export type SearchKind = "memory" | "chunk" | "handoff" | "output";
@@ -70,11 +74,9 @@ export interface SearchWhere extends TimeBounds {
   project_id?: string | null;
   /** At least one of them. */
   tags_any?: string[];
-  /** The owner. */
   agent_id?: string;
   /** At least one label of each group. */
   audience?: string[][];
-  /** Exclusions. */
   except?: { types?: string[]; project_ids?: string[] };
   /** Of `updated_at`; `since` and `until` themselves are of `created_at`. */
   updated?: TimeBounds;
@@ -184,4 +186,28 @@ export function searchable(entries: readonly SearchEntry[]): SearchEntry[] {
     const text = withoutDataUris(entry.text);
     return text === entry.text ? entry : { ...entry, text };
   });
+}
+
+/** Terms and features of an entry's text, for any index; vectors are kept by the hash of the text. */
+interface Reading {
+  title_terms: string[];
+  text_terms: string[];
+  /** Terms in title and text, without the exact ones. */
+  length: number;
+  /** See `findSigns` in lib/text/terms.ts; of the text alone. */
+  signs: number;
+  /** Title and text: the input of the vector. */
+  text: string;
+  hash: string;
+}
+
+export function readEntry(given: Pick<SearchEntry, "title" | "text">): Reading {
+  const { title, text } = entryTerms(given);
+  const whole = withoutInvisible(given.title ? `${given.title}\n${given.text}` : given.text);
+  return {
+    title_terms: [...title.terms, ...title.exact],
+    text_terms: [...text.terms, ...text.exact],
+    length: title.terms.length + text.terms.length,
+    ...{ signs: findSigns(given.text), text: whole, hash: hash("sha1", whole, "base64url") },
+  };
 }

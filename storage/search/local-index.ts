@@ -5,7 +5,6 @@ import { Channel, OnDemand } from "mongoose-sqlite/threads";
 import { atTickEnd } from "../../lib/queue/tick-end.ts";
 import { DAY_MS } from "../../lib/time.ts";
 import { REWRITE_MB, type Scrubbed, Scrubber } from "../scrubber.ts";
-import { type PackedCandidates, unpackCandidates } from "./candidates.ts";
 import type { SearchEntry, SearchKind } from "./entry.ts";
 import { ErasedIds } from "./erased-ids.ts";
 import type { Model } from "./file.ts";
@@ -37,8 +36,6 @@ const MOST_WARM = 150_000;
 
 /** How long a search waits for its tenant to load completely. */
 const LOAD_PATIENCE_MS = 5000;
-
-type PackedAnswer = LegsAnswer<PackedCandidates>;
 
 /** After five idle minutes memory is unloaded, and the thread has nothing left to do. */
 const IDLE_MS = 330_000;
@@ -181,19 +178,18 @@ export class LocalIndex {
    */
   async legs(query: LegsQuery, runTask = RUN_AT_ONCE): Promise<LegsAnswer> {
     const find = { op: "find", query } as const;
-    const found = await runTask(1, () => this.#request<PackedAnswer | null>(find));
-    const answer = found ?? (await this.#legsWhenLoaded(query, runTask));
-    return { ...answer, candidates: unpackCandidates(answer.candidates) };
+    const found = await runTask(1, () => this.#request<LegsAnswer | null>(find));
+    return found ?? this.#legsWhenLoaded(query, runTask);
   }
 
-  async #legsWhenLoaded(query: LegsQuery, runTask: TaskRunner): Promise<PackedAnswer> {
+  async #legsWhenLoaded(query: LegsQuery, runTask: TaskRunner): Promise<LegsAnswer> {
     const patience = new AbortController();
     const { signal } = patience;
     await Promise.race([
       this.#load(query.tenant_id, query.kind),
       setTimeout(LOAD_PATIENCE_MS, undefined, { signal }).catch(() => {}),
     ]).finally(() => patience.abort());
-    return runTask(1, () => this.#request<PackedAnswer>({ op: "find", query, partial: true }));
+    return runTask(1, () => this.#request<LegsAnswer>({ op: "find", query, partial: true }));
   }
 
   /** Loads a tenant slice by slice, once for all waiting searches. */

@@ -41,8 +41,8 @@ export type Expected =
   | "unmatched";
 
 /** The candidates of both legs for ranking. Times in milliseconds. */
-export interface LegsAnswer<Candidates = Candidate[]> {
-  candidates: Candidates;
+export interface LegsAnswer {
+  candidates: Candidate[];
   corpus: Corpus;
   /** Visible entries with one of the terms, and visible entries with a vector. */
   matched: { text: number; vector: number };

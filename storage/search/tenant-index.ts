@@ -1,6 +1,12 @@
 import { type EntryRow, EntryTable } from "./entry-table.ts";
-import type { Candidate, Neighbour } from "./features.ts";
-import { CONTEXT, LEG_SIZE, MOST_DUPLICATES, WITH_NEIGHBOURS } from "./limits.ts";
+import {
+  type Candidate,
+  CONTEXT,
+  LEG_SIZE,
+  MOST_DUPLICATES,
+  type Neighbour,
+  WITH_NEIGHBOURS,
+} from "./features.ts";
 import { type PackedTerms, Postings } from "./postings.ts";
 import type { Expected, LegsAnswer, LegsQuery } from "./protocol.ts";
 import { TextLeg, type TextMatches } from "./text-leg.ts";

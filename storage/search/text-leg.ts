@@ -1,9 +1,8 @@
 import { grown, Highest } from "./columns.ts";
 import type { EntryTable } from "./entry-table.ts";
-import type { TermMask } from "./features.ts";
+import { BM25, rarity, type TermMask } from "./features.ts";
 import { countOf, isInTitle, type Postings, rowOf } from "./postings.ts";
 import type { LegsQuery } from "./protocol.ts";
-import { BM25, rarity } from "./rarity.ts";
 import { isPrefix, listForms } from "./related.ts";
 import type { ThreadOrder } from "./thread-order.ts";
 import type { View } from "./views.ts";
@@ -160,7 +159,6 @@ export class TextLeg {
   }
 }
 
-/** Counts the visible rows with a term; cached with the view. */
 /** Returns the term, or the forms that stand for it if the reader finds it nowhere: words that it begins, else others. */
 function formsIn(term: string, scope: Scope): string[] {
   if (countDocuments(term, scope) > 0) return [term];
@@ -171,6 +169,7 @@ function formsIn(term: string, scope: Scope): string[] {
   return [other ?? term];
 }
 
+/** Counts the visible rows with a term; cached with the view. */
 function countDocuments(term: string, { postings, visible, frequencies }: Scope): number {
   const known = frequencies.get(term);
   if (known !== undefined) return known;

@@ -1,4 +1,4 @@
-import { KERNEL } from "./kernel.wasm.ts";
+import { readFileSync } from "node:fs";
 
 /** Rows that are stored and compared together. */
 export const BLOCK_ROWS = 64;
@@ -227,7 +227,7 @@ interface Kernel {
   nearest(distances: number, rows: number, edge: number, room: number, out: number): number;
 }
 
-const module = new WebAssembly.Module(Buffer.from(KERNEL, "base64"));
+const module = new WebAssembly.Module(readFileSync(new URL("./kernel.wasm", import.meta.url)));
 
 function kernelIn(memory: WebAssembly.Memory): Kernel {
   return new WebAssembly.Instance(module, { host: { memory } }).exports as unknown as Kernel;

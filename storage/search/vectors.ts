@@ -113,7 +113,6 @@ export class Comparison {
     this.#step = step;
   }
 
-  /** Returns the cosine to a row; null if it has no vector. */
   cosine(row: number): number | null {
     const scale = this.#parts.scales[row] ?? 0;
     return scale === 0 ? null : this.#cosineOf(this.#parts.memory.product(this.#addressOf(row)), scale);

@@ -65,7 +65,6 @@ export function toSeries(
   return series;
 }
 
-/** Sums counts. */
 export function sumCounts(all: Counts[]): Record<Counted, number> {
   const sum = Object.fromEntries(COUNTED.map((name) => [name, 0])) as Record<Counted, number>;
   for (const counts of all) for (const name of COUNTED) sum[name] += counts[name] ?? 0;

@@ -32,7 +32,6 @@ export interface Of {
   type?: string | undefined;
 }
 
-/** Counts by agent, then by type. */
 type ByAgent = Map<string, Map<string, Counts>>;
 
 /** Stands for no agent: a person, a webhook or a connector. */
@@ -88,7 +87,6 @@ export function tally(of: Of, what: Counted, count: number, now = Date.now()): v
   if (recent) (recent[RECENT_LENGTH - 1] as number) += count;
 }
 
-/** Counts a request or a search of a tenant. */
 export function tallyUse(tenant_id: string, what: "requests" | "searches"): void {
   const { counts } = useOf(tenant_id);
   counts[what] = (counts[what] ?? 0) + 1;

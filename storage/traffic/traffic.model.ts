@@ -1,22 +1,21 @@
-import type { InferSchemaType } from "mongoose";
-import { array, date, large, type Model, mixed, nullable, number, string, tenantSchema } from "../model.ts";
+import { type DocumentOf, type Model, t, tenantSchema } from "../model.ts";
 import type { Counts } from "./tally.ts";
 
 /** The time that a row covers. */
 export type Unit = "minute" | "hour";
 
 /** Counts of a minute or an hour, of a tenant or of one of its agents. `_id` derives from all of these. */
-export interface TrafficDoc extends InferSchemaType<typeof schema> {}
+export interface TrafficDoc extends DocumentOf<typeof schema> {}
 
 const schema = tenantSchema({
-  unit: string<Unit>(),
+  unit: t.string<Unit>(),
   /** The beginning of the minute or hour. */
-  at: date(),
+  at: t.date(),
   /** Null for the whole tenant; `other` for the agents beyond those counted by themselves. */
-  agent_id: nullable(string()),
-  counts: mixed<Counts>(),
+  agent_id: t.nullable(t.string()),
+  counts: t.mixed<Counts>(),
   /** The same counts by the event's type: see `toFieldName` of lib/text/field-name.ts. */
-  types: large(mixed<Record<string, Counts>>()),
+  types: t.large(t.mixed<Record<string, Counts>>()),
 });
 schema.index({ tenant_id: 1, agent_id: 1, unit: 1, at: 1 });
 schema.index({ unit: 1, at: 1 });
@@ -30,12 +29,12 @@ export const TrafficModel: Model<TrafficDoc> = {
 };
 
 /** The minutes of an hour in which any node was counting: all others are gaps. Rows of the installation. */
-export interface RecordedDoc extends InferSchemaType<typeof recordedSchema> {}
+export interface RecordedDoc extends DocumentOf<typeof recordedSchema> {}
 
 const recordedSchema = tenantSchema({
-  at: date(),
+  at: t.date(),
   /** 0 to 59. */
-  minutes: array(number()),
+  minutes: t.array(t.number()),
 });
 recordedSchema.index({ at: 1 });
 

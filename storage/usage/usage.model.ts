@@ -1,19 +1,18 @@
-import type { InferSchemaType } from "mongoose";
-import { date, type Model, nullable, number, optional, tenantSchema } from "../model.ts";
+import { type DocumentOf, type Model, t, tenantSchema } from "../model.ts";
 
 /** A tenant's storage use. `_id` is the tenant's. */
-export interface UsageDoc extends InferSchemaType<typeof schema> {}
+export interface UsageDoc extends DocumentOf<typeof schema> {}
 
 const schema = tenantSchema({
   /** Bytes at the last measurement. */
-  measured: number(),
+  measured: t.number(),
   /** Bytes added since, less those freed. */
-  added: number(),
-  measured_at: nullable(date()),
+  added: t.number(),
+  measured_at: t.nullable(t.date()),
   /** When it is measured next; also the lease of the measuring node. */
-  due_at: date(),
+  due_at: t.date(),
   /** The tenant's own quota in megabytes, 0 for none; absent for that of the installation. */
-  quota_mb: optional(number()),
+  quota_mb: t.optional(t.number()),
 });
 schema.index({ due_at: 1 });
 

@@ -25,9 +25,9 @@ afterAll(async () => {
 });
 
 /** Runs `npm run backup` or `npm run restore` as npm would. */
-function npmRun(command: "create" | "restore", file: string, dataDir: string) {
+function npmRun(command: "backup" | "restore", file: string, dataDir: string) {
   const { PATH = "" } = process.env;
-  const child = spawn(process.execPath, ["bin/backup.ts", command, file], {
+  const child = spawn(process.execPath, ["bin/server.js", command, file], {
     cwd: ROOT,
     env: { PATH, DATA_DIR: dataDir },
     stdio: ["ignore", "pipe", "pipe"],
@@ -91,7 +91,7 @@ test("everything accepted before a backup under load exists after its restore", 
     source: "/backup",
   });
   const before = [...load.accepted];
-  const made = await npmRun("create", file, server.dataDir);
+  const made = await npmRun("backup", file, server.dataDir);
   await load.stop();
   expect(made).toMatchObject({ code: 0 });
   expect((await stat(file)).mode & 0o777).toBe(0o600);
@@ -145,7 +145,7 @@ describe("refused", () => {
   test("a backup onto an existing file", async () => {
     const file = join(await newFolder(), "there");
     await writeFile(file, "precious");
-    const { code, output } = await npmRun("create", file, server.dataDir);
+    const { code, output } = await npmRun("backup", file, server.dataDir);
     expect({ code, output }).toEqual({ code: 1, output: `${file} already exists. Give a new file name.\n` });
     expect(await readFile(file, "utf8")).toBe("precious");
   });
@@ -154,13 +154,13 @@ describe("refused", () => {
     ["--help", /^Usage: sensorium-server backup FILE, .* npm run restore -- FILE\n$/],
     ["/no/such/folder/backup", /^\/no\/such\/folder\/backup cannot be created: ENOENT: .*\n$/],
   ])("a backup into %s", async (file, line) => {
-    const { code, output } = await npmRun("create", file, server.dataDir);
+    const { code, output } = await npmRun("backup", file, server.dataDir);
     expect({ code, output }).toEqual({ code: 1, output: expect.stringMatching(line) });
   });
 
   test("a backup of a folder without a store", async () => {
     const dataDir = await newFolder();
-    const { code, output } = await npmRun("create", join(scratch, "none"), dataDir);
+    const { code, output } = await npmRun("backup", join(scratch, "none"), dataDir);
     expect({ code, output }).toEqual({
       code: 1,
       output: `${dataDir} contains no embedded store. Set DATA_DIR to the server's data directory.\n`,
@@ -169,7 +169,7 @@ describe("refused", () => {
 
   test("a restore into a folder that is not empty, which stays as it is", async () => {
     const file = join(await newFolder(), "whole");
-    expect(await npmRun("create", file, server.dataDir)).toMatchObject({ code: 0 });
+    expect(await npmRun("backup", file, server.dataDir)).toMatchObject({ code: 0 });
     const dataDir = await newFolder();
     await writeFile(join(dataDir, "sensorium.db"), "precious");
     const { code, output } = await npmRun("restore", file, dataDir);
@@ -190,7 +190,7 @@ describe("refused", () => {
     [
       "a backup cut off in the middle",
       async (file) => {
-        await npmRun("create", file, server.dataDir);
+        await npmRun("backup", file, server.dataDir);
         await truncate(file, Math.floor((await stat(file)).size / 2));
       },
       /is not a complete backup/,

@@ -297,7 +297,7 @@ test("a session whose hook was killed is named as not saved, until it is", async
 });
 
 test("a transcript that cannot be read is named, unless the event says enough", async () => {
-  const unreadable = event("Stop", { transcript_path: work });
+  const unreadable = event("SessionEnd", { transcript_path: work });
   expect((await hook(unreadable)).err).toContain("clone cannot be read");
   expect(await hook({ ...unreadable, prompt: "Pack it" })).toMatchObject({ err: "" });
   expect(await agent.handoffs.list()).toMatchObject([{ summary: "Pack it" }]);

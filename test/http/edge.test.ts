@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import type { Operation } from "../../lib/contract/contract.ts";
+import { operationsIn } from "../../lib/contract/contract.ts";
 import { FAULTS } from "../../lib/contract/faults.ts";
 import type { StreamHandler } from "../../services/edge/gateway/http-exchange.ts";
-import { systemOperations } from "../../services/platform/system/system.contract.ts";
+import * as system from "../../services/platform/system/system.contract.ts";
 import { startGateway, type TestGateway } from "../support/gateway.ts";
 import { LARGE_BODY, REFUSALS, type SentRequest } from "../support/refusals.ts";
 import { settle } from "../support/settle.ts";
@@ -16,7 +16,7 @@ let gateway: TestGateway;
 
 beforeAll(async () => {
   gateway = await startGateway({
-    operations: [...domain.operations, ...(systemOperations as unknown as Operation[])],
+    operations: [...domain.operations, ...operationsIn(system)],
     services: [domain.service],
     env: { MAX_WRITES_IN_FLIGHT: "8", TRUST_PROXY: "loopback" },
     deps: { streams: { "things.stream": streamUntilClosed } },

@@ -4,7 +4,7 @@ import { Fault } from "../../lib/contract/faults.ts";
 import { IdempotencyModel } from "../../services/edge/idempotency/idempotency.model.ts";
 import { sweep } from "../../services/edge/idempotency/idempotency.service.ts";
 import { BlobWrite } from "../../storage/blobs/blobs.ts";
-import { GuardedBlobs } from "../../storage/blobs/guarded.ts";
+import { guardBlobs } from "../../storage/blobs/guarded.ts";
 import {
   CALLERS,
   startGateway,
@@ -270,7 +270,7 @@ describe("stored answers", () => {
     const guard = () => ({ extend: () => Promise.reject(full), end: () => {} });
     await gateway.stop();
     const { operations, service } = domain;
-    const blobs = new GuardedBlobs(files.blobs, [guard]);
+    const blobs = guardBlobs(files.blobs, [guard]);
     gateway = await startGateway({ operations, services: [service], store: files.store, blobs });
     const key = newKey();
     const ask = () => api(gateway, "ann").post("/things/large", { name: "book" }, key);

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { type Sealed, SecretBox, SecretError } from "../../lib/crypto/secrets.ts";
-import { SEALED_COLUMNS } from "../../services/identity/rotation/sealed-rows.ts";
+import { SEALED_COLUMNS } from "../../services/identity/rotation/secret-keys.ts";
 import { openStore } from "../../storage/connection.ts";
 import { a2aClient, a2aRequest, pushConfig } from "../support/a2a.ts";
 import { blocksOf, page } from "../support/guides.ts";

@@ -195,7 +195,7 @@ export const FAULTS: Fault[] = [
   ),
   fault(
     "state is shared between agents",
-    "services/remember/state/put.ts",
+    "services/remember/state/state.service.ts",
     "return { _id, tenant_id, agent_id, namespace: toStored(namespace), key };",
     "return { _id: namespace + key, tenant_id, agent_id, namespace: toStored(namespace), key };",
     "http/state",
@@ -281,7 +281,7 @@ export const FAULTS: Fault[] = [
   ),
   fault(
     "people accept their own offers",
-    "services/work/runs/offer-transitions.ts",
+    "services/work/runs/offers.ts",
     'if (actor.actor_kind !== "user" || actor.actor_id !== offered_by.actor_id) return;',
     "return;",
     "http/runs-position",
@@ -302,7 +302,7 @@ export const FAULTS: Fault[] = [
   ),
   fault(
     "versions of state are not compared",
-    "services/remember/state/put.ts",
+    "services/remember/state/state.service.ts",
     "if (wanted === undefined || wanted === version) return;",
     "return;",
     "http/state",

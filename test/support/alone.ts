@@ -10,12 +10,17 @@ import { settle } from "./settle.ts";
 const ROOT = join(import.meta.dirname, "../..");
 
 /** Returns the arguments of `exec node` in a checkout's `npm start`: the tests start what users start. */
-const startOf = (checkout: string): string[] =>
-  JSON.parse(readFileSync(join(checkout, "package.json"), "utf8"))
-    .scripts.start.split(" ")
-    .slice(2);
+function startOf(checkout: string): { settings: Record<string, string>; args: string[] } {
+  const { scripts } = JSON.parse(readFileSync(join(checkout, "package.json"), "utf8"));
+  const [before = "", args = ""] = scripts.start.split("exec node ");
+  const settings = before.split(" ").filter(Boolean);
+  return {
+    settings: Object.fromEntries(settings.map((each: string) => each.split("="))),
+    args: args.split(" "),
+  };
+}
 
-export const START = startOf(ROOT);
+export const START = startOf(ROOT).args;
 
 /**
  * Starts one node as a child process on a free port of 127.0.0.1, or a given one, and waits until it is ready.
@@ -81,10 +86,11 @@ async function startReady(
 ): Promise<{ child: Child; root: string }> {
   // Of this process's environment only what any program needs: the server must not see settings of the tests.
   const { PATH = "", HOME = "", TMPDIR = tmpdir() } = process.env;
-  const [command = process.execPath, ...args] = [...under, process.execPath, ...startOf(cwd)];
+  const started = startOf(cwd);
+  const [command = process.execPath, ...args] = [...under, process.execPath, ...started.args];
   const child = await startChild(command, args, {
     cwd,
-    env: { PATH, HOME, TMPDIR, ...settings },
+    env: { PATH, HOME, TMPDIR, ...started.settings, ...settings },
   });
   try {
     const [root] = await child.find(/http:\/\/127\.0\.0\.1:\d+/, within);

@@ -20,7 +20,7 @@ import { newHostResolver } from "../../services/host-resolver.ts";
 import { MODELS } from "../../services/models.ts";
 import type { Runtime } from "../../services/runtime.ts";
 import type { Blobs } from "../../storage/blobs/blobs.ts";
-import { GuardedBlobs } from "../../storage/blobs/guarded.ts";
+import { guardBlobs } from "../../storage/blobs/guarded.ts";
 import { openBlobs } from "../../storage/blobs/open.ts";
 import { openStore, type Store } from "../../storage/connection.ts";
 import { Traffic } from "../../storage/traffic/traffic.ts";
@@ -69,7 +69,7 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
     ? new StorageUsage({ store, blobs: blobs as Blobs, defaultMb: config.TENANT_STORAGE_MB })
     : ({ require: () => undefined } as unknown as StorageUsage);
   const traffic = (store && new Traffic(store, config)) as Traffic;
-  const guarded = blobs && new GuardedBlobs(blobs, [usage.claim]);
+  const guarded = blobs && guardBlobs(blobs, [usage.claim]);
   const opened = { store: store as Store, blobs: guarded as Blobs };
   const resolver = newHostResolver([]);
   const runtime: Runtime = {

@@ -18,9 +18,14 @@ export interface ScriptedModel {
 export interface Script {
   command: string;
   answer: string;
-  /** Returns the tool that Claude calls instead of the command, if any, on a request. */
+  /** Returns the tool that Claude calls instead of the command, if any, on a request. A rejection is an error of the API. */
   // biome-ignore lint/suspicious/noExplicitAny: the body of a request
-  call?: (body: any) => { name: string; input: object } | undefined;
+  call?: (body: any) => Promise<ToolCall | undefined> | ToolCall | undefined;
+}
+
+interface ToolCall {
+  name: string;
+  input: object;
 }
 
 type Event = [name: string, data: object];
@@ -34,7 +39,12 @@ export async function startModel(script: Script): Promise<ScriptedModel> {
     const isStep = Array.isArray(body.tools) && body.tools.length > 0;
     if (isStep) steps.push({ path, body });
     const isFirst = isStep && steps.length === 1;
-    const call = isStep && script.call ? script.call(body) : isFirst ? bash(script) : undefined;
+    let call: ToolCall | undefined = isFirst && !script.call ? bash(script) : undefined;
+    try {
+      if (isStep) call ??= await script.call?.(body);
+    } catch (error) {
+      return void refuse(response, error as Error);
+    }
     if (path.startsWith("/v1/messages?")) stream(response, messagesOf(script, call, steps.length));
     else if (path.startsWith("/v1/responses")) stream(response, responsesOf(script, isFirst));
     else if (path.includes(":streamGenerateContent")) stream(response, contentOf(script, isFirst));
@@ -51,6 +61,12 @@ export async function startModel(script: Script): Promise<ScriptedModel> {
   };
 }
 
+/** Answers as the API does when a request is wrong: no client retries it. */
+function refuse(response: ServerResponse, { message }: Error): void {
+  const body = { type: "error", error: { type: "invalid_request_error", message } };
+  response.writeHead(400, { "content-type": "application/json" }).end(JSON.stringify(body));
+}
+
 function stream(response: ServerResponse, events: Event[]): void {
   response.writeHead(200, { "content-type": "text/event-stream" });
   for (const [name, data] of events) {
@@ -61,11 +77,7 @@ function stream(response: ServerResponse, events: Event[]): void {
 
 const bash = ({ command }: Script) => ({ name: "Bash", input: { command, description: "Do it" } });
 
-function messagesOf(
-  { answer }: Script,
-  call: { name: string; input: object } | undefined,
-  step: number,
-): Event[] {
+function messagesOf({ answer }: Script, call: ToolCall | undefined, step: number): Event[] {
   const block = call
     ? { type: "tool_use", id: `toolu_${step}`, name: call.name, input: {} }
     : { type: "text", text: "" };

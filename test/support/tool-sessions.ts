@@ -132,14 +132,20 @@ export async function expectHandled(
 
 const KEY = "scripted";
 
-/** What `startToolSessions` needs for sessions of Claude Code with a channel, a preview that it has to be told is on. */
-export function channelSessions(script: Partial<Script>): Parameters<typeof startToolSessions> {
+/**
+ * What `startToolSessions` needs for sessions of Claude Code with a channel, a preview that it has to be told is on.
+ * @param options of the channel
+ */
+export function channelSessions(
+  script: Partial<Script>,
+  ...options: string[]
+): Parameters<typeof startToolSessions> {
   const envOf = (home: string, model: string) => {
-    const server = { type: "stdio", command: "sensorium", args: ["mcp", "--channel"] };
+    const server = { type: "stdio", command: "sensorium", args: ["mcp", "--channel", ...options] };
     const settings = {
       ...{ hasCompletedOnboarding: true, theme: "dark" },
       customApiKeyResponses: { approved: [KEY], rejected: [] },
-      cachedGrowthBookFeatures: { tengu_harbor: true },
+      cachedGrowthBookFeatures: { tengu_harbor: true, tengu_harbor_permissions: true },
       mcpServers: { sensorium: server },
       projects: { [join(home, "../clone")]: { hasTrustDialogAccepted: true } },
     };
@@ -152,9 +158,9 @@ export function channelSessions(script: Partial<Script>): Parameters<typeof star
   return [{ claude: [CLAUDE] }, envOf, script];
 }
 
-/** Starts an idle session with the channel. @param tools that it may use */
+/** Starts an idle session with the channel, which asks before it uses other tools. @param tools that it may use */
 export async function startChannel({ start }: ToolSessions, tools: string[]): Promise<Child> {
-  const allowed = `--allowedTools ${tools.join(" ")}`;
+  const allowed = `--permission-mode default --allowedTools ${tools.join(" ")}`;
   const command = `claude --dangerously-load-development-channels server:sensorium ${allowed}`;
   const session = await start(["script", "-qfec", command, "/dev/null"]);
   // The question whether this is for development.

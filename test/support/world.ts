@@ -25,20 +25,7 @@ export const CLUSTER: World = {
   on: "a cluster",
   budgetSeconds: 1200,
   needs: ["mongodb", "nats"],
-  short: [
-    "delivery",
-    "documents",
-    "events",
-    "fan-out",
-    "identity",
-    "live",
-    "memories",
-    "runs",
-    "runs-races",
-    "search",
-    "sse",
-    "webhooks",
-  ],
+  short: ["delivery", "events", "fan-out", "live", "memories", "runs", "runs-races", "sse"],
   alone: {
     "several nodes already": [
       "affinity",

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import { operationsIn } from "../../lib/contract/contract.ts";
 import type { Runtime } from "../../services/runtime.ts";
-import { channelsOperations } from "../../services/sense/channels/channels.contract.ts";
+import * as channels from "../../services/sense/channels/channels.contract.ts";
 import { ChannelModel, FeedModel, MemberModel } from "../../services/sense/channels/channels.model.ts";
 import { channelsService } from "../../services/sense/channels/channels.service.ts";
 import type { Model } from "../../storage/model.ts";
@@ -26,7 +27,7 @@ beforeEach(async () => {
   between = { adding: async () => {}, deleting: async () => {} };
   files = await temporaryStore();
   gateway = await startGateway({
-    operations: channelsOperations,
+    operations: operationsIn(channels),
     services: [
       channelsService({ store: withPauses() } as unknown as Runtime),
       { name: "agents", actions: { get_many: async () => [{ status: "active" }] } },

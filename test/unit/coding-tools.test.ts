@@ -11,10 +11,11 @@ test.each(TOOLS)("the hooks of %s call its own command, at events that do someth
   const [file = ""] = globSync(`packages/integrations/${tool}/{hooks.json,hooks/hooks.json}`, { cwd: ROOT });
   const { hooks } = json(file) as { hooks: Record<string, object[]> };
   const tasks = Object.keys(hooks).map((hook_event_name) => {
-    const { task } = parseInput(JSON.stringify({ hook_event_name, session_id: "s" }));
+    const { task } = parseInput(JSON.stringify({ hook_event_name, session_id: "s" }), tool);
     return task;
   });
-  expect(new Set(tasks)).toEqual(new Set(["start", "save", ...(tool === "cursor" ? [] : ["turn"])]));
+  const ofTurns = tool === "cursor" ? [] : tool === "claude-code" ? ["turn", "end"] : ["turn"];
+  expect(new Set(tasks)).toEqual(new Set(["start", "save", ...ofTurns]));
   expect(tasks).not.toContain(undefined);
   const commands = [...JSON.stringify(hooks).matchAll(/"command":"([^"]+)"/g)].map(([, command]) => command);
   expect(new Set(commands)).toEqual(new Set([`sensorium hook ${tool}`]));

@@ -5,7 +5,7 @@ import type { BrokerMessage, Connector } from "../../connectors/connector.ts";
 import { plainHeaders } from "../../connectors/connector.ts";
 import { SecretBox } from "../../lib/crypto/secrets.ts";
 import { mediaTypeOf } from "../../lib/http/media-type.ts";
-import { SealedRows } from "../../services/identity/rotation/sealed-rows.ts";
+import { SealedRows } from "../../services/identity/rotation/secret-keys.ts";
 import type { ConnectorState } from "../../services/sense/connectors/connectors.contract.ts";
 import {
   type ConnectorDoc,

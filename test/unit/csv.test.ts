@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { csvRow } from "../../lib/text/csv.ts";
+import { csvRow } from "../../services/identity/audit/audit.service.ts";
 
 test("quotes what has a meaning in CSV, and ends rows by CRLF", () => {
   expect(csvRow(["plain", null, "a,b", 'say "hi"', "two\nlines", "it's"])).toBe(

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { strFromU8, strToU8, unzipSync, type Zippable, zipSync } from "fflate";
 import { parseDocument } from "../../services/remember/documents/parsers/parse.ts";
-import { isoDate } from "../../services/remember/documents/parsers/xlsx-dates.ts";
+import { isoDate } from "../../services/remember/documents/parsers/xlsx.ts";
 import { pdfOf } from "../support/pdf.ts";
 
 const OFFICE = "application/vnd.openxmlformats-officedocument.";

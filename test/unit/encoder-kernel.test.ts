@@ -1,5 +1,5 @@
 import { expect, jest, test } from "@jest/globals";
-import { Encoder } from "../../connectors/embedders/encoder/encoder.ts";
+import { Encoder, Weights } from "../../connectors/embedders/encoder/encoder.ts";
 import {
   fastestSpelling,
   KERNELS,
@@ -9,7 +9,6 @@ import {
   type Spelling,
 } from "../../connectors/embedders/encoder/kernel.ts";
 import { readTensors, type Tensor } from "../../connectors/embedders/encoder/tensors.ts";
-import { Weights } from "../../connectors/embedders/encoder/weights.ts";
 
 const SPELLINGS = Object.keys(KERNELS) as Spelling[];
 const MOST_VALUE = 127;
@@ -111,7 +110,6 @@ test("without relaxed SIMD the kernel's plain spelling runs", () => {
 
 test.each([
   ["dot", true],
-  ["pairs", true],
   ["plain", false],
 ] as const)("the spelling %s has instructions of relaxed SIMD: %s", (spelling, isRelaxed) => {
   const bytes = KERNELS[spelling];

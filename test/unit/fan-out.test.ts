@@ -238,7 +238,7 @@ async function publishMany({ publisher }: ReturnType<typeof start>, tenant_id: s
 }
 
 /** The batches of one tenant that are worked on at once at the most. */
-const MOST_BATCHES = 8;
+const MOST_BATCHES = 3;
 const BATCH = 400;
 const atWork = (tenant_id: string) => matching.filter((each) => each === tenant_id).length;
 

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { guardedWrite } from "../../storage/guarded-write.ts";
+import { guardedWrite } from "../../storage/writes.ts";
 
 test("a write that somebody else was before is decided again on what they left", async () => {
   const row = { version: 1, others: 2 };

@@ -101,7 +101,7 @@ test("what is due soon, told during a run, is not forgotten", async () => {
 test("loops and workers of a service begin when every service has started, and end with theirs", async () => {
   const log: string[] = [];
   const note = async (what: string) => void log.push(what);
-  const loop = new ServiceLoop(({ nodeID }) => note(`loop on ${nodeID}`).then(() => false), 60_000, "failed");
+  const loop = new ServiceLoop("loop", ({ nodeID }) => note(`loop on ${nodeID}`).then(() => false), 60_000);
   const worker = { start: () => void note("begin"), stop: () => note("end") };
   const broker = new ServiceBroker({ nodeID: "here", logger: false });
   broker.createService({ name: "one", mixins: [loop.mixin, working(() => [worker])] });

@@ -1,25 +1,14 @@
 import { expect, test } from "@jest/globals";
-import type { InferSchemaType } from "mongoose";
-import {
-  array,
-  date,
-  mixed,
-  nullable,
-  number,
-  optional,
-  string,
-  subdocuments,
-  tenantSchema,
-} from "../../storage/model.ts";
+import { type DocumentOf, t, tenantSchema } from "../../storage/model.ts";
 import type { Update, Where } from "../../storage/query.ts";
 
 const schema = tenantSchema({
-  state: string<"ready" | "done">(),
-  closed_at: nullable(date()),
-  size: optional(nullable(number())),
-  matched: mixed<{ ids: string[] }>(),
-  tags: array(string()),
-  secrets: subdocuments({ sealed: string(), ends_at: optional(date()) }),
+  state: t.string<"ready" | "done">(),
+  closed_at: t.nullable(t.date()),
+  size: t.optional(t.nullable(t.number())),
+  matched: t.mixed<{ ids: string[] }>(),
+  tags: t.array(t.string()),
+  secrets: t.subdocuments({ sealed: t.string(), ends_at: t.optional(t.date()) }),
 });
 
 interface Expected {
@@ -42,7 +31,7 @@ type Equal<A, B> =
     ? true
     : false;
 // Checked by the compiler.
-const sameType: Equal<InferSchemaType<typeof schema>, Expected> = true;
+const sameType: Equal<DocumentOf<typeof schema>, Expected> = true;
 
 const filters: Where<Expected>[] = [
   { state: "ready", size: { $gte: 1 }, "matched.ids": "x" },

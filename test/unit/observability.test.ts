@@ -5,8 +5,8 @@ import { DiskWatch } from "../../observability/disk.ts";
 import { Health } from "../../observability/health.ts";
 import { createLog } from "../../observability/log.ts";
 import { exposition, metrics } from "../../observability/metrics.ts";
+import { WatchedExporter } from "../../observability/otel.ts";
 import { formatTraceparent, parseTraceparent } from "../../observability/traceparent.ts";
-import { WatchedExporter } from "../../observability/watched-exporter.ts";
 
 describe("metrics", () => {
   /** Labels whose values are few and known. */

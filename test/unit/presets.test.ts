@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { PRESET_NAMES, type PresetName } from "../../services/sense/ingest/mapping.contract.ts";
-import { presetMapping } from "../../services/sense/ingest/preset-mapping.ts";
+import { presetMapping } from "../../services/sense/ingest/webhooks.ts";
 import { githubDeliveries } from "../support/github.ts";
 
 const NOW = "2026-01-31T09:30:00.000Z";

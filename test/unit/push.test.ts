@@ -1,6 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { outcomeOf } from "../../connectors/push-outcome.ts";
-import { retryAfter } from "../../connectors/push-sender.ts";
+import { outcomeOf, retryAfter } from "../../connectors/push-sender.ts";
 import { opened, PARKED_MS, parkedTooLong } from "../../services/sense/push/breaker.ts";
 
 const answered = (status: number, retry_after_seconds: number | null = null) =>

@@ -2,7 +2,6 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
-import { unpackCandidates } from "../../storage/search/candidates.ts";
 import { SearchEngine } from "../../storage/search/engine.ts";
 import type { SearchEntry } from "../../storage/search/entry.ts";
 import type { LegsAnswer, LegsQuery } from "../../storage/search/protocol.ts";
@@ -32,8 +31,7 @@ function reopen(): void {
 const put = (...entries: SearchEntry[]) => engine.answer({ op: "put", tenant_id: TENANT, entries });
 
 function find(asked: LegsQuery, partial = false) {
-  const answer = engine.answer({ op: "find", query: asked, partial }) as LegsAnswer<never> | null;
-  return answer && { ...answer, candidates: unpackCandidates(answer.candidates) };
+  return engine.answer({ op: "find", query: asked, partial }) as LegsAnswer | null;
 }
 
 function load(): void {

@@ -6,7 +6,7 @@ import {
   newTotpSecret,
   plainCode,
   stepOfCode,
-} from "../../lib/crypto/totp.ts";
+} from "../../services/identity/users/totp.ts";
 
 const secrets = new SecretBox(Buffer.alloc(32, 1));
 /** "12345678901234567890", the secret of RFC 6238, appendix B. */

@@ -1,4 +1,4 @@
-import { KERNEL_DOT, KERNEL_PAIRS, KERNEL_PLAIN } from "./kernel.wasm.ts";
+import { readFileSync } from "node:fs";
 
 /** Bytes per row of the scales that `quantise` writes. */
 export const ROW_SCALE_BYTES = 8;
@@ -38,11 +38,10 @@ export interface Kernel {
   add(to: number, from: number, count: number): void;
 }
 
-/** The kernel in each of its spellings (bin/write-kernels.ts), which compute the same. */
+/** The kernel in both of its spellings (bin/write-kernels.ts), which compute the same. */
 export const KERNELS = {
-  dot: Buffer.from(KERNEL_DOT, "base64"),
-  pairs: Buffer.from(KERNEL_PAIRS, "base64"),
-  plain: Buffer.from(KERNEL_PLAIN, "base64"),
+  dot: readFileSync(new URL("./kernel.dot.wasm", import.meta.url)),
+  plain: readFileSync(new URL("./kernel.plain.wasm", import.meta.url)),
 } as const;
 export type Spelling = keyof typeof KERNELS;
 
@@ -53,24 +52,5 @@ export function kernelIn(memory: WebAssembly.Memory, spelling: Spelling): Kernel
 
 /** Returns the spelling that this processor runs fastest. */
 export function fastestSpelling(): Spelling {
-  if (!WebAssembly.validate(KERNELS.dot)) return "plain";
-  return hasDotInstruction() ? "dot" : "pairs";
-}
-
-/**
- * The result for values of more than 7 bits depends on the processor: without an instruction for the product of four
- * values, sums of two saturate at 16 bits.
- */
-function hasDotInstruction(): boolean {
-  const memory = new WebAssembly.Memory({ initial: 1 });
-  const kernel = kernelIn(memory, "dot");
-  const [rows, scales, right, out] = [0, 1024, 2048, 4096] as const;
-  const weights = PANEL * PANEL;
-  new Uint8Array(memory.buffer, rows, 4 * PANEL).fill(255);
-  new Float32Array(memory.buffer, scales, 1).fill(1);
-  new Int8Array(memory.buffer, right, weights).fill(127);
-  new Float32Array(memory.buffer, right + weights + PANEL * 4, PANEL).fill(1);
-  kernel.multiply(4, PANEL, PANEL, rows, scales, right, Number.NEGATIVE_INFINITY, out);
-  const saturated = (PANEL / 2) * 32_767;
-  return new Float32Array(memory.buffer, out, 1)[0] !== saturated;
+  return WebAssembly.validate(KERNELS.dot) ? "dot" : "plain";
 }

@@ -5,12 +5,14 @@ import type { Command } from "./command.ts";
 import { Failure } from "./usage.ts";
 
 /** The server's own command, in a checkout or an installation of the server; not in the client's package. */
-const PROGRAM = fileURLToPath(new URL("../../../bin/admin.ts", import.meta.url));
+const PROGRAM = fileURLToPath(new URL("../../../bin/server.js", import.meta.url));
 
 /** Returns what may follow the words of an operator's command; nothing without the server. */
 export function adminCandidates(words: string[]): string[] {
   if (!existsSync(PROGRAM)) return [];
-  const { stdout } = spawnSync(process.execPath, [PROGRAM, "__complete", ...words], { encoding: "utf8" });
+  const { stdout } = spawnSync(process.execPath, [PROGRAM, "admin", "__complete", ...words], {
+    encoding: "utf8",
+  });
   return stdout.split("\n").filter(Boolean);
 }
 
@@ -26,7 +28,7 @@ export const admin: Command = {
         "The operator's commands are part of the server: run `npx sensorium admin` in the folder of its installation.",
         "unavailable_here",
       );
-    const child = spawn(process.execPath, [PROGRAM, ...words], { stdio: "inherit" });
+    const child = spawn(process.execPath, [PROGRAM, "admin", ...words], { stdio: "inherit" });
     process.exitCode = await new Promise<number>((resolve, reject) => {
       child.on("error", reject);
       child.on("close", (code) => resolve(code ?? 1));

@@ -6,6 +6,7 @@ import { briefFor } from "./hooks/brief.ts";
 import { type HookInput, makeAnswer, parseInput, TOOLS, type Tool } from "./hooks/input.ts";
 import { projectAt } from "./hooks/project.ts";
 import { saveSession } from "./hooks/save.ts";
+import { noteEnded, noteTaken } from "./hooks/turns.ts";
 import { noteUnsaved, unsavedIn } from "./hooks/unsaved.ts";
 import { waitingEvents } from "./hooks/waiting.ts";
 import { firstObject } from "./input.ts";
@@ -18,7 +19,7 @@ export const hook: Command = {
   takes: "TOOL",
   does:
     "Answers a hook of a coding tool, which it reads from standard input: prints a brief for a session that starts, " +
-    "and which events wait for a turn that starts; " +
+    "and which events wait for a turn that starts; tells `mcp --acknowledge turn` which turn has ended; " +
     `saves a handoff of one that ends or is compacted. Tools: ${TOOLS.join(", ")}.`,
   examples: ["hook claude-code"],
   as: ["agent"],
@@ -26,7 +27,7 @@ export const hook: Command = {
   unattended: true,
   async run(context) {
     const tool = parseTool(word(context, 0, "TOOL"));
-    const input = parseInput(await firstObject(process.stdin));
+    const input = parseInput(await firstObject(process.stdin), tool);
     const answer = makeAnswer(tool, input.event, await carryOut(context, tool, input));
     context.print(answer, JSON.stringify(answer));
   },
@@ -42,8 +43,11 @@ function parseTool(typed: string): Tool {
 async function carryOut(context: Context, tool: Tool, input: HookInput): Promise<string | undefined> {
   if (input.task === undefined) return undefined;
   const { client, telling } = context;
-  if (input.task === "turn")
+  if (input.task === "end") return void (await noteEnded(input));
+  if (input.task === "turn") {
+    await noteTaken(input);
     return within(context, "turn", (signal) => waitingEvents(client, { signal, retries: 0 }));
+  }
   const project = await projectAt(input.cwd);
   if (project.proposed)
     telling.note(

@@ -5,8 +5,8 @@ import type { Operation } from "../operation.ts";
 import { type Connection, request } from "../request.ts";
 import { messagesOf } from "../sse.ts";
 import { adviceOn, requireTold } from "./advice.ts";
-import { Channel } from "./channel.ts";
-import { type Command, type Context, count, text } from "./command.ts";
+import { ACKNOWLEDGED_BY, Channel } from "./channel.ts";
+import { type Command, type Context, choice, count, readList, text } from "./command.ts";
 import { startHeartbeat } from "./connect.ts";
 import { readDuration } from "./times.ts";
 
@@ -19,9 +19,21 @@ export const mcp: Command = {
       means: "presets (core, sense, remember, work, all), domains or tools, like core,documents",
     },
     channel: { means: "push the agent's events into the session (Claude Code 2.1.80 or newer)" },
+    acknowledge: {
+      value: ACKNOWLEDGED_BY.join("|"),
+      means:
+        "with --channel: what acknowledges an event, a call of deliveries_ack or the end of the turn that handled it, which " +
+        "the plugin's hooks tell; default: tool",
+    },
+    "relay-permissions": {
+      value: "ID,ID",
+      means:
+        "with --channel: ask these too (users, teams or admins) for permissions that the session asks for in its terminal",
+    },
     hold: {
       value: "DURATION",
-      means: "with --channel: time for the session to settle an event, such as 90s, 15m or 2h; default: 15m",
+      means:
+        "with --channel: time for the session to settle an event, and for people to answer, such as 90s, 15m or 2h; default: 15m",
     },
     timeout: {
       value: "SECONDS",
@@ -44,6 +56,7 @@ const ENDPOINT: Operation = {
 const VERSION_META = "io.modelcontextprotocol/protocolVersion";
 /** Longer than any call waits for events (30 s). A connection may be dead without being closed, as after sleep. */
 const ANSWER_SECONDS = 60;
+const ASKS_PERMISSION = "notifications/claude/channel/permission_request";
 const METHOD_NOT_FOUND = -32601;
 const INTERNAL_ERROR = -32603;
 const PARSE_ERROR = -32700;
@@ -57,6 +70,7 @@ interface Message {
     name?: unknown;
     arguments?: unknown;
     uri?: unknown;
+    taskId?: unknown;
     requestId?: Id;
     _meta?: Record<string, unknown>;
   };
@@ -80,17 +94,24 @@ class Bridge {
     this.#seconds = count(context, "timeout", ANSWER_SECONDS);
     this.#connection = { ...context.connection, fetch: fetchAnswer };
     if (context.options.channel === true)
-      this.#channel = new Channel(context, write, readDuration(context, "hold", "15m"));
+      this.#channel = new Channel(context, write, {
+        by: choice(context, "acknowledge", ACKNOWLEDGED_BY, "tool"),
+        holdMs: readDuration(context, "hold", "15m"),
+        assignees: readList(context, "relay-permissions"),
+      });
   }
 
   /** Runs until standard input ends and every request is answered. */
   async run(): Promise<void> {
     const splitter = new LineSplitter();
     const ended = addAbortSignal(this.#context.signal, process.stdin);
-    for await (const chunk of ended) for (const line of splitter.take(chunk)) this.#take(line);
-    for (const line of splitter.end()) this.#take(line);
-    await Promise.all([...this.#underWay.values()].map(({ work }) => work));
-    await this.#channel?.stop();
+    try {
+      for await (const chunk of ended) for (const line of splitter.take(chunk)) this.#take(line);
+      for (const line of splitter.end()) this.#take(line);
+      await Promise.all([...this.#underWay.values()].map(({ work }) => work));
+    } finally {
+      await this.#channel?.stop();
+    }
   }
 
   #take(line: string): void {
@@ -99,6 +120,7 @@ class Bridge {
     if (!message) write(failure(null, PARSE_ERROR, "The line is not a JSON object."));
     const { id, method, params } = message ?? {};
     if (method === "notifications/cancelled") this.#underWay.get(params?.requestId as Id)?.leave.abort();
+    if (method === ASKS_PERMISSION) this.#channel?.asked(params);
     // The service keeps no state between messages, so no other notification concerns it.
     if (!message || id === undefined || method === undefined) return;
     // Clients then fall back to an earlier revision: this one has no way for what nobody asked for.
@@ -106,6 +128,7 @@ class Bridge {
       write(failure(id, METHOD_NOT_FOUND, "A channel needs a revision of the protocol with `initialize`."));
       return;
     }
+    if (method === "tools/call") this.#channel?.calling(String(params?.name), params?.arguments);
     const leave = new AbortController();
     const work = this.#ask(line, message, id, leave.signal).finally(() => this.#underWay.delete(id));
     this.#underWay.set(id, { work, leave });
@@ -155,7 +178,7 @@ class Bridge {
   /** Copies to headers what the HTTP transport requires there, for proxies. */
   #headersOf({ method, params }: Message): Record<string, string> {
     const version = params?._meta?.[VERSION_META] ?? this.#version;
-    const name = params?.name ?? params?.uri;
+    const name = params?.name ?? params?.uri ?? params?.taskId;
     return {
       accept: "application/json, text/event-stream",
       "mcp-method": method as string,

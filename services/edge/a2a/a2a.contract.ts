@@ -4,27 +4,6 @@ import { Id, Timestamp } from "../../../lib/contract/schema.ts";
 
 const path = { agent_id: Id("ag") };
 
-export const getA2aCard = operation({
-  action: "a2a.card",
-  operationId: "getAgentCard",
-  route: "GET /a2a/{agent_id}/.well-known/agent-card.json",
-  root: true,
-  summary: "Read an agent's A2A card",
-  description:
-    "The agent card of A2A 1.0, public: name, description, address and how to authenticate. Clients find it from the " +
-    "address `/a2a/{agent_id}/rpc`, with or without a slash at the end. Agents without `a2a`, " +
-    "inactive ones and those that do not exist answer alike, with `not_found`.",
-  access: { by: "public", guarded: true },
-  path,
-  results: {
-    200: Type.Record(Type.String(), Type.Unknown(), {
-      description: "An agent card, as the protocol defines it.",
-      examples: [{ name: "Researcher", capabilities: { streaming: true } }],
-    }),
-  },
-  errors: ["not_found"],
-});
-
 /** The media type of an AI Catalog, and of an entry that continues one. */
 export const CATALOG_TYPE = "application/ai-catalog+json";
 
@@ -79,6 +58,27 @@ export const readCatalog = operation({
   produces: [CATALOG_TYPE],
 });
 
+export const getA2aCard = operation({
+  action: "a2a.card",
+  operationId: "getAgentCard",
+  route: "GET /a2a/{agent_id}/.well-known/agent-card.json",
+  root: true,
+  summary: "Read an agent's A2A card",
+  description:
+    "The agent card of A2A 1.0, public: name, description, address and how to authenticate. Clients find it from the " +
+    "address `/a2a/{agent_id}/rpc`, with or without a slash at the end. Agents without `a2a`, " +
+    "inactive ones and those that do not exist answer alike, with `not_found`.",
+  access: { by: "public", guarded: true },
+  path,
+  results: {
+    200: Type.Record(Type.String(), Type.Unknown(), {
+      description: "An agent card, as the protocol defines it.",
+      examples: [{ name: "Researcher", capabilities: { streaming: true } }],
+    }),
+  },
+  errors: ["not_found"],
+});
+
 export const sendA2a = operation({
   action: "gateway.a2a",
   operationId: "callAgent",
@@ -102,5 +102,3 @@ export const sendA2a = operation({
   errors: ["not_found"],
   stream: true,
 });
-
-export const a2aOperations = [readCatalog, getA2aCard, sendA2a] as const;

@@ -1,14 +1,4 @@
-import type { InferSchemaType } from "mongoose";
-import {
-  date,
-  large,
-  type Model,
-  nullable,
-  optional,
-  sealedWith,
-  string,
-  tenantSchema,
-} from "../../../storage/model.ts";
+import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 
 /** A stored answer: bytes as base64; a large body in `blob`, by its hash. */
 export interface KeptAnswer {
@@ -25,7 +15,7 @@ export interface KeptAnswer {
 }
 
 /** One Idempotency-Key of one caller. Its `_id` derives from tenant, caller and key; the key itself is not stored. */
-export interface IdempotencyDoc extends InferSchemaType<typeof schema> {}
+export interface IdempotencyDoc extends DocumentOf<typeof schema> {}
 
 /** Returns where the answer of a key is sealed. */
 export function answerPlace(_id: string): string {
@@ -34,21 +24,21 @@ export function answerPlace(_id: string): string {
 
 const schema = tenantSchema({
   /** Absent in keys of older versions. */
-  caller_id: optional(string()),
-  fingerprint: string(),
+  caller_id: t.optional(t.string()),
+  fingerprint: t.string(),
   /** Seed of created ids, besides the key: a key reused after its expiry creates new ones. */
-  nonce: string(),
+  nonce: t.string(),
   /** The holder that is executing the request, and the end of its exclusive lease. */
-  lease: string(),
-  lease_ends_at: date(),
-  answered_at: nullable(date()),
+  lease: t.string(),
+  lease_ends_at: t.date(),
+  answered_at: t.nullable(t.date()),
   /** JSON of a KeptAnswer, encrypted if `secret_ends_at` is set; null if none is available (any more). */
-  answer: nullable(large(sealedWith("secret_ends_at", answerPlace))),
+  answer: t.nullable(t.large(t.sealedWith("secret_ends_at", answerPlace))),
   /** The blob of the answer. */
-  answer_blob: optional(string()),
-  resource_id: nullable(string()),
-  secret_ends_at: optional(date()),
-  expires_at: date(),
+  answer_blob: t.optional(t.string()),
+  resource_id: t.nullable(t.string()),
+  secret_ends_at: t.optional(t.date()),
+  expires_at: t.date(),
 });
 schema.index({ expires_at: 1 });
 schema.index({ secret_ends_at: 1 }, { sparse: true });

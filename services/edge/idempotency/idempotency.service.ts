@@ -17,12 +17,7 @@ export const idempotencyService: ServiceFactory = ({ config, store, secrets }) =
   const records = store.collection(IdempotencyModel);
   const erased = new RecentErasures(() => performance.now());
   const keys = new IdempotencyKeys({ records, store, secrets, config, erased });
-  const sweeping = new SharedLoop(
-    "sweep",
-    () => sweep(records, store.now()),
-    SWEEP_MS,
-    "idempotency: the sweep failed and will be retried",
-  );
+  const sweeping = new SharedLoop("sweep", () => sweep(records, store.now()), SWEEP_MS);
 
   return {
     name: "idempotency",

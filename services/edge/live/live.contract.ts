@@ -149,5 +149,3 @@ export const watch = operation({
   produces: ["text/event-stream"],
   stream: true,
 });
-
-export const liveOperations = [readStats, readHistory, watch] as const;

@@ -85,14 +85,7 @@ export const liveService: ServiceFactory = ({ store, health, usage, traffic }) =
 
   return {
     name: "live",
-    mixins: [
-      new SharedLoop(
-        "retention",
-        () => traffic.removeOld(),
-        RETENTION_MS,
-        "live: old counts of traffic could not be removed; the next sweep retries",
-      ).mixin,
-    ],
+    mixins: [new SharedLoop("retention", () => traffic.removeOld(), RETENTION_MS).mixin],
     actions: {
       stats: action(readStats, (ctx) => {
         const mayLook = isAdmin(ctx.meta.caller);

@@ -2,6 +2,7 @@ import type { Operation } from "../../../lib/contract/contract.ts";
 import type { JsonSchema } from "../gateway/openapi/schemas.ts";
 import { hintsOf } from "./hints.ts";
 import type { Arguments } from "./request.ts";
+import { alternatives } from "./schemas.ts";
 
 /**
  * Returns the arguments as the parameters take them: under their own names, and with values that arrive as text
@@ -101,8 +102,6 @@ function splitItems(text: string, { pattern, enum: values }: JsonSchema): string
     .map((item) => item.trim())
     .filter(Boolean);
 }
-
-const alternatives = (schema: JsonSchema): JsonSchema[] => schema.anyOf?.flatMap(alternatives) ?? [schema];
 
 /** Returns the data of an event that arrived as the text of a JSON object or list. */
 function parsedData({ data, datacontenttype = "application/json" }: Arguments): { data?: unknown } {

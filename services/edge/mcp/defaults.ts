@@ -1,4 +1,4 @@
-import type { Caller } from "../../../lib/access/caller.ts";
+import { type Caller, callerId } from "../../../lib/access/caller.ts";
 import type { Operation } from "../../../lib/contract/contract.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { hintsOf } from "./hints.ts";
@@ -25,7 +25,7 @@ const EVENT: Record<string, Default> = {
   },
   source: {
     describe: () => "The producing system. Default: the caller.",
-    value: (caller) => `urn:sensorium:${caller.kind === "agent" ? caller.agent_id : caller.user_id}`,
+    value: (caller) => `urn:sensorium:${callerId(caller)}`,
   },
 };
 

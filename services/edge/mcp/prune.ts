@@ -1,4 +1,5 @@
 import type { JsonSchema } from "../gateway/openapi/schemas.ts";
+import { alternatives } from "./schemas.ts";
 
 /**
  * What of a value is kept: `true` all as it is, `false` nothing, `rounded` a number with a few digits or a time to the
@@ -41,10 +42,6 @@ function keptField(name: string, schema: JsonSchema, paths: readonly string[] | 
     .filter((path) => path.startsWith(`${name}.`))
     .map((path) => path.slice(name.length + 1));
   return within.length > 0 && selectKept(schema, within);
-}
-
-function alternatives(schema: JsonSchema): JsonSchema[] {
-  return schema.anyOf ? schema.anyOf.flatMap(alternatives) : [schema];
 }
 
 /** Returns what is kept of a value, without nulls and, below its own fields, without empty lists and objects. */

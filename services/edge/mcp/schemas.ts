@@ -69,7 +69,7 @@ function fieldAt(schema: JsonSchema, path: string): JsonSchema {
 }
 
 function unlimited(schema: JsonSchema): JsonSchema {
-  const plainer = walk(schema, (part) => {
+  return walk(schema, (part) => {
     const kept = Object.entries(part).filter(([name]) => ![...LIMITS, "examples"].includes(name));
     const { items, ...rest } = Object.fromEntries(kept) as JsonSchema;
     if (!items) return rest;
@@ -77,7 +77,6 @@ function unlimited(schema: JsonSchema): JsonSchema {
     const { description, ...item } = items;
     return { ...rest, items: item };
   });
-  return plainer;
 }
 
 /**
@@ -104,8 +103,9 @@ function isText({ produces, results }: Operation): boolean {
   return produces !== undefined || Object.values(results).includes(null);
 }
 
-function alternatives(schema: JsonSchema): JsonSchema[] {
-  return schema.anyOf ? schema.anyOf.flatMap(alternatives) : [schema];
+/** Returns the schemas of which a value matches one. */
+export function alternatives(schema: JsonSchema): JsonSchema[] {
+  return schema.anyOf?.flatMap(alternatives) ?? [schema];
 }
 
 /** Removes meaningless nulls: language models write them for omitted fields. */

@@ -17,6 +17,7 @@ import { find, INBOX, INBOX_RESOURCE, inboxOf, LISTED, toContents } from "./reso
 import { toToolResult } from "./results.ts";
 import { withoutNulls } from "./schemas.ts";
 import { type AskFor, invalid, refused, type Session } from "./session.ts";
+import { knowsTasks, serveTasks, TASKS, toTask } from "./tasks.ts";
 import { isOffered, noTool, type OperationTool, remarkOn, unknownArgument } from "./tools.ts";
 
 /** In `_meta` of a call: makes repeating it safe, like the header Idempotency-Key. */
@@ -42,15 +43,21 @@ export function serverFor(session: Session, isModern: boolean): Server {
     { name: "sensorium", title: "Sensorium", version: session.offer.version },
     {
       // Earlier revisions need a session for subscriptions.
-      capabilities: { tools: {}, resources: isModern ? WATCHED : {}, prompts: {}, completions: {} },
+      capabilities: {
+        tools: {},
+        resources: isModern ? WATCHED : {},
+        prompts: {},
+        completions: {},
+        ...(isModern && { extensions: { [TASKS]: {} } }),
+      },
       instructions: INSTRUCTIONS,
       cacheHints: { "tools/list": CACHED, "resources/templates/list": CACHED, "prompts/list": CACHED },
     },
   );
   server.setRequestHandler("tools/list", () => ({ tools: toolsFor(session) }));
-  server.setRequestHandler("tools/call", async ({ params }) =>
+  server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) =>
     server.projectCallToolResult(
-      await callTool(session, params),
+      await callTool(session, params, isModern && knowsTasks(mcpReq.envelope)),
       session.offer.callable.get(params.name)?.tool.outputSchema,
     ),
   );
@@ -62,6 +69,7 @@ export function serverFor(session: Session, isModern: boolean): Server {
   }));
   server.setRequestHandler("prompts/get", ({ params }) => getPrompt(session, params));
   server.setRequestHandler("completion/complete", ({ params }) => completeFor(session, params));
+  if (isModern) serveTasks(server, session);
   return server;
 }
 
@@ -85,7 +93,7 @@ interface ToolCall {
   _meta?: Record<string, unknown>;
 }
 
-async function callTool(session: Session, call: ToolCall): Promise<CallToolResult> {
+async function callTool(session: Session, call: ToolCall, asTask: boolean): Promise<CallToolResult> {
   const known = session.offer.callable.get(call.name);
   if (!known) throw invalid(noTool(call.name, callableFor(session)));
   const givenKey = call._meta?.[KEY_META] ?? session.idempotencyKey;
@@ -94,7 +102,8 @@ async function callTool(session: Session, call: ToolCall): Promise<CallToolResul
   const fault = unknownArgument(known, given);
   if (fault) return toToolResult(session.faultText(fault), true);
   const answer = await session.ask(known.op, given, key);
-  return toToolResult(answer, known.kept, remarkOn(known, given, answer));
+  const task = asTask ? await toTask(session, known, answer) : null;
+  return task ?? toToolResult(answer, known.kept, remarkOn(known, given, answer));
 }
 
 /** Merges a call's arguments with the defaults. */

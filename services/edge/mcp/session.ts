@@ -2,6 +2,7 @@ import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import type { Caller } from "../../../lib/access/caller.ts";
 import type { Operation } from "../../../lib/contract/contract.ts";
 import type { Fault } from "../../../lib/contract/faults.ts";
+import type { SecretBox } from "../../../lib/crypto/secrets.ts";
 import type { Blobs } from "../../../storage/blobs/blobs.ts";
 import { type Output, SMALL_BYTES } from "../gateway/answer/output.ts";
 import { errorAnswer, sizeOf } from "../gateway/answer/respond.ts";
@@ -16,6 +17,7 @@ export interface Offer extends Choice {
   operations: readonly Operation[];
   kinds: readonly Kind[];
   blobs: Blobs;
+  secrets: SecretBox;
   version: string;
 }
 
@@ -65,14 +67,14 @@ export class Session {
 
   /** Executes operations by name. */
   readonly askFor: AskFor = async (action, given) => {
-    const answer = await this.ask(this.#operation(action) as Operation, given);
+    const answer = await this.ask(this.operation(action) as Operation, given);
     if (answer.status >= 400) throw refused(answer);
     return answer;
   };
 
   /** Whether the operation exists and the caller may use it. */
   mayAsk(action: string): boolean {
-    const op = this.#operation(action);
+    const op = this.operation(action);
     return op !== undefined && isOffered(op, this.caller);
   }
 
@@ -82,7 +84,7 @@ export class Session {
     return { status, type, text: String(body) };
   }
 
-  #operation(action: string): Operation | undefined {
+  operation(action: string): Operation | undefined {
     return this.offer.operations.find((op) => op.action === action);
   }
 }

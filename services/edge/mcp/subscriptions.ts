@@ -4,6 +4,7 @@ import {
   type McpHandlerRequestOptions,
   type McpHttpHandler,
   ProtocolError,
+  ProtocolErrorCode,
   ResourceNotFoundError,
   type ServerEvent,
 } from "@modelcontextprotocol/server";
@@ -16,6 +17,7 @@ import { find, INBOX, LISTED } from "./resources.ts";
 import { readResource } from "./server.ts";
 import { invalid, type Session } from "./session.ts";
 import { sendResponse, webRequest } from "./streamable-http.ts";
+import { requireTasks } from "./tasks.ts";
 
 /** Each is read again when it may have changed. */
 const MOST_URIS = 20;
@@ -34,6 +36,13 @@ const GONE = "gone";
 interface Wanted {
   resourcesListChanged?: boolean;
   resourceSubscriptions?: string[];
+  /** Tasks, whose changes are not reported: their clients look. */
+  taskIds?: string[];
+}
+
+interface Params {
+  notifications?: Wanted;
+  _meta?: object;
 }
 
 interface Sources extends Pick<Host, "changes" | "arrivals"> {
@@ -43,10 +52,7 @@ interface Sources extends Pick<Host, "changes" | "arrivals"> {
 
 /** Returns what the message subscribes to; null if it is no `subscriptions/listen`, or a malformed one. */
 export function wantedBy(message: unknown): Wanted | null {
-  const { method, params } = (message ?? {}) as {
-    method?: unknown;
-    params?: { notifications?: Wanted };
-  };
+  const { method, params } = (message ?? {}) as { method?: unknown; params?: Params };
   return method === "subscriptions/listen" ? (params?.notifications ?? null) : null;
 }
 
@@ -169,12 +175,16 @@ export async function listen(
 ): Promise<void> {
   const { req, res } = exchange;
   try {
+    const { notifications, _meta } = (options.parsedBody as { params: Params }).params;
+    if (notifications?.taskIds) requireTasks(_meta);
     await subscription.open();
   } catch (err) {
     if (!(err instanceof ProtocolError)) throw err;
     const { id } = options.parsedBody as { id?: unknown };
     const { code, message, data } = err;
-    return sendResponse(res, output, Response.json({ jsonrpc: "2.0", id, error: { code, message, data } }));
+    const status = code === ProtocolErrorCode.MissingRequiredClientCapability ? 400 : 200;
+    const refusal = { jsonrpc: "2.0", id, error: { code, message, data } };
+    return sendResponse(res, output, Response.json(refusal, { status }));
   }
   const ended = endingOf(exchange, link);
   const end = () => void handler.close();

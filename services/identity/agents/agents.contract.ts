@@ -283,14 +283,3 @@ export const rotateSigningSecret = operation({
 function optional<P extends TProperties>(properties: P) {
   return Type.Partial(Type.Object(properties)).properties;
 }
-
-export const agentsOperations = [
-  createAgent,
-  listAgents,
-  listOwnAgents,
-  getAgent,
-  updateAgent,
-  setAgentStatus,
-  deleteAgent,
-  rotateSigningSecret,
-] as const;

@@ -1,57 +1,44 @@
-import type { InferSchemaType } from "mongoose";
 import { signingPlace } from "../../../lib/crypto/secrets.ts";
-import {
-  array,
-  boolean,
-  date,
-  type Model,
-  nullable,
-  number,
-  optional,
-  sealed,
-  string,
-  subdocuments,
-  tenantSchema,
-} from "../../../storage/model.ts";
+import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 import type { AgentStatus, DeliveryMode, PushFormat } from "./agents.contract.ts";
 
-export interface AgentDoc extends InferSchemaType<typeof schema> {}
+export interface AgentDoc extends DocumentOf<typeof schema> {}
 
 const schema = tenantSchema({
-  name: string(),
-  description: nullable(string()),
-  status: string<AgentStatus>(),
-  delivery_mode: string<DeliveryMode>(),
-  delivery_endpoint: nullable(string()),
+  name: t.string(),
+  description: t.nullable(t.string()),
+  status: t.string<AgentStatus>(),
+  delivery_mode: t.string<DeliveryMode>(),
+  delivery_endpoint: t.nullable(t.string()),
   /** Absent in rows from before the choice existed: structured. */
-  push_format: optional(string<PushFormat>()),
+  push_format: t.optional(t.string<PushFormat>()),
   /** The endpoint answered 410: pushes stop until it is changed. */
-  push_stopped: boolean(),
+  push_stopped: t.boolean(),
   /** Called over A2A; absent in rows from before the choice existed: not. */
-  a2a: optional(boolean()),
-  team_id: nullable(string()),
-  owner_user_id: nullable(string()),
+  a2a: t.optional(t.boolean()),
+  team_id: t.nullable(t.string()),
+  owner_user_id: t.nullable(t.string()),
   /** Null: the installation's default. */
-  visibility_timeout_seconds: nullable(number()),
-  retry_budget: nullable(number()),
+  visibility_timeout_seconds: t.nullable(t.number()),
+  retry_budget: t.nullable(t.number()),
   /** Absent in rows from before the choice existed. */
-  retry_delays_seconds: optional(nullable(array(number()))),
+  retry_delays_seconds: t.optional(t.nullable(t.array(t.number()))),
   /** Limits of deliveries; null, or absent in older rows: none. */
-  max_in_flight: optional(nullable(number())),
-  max_per_minute: optional(nullable(number())),
+  max_in_flight: t.optional(t.nullable(t.number())),
+  max_per_minute: t.optional(t.nullable(t.number())),
   /** Raised by each deactivation; absent in older rows that were never deactivated since. */
-  token_version: optional(number()),
+  token_version: t.optional(t.number()),
   /** Raised by each change of the owner; absent in older rows. */
-  owner_version: optional(number()),
+  owner_version: t.optional(t.number()),
   /** Newest first. */
-  signing_secrets: subdocuments({
-    sealed: sealed((id) => signingPlace(`agents/${id}`)),
-    ends_at: nullable(date()),
+  signing_secrets: t.subdocuments({
+    sealed: t.sealed((id) => signingPlace(`agents/${id}`)),
+    ends_at: t.nullable(t.date()),
   }),
   /** Counts the rotations, and guards them. */
-  signing_version: number(),
-  created_at: date(),
-  updated_at: date(),
+  signing_version: t.number(),
+  created_at: t.date(),
+  updated_at: t.date(),
 });
 schema.index({ tenant_id: 1, created_at: 1, _id: 1 });
 schema.index({ tenant_id: 1, status: 1, created_at: 1, _id: 1 });

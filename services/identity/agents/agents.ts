@@ -1,6 +1,5 @@
 import { AddressRefused, assertPublicUrl } from "../../../connectors/address-guard.ts";
 import { type Call, callerId, isAdmin } from "../../../lib/access/caller.ts";
-import { afterPlace, fromCursor, pageOf } from "../../../lib/contract/cursor.ts";
 import {
   Fault,
   invalidValue,
@@ -39,7 +38,6 @@ export interface CallablePage {
   next_cursor: string | null;
 }
 
-/** The operations on agents. */
 export class Agents {
   readonly #runtime: Runtime;
   readonly #rows: TenantCollection<AgentDoc>;
@@ -200,12 +198,9 @@ export class Agents {
   }
 
   async findCallable({ tenant_id, cursor }: CallableQuery): Promise<CallablePage> {
-    const behind = cursor !== undefined && {
-      $and: [afterPlace(fromCursor(cursor, "created_at"), { by: "created_at", sign: 1 })],
-    };
-    const options = { sort: { created_at: 1, _id: 1 } as const, limit: CATALOG_PAGE + 1 };
-    const rows = await this.#rows.find(tenant_id, { status: "active", a2a: true, ...behind }, options);
-    const { page, next_cursor } = pageOf({ rows }, CATALOG_PAGE, "created_at");
+    const order = { by: "created_at", sign: 1, cursor, limit: CATALOG_PAGE } as const;
+    const callable = { status: "active", a2a: true } as const;
+    const { page, next_cursor } = await this.#rows.pageAfter(tenant_id, callable, order);
     const agents = page.map(({ _id: id, name, description, updated_at }) => ({
       ...{ id, name, description },
       updated_at: updated_at.toISOString(),

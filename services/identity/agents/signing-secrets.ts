@@ -1,7 +1,7 @@
 import { type Fault, notFound, ruleBroken } from "../../../lib/contract/faults.ts";
 import { type SecretBox, type SigningSecret, signingPlace } from "../../../lib/crypto/secrets.ts";
 import type { TenantCollection, TenantDocument } from "../../../storage/collection.ts";
-import { guardedWrite } from "../../../storage/guarded-write.ts";
+import { guardedWrite } from "../../../storage/writes.ts";
 
 /** A row with its own signing secrets. */
 export interface Signed extends TenantDocument {

@@ -101,5 +101,3 @@ export const exportAudit = operation({
   produces: ["text/csv; charset=utf-8", "application/x-ndjson; charset=utf-8"],
   attachment: true,
 });
-
-export const auditOperations = [listAudit, exportAudit] as const;

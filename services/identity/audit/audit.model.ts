@@ -1,28 +1,27 @@
-import type { InferSchemaType } from "mongoose";
-import { date, large, type Model, nullable, string, tenantSchema } from "../../../storage/model.ts";
+import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 import type { ACTORS, OUTCOMES } from "./audit.contract.ts";
 
 type AuditOutcome = (typeof OUTCOMES)[number];
 type AuditActor = (typeof ACTORS)[number];
 
 /** An action that must be accounted for. */
-export interface AuditDoc extends InferSchemaType<typeof schema> {}
+export interface AuditDoc extends DocumentOf<typeof schema> {}
 
 const schema = tenantSchema({
-  at: date(),
+  at: t.date(),
   /** `<domain>.<what>` */
-  action: string(),
-  actor_kind: string<AuditActor>(),
-  actor_id: nullable(string()),
-  resource_type: nullable(string()),
-  resource_id: nullable(string()),
-  outcome: string<AuditOutcome>(),
+  action: t.string(),
+  actor_kind: t.string<AuditActor>(),
+  actor_id: t.nullable(t.string()),
+  resource_type: t.nullable(t.string()),
+  resource_id: t.nullable(t.string()),
+  outcome: t.string<AuditOutcome>(),
   /** The error code, if refused. */
-  error: nullable(string()),
-  request_id: nullable(string()),
-  ip: nullable(string()),
+  error: t.nullable(t.string()),
+  request_id: t.nullable(t.string()),
+  ip: t.nullable(t.string()),
   /** JSON; ids and counts, never content. */
-  details: large(string()),
+  details: t.large(t.string()),
 });
 schema.index({ tenant_id: 1, at: 1, _id: 1 });
 schema.index({ tenant_id: 1, action: 1, at: 1, _id: 1 });

@@ -1,14 +1,16 @@
-import { pageOf } from "../../../lib/contract/cursor.ts";
+import type { RequestContext } from "../../../lib/access/caller.ts";
+import type { ParamsOf, TextPart } from "../../../lib/contract/contract.ts";
 import { defined } from "../../../lib/defined.ts";
+import { attachment } from "../../../lib/http/attachment.ts";
 import { derivedId, newId } from "../../../lib/ids.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import type { AuditBeginning, AuditSettlement } from "../../../middlewares/audit.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
 import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
 import { exportAudit, listAudit } from "./audit.contract.ts";
 import { type AuditDoc, AuditModel } from "./audit.model.ts";
 import { newEntry, present, toFilter } from "./entry.ts";
-import { beginExport, type ExportQuery, nextPart } from "./export.ts";
 
 /** An action to record; the actor is the caller's token, unless the record names one. */
 export interface AuditRecord
@@ -38,20 +40,12 @@ export const auditService: ServiceFactory = ({ store, config }) => {
 
   return {
     name: "audit",
-    mixins: [
-      new SharedLoop(
-        "sweep",
-        removeOld,
-        SWEEP_MS,
-        "audit: old entries could not be removed; the next sweep retries",
-      ).mixin,
-    ],
+    mixins: [new SharedLoop("sweep", removeOld, SWEEP_MS).mixin],
     actions: {
       list: action(listAudit, async ({ params, meta }) => {
-        const { limit = 50 } = params;
-        const options = { sort: { at: -1, _id: -1 } as const, limit: limit + 1 };
-        const found = await entries.findWithin(meta.caller.tenant_id, toFilter(params), options);
-        const { page, next_cursor } = pageOf(found, limit, "at");
+        const { limit = 50, cursor } = params;
+        const order = { by: "at", cursor, limit } as const;
+        const { page, next_cursor } = await entries.pageAfter(meta.caller.tenant_id, toFilter(params), order);
         return { entries: page.map(present), next_cursor };
       }),
 
@@ -90,3 +84,81 @@ export const auditService: ServiceFactory = ({ store, config }) => {
     },
   };
 };
+
+type ExportQuery = ParamsOf<typeof exportAudit> & { cursor?: string };
+type Entry = ReturnType<typeof present>;
+type Asked = RequestContext & { params: ExportQuery };
+
+interface Named {
+  id: string;
+  name: string;
+}
+
+/** Entries per part: a message between nodes is limited. */
+const PART = 500;
+
+const TYPES = { csv: "text/csv; charset=utf-8", ndjson: "application/x-ndjson; charset=utf-8" };
+
+const COLUMNS = [
+  ...["at", "actor_name", "actor_kind", "actor_id", "action", "outcome", "error"],
+  ...["resource_type", "resource_id", "ip", "request_id", "details", "id"],
+] as const;
+
+/** Begins an export: the first part, with the header of a CSV file. */
+async function beginExport(entries: TenantCollection<AuditDoc>, ctx: Asked): Promise<TextPart> {
+  const { format = "csv" } = ctx.params;
+  ctx.meta.$responseType = TYPES[format];
+  ctx.meta.$responseHeaders = attachment(`audit.${format}`);
+  const part = await nextPart(entries, ctx);
+  return format === "csv" ? { ...part, text: csvRow([...COLUMNS]) + part.text } : part;
+}
+
+async function nextPart(entries: TenantCollection<AuditDoc>, ctx: Asked): Promise<TextPart> {
+  const { format = "csv", cursor, ...query } = ctx.params;
+  const order = { by: "at", cursor, limit: PART } as const;
+  const { page, next_cursor } = await entries.pageAfter(ctx.meta.caller.tenant_id, toFilter(query), order);
+  const names = await actorNames(ctx, page);
+  const lineOf = (entry: Entry) => {
+    const actor_name = entry.actor_id === null ? null : (names.get(entry.actor_id) ?? null);
+    return format === "csv"
+      ? toCsv({ ...entry, actor_name })
+      : `${JSON.stringify({ ...entry, actor_name })}\n`;
+  };
+  return { text: page.map((doc) => lineOf(present(doc))).join(""), next: next_cursor };
+}
+
+function toCsv(entry: Entry & { actor_name: string | null }): string {
+  const cells = { ...entry, details: JSON.stringify(entry.details) };
+  return csvRow(COLUMNS.map((column) => cells[column as keyof typeof cells & string]));
+}
+
+/** Returns the names of the agents and people that still exist. */
+async function actorNames(ctx: RequestContext, entries: readonly AuditDoc[]): Promise<Map<string, string>> {
+  const { tenant_id } = ctx.meta.caller;
+  const idsOf = (kind: AuditDoc["actor_kind"]) => [
+    ...new Set(
+      entries.flatMap(({ actor_kind, actor_id }) => (actor_kind === kind && actor_id ? [actor_id] : [])),
+    ),
+  ];
+  const [agents, people] = await Promise.all([
+    ctx.call<Named[], object>("agents.get_many", { tenant_id, agent_ids: idsOf("agent") }),
+    ctx.call<Named[], object>("users.names", { tenant_id, user_ids: idsOf("user") }),
+  ]);
+  return new Map([...agents, ...people].map(({ id, name }) => [id, name]));
+}
+
+/** Beginnings that spreadsheets take for a formula, also behind spaces. */
+const FORMULA = /^\s*[=+\-@\t\r]/;
+
+/**
+ * Formats a row of a CSV file (RFC 4180). Text that a spreadsheet would run as a formula gets an apostrophe in front, as
+ * OWASP advises.
+ */
+export function csvRow(cells: readonly (string | null)[]): string {
+  return `${cells.map((cell) => quoted(cell ?? "")).join()}\r\n`;
+}
+
+function quoted(cell: string): string {
+  const safe = FORMULA.test(cell) ? `'${cell}` : cell;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}

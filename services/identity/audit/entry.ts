@@ -1,6 +1,5 @@
 import type { Meta } from "../../../lib/access/caller.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
-import { afterPlace, fromCursor } from "../../../lib/contract/cursor.ts";
 import { defined } from "../../../lib/defined.ts";
 import type { AuditBeginning } from "../../../middlewares/audit.ts";
 import type { Where } from "../../../storage/query.ts";
@@ -36,17 +35,15 @@ function toActor({ caller, request_id }: Partial<Meta>): Pick<AuditDoc, "actor_k
   return { actor_kind: request_id ? "operator" : "service", actor_id: null };
 }
 
-/** The filter of a list, and where it continues. */
-type AuditQuery = Omit<ParamsOf<typeof listAudit>, "limit">;
+/** The filter of a list. */
+type AuditQuery = Omit<ParamsOf<typeof listAudit>, "limit" | "cursor">;
 
-/** Returns the filter of a list. @throws Fault validation_failed if the cursor is invalid */
 export function toFilter(params: AuditQuery): Where<AuditDoc> {
-  const { action, actor_id, resource_type, resource_id, outcome, since, until, cursor } = params;
+  const { action, actor_id, resource_type, resource_id, outcome, since, until } = params;
   const at = { ...(since && { $gte: new Date(since) }), ...(until && { $lt: new Date(until) }) };
   return {
     ...defined({ action, actor_id, resource_type, resource_id, outcome }),
     ...(Object.keys(at).length && { at }),
-    ...(cursor !== undefined && { $and: [afterPlace(fromCursor(cursor, "at"), { by: "at", sign: -1 })] }),
   };
 }
 

@@ -5,7 +5,7 @@ import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, Name, SECRET, Timestamp, Whole } from "../../../lib/contract/schema.ts";
 import { Agent } from "../agents/agents.contract.ts";
 import { Email, NewPassword, ROLES } from "../users/users.contract.ts";
-import { Code, Password, secondFactorOperations } from "./second-factor.contract.ts";
+import { Code, Password } from "./second-factor.contract.ts";
 
 /** The cookie of a browser that signs in, or has signed in, by the identity provider. No node keeps any state. */
 export const OIDC_COOKIE = "sensorium_oidc";
@@ -173,35 +173,6 @@ export const changePassword = operation({
   secret: true,
 });
 
-export const Jwk = Type.Object({
-  kty: Type.Literal("EC"),
-  crv: Type.Literal("P-256"),
-  x: Type.String(),
-  y: Type.String(),
-  kid: Type.String(),
-  use: Type.Literal("sig"),
-  alg: Type.Literal("ES256"),
-});
-
-export const jwks = operation({
-  action: "auth.jwks",
-  operationId: "getJwks",
-  route: "GET /.well-known/jwks.json",
-  root: true,
-  summary: "Read the public keys of access tokens and receipts (RFC 7517)",
-  access: { by: "public" },
-  query: {
-    retired: Type.Optional(
-      Type.Boolean({
-        description:
-          "Also the keys that no token is signed with any more: to verify receipts from before a rotation. Never accept tokens by them.",
-        examples: [true],
-      }),
-    ),
-  },
-  results: { 200: Type.Object({ keys: Type.Array(Jwk) }) },
-});
-
 const credentials = login.body as NonNullable<typeof login.body>;
 
 const BrowserSession = Type.Object(
@@ -227,6 +198,51 @@ export const startSession = operation({
   cookie: OIDC_COOKIE,
   results: { 200: BrowserSession },
   errors: ["authentication_failed", "totp_required", "forbidden", "rate_limited"],
+});
+
+export const readSession = operation({
+  action: "auth.session",
+  operationId: "getBrowserSession",
+  route: "GET /auth/session",
+  summary: "Read the signed-in person and the session's CSRF token",
+  access: { by: "user" },
+  results: { 200: BrowserSession },
+});
+
+export const renewSession = operation({
+  action: "auth.renew_session",
+  operationId: "renewBrowserSession",
+  route: "POST /auth/session/renew",
+  summary: "Renew a session",
+  description: "Extends the session by an hour, up to 12 hours after sign-in.",
+  access: { by: "user" },
+  overQuota: true,
+  audit: false,
+  results: { 200: BrowserSession },
+  secret: true,
+});
+
+export const endSession = operation({
+  action: "auth.end_session",
+  operationId: "endBrowserSession",
+  route: "DELETE /auth/session",
+  summary: "Sign a browser out",
+  description:
+    "Removes the cookie. All tokens of the session are refused within 5 seconds. If the identity provider began the " +
+    "session, `sign_out_url` is where to send the browser to sign out there too.",
+  access: { by: "user" },
+  audit: false,
+  cookie: OIDC_COOKIE,
+  results: {
+    200: Type.Object({
+      sign_out_url: nullable(
+        Type.String({
+          description: "The provider's page.",
+          examples: ["https://id.example.com/logout?client_id=sensorium&…"],
+        }),
+      ),
+    }),
+  },
 });
 
 export const readMethods = operation({
@@ -291,65 +307,3 @@ export const finishOidc = operation({
   results: { 200: BrowserSession },
   errors: ["authentication_failed", "forbidden", "not_found", "rate_limited", "service_unavailable"],
 });
-
-export const readSession = operation({
-  action: "auth.session",
-  operationId: "getBrowserSession",
-  route: "GET /auth/session",
-  summary: "Read the signed-in person and the session's CSRF token",
-  access: { by: "user" },
-  results: { 200: BrowserSession },
-});
-
-export const renewSession = operation({
-  action: "auth.renew_session",
-  operationId: "renewBrowserSession",
-  route: "POST /auth/session/renew",
-  summary: "Renew a session",
-  description: "Extends the session by an hour, up to 12 hours after sign-in.",
-  access: { by: "user" },
-  overQuota: true,
-  audit: false,
-  results: { 200: BrowserSession },
-  secret: true,
-});
-
-export const endSession = operation({
-  action: "auth.end_session",
-  operationId: "endBrowserSession",
-  route: "DELETE /auth/session",
-  summary: "Sign a browser out",
-  description:
-    "Removes the cookie. All tokens of the session are refused within 5 seconds. If the identity provider began the " +
-    "session, `sign_out_url` is where to send the browser to sign out there too.",
-  access: { by: "user" },
-  audit: false,
-  cookie: OIDC_COOKIE,
-  results: {
-    200: Type.Object({
-      sign_out_url: nullable(
-        Type.String({
-          description: "The provider's page.",
-          examples: ["https://id.example.com/logout?client_id=sensorium&…"],
-        }),
-      ),
-    }),
-  },
-});
-
-export const authOperations = [
-  exchangeKey,
-  login,
-  whoAmI,
-  logout,
-  changePassword,
-  startSession,
-  readSession,
-  renewSession,
-  endSession,
-  readMethods,
-  beginOidc,
-  finishOidc,
-  ...secondFactorOperations,
-  jwks,
-] as const;

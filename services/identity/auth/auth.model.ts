@@ -1,7 +1,6 @@
-import type { InferSchemaType } from "mongoose";
 import type { Static } from "typebox";
-import { date, type Model, mixed, optional, sealed, tenantSchema } from "../../../storage/model.ts";
-import type { Jwk as JwkSchema } from "./auth.contract.ts";
+import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
+import type { Jwk as JwkSchema } from "./jwks.contract.ts";
 
 export type Jwk = Static<typeof JwkSchema>;
 
@@ -11,16 +10,16 @@ export function signingKeyPlace(_id: string): string {
 }
 
 /** Key pairs that sign access tokens, of the installation. Its first node creates the one with the id `es256`. */
-export interface SigningKeyDoc extends InferSchemaType<typeof signingKeys> {}
+export interface SigningKeyDoc extends DocumentOf<typeof signingKeys> {}
 
 const signingKeys = tenantSchema({
   /** PKCS #8 in PEM; absent in a retired key. */
-  sealed_private_key: optional(sealed(signingKeyPlace)),
+  sealed_private_key: t.optional(t.sealed(signingKeyPlace)),
   /** When it begins to sign; absent in the first key: at once. */
-  signs_at: optional(date()),
+  signs_at: t.optional(t.date()),
   /** Of a retired key: verifies receipts. */
-  jwk: optional(mixed<Jwk>()),
-  created_at: date(),
+  jwk: t.optional(t.mixed<Jwk>()),
+  created_at: t.date(),
 });
 
 export const SigningKeyModel: Model<SigningKeyDoc> = {
@@ -31,10 +30,10 @@ export const SigningKeyModel: Model<SigningKeyDoc> = {
 };
 
 /** A token that was revoked before it expired, or all tokens of a sign-in. `_id` is the `jti` or the `sid`. */
-export interface EndedTokenDoc extends InferSchemaType<typeof endedTokens> {}
+export interface EndedTokenDoc extends DocumentOf<typeof endedTokens> {}
 
 const endedTokens = tenantSchema({
-  expires_at: date(),
+  expires_at: t.date(),
 });
 endedTokens.index({ expires_at: 1 });
 

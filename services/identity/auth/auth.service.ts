@@ -1,15 +1,30 @@
-import type { Caller } from "../../../lib/access/caller.ts";
+import type { Call, Caller, UserCaller } from "../../../lib/access/caller.ts";
+import { deviceCookie } from "../../../lib/access/device-cookie.ts";
+import { csrfToken, sessionCookie } from "../../../lib/access/session-cookie.ts";
+import { Fault, invalidValue, ruleBroken } from "../../../lib/contract/faults.ts";
+import { networkOf } from "../../../lib/http/network-address.ts";
 import { ServiceLoop } from "../../../mixins/loop.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
-import { action, event, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
+import {
+  action,
+  type CallOf,
+  event,
+  idempotent,
+  internal,
+  type Runtime,
+  type ServiceFactory,
+} from "../../runtime.ts";
+import type { UserState } from "../users/users.contract.ts";
+import type { finishOidc, startSession } from "./auth.contract.ts";
 import * as contract from "./auth.contract.ts";
 import { Auth, type ClientToken, requireToken } from "./auth.ts";
-import { BrowserSessions } from "./browser-sessions.ts";
+import type { Credentials } from "./credentials.ts";
+import { jwks } from "./jwks.contract.ts";
 import { OidcSignIn } from "./oidc/oidc-sign-in.ts";
 import * as factorContract from "./second-factor.contract.ts";
-import { SecondFactor } from "./second-factor.ts";
 import { JWKS_SECONDS } from "./signing-keys.ts";
-import { readWays, whoAmI } from "./who-am-i.ts";
+import { LONGEST_SESSION_SECONDS } from "./tokens.ts";
+import { callingUser, readWays, showTenant, whoAmI } from "./who-am-i.ts";
 
 const FLUSH_MS = 5000;
 const SWEEP_MS = 10 * 60_000;
@@ -21,19 +36,13 @@ export const authService: ServiceFactory = (runtime) => {
   const auth = new Auth(runtime);
   const oidc = new OidcSignIn(runtime);
   const sessions = new BrowserSessions(runtime, auth, oidc);
-  const factor = new SecondFactor(auth.credentials);
-  const flush = new ServiceLoop((broker) => auth.flushUses(broker), FLUSH_MS, FLUSH_FAILED);
+  const flush = new ServiceLoop("uses of keys", (broker) => auth.flushUses(broker), FLUSH_MS);
   const keys = auth.signingKeys;
-  const follow = new ServiceLoop(
-    () => keys.load().then(() => false),
-    SIGNING_KEYS_MS,
-    "auth: the signing keys could not be read",
-  );
+  const follow = new ServiceLoop("signing keys", () => keys.load().then(() => false), SIGNING_KEYS_MS);
   const sweep = new SharedLoop(
     "ended tokens",
     async () => (await keys.retireEnded()) || auth.removeExpired(),
     SWEEP_MS,
-    "auth: expired tokens and signing keys could not be removed; the next sweep retries",
   );
 
   return {
@@ -59,10 +68,10 @@ export const authService: ServiceFactory = (runtime) => {
       begin_oidc: action(contract.beginOidc, (ctx) => oidc.begin(ctx)),
       finish_oidc: action(contract.finishOidc, (ctx) => sessions.startByOidc(ctx)),
       sign_in_ways: action(factorContract.readSignIn, readWays),
-      begin_totp: action(factorContract.beginTotp, (ctx) => factor.begin(ctx)),
-      confirm_totp: action(factorContract.confirmTotp, (ctx) => factor.confirm(ctx)),
-      remove_totp: action(factorContract.removeTotp, (ctx) => factor.remove(ctx)),
-      jwks: action(contract.jwks, (ctx) => {
+      begin_totp: action(factorContract.beginTotp, (ctx) => beginTotp(auth.credentials, ctx)),
+      confirm_totp: action(factorContract.confirmTotp, (ctx) => confirmTotp(auth.credentials, ctx)),
+      remove_totp: action(factorContract.removeTotp, (ctx) => removeTotp(auth.credentials, ctx)),
+      jwks: action(jwks, (ctx) => {
         ctx.meta.$responseHeaders = { "Cache-Control": `public, max-age=${JWKS_SECONDS}` };
         return { keys: keys.jwks(auth.now(), ctx.params) };
       }),
@@ -97,3 +106,137 @@ export const authService: ServiceFactory = (runtime) => {
     },
   };
 };
+
+const WRONG_PASSWORD = "password: it is wrong. Send the password that you sign in with.";
+
+async function beginTotp(credentials: Credentials, ctx: CallOf<typeof factorContract.beginTotp>) {
+  const { password } = ctx.params;
+  const seed = ctx.meta.idempotency_seed;
+  const { has_password } = await callingUser(ctx);
+  if (!has_password)
+    throw ruleBroken(
+      "no_password",
+      "You sign in by the identity provider alone: set up a second factor there.",
+    );
+  const wrong = invalidValue("password", WRONG_PASSWORD);
+  return credentials.tryOwn(ctx, wrong, (person) =>
+    ctx.call<{ secret: string; uri: string } | null, object>("users.begin_totp", {
+      ...person,
+      password,
+      seed,
+    }),
+  );
+}
+
+function confirmTotp(credentials: Credentials, ctx: CallOf<typeof factorContract.confirmTotp>) {
+  const { code } = ctx.params;
+  const seed = ctx.meta.idempotency_seed;
+  const wrong = invalidValue(
+    "code",
+    "code: it is wrong. Check the time of the device with the authenticator.",
+  );
+  return credentials.tryOwn(ctx, wrong, async (person) => {
+    type Confirmed = { recovery_codes: string[] | null };
+    const confirmed = await ctx.call<Confirmed, object>("users.confirm_totp", { ...person, code, seed });
+    return confirmed.recovery_codes && confirmed;
+  });
+}
+
+async function removeTotp(
+  credentials: Credentials,
+  ctx: CallOf<typeof factorContract.removeTotp>,
+): Promise<void> {
+  const { password, recovery_code } = ctx.params;
+  if ((password === undefined) === (recovery_code === undefined))
+    throw invalidValue("password", "password: send either it or a recovery_code.");
+  const field = password === undefined ? "recovery_code" : "password";
+  const wrong = invalidValue(
+    field,
+    password === undefined ? "recovery_code: it is wrong or was used." : WRONG_PASSWORD,
+  );
+  await credentials.tryOwn(ctx, wrong, async (person) => {
+    const removed = await ctx.call<boolean, object>("users.remove_totp", {
+      ...person,
+      password,
+      recovery_code,
+    });
+    return removed || null;
+  });
+}
+
+/** Sessions of browsers: a person's token in a cookie that no script can read (api: People). */
+class BrowserSessions {
+  readonly #runtime: Pick<Runtime, "config" | "secrets">;
+  readonly #auth: Auth;
+  readonly #oidc: OidcSignIn;
+
+  constructor(runtime: Pick<Runtime, "config" | "secrets">, auth: Auth, oidc: OidcSignIn) {
+    this.#runtime = runtime;
+    this.#auth = auth;
+    this.#oidc = oidc;
+  }
+
+  async start(ctx: CallOf<typeof startSession>) {
+    const { config, secrets } = this.#runtime;
+    const user = await this.#auth.credentials.checkPassword(ctx, "browser");
+    // Exempts this browser from lockouts by failures of others at the same address.
+    const device = { email: user.email, network: networkOf(ctx.meta.ip ?? "") };
+    const mark = deviceCookie(secrets, device, config.PUBLIC_URL);
+    return this.#give(ctx, user, undefined, [mark, ...this.#oidc.forget(ctx)]);
+  }
+
+  async startByOidc(ctx: CallOf<typeof finishOidc>) {
+    const { user, cookie } = await this.#oidc.finish(ctx);
+    return this.#give(ctx, user, undefined, [cookie]);
+  }
+
+  async read(ctx: Call) {
+    const { token_id, expires_at } = ctx.meta.caller;
+    return this.#present(ctx, await callingUser(ctx), token_id, new Date(expires_at).toISOString());
+  }
+
+  async renew(ctx: Call) {
+    const { auth_time = 0, session_id } = ctx.meta.caller as UserCaller;
+    if (this.#auth.now() / 1000 - auth_time > LONGEST_SESSION_SECONDS)
+      throw new Fault(
+        "authentication_failed",
+        "The session has reached its limit of 12 hours. Sign in again.",
+      );
+    return this.#give(ctx, await callingUser(ctx), { auth_time, session_id });
+  }
+
+  async end(ctx: Call): Promise<{ sign_out_url: string | null }> {
+    await this.#auth.signOut(ctx);
+    this.#setCookies(ctx, null, this.#oidc.forget(ctx));
+    return { sign_out_url: await this.#oidc.signOutUrl(ctx) };
+  }
+
+  async #give(
+    ctx: Call,
+    user: UserState,
+    renewed?: { auth_time: number; session_id: string },
+    others?: string[],
+  ) {
+    const { tokens } = this.#auth;
+    const { tenant_id, id: user_id, role, token_version } = user;
+    const token = await this.#auth.issueToken(ctx, { tenant_id, user_id, role, token_version, ...renewed });
+    const { token_id } = tokens.read(token.access_token, this.#auth.now()) as UserCaller;
+    this.#setCookies(ctx, token, others);
+    return this.#present(ctx, user, token_id, token.expires_at);
+  }
+
+  #setCookies(ctx: Call, token: Parameters<typeof sessionCookie>[0], others: string[] = []): void {
+    const session = sessionCookie(token, this.#runtime.config.PUBLIC_URL);
+    ctx.meta.$responseHeaders = { "Set-Cookie": others.length ? [session, ...others] : session };
+  }
+
+  async #present(ctx: Call, user: UserState, token_id: string, expires_at: string) {
+    const { id, tenant_id, email, display_name, role } = user;
+    return {
+      user: { id, email, display_name, role, tenant_id },
+      tenant: await showTenant(ctx, tenant_id),
+      expires_at,
+      csrf_token: csrfToken(this.#runtime.secrets, token_id),
+    };
+  }
+}

@@ -19,7 +19,6 @@ const WRONG_KEY =
 const WRONG_LOGIN =
   "The e-mail or password is wrong, or the e-mail belongs to several tenants: then send tenant_slug too.";
 
-/** A person of a tenant. */
 interface Person {
   tenant_id: string;
   user_id: string;

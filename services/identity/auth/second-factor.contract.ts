@@ -116,5 +116,3 @@ export const removeTotp = operation({
   results: { 204: null },
   errors: ["validation_error"],
 });
-
-export const secondFactorOperations = [readSignIn, beginTotp, confirmTotp, removeTotp] as const;

@@ -36,7 +36,6 @@ export interface SigningKey {
   ends_at: number | null;
 }
 
-/** The state of the signing keys, for the operator. */
 export interface SigningKeyState {
   kid: string;
   state: "published" | "signing" | "verifying";

@@ -166,12 +166,3 @@ export const lookUpCode = operation({
   results: { 200: Type.Object({ agent_id: Id("ag"), scopes: Type.Optional(Scopes) }) },
   errors: ["not_found", "rate_limited"],
 });
-
-export const devicesOperations = [
-  issueCode,
-  deviceStatus,
-  claimCode,
-  confirmClaim,
-  completeClaim,
-  lookUpCode,
-] as const;

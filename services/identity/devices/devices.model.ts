@@ -1,17 +1,7 @@
-import type { InferSchemaType } from "mongoose";
 import type { Static } from "typebox";
 import type { Scope } from "../../../lib/access/caller.ts";
 import { type HourlyBudgetDoc, hourlyBudgets } from "../../../storage/hourly-budget.ts";
-import {
-  date,
-  type Model,
-  mixed,
-  nullable,
-  optional,
-  sealed,
-  string,
-  tenantSchema,
-} from "../../../storage/model.ts";
+import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 import type { Approval } from "../keys/keys.contract.ts";
 import type { ClientInfo } from "./devices.contract.ts";
 
@@ -19,7 +9,7 @@ import type { ClientInfo } from "./devices.contract.ts";
 export type CodeState = "pending" | "claimed" | "approved" | "completed" | "denied" | "superseded";
 
 /** A code that connects a device. Code and claim are credentials: looked up by digest, decrypted only to show them. */
-export interface DeviceCodeDoc extends InferSchemaType<typeof codes> {}
+export interface DeviceCodeDoc extends DocumentOf<typeof codes> {}
 
 /** Returns where a code and its claim are sealed. */
 export function codePlace(code_id: string): string {
@@ -27,22 +17,22 @@ export function codePlace(code_id: string): string {
 }
 
 const codes = tenantSchema({
-  agent_id: string(),
-  state: string<CodeState>(),
-  code_digest: string(),
-  sealed_code: sealed(codePlace),
+  agent_id: t.string(),
+  state: t.string<CodeState>(),
+  code_digest: t.string(),
+  sealed_code: t.sealed(codePlace),
   /** Set by the claim; until then the row's id, which nobody can present. */
-  claim_digest: string(),
-  sealed_claim: nullable(sealed(codePlace)),
-  scopes: mixed<Scope[]>(),
-  client_info: nullable(mixed<Static<typeof ClientInfo>>()),
-  session_id: string(),
-  claimed_at: nullable(date()),
-  confirmed_at: nullable(date()),
+  claim_digest: t.string(),
+  sealed_claim: t.nullable(t.sealed(codePlace)),
+  scopes: t.mixed<Scope[]>(),
+  client_info: t.nullable(t.mixed<Static<typeof ClientInfo>>()),
+  session_id: t.string(),
+  claimed_at: t.nullable(t.date()),
+  confirmed_at: t.nullable(t.date()),
   /** Who has approved it; null until then, and absent in older rows. */
-  approval: optional(nullable(mixed<Approval>())),
-  expires_at: date(),
-  created_at: date(),
+  approval: t.optional(t.nullable(t.mixed<Approval>())),
+  expires_at: t.date(),
+  created_at: t.date(),
 });
 codes.index({ code_digest: 1 }, { unique: true });
 codes.index({ claim_digest: 1 }, { unique: true });
@@ -57,25 +47,25 @@ export const DeviceCodeModel: Model<DeviceCodeDoc> = {
 };
 
 /** A device connected to an agent, with a separate key. */
-export interface SessionDoc extends InferSchemaType<typeof sessions> {}
+export interface SessionDoc extends DocumentOf<typeof sessions> {}
 
 const sessions = tenantSchema({
-  agent_id: string(),
+  agent_id: t.string(),
   /** Null from the approval until the device fetches its key. */
-  key_id: nullable(string()),
-  client_name: string(),
-  client_version: string(),
+  key_id: t.nullable(t.string()),
+  client_name: t.string(),
+  client_version: t.string(),
   /** The client of OAuth that a person has approved; absent for a device with a key. */
-  oauth_client_id: optional(string()),
+  oauth_client_id: t.optional(t.string()),
   /** The person who approved it, and with which scopes; absent in older rows. */
-  approved_by: optional(string()),
-  scopes: optional(mixed<Scope[]>()),
-  connected_at: date(),
-  last_seen_at: date(),
+  approved_by: t.optional(t.string()),
+  scopes: t.optional(t.mixed<Scope[]>()),
+  connected_at: t.date(),
+  last_seen_at: t.date(),
   /** Null before the first heartbeat. */
-  last_heartbeat_at: nullable(date()),
+  last_heartbeat_at: t.nullable(t.date()),
   /** Devices that have not fetched their key by then are removed; null once fetched. */
-  fetch_by: nullable(date()),
+  fetch_by: t.nullable(t.date()),
 });
 sessions.index({ tenant_id: 1, agent_id: 1, connected_at: -1, _id: -1 });
 sessions.index({ fetch_by: 1 });

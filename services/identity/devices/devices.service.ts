@@ -8,12 +8,7 @@ const SWEEP_MS = 5 * 60_000;
 /** Connects an agent's device (spec: Device connection code). */
 export const devicesService: ServiceFactory = (runtime) => {
   const devices = new Devices(runtime);
-  const sweep = new SharedLoop(
-    "sweep",
-    () => devices.removeOld(),
-    SWEEP_MS,
-    "devices: the sweep of codes failed and will be retried",
-  );
+  const sweep = new SharedLoop("sweep", () => devices.removeOld(), SWEEP_MS);
 
   return {
     name: "devices",

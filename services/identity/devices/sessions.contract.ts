@@ -77,5 +77,3 @@ export const heartbeat = operation({
   },
   errors: ["forbidden", "not_found", "rate_limited"],
 });
-
-export const sessionsOperations = [listSessions, deleteSession, heartbeat] as const;

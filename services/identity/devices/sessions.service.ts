@@ -24,12 +24,11 @@ type Connected = SessionId &
 export const sessionsService: ServiceFactory = ({ store, config }) => {
   const sessions = store.collection(SessionModel);
   const codes = store.collection(DeviceCodeModel);
-  const failed = "sessions: the sweep failed and will be retried";
   const keptMs = config.SESSION_RETENTION_DAYS * DAY_MS;
   const at = (agoMs: number) => new Date(store.now() - agoMs);
-  const sweep = new SharedLoop("unfetched", () => removeUnfetched(sessions, at(0)), SWEEP_MS, failed);
+  const sweep = new SharedLoop("unfetched", () => removeUnfetched(sessions, at(0)), SWEEP_MS);
   const forget = (broker: ServiceBroker) => forgetGone(sessions, broker, at(keptMs));
-  const forgetting = new SharedLoop("gone", forget, FORGET_MS, failed);
+  const forgetting = new SharedLoop("gone", forget, FORGET_MS);
 
   return {
     name: "sessions",

@@ -146,5 +146,3 @@ export const revokeKey = operation({
   results: { 204: null },
   errors: ["not_found"],
 });
-
-export const keysOperations = [createKey, listKeys, updateKey, revokeKey] as const;

@@ -1,37 +1,27 @@
-import type { InferSchemaType } from "mongoose";
 import type { Scope } from "../../../lib/access/caller.ts";
-import {
-  date,
-  type Model,
-  mixed,
-  nullable,
-  number,
-  optional,
-  string,
-  tenantSchema,
-} from "../../../storage/model.ts";
+import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 import type { Approval } from "./keys.contract.ts";
 
 /** An agent's API key. Only a hash of the key is stored. */
-export interface KeyDoc extends InferSchemaType<typeof schema> {}
+export interface KeyDoc extends DocumentOf<typeof schema> {}
 
 const schema = tenantSchema({
-  agent_id: string(),
+  agent_id: t.string(),
   /** Absent in rows from before keys had names. */
-  name: optional(nullable(string())),
-  hash: string(),
-  prefix: string(),
-  scopes: mixed<Scope[]>(),
+  name: t.optional(t.nullable(t.string())),
+  hash: t.string(),
+  prefix: t.string(),
+  scopes: t.mixed<Scope[]>(),
   /** Of a connection's key; absent for one that was created, and in older rows. */
-  approval: optional(mixed<Approval>()),
+  approval: t.optional(t.mixed<Approval>()),
   /** Absent in rows from before it was recorded. */
-  created_by: optional(string()),
+  created_by: t.optional(t.string()),
   /** Its own limit; absent without one. */
-  requests_per_minute: optional(nullable(number())),
-  expires_at: nullable(date()),
-  revoked_at: nullable(date()),
-  last_used_at: nullable(date()),
-  created_at: date(),
+  requests_per_minute: t.optional(t.nullable(t.number())),
+  expires_at: t.nullable(t.date()),
+  revoked_at: t.nullable(t.date()),
+  last_used_at: t.nullable(t.date()),
+  created_at: t.date(),
 });
 schema.index({ hash: 1 }, { unique: true });
 schema.index({ tenant_id: 1, agent_id: 1, created_at: -1 });

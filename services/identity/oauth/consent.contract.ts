@@ -100,5 +100,3 @@ export const decide = operation({
   errors: ["validation_error", "insufficient_scope", "not_found", "conflict", "rate_limited"],
   secret: true,
 });
-
-export const consentOperations = [readRequest, decide] as const;

@@ -244,14 +244,3 @@ export const authorizeDevice = operation({
   },
   errors: ["validation_error", "authentication_failed", "rate_limited"],
 });
-
-export const oauthOperations = [
-  apiResource,
-  mcpResource,
-  versionedMcpResource,
-  serverMetadata,
-  registerClient,
-  exchange,
-  revokeToken,
-  authorizeDevice,
-] as const;

@@ -1,31 +1,19 @@
-import type { InferSchemaType } from "mongoose";
 import type { Scope } from "../../../lib/access/caller.ts";
-import {
-  array,
-  boolean,
-  date,
-  type Model,
-  mixed,
-  nullable,
-  number,
-  optional,
-  string,
-  tenantSchema,
-} from "../../../storage/model.ts";
+import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 import type { Approval } from "../keys/keys.contract.ts";
 
 /** A client that has registered itself. Clients and devices belong to no tenant until a person approves them. */
-export interface ClientDoc extends InferSchemaType<typeof clients> {}
+export interface ClientDoc extends DocumentOf<typeof clients> {}
 
 const clients = tenantSchema({
-  name: string(),
-  uri: nullable(string()),
-  redirect_uris: array(string()),
+  name: t.string(),
+  uri: t.nullable(t.string()),
+  redirect_uris: t.array(t.string()),
   /** Absent in older rows, of clients that may use every grant. */
-  grant_types: optional(array(string())),
-  created_at: date(),
+  grant_types: t.optional(t.array(t.string())),
+  created_at: t.date(),
   /** Extended by each use. */
-  expires_at: date(),
+  expires_at: t.date(),
 });
 clients.index({ expires_at: 1 });
 
@@ -37,20 +25,20 @@ export const ClientModel: Model<ClientDoc> = {
 };
 
 /** A device that waits for a person. Both codes are credentials: only their digests are stored. */
-export interface DeviceDoc extends InferSchemaType<typeof devices> {}
+export interface DeviceDoc extends DocumentOf<typeof devices> {}
 
 const devices = tenantSchema({
-  device_digest: string(),
-  user_digest: string(),
-  client_id: string(),
+  device_digest: t.string(),
+  user_digest: t.string(),
+  client_id: t.string(),
   /** As requested. */
-  scope: nullable(string()),
-  resource: string(),
-  state: string<"pending" | "approved" | "denied">(),
+  scope: t.nullable(t.string()),
+  resource: t.string(),
+  state: t.string<"pending" | "approved" | "denied">(),
   /** The tenant and the id of the grant, once approved. */
-  grant: nullable(mixed<{ tenant_id: string; _id: string }>()),
-  polled_at: nullable(date()),
-  expires_at: date(),
+  grant: t.nullable(t.mixed<{ tenant_id: string; _id: string }>()),
+  polled_at: t.nullable(t.date()),
+  expires_at: t.date(),
 });
 devices.index({ device_digest: 1 }, { unique: true });
 devices.index({ user_digest: 1 }, { unique: true });
@@ -67,30 +55,30 @@ export const DeviceModel: Model<DeviceDoc> = {
  * What a person has granted a client. Codes and refresh tokens derive from its id and the installation's key; none is
  * stored. `approved`: its code was not exchanged yet. `ended`: kept to recognize later uses of its tokens.
  */
-export interface GrantDoc extends InferSchemaType<typeof grants> {}
+export interface GrantDoc extends DocumentOf<typeof grants> {}
 
 const grants = tenantSchema({
-  agent_id: string(),
-  client_id: string(),
-  client_name: string(),
-  redirect_uri: nullable(string()),
-  code_challenge: nullable(string()),
-  resource: string(),
-  scopes: mixed<Scope[]>(),
+  agent_id: t.string(),
+  client_id: t.string(),
+  client_name: t.string(),
+  redirect_uri: t.nullable(t.string()),
+  code_challenge: t.nullable(t.string()),
+  resource: t.string(),
+  scopes: t.mixed<Scope[]>(),
   /** Who has approved it; absent in older rows. */
-  approval: optional(mixed<Approval>()),
-  state: string<"approved" | "active" | "ended">(),
-  session_id: string(),
+  approval: t.optional(t.mixed<Approval>()),
+  state: t.string<"approved" | "active" | "ended">(),
+  session_id: t.string(),
   /** The agent's key that the connection uses; nobody knows its secret. Null before the exchange. */
-  key_id: nullable(string()),
+  key_id: t.nullable(t.string()),
   /** Whether the client takes refresh tokens; absent in older rows: it does. */
-  refreshable: optional(boolean()),
+  refreshable: t.optional(t.boolean()),
   /** Number of the valid refresh token, and when it replaced the one before. */
-  refreshes: number(),
-  refreshed_at: optional(date()),
-  created_at: date(),
+  refreshes: t.number(),
+  refreshed_at: t.optional(t.date()),
+  created_at: t.date(),
   /** Of the code, then of the refresh token. */
-  expires_at: date(),
+  expires_at: t.date(),
 });
 grants.index({ tenant_id: 1, key_id: 1 });
 grants.index({ expires_at: 1 });

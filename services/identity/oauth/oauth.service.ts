@@ -67,9 +67,7 @@ export const oauthService: ServiceFactory = (runtime) => {
 
   return {
     name: "oauth",
-    mixins: [
-      new SharedLoop("sweep", removeOld, SWEEP_MS, "oauth: the sweep failed and will be retried").mixin,
-    ],
+    mixins: [new SharedLoop("sweep", removeOld, SWEEP_MS).mixin],
     actions: {
       api_resource: action(contract.apiResource, (ctx) => describeResource(ctx, "")),
       mcp_resource: action(contract.mcpResource, (ctx) => describeResource(ctx, "/mcp")),

@@ -64,5 +64,3 @@ export const dismissOnboarding = operation({
   overQuota: true,
   results: { 200: Guidance },
 });
-
-export const onboardingOperations = [getOnboarding, dismissOnboarding] as const;

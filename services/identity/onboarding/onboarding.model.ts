@@ -1,12 +1,11 @@
-import type { InferSchemaType } from "mongoose";
-import { date, type Model, string, tenantSchema } from "../../../storage/model.ts";
+import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 
 /** The first completion of a step, or a dismissal of the guidance. `_id` combines the tenant and `key`. */
-interface OnboardingDoc extends InferSchemaType<typeof schema> {}
+interface OnboardingDoc extends DocumentOf<typeof schema> {}
 
 const schema = tenantSchema({
-  key: string(),
-  at: date(),
+  key: t.string(),
+  at: t.date(),
 });
 schema.index({ tenant_id: 1 });
 

@@ -89,5 +89,3 @@ export const updateProject = operation({
   results: { 200: Project },
   errors: ["not_found"],
 });
-
-export const projectsOperations = [listProjects, createProject, updateProject] as const;

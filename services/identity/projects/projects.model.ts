@@ -1,20 +1,19 @@
-import type { InferSchemaType } from "mongoose";
-import { date, type Model, nullable, string, tenantSchema } from "../../../storage/model.ts";
+import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 import type { ProjectStatus } from "./projects.contract.ts";
 
 /** A project groups memories, runs and outputs (spec: Project). */
-export interface ProjectDoc extends InferSchemaType<typeof schema> {}
+export interface ProjectDoc extends DocumentOf<typeof schema> {}
 
 const schema = tenantSchema({
-  key: string(),
+  key: t.string(),
   /** The key in lower case: keys that differ only in case are easily confused. */
-  folded_key: string(),
-  name: string(),
-  status: string<ProjectStatus>(),
+  folded_key: t.string(),
+  name: t.string(),
+  status: t.string<ProjectStatus>(),
   /** As given: a date, or a time. */
-  target_date: nullable(string()),
-  created_at: date(),
-  updated_at: date(),
+  target_date: t.nullable(t.string()),
+  created_at: t.date(),
+  updated_at: t.date(),
 });
 schema.index({ tenant_id: 1, folded_key: 1 }, { unique: true });
 schema.index({ tenant_id: 1, status: 1, folded_key: 1 });

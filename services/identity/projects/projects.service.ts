@@ -1,7 +1,7 @@
 import { invalidValue, requireFound } from "../../../lib/contract/faults.ts";
 import { defined } from "../../../lib/defined.ts";
 import { newUuid } from "../../../lib/ids.ts";
-import { unlessTaken } from "../../../storage/unless-taken.ts";
+import { unlessTaken } from "../../../storage/writes.ts";
 import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
 import { createProject, listProjects, updateProject } from "./projects.contract.ts";
 import { type ProjectDoc, ProjectModel } from "./projects.model.ts";

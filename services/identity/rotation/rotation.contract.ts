@@ -90,5 +90,3 @@ export const dropFallbacks = operation({
   results: { 200: Rotation },
   errors: ["conflict", "business_rule_violation"],
 });
-
-export const rotationOperations = [readRotation, rotateKeys, dropFallbacks] as const;

@@ -22,12 +22,7 @@ async function requireNonePublished(ctx: CallOf<typeof contract.rotateKeys>): Pr
 export const rotationService: ServiceFactory = (runtime) => {
   const { secrets } = runtime;
   const keys = new SecretKeys(runtime);
-  const loop = new SharedLoop(
-    "former keys",
-    (broker) => keys.reseal(broker),
-    LOOK_MS,
-    "rotation: stored secrets could not be encrypted with the active key; retrying",
-  );
+  const loop = new SharedLoop("former keys", (broker) => keys.reseal(broker), LOOK_MS);
 
   async function read(ctx: CallOf<typeof contract.readRotation>) {
     const [active, ...fallbacks] = secrets.keyIds;

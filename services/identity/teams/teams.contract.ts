@@ -51,5 +51,3 @@ export const deleteTeam = operation({
   },
   errors: ["not_found"],
 });
-
-export const teamsOperations = [createTeam, listTeams, deleteTeam] as const;

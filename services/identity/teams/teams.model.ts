@@ -1,15 +1,14 @@
-import type { InferSchemaType } from "mongoose";
-import { date, type Model, nullable, optional, string, tenantSchema } from "../../../storage/model.ts";
+import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 
 /** A group of agents that share what they remember. */
-export interface TeamDoc extends InferSchemaType<typeof schema> {}
+export interface TeamDoc extends DocumentOf<typeof schema> {}
 
 const schema = tenantSchema({
-  name: string(),
-  description: nullable(string()),
-  created_at: date(),
+  name: t.string(),
+  description: t.nullable(t.string()),
+  created_at: t.date(),
   /** When it was deleted. Its row stays, because admins read what its agents shared; its name is then its id. */
-  deleted_at: optional(date()),
+  deleted_at: t.optional(t.date()),
 });
 schema.index({ tenant_id: 1, name: 1 }, { unique: true });
 

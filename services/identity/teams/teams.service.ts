@@ -1,6 +1,6 @@
 import { requireFound } from "../../../lib/contract/faults.ts";
 import { newId } from "../../../lib/ids.ts";
-import { unlessTaken } from "../../../storage/unless-taken.ts";
+import { unlessTaken } from "../../../storage/writes.ts";
 import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
 import { createTeam, deleteTeam, listTeams } from "./teams.contract.ts";
 import { type TeamDoc, TeamModel } from "./teams.model.ts";

@@ -198,12 +198,3 @@ export const importContent = operation({
   results: { 200: Type.Object({ hash: nullable(Type.String()) }) },
   errors: ["not_found"],
 });
-
-export const movingOperations = [
-  beginExport,
-  exportRows,
-  exportContent,
-  importTenant,
-  importRows,
-  importContent,
-] as const;

@@ -273,12 +273,3 @@ export const readLimits = operation({
   access: { by: "any" },
   results: { 200: Limits },
 });
-
-export const tenantsOperations = [
-  createTenant,
-  listTenants,
-  readUsage,
-  updateTenant,
-  eraseTenant,
-  readLimits,
-] as const;

@@ -17,15 +17,13 @@ import { Tenants } from "./tenants.ts";
 
 const SWEEP_MS = 30_000;
 
-const ERASURE_FAILED = "tenants: an erasure failed and will be retried";
-
 export const tenantsService: ServiceFactory = (runtime) => {
   const { store, usage, config } = runtime;
   const rows = store.collection(TenantModel);
   const tenants = new Tenants(runtime, rows);
   const moving = new Moving(runtime, rows);
   const versions = new RoutingVersions(rows, store.driver === "sqlite");
-  const sweep = new SharedLoop("erasures", (broker) => tenants.eraseDue(broker), SWEEP_MS, ERASURE_FAILED);
+  const sweep = new SharedLoop("erasures", (broker) => tenants.eraseDue(broker), SWEEP_MS);
 
   return {
     name: "tenants",

@@ -104,26 +104,6 @@ export const listUsers = operation({
   results: { 200: Type.Object({ users: Type.Array(User), total: Type.Integer() }) },
 });
 
-export const deleteUser = operation({
-  action: "users.delete",
-  route: "DELETE /users/{user_id}",
-  summary: "Delete a person permanently",
-  description:
-    "Sessions, password, second factor and linked identity end first. Then the person's private memories, schedules and " +
-    "A2A tasks are erased, and the account. Their agents get the owner `agents_to`, or none. Shared memories stay, unless " +
-    "`shared` is `erase`. The audit log keeps what they did. Nobody can delete themselves, and an organisation keeps an " +
-    "admin. A deletion interrupted by a crash is finished.",
-  access: people,
-  overQuota: true,
-  path: { user_id: Id("usr") },
-  query: {
-    shared: SharedMemories,
-    agents_to: Type.Optional(Id("usr", "The next owner of the person's agents.")),
-  },
-  results: { 200: Deleted },
-  errors: ["not_found", "validation_error", "business_rule_violation"],
-});
-
 export const updateUser = operation({
   action: "users.update",
   route: "PATCH /users/{user_id}",
@@ -161,4 +141,22 @@ export const updateUser = operation({
   secret: true,
 });
 
-export const usersOperations = [createUser, listUsers, updateUser, deleteUser] as const;
+export const deleteUser = operation({
+  action: "users.delete",
+  route: "DELETE /users/{user_id}",
+  summary: "Delete a person permanently",
+  description:
+    "Sessions, password, second factor and linked identity end first. Then the person's private memories, schedules and " +
+    "A2A tasks are erased, and the account. Their agents get the owner `agents_to`, or none. Shared memories stay, unless " +
+    "`shared` is `erase`. The audit log keeps what they did. Nobody can delete themselves, and an organisation keeps an " +
+    "admin. A deletion interrupted by a crash is finished.",
+  access: people,
+  overQuota: true,
+  path: { user_id: Id("usr") },
+  query: {
+    shared: SharedMemories,
+    agents_to: Type.Optional(Id("usr", "The next owner of the person's agents.")),
+  },
+  results: { 200: Deleted },
+  errors: ["not_found", "validation_error", "business_rule_violation"],
+});

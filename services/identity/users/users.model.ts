@@ -1,23 +1,9 @@
-import type { InferSchemaType } from "mongoose";
 import type { PasswordHash } from "../../../lib/crypto/password.ts";
-import {
-  array,
-  date,
-  type FieldTypes,
-  type Model,
-  mixed,
-  nullable,
-  number,
-  optional,
-  sealed,
-  string,
-  subdocument,
-  tenantSchema,
-} from "../../../storage/model.ts";
+import { type DocumentOf, type FieldTypes, type Model, t, tenantSchema } from "../../../storage/model.ts";
 import type { Role, UserStatus } from "./users.contract.ts";
 
 /** A person of a tenant's organisation. */
-export interface UserDoc extends InferSchemaType<typeof schema> {}
+export interface UserDoc extends DocumentOf<typeof schema> {}
 
 /** Returns where the secret of a person's second factor is sealed. */
 export function totpPlace(user_id: string): string {
@@ -28,18 +14,18 @@ export function totpPlace(user_id: string): string {
 export type Totp = FieldTypes<typeof totp>;
 
 const totp = {
-  sealed_secret: sealed(totpPlace),
+  sealed_secret: t.sealed(totpPlace),
   /** Null until a first code has shown that the person has the secret: it is not asked for before. */
-  confirmed_at: nullable(date()),
+  confirmed_at: t.nullable(t.date()),
   /** The time step of the last code that was used: neither it nor an earlier one counts again. */
-  last_step: number(),
+  last_step: t.number(),
   /** Hashes of the recovery codes that are left. */
-  recovery: array(string()),
+  recovery: t.array(t.string()),
   /** Wrong codes since the last right one, and when the last of them was tried. */
-  failures: number(),
-  failed_at: nullable(date()),
+  failures: t.number(),
+  failed_at: t.nullable(t.date()),
   /** Changes with every write: each of two concurrent attempts counts. */
-  version: string(),
+  version: t.string(),
 };
 
 /** Who a person is at an identity provider (OpenID Connect Core, `iss` and `sub`). */
@@ -51,22 +37,22 @@ export interface LinkedIdentity {
 
 const schema = tenantSchema({
   /** Lower case. */
-  email: string(),
-  display_name: string(),
-  role: string<Role>(),
-  status: string<UserStatus>(),
+  email: t.string(),
+  display_name: t.string(),
+  role: t.string<Role>(),
+  status: t.string<UserStatus>(),
   /** Null for who signs in by the identity provider alone. */
-  password: nullable(mixed<PasswordHash>()),
-  totp: optional(nullable(subdocument(totp))),
+  password: t.nullable(t.mixed<PasswordHash>()),
+  totp: t.optional(t.nullable(t.subdocument(totp))),
   /** The identity at the provider (`OIDC_ISSUER`) that signs this person in. */
-  identity: optional(nullable(mixed<LinkedIdentity>())),
+  identity: t.optional(t.nullable(t.mixed<LinkedIdentity>())),
   /** Raised by a new password and by disabling: tokens of an older version are refused. */
-  token_version: number(),
+  token_version: t.number(),
   /** How often the person was disabled, and lost the role admin; absent in older rows. */
-  disablings: optional(number()),
-  demotions: optional(number()),
-  created_at: date(),
-  updated_at: date(),
+  disablings: t.optional(t.number()),
+  demotions: t.optional(t.number()),
+  created_at: t.date(),
+  updated_at: t.date(),
 });
 schema.index({ email: 1, tenant_id: 1 }, { unique: true });
 schema.index({ tenant_id: 1, created_at: 1, _id: 1 });

@@ -14,7 +14,7 @@ import { containing } from "../../../lib/text/containing.ts";
 import { account } from "../../../middlewares/audit.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
-import { unlessTaken } from "../../../storage/unless-taken.ts";
+import { unlessTaken } from "../../../storage/writes.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
 import { announceAuthChange } from "../tenants/auth-change.ts";
 import { isInForce } from "./totp.ts";

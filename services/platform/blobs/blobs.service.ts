@@ -13,7 +13,7 @@ const KEPT_MS = HOUR_MS;
  */
 export const blobsService: ServiceFactory = ({ store, blobs }) => {
   const unused = new UnusedSinceLastSweep((tenant_id, hashes) => blobs.inUse(tenant_id, hashes));
-  const sweep = new SharedLoop("sweep", sweepBlobs, HOUR_MS, "blobs: the sweep failed and will be retried");
+  const sweep = new SharedLoop("sweep", sweepBlobs, HOUR_MS);
 
   async function sweepBlobs(broker: ServiceBroker): Promise<boolean> {
     unused.begin();

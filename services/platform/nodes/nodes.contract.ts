@@ -157,5 +157,3 @@ export const updateInstallation = operation({
   },
   results: { 200: Installation },
 });
-
-export const nodesOperations = [listNodes, readInstallation, updateInstallation] as const;

@@ -1,14 +1,13 @@
-import type { InferSchemaType } from "mongoose";
 import type { LOG_LEVELS } from "../../../lib/settings.ts";
-import { date, type Model, mixed, nullable, string, tenantSchema } from "../../../storage/model.ts";
+import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 
 /** What the operator has set for all nodes: one row, which belongs to no tenant. */
-export interface InstallationDoc extends InferSchemaType<typeof schema> {}
+export interface InstallationDoc extends DocumentOf<typeof schema> {}
 
 const schema = tenantSchema({
-  maintenance: nullable(mixed<{ reason: string | null; since: string }>()),
-  log_level: nullable(string<(typeof LOG_LEVELS)[number]>()),
-  updated_at: date(),
+  maintenance: t.nullable(t.mixed<{ reason: string | null; since: string }>()),
+  log_level: t.nullable(t.string<(typeof LOG_LEVELS)[number]>()),
+  updated_at: t.date(),
 });
 
 export const InstallationModel: Model<InstallationDoc> = {

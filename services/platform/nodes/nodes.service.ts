@@ -30,7 +30,7 @@ export const nodesService: ServiceFactory = (runtime) => {
     return false;
   }
 
-  const loop = new ServiceLoop(follow, FOLLOW_MS, "nodes: the installation's modes could not be read");
+  const loop = new ServiceLoop("modes", follow, FOLLOW_MS);
 
   /** Calls every node that has the action; null for those that do not answer. */
   function ask<T>(broker: ServiceBroker, name: string): Promise<{ node: string; answer: T | null }[]> {

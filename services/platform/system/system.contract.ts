@@ -136,18 +136,3 @@ export const llms = operation({
   results: { 200: Type.String() },
   produces: ["text/markdown; charset=utf-8"],
 });
-
-export const systemOperations = [
-  healthz,
-  healthzVersioned,
-  readyz,
-  readMetrics,
-  openapi,
-  openapiVersioned,
-  asyncapi,
-  asyncapiVersioned,
-  mcp,
-  mcpVersioned,
-  docs,
-  llms,
-] as const;

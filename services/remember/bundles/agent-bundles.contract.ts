@@ -56,5 +56,3 @@ export const getBundleOfAgent = operation({
   },
   errors: ["not_found", "forbidden"],
 });
-
-export const agentBundleOperations = [listBundlesOfAgent, getBundleOfAgent] as const;

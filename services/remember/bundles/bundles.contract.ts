@@ -133,5 +133,3 @@ export const getBundleBrief = operation({
   errors: ["not_found"],
   mcp: true,
 });
-
-export const bundlesOperations = [assembleBundle, getBundle, getBundleBrief] as const;

@@ -1,47 +1,35 @@
-import type { InferSchemaType } from "mongoose";
-import {
-  array,
-  date,
-  large,
-  type Model,
-  nullable,
-  number,
-  optional,
-  string,
-  subdocuments,
-  tenantSchema,
-} from "../../../storage/model.ts";
+import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 import type { BUNDLE_KINDS } from "./bundles.contract.ts";
 
 export type BundleKind = (typeof BUNDLE_KINDS)[number];
 
 /** Content gathered for an agent at one time (spec: Context bundle); never changed. */
-export interface BundleDoc extends InferSchemaType<typeof schema> {}
+export interface BundleDoc extends DocumentOf<typeof schema> {}
 export type BundleItem = BundleDoc["items"][number];
 
 const schema = tenantSchema({
-  agent_id: string(),
-  query: nullable(string()),
-  items: large(
-    subdocuments({
-      kind: string<BundleKind>(),
-      item_id: string(),
-      title: string(),
+  agent_id: t.string(),
+  query: t.nullable(t.string()),
+  items: t.large(
+    t.subdocuments({
+      kind: t.string<BundleKind>(),
+      item_id: t.string(),
+      title: t.string(),
       /** 0..1 */
-      score: number(),
-      source: string(),
-      why: string(),
-      rank: number(),
+      score: t.number(),
+      source: t.string(),
+      why: t.string(),
+      rank: t.number(),
     }),
   ),
-  rendered_brief: large(string()),
-  degraded_reasons: array(string()),
-  weights_version: string(),
+  rendered_brief: t.large(t.string()),
+  degraded_reasons: t.array(t.string()),
+  weights_version: t.string(),
   /** The memories among the items, for erasure. */
-  memory_ids: array(string()),
-  created_at: date(),
+  memory_ids: t.array(t.string()),
+  created_at: t.date(),
   /** When it is removed, unless a handoff names it then; absent if an attempt on a step names it. */
-  expires_at: optional(date()),
+  expires_at: t.optional(t.date()),
 });
 // Tenant-wide queries use this index too, not only the erasure of memories.
 schema.index({ tenant_id: 1, memory_ids: 1 });

@@ -1,17 +1,17 @@
 import type { ServiceBroker } from "moleculer";
-import type { AgentCaller, Call } from "../../../lib/access/caller.ts";
+import type { AgentCaller, Call, RequestContext } from "../../../lib/access/caller.ts";
 import { notFound } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
+import { summarise } from "../../../lib/text/quoted.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { WEIGHTS_VERSION } from "../../../storage/search/features.ts";
-import type { EraseContent } from "../../erasers.ts";
+import { type EraseContent, type EraseMemories, eraseRows } from "../../erasers.ts";
+import { requireOwnedAgent } from "../../identity/agents/find-agent.ts";
 import { action, type CallOf, idempotent, type ServiceFactory } from "../../runtime.ts";
-import { type EraseMemories, eraseRows } from "../memories/erase-rows.ts";
-import { deletedMemories } from "../memories/readable.ts";
+import { deletedMemories, readableMemories } from "../memories/readable.ts";
 import { getBundleOfAgent, listBundlesOfAgent } from "./agent-bundles.contract.ts";
-import { getAgentBundle, listAgentBundles } from "./agent-bundles.ts";
 import { type Placed, renderBrief } from "./brief.ts";
 import type { assembleBundle as operation } from "./bundles.contract.ts";
 import * as contract from "./bundles.contract.ts";
@@ -19,13 +19,12 @@ import { type BundleDoc, type BundleItem, BundleModel, present } from "./bundles
 import { gather, isSaid } from "./gather.ts";
 
 const SWEEP_MS = 10 * 60_000;
-const FAILED = "bundles: old ones could not be removed; the next sweep retries";
 
 /** Gathers what an agent may need for a task, and keeps it unchanged (spec: Context bundle). */
 export const bundlesService: ServiceFactory = ({ store, config: { BUNDLE_RETENTION_DAYS } }) => {
   const bundles = store.collection(BundleModel);
   const { now } = store;
-  const reaper = new SharedLoop("sweep", (broker) => reap(bundles, now(), broker), SWEEP_MS, FAILED);
+  const reaper = new SharedLoop("sweep", (broker) => reap(bundles, now(), broker), SWEEP_MS);
 
   async function requireOwn({ params: { id }, meta }: Call<{ id: string }>): Promise<BundleDoc> {
     const { tenant_id, agent_id } = meta.caller as AgentCaller;
@@ -145,4 +144,51 @@ async function reap(
     await bundles.deleteMany(tenant_id, { _id: { $in: ids.filter((id) => !named.has(id)) }, ...over });
   }
   return rows.length === BATCH;
+}
+
+type Bundles = TenantCollection<BundleDoc>;
+
+const QUERY = 280;
+
+/** Returns a page of an agent's bundles for an admin or its owner. */
+async function listAgentBundles(bundles: Bundles, ctx: CallOf<typeof listBundlesOfAgent>) {
+  const { agent_id, limit = 50, cursor } = ctx.params;
+  const { tenant_id } = await requireOwnedAgent(ctx, agent_id);
+  const projection = { query: 1, degraded_reasons: 1, created_at: 1, "items.rank": 1 } as const;
+  const order = { by: "created_at", cursor, limit, projection } as const;
+  const { page, next_cursor } = await bundles.pageAfter(tenant_id, { agent_id }, order);
+  return { bundles: page.map(listed), next_cursor };
+}
+
+/** Returns one of them, without what the caller cannot read. @throws Fault not_found */
+async function getAgentBundle(bundles: Bundles, ctx: CallOf<typeof getBundleOfAgent>) {
+  const { agent_id, id } = ctx.params;
+  const { tenant_id } = await requireOwnedAgent(ctx, agent_id);
+  const doc = await bundles.findOne(tenant_id, { _id: id.toLowerCase(), agent_id });
+  if (!doc) throw notFound("bundle", id);
+  const readable = await readableItems(ctx, doc.items);
+  const items = doc.items.map((item) => ({ ...item, title: readable.has(item.item_id) ? item.title : "" }));
+  const rendered_brief = doc.items.every(({ item_id }) => readable.has(item_id)) ? doc.rendered_brief : null;
+  return { ...present(doc), agent_id, items, rendered_brief };
+}
+
+/** Returns the ids of the items that the caller may read. Handoffs are the agent's own, as the bundle is. */
+async function readableItems(ctx: RequestContext, items: readonly BundleItem[]): Promise<Set<string>> {
+  const idsOf = (wanted: BundleItem["kind"]) =>
+    items.filter(({ kind }) => kind === wanted).map(({ item_id }) => item_id);
+  const [memories, outputs] = await Promise.all([
+    readableMemories(ctx, idsOf("memory"), { brief: true }),
+    ctx.call<string[], object>("outputs.visible", { output_ids: idsOf("output") }),
+  ]);
+  return new Set([...memories.keys(), ...outputs, ...idsOf("handoff")]);
+}
+
+function listed({ _id, query, items, degraded_reasons, created_at }: BundleDoc) {
+  return {
+    id: _id,
+    query: query === null ? null : summarise(query, QUERY),
+    item_count: items.length,
+    degraded: degraded_reasons.length > 0,
+    created_at: created_at.toISOString(),
+  };
 }

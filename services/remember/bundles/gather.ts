@@ -70,7 +70,6 @@ function legOf(
   };
 }
 
-/** Whether a query has words. */
 export function isSaid(query: string | null | undefined): query is string {
   return typeof query === "string" && /\S/.test(query);
 }

@@ -352,14 +352,3 @@ export const searchDocuments = operation({
     ],
   },
 });
-
-export const documentsOperations = [
-  uploadDocument,
-  listDocuments,
-  getDocument,
-  listChunks,
-  deleteDocument,
-  downloadDocument,
-  retryDocument,
-  searchDocuments,
-] as const;

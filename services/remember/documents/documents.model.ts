@@ -1,77 +1,64 @@
-import type { InferSchemaType } from "mongoose";
 import type { MemoryScope } from "../../../lib/access/visibility.ts";
 import { newUuid } from "../../../lib/ids.ts";
-import {
-  array,
-  boolean,
-  date,
-  large,
-  type Model,
-  mixed,
-  nullable,
-  number,
-  optional,
-  string,
-  tenantSchema,
-} from "../../../storage/model.ts";
+import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 import type { SearchEntry } from "../../../storage/search/entry.ts";
 import { labelsOf } from "./audience.ts";
 import type { Piece } from "./chunks.ts";
 import type { Audience, DocumentStatus, Sensitivity } from "./documents.contract.ts";
 
 /** A source of documents: each agent and person has one. */
-export interface SourceDoc extends InferSchemaType<typeof sources> {}
+export interface SourceDoc extends DocumentOf<typeof sources> {}
 
 const sources = tenantSchema({
-  name: string(),
+  name: t.string(),
   /** The agent or person who owns the source. */
-  owner_id: string(),
-  created_at: date(),
+  owner_id: t.string(),
+  created_at: t.date(),
 });
 
 /** The readers of a document, as for any scoped row; the sensitivity determines the scope. */
 const seen = {
-  scope: string<MemoryScope>(),
+  scope: t.string<MemoryScope>(),
   /** The uploader: an agent's or a person's id. */
-  agent_id: string(),
-  team_id: nullable(string()),
+  agent_id: t.string(),
+  team_id: t.nullable(t.string()),
 };
 
 /** An uploaded file (spec: Knowledge document and chunk). */
-export interface DocumentDoc extends InferSchemaType<typeof documents> {}
+export interface DocumentDoc extends DocumentOf<typeof documents> {}
 
 const documents = tenantSchema({
   ...seen,
-  source_id: string(),
-  source_name: string(),
-  filename: string(),
-  mime_type: string(),
-  sensitivity: string<Sensitivity>(),
-  audience: large(mixed<Audience>()),
+  source_id: t.string(),
+  source_name: t.string(),
+  filename: t.string(),
+  mime_type: t.string(),
+  sensitivity: t.string<Sensitivity>(),
+  audience: t.large(t.mixed<Audience>()),
   /** The subject, for erasure; absent in documents uploaded before the field existed. */
-  subject: optional(nullable(string())),
-  hash: string(),
-  byte_size: number(),
+  subject: t.optional(t.nullable(t.string())),
+  hash: t.string(),
+  byte_size: t.number(),
   /** `deleted`: hidden; the emptied row stays to report since when citations of it are stale. */
-  status: string<DocumentStatus | "deleted">(),
-  error: nullable(string()),
-  version_num: number(),
-  chunk_count: number(),
-  superseded_by: nullable(string()),
+  status: t.string<DocumentStatus | "deleted">(),
+  error: t.nullable(t.string()),
+  version_num: t.number(),
+  chunk_count: t.number(),
+  superseded_by: t.nullable(t.string()),
   /** When it was superseded or deleted. */
-  stale_since: nullable(date()),
-  created_at: date(),
-  ingested_at: nullable(date()),
+  stale_since: t.nullable(t.date()),
+  created_at: t.date(),
+  ingested_at: t.nullable(t.date()),
   /** Source and bytes: unique while the document is live. */
-  live_key: optional(string()),
+  live_key: t.optional(t.string()),
   /** Source, name and version: concurrent uploads get different versions. Absent in older rows. */
-  version_key: optional(string()),
+  version_key: t.optional(t.string()),
   /** Queue position and lease of its worker (queue.ts); absent when nothing is to do. */
-  queue: optional(string()),
+  queue: t.optional(t.string()),
   /** Present while a change of its access must still reach chunks, search and memories. */
-  access_change: optional(string()),
+  access_change: t.optional(t.string()),
   /** Failed tries since the last progress. */
-  attempts: number(),
+  attempts: t.number(),
 });
 documents.index({ tenant_id: 1, created_at: -1, _id: -1 });
 documents.index({ tenant_id: 1, source_id: 1, filename: 1, version_num: 1 });
@@ -82,25 +69,25 @@ documents.index({ version_key: 1 }, { unique: true, sparse: true });
 documents.index({ queue: 1 }, { sparse: true });
 
 /** A chunk of a document's text, with the fields that search needs. */
-export interface ChunkDoc extends InferSchemaType<typeof chunks> {}
+export interface ChunkDoc extends DocumentOf<typeof chunks> {}
 
 const chunks = tenantSchema({
   ...seen,
-  document_id: string(),
-  source_id: string(),
-  page_number: nullable(number()),
-  char_offset: number(),
-  char_length: number(),
-  chunk_index: number(),
-  text: large(string()),
-  filename: string(),
+  document_id: t.string(),
+  source_id: t.string(),
+  page_number: t.nullable(t.number()),
+  char_offset: t.number(),
+  char_length: t.number(),
+  chunk_index: t.number(),
+  text: t.large(t.string()),
+  filename: t.string(),
   /** Labels such as `regions:emea`. */
-  labels: large(array(string())),
+  labels: t.large(t.array(t.string())),
   /** False once the document is superseded. */
-  searched: boolean(),
-  version: number(),
-  created_at: date(),
-  changed_at: date(),
+  searched: t.boolean(),
+  version: t.number(),
+  created_at: t.date(),
+  changed_at: t.date(),
 });
 chunks.index({ tenant_id: 1, document_id: 1, chunk_index: 1 });
 // For followers, of one tenant and of all.

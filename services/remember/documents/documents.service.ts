@@ -1,23 +1,34 @@
-import type { ServiceBroker } from "moleculer";
+import type { ActionSchema, ServiceBroker } from "moleculer";
 import { makeConverter } from "../../../connectors/document-converter.ts";
-import type { Call } from "../../../lib/access/caller.ts";
-import { visibleTo } from "../../../lib/access/visibility.ts";
-import { afterPlace, fromCursor, pageOf } from "../../../lib/contract/cursor.ts";
-import { unknownReference } from "../../../lib/contract/faults.ts";
-import { Queue } from "../../../mixins/queue.ts";
+import { type Call, isAdmin } from "../../../lib/access/caller.ts";
+import { mayRead, visibleTo } from "../../../lib/access/visibility.ts";
+import { Fault, notFound, unknownReference } from "../../../lib/contract/faults.ts";
+import { attachment } from "../../../lib/http/attachment.ts";
+import { place, Queue } from "../../../mixins/queue.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
-import type { SearchFind, SearchFound } from "../../../storage/search/entry.ts";
+import type { Blobs } from "../../../storage/blobs/blobs.ts";
+import { BlobMissing } from "../../../storage/blobs/hash.ts";
+import type { SearchEntriesPage, SearchFind, SearchFound } from "../../../storage/search/entry.ts";
+import { nullIfTaken } from "../../../storage/write-errors.ts";
 import { ownerAccess } from "../../identity/agents/read-access.ts";
 import { action, type CallOf, event, idempotent, type ServiceFactory } from "../../runtime.ts";
+import { changedAfter, toEntriesPage } from "../search/feed.ts";
 import { wantedLabels } from "./audience.ts";
 import * as contract from "./documents.contract.ts";
 import { MIME_TYPES, type searchDocuments as operation } from "./documents.contract.ts";
-import { internalActions } from "./documents.internal.ts";
-import { ChunkModel, DocumentModel, present, presentChunk, SourceModel } from "./documents.model.ts";
+import {
+  type ChunkDoc,
+  ChunkModel,
+  type DocumentDoc,
+  DocumentModel,
+  present,
+  presentChunk,
+  SourceModel,
+  toEntry,
+} from "./documents.model.ts";
 import { type Documents, findReadable, isReadable } from "./documents.ts";
 import { deleteDocument, type EraseSubject, eraseSubject } from "./erase.ts";
 import { IN_WORK, Ingest } from "./ingest.ts";
-import { downloadDocument, retryDocument } from "./original.ts";
 import { uploadDocument } from "./upload.ts";
 
 /** Interval for finding work that other nodes left, and retries. */
@@ -30,12 +41,7 @@ export const documentsService: ServiceFactory = ({ store, blobs, config }) => {
     converter !== null || MIME_TYPES.some((known) => known === mime_type);
   let broker: ServiceBroker;
   let ingest: Ingest;
-  const loop = new SharedLoop(
-    "queue",
-    () => ingest.work(),
-    LOOK_MS,
-    "documents: the queue could not be read; the next sweep retries",
-  );
+  const loop = new SharedLoop("queue", () => ingest.work(), LOOK_MS);
   const documents: Documents = {
     sources: store.collection(SourceModel),
     rows: store.collection(DocumentModel),
@@ -96,16 +102,10 @@ async function listDocuments({ rows }: Documents, ctx: CallOf<typeof contract.li
     status: status ?? { $in: [...contract.STATUSES] },
     ...(source_id !== undefined && { source_id }),
   };
-  const filter =
-    cursor === undefined
-      ? wanted
-      : { $and: [wanted, afterPlace(fromCursor(cursor, "created_at"), { by: "created_at", sign: -1 })] };
-  const sort = { created_at: -1, _id: -1 } as const;
-  const [found, total] = await Promise.all([
-    rows.findWithin(tenant_id, filter, { sort, skip: offset, limit: limit + 1 }),
+  const [{ page, next_cursor }, total] = await Promise.all([
+    rows.pageAfter(tenant_id, wanted, { by: "created_at", cursor, skip: offset, limit }),
     rows.count(tenant_id, wanted),
   ]);
-  const { page, next_cursor } = pageOf(found, limit, "created_at");
   return { documents: page.map(present), total, next_cursor };
 }
 
@@ -163,4 +163,125 @@ async function searchDocuments({ sources, rows, chunks }: Documents, ctx: CallOf
     degraded_reasons: found.degraded,
     ...(found.plan && { plan: found.plan }),
   };
+}
+
+const SNIPPET = 300;
+
+/** Actions for other domains. */
+function internalActions(documents: Documents): Record<string, ActionSchema> {
+  const { rows, chunks } = documents;
+  return {
+    /**
+     * Returns the citation and subject for a memory made from a chunk, or from a document, whose beginning is quoted;
+     * null if the caller may not see it.
+     */
+    cite: idempotent<{ id: string }>(async (ctx) => {
+      const { tenant_id } = ctx.meta.caller;
+      const { id } = ctx.params;
+      const chunk = await chunks.findOne(tenant_id, { _id: id });
+      const doc = await rows.findOne(tenant_id, { _id: chunk?.document_id ?? id });
+      if (!doc || !isReadable(await ownerAccess(ctx), doc)) return null;
+      const first = { sort: { chunk_index: 1 }, limit: 1, bounded: "one chunk" } as const;
+      const [beginning] = chunk ? [] : await chunks.find(tenant_id, { document_id: id }, first);
+      const cited = chunk ?? { page_number: null, text: beginning?.text ?? "" };
+      return { citation: citation(doc, cited), subject: doc.subject ?? null };
+    }),
+
+    /** Stops this node's work on erased documents. */
+    leave: idempotent<{ document_ids: string[] }>(({ params }) => documents.leave(params.document_ids)),
+
+    /** Returns whether citations of documents are still valid; omits unknown ones. */
+    freshness: idempotent<{ tenant_id: string; document_ids: string[] }>(async ({ params }) => {
+      const wanted = { _id: { $in: params.document_ids } };
+      const found = await rows.find(params.tenant_id, wanted, { projection: { stale_since: 1 } });
+      return found.map(({ _id, stale_since }) => ({
+        document_id: _id,
+        stale: stale_since !== null,
+        stale_since: stale_since?.toISOString() ?? null,
+      }));
+    }),
+
+    /** Returns which documents the caller may see, or could have seen before they were deleted. */
+    visible: idempotent<{ document_ids: string[] }>(async (ctx) => {
+      const { tenant_id } = ctx.meta.caller;
+      const [access, found] = await Promise.all([
+        ownerAccess(ctx),
+        rows.find(tenant_id, { _id: { $in: ctx.params.document_ids } }, { projection: { audience: 0 } }),
+      ]);
+      return found.filter((doc) => mayRead(access, doc)).map(({ _id }) => _id);
+    }),
+
+    /** Returns the SHA-256 of a document's file in hex. @throws Fault not_found if the caller may not see it */
+    digest: idempotent<{ document_id: string }>(
+      async (ctx) => (await findReadable(documents, ctx, ctx.params.document_id)).hash,
+    ),
+
+    /** Serves search's catch-up: chunks in order of their last change, of one tenant or of all. */
+    search_entries: idempotent<SearchEntriesPage>(async ({ params }) =>
+      toEntriesPage(await changedAfter(chunks, params), toEntry),
+    ),
+  };
+}
+
+function citation(doc: DocumentDoc, chunk: Pick<ChunkDoc, "page_number" | "text">) {
+  return {
+    document_id: doc._id,
+    document_name: doc.filename,
+    page: chunk.page_number,
+    snippet: chunk.text.slice(0, SNIPPET).toWellFormed(),
+    source_id: doc.source_id,
+    confidence: 1,
+    version: doc.version_num,
+  };
+}
+
+type Asked = Call<{ document_id: string }>;
+
+/** A browser that is sent to the file itself runs nothing in it. */
+const NO_PAGE = { "Content-Security-Policy": "default-src 'none'; sandbox" };
+
+/** Returns the file as it was uploaded. @throws Fault not_found */
+async function downloadDocument(documents: Documents, blobs: Blobs, ctx: Asked) {
+  const doc = await findReadable(documents, ctx, ctx.params.document_id);
+  if (!(await isKept(blobs, doc))) throw notFound("original of document", doc._id);
+  ctx.meta.$responseType = doc.mime_type;
+  ctx.meta.$responseHeaders = { ...attachment(doc.filename), ...NO_PAGE };
+  return { hash: doc.hash, size: doc.byte_size };
+}
+
+/** Queues a failed document again. @throws Fault not_found, forbidden, conflict */
+async function retryDocument(documents: Documents, blobs: Blobs, ctx: Asked) {
+  const doc = await findReadable(documents, ctx, ctx.params.document_id);
+  const { tenant_id, _id, source_id, hash, agent_id } = doc;
+  const { agent_ids } = await ownerAccess(ctx);
+  if (!isAdmin(ctx.meta.caller) && !agent_ids.includes(agent_id))
+    throw new Fault("forbidden", "Only its uploader and admins can retry a document. Ask one of them.");
+  if (doc.status !== "failed")
+    throw refusal(doc, `The document is ${doc.status}. Only failed documents can be retried.`);
+  if (!(await isKept(blobs, doc)))
+    throw refusal(doc, "The original of this document is no longer kept. Upload the file again.");
+  const queue = place(tenant_id, documents.now(), agent_id);
+  const live_key = `${tenant_id} ${source_id} ${hash}`;
+  const $set = { status: "queued" as const, error: null, attempts: 0, queue, live_key };
+  const queued = await documents.rows
+    .update(tenant_id, { _id, status: "failed" }, { $set })
+    .catch(nullIfTaken);
+  if (!queued) throw refusal(doc, "The file was uploaded or retried meanwhile. Open its newest document.");
+  documents.nudge();
+  return present(queued);
+}
+
+/** Files of documents that failed before originals were kept are gone. */
+async function isKept(blobs: Blobs, { tenant_id, hash }: DocumentDoc): Promise<boolean> {
+  try {
+    (await blobs.stream(tenant_id, hash)).destroy();
+    return true;
+  } catch (err) {
+    if (err instanceof BlobMissing) return false;
+    throw err;
+  }
+}
+
+function refusal({ _id }: DocumentDoc, message: string): Fault {
+  return new Fault("conflict", message, { existing_resource_id: _id });
 }

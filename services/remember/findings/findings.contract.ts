@@ -86,5 +86,3 @@ export const browseFindings = operation({
     200: Type.Object({ findings: Type.Array(Finding), next_cursor: nullable(Type.String()) }),
   },
 });
-
-export const findingsOperations = [listFindings, browseFindings] as const;

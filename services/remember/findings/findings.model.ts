@@ -1,31 +1,30 @@
-import type { InferSchemaType } from "mongoose";
 import type { MemoryScope } from "../../../lib/access/visibility.ts";
-import { date, type Model, nullable, number, string, tenantSchema } from "../../../storage/model.ts";
+import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 
 /** A memory that became institutional; `_id` is the memory's, as this happens once. */
-export interface FindingDoc extends InferSchemaType<typeof findings> {}
+export interface FindingDoc extends DocumentOf<typeof findings> {}
 
 const findings = tenantSchema({
   /** Its position in the tenant's sequence, from 1. */
-  seq: number(),
+  seq: t.number(),
   /** The memory's owner. */
-  agent_id: nullable(string()),
-  origin: string<"created" | "promoted">(),
-  from_scope: nullable(string<MemoryScope>()),
-  recorded_at: date(),
+  agent_id: t.nullable(t.string()),
+  origin: t.string<"created" | "promoted">(),
+  from_scope: t.nullable(t.string<MemoryScope>()),
+  recorded_at: t.date(),
 });
 findings.index({ tenant_id: 1, seq: 1 }, { unique: true });
 findings.index({ tenant_id: 1, agent_id: 1, seq: 1 });
 
 /**
  * How far an agent has read; `_id` is the agent's. The tenant's own row has the last position of erased findings
- * (sequence.ts).
+ * (findings.service.ts).
  */
-export interface CursorDoc extends InferSchemaType<typeof cursors> {}
+export interface CursorDoc extends DocumentOf<typeof cursors> {}
 
 const cursors = tenantSchema({
-  seq: number(),
-  updated_at: date(),
+  seq: t.number(),
+  updated_at: t.date(),
 });
 
 export const FindingModel: Model<FindingDoc> = {

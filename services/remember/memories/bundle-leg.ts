@@ -33,7 +33,6 @@ export interface BundleCandidate {
   facts: string[];
 }
 
-/** The answer of `<domain>.for_bundle`. */
 export interface BundleLegAnswer {
   /** Best first. */
   items: BundleCandidate[];

@@ -1,6 +1,6 @@
 import type { ServiceBroker } from "moleculer";
 import type { TenantCollection } from "../../../storage/collection.ts";
-import { erasersOf } from "../../erasers.ts";
+import { type EraseMemories, erasersOf } from "../../erasers.ts";
 import type { CiteDoc } from "./cites.model.ts";
 import type { Memories } from "./memories.ts";
 
@@ -16,9 +16,7 @@ export async function eraseEverywhere(
   tenant_id: string,
   ids: string[],
 ): Promise<Counts> {
-  const found = await Promise.all(
-    erasersOf("memories").map((name) => ctx.call<Counts, unknown>(name, { tenant_id, ids })),
-  );
+  const found = await askAll(ctx, { tenant_id, ids });
   const citations = await cites.deleteMany(tenant_id, { memory_id: { $in: ids } });
   await keys.deleteMany(tenant_id, { memory_id: { $in: ids } });
   const searched = await ctx.call<Counts, unknown>("search.drop", { tenant_id, kind: "memory", ids });
@@ -32,13 +30,13 @@ export async function countEverywhere(
   tenant_id: string,
   ids: string[],
 ): Promise<Counts> {
-  const asked = { tenant_id, ids, dry_run: true };
-  const found = await Promise.all(
-    erasersOf("memories").map((name) => ctx.call<Counts, unknown>(name, asked)),
-  );
+  const found = await askAll(ctx, { tenant_id, ids, dry_run: true });
   const citations = await cites.count(tenant_id, { memory_id: { $in: ids } });
   return found.reduce(sum, { citations });
 }
+
+const askAll = (ctx: Pick<ServiceBroker, "call">, asked: EraseMemories) =>
+  Promise.all(erasersOf("memories").map((name) => ctx.call<Counts, EraseMemories>(name, asked)));
 
 export function sum(a: Counts, b: Counts): Counts {
   const names = new Set([...Object.keys(a), ...Object.keys(b)]);

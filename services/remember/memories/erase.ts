@@ -5,7 +5,7 @@ import { invalidValue, notFound } from "../../../lib/contract/faults.ts";
 import { heavyRead } from "../../../middlewares/heavy-reads.ts";
 import { backupsUntil } from "../../platform/system/scrub.ts";
 import type { eraseMemories } from "./erase.contract.ts";
-import type { Erasures } from "./erasures.ts";
+import type { Erased, Erasures } from "./erasures.ts";
 
 type Asked = ParamsOf<typeof eraseMemories>;
 
@@ -22,14 +22,9 @@ export async function erase(erasures: Erasures, config: { BACKUP_RETENTION_DAYS:
   await note(ctx, "memories.erase_begun", { by });
   const row = await erasures.begin(tenant_id, target, by);
   const done = await erasures.carryOut(ctx.broker, row);
-  const { erased, memory_ids_sha256, storage } = done;
+  const { erased, memory_ids_sha256 } = done;
   await note(ctx, "memories.erase", { by, erased, memory_ids_sha256 });
-  const result = {
-    ...{ erased_at: done.erased_at.toISOString(), erased, storage },
-    backups_until: backupsUntil(done.erased_at, config),
-  };
-  const claims = { tenant_id, by, memory_ids_sha256, ...result };
-  return { dry_run, ...result, receipt: await ctx.call("auth.sign_receipt", { claims }) };
+  return { dry_run, ...(await signed(ctx, { tenant_id, by }, done, config)) };
 }
 
 /** Erases what is an agent's or a person's own, and at last the account. Its caller has checked that it may. */
@@ -41,12 +36,21 @@ export async function eraseOwner(
   const { tenant_id, owner_id, shared } = ctx.params;
   const by = { owner_id, shared };
   const row = await erasures.begin(tenant_id, { agent_id: owner_id, gone: shared }, by);
-  const { erased_at, erased, memory_ids_sha256, storage } = await erasures.carryOut(ctx.broker, row);
+  return signed(ctx, { tenant_id, by }, await erasures.carryOut(ctx.broker, row), config);
+}
+
+/** Returns the result of an erasure with its receipt. */
+async function signed(
+  ctx: Pick<Call, "call">,
+  of: { tenant_id: string; by: object },
+  { erased_at, erased, memory_ids_sha256, storage }: Erased,
+  config: { BACKUP_RETENTION_DAYS: number },
+) {
   const result = {
     ...{ erased_at: erased_at.toISOString(), erased, storage },
     backups_until: backupsUntil(erased_at, config),
   };
-  const claims = { tenant_id, by, memory_ids_sha256, ...result };
+  const claims = { ...of, memory_ids_sha256, ...result };
   return { ...result, receipt: await ctx.call("auth.sign_receipt", { claims }) };
 }
 

@@ -1,19 +1,18 @@
-import type { InferSchemaType } from "mongoose";
-import { array, date, large, type Model, nullable, string, tenantSchema } from "../../../storage/model.ts";
+import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 
 /** An erasure in progress: an interrupted one is resumed from this row, which is deleted when nothing is left. */
-export interface MemoryErasureDoc extends InferSchemaType<typeof schema> {}
+export interface MemoryErasureDoc extends DocumentOf<typeof schema> {}
 
 const schema = tenantSchema({
   /** JSON of an `EraseTarget`; null when only the files are left to scrub. */
-  target: nullable(large(string())),
+  target: t.nullable(t.large(t.string())),
   /** JSON: the target's name in the audit log. */
-  by: string(),
+  by: t.string(),
   /** Memories whose rows may be deleted already while other data about them remains. */
-  batch: large(array(string())),
-  begun_at: date(),
+  batch: t.large(t.array(t.string())),
+  begun_at: t.date(),
   /** Until then the node that began it is working on it. */
-  lease_ends_at: date(),
+  lease_ends_at: t.date(),
 });
 schema.index({ lease_ends_at: 1 });
 

@@ -20,7 +20,6 @@ import { findRows, SPARE } from "./search.ts";
 const LOOKED_AT = 100;
 const EXCERPT = 4000;
 
-/** Returns the memories for a bundle of the caller. */
 export function forBundle(memories: Memories, ctx: Call<BundleLeg>): Promise<BundleLegAnswer> {
   const { query } = ctx.params;
   return query === null ? findRecent(memories, ctx) : findMatching(memories, ctx, query);

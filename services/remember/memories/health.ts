@@ -78,7 +78,6 @@ function before(last: Looked | undefined): Where<MemoryDoc> {
   return { changed_at: { $lte: changed_at }, ...earlier };
 }
 
-/** Counts the memories that have a relationship. */
 async function countLinked(ctx: RequestContext, memories: ReadonlySet<string>): Promise<number> {
   const linked = new Set<string>();
   const { tenant_id } = ctx.meta.caller;

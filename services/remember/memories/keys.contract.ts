@@ -82,10 +82,3 @@ export const listNamespaces = operation({
   results: { 200: NamespacesPage },
   mcp: true,
 });
-
-export const memoryKeysOperations = [
-  putMemoryByKey,
-  getMemoryByKey,
-  deleteMemoryByKey,
-  listNamespaces,
-] as const;

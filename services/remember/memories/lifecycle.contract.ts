@@ -103,11 +103,3 @@ export const explainLineage = operation({
   errors: ["not_found"],
   mcp: true,
 });
-
-export const lifecycleOperations = [
-  promoteMemory,
-  forgetMemory,
-  restoreMemory,
-  supersedeMemory,
-  explainLineage,
-] as const;

@@ -168,6 +168,66 @@ export const newMemoryFields = {
   ),
 };
 
+export const listMemories = operation({
+  action: "memories.list",
+  route: "GET /memories",
+  heavy: true,
+  summary: "List memories",
+  description:
+    "Use this to browse or filter; to find by meaning, search. Returns active, unexpired memories that the " +
+    "caller can read. A page of very long ones may have fewer than `limit`: continue with `next_cursor`.",
+  access: reader,
+  query: {
+    ...page,
+    cursor: Cursor,
+    type: Type.Optional({ ...TypeOfMemory, description: "Only memories of this type." }),
+    scope: Type.Optional(OnlyScope),
+    search: Type.Optional(
+      Type.String({
+        maxLength: 200,
+        description:
+          "Part of the title or the content; case is ignored. Searches the latest 100,000 memories per owner, per team and " +
+          "of the institution.",
+      }),
+    ),
+    project_id: Type.Optional(
+      Type.String({ maxLength: 100, description: "Key of a project; empty: only memories without one." }),
+    ),
+    tags: Type.Optional(
+      Type.Array(Type.String(), {
+        maxItems: 50,
+        description: "Only with any of these tags; repeated or comma-separated.",
+      }),
+    ),
+    namespace: Type.Optional(Namespace("Only memories with a key in this namespace or below it.")),
+    source_type: Type.Optional(Type.String({ maxLength: 100, description: "Only this `source_type`." })),
+    ...memoryFilters,
+    metadata: Type.Optional(
+      Type.String({
+        maxLength: 10_000,
+        description:
+          "Only memories whose metadata has these values: the field `metadata` of `POST /memories/search`, as JSON. " +
+          "Searches as many memories as `search`.",
+        examples: ['{"customer":"acme","amount":{"gte":100}}'],
+      }),
+    ),
+    never_cited: Type.Optional(Type.Boolean({ description: "Only memories without citations." })),
+    include_superseded: Type.Optional(
+      Type.Boolean({ default: false, description: "Include superseded memories." }),
+    ),
+    sort: Type.Optional(oneOf(SORTS, { default: "created_at", description: "Field to sort by." })),
+    order: Type.Optional(oneOf(["asc", "desc"] as const, { default: "desc", description: "Sort order." })),
+  },
+  results: {
+    200: Type.Object({
+      memories: Type.Array(Memory),
+      total: Type.Integer(),
+      next_cursor: nullable(Type.String()),
+    }),
+  },
+  mcp: true,
+});
+
 export const createMemory = operation({
   action: "memories.create",
   route: "POST /memories",
@@ -236,66 +296,6 @@ export const createMemories = operation({
   },
 });
 
-export const listMemories = operation({
-  action: "memories.list",
-  route: "GET /memories",
-  heavy: true,
-  summary: "List memories",
-  description:
-    "Use this to browse or filter; to find by meaning, search. Returns active, unexpired memories that the " +
-    "caller can read. A page of very long ones may have fewer than `limit`: continue with `next_cursor`.",
-  access: reader,
-  query: {
-    ...page,
-    cursor: Cursor,
-    type: Type.Optional({ ...TypeOfMemory, description: "Only memories of this type." }),
-    scope: Type.Optional(OnlyScope),
-    search: Type.Optional(
-      Type.String({
-        maxLength: 200,
-        description:
-          "Part of the title or the content; case is ignored. Searches the latest 100,000 memories per owner, per team and " +
-          "of the institution.",
-      }),
-    ),
-    project_id: Type.Optional(
-      Type.String({ maxLength: 100, description: "Key of a project; empty: only memories without one." }),
-    ),
-    tags: Type.Optional(
-      Type.Array(Type.String(), {
-        maxItems: 50,
-        description: "Only with any of these tags; repeated or comma-separated.",
-      }),
-    ),
-    namespace: Type.Optional(Namespace("Only memories with a key in this namespace or below it.")),
-    source_type: Type.Optional(Type.String({ maxLength: 100, description: "Only this `source_type`." })),
-    ...memoryFilters,
-    metadata: Type.Optional(
-      Type.String({
-        maxLength: 10_000,
-        description:
-          "Only memories whose metadata has these values: the field `metadata` of `POST /memories/search`, as JSON. " +
-          "Searches as many memories as `search`.",
-        examples: ['{"customer":"acme","amount":{"gte":100}}'],
-      }),
-    ),
-    never_cited: Type.Optional(Type.Boolean({ description: "Only memories without citations." })),
-    include_superseded: Type.Optional(
-      Type.Boolean({ default: false, description: "Include superseded memories." }),
-    ),
-    sort: Type.Optional(oneOf(SORTS, { default: "created_at", description: "Field to sort by." })),
-    order: Type.Optional(oneOf(["asc", "desc"] as const, { default: "desc", description: "Sort order." })),
-  },
-  results: {
-    200: Type.Object({
-      memories: Type.Array(Memory),
-      total: Type.Integer(),
-      next_cursor: nullable(Type.String()),
-    }),
-  },
-  mcp: true,
-});
-
 export const getMemory = operation({
   action: "memories.get",
   route: "GET /memories/{id}",
@@ -334,11 +334,3 @@ export const updateMemory = operation({
   errors: ["validation_error", "forbidden", "not_found", "conflict"],
   mcp: true,
 });
-
-export const memoriesOperations = [
-  listMemories,
-  createMemory,
-  createMemories,
-  getMemory,
-  updateMemory,
-] as const;

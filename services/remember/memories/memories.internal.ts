@@ -1,12 +1,12 @@
 import type { ActionSchema } from "moleculer";
+import { coveredBy } from "../../../lib/access/visibility.ts";
 import type { SearchEntriesPage } from "../../../storage/search/entry.ts";
 import { callerAccess } from "../../identity/agents/read-access.ts";
 import { idempotent } from "../../runtime.ts";
 import { changedAfter, toEntriesPage } from "../search/feed.ts";
-import { type Collapse, collapse } from "./collapse.ts";
 import { inOneMessage } from "./list.ts";
 import { type MemoryDoc, present, toEntry } from "./memories.model.ts";
-import type { Memories } from "./memories.ts";
+import { type Calls, type Memories, makeChange } from "./memories.ts";
 import { type Recall, recall } from "./search.ts";
 
 interface Asked {
@@ -31,7 +31,6 @@ export function internalActions(memories: Memories): Record<string, ActionSchema
   }
 
   return {
-    /** Whether the tenant has any. */
     any: idempotent<{ tenant_id: string }>(({ params }) => rows.exists(params.tenant_id, {})),
 
     /** Returns, in any order, the memories that `GET /memories/{id}` would show the caller. */
@@ -69,4 +68,71 @@ export function internalActions(memories: Memories): Record<string, ActionSchema
       toEntriesPage(inOneMessage(await changedAfter(rows, params)), toEntry),
     ),
   };
+}
+
+interface Collapse {
+  tenant_id: string;
+  /** Makes a second run of the same merge a no-op. */
+  merge_id: string;
+  winner_id: string;
+  loser_id: string;
+  /** The winner's new content; null keeps its content. */
+  content: string | null;
+  /** Origin of the merge: `proposal` or `duplicate`. */
+  origin: string;
+}
+
+/**
+ * Merges one memory into another, as `merges` decided (spec: States, Merge proposal); returns whether that is done. The
+ * loser is superseded first; unless the winner is in force after that, the loser is restored. Of concurrent merges,
+ * replacements or deletions the later one sees the earlier one, so no memory is lost in a cycle.
+ */
+async function collapse(memories: Memories, ctx: Calls, merge: Collapse): Promise<boolean> {
+  const loser = await mergeAway(memories, merge);
+  if (loser?.superseded_by !== merge.winner_id) return false;
+  const winner = await enrich(memories, merge, loser);
+  const changed = winner ? [loser, winner] : [await restore(memories, merge)];
+  await memories.afterChange(
+    ctx,
+    changed.filter((doc) => doc !== null),
+  );
+  return winner !== null;
+}
+
+async function mergeAway({ rows, now }: Memories, merge: Collapse): Promise<MemoryDoc | null> {
+  const { tenant_id, winner_id, loser_id, origin } = merge;
+  const at = now();
+  const merged = {
+    ...{ status: "merged" as const, superseded_by: winner_id, invalid_at: at, merge_origin: origin },
+  };
+  const winner = await rows.findOne(tenant_id, { _id: winner_id });
+  // Its scope could have been promoted since the decision.
+  const active = { _id: loser_id, status: "active" as const, ...(winner && coveredBy(winner)) };
+  const doc = await rows.update(tenant_id, active, makeChange("merged", at, merged));
+  return doc ?? rows.findOne(tenant_id, { _id: loser_id });
+}
+
+/** Adds the merged content and the loser's provenance to the winner. Returns null if the winner is not in force. */
+async function enrich({ rows, now }: Memories, merge: Collapse, loser: MemoryDoc): Promise<MemoryDoc | null> {
+  const { tenant_id, merge_id, winner_id, content } = merge;
+  const { citations = [], subjects = [] } = loser;
+  const says = content !== null || citations.length > 0;
+  const change = says ? makeChange("updated", now(), content === null ? {} : { content }) : {};
+  const $push = { ...change.$push, merges: merge_id };
+  // Erasing these subjects then erases the merged content too.
+  const about = { $each: says ? subjects : [] };
+  // Both may come from the same source.
+  const $addToSet = { citations: { $each: citations }, subjects: about, source_subjects: about };
+  const once = { _id: winner_id, status: "active" as const, merges: { $ne: merge_id } };
+  const winner = await rows.update(tenant_id, once, { ...change, $push, $addToSet });
+  if (winner) return winner;
+  const there = await rows.findOne(tenant_id, { _id: winner_id });
+  return there?.merges?.includes(merge_id) ? there : null;
+}
+
+function restore({ rows, now }: Memories, { tenant_id, winner_id, loser_id }: Collapse) {
+  const merged = { _id: loser_id, status: "merged" as const, superseded_by: winner_id };
+  const active = { status: "active" as const, superseded_by: null, invalid_at: null };
+  const restored = makeChange("restored", now(), active);
+  return rows.update(tenant_id, merged, { ...restored, $unset: { merge_origin: 1 } });
 }

@@ -1,21 +1,8 @@
-import type { InferSchemaType } from "mongoose";
 import type { MemoryScope } from "../../../lib/access/visibility.ts";
 import { subjectOf } from "../../../lib/contract/subject.ts";
 import { packMetadata } from "../../../lib/filter/metadata.ts";
 import { ancestorLabels, fromStored } from "../../../lib/text/namespace.ts";
-import {
-  array,
-  date,
-  large,
-  type Model,
-  mixed,
-  nullable,
-  number,
-  optional,
-  string,
-  subdocuments,
-  tenantSchema,
-} from "../../../storage/model.ts";
+import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 import type { SearchEntry } from "../../../storage/search/entry.ts";
 import { subjectLabels } from "./filters.ts";
 import type { MemoryStatus, MemoryType } from "./memories.contract.ts";
@@ -41,74 +28,73 @@ export interface StoredCitation {
   version: number | null;
 }
 
-export interface MemoryDoc extends InferSchemaType<typeof schema> {}
+export interface MemoryDoc extends DocumentOf<typeof schema> {}
 
 const schema = tenantSchema({
   /** The owner; null when a person wrote it. */
-  agent_id: nullable(string()),
+  agent_id: t.nullable(t.string()),
   /** The person who wrote it; null when an agent did. */
-  user_id: nullable(string()),
-  scope: string<MemoryScope>(),
-  team_id: nullable(string()),
-  type: string<MemoryType>(),
+  user_id: t.nullable(t.string()),
+  scope: t.string<MemoryScope>(),
+  team_id: t.nullable(t.string()),
+  type: t.string<MemoryType>(),
   /** `pending`: not fully written (create.ts), visible to nobody. */
-  status: string<MemoryStatus | "pending">(),
-  title: string(),
-  content: large(string()),
-  confidence: number(),
-  importance: number(),
+  status: t.string<MemoryStatus | "pending">(),
+  title: t.string(),
+  content: t.large(t.string()),
+  confidence: t.number(),
+  importance: t.number(),
   /** JSON: callers' keys must have no meaning in the store. */
-  metadata: large(string()),
-  source_type: nullable(string()),
-  source_id: nullable(string()),
-  source_url: nullable(string()),
-  source_event_id: nullable(string()),
-  freshness_date: nullable(date()),
-  expires_at: nullable(date()),
-  project_id: nullable(string()),
+  metadata: t.large(t.string()),
+  source_type: t.nullable(t.string()),
+  source_id: t.nullable(t.string()),
+  source_url: t.nullable(t.string()),
+  source_event_id: t.nullable(t.string()),
+  freshness_date: t.nullable(t.date()),
+  expires_at: t.nullable(t.date()),
+  project_id: t.nullable(t.string()),
   /** Normalised. */
-  tags: array(string()),
+  tags: t.array(t.string()),
   /** Address among its owner's memories (keys.ts), stored by namespace.ts. */
-  namespace: optional(string()),
-  key: optional(string()),
-  supersedes_id: nullable(string()),
-  invalid_at: nullable(date()),
-  superseded_by: nullable(string()),
+  namespace: t.optional(t.string()),
+  key: t.optional(t.string()),
+  supersedes_id: t.nullable(t.string()),
+  invalid_at: t.nullable(t.date()),
+  superseded_by: t.nullable(t.string()),
   /** Seed of the request that replaced it, if that had an Idempotency-Key: a repetition gets the same answer. */
-  superseded_seed: optional(string()),
+  superseded_seed: t.optional(t.string()),
   /** Status before it was forgotten, restored by restore. */
-  forgotten_from: optional(string<MemoryStatus>()),
+  forgotten_from: t.optional(t.string<MemoryStatus>()),
   /** Origin of the merge that superseded it. */
-  merge_origin: optional(string()),
+  merge_origin: t.optional(t.string()),
   /** Merge proposals that added content or citations of another memory. */
-  merges: optional(array(string())),
-  created_at: date(),
-  updated_at: date(),
-  accessed_at: date(),
+  merges: t.optional(t.array(t.string())),
+  created_at: t.date(),
+  updated_at: t.date(),
+  accessed_at: t.date(),
   /** Raised by every change; guards writes and orders updates of search. */
-  version: number(),
+  version: t.number(),
   /** Last change for search and other followers; never older than `updated_at`. */
-  changed_at: date(),
+  changed_at: t.date(),
   /** Subjects, for erasure: those of `metadata.subject` and those of its sources. */
-  subjects: array(string()),
+  subjects: t.array(t.string()),
   /** Subjects of its sources: event, document, merged memories. Absent in older rows. */
-  source_subjects: optional(array(string())),
-  citations: large(array(mixed<StoredCitation>())),
+  source_subjects: t.optional(t.array(t.string())),
+  citations: t.large(t.array(t.mixed<StoredCitation>())),
   /** Null: never. Includes citations by others than the owner. */
-  last_cited_at: nullable(date()),
+  last_cited_at: t.nullable(t.date()),
   /** Citations by others within 30 days; affects ranking. */
-  rank_cites: number(),
-  /** When it became `pending`. */
-  pending_at: optional(date()),
+  rank_cites: t.number(),
+  pending_at: t.optional(t.date()),
   /** Outbox of events, oldest first; absent when empty. */
-  announce: optional(subdocuments({ id: string(), what: string<MemoryChange>(), at: date() })),
-  announce_at: optional(date()),
+  announce: t.optional(t.subdocuments({ id: t.string(), what: t.string<MemoryChange>(), at: t.date() })),
+  announce_at: t.optional(t.date()),
   /** Outbox of findings: waiting for its sequence number since then. */
-  finding_due_at: optional(date()),
-  finding_origin: optional(string<"created" | "promoted">()),
-  finding_from_scope: optional(nullable(string<MemoryScope>())),
+  finding_due_at: t.optional(t.date()),
+  finding_origin: t.optional(t.string<"created" | "promoted">()),
+  finding_from_scope: t.optional(t.nullable(t.string<MemoryScope>())),
   /** When the row is deleted permanently: some time after it was forgotten or has expired. */
-  purge_at: optional(date()),
+  purge_at: t.optional(t.date()),
 });
 
 // A list merges the rows of the institution, each team and each owner (list.ts). The fields after the order serve
@@ -188,7 +174,6 @@ export function present(doc: MemoryDoc) {
   };
 }
 
-/** Converts a memory to a search entry. */
 export function toEntry(doc: MemoryDoc): SearchEntry {
   const { source_type, source_id, namespace } = doc;
   return {

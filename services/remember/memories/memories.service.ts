@@ -46,15 +46,14 @@ export const memoriesService: ServiceFactory = (runtime) => {
     "announcements",
     (broker) => announceChanges(memories.rows, broker),
     ANNOUNCE_MS,
-    "memories: events could not be published; the next sweep retries",
   );
   const erasures = new Erasures(memories, store.collection(MemoryErasureModel), runtime);
   const touches = new Touches(memories.rows, (err) => log.warn({ err }, FAILED));
   const firstSearches = new FirstSearches();
-  const citing = new SharedLoop("citations", (broker) => settleCites(memories, broker), CITE_MS, FAILED);
-  const purging = new SharedLoop("purge", (broker) => purge(memories, broker), SWEEP_MS, FAILED);
-  const finishing = new SharedLoop("pending", (broker) => finishPending(memories, broker), FINISH_MS, FAILED);
-  const erasing = new SharedLoop("erasures", (broker) => erasures.resume(broker), SWEEP_MS, FAILED);
+  const citing = new SharedLoop("citations", (broker) => settleCites(memories, broker), CITE_MS);
+  const purging = new SharedLoop("purge", (broker) => purge(memories, broker), SWEEP_MS);
+  const finishing = new SharedLoop("pending", (broker) => finishPending(memories, broker), FINISH_MS);
+  const erasing = new SharedLoop("erasures", (broker) => erasures.resume(broker), SWEEP_MS);
 
   return {
     name: "memories",
@@ -107,7 +106,7 @@ export const memoriesService: ServiceFactory = (runtime) => {
   };
 };
 
-/** Hands over memories that became institutional and need a position among the findings (findings/relay.ts). */
+/** Hands over memories that became institutional and need a position among the findings (findings/findings.service.ts). */
 function findingsOutbox(memories: TenantCollection<MemoryDoc>): Record<string, ActionSchema> {
   return {
     /** Returns the oldest due memories, of one tenant or of all. */

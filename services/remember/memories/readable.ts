@@ -77,7 +77,6 @@ export async function deletedMemories(ctx: RequestContext, ids: readonly string[
   return ids.filter((id) => !existing.has(id));
 }
 
-/** Whether the caller owns the memory. */
 export function isOwn({ meta: { caller } }: RequestContext, { agent_id, user_id }: ReadableMemory): boolean {
   return (caller.kind === "agent" ? agent_id : user_id) === callerId(caller);
 }

@@ -151,5 +151,3 @@ export const searchMemories = operation({
     ],
   },
 });
-
-export const memorySearchOperations = [searchMemories] as const;

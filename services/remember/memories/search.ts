@@ -62,7 +62,6 @@ export interface Recall {
   agent_id: string;
   query: string;
   limit: number;
-  /** Whether to include the content. */
   content: boolean;
 }
 

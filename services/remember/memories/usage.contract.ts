@@ -127,5 +127,3 @@ export const memoryHealth = operation({
   },
   mcp: true,
 });
-
-export const usageOperations = [citeMemory, listCitations, agentActivity, memoryHealth] as const;

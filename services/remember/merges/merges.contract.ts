@@ -119,5 +119,3 @@ export const rejectMerge = operation({
   results: { 200: MergeProposal },
   errors: ["not_found", "conflict"],
 });
-
-export const mergesOperations = [proposeMerge, listMerges, getMerge, resolveMerge, rejectMerge] as const;

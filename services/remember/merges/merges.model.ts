@@ -1,40 +1,30 @@
-import type { InferSchemaType } from "mongoose";
 import type { TenantCollection } from "../../../storage/collection.ts";
-import {
-  date,
-  large,
-  type Model,
-  nullable,
-  number,
-  optional,
-  string,
-  tenantSchema,
-} from "../../../storage/model.ts";
+import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 import type { MergeStatus } from "./merges.contract.ts";
 
 /** A proposal that two memories are duplicates (spec: Merge proposal). Without proposers the service found it. */
-export interface MergeDoc extends InferSchemaType<typeof schema> {}
+export interface MergeDoc extends DocumentOf<typeof schema> {}
 
 const schema = tenantSchema({
-  proposer_user_id: nullable(string()),
-  proposer_agent_id: nullable(string()),
-  memory_a_id: string(),
-  memory_b_id: string(),
-  surviving_memory_id: nullable(string()),
-  status: string<MergeStatus>(),
-  similarity: nullable(number()),
-  proposed_at: date(),
-  resolved_at: nullable(date()),
-  resolved_by_user_id: nullable(string()),
-  resolution_note: nullable(string()),
+  proposer_user_id: t.nullable(t.string()),
+  proposer_agent_id: t.nullable(t.string()),
+  memory_a_id: t.string(),
+  memory_b_id: t.string(),
+  surviving_memory_id: t.nullable(t.string()),
+  status: t.string<MergeStatus>(),
+  similarity: t.nullable(t.number()),
+  proposed_at: t.date(),
+  resolved_at: t.nullable(t.date()),
+  resolved_by_user_id: t.nullable(t.string()),
+  resolution_note: t.nullable(t.string()),
   /** Both memories' ids, in an order independent of a and b. */
-  pair: string(),
+  pair: t.string(),
   /** The pair and its tenant while open: two memories have at most one open proposal. */
-  open_pair: optional(string()),
+  open_pair: t.optional(t.string()),
   /** Outbox: resolved, but the memories are not merged yet. */
-  collapse_due_at: optional(date()),
+  collapse_due_at: t.optional(t.date()),
   /** Set until they are merged. */
-  merged_content: optional(large(string())),
+  merged_content: t.optional(t.large(t.string())),
 });
 schema.index({ tenant_id: 1, proposed_at: 1, _id: 1 });
 schema.index({ tenant_id: 1, status: 1, proposed_at: 1, _id: 1 });

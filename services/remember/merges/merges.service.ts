@@ -3,8 +3,8 @@ import { isOrgAdmin } from "../../../lib/access/visibility.ts";
 import { notFound } from "../../../lib/contract/faults.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
+import { type EraseMemories, eraseRows } from "../../erasers.ts";
 import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
-import { type EraseMemories, eraseRows } from "../memories/erase-rows.ts";
 import { readableMemories } from "../memories/readable.ts";
 import type { MergeStatus } from "./merges.contract.ts";
 import * as contract from "./merges.contract.ts";
@@ -13,12 +13,11 @@ import { type Duplicate, propose, proposeDuplicates } from "./propose.ts";
 import { collapseDue, reject, resolve } from "./settle.ts";
 
 const SWEEP_MS = 5_000;
-const UNMERGED = "merges: some could not be completed; the next sweep retries";
 
 export const mergesService: ServiceFactory = ({ store }) => {
   const proposals = store.collection(MergeModel);
   const merges: Merges = { proposals, now: () => new Date(store.now()) };
-  const collapsing = new SharedLoop("merges", (broker) => collapseDue(merges, broker), SWEEP_MS, UNMERGED);
+  const collapsing = new SharedLoop("merges", (broker) => collapseDue(merges, broker), SWEEP_MS);
 
   return {
     name: "merges",

@@ -96,7 +96,6 @@ async function findEdge(edges: Edges, now: number, ctx: Call<{ id: string; rel_i
   return { edge, source: seen.get(edge.source_memory_id) ?? memory };
 }
 
-/** An edge without its metadata. */
 export type BareEdge = Omit<RelationshipDoc, "metadata">;
 
 /** Returns the edges from or to any of these memories, oldest first, each once. */

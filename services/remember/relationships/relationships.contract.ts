@@ -149,11 +149,3 @@ export const listRelationshipTypes = operation({
   },
   mcp: true,
 });
-
-export const relationshipsOperations = [
-  createRelationship,
-  listRelationships,
-  deleteRelationship,
-  memoryGraph,
-  listRelationshipTypes,
-] as const;

@@ -1,21 +1,20 @@
-import type { InferSchemaType } from "mongoose";
-import { date, large, type Model, nullable, number, string, tenantSchema } from "../../../storage/model.ts";
+import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 
 /** A directed edge between two memories (spec: Relationship). */
-export interface RelationshipDoc extends InferSchemaType<typeof schema> {}
+export interface RelationshipDoc extends DocumentOf<typeof schema> {}
 
 const schema = tenantSchema({
-  source_memory_id: string(),
-  target_memory_id: string(),
-  relationship_type: string(),
-  strength: number(),
+  source_memory_id: t.string(),
+  target_memory_id: t.string(),
+  relationship_type: t.string(),
+  strength: t.number(),
   /** JSON: callers' keys must have no meaning in the store. */
-  metadata: nullable(large(string())),
+  metadata: t.nullable(t.large(t.string())),
   /** The agent or user; null if the service recorded it. */
-  created_by: nullable(string()),
-  created_at: date(),
+  created_by: t.nullable(t.string()),
+  created_at: t.date(),
   /** Source, target and type: unique. */
-  edge: string(),
+  edge: t.string(),
 });
 schema.index({ tenant_id: 1, source_memory_id: 1, created_at: 1 });
 schema.index({ tenant_id: 1, target_memory_id: 1, created_at: 1 });

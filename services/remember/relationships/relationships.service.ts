@@ -1,12 +1,14 @@
+import type { ActionSchema } from "moleculer";
 import type { Call } from "../../../lib/access/caller.ts";
+import { derivedId } from "../../../lib/ids.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
-import { action, type ServiceFactory } from "../../runtime.ts";
+import { type EraseMemories, eraseRows } from "../../erasers.ts";
+import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
 import { type ReadableMemory, requireReadable, standingMemories } from "../memories/readable.ts";
 import { type BareEdge, createEdge, deleteEdge, edgesAt, listEdges, listEnds } from "./edges.ts";
-import { provenanceActions } from "./provenance.ts";
-import { PROVENANCE_TYPES, RELATIONSHIP_TYPES } from "./registry.ts";
+import { DERIVATION_TYPES, PROVENANCE_TYPES, type ProvenanceType, RELATIONSHIP_TYPES } from "./registry.ts";
 import * as contract from "./relationships.contract.ts";
-import { present, type RelationshipDoc, RelationshipModel } from "./relationships.model.ts";
+import { edgeKey, present, type RelationshipDoc, RelationshipModel } from "./relationships.model.ts";
 
 /** Edges between memories (spec: Relationship). */
 export const relationshipsService: ServiceFactory = ({ store }) => {
@@ -42,7 +44,6 @@ const MOST_LOOKED_AT = 2_000;
 
 interface Options {
   id: string;
-  /** Number of hops. */
   depth: number;
   include_superseded: boolean;
   now: number;
@@ -77,4 +78,83 @@ async function readGraph(ctx: Call, edges: TenantCollection<RelationshipDoc>, op
   const whole = await edges.findEach(tenant_id, shown);
   truncated ||= whole.length < shown.length;
   return { nodes: [...nodes.values()], edges: whole.map(present), truncated };
+}
+
+interface ProvenanceEdge {
+  source_memory_id: string;
+  target_memory_id: string;
+  relationship_type: ProvenanceType;
+}
+
+interface PageParams {
+  tenant_id: string;
+  /** The id of the previous page's last edge; "" for the first page. */
+  after: string;
+  limit: number;
+}
+
+/** Actions for other services. */
+function provenanceActions(
+  edges: TenantCollection<RelationshipDoc>,
+  now: () => Date,
+): Record<string, ActionSchema> {
+  return {
+    /** Records the sources of memories; existing records stay unchanged. */
+    record_provenance: idempotent<{ tenant_id: string; edges: ProvenanceEdge[] }>(
+      async ({ params: { tenant_id, edges: given } }) => {
+        if (given.length) await edges.insertMissing(given.map((each) => toRow(tenant_id, each, now())));
+      },
+    ),
+
+    /** Returns the edges to the memories that these were derived from. */
+    derivations: idempotent<{ tenant_id: string; ids: string[] }>(async ({ params: { tenant_id, ids } }) => {
+      const derived = { source_memory_id: { $in: ids }, relationship_type: { $in: [...DERIVATION_TYPES] } };
+      const projection = { source_memory_id: 1, target_memory_id: 1, created_by: 1 } as const;
+      const rows = await edges.find(tenant_id, derived, { projection });
+      return rows.map(({ source_memory_id, target_memory_id, created_by }) => ({
+        source_memory_id,
+        target_memory_id,
+        created_by,
+      }));
+    }),
+
+    /** Returns a page of a tenant's edges: only their ends. */
+    page: idempotent<PageParams>(async ({ params: { tenant_id, after, limit } }) => {
+      const projection = { source_memory_id: 1, target_memory_id: 1 } as const;
+      const rows = await edges.find(
+        tenant_id,
+        { _id: { $gt: after } },
+        { sort: { _id: 1 }, limit, projection },
+      );
+      return rows.map(({ _id, source_memory_id, target_memory_id }) => ({
+        id: _id,
+        source_memory_id,
+        target_memory_id,
+      }));
+    }),
+
+    /** Removes all edges of erased memories; returns how many. */
+    erase_memories: idempotent<EraseMemories>(async ({ params }) => {
+      const at = { $in: params.ids };
+      const ends = [{ source_memory_id: at }, { target_memory_id: at }];
+      return { relationships: await eraseRows(edges, params, ...ends) };
+    }),
+  };
+}
+
+function toRow(tenant_id: string, edge: ProvenanceEdge, created_at: Date): RelationshipDoc {
+  const { source_memory_id, target_memory_id, relationship_type } = edge;
+  const key = edgeKey(source_memory_id, target_memory_id, relationship_type);
+  return {
+    _id: derivedId("rel", tenant_id, key),
+    tenant_id,
+    source_memory_id,
+    target_memory_id,
+    relationship_type,
+    strength: 1,
+    metadata: null,
+    created_by: null,
+    created_at,
+    edge: key,
+  };
 }

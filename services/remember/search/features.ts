@@ -1,6 +1,12 @@
 import { SIGN_ASKS, SIGN_TELLS_TIME } from "../../../lib/text/terms.ts";
-import type { Candidate, Corpus, Neighbour, TermMask } from "../../../storage/search/features.ts";
-import { BM25, rarity } from "../../../storage/search/rarity.ts";
+import {
+  BM25,
+  type Candidate,
+  type Corpus,
+  type Neighbour,
+  rarity,
+  type TermMask,
+} from "../../../storage/search/features.ts";
 import type { Variant } from "../../../storage/search/related.ts";
 import { type DateRange, nearness } from "./date-words.ts";
 
@@ -154,7 +160,6 @@ function masks(side: readonly Neighbour[], count: number): TermMask {
   return mask;
 }
 
-/** Sums the weights of a mask's terms. */
 function sum(mask: TermMask, weights: readonly number[]): number {
   let all = 0;
   for (let bit = 0; bit < weights.length; bit++) if (mask & (1 << bit)) all += weights[bit] as number;

@@ -15,7 +15,6 @@ import type { QueryVectors } from "./query-vectors.ts";
 import { FLOOR, type Ranked, rank } from "./ranking.ts";
 import type { Reranking } from "./rerank.ts";
 
-/** Results that a plan shows. */
 const PLAN_RESULTS = 50;
 
 interface Dependencies {

@@ -1,41 +1,32 @@
-import { type InferSchemaType, Schema } from "mongoose";
-import {
-  array,
-  binary,
-  date,
-  large,
-  type Model,
-  nullable,
-  string,
-  tenantSchema,
-} from "../../../storage/model.ts";
+import { Schema } from "mongoose";
+import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 import { type EntryDoc, type SearchStateDoc, searchStates } from "../../../storage/search/atlas/entries.ts";
 import { ENTRIES } from "../../../storage/search/atlas/pipelines.ts";
 import type { SearchKind } from "../../../storage/search/entry.ts";
 import { ERASURES } from "../../../storage/search/protocol.ts";
 
 /** The vector of an entry's text, durable so that no node computes it again. `_id` is kind and id. */
-export interface EmbeddingDoc extends InferSchemaType<typeof embeddings> {}
+export interface EmbeddingDoc extends DocumentOf<typeof embeddings> {}
 
 const embeddings = tenantSchema({
-  kind: string<SearchKind>(),
-  model: string(),
+  kind: t.string<SearchKind>(),
+  model: t.string(),
   /** Hash of the embedded text. */
-  hash: string(),
+  hash: t.string(),
   /** float32, little-endian. */
-  vector: binary(),
-  created_at: date(),
+  vector: t.binary(),
+  created_at: t.date(),
 });
 embeddings.index({ tenant_id: 1, _id: 1 });
 
 /** An erasure, for nodes that were away to repeat. With `tenant_id` alone: all of a tenant. */
-export interface ErasureDoc extends InferSchemaType<typeof erasures> {}
+export interface ErasureDoc extends DocumentOf<typeof erasures> {}
 
 const erasures = tenantSchema({
   /** Null: everything of the tenant `ids[0]`. */
-  kind: nullable(string<SearchKind>()),
-  ids: large(array(string())),
-  at: date(),
+  kind: t.nullable(t.string<SearchKind>()),
+  ids: t.large(t.array(t.string())),
+  at: t.date(),
 });
 erasures.index({ at: 1, _id: 1 });
 

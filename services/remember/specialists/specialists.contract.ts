@@ -132,11 +132,3 @@ export const listSpecialistVersions = operation({
   },
   errors: ["not_found"],
 });
-
-export const specialistsOperations = [
-  writeSpecialist,
-  listSpecialists,
-  loadSpecialist,
-  unloadSpecialist,
-  listSpecialistVersions,
-] as const;

@@ -1,17 +1,16 @@
-import type { InferSchemaType } from "mongoose";
-import { date, large, type Model, nullable, number, string, tenantSchema } from "../../../storage/model.ts";
+import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 
 /** One version of a specialist's preamble. Rows are never changed. */
-export interface SpecialistDoc extends InferSchemaType<typeof specialists> {}
+export interface SpecialistDoc extends DocumentOf<typeof specialists> {}
 
 const specialists = tenantSchema({
-  name: string(),
-  version_num: number(),
-  system_prompt: large(string()),
-  memory_search_directives: nullable(large(string())),
-  output_format_rules: nullable(large(string())),
-  description: nullable(string()),
-  created_at: date(),
+  name: t.string(),
+  version_num: t.number(),
+  system_prompt: t.large(t.string()),
+  memory_search_directives: t.nullable(t.large(t.string())),
+  output_format_rules: t.nullable(t.large(t.string())),
+  description: t.nullable(t.string()),
+  created_at: t.date(),
 });
 // Newest of each name first.
 specialists.index({ tenant_id: 1, name: 1, version_num: -1 }, { unique: true });
@@ -24,12 +23,12 @@ export const SpecialistModel: Model<SpecialistDoc> = {
 };
 
 /** A specialist that a caller has loaded and not unloaded. `_id` derives from both. */
-interface SpecialistLoadDoc extends InferSchemaType<typeof loads> {}
+interface SpecialistLoadDoc extends DocumentOf<typeof loads> {}
 
 const loads = tenantSchema({
-  caller_id: string(),
-  name: string(),
-  loaded_at: date(),
+  caller_id: t.string(),
+  name: t.string(),
+  loaded_at: t.date(),
 });
 loads.index({ tenant_id: 1, caller_id: 1 });
 

@@ -206,13 +206,3 @@ export const listStateNamespaces = operation({
   query: namespacesQuery,
   results: { 200: NamespacesPage },
 });
-
-export const stateOperations = [
-  putState,
-  putManyState,
-  getState,
-  deleteState,
-  listState,
-  clearState,
-  listStateNamespaces,
-] as const;

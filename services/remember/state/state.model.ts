@@ -1,40 +1,29 @@
-import type { InferSchemaType } from "mongoose";
 import { subjectOf } from "../../../lib/contract/subject.ts";
 import { fromStored } from "../../../lib/text/namespace.ts";
-import {
-  array,
-  date,
-  large,
-  type Model,
-  nullable,
-  number,
-  optional,
-  string,
-  tenantSchema,
-} from "../../../storage/model.ts";
+import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 
 /** A text that an agent keeps under a namespace and a key, which `_id` combines with the agent. */
-export interface StateDoc extends InferSchemaType<typeof schema> {}
+export interface StateDoc extends DocumentOf<typeof schema> {}
 
 const schema = tenantSchema({
-  agent_id: string(),
+  agent_id: t.string(),
   /** As `toStored` makes it. */
-  namespace: string(),
-  key: string(),
-  version: number(),
+  namespace: t.string(),
+  key: t.string(),
+  version: t.number(),
   /** Null if it is a blob: `hash`. */
-  value: nullable(large(string())),
-  hash: nullable(string()),
-  size: number(),
+  value: t.nullable(t.large(t.string())),
+  hash: t.nullable(t.string()),
+  size: t.number(),
   /** JSON: callers' keys must have no meaning in the store. */
-  metadata: large(string()),
+  metadata: t.large(t.string()),
   /** The people that `metadata.subject` names. */
-  subjects: array(string()),
-  created_at: date(),
-  updated_at: date(),
-  expires_at: nullable(date()),
+  subjects: t.array(t.string()),
+  created_at: t.date(),
+  updated_at: t.date(),
+  expires_at: t.nullable(t.date()),
   /** Of the Idempotency-Key that wrote this version. */
-  seed: optional(string()),
+  seed: t.optional(t.string()),
 });
 schema.index({ tenant_id: 1, agent_id: 1, namespace: 1, key: 1 });
 schema.index({ tenant_id: 1, hash: 1 });

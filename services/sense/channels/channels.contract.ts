@@ -167,17 +167,3 @@ export const deleteFeed = operation({
   results: { 204: null },
   errors: ["not_found"],
 });
-
-export const channelsOperations = [
-  createChannel,
-  listChannels,
-  getChannel,
-  updateChannel,
-  deleteChannel,
-  addMember,
-  listMembers,
-  removeMember,
-  createFeed,
-  listFeeds,
-  deleteFeed,
-] as const;

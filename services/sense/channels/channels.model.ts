@@ -1,37 +1,36 @@
-import type { InferSchemaType } from "mongoose";
-import { date, type Model, nullable, string, tenantSchema } from "../../../storage/model.ts";
+import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 
 /** A named topic that agents join (spec: Channel). */
-export interface ChannelDoc extends InferSchemaType<typeof channels> {}
+export interface ChannelDoc extends DocumentOf<typeof channels> {}
 
 const channels = tenantSchema({
-  name: string(),
-  description: nullable(string()),
-  created_at: date(),
-  updated_at: date(),
+  name: t.string(),
+  description: t.nullable(t.string()),
+  created_at: t.date(),
+  updated_at: t.date(),
 });
 channels.index({ tenant_id: 1, name: 1 }, { unique: true });
 
 /** An agent in a channel; `_id` combines their ids, so that each pair exists once. */
-export interface MemberDoc extends InferSchemaType<typeof members> {}
+export interface MemberDoc extends DocumentOf<typeof members> {}
 
 const members = tenantSchema({
-  channel_id: string(),
-  agent_id: string(),
-  joined_at: date(),
+  channel_id: t.string(),
+  agent_id: t.string(),
+  joined_at: t.date(),
 });
 members.index({ tenant_id: 1, channel_id: 1, joined_at: 1 });
 members.index({ tenant_id: 1, _id: 1 });
 members.index({ tenant_id: 1, agent_id: 1 });
 
 /** Sends every matching event to every member of the channel (spec: Channel feed). */
-export interface FeedDoc extends InferSchemaType<typeof feeds> {}
+export interface FeedDoc extends DocumentOf<typeof feeds> {}
 
 const feeds = tenantSchema({
-  channel_id: string(),
-  event_type_glob: string(),
-  filter_expression: nullable(string()),
-  created_at: date(),
+  channel_id: t.string(),
+  event_type_glob: t.string(),
+  filter_expression: t.nullable(t.string()),
+  created_at: t.date(),
 });
 feeds.index({ tenant_id: 1, channel_id: 1, created_at: 1 });
 feeds.index({ tenant_id: 1, _id: 1 });

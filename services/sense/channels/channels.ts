@@ -5,7 +5,7 @@ import { newId } from "../../../lib/ids.ts";
 import { containing } from "../../../lib/text/containing.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
-import { unlessTaken } from "../../../storage/unless-taken.ts";
+import { unlessTaken } from "../../../storage/writes.ts";
 import { changeRouting } from "../../identity/tenants/routing-change.ts";
 import type { CallOf } from "../../runtime.ts";
 import type * as contract from "./channels.contract.ts";

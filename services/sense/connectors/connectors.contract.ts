@@ -184,11 +184,3 @@ export const deleteConnector = operation({
   results: { 204: null },
   errors: ["not_found"],
 });
-
-export const connectorsOperations = [
-  createConnector,
-  listConnectors,
-  getConnector,
-  updateConnector,
-  deleteConnector,
-] as const;

@@ -1,15 +1,4 @@
-import type { InferSchemaType } from "mongoose";
-import {
-  boolean,
-  date,
-  type Model,
-  mixed,
-  nullable,
-  number,
-  sealed,
-  string,
-  tenantSchema,
-} from "../../../storage/model.ts";
+import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 import type { ConnectorKind, ConnectorMapping, ConnectorState } from "./connectors.contract.ts";
 
 /** Returns where the address of a connector is sealed. */
@@ -30,40 +19,40 @@ export interface Counts {
 export type Verdict = "accepted" | "duplicate" | "differs" | "mapping_error" | "again";
 
 /** A broker as a source of messages (spec: Events 3). */
-export interface ConnectorDoc extends InferSchemaType<typeof connectors> {}
+export interface ConnectorDoc extends DocumentOf<typeof connectors> {}
 
 const connectors = tenantSchema({
-  name: string(),
-  kind: string<ConnectorKind>(),
+  name: t.string(),
+  kind: t.string<ConnectorKind>(),
   /** With its credentials. */
-  sealed_url: sealed(sealedAt),
+  sealed_url: t.sealed(sealedAt),
   /** Without its credentials. */
-  shown_url: string(),
+  shown_url: t.string(),
   /** The queue or address. */
-  from: string(),
-  source: string(),
-  mapping: mixed<ConnectorMapping>(),
-  prefetch: number(),
-  paused: boolean(),
-  counts: mixed<Counts>(),
+  from: t.string(),
+  source: t.string(),
+  mapping: t.mixed<ConnectorMapping>(),
+  prefetch: t.number(),
+  paused: t.boolean(),
+  counts: t.mixed<Counts>(),
   /** Offset of the last durable message of a stream. */
-  offset: nullable(number()),
-  created_at: date(),
-  updated_at: date(),
+  offset: t.nullable(t.number()),
+  created_at: t.date(),
+  updated_at: t.date(),
 });
 connectors.index({ tenant_id: 1, created_at: 1, _id: 1 });
 connectors.index({ paused: 1 });
 
 /** A node's report on a connector that it runs; `_id` combines the connector's id and the node's. */
-export interface ConnectorNodeDoc extends InferSchemaType<typeof nodes> {}
+export interface ConnectorNodeDoc extends DocumentOf<typeof nodes> {}
 
 const nodes = tenantSchema({
-  connector_id: string(),
-  state: string<ConnectorState>(),
-  last_error: nullable(string()),
-  last_error_at: nullable(date()),
-  lag: nullable(number()),
-  seen_at: date(),
+  connector_id: t.string(),
+  state: t.string<ConnectorState>(),
+  last_error: t.nullable(t.string()),
+  last_error_at: t.nullable(t.date()),
+  lag: t.nullable(t.number()),
+  seen_at: t.date(),
 });
 nodes.index({ tenant_id: 1, connector_id: 1 });
 

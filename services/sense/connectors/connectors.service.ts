@@ -13,11 +13,7 @@ const LOOK_MS = 15_000;
 export const connectorsService: ServiceFactory = (runtime) => {
   let connectors: Connectors;
   let runner: Runner;
-  const loop = new ServiceLoop(
-    () => runner.look(),
-    LOOK_MS,
-    "connectors: the sweep failed and will be retried",
-  );
+  const loop = new ServiceLoop("sweep", () => runner.look(), LOOK_MS);
 
   async function stop(): Promise<void> {
     await Promise.all([loop.stop(), runner.stopAll()]);

@@ -6,7 +6,7 @@ import { credentialsFault } from "../../../lib/http/address-credentials.ts";
 import { newId } from "../../../lib/ids.ts";
 import { shareOf } from "../../../lib/queue/fair-queue.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
-import { requireCapacity } from "../../../storage/row-limit.ts";
+import { requireCapacity } from "../../../storage/writes.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
 import { compileMapping } from "../ingest/mapping.ts";
 import type * as contract from "./connectors.contract.ts";

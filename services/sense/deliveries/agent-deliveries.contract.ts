@@ -228,5 +228,3 @@ export const drain = operation({
   },
   errors: ["forbidden", "not_found"],
 });
-
-export const agentDeliveriesOperations = [listDeliveries, readLog, explainReception, drain] as const;

@@ -203,12 +203,3 @@ export const discard = operation({
   results: { 204: null },
   errors: ["not_found", "forbidden", "conflict"],
 });
-
-export const deadLetterOperations = [
-  listDeadLetters,
-  groupDeadLetters,
-  replayOne,
-  replayMany,
-  discardMany,
-  discard,
-] as const;

@@ -306,5 +306,3 @@ export const stats = operation({
   },
   errors: ["forbidden"],
 });
-
-export const deliveriesOperations = [poll, ack, nack, next, extend, stream, stats] as const;

@@ -1,16 +1,4 @@
-import type { InferSchemaType } from "mongoose";
-import {
-  array,
-  date,
-  large,
-  type Model,
-  mixed,
-  nullable,
-  number,
-  optional,
-  string,
-  tenantSchema,
-} from "../../../storage/model.ts";
+import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 import type { EnrichmentDepth } from "../interests/interests.contract.ts";
 
 /**
@@ -76,60 +64,60 @@ export function timelinePush(entry: TimelineEntry) {
 }
 
 /** One event for one agent. `_id` derives from both, so a repeated fan-out never creates a second. */
-export interface DeliveryDoc extends InferSchemaType<typeof schema> {}
+export interface DeliveryDoc extends DocumentOf<typeof schema> {}
 
 const schema = tenantSchema({
   /** Null, like `event_id`, for a broker's message that could not be mapped (dead from the start). */
-  agent_id: nullable(string()),
-  event_id: nullable(string()),
-  state: string<DeliveryState>(),
-  priority: number(),
-  created_at: date(),
+  agent_id: t.nullable(t.string()),
+  event_id: t.nullable(t.string()),
+  state: t.string<DeliveryState>(),
+  priority: t.number(),
+  created_at: t.date(),
   /** Delivery attempts so far. */
-  attempt_count: number(),
+  attempt_count: t.number(),
   /** Bytes of the event, or of the unmapped payload, as JSON; 0 if unknown. */
-  size: number(),
+  size: t.number(),
   /** The event's type, for statistics; absent on unmapped payloads and on tombstones. */
-  type: optional(string()),
-  matched: mixed<Matched>(),
-  enrichment_depth: string<EnrichmentDepth>(),
+  type: t.optional(t.string()),
+  matched: t.mixed<Matched>(),
+  enrichment_depth: t.string<EnrichmentDepth>(),
   /** Of the interests that matched; absent: the agent's. */
-  retry_delays_seconds: optional(array(number())),
+  retry_delays_seconds: t.optional(t.array(t.number())),
   /** The replay of history that it was created or queued anew by. */
-  replay_id: optional(string()),
-  timeline: mixed<TimelineEntry[]>(),
+  replay_id: t.optional(t.string()),
+  timeline: t.mixed<TimelineEntry[]>(),
   /** What the agent logged when it settled an attempt, the last that has a log, and when. */
-  log: optional(large(string())),
-  log_at: optional(date()),
+  log: t.optional(t.large(t.string())),
+  log_at: t.optional(t.date()),
   /** End of the lease or wait. Set only on rows that the sweep must examine. */
-  due_at: optional(date()),
+  due_at: t.optional(t.date()),
   /** Token of the claim that leased it. */
-  lease: optional(string()),
+  lease: t.optional(t.string()),
   /** `<agent> <digest of its key's value> <event's position>` while held, then the first two while it may be delivered. */
-  held_key: optional(string()),
-  active_key: optional(string()),
+  held_key: t.optional(t.string()),
+  active_key: t.optional(t.string()),
   /** `<agent> <number>` while leased, of an agent with a limit of deliveries in flight. */
-  slot_key: optional(string()),
+  slot_key: t.optional(t.string()),
 
-  dlq_reason: optional(string()),
-  dead_lettered_at: optional(date()),
+  dlq_reason: t.optional(t.string()),
+  dead_lettered_at: t.optional(t.date()),
   /** `<tenant> <time of death>`, `<agent> <time of death>` and `<tenant> <reason>`: see `deadFields`. */
-  dlq_key: optional(string()),
-  dlq_agent_key: optional(string()),
-  dlq_reason_key: optional(string()),
+  dlq_key: t.optional(t.string()),
+  dlq_agent_key: t.optional(t.string()),
+  dlq_reason_key: t.optional(t.string()),
   /** Outbox: time of death until `service.delivery.dead_lettered` is published. */
-  announce_at: optional(date()),
+  announce_at: t.optional(t.date()),
   /** Outbox: set while a requested replay is pending. */
-  replay_at: optional(date()),
+  replay_at: t.optional(t.date()),
   /** The payload that never was an event, as JSON text: its keys could have a meaning to the store. */
-  payload_json: optional(large(string())),
+  payload_json: t.optional(t.large(t.string())),
   /** Of a dead letter: the source of that payload, or of the event once a filter has reached it, as is the subject. */
-  source: optional(string()),
-  subject: optional(nullable(string())),
-  origin: optional(large(mixed<Origin>())),
+  source: t.optional(t.string()),
+  subject: t.optional(t.nullable(t.string())),
+  origin: t.optional(t.large(t.mixed<Origin>())),
 
   /** When an acknowledged row is reduced to a tombstone, or one without an event is deleted. */
-  retire_at: optional(date()),
+  retire_at: t.optional(t.date()),
 });
 
 // A poll reads the first rows of this index for one agent. Its prefix counts a tenant's rows.

@@ -286,17 +286,16 @@ function withTimeout(timeout: number, schema: ActionSchema): ActionSchema {
 const SWEEP_FAILED = "deliveries: a sweep failed and will be retried";
 
 function newLoops(domain: () => Domain) {
-  const failed = SWEEP_FAILED;
   return {
-    due: new SharedLoop("due", () => domain().sweep.endDue(), DUE_MS, failed),
-    replays: new SharedLoop("replays", () => domain().replays.relay(), RELAY_MS, failed),
-    history: new SharedLoop("history", () => domain().player.work(), RELAY_MS, failed),
-    announcements: new SharedLoop("announcements", () => domain().announce(), RELAY_MS, failed),
-    ahead: new SharedLoop("ahead", () => domain().sweep.endAhead(), AHEAD_MS, failed),
-    ordering: new SharedLoop("ordering", () => domain().ordering.sweep(), RELAY_MS, failed),
-    retire: new SharedLoop("retire", () => domain().sweep.retire(), RETIRE_MS, failed),
-    recheck: new ServiceLoop(() => domain().recheck(), RECHECK_MS, failed),
-    progress: new ServiceLoop(() => domain().progress.flush(), FLUSH_MS, failed),
+    due: new SharedLoop("due", () => domain().sweep.endDue(), DUE_MS),
+    replays: new SharedLoop("replays", () => domain().replays.relay(), RELAY_MS),
+    history: new SharedLoop("history", () => domain().player.work(), RELAY_MS),
+    announcements: new SharedLoop("announcements", () => domain().announce(), RELAY_MS),
+    ahead: new SharedLoop("ahead", () => domain().sweep.endAhead(), AHEAD_MS),
+    ordering: new SharedLoop("ordering", () => domain().ordering.sweep(), RELAY_MS),
+    retire: new SharedLoop("retire", () => domain().sweep.retire(), RETIRE_MS),
+    recheck: new ServiceLoop("limits", () => domain().recheck(), RECHECK_MS),
+    progress: new ServiceLoop("progress", () => domain().progress.flush(), FLUSH_MS),
   };
 }
 

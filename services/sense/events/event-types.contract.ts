@@ -99,5 +99,3 @@ export const getEventType = operation({
   },
   errors: ["forbidden", "not_found"],
 });
-
-export const eventTypesOperations = [listEventTypes, getEventType] as const;

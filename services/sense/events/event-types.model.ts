@@ -1,17 +1,16 @@
-import type { InferSchemaType } from "mongoose";
-import { date, large, type Model, mixed, number, string, tenantSchema } from "../../../storage/model.ts";
+import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 
 /** An event type that a tenant's events have had: one row a type, by `eventTypeId`. */
-export interface EventTypeDoc extends InferSchemaType<typeof schema> {}
+export interface EventTypeDoc extends DocumentOf<typeof schema> {}
 
 const schema = tenantSchema({
-  type: string(),
-  first_seen_at: date(),
-  last_seen_at: date(),
+  type: t.string(),
+  first_seen_at: t.date(),
+  last_seen_at: t.date(),
   /** Accepted events. */
-  count: number(),
+  count: t.number(),
   /** When its first sources last published it, in ms, by `toFieldName` of the source. */
-  sources: large(mixed<Record<string, number>>()),
+  sources: t.large(t.mixed<Record<string, number>>()),
 });
 schema.index({ tenant_id: 1, last_seen_at: 1 });
 

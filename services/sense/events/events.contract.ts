@@ -304,12 +304,3 @@ export const cancelEvent = operation({
   errors: ["not_found", "conflict"],
   mcp: true,
 });
-
-export const eventsOperations = [
-  publishEvent,
-  listEvents,
-  streamEvents,
-  getEvent,
-  retryEvent,
-  cancelEvent,
-] as const;

@@ -1,64 +1,54 @@
-import type { InferSchemaType } from "mongoose";
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
-import {
-  date,
-  large,
-  type Model,
-  nullable,
-  number,
-  optional,
-  string,
-  tenantSchema,
-} from "../../../storage/model.ts";
+import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 
 /**
  * An accepted event. The envelope is stored once; deliveries refer to it. `_id` contains the position, so that new
  * events come last in every index that starts with it: with random keys, each commit would write one page per key.
  */
-export interface EventDoc extends InferSchemaType<typeof schema> {}
+export interface EventDoc extends DocumentOf<typeof schema> {}
 
 const schema = tenantSchema({
   /** The whole CloudEvent as JSON text. */
-  envelope: large(string()),
+  envelope: t.large(t.string()),
   /** Its length in bytes. */
-  size: number(),
+  size: t.number(),
   /** The producer's id. With the tenant it is the unique key for deduplication (spec: Events 1). */
-  ce_id: string(),
-  type: string(),
-  source: string(),
-  subject: nullable(string()),
+  ce_id: t.string(),
+  type: t.string(),
+  source: t.string(),
+  subject: t.nullable(t.string()),
   /** The agent or user that published it; null for the service's own and for ingested events. */
-  publisher_id: nullable(string()),
-  accepted_at: date(),
+  publisher_id: t.nullable(t.string()),
+  accepted_at: t.date(),
   /** Unique, in order of acceptance: sort key and cursor of lists. */
-  position: string(),
+  position: t.string(),
   /** Trace context of the publishing request, if the event has none. */
-  traceparent: optional(string()),
+  traceparent: t.optional(t.string()),
   /** Its Idempotency-Key, so that a retry after a crash gets `accepted` again. */
-  seed: optional(string()),
+  seed: t.optional(t.string()),
   /** How often the same id was repeated by another source. */
-  duplicate_sources: optional(number()),
+  duplicate_sources: t.optional(t.number()),
 
   /** When it may be fanned out at the earliest, if that was later than its acceptance. */
-  not_before: optional(date()),
+  not_before: t.optional(t.date()),
   /** The same while it waits; and `<tenant> <position>`, for lists of waiting events. */
-  due_at: optional(date()),
-  waiting_key: optional(string()),
+  due_at: t.optional(t.date()),
+  waiting_key: t.optional(t.string()),
 
   /** While fan-out is pending: `<tenant> <time from which any node may claim it>`. */
-  fanout_key: optional(string()),
+  fanout_key: t.optional(t.string()),
   /** The fan-out lease. */
-  fanout_owner: optional(string()),
-  fanout_attempts: optional(number()),
+  fanout_owner: t.optional(t.string()),
+  fanout_attempts: t.optional(t.number()),
 
-  fanned_out_at: optional(date()),
+  fanned_out_at: t.optional(t.date()),
   /** Receivers it was matched to. */
-  matched_count: optional(number()),
+  matched_count: t.optional(t.number()),
   /** `<tenant> <position>` of an event without receivers. */
-  unmatched_key: optional(string()),
+  unmatched_key: t.optional(t.string()),
   /** When fan-out failed permanently, and why; an admin may retry it. */
-  parked_at: optional(date()),
-  park_reason: optional(string()),
+  parked_at: t.optional(t.date()),
+  park_reason: t.optional(t.string()),
 });
 // The raw id: most producers count or use the time, so recent ids are adjacent. A digest would dirty one page per
 // event.

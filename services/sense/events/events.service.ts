@@ -44,10 +44,8 @@ export function eventsService({ store, config, health }: Runtime): ServiceSchema
   let publisher: Publisher;
   let retention: Retention;
   let waiting: WaitingEvents;
-  const failed = "events: the retention sweep failed and will be retried";
-  const retentionLoop = new SharedLoop("retention", () => retention.run(), RETENTION_MS, failed);
-  const late = "events: delayed events could not be released; this will be retried";
-  const waitingLoop = new SharedLoop("waiting", () => waiting.release(), WAITING_MS, late);
+  const retentionLoop = new SharedLoop("retention", () => retention.run(), RETENTION_MS);
+  const waitingLoop = new SharedLoop("waiting", () => waiting.release(), WAITING_MS);
   return {
     name: "events",
     mixins: [working(() => [fanOut, types]), retentionLoop.mixin, waitingLoop.mixin],

@@ -20,9 +20,11 @@ import { fanoutKey } from "./position.ts";
 const MAX_BATCH = 400;
 /** Calls between nodes carry at most about a megabyte. */
 const MAX_BATCH_BYTES = 700 * 1024;
-/** A batch that takes longer (a very wide match) no longer blocks others: it keeps one unit. */
+/** After this time of a batch (a very wide match), its tenant's next one may begin. */
 const SLOW_MS = 50;
 const UNITS = 7;
+// A slow batch keeps three: a tenant has at most three of them under way, as those of others wait behind them in the store.
+const SLOW_UNITS = 3;
 /** A tenant's next batch is matched while one is written; more of them at once would only be smaller. */
 const PER_TENANT = 2 * UNITS;
 const TURNS = {
@@ -190,7 +192,7 @@ export class FanOut {
     const isRunning = this.#state === "running";
     const batch = isRunning ? this.#queue.take(tenant_id, MAX_BATCH, MAX_BATCH_BYTES) : [];
     if (batch.length === 0) return release();
-    const slow = setTimeout(() => release(UNITS - 1), SLOW_MS);
+    const slow = setTimeout(() => release(UNITS - SLOW_UNITS), SLOW_MS);
     const progress = this.#process(this.#dropLapsed(batch)).finally(() => {
       clearTimeout(slow);
       release();

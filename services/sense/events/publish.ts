@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { ServiceBroker } from "moleculer";
 import { type Call, callerId } from "../../../lib/access/caller.ts";
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
@@ -6,6 +7,7 @@ import { type BatchAnswer, type Published, toAnswers } from "../../../lib/cloude
 import { Fault } from "../../../lib/contract/faults.ts";
 import { noteLongIntegers } from "../../../lib/filter/filter.ts";
 import { emptyPart } from "../../../lib/filter/type-slips.ts";
+import { parseExact } from "../../../lib/json/json.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import { parseTraceparent } from "../../../observability/traceparent.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
@@ -14,7 +16,6 @@ import { noteChange, tally } from "../../../storage/traffic/tally.ts";
 import type { RecentEvents } from "../deliveries/recent-events.ts";
 import type { Arrivals } from "./arrivals.ts";
 import { checkClientEvent, requireSize } from "./client-event.ts";
-import { countDuplicates, isRetry, type Original } from "./duplicates.ts";
 import { type Emission, emitted } from "./emission.ts";
 import type { EventTypes } from "./event-types.ts";
 import type { EventDoc, Publication } from "./events.model.ts";
@@ -218,4 +219,71 @@ function attempt<T>(make: () => T): T | Error {
   } catch (err) {
     return err as Error;
   }
+}
+
+/** The fields read of the first event with an id. */
+type Found = Pick<EventDoc, "_id" | "ce_id" | "source" | "type" | "subject" | "size" | "seed">;
+
+/** The first event with an id. */
+interface Original extends Found {
+  /** Whether a later one had another source or content. */
+  differs: boolean;
+}
+
+const FIELDS = { ce_id: 1, source: 1, type: 1, subject: 1, size: 1, seed: 1 } as const;
+/** Envelopes of equal events differ by their time and trace context, which are not content. */
+const SAME_BYTES = 300;
+
+/** Counts duplicates of one tenant; returns the originals of each. */
+async function countDuplicates(
+  events: TenantCollection<EventDoc>,
+  rows: EventDoc[],
+): Promise<Map<EventDoc, Original>> {
+  const { tenant_id } = rows[0] as EventDoc;
+  const ids = { ce_id: { $in: rows.map((row) => row.ce_id) } };
+  const found = new Map(
+    (await events.find(tenant_id, ids, { projection: FIELDS })).map((each) => [each.ce_id, each]),
+  );
+  const originals = new Map<EventDoc, Original>();
+  for (const row of rows) {
+    const original = found.get(row.ce_id);
+    if (!original) continue;
+    // One envelope at a time: together they may be large.
+    const differs = !isRetry(row, original) && (await isDifferent(events, row, original));
+    originals.set(row, { ...original, differs });
+  }
+  const elsewhere = rows.filter((row) => (found.get(row.ce_id)?.source ?? row.source) !== row.source);
+  metrics.eventsDuplicate.inc(rows.filter((row) => !isRetry(row, found.get(row.ce_id))).length);
+  metrics.eventsDuplicateSource.inc(elsewhere.length);
+  metrics.eventsDuplicateDiffers.inc([...originals.values()].filter(({ differs }) => differs).length);
+  if (elsewhere.length) {
+    await events.bulk(
+      elsewhere.map(({ ce_id }) => ({
+        updateOne: { filter: { tenant_id, ce_id }, update: { $inc: { duplicate_sources: 1 } } },
+      })),
+    );
+  }
+  return originals;
+}
+
+async function isDifferent(
+  events: TenantCollection<EventDoc>,
+  row: EventDoc,
+  original: Found,
+): Promise<boolean> {
+  const isOther = (["source", "type", "subject"] as const).some((name) => row[name] !== original[name]);
+  if (isOther || Math.abs(row.size - original.size) > SAME_BYTES) return true;
+  const options = { projection: { envelope: 1 } };
+  const first = await events.findOne(row.tenant_id, { _id: original._id }, options);
+  return first !== null && !isDeepStrictEqual(readContent(row.envelope), readContent(first.envelope));
+}
+
+function readContent(envelope: string): unknown {
+  const { time: _, traceparent: __, ...content } = parseExact(envelope);
+  return content;
+}
+
+/** Whether the same request was repeated: it gets the first one's answer. */
+function isRetry(row: EventDoc, original: Pick<EventDoc, "seed"> | undefined): boolean {
+  return row.seed !== undefined && original?.seed === row.seed;
 }

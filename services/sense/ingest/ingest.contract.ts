@@ -214,14 +214,3 @@ export const listWebhookRequests = operation({
   results: { 200: Type.Object({ requests: Type.Array(WebhookRequest) }) },
   errors: ["not_found"],
 });
-
-export const webhookOperations = [
-  createWebhook,
-  listWebhooks,
-  updateWebhook,
-  deleteWebhook,
-  rotateWebhook,
-  testMapping,
-  testWebhook,
-  listWebhookRequests,
-] as const;

@@ -1,38 +1,25 @@
-import type { InferSchemaType } from "mongoose";
 import type { Static } from "typebox";
 import { signingPlace } from "../../../lib/crypto/secrets.ts";
-import {
-  date,
-  large,
-  type Model,
-  mixed,
-  nullable,
-  number,
-  optional,
-  sealed,
-  string,
-  subdocuments,
-  tenantSchema,
-} from "../../../storage/model.ts";
+import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 import type { KeptHeaders } from "./kept-headers.ts";
 import type { REQUEST_OUTCOMES, WebhookMapping } from "./mapping.contract.ts";
 
 /** A sender whose signed requests become events (spec: Events 3). */
-export interface WebhookDoc extends InferSchemaType<typeof webhooks> {}
+export interface WebhookDoc extends DocumentOf<typeof webhooks> {}
 
 const webhooks = tenantSchema({
-  name: string(),
-  source: string(),
-  mapping: mixed<Static<typeof WebhookMapping>>(),
+  name: t.string(),
+  source: t.string(),
+  mapping: t.mixed<Static<typeof WebhookMapping>>(),
   /** Newest first. */
-  signing_secrets: subdocuments({
-    sealed: sealed((id) => signingPlace(`webhooks/${id}`)),
-    ends_at: nullable(date()),
+  signing_secrets: t.subdocuments({
+    sealed: t.sealed((id) => signingPlace(`webhooks/${id}`)),
+    ends_at: t.nullable(t.date()),
   }),
   /** Counts rotations and guards against concurrent ones. */
-  signing_version: number(),
-  created_at: date(),
-  updated_at: date(),
+  signing_version: t.number(),
+  created_at: t.date(),
+  updated_at: t.date(),
 });
 webhooks.index({ tenant_id: 1, created_at: 1, _id: 1 });
 
@@ -44,16 +31,16 @@ export const WebhookModel: Model<WebhookDoc> = {
 };
 
 /** Signed content, by webhook and digest, with what its first delivery had that is not signed. */
-export interface WebhookBodyDoc extends InferSchemaType<typeof bodies> {}
+export interface WebhookBodyDoc extends DocumentOf<typeof bodies> {}
 
 const bodies = tenantSchema({
-  first_id: string(),
+  first_id: t.string(),
   /** Null for a missing header; absent in rows of earlier versions, as is the time. */
-  topic: optional(mixed<Record<string, string | null>>()),
-  first_at: optional(date()),
+  topic: t.optional(t.mixed<Record<string, string | null>>()),
+  first_at: t.optional(t.date()),
   /** Topics that were taken besides the first. */
-  others: optional(number()),
-  expires_at: date(),
+  others: t.optional(t.number()),
+  expires_at: t.date(),
 });
 bodies.index({ expires_at: 1 });
 
@@ -65,24 +52,24 @@ export const WebhookBodyModel: Model<WebhookBodyDoc> = {
 };
 
 /** The last requests of a webhook, oldest first. Its id is the webhook's. */
-export interface WebhookLogDoc extends InferSchemaType<typeof logs> {}
+export interface WebhookLogDoc extends DocumentOf<typeof logs> {}
 
 const logs = tenantSchema({
-  requests: large(
-    subdocuments({
-      request_id: string(),
-      at: date(),
-      outcome: string<(typeof REQUEST_OUTCOMES)[number]>(),
-      reason: nullable(string()),
-      event_id: nullable(string()),
-      dead_letter_id: nullable(string()),
-      events: number(),
-      size: number(),
-      signature: nullable(string()),
+  requests: t.large(
+    t.subdocuments({
+      request_id: t.string(),
+      at: t.date(),
+      outcome: t.string<(typeof REQUEST_OUTCOMES)[number]>(),
+      reason: t.nullable(t.string()),
+      event_id: t.nullable(t.string()),
+      dead_letter_id: t.nullable(t.string()),
+      events: t.number(),
+      size: t.number(),
+      signature: t.nullable(t.string()),
       /** Empty for a refused request. */
-      headers: mixed<KeptHeaders>(),
+      headers: t.mixed<KeptHeaders>(),
       /** The payload is the event's data, the event itself, or lost but for a part. */
-      event_is: string<"data" | "payload" | "part">(),
+      event_is: t.string<"data" | "payload" | "part">(),
     }),
   ),
 });

@@ -10,7 +10,6 @@ import { RequestLog } from "./request-log.ts";
 import { Webhooks } from "./webhooks.ts";
 
 const SWEEP_MS = 600_000;
-const SWEEP_FAILED = "ingest: expired ids of webhooks could not be removed; the next sweep retries";
 const LOG_FAILED = "ingest: the last requests of webhooks could not be recorded; retried in 1 s";
 
 /** Receives other systems' webhooks over HTTP (spec: Events 3). */
@@ -21,7 +20,7 @@ export const ingestService: ServiceFactory = (runtime) => {
   const webhooks = new Webhooks(runtime, rows, log);
   const tests = new MappingTests(runtime, webhooks, log);
   const receiver = new Receiver(runtime, rows, log);
-  const sweep = new SharedLoop("sweep", () => receiver.firstIds.sweep(), SWEEP_MS, SWEEP_FAILED);
+  const sweep = new SharedLoop("sweep", () => receiver.firstIds.sweep(), SWEEP_MS);
 
   return {
     name: "ingest",

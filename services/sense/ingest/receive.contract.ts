@@ -1,7 +1,6 @@
 import { Type } from "typebox";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Differs } from "../events/events.contract.ts";
-import { webhookOperations } from "./ingest.contract.ts";
 
 const WebhookResult = Type.Object(
   {
@@ -116,11 +115,3 @@ export const validateWebhookOf = operation({
   route: "OPTIONS /w/{tenant_slug}/{source}",
   path: { tenant_slug: TenantSlug, source: WebhookSource },
 });
-
-export const ingestOperations = [
-  ...webhookOperations,
-  receiveWebhook,
-  receiveWebhookOf,
-  validateWebhook,
-  validateWebhookOf,
-] as const;

@@ -1,10 +1,12 @@
 import { type SchemeName, standardKey } from "../../../connectors/webhook-schemes.ts";
 import type { Call } from "../../../lib/access/caller.ts";
+import { checkCloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { type Fault, invalidValue, requireFound } from "../../../lib/contract/faults.ts";
 import { defined } from "../../../lib/defined.ts";
 import { newId } from "../../../lib/ids.ts";
+import { parsePointer, resolvePointer } from "../../../lib/json/json-pointer.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
-import { requireCapacity } from "../../../storage/row-limit.ts";
+import { requireCapacity } from "../../../storage/writes.ts";
 import {
   newSigningSecret,
   rotate,
@@ -17,10 +19,20 @@ import type { TenantState } from "../../identity/tenants/tenants.contract.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
 import type * as contract from "./ingest.contract.ts";
 import type { LoggedRequest, WebhookDoc } from "./ingest.model.ts";
-import { AS_CLOUDEVENTS } from "./mapping.contract.ts";
-import { compileMapping, type Mapping, mapCloudEvent, shownMapping } from "./mapping.ts";
-import { presetMapping } from "./preset-mapping.ts";
-import { PRESETS, type Preset } from "./presets.ts";
+import { AS_CLOUDEVENTS, type PresetName } from "./mapping.contract.ts";
+import {
+  attempt,
+  compileMapping,
+  type Delivery,
+  headerName,
+  type Mapping,
+  MappingError,
+  mapCloudEvent,
+  shownMapping,
+  toTypePart,
+  typePart,
+} from "./mapping.ts";
+import { type Look, PRESETS, type Preset } from "./presets.ts";
 import { presentRequest, type RequestLog } from "./request-log.ts";
 
 /** Limit of webhooks per tenant, which bounds the secrets tried for an unsigned request. */
@@ -198,4 +210,60 @@ function present(doc: WebhookDoc, address: { origin: string; tenant_slug: string
     created_at: doc.created_at.toISOString(),
     updated_at: doc.updated_at.toISOString(),
   };
+}
+
+/**
+ * Maps the deliveries of a known sender. The event's type is `com.<source>.<entity>.<action>`, its data the whole
+ * payload.
+ *
+ * @throws Fault validation_error with `field` for an unusable source
+ */
+export function presetMapping(name: PresetName, source: string): Mapping {
+  const preset = PRESETS[name];
+  const sourcePart = typePart("source", source);
+  return (payload, receipt) =>
+    attempt(() => {
+      const delivery = { payload, headers: receipt.headers ?? {} };
+      const { entity, action, subject, id, time } = preset.fields(lookIn(delivery));
+      if (entity === undefined || action === undefined)
+        throw new MappingError(`${preset.kind} is missing: expected the kind of an event of ${preset.title}`);
+      const parts = [sourcePart(delivery), part(preset.title, entity), part(preset.title, action)];
+      return checkCloudEvent({
+        specversion: "1.0",
+        id: `${receipt.registration_id}:${id ?? receipt.default_id}`,
+        source: receipt.ce_source,
+        type: ["com", ...parts].join("."),
+        ...(subject !== undefined && { subject }),
+        time: parseTime(time) ?? new Date(receipt.now ?? Date.now()).toISOString(),
+        datacontenttype: "application/json",
+        data: payload,
+      });
+    });
+}
+
+function lookIn({ payload, headers }: Delivery): Look {
+  return (term) => {
+    const header = headerName(term);
+    const value = header ? headers[header] : resolvePointer(payload, parsePointer(term) ?? []);
+    if (typeof value === "string") return value || undefined;
+    return Number.isSafeInteger(value) ? String(value) : undefined;
+  };
+}
+
+function part(title: string, value: string): string {
+  const folded = toTypePart(value);
+  if (!folded)
+    throw new MappingError(`${title} names the event "${value}": expected a string with a letter or digit`);
+  return folded;
+}
+
+/** Converts a time of a sender; undefined for one that cannot be read. */
+function parseTime(given = ""): string | undefined {
+  const seconds = /^\d{9,10}$/.test(given);
+  const number = seconds || /^\d{12,13}$/.test(given);
+  // GitLab: "2026-01-31 09:30:00 UTC".
+  const time = new Date(
+    number ? Number(given) * (seconds ? 1000 : 1) : given.replace(" UTC", "Z").replace(" ", "T"),
+  );
+  return time.getUTCFullYear() >= 1970 && time.getUTCFullYear() <= 9999 ? time.toISOString() : undefined;
 }

@@ -226,12 +226,3 @@ export const testInterest = operation({
     ],
   },
 });
-
-export const interestsOperations = [
-  createInterest,
-  listInterests,
-  getInterest,
-  updateInterest,
-  deleteInterest,
-  testInterest,
-] as const;

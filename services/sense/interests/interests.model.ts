@@ -1,40 +1,30 @@
-import type { InferSchemaType } from "mongoose";
 import { derivedId } from "../../../lib/ids.ts";
-import {
-  array,
-  date,
-  type Model,
-  nullable,
-  number,
-  optional,
-  string,
-  tenantSchema,
-} from "../../../storage/model.ts";
+import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 import type { EnrichmentDepth } from "./interests.contract.ts";
 import type { Subscription } from "./subscription.ts";
 
 /** What an agent wants to receive (spec: Interest). */
-export interface InterestDoc extends InferSchemaType<typeof schema> {}
+export interface InterestDoc extends DocumentOf<typeof schema> {}
 
 const schema = tenantSchema({
-  agent_id: string(),
+  agent_id: t.string(),
   /** A glob over event types. */
-  event_type: string(),
+  event_type: t.string(),
   /** A CEL predicate, or null if the type alone decides. */
-  filter_expression: nullable(string()),
+  filter_expression: t.nullable(t.string()),
   /** 0..9; polls take 9 first. */
-  priority: number(),
-  enrichment_depth: string<EnrichmentDepth>(),
+  priority: t.number(),
+  enrichment_depth: t.string<EnrichmentDepth>(),
   /** Of its deliveries; null, or absent in rows from before this was there: the agent's. */
-  retry_delays_seconds: optional(nullable(array(number()))),
+  retry_delays_seconds: t.optional(t.nullable(t.array(t.number()))),
   /** Path of the value by which its deliveries are ordered; null, or absent in older rows: none. */
-  ordering_key: optional(nullable(string())),
+  ordering_key: t.optional(t.nullable(t.string())),
   /** Derives from agent, type and filter: an agent has each combination once. */
-  conflict_key: string(),
+  conflict_key: t.string(),
   /** Since when it has matched no event; absent once it has, and in rows from before this was recorded. */
-  unmatched_since: optional(date()),
-  created_at: date(),
-  updated_at: date(),
+  unmatched_since: t.optional(t.date()),
+  created_at: t.date(),
+  updated_at: t.date(),
 });
 schema.index({ tenant_id: 1, conflict_key: 1 }, { unique: true });
 schema.index({ tenant_id: 1, agent_id: 1, created_at: 1 });

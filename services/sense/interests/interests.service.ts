@@ -29,7 +29,7 @@ export function interestsService({ store, config }: Runtime): ServiceSchema {
   let limits: InterestLimits;
   let interests: Interests;
   let waits: Waits;
-  const notifying = new SharedLoop("awaited events", () => waits.notify(), NOTIFY_MS, UNNOTIFIED);
+  const notifying = new SharedLoop("awaited events", () => waits.notify(), NOTIFY_MS);
   /** Not awaited: an interest that is not noted now is noted by the next match after its table is read again. */
   const noteMatched = (tenant_id: string, ids: string[]) => {
     if (ids.length === 0) return;
@@ -131,7 +131,6 @@ type Recorded = Parameters<Waits["record"]>[1];
 
 /** For events whose recording node failed before it passed them on. */
 const NOTIFY_MS = 1000;
-const UNNOTIFIED = "interests: awaited events could not be passed on; the next sweep retries";
 
 interface MatchParams {
   tenant_id: string;

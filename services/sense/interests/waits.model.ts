@@ -1,38 +1,28 @@
-import type { InferSchemaType } from "mongoose";
-import {
-  date,
-  type Model,
-  mixed,
-  nullable,
-  number,
-  optional,
-  string,
-  tenantSchema,
-} from "../../../storage/model.ts";
+import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 import type { AwaitedEvent } from "./awaited.ts";
 import type { Subscription } from "./subscription.ts";
 
 /** A wait of another domain for one event: the first that matches is recorded in the row, until the owner has it. */
-export interface WaitDoc extends InferSchemaType<typeof schema> {}
+export interface WaitDoc extends DocumentOf<typeof schema> {}
 
 const schema = tenantSchema({
   /** What waits, such as a run; and the version of it that began to wait. */
-  owner_id: string(),
-  version: number(),
+  owner_id: t.string(),
+  version: t.number(),
   /** The action that takes the event, with the row's `owner_id`, `key` and id. */
-  action: string(),
+  action: t.string(),
   /** Names the part of the owner that waits. */
-  key: string(),
+  key: t.string(),
   /** A glob over event types. */
-  event_type: string(),
-  filter_expression: nullable(string()),
+  event_type: t.string(),
+  filter_expression: t.nullable(t.string()),
   /** Events that were accepted earlier do not count. */
-  since: date(),
+  since: t.date(),
   /** The agent or person for whom it waits: decides about events with an audience. */
-  reader_id: string(),
-  event: optional(mixed<AwaitedEvent>()),
+  reader_id: t.string(),
+  event: t.optional(t.mixed<AwaitedEvent>()),
   /** When to pass the event on; set with it. */
-  notify_at: optional(date()),
+  notify_at: t.optional(t.date()),
 });
 schema.index({ tenant_id: 1, _id: 1 });
 schema.index({ tenant_id: 1, owner_id: 1, version: 1 });

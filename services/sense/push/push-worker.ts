@@ -1,8 +1,13 @@
 import { type KeyObject, randomBytes } from "node:crypto";
 import type { ServiceBroker } from "moleculer";
 import { hostOf } from "../../../connectors/address-guard.ts";
-import { type Outcome, outcomeOf } from "../../../connectors/push-outcome.ts";
-import { type PushResult, type PushSender, signingKeys } from "../../../connectors/push-sender.ts";
+import {
+  type Outcome,
+  outcomeOf,
+  type PushResult,
+  type PushSender,
+  signingKeys,
+} from "../../../connectors/push-sender.ts";
 import type { FairQueue, Release } from "../../../lib/queue/fair-queue.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import type { PushSpan, Tracing } from "../../../observability/tracing.ts";

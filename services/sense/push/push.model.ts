@@ -1,15 +1,14 @@
-import type { InferSchemaType } from "mongoose";
-import { date, type Model, number, string, tenantSchema } from "../../../storage/model.ts";
+import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 
 /** An unreachable endpoint, by its agent's id; without a row it is reachable. */
-export interface PushEndpointDoc extends InferSchemaType<typeof schema> {}
+export interface PushEndpointDoc extends DocumentOf<typeof schema> {}
 
 const schema = tenantSchema({
-  endpoint: string(),
-  opened_at: date(),
-  probes: number(),
-  next_probe_at: date(),
-  last_error: string(),
+  endpoint: t.string(),
+  opened_at: t.date(),
+  probes: t.number(),
+  next_probe_at: t.date(),
+  last_error: t.string(),
 });
 schema.index({ tenant_id: 1 });
 

@@ -20,8 +20,8 @@ export const pushService: ServiceFactory = (runtime) => {
   const endpoints = runtime.store.collection(PushEndpointModel);
   let broker: ServiceBroker;
   let workers: PushWorkers;
-  const checking = new ServiceLoop(() => workers.lookForReady(), READY_MS, FAILED);
-  const looking = new ServiceLoop(lookAtAll, LOOK_MS, FAILED);
+  const checking = new ServiceLoop("ready deliveries", () => workers.lookForReady(), READY_MS);
+  const looking = new ServiceLoop("agents", lookAtAll, LOOK_MS);
 
   async function lookAtAll(): Promise<boolean> {
     // Their owner may have looked before this node knew of it.

@@ -250,13 +250,3 @@ export const testSchedule = operation({
   reads: true,
   mcp: true,
 });
-
-export const schedulesOperations = [
-  createSchedule,
-  listSchedules,
-  getSchedule,
-  updateSchedule,
-  deleteSchedule,
-  runSchedule,
-  testSchedule,
-] as const;

@@ -1,56 +1,45 @@
-import type { InferSchemaType } from "mongoose";
-import {
-  boolean,
-  date,
-  large,
-  type Model,
-  nullable,
-  number,
-  optional,
-  string,
-  tenantSchema,
-} from "../../../storage/model.ts";
+import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 import type { OnMissed } from "./schedules.contract.ts";
 
 /** An event that is published at the ticks of a cron expression, or once. */
-export interface ScheduleDoc extends InferSchemaType<typeof schema> {}
+export interface ScheduleDoc extends DocumentOf<typeof schema> {}
 
 const schema = tenantSchema({
   /** The agent or person that created it: the publisher of its events. */
-  owner_id: string(),
-  name: string(),
+  owner_id: t.string(),
+  name: t.string(),
   /** The attributes of its events as JSON text; with the data in rows from before `content`. */
-  event: large(string()),
+  event: t.large(t.string()),
   /** `data` and `data_base64` of its events as JSON text. */
-  content: optional(large(string())),
+  content: t.optional(t.large(t.string())),
   /** Either `cron` or `at`. */
-  cron: nullable(string()),
-  time_zone: string(),
-  at: nullable(date()),
-  on_missed: string<OnMissed>(),
-  paused: boolean(),
+  cron: t.nullable(t.string()),
+  time_zone: t.string(),
+  at: t.nullable(t.date()),
+  on_missed: t.string<OnMissed>(),
+  paused: t.boolean(),
   /** Increases with every change by callers. */
-  revision: number(),
+  revision: t.number(),
   /** Part of its events' ids, which nobody knows: otherwise an event with the id of a tick to come would prevent it. */
-  secret: string(),
+  secret: t.string(),
 
   /** The first tick that is not settled; null while it is paused and after the last one. */
-  next_at: nullable(date()),
+  next_at: t.nullable(t.date()),
   /** When to look at it: at `next_at`, or later after a failure. Absent without a next tick. */
-  due_at: optional(date()),
+  due_at: t.optional(t.date()),
   /** Failures since the last success. */
-  failures: number(),
-  last_run_at: nullable(date()),
-  last_event_id: nullable(string()),
+  failures: t.number(),
+  last_run_at: t.nullable(t.date()),
+  last_event_id: t.nullable(t.string()),
   /** The latest tick for which nothing was published. */
-  last_missed_at: nullable(date()),
-  last_error: nullable(string()),
-  last_error_at: nullable(date()),
-  run_count: number(),
+  last_missed_at: t.nullable(t.date()),
+  last_error: t.nullable(t.string()),
+  last_error_at: t.nullable(t.date()),
+  run_count: t.number(),
   /** When the last tick of all was settled. */
-  ended_at: optional(date()),
-  created_at: date(),
-  updated_at: date(),
+  ended_at: t.optional(t.date()),
+  created_at: t.date(),
+  updated_at: t.date(),
 });
 schema.index({ tenant_id: 1, created_at: 1 });
 schema.index({ due_at: 1 }, { sparse: true });

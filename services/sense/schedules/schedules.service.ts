@@ -16,12 +16,10 @@ export const schedulesService: ServiceFactory = (runtime) => {
   const rows = store.collection(ScheduleModel);
   let ticker: Ticker;
   let schedules: Schedules;
-  const ticksFailed = "schedules: a look for what is due failed and will be retried";
   // What is due during maintenance is late, as after a standstill.
   const run = async () => (modes.isMaintenance ? false : ticker.run());
-  const ticks = new SharedLoop("ticks", run, TICK_MS, ticksFailed);
-  const endedFailed = "schedules: a sweep of ended schedules failed and will be retried";
-  const ended = new SharedLoop("ended", deleteEnded, HOUR_MS, endedFailed);
+  const ticks = new SharedLoop("ticks", run, TICK_MS);
+  const ended = new SharedLoop("ended", deleteEnded, HOUR_MS);
 
   /** Deletes schedules that ended long ago; returns whether there may be more. */
   function deleteEnded(): Promise<boolean> {

@@ -121,5 +121,3 @@ export const updateA2aTask = operation({
   errors: ["not_found", "conflict", "payload_too_large", "validation_error"],
   mcp: true,
 });
-
-export const a2aTasksOperations = [getA2aTask, updateA2aTask] as const;

@@ -21,19 +21,13 @@ export const a2aTasksService: ServiceFactory = (runtime) => {
   let tasks: A2aTasks;
   let configs: PushConfigs;
   let notifier: Notifier;
-  const loop = new SharedLoop(
-    "notifications",
-    () => notifier.work(),
-    LOOK_MS,
-    "a2a_tasks: notifications could not be read; the next sweep retries",
-  );
+  const loop = new SharedLoop("notifications", () => notifier.work(), LOOK_MS);
 
   const keptMs = runtime.config.A2A_TASK_RETENTION_DAYS * DAY_MS;
   const retention = new SharedLoop(
     "retention",
     async () => keptMs > 0 && tasks.deleteFinal(new Date(runtime.store.now() - keptMs)),
     RETENTION_MS,
-    "a2a_tasks: final tasks could not be deleted; the next sweep retries",
   );
 
   const stop = () => notifier.stop();

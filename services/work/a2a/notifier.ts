@@ -1,7 +1,6 @@
 import type { ServiceBroker } from "moleculer";
 import { hostOf } from "../../../connectors/address-guard.ts";
-import { type Outcome, outcomeOf } from "../../../connectors/push-outcome.ts";
-import { PushSender } from "../../../connectors/push-sender.ts";
+import { type Outcome, outcomeOf, PushSender } from "../../../connectors/push-sender.ts";
 import { backOff, retryDelay } from "../../../lib/queue/backoff.ts";
 import { place, Queue, type Queued } from "../../../mixins/queue.ts";
 import { metrics } from "../../../observability/metrics.ts";

@@ -1,8 +1,7 @@
-import type { InferSchemaType } from "mongoose";
-import { date, type Model, number, optional, sealed, string, tenantSchema } from "../../../storage/model.ts";
+import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 
 /** A webhook that is notified of the changes of an A2A task. Its `_id` derives from the task's and the `config_id`. */
-export interface PushConfigDoc extends InferSchemaType<typeof schema> {}
+export interface PushConfigDoc extends DocumentOf<typeof schema> {}
 
 /** Returns where the secrets of a configuration are sealed. */
 export function pushConfigPlace(_id: string): string {
@@ -10,20 +9,20 @@ export function pushConfigPlace(_id: string): string {
 }
 
 const schema = tenantSchema({
-  task_id: string(),
+  task_id: t.string(),
   /** The caller's id for it, unique in the task. */
-  config_id: string(),
-  url: string(),
+  config_id: t.string(),
+  url: t.string(),
   /** A `PushSecrets` as JSON. */
-  sealed: sealed(pushConfigPlace),
+  sealed: t.sealed(pushConfigPlace),
   /** The version of the task that the webhook has received, and the one that it should. */
-  sent_version: number(),
-  wanted_version: number(),
+  sent_version: t.number(),
+  wanted_version: t.number(),
   /** Failed attempts since the last success. */
-  attempts: number(),
+  attempts: t.number(),
   /** Position in the queue (mixins/queue.ts); absent while the webhook has what it should. */
-  queue: optional(string()),
-  created_at: date(),
+  queue: t.optional(t.string()),
+  created_at: t.date(),
 });
 schema.index({ tenant_id: 1, task_id: 1 });
 schema.index({ queue: 1 }, { sparse: true });

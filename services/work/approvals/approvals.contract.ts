@@ -291,12 +291,3 @@ export const getReceipt = operation({
   results: { 200: Type.Object({ id: Uuid("approval"), receipt: Type.String() }) },
   errors: ["not_found", "conflict"],
 });
-
-export const approvalsOperations = [
-  askApproval,
-  listApprovals,
-  getApproval,
-  answerApproval,
-  cancelApproval,
-  getReceipt,
-] as const;

@@ -1,15 +1,4 @@
-import type { InferSchemaType } from "mongoose";
-import {
-  array,
-  date,
-  large,
-  type Model,
-  nullable,
-  number,
-  optional,
-  string,
-  tenantSchema,
-} from "../../../storage/model.ts";
+import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 import { type AnswerWay, type ApprovalStatus, type EvidenceKind, EXPIRED } from "./approvals.contract.ts";
 
 /** What the service publishes about an approval, as `service.approval.<kind>`. */
@@ -26,46 +15,46 @@ export interface Asked {
 }
 
 /** A question to people. */
-export interface ApprovalDoc extends InferSchemaType<typeof schema> {}
+export interface ApprovalDoc extends DocumentOf<typeof schema> {}
 
 const schema = tenantSchema({
   /** An agent or a person. */
-  asker_id: string(),
+  asker_id: t.string(),
   /** `Asked` as JSON: a text that erasure searches. */
-  asked_json: large(string()),
-  run_id: nullable(string()),
-  step_key: nullable(string()),
+  asked_json: t.large(t.string()),
+  run_id: t.nullable(t.string()),
+  step_key: t.nullable(t.string()),
   /** Ids of users and teams, or `admins`. */
-  assigned: array(string()),
-  status: string<ApprovalStatus>(),
-  deadline_at: date(),
+  assigned: t.array(t.string()),
+  status: t.string<ApprovalStatus>(),
+  deadline_at: t.date(),
   /** The choice that is the answer then; null: none. */
-  on_deadline: nullable(string()),
-  escalate_to: array(string()),
-  escalate_at: nullable(date()),
-  escalated_at: nullable(date()),
-  choice: nullable(string()),
-  answer_text: nullable(large(string())),
-  answered_by_user_id: nullable(string()),
-  answered_by: nullable(string<AnswerWay>()),
+  on_deadline: t.nullable(t.string()),
+  escalate_to: t.array(t.string()),
+  escalate_at: t.nullable(t.date()),
+  escalated_at: t.nullable(t.date()),
+  choice: t.nullable(t.string()),
+  answer_text: t.nullable(t.large(t.string())),
+  answered_by_user_id: t.nullable(t.string()),
+  answered_by: t.nullable(t.string<AnswerWay>()),
   /** Absent in rows of earlier versions. */
-  answered_by_slack_user: optional(nullable(string())),
-  settled_at: nullable(date()),
-  created_at: date(),
+  answered_by_slack_user: t.optional(t.nullable(t.string())),
+  settled_at: t.nullable(t.date()),
+  created_at: t.date(),
   /** Raised by every change: guards the outbox. */
-  version: number(),
+  version: t.number(),
   /** Not published yet. */
-  outbox: array(string<ApprovalFact>()),
+  outbox: t.array(t.string<ApprovalFact>()),
   /** Since when; absent if the outbox is empty. */
-  relay_at: optional(date()),
+  relay_at: t.optional(t.date()),
   /** When the deadline or the escalation is due; absent once settled. */
-  due_at: optional(date()),
+  due_at: t.optional(t.date()),
   /** When e-mails are to be sent; absent if there are none. */
-  mail_at: optional(date()),
+  mail_at: t.optional(t.date()),
   /** The users who need no further e-mail. */
-  mailed: array(string()),
+  mailed: t.array(t.string()),
   /** Position in the queue of messages to Slack (mixins/queue.ts); absent without one. */
-  queue: optional(string()),
+  queue: t.optional(t.string()),
 });
 schema.index({ tenant_id: 1, status: 1, created_at: -1, _id: -1 });
 schema.index({ tenant_id: 1, asker_id: 1, created_at: -1, _id: -1 });

@@ -1,13 +1,19 @@
+import type { ServiceBroker } from "moleculer";
+import type { Static } from "typebox";
+import type { PlatformEventType } from "../../../lib/cloudevents/platform-types.ts";
+import { reportChange } from "../../../middlewares/live-changes.ts";
+import { eachInTurn } from "../../../mixins/loop.ts";
+import { place } from "../../../mixins/queue.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import type { EraseContent } from "../../erasers.ts";
 import { action, event, idempotent, type ServiceFactory } from "../../runtime.ts";
+import type { ApprovalChange } from "./approvals.contract.ts";
 import * as contract from "./approvals.contract.ts";
-import { present } from "./approvals.model.ts";
+import { type ApprovalDoc, type ApprovalFact, present } from "./approvals.model.ts";
 import { Approvals } from "./approvals.ts";
 import * as link from "./links.contract.ts";
 import { Links } from "./links.ts";
 import { Mails } from "./mail.ts";
-import { work } from "./relay.ts";
 import * as slackContract from "./slack.contract.ts";
 import { Slack } from "./slack.ts";
 import { SlackAnswers } from "./slack-answers.ts";
@@ -25,18 +31,8 @@ export const approvalsService: ServiceFactory = (runtime) => {
   });
   const links = new Links(approvals, secrets);
   const mails = new Mails(approvals, links, runtime);
-  const loop = new SharedLoop(
-    "outbox",
-    (broker) => work(approvals, broker),
-    LOOK_MS,
-    "approvals: events could not be published, or deadlines applied; the next sweep retries",
-  );
-  const mailing = new SharedLoop(
-    "mail",
-    (broker) => mails.work(broker),
-    LOOK_MS,
-    "approvals: e-mails could not be sent; this will be retried",
-  );
+  const loop = new SharedLoop("outbox", (broker) => work(approvals, broker), LOOK_MS);
+  const mailing = new SharedLoop("mail", (broker) => mails.work(broker), LOOK_MS);
   const slack = new Slack(runtime);
   const slackAnswers = new SlackAnswers(approvals, slack);
   const slackSender = new SlackSender(runtime, approvals, slack);
@@ -44,7 +40,6 @@ export const approvalsService: ServiceFactory = (runtime) => {
     "slack",
     (broker) => slackSender.work(broker, () => posting.nudge()),
     LOOK_MS,
-    "approvals: messages to Slack could not be read; the next sweep retries",
   );
   const stop = () => slackSender.stop();
 
@@ -78,3 +73,89 @@ export const approvalsService: ServiceFactory = (runtime) => {
     stopped: stop,
   };
 };
+
+const BATCH = 50;
+/** Facts that the asking agent receives whatever its interests. */
+const TOLD: ApprovalFact[] = ["answered", "expired", "canceled"];
+
+/** Applies deadlines and escalations that are due, then publishes. @returns whether there may be more */
+async function work(approvals: Approvals, broker: ServiceBroker): Promise<boolean> {
+  const more = await fireDue(approvals);
+  return (await relay(approvals, broker)) || more;
+}
+
+/** Each is one guarded write: of nodes that find the same row one changes it. */
+async function fireDue(approvals: Approvals): Promise<boolean> {
+  const { rows, now } = approvals;
+  const due = { due_at: { $lte: new Date(now()) } };
+  const found = await rows.findAnyWithin(due, { sort: { due_at: 1 }, limit: BATCH });
+  await eachInTurn(found.rows, (row) =>
+    row.deadline_at.getTime() <= now() ? pass(approvals, row) : escalate(approvals, row),
+  );
+  return found.more || found.rows.length === BATCH;
+}
+
+function pass(approvals: Approvals, row: ApprovalDoc): Promise<unknown> {
+  const { on_deadline: choice } = row;
+  if (choice === null) return approvals.settle(row, "expired");
+  const nobody = { answer_text: null, answered_by_user_id: null, answered_by: "deadline" as const };
+  return approvals.settle(row, "answered", { choice, ...nobody });
+}
+
+function escalate({ rows, now }: Approvals, row: ApprovalDoc): Promise<unknown> {
+  const { tenant_id, _id, escalate_to, deadline_at } = row;
+  const at = new Date(now());
+  const $set = {
+    escalated_at: at,
+    relay_at: at,
+    mail_at: at,
+    due_at: deadline_at,
+    queue: place(tenant_id, now()),
+  };
+  return rows.update(
+    tenant_id,
+    { _id, status: "open", escalated_at: null },
+    {
+      $set,
+      $addToSet: { assigned: { $each: escalate_to } },
+      $push: { outbox: "escalated" },
+      $inc: { version: 1 },
+    },
+  );
+}
+
+/** Publishes what waits in outboxes. Ids of events derive from the approval, so a repetition adds nothing. */
+async function relay({ rows, now }: Approvals, broker: ServiceBroker): Promise<boolean> {
+  const waiting = { relay_at: { $lte: new Date(now()) } };
+  const found = await rows.findAnyWithin(waiting, { sort: { relay_at: 1 }, limit: BATCH });
+  await eachInTurn(found.rows, async (row) => {
+    const { tenant_id, _id, version } = row;
+    for (const fact of row.outbox) await publish(broker, row, fact);
+    reportChange(broker, tenant_id, "approval");
+    // One that has changed since is published again, with what is new.
+    const done = { $set: { outbox: [] }, $unset: { relay_at: 1 }, $inc: { version: 1 } };
+    await rows.update(tenant_id, { _id, version }, done);
+  });
+  return found.more || found.rows.length === BATCH;
+}
+
+async function publish(broker: ServiceBroker, row: ApprovalDoc, fact: ApprovalFact): Promise<void> {
+  const { tenant_id, _id, asker_id: agent_id, run_id, step_key } = row;
+  const isAnswer = fact === "answered";
+  const data = {
+    ...{ approval_id: _id, run_id, step_key, choice: isAnswer ? row.choice : null },
+    answered_by_user_id: isAnswer ? row.answered_by_user_id : null,
+  } satisfies Static<typeof ApprovalChange>;
+  const type = `service.approval.${fact}` satisfies PlatformEventType;
+  const isAgents = agent_id.startsWith("ag_");
+  const { event_id } = await broker.call<{ event_id: string }, object>("events.emit", {
+    ...{ tenant_id, type, subject: _id, data, dedupe: `approval ${_id} ${fact}` },
+    ...(isAgents && { audience: { scope: "agent", agent_id, team_id: null } }),
+  });
+  if (!isAgents || !TOLD.includes(fact)) return;
+  const delivery = {
+    ...{ tenant_id, event_id, agent_id, type, priority: 0, enrichment_depth: "none" },
+    matched: { interest_ids: [], feed_ids: [] },
+  };
+  await broker.call("deliveries.enqueue", { deliveries: [delivery] });
+}

@@ -1,8 +1,6 @@
 import { createHash } from "node:crypto";
-import type { Call, RequestContext, UserCaller } from "../../../lib/access/caller.ts";
-import { callerId } from "../../../lib/access/caller.ts";
+import { type Call, callerId, type RequestContext, type UserCaller } from "../../../lib/access/caller.ts";
 import { isOrgAdmin } from "../../../lib/access/visibility.ts";
-import { afterPlace, fromCursor, pageOf } from "../../../lib/contract/cursor.ts";
 import {
   Fault,
   invalidValue,
@@ -18,14 +16,13 @@ import { place } from "../../../mixins/queue.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { eraseTexts } from "../../../storage/erase-texts.ts";
 import type { Where } from "../../../storage/query.ts";
-import { requireCapacity } from "../../../storage/row-limit.ts";
+import { requireCapacity } from "../../../storage/writes.ts";
 import type { EraseContent } from "../../erasers.ts";
 import { requireReadable } from "../../remember/memories/readable.ts";
 import type { CallOf } from "../../runtime.ts";
 import type { RunState } from "../runs/run-state.ts";
 import type * as contract from "./approvals.contract.ts";
-import type { EvidenceKind } from "./approvals.contract.ts";
-import { ADMINS, EXPIRED } from "./approvals.contract.ts";
+import { ADMINS, type EvidenceKind, EXPIRED } from "./approvals.contract.ts";
 import { type ApprovalDoc, ApprovalModel, type Asked, parseAsked, present } from "./approvals.model.ts";
 import { answerableBy, readableBy, requireAssignees } from "./assignees.ts";
 
@@ -40,7 +37,7 @@ export type Decision = Pick<
   "choice" | "answer_text" | "answered_by_user_id" | "answered_by" | "answered_by_slack_user"
 >;
 
-/** The rows of approvals. What is to be published is written with each change (relay.ts). */
+/** The rows of approvals. What is to be published is written with each change (approvals.service.ts). */
 export class Approvals {
   readonly rows;
   readonly now: () => number;
@@ -87,14 +84,8 @@ export class Approvals {
     const { status, run_id, limit = 50, cursor } = ctx.params;
     const { tenant_id } = ctx.meta.caller;
     const filter = { ...defined({ status, run_id }), $and: [(await readableBy(ctx)) as Where<ApprovalDoc>] };
-    const behind =
-      cursor === undefined
-        ? []
-        : [afterPlace(fromCursor(cursor, "created_at"), { by: "created_at", sign: -1 })];
-    const options = { sort: { created_at: -1, _id: -1 } as const, limit: limit + 1 };
-    const further = { ...filter, $and: [...filter.$and, ...behind] };
-    const found = await this.rows.findWithin(tenant_id, further, options);
-    const { page, next_cursor: next } = pageOf(found, limit, "created_at");
+    const order = { by: "created_at", cursor, limit } as const;
+    const { page, next_cursor: next } = await this.rows.pageAfter(tenant_id, filter, order);
     return { approvals: page.map(present), next };
   }
 

@@ -43,5 +43,3 @@ export const answerByLink = operation({
   results: { 200: Type.Object({ title, choice: choice.anyOf[0] }) },
   errors: ["not_found", "validation_error", "rate_limited"],
 });
-
-export const approvalLinkOperations = [openLink, answerByLink] as const;

@@ -23,7 +23,6 @@ interface Click {
   response_url: string;
 }
 
-/** Answers by buttons in Slack. */
 export class SlackAnswers {
   readonly #approvals: Approvals;
   readonly #slack: Slack;

@@ -1,5 +1,5 @@
 import type { ServiceBroker } from "moleculer";
-import { outcomeOf } from "../../../connectors/push-outcome.ts";
+import { outcomeOf } from "../../../connectors/push-sender.ts";
 import { jittered } from "../../../lib/queue/backoff.ts";
 import { Queue, type Queued } from "../../../mixins/queue.ts";
 import { activeTenants } from "../../identity/tenants/find-tenants.ts";

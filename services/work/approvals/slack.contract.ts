@@ -110,5 +110,3 @@ export const answerBySlack = operation({
   },
   errors: ["authentication_failed", "validation_error", "rate_limited"],
 });
-
-export const approvalSlackOperations = [setSlack, getSlack, deleteSlack, answerBySlack] as const;

@@ -1,8 +1,7 @@
-import type { InferSchemaType } from "mongoose";
-import { array, date, type Model, nullable, sealed, string, tenantSchema } from "../../../storage/model.ts";
+import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 
 /** The Slack channel to which a tenant's questions are posted. Its `_id` is the tenant's. */
-export interface SlackChannelDoc extends InferSchemaType<typeof schema> {}
+export interface SlackChannelDoc extends DocumentOf<typeof schema> {}
 
 /** The sealed settings of a channel. */
 export interface SlackSecrets {
@@ -17,10 +16,10 @@ export function slackPlace(_id: string): string {
 
 const schema = tenantSchema({
   /** A `SlackSecrets` as JSON. */
-  sealed: sealed(slackPlace),
-  assignees: array(string()),
-  last_error: nullable(string()),
-  updated_at: date(),
+  sealed: t.sealed(slackPlace),
+  assignees: t.array(t.string()),
+  last_error: t.nullable(t.string()),
+  updated_at: t.date(),
 });
 
 export const SlackChannelModel: Model<SlackChannelDoc> = {

@@ -159,13 +159,3 @@ export const listExemplarReferrers = operation({
   results: { 200: Type.Object({ referrers: Type.Array(Referrer) }) },
   errors: ["not_found"],
 });
-
-export const exemplarsOperations = [
-  createExemplar,
-  listExemplars,
-  getExemplar,
-  renameExemplar,
-  deleteExemplar,
-  downloadExemplar,
-  listExemplarReferrers,
-] as const;

@@ -1,20 +1,19 @@
-import type { InferSchemaType } from "mongoose";
-import { date, type Model, nullable, number, string, tenantSchema } from "../../../storage/model.ts";
+import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 
 /** A whole text kept as an example; the text is stored as a blob. */
-export interface ExemplarDoc extends InferSchemaType<typeof schema> {}
+export interface ExemplarDoc extends DocumentOf<typeof schema> {}
 
 const schema = tenantSchema({
-  display_name: string(),
-  original_filename: string(),
-  media_type: string<"text/markdown" | "text/plain">(),
-  byte_size: number(),
+  display_name: t.string(),
+  original_filename: t.string(),
+  media_type: t.string<"text/markdown" | "text/plain">(),
+  byte_size: t.number(),
   /** SHA-256: the key of the text among the blobs. */
-  content_hash: string(),
+  content_hash: t.string(),
   /** Set during deletion: new references are refused. */
-  deleting_at: nullable(date()),
-  created_at: date(),
-  updated_at: date(),
+  deleting_at: t.nullable(t.date()),
+  created_at: t.date(),
+  updated_at: t.date(),
 });
 schema.index({ tenant_id: 1, content_hash: 1 }, { unique: true });
 schema.index({ tenant_id: 1, created_at: -1, _id: -1 });

@@ -104,7 +104,6 @@ export class Exemplars {
     return this.#textOf(doc);
   }
 
-  /** Whether it exists and can be referred to. */
   async exists(tenant_id: string, exemplar_id: string): Promise<boolean> {
     const doc = await this.#rows.findOne(tenant_id, { _id: exemplar_id });
     return doc !== null && (doc.deleting_at?.getTime() ?? 0) < this.#now() - DELETION_MS;

@@ -57,5 +57,3 @@ export const getHandoffOfAgent = operation({
   },
   errors: ["not_found", "forbidden"],
 });
-
-export const agentHandoffOperations = [listHandoffsOfAgent, getHandoffOfAgent] as const;

@@ -303,14 +303,3 @@ export const unpinHandoff = operation({
   errors: ["not_found"],
   mcp: { idempotent: true },
 });
-
-export const handoffsOperations = [
-  saveHandoff,
-  listHandoffs,
-  resumeHandoff,
-  getHandoff,
-  deleteHandoff,
-  exportHandoff,
-  pinHandoff,
-  unpinHandoff,
-] as const;

@@ -1,45 +1,34 @@
-import type { InferSchemaType } from "mongoose";
-import {
-  array,
-  date,
-  large,
-  type Model,
-  nullable,
-  number,
-  string,
-  subdocuments,
-  tenantSchema,
-} from "../../../storage/model.ts";
+import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 import type { SearchEntry } from "../../../storage/search/entry.ts";
 
 /** A named snapshot of where an agent's work stands (spec: Handoff). */
-export interface HandoffDoc extends InferSchemaType<typeof schema> {}
+export interface HandoffDoc extends DocumentOf<typeof schema> {}
 
 const schema = tenantSchema({
-  agent_id: string(),
-  name: string(),
-  summary: large(string()),
+  agent_id: t.string(),
+  name: t.string(),
+  summary: t.large(t.string()),
   /** JSON: callers' keys must have no meaning in the store. */
-  payload: large(string()),
+  payload: t.large(t.string()),
   /** With the memories' titles as of the last save. */
-  citations: large(subdocuments({ memory_id: string(), title: string() })),
-  artifacts: large(array(string())),
-  origin_client: nullable(string()),
-  bundle_id: nullable(string()),
-  version_num: number(),
-  pinned_at: nullable(date()),
-  last_resumed_at: nullable(date()),
-  expires_at: date(),
+  citations: t.large(t.subdocuments({ memory_id: t.string(), title: t.string() })),
+  artifacts: t.large(t.array(t.string())),
+  origin_client: t.nullable(t.string()),
+  bundle_id: t.nullable(t.string()),
+  version_num: t.number(),
+  pinned_at: t.nullable(t.date()),
+  last_resumed_at: t.nullable(t.date()),
+  expires_at: t.date(),
   /** `expires_at` unless pinned: used by the reaper. */
-  reap_at: nullable(date()),
-  created_at: date(),
+  reap_at: t.nullable(t.date()),
+  created_at: t.date(),
   /** When it was saved last. */
-  updated_at: date(),
+  updated_at: t.date(),
   /** Raised by every change, for search and to guard writes. */
-  version: number(),
-  changed_at: date(),
+  version: t.number(),
+  changed_at: t.date(),
   /** Seed of the request that saved it, if that had an Idempotency-Key: a repetition saves nothing. */
-  save_seed: nullable(string()),
+  save_seed: t.nullable(t.string()),
 });
 schema.index({ tenant_id: 1, agent_id: 1, name: 1 }, { unique: true });
 schema.index({ tenant_id: 1, agent_id: 1, updated_at: -1, _id: -1 });
@@ -83,7 +72,6 @@ export function present(doc: HandoffDoc) {
   };
 }
 
-/** Converts a handoff to a search entry. */
 export function toEntry(doc: HandoffDoc): SearchEntry {
   return {
     kind: "handoff",

@@ -1,15 +1,29 @@
-import { notFound } from "../../../lib/contract/faults.ts";
+import type { ActionSchema } from "moleculer";
+import type { Call, RequestContext } from "../../../lib/access/caller.ts";
+import { Fault, notFound } from "../../../lib/contract/faults.ts";
+import { summarise } from "../../../lib/text/quoted.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
-import { action, type ServiceFactory } from "../../runtime.ts";
+import type { SearchEntriesPage } from "../../../storage/search/entry.ts";
+import { guardedWrite } from "../../../storage/writes.ts";
+import type { EraseContent, EraseMemories } from "../../erasers.ts";
+import { requireOwnedAgent } from "../../identity/agents/find-agent.ts";
+import {
+  type BundleLeg,
+  type BundleLegAnswer,
+  createdWithin,
+  nameLegs,
+  searchBounds,
+} from "../../remember/memories/bundle-leg.ts";
+import { readableMemories } from "../../remember/memories/readable.ts";
+import { changedAfter, toEntriesPage } from "../../remember/search/feed.ts";
+import { recentShare } from "../../remember/search/recency.ts";
+import { action, type CallOf, idempotent, type ServiceFactory } from "../../runtime.ts";
 import { getHandoffOfAgent, listHandoffsOfAgent } from "./agent-handoffs.contract.ts";
-import { getAgentHandoff, listAgentHandoffs } from "./agent-handoffs.ts";
 import { renderBrief } from "./brief.ts";
-import { listHandoffs } from "./find.ts";
+import { findOwn, type Hit, latestOwn, listHandoffs } from "./find.ts";
 import * as contract from "./handoffs.contract.ts";
-import { internalActions } from "./handoffs.internal.ts";
-import { present } from "./handoffs.model.ts";
-import { Handoffs } from "./handoffs.ts";
-import { resume } from "./resume.ts";
+import { type HandoffDoc, present, toEntry } from "./handoffs.model.ts";
+import { fullTerm, Handoffs, inOneMessage } from "./handoffs.ts";
 import { save } from "./save.ts";
 
 const SWEEP_MS = 60_000;
@@ -17,12 +31,7 @@ const SWEEP_MS = 60_000;
 /** Stores named snapshots of an agent's work for another client to resume (spec: Handoff). */
 export const handoffsService: ServiceFactory = ({ store, log }) => {
   const handoffs = new Handoffs(store, log);
-  const reaping = new SharedLoop(
-    "sweep",
-    (broker) => handoffs.reap(broker),
-    SWEEP_MS,
-    "handoffs: some could not be removed; the next sweep retries",
-  );
+  const reaping = new SharedLoop("sweep", (broker) => handoffs.reap(broker), SWEEP_MS);
 
   return {
     name: "handoffs",
@@ -54,3 +63,163 @@ export const handoffsService: ServiceFactory = ({ store, log }) => {
     },
   };
 };
+
+/** Actions for other domains. */
+function internalActions(handoffs: Handoffs): Record<string, ActionSchema> {
+  const { rows } = handoffs;
+  return {
+    any: idempotent<{ tenant_id: string }>(({ params }) => rows.exists(params.tenant_id, {})),
+
+    /** Whether the calling agent has this handoff. */
+    is_own: idempotent<{ id: string }>(
+      async (ctx) => (await handoffs.find(ctx, { _id: ctx.params.id })) !== null,
+    ),
+
+    /** Returns which of the bundles handoffs name. */
+    bundle_references: idempotent<{ tenant_id: string; bundle_ids: string[] }>(async ({ params }) => {
+      const filter = { bundle_id: { $in: params.bundle_ids } };
+      const found = await rows.find(params.tenant_id, filter, { projection: { bundle_id: 1 } });
+      return [...new Set(found.map(({ bundle_id }) => bundle_id))];
+    }),
+
+    /** Returns the calling agent's handoffs for a bundle. They belong to no project. */
+    for_bundle: idempotent<BundleLeg>(async (ctx): Promise<BundleLegAnswer> => {
+      const { query, limit } = ctx.params;
+      if (query !== null) {
+        const { hits, degraded } = await findOwn(handoffs, ctx, {
+          query,
+          limit,
+          ...searchBounds(ctx.params),
+        });
+        const items = hits.map(({ doc, score, sources }) => toItem(doc, score, nameLegs(sources)));
+        return { items, degraded };
+      }
+      const latest = await latestOwn(handoffs, ctx, { limit, bounds: createdWithin(ctx.params) });
+      const now = handoffs.now().getTime();
+      const items = latest.map((doc) => toItem(doc, recentShare(doc.updated_at.getTime(), now), "recent"));
+      return { items, degraded: [] };
+    }),
+
+    /** Erases, or counts, the handoffs of an agent. */
+    erase_agent: idempotent<EraseContent>((ctx) => handoffs.eraseOf(ctx)),
+
+    /** Removes titles of erased memories from citations; returns the number of handoffs. */
+    erase_memories: idempotent<EraseMemories>(async ({ params: { tenant_id, ids, dry_run } }) => ({
+      handoffs: await handoffs.eraseTitles(tenant_id, ids, dry_run),
+    })),
+
+    /** Serves search's catch-up: handoffs in order of their last change, of one tenant or of all. */
+    search_entries: idempotent<SearchEntriesPage>(async ({ params }) =>
+      toEntriesPage(inOneMessage(await changedAfter(rows, params)), toEntry),
+    ),
+  };
+}
+
+function toItem(doc: HandoffDoc, score: number, source: string) {
+  return {
+    item_id: doc._id,
+    title: doc.name,
+    // Omits titles of memories: erasing a memory cannot remove them from a bundle.
+    excerpt: renderBrief({ ...doc, citations: [] }),
+    ...{ score, source, by: doc.agent_id, created_at: doc.created_at.toISOString() },
+    facts: [`version ${doc.version_num}`, `saved ${doc.updated_at.toISOString()}`],
+  };
+}
+
+const SUMMARY = 280;
+/** Omits the long fields. */
+const BRIEFLY = { payload: 0, citations: 0, artifacts: 0 } as const;
+
+/** Returns a page of an agent's handoffs for an admin or its owner. */
+async function listAgentHandoffs(handoffs: Handoffs, ctx: CallOf<typeof listHandoffsOfAgent>) {
+  const { agent_id, limit = 50, cursor } = ctx.params;
+  const { tenant_id } = await requireOwnedAgent(ctx, agent_id);
+  const filter = { agent_id, $and: [handoffs.standing()] };
+  const order = { by: "updated_at", cursor, limit, projection: BRIEFLY } as const;
+  const { page, next_cursor } = await handoffs.rows.pageAfter(tenant_id, filter, order);
+  return { handoffs: page.map(listed), next_cursor };
+}
+
+/** Returns one of them with its brief. @throws Fault not_found */
+async function getAgentHandoff(handoffs: Handoffs, ctx: CallOf<typeof getHandoffOfAgent>) {
+  const { agent_id, id } = ctx.params;
+  const { tenant_id } = await requireOwnedAgent(ctx, agent_id);
+  const doc = await handoffs.rows.findOne(tenant_id, { _id: id, agent_id, ...handoffs.standing() });
+  if (!doc) throw notFound("handoff", id);
+  const readable = await readableMemories(
+    ctx,
+    doc.citations.map(({ memory_id }) => memory_id),
+    { brief: true },
+  );
+  const citations = doc.citations.map(({ memory_id, title }) => ({
+    memory_id,
+    title: readable.has(memory_id) ? title : "",
+  }));
+  const shown = { ...doc, citations } as HandoffDoc;
+  return { ...present(shown), brief: renderBrief(shown) };
+}
+
+function listed(doc: HandoffDoc) {
+  const { _id, name, version_num, origin_client, bundle_id } = doc;
+  return {
+    ...{ id: _id, name, summary: summarise(doc.summary, SUMMARY), version_num, origin_client, bundle_id },
+    pinned_at: doc.pinned_at?.toISOString() ?? null,
+    last_resumed_at: doc.last_resumed_at?.toISOString() ?? null,
+    expires_at: doc.expires_at.toISOString(),
+    updated_at: doc.updated_at.toISOString(),
+  };
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** Lead in score over the next match that makes a match unambiguous. */
+const CLEAR_MARGIN = 0.15;
+const MOST_CANDIDATES = 5;
+/** Characters of a query in an error. */
+const SHOWN = 200;
+
+/**
+ * Resumes the handoff that a query means, and returns its brief; the candidates if several match about equally (api:
+ * Handoffs).
+ *
+ * @throws Fault not_found if nothing matches
+ */
+async function resume(handoffs: Handoffs, ctx: Call<{ query: string }>) {
+  const found = await guardedWrite(async () => {
+    const meant = await findMeant(handoffs, ctx, ctx.params.query);
+    if (Array.isArray(meant)) return meant;
+    const { _id, pinned_at, version_num } = meant;
+    const at = handoffs.now();
+    const stamped = { last_resumed_at: at, ...fullTerm(at, pinned_at) };
+    // Null if the handoff was changed meanwhile.
+    return handoffs.change(ctx, { _id, pinned_at, version_num, ...handoffs.standing() }, stamped);
+  }, "The handoff is being changed concurrently. Retry.");
+  if (Array.isArray(found)) return { candidates: found.map(toCandidate) };
+  ctx.meta.$responseType = "text/markdown; charset=utf-8";
+  return renderBrief(found);
+}
+
+async function findMeant(
+  handoffs: Handoffs,
+  ctx: RequestContext,
+  query: string,
+): Promise<HandoffDoc | Hit[]> {
+  const id = query.trim().toLowerCase();
+  const named =
+    (await handoffs.find(ctx, { name: query })) ?? (UUID.test(id) && (await handoffs.find(ctx, { _id: id })));
+  if (named) return named;
+  const { hits } = await findOwn(handoffs, ctx, { query, limit: MOST_CANDIDATES });
+  const [best, next] = hits;
+  if (!best) throw noneMeant(query.slice(0, SHOWN));
+  const isClear = ({ score }: { score: number }) => best.score - score >= CLEAR_MARGIN;
+  return isClear(next ?? { score: 0 }) ? best.doc : hits.filter((hit) => !isClear(hit));
+}
+
+function noneMeant(asked: string): Fault {
+  const message = `You have no handoff with the name or id "${asked}", and none that matches these words. List your handoffs to see their names.`;
+  return new Fault("not_found", message, { resource_type: "handoff", resource_id: asked });
+}
+
+function toCandidate({ doc, score }: Hit) {
+  const { _id, name, summary, updated_at } = doc;
+  return { id: _id, name, summary: summarise(summary, SUMMARY), score, updated_at: updated_at.toISOString() };
+}

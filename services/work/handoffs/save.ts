@@ -1,7 +1,7 @@
 import { Fault, unknownReference } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
-import { guardedWrite } from "../../../storage/guarded-write.ts";
 import { nullIfTaken } from "../../../storage/write-errors.ts";
+import { guardedWrite } from "../../../storage/writes.ts";
 import { deletedMemories, readableMemories } from "../../remember/memories/readable.ts";
 import type { CallOf } from "../../runtime.ts";
 import type { saveHandoff } from "./handoffs.contract.ts";

@@ -61,5 +61,3 @@ export const emailOutput = operation({
   results: { 200: Type.Object({ status: oneOf(["sent"]), to: Type.String() }) },
   errors: ["not_found", "service_unavailable", "rate_limited", "business_rule_violation"],
 });
-
-export const outputFilesOperations = [exportOutput, emailOutput] as const;

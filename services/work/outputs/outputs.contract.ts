@@ -5,7 +5,6 @@ import { Cursor } from "../../../lib/contract/cursor.ts";
 import { Id, page, Timestamp, Uuid, Whole } from "../../../lib/contract/schema.ts";
 import { TagsInput } from "../../../lib/contract/tags.ts";
 
-/** File formats for export. */
 export const EXPORT_FORMATS = ["md", "html", "pdf", "docx"] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
@@ -301,13 +300,3 @@ export const getVersion = operation({
   errors: ["not_found"],
   mcp: true,
 });
-
-export const outputsOperations = [
-  saveOutput,
-  listOutputs,
-  getOutput,
-  updateOutput,
-  deleteOutput,
-  listVersions,
-  getVersion,
-] as const;

@@ -1,69 +1,55 @@
-import type { InferSchemaType } from "mongoose";
 import type { MemoryScope } from "../../../lib/access/visibility.ts";
 import { type HourlyBudgetDoc, hourlyBudgets } from "../../../storage/hourly-budget.ts";
-import {
-  array,
-  boolean,
-  date,
-  type FieldTypes,
-  large,
-  type Model,
-  nullable,
-  number,
-  optional,
-  string,
-  tenantSchema,
-} from "../../../storage/model.ts";
+import { type DocumentOf, type FieldTypes, type Model, t, tenantSchema } from "../../../storage/model.ts";
 import type { SearchEntry } from "../../../storage/search/entry.ts";
 
 /** A version's text and author. The text is a blob: `hash`. */
 export interface Edition extends FieldTypes<typeof edition> {}
 
 const edition = {
-  version_id: string(),
-  version_num: number(),
-  title: string(),
-  hash: string(),
-  byte_size: number(),
-  change_note: nullable(string()),
-  authored_by_agent_id: nullable(string()),
-  authored_by_user_id: nullable(string()),
-  saved_at: date(),
+  version_id: t.string(),
+  version_num: t.number(),
+  title: t.string(),
+  hash: t.string(),
+  byte_size: t.number(),
+  change_note: t.nullable(t.string()),
+  authored_by_agent_id: t.nullable(t.string()),
+  authored_by_user_id: t.nullable(t.string()),
+  saved_at: t.date(),
 };
 
 /** A saved document (spec: Output). The row holds the current version; earlier ones have separate rows. */
-export interface OutputDoc extends InferSchemaType<typeof outputs> {}
+export interface OutputDoc extends DocumentOf<typeof outputs> {}
 
 const outputs = tenantSchema({
   ...edition,
-  slug: string(),
+  slug: t.string(),
   /** The title was given; otherwise it follows the text. */
-  is_titled: boolean(),
-  /** The sort key of the title. */
-  title_key: string(),
-  scope: string<MemoryScope>(),
+  is_titled: t.boolean(),
+  title_key: t.string(),
+  scope: t.string<MemoryScope>(),
   /** The first author: an agent's or a person's id. */
-  agent_id: string(),
-  team_id: nullable(string()),
-  project_id: nullable(string()),
-  process_run_id: nullable(string()),
-  source_type: nullable(string()),
+  agent_id: t.string(),
+  team_id: t.nullable(t.string()),
+  project_id: t.nullable(t.string()),
+  process_run_id: t.nullable(t.string()),
+  source_type: t.nullable(t.string()),
   /** JSON: callers' keys must have no meaning in the store. */
-  metadata_json: large(string()),
-  tags: array(string()),
-  derived_from_ids: large(array(string())),
-  references_ids: large(array(string())),
-  supersedes_ids: large(array(string())),
-  superseded_by: nullable(string()),
-  created_at: date(),
-  updated_at: date(),
+  metadata_json: t.large(t.string()),
+  tags: t.array(t.string()),
+  derived_from_ids: t.large(t.array(t.string())),
+  references_ids: t.large(t.array(t.string())),
+  supersedes_ids: t.large(t.array(t.string())),
+  superseded_by: t.nullable(t.string()),
+  created_at: t.date(),
+  updated_at: t.date(),
   /** Raised by every change, for search. */
-  version: number(),
+  version: t.number(),
   /** Hidden since then; the row is deleted once all its data is. */
-  deleted_at: nullable(date()),
+  deleted_at: t.nullable(t.date()),
   /** Set while search is behind the row; see mixins/queue.ts. */
-  queue: optional(string()),
-  attempts: number(),
+  queue: t.optional(t.string()),
+  attempts: t.number(),
 });
 outputs.index({ tenant_id: 1, slug: 1 }, { unique: true });
 outputs.index({ tenant_id: 1, created_at: 1, _id: 1 });
@@ -75,28 +61,28 @@ outputs.index({ tenant_id: 1, hash: 1 });
 outputs.index({ queue: 1 }, { sparse: true });
 
 /** A former version; it never changes. */
-export interface VersionDoc extends InferSchemaType<typeof versions> {}
+export interface VersionDoc extends DocumentOf<typeof versions> {}
 
-const versions = tenantSchema({ output_id: string(), ...edition });
+const versions = tenantSchema({ output_id: t.string(), ...edition });
 versions.index({ tenant_id: 1, output_id: 1, version_num: 1 }, { unique: true });
 versions.index({ tenant_id: 1, hash: 1 });
 
 /** A chunk of an output's text, with the fields that search needs. `_id`: output, `/`, position. */
-export interface ChunkDoc extends InferSchemaType<typeof chunks> {}
+export interface ChunkDoc extends DocumentOf<typeof chunks> {}
 
 const chunks = tenantSchema({
-  output_id: string(),
-  text: large(string()),
-  title: string(),
-  scope: string<MemoryScope>(),
-  agent_id: string(),
-  team_id: nullable(string()),
-  project_id: nullable(string()),
-  tags: array(string()),
-  superseded: boolean(),
-  created_at: date(),
-  version: number(),
-  changed_at: date(),
+  output_id: t.string(),
+  text: t.large(t.string()),
+  title: t.string(),
+  scope: t.string<MemoryScope>(),
+  agent_id: t.string(),
+  team_id: t.nullable(t.string()),
+  project_id: t.nullable(t.string()),
+  tags: t.array(t.string()),
+  superseded: t.boolean(),
+  created_at: t.date(),
+  version: t.number(),
+  changed_at: t.date(),
 });
 chunks.index({ tenant_id: 1, output_id: 1, version: 1 });
 // For followers, of one tenant and of all.

@@ -1,24 +1,45 @@
 import { access, constants } from "node:fs/promises";
-import type { ServiceBroker } from "moleculer";
+import type { ActionSchema, ServiceBroker } from "moleculer";
 import { type Call, isAdmin } from "../../../lib/access/caller.ts";
+import { visibleTo } from "../../../lib/access/visibility.ts";
+import type { ParamsOf } from "../../../lib/contract/contract.ts";
+import type { Order } from "../../../lib/contract/cursor.ts";
 import { Fault, notFound } from "../../../lib/contract/faults.ts";
-import { canonicalTags } from "../../../lib/contract/tags.ts";
+import { canonicalTags, tagsOfQuery } from "../../../lib/contract/tags.ts";
 import { place, Queue } from "../../../mixins/queue.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
+import type { SearchEntriesPage, SearchHit } from "../../../storage/search/entry.ts";
 import { ownerAccess } from "../../identity/agents/read-access.ts";
-import { action, type CallOf, event, internal, type ServiceFactory } from "../../runtime.ts";
+import {
+  type BundleCandidate,
+  type BundleLeg,
+  type BundleLegAnswer,
+  createdWithin,
+  nameLegs,
+  searchBounds,
+} from "../../remember/memories/bundle-leg.ts";
+import { changedAfter, toEntriesPage } from "../../remember/search/feed.ts";
+import { recentShare } from "../../remember/search/recency.ts";
+import { action, type CallOf, event, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
 import { OutputFiles } from "./export.ts";
 import { emailOutput, exportOutput } from "./files.contract.ts";
 import { Indexing } from "./indexing.ts";
 import * as contract from "./outputs.contract.ts";
-import { internalActions } from "./outputs.internal.ts";
-import { ChunkModel, type OutputDoc, OutputModel, VersionModel } from "./outputs.model.ts";
-import { findReadable, type Outputs } from "./outputs.ts";
-import { getOutput, getVersion, listOutputs, listVersions } from "./read.ts";
+import {
+  ChunkModel,
+  type OutputDoc,
+  OutputModel,
+  present,
+  presentVersion,
+  presentWhole,
+  toEntry,
+  VersionModel,
+} from "./outputs.model.ts";
+import { BRIEF, findReadable, findVersion, type Outputs } from "./outputs.ts";
 import { canExport } from "./render/render.ts";
 import { saveOutput } from "./save.ts";
 import { searchOutputs } from "./search.contract.ts";
-import { search } from "./search.ts";
+import { findOutputs, loadPassages, search } from "./search.ts";
 
 /** Interval for finding work that other nodes left, and retries. */
 const LOOK_MS = 2000;
@@ -28,12 +49,7 @@ export const outputsService: ServiceFactory = (runtime) => {
   const { store, blobs, config, log } = runtime;
   let broker: ServiceBroker;
   let indexing: Indexing;
-  const loop = new SharedLoop(
-    "queue",
-    () => indexing.work(),
-    LOOK_MS,
-    "outputs: the queue could not be read; the next sweep retries",
-  );
+  const loop = new SharedLoop("queue", () => indexing.work(), LOOK_MS);
   const outputs: Outputs = {
     rows: store.collection(OutputModel),
     versions: store.collection(VersionModel),
@@ -131,4 +147,117 @@ async function change(
   const changed = await rows.update(tenant_id, { _id, deleted_at: null }, { $set, $inc: { version: 1 } });
   nudge();
   return changed;
+}
+
+/** Actions for other domains. */
+function internalActions(outputs: Outputs): Record<string, ActionSchema> {
+  const { rows, chunks } = outputs;
+  return {
+    /** Returns readable outputs: the best matches of a query, or the latest. */
+    for_bundle: idempotent<BundleLeg>(async (ctx): Promise<BundleLegAnswer> => {
+      const { query, limit, project_id } = ctx.params;
+      const { hits, degraded }: { hits: Found[]; degraded: string[] } =
+        query === null
+          ? { hits: await latest(outputs, ctx), degraded: [] }
+          : await findOutputs(outputs, ctx, { query, limit, project_id, ...searchBounds(ctx.params) });
+      const given = hits.slice(0, limit);
+      const texts = await loadPassages(outputs, ctx.meta.caller.tenant_id, given);
+      return { items: given.map((hit) => toItem(hit, texts.get(hit.chunk_id) ?? "")), degraded };
+    }),
+
+    /** Returns which outputs the caller may read. */
+    visible: idempotent<{ output_ids: string[] }>(async (ctx) => {
+      const wanted = { _id: { $in: ctx.params.output_ids }, deleted_at: null };
+      const filter = { ...wanted, ...visibleTo(await ownerAccess(ctx)) };
+      const found = await rows.find(ctx.meta.caller.tenant_id, filter, { projection: { _id: 1 } as const });
+      return found.map(({ _id }) => _id);
+    }),
+
+    /** Serves search's catch-up: chunks in order of their last change, of one tenant or of all. */
+    search_entries: idempotent<SearchEntriesPage>(async ({ params }) =>
+      toEntriesPage(await changedAfter(chunks, params), toEntry),
+    ),
+  };
+}
+
+async function latest({ rows, now }: Outputs, ctx: Call<BundleLeg>): Promise<Found[]> {
+  const { tenant_id } = ctx.meta.caller;
+  const { project_id, limit } = ctx.params;
+  const filter = {
+    ...{ deleted_at: null, superseded_by: null },
+    ...(project_id !== undefined && { project_id }),
+    ...createdWithin(ctx.params),
+    ...visibleTo(await ownerAccess(ctx)),
+  };
+  const sort = { created_at: -1, _id: -1 } as const;
+  const found = await rows.find(tenant_id, filter, { sort, limit, projection: BRIEF });
+  const at = now();
+  return found.map((doc) => ({
+    ...doc,
+    score: recentShare(doc.created_at.getTime(), at),
+    chunk_id: `${doc._id}/0`,
+  }));
+}
+
+/** An output with the part of its text to show and, if search found it, the legs that did. */
+type Found = OutputDoc & { score: number; chunk_id: string; sources?: SearchHit["sources"] };
+
+function toItem(doc: Found, excerpt: string): BundleCandidate {
+  const { _id, title, score, sources, scope, version_num, authored_by_agent_id, created_at } = doc;
+  return {
+    ...{ item_id: _id, title, excerpt, score, source: sources ? nameLegs(sources) : "recent" },
+    ...{ by: authored_by_agent_id, created_at: created_at.toISOString() },
+    facts: [`version ${version_num}, scope ${scope}`],
+  };
+}
+
+type Asked = ParamsOf<typeof contract.listOutputs>;
+
+/** Returns a page of the outputs that the caller may read. */
+async function listOutputs({ rows: outputs }: Outputs, ctx: Call<Asked>) {
+  const { tenant_id } = ctx.meta.caller;
+  const { offset = 0, limit = 50, cursor } = ctx.params;
+  const wanted = { ...buildFilter(ctx.params), ...visibleTo(await ownerAccess(ctx)) };
+  const order = { ...buildOrder(ctx.params), cursor, skip: offset, limit };
+  const [{ page, next_cursor }, total] = await Promise.all([
+    outputs.pageAfter(tenant_id, wanted, order),
+    outputs.count(tenant_id, wanted),
+  ]);
+  return { outputs: page.map(present), total, next_cursor };
+}
+
+function buildFilter({ scope, project_id, process_run_id, tags = [] }: Asked) {
+  const wanted = tagsOfQuery(tags);
+  return {
+    deleted_at: null,
+    ...(scope !== undefined && { scope }),
+    ...(project_id !== undefined && { project_id: project_id || null }),
+    ...(process_run_id && { process_run_id: process_run_id.toLowerCase() }),
+    ...(wanted.length > 0 && { tags: { $in: wanted } }),
+  };
+}
+
+function buildOrder({ sort, order }: Asked): Order<"created_at" | "title_key"> {
+  const by = sort === "title" ? "title_key" : "created_at";
+  const usual = by === "title_key" ? 1 : -1;
+  return { by, sign: order === "asc" ? 1 : order === "desc" ? -1 : usual };
+}
+
+async function getOutput(outputs: Outputs, ctx: CallOf<typeof contract.getOutput>) {
+  const { output_id, version } = ctx.params;
+  const doc = await findReadable(outputs, ctx, output_id);
+  return presentWhole(doc, version === undefined ? doc : await findVersion(outputs, doc, String(version)));
+}
+
+async function listVersions(outputs: Outputs, ctx: Call<{ output_id: string }>) {
+  const doc = await findReadable(outputs, ctx, ctx.params.output_id);
+  const filter = { output_id: doc._id, version_num: { $lt: doc.version_num } };
+  const earlier = await outputs.versions.find(doc.tenant_id, filter, { sort: { version_num: -1 } });
+  return { versions: [doc, ...earlier].map((each) => presentVersion(doc._id, each)) };
+}
+
+async function getVersion(outputs: Outputs, ctx: CallOf<typeof contract.getVersion>) {
+  const doc = await findReadable(outputs, ctx, ctx.params.output_id);
+  const version = await findVersion(outputs, doc, ctx.params.version_num);
+  return { ...presentVersion(doc._id, version), body: { hash: version.hash, size: version.byte_size } };
 }

@@ -70,5 +70,3 @@ export const searchOutputs = operation({
     ],
   },
 });
-
-export const outputSearchOperations = [searchOutputs] as const;

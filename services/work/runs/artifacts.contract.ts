@@ -89,5 +89,3 @@ export const attachExemplar = operation({
   errors: ["not_found", "business_rule_violation"],
   mcp: { idempotent: true },
 });
-
-export const artifactOperations = [registerArtifact, listArtifacts, attachExemplar] as const;

@@ -111,5 +111,3 @@ export const declineOffer = operation({
   errors: ["not_found", "conflict", "business_rule_violation"],
   mcp: true,
 });
-
-export const offerOperations = [offerHandoff, listOffers, acceptOffer, declineOffer] as const;

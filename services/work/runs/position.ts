@@ -5,13 +5,11 @@ import { deadlineOf, stalenessAt } from "./staleness.ts";
 
 const iso = (at: Date | null | undefined) => at?.toISOString() ?? null;
 
-/** A step of the position surface. */
 export type PositionStep = ReturnType<typeof positionStep>;
 
 interface At {
   run: Pick<Run, "steps" | "progress" | "status">;
   done: ReadonlySet<string>;
-  /** Open attempts, by step. */
   openAttempts: ReadonlyMap<string, PlacedFact[]>;
   words: ReturnType<typeof wordsOn>;
   now: number;

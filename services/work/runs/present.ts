@@ -12,12 +12,10 @@ function presentStep(step: StepDef, progress: StepProgress) {
   };
 }
 
-/** Returns the step at an index of a run. */
 export function stepAt({ steps, progress }: Pick<Run, "steps" | "progress">, index: number) {
   return presentStep(steps[index] as StepDef, progress[index] as StepProgress);
 }
 
-/** Returns a run's step by its key. */
 export function stepNamed(run: Pick<Run, "steps" | "progress">, step_key: string) {
   return stepAt(
     run,

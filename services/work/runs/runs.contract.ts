@@ -329,14 +329,3 @@ export const statusDocument = operation({
   errors: ["not_found"],
   mcp: true,
 });
-
-export const runOperations = [
-  createRun,
-  listRuns,
-  getRun,
-  runPosition,
-  closeRun,
-  retrospective,
-  runHistory,
-  statusDocument,
-] as const;

@@ -1,16 +1,4 @@
-import type { InferSchemaType } from "mongoose";
-import {
-  array,
-  date,
-  large,
-  type Model,
-  mixed,
-  nullable,
-  number,
-  optional,
-  string,
-  tenantSchema,
-} from "../../../storage/model.ts";
+import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 import type { TemplateStep } from "../templates/templates.contract.ts";
 import type {
   AmbiguityNote,
@@ -47,7 +35,6 @@ interface Completion extends Doer {
   handoff_offer_id: string | null;
 }
 
-/** The progress of a step. */
 export interface StepProgress {
   status: StepStatus;
   /** When it last became ready. */
@@ -125,7 +112,6 @@ export interface Fact {
   attested?: string[];
   assigned_user_id?: string | null;
   handoff_offer_id?: string | null;
-  /** The event that completed the step. */
   event?: StepEvent;
   /** Content of artifacts, kept as evidence. */
   snapshots?: Snapshot[];
@@ -147,45 +133,45 @@ export interface PlacedFact extends Fact {
 }
 
 /** A run as stored; its steps are in `plan`. */
-export interface RunDoc extends InferSchemaType<typeof runs> {}
+export interface RunDoc extends DocumentOf<typeof runs> {}
 
 const runs = tenantSchema({
-  goal: string(),
-  project_id: nullable(string()),
-  status: string<RunStatus>(),
-  initiated_by: mixed<{ id: string; display_name: string }>(),
-  template_id: nullable(string()),
+  goal: t.string(),
+  project_id: t.nullable(t.string()),
+  status: t.string<RunStatus>(),
+  initiated_by: t.mixed<{ id: string; display_name: string }>(),
+  template_id: t.nullable(t.string()),
   /** The steps as JSON text: long and constant, so transitions need not copy them. */
-  plan: large(string()),
+  plan: t.large(t.string()),
   /** One for each step, in the same order. */
-  progress: large(mixed<StepProgress[]>()),
-  offers: large(mixed<Offer[]>()),
-  success_criteria: large(array(string())),
-  ambiguity_score: nullable(number()),
-  ambiguity_notes: large(mixed<AmbiguityNote[]>()),
-  exemplar_ids: array(string()),
+  progress: t.large(t.mixed<StepProgress[]>()),
+  offers: t.large(t.mixed<Offer[]>()),
+  success_criteria: t.large(t.array(t.string())),
+  ambiguity_score: t.nullable(t.number()),
+  ambiguity_notes: t.large(t.mixed<AmbiguityNote[]>()),
+  exemplar_ids: t.array(t.string()),
   /** Given at its creation, for the filters of its steps; absent in older runs. */
-  values: optional(mixed<RunValues>()),
-  pointer_ids: array(string()),
-  outcome: nullable(string<Outcome>()),
-  closed_by_user_id: nullable(string()),
-  close_note: nullable(string()),
-  closed_at: nullable(date()),
+  values: t.optional(t.mixed<RunValues>()),
+  pointer_ids: t.array(t.string()),
+  outcome: t.nullable(t.string<Outcome>()),
+  closed_by_user_id: t.nullable(t.string()),
+  close_note: t.nullable(t.string()),
+  closed_at: t.nullable(t.date()),
   /** Guards every transition. */
-  version: number(),
+  version: t.number(),
   /** Bytes of notes and evidence (see `Draft`); absent in older runs. */
-  noted: optional(number()),
-  outbox: large(mixed<Outbox>()),
+  noted: t.optional(t.number()),
+  outbox: t.large(t.mixed<Outbox>()),
   /** Blobs of the outbox's snapshots, which its artifacts will reference. */
-  snapshots: optional(array(string())),
+  snapshots: t.optional(t.array(t.string())),
   /** Set while the outbox is not empty. */
-  relay_at: optional(date()),
+  relay_at: t.optional(t.date()),
   /** When to check for stale steps: by the time the next one becomes stale. */
-  stale_check_at: optional(date()),
+  stale_check_at: t.optional(t.date()),
   /** Ids of its waits for events; absent if no step can wait. */
-  waits: optional(array(string())),
-  created_at: date(),
-  updated_at: date(),
+  waits: t.optional(t.array(t.string())),
+  created_at: t.date(),
+  updated_at: t.date(),
 });
 runs.index({ tenant_id: 1, created_at: -1, _id: -1 });
 runs.index({ tenant_id: 1, status: 1, created_at: -1, _id: -1 });
@@ -214,12 +200,12 @@ export interface Run extends RunDoc {
 }
 
 /** The facts of one transition after relaying. `_id` derives from run and version. */
-export interface RunFactsDoc extends InferSchemaType<typeof facts> {}
+export interface RunFactsDoc extends DocumentOf<typeof facts> {}
 
 const facts = tenantSchema({
-  run_id: string(),
-  version: number(),
-  facts: large(mixed<Fact[]>()),
+  run_id: t.string(),
+  version: t.number(),
+  facts: t.large(t.mixed<Fact[]>()),
 });
 facts.index({ tenant_id: 1, run_id: 1, version: 1 });
 
@@ -231,19 +217,19 @@ export const RunFactsModel: Model<RunFactsDoc> = {
 };
 
 /** An artifact of a run, with its content as of its step's completion. */
-export interface RunArtifactDoc extends InferSchemaType<typeof artifacts> {}
+export interface RunArtifactDoc extends DocumentOf<typeof artifacts> {}
 
 const artifacts = tenantSchema({
-  run_id: string(),
-  step_record_id: nullable(string()),
-  kind: string(),
-  pointer: large(mixed<Record<string, string | null>>()),
-  content_hash: nullable(string()),
-  byte_size: nullable(number()),
-  mime_type: nullable(string()),
-  snapshotted_at: nullable(date()),
-  created_at: date(),
-  updated_at: date(),
+  run_id: t.string(),
+  step_record_id: t.nullable(t.string()),
+  kind: t.string(),
+  pointer: t.large(t.mixed<Record<string, string | null>>()),
+  content_hash: t.nullable(t.string()),
+  byte_size: t.nullable(t.number()),
+  mime_type: t.nullable(t.string()),
+  snapshotted_at: t.nullable(t.date()),
+  created_at: t.date(),
+  updated_at: t.date(),
 });
 artifacts.index({ tenant_id: 1, run_id: 1, created_at: 1, _id: 1 });
 artifacts.index({ tenant_id: 1, content_hash: 1 });

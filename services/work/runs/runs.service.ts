@@ -1,24 +1,28 @@
-import type { ServiceBroker } from "moleculer";
-import { isFault } from "../../../lib/contract/faults.ts";
+import type { ActionSchema, ServiceBroker } from "moleculer";
+import { isFault, notFound, unknownReference } from "../../../lib/contract/faults.ts";
+import { newUuid } from "../../../lib/ids.ts";
+import { account } from "../../../middlewares/audit.ts";
+import { reportChange } from "../../../middlewares/live-changes.ts";
 import { keyedBy } from "../../../mixins/affinity.ts";
 import { ServiceLoop } from "../../../mixins/loop.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
+import { requireCapacity } from "../../../storage/writes.ts";
 import { action, type CallOf, idempotent, type ServiceFactory } from "../../runtime.ts";
 import type { WaitOver } from "../../sense/interests/waits.ts";
 import * as artifact from "./artifacts.contract.ts";
-import { attachExemplar, listArtifacts, registerArtifact } from "./artifacts.ts";
 import { createRun } from "./create.ts";
 import * as offer from "./offers.contract.ts";
 import { acceptOffer, declineOffer, listOffers, offerHandoff } from "./offers.ts";
 import { toActor } from "./participants.ts";
-import { presentRun } from "./present.ts";
+import { presentArtifact, presentRun } from "./present.ts";
 import { getHistory, getPosition, getRetrospective, getRun, getStatusDocument, listRuns } from "./read.ts";
 import { relayChanged, relayLeft } from "./relay.ts";
+import { assertChangeable } from "./run-state.ts";
 import { RunStore } from "./run-store.ts";
 import type { closeRun as operation } from "./runs.contract.ts";
 import * as contract from "./runs.contract.ts";
-import { internalActions } from "./runs.internal.ts";
 import type { RunDoc } from "./runs.model.ts";
+import { MOST_ARTIFACTS } from "./shapes.contract.ts";
 import { nextStaleCheck } from "./staleness.ts";
 import * as step from "./steps.contract.ts";
 import { assignStep, completeStep, receiveEvent, reopenStep, skipStep, startStep } from "./steps.ts";
@@ -28,8 +32,6 @@ const RELAY_MS = 1000;
 const STALE_CHECK_MS = 1000;
 /** When a run is checked again whose change was refused. */
 const REFUSED_MS = 60_000;
-const UNPUBLISHED = "runs: events could not be published; the next sweep retries";
-const UNCHECKED = "runs: stale steps could not be checked; the next sweep retries";
 
 /** Runs: goal-directed work of people and agents, step by step (spec: Process run). */
 export const runsService: ServiceFactory = ({ store: db, blobs }) => {
@@ -39,14 +41,9 @@ export const runsService: ServiceFactory = ({ store: db, blobs }) => {
     () => relaying.nudge(),
     (tenant_id, waits) => broker.call("interests.begin_waits", { tenant_id, waits }),
   );
-  const relaying = new ServiceLoop((broker) => relayChanged(store, broker), RELAY_MS, UNPUBLISHED);
-  const relayingLeft = new SharedLoop(
-    "left facts",
-    (broker) => relayLeft(store, broker),
-    RELAY_MS,
-    UNPUBLISHED,
-  );
-  const checking = new SharedLoop("stale steps", () => checkStale(store), STALE_CHECK_MS, UNCHECKED);
+  const relaying = new ServiceLoop("facts", (broker) => relayChanged(store, broker), RELAY_MS);
+  const relayingLeft = new SharedLoop("left facts", (broker) => relayLeft(store, broker), RELAY_MS);
+  const checking = new SharedLoop("stale steps", () => checkStale(store), STALE_CHECK_MS);
 
   return {
     name: "runs",
@@ -132,4 +129,88 @@ async function checkLater(store: RunStore, tenant_id: string, run_id: string): P
       ? { $set: { version, stale_check_at } }
       : { $set: { version }, $unset: { stale_check_at: 1 } },
   );
+}
+
+/** Actions for other domains. */
+function internalActions({ runs }: RunStore): Record<string, ActionSchema> {
+  return {
+    any_completed: idempotent<{ tenant_id: string }>(async ({ params: { tenant_id } }) => {
+      const achieved = { status: "closed" as const, outcome: "achieved" as const };
+      return (await runs.exists(tenant_id, { status: "completed" })) || runs.exists(tenant_id, achieved);
+    }),
+
+    /** Refuses an unknown run. @throws Fault validation_error, field process_run_id. */
+    require: idempotent<{ tenant_id: string; run_id: string }>(async ({ params: { tenant_id, run_id } }) => {
+      if (await runs.exists(tenant_id, { _id: run_id })) return;
+      throw unknownReference("process_run_id", "run", run_id);
+    }),
+
+    /** Returns the runs that an exemplar is attached to, or with a step whose reference pointer names it. */
+    exemplar_referrers: idempotent<{ tenant_id: string; exemplar_id: string }>(async ({ params }) => {
+      const { tenant_id, exemplar_id } = params;
+      const brief = { projection: { _id: 1 } as const, limit: 20 };
+      const [attached, pointing] = await Promise.all([
+        runs.find(tenant_id, { exemplar_ids: exemplar_id }, brief),
+        runs.find(tenant_id, { pointer_ids: exemplar_id }, brief),
+      ]);
+      return { attached: attached.map(({ _id }) => _id), pointing: pointing.map(({ _id }) => _id) };
+    }),
+  };
+}
+
+async function registerArtifact(store: RunStore, ctx: CallOf<typeof artifact.registerArtifact>) {
+  const { broker, params, meta } = ctx;
+  const { run_id, kind, pointer, step_record_id = null, mime_type = null } = params;
+  const { tenant_id } = meta.caller;
+  const run = await store.get(tenant_id, run_id);
+  const records = step_record_id === null ? [] : await store.factsOf(run);
+  if (step_record_id !== null && !records.some(({ record_id }) => record_id === step_record_id)) {
+    throw unknownReference("step_record_id", "record", step_record_id);
+  }
+  const _id = newUuid(meta.idempotency_seed);
+  const room = {
+    ...{ of: store.artifacts, most: MOST_ARTIFACTS, within: { run_id }, called: "artifacts of the run" },
+    ...{ rule: "run_limit" as const, instead: "Register further ones in another run" },
+  };
+  await requireCapacity(room, tenant_id, _id);
+  const at = new Date(store.now());
+  const row = await store.artifacts.insertOnce({
+    ...{ _id, tenant_id, run_id, kind, pointer, step_record_id, mime_type },
+    ...{ content_hash: null, byte_size: null, snapshotted_at: null, created_at: at, updated_at: at },
+  });
+  reportChange(broker, tenant_id, "run", [run_id]);
+  account(ctx, { artifact_id: _id });
+  return presentArtifact(row);
+}
+
+async function listArtifacts(
+  store: RunStore,
+  { params: { run_id, offset = 0, limit = 50 }, meta }: CallOf<typeof artifact.listArtifacts>,
+) {
+  const { tenant_id } = meta.caller;
+  await store.get(tenant_id, run_id);
+  const sort = { created_at: 1, _id: 1 } as const;
+  const { rows, total } = await store.artifacts.page(tenant_id, { run_id }, sort, { offset, limit });
+  return { artifacts: rows.map(presentArtifact), total };
+}
+
+async function attachExemplar(store: RunStore, ctx: CallOf<typeof artifact.attachExemplar>) {
+  const { run_id, exemplar_id } = ctx.params;
+  account(ctx, { exemplar_id });
+  const { tenant_id } = ctx.meta.caller;
+  const exists = () => ctx.call<boolean, object>("exemplars.exists", { tenant_id, exemplar_id });
+  const { exemplar_ids, version } = await store.get(tenant_id, run_id);
+  // No write: each counts as a change of the run, and repetitions must not use up its limit.
+  if (exemplar_ids.includes(exemplar_id)) return { run_id, exemplar_ids };
+  assertChangeable(version);
+  if (!(await exists())) throw notFound("exemplar", exemplar_id);
+  const run = await store.attach(tenant_id, run_id, exemplar_id, true);
+  if (!run) throw notFound("run", run_id);
+  // Checked again: the deletion looks for referrers after the exemplar ceased to exist for them.
+  if (!(await exists())) {
+    await store.attach(tenant_id, run_id, exemplar_id, false);
+    throw notFound("exemplar", exemplar_id);
+  }
+  reportChange(ctx.broker, tenant_id, "run", [run_id]);
+  return { run_id, exemplar_ids: run.exemplar_ids };
 }

@@ -43,7 +43,6 @@ export const actorFields = {
   actor_id: Type.String({ examples: ["ag_4fXq1mCz8Jw0bT7kLr2N"] }),
 };
 
-/** The event that completed a step. */
 export const StepEvent = Type.Object(
   {
     id: Id("evt", "Its `event_id`."),

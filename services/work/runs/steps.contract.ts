@@ -185,5 +185,3 @@ export const assignStep = operation({
   errors: ["not_found", "validation_error", "conflict", "business_rule_violation"],
   mcp: { idempotent: true },
 });
-
-export const stepOperations = [startStep, completeStep, skipStep, reopenStep, assignStep] as const;

@@ -129,7 +129,6 @@ async function othersOn(store: RunStore, before: Run, step_key: string): Promise
   return openAttempts(await factsUntil(store, before)).get(step_key) ?? [];
 }
 
-/** Returns the facts of a run up to this version. */
 async function factsUntil(store: RunStore, { tenant_id, _id, version }: Run): Promise<PlacedFact[]> {
   const facts = await store.factsOf(await store.get(tenant_id, _id));
   return facts.filter((fact) => fact.version <= version);

@@ -7,7 +7,6 @@ interface Step {
   depends_on: readonly string[];
 }
 
-/** A step with its criteria. */
 interface Planned extends Step {
   completion_mode: string | null;
   wait_for: { event_type: string; filter_expression: string | null } | null;

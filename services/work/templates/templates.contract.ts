@@ -292,5 +292,3 @@ export const getTemplate = operation({
   errors: ["not_found"],
   mcp: true,
 });
-
-export const templatesOperations = [authorTemplate, listTemplates, getTemplate] as const;

@@ -3,11 +3,10 @@ import { Fault, notFound } from "../../../lib/contract/faults.ts";
 import { MOST_LISTED } from "../../../lib/contract/schema.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { account } from "../../../middlewares/audit.ts";
-import { insertNextVersion, newestVersion } from "../../../storage/versions.ts";
+import { insertNextVersion, newestVersion } from "../../../storage/writes.ts";
 import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
-import { pointedIds } from "./pointer.ts";
 import { checkSteps } from "./step-graph.ts";
-import { stepAt, withNewFields } from "./steps.ts";
+import { pointedIds, stepAt, withNewFields } from "./steps.ts";
 import { authorTemplate, getTemplate, listTemplates, type TemplateStep } from "./templates.contract.ts";
 import { type TemplateDoc, TemplateModel } from "./templates.model.ts";
 
@@ -54,13 +53,11 @@ export const templatesService: ServiceFactory = ({ store }) => {
         return present(doc);
       }),
 
-      /** Returns the steps of a version by its id, or null. */
       steps_of: idempotent<{ tenant_id: string; template_id: string }>(async ({ params }) => {
         const doc = await templates.findOne(params.tenant_id, { _id: params.template_id });
         return doc?.steps ?? null;
       }),
 
-      /** Returns the ids of all versions of a template. */
       version_ids: idempotent<{ tenant_id: string; slug: string }>(
         async ({ params: { tenant_id, slug } }) => {
           const docs = await templates.find(tenant_id, { slug }, { projection: { _id: 1 } });

@@ -1,11 +1,10 @@
 import type { Collection } from "mongodb";
 import { LruMap } from "../../../lib/lru-map.ts";
-import { beginningOf } from "../../../lib/text/beginning.ts";
+import { beginningOf } from "../../../lib/text/code-points.ts";
 import type { TenantCollection } from "../../collection.ts";
 import type { SearchEntry, SearchKind } from "../entry.ts";
-import type { Corpus } from "../features.ts";
+import { CONTEXT, type Corpus, LEG_SIZE, MOST_DUPLICATES } from "../features.ts";
 import type { Model } from "../file.ts";
-import { CONTEXT, LEG_SIZE, MOST_DUPLICATES } from "../limits.ts";
 import type { SearchIndex } from "../local-index.ts";
 import {
   ERASURES_CURSOR,

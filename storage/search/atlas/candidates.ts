@@ -1,9 +1,16 @@
 import { Binary } from "mongodb";
 import { SIGN_ASKS } from "../../../lib/text/terms.ts";
-import type { Candidate, Corpus, Neighbour, TermMask } from "../features.ts";
-import { CONTEXT, WITH_NEIGHBOURS } from "../limits.ts";
+import {
+  BM25,
+  type Candidate,
+  CONTEXT,
+  type Corpus,
+  type Neighbour,
+  rarity,
+  type TermMask,
+  WITH_NEIGHBOURS,
+} from "../features.ts";
 import type { LegsQuery } from "../protocol.ts";
-import { BM25, rarity } from "../rarity.ts";
 import { standsFor, type Variant } from "../related.ts";
 import { quantise } from "../vector-memory.ts";
 import { type Condition, fits } from "./conditions.ts";

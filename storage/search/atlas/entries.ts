@@ -1,12 +1,10 @@
 import type { Binary } from "mongodb";
-import type { InferSchemaType } from "mongoose";
 import type { MemoryScope } from "../../../lib/access/visibility.ts";
 import type { TenantCollection, TenantDocument } from "../../collection.ts";
-import { string, tenantSchema } from "../../model.ts";
+import { type DocumentOf, t, tenantSchema } from "../../model.ts";
 import type { OwnedWhere, Update, Write } from "../../query.ts";
 import { takenRows } from "../../write-errors.ts";
-import type { SearchEntry, SearchKind } from "../entry.ts";
-import { readEntry } from "../reading.ts";
+import { readEntry, type SearchEntry, type SearchKind } from "../entry.ts";
 import { metadataLabels } from "./metadata-labels.ts";
 
 /** Replaces null, so that filtered values always have one type. */
@@ -67,9 +65,9 @@ export interface EntryDoc extends TenantDocument {
 }
 
 /** State of the shared index that nodes need: a cursor, or the dimensions of a model. */
-export interface SearchStateDoc extends InferSchemaType<typeof searchStates> {}
+export interface SearchStateDoc extends DocumentOf<typeof searchStates> {}
 
-export const searchStates = tenantSchema({ value: string() });
+export const searchStates = tenantSchema({ value: t.string() });
 
 export function entryId(kind: SearchKind, id: string): string {
   return `${kind} ${id}`;

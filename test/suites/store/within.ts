@@ -1,12 +1,11 @@
 import { describe, expect, test } from "@jest/globals";
-import type { InferSchemaType } from "mongoose";
 import type { TenantCollection } from "../../../storage/collection.ts";
-import { large, type Model, nullable, number, string, tenantSchema } from "../../../storage/model.ts";
+import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 import type { Workbench } from "../store.ts";
 
-const schema = tenantSchema({ group: string(), n: number(), text: nullable(large(string())) });
+const schema = tenantSchema({ group: t.string(), n: t.number(), text: t.nullable(t.large(t.string())) });
 schema.index({ tenant_id: 1, n: 1 });
-interface NoteDoc extends InferSchemaType<typeof schema> {}
+interface NoteDoc extends DocumentOf<typeof schema> {}
 const NoteModel: Omit<Model<NoteDoc>, "erasure" | "move"> = { name: "notes_within", schema };
 
 const KILOBYTE = 1000;

@@ -3,25 +3,28 @@ import { UsageError } from "../usage.ts";
 /** The coding tools whose hooks are answered. */
 export const TOOLS = ["claude-code", "codex", "cursor", "gemini-cli"] as const;
 export type Tool = (typeof TOOLS)[number];
+type Task = "start" | "turn" | "end" | "save";
 
 export interface HookInput {
   /** The hook's event, as the tool names it. */
   event: string;
   /** Undefined for an event that needs nothing. */
-  task: "start" | "turn" | "save" | undefined;
+  task: Task | undefined;
   sessionId: string;
+  /** Of Claude Code since 2.1.196: the same for all that happens in a turn. */
+  promptId?: string;
   cwd: string;
   /** Whether the conversation was just compacted: its own handoff then says what the summary lost. */
   isCompacted: boolean;
   /** The file with the conversation. */
   transcript?: string;
-  /** Of a tool without a transcript: what the event itself says. */
+  /** What the event itself says. */
   prompt?: string;
   answer?: string;
 }
 
 /** Events by their name in lower case: Cursor's begin with a small letter. */
-const TASKS: Record<string, "start" | "turn" | "save"> = {
+const TASKS: Record<string, Task> = {
   sessionstart: "start",
   userpromptsubmit: "turn",
   beforeagent: "turn",
@@ -33,7 +36,7 @@ const TASKS: Record<string, "start" | "turn" | "save"> = {
 };
 
 /** Reads what a tool passes to its hook. @throws UsageError */
-export function parseInput(json: string): HookInput {
+export function parseInput(json: string, tool: Tool): HookInput {
   const given = parsed(json);
   const text = (...names: string[]) =>
     names.map((name) => given[name]).find((value) => typeof value === "string" && value !== "") as
@@ -45,15 +48,19 @@ export function parseInput(json: string): HookInput {
     throw new UsageError("standard input names no event and session: expected the JSON of a tool's hook.");
   const [root] = Array.isArray(given.workspace_roots) ? given.workspace_roots : [];
   const transcript = text("transcript_path");
+  const promptId = text("prompt_id");
   const prompt = text("prompt");
   const answer = text("last_assistant_message", "prompt_response");
+  // Claude Code saves a session when that ends.
+  const task = tool === "claude-code" && event === "Stop" ? "end" : TASKS[event.toLowerCase()];
   return {
     event,
-    task: TASKS[event.toLowerCase()],
+    task,
     sessionId,
     cwd: text("cwd") ?? (typeof root === "string" ? root : process.cwd()),
     isCompacted: given.source === "compact",
     ...(transcript && { transcript }),
+    ...(promptId && { promptId }),
     ...(prompt && { prompt }),
     ...(answer && { answer }),
   };

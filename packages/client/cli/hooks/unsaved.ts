@@ -61,7 +61,7 @@ async function write(file: string, unsaved: Unsaved): Promise<void> {
   await writeJson(file, unsaved).catch(() => {});
 }
 
-function isRunning(pid: number): boolean {
+export function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {

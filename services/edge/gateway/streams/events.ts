@@ -1,13 +1,12 @@
-import type { EventEmitter } from "node:events";
-import { once } from "node:events";
+import { type EventEmitter, once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Caller } from "../../../../lib/access/caller.ts";
+import { pagesBySize } from "../../../../lib/broker/message-size.ts";
 import { type OfTenant, WATCHED_MS } from "../../../sense/events/arrivals.ts";
-import type { EventText } from "../../../sense/events/list.ts";
+import type { EventText, FoundEvent } from "../../../sense/events/list.ts";
 import type { Output } from "../answer/output.ts";
 import type { GatewayContext } from "../gateway-context.ts";
-import type { HttpExchange, Link, StreamHandler } from "../http-exchange.ts";
-import { NewEvents } from "./new-events.ts";
+import type { HttpExchange, Link, RootCall, StreamHandler } from "../http-exchange.ts";
 import { beginEvents, endOf } from "./sse.ts";
 
 /** Two looks per watch: a lost `events.watched` or `events.arrived` delays events by at most this. */
@@ -70,4 +69,101 @@ const textOf = ({ event_id, json }: EventText) => `event: event\nid: ${event_id}
 async function arrived(arrivals: EventEmitter, tenant_id: string, ended: AbortSignal): Promise<void> {
   const signal = AbortSignal.any([ended, AbortSignal.timeout(RENEW_MS)]);
   await once(arrivals, tenant_id, { signal }).catch(() => {});
+}
+
+interface Page {
+  found: FoundEvent[];
+  next_cursor: string | null;
+}
+
+const PAGE = 200;
+/** Of more events at a time only the latest are found. */
+const MOST_PAGES = 10;
+/** Bytes of events that are loaded together; a single one may have more. */
+const BATCH_BYTES = 262_144;
+/** Bytes of an event besides its content, as it is found or shown. */
+const FRAME_BYTES = 1024;
+/** An event may become visible after one accepted later, because of matching or another node's clock. */
+const OVERLAP_MS = 10_000;
+
+/** Events to load together. */
+interface Batch {
+  event_ids: string[];
+  /** Of their texts. */
+  bytes: number;
+}
+
+/** Finds what the caller's list of events gained since the last look, each event once. */
+class NewEvents {
+  readonly #ctx: Pick<RootCall, "call">;
+  readonly #wanted: { type?: string; limit: number };
+  readonly #seen = new Map<string, string>();
+  /** Begins with the events of this time, by the service's clock. */
+  readonly #from: string | undefined;
+  #latest = "";
+  /** Whether everything from the given time on is still to be found. */
+  #isFirst: boolean;
+
+  constructor(ctx: Pick<RootCall, "call">, { type, since }: { type?: string; since?: string }) {
+    this.#ctx = ctx;
+    this.#wanted = { ...(type !== undefined && { type }), limit: PAGE };
+    this.#from = since === undefined ? undefined : new Date(since).toISOString();
+    this.#isFirst = since !== undefined;
+  }
+
+  /** Takes note of what is there; of what came at `since` or later only if it was not given. Returns the time after. */
+  async start(): Promise<string> {
+    const { found } = await this.#page({});
+    this.#latest = found[0]?.accepted_at ?? "";
+    if (this.#from === undefined) for (const event of found) this.#note(event);
+    return this.#latest ? new Date(Date.parse(this.#latest) + 1).toISOString() : new Date().toISOString();
+  }
+
+  /** Finds the new events, oldest first. */
+  async next(): Promise<Iterable<Batch>> {
+    const overlap = before(this.#latest) ?? "";
+    const since = this.#isFirst || overlap < (this.#from ?? "") ? this.#from : overlap;
+    const found = await this.#list(since);
+    this.#isFirst = false;
+    const fresh = found.filter(({ _id }) => !this.#seen.has(_id)).reverse();
+    for (const event of found) this.#note(event);
+    this.#latest = found[0]?.accepted_at ?? this.#latest;
+    const oldest = before(this.#latest) ?? "";
+    for (const [id, at] of this.#seen) if (at < oldest) this.#seen.delete(id);
+    return batchesOf(fresh);
+  }
+
+  async #list(since: string | undefined): Promise<FoundEvent[]> {
+    const found: FoundEvent[] = [];
+    let cursor: string | undefined;
+    for (let pages = 0; pages < MOST_PAGES; pages++) {
+      const page = await this.#page({ ...(since && { since }), ...(cursor && { cursor }) });
+      found.push(...page.found);
+      // All new ones, and one page of those that may have become visible late.
+      const isOlder = (page.found.at(-1)?.accepted_at ?? "") < this.#latest;
+      if (page.next_cursor === null || (!this.#isFirst && isOlder && found.length >= PAGE)) return found;
+      cursor = page.next_cursor;
+    }
+    return found;
+  }
+
+  #page(more: { since?: string; cursor?: string }): Promise<Page> {
+    return this.#ctx.call<Page>("events.find", { ...this.#wanted, ...more });
+  }
+
+  #note({ _id, accepted_at }: FoundEvent): void {
+    this.#seen.set(_id, accepted_at);
+  }
+}
+
+function* batchesOf(found: FoundEvent[]): Generator<Batch> {
+  const bytesOf = ({ size }: FoundEvent) => size + FRAME_BYTES;
+  for (const batch of pagesBySize(found, bytesOf, BATCH_BYTES)) {
+    const bytes = batch.reduce((sum, event) => sum + bytesOf(event), 0);
+    yield { event_ids: batch.map(({ _id }) => _id), bytes };
+  }
+}
+
+function before(time: string): string | undefined {
+  return time ? new Date(Date.parse(time) - OVERLAP_MS).toISOString() : undefined;
 }

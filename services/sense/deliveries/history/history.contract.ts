@@ -172,5 +172,3 @@ export const cancelReplay = operation({
   results: { 200: Replay },
   errors: ["not_found"],
 });
-
-export const historyOperations = [countReplay, startReplay, listReplays, getReplay, cancelReplay] as const;

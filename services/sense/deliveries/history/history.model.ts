@@ -1,48 +1,38 @@
-import type { InferSchemaType } from "mongoose";
-import {
-  boolean,
-  date,
-  type Model,
-  nullable,
-  number,
-  optional,
-  string,
-  tenantSchema,
-} from "../../../../storage/model.ts";
+import { type DocumentOf, type Model, t, tenantSchema } from "../../../../storage/model.ts";
 import type { Obstacle, ReplayState } from "./history.contract.ts";
 
 /** A replay of history to an agent: events from `next`, or else from `from`, until `until` are still to be examined. */
-export interface ReplayDoc extends InferSchemaType<typeof schema> {}
+export interface ReplayDoc extends DocumentOf<typeof schema> {}
 
 const schema = tenantSchema({
-  agent_id: string(),
+  agent_id: t.string(),
   /** Null: all interests and feeds of the agent. */
-  interest_id: nullable(string()),
+  interest_id: t.nullable(t.string()),
   /** The range as requested; `from` is null if it begins with an event. */
-  from: nullable(date()),
-  from_event: nullable(string()),
-  until: date(),
-  again: boolean(),
-  per_minute: number(),
+  from: t.nullable(t.date()),
+  from_event: t.nullable(t.string()),
+  until: t.date(),
+  again: t.boolean(),
+  per_minute: t.number(),
 
-  state: string<ReplayState>(),
-  waiting_for: nullable(string<Obstacle>()),
-  error: nullable(string()),
+  state: t.string<ReplayState>(),
+  waiting_for: t.nullable(t.string<Obstacle>()),
+  error: t.nullable(t.string()),
   /** A position of events, inclusive; null until some were examined if the range begins with a time. */
-  next: nullable(string()),
+  next: t.nullable(t.string()),
   /** When the last examined event was accepted. */
-  reached: nullable(date()),
-  examined: number(),
-  matched: number(),
-  delivered: number(),
+  reached: t.nullable(t.date()),
+  examined: t.number(),
+  matched: t.number(),
+  delivered: t.number(),
 
-  created_by: string(),
-  created_at: date(),
-  ended_at: nullable(date()),
+  created_by: t.string(),
+  created_at: t.date(),
+  ended_at: t.nullable(t.date()),
   /** The agent, while it runs: an agent has one running replay. */
-  running_key: optional(string()),
+  running_key: t.optional(t.string()),
   /** Queue position and lease of its worker (queue.ts); absent when it has ended. */
-  queue: optional(string()),
+  queue: t.optional(t.string()),
 });
 schema.index({ tenant_id: 1, agent_id: 1, created_at: -1, _id: -1 });
 schema.index({ running_key: 1 }, { unique: true, sparse: true });

@@ -5,7 +5,7 @@ import { invalidValue, notFound, requireFound } from "../../../../lib/contract/f
 import { newUuid } from "../../../../lib/ids.ts";
 import { place } from "../../../../mixins/queue.ts";
 import type { TenantCollection } from "../../../../storage/collection.ts";
-import { unlessTaken } from "../../../../storage/unless-taken.ts";
+import { unlessTaken } from "../../../../storage/writes.ts";
 import { requireAgent } from "../../../identity/agents/find-agent.ts";
 import type { CallOf } from "../../../runtime.ts";
 import type { AgentMatches, MatchAgentParams } from "../../interests/match-agent.ts";

@@ -7,7 +7,6 @@ export const MARGIN = 64;
 const INK = "#1c1c1c";
 const LINK = "#0b57d0";
 const FAINT = "#767676";
-/** The background of code. */
 export const CODE = "#f4f4f4";
 /** Distance between base lines, as a share of the size. */
 const LEADING = 1.45;

@@ -1,5 +1,4 @@
-import type { Block, Run } from "./blocks.ts";
-import { sharedWidths } from "./columns.ts";
+import { type Block, type Run, sharedWidths } from "./blocks.ts";
 import { detectDirection } from "./direction.ts";
 import type { Line } from "./pdf-lines.ts";
 import { MARGIN, type Sheet } from "./pdf-sheet.ts";

@@ -1,20 +1,17 @@
-/** @needs pypi */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import { pythonOfTests, runPython } from "../support/python.ts";
 
 /** Each has a pyproject.toml, `src` and `tests`. */
-const PROJECTS = [
-  "packages/python",
-  "packages/integrations/langchain-python",
-  "packages/integrations/langgraph-python",
-  "packages/integrations/openai-agents-python",
-];
+export const INTEGRATIONS = ["langchain", "langgraph", "openai-agents"].map(
+  (name) => `packages/integrations/${name}-python`,
+);
+export const CLIENT = "packages/python";
 
 /** Found without being installed. */
-const PYTHONPATH = [...PROJECTS.map((folder) => `${folder}/src`), "packages/python/tests"]
+const PYTHONPATH = [...[CLIENT, ...INTEGRATIONS].map((folder) => `${folder}/src`), "packages/python/tests"]
   .map((folder) => join(import.meta.dirname, "../..", folder))
   .join(":");
 const out = mkdtempSync(join(tmpdir(), "sensorium-python-"));
@@ -26,7 +23,8 @@ const python = (folder: string, ...args: string[]) =>
     env: { PYTHONPATH, MYPYPATH: PYTHONPATH, PYTHONDONTWRITEBYTECODE: "1" },
   });
 
-describe.each(PROJECTS)("%s", (folder) => {
+/** Declares the tests of a Python project: what ruff and mypy find, its own tests, and its package. */
+export function testPython(folder: string): void {
   test("has no finding of ruff, and is formatted", async () => {
     expect(await python(folder, "-m", "ruff", "check", "--no-cache", ".")).toMatchObject({ code: 0 });
     expect(await python(folder, "-m", "ruff", "format", "--no-cache", "--check", ".")).toMatchObject({
@@ -75,4 +73,4 @@ describe.each(PROJECTS)("%s", (folder) => {
     const { output } = await python(folder, ...list, join(out, "*.whl"));
     expect(output).toContain("py.typed");
   });
-});
+}

@@ -1,0 +1,4 @@
+/** @needs pypi */
+import { CLIENT, testPython } from "../suites/python.ts";
+
+testPython(CLIENT);

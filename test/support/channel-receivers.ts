@@ -1,0 +1,126 @@
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { createClient, type Client as Sensorium } from "../../packages/client/index.ts";
+import { type Cli, newCli } from "./cli.ts";
+import type { TestServer } from "./server.ts";
+import { settle } from "./settle.ts";
+import { startShared } from "./shared.ts";
+
+export interface Pushed {
+  content: string;
+  meta: Record<string, string>;
+}
+
+/** An agent's answer to a call of a tool. */
+interface Called {
+  structuredContent?: unknown;
+}
+
+/** A client of MCP in the place of Claude Code. */
+export interface Session {
+  client: Client;
+  pid: number;
+  /** The messages of the channel. */
+  pushed: Pushed[];
+  /** The answers to requests for permissions. */
+  answers: unknown[];
+  /** What the bridge has said on standard error. */
+  said(): string;
+  call(name: string, args: Record<string, unknown>): Promise<Called>;
+  /** Asks for a permission. */
+  ask(params: Record<string, unknown>): Promise<void>;
+  /** Waits for the message of this number, from 0. */
+  next(at: number): Promise<Pushed>;
+}
+
+/** An agent that receives events of a type of its own, on a machine with the command line. */
+export interface Receiver {
+  cli: Cli;
+  agent: Sensorium;
+  agent_id: string;
+  type: string;
+  publish(data: unknown): Promise<string>;
+  session(...options: string[]): Promise<Session>;
+  /** Calls the hook of Claude Code. */
+  hook(hook_event_name: string, more: object): Promise<void>;
+}
+
+/** Channels of agents of one tenant. */
+export class Channels {
+  readonly server: TestServer;
+  readonly admin: Sensorium;
+  readonly #open = new Set<Client>();
+  readonly #clis = new Set<Cli>();
+  #agents = 0;
+
+  constructor(server: TestServer) {
+    this.server = server;
+    this.admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
+  }
+
+  static async start(): Promise<Channels> {
+    return new Channels(await startShared());
+  }
+
+  async stop(): Promise<void> {
+    for (const client of this.#open) await client.close();
+    for (const cli of this.#clis) await cli.remove();
+    await this.server.stop();
+  }
+
+  async receiver(): Promise<Receiver> {
+    const { admin, server } = this;
+    const type = `com.example.channel.n${++this.#agents}`;
+    const retries = { retry_delays_seconds: [1, 1, 1, 1, 1] };
+    const { id: agent_id } = await admin.agents.create({ name: type, delivery_mode: "sse", ...retries });
+    const { key } = await admin.keys.create({ agent_id, scopes: ["send", "receive"] });
+    const agent = createClient({ url: server.url, apiKey: key });
+    await agent.interests.create({ agent_id, event_type: type });
+    const cli = newCli({ SENSORIUM_URL: server.root, SENSORIUM_API_KEY: key });
+    this.#clis.add(cli);
+    return {
+      ...{ cli, agent, agent_id, type },
+      publish: async (data) =>
+        (await admin.publish({ type, source: "urn:t", subject: "order-1", data })).event_id,
+      session: (...options) => this.#session(cli, options),
+      async hook(hook_event_name, more) {
+        const input = JSON.stringify({ hook_event_name, session_id: "first", cwd: cli.folder, ...more });
+        const { code, out, err } = await cli.run(["hook", "claude-code"], { input });
+        if (code !== 0 || err) throw new Error(`${hook_event_name}: ${code} ${out} ${err}`);
+      },
+    };
+  }
+
+  async #session(cli: Cli, options: string[]): Promise<Session> {
+    const client = new Client({ name: "test", version: "1" });
+    const pushed: Pushed[] = [];
+    const answers: unknown[] = [];
+    client.fallbackNotificationHandler = async ({ method, params }) => {
+      if (method === "notifications/claude/channel") pushed.push(params as unknown as Pushed);
+      if (method === "notifications/claude/channel/permission") answers.push(params);
+    };
+    this.#open.add(client);
+    const { command, env } = cli.command(["mcp", ...options]);
+    const [program, ...args] = command;
+    const transport = new StdioClientTransport({ command: program, args, env, stderr: "pipe" });
+    let said = "";
+    transport.stderr?.on("data", (piece) => {
+      said += piece;
+    });
+    await client.connect(transport);
+    await client.listTools();
+    return {
+      ...{ client, pushed, answers, pid: transport.pid as number },
+      said: () => said,
+      call: (name, args_) => client.callTool({ name, arguments: args_ }),
+      ask: (params) =>
+        client.notification({ method: "notifications/claude/channel/permission_request", params }),
+      next: (at) => settle(() => pushed[at]),
+    };
+  }
+
+  async stateOf(event_id: string) {
+    const { receivers } = await this.admin.events.get({ event_id });
+    return receivers?.[0];
+  }
+}
