@@ -202,7 +202,7 @@ class RoutingRows {
     };
     for await (const row of allPages(readInterests, (each) => each.conflict_key)) {
       if (slices.over) await slices.next();
-      table.subscribe(toSubscription(row), row.enrichment_depth, row.retry_delays_seconds, row.ordering_key);
+      table.subscribe(toSubscription(row), row);
       agents.add(row.agent_id);
     }
     const readWaits = (after: string) =>
@@ -245,8 +245,7 @@ class RoutingRows {
     for (const channel_id of ids.channel) table.empty(channel_id);
     for (const id of [...ids.interest, ...ids.feed]) if (!existing.has(id)) table.unsubscribe(id);
     for (const id of ids.member) if (!existing.has(id)) table.leave(...(id.split(" ") as [string, string]));
-    for (const row of interests)
-      table.subscribe(toSubscription(row), row.enrichment_depth, row.retry_delays_seconds, row.ordering_key);
+    for (const row of interests) table.subscribe(toSubscription(row), row);
     for (const row of waits) table.subscribe(waitSubscription(row));
     for (const feed of feeds) table.subscribe(feed);
     for (const { channel_id, agent_id } of members) table.join(channel_id, agent_id);
