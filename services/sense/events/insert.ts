@@ -47,9 +47,6 @@ export class EventInserter {
   }
 
   async #insert(publications: Publication[]): Promise<Inserted[]> {
-    const [first] = publications;
-    if (publications.every(({ row }) => row.tenant_id === first?.row.tenant_id))
-      return this.#insertForTenant(publications);
     const tenants = Map.groupBy(publications, ({ row }) => row.tenant_id);
     const results = new Map<Publication, Inserted>();
     const insert = async (own: Publication[]) => {
