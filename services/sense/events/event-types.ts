@@ -10,7 +10,7 @@ import { Loop } from "../../../mixins/loop.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { CallOf } from "../../runtime.ts";
-import type { Listener, ListenersParams } from "../interests/listeners.ts";
+import type { Listener, ListenersParams } from "../interests/receiver.ts";
 import type * as contract from "./event-types.contract.ts";
 import { MAX_EVENT_TYPES, MAX_SOURCES, UNSEEN_DAYS } from "./event-types.contract.ts";
 import { type EventTypeDoc, EventTypeModel, eventTypeId } from "./event-types.model.ts";

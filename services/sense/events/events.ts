@@ -14,7 +14,7 @@ import type { HistoryParams, PastEvent } from "../interests/match-agent.ts";
 import type * as contract from "./events.contract.ts";
 import type { EventState } from "./events.contract.ts";
 import type { EventDoc } from "./events.model.ts";
-import { findEvents, listEvents, loadEvents, WITHOUT_SERVICE } from "./list.ts";
+import { WITHOUT_SERVICE } from "./list.ts";
 import { fanoutKey, positionFrom } from "./position.ts";
 import { buildTimeline, eventState, present } from "./present.ts";
 import { maySee } from "./visibility.ts";
@@ -34,26 +34,6 @@ export class Events {
 
   constructor(deps: EventsDeps) {
     this.#deps = deps;
-  }
-
-  list({ params, meta }: Call<ParamsOf<typeof contract.listEvents>>) {
-    const { events, broker } = this.#deps;
-    return listEvents(events, broker, meta.caller, params);
-  }
-
-  /** As `list`, without the content. */
-  find({ params, meta }: Call<ParamsOf<typeof contract.listEvents>>) {
-    const { events, broker } = this.#deps;
-    return findEvents(events, broker, meta.caller, params);
-  }
-
-  /** Returns events that `find` found for the same caller, in this order. */
-  loadFound({ tenant_id, event_ids }: { tenant_id: string; event_ids: string[] }) {
-    return loadEvents(
-      this.#deps.events,
-      tenant_id,
-      event_ids.map((_id) => ({ _id })),
-    );
   }
 
   async get({ params: { event_id }, meta: { caller } }: Call<ParamsOf<typeof contract.getEvent>>) {

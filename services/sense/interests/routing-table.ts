@@ -6,7 +6,7 @@ import { metrics } from "../../../observability/metrics.ts";
 import { gatherInSteps, type Reasons } from "./gather-receivers.ts";
 import type { EnrichmentDepth } from "./interests.contract.ts";
 import { MatchIndex } from "./match-index.ts";
-import type { Receiver } from "./receiver.ts";
+import type { Listener, Receiver } from "./receiver.ts";
 import type { Subscription } from "./subscription.ts";
 
 const DEPTH_RANK = { none: 0, shallow: 1, deep: 2 } as const;
@@ -97,7 +97,7 @@ export class RoutingTable {
   }
 
   /** Returns the first `most` active agents, with their subscriptions, whose globs match a type. Yields every 2 ms. */
-  async listenersTo(type: string, most: number): Promise<[string, Reasons][]> {
+  async listenersTo(type: string, most: number): Promise<Listener[]> {
     const slices = new Slices(SLICE_MS);
     const found = new Map<string, Reasons>();
     const membersOf = (channel_id: string) =>
@@ -108,7 +108,9 @@ export class RoutingTable {
       for (const _ of gatherInSteps(found, [subscription], membersOf)) if (slices.over) await slices.next();
       if (found.size >= most) break;
     }
-    return [...found].slice(0, most);
+    return [...found].slice(0, most).map(([agent_id, { interest_ids, feed_ids }]) => {
+      return { agent_id, interest_ids, feed_ids };
+    });
   }
 
   /** Returns for how many ms this interest's or feed's filter or glob is still suspended; 0 if it is not. */
