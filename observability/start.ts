@@ -11,8 +11,8 @@ import { Health } from "./health.ts";
 import { createLog, type Log } from "./log.ts";
 import { metrics, observeGauge, observeValue, startProcessMetrics } from "./metrics.ts";
 import { Modes } from "./modes.ts";
+import type { Tracing } from "./otel.ts";
 import { watchQueue } from "./resources.ts";
-import type { Tracing } from "./tracing.ts";
 
 /** The observability of a node. */
 export interface Observability {
@@ -71,8 +71,8 @@ export async function startObservability(
 async function startTracing(config: Config, log: Log): Promise<Tracing | null> {
   const url = tracesUrl(config);
   if (!url) return null;
-  const { OtelTracing } = await import("./otel.ts");
-  return new OtelTracing(url, config, log);
+  const otel = await import("./otel.ts");
+  return new otel.Tracing(url, config, log);
 }
 
 /** A larger error is worth a look: at the way to the record, or at its load. */

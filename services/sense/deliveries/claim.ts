@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { audienceIn, isIn } from "../../../lib/cloudevents/audience.ts";
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { metrics } from "../../../observability/metrics.ts";
-import type { Tracing } from "../../../observability/tracing.ts";
+import type { Tracing } from "../../../observability/otel.ts";
 import { tally } from "../../../storage/traffic/tally.ts";
 import type { AgentSettingsCache } from "./agent-settings.ts";
 import { type DeliveryDoc, type Matched, timelinePush, UNLEASED } from "./deliveries.model.ts";
