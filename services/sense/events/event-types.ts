@@ -191,10 +191,7 @@ function presentType(row: EventTypeDoc, listeners: number) {
     type,
     sources: Object.entries(sources)
       .sort(([, a], [, b]) => b - a)
-      .map(([name, at]) => ({ source: fromFieldName(name), last_seen_at: new Date(at).toISOString() })),
-    first_seen_at: first_seen_at.toISOString(),
-    last_seen_at: last_seen_at.toISOString(),
-    count,
-    listeners,
+      .map(([name, at]) => ({ source: fromFieldName(name), last_seen_at: new Date(at) })),
+    ...{ first_seen_at, last_seen_at, count, listeners },
   };
 }

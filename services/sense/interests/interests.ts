@@ -177,19 +177,14 @@ export class Interests {
   }
 
   #present(row: InterestDoc, warnings: string[] = []) {
-    const ms = this.#deps.routing.suspendedFor(row.tenant_id, row._id);
+    const { _id: id, tenant_id, agent_id, event_type, filter_expression, priority } = row;
+    const { enrichment_depth, retry_delays_seconds = null, ordering_key = null } = row;
+    const ms = this.#deps.routing.suspendedFor(tenant_id, id);
     return {
-      id: row._id,
-      agent_id: row.agent_id,
-      event_type: row.event_type,
-      filter_expression: row.filter_expression,
-      priority: row.priority,
-      enrichment_depth: row.enrichment_depth,
-      retry_delays_seconds: row.retry_delays_seconds ?? null,
-      ordering_key: row.ordering_key ?? null,
-      filter_suspended_until: ms > 0 ? new Date(this.#deps.store.now() + ms).toISOString() : null,
-      created_at: row.created_at.toISOString(),
-      updated_at: row.updated_at.toISOString(),
+      ...{ id, agent_id, event_type, filter_expression, priority, enrichment_depth },
+      ...{ retry_delays_seconds, ordering_key },
+      filter_suspended_until: ms > 0 ? new Date(this.#deps.store.now() + ms) : null,
+      ...{ created_at: row.created_at, updated_at: row.updated_at },
       ...(warnings.length > 0 && { warnings }),
     };
   }
