@@ -120,7 +120,7 @@ export function interestsService({ store, config }: Runtime): ServiceSchema {
 
     created() {
       broker = this.broker as ServiceBroker;
-      routing = new Routing(collection, store.collection(WaitModel), broker);
+      routing = new Routing({ interests: collection, waits: store.collection(WaitModel), broker });
       limits = new InterestLimits({ interests: collection, routing, config });
       waits = new Waits({ store, broker, limits });
       interests = new Interests({ interests: collection, store, limits, routing });
