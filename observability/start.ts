@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { getHeapStatistics, type HeapInfo } from "node:v8";
 import type { Worker } from "node:worker_threads";
 import type { MongoClient } from "mongodb";
@@ -126,13 +127,9 @@ async function readHeaps(): Promise<[string, HeapInfo][]> {
 }
 
 async function readHeap(worker: Worker): Promise<HeapInfo | null> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<null>((resolve) => {
-    timer = setTimeout(resolve, ANSWER_MS, null);
-  });
   // Rejects if the thread has ended meanwhile.
   const heap = worker.getHeapStatistics().catch(() => null);
-  return Promise.race([heap, late]).finally(() => clearTimeout(timer));
+  return Promise.race([heap, setTimeout(ANSWER_MS, null, { ref: false })]);
 }
 
 function gauge(name: string, help: string, pick: (heap: HeapInfo) => number): void {
