@@ -24,10 +24,11 @@ export function present(doc: ConnectorDoc, rows: ConnectorNodeDoc[], now: number
     ...{ source, mapping: shownMapping(doc.mapping), prefetch, paused },
     state: paused ? "paused" : state,
     last_error: last?.last_error ?? null,
-    last_error_at: last?.last_error_at ?? null,
+    last_error_at: last?.last_error_at?.toISOString() ?? null,
     // Connectors of earlier versions have fewer.
     counts: { ...nothing(), ...counts },
     lag: !paused && lags.length ? Math.max(...lags) : null,
-    ...{ created_at: doc.created_at, updated_at: doc.updated_at },
+    created_at: doc.created_at.toISOString(),
+    updated_at: doc.updated_at.toISOString(),
   };
 }
