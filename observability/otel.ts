@@ -35,14 +35,7 @@ import { identity } from "./identity.ts";
 import type { Log } from "./log.ts";
 import { metrics } from "./metrics.ts";
 import { formatTraceparent, parseTraceparent } from "./traceparent.ts";
-import type {
-  AcknowledgementCounts,
-  PushSpan,
-  RequestSpan,
-  TracedPush,
-  TracedRequest,
-  Tracing,
-} from "./tracing.ts";
+import type { PushSpan, RequestSpan, TracedDelivery, TracedPush, TracedRequest } from "./tracing.ts";
 
 type Export = SpanExporter["export"];
 
@@ -133,8 +126,11 @@ const RESOURCE = {
 /** The actions that make events durable; their spans are linked from deliveries. */
 const PUBLISHING = new Set(["events.publish", "events.ingest"]);
 
-/** Traces by OTLP over HTTP. Contexts are passed explicitly in `ctx.meta`, which also crosses nodes. */
-export class OtelTracing implements Tracing {
+/**
+ * A node's tracing, by OTLP over HTTP. Without an exporter callers have null instead, at no cost. Contexts are passed
+ * explicitly in `ctx.meta`, which also crosses nodes.
+ */
+export class Tracing {
   readonly #provider: TracerProvider;
   readonly #tracer: Tracer;
 
@@ -154,11 +150,13 @@ export class OtelTracing implements Tracing {
     this.#tracer = this.#provider.getTracer("sensorium");
   }
 
+  /** Creates a span for every action of a traced request. */
   readonly middleware: Middleware = {
     name: "Tracing of actions",
     localAction: (next: ActionHandler, action: ActionSchema) => this.#traced(next, action.name as string),
   };
 
+  /** Starts the span of a request, in the caller's trace if there is one. */
   request(request: TracedRequest, traceparent: string | undefined): RequestSpan {
     const options = { kind: SpanKind.SERVER, attributes: requestAttributes(request) };
     const span = this.#tracer.startSpan(
@@ -178,7 +176,13 @@ export class OtelTracing implements Tracing {
     };
   }
 
-  handedOut(delivery: AcknowledgementCounts): string | undefined {
+  /**
+   * Creates the consumer span of a delivery, from enqueued to delivered. It starts a separate trace, linked to the
+   * publish: one event has many receivers, at any later time (OpenTelemetry messaging conventions).
+   *
+   * @returns its context; undefined for a delivery whose publish was not traced
+   */
+  handedOut(delivery: TracedDelivery): string | undefined {
     const publish = parseContext(delivery.traceparent);
     if (!publish) return undefined;
     const links: Link[] = [{ context: publish }];
@@ -192,6 +196,7 @@ export class OtelTracing implements Tracing {
     return asTraceparent(span);
   }
 
+  /** Starts the span of a push, as a child of its delivery's. */
   push(push: TracedPush): PushSpan {
     const options = { kind: SpanKind.CLIENT, attributes: pushAttributes(push) };
     const span = this.#tracer.startSpan("POST", options, parentContext(push.traceparent));
@@ -208,6 +213,7 @@ export class OtelTracing implements Tracing {
     };
   }
 
+  /** Sends pending spans, if the collector accepts them soon. */
   async stop(): Promise<void> {
     // An unreachable collector must not hold up the node; the log reports it.
     const givenUp = new Promise<void>((resolve) => setTimeout(resolve, LAST_EXPORT_MS).unref());
@@ -331,7 +337,7 @@ function publishedAttributes(params: unknown, result: unknown): Attributes {
   };
 }
 
-function deliveryAttributes(delivery: AcknowledgementCounts): Attributes {
+function deliveryAttributes(delivery: TracedDelivery): Attributes {
   return {
     ...MESSAGING,
     "messaging.operation.type": "receive",

@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { getHeapStatistics, type HeapInfo } from "node:v8";
 import type { Worker } from "node:worker_threads";
 import type { MongoClient } from "mongodb";
@@ -11,8 +12,8 @@ import { Health } from "./health.ts";
 import { createLog, type Log } from "./log.ts";
 import { metrics, observeGauge, observeValue, startProcessMetrics } from "./metrics.ts";
 import { Modes } from "./modes.ts";
+import type { Tracing } from "./otel.ts";
 import { watchQueue } from "./resources.ts";
-import type { Tracing } from "./tracing.ts";
 
 /** The observability of a node. */
 export interface Observability {
@@ -71,8 +72,8 @@ export async function startObservability(
 async function startTracing(config: Config, log: Log): Promise<Tracing | null> {
   const url = tracesUrl(config);
   if (!url) return null;
-  const { OtelTracing } = await import("./otel.ts");
-  return new OtelTracing(url, config, log);
+  const otel = await import("./otel.ts");
+  return new otel.Tracing(url, config, log);
 }
 
 /** A larger error is worth a look: at the way to the record, or at its load. */
@@ -126,13 +127,9 @@ async function readHeaps(): Promise<[string, HeapInfo][]> {
 }
 
 async function readHeap(worker: Worker): Promise<HeapInfo | null> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<null>((resolve) => {
-    timer = setTimeout(resolve, ANSWER_MS, null);
-  });
   // Rejects if the thread has ended meanwhile.
   const heap = worker.getHeapStatistics().catch(() => null);
-  return Promise.race([heap, late]).finally(() => clearTimeout(timer));
+  return Promise.race([heap, setTimeout(ANSWER_MS, null, { ref: false })]);
 }
 
 function gauge(name: string, help: string, pick: (heap: HeapInfo) => number): void {

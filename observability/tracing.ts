@@ -1,5 +1,3 @@
-import type { Middleware } from "moleculer";
-
 /** An HTTP request, in the terms of OpenTelemetry's semantic conventions. */
 export interface TracedRequest {
   method: string;
@@ -24,7 +22,7 @@ export interface RequestSpan {
 }
 
 /** A delivery when its receiver got it. */
-export interface AcknowledgementCounts {
+export interface TracedDelivery {
   delivery_id: string;
   event_id: string;
   agent_id: string;
@@ -49,23 +47,4 @@ export interface PushSpan {
   readonly traceparent: string;
   /** Ends the span with the endpoint's status, or the kind of error that prevented one. */
   end(outcome: { status: number } | { error: string }): void;
-}
-
-/** A node's tracing. Absent without an exporter: callers hold `Tracing | null`, at no cost. */
-export interface Tracing {
-  /** Creates a span for every action of a traced request. */
-  readonly middleware: Middleware;
-  /** Starts the span of a request, in the caller's trace if there is one. */
-  request(request: TracedRequest, traceparent: string | undefined): RequestSpan;
-  /**
-   * Creates the consumer span of a delivery, from enqueued to delivered. It starts a separate trace, linked to the
-   * publish: one event has many receivers, at any later time (OpenTelemetry messaging conventions).
-   *
-   * @returns its context; undefined for a delivery whose publish was not traced
-   */
-  handedOut(delivery: AcknowledgementCounts): string | undefined;
-  /** Starts the span of a push, as a child of its delivery's. */
-  push(push: TracedPush): PushSpan;
-  /** Sends pending spans, if the collector accepts them soon. */
-  stop(): Promise<void>;
 }

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import { StreamResponse } from "@a2a-js/sdk";
+import { Loop } from "../../../mixins/loop.ts";
 import type { TaskState } from "../../work/a2a/a2a-tasks.contract.ts";
 import { MAX_TASK, type Side, type TaskJson, type Versioned } from "../../work/a2a/task.ts";
 import { answerMemory } from "../gateway/answer/output.ts";
@@ -133,32 +134,34 @@ class Feed {
   #digest: Digest | undefined;
   #changes: Change[] = [];
   #failure: unknown;
-  #timer: NodeJS.Timeout | undefined;
-  #looking = false;
-  #again = false;
+  readonly #loop: Loop;
 
   constructor(read: (known: number) => Promise<Versioned | null>, count: (bytes: number) => void) {
     this.#read = read;
     this.#count = count;
+    this.#loop = new Loop(
+      () => this.#look(),
+      LOOK_MS,
+      () => {},
+    );
   }
 
   join(): void {
     this.#followers++;
     // Finds what changed while nobody followed it here.
-    if (this.#followers === 1) this.look();
+    if (this.#followers === 1) this.#loop.start();
   }
 
   /** @returns whether nobody is left */
   leave(): boolean {
     if (--this.#followers > 0) return false;
-    clearTimeout(this.#timer);
+    void this.#loop.stop();
     this.forget();
     return true;
   }
 
   look(): void {
-    this.#again = true;
-    if (!this.#looking) void this.#look();
+    this.#loop.nudge();
   }
 
   /** Resolves when there is a later version, or at the end. */
@@ -188,21 +191,16 @@ class Feed {
     for (const { bytes } of this.#changes.splice(0)) this.#count(-bytes);
   }
 
-  async #look(): Promise<void> {
-    this.#looking = true;
-    clearTimeout(this.#timer);
+  async #look(): Promise<false> {
     try {
-      while (this.#again) {
-        this.#again = false;
-        const next = await this.#read(this.#version);
-        if (next) this.#take(next);
-      }
+      const next = await this.#read(this.#version);
+      if (next) this.#take(next);
     } catch (err) {
       this.#failure = err;
+      void this.#loop.stop();
     }
-    this.#looking = false;
     for (const wake of [...this.#wakers]) wake();
-    if (this.#followers > 0 && !this.#failure) this.#timer = setTimeout(() => this.look(), LOOK_MS);
+    return false;
   }
 
   #take({ task, version }: Versioned): void {

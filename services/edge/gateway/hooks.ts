@@ -82,20 +82,21 @@ export function authenticate(edge: GatewayContext, exchange: HttpExchange): void
   const { op, req, ctx } = exchange;
   if (op.access.by === "public" && !isIdentified(edge, exchange)) return;
   if (op.access.by === "operator") return admitOperator(req, edge.runtime.config);
-  if (op.access.by === "monitor") return admitMonitor(req, edge.runtime.config);
+  if (op.access.by === "monitor") {
+    if (mayMonitor(req, edge.runtime.config)) return;
+    throw unknownPath(req);
+  }
   const resolved = edge.deps.callers.resolve(req, ctx.meta.ip);
   if (resolved instanceof Promise) return resolved.then((caller) => admit(exchange, caller));
   admit(exchange, resolved);
 }
 
 function admit(exchange: HttpExchange, caller: Caller): void {
-  if (caller.only === "mcp" && exchange.op.action !== "gateway.mcp") throw onlyForMcp();
+  if (caller.only === "mcp" && exchange.op.action !== "gateway.mcp") {
+    const message = "This token is for MCP alone: ask for one whose resource is the whole service.";
+    throw new Fault("authentication_failed", message);
+  }
   exchange.caller = exchange.ctx.meta.caller = caller;
-}
-
-function onlyForMcp(): Fault {
-  const message = "This token is for MCP alone: ask for one whose resource is the whole service.";
-  return new Fault("authentication_failed", message);
 }
 
 /** Whether a request to a public operation with optional authentication has a token. */
@@ -112,10 +113,6 @@ function admitOperator(req: IncomingMessage, { OPERATOR_TOKEN, OPERATOR_TOKEN_FA
       "authentication_failed",
       "This operation needs the operator's token: send OPERATOR_TOKEN as Bearer token.",
     );
-}
-
-function admitMonitor(req: IncomingMessage, config: Config): void {
-  if (!mayMonitor(req, config)) throw unknownPath(req);
 }
 
 /**

@@ -179,7 +179,7 @@ async function completeFor(
     ...templatesFor(session).map(({ uriTemplate }) => uriTemplate),
   ];
   if (!names.includes(of)) throw invalid(`${of} cannot be completed: expected one of ${names.join(", ")}.`);
-  const source = findSource(of, argument.name);
+  const source = SOURCES[`${of} ${argument.name}`];
   if (!source || !session.mayAsk(source.action)) return { completion: { values: [] } };
   return completions(source, argument.value, session.askFor);
 }
@@ -196,6 +196,7 @@ type Row = Record<string, string>;
 
 const HANDOFFS = { action: "handoffs.list", rows: (answer: unknown) => answer as Row[] };
 
+/** By the name of a prompt, or the template of a resource, and the argument. */
 const SOURCES: Record<string, Source> = {
   "resume handoff": { ...HANDOFFS, read: ({ name }) => [name as string] },
   "sensorium://handoffs/{id} id": { ...HANDOFFS, read: ({ id, name }) => [id as string, name as string] },
@@ -214,11 +215,6 @@ const SOURCES: Record<string, Source> = {
 const LOOKED_THROUGH = 200;
 /** The protocol's limit (MCP: Completion). */
 const MOST = 100;
-
-/** Finds the source for an argument of a prompt, by name, or of a resource, by template. */
-function findSource(of: string, argument: string): Source | undefined {
-  return SOURCES[`${of} ${argument}`];
-}
 
 /** Returns the latest values that match the input. @throws ProtocolError */
 async function completions(source: Source, typed: string, ask: AskFor): Promise<CompleteResult> {

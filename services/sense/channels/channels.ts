@@ -104,12 +104,6 @@ export class Channels {
   }
 }
 
-function present({ _id, name, description, created_at, updated_at }: ChannelDoc) {
-  return {
-    id: _id,
-    name,
-    description,
-    created_at: created_at.toISOString(),
-    updated_at: updated_at.toISOString(),
-  };
+function present({ _id: id, name, description, created_at, updated_at }: ChannelDoc) {
+  return { id, name, description, created_at, updated_at };
 }

@@ -100,6 +100,6 @@ function toSubscription({ _id: id, channel_id, event_type_glob: glob, filter_exp
   return { id, kind: "feed" as const, channel_id, glob, ...filter, priority: 0 };
 }
 
-function present({ _id, channel_id, event_type_glob, filter_expression, created_at }: FeedDoc) {
-  return { id: _id, channel_id, event_type_glob, filter_expression, created_at: created_at.toISOString() };
+function present({ _id: id, channel_id, event_type_glob, filter_expression, created_at }: FeedDoc) {
+  return { id, channel_id, event_type_glob, filter_expression, created_at };
 }

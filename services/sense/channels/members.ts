@@ -74,5 +74,5 @@ function toMembership({ _id: id, channel_id, agent_id }: MemberDoc) {
 }
 
 function present({ channel_id, agent_id, joined_at }: MemberDoc) {
-  return { channel_id, agent_id, joined_at: joined_at.toISOString() };
+  return { channel_id, agent_id, joined_at };
 }

@@ -1,11 +1,8 @@
-import type { ServiceBroker } from "moleculer";
 import type { Config } from "../../../config.ts";
 import { type Call, isAdmin } from "../../../lib/access/caller.ts";
 import { afterPlace, fromCursor, pageOf } from "../../../lib/contract/cursor.ts";
 import { Fault, isFault, notFound, requireFound } from "../../../lib/contract/faults.ts";
 import { account } from "../../../middlewares/audit.ts";
-import type { TenantCollection } from "../../../storage/collection.ts";
-import type { Store } from "../../../storage/connection.ts";
 import type { Where } from "../../../storage/query.ts";
 import type { DeliveryHealth } from "../../identity/agents/delivery-health.contract.ts";
 import { requireAgent } from "../../identity/agents/find-agent.ts";
@@ -29,22 +26,15 @@ import {
   timelinePush,
 } from "./deliveries.model.ts";
 import { deliveryId } from "./delivery-id.ts";
+import type { DeliveryDeps, OfAgent } from "./deps.ts";
 import type { AgentHealth } from "./health/health.ts";
 import { reasonsOf } from "./reception.ts";
 import type { Statistics } from "./stats.ts";
 
-interface AgentDeliveriesDeps {
-  broker: ServiceBroker;
-  store: Store;
-  deliveries: TenantCollection<DeliveryDoc>;
+interface AgentDeliveriesDeps extends DeliveryDeps {
   statistics: Statistics;
   health: AgentHealth;
   config: Pick<Config, "VISIBILITY_TIMEOUT_SECONDS" | "RETRY_BUDGET" | "RATE_LIMIT_PER_MINUTE">;
-}
-
-interface OfAgent {
-  tenant_id: string;
-  agent_id: string;
 }
 
 const BY = "created_at";

@@ -1,14 +1,12 @@
 import { randomBytes } from "node:crypto";
-import type { ServiceBroker } from "moleculer";
 import { audienceIn, isIn } from "../../../lib/cloudevents/audience.ts";
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { metrics } from "../../../observability/metrics.ts";
-import type { Tracing } from "../../../observability/tracing.ts";
-import type { TenantCollection } from "../../../storage/collection.ts";
-import type { Store } from "../../../storage/connection.ts";
+import type { Tracing } from "../../../observability/otel.ts";
 import { tally } from "../../../storage/traffic/tally.ts";
 import type { AgentSettingsCache } from "./agent-settings.ts";
 import { type DeliveryDoc, type Matched, SHORTEST, timelinePush, UNLEASED } from "./deliveries.model.ts";
+import type { DeliveryDeps } from "./deps.ts";
 import { enrich } from "./enrich.ts";
 import { DeliveryLimits, isLimited, type Limits } from "./limits.ts";
 import { type Loaded, RecentEvents } from "./recent-events.ts";
@@ -74,10 +72,7 @@ export interface Lease {
   due_at: Date;
 }
 
-interface ClaimsDeps {
-  broker: ServiceBroker;
-  store: Store;
-  deliveries: TenantCollection<DeliveryDoc>;
+interface ClaimsDeps extends DeliveryDeps {
   agents: AgentSettingsCache;
   tracing: Tracing | null;
 }

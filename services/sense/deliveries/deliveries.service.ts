@@ -18,6 +18,7 @@ import * as dead from "./dead-letters.contract.ts";
 import { DeadLetters, type Unmappable } from "./dead-letters.ts";
 import * as contract from "./deliveries.contract.ts";
 import { type DeliveryDoc, DeliveryModel } from "./deliveries.model.ts";
+import type { OfAgent } from "./deps.ts";
 import { Enqueuer, type NewDelivery } from "./enqueue.ts";
 import { countsOf, forgetEvents, givenTo, type OfEvent, receiversOf } from "./event-deliveries.ts";
 import { AgentHealth } from "./health/health.ts";
@@ -50,11 +51,6 @@ const EXCHANGE_TIMEOUT_MS = 15_000;
 const CLAIM_TIMEOUT_MS = (contract.STREAM_WAIT_SECONDS + 30) * 1000;
 /** Until all nodes have noticed that another one has joined or left. */
 const MOVED_MS = 5000;
-
-interface OfAgent {
-  tenant_id: string;
-  agent_id: string;
-}
 
 /** A stream's or push worker's request: deliveries to pass on, under its own lease. */
 interface LeaseRequest extends ClaimRequest {
@@ -312,7 +308,8 @@ function newDomain(
   const notify = (ready: Ready[]) => notifyReady(broker, ready);
   const isOwn = (agent_id: string) => isOwner(broker, "deliveries", agent_id);
   const agents = new AgentSettingsCache(broker, config);
-  const claims = new Claims({ broker, store, deliveries, agents, tracing });
+  const deps = { broker, store, deliveries };
+  const claims = new Claims({ ...deps, agents, tracing });
   const requestQueues = new RequestQueues(claims, () => store.now(), isOwn);
   const ordering = new Ordering({ broker, deliveries, notifyReady: notify });
   const enqueuer = new Enqueuer({ deliveries, store, requestQueues, ordering, notifyReady: notify });
@@ -342,13 +339,13 @@ function newDomain(
   };
   // Unmapped payloads are kept as long as events.
   const unmappedMs = Math.max(config.EVENT_RETENTION_DAYS, config.DEDUPE_DAYS) * DAY_MS;
-  const health = new AgentHealth({ broker, store, config, traffic, deliveries, statistics, progress });
+  const health = new AgentHealth({ ...deps, config, traffic, statistics, progress });
   const deadLetters = new DeadLetters({ broker, store, deliveries, announcements, unmappedMs });
   const played = store.collection(ReplayModel);
   const playing = new Queue(played, store.now, IN_WORK);
   const player = new Player({
-    ...{ broker, store, usage, deliveries, enqueuer },
-    ...{ replays: played, queue: playing, loop },
+    ...deps,
+    ...{ usage, enqueuer, replays: played, queue: playing, loop },
   });
   return {
     playing,
@@ -364,13 +361,13 @@ function newDomain(
     ordering,
     deadLetters,
     settlements: new Settlements(settling),
-    replays: new Replays({ broker, store, deliveries, deadLetters, enqueuer, loop: replays }),
+    replays: new Replays({ ...deps, deadLetters, enqueuer, loop: replays }),
     sweep: new Sweep({ store, deliveries, agents, progress, ordering, notifyReady: notify }),
     announce: newAnnouncements(broker, deliveries),
     statistics,
     progress,
     asks: (agent: OfAgent) => progress.asked(agent, store.now()),
     health,
-    agentDeliveries: new AgentDeliveries({ broker, store, deliveries, statistics, health, config }),
+    agentDeliveries: new AgentDeliveries({ ...deps, statistics, health, config }),
   };
 }

@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import type { ServiceBroker } from "moleculer";
 import type { EnrichmentDepth } from "../interests/interests.contract.ts";
 
@@ -80,12 +81,8 @@ async function searchAll(broker: ServiceBroker, receiver: Receiver, questions: s
       if (!timedOut) answers.set(next, answer);
     }
   };
-  let timer: NodeJS.Timeout | undefined;
-  const deadline = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, TIMEOUT_MS);
-  });
-  await Promise.race([Promise.all(Array.from({ length: MAX_CONCURRENT }, work)), deadline]);
-  clearTimeout(timer);
+  const searches = Promise.all(Array.from({ length: MAX_CONCURRENT }, work));
+  await Promise.race([searches, setTimeout(TIMEOUT_MS, undefined, { ref: false })]);
   timedOut = true;
   return answers;
 }

@@ -2,6 +2,7 @@ import { LruMap } from "../../../lib/lru-map.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { takenRows } from "../../../storage/write-errors.ts";
 import { type DeliveryDoc, SHORTEST, timelinePush } from "./deliveries.model.ts";
+import type { OfAgent } from "./deps.ts";
 
 /** The limits of an agent; null: none. */
 export interface Limits {
@@ -9,11 +10,6 @@ export interface Limits {
   max_per_minute: number | null;
 }
 export type Limit = keyof Limits;
-
-interface OfAgent {
-  tenant_id: string;
-  agent_id: string;
-}
 
 /** How many deliveries an agent may get now. */
 interface Allowance {

@@ -1,11 +1,8 @@
-import type { ServiceBroker } from "moleculer";
 import type { Call, Caller } from "../../../lib/access/caller.ts";
 import { type Fault, type Rule, ruleBroken } from "../../../lib/contract/faults.ts";
 import { parseExact } from "../../../lib/json/json.ts";
 import { eachInTurn, type Loop } from "../../../mixins/loop.ts";
 import { withOtherTenants } from "../../../mixins/other-tenants.ts";
-import type { TenantCollection } from "../../../storage/collection.ts";
-import type { Store } from "../../../storage/connection.ts";
 import { noteChange } from "../../../storage/traffic/tally.ts";
 import { deliveryTo, type Match } from "../interests/receiver.ts";
 import { answerMany, byRows, chooseDead, type ManyParams } from "./dead-letter-bulk.ts";
@@ -13,14 +10,12 @@ import { reasonKey } from "./dead-letter-state.ts";
 import { type DeadLetters, loadEnvelopes } from "./dead-letters.ts";
 import type { DeliveryDoc } from "./deliveries.model.ts";
 import { deliveryId } from "./delivery-id.ts";
+import type { DeliveryDeps } from "./deps.ts";
 import type { Enqueuer, NewDelivery } from "./enqueue.ts";
 import { isUnmapped, mapAgain, publishAgain, type Unmapped } from "./map-again.ts";
 import { inBatches } from "./size-limits.ts";
 
-interface ReplaysDeps {
-  broker: ServiceBroker;
-  store: Store;
-  deliveries: TenantCollection<DeliveryDoc>;
+interface ReplaysDeps extends DeliveryDeps {
   deadLetters: DeadLetters;
   enqueuer: Enqueuer;
   /** Runs `relay`. */

@@ -1,4 +1,3 @@
-import type { ServiceBroker } from "moleculer";
 import { type Caller, callerId, isAdmin } from "../../../lib/access/caller.ts";
 import { isPlatformType } from "../../../lib/cloudevents/platform-types.ts";
 import { afterPlace, fromCursor, pageOf } from "../../../lib/contract/cursor.ts";
@@ -8,9 +7,9 @@ import { fromFieldName, toFieldName } from "../../../lib/text/field-name.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import { Loop } from "../../../mixins/loop.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
-import type { Store } from "../../../storage/connection.ts";
 import type { CallOf } from "../../runtime.ts";
-import type { Listener, ListenersParams } from "../interests/listeners.ts";
+import type { Listener, ListenersParams } from "../interests/receiver.ts";
+import type { EventDeps } from "./deps.ts";
 import type * as contract from "./event-types.contract.ts";
 import { MAX_EVENT_TYPES, MAX_SOURCES, UNSEEN_DAYS } from "./event-types.contract.ts";
 import { type EventTypeDoc, EventTypeModel, eventTypeId } from "./event-types.model.ts";
@@ -27,12 +26,6 @@ const BATCH = 50;
 const BATCH_BYTES = 4 * 1_048_576;
 const ORDER = { by: "last_seen_at", sign: -1 } as const;
 
-interface EventTypesDeps {
-  events: TenantCollection<EventDoc>;
-  store: Store;
-  broker: ServiceBroker;
-}
-
 /** What this node has seen of a type since the last flush. */
 interface Seen {
   count: number;
@@ -47,14 +40,14 @@ interface Seen {
  * counts of traffic do: a node that is killed loses its last ones.
  */
 export class EventTypes {
-  readonly #deps: EventTypesDeps;
+  readonly #deps: EventDeps;
   readonly #rows: TenantCollection<EventTypeDoc>;
   readonly #loop: Loop;
   /** By tenant and type. */
   #noted = new Map<string, Map<string, Seen>>();
   #flushing: Promise<void> = Promise.resolve();
 
-  constructor(deps: EventTypesDeps) {
+  constructor(deps: EventDeps) {
     this.#deps = deps;
     this.#rows = deps.store.collection(EventTypeModel);
     const report = (err: unknown) => deps.broker.logger.warn({ err }, "events: some types were not counted");
@@ -198,10 +191,7 @@ function presentType(row: EventTypeDoc, listeners: number) {
     type,
     sources: Object.entries(sources)
       .sort(([, a], [, b]) => b - a)
-      .map(([name, at]) => ({ source: fromFieldName(name), last_seen_at: new Date(at).toISOString() })),
-    first_seen_at: first_seen_at.toISOString(),
-    last_seen_at: last_seen_at.toISOString(),
-    count,
-    listeners,
+      .map(([name, at]) => ({ source: fromFieldName(name), last_seen_at: new Date(at) })),
+    ...{ first_seen_at, last_seen_at, count, listeners },
   };
 }

@@ -19,6 +19,7 @@ import { EventModel } from "./events.model.ts";
 import { Events } from "./events.ts";
 import { FanOut } from "./fan-out.ts";
 import { fanOutHorizon, oldestDueSeconds } from "./fan-out-sweep.ts";
+import { findEvents, listEvents, loadEvents } from "./list.ts";
 import { Publisher, type PublishParams } from "./publish.ts";
 import { Retention } from "./retention.ts";
 import { WaitingEvents } from "./waiting.ts";
@@ -60,7 +61,9 @@ export function eventsService({ store, config, health }: Runtime): ServiceSchema
     actions: {
       // No `params`: lib/cloudevents/cloudevents.ts validates events and reports `invalid_event`.
       publish: unchecked<PublishParams>((ctx) => publisher.publishBody(ctx)),
-      list: action(contract.listEvents, (ctx) => events.list(ctx)),
+      list: action(contract.listEvents, ({ broker, meta, params }) =>
+        listEvents(collection, broker, meta.caller, params),
+      ),
       get: action(contract.getEvent, (ctx) => events.get(ctx)),
       retry: action(contract.retryEvent, async (ctx) => {
         const retried = await events.retry(ctx);
@@ -83,8 +86,12 @@ export function eventsService({ store, config, health }: Runtime): ServiceSchema
       ),
 
       /** As `list`, in two steps: what there is, then the content of as much as the caller has memory for. */
-      find: idempotent<ParamsOf<typeof contract.listEvents>>((ctx) => events.find(ctx)),
-      load_found: idempotent<OfTenant & { event_ids: string[] }>(({ params }) => events.loadFound(params)),
+      find: idempotent<ParamsOf<typeof contract.listEvents>>(({ broker, meta, params }) =>
+        findEvents(collection, broker, meta.caller, params),
+      ),
+      load_found: idempotent<OfTenant & { event_ids: string[] }>(({ params: { tenant_id, event_ids } }) =>
+        loadEvents(collection, tenant_id, event_ids),
+      ),
 
       load: idempotent<OfTenant & { event_ids: string[] }>(({ params }) => events.load(params)),
       /** Returns the age in seconds of the oldest event that is due for fan-out; null without one. */

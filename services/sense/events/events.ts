@@ -1,28 +1,22 @@
-import type { ServiceBroker } from "moleculer";
 import { type Call, isAdmin } from "../../../lib/access/caller.ts";
 import { upToSize } from "../../../lib/broker/message-size.ts";
 import { audienceIn } from "../../../lib/cloudevents/audience.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { Fault, notFound } from "../../../lib/contract/faults.ts";
-import type { TenantCollection } from "../../../storage/collection.ts";
-import type { Store } from "../../../storage/connection.ts";
 import type { EventHeader } from "../deliveries/dead-letter-find.ts";
 import type { EventReceiver, OfEvent } from "../deliveries/event-deliveries.ts";
 import { type Loaded, type RecentEvents, toLoaded } from "../deliveries/recent-events.ts";
 import type { LatestParams } from "../interests/dry-run.ts";
 import type { HistoryParams, PastEvent } from "../interests/match-agent.ts";
+import type { EventDeps } from "./deps.ts";
 import type * as contract from "./events.contract.ts";
 import type { EventState } from "./events.contract.ts";
-import type { EventDoc } from "./events.model.ts";
-import { findEvents, listEvents, loadEvents, WITHOUT_SERVICE } from "./list.ts";
+import { WITHOUT_SERVICE } from "./list.ts";
 import { fanoutKey, positionFrom } from "./position.ts";
 import { buildTimeline, eventState, present } from "./present.ts";
 import { maySee } from "./visibility.ts";
 
-interface EventsDeps {
-  events: TenantCollection<EventDoc>;
-  store: Store;
-  broker: ServiceBroker;
+interface EventsDeps extends EventDeps {
   recent: RecentEvents;
 }
 
@@ -34,26 +28,6 @@ export class Events {
 
   constructor(deps: EventsDeps) {
     this.#deps = deps;
-  }
-
-  list({ params, meta }: Call<ParamsOf<typeof contract.listEvents>>) {
-    const { events, broker } = this.#deps;
-    return listEvents(events, broker, meta.caller, params);
-  }
-
-  /** As `list`, without the content. */
-  find({ params, meta }: Call<ParamsOf<typeof contract.listEvents>>) {
-    const { events, broker } = this.#deps;
-    return findEvents(events, broker, meta.caller, params);
-  }
-
-  /** Returns events that `find` found for the same caller, in this order. */
-  loadFound({ tenant_id, event_ids }: { tenant_id: string; event_ids: string[] }) {
-    return loadEvents(
-      this.#deps.events,
-      tenant_id,
-      event_ids.map((_id) => ({ _id })),
-    );
   }
 
   async get({ params: { event_id }, meta: { caller } }: Call<ParamsOf<typeof contract.getEvent>>) {

@@ -1,19 +1,11 @@
-import type { ServiceBroker } from "moleculer";
 import { FAULTS, isFault } from "../../../lib/contract/faults.ts";
 import { metrics } from "../../../observability/metrics.ts";
-import type { TenantCollection } from "../../../storage/collection.ts";
-import type { Store } from "../../../storage/connection.ts";
 import { isStoreLost } from "../../../storage/store-lost.ts";
 import { noteChange } from "../../../storage/traffic/tally.ts";
+import type { EventDeps } from "./deps.ts";
 import type { EventDoc } from "./events.model.ts";
 import type { Entry } from "./fan-out-queue.ts";
 import { fanoutKey } from "./position.ts";
-
-interface FailureDeps {
-  events: TenantCollection<EventDoc>;
-  store: Store;
-  broker: ServiceBroker;
-}
 
 /** Delays of the retries; an event that fails once more is parked. */
 const RETRY_SECONDS = [1, 10, 60, 300];
@@ -35,7 +27,7 @@ export function missingFor(err: unknown): string {
 }
 
 /** Records an event's own failure: it is due again after a delay, or parked after the last retry. */
-export async function retryLater(deps: FailureDeps, entry: Entry, err: Error): Promise<void> {
+export async function retryLater(deps: EventDeps, entry: Entry, err: Error): Promise<void> {
   const { events, store } = deps;
   const { event_id, tenant_id, owner, attempts } = entry;
   const seconds = RETRY_SECONDS[attempts];
@@ -53,7 +45,7 @@ export async function retryLater(deps: FailureDeps, entry: Entry, err: Error): P
 
 /** Parks an event until an admin retries it. */
 export async function park(
-  { events, store, broker }: FailureDeps,
+  { events, store, broker }: EventDeps,
   { _id: event_id, tenant_id }: Pick<EventDoc, "_id" | "tenant_id">,
   reason: string,
 ): Promise<void> {
@@ -71,7 +63,7 @@ export async function park(
 }
 
 /** Releases the leases of events of one tenant: any node may claim them at once. */
-export async function releaseLeases({ events, store }: FailureDeps, entries: Entry[]): Promise<void> {
+export async function releaseLeases({ events, store }: EventDeps, entries: Entry[]): Promise<void> {
   const tenant_id = (entries[0] as Entry).tenant_id;
   await events.updateMany(
     tenant_id,

@@ -3,6 +3,7 @@ import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { parseEnvelope } from "../../../lib/filter/filter.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
+import type { EventDeps } from "./deps.ts";
 import type { EventDoc } from "./events.model.ts";
 import type { Entry, FanOutQueue } from "./fan-out-queue.ts";
 import { fanoutKey, keyRange, positionFrom } from "./position.ts";
@@ -19,9 +20,7 @@ const MAX_TENANTS = 50;
 const MAX_CLAIM = 500;
 const MAX_CLAIM_BYTES = 8 * 1_048_576;
 
-interface SweepDeps {
-  events: TenantCollection<EventDoc>;
-  store: Store;
+interface SweepDeps extends EventDeps {
   queue: FanOutQueue;
   /** Identifies this process in its leases. */
   instance: string;

@@ -1,14 +1,12 @@
-import type { ServiceBroker } from "moleculer";
 import { atTickEnd } from "../../../lib/queue/tick-end.ts";
 import { isOwner } from "../../../mixins/affinity.ts";
 import { Loop } from "../../../mixins/loop.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import { resourceQueue } from "../../../observability/resources.ts";
-import type { TenantCollection } from "../../../storage/collection.ts";
-import type { Store } from "../../../storage/connection.ts";
 import type { RecentEvents } from "../deliveries/recent-events.ts";
 import type { Arrivals } from "./arrivals.ts";
 import { deliver } from "./deliver.ts";
+import type { EventDeps } from "./deps.ts";
 import type { EventDoc, Publication } from "./events.model.ts";
 import { isSystemic, missingFor, park, releaseLeases, retryLater } from "./fan-out-failure.ts";
 import { type Entry, FanOutQueue } from "./fan-out-queue.ts";
@@ -39,10 +37,7 @@ const LONGEST_PAUSE_MS = 10_000;
 /** Reached only after several consecutive failures. */
 const TROUBLING_PAUSE_MS = 2_000;
 
-interface FanOutDeps {
-  events: TenantCollection<EventDoc>;
-  store: Store;
-  broker: ServiceBroker;
+interface FanOutDeps extends EventDeps {
   recent: RecentEvents;
   arrivals: Arrivals;
   /** Identifies this process in its leases. */
@@ -86,10 +81,10 @@ export class FanOut {
 
   constructor(deps: FanOutDeps) {
     this.#deps = deps;
-    const { events, store, broker, instance } = deps;
+    const { events, broker } = deps;
     this.#stamps = new FanOutStamps(events, (entries, err) => this.#release(entries, err));
     const onUnreadable = (row: EventDoc) => park(deps, row, "the stored event cannot be read");
-    this.#sweep = new FanOutSweep({ events, store, queue: this.#queue, instance, onUnreadable });
+    this.#sweep = new FanOutSweep({ ...deps, queue: this.#queue, onUnreadable });
     const report = (err: unknown) => broker.logger.warn("fan-out: a sweep failed and will be retried", err);
     this.#loop = new Loop(() => this.#claimDue(), SWEEP_MS, report);
   }

@@ -1,17 +1,14 @@
 import { Batcher } from "../../../lib/queue/batcher.ts";
 import { resourceQueue } from "../../../observability/resources.ts";
-import type { TenantCollection } from "../../../storage/collection.ts";
-import type { Store } from "../../../storage/connection.ts";
 import { isDuplicateKey, refusedRows } from "../../../storage/write-errors.ts";
-import type { EventDoc, Publication } from "./events.model.ts";
+import type { EventDeps } from "./deps.ts";
+import type { Publication } from "./events.model.ts";
 import type { FanOut } from "./fan-out.ts";
 
 /** The outcome for a row: durable, duplicate key, or its own error. */
 export type Inserted = "inserted" | "duplicate" | Error;
 
-interface InserterDeps {
-  events: TenantCollection<EventDoc>;
-  store: Store;
+interface InserterDeps extends Pick<EventDeps, "events" | "store"> {
   fanOut: FanOut;
 }
 
@@ -47,9 +44,6 @@ export class EventInserter {
   }
 
   async #insert(publications: Publication[]): Promise<Inserted[]> {
-    const [first] = publications;
-    if (publications.every(({ row }) => row.tenant_id === first?.row.tenant_id))
-      return this.#insertForTenant(publications);
     const tenants = Map.groupBy(publications, ({ row }) => row.tenant_id);
     const results = new Map<Publication, Inserted>();
     const insert = async (own: Publication[]) => {

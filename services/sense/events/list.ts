@@ -67,7 +67,8 @@ const END = "~";
 export async function listEvents(events: Events, broker: ServiceBroker, caller: Caller, params: ListParams) {
   const page = new Page(params.limit ?? 50, PAGE_BYTES);
   const before = await fill(page, events, toQuery(broker, caller, params), params);
-  const rows = await loadRows(events, caller.tenant_id, page.rows);
+  const ids = page.rows.map(({ _id }) => _id);
+  const rows = await loadRows(events, caller.tenant_id, ids);
   return { events: rows.map(present), next_cursor: cursorOf(before) };
 }
 
@@ -91,17 +92,16 @@ export interface EventText {
 }
 
 /** Loads events that were found, in their order, as the list shows them. */
-export async function loadEvents(events: Events, tenant_id: string, found: Pick<EventDoc, "_id">[]) {
-  const rows = await loadRows(events, tenant_id, found);
+export async function loadEvents(events: Events, tenant_id: string, ids: string[]) {
+  const rows = await loadRows(events, tenant_id, ids);
   return rows.map((row): EventText => ({ event_id: row._id, json: presentJson(row) }));
 }
 
-async function loadRows(events: Events, tenant_id: string, found: Pick<EventDoc, "_id">[]) {
-  if (found.length === 0) return [];
-  const those = { _id: { $in: found.map(({ _id }) => _id) } };
-  const loaded = await events.find(tenant_id, those, { bounded: "a page" });
+async function loadRows(events: Events, tenant_id: string, ids: string[]) {
+  if (ids.length === 0) return [];
+  const loaded = await events.find(tenant_id, { _id: { $in: ids } }, { bounded: "a page" });
   const rows = new Map(loaded.map((row) => [row._id, row]));
-  return found.flatMap(({ _id }) => rows.get(_id) ?? []);
+  return ids.flatMap((id) => rows.get(id) ?? []);
 }
 
 /** Adds rows until the page is full. @returns the position before which the next page begins; null after the last */

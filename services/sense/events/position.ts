@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
 
 const TIME_DIGITS = 9;
-/** All two-digit pairs in order; a counter is two of them. */
-const PAIRS = Array.from({ length: 36 ** 2 }, (_, i) => i.toString(36).padStart(2, "0"));
+const COUNT_DIGITS = 4;
 
 /** Returns the smallest prefix of positions at or after a time in milliseconds. */
 export function positionFrom(ms: number): string {
@@ -17,17 +16,13 @@ export function positionMaker(): (ms: number) => string {
   const node = randomBytes(4).toString("hex");
   let last = 0;
   let count = 0;
-  // Cached for `last`: many events share a millisecond.
-  let prefix = "";
-  const advance = (to: number) => {
-    last = to;
-    count = 0;
-    prefix = positionFrom(to);
-  };
   return (now) => {
-    if (now > last) advance(now);
-    else if (++count === PAIRS.length ** 2) advance(last + 1);
-    return `${prefix}${PAIRS[Math.floor(count / PAIRS.length)]}${PAIRS[count % PAIRS.length]}${node}`;
+    count++;
+    if (now > last || count === 36 ** COUNT_DIGITS) {
+      last = Math.max(now, last + 1);
+      count = 0;
+    }
+    return `${positionFrom(last)}${count.toString(36).padStart(COUNT_DIGITS, "0")}${node}`;
   };
 }
 

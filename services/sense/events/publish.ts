@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from "node:util";
-import type { ServiceBroker } from "moleculer";
 import { type Call, callerId } from "../../../lib/access/caller.ts";
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { isPlatformType } from "../../../lib/cloudevents/platform-types.ts";
@@ -11,11 +10,11 @@ import { parseExact } from "../../../lib/json/json.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import { parseTraceparent } from "../../../observability/traceparent.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
-import type { Store } from "../../../storage/connection.ts";
 import { noteChange, tally } from "../../../storage/traffic/tally.ts";
 import type { RecentEvents } from "../deliveries/recent-events.ts";
 import type { Arrivals } from "./arrivals.ts";
 import { checkClientEvent, requireSize } from "./client-event.ts";
+import type { EventDeps } from "./deps.ts";
 import { type Emission, emitted } from "./emission.ts";
 import type { EventTypes } from "./event-types.ts";
 import type { EventDoc, Publication } from "./events.model.ts";
@@ -35,10 +34,7 @@ interface Origin {
   seed?: string | undefined;
 }
 
-interface PublisherDeps {
-  events: TenantCollection<EventDoc>;
-  store: Store;
-  broker: ServiceBroker;
+interface PublisherDeps extends EventDeps {
   fanOut: FanOut;
   types: EventTypes;
   recent: RecentEvents;

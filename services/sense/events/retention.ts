@@ -1,16 +1,11 @@
-import type { ServiceBroker } from "moleculer";
 import { DAY_MS } from "../../../lib/time.ts";
 import { Actor, Actors } from "../../../mixins/actor.ts";
 import { nodesWith } from "../../../mixins/affinity.ts";
-import type { TenantCollection } from "../../../storage/collection.ts";
-import type { Store } from "../../../storage/connection.ts";
+import type { EventDeps } from "./deps.ts";
 import type { EventDoc } from "./events.model.ts";
 import { positionFrom } from "./position.ts";
 
-interface RetentionDeps {
-  events: TenantCollection<EventDoc>;
-  store: Store;
-  broker: ServiceBroker;
+interface RetentionDeps extends EventDeps {
   /** Called with deleted events. */
   onDeleted(event_ids: string[]): void;
 }

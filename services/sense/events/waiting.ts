@@ -3,15 +3,12 @@ import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { Fault, notFound } from "../../../lib/contract/faults.ts";
 import type { More } from "../../../mixins/loop.ts";
-import type { TenantCollection } from "../../../storage/collection.ts";
-import type { Store } from "../../../storage/connection.ts";
+import type { EventDeps } from "./deps.ts";
 import type * as contract from "./events.contract.ts";
 import type { EventDoc } from "./events.model.ts";
 import { fanoutKey, listKey } from "./position.ts";
 
-interface WaitingDeps {
-  events: TenantCollection<EventDoc>;
-  store: Store;
+interface WaitingDeps extends EventDeps {
   /** Called when events have become due. */
   onReleased(): void;
 }

@@ -4,7 +4,6 @@ import { attributesIn, isBinaryMode } from "../../../lib/cloudevents/http.ts";
 import type { BatchAnswer, Published } from "../../../lib/cloudevents/publish-answers.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
 import { mediaTypeOf } from "../../../lib/http/media-type.ts";
-import type { Runtime } from "../../runtime.ts";
 import { mappingError, thrownMappingError } from "../deliveries/mapping-error.ts";
 import { BATCH_MAX_EVENTS } from "../events/events.contract.ts";
 import { asFirst, type Identified, type Signed } from "./delivery-id.ts";
@@ -32,47 +31,38 @@ interface Refused {
 /** A payload: an event to publish, or not. */
 type Entering = ({ event: unknown } & Omit<Refused, "error">) | Refused;
 
-/** Maps signed deliveries and publishes them; what cannot be mapped becomes a dead letter. */
-export class Intake {
-  readonly #runtime: Runtime;
-  readonly #firstIds: FirstIds;
+/**
+ * Maps a signed delivery and publishes it; what cannot be mapped becomes a dead letter. Returns the outcomes once they are
+ * durable: a list for a batch.
+ */
+export async function takeIn(
+  ctx: Call,
+  { firstIds, now }: { firstIds: FirstIds; now: () => number },
+  given: Signed,
+): Promise<Entered | Entered[]> {
+  const signed = await asFirst(firstIds, given);
+  const read = readDelivery(signed);
+  const mapped = [read].flat().map((each) => map(signed, each, now()));
+  const entered = await enterAll(ctx, signed, mapped);
+  return Array.isArray(read) ? entered : (entered[0] as Entered);
+}
 
-  constructor(runtime: Runtime, firstIds: FirstIds) {
-    this.#runtime = runtime;
-    this.#firstIds = firstIds;
-  }
+function map(signed: Identified, read: Read, now: number): Entering {
+  if ("error" in read) return { error: read.error, kept: read.text };
+  const default_id = signed.webhook.mapping === AS_CLOUDEVENTS ? "" : signed.default_id;
+  const mapped = compileWebhookMapping(signed.webhook)(read.payload, receiptOf(signed, default_id, now));
+  return { ...mapped, kept: read.payload, default_id };
+}
 
-  /** Returns the outcomes once they are durable: a list for a batch. */
-  async enter(ctx: Call, given: Signed): Promise<Entered | Entered[]> {
-    const signed = await asFirst(this.#firstIds, given);
-    const read = readDelivery(signed);
-    if (Array.isArray(read)) return this.#enterAll(ctx, signed, read);
-    const [entered] = await this.#enterAll(ctx, signed, [read]);
-    return entered as Entered;
-  }
-
-  async #enterAll(ctx: Call, signed: Identified, reads: Read[]): Promise<Entered[]> {
-    const mapped = reads.map((read) => this.#map(signed, read));
-    const events = mapped.flatMap((each) => ("event" in each ? [each.event] : []));
-    const publish = { tenant_id: signed.tenant.id, publisher_id: null, events };
-    const answers = events.length ? await ctx.call<BatchAnswer[], unknown>("events.ingest", publish) : [];
-    let at = 0;
-    const entered = mapped.map((each) =>
-      "event" in each ? toOutcome(signed, each, answers[at++] as BatchAnswer) : each,
-    );
-    return Promise.all(entered.map((each, i) => ("error" in each ? deadLetter(ctx, signed, each, i) : each)));
-  }
-
-  #map(signed: Identified, read: Read): Entering {
-    if ("error" in read) return { error: read.error, kept: read.text };
-    const default_id = signed.webhook.mapping === AS_CLOUDEVENTS ? "" : signed.default_id;
-    const receipt = receiptOf(signed, default_id, this.#runtime.store.now());
-    return {
-      ...compileWebhookMapping(signed.webhook)(read.payload, receipt),
-      kept: read.payload,
-      default_id,
-    };
-  }
+async function enterAll(ctx: Call, signed: Identified, mapped: Entering[]): Promise<Entered[]> {
+  const events = mapped.flatMap((each) => ("event" in each ? [each.event] : []));
+  const publish = { tenant_id: signed.tenant.id, publisher_id: null, events };
+  const answers = events.length ? await ctx.call<BatchAnswer[], unknown>("events.ingest", publish) : [];
+  let at = 0;
+  const entered = mapped.map((each) =>
+    "event" in each ? toOutcome(signed, each, answers[at++] as BatchAnswer) : each,
+  );
+  return Promise.all(entered.map((each, i) => ("error" in each ? deadLetter(ctx, signed, each, i) : each)));
 }
 
 /** Reads the body of a delivery; a list for a batch of CloudEvents. */

@@ -14,7 +14,7 @@ import type { Runtime } from "../../runtime.ts";
 import type { Signed } from "./delivery-id.ts";
 import { FirstIds } from "./first-ids.ts";
 import { type LoggedRequest, WebhookBodyModel, type WebhookDoc } from "./ingest.model.ts";
-import { type Entered, Intake, readDelivery, receiptOf } from "./intake.ts";
+import { type Entered, readDelivery, receiptOf, takeIn } from "./intake.ts";
 import { keptHeaders, termsOf } from "./kept-headers.ts";
 import { WebhookLimits } from "./limits.ts";
 import { AS_CLOUDEVENTS } from "./mapping.contract.ts";
@@ -63,7 +63,6 @@ export class Receiver {
   readonly #runtime: Runtime;
   readonly #webhooks: TenantCollection<WebhookDoc>;
   readonly #limits: WebhookLimits;
-  readonly #intake: Intake;
   readonly #log: RequestLog;
   readonly #decoy: string;
 
@@ -74,7 +73,6 @@ export class Receiver {
     this.#runtime = runtime;
     this.#webhooks = webhooks;
     this.#limits = new WebhookLimits(config, windows);
-    this.#intake = new Intake(runtime, this.firstIds);
     this.#log = log;
     this.#decoy = newSigningSecret(secrets);
   }
@@ -135,7 +133,9 @@ export class Receiver {
       await this.#limits.accept(tenant.id, Date.now());
       await this.#runtime.usage.require(tenant.id, body.length);
       const challenge = challengeIn(signed);
-      const entered = challenge ? [] : await this.#intake.enter(ctx, signed);
+      const entered = challenge
+        ? []
+        : await takeIn(ctx, { firstIds: this.firstIds, now: this.#runtime.store.now }, signed);
       for (const each of [entered].flat())
         metrics.webhooks.inc({ outcome: "differs" in each ? "differs" : each.status });
       this.#log.add(ctx.broker, webhook, signedEntry(request_id, at, signed, [entered].flat()));

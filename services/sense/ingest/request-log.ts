@@ -132,6 +132,6 @@ export class RequestLog {
 }
 
 /** Returns an entry as callers see it. */
-export function presentRequest({ headers: _, event_is: __, at, ...entry }: LoggedRequest) {
-  return { ...entry, at: at.toISOString() };
+export function presentRequest({ headers: _, event_is: __, ...entry }: LoggedRequest) {
+  return entry;
 }

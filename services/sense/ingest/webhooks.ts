@@ -200,15 +200,12 @@ export async function loadSlug(ctx: Call): Promise<string> {
 }
 
 function present(doc: WebhookDoc, address: { origin: string; tenant_slug: string }, last?: LoggedRequest) {
+  const { _id: id, name, source, mapping, created_at, updated_at } = doc;
   return {
-    id: doc._id,
-    name: doc.name,
-    source: doc.source,
-    mapping: typeof doc.mapping === "object" ? shownMapping(doc.mapping) : doc.mapping,
-    url: address.origin + webhookPath(address.tenant_slug, doc.source),
+    ...{ id, name, source, mapping: typeof mapping === "object" ? shownMapping(mapping) : mapping },
+    url: address.origin + webhookPath(address.tenant_slug, source),
     last_request: last ? presentRequest(last) : null,
-    created_at: doc.created_at.toISOString(),
-    updated_at: doc.updated_at.toISOString(),
+    ...{ created_at, updated_at },
   };
 }
 

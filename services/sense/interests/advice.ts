@@ -6,7 +6,7 @@ import { compileGlob } from "../../../lib/filter/glob.ts";
 import { listReads } from "../../../lib/filter/names.ts";
 import { emptyPart, neighbourSeen } from "../../../lib/filter/type-slips.ts";
 import { isOfService, type LatestParams, type Sample } from "./dry-run.ts";
-import { filterHints } from "./filter-hints.ts";
+import { filterHints, isObject } from "./filter-hints.ts";
 
 /** A new or changed subscription. Glob and filter are valid. */
 export interface Subscribing {
@@ -71,8 +71,4 @@ function unchecked(filter: string): string[] {
     (name) =>
       `None of the last events has this type, so \`${name}\` was not checked: it is read as \`data.${name}\`.`,
   );
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -81,6 +81,6 @@ function pathTo(name: string, value: unknown, depth: number, keys: { left: numbe
   return undefined;
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

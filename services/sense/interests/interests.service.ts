@@ -12,9 +12,8 @@ import * as contract from "./interests.contract.ts";
 import { InterestModel } from "./interests.model.ts";
 import { Interests } from "./interests.ts";
 import { InterestLimits } from "./limits.ts";
-import { countListeners, type ListenersParams, listenersTo } from "./listeners.ts";
 import { type MatchAgentParams, matchAgent } from "./match-agent.ts";
-import type { Match, Receiver } from "./receiver.ts";
+import type { ListenersParams, Match, Receiver } from "./receiver.ts";
 import { Routing } from "./routing.ts";
 import type { RoutingTable } from "./routing-table.ts";
 import type { Subscription } from "./subscription.ts";
@@ -76,12 +75,16 @@ export function interestsService({ store, config }: Runtime): ServiceSchema {
       }),
 
       /** Returns the agents that listen to a type, and how many listen to each of some types. */
-      listeners: idempotent<ListenersParams>(async ({ params }) =>
-        listenersTo(await routing.current(params.tenant_id), params.type),
+      listeners: idempotent<ListenersParams>(async ({ params: { tenant_id, type } }) =>
+        (await routing.current(tenant_id)).listenersTo(type, contract.MAX_LISTENERS),
       ),
-      count_listeners: idempotent<{ tenant_id: string; types: string[] }>(async ({ params }) =>
-        countListeners(await routing.current(params.tenant_id), params.types),
-      ),
+      count_listeners: idempotent<{ tenant_id: string; types: string[] }>(async ({ params }) => {
+        const table = await routing.current(params.tenant_id);
+        const counts: number[] = [];
+        for (const type of params.types)
+          counts.push((await table.listenersTo(type, contract.MAX_LISTENERS)).length);
+        return counts;
+      }),
 
       /** Returns the types that some interest or feed subscribes to. */
       taken: idempotent<{ tenant_id: string; types: string[] }>(async ({ params }) =>
@@ -117,7 +120,7 @@ export function interestsService({ store, config }: Runtime): ServiceSchema {
 
     created() {
       broker = this.broker as ServiceBroker;
-      routing = new Routing(collection, store.collection(WaitModel), broker);
+      routing = new Routing({ interests: collection, waits: store.collection(WaitModel), broker });
       limits = new InterestLimits({ interests: collection, routing, config });
       waits = new Waits({ store, broker, limits });
       interests = new Interests({ interests: collection, store, limits, routing });

@@ -1,11 +1,12 @@
 import { type Call, isAdmin } from "../../../lib/access/caller.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
-import { Fault, notFound, ruleBroken } from "../../../lib/contract/faults.ts";
+import { Fault, requireFound, ruleBroken } from "../../../lib/contract/faults.ts";
 import { checkFilter, checkGlob, givenFilter } from "../../../lib/contract/subscription.ts";
 import { newId } from "../../../lib/ids.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { isDuplicateKey } from "../../../storage/write-errors.ts";
+import { requireAgent } from "../../identity/agents/find-agent.ts";
 import { changeRouting } from "../../identity/tenants/routing-change.ts";
 import { adviseOn } from "./advice.ts";
 import { isOfService, type LatestParams, type Sample, TEST_EVENTS, tryInterest } from "./dry-run.ts";
@@ -146,7 +147,7 @@ export class Interests {
     const deleted = await changeRouting(ctx, tenant_id, `interest ${id}`, () =>
       this.#deps.interests.delete(tenant_id, { _id: id, agent_id }),
     );
-    if (!deleted) throw notFound("interest", id);
+    requireFound(deleted, "interest", id);
   }
 
   /** Tries a candidate on the tenant's latest events. */
@@ -162,9 +163,7 @@ export class Interests {
   }
 
   async #find(tenant_id: string, agent_id: string, id: string): Promise<InterestDoc> {
-    const row = await this.#deps.interests.findOne(tenant_id, { _id: id, agent_id });
-    if (!row) throw notFound("interest", id);
-    return row;
+    return requireFound(await this.#deps.interests.findOne(tenant_id, { _id: id, agent_id }), "interest", id);
   }
 
   /** Returns a handler of a failed write, which names the existing interest on a duplicate key. */
@@ -178,19 +177,14 @@ export class Interests {
   }
 
   #present(row: InterestDoc, warnings: string[] = []) {
-    const ms = this.#deps.routing.suspendedFor(row.tenant_id, row._id);
+    const { _id: id, tenant_id, agent_id, event_type, filter_expression, priority } = row;
+    const { enrichment_depth, retry_delays_seconds = null, ordering_key = null } = row;
+    const ms = this.#deps.routing.suspendedFor(tenant_id, id);
     return {
-      id: row._id,
-      agent_id: row.agent_id,
-      event_type: row.event_type,
-      filter_expression: row.filter_expression,
-      priority: row.priority,
-      enrichment_depth: row.enrichment_depth,
-      retry_delays_seconds: row.retry_delays_seconds ?? null,
-      ordering_key: row.ordering_key ?? null,
-      filter_suspended_until: ms > 0 ? new Date(this.#deps.store.now() + ms).toISOString() : null,
-      created_at: row.created_at.toISOString(),
-      updated_at: row.updated_at.toISOString(),
+      ...{ id, agent_id, event_type, filter_expression, priority, enrichment_depth },
+      ...{ retry_delays_seconds, ordering_key },
+      filter_suspended_until: ms > 0 ? new Date(this.#deps.store.now() + ms) : null,
+      ...{ created_at: row.created_at, updated_at: row.updated_at },
       ...(warnings.length > 0 && { warnings }),
     };
   }
@@ -207,18 +201,15 @@ function check({ event_type, filter_expression }: Partial<CreateParams>): void {
 }
 
 /**
- * Returns the agent of the path if the caller may manage its interests: the agent itself, or an admin of its tenant.
+ * Requires that the caller may manage the interests of the path's agent: the agent itself, or an admin of its tenant.
  *
  * @throws Fault not_found if the tenant has no such agent, forbidden if it is another's.
  */
-async function authorizeAgent(ctx: Call<{ agent_id: string }>): Promise<{ id: string; status: string }> {
+async function authorizeAgent(ctx: Call<{ agent_id: string }>): Promise<void> {
   const { caller } = ctx.meta;
   const { agent_id } = ctx.params;
-  const asked = { tenant_id: caller.tenant_id, agent_ids: [agent_id] };
-  const [agent] = await ctx.call<{ id: string; status: string }[], unknown>("agents.get_many", asked);
-  if (!agent) throw notFound("agent", agent_id);
+  await requireAgent(ctx, agent_id);
   const own = caller.kind === "agent" && caller.agent_id === agent_id;
   if (!own && !isAdmin(caller))
     throw new Fault("forbidden", "Only the agent itself and admins can read its interests. Ask one of them.");
-  return agent;
 }

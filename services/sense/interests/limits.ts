@@ -1,5 +1,6 @@
 import type { Config } from "../../../config.ts";
 import { type Fault, isFault, ruleBroken } from "../../../lib/contract/faults.ts";
+import { Actor, Actors } from "../../../mixins/actor.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { InterestDoc } from "./interests.model.ts";
 
@@ -18,8 +19,8 @@ type Key = Pick<InterestDoc, "_id" | "tenant_id" | "agent_id" | "conflict_key">;
  */
 export class InterestLimits {
   readonly #deps: LimitsDeps;
-  /** An agent's last creation: creations of an agent run sequentially. */
-  readonly #ofAgent = new Map<string, Promise<unknown>>();
+  /** Creations of an agent run sequentially. */
+  readonly #agents = new Actors(() => new Actor());
   /** Creations in progress that the tenant's routing table may not contain yet. */
   readonly #ofTenant = new Map<string, Set<Promise<unknown>>>();
 
@@ -32,19 +33,12 @@ export class InterestLimits {
    *
    * @throws Fault business_rule_violation, rule `interest_limit`
    */
-  async within<T>(row: Key, create: () => Promise<T>): Promise<T> {
-    const before = this.#ofAgent.get(row.agent_id);
-    const creating = (async () => {
-      await before?.catch(() => {});
+  within<T>(row: Key, create: () => Promise<T>): Promise<T> {
+    const createInTurn = async () => {
       await this.#requireForAgent(row);
       return this.#createForTenant(row, create);
-    })();
-    this.#ofAgent.set(row.agent_id, creating);
-    try {
-      return await creating;
-    } finally {
-      if (this.#ofAgent.get(row.agent_id) === creating) this.#ofAgent.delete(row.agent_id);
-    }
+    };
+    return this.#agents.with(row.agent_id, (agent) => agent.run(createInTurn));
   }
 
   /** @throws Fault business_rule_violation, rule `interest_limit`, if the tenant has no capacity for another one */

@@ -81,10 +81,7 @@ export async function matchAgent(
   ]);
   if (interest_id !== null && rows.length === 0) throw notFound("interest", interest_id);
   const table = new RoutingTable(0);
-  for (const row of rows) {
-    const { enrichment_depth, retry_delays_seconds, ordering_key } = row;
-    table.subscribe(toSubscription(row), enrichment_depth, retry_delays_seconds, ordering_key);
-  }
+  for (const row of rows) table.subscribe(toSubscription(row), row);
   for (const feed of feeds) {
     table.subscribe(feed);
     table.join(feed.channel_id as string, agent_id);

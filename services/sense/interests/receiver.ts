@@ -14,6 +14,15 @@ export interface Receiver {
   ordering?: string;
 }
 
+/** Params of `interests.listeners`. */
+export interface ListenersParams {
+  tenant_id: string;
+  type: string;
+}
+
+/** An agent that listens to a type, with what matches it. */
+export type Listener = Pick<Receiver, "agent_id" | "interest_ids" | "feed_ids">;
+
 /** The result of `interests.match` for one event. */
 export interface Match {
   event_id: string;

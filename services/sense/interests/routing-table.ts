@@ -6,23 +6,26 @@ import { metrics } from "../../../observability/metrics.ts";
 import { gatherInSteps, type Reasons } from "./gather-receivers.ts";
 import type { EnrichmentDepth } from "./interests.contract.ts";
 import { MatchIndex } from "./match-index.ts";
-import type { Receiver } from "./receiver.ts";
+import type { Listener, Receiver } from "./receiver.ts";
 import type { Subscription } from "./subscription.ts";
 
 const DEPTH_RANK = { none: 0, shallow: 1, deep: 2 } as const;
 /** How long resolving the receivers of one event may block the event loop. */
 const SLICE_MS = 2;
 
+/** How an interest's deliveries are made. */
+export interface InterestSettings {
+  enrichment_depth: EnrichmentDepth;
+  retry_delays_seconds?: readonly number[] | null | undefined;
+  ordering_key?: string | null | undefined;
+}
+
 /** The routing of one tenant, as of one routing version. */
 export class RoutingTable {
   version: number;
   readonly #index = new MatchIndex();
-  /** Interests with a depth other than none. */
-  readonly #depths = new Map<string, EnrichmentDepth>();
-  /** Retry delays of interests that set their own. */
-  readonly #delays = new Map<string, readonly number[]>();
-  /** Ordering keys of interests that have one. */
-  readonly #orderingKeys = new Map<string, string>();
+  /** Settings of the interests that have others than most. */
+  readonly #settings = new Map<string, InterestSettings>();
   /** Interests that have matched no event, and those of them that have since `takeMatched`. */
   readonly #unmatched = new Set<string>();
   #matched: string[] = [];
@@ -70,11 +73,12 @@ export class RoutingTable {
     const { interest_ids, feed_ids, priority } = reasons;
     if (this.#unmatched.size > 0)
       for (const id of interest_ids) if (this.#unmatched.delete(id)) this.#matched.push(id);
-    const enrichment_depth = this.#depths.size ? this.#deepest(interest_ids) : "none";
+    const settings = this.#settings.size ? interest_ids.flatMap((id) => this.#settings.get(id) ?? []) : [];
+    const enrichment_depth = deepest(settings);
     const receiver: Receiver = { agent_id, interest_ids, feed_ids, priority, enrichment_depth };
-    const delays = this.#delays.size ? this.#soonest(interest_ids) : undefined;
+    const delays = soonest(settings);
     if (delays) receiver.retry_delays_seconds = delays;
-    const ordering = this.#orderingKeys.size ? this.#ordering(interest_ids, event) : undefined;
+    const ordering = orderingBy(settings, event);
     if (ordering !== undefined) receiver.ordering = ordering;
     result.push(receiver);
   }
@@ -93,7 +97,7 @@ export class RoutingTable {
   }
 
   /** Returns the first `most` active agents, with their subscriptions, whose globs match a type. Yields every 2 ms. */
-  async listenersTo(type: string, most: number): Promise<[string, Reasons][]> {
+  async listenersTo(type: string, most: number): Promise<Listener[]> {
     const slices = new Slices(SLICE_MS);
     const found = new Map<string, Reasons>();
     const membersOf = (channel_id: string) =>
@@ -104,7 +108,9 @@ export class RoutingTable {
       for (const _ of gatherInSteps(found, [subscription], membersOf)) if (slices.over) await slices.next();
       if (found.size >= most) break;
     }
-    return [...found].slice(0, most);
+    return [...found].slice(0, most).map(([agent_id, { interest_ids, feed_ids }]) => {
+      return { agent_id, interest_ids, feed_ids };
+    });
   }
 
   /** Returns for how many ms this interest's or feed's filter or glob is still suspended; 0 if it is not. */
@@ -112,33 +118,23 @@ export class RoutingTable {
     return this.#index.suspendedFor(id);
   }
 
-  /** Adds a subscription, replacing one with the same id. */
-  subscribe(
-    subscription: Subscription,
-    depth: EnrichmentDepth = "none",
-    delays?: readonly number[] | null,
-    orderingKey?: string | null,
-  ): void {
+  /** Adds a subscription, replacing one with the same id. @param settings of an interest */
+  subscribe(subscription: Subscription, settings?: InterestSettings): void {
     const { unmatched = false, ...kept } = subscription;
     const { agent_id, id } = kept;
     if (kept.kind === "wait" && !this.#index.get(id)) this.#waits++;
     this.#index.add(agent_id ? { ...kept, agent_id: this.#agent(agent_id) } : kept);
     if (unmatched) this.#unmatched.add(id);
     else this.#unmatched.delete(id);
-    if (depth === "none") this.#depths.delete(subscription.id);
-    else this.#depths.set(subscription.id, depth);
-    if (delays) this.#delays.set(id, delays);
-    else this.#delays.delete(id);
-    if (orderingKey) this.#orderingKeys.set(id, orderingKey);
-    else this.#orderingKeys.delete(id);
+    const { enrichment_depth = "none", retry_delays_seconds, ordering_key } = settings ?? {};
+    if (enrichment_depth === "none" && !retry_delays_seconds && !ordering_key) this.#settings.delete(id);
+    else this.#settings.set(id, { enrichment_depth, retry_delays_seconds, ordering_key });
   }
 
   unsubscribe(id: string): void {
     if (this.#index.get(id)?.kind === "wait") this.#waits--;
     this.#index.remove(id);
-    this.#depths.delete(id);
-    this.#delays.delete(id);
-    this.#orderingKeys.delete(id);
+    this.#settings.delete(id);
     this.#unmatched.delete(id);
   }
 
@@ -169,33 +165,26 @@ export class RoutingTable {
     if (known === undefined) this.#agents.set(id, id);
     return known ?? id;
   }
+}
 
-  #deepest(interest_ids: string[]): EnrichmentDepth {
-    let deepest: EnrichmentDepth = "none";
-    for (const id of interest_ids) {
-      const depth = this.#depths.get(id) ?? "none";
-      if (DEPTH_RANK[depth] > DEPTH_RANK[deepest]) deepest = depth;
-    }
-    return deepest;
-  }
+function deepest(settings: InterestSettings[]): EnrichmentDepth {
+  const depths = settings.map(({ enrichment_depth }) => enrichment_depth);
+  return depths.reduce((a, b) => (DEPTH_RANK[b] > DEPTH_RANK[a] ? b : a), "none");
+}
 
-  /** Returns the digest of the first key, in alphabetical order, that has a value in the event. */
-  #ordering(interest_ids: string[], event: CloudEvent): string | undefined {
-    const keys = interest_ids.flatMap((id) => this.#orderingKeys.get(id) ?? []).sort();
-    for (const key of keys) {
-      const ordering = orderingOf(event, key);
-      if (ordering !== undefined) return ordering;
-    }
-    return undefined;
-  }
+function soonest(settings: InterestSettings[]): readonly number[] | undefined {
+  const set = settings.flatMap(({ retry_delays_seconds: delays }) => (delays ? [delays] : []));
+  return set.length ? set.reduce((a, b) => (compareDelays(b, a) < 0 ? b : a)) : undefined;
+}
 
-  #soonest(interest_ids: string[]): readonly number[] | undefined {
-    const set = interest_ids.flatMap((id) => {
-      const delays = this.#delays.get(id);
-      return delays ? [delays] : [];
-    });
-    return set.length ? set.reduce((a, b) => (compareDelays(b, a) < 0 ? b : a)) : undefined;
+/** Returns the digest of the first key, in alphabetical order, that has a value in the event. */
+function orderingBy(settings: InterestSettings[], event: CloudEvent): string | undefined {
+  const keys = settings.flatMap(({ ordering_key }) => ordering_key || []).sort();
+  for (const key of keys) {
+    const ordering = orderingOf(event, key);
+    if (ordering !== undefined) return ordering;
   }
+  return undefined;
 }
 
 /**

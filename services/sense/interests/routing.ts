@@ -19,6 +19,12 @@ const MAX_SUBSCRIPTIONS = 1_000_000;
 /** A table this far behind catches up before the next event, while the record still lists what changed. */
 const MAX_BEHIND = 50;
 
+interface RoutingDeps {
+  interests: TenantCollection<InterestDoc>;
+  waits: TenantCollection<WaitDoc>;
+  broker: ServiceBroker;
+}
+
 /**
  * The routing tables of the tenants that this node matches for. A table is used only if it is as new as the tenant's
  * routing version, which every change raises before it is answered: matching is never stale. A table that is behind
@@ -36,13 +42,9 @@ export class Routing {
   readonly #outdated = new Set<string>();
   #rereading: Promise<void> | undefined;
 
-  constructor(
-    interests: TenantCollection<InterestDoc>,
-    waits: TenantCollection<WaitDoc>,
-    broker: ServiceBroker,
-  ) {
-    this.#broker = broker;
-    this.#rows = new RoutingRows(interests, waits, broker);
+  constructor(deps: RoutingDeps) {
+    this.#broker = deps.broker;
+    this.#rows = new RoutingRows(deps);
   }
 
   /** Returns the tenant's table, at the current version or newer. */
@@ -175,18 +177,10 @@ const SLICE_MS = 2;
 
 /** Adds rows of the record to routing tables: all of a tenant, or those of some subjects. */
 class RoutingRows {
-  readonly #interests: TenantCollection<InterestDoc>;
-  readonly #waits: TenantCollection<WaitDoc>;
-  readonly #broker: ServiceBroker;
+  readonly #deps: RoutingDeps;
 
-  constructor(
-    interests: TenantCollection<InterestDoc>,
-    waits: TenantCollection<WaitDoc>,
-    broker: ServiceBroker,
-  ) {
-    this.#interests = interests;
-    this.#waits = waits;
-    this.#broker = broker;
+  constructor(deps: RoutingDeps) {
+    this.#deps = deps;
   }
 
   /** Adds all rows of a tenant to an empty table. */
@@ -195,18 +189,19 @@ class RoutingRows {
     const slices = new Slices(SLICE_MS);
     const readInterests = (after: string) => {
       const options = { sort: { conflict_key: 1 }, limit: PAGE } as const;
-      return this.#interests.find(tenant_id, { conflict_key: { $gt: after } }, options);
+      return this.#deps.interests.find(tenant_id, { conflict_key: { $gt: after } }, options);
     };
     const read = <Row>(action: string) => {
-      return (after: string) => this.#broker.call<Row[], unknown>(action, { tenant_id, after, limit: PAGE });
+      return (after: string) =>
+        this.#deps.broker.call<Row[], unknown>(action, { tenant_id, after, limit: PAGE });
     };
     for await (const row of allPages(readInterests, (each) => each.conflict_key)) {
       if (slices.over) await slices.next();
-      table.subscribe(toSubscription(row), row.enrichment_depth, row.retry_delays_seconds, row.ordering_key);
+      table.subscribe(toSubscription(row), row);
       agents.add(row.agent_id);
     }
     const readWaits = (after: string) =>
-      this.#waits.find(tenant_id, { _id: { $gt: after } }, { sort: { _id: 1 }, limit: PAGE });
+      this.#deps.waits.find(tenant_id, { _id: { $gt: after } }, { sort: { _id: 1 }, limit: PAGE });
     for await (const row of allPages(readWaits, ({ _id }) => _id)) {
       if (slices.over) await slices.next();
       table.subscribe(waitSubscription(row));
@@ -231,9 +226,9 @@ class RoutingRows {
     const inChannels = ids.feed.length + ids.member.length + ids.channel.length > 0;
     const params = { tenant_id, feed_ids: ids.feed, member_ids: ids.member, channel_ids: ids.channel };
     const [interests, waits, { feeds, members }] = await Promise.all([
-      ids.interest.length ? this.#interests.find(tenant_id, { _id: { $in: ids.interest } }) : [],
-      ids.interest.some(isWait) ? this.#waits.find(tenant_id, { _id: { $in: ids.interest } }) : [],
-      inChannels ? this.#broker.call<ChannelRows, object>("channels.routed", params) : NO_ROWS,
+      ids.interest.length ? this.#deps.interests.find(tenant_id, { _id: { $in: ids.interest } }) : [],
+      ids.interest.some(isWait) ? this.#deps.waits.find(tenant_id, { _id: { $in: ids.interest } }) : [],
+      inChannels ? this.#deps.broker.call<ChannelRows, object>("channels.routed", params) : NO_ROWS,
     ]);
     const agents = new Set([...ids.agent, ...[...interests, ...members].map(({ agent_id }) => agent_id)]);
     const active = await this.#activeOf(tenant_id, agents);
@@ -245,8 +240,7 @@ class RoutingRows {
     for (const channel_id of ids.channel) table.empty(channel_id);
     for (const id of [...ids.interest, ...ids.feed]) if (!existing.has(id)) table.unsubscribe(id);
     for (const id of ids.member) if (!existing.has(id)) table.leave(...(id.split(" ") as [string, string]));
-    for (const row of interests)
-      table.subscribe(toSubscription(row), row.enrichment_depth, row.retry_delays_seconds, row.ordering_key);
+    for (const row of interests) table.subscribe(toSubscription(row), row);
     for (const row of waits) table.subscribe(waitSubscription(row));
     for (const feed of feeds) table.subscribe(feed);
     for (const { channel_id, agent_id } of members) table.join(channel_id, agent_id);
@@ -259,7 +253,10 @@ class RoutingRows {
     const active = new Set<string>();
     for (let at = 0; at < all.length; at += PAGE) {
       const params = { tenant_id, agent_ids: all.slice(at, at + PAGE) };
-      const states: { id: string; status: string }[] = await this.#broker.call("agents.get_many", params);
+      const states: { id: string; status: string }[] = await this.#deps.broker.call(
+        "agents.get_many",
+        params,
+      );
       for (const { id, status } of states) if (status === "active") active.add(id);
     }
     return active;

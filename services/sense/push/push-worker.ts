@@ -10,7 +10,8 @@ import {
 } from "../../../connectors/push-sender.ts";
 import type { FairQueue, Release } from "../../../lib/queue/fair-queue.ts";
 import { metrics } from "../../../observability/metrics.ts";
-import type { PushSpan, Tracing } from "../../../observability/tracing.ts";
+import type { Tracing } from "../../../observability/otel.ts";
+import type { PushSpan } from "../../../observability/tracing.ts";
 import type { Claimed } from "../deliveries/claim.ts";
 import type { Received } from "../deliveries/receive.ts";
 import type { Outcomes } from "../deliveries/settle.ts";

@@ -106,7 +106,7 @@ export class Schedules {
   test({ params }: CallOf<typeof contract.testSchedule>) {
     const now = this.#runtime.store.now();
     const timing = readTiming({ ...DEFAULTS, ...defined(params), ...whenOf(params, NEVER) }, now);
-    return { next: ticksAfter(timing, now).map((tick) => tick.toISOString()) };
+    return { next: ticksAfter(timing, now) };
   }
 
   /** Returns the update for a change, of the row that was read. */
@@ -193,26 +193,13 @@ const WITH_STATUS = {
 
 /** Formats a schedule for callers. */
 function present(row: ScheduleDoc) {
+  const { _id: id, name, owner_id, cron, time_zone, at, on_missed, paused, run_count } = row;
+  const { last_run_at, last_event_id, last_missed_at, last_error, last_error_at } = row;
   return {
-    id: row._id,
-    name: row.name,
-    owner_id: row.owner_id,
-    status: scheduleStatus(row),
-    event: givenEvent(row),
-    cron: row.cron,
-    time_zone: row.time_zone,
-    at: formatTime(row.at),
-    on_missed: row.on_missed,
-    paused: row.paused,
-    next_run_at: formatTime(row.next_at),
-    last_run_at: formatTime(row.last_run_at),
-    last_event_id: row.last_event_id,
-    last_missed_at: formatTime(row.last_missed_at),
-    last_error: row.last_error,
-    last_error_at: formatTime(row.last_error_at),
-    run_count: row.run_count,
-    created_at: row.created_at.toISOString(),
-    updated_at: row.updated_at.toISOString(),
+    ...{ id, name, owner_id, status: scheduleStatus(row), event: givenEvent(row) },
+    ...{ cron, time_zone, at, on_missed, paused, next_run_at: row.next_at },
+    ...{ last_run_at, last_event_id, last_missed_at, last_error, last_error_at },
+    ...{ run_count, created_at: row.created_at, updated_at: row.updated_at },
   };
 }
 
@@ -226,8 +213,4 @@ function presentBriefly(row: ScheduleDoc) {
 function scheduleStatus({ paused, next_at }: ScheduleDoc): ScheduleStatus {
   if (paused) return "paused";
   return next_at ? "active" : "ended";
-}
-
-function formatTime(time: Date | null): string | null {
-  return time?.toISOString() ?? null;
 }

@@ -165,17 +165,12 @@ function count({ publish, missed }: Plan, error: string | null, now: number): vo
   if (latest) metrics.scheduleLag.observe((now - latest.getTime()) / 1000);
 }
 
-interface HoldingDeps {
-  broker: Pick<ServiceBroker, "call">;
-  usage: Pick<StorageUsage, "isFull">;
-}
-
 /**
  * Returns why a schedule may not publish now, or null. What its owner could not publish by a request it does not publish
  * by a schedule either.
  */
 async function reasonToHold(
-  { broker, usage }: HoldingDeps,
+  { broker, usage }: TickerDeps,
   { tenant_id, owner_id }: Pick<ScheduleDoc, "tenant_id" | "owner_id">,
 ): Promise<string | null> {
   const [tenants, isActive] = await Promise.all([
@@ -187,11 +182,7 @@ async function reasonToHold(
   return usage.isFull(tenant_id) ? "The organisation has reached its storage quota." : null;
 }
 
-async function isActiveOwner(
-  broker: Pick<ServiceBroker, "call">,
-  tenant_id: string,
-  owner_id: string,
-): Promise<boolean> {
+async function isActiveOwner(broker: ServiceBroker, tenant_id: string, owner_id: string): Promise<boolean> {
   if (owner_id.startsWith("usr_")) {
     const found = await broker.call<unknown[], unknown>("users.of_tokens", { user_ids: [owner_id] });
     return found.length > 0;

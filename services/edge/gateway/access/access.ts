@@ -15,11 +15,22 @@ export function requireAccess(op: Operation, caller: Caller): void {
   if (access.by === "public" || access.by === "operator" || access.by === "monitor") return;
   if (!isKind(access.by, caller)) {
     const code: FaultCode = (access.by === "agent" && access.otherwise) || "forbidden";
-    if (code === "authentication_failed") throw agentNeeded();
+    // The token is valid: a client that treats this 401 as its expiry would sign out, or refresh it forever.
+    if (code === "authentication_failed")
+      throw new Fault(
+        code,
+        "Your token is valid, but belongs to a person. This operation needs an agent's token, from POST /v1/auth/token.",
+        { reason: AGENT_IDENTITY_REQUIRED },
+      );
     const details = code === "validation_error" ? { field: "authorization" } : {};
     throw new Fault(code, WRONG_KIND[access.by] as string, details);
   }
-  if (op.outlives && caller.kind === "agent" && caller.approved_by !== undefined) throw outlives();
+  if (op.outlives && caller.kind === "agent" && caller.approved_by !== undefined)
+    throw new Fault(
+      "forbidden",
+      "A connection that a person has approved cannot create credentials, which would outlive the approval: sign in as a " +
+        "person, or use an API key.",
+    );
   if (access.scope && !hasScope(caller, access.scope) && !op.scopeRefusal) {
     throw new Fault(
       "insufficient_scope",
@@ -29,21 +40,6 @@ export function requireAccess(op: Operation, caller: Caller): void {
       },
     );
   }
-}
-
-/** The token is valid: a client that treats this 401 as its expiry would sign out, or refresh it forever. */
-function agentNeeded(): Fault {
-  const message =
-    "Your token is valid, but belongs to a person. This operation needs an agent's token, from POST /v1/auth/token.";
-  return new Fault("authentication_failed", message, { reason: AGENT_IDENTITY_REQUIRED });
-}
-
-function outlives(): Fault {
-  return new Fault(
-    "forbidden",
-    "A connection that a person has approved cannot create credentials, which would outlive the approval: sign in as a " +
-      "person, or use an API key.",
-  );
 }
 
 /** Whether a caller lacks the scope of an operation that reports this in its answer instead of an error. */

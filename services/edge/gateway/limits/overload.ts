@@ -1,13 +1,11 @@
 import type { Operation } from "../../../../lib/contract/contract.ts";
-import { type Fault, unavailable } from "../../../../lib/contract/faults.ts";
+import { unavailable } from "../../../../lib/contract/faults.ts";
 import { FairQueue, type Share } from "../../../../lib/queue/fair-queue.ts";
 
 const SAMPLE_MS = 250;
 /** Limits of open streams, and of changes that wait: in total, and per caller. */
 const MAX_STREAMS = 10_000;
 const MAX_STREAMS_OF_CALLER = 100;
-
-const RETRY_AFTER_SECONDS = 1;
 
 /** Gives a place back, once. */
 export type Leave = () => void;
@@ -56,7 +54,7 @@ export class Overload {
    */
   requireTimely({ method, access }: Operation): void {
     if (method === "GET" && access.by === "public") return;
-    if (this.#lagMs > this.#maxLagMs) throw busyNode("This node is overloaded.");
+    if (this.#lagMs > this.#maxLagMs) throw unavailable("This node is overloaded. Retry in 1 s.");
   }
 
   /** Takes a place for a write or a stream; null for uncounted operations. @throws Fault as `FairQueue.enter` */
@@ -71,9 +69,4 @@ export class Overload {
 /** Places of a node for concurrent work: a caller has a quarter at most. */
 function places(capacity: number, perCaller = Math.ceil(capacity / 4)): FairQueue {
   return new FairQueue({ capacity, perCaller, maxWaiting: 0 });
-}
-
-/** @param why a sentence */
-function busyNode(why: string): Fault {
-  return unavailable(`${why} Retry in ${RETRY_AFTER_SECONDS} s.`, RETRY_AFTER_SECONDS);
 }

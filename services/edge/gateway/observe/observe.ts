@@ -29,8 +29,6 @@ export class RequestObserver {
   readonly #runtime: Runtime;
   /** The callers' scheme: behind a proxy that terminates TLS the connection does not show it. */
   readonly #scheme: string;
-  /** Per operation, by the first digit of the status. */
-  readonly #durations = new Map<Operation | null, { observe(seconds: number): void }[]>();
 
   constructor(runtime: Runtime) {
     this.#runtime = runtime;
@@ -64,7 +62,7 @@ export class RequestObserver {
     const sent = res.headersSent ? res.statusCode : null;
     const status = sent ?? GONE;
     metrics.requestsInFlight.dec();
-    if (!op?.stream) this.#duration(op, status).observe(seconds);
+    if (!op?.stream) observeDuration(op, status, seconds);
     span?.end(sent);
     const { log } = this.#runtime;
     // A node that is not ready has failed no request.
@@ -75,22 +73,13 @@ export class RequestObserver {
 
   /** Measures an operation executed within another request. */
   measure(op: Operation, status: number, started: number): void {
-    this.#duration(op, status).observe(secondsSince(started));
+    observeDuration(op, status, secondsSince(started));
   }
+}
 
-  #duration(op: Operation | null, status: number) {
-    const statusClass = Math.floor(status / 100);
-    let durations = this.#durations.get(op);
-    if (!durations) {
-      durations = [];
-      this.#durations.set(op, durations);
-    }
-    durations[statusClass] ??= metrics.requestSeconds.labels({
-      operation: op?.action ?? "none",
-      status: `${statusClass}xx`,
-    });
-    return durations[statusClass];
-  }
+function observeDuration(op: Operation | null, status: number, seconds: number): void {
+  const labels = { operation: op?.action ?? "none", status: `${Math.floor(status / 100)}xx` };
+  metrics.requestSeconds.observe(labels, seconds);
 }
 
 function secondsSince(started: number): number {

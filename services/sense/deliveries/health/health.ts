@@ -1,13 +1,11 @@
-import type { ServiceBroker } from "moleculer";
 import type { Config } from "../../../../config.ts";
 import { isUnreached } from "../../../../lib/broker/between-nodes.ts";
-import type { TenantCollection } from "../../../../storage/collection.ts";
-import type { Store } from "../../../../storage/connection.ts";
 import type { Traffic } from "../../../../storage/traffic/traffic.ts";
 import type { AgentState } from "../../../identity/agents/agents.contract.ts";
 import type { DeliveryHealth } from "../../../identity/agents/delivery-health.contract.ts";
 import type { Lacking } from "../../interests/explain.ts";
 import { type DeliveryDoc, PENDING } from "../deliveries.model.ts";
+import type { DeliveryDeps } from "../deps.ts";
 import type { Statistics } from "../stats.ts";
 import { usualAbsence } from "./habit.ts";
 import { type HealthFacts, needsAttention, severityOf, stateOf } from "./health-state.ts";
@@ -24,10 +22,7 @@ export interface Unreachable {
   error: string;
 }
 
-interface HealthDeps {
-  broker: ServiceBroker;
-  store: Store;
-  deliveries: TenantCollection<DeliveryDoc>;
+interface HealthDeps extends DeliveryDeps {
   statistics: Statistics;
   progress: Progress;
   traffic: Traffic;

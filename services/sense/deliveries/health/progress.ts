@@ -1,5 +1,6 @@
 import { LruMap } from "../../../../lib/lru-map.ts";
 import type { TenantCollection } from "../../../../storage/collection.ts";
+import type { OfAgent } from "../deps.ts";
 import { type Absence, addAbsence } from "./habit.ts";
 import type { ProgressDoc } from "./progress.model.ts";
 
@@ -10,11 +11,6 @@ interface Noted {
   asked_at?: Date;
   /** When it asked again, and before: 0 if this node does not know. In ms. */
   returned?: { at: number; from: number }[];
-}
-
-interface OfAgent {
-  tenant_id: string;
-  agent_id: string;
 }
 
 /** In characters. */

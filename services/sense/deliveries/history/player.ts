@@ -1,8 +1,6 @@
-import type { ServiceBroker } from "moleculer";
 import { isFault } from "../../../../lib/contract/faults.ts";
 import type { Queue, Queued } from "../../../../mixins/queue.ts";
 import type { TenantCollection } from "../../../../storage/collection.ts";
-import type { Store } from "../../../../storage/connection.ts";
 import { noteChange } from "../../../../storage/traffic/tally.ts";
 import type { StorageUsage } from "../../../../storage/usage/usage.ts";
 import type { AgentState } from "../../../identity/agents/agents.contract.ts";
@@ -16,6 +14,7 @@ import type {
 import { deliveryTo, type Receiver } from "../../interests/receiver.ts";
 import { type DeliveryDoc, OVER } from "../deliveries.model.ts";
 import { deliveryId } from "../delivery-id.ts";
+import type { DeliveryDeps } from "../deps.ts";
 import type { Enqueuer, NewDelivery } from "../enqueue.ts";
 import { MOST_PENDING, type Obstacle } from "./history.contract.ts";
 import type { ReplayDoc } from "./history.model.ts";
@@ -31,11 +30,8 @@ const MINUTE_MS = 60_000;
 /** Delay of a replay that waits. */
 const WAIT_MS = 2_000;
 
-export interface PlayerDeps {
-  broker: ServiceBroker;
-  store: Store;
+interface PlayerDeps extends DeliveryDeps {
   usage: Pick<StorageUsage, "isFull">;
-  deliveries: TenantCollection<DeliveryDoc>;
   enqueuer: Enqueuer;
   replays: TenantCollection<ReplayDoc>;
   queue: Queue<ReplayDoc>;

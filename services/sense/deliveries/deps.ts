@@ -1,0 +1,16 @@
+import type { ServiceBroker } from "moleculer";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import type { Store } from "../../../storage/connection.ts";
+import type { DeliveryDoc } from "./deliveries.model.ts";
+
+/** What the parts of this domain share. */
+export interface DeliveryDeps {
+  broker: ServiceBroker;
+  store: Store;
+  deliveries: TenantCollection<DeliveryDoc>;
+}
+
+export interface OfAgent {
+  tenant_id: string;
+  agent_id: string;
+}

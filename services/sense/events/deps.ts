@@ -1,0 +1,11 @@
+import type { ServiceBroker } from "moleculer";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import type { Store } from "../../../storage/connection.ts";
+import type { EventDoc } from "./events.model.ts";
+
+/** What the parts of this domain share. */
+export interface EventDeps {
+  events: TenantCollection<EventDoc>;
+  store: Store;
+  broker: ServiceBroker;
+}
