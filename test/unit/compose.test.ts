@@ -158,14 +158,17 @@ describe("the Dockerfile", () => {
 
   test("runs as nobody special, with settings that there are, what npm starts", () => {
     expect(inLast("USER")).toEqual(["node"]);
-    const { NODE_ENV, MALLOC_TRIM_THRESHOLD_, ...settings } = Object.fromEntries(
+    const { NODE_ENV, MALLOC_MMAP_THRESHOLD_, MALLOC_TRIM_THRESHOLD_, ...settings } = Object.fromEntries(
       inLast("ENV").flatMap((line) => line.split(" ").map((each) => each.split("="))),
     );
     expect(NODE_ENV).toBe("production");
     expect(readConfig(settings)).toMatchObject({ HOST: "0.0.0.0", PORT: 3000, DATA_DIR: "/data" });
     const [start] = inLast("CMD").map((command) => JSON.parse(command));
     const { scripts } = JSON.parse(read("package.json"));
-    expect([`MALLOC_TRIM_THRESHOLD_=${MALLOC_TRIM_THRESHOLD_} exec`, ...start].join(" ")).toBe(scripts.start);
+    const memory = Object.entries({ MALLOC_MMAP_THRESHOLD_, MALLOC_TRIM_THRESHOLD_ }).map((each) =>
+      each.join("="),
+    );
+    expect([...memory, "exec", ...start].join(" ")).toBe(scripts.start);
   });
 });
 
