@@ -125,9 +125,9 @@ export const FAULTS: Fault[] = [
   ),
   fault(
     "one address may claim more codes",
-    "services/identity/devices/claim-budget.ts",
-    "standing.attempts <= this.#most",
-    "standing.attempts <= this.#most + 2",
+    "storage/hourly-budget.ts",
+    "taken <= this.#most",
+    "taken <= this.#most + 2",
     "http/devices",
   ),
   fault(
@@ -180,8 +180,8 @@ export const FAULTS: Fault[] = [
   fault(
     "agents manage interests of others",
     "services/sense/interests/interests.ts",
-    "caller.agent_id === agent_id",
-    "caller.agent_id !== null",
+    'caller.kind !== "agent" || caller.agent_id === agent_id',
+    'caller.kind !== "agent" || caller.agent_id !== null',
     "http/interests",
     "http/who-may-call",
   ),
