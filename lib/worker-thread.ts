@@ -3,7 +3,7 @@ import { Worker } from "node:worker_threads";
 /** What a request may take; one that takes more ends the thread. */
 export interface ThreadLimits {
   seconds?: number;
-  /** Of the thread's heap and what it holds beside it. */
+  /** Of the thread's heap, and of what it holds outside. */
   megabytes: number;
 }
 
@@ -85,7 +85,7 @@ export class WorkerThread<Request, Answer> {
     return worker;
   }
 
-  /** The limits of threads count their heap only; large buffers stand beside it. */
+  /** The limits of threads count their heap only; large buffers are outside. */
   async #watchMemory(most: number): Promise<void> {
     const worker = this.#worker;
     const used = await worker?.getHeapStatistics().catch(() => null);

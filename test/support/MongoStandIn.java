@@ -4,10 +4,6 @@ import de.bwaldvogel.mongo.backend.memory.MemoryBackend;
 import de.bwaldvogel.mongo.bson.Document;
 import io.netty.channel.Channel;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.locks.Lock;
-import java.util.concurrent.locks.ReadWriteLock;
-import java.util.concurrent.locks.ReentrantReadWriteLock;
 
 /** mongo-java-server in memory on a free port of 127.0.0.1; prints the port, ends when its input does. */
 public class MongoStandIn {
@@ -17,23 +13,11 @@ public class MongoStandIn {
     public List<Integer> getVersionArray() { return List.of(5, 0, 0); }
   };
 
-  /** The library reads its lists of collections and indexes while others add to them, which fails now and then. */
-  static final Set<String> SCHEMA =
-      Set.of("create", "createIndexes", "drop", "dropDatabase", "dropIndexes", "listCollections", "listIndexes");
-
   /** MongoDB 5.0 answers to "hello"; the library knows the command by its old name only. */
   static class Backend extends MemoryBackend {
-    private final ReadWriteLock schema = new ReentrantReadWriteLock();
-
     @Override
     public Document handleCommand(Channel channel, String database, String command, Document query) {
-      Lock lock = SCHEMA.contains(command) ? schema.writeLock() : schema.readLock();
-      lock.lock();
-      try {
-        return super.handleCommand(channel, database, command.equals("hello") ? "isMaster" : command, query);
-      } finally {
-        lock.unlock();
-      }
+      return super.handleCommand(channel, database, command.equals("hello") ? "isMaster" : command, query);
     }
   }
 

@@ -9,7 +9,7 @@ import { settle } from "./settle.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
-/** Returns the arguments of `exec node` in a checkout's `npm start`: the tests start what users start. */
+/** Returns the settings and the arguments of Node in a checkout's `npm start`: the tests start what users start. */
 function startOf(checkout: string): { settings: Record<string, string>; args: string[] } {
   const { scripts } = JSON.parse(readFileSync(join(checkout, "package.json"), "utf8"));
   const [before = "", args = ""] = scripts.start.split("exec node ");

@@ -20,7 +20,7 @@ interface Options {
   holdMs: number;
 }
 
-/** Marks these approvals: what becomes of them is no event for a session. */
+/** Marks these approvals: their events are not for a session. */
 const SUBJECT = "claude-code-permission";
 /** The event of an answer may go to another session of the agent, so each question is asked for. */
 const LOOK_MS = 2000;
@@ -88,7 +88,7 @@ export class Permissions {
   }
 }
 
-/** Whether an event says what became of the question for a permission, of this session or another of the agent's. */
+/** Whether an event tells the status of a question for a permission, of this session or another of the agent's. */
 export async function isOfPermission(
   { client, signal }: Context,
   event: DeliveryEvent["payload"],

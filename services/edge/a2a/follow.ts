@@ -36,7 +36,7 @@ interface Change {
 }
 
 /**
- * The tasks that requests on this node follow. Each is read once for each change, whoever follows it, and what changed is
+ * The tasks that requests on this node follow. Each is read once for each change, for all its followers, and what changed is
  * computed and formatted once. A follower has only a version: what it missed costs no memory.
  */
 export class Feeds {

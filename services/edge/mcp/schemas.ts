@@ -103,7 +103,7 @@ function isText({ produces, results }: Operation): boolean {
   return produces !== undefined || Object.values(results).includes(null);
 }
 
-/** Returns the schemas of which a value matches one. */
+/** Returns the alternatives of a schema: a value matches one of them. */
 export function alternatives(schema: JsonSchema): JsonSchema[] {
   return schema.anyOf?.flatMap(alternatives) ?? [schema];
 }

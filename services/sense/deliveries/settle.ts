@@ -1,6 +1,6 @@
 import type { AgentCaller, Call } from "../../../lib/access/caller.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
-import { invalidValue } from "../../../lib/contract/faults.ts";
+import { invalidValue, isFault } from "../../../lib/contract/faults.ts";
 import { retryDelay } from "../../../lib/queue/backoff.ts";
 import type { Loop } from "../../../mixins/loop.ts";
 import { metrics } from "../../../observability/metrics.ts";
@@ -21,6 +21,7 @@ import {
   timelinePush,
   UNLEASED,
 } from "./deliveries.model.ts";
+import type { OfAgent } from "./deps.ts";
 import type { Progress } from "./health/progress.ts";
 import { isUnder, type NamedLease, namedLeases, under } from "./lease.ts";
 import type { Ready } from "./notify.ts";
@@ -45,13 +46,11 @@ interface SettlementsDeps {
 type Logged = Pick<DeliveryDoc, "log" | "log_at">;
 
 /** Deliveries of one agent. */
-interface OfAgent {
-  tenant_id: string;
-  agent_id: string;
+interface Selection extends OfAgent {
   delivery_ids: string[];
 }
 
-interface Nack extends OfAgent {
+interface Nack extends Selection {
   /** Attempts that have ended stay unchanged: their deliveries may be held by others. */
   named?: NamedLease;
   /** Seconds until it is ready again; null: by the delays of its interests, or else of the agent. 0 is at once. */
@@ -105,7 +104,7 @@ export class Settlements {
 
   /** The same for the outcomes of pushes. */
   async prepareOutcomes(
-    of: Pick<OfAgent, "tenant_id" | "agent_id">,
+    of: Pick<Selection, "tenant_id" | "agent_id">,
     { acknowledged, failed, released }: Outcomes,
   ): Promise<Settling<unknown>> {
     const failures = new Map(failed.map((each) => [each.id, each]));
@@ -124,7 +123,7 @@ export class Settlements {
   }
 
   #prepareFailures(
-    of: Pick<OfAgent, "tenant_id" | "agent_id">,
+    of: Pick<Selection, "tenant_id" | "agent_id">,
     failures: ReadonlyMap<string, Outcomes["failed"][number]>,
   ) {
     return this.#prepareNack({
@@ -188,7 +187,8 @@ export class Settlements {
     const { usage, store } = this.#deps;
     try {
       await usage.require(tenant_id, log.length);
-    } catch {
+    } catch (error) {
+      if (!isFault(error)) throw error;
       return {};
     }
     store.growth.add(tenant_id, log.length);
@@ -210,7 +210,7 @@ export class Settlements {
     return { extended: extended.reduce((sum, count) => sum + count, 0) };
   }
 
-  #extend({ tenant_id, agent_id, delivery_ids }: OfAgent, lease: string | undefined, until: number) {
+  #extend({ tenant_id, agent_id, delivery_ids }: Selection, lease: string | undefined, until: number) {
     return this.#deps.deliveries.updateMany(
       tenant_id,
       { _id: { $in: delivery_ids }, agent_id, state: "leased", ...under(lease) },
@@ -219,7 +219,7 @@ export class Settlements {
   }
 
   /** Releases deliveries that a lease still holds, without counting an attempt. */
-  async release(held: OfAgent & { lease: string }) {
+  async release(held: Selection & { lease: string }) {
     const released = await this.#deps.claims.release(held);
     if (released) this.#deps.notifyReady([{ tenant_id: held.tenant_id, agent_id: held.agent_id }]);
     return { released };
@@ -271,7 +271,7 @@ export class Settlements {
   }
 
   /** Acknowledges under any lease, whichever a request names: finished work is not repeated. @returns how many were pending until now */
-  async #acknowledge({ tenant_id, agent_id, delivery_ids }: OfAgent, logged?: Logged): Promise<number> {
+  async #acknowledge({ tenant_id, agent_id, delivery_ids }: Selection, logged?: Logged): Promise<number> {
     const { deliveries, store, claims, progress, ordering, retentionMs } = this.#deps;
     const at = new Date(store.now());
     const acknowledged = await deliveries.updateMany(
