@@ -13,6 +13,10 @@ const LANES = 8;
 const SETTLE_MS = 8000;
 /** Over the end of each poll and the beginning of the next. */
 const COUNT_MS = 60_000;
+/** In that time: the call and the answer of two polls of 30 s. */
+const MESSAGES_OF_POLLS = 4;
+/** A gateway's call every 2 s, which checks the callers of all of them together. */
+const MESSAGES_OF_CHECKS = 0.3;
 
 interface Counted {
   statements: number;
@@ -50,7 +54,7 @@ messages, streams at least 9.5 and 6.2.`,
       const streaming = await counted(cluster);
       for (const stream of streams) stream.close();
       await Promise.all(reading);
-      return [...rowsOf("polls", polling, rest), ...rowsOf("streams", streaming, rest)];
+      return [...rowsOf("polls", polling, rest, MESSAGES_OF_POLLS), ...rowsOf("streams", streaming, rest, 0)];
     } finally {
       await cluster.stop();
     }
@@ -89,7 +93,9 @@ async function counted({ way, nodes }: Cluster): Promise<Counted> {
   return { statements: statements() - before.statements, messages: (await messages()) - before.messages };
 }
 
-function rowsOf(what: string, counts: Counted, rest: Counted): Row[] {
+/** @param own messages of the requests themselves, a minute */
+function rowsOf(what: string, counts: Counted, rest: Counted, own: number): Row[] {
+  const most = own + MESSAGES_OF_CHECKS;
   // Fewer than at rest are none.
   const perMinute = (n: number) => (Math.max(0, n) / WAITING) * (60_000 / COUNT_MS);
   const statements = perMinute(counts.statements - rest.statements);
@@ -104,9 +110,8 @@ function rowsOf(what: string, counts: Counted, rest: Counted): Row[] {
     {
       what: `NATS messages a minute for each of ${WAITING} waiting ${what}`,
       figure: messages.toFixed(2),
-      // A gateway's call every 2 s, which checks the callers of all of them together.
-      target: "≤ 0.3",
-      met: messages <= 0.3,
+      target: `≤ ${most}`,
+      met: messages <= most,
     },
   ];
 }
