@@ -18,7 +18,7 @@ import type { Feeds } from "./follow.ts";
 
 const etagOf = (card: object) => `"${hash("sha256", JSON.stringify(card), "base64url")}"`;
 
-const checkPath = compileCheck(Type.Object(contract.getA2aCard.path ?? {}));
+const checkPath = compileCheck(Type.Object(contract.getAgentCard.path ?? {}));
 
 /**
  * Agents that can be called over the Agent2Agent protocol: a card and a JSON-RPC address each. Stateless, and on every
@@ -63,12 +63,12 @@ export const a2aService: ServiceFactory = (runtime) => {
       broker = this.broker;
     },
     actions: {
-      card: action(contract.getA2aCard, async ({ params, meta }) => {
+      card: action(contract.getAgentCard, async ({ params, meta }) => {
         const card = await cardFor(params.agent_id);
         meta.$responseHeaders = { "Cache-Control": "public, max-age=60", ETag: etagOf(card) };
         return card;
       }),
-      catalog: action(contract.readCatalog, async ({ params: { after: cursor }, meta }) => {
+      catalog: action(contract.getAgentCatalog, async ({ params: { after: cursor }, meta }) => {
         const { tenant_id } = meta.caller as Caller;
         const page = await broker.call<CallablePage, object>("agents.callable", { tenant_id, cursor });
         return makeCatalog(page, await originOf(broker, config));
@@ -95,7 +95,7 @@ function makeCatalog({ agents, next_cursor }: CallablePage, origin: string) {
 }
 
 function continuedAt(origin: string, cursor: string) {
-  const url = `${origin}${contract.readCatalog.url}?after=${cursor}`;
+  const url = `${origin}${contract.getAgentCatalog.url}?after=${cursor}`;
   return {
     identifier: `rest:${cursor}`,
     type: contract.CATALOG_TYPE,

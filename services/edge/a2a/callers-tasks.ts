@@ -4,10 +4,10 @@ import type { TaskPage, TaskQuery } from "../../work/a2a/list.ts";
 import type { MessageJson, PushConfigJson, Side, Versioned } from "../../work/a2a/task.ts";
 import type { RootCall } from "../gateway/http-exchange.ts";
 import { requireSpace, requireWrites } from "../gateway/limits/storage-limits.ts";
-import { sendA2a } from "./a2a.contract.ts";
+import { callAgent } from "./a2a.contract.ts";
 
 /** The gateway cannot know which requests of a stream write. */
-const WRITE = { ...sendA2a, stream: false };
+const WRITE = { ...callAgent, stream: false };
 
 /** The tasks that the caller of a request gave to one agent. Its methods throw only what callers may read. */
 export class CallersTasks {

@@ -69,9 +69,8 @@ export const deleteMemoryByKey = operation({
   mcp: true,
 });
 
-export const listNamespaces = operation({
+export const listMemoryNamespaces = operation({
   action: "memories.namespaces",
-  operationId: "listMemoryNamespaces",
   route: "GET /memories/namespaces",
   heavy: true,
   summary: "List the namespaces of the calling agent's memories",

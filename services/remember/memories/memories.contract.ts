@@ -252,7 +252,7 @@ export const createMemory = operation({
   },
 });
 
-export const createMemories = operation({
+export const createMemoryBatch = operation({
   action: "memories.create_batch",
   route: "POST /memories/batch",
   summary: "Create many memories",

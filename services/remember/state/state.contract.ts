@@ -87,9 +87,8 @@ export const putState = operation({
   mcp: true,
 });
 
-export const putManyState = operation({
+export const putStateEntries = operation({
   action: "state.put_many",
-  operationId: "putStateEntries",
   route: "POST /state/{namespace}",
   summary: "Save several entries of state",
   description: `Creates or replaces each entry. Values of more than ${INLINE_BYTES} characters are saved one by one.`,
@@ -198,7 +197,6 @@ export const clearState = operation({
 
 export const listStateNamespaces = operation({
   action: "state.namespaces",
-  operationId: "listStateNamespaces",
   route: "GET /state",
   heavy: true,
   summary: "List the namespaces of the calling agent's state",

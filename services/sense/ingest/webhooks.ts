@@ -107,7 +107,7 @@ export class Webhooks {
     return { requests: (await this.#log.list(tenant_id, _id)).map(presentRequest) };
   }
 
-  async rotate(ctx: CallOf<typeof contract.rotateWebhook>) {
+  async rotate(ctx: CallOf<typeof contract.rotateWebhookSecret>) {
     const { params, meta } = ctx;
     const { secrets, store } = this.#runtime;
     const given = params.signing_secret;
