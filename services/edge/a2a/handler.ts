@@ -35,7 +35,7 @@ import {
   type TaskJson,
 } from "../../work/a2a/task.ts";
 import type { CallersTasks } from "./callers-tasks.ts";
-import { type Followed, followed } from "./follow.ts";
+import { type Known, toKnown } from "./follow.ts";
 
 /** What the parts of a message are. */
 export const PARTS = "expected one or more, each with one of text, data, url and raw.";
@@ -45,7 +45,7 @@ const MAX_PAGE = 100;
 type Updates = AsyncGenerator<StreamResponse, void, undefined>;
 
 /** What a request waits for after its first answer. */
-export interface Rest extends Followed {
+export interface Rest extends Known {
   isLast: (state: TaskState) => boolean;
   historyLength: number | undefined;
 }
@@ -71,14 +71,14 @@ export class Handler implements A2ARequestHandler {
     const sent = await this.#send(message, configuration);
     const { historyLength } = configuration ?? {};
     const waits = !configuration?.returnImmediately && !isPaused(sent.task.status.state);
-    if (waits) this.rest = { ...followed(sent), isLast: isPaused, historyLength };
+    if (waits) this.rest = { ...toKnown(sent), isLast: isPaused, historyLength };
     return shown(sent.task, historyLength);
   }
 
   async *sendMessageStream({ message, configuration }: SendMessageRequest): Updates {
     const sent = await this.#send(message, configuration);
     const { historyLength } = configuration ?? {};
-    this.rest = { ...followed(sent), isLast: isPaused, historyLength };
+    this.rest = { ...toKnown(sent), isLast: isPaused, historyLength };
     yield { payload: { $case: "task", value: shown(sent.task, historyLength) } };
   }
 
@@ -86,7 +86,7 @@ export class Handler implements A2ARequestHandler {
     const found = await translated(this.#tasks.read(id), id);
     const { state } = found.task.status;
     if (isFinal(state)) throw new UnsupportedOperationError(`The task ${id} is final: ${state}.`);
-    this.rest = { ...followed(found), isLast: isFinal, historyLength: undefined };
+    this.rest = { ...toKnown(found), isLast: isFinal, historyLength: undefined };
     yield { payload: { $case: "task", value: shown(found.task) } };
   }
 

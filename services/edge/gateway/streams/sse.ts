@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { type EventEmitter, once } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { ServiceBroker } from "moleculer";
 import type { AgentCaller, Caller } from "../../../../lib/access/caller.ts";
@@ -123,4 +124,14 @@ export function endingOf({ res, caller }: HttpExchange, { ending, watch }: Link)
   // Covers the normal end of the stream too, because the response closes then.
   if (ending.aborted || res.destroyed) stop();
   return end.signal;
+}
+
+/** Resolves when an event is emitted, after so many milliseconds, or when the stream ends. */
+export async function emitted(
+  emitter: EventEmitter,
+  name: string,
+  ended: AbortSignal,
+  ms: number,
+): Promise<void> {
+  await once(emitter, name, { signal: AbortSignal.any([ended, AbortSignal.timeout(ms)]) }).catch(() => {});
 }
