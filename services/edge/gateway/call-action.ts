@@ -70,7 +70,7 @@ async function answered(edge: GatewayContext, exchange: HttpExchange): Promise<A
   if (caller && isRefusedInBand(op, caller)) return refuseInBand(exchange);
   const key = idempotencyKey(exchange);
   if (key === null) return answerTo(edge, exchange);
-  return once(exchange, key, edge.runtime, () => answerTo(edge, exchange));
+  return once(exchange, key, edge, () => answerTo(edge, exchange));
 }
 
 async function answerTo(edge: GatewayContext, exchange: HttpExchange): Promise<Answer> {

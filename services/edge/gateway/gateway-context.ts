@@ -96,11 +96,16 @@ export class GatewayContext {
     this.deps.callers.stop();
   }
 
+  /** Aborts when the node is about to stop. */
+  get ending(): AbortSignal {
+    return this.#ending.signal;
+  }
+
   /** Returns the signals that end a waiting request or a stream. */
   linkOf({ req, ctx }: HttpExchange): Link {
     const { callers } = this.deps;
     return {
-      ending: this.#ending.signal,
+      ending: this.ending,
       watch: (refuse) => callers.watch(req, refuse),
       recheck: () => callers.resolve(req, ctx.meta.ip),
     };
