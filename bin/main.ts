@@ -6,7 +6,7 @@ import { openSecretBox, SecretError } from "../lib/crypto/secrets.ts";
 import { brokerOptions } from "../moleculer.config.ts";
 import { observeGauge, observeValue } from "../observability/metrics.ts";
 import { type Observability, startObservability } from "../observability/start.ts";
-import { monitorServer } from "../services/edge/gateway/observe/monitor-server.ts";
+import { monitorServer } from "../services/edge/gateway/observe/monitor.ts";
 import { type HttpServer, ListenError } from "../services/edge/gateway/server.ts";
 import { newHostResolver } from "../services/host-resolver.ts";
 import { SecretKeys, showKeys } from "../services/identity/rotation/secret-keys.ts";

@@ -166,7 +166,7 @@ interface ExecutionSpec {
   waits?: boolean;
   /**
    * A read whose cost grows with the tenant's data, not with its answer: only a few run at once
-   * (middlewares/heavy-reads.ts). Its action must not call another one, which could wait for itself.
+   * (middlewares/operations.ts). Its action must not call another one, which could wait for itself.
    */
   heavy?: boolean;
   /**

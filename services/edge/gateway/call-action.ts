@@ -4,7 +4,6 @@ import type { Caller, Meta } from "../../../lib/access/caller.ts";
 import { cookieName, cookieValue } from "../../../lib/access/session-cookie.ts";
 import { endWrite } from "../../../storage/blobs/blobs.ts";
 import { isRefusedInBand, requireAccess } from "./access/access.ts";
-import { originFor } from "./access/origin.ts";
 import { idempotencyKey, once } from "./answer/idempotency.ts";
 import { afterCall, errorAnswer, JSON_TYPE } from "./answer/respond.ts";
 import { discardBody } from "./body/body.ts";
@@ -20,6 +19,7 @@ import {
 } from "./http-exchange.ts";
 import type { Leave } from "./limits/overload.ts";
 import { requireQuota, requireSpace, requireWrites } from "./limits/storage-limits.ts";
+import { originFor } from "./paths.ts";
 import { whileWanted } from "./streams/long-poll.ts";
 
 /**

@@ -6,8 +6,7 @@ import {
   oneOf,
   operation,
 } from "../../../lib/contract/contract.ts";
-import { Key, Namespace, NamespacesPage, namespacesQuery } from "../../../lib/contract/namespace.ts";
-import { Timestamp } from "../../../lib/contract/schema.ts";
+import { Key, Namespace, NamespacesPage, namespacesQuery, Timestamp } from "../../../lib/contract/schema.ts";
 import { SubjectOfMetadata } from "../../../lib/contract/subject.ts";
 import { Metadata } from "../memories/memories.contract.ts";
 

@@ -6,7 +6,7 @@ import { Fault, isFault, unavailable } from "../../../../lib/contract/faults.ts"
 import { Loop } from "../../../../mixins/loop.ts";
 import type { AuthChange } from "../../../identity/tenants/auth-change.ts";
 import type { Refuse } from "../http-exchange.ts";
-import { authorizationOf } from "./browser.ts";
+import { authorizationOf } from "./access.ts";
 
 const CHECK_MS = 2000;
 /** Counted from the beginning of a check: below the 5 s within which a revocation takes effect on every node. */
