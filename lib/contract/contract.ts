@@ -48,6 +48,11 @@ export interface ToolHints {
   answers?: readonly string[];
 }
 
+/** Returns what a contract says of its tool. */
+export function toolHints({ mcp }: Pick<Operation, "mcp">): ToolHints {
+  return typeof mcp === "object" ? mcp : {};
+}
+
 /** Where an operation is reached. */
 interface RouteSpec<Path extends TProperties, Query extends TProperties> {
   /** The Moleculer action: `<service>.<name>`. Clients, MCP tools and the audit log name the operation after it. */

@@ -74,13 +74,13 @@ async function answered(edge: GatewayContext, exchange: HttpExchange): Promise<A
 }
 
 async function answerTo(edge: GatewayContext, exchange: HttpExchange): Promise<Answer> {
-  const { runtime, deps, broker } = edge;
+  const { runtime, broker } = edge;
   const { ctx, op } = exchange;
   const space = requireQuota(exchange, runtime.usage);
   if (space) await space;
   passCookie(edge, exchange);
   if (op.origin) ctx.meta.origin = originFor(exchange.req, runtime.config.PUBLIC_URL);
-  const params = await readParams(exchange, deps.bodyReaders, runtime.blobs);
+  const params = await readParams(exchange, runtime);
   const call = () => ctx.call(op.action, params);
   const answer = afterCall(
     exchange,

@@ -13,7 +13,6 @@ import { type Envelope, send, sendLong, sizeOf, toFault } from "./answer/respond
 import { reserveBody } from "./body/budget.ts";
 import {
   type Answer,
-  type BodyReader,
   type EarlyHttpExchange,
   type HttpExchange,
   type Link,
@@ -39,8 +38,6 @@ interface Callers {
 /** Dependencies of a gateway besides its operations. */
 export interface GatewayDeps {
   callers: Callers;
-  /** One for each `consumes` other than JSON. */
-  bodyReaders: Record<string, BodyReader>;
   /** By the operation's action. */
   streams: Record<string, StreamHandler>;
 }

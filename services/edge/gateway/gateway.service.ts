@@ -21,7 +21,6 @@ import { sendInParts } from "./answer/in-parts.ts";
 import { Output } from "./answer/output.ts";
 import { edgeHeaders } from "./answer/respond.ts";
 import { asyncApiDocument } from "./asyncapi/asyncapi.ts";
-import { cloudEventsReader } from "./body/cloudevents.ts";
 import { readParams } from "./body/params.ts";
 import { callAction, callNested } from "./call-action.ts";
 import { GatewayContext, type GatewayDeps } from "./gateway-context.ts";
@@ -59,11 +58,9 @@ const exchangeOf = (req: GatewayRequest) => req.$exchange as HttpExchange;
 
 /** The gateway of a node, with all operations. */
 export const gatewayService: ServiceFactory = (runtime) => {
-  const { EVENT_MAX_BYTES, PUBLIC_URL } = runtime.config;
   const served = operations.map((op) => withLimit(op, runtime.config));
   return gateway(runtime, served, (edge) => ({
-    callers: new CallerCache(edge.broker, PUBLIC_URL),
-    bodyReaders: { cloudevents: cloudEventsReader(EVENT_MAX_BYTES) },
+    callers: new CallerCache(edge.broker, runtime.config.PUBLIC_URL),
     streams: {
       "deliveries.stream": streamDeliveries(edge.broker),
       "events.stream": streamEvents(edge),
@@ -214,15 +211,14 @@ async function answer(edge: GatewayContext, exchange: HttpExchange): Promise<voi
 /** Has an operation write its own answer to the open connection. */
 function stream(edge: GatewayContext, exchange: HttpExchange): Promise<void> {
   const { op, res } = exchange;
-  const { bodyReaders, streams } = edge.deps;
   return edge.hold(exchange, async () => {
-    const params = await readParams(exchange, bodyReaders, edge.runtime.blobs);
+    const params = await readParams(exchange, edge.runtime);
     // Do not keep the request's body in memory while the stream is open.
     exchange.releaseBody?.();
     const headers = edgeHeaders({ ...exchange, last: false });
     for (let i = 0; i < headers.length; i += 2) res.setHeader(headers[i] as string, headers[i + 1] as string);
     const output = new Output(res, requestShare(exchange), op.action);
-    await (streams[op.action] as StreamHandler)(exchange, params, edge.linkOf(exchange), output);
+    await (edge.deps.streams[op.action] as StreamHandler)(exchange, params, edge.linkOf(exchange), output);
   });
 }
 

@@ -27,7 +27,7 @@ type Params = Record<string, unknown>;
 export function sendInParts(edge: GatewayContext, exchange: HttpExchange): Promise<void> {
   return edge.hold(exchange, async () => {
     const { op, res } = exchange;
-    const params = await readParams(exchange, edge.deps.bodyReaders, edge.runtime.blobs);
+    const params = await readParams(exchange, edge.runtime);
     const output = new Output(res, requestShare(exchange), op.action);
     await (op.inPages ? sendList : sendText)(exchange, params, edge.envelopeOf(exchange), output);
   });
