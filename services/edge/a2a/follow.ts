@@ -36,7 +36,7 @@ export function toKnown({ task: { id, artifacts, status }, version }: Versioned)
 
 export interface Following {
   side: Side;
-  tasks: Pick<CallersTasks, "readNewer">;
+  tasks: Pick<CallersTasks, "read">;
   /** Emits the id of a task that has changed. */
   changes: EventEmitter;
   waiting: Waiting;
@@ -59,7 +59,10 @@ export async function* follow(
     const release = await answerMemory.acquire({ ...side, caller: side.caller_id }, MAX_TASK, 1);
     let updates: string[] | undefined;
     try {
-      const next = await tasks.readNewer(known.id, known.version);
+      const next = await tasks.read<Versioned | null>("read_newer", {
+        task_id: known.id,
+        version: known.version,
+      });
       if (next) {
         updates = updatesSince(known, next.task);
         known = toKnown(next);

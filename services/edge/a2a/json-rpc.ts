@@ -3,7 +3,7 @@ import { Task } from "@a2a-js/sdk";
 import { RequestMalformedError } from "@a2a-js/sdk/errors";
 import { JsonRpcTransportHandler, ServerCallContext, validateVersion } from "@a2a-js/sdk/server";
 import type { Runtime } from "../../runtime.ts";
-import { MAX_TASK } from "../../work/a2a/task.ts";
+import { MAX_TASK, type Versioned } from "../../work/a2a/task.ts";
 import type { Output } from "../gateway/answer/output.ts";
 import { beginEvents, sendComments } from "../gateway/streams/sse.ts";
 import type { CallersTasks } from "./callers-tasks.ts";
@@ -129,7 +129,7 @@ async function wait(to: To, { id, rest }: Begun, serving: Serving): Promise<void
   try {
     for await (const _ of follow(serving, rest, rest.isLast));
     await to.output.reserve(MAX_TASK);
-    const read = await serving.tasks.read(rest.id);
+    const read = await serving.tasks.read<Versioned>("read", { task_id: rest.id });
     const task = Task.toJSON(shown(read.task, rest.historyLength));
     await sendJson(to, { jsonrpc: "2.0", id, result: { task } });
   } catch (err) {
