@@ -126,12 +126,13 @@ export function endingOf({ res, caller }: HttpExchange, { ending, watch }: Link)
   return end.signal;
 }
 
-/** Resolves when an event is emitted, after so many milliseconds, or when the stream ends. */
+/** Resolves when an event is emitted, when the stream ends, or after so many milliseconds, if given. */
 export async function emitted(
   emitter: EventEmitter,
   name: string,
   ended: AbortSignal,
-  ms: number,
+  ms?: number,
 ): Promise<void> {
-  await once(emitter, name, { signal: AbortSignal.any([ended, AbortSignal.timeout(ms)]) }).catch(() => {});
+  const signal = ms === undefined ? ended : AbortSignal.any([ended, AbortSignal.timeout(ms)]);
+  await once(emitter, name, { signal }).catch(() => {});
 }
