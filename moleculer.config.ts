@@ -1,16 +1,14 @@
-import type { BrokerOptions } from "moleculer";
+import { type BrokerOptions, Serializers } from "moleculer";
 import type { Config } from "./config.ts";
 import { Nats } from "./connectors/nats.ts";
 import { betweenNodes } from "./lib/broker/between-nodes.ts";
-import { ExactSerializer } from "./lib/broker/exact-serializer.ts";
 import { PromptDiscoverer } from "./lib/broker/prompt-discoverer.ts";
 import { ContractValidator } from "./lib/contract/validator.ts";
+import { parseExact, stringifyExact } from "./lib/json/json.ts";
 import { operationMiddlewares } from "./middlewares/operations.ts";
 import { Affinity } from "./mixins/affinity.ts";
-import { identity } from "./observability/identity.ts";
-import { moleculerLogger } from "./observability/log.ts";
-import { observeNats } from "./observability/nats.ts";
-import { countRefused, observePeers } from "./observability/peers.ts";
+import { identity, moleculerLogger } from "./observability/log.ts";
+import { countRefused, observeNats, observePeers } from "./observability/peers.ts";
 import type { Observability } from "./observability/start.ts";
 
 /**
@@ -51,4 +49,15 @@ export function brokerOptions(config: Config, observability: Observability): Bro
     // Of itself Moleculer waits a second: until then the other nodes send this one none of their events.
     ...(!alone && { started: (broker) => broker.registry?.discoverer.sendLocalNodeInfo() }),
   };
+}
+
+/** Moleculer's JSON between nodes, in which long integers keep their digits as they do within one process. */
+export class ExactSerializer extends Serializers.JSON {
+  override serialize(packet: object): Buffer {
+    return Buffer.from(stringifyExact(packet));
+  }
+
+  override deserialize(bytes: Buffer): unknown {
+    return parseExact(bytes.toString());
+  }
 }

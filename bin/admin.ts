@@ -1,10 +1,13 @@
 import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { ConfigError, readConfig } from "../config.ts";
+import { type Config, ConfigError, readConfig } from "../config.ts";
 import { write } from "../packages/client/cli/colour.ts";
+import { isLoopback, readServerFile } from "../packages/client/cli/server-file.ts";
+import { parseOrigin } from "../packages/client/client.ts";
 import { COMMANDS } from "./admin/commands.ts";
-import { openTarget } from "./admin/open.ts";
-import { AdminError } from "./admin/target.ts";
+import { openOnline } from "./admin/online.ts";
+import { AdminError, type Identity, type Target } from "./admin/target.ts";
 import { COMMON, candidates, ownFlags, ownOptions, refuseMore, type Typed } from "./admin/typed.ts";
 
 /** The operator's command line: uses the server if it runs, and otherwise its store. */
@@ -71,6 +74,52 @@ MONGO_URL and SECRET_KEY) as for the server. While the server runs, these need a
 and --password-file, and all others OPERATOR_TOKEN. Defaults come from credentials.json in DATA_DIR: the first admin, and the
 server's address for --url.
 `;
+}
+
+const HEALTH_TIMEOUT_MS = 2000;
+
+/**
+ * Returns the running server, which alone may write to an embedded store; else opens the store in this process. The
+ * server's file sends secrets to this machine alone, and its own to no other address than its server's.
+ */
+async function openTarget(config: Config, identity: Identity): Promise<Target> {
+  const path = join(config.DATA_DIR, "credentials.json");
+  const { server, why } = await readServerFile(path);
+  if (why && why !== "not there") throw new AdminError(`${path} ${why}`);
+  const address = identity.url === undefined ? server?.base_url : parseBaseUrl(identity.url);
+  if (address && (await answers(address))) {
+    const isItsOwn = isLoopback(address) || (server && parseOrigin(server.base_url) === parseOrigin(address));
+    if (identity.url === undefined && !isLoopback(address))
+      throw new AdminError(
+        `${path} names ${address}, which is not on this machine. To use it, give --url ${address}.`,
+      );
+    return openOnline(address, config, identity, (isItsOwn && server) || null);
+  }
+  if (identity.url !== undefined)
+    throw new AdminError(`No server responds at ${address}. Check --url, and that the server is running.`);
+  // Loaded late: the store's drivers take longer to load than a whole command to a server.
+  const { openOffline } = await import("./admin/offline.ts");
+  return openOffline(config, identity.tenant ?? server?.tenant_slug ?? "default");
+}
+
+/** @throws AdminError */
+function parseBaseUrl(url: string): string {
+  try {
+    return `${parseOrigin(url)}/v1`;
+  } catch (err) {
+    throw new AdminError(`--url: ${(err as Error).message}`);
+  }
+}
+
+/** Whether a server answers. */
+async function answers(base_url: string): Promise<boolean> {
+  try {
+    const answer = await fetch(`${base_url}/healthz`, { signal: AbortSignal.timeout(HEALTH_TIMEOUT_MS) });
+    const { status } = (await answer.json()) as { status?: string };
+    return status === "ok";
+  } catch {
+    return false;
+  }
 }
 
 main(process.argv.slice(2)).then(

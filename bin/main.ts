@@ -6,7 +6,7 @@ import { openSecretBox, SecretError } from "../lib/crypto/secrets.ts";
 import { brokerOptions } from "../moleculer.config.ts";
 import { observeGauge, observeValue } from "../observability/metrics.ts";
 import { type Observability, startObservability } from "../observability/start.ts";
-import { monitorServer } from "../services/edge/gateway/observe/monitor-server.ts";
+import { monitorServer } from "../services/edge/gateway/observe/monitor.ts";
 import { type HttpServer, ListenError } from "../services/edge/gateway/server.ts";
 import { newHostResolver } from "../services/host-resolver.ts";
 import { SecretKeys, showKeys } from "../services/identity/rotation/secret-keys.ts";
@@ -57,9 +57,8 @@ async function main(): Promise<void> {
     ...observability,
   };
   const broker = new ServiceBroker(brokerOptions(config, observability));
-  for (const name of selectServices(config.SERVICES)) {
-    for (const create of [serviceFactories[name] ?? []].flat()) broker.createService(create(runtime));
-  }
+  const wanted = selectServices(config.SERVICES).map((name) => serviceFactories[name]?.() ?? []);
+  for (const create of (await Promise.all(wanted)).flat()) broker.createService(create(runtime));
   broker.createService(nodesService(runtime));
   await store.ready();
   if (process.argv.includes("--migrate")) return endMigration(store);

@@ -1,8 +1,9 @@
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
 import { type Logger, pino } from "pino";
 import type { Config } from "../config.ts";
 import { LruMap } from "../lib/lru-map.ts";
 import { TokenBucket } from "../lib/queue/token-bucket.ts";
-import { identity } from "./identity.ts";
 import { metrics } from "./metrics.ts";
 
 /**
@@ -227,3 +228,11 @@ export class Repetitions {
     return suppressed;
   }
 }
+
+/** This process among the nodes: in every log line, in every trace, and on NATS. */
+export const identity = {
+  /** The name by which other nodes know it. In a container it may be the same after a restart. */
+  node: `${hostname().toLowerCase()}-${process.pid}`,
+  /** Different after every start. */
+  instance: randomUUID(),
+};

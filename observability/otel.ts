@@ -31,11 +31,17 @@ import type { ActionHandler, ActionSchema, Context as CallContext, Middleware } 
 import type { Meta } from "../lib/access/caller.ts";
 import type { CloudEvent } from "../lib/cloudevents/cloudevents.ts";
 import type { TracingConfig } from "../lib/tracing-settings.ts";
-import { identity } from "./identity.ts";
-import type { Log } from "./log.ts";
+import { identity, type Log } from "./log.ts";
 import { metrics } from "./metrics.ts";
-import { formatTraceparent, parseTraceparent } from "./traceparent.ts";
-import type { PushSpan, RequestSpan, TracedDelivery, TracedPush, TracedRequest } from "./tracing.ts";
+import {
+  formatTraceparent,
+  type PushSpan,
+  parseTraceparent,
+  type RequestSpan,
+  type TracedDelivery,
+  type TracedPush,
+  type TracedRequest,
+} from "./tracing.ts";
 
 type Export = SpanExporter["export"];
 

@@ -1,4 +1,13 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { rolldown } from "rolldown";
@@ -49,7 +58,9 @@ export async function buildServer(to: string): Promise<string[]> {
   const root = manifestIn(".") as Manifest & { dependencies: Versions; scripts: Versions };
   rmSync(to, { recursive: true, force: true });
   const exporter = await collect(EXPORT_ENTRIES);
-  const server = await collect(ENTRIES, new Set(EXPORT_ENTRIES));
+  // These are found by their names (services/models.ts).
+  const models = globSync("{services,storage}/**/*.model.ts", { cwd: ROOT });
+  const server = await collect([...ENTRIES, ...models], new Set(EXPORT_ENTRIES));
   const locked = lockIn(ROOT);
   // The versions that were tested.
   const pick = (isWanted: (name: string) => boolean) =>

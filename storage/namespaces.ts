@@ -1,5 +1,5 @@
 import type { Static, TObject } from "typebox";
-import type { namespacesQuery } from "../lib/contract/namespace.ts";
+import type { namespacesQuery } from "../lib/contract/schema.ts";
 import { fromStored, inNamespace, pastAll, toStored } from "../lib/text/namespace.ts";
 import type { TenantCollection, TenantDocument } from "./collection.ts";
 import type { Where } from "./query.ts";

@@ -2,22 +2,22 @@ import { readFile } from "node:fs/promises";
 import { createAgent, listAgents } from "../../services/identity/agents/agents.contract.ts";
 import { createKey, listKeys, revokeKey, updateKey } from "../../services/identity/keys/keys.contract.ts";
 import {
-  dropFallbacks,
+  finishRotation,
   readRotation,
-  rotateKeys,
+  startRotation,
 } from "../../services/identity/rotation/rotation.contract.ts";
 import {
   createTenant,
   eraseTenant,
   listTenants,
-  readUsage,
+  listTenantUsage,
   updateTenant,
 } from "../../services/identity/tenants/tenants.contract.ts";
 import { createUser, listUsers, updateUser } from "../../services/identity/users/users.contract.ts";
 import {
+  getInstallation,
   listNodes,
   type Problem,
-  readInstallation,
   updateInstallation,
 } from "../../services/platform/nodes/nodes.contract.ts";
 import {
@@ -134,7 +134,7 @@ export const COMMANDS: Record<string, Command> = {
     takes: "[--hours HOURS] [--sort KIND]",
     does: "List the tenants by what they use, largest first; KIND: cpu_ms, requests, events, …",
     run: (target, { options: { hours, sort } }) =>
-      all(target, readUsage, "tenants", {
+      all(target, listTenantUsage, "tenants", {
         ...(hours !== undefined && { hours: whole("hours", hours) }),
         ...given({ sort }),
       }),
@@ -166,8 +166,8 @@ export const COMMANDS: Record<string, Command> = {
       if (asked.filter(Boolean).length > 1)
         throw new AdminError("Give one of --status, --finish, or what to replace with --keys and --at-once.");
       if (flags.has("status")) return target.call(readRotation, {});
-      if (flags.has("finish")) return target.call(dropFallbacks, {});
-      return target.call(rotateKeys, {
+      if (flags.has("finish")) return target.call(finishRotation, {});
+      return target.call(startRotation, {
         ...(keys !== undefined && { keys: keys.split(",") }),
         at_once: flags.has("at-once"),
       });
@@ -204,7 +204,7 @@ export const COMMANDS: Record<string, Command> = {
   "maintenance show": {
     takes: "",
     does: "Show maintenance and log level, and which nodes follow",
-    run: (target) => target.call(readInstallation, {}),
+    run: (target) => target.call(getInstallation, {}),
   },
   "log level": {
     takes: "LEVEL|default",

@@ -4,12 +4,12 @@ import { promisify } from "node:util";
 import { type Sealed, SecretBox } from "../../lib/crypto/secrets.ts";
 import { VERSION } from "../../lib/version.ts";
 import {
-  beginExport,
-  exportContent,
-  exportRows,
-  importContent,
-  importRows,
+  exportTenant,
+  exportTenantContent,
+  exportTenantRows,
   importTenant,
+  importTenantContent,
+  importTenantRows,
 } from "../../services/identity/tenants/moving.contract.ts";
 import { ArchiveWriter, type Entry, readArchive } from "./archive.ts";
 import { AdminError, type Target } from "./target.ts";
@@ -56,7 +56,7 @@ export const MOVE_COMMANDS: Record<string, Command> = {
   "tenants export": {
     takes: "SLUG FILE [--passphrase-file PATH] [--without-secrets]",
     does: "Export a tenant with all its data into a file, also while it is used",
-    run: exportTenant,
+    run: exportToFile,
   },
   "tenants import": {
     takes: "FILE [--as SLUG] [--passphrase-file PATH]",
@@ -65,7 +65,7 @@ export const MOVE_COMMANDS: Record<string, Command> = {
   },
 };
 
-async function exportTenant(target: Target, typed: Typed) {
+async function exportToFile(target: Target, typed: Typed) {
   const file = word(typed, 1, "FILE");
   if ((typed.options["passphrase-file"] === undefined) === (typed.options["without-secrets"] === undefined))
     throw new AdminError(
@@ -75,7 +75,7 @@ async function exportTenant(target: Target, typed: Typed) {
   const { id: tenant_id } = await tenantOf(target, typed);
   const salt = typed.options["without-secrets"] === undefined ? randomBytes(16).toString("base64") : null;
   const key = await keyOf(typed, salt);
-  const { tenant, collections } = (await target.call(beginExport, { tenant_id })) as {
+  const { tenant, collections } = (await target.call(exportTenant, { tenant_id })) as {
     tenant: Manifest["tenant"];
     collections: string[];
   };
@@ -118,7 +118,7 @@ async function writeExport(
   for (const collection of collections) {
     let after: string | null = null;
     for (let page = 1; page === 1 || after !== null; page++) {
-      const { rows, count, blobs, next } = (await target.call(exportRows, {
+      const { rows, count, blobs, next } = (await target.call(exportTenantRows, {
         ...{ tenant_id, collection, after, key },
       })) as { rows: string; count: number; blobs: string[]; next: string | null };
       // Before the rows that refer to them.
@@ -155,7 +155,7 @@ class Contents {
     let from: number | null = 0;
     for (let part = 1; from !== null; part++) {
       const asked = { tenant_id: this.#tenant_id, hash, from };
-      const read = (await this.#target.call(exportContent, asked).catch((err) => {
+      const read = (await this.#target.call(exportTenantContent, asked).catch((err) => {
         // Deleted meanwhile with its row, or long ago.
         if (part > 1 || !(err instanceof AdminError && err.code === "not_found")) throw err;
         return null;
@@ -193,7 +193,7 @@ async function importFile(target: Target, typed: Typed) {
       if (collection !== current) report(collection);
       current = collection;
       const page = { tenant_id: tenant.id, collection, rows: content.toString(), key };
-      const done = (await target.call(importRows, page)) as unknown as typeof counts & {
+      const done = (await target.call(importTenantRows, page)) as unknown as typeof counts & {
         refused: typeof refused;
         unset: string[];
       };
@@ -315,16 +315,16 @@ async function putPart(
   { hash, content, isWhole }: { hash: string; content: Buffer; isWhole: boolean },
 ): Promise<string> {
   if (isWhole) {
-    const there = await target.call(importContent, { tenant_id, hash });
+    const there = await target.call(importTenantContent, { tenant_id, hash });
     if (there.hash) return hash;
   }
-  const stored = await target.call(importContent, { tenant_id, content: content.toString("base64") });
+  const stored = await target.call(importTenantContent, { tenant_id, content: content.toString("base64") });
   return stored.hash as string;
 }
 
 async function joinParts(target: Target, tenant_id: string, hash: string, parts: string[]): Promise<void> {
   const stored =
-    parts.length === 1 ? { hash: parts[0] } : await target.call(importContent, { tenant_id, parts });
+    parts.length === 1 ? { hash: parts[0] } : await target.call(importTenantContent, { tenant_id, parts });
   if (stored.hash !== hash)
     throw new AdminError(`The content ${hash} arrived as ${stored.hash}. Import again.`);
 }

@@ -48,12 +48,15 @@ export interface ToolHints {
   answers?: readonly string[];
 }
 
+/** Returns what a contract says of its tool. */
+export function toolHints({ mcp }: Pick<Operation, "mcp">): ToolHints {
+  return typeof mcp === "object" ? mcp : {};
+}
+
 /** Where an operation is reached. */
 interface RouteSpec<Path extends TProperties, Query extends TProperties> {
   /** The Moleculer action: `<service>.<name>`. Clients, MCP tools and the audit log name the operation after it. */
   action: string;
-  /** The OpenAPI operationId, if it is not the verb and the resource of the action. It must never change. */
-  operationId?: string;
   /** `POST /agents/{agent_id}/interests`, below the version segment unless `root`. */
   route: `${Method} /${string}`;
   /** Served at the origin (`/w/…`, `/healthz`), not under `/v1`. */
@@ -168,7 +171,7 @@ interface ExecutionSpec {
   waits?: boolean;
   /**
    * A read whose cost grows with the tenant's data, not with its answer: only a few run at once
-   * (middlewares/heavy-reads.ts). Its action must not call another one, which could wait for itself.
+   * (middlewares/operations.ts). Its action must not call another one, which could wait for itself.
    */
   heavy?: boolean;
   /**
@@ -192,6 +195,8 @@ export interface Operation<
   method: Method;
   /** The path with its placeholders, without the method. */
   url: string;
+  /** The OpenAPI operationId: the name by which a contract exports it. It must never change. */
+  operationId?: string;
   /** Path, query and body in one object: the params of the action. */
   params: TObject<Path & Query & Body>;
 }
@@ -257,10 +262,13 @@ export function operation<
 /** All operations, in the order of their declaration. */
 const declared = new Set<object>();
 
-/** Returns the operations that a contract exports, in the order of their declaration. */
+/** Returns the operations that a contract exports, in the order of their declaration, named after their exports. */
 export function operationsIn(contract: object): Operation[] {
-  const exported = new Set<unknown>(Object.values(contract));
-  return [...declared].filter((each) => exported.has(each)) as Operation[];
+  const names = new Map<object, string>(Object.entries(contract).map(([name, exported]) => [exported, name]));
+  return [...declared].flatMap((each) => {
+    const operationId = names.get(each);
+    return operationId ? [{ ...each, operationId } as Operation] : [];
+  });
 }
 
 /**

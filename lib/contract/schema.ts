@@ -123,3 +123,70 @@ export const Storage = Type.Object(
   },
   { title: "Storage" },
 );
+
+/** The address of a link for people: a web page. Other schemes could run code in the reader's browser. */
+export const WebLink = Type.String({
+  format: "uri",
+  pattern: "^[Hh][Tt][Tt][Pp][Ss]?://",
+  maxLength: 2000,
+  description: "Web page, http or https.",
+  examples: ["https://example.com/tickets/7"],
+});
+
+/** Schemes of addresses that browsers do not open: file stores and repositories. Plain names have no scheme. */
+const NAMING_SCHEMES = [
+  ...["https?", "s3", "gs", "az", "abfss?", "git", "git\\+https", "git\\+ssh", "ssh", "sftp", "file", "urn"],
+  "sensorium",
+];
+
+/**
+ * A listed scheme, or none: then the first of `:`, `/`, `?` and `#` is not a colon. This excludes `javascript:` and
+ * `data:`, even with white space before or inside them.
+ */
+export const NAMED_ADDRESS = `^((${NAMING_SCHEMES.join("|")}):|[^:/?#]*([/?#]|$))`;
+
+/** The most of one page of namespaces. */
+const MOST_NAMESPACES = 200;
+
+/** Labels joined by dots; a label has no dot and no slash. */
+export const Namespace = (description: string) =>
+  Type.String({
+    minLength: 1,
+    maxLength: 500,
+    pattern: "^[^\\x00-\\x1f\\x7f./]+(\\.[^\\x00-\\x1f\\x7f./]+)*$",
+    "x-expected": "labels joined by dots, without `/` and control characters",
+    description,
+    examples: ["customers.acme"],
+  });
+
+/** A key in a namespace. */
+export const Key = (description: string) =>
+  Type.String({
+    minLength: 1,
+    maxLength: 500,
+    pattern: "^[^\\x00-\\x1f\\x7f]+$",
+    "x-expected": "text without control characters",
+    description,
+    examples: ["terms"],
+  });
+
+/** The parameters of a list of namespaces. */
+export const namespacesQuery = {
+  prefix: Type.Optional(Namespace("Only this namespace and those below it.")),
+  max_depth: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 100,
+      description: "Most labels of a namespace: deeper ones are cut off to these, and listed once.",
+    }),
+  ),
+  after: Type.Optional(Namespace("The last namespace of the previous page.")),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: MOST_NAMESPACES, default: 100, description: "Maximum number." }),
+  ),
+};
+
+export const NamespacesPage = Type.Object({
+  namespaces: Type.Array(Type.String({ examples: ["customers.acme"] })),
+  next: nullable(Type.String({ description: "To pass as `after` for the next page; null: the last one." })),
+});

@@ -100,31 +100,9 @@ export function parseJsonText(text: string, exact = false): unknown {
   if (text.length > 2 * MAX_JSON_DEPTH && isDeeper(value, MAX_JSON_DEPTH)) {
     throw new RangeError(`it is nested deeper than ${MAX_JSON_DEPTH} levels`);
   }
-  if (LARGE_EXPONENT.test(text) || hasLongDigits(text)) {
-    const field = placeIn(value, isInfinite, "");
-    if (field !== null) throw new NumberTooLarge(field);
-  }
+  const field = placeIn(value, isInfinite);
+  if (field !== null) throw new NumberTooLarge(field);
   return exact && hasLongIntegers(text) ? reviveIntegers(text, Exact.rawJSON) : value;
-}
-
-/** A too large number has such an exponent or more than 200 digits. */
-const LARGE_EXPONENT = /\d[eE]\+?\d\d\d/;
-const MANY_DIGITS = 200;
-
-/** Whether a run of more than `MANY_DIGITS` digits exists. Such a run covers one of the sampled positions. */
-function hasLongDigits(text: string): boolean {
-  for (let at = MANY_DIGITS - 1; at < text.length; at += MANY_DIGITS) {
-    let [first, last] = [at, at];
-    while (isDigit(text, first)) first--;
-    while (last - first <= MANY_DIGITS && isDigit(text, last)) last++;
-    if (last - first > MANY_DIGITS) return true;
-  }
-  return false;
-}
-
-function isDigit(text: string, at: number): boolean {
-  const code = text.charCodeAt(at);
-  return code >= 0x30 && code <= 0x39;
 }
 
 function isInfinite(value: unknown): boolean {
@@ -198,9 +176,8 @@ function endOfText(json: Buffer, from: number): number {
  * Returns the path (`a.0.b`) of a lone UTF-16 surrogate in a string or key, null if there is none. The stores keep text
  * in UTF-8, which cannot represent it.
  */
-export function halfCharacterOf(bytes: Buffer, value: unknown): string | null {
-  // Neither can JSON bytes: only an escape can produce one.
-  return bytes.includes("\\ud") || bytes.includes("\\uD") ? placeIn(value, isHalf, "") : null;
+export function halfCharacterOf(value: unknown): string | null {
+  return placeIn(value, isHalf);
 }
 
 function isHalf(value: unknown): boolean {
@@ -208,12 +185,20 @@ function isHalf(value: unknown): boolean {
 }
 
 /** Returns the path of the first value that matches, or that has a matching key; null if there is none. */
-function placeIn(value: unknown, isSuch: (value: unknown) => boolean, at: string): string | null {
-  if (isSuch(value)) return at;
-  if (typeof value !== "object" || value === null) return null;
-  for (const [key, each] of Object.entries(value)) {
-    const place = isSuch(key) ? at : placeIn(each, isSuch, at ? `${at}.${key}` : key);
-    if (place !== null) return place;
+function placeIn(value: unknown, isSuch: (value: unknown) => boolean): string | null {
+  if (typeof value !== "object" || value === null) return isSuch(value) ? "" : null;
+  // Every body is searched: this takes half the time of `Object.entries`.
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length; at++) {
+      const place = placeIn(value[at], isSuch);
+      if (place !== null) return place ? `${at}.${place}` : `${at}`;
+    }
+    return null;
+  }
+  for (const key in value) {
+    if (isSuch(key)) return "";
+    const place = placeIn((value as Record<string, unknown>)[key], isSuch);
+    if (place !== null) return place ? `${key}.${place}` : key;
   }
   return null;
 }
@@ -224,4 +209,29 @@ function isDeeper(value: unknown, levels: number): boolean {
   if (Array.isArray(value)) return value.some((item) => isDeeper(item, levels - 1));
   for (const key in value) if (isDeeper((value as Record<string, unknown>)[key], levels - 1)) return true;
   return false;
+}
+
+/** A JSON Pointer (RFC 6901) as a list of keys. */
+type JsonPointer = readonly string[];
+
+/** Parses a pointer that begins with `/`; returns null if it is invalid. */
+export function parsePointer(text: string): JsonPointer | null {
+  if (!text.startsWith("/") || /~(?![01])/.test(text)) return null;
+  return text
+    .slice(1)
+    .split("/")
+    .map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"));
+}
+
+const INDEX = /^(?:0|[1-9]\d*)$/;
+
+/** Returns the value at a pointer, undefined if missing. */
+export function resolvePointer(value: unknown, pointer: JsonPointer): unknown {
+  let at = value;
+  for (const key of pointer) {
+    if (typeof at !== "object" || at === null) return undefined;
+    if (Array.isArray(at) ? !INDEX.test(key) : !Object.hasOwn(at, key)) return undefined;
+    at = (at as Record<string, unknown>)[key];
+  }
+  return at;
 }

@@ -87,9 +87,7 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
     start: () => {},
     stop: () => {},
   };
-  broker.createService(
-    gateway(runtime, operations, () => ({ callers, bodyReaders: {}, streams: {}, ...deps })),
-  );
+  broker.createService(gateway(runtime, operations, () => ({ callers, streams: {}, ...deps })));
   await broker.start();
   const { origin: root } = (await broker.call("gateway.address")) as { origin: string };
   const stop = async () => {

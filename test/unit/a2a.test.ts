@@ -1,7 +1,8 @@
+import { EventEmitter } from "node:events";
 import { describe, expect, jest, test } from "@jest/globals";
 import { notFound } from "../../lib/contract/faults.ts";
 import { CallersTasks } from "../../services/edge/a2a/callers-tasks.ts";
-import { Feeds, makeDigest, type Progress, updatesSince } from "../../services/edge/a2a/follow.ts";
+import { follow, toKnown, updatesSince } from "../../services/edge/a2a/follow.ts";
 import { isFinal, type TaskJson, withMessage, withProgress } from "../../services/work/a2a/task.ts";
 import { settle } from "../support/settle.ts";
 
@@ -16,7 +17,7 @@ const task: TaskJson = {
 test("a caller reads faults, and nothing of other failures, which are logged", async () => {
   const error = jest.fn();
   const failing = (err: Error) =>
-    new CallersTasks({ call: () => Promise.reject(err) }, SIDE, { log: { error } } as never).read("t");
+    new CallersTasks({ call: () => Promise.reject(err) }, SIDE, { log: { error } } as never).read("read", {});
   await expect(failing(notFound("a2a_task", "t"))).rejects.toMatchObject({ type: "not_found" });
   expect(error).not.toHaveBeenCalled();
   const secret = new Error("connect ECONNREFUSED 10.0.0.7:27017");
@@ -26,23 +27,15 @@ test("a caller reads faults, and nothing of other failures, which are logged", a
 
 test("on a full disk tasks are read and removed, and nothing is written", async () => {
   const called: string[] = [];
-  const call = async (name: string) => void called.push(name.replace("a2a_tasks.", ""));
+  const call = async (name: string) => void called.push(name);
   const runtime = { disk: { refusesWrites: true }, modes: { requireWrites: () => {} } };
   const tasks = new CallersTasks({ call } as never, SIDE, runtime as never);
-  const message = { messageId: "m", role: "ROLE_USER" as const, parts: [{ text: "x" }] };
-  const config = { taskId: "t", id: "p", url: "https://example.com/hook" };
   const full = { type: "service_unavailable", data: { retry_after_seconds: 30 } };
-  for (const write of [() => tasks.send(message), () => tasks.cancel("t"), () => tasks.createPush(config)])
-    await expect(async () => write()).rejects.toMatchObject(full);
+  await expect(tasks.write("send", {})).rejects.toMatchObject(full);
   expect(called).toEqual([]);
-  await Promise.all([
-    tasks.read("t"),
-    tasks.readNewer("t", 1),
-    tasks.list({ limit: 1 }),
-    tasks.listPush("t"),
-  ]);
-  await Promise.all([tasks.getPush("t", "p"), tasks.deletePush("t", "p")]);
-  expect(called.sort()).toEqual(["delete_push", "get_push", "list", "list_push", "read", "read_newer"]);
+  await tasks.read("list", { limit: 1 });
+  await tasks.write("delete_push", {}, "DELETE");
+  expect(called).toEqual(["a2a_tasks.list", "a2a_tasks.delete_push"]);
 });
 
 test("an artifact with a known id is replaced, and only what changed is streamed", () => {
@@ -55,7 +48,7 @@ test("an artifact with a known id is replaced, and only what changed is streamed
   );
   const next = withProgress(first, { state: "working", artifacts: [artifact("a", "3")] }, "m", AT);
   expect(next.artifacts.map(({ artifactId }) => artifactId)).toEqual(["a", "b"]);
-  const updates = updatesSince(makeDigest(first), next).map((text) => JSON.parse(text));
+  const updates = updatesSince(toKnown({ task: first, version: 1 }), next).map((text) => JSON.parse(text));
   expect(updates).toMatchObject([
     {
       artifactUpdate: { taskId: "t", contextId: "c", artifact: { artifactId: "a", parts: [{ text: "3" }] } },
@@ -86,74 +79,41 @@ test("a message submits a task again only if it was waited for", () => {
 });
 
 describe("a followed task", () => {
-  /** A task that changes, its feeds, and how often they have read it. */
-  function following() {
-    let current = { task, version: 1 };
-    const reads: number[] = [];
-    const readNewer = async (_: string, known: number) => {
-      if (known === current.version) return null;
-      reads.push(current.version);
-      return current;
-    };
-    const feeds = new Feeds(() => ({ readNewer }) as never);
-    const change = (next: TaskJson) => {
-      current = { task: next, version: current.version + 1 };
-      feeds.announce("t");
-    };
-    return { feeds, reads, change };
-  }
-
   const note = (text: string, state: "working" | "completed" = "working") =>
     withProgress(task, { state, message: text }, text, AT);
-  const nobody = { ended: new AbortController().signal, recheck: () => {} };
-  const from = { id: "t", version: 1, state: task.status.state };
+  const waiting = { ended: new AbortController().signal, recheck: () => {} };
   const messageIn = (update = "") => JSON.parse(update).statusUpdate.status.message.parts[0].text;
 
-  test("is read once for each change, whoever follows it, and all get the same text", async () => {
-    const { feeds, reads, change } = following();
-    const followers = Array.from({ length: 50 }, () => feeds.follow(SIDE, from, nobody, isFinal));
-    const firsts = followers.map((follower) => follower.next());
-    await settle(() => reads.length === 1);
+  test("yields what changed, several changes as one to a slow reader, and ends with the last state", async () => {
+    let current = { task, version: 1 };
+    const changes = new EventEmitter();
+    const read = async (_: string, { version }: never) => (version === current.version ? null : current);
+    const change = (next: TaskJson) => {
+      current = { task: next, version: current.version + 1 };
+      changes.emit("t");
+    };
+    const follower = follow(
+      { side: SIDE, tasks: { read } as never, changes, waiting },
+      toKnown(current),
+      isFinal,
+    );
+    const first = follower.next();
     change(note("one"));
-    const progress = (await Promise.all(firsts)).map(({ value }) => value as Progress);
-    expect(new Set(progress.map(({ updates }) => updates?.join()))).toHaveProperty("size", 1);
-    expect(progress[0]?.updates?.map(messageIn)).toEqual(["one"]);
-    const seconds = followers.map((follower) => follower.next());
-    change(note("two", "completed"));
-    for (const { value } of await Promise.all(seconds)) expect((value as Progress).version).toBe(3);
-    expect(reads).toEqual([1, 2, 3]);
-    for (const follower of followers) expect(await follower.next()).toEqual({ done: true, value: undefined });
-  });
-
-  test("a slow follower is told to read the task after too many changes", async () => {
-    const { feeds, reads, change } = following();
-    const [quick, slow] = [1, 2].map(() => feeds.follow(SIDE, from, nobody, isFinal)) as [
-      ReturnType<Feeds["follow"]>,
-      ReturnType<Feeds["follow"]>,
-    ];
-    const firsts = [quick.next(), slow.next()];
-    await settle(() => reads.length === 1);
-    change(note("first"));
-    await Promise.all(firsts);
-    for (const text of ["a", "b", "c"]) {
-      const next = quick.next();
-      change(note(text));
-      await next;
-    }
-    expect(((await slow.next()).value as Progress).updates?.map(messageIn)).toEqual(["a", "b", "c"]);
-    for (let i = 0; i < 40; i++) {
-      const next = quick.next();
-      change(note(`${i}`));
-      await next;
-    }
-    expect((await slow.next()).value).toMatchObject({ version: 45, updates: null });
-    await Promise.all([quick.return(), slow.return()]);
+    expect((await first).value?.map(messageIn)).toEqual(["one"]);
+    for (const text of ["a", "b", "c"]) change(note(text));
+    expect((await follower.next()).value?.map(messageIn)).toEqual(["c"]);
+    const last = follower.next();
+    await settle(() => changes.listenerCount("t") > 0);
+    change(note("done", "completed"));
+    expect((await last).value?.map(messageIn)).toEqual(["done"]);
+    expect(await follower.next()).toEqual({ done: true, value: undefined });
   });
 
   test("that cannot be read any more ends all who follow it", async () => {
     const gone = notFound("a2a_task", "t");
-    const feeds = new Feeds(() => ({ readNewer: () => Promise.reject(gone) }) as never);
-    const followers = [1, 2].map(() => feeds.follow(SIDE, from, nobody, isFinal));
-    for (const follower of followers) await expect(follower.next()).rejects.toBe(gone);
+    const tasks = { read: () => Promise.reject(gone) };
+    const from = toKnown({ task, version: 1 });
+    const follower = follow({ side: SIDE, tasks, changes: new EventEmitter(), waiting }, from, isFinal);
+    await expect(follower.next()).rejects.toBe(gone);
   });
 });

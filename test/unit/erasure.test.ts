@@ -1,7 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
-import { toIsErased } from "../../services/edge/idempotency/erase-answers.ts";
+import { RecentErasures, toIsErased } from "../../services/edge/idempotency/erase-answers.ts";
 import type { KeptAnswer } from "../../services/edge/idempotency/idempotency.model.ts";
-import { RecentErasures } from "../../services/edge/idempotency/recent-erasures.ts";
 import { backupsUntil } from "../../services/platform/system/scrub.ts";
 import { Scrubber, ScrubTimeout } from "../../storage/scrubber.ts";
 import { ErasedIds } from "../../storage/search/erased-ids.ts";

@@ -8,6 +8,7 @@ const at = (offset: number) => new Date(NOW + offset);
 const record = (fields: Partial<IdempotencyDoc>): IdempotencyDoc => ({
   _id: "r",
   tenant_id: "tn_1",
+  caller_id: "ag_1",
   fingerprint: "same",
   nonce: "n",
   lease: "l",

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { Type } from "typebox";
-import { NAMED_ADDRESS, WebLink } from "../../lib/contract/links.ts";
+import { NAMED_ADDRESS, WebLink } from "../../lib/contract/schema.ts";
 import { compileCheck } from "../../lib/contract/validator.ts";
 import { isWebLink } from "../../packages/console/src/data/links.ts";
 

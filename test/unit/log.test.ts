@@ -1,7 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { readConfig } from "../../config.ts";
-import { identity } from "../../observability/identity.ts";
-import { createLog, moleculerLogger, Repetitions } from "../../observability/log.ts";
+import { createLog, identity, moleculerLogger, Repetitions } from "../../observability/log.ts";
 import { exposition } from "../../observability/metrics.ts";
 
 const API_KEY = `ak_live_${"Ab1".repeat(10)}Zz`;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { checkCloudEvent } from "../../lib/cloudevents/cloudevents.ts";
-import { parsePointer, resolvePointer } from "../../lib/json/json-pointer.ts";
+import { parsePointer, resolvePointer } from "../../lib/json/json.ts";
 import {
   compileMapping,
   type Mapped,

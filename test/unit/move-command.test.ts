@@ -8,7 +8,7 @@ import { ArchiveWriter, readArchive } from "../../bin/admin/archive.ts";
 import { MOVE_COMMANDS } from "../../bin/admin/move.ts";
 import { openOnline } from "../../bin/admin/online.ts";
 import type { Target } from "../../bin/admin/target.ts";
-import { exportContent, importRows } from "../../services/identity/tenants/moving.contract.ts";
+import { exportTenantContent, importTenantRows } from "../../services/identity/tenants/moving.contract.ts";
 import { updateTenant } from "../../services/identity/tenants/tenants.contract.ts";
 
 let folder: string;
@@ -68,8 +68,8 @@ async function restarting(): Promise<{ server: Server; url: string; keys: unknow
 test("a move survives a restart of the server, without a stored answer for each page", async () => {
   const config = { OPERATOR_TOKEN: "a token" } as never;
   const calls = [
-    [exportContent, { tenant_id: "tn_1", hash: "0".repeat(64) }, [undefined, undefined]],
-    [importRows, { tenant_id: "tn_1", collection: "agents", rows: "" }, [undefined, undefined]],
+    [exportTenantContent, { tenant_id: "tn_1", hash: "0".repeat(64) }, [undefined, undefined]],
+    [importTenantRows, { tenant_id: "tn_1", collection: "agents", rows: "" }, [undefined, undefined]],
     // A change that is not repeatable is left to the operator.
     [updateTenant, { tenant_id: "tn_1", status: "active" }, [expect.any(String)]],
   ] as const;

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { describe, expect, test } from "@jest/globals";
-import { originFor } from "../../services/edge/gateway/access/origin.ts";
+import { originFor } from "../../services/edge/gateway/paths.ts";
 import { Tokens } from "../../services/identity/auth/tokens.ts";
 import { classify, isRedirectUri, isRegistered, placeOf } from "../../services/identity/oauth/redirects.ts";
 import { resolveResource } from "../../services/identity/oauth/resources.ts";

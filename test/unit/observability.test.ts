@@ -6,7 +6,7 @@ import { Health } from "../../observability/health.ts";
 import { createLog } from "../../observability/log.ts";
 import { exposition, metrics } from "../../observability/metrics.ts";
 import { WatchedExporter } from "../../observability/otel.ts";
-import { formatTraceparent, parseTraceparent } from "../../observability/traceparent.ts";
+import { formatTraceparent, parseTraceparent } from "../../observability/tracing.ts";
 
 describe("metrics", () => {
   /** Labels whose values are few and known. */

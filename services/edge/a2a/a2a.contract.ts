@@ -24,9 +24,8 @@ const Entry = Type.Object(
   { title: "CatalogEntry" },
 );
 
-export const readCatalog = operation({
+export const getAgentCatalog = operation({
   action: "a2a.catalog",
-  operationId: "getAgentCatalog",
   route: "GET /.well-known/ai-catalog.json",
   root: true,
   summary: "List the agents that can be called over A2A",
@@ -58,9 +57,8 @@ export const readCatalog = operation({
   produces: [CATALOG_TYPE],
 });
 
-export const getA2aCard = operation({
+export const getAgentCard = operation({
   action: "a2a.card",
-  operationId: "getAgentCard",
   route: "GET /a2a/{agent_id}/.well-known/agent-card.json",
   root: true,
   summary: "Read an agent's A2A card",
@@ -79,9 +77,8 @@ export const getA2aCard = operation({
   errors: ["not_found"],
 });
 
-export const sendA2a = operation({
+export const callAgent = operation({
   action: "gateway.a2a",
-  operationId: "callAgent",
   route: "POST /a2a/{agent_id}",
   root: true,
   summary: "Send a request of the Agent2Agent protocol to an agent",

@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { EventEmitter } from "node:events";
 import type { ServiceBroker } from "moleculer";
 import { Type } from "typebox";
 import { type Caller, callerId } from "../../../lib/access/caller.ts";
@@ -14,11 +15,10 @@ import { INFO } from "../gateway/openapi/components.ts";
 import { endingOf } from "../gateway/streams/sse.ts";
 import * as contract from "./a2a.contract.ts";
 import { CallersTasks } from "./callers-tasks.ts";
-import type { Feeds } from "./follow.ts";
 
 const etagOf = (card: object) => `"${hash("sha256", JSON.stringify(card), "base64url")}"`;
 
-const checkPath = compileCheck(Type.Object(contract.getA2aCard.path ?? {}));
+const checkPath = compileCheck(Type.Object(contract.getAgentCard.path ?? {}));
 
 /**
  * Agents that can be called over the Agent2Agent protocol: a card and a JSON-RPC address each. Stateless, and on every
@@ -27,7 +27,7 @@ const checkPath = compileCheck(Type.Object(contract.getA2aCard.path ?? {}));
 export const a2aService: ServiceFactory = (runtime) => {
   const { config, log } = runtime;
   let broker: ServiceBroker;
-  let feeds: Feeds | undefined;
+  const changes = new EventEmitter().setMaxListeners(0);
 
   /** @throws Fault not_found, alike for all agents that cannot be called */
   const cardFor = async (agent_id: string) => {
@@ -46,15 +46,13 @@ export const a2aService: ServiceFactory = (runtime) => {
     const own = await ctx.call<AgentState[]>("agents.get_many", { tenant_id, agent_ids: [agent_id] });
     if (own.length === 0) throw notFound("agent", agent_id);
     const card = await cardFor(agent_id);
-    const [{ answer }, { Feeds }] = await Promise.all([import("./json-rpc.ts"), import("./follow.ts")]);
-    // Not by the request that follows a task first: another one may outlive it.
-    feeds ??= new Feeds((of) => new CallersTasks(broker, of, runtime));
+    const { answer } = await import("./json-rpc.ts");
     const side = { tenant_id, agent_id, caller_id: callerId(caller) };
     const tasks = new CallersTasks(ctx, side, runtime);
     const ended = endingOf(exchange, link);
     const version = req.headers["a2a-version"] as string | undefined;
     const waiting = { ended, recheck: link.recheck };
-    await answer({ res, output, log }, { params, version }, { card, side, tasks, feeds, waiting });
+    await answer({ res, output, log }, { params, version }, { card, side, tasks, changes, waiting });
   };
 
   return {
@@ -63,18 +61,18 @@ export const a2aService: ServiceFactory = (runtime) => {
       broker = this.broker;
     },
     actions: {
-      card: action(contract.getA2aCard, async ({ params, meta }) => {
+      card: action(contract.getAgentCard, async ({ params, meta }) => {
         const card = await cardFor(params.agent_id);
         meta.$responseHeaders = { "Cache-Control": "public, max-age=60", ETag: etagOf(card) };
         return card;
       }),
-      catalog: action(contract.readCatalog, async ({ params: { after: cursor }, meta }) => {
+      catalog: action(contract.getAgentCatalog, async ({ params: { after: cursor }, meta }) => {
         const { tenant_id } = meta.caller as Caller;
         const page = await broker.call<CallablePage, object>("agents.callable", { tenant_id, cursor });
         return makeCatalog(page, await originOf(broker, config));
       }),
     },
-    events: { "a2a_tasks.changed": event<TaskChange>(({ task_id }) => feeds?.announce(task_id)) },
+    events: { "a2a_tasks.changed": event<TaskChange>(({ task_id }) => changes.emit(task_id)) },
     methods: { serve },
   };
 };
@@ -95,7 +93,7 @@ function makeCatalog({ agents, next_cursor }: CallablePage, origin: string) {
 }
 
 function continuedAt(origin: string, cursor: string) {
-  const url = `${origin}${contract.readCatalog.url}?after=${cursor}`;
+  const url = `${origin}${contract.getAgentCatalog.url}?after=${cursor}`;
   return {
     identifier: `rest:${cursor}`,
     type: contract.CATALOG_TYPE,

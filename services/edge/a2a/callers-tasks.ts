@@ -1,13 +1,12 @@
 import { isFault } from "../../../lib/contract/faults.ts";
 import type { Runtime } from "../../runtime.ts";
-import type { TaskPage, TaskQuery } from "../../work/a2a/list.ts";
-import type { MessageJson, PushConfigJson, Side, Versioned } from "../../work/a2a/task.ts";
+import type { Side } from "../../work/a2a/task.ts";
 import type { RootCall } from "../gateway/http-exchange.ts";
 import { requireSpace, requireWrites } from "../gateway/limits/storage-limits.ts";
-import { sendA2a } from "./a2a.contract.ts";
+import { callAgent } from "./a2a.contract.ts";
 
 /** The gateway cannot know which requests of a stream write. */
-const WRITE = { ...sendA2a, stream: false };
+const WRITE = { ...callAgent, stream: false };
 
 /** The tasks that the caller of a request gave to one agent. Its methods throw only what callers may read. */
 export class CallersTasks {
@@ -21,50 +20,15 @@ export class CallersTasks {
     this.#runtime = runtime;
   }
 
-  send(message: MessageJson, push?: Omit<PushConfigJson, "taskId">): Promise<Versioned> {
-    return this.#write("send", { message, push });
-  }
-
-  read(task_id: string): Promise<Versioned> {
-    return this.#call("read", { task_id });
-  }
-
-  /** Returns null if it has not changed since. */
-  readNewer(task_id: string, version: number): Promise<Versioned | null> {
-    return this.#call("read_newer", { task_id, version });
-  }
-
-  cancel(task_id: string): Promise<Versioned> {
-    return this.#write("cancel", { task_id });
-  }
-
-  list(query: Omit<TaskQuery, keyof Side>): Promise<TaskPage> {
-    return this.#call("list", query);
-  }
-
-  createPush(config: PushConfigJson): Promise<PushConfigJson> {
-    return this.#write("create_push", { config });
-  }
-
-  getPush(task_id: string, config_id: string): Promise<PushConfigJson> {
-    return this.#call("get_push", { task_id, config_id });
-  }
-
-  listPush(task_id: string): Promise<PushConfigJson[]> {
-    return this.#call("list_push", { task_id });
-  }
-
-  deletePush(task_id: string, config_id: string): Promise<void> {
-    return this.#write("delete_push", { task_id, config_id }, "DELETE");
-  }
-
-  async #write<T>(name: string, params: object, method: "POST" | "DELETE" = "POST"): Promise<T> {
+  /** Calls an action that changes something. @throws Fault service_unavailable while writes are refused */
+  async write<T>(name: string, params: object, method: "POST" | "DELETE" = "POST"): Promise<T> {
     requireSpace({ ...WRITE, method }, this.#runtime.disk);
     requireWrites(WRITE, this.#runtime.modes);
-    return this.#call(name, params);
+    return this.read(name, params);
   }
 
-  async #call<T>(name: string, params: object): Promise<T> {
+  /** Calls an action of the service of tasks. */
+  async read<T>(name: string, params: object): Promise<T> {
     try {
       return await this.#ctx.call<T>(`a2a_tasks.${name}`, { ...this.#side, ...params });
     } catch (err) {

@@ -27,15 +27,17 @@ import {
 import type { A2ARequestHandler } from "@a2a-js/sdk/server";
 import { isFault } from "../../../lib/contract/faults.ts";
 import type { TaskState } from "../../work/a2a/a2a-tasks.contract.ts";
+import type { TaskPage } from "../../work/a2a/list.ts";
 import {
   isFinal,
   isPaused,
   type MessageJson,
   type PushConfigJson,
   type TaskJson,
+  type Versioned,
 } from "../../work/a2a/task.ts";
 import type { CallersTasks } from "./callers-tasks.ts";
-import { type Followed, followed } from "./follow.ts";
+import { type Known, toKnown } from "./follow.ts";
 
 /** What the parts of a message are. */
 export const PARTS = "expected one or more, each with one of text, data, url and raw.";
@@ -45,7 +47,7 @@ const MAX_PAGE = 100;
 type Updates = AsyncGenerator<StreamResponse, void, undefined>;
 
 /** What a request waits for after its first answer. */
-export interface Rest extends Followed {
+export interface Rest extends Known {
   isLast: (state: TaskState) => boolean;
   historyLength: number | undefined;
 }
@@ -71,33 +73,33 @@ export class Handler implements A2ARequestHandler {
     const sent = await this.#send(message, configuration);
     const { historyLength } = configuration ?? {};
     const waits = !configuration?.returnImmediately && !isPaused(sent.task.status.state);
-    if (waits) this.rest = { ...followed(sent), isLast: isPaused, historyLength };
+    if (waits) this.rest = { ...toKnown(sent), isLast: isPaused, historyLength };
     return shown(sent.task, historyLength);
   }
 
   async *sendMessageStream({ message, configuration }: SendMessageRequest): Updates {
     const sent = await this.#send(message, configuration);
     const { historyLength } = configuration ?? {};
-    this.rest = { ...followed(sent), isLast: isPaused, historyLength };
+    this.rest = { ...toKnown(sent), isLast: isPaused, historyLength };
     yield { payload: { $case: "task", value: shown(sent.task, historyLength) } };
   }
 
   async *resubscribe({ id }: SubscribeToTaskRequest): Updates {
-    const found = await translated(this.#tasks.read(id), id);
+    const found = await translated(this.#read(id), id);
     const { state } = found.task.status;
     if (isFinal(state)) throw new UnsupportedOperationError(`The task ${id} is final: ${state}.`);
-    this.rest = { ...followed(found), isLast: isFinal, historyLength: undefined };
+    this.rest = { ...toKnown(found), isLast: isFinal, historyLength: undefined };
     yield { payload: { $case: "task", value: shown(found.task) } };
   }
 
   async getTask({ id, historyLength }: GetTaskRequest): Promise<Task> {
-    const { task } = await translated(this.#tasks.read(id), id);
+    const { task } = await translated(this.#read(id), id);
     return shown(task, historyLength);
   }
 
   async cancelTask({ id }: CancelTaskRequest): Promise<Task> {
     const final = (message: string) => new TaskNotCancelableError(message);
-    const { task } = await translated(this.#tasks.cancel(id), id, final);
+    const { task } = await translated(this.#tasks.write<Versioned>("cancel", { task_id: id }), id, final);
     return shown(task);
   }
 
@@ -107,7 +109,7 @@ export class Handler implements A2ARequestHandler {
       throw new RequestMalformedError(`pageSize: expected 1 to ${MAX_PAGE}.`);
     }
     const { tasks, next, total } = await translated(
-      this.#tasks.list({
+      this.#tasks.read<TaskPage>("list", {
         limit: pageSize,
         ...(asked.contextId && { context_id: asked.contextId }),
         ...(asked.status && { state: toState(asked.status) }),
@@ -125,27 +127,35 @@ export class Handler implements A2ARequestHandler {
     throw new ExtendedAgentCardNotConfiguredError();
   }
   async createTaskPushNotificationConfig(config: TaskPushNotificationConfig) {
-    return configOf(await translated(this.#tasks.createPush(pushOf(config)), config.taskId));
+    const created = this.#tasks.write<PushConfigJson>("create_push", { config: pushOf(config) });
+    return configOf(await translated(created, config.taskId));
   }
 
   async getTaskPushNotificationConfig({ taskId, id }: GetTaskPushNotificationConfigRequest) {
-    return configOf(await translated(this.#tasks.getPush(taskId, id), taskId));
+    const found = this.#tasks.read<PushConfigJson>("get_push", { task_id: taskId, config_id: id });
+    return configOf(await translated(found, taskId));
   }
 
   async listTaskPushNotificationConfigs({ taskId }: ListTaskPushNotificationConfigsRequest) {
-    const configs = await translated(this.#tasks.listPush(taskId), taskId);
+    const found = this.#tasks.read<PushConfigJson[]>("list_push", { task_id: taskId });
+    const configs = await translated(found, taskId);
     return { configs: configs.map(configOf), nextPageToken: "" };
   }
 
   async deleteTaskPushNotificationConfig({ taskId, id }: DeleteTaskPushNotificationConfigRequest) {
-    await translated(this.#tasks.deletePush(taskId, id), taskId);
+    const named = { task_id: taskId, config_id: id };
+    await translated(this.#tasks.write("delete_push", named, "DELETE"), taskId);
   }
 
   #send(message: Message | undefined, configuration: SendMessageConfiguration | undefined) {
     const push = configuration?.taskPushNotificationConfig;
     const { taskId: _, ...given } = push ? pushOf(push) : { taskId: "" };
-    const sent = this.#tasks.send(toMessage(message), push && (given as PushConfigJson));
-    return translated(sent, message?.taskId);
+    const asked = { message: toMessage(message), push: push && given };
+    return translated(this.#tasks.write<Versioned>("send", asked), message?.taskId);
+  }
+
+  #read(task_id: string): Promise<Versioned> {
+    return this.#tasks.read("read", { task_id });
   }
 }
 

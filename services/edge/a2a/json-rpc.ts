@@ -3,11 +3,11 @@ import { Task } from "@a2a-js/sdk";
 import { RequestMalformedError } from "@a2a-js/sdk/errors";
 import { JsonRpcTransportHandler, ServerCallContext, validateVersion } from "@a2a-js/sdk/server";
 import type { Runtime } from "../../runtime.ts";
-import { MAX_TASK, type Side } from "../../work/a2a/task.ts";
+import { MAX_TASK, type Versioned } from "../../work/a2a/task.ts";
 import type { Output } from "../gateway/answer/output.ts";
 import { beginEvents, sendComments } from "../gateway/streams/sse.ts";
 import type { CallersTasks } from "./callers-tasks.ts";
-import type { Feeds, Waiting } from "./follow.ts";
+import { type Following, follow, type Waiting } from "./follow.ts";
 import { Handler, PARTS, type Rest, shown } from "./handler.ts";
 
 const MOST_ID = 200;
@@ -19,12 +19,9 @@ interface Request {
   version: string | undefined;
 }
 
-interface Serving {
+interface Serving extends Following {
   card: object;
-  side: Side;
   tasks: CallersTasks;
-  feeds: Feeds;
-  waiting: Waiting;
 }
 
 /** Where an answer goes. */
@@ -116,13 +113,10 @@ async function beginStream({ res, output }: To, first: object, { ended }: Waitin
 }
 
 async function stream({ output }: To, { id, rest }: Begun, serving: Serving): Promise<void> {
-  const { side, feeds, waiting } = serving;
   const respond = (result: string) => `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
   try {
-    for await (const { updates } of feeds.follow(side, rest, waiting, rest.isLast)) {
-      const results = updates ?? [JSON.stringify({ task: await readTask(output, rest, serving) })];
-      for (const result of results) await output.write(eventOf(respond(result)));
-    }
+    for await (const updates of follow(serving, rest, rest.isLast))
+      for (const update of updates) await output.write(eventOf(respond(update)));
   } catch (err) {
     await output.write(eventOf(JSON.stringify(failure(id, err))));
   } finally {
@@ -132,20 +126,15 @@ async function stream({ output }: To, { id, rest }: Begun, serving: Serving): Pr
 
 /** Answers the task as it is when the wait is over. */
 async function wait(to: To, { id, rest }: Begun, serving: Serving): Promise<void> {
-  const { side, feeds, waiting } = serving;
   try {
-    for await (const _ of feeds.follow(side, rest, waiting, rest.isLast));
-    const task = await readTask(to.output, rest, serving);
+    for await (const _ of follow(serving, rest, rest.isLast));
+    await to.output.reserve(MAX_TASK);
+    const read = await serving.tasks.read<Versioned>("read", { task_id: rest.id });
+    const task = Task.toJSON(shown(read.task, rest.historyLength));
     await sendJson(to, { jsonrpc: "2.0", id, result: { task } });
   } catch (err) {
     await sendJson(to, failure(id, err));
   }
-}
-
-async function readTask(output: Output, { id, historyLength }: Rest, { tasks }: Serving): Promise<unknown> {
-  await output.reserve(MAX_TASK);
-  const { task } = await tasks.read(id);
-  return Task.toJSON(shown(task, historyLength));
 }
 
 const eventOf = (response: string) => `data: ${response}\n\n`;

@@ -4,7 +4,6 @@ import type { Caller, Meta } from "../../../lib/access/caller.ts";
 import { cookieName, cookieValue } from "../../../lib/access/session-cookie.ts";
 import { endWrite } from "../../../storage/blobs/blobs.ts";
 import { isRefusedInBand, requireAccess } from "./access/access.ts";
-import { originFor } from "./access/origin.ts";
 import { idempotencyKey, once } from "./answer/idempotency.ts";
 import { afterCall, errorAnswer, JSON_TYPE } from "./answer/respond.ts";
 import { discardBody } from "./body/body.ts";
@@ -20,6 +19,7 @@ import {
 } from "./http-exchange.ts";
 import type { Leave } from "./limits/overload.ts";
 import { requireQuota, requireSpace, requireWrites } from "./limits/storage-limits.ts";
+import { originFor } from "./paths.ts";
 import { whileWanted } from "./streams/long-poll.ts";
 
 /**
@@ -70,17 +70,17 @@ async function answered(edge: GatewayContext, exchange: HttpExchange): Promise<A
   if (caller && isRefusedInBand(op, caller)) return refuseInBand(exchange);
   const key = idempotencyKey(exchange);
   if (key === null) return answerTo(edge, exchange);
-  return once(exchange, key, edge.runtime, () => answerTo(edge, exchange));
+  return once(exchange, key, edge, () => answerTo(edge, exchange));
 }
 
 async function answerTo(edge: GatewayContext, exchange: HttpExchange): Promise<Answer> {
-  const { runtime, deps, broker } = edge;
+  const { runtime, broker } = edge;
   const { ctx, op } = exchange;
   const space = requireQuota(exchange, runtime.usage);
   if (space) await space;
   passCookie(edge, exchange);
   if (op.origin) ctx.meta.origin = originFor(exchange.req, runtime.config.PUBLIC_URL);
-  const params = await readParams(exchange, deps.bodyReaders, runtime.blobs);
+  const params = await readParams(exchange, runtime);
   const call = () => ctx.call(op.action, params);
   const answer = afterCall(
     exchange,

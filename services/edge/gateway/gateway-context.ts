@@ -13,7 +13,6 @@ import { type Envelope, send, sendLong, sizeOf, toFault } from "./answer/respond
 import { reserveBody } from "./body/budget.ts";
 import {
   type Answer,
-  type BodyReader,
   type EarlyHttpExchange,
   type HttpExchange,
   type Link,
@@ -39,8 +38,6 @@ interface Callers {
 /** Dependencies of a gateway besides its operations. */
 export interface GatewayDeps {
   callers: Callers;
-  /** One for each `consumes` other than JSON. */
-  bodyReaders: Record<string, BodyReader>;
   /** By the operation's action. */
   streams: Record<string, StreamHandler>;
 }
@@ -96,11 +93,16 @@ export class GatewayContext {
     this.deps.callers.stop();
   }
 
+  /** Aborts when the node is about to stop. */
+  get ending(): AbortSignal {
+    return this.#ending.signal;
+  }
+
   /** Returns the signals that end a waiting request or a stream. */
   linkOf({ req, ctx }: HttpExchange): Link {
     const { callers } = this.deps;
     return {
-      ending: this.#ending.signal,
+      ending: this.ending,
       watch: (refuse) => callers.watch(req, refuse),
       recheck: () => callers.resolve(req, ctx.meta.ip),
     };

@@ -17,14 +17,22 @@ import type { AuthChange } from "../../identity/tenants/auth-change.ts";
 import { idempotent, type Runtime, type ServiceFactory, unchecked } from "../../runtime.ts";
 import type { OfTenant } from "../../sense/events/arrivals.ts";
 import { CallerCache } from "./access/caller-cache.ts";
-import { sendCompleteList } from "./answer/complete-list.ts";
-import { sendTextParts } from "./answer/text-parts.ts";
+import { sendInParts } from "./answer/in-parts.ts";
+import { Output } from "./answer/output.ts";
+import { edgeHeaders } from "./answer/respond.ts";
 import { asyncApiDocument } from "./asyncapi/asyncapi.ts";
-import { cloudEventsReader } from "./body/cloudevents.ts";
+import { readParams } from "./body/params.ts";
 import { callAction, callNested } from "./call-action.ts";
 import { GatewayContext, type GatewayDeps } from "./gateway-context.ts";
 import { authenticate, authorize, beforeCall, onError, rootCallOptions } from "./hooks.ts";
-import type { GatewayRequest, Host, HttpExchange, StreamHandler, StreamService } from "./http-exchange.ts";
+import {
+  type GatewayRequest,
+  type Host,
+  type HttpExchange,
+  requestShare,
+  type StreamHandler,
+  type StreamService,
+} from "./http-exchange.ts";
 import { openApiDocument } from "./openapi/openapi.ts";
 import { docsPage } from "./pages/docs.ts";
 import { LLMS_TEXT } from "./pages/llms.ts";
@@ -35,7 +43,6 @@ import { HttpServer } from "./server.ts";
 import { streamEvents } from "./streams/events.ts";
 import { streamLive } from "./streams/live.ts";
 import { streamDeliveries } from "./streams/sse.ts";
-import { stream } from "./streams/stream.ts";
 
 /** The service as its hooks see it: its own state, and the methods of moleculer-web that they use. */
 interface Gateway extends Service {
@@ -51,11 +58,9 @@ const exchangeOf = (req: GatewayRequest) => req.$exchange as HttpExchange;
 
 /** The gateway of a node, with all operations. */
 export const gatewayService: ServiceFactory = (runtime) => {
-  const { EVENT_MAX_BYTES, PUBLIC_URL } = runtime.config;
   const served = operations.map((op) => withLimit(op, runtime.config));
   return gateway(runtime, served, (edge) => ({
-    callers: new CallerCache(edge.broker, PUBLIC_URL),
-    bodyReaders: { cloudevents: cloudEventsReader(EVENT_MAX_BYTES) },
+    callers: new CallerCache(edge.broker, runtime.config.PUBLIC_URL),
     streams: {
       "deliveries.stream": streamDeliveries(edge.broker),
       "events.stream": streamEvents(edge),
@@ -199,9 +204,22 @@ const routeHooks: ThisType<Gateway> & RouteHooks = {
 async function answer(edge: GatewayContext, exchange: HttpExchange): Promise<void> {
   const { op } = exchange;
   if (op.stream) return stream(edge, exchange);
-  if (op.continuedBy) return sendTextParts(edge, exchange);
-  if (op.inPages) return sendCompleteList(edge, exchange);
+  if (op.inPages || op.continuedBy) return sendInParts(edge, exchange);
   return edge.send(exchange, await callAction(edge, exchange));
+}
+
+/** Has an operation write its own answer to the open connection. */
+function stream(edge: GatewayContext, exchange: HttpExchange): Promise<void> {
+  const { op, res } = exchange;
+  return edge.hold(exchange, async () => {
+    const params = await readParams(exchange, edge.runtime);
+    // Do not keep the request's body in memory while the stream is open.
+    exchange.releaseBody?.();
+    const headers = edgeHeaders({ ...exchange, last: false });
+    for (let i = 0; i < headers.length; i += 2) res.setHeader(headers[i] as string, headers[i + 1] as string);
+    const output = new Output(res, requestShare(exchange), op.action);
+    await (edge.deps.streams[op.action] as StreamHandler)(exchange, params, edge.linkOf(exchange), output);
+  });
 }
 
 /** A route as moleculer-web makes it of its settings. */

@@ -7,12 +7,10 @@ import type { Operation } from "../../../lib/contract/contract.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
 import { newId } from "../../../lib/ids.ts";
 import { tallyUse } from "../../../storage/traffic/tally.ts";
-import { requireAccess } from "./access/access.ts";
-import { authorizationOf, requireOwnPage } from "./access/browser.ts";
+import { authorizationOf, requireAccess, requireOwnPage } from "./access/access.ts";
 import type { Asked } from "./access/challenge.ts";
 import { givenRequestId } from "./access/client-address.ts";
 import { isOAuthRequest, oauthRefusal } from "./access/oauth.ts";
-import { resourceMetadataOf } from "./access/origin.ts";
 import { BlobBroken } from "./answer/from-blob.ts";
 import { errorAnswer } from "./answer/respond.ts";
 import { discardBody } from "./body/body.ts";
@@ -28,7 +26,7 @@ import {
 import { overLimit } from "./limits/limits.ts";
 import { requireSpace, requireWrites } from "./limits/storage-limits.ts";
 import { bearerIs, mayMonitor } from "./observe/monitor.ts";
-import { readQueryString, unknownPath } from "./paths.ts";
+import { readQueryString, resourceMetadataOf, unknownPath } from "./paths.ts";
 
 const { NotFoundError } = ApiGateway.Errors;
 

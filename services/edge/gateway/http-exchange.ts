@@ -83,9 +83,6 @@ export function blobWriteOf(exchange: HttpExchange, tenant_id: string): BlobWrit
   return exchange.write;
 }
 
-/** Reads the body of an operation into params. One reader for each `consumes` other than JSON. */
-export type BodyReader = (exchange: HttpExchange) => Promise<Record<string, unknown>>;
-
 /** An operation that writes its own answer to an open connection (SSE). Nothing but `output` writes its body. */
 export type StreamHandler = (
   exchange: HttpExchange,

@@ -30,18 +30,17 @@ const A2A_ADDRESS = /^(\/a2a\/[^/]+)\/rpc(?=\/|$)/;
 const newNode = (): Node => ({ literals: new Map(), placeholders: [], routes: new Map() });
 
 /**
- * Finds the operations of a path. Literal paths are one look-up; others walk a tree of segments, literal segments
- * before placeholders, so `/memories/search` never matches `/memories/{id}`.
+ * Finds the operations of a path in a tree of segments, literal segments before placeholders, so `/memories/search` never
+ * matches `/memories/{id}`.
  */
 export class Router {
-  readonly #literal = new Map<string, Found>();
   readonly #root = newNode();
 
   /** @throws Error if two operations have the same method and path: one would be unreachable. */
   constructor(operations: readonly Operation[], versionPrefix: string) {
     for (const op of operations) {
       const url = op.root ? op.url : versionPrefix + op.url;
-      const { routes, names } = url.includes("{") ? this.#place(url) : this.#literalPlace(url);
+      const { routes, names } = this.#place(url);
       if (routes.has(op.method))
         throw new Error(`${op.method} ${url} is declared twice. Change the method or URL of one.`);
       routes.set(op.method, { op, names });
@@ -52,7 +51,9 @@ export class Router {
   find(path: string): Found | null {
     const short = path.startsWith("/a2a/") ? path.replace(A2A_ADDRESS, "$1") : path;
     const clean = short.length > 1 && short.endsWith("/") ? short.slice(0, -1) : short;
-    return this.#literal.get(clean) ?? this.#walk(clean);
+    const values: string[] = [];
+    const node = descend(this.#root, clean.split("/"), 1, values);
+    return node && { routes: node.routes, values };
   }
 
   /**
@@ -69,12 +70,6 @@ export class Router {
     return { op: route.op, path: pathParams(route, found.values) };
   }
 
-  #literalPlace(url: string): { routes: Map<string, Route>; names: string[] } {
-    const routes = (this.#literal.get(url)?.routes as Map<string, Route>) ?? new Map();
-    this.#literal.set(url, { routes, values: [] });
-    return { routes, names: [] };
-  }
-
   #place(url: string): { routes: Map<string, Route>; names: string[] } {
     let node = this.#root;
     const names: string[] = [];
@@ -82,12 +77,6 @@ export class Router {
       node = child(node, segment, names);
     }
     return { routes: node.routes, names };
-  }
-
-  #walk(path: string): Found | null {
-    const values: string[] = [];
-    const node = descend(this.#root, path.split("/"), 1, values);
-    return node && { routes: node.routes, values };
   }
 }
 

@@ -13,13 +13,13 @@ export interface ErasedAnswers {
 }
 
 /** Returns whether an answer is to be erased. @param text the answer as JSON */
-export type IsErased = (caller_id: string | undefined, text: string) => boolean;
+type IsErased = (caller_id: string, text: string) => boolean;
 
 export function toIsErased({ ids = [], subject, caller_id }: ErasedAnswers): IsErased {
   const known = new Set(ids);
   const words = subject === undefined ? [] : writings(subject);
   return (caller, text) =>
-    (caller_id !== undefined && caller === caller_id) ||
+    caller === caller_id ||
     (known.size > 0 && (text.match(UUID) ?? []).some((id) => known.has(id))) ||
     (words.length > 0 && mentions(text, words));
 }
@@ -70,4 +70,39 @@ function hasWord(text: string, word: string): boolean {
     if (!LETTER.test(text[at - 1] ?? "") && !LETTER.test(text[at + word.length] ?? "")) return true;
   }
   return false;
+}
+
+/** Requests that read data before its erasure are answered by then. */
+const KEPT_MS = 15 * 60_000;
+
+/** Recent erasures: answers in progress must not be stored with what they erased. */
+export class RecentErasures {
+  readonly #now: () => number;
+  readonly #erased = new Map<string, { at: number; isErased: IsErased }[]>();
+
+  /** @param now in milliseconds */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  add(tenant_id: string, erased: ErasedAnswers): void {
+    for (const key of [...this.#erased.keys()]) this.#forgetOld(key);
+    const known = this.#erased.get(tenant_id) ?? [];
+    this.#erased.set(tenant_id, [...known, { at: this.#now(), isErased: toIsErased(erased) }]);
+  }
+
+  /** Whether an answer may contain erased data; one in a blob is not searched. @param text the answer as JSON */
+  mayBeIn(tenant_id: string, caller_id: string, answer: KeptAnswer, text: string): boolean {
+    this.#forgetOld(tenant_id);
+    const erased = this.#erased.get(tenant_id);
+    if (!erased) return false;
+    return answer.blob !== undefined || erased.some(({ isErased }) => isErased(caller_id, text));
+  }
+
+  #forgetOld(tenant_id: string): void {
+    const before = this.#now() - KEPT_MS;
+    const left = (this.#erased.get(tenant_id) ?? []).filter(({ at }) => at > before);
+    if (left.length) this.#erased.set(tenant_id, left);
+    else this.#erased.delete(tenant_id);
+  }
 }

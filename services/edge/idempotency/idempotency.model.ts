@@ -23,8 +23,7 @@ export function answerPlace(_id: string): string {
 }
 
 const schema = tenantSchema({
-  /** Absent in keys of older versions. */
-  caller_id: t.optional(t.string()),
+  caller_id: t.string(),
   fingerprint: t.string(),
   /** Seed of created ids, besides the key: a key reused after its expiry creates new ones. */
   nonce: t.string(),

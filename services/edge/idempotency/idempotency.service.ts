@@ -2,11 +2,10 @@ import { onEveryNode } from "../../../lib/broker/every-node.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { EraseContent } from "../../erasers.ts";
-import { event, idempotent, type ServiceFactory } from "../../runtime.ts";
-import { type ErasedAnswers, eraseAnswers, toIsErased } from "./erase-answers.ts";
+import { idempotent, type ServiceFactory } from "../../runtime.ts";
+import { type ErasedAnswers, eraseAnswers, RecentErasures, toIsErased } from "./erase-answers.ts";
 import { type IdempotencyDoc, IdempotencyModel } from "./idempotency.model.ts";
 import { type CloseParams, IdempotencyKeys, type OpenParams } from "./keys.ts";
-import { RecentErasures } from "./recent-erasures.ts";
 
 const SWEEP_MS = 60_000;
 
@@ -23,11 +22,7 @@ export const idempotencyService: ServiceFactory = ({ config, store, secrets }) =
     name: "idempotency",
     mixins: [sweeping.mixin],
     actions: {
-      /** May wait for the first request with the key; the timeout leaves time to answer. */
-      open: {
-        ...idempotent<OpenParams>(({ params }) => keys.open(params)),
-        timeout: keys.longestOpenMs,
-      },
+      open: idempotent<OpenParams>(({ params }) => keys.open(params)),
       close: idempotent<CloseParams>(({ params }) => keys.close(params)),
 
       /** Drops answers with erased data: repeating such a request is a conflict then. */
@@ -44,9 +39,6 @@ export const idempotencyService: ServiceFactory = ({ config, store, secrets }) =
 
       /** Stops storing answers with erased data. */
       note_erased: idempotent<Erased>(({ params }) => erased.add(params.tenant_id, params)),
-    },
-    events: {
-      "node.stopping": event(() => keys.stop()),
     },
   };
 };

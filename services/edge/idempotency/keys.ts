@@ -1,25 +1,22 @@
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
 import type { Config } from "../../../config.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
 import type { Sealed, SecretBox } from "../../../lib/crypto/secrets.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { HOUR_MS } from "../../../lib/time.ts";
-import { Actor, Actors } from "../../../mixins/actor.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { isDuplicateKey } from "../../../storage/write-errors.ts";
+import type { RecentErasures } from "./erase-answers.ts";
 import { answerPlace, type IdempotencyDoc, type KeptAnswer } from "./idempotency.model.ts";
-import { isOurs, newLease, stillRunning } from "./lease.ts";
-import type { RecentErasures } from "./recent-erasures.ts";
 
 const LEASE_SECONDS = 30;
 /** One hour more than documented, to tolerate clock differences. */
 const KEPT_MS = 25 * HOUR_MS;
 const SECRET_MS = 10 * 60_000;
-/** Polling interval of a waiting request: the first may run on another node. */
+/** How long `open` waits before it answers that another holder is executing the request: it may run on another node. */
 const LOOK_MS = 250;
-/** A waiting client that has disconnected must not take over a key: its request would never be executed. */
-const LONGEST_WAIT_MS = 2000;
 // The gateway passes larger answers as blobs, except those with a secret: repeating one is a conflict.
 const MAX_ANSWER_CHARACTERS = 1_048_576;
 
@@ -39,8 +36,8 @@ export type Opening =
   | { outcome: "replay"; answer: KeptAnswer }
   | { outcome: "wait" };
 
-/** `lease`: the lease to hold the key by. Older gateways pass none and are not told to ask again. */
-export type OpenParams = IdempotencyKey & { fingerprint: string; lease?: string };
+/** `lease`: the lease to hold the key by. */
+export type OpenParams = IdempotencyKey & { fingerprint: string; lease: string };
 /** `again`: whatever the answer, execute the same request when it is repeated. */
 export type CloseParams = IdempotencyKey & {
   lease: string;
@@ -57,50 +54,34 @@ interface KeysOptions {
   erased: RecentErasures;
 }
 
+const PROCESS = randomUUID();
+
+/** Creates a lease for a request's key. */
+export function newLease(): string {
+  return `${PROCESS}/${randomUUID()}`;
+}
+
 /**
  * The keys of this store. A key is free, held (under the lease of a running request) or answered. A lease ends with its
  * time, or with its process if the store has only one: a repeated request then takes over the key, with its seed.
  */
 export class IdempotencyKeys {
   readonly #options: KeysOptions;
-  /** Requests of this process that wait for a key. */
-  readonly #waiters = new Actors(() => new Actor());
-  readonly #requestMs: number;
   readonly #leaseMs: number;
-  #stopping = false;
 
   constructor(options: KeysOptions) {
     this.#options = options;
-    this.#requestMs = options.config.REQUEST_TIMEOUT_SECONDS * 1000;
-    this.#leaseMs = Math.max(LEASE_SECONDS * 1000, this.#requestMs);
+    this.#leaseMs = Math.max(LEASE_SECONDS, options.config.REQUEST_TIMEOUT_SECONDS) * 1000;
   }
 
-  /** Limit of the duration of `open`, in milliseconds. */
-  get longestOpenMs(): number {
-    return 2 * this.#leaseMs + this.#requestMs;
-  }
-
-  /** Releases all waiters. */
-  stop(): void {
-    this.#stopping = true;
-    this.#waiters.wakeAll();
-  }
-
-  /** @throws Fault conflict (the key was used for another request), service_unavailable (the first is still running) */
+  /** @throws Fault conflict (the key was used for another request) */
   async open({ tenant_id, caller_id, key, fingerprint, lease }: OpenParams): Promise<Opening> {
     const _id = recordId(tenant_id, caller_id, key);
-    const longest = lease ? Math.min(LONGEST_WAIT_MS, this.#requestMs / 2) : 2 * this.#leaseMs;
-    const until = performance.now() + longest;
-    for (;;) {
-      const fresh = this.#newRecord({ _id, tenant_id, caller_id, fingerprint }, lease ?? newLease());
-      if (await this.#insert(fresh)) return run(fresh);
-      const known = await this.#options.records.findOne(tenant_id, { _id });
-      const opening = known && (await this.#settle(known, fresh, key));
-      if (opening) return opening;
-      if (!this.#stopping && performance.now() < until) continue;
-      if (this.#stopping || !lease) throw stillRunning();
-      return { outcome: "wait" };
-    }
+    const fresh = this.#newRecord({ _id, tenant_id, caller_id, fingerprint }, lease);
+    if (await this.#insert(fresh)) return run(fresh);
+    const known = await this.#options.records.findOne(tenant_id, { _id });
+    // Without one it was freed, or another request was first: look again.
+    return (known && (await this.#settle(known, fresh, key))) ?? { outcome: "wait" };
   }
 
   /** Stores an answer, frees the key, or allows the same request to run again, depending on the answer's status. */
@@ -114,7 +95,6 @@ export class IdempotencyKeys {
     else if (fate === "reopen")
       await records.update(tenant_id, mine, { $set: { lease_ends_at: new Date(0) } });
     else await records.update(tenant_id, mine, { $set: this.#kept(params, _id) });
-    this.#waiters.peek(_id)?.wake();
   }
 
   #leaseFrom(lease: string, now: number) {
@@ -122,7 +102,7 @@ export class IdempotencyKeys {
   }
 
   #newRecord(
-    known: Required<Pick<IdempotencyDoc, "_id" | "tenant_id" | "caller_id" | "fingerprint">>,
+    known: Pick<IdempotencyDoc, "_id" | "tenant_id" | "caller_id" | "fingerprint">,
     lease: string,
   ): IdempotencyDoc {
     const { secrets, store } = this.#options;
@@ -155,8 +135,7 @@ export class IdempotencyKeys {
       case "take_over":
         return runIf(await this.#replace(known, this.#leaseFrom(fresh.lease, now)));
       case "wait": {
-        const ms = Math.min(LOOK_MS, known.lease_ends_at.getTime() - now);
-        await this.#waiters.with(known._id, (key) => key.arm().sleep(ms));
+        await pause(Math.min(LOOK_MS, known.lease_ends_at.getTime() - now));
         return null;
       }
       case "replay":
@@ -174,7 +153,7 @@ export class IdempotencyKeys {
 
   /** An embedded store has one process at a time: another process's lease is orphaned. */
   #isOrphaned({ lease }: IdempotencyDoc): boolean {
-    return this.#options.store.driver === "sqlite" && !isOurs(lease);
+    return this.#options.store.driver === "sqlite" && !lease.startsWith(PROCESS);
   }
 
   /** Replaces an expired record or takes over its lease; returns null if another request was first. */

@@ -54,9 +54,8 @@ const Stats = Type.Object(
   { title: "Stats" },
 );
 
-export const readStats = operation({
+export const getTraffic = operation({
   action: "live.stats",
-  operationId: "getTraffic",
   route: "GET /stats",
   summary: "Read the organisation's event traffic",
   description:
@@ -112,9 +111,8 @@ const History = Type.Object(
   { title: "TrafficHistory" },
 );
 
-export const readHistory = operation({
+export const getTrafficHistory = operation({
   action: "live.history",
-  operationId: "getTrafficHistory",
   route: "GET /stats/history",
   summary: "Read the organisation's traffic over time",
   description:
@@ -134,9 +132,8 @@ export const readHistory = operation({
   errors: ["forbidden", "insufficient_scope", "not_found"],
 });
 
-export const watch = operation({
+export const streamTraffic = operation({
   action: "live.watch",
-  operationId: "streamTraffic",
   route: "GET /live",
   summary: "Stream the event traffic as server-sent events",
   description:

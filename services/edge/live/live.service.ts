@@ -14,7 +14,7 @@ import {
 import type { Traffic } from "../../../storage/traffic/traffic.ts";
 import { toStorage } from "../../../storage/usage/usage.ts";
 import { action, type CallOf, type ServiceFactory } from "../../runtime.ts";
-import { readHistory, readStats } from "./live.contract.ts";
+import { getTraffic, getTrafficHistory } from "./live.contract.ts";
 
 /** All viewers of a tenant share results; counts that are slow for the store are cached longer. */
 const SHOWN_MS = 1000;
@@ -87,11 +87,11 @@ export const liveService: ServiceFactory = ({ store, health, usage, traffic }) =
     name: "live",
     mixins: [new SharedLoop("retention", () => traffic.removeOld(), RETENTION_MS).mixin],
     actions: {
-      stats: action(readStats, (ctx) => {
+      stats: action(getTraffic, (ctx) => {
         const mayLook = isAdmin(ctx.meta.caller);
         return share(ctx, mayLook ? "all" : "counts", SHOWN_MS, () => shownTo(ctx, mayLook));
       }),
-      history: action(readHistory, (ctx) => historyFor(traffic, ctx)),
+      history: action(getTrafficHistory, (ctx) => historyFor(traffic, ctx)),
     },
   };
 };
@@ -118,7 +118,7 @@ async function recentOfNodes(broker: ServiceBroker, tenant_id: string): Promise<
 }
 
 /** Answers `GET /stats/history`. */
-async function historyFor(traffic: Traffic, ctx: CallOf<typeof readHistory>) {
+async function historyFor(traffic: Traffic, ctx: CallOf<typeof getTrafficHistory>) {
   const { range = "1h", agent_id, type } = ctx.params;
   const { caller } = ctx.meta;
   // Answers 404 unless the caller may read the agent.

@@ -1,6 +1,5 @@
-import type { Operation } from "../../../lib/contract/contract.ts";
+import { type Operation, toolHints } from "../../../lib/contract/contract.ts";
 import type { JsonSchema } from "../gateway/openapi/schemas.ts";
-import { hintsOf } from "./hints.ts";
 import type { Arguments } from "./request.ts";
 import { alternatives } from "./schemas.ts";
 
@@ -20,12 +19,12 @@ export function understood(op: Operation, schema: JsonSchema, given: Arguments):
 /** Returns the fields of the only argument, if it is an object that the tool does not have: `{ "event": { … } }`. */
 function unwrapped(op: Operation, properties: Properties, given: Arguments): Arguments {
   const [[name, value] = ["", null], ...others] = Object.entries(given);
-  const isKnown = name in properties || name in (hintsOf(op).aliases ?? {});
+  const isKnown = name in properties || name in (toolHints(op).aliases ?? {});
   return others.length === 0 && !isKnown && isObject(value) ? value : given;
 }
 
 function withoutGuesses(op: Operation, properties: Properties, given: Arguments): Arguments {
-  const { aliases = {} } = hintsOf(op);
+  const { aliases = {} } = toolHints(op);
   const named = { ...given };
   for (const guess of Object.keys(given)) {
     if (guess in properties) continue;

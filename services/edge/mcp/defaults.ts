@@ -1,7 +1,6 @@
 import { type Caller, callerId } from "../../../lib/access/caller.ts";
-import type { Operation } from "../../../lib/contract/contract.ts";
+import { type Operation, toolHints } from "../../../lib/contract/contract.ts";
 import { newUuid } from "../../../lib/ids.ts";
-import { hintsOf } from "./hints.ts";
 import type { Arguments } from "./request.ts";
 
 interface Default {
@@ -59,7 +58,7 @@ const SCOPE: Default = {
 export function defaultsOf(op: Operation): Record<string, Default> {
   const { consumes, path = {}, body = {} } = op;
   if (consumes === "cloudevents") return EVENT;
-  const fixed = Object.entries(hintsOf(op).defaults ?? {}).map(([name, value]): [string, Default] => [
+  const fixed = Object.entries(toolHints(op).defaults ?? {}).map(([name, value]): [string, Default] => [
     name,
     { describe: (own) => `${own} Default: ${value}.`, value: () => value },
   ]);

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { EventEmitter } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import {
   type McpHandlerRequestOptions,
@@ -12,7 +13,7 @@ import type { LiveChange } from "../../../middlewares/live-changes.ts";
 import { WATCHED_MS } from "../../sense/events/arrivals.ts";
 import type { Output } from "../gateway/answer/output.ts";
 import type { Host, HttpExchange, Link } from "../gateway/http-exchange.ts";
-import { endingOf } from "../gateway/streams/sse.ts";
+import { emitted, endingOf } from "../gateway/streams/sse.ts";
 import { find, INBOX, LISTED } from "./resources.ts";
 import { readResource } from "./server.ts";
 import { invalid, type Session } from "./session.ts";
@@ -27,10 +28,10 @@ const REST_MS = 1000;
 const INBOX_MS = WATCHED_MS / 3;
 const LISTED_RESOURCES = new Set(LISTED.map(({ action }) => action.split(".")[0]?.replace(/s$/, "")));
 
-/** The longest time of a timer. */
-const LONGEST_MS = 2 ** 31 - 1;
 /** Instead of a digest. */
 const GONE = "gone";
+/** Instead of the URI of a resource. */
+const LIST = "list";
 
 /** What a `subscriptions/listen` asks for (MCP 2026-07-28: Subscriptions). */
 interface Wanted {
@@ -65,8 +66,7 @@ export class Subscription {
   /** Digests of the resources as they were last read, by URI. */
   readonly #known = new Map<string, string>();
   readonly #stale = new Set<string>();
-  #isListStale = false;
-  #wake = Promise.withResolvers<void>();
+  readonly #notes = new EventEmitter();
 
   constructor(
     session: Session,
@@ -83,7 +83,11 @@ export class Subscription {
   async open(): Promise<void> {
     if (this.#uris.length > MOST_URIS)
       throw invalid(`resourceSubscriptions: expected at most ${MOST_URIS} URIs, got ${this.#uris.length}.`);
-    for (const uri of this.#uris) this.#known.set(uri, await this.#digest(uri));
+    for (const uri of this.#uris) {
+      const digest = await this.#digest(uri);
+      if (digest === GONE) throw new ResourceNotFoundError(uri);
+      this.#known.set(uri, digest);
+    }
   }
 
   /** Yields the changes that it finds with one look, until `ended`. */
@@ -98,7 +102,8 @@ export class Subscription {
     try {
       while (!ended.aborted) {
         if (hasInbox) watch();
-        await this.#woken(ended, hasInbox ? INBOX_MS : LONGEST_MS);
+        if (this.#stale.size === 0)
+          await emitted(this.#notes, "stale", ended, hasInbox ? INBOX_MS : undefined);
         if (hasInbox) this.#stale.add(INBOX);
         await pause(REST_MS, undefined, { signal: ended }).catch(() => {});
         if (!ended.aborted) yield await this.#look();
@@ -109,54 +114,44 @@ export class Subscription {
     }
   }
 
-  async #woken(ended: AbortSignal, withinMs: number): Promise<void> {
-    const woken = new AbortController();
-    const signal = AbortSignal.any([ended, woken.signal]);
-    const late = pause(withinMs, undefined, { signal }).catch(() => {});
-    await Promise.race([this.#wake.promise, late]);
-    woken.abort();
-    this.#wake = Promise.withResolvers();
-  }
-
   #heed({ resource, ids }: LiveChange): void {
     for (const uri of this.#known.keys()) {
       const found = find(this.#session.offer.kinds, uri);
       if (found?.kind.template.name !== resource) continue;
       if (ids.length === 0 || ids.includes(found.id)) this.#note(uri);
     }
-    if (!this.#isListWanted || !LISTED_RESOURCES.has(resource)) return;
-    this.#isListStale = true;
-    this.#wake.resolve();
+    if (this.#isListWanted && LISTED_RESOURCES.has(resource)) this.#note(LIST);
   }
 
   #note(uri: string): void {
     this.#stale.add(uri);
-    this.#wake.resolve();
+    this.#notes.emit("stale");
   }
 
   async #look(): Promise<ServerEvent[]> {
-    const events: ServerEvent[] = this.#isListStale ? [{ kind: "resources_list_changed" }] : [];
-    this.#isListStale = false;
+    const events: ServerEvent[] = this.#stale.delete(LIST) ? [{ kind: "resources_list_changed" }] : [];
     const stale = [...this.#stale];
     this.#stale.clear();
     for (const uri of stale) {
-      try {
-        const digest = await this.#digest(uri);
-        if (digest !== this.#known.get(uri)) events.push({ kind: "resource_updated", uri });
+      const digest = await this.#digest(uri).catch(() => null);
+      // A limit is reached, or a service does not answer.
+      if (digest === null) this.#note(uri);
+      else if (digest !== this.#known.get(uri)) {
+        events.push({ kind: "resource_updated", uri });
         this.#known.set(uri, digest);
-      } catch (err) {
-        // A limit is reached, or a service does not answer.
-        if (!(err instanceof ResourceNotFoundError)) this.#note(uri);
-        else if (this.#known.get(uri) !== GONE) events.push({ kind: "resource_updated", uri });
-        if (err instanceof ResourceNotFoundError) this.#known.set(uri, GONE);
       }
     }
     return events;
   }
 
   async #digest(uri: string): Promise<string> {
-    const { contents } = await readResource(this.#session, uri);
-    return createHash("sha256").update(JSON.stringify(contents)).digest("base64url");
+    try {
+      const { contents } = await readResource(this.#session, uri);
+      return createHash("sha256").update(JSON.stringify(contents)).digest("base64url");
+    } catch (err) {
+      if (err instanceof ResourceNotFoundError) return GONE;
+      throw err;
+    }
   }
 }
 

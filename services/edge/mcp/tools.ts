@@ -1,13 +1,12 @@
 import type { Tool } from "@modelcontextprotocol/server";
 import type { Caller } from "../../../lib/access/caller.ts";
-import type { Operation } from "../../../lib/contract/contract.ts";
+import { type Operation, toolHints } from "../../../lib/contract/contract.ts";
 import { Fault, isFault } from "../../../lib/contract/faults.ts";
 import { compileKeyCheck } from "../../../lib/contract/known-keys.ts";
 import { nearest } from "../../../lib/contract/nearest.ts";
 import { oncePer } from "../../../lib/once-per.ts";
 import { isRefusedInBand, requireAccess } from "../gateway/access/access.ts";
 import type { JsonSchema } from "../gateway/openapi/schemas.ts";
-import { hintsOf } from "./hints.ts";
 import { type Kept, pruneSchema, selectKept } from "./prune.ts";
 import { answerSchema, brief, inputSchema, valueSchema } from "./schemas.ts";
 
@@ -61,7 +60,7 @@ export function findPresets(tool: OperationTool): string[] {
 
 function isNamed({ op, tool }: OperationTool, name: string): boolean {
   if (name === "all") return true;
-  if (name === "core") return hintsOf(op).core !== undefined;
+  if (name === "core") return toolHints(op).core !== undefined;
   return tool.name === name || domainOf(op) === name || PRESETS[name]?.includes(domainOf(op)) === true;
 }
 
@@ -140,7 +139,7 @@ export function isOffered(op: Operation, caller: Caller): boolean {
 /** `memories.search` → `memories_search`: many clients accept no dot in a tool's name. */
 function describe(op: Operation): OperationTool {
   const { summary } = op;
-  const { description, core, aliases, answers } = hintsOf(op);
+  const { description, core, aliases, answers } = toolHints(op);
   const [answer, value] = [answerSchema(op), valueSchema(op)];
   const kept = value ? selectKept(value, answers) : true;
   const input = inputSchema(op);
@@ -166,7 +165,7 @@ function describe(op: Operation): OperationTool {
  */
 function annotationsOf(op: Operation): Tool["annotations"] {
   const { method, takes, reads } = op;
-  const given = hintsOf(op);
+  const given = toolHints(op);
   const readOnlyHint = reads ?? (method === "GET" && !takes);
   return {
     readOnlyHint,

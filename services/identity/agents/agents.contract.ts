@@ -192,7 +192,6 @@ export const listAgents = operation({
 
 export const listOwnAgents = operation({
   action: "agents.list_own",
-  operationId: "listOwnAgents",
   route: "GET /auth/me/agents",
   summary: "List the agents that the signed-in person owns, oldest first",
   access: { by: "user" },
@@ -264,7 +263,7 @@ export const deleteAgent = operation({
   errors: ["not_found", "business_rule_violation"],
 });
 
-export const rotateSigningSecret = operation({
+export const rotateAgentSigningSecret = operation({
   action: "agents.rotate_signing_secret",
   route: "POST /agents/{agent_id}/signing-secret",
   summary: "Rotate an agent's signing secret",

@@ -27,7 +27,9 @@ export const agentsService: ServiceFactory = (runtime) => {
       set_status: action(contract.setAgentStatus, (ctx) => agents.setStatus(ctx)),
       delete: action(contract.deleteAgent, (ctx) => agents.delete(ctx)),
       end: idempotent<{ tenant_id: string; owner_id: string; erased: boolean }>((ctx) => agents.end(ctx)),
-      rotate_signing_secret: action(contract.rotateSigningSecret, (ctx) => agents.rotateSigningSecret(ctx)),
+      rotate_signing_secret: action(contract.rotateAgentSigningSecret, (ctx) =>
+        agents.rotateSigningSecret(ctx),
+      ),
 
       /** Inserts the first agent of a new tenant. */
       insert_first: internal<AgentKey & { owner_user_id: string }>(async ({ params }) => {

@@ -168,7 +168,7 @@ export class Agents {
     return left;
   }
 
-  async rotateSigningSecret(ctx: CallOf<typeof contract.rotateSigningSecret>) {
+  async rotateSigningSecret(ctx: CallOf<typeof contract.rotateAgentSigningSecret>) {
     const { secrets, store } = this.#runtime;
     const { tenant_id } = ctx.meta.caller;
     const { agent_id } = ctx.params;

@@ -56,9 +56,8 @@ const filters = {
 
 export const EXPORT_FORMATS = ["csv", "ndjson"] as const;
 
-export const listAudit = operation({
+export const listAuditRecords = operation({
   action: "audit.list",
-  operationId: "listAuditRecords",
   route: "GET /audit",
   heavy: true,
   summary: "List audited actions, newest first",
@@ -80,9 +79,8 @@ export const listAudit = operation({
   },
 });
 
-export const exportAudit = operation({
+export const exportAuditRecords = operation({
   action: "audit.export",
-  operationId: "exportAuditRecords",
   route: "GET /audit/export",
   heavy: true,
   summary: "Export audited actions, newest first",

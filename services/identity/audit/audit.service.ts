@@ -8,7 +8,7 @@ import type { AuditBeginning, AuditSettlement } from "../../../middlewares/audit
 import { SharedLoop } from "../../../mixins/shared.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
-import { exportAudit, listAudit } from "./audit.contract.ts";
+import { exportAuditRecords, listAuditRecords } from "./audit.contract.ts";
 import { type AuditDoc, AuditModel } from "./audit.model.ts";
 import { newEntry, present, toFilter } from "./entry.ts";
 
@@ -42,14 +42,14 @@ export const auditService: ServiceFactory = ({ store, config }) => {
     name: "audit",
     mixins: [new SharedLoop("sweep", removeOld, SWEEP_MS).mixin],
     actions: {
-      list: action(listAudit, async ({ params, meta }) => {
+      list: action(listAuditRecords, async ({ params, meta }) => {
         const { limit = 50, cursor } = params;
         const order = { by: "at", cursor, limit } as const;
         const { page, next_cursor } = await entries.pageAfter(meta.caller.tenant_id, toFilter(params), order);
         return { entries: page.map(present), next_cursor };
       }),
 
-      export: action(exportAudit, (ctx) => beginExport(entries, ctx)),
+      export: action(exportAuditRecords, (ctx) => beginExport(entries, ctx)),
       /** Continues an export; called by the gateway for a caller that `export` has admitted. */
       export_next: idempotent<ExportQuery>((ctx) => nextPart(entries, ctx)),
 
@@ -85,7 +85,7 @@ export const auditService: ServiceFactory = ({ store, config }) => {
   };
 };
 
-type ExportQuery = ParamsOf<typeof exportAudit> & { cursor?: string };
+type ExportQuery = ParamsOf<typeof exportAuditRecords> & { cursor?: string };
 type Entry = ReturnType<typeof present>;
 type Asked = RequestContext & { params: ExportQuery };
 

@@ -3,7 +3,7 @@ import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { defined } from "../../../lib/defined.ts";
 import type { AuditBeginning } from "../../../middlewares/audit.ts";
 import type { Where } from "../../../storage/query.ts";
-import type { listAudit } from "./audit.contract.ts";
+import type { listAuditRecords } from "./audit.contract.ts";
 import type { AuditDoc } from "./audit.model.ts";
 
 type Noted = Partial<AuditBeginning> & Pick<AuditBeginning, "tenant_id" | "action">;
@@ -36,7 +36,7 @@ function toActor({ caller, request_id }: Partial<Meta>): Pick<AuditDoc, "actor_k
 }
 
 /** The filter of a list. */
-type AuditQuery = Omit<ParamsOf<typeof listAudit>, "limit" | "cursor">;
+type AuditQuery = Omit<ParamsOf<typeof listAuditRecords>, "limit" | "cursor">;
 
 export function toFilter(params: AuditQuery): Where<AuditDoc> {
   const { action, actor_id, resource_type, resource_id, outcome, since, until } = params;

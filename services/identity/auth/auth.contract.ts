@@ -56,9 +56,8 @@ const restrictions = {
   ),
 };
 
-export const exchangeKey = operation({
+export const createAccessToken = operation({
   action: "auth.token",
-  operationId: "createAccessToken",
   route: "POST /auth/token",
   summary: "Exchange an API key for an access token",
   description:
@@ -93,9 +92,8 @@ export const exchangeKey = operation({
   errors: ["validation_error", "authentication_failed", "rate_limited"],
 });
 
-export const login = operation({
+export const logIn = operation({
   action: "auth.login",
-  operationId: "logIn",
   route: "POST /auth/login",
   summary: "Sign in as a person",
   description:
@@ -123,9 +121,8 @@ export const login = operation({
   errors: ["authentication_failed", "totp_required", "forbidden", "rate_limited"],
 });
 
-export const whoAmI = operation({
+export const getCaller = operation({
   action: "auth.me",
-  operationId: "getCaller",
   route: "GET /auth/me",
   summary: "Read the current caller",
   description:
@@ -145,9 +142,8 @@ export const whoAmI = operation({
   mcp: true,
 });
 
-export const logout = operation({
+export const logOut = operation({
   action: "auth.logout",
-  operationId: "logOut",
   route: "POST /auth/logout",
   summary: "Sign out, or revoke an agent's token",
   description:
@@ -161,7 +157,6 @@ export const logout = operation({
 
 export const changePassword = operation({
   action: "auth.password",
-  operationId: "changePassword",
   route: "POST /auth/password",
   summary: "Change the caller's password",
   description: "Revokes all tokens of the person and returns a new one.",
@@ -173,7 +168,7 @@ export const changePassword = operation({
   secret: true,
 });
 
-const credentials = login.body as NonNullable<typeof login.body>;
+const credentials = logIn.body as NonNullable<typeof logIn.body>;
 
 const BrowserSession = Type.Object(
   {
@@ -185,9 +180,8 @@ const BrowserSession = Type.Object(
   { title: "BrowserSession" },
 );
 
-export const startSession = operation({
+export const startBrowserSession = operation({
   action: "auth.start_session",
-  operationId: "startBrowserSession",
   route: "POST /auth/session",
   summary: "Sign in a browser",
   description:
@@ -200,18 +194,16 @@ export const startSession = operation({
   errors: ["authentication_failed", "totp_required", "forbidden", "rate_limited"],
 });
 
-export const readSession = operation({
+export const getBrowserSession = operation({
   action: "auth.session",
-  operationId: "getBrowserSession",
   route: "GET /auth/session",
   summary: "Read the signed-in person and the session's CSRF token",
   access: { by: "user" },
   results: { 200: BrowserSession },
 });
 
-export const renewSession = operation({
+export const renewBrowserSession = operation({
   action: "auth.renew_session",
-  operationId: "renewBrowserSession",
   route: "POST /auth/session/renew",
   summary: "Renew a session",
   description: "Extends the session by an hour, up to 12 hours after sign-in.",
@@ -222,9 +214,8 @@ export const renewSession = operation({
   secret: true,
 });
 
-export const endSession = operation({
+export const endBrowserSession = operation({
   action: "auth.end_session",
-  operationId: "endBrowserSession",
   route: "DELETE /auth/session",
   summary: "Sign a browser out",
   description:
@@ -245,9 +236,8 @@ export const endSession = operation({
   },
 });
 
-export const readMethods = operation({
+export const getSignInMethods = operation({
   action: "auth.methods",
-  operationId: "getSignInMethods",
   route: "GET /auth/methods",
   summary: "Read how people can sign in",
   access: { by: "public" },
@@ -264,9 +254,8 @@ export const readMethods = operation({
   },
 });
 
-export const beginOidc = operation({
+export const beginOidcSignIn = operation({
   action: "auth.begin_oidc",
-  operationId: "beginOidcSignIn",
   route: "POST /auth/oidc",
   summary: "Begin a sign-in by the identity provider",
   description:
@@ -284,9 +273,8 @@ export const beginOidc = operation({
   errors: ["not_found", "service_unavailable"],
 });
 
-export const finishOidc = operation({
+export const finishOidcSignIn = operation({
   action: "auth.finish_oidc",
-  operationId: "finishOidcSignIn",
   route: "POST /auth/oidc/session",
   summary: "Sign in a browser that the identity provider has sent back",
   description:

@@ -15,11 +15,11 @@ import {
   type ServiceFactory,
 } from "../../runtime.ts";
 import type { UserState } from "../users/users.contract.ts";
-import type { finishOidc, startSession } from "./auth.contract.ts";
+import type { finishOidcSignIn, startBrowserSession } from "./auth.contract.ts";
 import * as contract from "./auth.contract.ts";
 import { Auth, type ClientToken, requireToken } from "./auth.ts";
 import type { Credentials } from "./credentials.ts";
-import { jwks } from "./jwks.contract.ts";
+import { getJwks } from "./jwks.contract.ts";
 import { OidcSignIn } from "./oidc/oidc-sign-in.ts";
 import * as factorContract from "./second-factor.contract.ts";
 import { JWKS_SECONDS } from "./signing-keys.ts";
@@ -49,29 +49,29 @@ export const authService: ServiceFactory = (runtime) => {
     name: "auth",
     mixins: [flush.mixin, follow.mixin, sweep.mixin],
     actions: {
-      token: action(contract.exchangeKey, (ctx) => auth.exchangeKey(ctx)),
-      login: action(contract.login, (ctx) => auth.login(ctx)),
-      logout: action(contract.logout, (ctx) => {
+      token: action(contract.createAccessToken, (ctx) => auth.exchangeKey(ctx)),
+      login: action(contract.logIn, (ctx) => auth.login(ctx)),
+      logout: action(contract.logOut, (ctx) => {
         requireToken(ctx.meta.caller);
         return auth.signOut(ctx);
       }),
-      me: action(contract.whoAmI, whoAmI),
+      me: action(contract.getCaller, whoAmI),
       password: action(contract.changePassword, (ctx) => auth.changePassword(ctx)),
-      start_session: action(contract.startSession, (ctx) => sessions.start(ctx)),
-      session: action(contract.readSession, (ctx) => sessions.read(ctx)),
-      renew_session: action(contract.renewSession, (ctx) => sessions.renew(ctx)),
-      end_session: action(contract.endSession, (ctx) => sessions.end(ctx)),
-      methods: action(contract.readMethods, () => ({
+      start_session: action(contract.startBrowserSession, (ctx) => sessions.start(ctx)),
+      session: action(contract.getBrowserSession, (ctx) => sessions.read(ctx)),
+      renew_session: action(contract.renewBrowserSession, (ctx) => sessions.renew(ctx)),
+      end_session: action(contract.endBrowserSession, (ctx) => sessions.end(ctx)),
+      methods: action(contract.getSignInMethods, () => ({
         password: runtime.config.PASSWORD_SIGN_IN,
         oidc: oidc.name === null ? null : { name: oidc.name },
       })),
-      begin_oidc: action(contract.beginOidc, (ctx) => oidc.begin(ctx)),
-      finish_oidc: action(contract.finishOidc, (ctx) => sessions.startByOidc(ctx)),
-      sign_in_ways: action(factorContract.readSignIn, readWays),
-      begin_totp: action(factorContract.beginTotp, (ctx) => beginTotp(auth.credentials, ctx)),
-      confirm_totp: action(factorContract.confirmTotp, (ctx) => confirmTotp(auth.credentials, ctx)),
+      begin_oidc: action(contract.beginOidcSignIn, (ctx) => oidc.begin(ctx)),
+      finish_oidc: action(contract.finishOidcSignIn, (ctx) => sessions.startByOidc(ctx)),
+      sign_in_ways: action(factorContract.getOwnSignInMethods, readWays),
+      begin_totp: action(factorContract.beginTotpSetup, (ctx) => beginTotp(auth.credentials, ctx)),
+      confirm_totp: action(factorContract.confirmTotpSetup, (ctx) => confirmTotp(auth.credentials, ctx)),
       remove_totp: action(factorContract.removeTotp, (ctx) => removeTotp(auth.credentials, ctx)),
-      jwks: action(jwks, (ctx) => {
+      jwks: action(getJwks, (ctx) => {
         ctx.meta.$responseHeaders = { "Cache-Control": `public, max-age=${JWKS_SECONDS}` };
         return { keys: keys.jwks(auth.now(), ctx.params) };
       }),
@@ -109,7 +109,7 @@ export const authService: ServiceFactory = (runtime) => {
 
 const WRONG_PASSWORD = "password: it is wrong. Send the password that you sign in with.";
 
-async function beginTotp(credentials: Credentials, ctx: CallOf<typeof factorContract.beginTotp>) {
+async function beginTotp(credentials: Credentials, ctx: CallOf<typeof factorContract.beginTotpSetup>) {
   const { password } = ctx.params;
   const seed = ctx.meta.idempotency_seed;
   const { has_password } = await callingUser(ctx);
@@ -128,7 +128,7 @@ async function beginTotp(credentials: Credentials, ctx: CallOf<typeof factorCont
   );
 }
 
-function confirmTotp(credentials: Credentials, ctx: CallOf<typeof factorContract.confirmTotp>) {
+function confirmTotp(credentials: Credentials, ctx: CallOf<typeof factorContract.confirmTotpSetup>) {
   const { code } = ctx.params;
   const seed = ctx.meta.idempotency_seed;
   const wrong = invalidValue(
@@ -176,7 +176,7 @@ class BrowserSessions {
     this.#oidc = oidc;
   }
 
-  async start(ctx: CallOf<typeof startSession>) {
+  async start(ctx: CallOf<typeof startBrowserSession>) {
     const { config, secrets } = this.#runtime;
     const user = await this.#auth.credentials.checkPassword(ctx, "browser");
     // Exempts this browser from lockouts by failures of others at the same address.
@@ -185,7 +185,7 @@ class BrowserSessions {
     return this.#give(ctx, user, undefined, [mark, ...this.#oidc.forget(ctx)]);
   }
 
-  async startByOidc(ctx: CallOf<typeof finishOidc>) {
+  async startByOidc(ctx: CallOf<typeof finishOidcSignIn>) {
     const { user, cookie } = await this.#oidc.finish(ctx);
     return this.#give(ctx, user, undefined, [cookie]);
   }

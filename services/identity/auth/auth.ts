@@ -55,7 +55,7 @@ export class Auth {
     return this.#runtime.store.now();
   }
 
-  async exchangeKey(ctx: CallOf<typeof contract.exchangeKey>) {
+  async exchangeKey(ctx: CallOf<typeof contract.createAccessToken>) {
     const { key, agent } = await this.credentials.checkKey(ctx, hashApiKey(ctx.params.api_key));
     const now = this.now();
     const { tenant_id, agent_id, id: key_id, expires_at: key_expires_at } = key;
@@ -95,7 +95,7 @@ export class Auth {
     return this.tokens.issue({ ...subject, tenant_version: tenant.token_version }, this.now());
   }
 
-  async login(ctx: CallOf<typeof contract.login>) {
+  async login(ctx: CallOf<typeof contract.logIn>) {
     return this.#signedIn(ctx, await this.credentials.checkPassword(ctx, "token"));
   }
 

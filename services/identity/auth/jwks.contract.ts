@@ -11,9 +11,8 @@ export const Jwk = Type.Object({
   alg: Type.Literal("ES256"),
 });
 
-export const jwks = operation({
+export const getJwks = operation({
   action: "auth.jwks",
-  operationId: "getJwks",
   route: "GET /.well-known/jwks.json",
   root: true,
   summary: "Read the public keys of access tokens and receipts (RFC 7517)",

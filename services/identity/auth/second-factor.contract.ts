@@ -18,9 +18,8 @@ export const Code = Type.String({
   examples: ["123456"],
 });
 
-export const readSignIn = operation({
+export const getOwnSignInMethods = operation({
   action: "auth.sign_in_ways",
-  operationId: "getOwnSignInMethods",
   route: "GET /auth/ways",
   summary: "Read how the signed-in person signs in",
   access: { by: "user" },
@@ -49,9 +48,8 @@ export const readSignIn = operation({
   },
 });
 
-export const beginTotp = operation({
+export const beginTotpSetup = operation({
   action: "auth.begin_totp",
-  operationId: "beginTotpSetup",
   route: "POST /auth/totp",
   summary: "Begin to set up a second factor",
   description:
@@ -76,9 +74,8 @@ export const beginTotp = operation({
   secret: true,
 });
 
-export const confirmTotp = operation({
+export const confirmTotpSetup = operation({
   action: "auth.confirm_totp",
-  operationId: "confirmTotpSetup",
   route: "POST /auth/totp/confirm",
   summary: "Put the second factor in force",
   description: "Returns ten recovery codes, only here. Each replaces a code once.",
@@ -96,7 +93,6 @@ export const confirmTotp = operation({
 
 export const removeTotp = operation({
   action: "auth.remove_totp",
-  operationId: "removeTotp",
   route: "POST /auth/totp/remove",
   summary: "Remove the second factor",
   description: "Needs the password or a recovery code.",

@@ -65,9 +65,8 @@ const Status = Type.Union(
   { title: "DeviceStatus" },
 );
 
-export const issueCode = operation({
+export const issueDeviceCode = operation({
   action: "devices.issue",
-  operationId: "issueDeviceCode",
   route: "POST /agents/{agent_id}/device-code",
   summary: "Issue a code that connects a device to an agent",
   description:
@@ -88,9 +87,8 @@ export const issueCode = operation({
   secret: true,
 });
 
-export const deviceStatus = operation({
+export const getDeviceCodeStatus = operation({
   action: "devices.status",
-  operationId: "getDeviceCodeStatus",
   route: "GET /agents/{agent_id}/device-code",
   summary: "Read the status of an agent's newest device code",
   description:
@@ -103,9 +101,8 @@ export const deviceStatus = operation({
 
 const CLAIM_BUDGET = "Claims and lookups are limited to `DEVICE_CLAIMS_PER_HOUR` per address.";
 
-export const claimCode = operation({
+export const claimDeviceCode = operation({
   action: "devices.claim",
-  operationId: "claimDeviceCode",
   route: "POST /device-codes:claim",
   summary: "Claim a code from the device",
   description: `The code is the credential. Unknown, used, denied and expired codes all return 404. ${CLAIM_BUDGET}`,
@@ -115,9 +112,8 @@ export const claimCode = operation({
   errors: ["not_found", "rate_limited"],
 });
 
-export const confirmClaim = operation({
+export const confirmDeviceCode = operation({
   action: "devices.confirm",
-  operationId: "confirmDeviceCode",
   route: "POST /agents/{agent_id}/device-code:confirm",
   summary: "Approve or reject the device that claimed a code",
   description:
@@ -130,9 +126,8 @@ export const confirmClaim = operation({
   errors: ["forbidden", "insufficient_scope", "not_found", "conflict"],
 });
 
-export const completeClaim = operation({
+export const completeDeviceCode = operation({
   action: "devices.complete",
-  operationId: "completeDeviceCode",
   route: "POST /device-codes:complete",
   summary: "Fetch the API key of an approved claim, once",
   description:
@@ -153,9 +148,8 @@ export const completeClaim = operation({
   errors: ["not_found", "conflict", "rate_limited"],
 });
 
-export const lookUpCode = operation({
+export const lookUpDeviceCode = operation({
   action: "devices.look_up",
-  operationId: "lookUpDeviceCode",
   route: "GET /device-codes/{code}",
   summary: "Read the agent of a device code",
   description:

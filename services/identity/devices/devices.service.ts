@@ -14,12 +14,12 @@ export const devicesService: ServiceFactory = (runtime) => {
     name: "devices",
     mixins: [sweep.mixin],
     actions: {
-      issue: action(contract.issueCode, (ctx) => devices.issue(ctx)),
-      status: action(contract.deviceStatus, (ctx) => devices.status(ctx)),
-      claim: action(contract.claimCode, (ctx) => devices.claim(ctx)),
-      confirm: action(contract.confirmClaim, (ctx) => devices.confirm(ctx)),
-      complete: action(contract.completeClaim, (ctx) => devices.complete(ctx)),
-      look_up: action(contract.lookUpCode, (ctx) => devices.lookUp(ctx)),
+      issue: action(contract.issueDeviceCode, (ctx) => devices.issue(ctx)),
+      status: action(contract.getDeviceCodeStatus, (ctx) => devices.status(ctx)),
+      claim: action(contract.claimDeviceCode, (ctx) => devices.claim(ctx)),
+      confirm: action(contract.confirmDeviceCode, (ctx) => devices.confirm(ctx)),
+      complete: action(contract.completeDeviceCode, (ctx) => devices.complete(ctx)),
+      look_up: action(contract.lookUpDeviceCode, (ctx) => devices.lookUp(ctx)),
 
       /** Counts a try of the caller's address. @throws Fault rate_limited when none is left */
       take_try: internal<{ purpose: "code" | "client" }>((ctx) => devices.takeTry(ctx, ctx.params.purpose)),

@@ -42,7 +42,7 @@ export class Devices {
     this.#sessions = store.collection(SessionModel);
   }
 
-  async issue(ctx: CallOf<typeof contract.issueCode>) {
+  async issue(ctx: CallOf<typeof contract.issueDeviceCode>) {
     const agent = await ownAgent(ctx, ctx.params.agent_id);
     const now = this.#now();
     const scopes = scopesToIssue(ctx.meta.caller, ctx.params.scopes);
@@ -52,14 +52,14 @@ export class Devices {
     return { ...this.#codes.present(code, now), verification_uri, verification_uri_complete };
   }
 
-  async status(ctx: CallOf<typeof contract.deviceStatus>) {
+  async status(ctx: CallOf<typeof contract.getDeviceCodeStatus>) {
     const { agent_id } = ctx.params;
     const { tenant_id } = await ownAgent(ctx, agent_id);
     const code = requireFound(await this.#codes.newest(tenant_id, agent_id), "device_code", agent_id);
     return this.#codes.status(code, this.#now(), ctx.meta.caller.kind === "user");
   }
 
-  async claim(ctx: CallOf<typeof contract.claimCode>) {
+  async claim(ctx: CallOf<typeof contract.claimDeviceCode>) {
     const { user_code, client_info } = ctx.params;
     await this.takeTry(ctx);
     const claim_id = newId("clm");
@@ -68,7 +68,7 @@ export class Devices {
     return { claim_id };
   }
 
-  async confirm(ctx: CallOf<typeof contract.confirmClaim>) {
+  async confirm(ctx: CallOf<typeof contract.confirmDeviceCode>) {
     const { agent_id, claim_id, action } = ctx.params;
     const { caller } = ctx.meta;
     const agent = await ownAgent(ctx, agent_id);
@@ -91,7 +91,7 @@ export class Devices {
     return { state: approve ? "approved" : "denied", confirmed_at: new Date(now).toISOString() };
   }
 
-  async complete(ctx: CallOf<typeof contract.completeClaim>) {
+  async complete(ctx: CallOf<typeof contract.completeDeviceCode>) {
     const { claim_id } = ctx.params;
     const now = this.#now();
     const claim = await this.#codes.byClaim(claim_id);
@@ -127,7 +127,7 @@ export class Devices {
     return { session_id, agent_id, api_key: issued.key, access_token, expires_at, server_now };
   }
 
-  async lookUp(ctx: CallOf<typeof contract.lookUpCode>) {
+  async lookUp(ctx: CallOf<typeof contract.lookUpDeviceCode>) {
     await this.takeTry(ctx);
     const code = await this.#codes.byCode(ctx.params.code, this.#now());
     if (!code || !(await mayLookUp(ctx, code))) throw notFound("device_code", ctx.params.code);

@@ -62,9 +62,8 @@ export const deleteSession = operation({
   errors: ["not_found"],
 });
 
-export const heartbeat = operation({
+export const sendSessionHeartbeat = operation({
   action: "sessions.heartbeat",
-  operationId: "sendSessionHeartbeat",
   route: "POST /sessions/{session_id}/heartbeat",
   summary: "Report that a device is alive",
   description: "Call this with a token of the session's key, at most once a minute.",

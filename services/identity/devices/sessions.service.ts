@@ -8,7 +8,7 @@ import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
 import type { KeyState } from "../keys/keys.contract.ts";
 import { ownAgent } from "./agent-access.ts";
 import { DeviceCodeModel, type SessionDoc, SessionModel } from "./devices.model.ts";
-import { deleteSession, heartbeat, listSessions } from "./sessions.contract.ts";
+import { deleteSession, listSessions, sendSessionHeartbeat } from "./sessions.contract.ts";
 
 const IDLE_AFTER_MS = 24 * 60 * 60_000;
 const HEARTBEAT_MS = 60_000;
@@ -90,7 +90,7 @@ export const sessionsService: ServiceFactory = ({ store, config }) => {
         return session?.key_id ?? null;
       }),
 
-      heartbeat: action(heartbeat, async ({ params: { session_id: _id }, meta: { caller } }) => {
+      heartbeat: action(sendSessionHeartbeat, async ({ params: { session_id: _id }, meta: { caller } }) => {
         if (caller.kind !== "agent") throw notTheDevice();
         const now = store.now();
         const { tenant_id, agent_id, key_id } = caller;

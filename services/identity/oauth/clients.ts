@@ -9,7 +9,7 @@ import { DAY_MS } from "../../../lib/time.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { INSTALLATION } from "../../../storage/model.ts";
 import type { Runtime } from "../../runtime.ts";
-import { DEVICE_GRANT, GRANTS, type registerClient } from "./oauth.contract.ts";
+import { DEVICE_GRANT, GRANTS, type registerOauthClient } from "./oauth.contract.ts";
 import { type ClientDoc, ClientModel } from "./oauth.model.ts";
 import { oauthFault } from "./oauth-fault.ts";
 import { isRedirectUri } from "./redirects.ts";
@@ -21,7 +21,7 @@ const MOST_DOCUMENTS = 500;
 const KEPT_SECONDS = 300;
 const LONGEST_KEPT_SECONDS = 86_400;
 
-export type ClientMetadata = Static<NonNullable<typeof registerClient.body>["metadata"]>;
+export type ClientMetadata = Static<NonNullable<typeof registerOauthClient.body>["metadata"]>;
 
 /** A program that asks to act as an agent. */
 export interface Client {

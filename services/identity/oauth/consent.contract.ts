@@ -15,7 +15,7 @@ const Query = Type.String({
 });
 const Scopes = Type.Array(oneOf(SCOPES), { minItems: 1, uniqueItems: true });
 
-export const readRequest = operation({
+export const readOauthRequest = operation({
   action: "oauth.read_request",
   route: "POST /oauth/request",
   summary: "Read what a client asks a person to approve",
@@ -75,9 +75,8 @@ export const readRequest = operation({
   errors: ["validation_error", "not_found", "rate_limited"],
 });
 
-export const decide = operation({
+export const decideOauthRequest = operation({
   action: "oauth.decide",
-  operationId: "decideOauthRequest",
   route: "POST /oauth/decision",
   summary: "Approve or deny a client's request",
   description:

@@ -16,7 +16,7 @@ import type { OAuthError } from "./oauth-fault.ts";
 import { classify, isRegistered, placeOf } from "./redirects.ts";
 import { resolveResource } from "./resources.ts";
 
-type Asking = CallOf<typeof contract.readRequest> | CallOf<typeof contract.decide>;
+type Asking = CallOf<typeof contract.readOauthRequest> | CallOf<typeof contract.decideOauthRequest>;
 
 /** A request as a person sees it: of a client with a redirect URI, or of a device. */
 type Read = { client: Client; parameters: URLSearchParams } & (
@@ -37,7 +37,7 @@ export class Consent {
     this.#devices = devices;
   }
 
-  async show(ctx: CallOf<typeof contract.readRequest>) {
+  async show(ctx: CallOf<typeof contract.readOauthRequest>) {
     const read = await this.#read(ctx);
     const { id, name, uri, host } = read.client;
     const to = "redirect_uri" in read ? read.redirect_uri : null;
@@ -54,7 +54,7 @@ export class Consent {
     };
   }
 
-  async decide(ctx: CallOf<typeof contract.decide>): Promise<{ redirect_uri: string | null }> {
+  async decide(ctx: CallOf<typeof contract.decideOauthRequest>): Promise<{ redirect_uri: string | null }> {
     const read = await this.#read(ctx);
     const { client } = read;
     account(ctx, { client_id: client.id, client_name: client.name, decision: ctx.params.decision });
@@ -63,7 +63,7 @@ export class Consent {
     return this.#approve(ctx, read);
   }
 
-  async #approve(ctx: CallOf<typeof contract.decide>, read: Exclude<Read, { refusal: Refusal }>) {
+  async #approve(ctx: CallOf<typeof contract.decideOauthRequest>, read: Exclude<Read, { refusal: Refusal }>) {
     const { client, request } = read;
     const agent = await this.#agentOf(ctx);
     const scopes = chosenScopes(ctx, request.scopes);
@@ -88,7 +88,7 @@ export class Consent {
     return { redirect_uri: null };
   }
 
-  async #deny(ctx: CallOf<typeof contract.decide>, read: Exclude<Read, { refusal: Refusal }>) {
+  async #deny(ctx: CallOf<typeof contract.decideOauthRequest>, read: Exclude<Read, { refusal: Refusal }>) {
     if ("device" in read) {
       if (!(await this.#devices.decide(read.device, null))) throw decidedBefore();
       return { redirect_uri: null };
@@ -97,7 +97,7 @@ export class Consent {
     return { redirect_uri: this.#answer(ctx, read, denied) };
   }
 
-  async #agentOf(ctx: CallOf<typeof contract.decide>) {
+  async #agentOf(ctx: CallOf<typeof contract.decideOauthRequest>) {
     const { agent_id } = ctx.params;
     if (agent_id === undefined) throw invalidValue("agent_id", "agent_id: required to approve.");
     const agent = await ownAgent(ctx, agent_id);
@@ -141,7 +141,7 @@ export class Consent {
 }
 
 /** Returns the scopes to grant. @throws Fault insufficient_scope, validation_error */
-function chosenScopes(ctx: CallOf<typeof contract.decide>, requested: readonly Scope[]): Scope[] {
+function chosenScopes(ctx: CallOf<typeof contract.decideOauthRequest>, requested: readonly Scope[]): Scope[] {
   const { scopes = requested } = ctx.params;
   const missing = scopes.find((scope) => !hasScope(ctx.meta.caller, scope));
   if (missing !== undefined)

@@ -26,10 +26,9 @@ const ProtectedResource = Type.Object(
   { title: "ProtectedResource" },
 );
 
-const resourceMetadata = (action: string, operationId: string, at: string, of: string) =>
+const resourceMetadata = (action: string, at: string, of: string) =>
   operation({
     action,
-    operationId,
     route: `GET /.well-known/oauth-protected-resource${at}` as `GET /${string}`,
     root: true,
     summary: `Read where ${of} gets its tokens (RFC 9728)`,
@@ -39,28 +38,16 @@ const resourceMetadata = (action: string, operationId: string, at: string, of: s
     results: { 200: ProtectedResource },
   });
 
-export const apiResource = resourceMetadata(
-  "oauth.api_resource",
-  "getApiResourceMetadata",
-  "",
-  "a client of the API",
-);
-export const mcpResource = resourceMetadata(
-  "oauth.mcp_resource",
-  "getMcpResourceMetadata",
-  "/mcp",
-  "an MCP client",
-);
-export const versionedMcpResource = resourceMetadata(
+export const getApiResourceMetadata = resourceMetadata("oauth.api_resource", "", "a client of the API");
+export const getMcpResourceMetadata = resourceMetadata("oauth.mcp_resource", "/mcp", "an MCP client");
+export const getVersionedMcpResourceMetadata = resourceMetadata(
   "oauth.versioned_mcp_resource",
-  "getVersionedMcpResourceMetadata",
   "/v1/mcp",
   "an MCP client of `/v1/mcp`",
 );
 
-export const serverMetadata = operation({
+export const getAuthorizationServerMetadata = operation({
   action: "oauth.server",
-  operationId: "getAuthorizationServerMetadata",
   route: "GET /.well-known/oauth-authorization-server",
   root: true,
   summary: "Read the metadata of the authorization server (RFC 8414)",
@@ -135,9 +122,8 @@ const ClientMetadata = Type.Object(
   { additionalProperties: true },
 );
 
-export const registerClient = operation({
+export const registerOauthClient = operation({
   action: "oauth.register",
-  operationId: "registerOauthClient",
   route: "POST /oauth/register",
   root: true,
   summary: "Register a client (RFC 7591)",
@@ -163,9 +149,8 @@ export const registerClient = operation({
   errors: ["validation_error", "rate_limited"],
 });
 
-export const exchange = operation({
+export const issueOauthToken = operation({
   action: "oauth.token",
-  operationId: "issueOauthToken",
   route: "POST /oauth/token",
   root: true,
   summary: "Get an access token of OAuth 2.1",
@@ -201,9 +186,8 @@ export const exchange = operation({
   errors: ["validation_error", "authentication_failed", "conflict", "rate_limited"],
 });
 
-export const revokeToken = operation({
+export const revokeOauthToken = operation({
   action: "oauth.revoke",
-  operationId: "revokeOauthToken",
   route: "POST /oauth/revoke",
   root: true,
   summary: "Disconnect a client by one of its tokens (RFC 7009)",
@@ -220,9 +204,8 @@ export const revokeToken = operation({
   errors: ["validation_error", "rate_limited"],
 });
 
-export const authorizeDevice = operation({
+export const startDeviceAuthorization = operation({
   action: "oauth.device",
-  operationId: "startDeviceAuthorization",
   route: "POST /oauth/device",
   root: true,
   summary: "Get a code by which a person connects a device (RFC 8628)",

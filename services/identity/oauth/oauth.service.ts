@@ -3,7 +3,7 @@ import { type Call, SCOPES } from "../../../lib/access/caller.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import { action, type CallOf, type ServiceFactory } from "../../runtime.ts";
 import { Clients } from "./clients.ts";
-import { decide, readRequest } from "./consent.contract.ts";
+import { decideOauthRequest, readOauthRequest } from "./consent.contract.ts";
 import { Consent } from "./consent.ts";
 import { DeviceRequests } from "./device-requests.ts";
 import { Grants } from "./grants.ts";
@@ -31,7 +31,7 @@ export const oauthService: ServiceFactory = (runtime) => {
     return grants.removeOld(broker);
   }
 
-  async function register(ctx: CallOf<typeof contract.registerClient>) {
+  async function register(ctx: CallOf<typeof contract.registerOauthClient>) {
     await ctx.call("devices.take_try", { purpose: "client" });
     const {
       _id,
@@ -53,7 +53,7 @@ export const oauthService: ServiceFactory = (runtime) => {
     };
   }
 
-  async function authorizeDevice(ctx: CallOf<typeof contract.authorizeDevice>) {
+  async function authorizeDevice(ctx: CallOf<typeof contract.startDeviceAuthorization>) {
     await ctx.call("devices.take_try", { purpose: "client" });
     const { client_id, scope = null, resource: given } = ctx.params;
     const resource = resolveResource(given, ctx.meta.origin as string);
@@ -69,21 +69,21 @@ export const oauthService: ServiceFactory = (runtime) => {
     name: "oauth",
     mixins: [new SharedLoop("sweep", removeOld, SWEEP_MS).mixin],
     actions: {
-      api_resource: action(contract.apiResource, (ctx) => describeResource(ctx, "")),
-      mcp_resource: action(contract.mcpResource, (ctx) => describeResource(ctx, "/mcp")),
-      versioned_mcp_resource: action(contract.versionedMcpResource, (ctx) =>
+      api_resource: action(contract.getApiResourceMetadata, (ctx) => describeResource(ctx, "")),
+      mcp_resource: action(contract.getMcpResourceMetadata, (ctx) => describeResource(ctx, "/mcp")),
+      versioned_mcp_resource: action(contract.getVersionedMcpResourceMetadata, (ctx) =>
         describeResource(ctx, "/v1/mcp"),
       ),
-      server: action(contract.serverMetadata, describeServer),
-      register: action(contract.registerClient, register),
-      token: action(contract.exchange, (ctx) => tokens.exchange(ctx)),
-      revoke: action(contract.revokeToken, async (ctx) => {
+      server: action(contract.getAuthorizationServerMetadata, describeServer),
+      register: action(contract.registerOauthClient, register),
+      token: action(contract.issueOauthToken, (ctx) => tokens.exchange(ctx)),
+      revoke: action(contract.revokeOauthToken, async (ctx) => {
         await tokens.revoke(ctx);
         return {};
       }),
-      device: action(contract.authorizeDevice, authorizeDevice),
-      read_request: action(readRequest, (ctx) => consent.show(ctx)),
-      decide: action(decide, (ctx) => consent.decide(ctx)),
+      device: action(contract.startDeviceAuthorization, authorizeDevice),
+      read_request: action(readOauthRequest, (ctx) => consent.show(ctx)),
+      decide: action(decideOauthRequest, (ctx) => consent.decide(ctx)),
     },
   };
 };

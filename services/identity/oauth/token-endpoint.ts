@@ -7,12 +7,12 @@ import { isValidKey } from "../keys/approval.ts";
 import type { Clients } from "./clients.ts";
 import type { DeviceRequests } from "./device-requests.ts";
 import type { Grants } from "./grants.ts";
-import { DEVICE_GRANT, type exchange, type revokeToken } from "./oauth.contract.ts";
+import { DEVICE_GRANT, type issueOauthToken, type revokeOauthToken } from "./oauth.contract.ts";
 import type { GrantDoc } from "./oauth.model.ts";
 import { oauthFault } from "./oauth-fault.ts";
 import { canonical } from "./resources.ts";
 
-type Exchange = CallOf<typeof exchange>;
+type Exchange = CallOf<typeof issueOauthToken>;
 
 interface Answer extends Issued {
   token_type: string;
@@ -59,7 +59,7 @@ export class TokenEndpoint {
   }
 
   /** Ends the connection that a token belongs to. Unknown tokens are no error (RFC 7009). */
-  async revoke(ctx: CallOf<typeof revokeToken>): Promise<void> {
+  async revoke(ctx: CallOf<typeof revokeOauthToken>): Promise<void> {
     const { token, client_id } = ctx.params;
     const refreshed = await this.#grants.byRefreshToken(token);
     const grant = refreshed?.grant ?? (await this.#ofAccessToken(ctx, token));

@@ -52,7 +52,7 @@ export const readRotation = operation({
   results: { 200: Rotation },
 });
 
-export const rotateKeys = operation({
+export const startRotation = operation({
   action: "rotation.start",
   route: "POST /rotation",
   summary: "Replace the installation's keys",
@@ -80,7 +80,7 @@ export const rotateKeys = operation({
   errors: ["conflict", "business_rule_violation"],
 });
 
-export const dropFallbacks = operation({
+export const finishRotation = operation({
   action: "rotation.finish",
   route: "POST /rotation/finish",
   summary: "Remove the former secret keys",

@@ -11,7 +11,7 @@ const IN_SETTINGS =
   "SECRET_KEY is a setting: set it to a new key on every node, with the former one in SECRET_KEY_FALLBACKS (docs/runbooks/key-leaked.md).";
 
 /** @throws Fault conflict before anything is replaced: a new signing key waits until it signs */
-async function requireNonePublished(ctx: CallOf<typeof contract.rotateKeys>): Promise<void> {
+async function requireNonePublished(ctx: CallOf<typeof contract.startRotation>): Promise<void> {
   const next = (await ctx.call<SigningKeyState[]>("auth.signing_keys")).find(
     ({ state }) => state === "published",
   );
@@ -45,7 +45,7 @@ export const rotationService: ServiceFactory = (runtime) => {
     actions: {
       read: action(contract.readRotation, (ctx) => read(ctx)),
 
-      start: action(contract.rotateKeys, async (ctx) => {
+      start: action(contract.startRotation, async (ctx) => {
         const { keys: kinds = secrets.isOnFile ? ["secret", "signing"] : ["signing"], at_once = false } =
           ctx.params;
         if (kinds.includes("secret") && !secrets.isOnFile)
@@ -58,7 +58,7 @@ export const rotationService: ServiceFactory = (runtime) => {
         return read(ctx);
       }),
 
-      finish: action(contract.dropFallbacks, async (ctx) => {
+      finish: action(contract.finishRotation, async (ctx) => {
         if (!secrets.isOnFile) throw ruleBroken("secret_key_setting", IN_SETTINGS);
         // Those of now: another key may be replaced meanwhile.
         const [, ...fallbacks] = secrets.keyIds;

@@ -59,7 +59,7 @@ const Moved = Type.Object(
   { description: "The tenant, as its export began." },
 );
 
-export const beginExport = operation({
+export const exportTenant = operation({
   action: "tenants.export",
   route: "POST /tenants/{tenant_id}/export",
   summary: "Begin an export of a tenant",
@@ -76,7 +76,7 @@ export const beginExport = operation({
   errors: ["not_found"],
 });
 
-export const exportRows = operation({
+export const exportTenantRows = operation({
   action: "tenants.export_rows",
   route: "POST /tenants/{tenant_id}/export/rows",
   summary: "Export a page of a tenant's rows",
@@ -110,7 +110,7 @@ export const exportRows = operation({
   errors: ["not_found", "conflict"],
 });
 
-export const exportContent = operation({
+export const exportTenantContent = operation({
   action: "tenants.export_content",
   route: "POST /tenants/{tenant_id}/export/content",
   summary: "Export a part of a content",
@@ -153,7 +153,7 @@ export const importTenant = operation({
   errors: ["conflict"],
 });
 
-export const importRows = operation({
+export const importTenantRows = operation({
   action: "tenants.import_rows",
   route: "POST /tenants/{tenant_id}/import/rows",
   summary: "Import a page of a tenant's rows",
@@ -178,7 +178,7 @@ export const importRows = operation({
   errors: ["not_found"],
 });
 
-export const importContent = operation({
+export const importTenantContent = operation({
   action: "tenants.import_content",
   route: "POST /tenants/{tenant_id}/import/content",
   summary: "Import a content or a part of one",

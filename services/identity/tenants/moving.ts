@@ -38,7 +38,7 @@ export class Moving {
     this.#erasures = runtime.store.collection(ERASURE_NOTES);
   }
 
-  async beginExport({ params: { tenant_id } }: CallOf<typeof contract.beginExport>) {
+  async beginExport({ params: { tenant_id } }: CallOf<typeof contract.exportTenant>) {
     const found = await this.#require(tenant_id, HELD);
     const { slug, name, requests_per_minute = null, created_at } = found;
     const { quota_mb: storage_quota_mb } = await this.#runtime.usage.of(tenant_id);
@@ -51,7 +51,7 @@ export class Moving {
     };
   }
 
-  async exportRows({ params }: CallOf<typeof contract.exportRows>) {
+  async exportRows({ params }: CallOf<typeof contract.exportTenantRows>) {
     const { tenant_id, collection, after, key } = params;
     await this.#require(tenant_id, HELD);
     const { model, rows } = await this.#collection(collection);
@@ -76,7 +76,9 @@ export class Moving {
     };
   }
 
-  async exportContent({ params: { tenant_id, hash, from = 0 } }: CallOf<typeof contract.exportContent>) {
+  async exportContent({
+    params: { tenant_id, hash, from = 0 },
+  }: CallOf<typeof contract.exportTenantContent>) {
     await this.#require(tenant_id, HELD);
     const parts: Buffer[] = [];
     let size = 0;
@@ -110,7 +112,7 @@ export class Moving {
     return complete ? this.#open(ctx) : { status, slug, done: false };
   }
 
-  async importRows({ params }: CallOf<typeof contract.importRows>) {
+  async importRows({ params }: CallOf<typeof contract.importTenantRows>) {
     const { tenant_id, collection, key, rows: text } = params;
     await this.#require(tenant_id, "importing");
     const { model, rows } = await this.#collection(collection);
@@ -141,7 +143,7 @@ export class Moving {
     };
   }
 
-  async importContent({ params }: CallOf<typeof contract.importContent>) {
+  async importContent({ params }: CallOf<typeof contract.importTenantContent>) {
     const { tenant_id, content, parts, hash } = params;
     const { blobs } = this.#runtime;
     await this.#require(tenant_id, "importing");

@@ -100,9 +100,8 @@ export const USAGE_SORTS = [
   "stored_bytes",
 ] as const;
 
-export const readUsage = operation({
+export const listTenantUsage = operation({
   action: "tenants.usage",
-  operationId: "listTenantUsage",
   route: "GET /tenants/usage",
   summary: "List tenants by their use of the service",
   description:
@@ -262,9 +261,8 @@ const Limits = Type.Object(
   { title: "Limits" },
 );
 
-export const readLimits = operation({
+export const getTenantLimits = operation({
   action: "tenants.limits",
-  operationId: "getTenantLimits",
   route: "GET /limits",
   summary: "Read the organisation's limits",
   description:

@@ -33,17 +33,17 @@ export const tenantsService: ServiceFactory = (runtime) => {
       list: action(contract.listTenants, (ctx) => tenants.list(ctx)),
       update: action(contract.updateTenant, (ctx) => tenants.update(ctx)),
       erase: action(contract.eraseTenant, (ctx) => tenants.erase(ctx)),
-      usage: action(contract.readUsage, (ctx) => tenants.usage(ctx)),
-      limits: action(contract.readLimits, async ({ meta: { caller } }) =>
+      usage: action(contract.listTenantUsage, (ctx) => tenants.usage(ctx)),
+      limits: action(contract.getTenantLimits, async ({ meta: { caller } }) =>
         limitsOf(config, caller, await usage.of(caller.tenant_id)),
       ),
 
-      export: action(moves.beginExport, (ctx) => moving.beginExport(ctx)),
-      export_rows: action(moves.exportRows, (ctx) => moving.exportRows(ctx)),
-      export_content: action(moves.exportContent, (ctx) => moving.exportContent(ctx)),
+      export: action(moves.exportTenant, (ctx) => moving.beginExport(ctx)),
+      export_rows: action(moves.exportTenantRows, (ctx) => moving.exportRows(ctx)),
+      export_content: action(moves.exportTenantContent, (ctx) => moving.exportContent(ctx)),
       import: action(moves.importTenant, (ctx) => moving.importTenant(ctx)),
-      import_rows: action(moves.importRows, (ctx) => moving.importRows(ctx)),
-      import_content: action(moves.importContent, (ctx) => moving.importContent(ctx)),
+      import_rows: action(moves.importTenantRows, (ctx) => moving.importRows(ctx)),
+      import_content: action(moves.importTenantContent, (ctx) => moving.importContent(ctx)),
 
       /** Creates a tenant from secrets that the caller keeps, for the first start. */
       found: internal<Founding>(async (ctx) => toState(await tenants.found(ctx, ctx.params))),

@@ -66,7 +66,7 @@ export class Tenants {
   /** Returns what tenants use, the largest first. */
   async usage({
     params: { hours = 24, sort = "cpu_ms", offset = 0, limit = 50 },
-  }: CallOf<typeof contract.readUsage>) {
+  }: CallOf<typeof contract.listTenantUsage>) {
     await this.#runtime.traffic.flush();
     const all = (await this.usageOf(hours)).sort((a, b) => b[sort] - a[sort] || (a.slug < b.slug ? -1 : 1));
     return { tenants: all.slice(offset, offset + limit), total: all.length };

@@ -113,9 +113,8 @@ const Installation = Type.Object(
   { title: "Installation" },
 );
 
-export const readInstallation = operation({
+export const getInstallation = operation({
   action: "nodes.installation",
-  operationId: "getInstallation",
   route: "GET /installation",
   summary: "Read the modes of the installation",
   access: operator,
@@ -124,7 +123,6 @@ export const readInstallation = operation({
 
 export const updateInstallation = operation({
   action: "nodes.update_installation",
-  operationId: "updateInstallation",
   route: "PATCH /installation",
   summary: "Begin or end maintenance, or set the log level, on all nodes",
   description:

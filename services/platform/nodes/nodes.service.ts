@@ -101,7 +101,7 @@ export const nodesService: ServiceFactory = (runtime) => {
     mixins: [loop.mixin],
     actions: {
       list: action(contract.listNodes, (ctx) => list(ctx.broker)),
-      installation: action(contract.readInstallation, (ctx) => present(ctx.broker)),
+      installation: action(contract.getInstallation, (ctx) => present(ctx.broker)),
       update_installation: action(contract.updateInstallation, update),
       /** Applies what the record says to this node. */
       follow: idempotent<object>(async () => {

@@ -7,18 +7,21 @@ const Health = Type.Object({ status: Type.Literal("ok") });
 
 /** Both under the version segment and at the origin (api.md "Others"). */
 const health = {
-  operationId: "checkHealth",
   summary: "Check that the process runs",
   access: { by: "public" },
   results: { 200: Health },
 } as const;
 
-export const healthz = operation({ action: "gateway.healthz", route: "GET /healthz", root: true, ...health });
-export const healthzVersioned = operation({ action: "gateway.healthz", route: "GET /healthz", ...health });
+export const checkHealth = operation({
+  action: "gateway.healthz",
+  route: "GET /healthz",
+  root: true,
+  ...health,
+});
+export const checkHealthV1 = operation({ action: "gateway.healthz", route: "GET /healthz", ...health });
 
-export const readyz = operation({
+export const checkReadiness = operation({
   action: "gateway.readyz",
-  operationId: "checkReadiness",
   route: "GET /readyz",
   root: true,
   summary: "Check that this node can serve requests",
@@ -32,9 +35,8 @@ export const readyz = operation({
   },
 });
 
-export const readMetrics = operation({
+export const getMetrics = operation({
   action: "gateway.metrics",
-  operationId: "getMetrics",
   route: "GET /metrics",
   root: true,
   summary: "Read this node's metrics in the Prometheus text format",
@@ -46,26 +48,24 @@ export const readMetrics = operation({
 /** Both under the version segment and at the origin (api.md "Others"). */
 const document = {
   action: "gateway.openapi",
-  operationId: "getOpenapi",
   summary: "Read this document (OpenAPI 3.1)",
   access: { by: "public" },
   results: { 200: Type.Record(Type.String(), Type.Unknown(), { examples: [{ openapi: "3.1.0" }] }) },
 } as const;
 
-export const openapi = operation({ route: "GET /openapi.json", root: true, ...document });
-export const openapiVersioned = operation({ route: "GET /openapi.json", ...document });
+export const getOpenapi = operation({ route: "GET /openapi.json", root: true, ...document });
+export const getOpenapiV1 = operation({ route: "GET /openapi.json", ...document });
 
 /** Both under the version segment and at the origin, as the other document. */
 const messages = {
   action: "gateway.asyncapi",
-  operationId: "getAsyncapi",
   summary: "Read the events, deliveries and webhooks as a document (AsyncAPI 3.0)",
   access: { by: "public" },
   results: { 200: Type.Record(Type.String(), Type.Unknown(), { examples: [{ asyncapi: "3.0.0" }] }) },
 } as const;
 
-export const asyncapi = operation({ route: "GET /asyncapi.json", root: true, ...messages });
-export const asyncapiVersioned = operation({ route: "GET /asyncapi.json", ...messages });
+export const getAsyncapi = operation({ route: "GET /asyncapi.json", root: true, ...messages });
+export const getAsyncapiV1 = operation({ route: "GET /asyncapi.json", ...messages });
 
 const JsonRpcError = Type.Object(
   {
@@ -82,7 +82,6 @@ const Refusal = Type.Union([JsonRpcError, Type.Unsafe({ $ref: "#/components/sche
 /** Both under the version segment and at the origin (api.md "Others"). */
 const protocol = {
   action: "gateway.mcp",
-  operationId: "sendMcpMessage",
   summary: "Send a message of the Model Context Protocol",
   description:
     "Streamable HTTP without sessions, one JSON-RPC message per request. Supports revision 2026-07-28, and those of 2025 " +
@@ -112,12 +111,11 @@ const protocol = {
   stream: true,
 } as const;
 
-export const mcp = operation({ route: "POST /mcp", root: true, ...protocol });
-export const mcpVersioned = operation({ route: "POST /mcp", ...protocol });
+export const sendMcpMessage = operation({ route: "POST /mcp", root: true, ...protocol });
+export const sendMcpMessageV1 = operation({ route: "POST /mcp", ...protocol });
 
-export const docs = operation({
+export const getDocs = operation({
   action: "gateway.docs",
-  operationId: "getDocs",
   route: "GET /docs",
   root: true,
   summary: "Read this document as a page",
@@ -126,9 +124,8 @@ export const docs = operation({
   produces: ["text/html; charset=utf-8"],
 });
 
-export const llms = operation({
+export const getLlmsText = operation({
   action: "gateway.llms",
-  operationId: "getLlmsText",
   route: "GET /llms.txt",
   root: true,
   summary: "Read how an agent uses this service",

@@ -122,7 +122,6 @@ export const getBundle = operation({
 
 export const getBundleBrief = operation({
   action: "bundles.brief",
-  operationId: "getBundleBrief",
   route: "GET /bundles/{id}/brief",
   summary: "Read a bundle's brief",
   description: "Use this to give a bundle to a model. Returns the stored Markdown; its bytes never change.",

@@ -216,7 +216,7 @@ export const getDocument = operation({
   mcp: true,
 });
 
-export const listChunks = operation({
+export const listDocumentChunks = operation({
   action: "documents.list_chunks",
   route: "GET /documents/{document_id}/chunks",
   summary: "List the chunks of a document in order",
@@ -252,7 +252,6 @@ export const deleteDocument = operation({
 
 export const downloadDocument = operation({
   action: "documents.content",
-  operationId: "downloadDocument",
   route: "GET /documents/{document_id}/content",
   summary: "Download the original of a document",
   description:

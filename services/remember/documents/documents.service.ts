@@ -61,7 +61,7 @@ export const documentsService: ServiceFactory = ({ store, blobs, config }) => {
       ),
       list: action(contract.listDocuments, (ctx) => listDocuments(documents, ctx)),
       get: action(contract.getDocument, (ctx) => getDocument(documents, ctx)),
-      list_chunks: action(contract.listChunks, (ctx) => listChunks(documents, ctx)),
+      list_chunks: action(contract.listDocumentChunks, (ctx) => listChunks(documents, ctx)),
       delete: action(contract.deleteDocument, (ctx) => deleteDocument(documents, ctx)),
       content: action(contract.downloadDocument, (ctx) => downloadDocument(documents, blobs, ctx)),
       retry: action(contract.retryDocument, (ctx) => retryDocument(documents, blobs, ctx)),
@@ -113,7 +113,7 @@ async function getDocument(documents: Documents, ctx: Call<{ document_id: string
   return present(await findReadable(documents, ctx, ctx.params.document_id));
 }
 
-async function listChunks(documents: Documents, ctx: CallOf<typeof contract.listChunks>) {
+async function listChunks(documents: Documents, ctx: CallOf<typeof contract.listDocumentChunks>) {
   const { tenant_id } = ctx.meta.caller;
   const { document_id, source_id, offset = 0, limit = 20 } = ctx.params;
   const { chunk_count } = await findReadable(documents, ctx, document_id, source_id);

@@ -30,7 +30,6 @@ const Erased = Type.Object(
 
 export const eraseMemories = operation({
   action: "memories.erase",
-  operationId: "eraseMemories",
   route: "POST /memories/erase",
   summary: "Erase memories permanently",
   description:

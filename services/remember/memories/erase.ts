@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Call, RequestContext } from "../../../lib/access/caller.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { invalidValue, notFound } from "../../../lib/contract/faults.ts";
-import { heavyRead } from "../../../middlewares/heavy-reads.ts";
+import { heavyRead } from "../../../middlewares/operations.ts";
 import { backupsUntil } from "../../platform/system/scrub.ts";
 import type { eraseMemories } from "./erase.contract.ts";
 import type { Erased, Erasures } from "./erasures.ts";

@@ -1,7 +1,13 @@
 import { Type } from "typebox";
 import { operation } from "../../../lib/contract/contract.ts";
-import { Key, Namespace, NamespacesPage, namespacesQuery } from "../../../lib/contract/namespace.ts";
-import { Timestamp, Uuid } from "../../../lib/contract/schema.ts";
+import {
+  Key,
+  Namespace,
+  NamespacesPage,
+  namespacesQuery,
+  Timestamp,
+  Uuid,
+} from "../../../lib/contract/schema.ts";
 import { Memory, newMemoryFields } from "./memories.contract.ts";
 
 const reader = { by: "agent", scope: "memory:read" } as const;
@@ -69,9 +75,8 @@ export const deleteMemoryByKey = operation({
   mcp: true,
 });
 
-export const listNamespaces = operation({
+export const listMemoryNamespaces = operation({
   action: "memories.namespaces",
-  operationId: "listMemoryNamespaces",
   route: "GET /memories/namespaces",
   heavy: true,
   summary: "List the namespaces of the calling agent's memories",

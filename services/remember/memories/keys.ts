@@ -6,7 +6,12 @@ import { toStored } from "../../../lib/text/namespace.ts";
 import { pageOfNamespaces } from "../../../storage/namespaces.ts";
 import { guardedWrite } from "../../../storage/writes.ts";
 import { insertMemory, prepareMemory } from "./create.ts";
-import type { deleteMemoryByKey, getMemoryByKey, listNamespaces, putMemoryByKey } from "./keys.contract.ts";
+import type {
+  deleteMemoryByKey,
+  getMemoryByKey,
+  listMemoryNamespaces,
+  putMemoryByKey,
+} from "./keys.contract.ts";
 import { forget, replace } from "./lifecycle.ts";
 import { MAX_CONTENT } from "./memories.contract.ts";
 import type { MemoryDoc } from "./memories.model.ts";
@@ -74,7 +79,7 @@ async function find(memories: Memories, { params, meta }: Pick<Call<At>, "params
 }
 
 /** Returns a page of the namespaces of the caller's active memories. */
-export function listOwnNamespaces(memories: Memories, ctx: Call<ParamsOf<typeof listNamespaces>>) {
+export function listOwnNamespaces(memories: Memories, ctx: Call<ParamsOf<typeof listMemoryNamespaces>>) {
   const { tenant_id, agent_id } = ctx.meta.caller as AgentCaller;
   const inForce = { $or: [{ expires_at: null }, { expires_at: { $gt: memories.now() } }] };
   const filter = { agent_id, status: "active" as const, $and: [inForce] };

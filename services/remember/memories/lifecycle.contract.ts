@@ -72,9 +72,8 @@ export const supersedeMemory = operation({
   },
 });
 
-export const explainLineage = operation({
+export const getMemoryLineage = operation({
   action: "memories.lineage",
-  operationId: "getMemoryLineage",
   route: "GET /memories/{id}/lineage",
   heavy: true,
   summary: "Read the lineage of a memory",

@@ -2,9 +2,7 @@ import { Type } from "typebox";
 import { MEMORY_SCOPES } from "../../../lib/access/visibility.ts";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Cursor } from "../../../lib/contract/cursor.ts";
-import { WebLink } from "../../../lib/contract/links.ts";
-import { Namespace } from "../../../lib/contract/namespace.ts";
-import { Id, page, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
+import { Id, Namespace, page, Timestamp, Uuid, WebLink } from "../../../lib/contract/schema.ts";
 import { SubjectOfMetadata } from "../../../lib/contract/subject.ts";
 import { TagsInput } from "../../../lib/contract/tags.ts";
 import { memoryFilters } from "./filters.contract.ts";
@@ -252,7 +250,7 @@ export const createMemory = operation({
   },
 });
 
-export const createMemories = operation({
+export const createMemoryBatch = operation({
   action: "memories.create_batch",
   route: "POST /memories/batch",
   summary: "Create many memories",

@@ -60,7 +60,7 @@ export const memoriesService: ServiceFactory = (runtime) => {
     mixins: [announcing, citing, purging, finishing, erasing].map(({ mixin }) => mixin),
     actions: {
       create: action(contract.createMemory, (ctx) => createMemory(memories, ctx)),
-      create_batch: action(contract.createMemories, (ctx) => createMemories(memories, ctx)),
+      create_batch: action(contract.createMemoryBatch, (ctx) => createMemories(memories, ctx)),
       list: action(contract.listMemories, (ctx) => listMemories(memories, ctx)),
 
       get: action(contract.getMemory, (ctx) => getMemory(memories, ctx, touches)),
@@ -69,7 +69,7 @@ export const memoriesService: ServiceFactory = (runtime) => {
       forget: action(lifecycle.forgetMemory, (ctx) => forget(memories, ctx, ctx.params.id)),
       restore: action(lifecycle.restoreMemory, (ctx) => restore(memories, ctx)),
       supersede: action(lifecycle.supersedeMemory, (ctx) => supersede(memories, ctx)),
-      lineage: action(lifecycle.explainLineage, (ctx) => explainLineage(memories, ctx, ctx.params.id)),
+      lineage: action(lifecycle.getMemoryLineage, (ctx) => explainLineage(memories, ctx, ctx.params.id)),
       put_by_key: action(keys.putMemoryByKey, async (ctx) => {
         const { memory, isNew } = await putByKey(memories, ctx);
         if (!isNew) ctx.meta.$statusCode = 200;
@@ -77,7 +77,7 @@ export const memoriesService: ServiceFactory = (runtime) => {
       }),
       get_by_key: action(keys.getMemoryByKey, (ctx) => getByKey(memories, ctx)),
       delete_by_key: action(keys.deleteMemoryByKey, (ctx) => deleteByKey(memories, ctx)),
-      namespaces: action(keys.listNamespaces, (ctx) => listOwnNamespaces(memories, ctx)),
+      namespaces: action(keys.listMemoryNamespaces, (ctx) => listOwnNamespaces(memories, ctx)),
       search: action(searchMemories, async (ctx) => {
         const found = await search(memories, ctx, touches);
         await firstSearches.report(ctx);
@@ -86,9 +86,9 @@ export const memoriesService: ServiceFactory = (runtime) => {
       cite: action(usage.citeMemory, async (ctx) => {
         if (await cite(memories, ctx)) citing.nudge();
       }),
-      citations: action(usage.listCitations, (ctx) => listCitations(memories, ctx)),
-      activity: action(usage.agentActivity, (ctx) => computeActivity(memories, ctx)),
-      health: action(usage.memoryHealth, (ctx) => reportHealth(memories, ctx)),
+      citations: action(usage.listMemoryCitations, (ctx) => listCitations(memories, ctx)),
+      activity: action(usage.getAgentActivity, (ctx) => computeActivity(memories, ctx)),
+      health: action(usage.getMemoryHealth, (ctx) => reportHealth(memories, ctx)),
       erase: action(eraseMemories, (ctx) => erase(erasures, config, ctx)),
       erase_owner: internal<{ tenant_id: string; owner_id: string; shared: "keep" | "erase" }>((ctx) =>
         eraseOwner(erasures, config, ctx),

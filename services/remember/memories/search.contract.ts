@@ -1,7 +1,6 @@
 import { Type } from "typebox";
 import { nullable, operation } from "../../../lib/contract/contract.ts";
-import { Namespace } from "../../../lib/contract/namespace.ts";
-import { Uuid } from "../../../lib/contract/schema.ts";
+import { Namespace, Uuid } from "../../../lib/contract/schema.ts";
 import { TagsInput } from "../../../lib/contract/tags.ts";
 import { MetadataFilter, memoryFilters } from "./filters.contract.ts";
 import { Memory, OnlyScope, reader, TypeOfMemory } from "./memories.contract.ts";

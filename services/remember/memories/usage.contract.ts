@@ -41,9 +41,8 @@ const Citation = Type.Object(
   { title: "Citation" },
 );
 
-export const listCitations = operation({
+export const listMemoryCitations = operation({
   action: "memories.citations",
-  operationId: "listMemoryCitations",
   route: "GET /memories/{id}/citations",
   summary: "List the document passages that a memory comes from",
   description:
@@ -69,9 +68,8 @@ const Activity = Type.Object(
   { title: "Activity" },
 );
 
-export const agentActivity = operation({
+export const getAgentActivity = operation({
   action: "memories.activity",
-  operationId: "getAgentActivity",
   route: "GET /agents/{agent_id}/activity",
   heavy: true,
   summary: "Read an agent's citations of the last 30 days, and those of its memories",
@@ -96,9 +94,8 @@ export const agentActivity = operation({
 
 const Count = (description: string) => Type.Integer({ description });
 
-export const memoryHealth = operation({
+export const getMemoryHealth = operation({
   action: "memories.health",
-  operationId: "getMemoryHealth",
   route: "GET /memories/health",
   heavy: true,
   summary: "Read the health of the memories that the caller may read",

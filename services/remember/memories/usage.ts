@@ -6,7 +6,7 @@ import { CITE_MS } from "./cites.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 import type { Memories } from "./memories.ts";
 import type { Touches } from "./touches.ts";
-import type { agentActivity } from "./usage.contract.ts";
+import type { getAgentActivity } from "./usage.contract.ts";
 
 /** Returns a memory by id, with its usage. */
 export async function getMemory(memories: Memories, ctx: Call<{ id: string }>, touches: Touches) {
@@ -39,7 +39,7 @@ export async function listCitations(memories: Memories, ctx: Call<{ id: string }
 /** Returns what an agent cited within 30 days, and how often others cited its memories. */
 export async function computeActivity(
   { rows: memories, cites, now }: Memories,
-  ctx: CallOf<typeof agentActivity>,
+  ctx: CallOf<typeof getAgentActivity>,
 ) {
   const { agent_id, offset = 0, limit = 50 } = ctx.params;
   const { tenant_id } = ctx.meta.caller;

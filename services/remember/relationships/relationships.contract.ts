@@ -94,9 +94,8 @@ export const deleteRelationship = operation({
   errors: ["not_found", "forbidden"],
 });
 
-export const memoryGraph = operation({
+export const getMemoryGraph = operation({
   action: "relationships.graph",
-  operationId: "getMemoryGraph",
   route: "GET /memories/{id}/graph",
   heavy: true,
   summary: "Read the graph around a memory",
@@ -135,7 +134,6 @@ const RelationshipType = Type.Object(
 
 export const listRelationshipTypes = operation({
   action: "relationships.types",
-  operationId: "listRelationshipTypes",
   route: "GET /relationship-types",
   summary: "List relationship types",
   description: "Use this before creating a relationship. Returns the types with their meanings and inverses.",

@@ -21,7 +21,7 @@ export const relationshipsService: ServiceFactory = ({ store }) => {
       list: action(contract.listRelationships, (ctx) => listEdges(edges, store.now(), ctx)),
       delete: action(contract.deleteRelationship, (ctx) => deleteEdge(edges, store.now(), ctx)),
 
-      graph: action(contract.memoryGraph, (ctx) => {
+      graph: action(contract.getMemoryGraph, (ctx) => {
         const { id, depth = 1, include_superseded = false } = ctx.params;
         return readGraph(ctx, edges, { id, depth, include_superseded, now: store.now() });
       }),

@@ -117,7 +117,6 @@ export const unloadSpecialist = operation({
 
 export const listSpecialistVersions = operation({
   action: "specialists.versions",
-  operationId: "listSpecialistVersions",
   route: "GET /specialists/{name}/versions",
   summary: "List a specialist's versions, newest first",
   description: "A page of long versions may have fewer than `limit`: continue with `offset` until `total`.",

@@ -6,8 +6,7 @@ import {
   oneOf,
   operation,
 } from "../../../lib/contract/contract.ts";
-import { Key, Namespace, NamespacesPage, namespacesQuery } from "../../../lib/contract/namespace.ts";
-import { Timestamp } from "../../../lib/contract/schema.ts";
+import { Key, Namespace, NamespacesPage, namespacesQuery, Timestamp } from "../../../lib/contract/schema.ts";
 import { SubjectOfMetadata } from "../../../lib/contract/subject.ts";
 import { Metadata } from "../memories/memories.contract.ts";
 
@@ -87,9 +86,8 @@ export const putState = operation({
   mcp: true,
 });
 
-export const putManyState = operation({
+export const putStateEntries = operation({
   action: "state.put_many",
-  operationId: "putStateEntries",
   route: "POST /state/{namespace}",
   summary: "Save several entries of state",
   description: `Creates or replaces each entry. Values of more than ${INLINE_BYTES} characters are saved one by one.`,
@@ -198,7 +196,6 @@ export const clearState = operation({
 
 export const listStateNamespaces = operation({
   action: "state.namespaces",
-  operationId: "listStateNamespaces",
   route: "GET /state",
   heavy: true,
   summary: "List the namespaces of the calling agent's state",

@@ -9,7 +9,7 @@ import { nullIfTaken } from "../../../storage/write-errors.ts";
 import { guardedWrite } from "../../../storage/writes.ts";
 import { action, type CallOf, idempotent, type ServiceFactory } from "../../runtime.ts";
 import { metadataText } from "../memories/new-memory.ts";
-import type { putManyState, putState } from "./state.contract.ts";
+import type { putState, putStateEntries } from "./state.contract.ts";
 import * as contract from "./state.contract.ts";
 import { present, type StateDoc } from "./state.model.ts";
 import { type EraseState, State } from "./state.ts";
@@ -30,7 +30,7 @@ export const stateService: ServiceFactory = ({ store }) => {
         if (!isNew) ctx.meta.$statusCode = 200;
         return entry;
       }),
-      put_many: action(contract.putManyState, (ctx) => putMany(state, ctx)),
+      put_many: action(contract.putStateEntries, (ctx) => putMany(state, ctx)),
       get: action(contract.getState, (ctx) => state.get(ctx)),
       delete: action(contract.deleteState, (ctx) => state.delete(ctx)),
       list: action(contract.listState, (ctx) => state.list(ctx)),
@@ -76,7 +76,7 @@ async function put(state: State, { params, meta }: CallOf<typeof putState>) {
 }
 
 /** Creates or replaces entries. @throws Fault validation_error if two have the same key */
-async function putMany(state: State, { params, meta }: CallOf<typeof putManyState>) {
+async function putMany(state: State, { params, meta }: CallOf<typeof putStateEntries>) {
   const { namespace, entries } = params;
   requireDistinct(entries.map(({ key }) => key));
   const at = state.now();

@@ -95,7 +95,7 @@ export const deleteChannel = operation({
   errors: ["not_found"],
 });
 
-export const addMember = operation({
+export const addChannelMember = operation({
   action: "channels.add_member",
   route: "POST /channels/{channel_id}/members",
   summary: "Join a channel, or add an agent to it",
@@ -109,7 +109,7 @@ export const addMember = operation({
   mcp: { idempotent: true },
 });
 
-export const listMembers = operation({
+export const listChannelMembers = operation({
   action: "channels.list_members",
   route: "GET /channels/{channel_id}/members",
   summary: "List the members of a channel, oldest first",
@@ -123,7 +123,7 @@ export const listMembers = operation({
   mcp: true,
 });
 
-export const removeMember = operation({
+export const removeChannelMember = operation({
   action: "channels.remove_member",
   route: "DELETE /channels/{channel_id}/members/{agent_id}",
   summary: "Leave a channel, or remove an agent from it",
@@ -133,7 +133,7 @@ export const removeMember = operation({
   errors: ["not_found"],
 });
 
-export const createFeed = operation({
+export const createChannelFeed = operation({
   action: "channels.create_feed",
   route: "POST /channels/{channel_id}/feeds",
   summary: "Subscribe a channel to events",
@@ -147,7 +147,7 @@ export const createFeed = operation({
   mcp: true,
 });
 
-export const listFeeds = operation({
+export const listChannelFeeds = operation({
   action: "channels.list_feeds",
   route: "GET /channels/{channel_id}/feeds",
   summary: "List the feeds of a channel, oldest first",
@@ -158,7 +158,7 @@ export const listFeeds = operation({
   errors: ["not_found"],
 });
 
-export const deleteFeed = operation({
+export const deleteChannelFeed = operation({
   action: "channels.delete_feed",
   route: "DELETE /channels/{channel_id}/feeds/{feed_id}",
   summary: "Delete a feed",

@@ -33,13 +33,13 @@ export const channelsService: ServiceFactory = ({ store }) => {
       update: action(contract.updateChannel, (ctx) => channels.update(ctx)),
       delete: action(contract.deleteChannel, (ctx) => channels.delete(ctx)),
 
-      add_member: action(contract.addMember, (ctx) => members.add(ctx)),
-      list_members: action(contract.listMembers, (ctx) => members.list(ctx)),
-      remove_member: action(contract.removeMember, (ctx) => members.remove(ctx)),
+      add_member: action(contract.addChannelMember, (ctx) => members.add(ctx)),
+      list_members: action(contract.listChannelMembers, (ctx) => members.list(ctx)),
+      remove_member: action(contract.removeChannelMember, (ctx) => members.remove(ctx)),
 
-      create_feed: action(contract.createFeed, (ctx) => feeds.create(ctx)),
-      list_feeds: action(contract.listFeeds, (ctx) => feeds.list(ctx)),
-      delete_feed: action(contract.deleteFeed, (ctx) => feeds.delete(ctx)),
+      create_feed: action(contract.createChannelFeed, (ctx) => feeds.create(ctx)),
+      list_feeds: action(contract.listChannelFeeds, (ctx) => feeds.list(ctx)),
+      delete_feed: action(contract.deleteChannelFeed, (ctx) => feeds.delete(ctx)),
 
       /** Return members and feeds of all the tenant's channels, for routing. */
       members_page: internal<Page>(({ params }) =>

@@ -16,7 +16,7 @@ export class Feeds {
     this.#channels = channels;
   }
 
-  async create(ctx: CallOf<typeof contract.createFeed>) {
+  async create(ctx: CallOf<typeof contract.createChannelFeed>) {
     const { feeds } = this.#channels;
     const { event_type_glob } = ctx.params;
     const filter_expression = givenFilter(ctx.params.filter_expression);
@@ -44,14 +44,14 @@ export class Feeds {
     throw ruleBroken("feed_conflict", message, { existing_resource_id: other._id });
   }
 
-  async list(ctx: CallOf<typeof contract.listFeeds>) {
+  async list(ctx: CallOf<typeof contract.listChannelFeeds>) {
     const { tenant_id, _id: channel_id } = await this.#channels.require(ctx);
     const sort = { created_at: 1, _id: 1 } as const;
     const { rows, total } = await this.#channels.feeds.page(tenant_id, { channel_id }, sort, ctx.params);
     return { feeds: rows.map(present), total };
   }
 
-  async delete(ctx: CallOf<typeof contract.deleteFeed>) {
+  async delete(ctx: CallOf<typeof contract.deleteChannelFeed>) {
     const { tenant_id, _id: channel_id } = await this.#channels.require(ctx);
     const { feed_id } = ctx.params;
     const deleted = await changeRouting(ctx, tenant_id, `feed ${feed_id}`, () =>

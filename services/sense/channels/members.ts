@@ -17,7 +17,7 @@ export class Members {
   }
 
   /** Adding a member again changes nothing. */
-  async add(ctx: CallOf<typeof contract.addMember>) {
+  async add(ctx: CallOf<typeof contract.addChannelMember>) {
     const { members } = this.#channels;
     const agent_id = ctx.params.agent_id ?? selfOf(ctx.meta.caller);
     const { tenant_id, _id: channel_id } = await this.#channels.require(ctx);
@@ -31,14 +31,14 @@ export class Members {
     return present((await members.findOne(tenant_id, { _id })) ?? row);
   }
 
-  async list(ctx: CallOf<typeof contract.listMembers>) {
+  async list(ctx: CallOf<typeof contract.listChannelMembers>) {
     const { tenant_id, _id: channel_id } = await this.#channels.require(ctx);
     const sort = { joined_at: 1, _id: 1 } as const;
     const { rows, total } = await this.#channels.members.page(tenant_id, { channel_id }, sort, ctx.params);
     return { members: rows.map(present), total };
   }
 
-  async remove(ctx: CallOf<typeof contract.removeMember>) {
+  async remove(ctx: CallOf<typeof contract.removeChannelMember>) {
     const { tenant_id, _id: channel_id } = await this.#channels.require(ctx);
     const { agent_id } = ctx.params;
     const _id = memberId(channel_id, agent_id);

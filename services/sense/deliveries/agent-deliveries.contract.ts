@@ -71,9 +71,8 @@ export const listDeliveries = operation({
   errors: ["forbidden", "not_found"],
 });
 
-export const readLog = operation({
+export const getDeliveryLog = operation({
   action: "deliveries.log",
-  operationId: "getDeliveryLog",
   route: "GET /agents/{agent_id}/deliveries/{delivery_id}/log",
   summary: "Read the log of a delivery",
   description:
@@ -118,7 +117,6 @@ export const REASONS = [
 
 export const explainReception = operation({
   action: "deliveries.explain",
-  operationId: "explainReception",
   route: "GET /agents/{agent_id}/reception",
   summary: "Explain why an agent receives an event, or nothing",
   description:
@@ -198,7 +196,7 @@ export const explainReception = operation({
 /** Limit of deliveries that one request discards. */
 export const MOST_DRAINED = 10_000;
 
-export const drain = operation({
+export const drainDeliveries = operation({
   action: "deliveries.drain",
   route: "POST /agents/{agent_id}/deliveries:drain",
   summary: "Discard an agent's pending deliveries",

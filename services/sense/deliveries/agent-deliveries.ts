@@ -10,11 +10,11 @@ import type { CallOf } from "../../runtime.ts";
 import type { Asked, Explanation } from "../interests/explain.ts";
 import {
   type DeliveryStatus,
-  type drain,
+  type drainDeliveries,
   type explainReception,
+  type getDeliveryLog,
   type listDeliveries,
   MOST_DRAINED,
-  type readLog,
 } from "./agent-deliveries.contract.ts";
 import { loadEnvelopes } from "./dead-letters.ts";
 import {
@@ -65,7 +65,7 @@ export class AgentDeliveries {
     return { deliveries: page.map((row) => present(row, envelopes.get(row.event_id ?? ""))), next_cursor };
   }
 
-  async log(ctx: CallOf<typeof readLog>) {
+  async log(ctx: CallOf<typeof getDeliveryLog>) {
     const { agent_id, delivery_id: _id } = ctx.params;
     const { tenant_id } = await requireOwnAgent(ctx, agent_id, { itself: true });
     const options = { projection: { log: 1, log_at: 1 } };
@@ -129,7 +129,7 @@ export class AgentDeliveries {
   }
 
   /** Discards the ready and waiting deliveries from before a time. Rows remain, so that no replay delivers them again. */
-  async drain(ctx: CallOf<typeof drain>) {
+  async drain(ctx: CallOf<typeof drainDeliveries>) {
     const { deliveries, store, statistics } = this.#deps;
     const { agent_id, before } = ctx.params;
     const { tenant_id } = await requireOwnAgent(ctx, agent_id, { itself: false });

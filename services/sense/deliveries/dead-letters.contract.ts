@@ -63,7 +63,6 @@ const deadFilter = {
 
 export const listDeadLetters = operation({
   action: "deliveries.dead_letters",
-  operationId: "listDeadLetters",
   route: "GET /delivery/dlq",
   summary: "List dead letters, newest first",
   description:
@@ -86,9 +85,8 @@ export const listDeadLetters = operation({
   mcp: true,
 });
 
-export const groupDeadLetters = operation({
+export const listDeadLetterGroups = operation({
   action: "deliveries.dead_letter_groups",
-  operationId: "listDeadLetterGroups",
   route: "GET /delivery/dlq/groups",
   heavy: true,
   summary: "Group dead letters by cause",
@@ -121,9 +119,8 @@ const dryRun = {
   dry_run: Type.Optional(Type.Boolean({ description: "Only report what would happen. Default: false." })),
 };
 
-export const replayOne = operation({
+export const replayDeadLetter = operation({
   action: "deliveries.replay",
-  operationId: "replayDeadLetter",
   route: "POST /delivery/dlq/{id}/replay",
   summary: "Replay a dead letter",
   description:
@@ -162,9 +159,8 @@ const manyResults = {
   }),
 };
 
-export const replayMany = operation({
+export const replayDeadLetters = operation({
   action: "deliveries.replay_many",
-  operationId: "replayDeadLetters",
   route: "POST /delivery/dlq/replay",
   summary: "Replay many dead letters",
   description:
@@ -177,9 +173,8 @@ export const replayMany = operation({
   errors: ["validation_error", "forbidden", "not_found"],
 });
 
-export const discardMany = operation({
+export const discardDeadLetters = operation({
   action: "deliveries.discard_many",
-  operationId: "discardDeadLetters",
   route: "POST /delivery/dlq/discard",
   summary: "Delete many dead letters",
   description:
@@ -193,9 +188,8 @@ export const discardMany = operation({
   errors: ["validation_error", "forbidden", "not_found"],
 });
 
-export const discard = operation({
+export const discardDeadLetter = operation({
   action: "deliveries.discard",
-  operationId: "discardDeadLetter",
   route: "DELETE /delivery/dlq/{id}",
   summary: "Delete a dead letter",
   access: reader,

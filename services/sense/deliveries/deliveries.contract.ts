@@ -95,7 +95,7 @@ const log = Type.Optional(
   }),
 );
 
-export const poll = operation({
+export const pollDeliveries = operation({
   action: "deliveries.poll",
   route: "GET /delivery/poll",
   summary: "Poll for deliveries",
@@ -155,7 +155,7 @@ const nackedCounts = {
   }),
 };
 
-export const ack = operation({
+export const ackDeliveries = operation({
   action: "deliveries.ack",
   route: "POST /delivery/ack",
   summary: "Acknowledge deliveries",
@@ -174,7 +174,7 @@ export const ack = operation({
   },
 });
 
-export const nack = operation({
+export const nackDeliveries = operation({
   action: "deliveries.nack",
   route: "POST /delivery/nack",
   summary: "Reject deliveries, to be retried later",
@@ -194,9 +194,8 @@ export const nack = operation({
   },
 });
 
-export const next = operation({
+export const receiveNextDeliveries = operation({
   action: "deliveries.next",
-  operationId: "receiveNextDeliveries",
   route: "POST /delivery/next",
   summary: "Settle deliveries and receive the next",
   description:
@@ -222,7 +221,7 @@ export const next = operation({
   takes: true,
 });
 
-export const extend = operation({
+export const extendDeliveries = operation({
   action: "deliveries.extend",
   route: "POST /delivery/extend",
   summary: "Extend the lease of deliveries",
@@ -246,7 +245,7 @@ export const extend = operation({
   },
 });
 
-export const stream = operation({
+export const streamDeliveries = operation({
   action: "deliveries.stream",
   route: "GET /delivery/stream",
   summary: "Receive deliveries as server-sent events",
@@ -281,9 +280,8 @@ const counts = {
   limited_by: Type.Optional(LimitedBy),
 };
 
-export const stats = operation({
+export const getDeliveryStats = operation({
   action: "deliveries.stats",
-  operationId: "getDeliveryStats",
   route: "GET /delivery/stats",
   heavy: true,
   summary: "Count deliveries by state",

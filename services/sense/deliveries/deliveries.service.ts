@@ -30,7 +30,7 @@ import { History } from "./history/history.ts";
 import { IN_WORK, Player } from "./history/player.ts";
 import { notifyReady, type Ready } from "./notify.ts";
 import { Ordering } from "./ordering.ts";
-import { nextDeliveries, POLL_TIMEOUT_MS, pollDeliveries, settleAndReceive } from "./poll.ts";
+import { answerPoll, nextDeliveries, POLL_TIMEOUT_MS, settleAndReceive } from "./poll.ts";
 import { type AgentsOfTenant, findReadyAgents } from "./ready-agents.ts";
 import { RECHECK_MS, type Received, type ReceiveRequest, RequestQueues } from "./receive.ts";
 import type { Loaded } from "./recent-events.ts";
@@ -83,7 +83,7 @@ export function deliveriesService(runtime: Runtime): ServiceSchema {
       ...internalActions(domain),
       ...agentActions(domain),
       ...historyActions(domain),
-      stats: action(contract.stats, (ctx) => own.statistics.read(ctx)),
+      stats: action(contract.getDeliveryStats, (ctx) => own.statistics.read(ctx)),
     },
     events: {
       "deliveries.stream_closed": event<OfAgent & { lease: string }>((stream) =>
@@ -129,21 +129,21 @@ function receiverActions(domain: () => Domain): Record<string, ActionSchema> {
   return {
     poll: withTimeout(
       POLL_TIMEOUT_MS,
-      action(contract.poll, (ctx) => {
+      action(contract.pollDeliveries, (ctx) => {
         domain().asks(ctx.meta.caller as AgentCaller);
-        return pollDeliveries(domain().requestQueues, ctx);
+        return answerPoll(domain().requestQueues, ctx);
       }),
     ),
-    ack: action(contract.ack, (ctx) => domain().settlements.ack(ctx)),
-    nack: action(contract.nack, (ctx) => domain().settlements.nack(ctx)),
+    ack: action(contract.ackDeliveries, (ctx) => domain().settlements.ack(ctx)),
+    nack: action(contract.nackDeliveries, (ctx) => domain().settlements.nack(ctx)),
     next: withTimeout(
       POLL_TIMEOUT_MS,
-      action(contract.next, (ctx) => {
+      action(contract.receiveNextDeliveries, (ctx) => {
         domain().asks(ctx.meta.caller as AgentCaller);
         return nextDeliveries(domain(), ctx);
       }),
     ),
-    extend: action(contract.extend, (ctx) => domain().settlements.extend(ctx)),
+    extend: action(contract.extendDeliveries, (ctx) => domain().settlements.extend(ctx)),
   };
 }
 
@@ -193,15 +193,17 @@ function deadLetterActions(domain: () => Domain): Record<string, ActionSchema> {
     dead_letters: action(dead.listDeadLetters, ({ params, meta }) =>
       domain().deadLetters.list(meta.caller, params),
     ),
-    dead_letter_groups: action(dead.groupDeadLetters, ({ params, meta }) =>
+    dead_letter_groups: action(dead.listDeadLetterGroups, ({ params, meta }) =>
       domain().deadLetters.group(meta.caller, params),
     ),
-    discard_many: action(dead.discardMany, (ctx) => domain().deadLetters.discardMany(ctx)),
-    discard: action(dead.discard, ({ params, meta }) => domain().deadLetters.discard(meta.caller, params.id)),
-    replay: action(dead.replayOne, ({ params: { id, dry_run }, meta }) =>
+    discard_many: action(dead.discardDeadLetters, (ctx) => domain().deadLetters.discardMany(ctx)),
+    discard: action(dead.discardDeadLetter, ({ params, meta }) =>
+      domain().deadLetters.discard(meta.caller, params.id),
+    ),
+    replay: action(dead.replayDeadLetter, ({ params: { id, dry_run }, meta }) =>
       domain().replays.requestOne(meta.caller, id, dry_run),
     ),
-    replay_many: action(dead.replayMany, (ctx) => domain().replays.requestMany(ctx)),
+    replay_many: action(dead.replayDeadLetters, (ctx) => domain().replays.requestMany(ctx)),
     /** Keeps a payload that a connector could not map, as a dead letter without an agent. */
     dead_letter: internal<Unmappable>(({ params }) => domain().deadLetters.add(params)),
     unmapped_payload: idempotent<{ tenant_id: string; id: string }>(({ params: { tenant_id, id } }) =>
@@ -214,9 +216,9 @@ function deadLetterActions(domain: () => Domain): Record<string, ActionSchema> {
 function agentActions(domain: () => Domain): Record<string, ActionSchema> {
   return {
     list: action(ofAgents.listDeliveries, (ctx) => domain().agentDeliveries.list(ctx)),
-    log: action(ofAgents.readLog, (ctx) => domain().agentDeliveries.log(ctx)),
+    log: action(ofAgents.getDeliveryLog, (ctx) => domain().agentDeliveries.log(ctx)),
     explain: action(ofAgents.explainReception, (ctx) => domain().agentDeliveries.explain(ctx)),
-    drain: action(ofAgents.drain, (ctx) => domain().agentDeliveries.drain(ctx)),
+    drain: action(ofAgents.drainDeliveries, (ctx) => domain().agentDeliveries.drain(ctx)),
     health: idempotent<{ tenant_id: string; agents: AgentState[] }>(({ params }) =>
       domain().health.of(params.tenant_id, params.agents),
     ),

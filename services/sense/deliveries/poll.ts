@@ -2,7 +2,12 @@ import type { ServiceBroker } from "moleculer";
 import { type AgentCaller, type Call, hasScope } from "../../../lib/access/caller.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import type { Claimed, Settling } from "./claim.ts";
-import { BATCH, MAX_WAIT_SECONDS, type next, type poll } from "./deliveries.contract.ts";
+import {
+  BATCH,
+  MAX_WAIT_SECONDS,
+  type pollDeliveries,
+  type receiveNextDeliveries,
+} from "./deliveries.contract.ts";
 import { deliveryJson } from "./delivery-json.ts";
 import type { Received, ReceiveRequest, RequestQueues } from "./receive.ts";
 import type { Settled, Settlements } from "./settle.ts";
@@ -10,10 +15,10 @@ import type { Settled, Settlements } from "./settle.ts";
 /** Limit of a long poll: as long as its caller asked for, plus the time to answer. */
 export const POLL_TIMEOUT_MS = (MAX_WAIT_SECONDS + 10) * 1000;
 
-type PollCall = Call<ParamsOf<typeof poll>>;
+type PollCall = Call<ParamsOf<typeof pollDeliveries>>;
 
 /** Claims an agent's next deliveries, waiting for a first one if requested. */
-export async function pollDeliveries(requestQueues: RequestQueues, call: PollCall): Promise<string> {
+export async function answerPoll(requestQueues: RequestQueues, call: PollCall): Promise<string> {
   const { deliveries } = await requestQueues.receive(requestOf(call));
   return answerOf(call, deliveries);
 }
@@ -29,7 +34,10 @@ interface Receiving {
  *
  * @throws what prevented settling; nothing is leased then
  */
-export async function nextDeliveries(deps: Receiving, call: Call<ParamsOf<typeof next>>): Promise<string> {
+export async function nextDeliveries(
+  deps: Receiving,
+  call: Call<ParamsOf<typeof receiveNextDeliveries>>,
+): Promise<string> {
   const { params, meta } = call;
   const settling = await deps.settlements.prepare(meta.caller as AgentCaller, params);
   const isSettling = settling.ids.size > 0;

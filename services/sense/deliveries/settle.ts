@@ -70,8 +70,9 @@ export interface Outcomes {
   released: { id: string; lease: string }[];
 }
 
+type Rejection = ParamsOf<typeof contract.nackDeliveries>;
 /** What a request settles, and how many it were. */
-type ToSettle = Pick<ParamsOf<typeof contract.next>, "ack" | "nack">;
+type ToSettle = Pick<ParamsOf<typeof contract.receiveNextDeliveries>, "ack" | "nack">;
 export type Settled = Awaited<ReturnType<Settlements["ack"]>> & Awaited<ReturnType<Settlements["nack"]>>;
 
 const GIVE_UP_BATCH = 500;
@@ -85,11 +86,11 @@ export class Settlements {
     this.#deps = deps;
   }
 
-  ack({ params, meta }: Call<ParamsOf<typeof contract.ack>>) {
+  ack({ params, meta }: Call<ParamsOf<typeof contract.ackDeliveries>>) {
     return this.#ack(meta.caller as AgentCaller, params);
   }
 
-  async nack({ params, meta }: Call<ParamsOf<typeof contract.nack>>) {
+  async nack({ params, meta }: Call<ParamsOf<typeof contract.nackDeliveries>>) {
     const write = await this.#prepareRejection(meta.caller as AgentCaller, params);
     return write();
   }
@@ -146,7 +147,7 @@ export class Settlements {
 
   async #ack(
     { tenant_id, agent_id }: AgentCaller,
-    { delivery_ids, log }: Pick<ParamsOf<typeof contract.ack>, "delivery_ids" | "log">,
+    { delivery_ids, log }: Pick<ParamsOf<typeof contract.ackDeliveries>, "delivery_ids" | "log">,
   ) {
     // Without one nothing is awaited: the write is sent before the lease of the next (`Claims.claim`).
     const logged = log === undefined ? {} : await this.#toLogged(tenant_id, delivery_ids, log);
@@ -157,7 +158,7 @@ export class Settlements {
 
   async #prepareRejection(
     { tenant_id, agent_id }: AgentCaller,
-    { delivery_ids, lease, delay_seconds, dead_letter = false, reason, log }: ParamsOf<typeof contract.nack>,
+    { delivery_ids, lease, delay_seconds, dead_letter = false, reason, log }: Rejection,
     field?: string,
   ) {
     const named = namedLeases(delivery_ids, lease, field);
@@ -196,7 +197,7 @@ export class Settlements {
   }
 
   /** Extends leases to `seconds` from now. */
-  async extend({ params, meta }: Call<ParamsOf<typeof contract.extend>>) {
+  async extend({ params, meta }: Call<ParamsOf<typeof contract.extendDeliveries>>) {
     const { requestQueues, store } = this.#deps;
     const { delivery_ids, lease, seconds } = params;
     const { tenant_id, agent_id } = meta.caller as AgentCaller;

@@ -45,7 +45,6 @@ const Listener = Type.Object(
 
 export const listEventTypes = operation({
   action: "events.types",
-  operationId: "listEventTypes",
   route: "GET /events/types",
   heavy: true,
   summary: "List the types of the organisation's events",
@@ -73,7 +72,6 @@ export const listEventTypes = operation({
 
 export const getEventType = operation({
   action: "events.type",
-  operationId: "getEventType",
   route: "GET /events/types/{type}",
   heavy: true,
   summary: "Read an event type: who listens, and its latest event",

@@ -8,7 +8,7 @@ import { noteLongIntegers } from "../../../lib/filter/filter.ts";
 import { emptyPart } from "../../../lib/filter/type-slips.ts";
 import { parseExact } from "../../../lib/json/json.ts";
 import { metrics } from "../../../observability/metrics.ts";
-import { parseTraceparent } from "../../../observability/traceparent.ts";
+import { parseTraceparent } from "../../../observability/tracing.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { noteChange, tally } from "../../../storage/traffic/tally.ts";
 import type { RecentEvents } from "../deliveries/recent-events.ts";

@@ -69,7 +69,6 @@ export const Webhook = Type.Object(
 
 export const createWebhook = operation({
   action: "ingest.create_webhook",
-  operationId: "createWebhook",
   route: "POST /ingest/webhooks",
   summary: "Create a webhook",
   description:
@@ -85,7 +84,6 @@ export const createWebhook = operation({
 
 export const listWebhooks = operation({
   action: "ingest.list_webhooks",
-  operationId: "listWebhooks",
   route: "GET /ingest/webhooks",
   summary: "List webhooks, oldest first",
   access: admin,
@@ -95,7 +93,6 @@ export const listWebhooks = operation({
 
 export const updateWebhook = operation({
   action: "ingest.update_webhook",
-  operationId: "updateWebhook",
   route: "PATCH /ingest/webhooks/{webhook_id}",
   summary: "Rename or remap a webhook",
   description:
@@ -111,7 +108,6 @@ export const updateWebhook = operation({
 
 export const deleteWebhook = operation({
   action: "ingest.delete_webhook",
-  operationId: "deleteWebhook",
   route: "DELETE /ingest/webhooks/{webhook_id}",
   summary: "Delete a webhook",
   description: "Its events are kept.",
@@ -121,9 +117,8 @@ export const deleteWebhook = operation({
   errors: ["not_found"],
 });
 
-export const rotateWebhook = operation({
+export const rotateWebhookSecret = operation({
   action: "ingest.rotate_webhook",
-  operationId: "rotateWebhookSecret",
   route: "POST /ingest/webhooks/{webhook_id}:rotate",
   summary: "Rotate a webhook's signing secret",
   description:
@@ -169,10 +164,9 @@ const testing = {
   reads: true,
 } as const;
 
-export const testMapping = operation({
+export const testWebhookMapping = operation({
   ...testing,
   action: "ingest.test_mapping",
-  operationId: "testWebhookMapping",
   route: "POST /ingest/webhooks:test",
   summary: "Test a mapping before creating a webhook",
   body: { source: Source, mapping: WebhookMapping, ...sample },
@@ -182,7 +176,6 @@ export const testMapping = operation({
 export const testWebhook = operation({
   ...testing,
   action: "ingest.test_webhook",
-  operationId: "testWebhook",
   route: "POST /ingest/webhooks/{webhook_id}:test",
   summary: "Test a webhook's mapping, or another one before saving it",
   path,
@@ -203,7 +196,6 @@ export const testWebhook = operation({
 
 export const listWebhookRequests = operation({
   action: "ingest.list_requests",
-  operationId: "listWebhookRequests",
   route: "GET /ingest/webhooks/{webhook_id}/requests",
   summary: "List a webhook's last requests, newest first",
   description:

@@ -32,7 +32,7 @@ export class MappingTests {
     this.#log = log;
   }
 
-  async testMapping(ctx: CallOf<typeof contract.testMapping>) {
+  async testMapping(ctx: CallOf<typeof contract.testWebhookMapping>) {
     const { source, mapping } = ctx.params;
     return this.#map(ctx, { _id: NEW_ID, source, mapping }, sampleIn(ctx.params));
   }

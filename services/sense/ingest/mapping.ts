@@ -1,7 +1,6 @@
 import { type CloudEvent, checkCloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { invalidValue } from "../../../lib/contract/faults.ts";
-import { exactDigits } from "../../../lib/json/json.ts";
-import { parsePointer, resolvePointer } from "../../../lib/json/json-pointer.ts";
+import { exactDigits, parsePointer, resolvePointer } from "../../../lib/json/json.ts";
 import { thrownMappingError } from "../deliveries/mapping-error.ts";
 
 /**

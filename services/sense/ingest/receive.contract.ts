@@ -57,7 +57,6 @@ export const delivery = {
 export const receiveWebhook = operation({
   ...receiving,
   action: "ingest.receive",
-  operationId: "receiveWebhook",
   route: "POST /w/{tenant_slug}",
   summary: "Deliver a webhook from any source of the tenant",
   description: signed,
@@ -66,10 +65,9 @@ export const receiveWebhook = operation({
   errors: [...receiving.errors],
 });
 
-export const receiveWebhookOf = operation({
+export const receiveWebhookFromSource = operation({
   ...receiving,
   action: "ingest.receive_from",
-  operationId: "receiveWebhookFromSource",
   route: "POST /w/{tenant_slug}/{source}",
   summary: "Deliver a webhook from one source",
   description: signed,
@@ -98,19 +96,17 @@ const validating = {
   },
 } as const;
 
-export const validateWebhook = operation({
+export const validateWebhookOrigin = operation({
   ...validating,
   action: "ingest.validate",
-  operationId: "validateWebhookOrigin",
   summary: "Request permission to deliver webhooks from any source of the tenant",
   route: "OPTIONS /w/{tenant_slug}",
   path: { tenant_slug: TenantSlug },
 });
 
-export const validateWebhookOf = operation({
+export const validateWebhookOriginForSource = operation({
   ...validating,
   action: "ingest.validate_for",
-  operationId: "validateWebhookOriginForSource",
   summary: "Request permission to deliver webhooks from one source",
   route: "OPTIONS /w/{tenant_slug}/{source}",
   path: { tenant_slug: TenantSlug, source: WebhookSource },

@@ -4,7 +4,7 @@ import { checkCloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { type Fault, invalidValue, requireFound } from "../../../lib/contract/faults.ts";
 import { defined } from "../../../lib/defined.ts";
 import { newId } from "../../../lib/ids.ts";
-import { parsePointer, resolvePointer } from "../../../lib/json/json-pointer.ts";
+import { parsePointer, resolvePointer } from "../../../lib/json/json.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { requireCapacity } from "../../../storage/writes.ts";
 import {
@@ -107,7 +107,7 @@ export class Webhooks {
     return { requests: (await this.#log.list(tenant_id, _id)).map(presentRequest) };
   }
 
-  async rotate(ctx: CallOf<typeof contract.rotateWebhook>) {
+  async rotate(ctx: CallOf<typeof contract.rotateWebhookSecret>) {
     const { params, meta } = ctx;
     const { secrets, store } = this.#runtime;
     const given = params.signing_secret;

@@ -141,9 +141,8 @@ export const ApprovalChange = Type.Object(
   { title: "ApprovalChange" },
 );
 
-export const askApproval = operation({
+export const askForApproval = operation({
   action: "approvals.ask",
-  operationId: "askForApproval",
   route: "POST /approvals",
   summary: "Ask people to approve or to decide",
   description:
@@ -250,7 +249,6 @@ export const getApproval = operation({
 
 export const answerApproval = operation({
   action: "approvals.answer",
-  operationId: "answerApproval",
   route: "POST /approvals/{id}/answer",
   summary: "Answer an approval",
   description:
@@ -266,7 +264,6 @@ export const answerApproval = operation({
 
 export const cancelApproval = operation({
   action: "approvals.cancel",
-  operationId: "cancelApproval",
   route: "POST /approvals/{id}/cancel",
   summary: "Cancel an approval",
   description: "For the asker and org admins. Repeating it returns the approval.",
@@ -278,9 +275,8 @@ export const cancelApproval = operation({
   errors: ["not_found", "forbidden", "conflict"],
 });
 
-export const getReceipt = operation({
+export const getApprovalReceipt = operation({
   action: "approvals.receipt",
-  operationId: "getApprovalReceipt",
   route: "GET /approvals/{id}/receipt",
   summary: "Read the signed receipt of a settled approval",
   description:

@@ -47,21 +47,21 @@ export const approvalsService: ServiceFactory = (runtime) => {
     name: "approvals",
     mixins: [loop.mixin, mailing.mixin, posting.mixin],
     actions: {
-      ask: action(contract.askApproval, (ctx) => approvals.ask(ctx)),
+      ask: action(contract.askForApproval, (ctx) => approvals.ask(ctx)),
       list: action(contract.listApprovals, (ctx) => approvals.list(ctx)),
       get: action(contract.getApproval, async (ctx) => present(await approvals.require(ctx, ctx.params.id))),
       answer: action(contract.answerApproval, (ctx) => approvals.answer(ctx)),
       cancel: action(contract.cancelApproval, (ctx) => approvals.cancel(ctx)),
-      receipt: action(contract.getReceipt, async (ctx) => {
+      receipt: action(contract.getApprovalReceipt, async (ctx) => {
         const approval = await approvals.statement(ctx);
         const claims = { tenant_id: approval.tenant_id, approval };
         return { id: approval.id, receipt: await ctx.call("auth.sign_receipt", { claims }) };
       }),
-      open_link: action(link.openLink, (ctx) => links.open(ctx)),
-      answer_link: action(link.answerByLink, (ctx) => links.answer(ctx)),
-      set_slack: action(slackContract.setSlack, (ctx) => slack.set(ctx)),
-      get_slack: action(slackContract.getSlack, (ctx) => slack.get(ctx)),
-      delete_slack: action(slackContract.deleteSlack, (ctx) => slack.delete(ctx)),
+      open_link: action(link.readApprovalLink, (ctx) => links.open(ctx)),
+      answer_link: action(link.answerByApprovalLink, (ctx) => links.answer(ctx)),
+      set_slack: action(slackContract.setApprovalSlack, (ctx) => slack.set(ctx)),
+      get_slack: action(slackContract.getApprovalSlack, (ctx) => slack.get(ctx)),
+      delete_slack: action(slackContract.deleteApprovalSlack, (ctx) => slack.delete(ctx)),
       answer_slack: action(slackContract.answerBySlack, (ctx) => slackAnswers.answer(ctx)),
       erase: idempotent<EraseContent>(({ params }) => approvals.erase(params)),
     },

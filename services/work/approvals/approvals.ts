@@ -51,7 +51,7 @@ export class Approvals {
   }
 
   /** @throws Fault validation_error, business_rule_violation */
-  async ask(ctx: CallOf<typeof contract.askApproval>) {
+  async ask(ctx: CallOf<typeof contract.askForApproval>) {
     const { caller, idempotency_seed } = ctx.meta;
     const { tenant_id } = caller;
     const { run_id = null, step_key = null, assignees = [ADMINS], escalate_to = [] } = ctx.params;
@@ -190,7 +190,7 @@ export class Approvals {
   }
 }
 
-async function askedIn(ctx: CallOf<typeof contract.askApproval>): Promise<Asked> {
+async function askedIn(ctx: CallOf<typeof contract.askForApproval>): Promise<Asked> {
   const {
     title,
     question,
@@ -203,7 +203,7 @@ async function askedIn(ctx: CallOf<typeof contract.askApproval>): Promise<Asked>
 }
 
 /** @throws Fault validation_error */
-function timesOf(given: CallOf<typeof contract.askApproval>["params"], at: Date) {
+function timesOf(given: CallOf<typeof contract.askForApproval>["params"], at: Date) {
   const { deadline_at: named, deadline_seconds, escalate_after_seconds: after, escalate_to = [] } = given;
   if (named !== undefined && deadline_seconds !== undefined)
     throw invalidValue("deadline_at", "deadline_at: expected either it or deadline_seconds, not both.");

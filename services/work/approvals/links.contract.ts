@@ -12,9 +12,8 @@ const Token = Type.String({
 });
 const { title, question, choice, text_allowed, evidence, deadline_at, text } = Approval.properties;
 
-export const openLink = operation({
+export const readApprovalLink = operation({
   action: "approvals.open_link",
-  operationId: "readApprovalLink",
   route: "POST /approval-links:open",
   summary: "Read the question of an answer link",
   description:
@@ -32,9 +31,8 @@ export const openLink = operation({
   errors: ["not_found", "rate_limited"],
 });
 
-export const answerByLink = operation({
+export const answerByApprovalLink = operation({
   action: "approvals.answer_link",
-  operationId: "answerByApprovalLink",
   route: "POST /approval-links:answer",
   summary: "Answer an approval by a link",
   description: "The answer is the link's choice, by the person whom the link was sent to.",

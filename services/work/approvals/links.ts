@@ -36,13 +36,13 @@ export class Links {
     return `${named}.${this.#secrets.digest(DIGEST_BYTES, PURPOSE, named)}`;
   }
 
-  async open(ctx: CallOf<typeof contract.openLink>) {
+  async open(ctx: CallOf<typeof contract.readApprovalLink>) {
     const { doc, choice } = await this.#require(ctx, ctx.params.token);
     const { title, question, text_allowed, evidence } = parseAsked(doc);
     return { title, question, choice, text_allowed, evidence, deadline_at: doc.deadline_at.toISOString() };
   }
 
-  async answer(ctx: CallOf<typeof contract.answerByLink>) {
+  async answer(ctx: CallOf<typeof contract.answerByApprovalLink>) {
     const { token, text } = ctx.params;
     const { doc, user_id, choice } = await this.#require(ctx, token);
     const decision = { choice, answer_text: text || null };

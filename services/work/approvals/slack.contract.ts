@@ -32,9 +32,8 @@ const SlackChannel = Type.Object(
   { title: "SlackChannel" },
 );
 
-export const setSlack = operation({
+export const setApprovalSlack = operation({
   action: "approvals.set_slack",
-  operationId: "setApprovalSlack",
   route: "PUT /approval-channels/slack",
   summary: "Have questions posted to a Slack channel and answered there",
   description:
@@ -67,9 +66,8 @@ export const setSlack = operation({
   errors: ["validation_error"],
 });
 
-export const getSlack = operation({
+export const getApprovalSlack = operation({
   action: "approvals.get_slack",
-  operationId: "getApprovalSlack",
   route: "GET /approval-channels/slack",
   summary: "Read the settings of the Slack channel for questions",
   access: admin,
@@ -77,9 +75,8 @@ export const getSlack = operation({
   errors: ["not_found"],
 });
 
-export const deleteSlack = operation({
+export const deleteApprovalSlack = operation({
   action: "approvals.delete_slack",
-  operationId: "deleteApprovalSlack",
   route: "DELETE /approval-channels/slack",
   summary: "Post no more questions to Slack, and take no more answers from there",
   access: admin,
@@ -89,7 +86,6 @@ export const deleteSlack = operation({
 
 export const answerBySlack = operation({
   action: "approvals.answer_slack",
-  operationId: "answerBySlack",
   route: "POST /slack/{tenant_slug}",
   root: true,
   summary: "Answer an approval by a button in Slack",

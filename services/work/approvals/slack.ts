@@ -33,7 +33,7 @@ export class Slack {
   }
 
   /** @throws Fault validation_error */
-  async set(ctx: CallOf<typeof contract.setSlack>) {
+  async set(ctx: CallOf<typeof contract.setApprovalSlack>) {
     const { tenant_id } = ctx.meta.caller;
     const known = await this.find(tenant_id);
     const { webhook_url = known?.webhook_url ?? "", signing_secret = known?.signing_secret ?? "" } =

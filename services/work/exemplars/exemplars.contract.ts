@@ -150,7 +150,6 @@ const Referrer = Type.Object(
 
 export const listExemplarReferrers = operation({
   action: "exemplars.referrers",
-  operationId: "listExemplarReferrers",
   route: "GET /exemplars/{exemplar_id}/referrers",
   summary: "List the runs and templates that refer to an exemplar",
   description: "At most 20 of each kind. An exemplar without any can be deleted.",

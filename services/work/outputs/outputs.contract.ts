@@ -267,7 +267,7 @@ export const deleteOutput = operation({
   mcp: true,
 });
 
-export const listVersions = operation({
+export const listOutputVersions = operation({
   action: "outputs.list_versions",
   route: "GET /outputs/{output_id}/versions",
   summary: "List an output's versions, newest first",
@@ -280,7 +280,7 @@ export const listVersions = operation({
   mcp: true,
 });
 
-export const getVersion = operation({
+export const getOutputVersion = operation({
   action: "outputs.get_version",
   route: "GET /outputs/{output_id}/versions/{version_num}",
   summary: "Read a version of an output",

@@ -70,8 +70,8 @@ export const outputsService: ServiceFactory = (runtime) => {
       get: action(contract.getOutput, (ctx) => getOutput(outputs, ctx)),
       update: action(contract.updateOutput, (ctx) => updateOutput(outputs, ctx)),
       delete: action(contract.deleteOutput, (ctx) => deleteOutput(outputs, ctx)),
-      list_versions: action(contract.listVersions, (ctx) => listVersions(outputs, ctx)),
-      get_version: action(contract.getVersion, (ctx) => getVersion(outputs, ctx)),
+      list_versions: action(contract.listOutputVersions, (ctx) => listVersions(outputs, ctx)),
+      get_version: action(contract.getOutputVersion, (ctx) => getVersion(outputs, ctx)),
       search: action(searchOutputs, (ctx) => search(outputs, ctx)),
       export: action(exportOutput, (ctx) => files.export(ctx)),
       email: action(emailOutput, (ctx) => files.email(ctx)),
@@ -256,7 +256,7 @@ async function listVersions(outputs: Outputs, ctx: Call<{ output_id: string }>) 
   return { versions: [doc, ...earlier].map((each) => presentVersion(doc._id, each)) };
 }
 
-async function getVersion(outputs: Outputs, ctx: CallOf<typeof contract.getVersion>) {
+async function getVersion(outputs: Outputs, ctx: CallOf<typeof contract.getOutputVersion>) {
   const doc = await findReadable(outputs, ctx, ctx.params.output_id);
   const version = await findVersion(outputs, doc, ctx.params.version_num);
   return { ...presentVersion(doc._id, version), body: { hash: version.hash, size: version.byte_size } };

@@ -38,7 +38,7 @@ const Artifact = Type.Object(
   { title: "RunArtifact" },
 );
 
-export const registerArtifact = operation({
+export const registerRunArtifact = operation({
   action: "runs.register_artifact",
   route: "POST /runs/{run_id}/artifacts",
   summary: "Register an artifact of a run",
@@ -61,7 +61,7 @@ export const registerArtifact = operation({
   mcp: true,
 });
 
-export const listArtifacts = operation({
+export const listRunArtifacts = operation({
   action: "runs.list_artifacts",
   route: "GET /runs/{run_id}/artifacts",
   summary: "List a run's artifacts, oldest first",
@@ -75,7 +75,7 @@ export const listArtifacts = operation({
   mcp: true,
 });
 
-export const attachExemplar = operation({
+export const attachRunExemplar = operation({
   action: "runs.attach_exemplar",
   route: "POST /runs/{run_id}/exemplars",
   summary: "Attach an exemplar to a run",

@@ -33,7 +33,7 @@ const Offer = Type.Object(
 
 const one = { ...path, offer_id: Uuid("handoff_offer") };
 
-export const offerHandoff = operation({
+export const offerRunHandoff = operation({
   action: "runs.offer_handoff",
   route: "POST /runs/{run_id}/handoff-offers",
   summary: "Offer a step's result to its successors",
@@ -62,7 +62,7 @@ export const offerHandoff = operation({
   mcp: true,
 });
 
-export const listOffers = operation({
+export const listRunOffers = operation({
   action: "runs.list_offers",
   route: "GET /runs/{run_id}/handoff-offers",
   summary: "List a run's handoff offers, oldest first",
@@ -74,7 +74,7 @@ export const listOffers = operation({
   mcp: true,
 });
 
-export const acceptOffer = operation({
+export const acceptRunOffer = operation({
   action: "runs.accept_offer",
   route: "POST /runs/{run_id}/handoff-offers/{offer_id}/accept",
   summary: "Accept an offer",
@@ -96,7 +96,7 @@ export const acceptOffer = operation({
   mcp: true,
 });
 
-export const declineOffer = operation({
+export const declineRunOffer = operation({
   action: "runs.decline_offer",
   route: "POST /runs/{run_id}/handoff-offers/{offer_id}/decline",
   summary: "Decline an offer",

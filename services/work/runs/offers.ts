@@ -25,7 +25,7 @@ import { MOST_NOTES, MOST_OFFERS } from "./shapes.contract.ts";
 import { loadSpecialist } from "./specialist.ts";
 
 /** Offers a step's result (api: Processes). */
-export async function offerHandoff(store: RunStore, ctx: CallOf<typeof contract.offerHandoff>) {
+export async function offerHandoff(store: RunStore, ctx: CallOf<typeof contract.offerRunHandoff>) {
   const { run_id, step_key, handoff_id = null, note = null } = ctx.params;
   const { tenant_id } = ctx.meta.caller;
   if (handoff_id !== null) {
@@ -47,7 +47,7 @@ export async function listOffers(store: RunStore, { params: { run_id }, meta }: 
   return { offers: offers.map((each) => presentOffer(run_id, each)), total: offers.length };
 }
 
-export async function acceptOffer(store: RunStore, ctx: CallOf<typeof contract.acceptOffer>) {
+export async function acceptOffer(store: RunStore, ctx: CallOf<typeof contract.acceptRunOffer>) {
   const { run_id, offer_id } = ctx.params;
   const { idempotency_seed: seed, caller } = ctx.meta;
   const record_ids = [newUuid(seed), newUuid(seed && `${seed} attempt`)] as const;
@@ -69,7 +69,7 @@ export async function acceptOffer(store: RunStore, ctx: CallOf<typeof contract.a
   };
 }
 
-export async function declineOffer(store: RunStore, ctx: CallOf<typeof contract.declineOffer>) {
+export async function declineOffer(store: RunStore, ctx: CallOf<typeof contract.declineRunOffer>) {
   const { run_id, offer_id, note = null } = ctx.params;
   const { caller } = ctx.meta;
   const given = { actor: toActor(caller), at: new Date(store.now()), offer_id, note };

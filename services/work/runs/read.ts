@@ -9,7 +9,7 @@ import { computePosition, standing } from "./position.ts";
 import { presentRun, stepAt } from "./present.ts";
 import { doneKeys, isDone, waitingOn } from "./run-state.ts";
 import type { RunStore } from "./run-store.ts";
-import { ACTIONS, type listRuns as operation, type runHistory } from "./runs.contract.ts";
+import { ACTIONS, type getRunHistory, type listRuns as operation } from "./runs.contract.ts";
 import type { Doer, PlacedFact, Run, RunArtifactDoc, StepDef, StepProgress } from "./runs.model.ts";
 
 type Asked = Call<{ run_id: string }>;
@@ -53,7 +53,7 @@ export async function getRetrospective(store: RunStore, ctx: Asked) {
   throw new Fault("conflict", message, { existing_resource_id: run._id });
 }
 
-export async function getHistory(store: RunStore, { params, meta }: CallOf<typeof runHistory>) {
+export async function getHistory(store: RunStore, { params, meta }: CallOf<typeof getRunHistory>) {
   const { run_id, include } = params;
   const { tenant_id } = meta.caller;
   const run = await store.get(tenant_id, run_id);

@@ -141,9 +141,8 @@ export const getRun = operation({
   mcp: true,
 });
 
-export const runPosition = operation({
+export const getRunPosition = operation({
   action: "runs.position",
-  operationId: "getRunPosition",
   route: "GET /runs/{run_id}/position",
   summary: "Read a run's progress and the caller's next step",
   description:
@@ -201,9 +200,8 @@ export const closeRun = operation({
   mcp: { destructive: true },
 });
 
-export const retrospective = operation({
+export const getRunRetrospective = operation({
   action: "runs.retrospective",
-  operationId: "getRunRetrospective",
   route: "GET /runs/{run_id}/retrospective",
   heavy: true,
   summary: "Read the times and evidence of a closed run's steps",
@@ -268,9 +266,8 @@ const RunAction = Type.Object(
   { title: "RunAction" },
 );
 
-export const runHistory = operation({
+export const getRunHistory = operation({
   action: "runs.history",
-  operationId: "getRunHistory",
   route: "GET /runs/{run_id}/history",
   heavy: true,
   summary: "List the completions of steps, in order",
@@ -315,9 +312,8 @@ export const runHistory = operation({
   mcp: true,
 });
 
-export const statusDocument = operation({
+export const getRunStatusDocument = operation({
   action: "runs.status_document",
-  operationId: "getRunStatusDocument",
   route: "GET /runs/{run_id}/status-document",
   heavy: true,
   summary: "Read a run as a Markdown document",

@@ -51,18 +51,18 @@ export const runsService: ServiceFactory = ({ store: db, blobs }) => {
     actions: {
       // Changes of a run are routed to the node with its mailbox.
       ...keyedBy("params.run_id", {
-        start_step: action(step.startStep, (ctx) => startStep(store, ctx)),
-        complete_step: action(step.completeStep, (ctx) => completeStep(store, blobs, ctx)),
-        skip_step: action(step.skipStep, (ctx) => skipStep(store, ctx)),
-        reopen_step: action(step.reopenStep, (ctx) => reopenStep(store, ctx)),
-        assign_step: action(step.assignStep, (ctx) => assignStep(store, ctx)),
-        offer_handoff: action(offer.offerHandoff, (ctx) => offerHandoff(store, ctx)),
-        list_offers: action(offer.listOffers, (ctx) => listOffers(store, ctx)),
-        accept_offer: action(offer.acceptOffer, (ctx) => acceptOffer(store, ctx)),
-        decline_offer: action(offer.declineOffer, (ctx) => declineOffer(store, ctx)),
-        register_artifact: action(artifact.registerArtifact, (ctx) => registerArtifact(store, ctx)),
-        list_artifacts: action(artifact.listArtifacts, (ctx) => listArtifacts(store, ctx)),
-        attach_exemplar: action(artifact.attachExemplar, (ctx) => attachExemplar(store, ctx)),
+        start_step: action(step.startRunStep, (ctx) => startStep(store, ctx)),
+        complete_step: action(step.completeRunStep, (ctx) => completeStep(store, blobs, ctx)),
+        skip_step: action(step.skipRunStep, (ctx) => skipStep(store, ctx)),
+        reopen_step: action(step.reopenRunStep, (ctx) => reopenStep(store, ctx)),
+        assign_step: action(step.assignRunStep, (ctx) => assignStep(store, ctx)),
+        offer_handoff: action(offer.offerRunHandoff, (ctx) => offerHandoff(store, ctx)),
+        list_offers: action(offer.listRunOffers, (ctx) => listOffers(store, ctx)),
+        accept_offer: action(offer.acceptRunOffer, (ctx) => acceptOffer(store, ctx)),
+        decline_offer: action(offer.declineRunOffer, (ctx) => declineOffer(store, ctx)),
+        register_artifact: action(artifact.registerRunArtifact, (ctx) => registerArtifact(store, ctx)),
+        list_artifacts: action(artifact.listRunArtifacts, (ctx) => listArtifacts(store, ctx)),
+        attach_exemplar: action(artifact.attachRunExemplar, (ctx) => attachExemplar(store, ctx)),
         close: action(contract.closeRun, (ctx) => closeRun(store, ctx)),
       }),
 
@@ -74,10 +74,10 @@ export const runsService: ServiceFactory = ({ store: db, blobs }) => {
       create: action(contract.createRun, (ctx) => createRun(store, ctx)),
       list: action(contract.listRuns, (ctx) => listRuns(store, ctx)),
       get: action(contract.getRun, (ctx) => getRun(store, ctx)),
-      position: action(contract.runPosition, (ctx) => getPosition(store, ctx)),
-      retrospective: action(contract.retrospective, (ctx) => getRetrospective(store, ctx)),
-      history: action(contract.runHistory, (ctx) => getHistory(store, ctx)),
-      status_document: action(contract.statusDocument, (ctx) => getStatusDocument(store, ctx)),
+      position: action(contract.getRunPosition, (ctx) => getPosition(store, ctx)),
+      retrospective: action(contract.getRunRetrospective, (ctx) => getRetrospective(store, ctx)),
+      history: action(contract.getRunHistory, (ctx) => getHistory(store, ctx)),
+      status_document: action(contract.getRunStatusDocument, (ctx) => getStatusDocument(store, ctx)),
       ...internalActions(store),
     },
 
@@ -158,7 +158,7 @@ function internalActions({ runs }: RunStore): Record<string, ActionSchema> {
   };
 }
 
-async function registerArtifact(store: RunStore, ctx: CallOf<typeof artifact.registerArtifact>) {
+async function registerArtifact(store: RunStore, ctx: CallOf<typeof artifact.registerRunArtifact>) {
   const { broker, params, meta } = ctx;
   const { run_id, kind, pointer, step_record_id = null, mime_type = null } = params;
   const { tenant_id } = meta.caller;
@@ -185,7 +185,7 @@ async function registerArtifact(store: RunStore, ctx: CallOf<typeof artifact.reg
 
 async function listArtifacts(
   store: RunStore,
-  { params: { run_id, offset = 0, limit = 50 }, meta }: CallOf<typeof artifact.listArtifacts>,
+  { params: { run_id, offset = 0, limit = 50 }, meta }: CallOf<typeof artifact.listRunArtifacts>,
 ) {
   const { tenant_id } = meta.caller;
   await store.get(tenant_id, run_id);
@@ -194,7 +194,7 @@ async function listArtifacts(
   return { artifacts: rows.map(presentArtifact), total };
 }
 
-async function attachExemplar(store: RunStore, ctx: CallOf<typeof artifact.attachExemplar>) {
+async function attachExemplar(store: RunStore, ctx: CallOf<typeof artifact.attachRunExemplar>) {
   const { run_id, exemplar_id } = ctx.params;
   account(ctx, { exemplar_id });
   const { tenant_id } = ctx.meta.caller;

@@ -16,7 +16,7 @@ const Reason = Type.String({
 });
 const Key = Type.Object({ step_key: StepKey, reason: Reason }).properties;
 
-export const startStep = operation({
+export const startRunStep = operation({
   action: "runs.start_step",
   route: "POST /runs/{run_id}/steps/start",
   summary: "Start a step",
@@ -43,7 +43,7 @@ export const startStep = operation({
   },
 });
 
-export const completeStep = operation({
+export const completeRunStep = operation({
   action: "runs.complete_step",
   route: "POST /runs/{run_id}/steps/complete",
   summary: "Complete a step, or attest one of its criteria",
@@ -126,7 +126,7 @@ export const completeStep = operation({
 
 const decided = { run_id: Uuid("run"), run_goal: Type.String(), reason: Reason, record_id: Uuid("record") };
 
-export const skipStep = operation({
+export const skipRunStep = operation({
   action: "runs.skip_step",
   route: "POST /runs/{run_id}/steps/skip",
   summary: "Skip a step",
@@ -148,7 +148,7 @@ export const skipStep = operation({
   mcp: true,
 });
 
-export const reopenStep = operation({
+export const reopenRunStep = operation({
   action: "runs.reopen_step",
   route: "POST /runs/{run_id}/steps/reopen",
   summary: "Reopen a completed or skipped step",
@@ -171,7 +171,7 @@ export const reopenStep = operation({
   mcp: true,
 });
 
-export const assignStep = operation({
+export const assignRunStep = operation({
   action: "runs.assign_step",
   route: "POST /runs/{run_id}/steps/assign",
   summary: "Assign a step to a person",

@@ -35,7 +35,7 @@ async function changeStep(
   return { ...(await store.change(caller.tenant_id, run_id, transition, { once })), record_id };
 }
 
-export async function startStep(store: RunStore, ctx: CallOf<typeof contract.startStep>) {
+export async function startStep(store: RunStore, ctx: CallOf<typeof contract.startRunStep>) {
   const { run_id, step_key, handoff_id = null, bundle_id = null, notes = null } = ctx.params;
   if (handoff_id !== null || bundle_id !== null) {
     const { offers } = await store.get(ctx.meta.caller.tenant_id, run_id);
@@ -52,7 +52,11 @@ export async function startStep(store: RunStore, ctx: CallOf<typeof contract.sta
   return { ...presentAttempt(step, facts[0] as PlacedFact), warning: makeWarning(others), specialist };
 }
 
-export async function completeStep(store: RunStore, blobs: Blobs, ctx: CallOf<typeof contract.completeStep>) {
+export async function completeStep(
+  store: RunStore,
+  blobs: Blobs,
+  ctx: CallOf<typeof contract.completeRunStep>,
+) {
   const { run_id, step_key, criterion_key = null, artifact_contents = [] } = ctx.params;
   const { what_makes_this_done: notes = null } = ctx.params;
   const owner = { _id: run_id, tenant_id: ctx.meta.caller.tenant_id };
@@ -79,7 +83,7 @@ export async function completeStep(store: RunStore, blobs: Blobs, ctx: CallOf<ty
   };
 }
 
-export async function skipStep(store: RunStore, ctx: CallOf<typeof contract.skipStep>) {
+export async function skipStep(store: RunStore, ctx: CallOf<typeof contract.skipRunStep>) {
   const { run_id, step_key, reason } = ctx.params;
   const changed = await changeStep(store, ctx, (run, key, by) => skip(run, key, { ...by, reason }));
   const { run, record_id } = changed;
@@ -91,7 +95,7 @@ export async function skipStep(store: RunStore, ctx: CallOf<typeof contract.skip
   };
 }
 
-export async function reopenStep(store: RunStore, ctx: CallOf<typeof contract.reopenStep>) {
+export async function reopenStep(store: RunStore, ctx: CallOf<typeof contract.reopenRunStep>) {
   const { run_id, step_key, reason } = ctx.params;
   const changed = await changeStep(store, ctx, (run, key, by) => reopen(run, key, { ...by, reason }));
   const { run, facts, record_id } = changed;
@@ -111,7 +115,7 @@ export async function reopenStep(store: RunStore, ctx: CallOf<typeof contract.re
   };
 }
 
-export async function assignStep(store: RunStore, ctx: CallOf<typeof contract.assignStep>) {
+export async function assignStep(store: RunStore, ctx: CallOf<typeof contract.assignRunStep>) {
   const { run_id, step_key, assigned_user_id } = ctx.params;
   await store.get(ctx.meta.caller.tenant_id, run_id);
   if (assigned_user_id !== null)

@@ -1,9 +1,9 @@
 import { type Static, Type } from "typebox";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
-import { NAMED_ADDRESS } from "../../../lib/contract/links.ts";
 import {
   Description,
   MOST_LISTED,
+  NAMED_ADDRESS,
   Name,
   ofAll,
   Timestamp,

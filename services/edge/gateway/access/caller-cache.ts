@@ -3,10 +3,10 @@ import type { ServiceBroker } from "moleculer";
 import { API_KEY_PATTERN, hashApiKey } from "../../../../lib/access/api-key.ts";
 import type { Caller } from "../../../../lib/access/caller.ts";
 import { Fault, isFault, unavailable } from "../../../../lib/contract/faults.ts";
-import { LruMap } from "../../../../lib/lru-map.ts";
+import { Loop } from "../../../../mixins/loop.ts";
 import type { AuthChange } from "../../../identity/tenants/auth-change.ts";
 import type { Refuse } from "../http-exchange.ts";
-import { authorizationOf } from "./browser.ts";
+import { authorizationOf } from "./access.ts";
 
 const CHECK_MS = 2000;
 /** Counted from the beginning of a check: below the 5 s within which a revocation takes effect on every node. */
@@ -16,7 +16,6 @@ const CHUNK = 1000;
 const CAPACITY = 50_000;
 /** How long the refusal of a suspended tenant's caller is repeated without asking: it does not count as a wrong key. */
 const REFUSED_MS = 2000;
-const MOST_REFUSED = 1000;
 
 /** A verified caller. */
 interface Entry {
@@ -32,36 +31,34 @@ interface Entry {
 /**
  * Resolves the caller of a request. Verifying a token costs a hundred microseconds and some look-ups, so verified
  * callers are cached by the Authorization header. Every 2 s, one call checks all that are in use. A caller who was not
- * checked lately is not trusted: its requests wait for the next check, or get a retryable error.
+ * checked lately is verified again.
  */
 export class CallerCache {
   readonly #broker: ServiceBroker;
   readonly #publicUrl: string | null;
   /** By Authorization, in the order of their last use. What is not valid is never kept. */
   readonly #entries = new Map<string, Entry>();
-  /** Refusals of valid callers of suspended tenants, by Authorization. */
-  readonly #suspended = new LruMap<string, { fault: Fault; until: number }>(MOST_REFUSED);
+  /** Verifications in progress, and those that a suspended tenant's caller got lately. */
   readonly #pending = new Map<string, Promise<Caller>>();
-  #timer: NodeJS.Timeout | undefined;
-  #checking: Promise<void> | undefined;
-  #stopped = true;
-  /** Log once, not per request, until tokens can be verified again. */
-  #said = false;
+  readonly #checks: Loop;
 
   /** @param publicUrl determines the name of a browser's session cookie */
   constructor(broker: ServiceBroker, publicUrl: string | null = null) {
     this.#broker = broker;
     this.#publicUrl = publicUrl;
+    this.#checks = new Loop(
+      () => this.#check(),
+      CHECK_MS,
+      (err) => void this.#report(err),
+    );
   }
 
   start(): void {
-    this.#stopped = false;
-    this.#schedule(CHECK_MS);
+    this.#checks.start();
   }
 
   stop(): void {
-    this.#stopped = true;
-    clearTimeout(this.#timer);
+    void this.#checks.stop();
   }
 
   /**
@@ -76,9 +73,9 @@ export class CallerCache {
     if (authorization === undefined)
       throw refused("The header Authorization is missing: send Bearer <access token> or Bearer <API key>.");
     const entry = this.#entries.get(authorization);
-    if (!entry || isOver(entry)) return this.#verify(authorization, ip);
+    if (!entry || isOver(entry) || !isTrusted(entry)) return this.#verify(authorization, ip);
     entry.used = true;
-    return isTrusted(entry) ? entry.caller : this.#confirm(authorization, ip);
+    return entry.caller;
   }
 
   /**
@@ -99,7 +96,7 @@ export class CallerCache {
 
   /** Has the callers affected by a change checked again, so that it takes effect here at once. */
   forget(change: AuthChange): void {
-    this.#suspended.clear();
+    this.#pending.clear();
     const concerned = Object.entries(change) as [keyof Caller, string][];
     let isOpen = false;
     for (const [authorization, entry] of this.#entries) {
@@ -108,31 +105,20 @@ export class CallerCache {
       this.#entries.set(authorization, { ...entry, checked_at: Number.NEGATIVE_INFINITY });
       isOpen ||= entry.open.size > 0;
     }
-    if (isOpen) void (this.#checking ?? Promise.resolve()).then(() => this.#check());
-  }
-
-  /** Waits until a known caller is checked, together with all others. */
-  async #confirm(authorization: string, ip: string | undefined): Promise<Caller> {
-    // The check in progress may have begun without this caller.
-    for (let checks = 0; checks < 2; checks++) {
-      await this.#check();
-      const entry = this.#entries.get(authorization);
-      // Verifying it alone gives the reason.
-      if (!entry) return this.#verify(authorization, ip);
-      if (isTrusted(entry)) return entry.caller;
-      entry.used = true;
-    }
-    throw cannotVerify();
+    if (isOpen) this.#checks.nudge();
   }
 
   #verify(authorization: string, ip: string | undefined): Promise<Caller> {
-    const refusal = this.#suspended.get(authorization);
-    if (refusal && refusal.until > performance.now()) return Promise.reject(refusal.fault);
     const pending = this.#pending.get(authorization);
     if (pending) return pending;
-    const verified = this.#ask(authorization, credentialOf(authorization), ip).finally(() =>
-      this.#pending.delete(authorization),
-    );
+    const verified = this.#ask(authorization, credentialOf(authorization), ip);
+    const forget = () => {
+      if (this.#pending.get(authorization) === verified) this.#pending.delete(authorization);
+    };
+    verified.then(forget, (err: Fault) => {
+      if (err.data?.reason === "suspended") setTimeout(forget, REFUSED_MS).unref();
+      else forget();
+    });
     this.#pending.set(authorization, verified);
     return verified;
   }
@@ -144,33 +130,17 @@ export class CallerCache {
       const caller = (await this.#call(action, credential, from)) as Caller;
       const open = this.#entries.get(authorization)?.open ?? new Set<Refuse>();
       this.#keep(authorization, { caller, checked_at, used: false, open });
-      this.#said = false;
       return caller;
     } catch (err) {
       if (!isFault(err) || err.type === "service_unavailable") throw this.#report(err);
       this.#drop(authorization, this.#entries.get(authorization), err);
-      if (err.data?.reason === "suspended")
-        this.#suspended.set(authorization, { fault: err, until: performance.now() + REFUSED_MS });
       throw err;
     }
   }
 
-  /** Checks all callers in use. One run at a time. */
-  #check(): Promise<void> {
-    this.#checking ??= this.#run()
-      .then(
-        () => {
-          this.#said = false;
-        },
-        (err) => void this.#report(err),
-      )
-      .finally(() => {
-        this.#checking = undefined;
-      });
-    return this.#checking;
-  }
-
-  async #run(): Promise<void> {
+  /** Checks all callers in use. Returns the time until the next check, in milliseconds. */
+  async #check(): Promise<number> {
+    const began = performance.now();
     const active = [...this.#entries].filter(([, entry]) => entry.used || entry.open.size > 0);
     for (const [authorization, entry] of active) {
       entry.used = false;
@@ -187,6 +157,7 @@ export class CallerCache {
         else if (this.#entries.get(authorization) === entry) Object.assign(entry, { caller, checked_at });
       }
     }
+    return Math.max(0, began + CHECK_MS - performance.now());
   }
 
   /** Keeps a caller as the one used last, in place of the least recently used that no open request needs. */
@@ -206,17 +177,8 @@ export class CallerCache {
   }
 
   #report(err: unknown): Fault {
-    if (!this.#said) this.#broker.logger.warn({ err }, "tokens cannot be verified");
-    this.#said = true;
+    this.#broker.logger.warn({ err }, "tokens cannot be verified");
     return cannotVerify();
-  }
-
-  #schedule(ms: number): void {
-    this.#timer = setTimeout(async () => {
-      const began = performance.now();
-      await this.#check();
-      if (!this.#stopped) this.#schedule(Math.max(0, began + CHECK_MS - performance.now()));
-    }, ms).unref();
   }
 
   #call(action: string, params: object, ip?: string): Promise<unknown> {

@@ -2,13 +2,12 @@ import { createHash } from "node:crypto";
 import { callerId } from "../../../../lib/access/caller.ts";
 import { isUnreached } from "../../../../lib/broker/between-nodes.ts";
 import { honoursKey } from "../../../../lib/contract/contract.ts";
-import { Fault, isFault, type Rule } from "../../../../lib/contract/faults.ts";
+import { Fault, isFault, type Rule, unavailable } from "../../../../lib/contract/faults.ts";
 import type { Blobs, BlobWrite } from "../../../../storage/blobs/blobs.ts";
 import { INSTALLATION } from "../../../../storage/model.ts";
 import type { Runtime } from "../../../runtime.ts";
 import type { KeptAnswer } from "../../idempotency/idempotency.model.ts";
-import type { IdempotencyKey, Opening } from "../../idempotency/keys.ts";
-import { newLease, stillRunning } from "../../idempotency/lease.ts";
+import { type IdempotencyKey, newLease, type Opening } from "../../idempotency/keys.ts";
 import { follow, readAhead } from "../body/body.ts";
 import { maxBodyOf } from "../body/budget.ts";
 import { readByReference } from "../body/by-reference.ts";
@@ -59,13 +58,13 @@ export function idempotencyKey(exchange: HttpExchange): string | null {
 export async function once(
   exchange: HttpExchange,
   key: string,
-  { blobs, usage }: Pick<Runtime, "blobs" | "usage">,
+  { runtime: { blobs, usage }, ending }: { runtime: Pick<Runtime, "blobs" | "usage">; ending: AbortSignal },
   carryOut: () => Promise<Answer>,
 ): Promise<Answer> {
   const { ctx, op, request_id } = exchange;
   const place: IdempotencyKey = { ...(holderOf(exchange) as Omit<IdempotencyKey, "key">), key };
   const fingerprint = await fingerprintOf(exchange, blobs);
-  const opening = await open(exchange, { ...place, fingerprint, lease: newLease() });
+  const opening = await open(exchange, ending, { ...place, fingerprint, lease: newLease() });
   if (opening.outcome === "replay") return replayed(opening.answer, place.tenant_id, blobs);
 
   const { lease, seed } = opening;
@@ -91,13 +90,18 @@ export async function once(
   }
 }
 
-/** Waits while the first request with the key is running and its sender is connected. */
-async function open({ ctx, res, request_id }: HttpExchange, request: OpenRequest): Promise<Begun> {
+/** Waits while the first request with the key is running, its sender is connected and the node does not stop. */
+async function open(
+  { ctx, res, request_id }: HttpExchange,
+  ending: AbortSignal,
+  request: OpenRequest,
+): Promise<Begun> {
   try {
     for (;;) {
       const opening = await ctx.call<Opening>("idempotency.open", request);
       if (opening.outcome !== "wait") return opening;
-      if (res.destroyed) throw stillRunning();
+      if (res.destroyed || ending.aborted)
+        throw unavailable("The first request with this Idempotency-Key is still in progress. Retry in 1 s.");
     }
   } catch (err) {
     if (!isUnreached(err)) throw err;

@@ -8,14 +8,13 @@ import type { Operation } from "../../../../lib/contract/contract.ts";
 import { DocumentChange } from "../../../remember/documents/documents.contract.ts";
 import { MemoryChange, MemoryCitation } from "../../../remember/memories/events.contract.ts";
 import { DeadLetterNotice } from "../../../sense/deliveries/dead-letters.contract.ts";
-import { DeliveryEvent, stream } from "../../../sense/deliveries/deliveries.contract.ts";
+import { DeliveryEvent, streamDeliveries } from "../../../sense/deliveries/deliveries.contract.ts";
 import { CloudEvent, publishEvent } from "../../../sense/events/events.contract.ts";
-import { receiveWebhook, receiveWebhookOf } from "../../../sense/ingest/receive.contract.ts";
+import { receiveWebhook, receiveWebhookFromSource } from "../../../sense/ingest/receive.contract.ts";
 import { A2aTaskNotice } from "../../../work/a2a/a2a-tasks.contract.ts";
 import { ApprovalChange } from "../../../work/approvals/approvals.contract.ts";
 import { RunChange } from "../../../work/runs/events.contract.ts";
 import { COMPONENTS, INFO } from "../openapi/components.ts";
-import { operationIdOf } from "../openapi/operation-id.ts";
 import { Components, exampleOf, type JsonSchema } from "../openapi/schemas.ts";
 import { PUSH, PUSH_HEADERS } from "../openapi/webhooks.ts";
 import { VERSION_PREFIX } from "../paths.ts";
@@ -82,7 +81,7 @@ function channelsOf(components: Components): Record<string, Channel> {
       ),
     },
     deliveries: {
-      ...channelOf(stream),
+      ...channelOf(streamDeliveries),
       messages: {
         delivery: {
           ...messageOf("A delivery", DeliveryEvent, components),
@@ -105,13 +104,13 @@ function channelsOf(components: Components): Record<string, Channel> {
       },
     },
     webhooks: { ...channelOf(receiveWebhook), messages: { webhook, result } },
-    webhooksOfSource: { ...channelOf(receiveWebhookOf), messages: { webhook, result } },
+    webhooksOfSource: { ...channelOf(receiveWebhookFromSource), messages: { webhook, result } },
   };
 }
 
 function operationsOf(channels: Record<string, Channel>): Json {
   return {
-    [operationIdOf(publishEvent)]: {
+    publishEvent: {
       ...takes("events", "event", "published"),
       ...told(publishEvent),
       security: [{ $ref: "#/components/securitySchemes/bearer" }],
@@ -120,19 +119,19 @@ function operationsOf(channels: Record<string, Channel>): Json {
       ...gives(channels, "platformEvents"),
       summary: "Publish what happened to runs, memories, documents, deliveries, approvals and A2A tasks",
     },
-    [operationIdOf(stream)]: {
+    streamDeliveries: {
       ...gives(channels, "deliveries"),
-      ...told(stream),
+      ...told(streamDeliveries),
       security: [{ $ref: "#/components/securitySchemes/bearer" }],
     },
     pushDelivery: { ...gives(channels, "pushes"), ...PUSH, bindings: http("POST") },
-    [operationIdOf(receiveWebhook)]: {
+    receiveWebhook: {
       ...takes("webhooks", "webhook", "result"),
       ...told(receiveWebhook),
     },
-    [operationIdOf(receiveWebhookOf)]: {
+    receiveWebhookFromSource: {
       ...takes("webhooksOfSource", "webhook", "result"),
-      ...told(receiveWebhookOf),
+      ...told(receiveWebhookFromSource),
     },
   };
 }

@@ -123,7 +123,7 @@ export async function jsonBody(exchange: HttpExchange, raw: Buffer): Promise<Rec
   requireJson(req, op.form && ["application/x-www-form-urlencoded"]);
   const body = await parseFairly(raw, requestShare(exchange), (bytes) => parseJson(bytes));
   // Messages in another protocol, such as MCP, are checked where they are executed.
-  const half = op.wholeBody ? null : halfCharacterOf(raw, body);
+  const half = op.wholeBody ? null : halfCharacterOf(body);
   if (half !== null) throw halfCharacter(half);
   return bodyParams(op, body);
 }

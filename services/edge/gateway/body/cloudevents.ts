@@ -4,7 +4,7 @@ import { attributesIn } from "../../../../lib/cloudevents/http.ts";
 import { mismatch } from "../../../../lib/contract/faults.ts";
 import { BATCH_MAX_BYTES, BATCH_MAX_EVENTS } from "../../../sense/events/events.contract.ts";
 import { headerText } from "../access/client-address.ts";
-import { type BodyReader, requestShare } from "../http-exchange.ts";
+import { type HttpExchange, requestShare } from "../http-exchange.ts";
 import { mediaType, parseJson, readRaw, unsupported } from "./body.ts";
 import { parseFairly } from "./budget.ts";
 
@@ -17,23 +17,24 @@ const BATCH = "application/cloudevents-batch+json";
  *
  * @throws Fault payload_too_large over `eventMaxBytes` (a batch: 4 MB), unsupported_media_type, validation_failed.
  */
-export function cloudEventsReader(eventMaxBytes: number): BodyReader {
-  return async (exchange) => {
-    const { req } = exchange;
-    const type = mediaType(req);
-    const share = requestShare(exchange);
-    if (type === BATCH) {
-      const raw = await readRaw(req, BATCH_MAX_BYTES);
-      return { events: asBatch(await parseFairly(raw, share, parseExactly)) };
-    }
-    const attributes = type === STRUCTURED ? null : attributesOf(req);
-    if (!attributes && type !== STRUCTURED && type !== "application/json")
-      throw unsupported(type, [STRUCTURED, BATCH, "application/json", "any type with ce-* headers"]);
-    const raw = await readRaw(req, eventMaxBytes);
-    const contentType = req.headers["content-type"] ?? "";
-    const parse = attributes ? (body: Buffer) => binaryEvent(attributes, contentType, body) : parseExactly;
-    return { event: await parseFairly<unknown>(raw, share, parse) };
-  };
+export async function readCloudEvents(
+  exchange: HttpExchange,
+  eventMaxBytes: number,
+): Promise<Record<string, unknown>> {
+  const { req } = exchange;
+  const type = mediaType(req);
+  const share = requestShare(exchange);
+  if (type === BATCH) {
+    const raw = await readRaw(req, BATCH_MAX_BYTES);
+    return { events: asBatch(await parseFairly(raw, share, parseExactly)) };
+  }
+  const attributes = type === STRUCTURED ? null : attributesOf(req);
+  if (!attributes && type !== STRUCTURED && type !== "application/json")
+    throw unsupported(type, [STRUCTURED, BATCH, "application/json", "any type with ce-* headers"]);
+  const raw = await readRaw(req, eventMaxBytes);
+  const contentType = req.headers["content-type"] ?? "";
+  const parse = attributes ? (body: Buffer) => binaryEvent(attributes, contentType, body) : parseExactly;
+  return { event: await parseFairly<unknown>(raw, share, parse) };
 }
 
 const parseExactly = (body: Buffer) => parseJson(body, true);

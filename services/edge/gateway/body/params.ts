@@ -3,13 +3,14 @@ import type { Operation } from "../../../../lib/contract/contract.ts";
 import { Fault } from "../../../../lib/contract/faults.ts";
 import { compileQueryCheck } from "../../../../lib/contract/validator.ts";
 import { oncePer } from "../../../../lib/once-per.ts";
-import type { Blobs } from "../../../../storage/blobs/blobs.ts";
+import type { Runtime } from "../../../runtime.ts";
 import { headerText } from "../access/client-address.ts";
 import { isTokenRequest, readForm, readTokenRequest } from "../access/oauth.ts";
-import type { BodyReader, GatewayRequest, HttpExchange } from "../http-exchange.ts";
+import type { GatewayRequest, HttpExchange } from "../http-exchange.ts";
 import { readJson, readRaw, requireNoFields } from "./body.ts";
 import { maxBodyOf } from "./budget.ts";
 import { readByReference } from "./by-reference.ts";
+import { readCloudEvents } from "./cloudevents.ts";
 
 const queryCheckOf = oncePer(({ query = {} }: Operation) =>
   compileQueryCheck(Type.Partial(Type.Object(query))),
@@ -65,21 +66,20 @@ function readQuery({ op, query }: HttpExchange): Record<string, unknown> {
 }
 
 /** Merges path, query and body for the action. The path wins, so a body cannot name another id. */
-export async function readParams(exchange: HttpExchange, readers: Record<string, BodyReader>, blobs: Blobs) {
+export async function readParams(exchange: HttpExchange, runtime: Pick<Runtime, "blobs" | "config">) {
   const { op, path } = exchange;
   const query = readQuery(exchange);
   if (!op.body) {
     await requireNoFields(exchange);
     return { ...query, ...path };
   }
-  const body = await readBody(exchange, readers, blobs);
+  const body = await readBody(exchange, runtime);
   return op.url.includes("{") || op.query ? { ...query, ...body, ...path } : body;
 }
 
 function readBody(
   exchange: HttpExchange,
-  readers: Record<string, BodyReader>,
-  blobs: Blobs,
+  { blobs, config }: Pick<Runtime, "blobs" | "config">,
 ): Promise<Record<string, unknown>> {
   const { op, caller } = exchange;
   // Only callers with a tenant may send stored fields.
@@ -89,7 +89,7 @@ function readBody(
     return isTokenRequest(op, exchange.req) ? readTokenRequest(exchange) : readJson(exchange);
   if (consumes === "form") return readForm(exchange);
   if (consumes === "raw") return readDelivery(exchange);
-  return (readers[consumes] as BodyReader)(exchange);
+  return readCloudEvents(exchange, config.EVENT_MAX_BYTES);
 }
 
 /** Reads the body and the headers, both as text: nodes use JSON, which would encode bytes as lists of numbers. */

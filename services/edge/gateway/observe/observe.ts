@@ -2,8 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { callerId, type Meta } from "../../../../lib/access/caller.ts";
 import type { Operation } from "../../../../lib/contract/contract.ts";
 import { metrics } from "../../../../observability/metrics.ts";
-import { parseTraceparent } from "../../../../observability/traceparent.ts";
-import type { RequestSpan, TracedRequest } from "../../../../observability/tracing.ts";
+import { parseTraceparent, type RequestSpan, type TracedRequest } from "../../../../observability/tracing.ts";
 import type { Runtime } from "../../../runtime.ts";
 import { pathOf, VERSION_PREFIX } from "../paths.ts";
 

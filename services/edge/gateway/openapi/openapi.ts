@@ -5,7 +5,6 @@ import { FORM } from "../access/oauth.ts";
 import { VERSION_PREFIX } from "../paths.ts";
 import { COMPONENTS, INFO, TAGS } from "./components.ts";
 import { ErrorResponses, headers, isOpen } from "./errors.ts";
-import { operationIdOf } from "./operation-id.ts";
 import { Components, exampleOf, type JsonSchema } from "./schemas.ts";
 import { webhooks } from "./webhooks.ts";
 
@@ -21,12 +20,9 @@ interface Made {
 export function openApiDocument(operations: readonly Operation[]): Json {
   const made: Made = { components: new Components(), errors: new ErrorResponses() };
   const paths: Record<string, Json> = {};
-  const atRoot = new Set(operations.filter(({ root }) => root).map(operationIdOf));
   for (const op of operations) {
     const url = op.root ? op.url : VERSION_PREFIX + op.url;
-    const id = operationIdOf(op);
-    const operationId = !op.root && atRoot.has(id) ? `${id}V1` : id;
-    paths[url] = { ...paths[url], [op.method.toLowerCase()]: { operationId, ...describe(op, made) } };
+    paths[url] = { ...paths[url], [op.method.toLowerCase()]: describe(op, made) };
   }
   const tags = [...new Set(operations.map(tagOf))].sort();
   return {
@@ -56,6 +52,7 @@ function tagOf(op: Operation): string {
 
 function describe(op: Operation, { components, errors }: Made): Json {
   const described: Json = {
+    operationId: op.operationId,
     "x-action": op.action,
     tags: [tagOf(op)],
     summary: op.summary,

@@ -1,4 +1,3 @@
-import { type EventEmitter, once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Caller } from "../../../../lib/access/caller.ts";
 import { pagesBySize } from "../../../../lib/broker/message-size.ts";
@@ -7,7 +6,7 @@ import type { EventText, FoundEvent } from "../../../sense/events/list.ts";
 import type { Output } from "../answer/output.ts";
 import type { GatewayContext } from "../gateway-context.ts";
 import type { HttpExchange, Link, RootCall, StreamHandler } from "../http-exchange.ts";
-import { beginEvents, endOf } from "./sse.ts";
+import { beginEvents, emitted, endOf } from "./sse.ts";
 
 /** Two looks per watch: a lost `events.watched` or `events.arrived` delays events by at most this. */
 const RENEW_MS = WATCHED_MS / 2;
@@ -46,7 +45,7 @@ async function pump(
   while (!ended.aborted) {
     // Listen before looking, so that nothing arrives unnoticed in between.
     void broker.broadcast("events.watched", { tenant_id } satisfies OfTenant);
-    const woken = arrived(arrivals, tenant_id, ended);
+    const woken = emitted(arrivals, tenant_id, ended, RENEW_MS);
     await output.reserve(LOOK_BYTES);
     const began = performance.now();
     const batches = await events.next();
@@ -64,12 +63,6 @@ async function pump(
 }
 
 const textOf = ({ event_id, json }: EventText) => `event: event\nid: ${event_id}\ndata: ${json}\n\n`;
-
-/** Resolves when events of the tenant arrive, the watch needs renewal, or the stream ends. */
-async function arrived(arrivals: EventEmitter, tenant_id: string, ended: AbortSignal): Promise<void> {
-  const signal = AbortSignal.any([ended, AbortSignal.timeout(RENEW_MS)]);
-  await once(arrivals, tenant_id, { signal }).catch(() => {});
-}
 
 interface Page {
   found: FoundEvent[];

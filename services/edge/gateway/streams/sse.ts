@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { type EventEmitter, once } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { ServiceBroker } from "moleculer";
 import type { AgentCaller, Caller } from "../../../../lib/access/caller.ts";
@@ -123,4 +124,15 @@ export function endingOf({ res, caller }: HttpExchange, { ending, watch }: Link)
   // Covers the normal end of the stream too, because the response closes then.
   if (ending.aborted || res.destroyed) stop();
   return end.signal;
+}
+
+/** Resolves when an event is emitted, when the stream ends, or after so many milliseconds, if given. */
+export async function emitted(
+  emitter: EventEmitter,
+  name: string,
+  ended: AbortSignal,
+  ms?: number,
+): Promise<void> {
+  const signal = ms === undefined ? ended : AbortSignal.any([ended, AbortSignal.timeout(ms)]);
+  await once(emitter, name, { signal }).catch(() => {});
 }

@@ -8,7 +8,7 @@ import { originOf } from "../../tenants/origin.ts";
 import type { TenantState } from "../../tenants/tenants.contract.ts";
 import type { Admission, Identified, RefusedIdentity } from "../../users/identities.ts";
 import type { UserState } from "../../users/users.contract.ts";
-import type { finishOidc } from "../auth.contract.ts";
+import type { finishOidcSignIn } from "../auth.contract.ts";
 import { noteRefusedSignIn, noteSignIn } from "../sign-ins.ts";
 import { type Claims, claimWithoutRole, combine, mapRole, readProfile } from "./claims.ts";
 import { type Attempt, OidcCookie } from "./cookie.ts";
@@ -60,7 +60,7 @@ export class OidcSignIn {
   }
 
   /** Returns who has come back from the provider. @throws Fault authentication_failed, forbidden */
-  async finish(ctx: CallOf<typeof finishOidc>): Promise<SignedIn> {
+  async finish(ctx: CallOf<typeof finishOidcSignIn>): Promise<SignedIn> {
     const provider = this.#require();
     const attempt = this.#cookie.read(ctx.meta.cookie, "attempt", this.#now());
     if (!attempt) throw refusedAnswer();

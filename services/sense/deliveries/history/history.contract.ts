@@ -92,7 +92,6 @@ export const Replay = Type.Object(
 
 export const countReplay = operation({
   action: "deliveries.count_replay",
-  operationId: "countReplay",
   route: "POST /agents/{agent_id}/replays:count",
   summary: "Count what a replay of history would deliver",
   description: "Changes nothing. Examines events for at most 5 seconds: `more` is true if some are left.",
@@ -117,7 +116,6 @@ export const countReplay = operation({
 
 export const startReplay = operation({
   action: "deliveries.start_replay",
-  operationId: "startReplay",
   route: "POST /agents/{agent_id}/replays",
   summary: "Replay past events to an agent",
   description:
@@ -134,7 +132,6 @@ export const startReplay = operation({
 
 export const listReplays = operation({
   action: "deliveries.replays",
-  operationId: "listReplays",
   route: "GET /agents/{agent_id}/replays",
   summary: "List an agent's replays of history, newest first",
   description: `The running one and the last ${MOST_KEPT} that ended. For the agent itself, the person who owns it, and admins.`,
@@ -150,7 +147,6 @@ export const listReplays = operation({
 
 export const getReplay = operation({
   action: "deliveries.get_replay",
-  operationId: "getReplay",
   route: "GET /agents/{agent_id}/replays/{replay_id}",
   summary: "Read the progress of a replay of history",
   description: "For the agent itself, the person who owns it, and admins.",
@@ -162,7 +158,6 @@ export const getReplay = operation({
 
 export const cancelReplay = operation({
   action: "deliveries.cancel_replay",
-  operationId: "cancelReplay",
   route: "POST /agents/{agent_id}/replays/{replay_id}:cancel",
   summary: "Cancel a replay of history",
   description: "Deliveries that it has created stay. A replay that has ended is returned unchanged.",

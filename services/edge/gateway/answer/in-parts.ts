@@ -1,4 +1,6 @@
 import { setTimeout } from "node:timers/promises";
+import { MESSAGE_BYTES } from "../../../../lib/broker/message-size.ts";
+import type { TextPart } from "../../../../lib/contract/contract.ts";
 import { PAGE_BYTES } from "../../../../storage/within.ts";
 import { readParams } from "../body/params.ts";
 import type { GatewayContext } from "../gateway-context.ts";
@@ -15,29 +17,47 @@ const CHUNK = 32_768;
 /** Ids of given rows that are remembered, to leave out those that appear again. */
 const REMEMBERED = 10_000;
 
-/** Alias of lists that may be longer than one message between nodes. */
-export function sendCompleteList(edge: GatewayContext, exchange: HttpExchange): Promise<void> {
+type Params = Record<string, unknown>;
+
+/**
+ * Answers an operation with `inPages` or `continuedBy`, whose answer may be longer than one message between nodes: reads
+ * it part by part, as the caller does; at most one is in memory. A failure of the first part is answered as an error;
+ * later ones cut the answer off.
+ */
+export function sendInParts(edge: GatewayContext, exchange: HttpExchange): Promise<void> {
   return edge.hold(exchange, async () => {
-    const params = await readParams(exchange, edge.deps.bodyReaders, edge.runtime.blobs);
-    await sendInPages(exchange, params, edge.envelopeOf(exchange));
+    const { op, res } = exchange;
+    const params = await readParams(exchange, edge.runtime);
+    const output = new Output(res, requestShare(exchange), op.action);
+    await (op.inPages ? sendList : sendText)(exchange, params, edge.envelopeOf(exchange), output);
   });
 }
 
-/**
- * Sends a list page by page, as the caller reads it; at most one page is in memory. A failure of the first page is
- * answered as an error; later ones cut the answer off.
- */
-async function sendInPages(
-  exchange: HttpExchange,
-  params: Record<string, unknown>,
-  envelope: Envelope,
-): Promise<void> {
-  const output = new Output(exchange.res, requestShare(exchange), exchange.op.action);
+async function sendText(exchange: HttpExchange, params: Params, envelope: Envelope, output: Output) {
+  const { ctx, op, req, res } = exchange;
+  await output.reserve(MESSAGE_BYTES);
+  const first = await ctx.call<TextPart>(op.action, params);
+  begin(res, afterCall(exchange, ""), envelope, null);
+  if (req.method === "HEAD") output.end();
+  else await output.writeAll(textOf(exchange, params, first), MESSAGE_BYTES);
+}
+
+async function* textOf({ ctx, op }: HttpExchange, params: Params, first: TextPart) {
+  let part = first;
+  yield part.text;
+  while (part.next !== null) {
+    part = await ctx.call<TextPart>(op.continuedBy as string, { ...params, cursor: part.next });
+    yield part.text;
+  }
+}
+
+async function sendList(exchange: HttpExchange, params: Params, envelope: Envelope, output: Output) {
+  const { res } = exchange;
   const pages = pagesOf(exchange, params);
   await output.reserve(LARGEST);
   const first = await pages.next();
-  if (first.done) return sendLong(exchange.res, afterCall(exchange, first.value), envelope, output);
-  begin(exchange.res, afterCall(exchange, []), envelope, null);
+  if (first.done) return sendLong(res, afterCall(exchange, first.value), envelope, output);
+  begin(res, afterCall(exchange, []), envelope, null);
   await output.writeAll(listOf(first, pages), LARGEST);
 }
 
@@ -45,10 +65,7 @@ interface Row {
   id: string;
 }
 
-async function* pagesOf(
-  { ctx, op, res }: HttpExchange,
-  params: Record<string, unknown>,
-): AsyncGenerator<Row[], Row[]> {
+async function* pagesOf({ ctx, op, res }: HttpExchange, params: Params): AsyncGenerator<Row[], Row[]> {
   let left = Number(
     params.limit ??
       (op.query?.limit as { default?: number } | undefined)?.default ??
