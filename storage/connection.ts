@@ -190,13 +190,12 @@ function modelsOf(
       schema,
       outOfLine,
       blobs,
-      retired = [],
     }: Omit<Model<T>, "erasure" | "move">) {
       if (outOfLine) setOutOfLine?.(name, outOfLine);
       connection.model(name, schema, name);
       const native = database.collection<Row>(name);
       const indexes = schema.indexes().map(([key, given]) => ({ ...given, key }) as IndexDescription);
-      const built = buildIndexes(native, indexes, retired);
+      const built = indexes.length > 0 ? native.createIndexes(indexes) : Promise.resolve();
       // Reported by `ready`; until it is called it must not count as unhandled.
       built.catch(() => {});
       building.push(built);
@@ -222,20 +221,6 @@ function modelsOf(
       await database.command({ ping: 1 });
     },
   };
-}
-
-async function buildIndexes(
-  native: Collection<Row>,
-  indexes: IndexDescription[],
-  retired: string[],
-): Promise<void> {
-  if (indexes.length > 0) await native.createIndexes(indexes);
-  if (retired.length === 0) return;
-  const held = new Set((await native.indexes()).map(({ name }) => name));
-  for (const name of retired) {
-    // Another node may have dropped it meanwhile.
-    if (held.has(name)) await native.dropIndex(name).catch(() => {});
-  }
 }
 
 function databaseOf(connection: Connection): NonNullable<Connection["db"]> {

@@ -72,8 +72,6 @@ export interface Model<T> extends AnyModel {
   blobs?: readonly (keyof T & string)[];
   /** Fields with hashes of blobs that another row is about to reference: they count as references until cleared. */
   namedBlobs?: readonly (keyof T & string)[];
-  /** Names of indexes of earlier versions to drop. */
-  retired?: string[];
 }
 
 /**

@@ -46,17 +46,16 @@ test("ranking is told the same of rows as the local index tells it", () => {
   ].map((text) => entry({ text, title: "Aardvarks dig", thread: "conversation:1" }));
   const vectors = [vector(1, 2), vector(0, 1), vector(3, 0, 1)];
   const local = new SearchEngine(":memory:");
-  local.answer({ op: "useModel", model: "m" });
-  local.answer({ op: "put", tenant_id: TENANT, entries: turns });
-  const missing = local.answer({ op: "unembedded", limit: 9, skip: 0 }) as { id: string }[];
-  const rows = missing.map((each) => ({
+  local.useModel("m");
+  local.put(TENANT, turns);
+  const rows = local.unembedded(9, 0).map((each) => ({
     ...each,
-    vector: vectors[turns.findIndex(({ id }) => id === each.id)],
+    vector: vectors[turns.findIndex(({ id }) => id === each.id)] as Float32Array,
   }));
-  local.answer({ op: "setVectors", model: "m", rows: rows as never });
+  local.setVectors("m", rows);
   const asked = query("digging a burrow deep, aardva NPT", { vector: vector(1, 1) });
-  while (!local.answer({ op: "load", tenant_id: TENANT, kind: asked.kind }));
-  const found = local.answer({ op: "find", query: asked }) as LegsAnswer;
+  while (!local.load(TENANT, asked.kind));
+  const found = local.find(asked) as LegsAnswer;
 
   const docs = turns.map((each, i) => docOf(each, vectors[i] as Float32Array)) as [
     EntryDoc,

@@ -3,7 +3,7 @@ import { withoutInvisible } from "./invisible.ts";
 import { CHINESE_QUESTIONS, IRREGULAR_FORMS, STOP_WORDS } from "./languages.ts";
 
 /** Raised when a text's terms or signs change, so that older indexes are rebuilt. */
-export const TERMS_VERSION = 7;
+export const TERMS_VERSION = 8;
 
 /** Longer words are cut, to keep them out of the index. */
 export const MAX_WORD = 40;
@@ -78,20 +78,13 @@ function addRun(run: string, found: string[]): void {
 /** Bits for the form of a text, which ranking compares with the question. */
 export const SIGN_ASKS = 1;
 export const SIGN_TELLS_TIME = 2;
-export const SIGN_HAS_NUMBER = 4;
 
 const ASKS = /\?[\s"')\]]*$/;
 const TELLS_TIME =
   /\b(?:yesterday|today|tonight|tomorrow|ago|last|next|recently|soon|since|(?:week)?days?|weekends?|weeks?|months?|years?|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|june|july|august|september|october|november|december|morning|evening|night|(?:19|20)\d\d)\b/i;
-const HAS_NUMBER =
-  /\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|hundred|thousand|once|twice|couple|few|several|dozen)\b/i;
 
 export function findSigns(text: string): number {
-  return (
-    (ASKS.test(text) ? SIGN_ASKS : 0) |
-    (TELLS_TIME.test(text) ? SIGN_TELLS_TIME : 0) |
-    (HAS_NUMBER.test(text) ? SIGN_HAS_NUMBER : 0)
-  );
+  return (ASKS.test(text) ? SIGN_ASKS : 0) | (TELLS_TIME.test(text) ? SIGN_TELLS_TIME : 0);
 }
 
 /** Returns a text without case, accents, invisible characters and contractions. */

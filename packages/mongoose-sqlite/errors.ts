@@ -36,8 +36,6 @@ export const fault = {
       "ImmutableField",
       "Performing an update on the path '_id' would modify the immutable field '_id'",
     ),
-  indexNotFound: (name: string) =>
-    new ServerFault(27, "IndexNotFound", `index not found with name [${name}]`),
   indexOptionsConflict: (message: string) => new ServerFault(85, "IndexOptionsConflict", message),
   indexKeySpecsConflict: (message: string) => new ServerFault(86, "IndexKeySpecsConflict", message),
   duplicateKeys: (collection: string, index: string) =>

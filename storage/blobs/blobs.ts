@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Readable } from "node:stream";
+import { HOUR_MS } from "../../lib/time.ts";
 
 /** A row's reference to a blob. `hash`: SHA-256 of its bytes in hex. */
 export interface BlobRef {
@@ -9,6 +10,9 @@ export interface BlobRef {
 
 /** Returns the hashes of a tenant that are in use. */
 export type InUse = (tenant_id: string, hashes: string[]) => Promise<readonly string[]>;
+
+/** A write is over by then, though its node has not ended it. */
+export const WRITE_MS = HOUR_MS;
 
 /** A write in progress: what it puts is kept until it ends, so that a row can be written that references it. */
 export class BlobWrite {
@@ -36,14 +40,14 @@ export interface Blobs {
   end(write: BlobWrite): Promise<void>;
   /** Deletes those that no row references and no write in progress keeps; returns how many. */
   release(tenant_id: string, hashes: readonly string[]): Promise<number>;
-  /** Does so with all of a tenant's. */
+  /** Does so with all of a tenant's, and deletes what a crash has left of others. */
   releaseAll(tenant_id: string): Promise<number>;
+  /** Returns the tenants that have blobs. */
+  tenants(): Promise<string[]>;
   /** @throws BlobMissing */
   get(tenant_id: string, hash: string): Promise<Buffer>;
   /** Streams blobs too large for memory. @param from its first byte @throws BlobMissing */
   stream(tenant_id: string, hash: string, from?: number): Promise<Readable>;
-  /** Deletes blobs that are unused and were not put since `before` (ms); returns how many. */
-  sweep(before: number, inUse: InUse): Promise<number>;
   /** Deletes all of a tenant's blobs; returns how many. */
   erase(tenant_id: string): Promise<number>;
   /** Returns the total size of a tenant's blobs in bytes. */

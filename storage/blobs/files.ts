@@ -6,7 +6,7 @@ import type { Readable } from "node:stream";
 import { syncDirectory } from "../../lib/files.ts";
 import type { Growth } from "../usage/growth.ts";
 import { isBackingUp, keepForBackup } from "./backup.ts";
-import type { BlobRef, Blobs, BlobWrite, InUse } from "./blobs.ts";
+import { type BlobRef, type Blobs, type BlobWrite, type InUse, WRITE_MS } from "./blobs.ts";
 import { BlobMissing, computeHash, Measure } from "./hash.ts";
 
 const FOLDER = "blobs";
@@ -23,8 +23,8 @@ export class FileBlobs implements Blobs {
   readonly #drafts: string;
   /** Operations on a file are serialised: a sweep must not delete a blob that is being put again. */
   readonly #locks = new Map<string, Promise<unknown>>();
-  /** Writes in progress by the file that they keep. */
-  readonly #writes = new Map<string, Set<string>>();
+  /** Writes in progress by the file that they keep, each until it ends or must be over. */
+  readonly #writes = new Map<string, Map<string, number>>();
   readonly inUse: InUse;
   readonly #growth: Growth | undefined;
 
@@ -70,7 +70,7 @@ export class FileBlobs implements Blobs {
     const free = new Map<string, number>();
     for (const hash of new Set(hashes)) {
       const path = this.#path(tenant_id, hash);
-      if (!this.#writes.has(path)) free.set(hash, await touchedAt(path));
+      if (!this.#isKept(path)) free.set(hash, await touchedAt(path));
     }
     for (const [hash, at] of free) if (at === Number.POSITIVE_INFINITY) free.delete(hash);
     if (free.size === 0) return 0;
@@ -80,7 +80,7 @@ export class FileBlobs implements Blobs {
       if (used.has(hash)) continue;
       const path = this.#path(tenant_id, hash);
       // Whoever put it again meanwhile releases it.
-      const isFree = async () => !this.#writes.has(path) && (await touchedAt(path)) === at;
+      const isFree = async () => !this.#isKept(path) && (await touchedAt(path)) === at;
       if (await this.#withLock(path, async () => (await isFree()) && this.#remove(tenant_id, path)))
         released++;
     }
@@ -90,9 +90,14 @@ export class FileBlobs implements Blobs {
   async releaseAll(tenant_id: string): Promise<number> {
     let released = 0;
     await isBackingUp(this.#dataDir);
-    for (const hashes of batches(await this.#untouched(tenant_id, Number.POSITIVE_INFINITY)))
-      released += await this.release(tenant_id, hashes);
+    const all = await this.#all(tenant_id);
+    for (let at = 0; at < all.length; at += BATCH)
+      released += await this.release(tenant_id, all.slice(at, at + BATCH));
     return released;
+  }
+
+  tenants(): Promise<string[]> {
+    return list(this.#root);
   }
 
   async get(tenant_id: string, hash: string): Promise<Buffer> {
@@ -104,35 +109,16 @@ export class FileBlobs implements Blobs {
     return createReadStream("", { fd: file, start: from });
   }
 
-  async sweep(before: number, inUse: InUse): Promise<number> {
-    let swept = 0;
-    for (const tenant_id of await list(this.#root)) {
-      for (const hashes of batches(await this.#untouched(tenant_id, before))) {
-        const used = new Set(await inUse(tenant_id, hashes));
-        for (const hash of hashes.filter((each) => !used.has(each))) {
-          const path = this.#path(tenant_id, hash);
-          const isOld = async () => (await touchedAt(path)) < before;
-          if (await this.#withLock(path, async () => (await isOld()) && this.#remove(tenant_id, path)))
-            swept++;
-        }
-      }
-    }
-    return swept;
-  }
-
   async erase(tenant_id: string): Promise<number> {
-    const hashes = await this.#untouched(tenant_id, Number.POSITIVE_INFINITY);
+    const hashes = await this.#all(tenant_id);
     await rm(join(this.#root, requireMatch(TENANT, tenant_id)), { recursive: true, force: true });
     return hashes.length;
   }
 
   async bytesOf(tenant_id: string): Promise<number> {
-    const folder = join(this.#root, requireMatch(TENANT, tenant_id));
     let bytes = 0;
-    for (const prefix of await list(folder)) {
-      for (const hash of await list(join(folder, prefix)))
-        bytes += (await readSize(join(folder, prefix, hash))) ?? 0;
-    }
+    for (const hash of await this.#all(tenant_id))
+      bytes += (await readSize(this.#path(tenant_id, hash))) ?? 0;
     return bytes;
   }
 
@@ -177,8 +163,13 @@ export class FileBlobs implements Blobs {
 
   #keepFor(write: BlobWrite, hash: string, path: string): void {
     write.hashes.add(hash);
-    const writes = this.#writes.get(path) ?? new Set();
-    this.#writes.set(path, writes.add(write.id));
+    const writes = this.#writes.get(path) ?? new Map();
+    this.#writes.set(path, writes.set(write.id, Date.now() + WRITE_MS));
+  }
+
+  #isKept(path: string): boolean {
+    const writes = this.#writes.get(path)?.values() ?? [];
+    return [...writes].some((until) => until > Date.now());
   }
 
   /** Removes a file that exists, into a backup that is being made and may need it. */
@@ -193,14 +184,11 @@ export class FileBlobs implements Blobs {
     return true;
   }
 
-  async #untouched(tenant_id: string, before: number): Promise<string[]> {
+  /** Returns the hashes of all of a tenant's. */
+  async #all(tenant_id: string): Promise<string[]> {
     const folder = join(this.#root, requireMatch(TENANT, tenant_id));
     const found: string[] = [];
-    for (const prefix of await list(folder)) {
-      for (const hash of await list(join(folder, prefix))) {
-        if ((await touchedAt(join(folder, prefix, hash))) < before) found.push(hash);
-      }
-    }
+    for (const prefix of await list(folder)) found.push(...(await list(join(folder, prefix))));
     return found;
   }
 
@@ -275,10 +263,6 @@ async function list(folder: string): Promise<string[]> {
     if (isAbsent(err)) return [];
     throw err;
   }
-}
-
-function* batches(hashes: string[]): Generator<string[]> {
-  for (let at = 0; at < hashes.length; at += BATCH) yield hashes.slice(at, at + BATCH);
 }
 
 function missing(tenant_id: string, hash: string) {

@@ -2,13 +2,12 @@ import { randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { type Db, GridFSBucket, type ObjectId } from "mongodb";
-import { HOUR_MS } from "../../lib/time.ts";
 import type { TenantCollection } from "../collection.ts";
 import type { Store } from "../connection.ts";
 import { type DocumentOf, t, tenantSchema } from "../model.ts";
 import type { Where } from "../query.ts";
 import type { Growth } from "../usage/growth.ts";
-import type { BlobRef, Blobs, BlobWrite, InUse } from "./blobs.ts";
+import { type BlobRef, type Blobs, type BlobWrite, type InUse, WRITE_MS } from "./blobs.ts";
 import { BlobMissing, computeHash, Measure } from "./hash.ts";
 
 /** Metadata of a file in GridFS, under the same `_id`. It is created before the file and deleted after it. */
@@ -17,21 +16,17 @@ interface BlobDoc extends DocumentOf<typeof schema> {}
 const schema = tenantSchema({
   /** Null while the file is incomplete, and once it is to be deleted. */
   hash: t.nullable(t.string()),
-  touched_at: t.date(),
   /** Writes in progress that keep it, each until it ends or its node must have died. */
   writes: t.optional(t.subdocuments({ id: t.string(), until: t.date() })),
   /** How often it was put. */
   puts: t.optional(t.number()),
 });
 schema.index({ tenant_id: 1, hash: 1 });
-schema.index({ touched_at: 1, _id: 1 });
 
 /** GridFS accepts any id, but its types only ObjectIds. */
 const fileId = (_id: string) => _id as unknown as ObjectId;
 
 const BATCH = 500;
-/** A write is over by then. */
-const WRITE_MS = HOUR_MS;
 /**
  * Each chunk is a write that a majority must confirm before the next: fewer and larger than MongoDB's default of 255
  * KB.
@@ -66,8 +61,7 @@ export class GridFsBlobs implements Blobs {
       return { hash: known, size: (content as Uint8Array).length };
     }
     const _id = randomUUID();
-    const row = { _id, tenant_id, hash: null, touched_at: new Date(this.#now()), puts: 1 };
-    await this.#rows.insert({ ...row, writes: [this.#kept(write)] });
+    await this.#rows.insert({ _id, tenant_id, hash: null, puts: 1, writes: [this.#kept(write)] });
     const ref = await this.#upload(_id, content, known);
     await this.#name(tenant_id, _id, ref.hash);
     write.hashes.add(ref.hash);
@@ -85,8 +79,7 @@ export class GridFsBlobs implements Blobs {
 
   async release(tenant_id: string, hashes: readonly string[]): Promise<number> {
     const rows = await this.#rows.find(tenant_id, { hash: { $in: [...new Set(hashes)] } });
-    const now = new Date(this.#now());
-    const free = rows.filter(({ writes = [] }) => writes.every(({ until }) => until <= now));
+    const free = rows.filter((row) => this.#isFree(row));
     if (free.length === 0) return 0;
     const used = new Set(await this.inUse(tenant_id, [...new Set(free.map(({ hash }) => hash as string))]));
     let released = 0;
@@ -104,9 +97,17 @@ export class GridFsBlobs implements Blobs {
   async releaseAll(tenant_id: string): Promise<number> {
     let released = 0;
     for (let after = ""; ; ) {
-      const options = { projection: { hash: 1 }, sort: { _id: 1 }, limit: BATCH } as const;
-      const rows = await this.#rows.find(tenant_id, { _id: { $gt: after } }, options);
+      const rows = await this.#rows.find(
+        tenant_id,
+        { _id: { $gt: after } },
+        { sort: { _id: 1 }, limit: BATCH },
+      );
       if (rows.length === 0) return released;
+      for (const row of rows) {
+        if (row.hash !== null || !this.#isFree(row)) continue;
+        await this.#delete(row);
+        released++;
+      }
       released += await this.release(
         tenant_id,
         rows.flatMap(({ hash }) => hash ?? []),
@@ -131,16 +132,8 @@ export class GridFsBlobs implements Blobs {
     return this.#bucket.openDownloadStream(id, { start: from, end: file?.length ?? from });
   }
 
-  async sweep(before: number, inUse: InUse): Promise<number> {
-    const due = { touched_at: { $lt: new Date(before) } };
-    let swept = 0;
-    for (let after = ""; ; ) {
-      const filter = { ...due, _id: { $gt: after } };
-      const rows = await this.#rows.system.find(filter).sort({ _id: 1 }).limit(BATCH).toArray();
-      if (rows.length === 0) return swept;
-      swept += await this.#sweepRows(rows as BlobDoc[], due, inUse);
-      after = (rows.at(-1) as BlobDoc)._id;
-    }
+  tenants(): Promise<string[]> {
+    return this.#rows.system.distinct("tenant_id");
   }
 
   async erase(tenant_id: string): Promise<number> {
@@ -181,30 +174,10 @@ export class GridFsBlobs implements Blobs {
     return { hash: measure.hash(), size: measure.size };
   }
 
-  async #sweepRows(rows: BlobDoc[], due: { touched_at: { $lt: Date } }, inUse: InUse): Promise<number> {
-    let swept = 0;
-    for (const [tenant_id, own] of Map.groupBy(rows, (row) => row.tenant_id)) {
-      const hashes = [...new Set(own.flatMap(({ hash }) => hash ?? []))];
-      const used = new Set(hashes.length ? await inUse(tenant_id, hashes) : []);
-      for (const row of own.filter(({ hash }) => hash === null || !used.has(hash))) {
-        // It can no longer be found, so that no new row references it.
-        const marked = await this.#rows.update(tenant_id, { _id: row._id, ...due }, { $set: { hash: null } });
-        if (!marked) continue;
-        await this.#delete(row);
-        swept++;
-      }
-    }
-    return swept;
-  }
-
   async #touch(write: BlobWrite, hash: string): Promise<boolean> {
     const { tenant_id } = write;
     const row = await this.#rows.findOne(tenant_id, { hash }, { projection: { _id: 1 } });
-    const change = {
-      $set: { touched_at: new Date(this.#now()) },
-      $push: { writes: this.#kept(write) },
-      $inc: { puts: 1 },
-    };
+    const change = { $push: { writes: this.#kept(write) }, $inc: { puts: 1 } };
     // By its id, which a sharded collection requires for a change of one row.
     if (!row || !(await this.#rows.update(tenant_id, { _id: row._id, hash }, change))) return false;
     write.hashes.add(hash);
@@ -215,10 +188,13 @@ export class GridFsBlobs implements Blobs {
     return { id, until: new Date(this.#now() + WRITE_MS) };
   }
 
+  #isFree({ writes = [] }: BlobDoc): boolean {
+    return writes.every(({ until }) => until.getTime() <= this.#now());
+  }
+
   /** Publishes a complete file, unless its tenant was erased meanwhile. */
   async #name(tenant_id: string, _id: string, hash: string): Promise<void> {
-    const $set = { hash, touched_at: new Date(this.#now()) };
-    if (await this.#rows.update(tenant_id, { _id }, { $set })) return;
+    if (await this.#rows.update(tenant_id, { _id }, { $set: { hash } })) return;
     await this.#deleteFile(_id);
     throw new BlobMissing(`${tenant_id} was erased.`);
   }

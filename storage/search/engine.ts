@@ -6,7 +6,8 @@ import type {
   LegsAnswer,
   LegsQuery,
   NearDuplicate,
-  SearchRequest,
+  OfTenant,
+  Size,
   Unembedded,
   VectorRow,
 } from "./protocol.ts";
@@ -20,6 +21,12 @@ const SLICE_MS = 15;
 const SLICE_ENTRIES = 200;
 /** Limit of entries in memory, unless a single tenant has more. */
 const MOST_HELD = 500_000;
+
+/** A call of the engine in its thread. */
+export type EngineCall<M extends EngineMethod = EngineMethod> = {
+  [K in M]: { method: K; args: Parameters<SearchEngine[K]> };
+}[M];
+export type EngineMethod = Exclude<keyof SearchEngine, "tidy" | "close">;
 
 interface Held {
   index: TenantIndex;
@@ -43,45 +50,6 @@ export class SearchEngine {
     this.#file = new SearchFile(file);
   }
 
-  answer(request: SearchRequest): unknown {
-    switch (request.op) {
-      case "put":
-        return this.#put(request.tenant_id, request.entries);
-      case "drop":
-        return this.#drop(request.tenant_id, request.kind, request.ids);
-      case "dropTenant":
-        return this.#dropTenant(request.tenant_id);
-      case "find":
-        return this.#find(request.query, request.partial);
-      case "load":
-        return this.#loadSlice(this.#holdOf(request.tenant_id, request.kind));
-      case "sizes":
-        return this.#file.sizes();
-      case "useModel":
-        return this.#useModel(request.model);
-      case "unembedded":
-        return this.#unembedded(request);
-      case "texts":
-        return this.#file.texts(request);
-      case "waiting":
-        return this.#model ? this.#file.waiting(this.#model.number) : [];
-      case "setVectors":
-        return this.#setVectors(request.model, request.rows);
-      case "nearDuplicates":
-        return this.#nearDuplicates(request);
-      case "gap":
-        return this.#model ? this.#file.gap(this.#model.number, request.tenant_id, request.kind) : 0;
-      case "cursor":
-        return this.#file.cursor(request.name);
-      case "setCursor":
-        return this.#file.setCursor(request.name, request.value);
-      case "rewrite":
-        return this.#file.rewrite(request.mostBytes);
-      case "emptyLog":
-        return this.#file.emptyLog();
-    }
-  }
-
   /** Unloads indexes that were not used recently. */
   tidy(now = performance.now()): void {
     const idle = [...this.#held].filter(([, { usedAt }]) => now - usedAt > IDLE_MS);
@@ -95,7 +63,31 @@ export class SearchEngine {
     this.#file.close();
   }
 
-  #put(tenant_id: string, entries: readonly SearchEntry[]): void {
+  sizes(): Size[] {
+    return this.#file.sizes();
+  }
+
+  texts(tenant_id: string, kind: SearchKind, ids: string[], characters: number): Record<string, string> {
+    return this.#file.texts(tenant_id, kind, ids, characters);
+  }
+
+  cursor(name: string): string | null {
+    return this.#file.cursor(name);
+  }
+
+  setCursor(name: string, value: string): void {
+    this.#file.setCursor(name, value);
+  }
+
+  rewrite(mostBytes: number): boolean {
+    return this.#file.rewrite(mostBytes);
+  }
+
+  emptyLog(): boolean {
+    return this.#file.emptyLog();
+  }
+
+  put(tenant_id: string, entries: readonly SearchEntry[]): void {
     const stored = entries
       .filter((entry) => !this.#isKnown(tenant_id, entry))
       .map((entry) => toStored(tenant_id, entry));
@@ -122,7 +114,7 @@ export class SearchEngine {
     if (index.isStale) this.#letGo(queueKey(tenant_id, kind));
   }
 
-  #drop(tenant_id: string, kind: SearchKind, ids: readonly string[]): { entries: number; vectors: number } {
+  drop(tenant_id: string, kind: SearchKind, ids: readonly string[]): { entries: number; vectors: number } {
     const index = this.#held.get(queueKey(tenant_id, kind))?.index;
     for (const id of ids) index?.remove(id);
     const dropped = this.#file.transaction(() => ids.map((id) => this.#file.drop(tenant_id, kind, id)));
@@ -132,13 +124,13 @@ export class SearchEngine {
     };
   }
 
-  #dropTenant(tenant_id: string): void {
+  dropTenant(tenant_id: string): void {
     for (const [key, held] of this.#held) if (held.tenant_id === tenant_id) this.#letGo(key);
     this.#file.transaction(() => this.#file.dropTenant(tenant_id));
   }
 
   /** Returns null unless the index is loaded completely. */
-  #find(query: LegsQuery, partial = false): LegsAnswer | null {
+  find(query: LegsQuery, partial = false): LegsAnswer | null {
     const held = this.#holdOf(query.tenant_id, query.kind);
     if (!held.isWhole && !partial) return null;
     const dims = this.#model?.dims ?? null;
@@ -148,7 +140,7 @@ export class SearchEngine {
     return { ...answer, isMisfit, isPartial: !held.isWhole };
   }
 
-  #useModel(name: string | null): Model | null {
+  useModel(name: string | null): Model | null {
     if (name !== null && name === this.#model?.name) return this.#model;
     for (const { index } of this.#held.values()) index.dropVectors();
     this.#memory = null;
@@ -156,12 +148,20 @@ export class SearchEngine {
     return this.#model;
   }
 
-  #unembedded({ limit, skip, of }: SearchRequest & { op: "unembedded" }): Unembedded[] {
+  waiting(): string[] {
+    return this.#model ? this.#file.waiting(this.#model.number) : [];
+  }
+
+  unembedded(limit: number, skip: number, of?: OfTenant): Unembedded[] {
     return this.#model ? this.#file.unembedded(this.#model.number, limit, skip, of) : [];
   }
 
+  gap(tenant_id?: string, kind?: SearchKind): number {
+    return this.#model ? this.#file.gap(this.#model.number, tenant_id, kind) : 0;
+  }
+
   /** Returns how many of the texts still exist. */
-  #setVectors(model: string, rows: readonly VectorRow[]): number {
+  setVectors(model: string, rows: readonly VectorRow[]): number {
     const current = this.#model;
     const dims = rows[0]?.vector.length;
     if (!current || current.name !== model || dims === undefined) return 0;
@@ -185,8 +185,12 @@ export class SearchEngine {
   }
 
   /** Returns null unless the index is loaded completely. */
-  #nearDuplicates(request: SearchRequest & { op: "nearDuplicates" }): NearDuplicate[] | null {
-    const { tenant_id, kind, ids, least } = request;
+  nearDuplicates(
+    tenant_id: string,
+    kind: SearchKind,
+    ids: readonly string[],
+    least: number,
+  ): NearDuplicate[] | null {
     const { index, isWhole } = this.#holdOf(tenant_id, kind);
     if (!isWhole) return null;
     return ids.flatMap((a) =>
@@ -205,8 +209,9 @@ export class SearchEngine {
   }
 
   /** Loads one slice; returns whether everything is loaded. Entries put meanwhile are newer and stay. */
-  #loadSlice(held: Held): boolean {
-    const { index, tenant_id, kind } = held;
+  load(tenant_id: string, kind: SearchKind): boolean {
+    const held = this.#holdOf(tenant_id, kind);
+    const { index } = held;
     const until = performance.now() + SLICE_MS;
     while (!held.isWhole && performance.now() < until) {
       const page = { tenant_id, kind, after: held.loadedTo, limit: SLICE_ENTRIES };
@@ -253,20 +258,12 @@ function queueKey(tenant_id: string, kind: SearchKind): string {
 }
 
 function toStored(tenant_id: string, given: SearchEntry): StoredEntry {
-  const { kind, id, version, removed } = given;
+  const { kind, removed, title: _title, text: _text, ...others } = given;
+  const { id, version, created_at } = others;
   if (removed) return { tenant_id, kind, id, version, content: null };
   const { title_terms, text_terms, length, signs, text, hash } = readEntry(given);
-  const entry = toRow(given, signs, length);
+  const unset = { updated_at: created_at, audience: [], metadata: "" };
+  const entry: EntryRow = { ...unset, ...others, signs, length };
   const content = { entry, terms: packTerms(title_terms, text_terms), hash, text };
   return { tenant_id, kind, id, version, content };
-}
-
-function toRow(given: SearchEntry, signs: number, length: number): EntryRow {
-  const { id, version, scope, agent_id, team_id, type, project_id, tags, confidence, importance } = given;
-  const { created_at, updated_at = created_at, date, expires_at } = given;
-  const { superseded, cites, thread, audience = [], metadata = "" } = given;
-  const owner = { scope, agent_id, team_id };
-  const times = { created_at, updated_at, date, expires_at };
-  const marks = { superseded, cites, thread, audience, metadata, signs, length };
-  return { id, version, ...owner, type, project_id, tags, confidence, importance, ...times, ...marks };
 }

@@ -24,18 +24,24 @@ export interface Reader {
   now: number;
 }
 
+/** The rows that a reader may find in a table, with counts. */
+export interface View {
+  /** 1 for each findable row. */
+  visible: Uint8Array;
+  documents: number;
+  averageLength: number;
+}
+
 /** The entries of one tenant and kind as columns: a row is a number and never reused. */
 export class EntryTable {
   /** Number of rows, including dead ones. */
   size = 0;
-  /** Increases with every change. */
-  revision = 0;
   /** Number of live rows. */
   living = 0;
   readonly threads = new ThreadOrder();
   readonly entries: (EntryRow | null)[] = [];
   lengths = new Float32Array(0);
-  expires = new Float64Array(0);
+  #expires = new Float64Array(0);
   #alive = new Uint8Array(0);
   #scopes = new Uint8Array(0);
   #superseded = new Uint8Array(0);
@@ -53,7 +59,6 @@ export class EntryTable {
   /** Adds an entry, replacing the one with its id, and returns its row. */
   add(entry: EntryRow): number {
     const row = this.size++;
-    this.revision++;
     this.living++;
     this.#makeRoom(row + 1);
     this.entries[row] = entry;
@@ -65,13 +70,13 @@ export class EntryTable {
     this.#teams[row] = this.#names.teams.add(entry.team_id);
     this.#types[row] = this.#names.types.add(entry.type);
     this.#projects[row] = this.#names.projects.add(entry.project_id);
-    this.expires[row] = entry.expires_at ?? Number.POSITIVE_INFINITY;
+    this.#expires[row] = entry.expires_at ?? Number.POSITIVE_INFINITY;
     const old = this.#rows.get(entry.id);
-    if (old === undefined) this.threads.add(row, threadKey(entry), entry.created_at);
-    else {
-      this.threads.replace(old, row, threadKey(entry), entry.created_at);
+    if (old !== undefined) {
+      this.threads.remove(old);
       this.#die(old);
     }
+    this.threads.add(row, threadKey(entry), entry);
     this.#rows.set(entry.id, row);
     return row;
   }
@@ -81,10 +86,22 @@ export class EntryTable {
     const row = this.#rows.get(id);
     if (row === undefined) return undefined;
     this.#rows.delete(id);
-    this.revision++;
     this.threads.remove(row);
     this.#die(row);
     return row;
+  }
+
+  /** Returns the rows that the reader may find, with counts. */
+  view(reader: Reader): View {
+    const visible = this.visible(reader);
+    let documents = 0;
+    let length = 0;
+    for (let row = 0; row < visible.length; row++) {
+      if (!visible[row]) continue;
+      documents++;
+      length += this.lengths[row] as number;
+    }
+    return { visible, documents, averageLength: documents ? Math.max(1, length / documents) : 1 };
   }
 
   /** Returns 1 for each row that the reader may find, of the requested kind and time. */
@@ -93,7 +110,7 @@ export class EntryTable {
     const teams = this.#names.teams.table(access.team_ids);
     const result = new Uint8Array(this.size);
     for (let row = 0; row < this.size; row++) {
-      if (!this.#alive[row] || (this.expires[row] as number) <= now) continue;
+      if (!this.#alive[row] || (this.#expires[row] as number) <= now) continue;
       if (this.#superseded[row] && !include_superseded) continue;
       const scope = this.#scopes[row];
       const readable =
@@ -108,7 +125,7 @@ export class EntryTable {
 
   /** Whether an entry may be context for another in its thread, which has the same readers. */
   givesContext(row: number, { include_superseded, now }: Reader): boolean {
-    if (!this.#alive[row] || (this.expires[row] as number) <= now) return false;
+    if (!this.#alive[row] || (this.#expires[row] as number) <= now) return false;
     return include_superseded || !this.#superseded[row];
   }
 
@@ -191,7 +208,7 @@ export class EntryTable {
     this.#teams = grown(this.#teams, size);
     this.#types = grown(this.#types, size);
     this.#projects = grown(this.#projects, size);
-    this.expires = grown(this.expires, size);
+    this.#expires = grown(this.#expires, size);
   }
 }
 

@@ -5,14 +5,7 @@ import { TERMS_VERSION } from "../../lib/text/terms.ts";
 import type { SearchKind } from "./entry.ts";
 import type { EntryRow } from "./entry-table.ts";
 import type { PackedTerms } from "./postings.ts";
-import {
-  ERASURES_CURSOR,
-  MOST_AWAY_MS,
-  type OfTenant,
-  type SearchRequest,
-  type Size,
-  type Unembedded,
-} from "./protocol.ts";
+import { ERASURES_CURSOR, MOST_AWAY_MS, type OfTenant, type Size, type Unembedded } from "./protocol.ts";
 import type { Quantised } from "./vector-memory.ts";
 
 /** Increases with changes of the tables; like a change of the terms, it causes a rebuild of the index. */
@@ -27,18 +20,12 @@ const TABLES = `
     removed INTEGER NOT NULL, hash TEXT, entry TEXT, terms BLOB, model INTEGER NOT NULL, scale REAL, vector BLOB,
     UNIQUE (tenant, kind, id)
   );
+  -- Finds the tenants with entries without a vector, and those entries.
+  CREATE INDEX waiting ON entries (model, tenant, kind) WHERE removed = 0;
   CREATE TABLE texts (rid INTEGER PRIMARY KEY, text TEXT NOT NULL);
   CREATE TABLE models (number INTEGER PRIMARY KEY, name TEXT NOT NULL, dims INTEGER);
   CREATE TABLE cursors (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
   PRAGMA user_version = ${VERSION};`;
-
-/**
- * Finds the tenants with entries without a vector, and those entries. Files of earlier versions have an index by model
- * alone.
- */
-const INDEXES = `
-  DROP INDEX IF EXISTS unembedded;
-  CREATE INDEX IF NOT EXISTS waiting ON entries (model, tenant, kind) WHERE removed = 0;`;
 
 /** A stored entry; if `content` is null, it was removed and its version kept. */
 export interface StoredEntry {
@@ -226,7 +213,7 @@ export class SearchFile {
   }
 
   /** Returns the beginnings of entries' texts by id. */
-  texts({ tenant_id, kind, ids, characters }: SearchRequest & { op: "texts" }): Record<string, string> {
+  texts(tenant_id: string, kind: SearchKind, ids: string[], characters: number): Record<string, string> {
     const rows = this.#all<{ id: string; text: string }>(
       `SELECT id, substr(text, 1, ?) AS text FROM entries JOIN texts USING (rid)
        WHERE tenant = ? AND kind = ? AND id IN (SELECT value FROM json_each(?))`,
@@ -317,7 +304,6 @@ function openAs(file: string): DatabaseSync {
     if (user_version === 0) db.exec(`BEGIN IMMEDIATE; ${TABLES} COMMIT`);
     else if (user_version !== VERSION) throw new Error(`version ${user_version}`);
     else if (isOutdated(db)) throw new Error("it lacks recent erasures");
-    db.exec(INDEXES);
     return db;
   } catch (err) {
     db.close();

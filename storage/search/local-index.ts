@@ -5,6 +5,7 @@ import { Channel, OnDemand } from "mongoose-sqlite/threads";
 import { atTickEnd } from "../../lib/queue/tick-end.ts";
 import { DAY_MS } from "../../lib/time.ts";
 import { REWRITE_MB, type Scrubbed, Scrubber } from "../scrubber.ts";
+import type { EngineCall, EngineMethod, SearchEngine } from "./engine.ts";
 import type { SearchEntry, SearchKind } from "./entry.ts";
 import { ErasedIds } from "./erased-ids.ts";
 import type { Model } from "./file.ts";
@@ -14,8 +15,6 @@ import {
   type NearDuplicate,
   type OfTenant,
   RUN_AT_ONCE,
-  type SearchRequest,
-  type Size,
   type TaskRunner,
   type Unembedded,
   type VectorRow,
@@ -67,7 +66,7 @@ export class LocalIndex {
   readonly isShared: boolean = false;
   readonly searchesAtOnce: number = SEARCHES_AT_ONCE;
   readonly #file: string;
-  readonly #thread: OnDemand<SearchRequest>;
+  readonly #thread: OnDemand<EngineCall>;
   readonly #scrubber: Scrubber;
   readonly #erased = new ErasedIds();
   readonly #loading = new Map<string, Promise<void>>();
@@ -87,15 +86,15 @@ export class LocalIndex {
     const settings = { atTickEnd, file: this.#file, module, name: "search" };
     const start = () => {
       this.#cursors.clear();
-      const channel = new Channel<SearchRequest>(settings, ({ message }) => new Error(message), onDeath);
-      if (this.#model !== null) channel.request({ op: "useModel", model: this.#model }).catch(() => {});
+      const channel = new Channel<EngineCall>(settings, ({ message }) => new Error(message), onDeath);
+      if (this.#model !== null) channel.request({ method: "useModel", args: [this.#model] }).catch(() => {});
       return channel;
     };
     this.#thread = new OnDemand({ start, idleMs });
     this.#scrubber = new Scrubber(
       {
-        rewrite: (mostBytes) => this.#request({ op: "rewrite", mostBytes }),
-        emptyLog: () => this.#request({ op: "emptyLog" }),
+        rewrite: (mostBytes) => this.#call("rewrite", mostBytes),
+        emptyLog: () => this.#call("emptyLog"),
       },
       rewriteMegabytes,
     );
@@ -111,9 +110,12 @@ export class LocalIndex {
     return !this.#thread.isRunning && !existsSync(this.#file);
   }
 
-  #request<T>(request: SearchRequest): Promise<T> {
+  #call<M extends EngineMethod>(
+    method: M,
+    ...args: Parameters<SearchEngine[M]>
+  ): Promise<ReturnType<SearchEngine[M]>> {
     if (this.#isClosed) return Promise.reject(new Error("the search index is closed"));
-    return this.#thread.get().request(request);
+    return this.#thread.get().request({ method, args } as EngineCall);
   }
 
   /**
@@ -127,7 +129,7 @@ export class LocalIndex {
         this.#puts++;
         // Some entries may be erased while the batch waits.
         const entries = [...this.#erased.without(tenant_id, part)];
-        return this.#request({ op: "put", tenant_id, entries });
+        return this.#call("put", tenant_id, entries);
       });
     }
     this.#putAt = performance.now();
@@ -141,20 +143,19 @@ export class LocalIndex {
   ): Promise<{ entries: number; vectors: number }> {
     this.#erased.add(tenant_id, kind, ids);
     if (this.#isBlank()) return { entries: 0, vectors: 0 };
-    return this.#request({ op: "drop", tenant_id, kind, ids });
+    return this.#call("drop", tenant_id, kind, ids);
   }
 
   async dropTenant(tenant_id: string): Promise<void> {
     this.#erased.addTenant(tenant_id);
-    if (!this.#isBlank()) await this.#request({ op: "dropTenant", tenant_id });
+    if (!this.#isBlank()) await this.#call("dropTenant", tenant_id);
   }
 
   /** Removes the entries of tenants that other nodes hold; they may be put again. */
   async release(isKept: (tenant_id: string) => boolean): Promise<void> {
-    const sizes = this.#isBlank() ? [] : await this.#request<Size[]>({ op: "sizes" });
+    const sizes = this.#isBlank() ? [] : await this.#call("sizes");
     const tenants = new Set(sizes.map(({ tenant_id }) => tenant_id));
-    for (const tenant_id of tenants)
-      if (!isKept(tenant_id)) await this.#request({ op: "dropTenant", tenant_id });
+    for (const tenant_id of tenants) if (!isKept(tenant_id)) await this.#call("dropTenant", tenant_id);
   }
 
   /**
@@ -163,7 +164,7 @@ export class LocalIndex {
    */
   async warm(owns: (tenant_id: string) => boolean): Promise<number> {
     let held = 0;
-    const sizes = this.#isBlank() ? [] : await this.#request<Size[]>({ op: "sizes" });
+    const sizes = this.#isBlank() ? [] : await this.#call("sizes");
     for (const { tenant_id, kind, entries } of sizes) {
       if (!owns(tenant_id) || held + entries > MOST_WARM) continue;
       await this.#load(tenant_id, kind);
@@ -177,8 +178,7 @@ export class LocalIndex {
    * is loaded first while other requests continue; if that takes very long, the loaded part is searched.
    */
   async legs(query: LegsQuery, runTask = RUN_AT_ONCE): Promise<LegsAnswer> {
-    const find = { op: "find", query } as const;
-    const found = await runTask(1, () => this.#request<LegsAnswer | null>(find));
+    const found = await runTask(1, () => this.#call("find", query));
     return found ?? this.#legsWhenLoaded(query, runTask);
   }
 
@@ -189,14 +189,14 @@ export class LocalIndex {
       this.#load(query.tenant_id, query.kind),
       setTimeout(LOAD_PATIENCE_MS, undefined, { signal }).catch(() => {}),
     ]).finally(() => patience.abort());
-    return runTask(1, () => this.#request<LegsAnswer>({ op: "find", query, partial: true }));
+    return runTask(1, () => this.#call("find", query, true) as Promise<LegsAnswer>);
   }
 
   /** Loads a tenant slice by slice, once for all waiting searches. */
   #load(tenant_id: string, kind: SearchKind): Promise<void> {
     const key = `${tenant_id} ${kind}`;
     const load = async () => {
-      while (!(await this.#request<boolean>({ op: "load", tenant_id, kind })));
+      while (!(await this.#call("load", tenant_id, kind)));
     };
     const loading = this.#loading.get(key) ?? load().finally(() => this.#loading.delete(key));
     this.#loading.set(key, loading);
@@ -210,14 +210,14 @@ export class LocalIndex {
     this.#model = model;
     this.#embeddedPuts = Number.NaN;
     if (!this.#thread.isRunning && (model === null || this.#isBlank())) return null;
-    return this.#request({ op: "useModel", model });
+    return this.#call("useModel", model);
   }
 
   /** Returns tenants with entries that still lack a vector of the model. */
   async waiting(): Promise<string[]> {
     const puts = this.#puts;
     if (this.#isEmbedded()) return [];
-    const tenants = await this.#request<string[]>({ op: "waiting" });
+    const tenants = await this.#call("waiting");
     if (tenants.length === 0) this.#embeddedPuts = puts;
     return tenants;
   }
@@ -225,7 +225,7 @@ export class LocalIndex {
   /** Returns some entries that still lack a vector of the model, after the first `skip`. */
   async unembedded(limit: number, skip = 0, of?: OfTenant): Promise<Unembedded[]> {
     if (this.#isEmbedded()) return [];
-    return this.#request({ op: "unembedded", limit, skip, ...(of && { of }) });
+    return this.#call("unembedded", limit, skip, of);
   }
 
   /** Returns the beginnings of entries' titles and texts by id, without those that do not exist. */
@@ -235,7 +235,7 @@ export class LocalIndex {
     ids: string[],
     characters: number,
   ): Promise<Record<string, string>> {
-    return this.#request({ op: "texts", tenant_id, kind, ids, characters });
+    return this.#call("texts", tenant_id, kind, ids, characters);
   }
 
   /** Whether no vector is known to be missing. */
@@ -245,7 +245,7 @@ export class LocalIndex {
 
   /** Sets vectors of texts that still exist; returns their number. */
   setVectors(model: string, rows: VectorRow[]): Promise<number> {
-    return this.#request({ op: "setVectors", model, rows });
+    return this.#call("setVectors", model, rows);
   }
 
   /** Returns pairs of one owner, scope and type with a cosine of at least `least`, one of them in `ids`. */
@@ -256,8 +256,7 @@ export class LocalIndex {
     least: number,
   ): Promise<NearDuplicate[]> {
     for (;;) {
-      const request = { op: "nearDuplicates", tenant_id, kind, ids, least } as const;
-      const pairs = await this.#request<NearDuplicate[] | null>(request);
+      const pairs = await this.#call("nearDuplicates", tenant_id, kind, ids, least);
       if (pairs) return pairs;
       await this.#load(tenant_id, kind);
     }
@@ -266,15 +265,14 @@ export class LocalIndex {
   /** Counts entries without a vector of the model. */
   async gap(tenant_id?: string, kind?: SearchKind): Promise<number> {
     if (this.#isEmbedded()) return 0;
-    const of = { ...(tenant_id !== undefined && { tenant_id }), ...(kind && { kind }) };
-    return this.#request({ op: "gap", ...of });
+    return this.#call("gap", tenant_id, kind);
   }
 
   async cursor(name: string): Promise<string | null> {
     const known = this.#cursors.get(name);
     if (known) return known.value;
     if (this.#isBlank()) return null;
-    const value = await this.#request<string | null>({ op: "cursor", name });
+    const value = await this.#call("cursor", name);
     this.#cursors.set(name, { value, savedAt: Number.NEGATIVE_INFINITY });
     return value;
   }
@@ -293,7 +291,7 @@ export class LocalIndex {
       this.#cursors.set(name, { value, savedAt });
       return false;
     }
-    await this.#request({ op: "setCursor", name, value });
+    await this.#call("setCursor", name, value);
     this.#cursors.set(name, { value, savedAt: now });
     return true;
   }

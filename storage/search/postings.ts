@@ -11,8 +11,8 @@ const BEGINNING = 3;
 const MOST_FORMS = 16;
 
 /**
- * The seed of the hash, different in each process: otherwise an attacker could choose thousands of words that collide
- * in one slot and slow down everyone in the thread.
+ * The seed of the hash, different in each process: otherwise an attacker could choose words that collide, and are then
+ * found for each other.
  */
 const SEED = randomBytes(8);
 const HIGH = SEED.readInt32LE(0);
@@ -36,13 +36,12 @@ export function packTerms(title: readonly string[], text: readonly string[]): Pa
 
 /**
  * The rows of each term. A posting is `row * 256 + weight`: small integers, which arrays hold unboxed. A term is
- * identified by a 64-bit hash of its bytes, so that the millions of terms of a load need not become strings.
+ * identified by a 53-bit hash of its bytes, so that the millions of terms of a load need not become strings.
  */
 export class Postings {
-  /** Each slot has a key in two halves, and the number of its list; 0: free. */
-  #slots = { size: 1024, high: new Int32Array(1024), low: new Int32Array(1024), list: new Int32Array(1024) };
-  readonly #lists: number[][] = [[]];
-  readonly #key = { high: 0, low: 0 };
+  readonly #lists = new Map<number, number[]>();
+  /** The hash of the term that was read last. */
+  #key = 0;
   /** The distinct terms, one after the other, and where each begins, by the first bytes of the term. */
   #bytes = new Uint8Array(1024);
   #used = 0;
@@ -59,7 +58,7 @@ export class Postings {
 
   of(term: string): readonly number[] {
     this.#read(Buffer.from(term), 0);
-    return this.#lists[this.#slots.list[this.#slotOfKey()] as number] as number[];
+    return this.#lists.get(this.#key) ?? [];
   }
 
   /** Returns the terms that begin with a text of at least three bytes, except itself. */
@@ -88,29 +87,17 @@ export class Postings {
       low = Math.imul(low ^ byte, 0x5bd1e995);
       low ^= low >>> 15;
     }
-    this.#key.high = high;
-    this.#key.low = low;
+    this.#key = (high >>> 0) * 2 ** 21 + (low >>> 11);
     return at;
-  }
-
-  /** Returns the key's slot, or the free one where it belongs. */
-  #slotOfKey(): number {
-    const { high, low } = this.#key;
-    const { size, high: highs, low: lows, list } = this.#slots;
-    let slot = (high ^ (high >>> 15) ^ low) & (size - 1);
-    while (list[slot] !== 0 && (highs[slot] !== high || lows[slot] !== low)) slot = (slot + 1) & (size - 1);
-    return slot;
   }
 
   /** Returns the list of the term whose key was computed, a new one if needed. */
   #listOf(terms: Uint8Array, from: number, end: number): number[] {
-    const slot = this.#slotOfKey();
-    const number = this.#slots.list[slot] as number;
-    if (number !== 0) return this.#lists[number] as number[];
+    const known = this.#lists.get(this.#key);
+    if (known) return known;
     this.#keep(terms, from, end);
     const list: number[] = [];
-    this.#place(slot, this.#lists.push(list) - 1);
-    if (this.#lists.length > this.#slots.size / 2) this.#grow();
+    this.#lists.set(this.#key, list);
     return list;
   }
 
@@ -123,25 +110,6 @@ export class Postings {
     else this.#byBeginning.set(beginning, [this.#used]);
     this.#bytes.set(terms.subarray(from, end), this.#used);
     this.#used += end - from + 1;
-  }
-
-  #place(slot: number, number: number): void {
-    this.#slots.high[slot] = this.#key.high;
-    this.#slots.low[slot] = this.#key.low;
-    this.#slots.list[slot] = number;
-  }
-
-  #grow(): void {
-    const { size, high, low, list } = this.#slots;
-    const newSize = 4 * size;
-    const column = () => new Int32Array(newSize);
-    this.#slots = { size: newSize, high: column(), low: column(), list: column() };
-    for (let slot = 0; slot < size; slot++) {
-      if (list[slot] === 0) continue;
-      this.#key.high = high[slot] as number;
-      this.#key.low = low[slot] as number;
-      this.#place(this.#slotOfKey(), list[slot] as number);
-    }
   }
 }
 

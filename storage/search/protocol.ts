@@ -1,6 +1,6 @@
 import type { Access } from "../../lib/access/visibility.ts";
 import { DAY_MS } from "../../lib/time.ts";
-import type { SearchEntry, SearchKind, SearchWhere } from "./entry.ts";
+import type { SearchKind, SearchWhere } from "./entry.ts";
 import type { Candidate, Corpus } from "./features.ts";
 import type { Variant } from "./related.ts";
 
@@ -101,25 +101,6 @@ export interface NearDuplicate {
   b: string;
   similarity: number;
 }
-
-export type SearchRequest =
-  | { op: "put"; tenant_id: string; entries: SearchEntry[] }
-  | { op: "drop"; tenant_id: string; kind: SearchKind; ids: string[] }
-  | { op: "dropTenant"; tenant_id: string }
-  | { op: "find"; query: LegsQuery; partial?: boolean }
-  | { op: "load"; tenant_id: string; kind: SearchKind }
-  | { op: "sizes" }
-  | { op: "useModel"; model: string | null }
-  | { op: "waiting" }
-  | { op: "unembedded"; limit: number; skip: number; of?: OfTenant }
-  | { op: "texts"; tenant_id: string; kind: SearchKind; ids: string[]; characters: number }
-  | { op: "setVectors"; model: string; rows: VectorRow[] }
-  | { op: "nearDuplicates"; tenant_id: string; kind: SearchKind; ids: string[]; least: number }
-  | { op: "gap"; tenant_id?: string; kind?: SearchKind }
-  | { op: "cursor"; name: string }
-  | { op: "setCursor"; name: string; value: string }
-  | { op: "rewrite"; mostBytes: number }
-  | { op: "emptyLog" };
 
 /** The cursor for erasures: the time up to which they are applied, in milliseconds since 1970. */
 export const ERASURES_CURSOR = "erasures";

@@ -12,7 +12,6 @@ import type { Expected, LegsAnswer, LegsQuery } from "./protocol.ts";
 import { TextLeg, type TextMatches } from "./text-leg.ts";
 import type { Quantised, VectorMemory } from "./vector-memory.ts";
 import { type Comparison, VectorTable } from "./vectors.ts";
-import { Views } from "./views.ts";
 
 interface VectorMatches {
   comparison: Comparison | null;
@@ -24,7 +23,6 @@ interface VectorMatches {
 export class TenantIndex {
   readonly #table = new EntryTable();
   readonly #postings = new Postings();
-  readonly #views = new Views(this.#table);
   readonly #text = new TextLeg();
   #vectors: VectorTable | null = null;
 
@@ -71,7 +69,7 @@ export class TenantIndex {
 
   legs(query: LegsQuery): Omit<LegsAnswer, "isMisfit"> {
     const started = performance.now();
-    const view = this.#views.of(query);
+    const view = this.#table.view(query);
     const { visible, documents, averageLength } = view;
     const scope = { table: this.#table, postings: this.#postings, ...view };
     const text = this.#text.match(query, scope, LEG_SIZE);

@@ -1,11 +1,10 @@
 import { grown, Highest } from "./columns.ts";
-import type { EntryTable } from "./entry-table.ts";
+import type { EntryTable, View } from "./entry-table.ts";
 import { BM25, rarity, type TermMask } from "./features.ts";
 import { countOf, isInTitle, type Postings, rowOf } from "./postings.ts";
 import type { LegsQuery } from "./protocol.ts";
 import { isPrefix, listForms } from "./related.ts";
 import type { ThreadOrder } from "./thread-order.ts";
-import type { View } from "./views.ts";
 
 /** Turns of a thread that count as near, to each side. */
 const NEAR = 2;
@@ -28,9 +27,14 @@ export interface TextMatches {
 
 type Asked = Pick<LegsQuery, "terms" | "words" | "variants">;
 
-interface Scope extends View {
+interface Searched extends View {
   table: EntryTable;
   postings: Postings;
+}
+
+interface Scope extends Searched {
+  /** Terms whose frequency has been counted. */
+  frequencies: Map<string, number>;
 }
 
 /** Finds rows that contain the terms, or are near such rows. */
@@ -47,7 +51,8 @@ export class TextLeg {
   readonly #beside: number[] = [];
 
   /** @param size how many of the best to return */
-  match({ terms, words, variants }: Asked, scope: Scope, size: number): TextMatches {
+  match({ terms, words, variants }: Asked, searched: Searched, size: number): TextMatches {
+    const scope: Scope = { ...searched, frequencies: new Map() };
     this.#begin(scope.table.size);
     const forms = terms.map((term, i) => (i < words ? formsIn(term, scope) : [term]));
     const frequencies = terms.map((term) => countDocuments(term, scope));
@@ -169,7 +174,7 @@ function formsIn(term: string, scope: Scope): string[] {
   return [other ?? term];
 }
 
-/** Counts the visible rows with a term; cached with the view. */
+/** Counts the visible rows with a term, once. */
 function countDocuments(term: string, { postings, visible, frequencies }: Scope): number {
   const known = frequencies.get(term);
   if (known !== undefined) return known;

@@ -2,41 +2,34 @@ import { grown } from "./columns.ts";
 
 const NONE = -1;
 
-/** Rows of each thread in order of time: each knows the previous and the next one. */
+/** Rows of each thread in order of time, then id: each knows the previous and the next one. */
 export class ThreadOrder {
   #before = new Int32Array(0);
   #after = new Int32Array(0);
   #times = new Float64Array(0);
+  readonly #ids: string[] = [];
   readonly #keys: (string | null)[] = [];
   readonly #last = new Map<string, number>();
 
-  /** @param key the thread; null for a single row. Rows of the same time are in the order of insertion. */
-  add(row: number, key: string | null, time: number): void {
+  /** @param key the thread; null for a single row */
+  add(row: number, key: string | null, { id, created_at: time }: { id: string; created_at: number }): void {
     this.#before = grown(this.#before, row + 1);
     this.#after = grown(this.#after, row + 1);
     this.#times = grown(this.#times, row + 1);
     this.#keys[row] = key;
     this.#times[row] = time;
+    this.#ids[row] = id;
     this.#before[row] = this.#after[row] = NONE;
     if (key === null) return;
     let before = this.#last.get(key) ?? NONE;
     let after = NONE;
-    while (before !== NONE && (this.#times[before] as number) > time) {
+    const isLater = (other: number) =>
+      (this.#times[other] as number) > time ||
+      (this.#times[other] === time && (this.#ids[other] as string) > id);
+    while (before !== NONE && isLater(before)) {
       after = before;
       before = this.#before[before] as number;
     }
-    this.#join(key, before, row);
-    this.#join(key, row, after);
-  }
-
-  /** Replaces a row by another, if that belongs in the same position. */
-  replace(old: number, row: number, key: string | null, time: number): void {
-    const same = key !== null && this.#keys[old] === key && this.#times[old] === time;
-    const [before, after] = [this.before(old), this.after(old)];
-    this.remove(old);
-    this.add(row, same ? null : key, time);
-    if (!same) return;
-    this.#keys[row] = key;
     this.#join(key, before, row);
     this.#join(key, row, after);
   }

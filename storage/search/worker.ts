@@ -8,8 +8,7 @@ import {
   toWire,
   type WorkerSettings,
 } from "mongoose-sqlite/threads";
-import { SearchEngine } from "./engine.ts";
-import type { SearchRequest } from "./protocol.ts";
+import { type EngineCall, SearchEngine } from "./engine.ts";
 
 const TIDY_MS = 60_000;
 
@@ -18,7 +17,7 @@ const { file } = workerData as WorkerSettings;
 
 function serve(engine: SearchEngine): void {
   const tidying = setInterval(() => engine.tidy(), TIDY_MS);
-  port.on("message", (message: Batch<SearchRequest> | typeof CLOSE) => {
+  port.on("message", (message: Batch<EngineCall> | typeof CLOSE) => {
     if (message === CLOSE) {
       clearInterval(tidying);
       engine.close();
@@ -26,13 +25,13 @@ function serve(engine: SearchEngine): void {
       port.close();
       return;
     }
-    port.postMessage({ answers: message.map((request) => answer(engine, request)) } satisfies Reply);
+    port.postMessage({ answers: message.map((call) => answer(engine, call)) } satisfies Reply);
   });
 }
 
-function answer(engine: SearchEngine, request: SearchRequest): Reply["answers"][number] {
+function answer(engine: SearchEngine, { method, args }: EngineCall): Reply["answers"][number] {
   try {
-    return { value: engine.answer(request) };
+    return { value: Reflect.apply(engine[method], engine, args) };
   } catch (error) {
     return { failed: toWire(error) };
   }

@@ -21,8 +21,7 @@ export type Counted = (typeof COUNTED)[number];
  * What is counted of a tenant's use of the service, for the operator: by hour, not by agent or type. `cpu_ms` is the
  * processor time of all nodes, each node's divided by what it did for each tenant (`noteWork`).
  */
-export const USED = ["requests", "searches", "cpu_ms"] as const;
-export type Used = (typeof USED)[number];
+type Used = "requests" | "searches" | "cpu_ms";
 export type Counts = Partial<Record<Counted | Used, number>>;
 
 /** Whose traffic: the agent that published it or receives it, if any, and the type of the event, if known. */
@@ -74,8 +73,6 @@ interface Tenant {
 const tenants = new LruMap<string, Tenant>(1000);
 let pending = new Map<string, ByAgent>();
 let use = new Map<string, Use>();
-/** Most calls count for the same agent and type as the one before. */
-let last: (Of & { at: number; tenant: Tenant; counts: Counts }) | undefined;
 
 /** Counts something that this process did for a tenant: in memory, until `Traffic` adds it to the tenant's rows. */
 export function tally(of: Of, what: Counted, count: number, now = Date.now()): void {
@@ -112,8 +109,7 @@ export function noteChange(tenant_id: string, now = Date.now()): void {
 /** Returns what was counted since the last call, by tenant. */
 export function drainTally(): Map<string, ByAgent> {
   const drained = pending;
-  if (drained.size > 0) pending = new Map();
-  last = undefined;
+  pending = new Map();
   return drained;
 }
 
@@ -132,19 +128,14 @@ const useOf = (tenant_id: string) => orSet(use, tenant_id, (): Use => ({ counts:
 const recentAt = (now: number) => Math.floor(now / (RECENT_SECONDS * 1000));
 
 function getCounts({ tenant_id, agent_id, type }: Of, now: number): { tenant: Tenant; counts: Counts } {
-  const at = recentAt(now);
-  const isLast = last?.type === type && last?.agent_id === agent_id && last?.tenant_id === tenant_id;
-  if (last && isLast && last.at === at) return last;
-  const tenant = tenantAt(tenant_id, at);
+  const tenant = tenantAt(tenant_id, recentAt(now));
   const hour = Math.floor(now / HOUR_MS);
   if (tenant.hour !== hour) Object.assign(tenant, { hour, agents: new Set(), types: new Set() });
   const agent = agent_id ? among(tenant.agents, agent_id, MAX_AGENTS) : NOBODY;
   const kind = type ? among(tenant.types, type, MAX_TYPES) : OTHER;
   const agents = orSet(pending, tenant_id, () => new Map() as ByAgent);
   const types = orSet(agents, agent, () => new Map<string, Counts>());
-  const counts = orSet(types, kind, () => ({}) as Counts);
-  last = { tenant_id, agent_id, type, at, tenant, counts };
-  return last;
+  return { tenant, counts: orSet(types, kind, () => ({}) as Counts) };
 }
 
 /** Returns a tenant, its recent counts shifted so that the last is the one of a time. */

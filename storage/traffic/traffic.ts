@@ -25,7 +25,6 @@ import {
 const FLUSH_MS = 5000;
 /** Rows per write: more would delay the writes of others. */
 const PIECE = 50;
-const DELETED_AT_ONCE = 500;
 /** Work of a node for an event, a delivery or an attempt, in milliseconds: about what each takes. */
 const COUNTED_MS = 0.1;
 
@@ -179,9 +178,9 @@ export class Traffic {
     const { STATS_MINUTE_RETENTION_HOURS: hours, STATS_HOUR_RETENTION_DAYS: days } = this.#retention;
     const beforeDays = { $lt: new Date(now - days * DAY_MS) };
     const more = await Promise.all([
-      removeSome(this.#rows, { unit: "minute", at: { $lt: new Date(now - hours * HOUR_MS) } }),
-      removeSome(this.#rows, { unit: "hour", at: beforeDays }),
-      removeSome(this.#recorded, { at: beforeDays }),
+      this.#rows.deleteDue({ unit: "minute", at: { $lt: new Date(now - hours * HOUR_MS) } }),
+      this.#rows.deleteDue({ unit: "hour", at: beforeDays }),
+      this.#recorded.deleteDue({ at: beforeDays }),
     ]);
     return more.includes(true);
   }
@@ -266,15 +265,4 @@ function toUpsert(unit: Unit, ms: number, { tenant_id, agent_id, counts, types }
     for (const [name, count] of Object.entries(ofType)) $inc[`types.${toFieldName(type)}.${name}`] = count;
   const _id = [tenant_id, unit, iso(at).slice(0, 16), ...(agent_id ? [agent_id] : [])].join(" ");
   return { filter: { _id, tenant_id }, update: { $setOnInsert: { unit, at: new Date(at), agent_id }, $inc } };
-}
-
-async function removeSome<T extends TrafficDoc | RecordedDoc>(
-  rows: TenantCollection<T>,
-  filter: object,
-): Promise<boolean> {
-  const options = { projection: { _id: 1 }, limit: DELETED_AT_ONCE };
-  const { rows: old } = await rows.findAnyWithin(filter, options);
-  const _id = { $in: old.map((row) => row._id) };
-  if (old.length > 0) await rows.system.deleteMany({ _id } as object);
-  return old.length === DELETED_AT_ONCE;
 }

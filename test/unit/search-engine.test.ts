@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { SearchEngine } from "../../storage/search/engine.ts";
 import type { SearchEntry } from "../../storage/search/entry.ts";
-import type { LegsAnswer, LegsQuery } from "../../storage/search/protocol.ts";
+import type { LegsQuery } from "../../storage/search/protocol.ts";
 import { entry, query, TENANT } from "../suites/search/samples.ts";
 
 /** More than one page, and no multiple of one. */
@@ -28,15 +28,12 @@ function reopen(): void {
   engine = new SearchEngine(join(folder, "search.db"));
 }
 
-const put = (...entries: SearchEntry[]) => engine.answer({ op: "put", tenant_id: TENANT, entries });
+const put = (...entries: SearchEntry[]) => engine.put(TENANT, entries);
 
-function find(asked: LegsQuery, partial = false) {
-  return engine.answer({ op: "find", query: asked, partial }) as LegsAnswer | null;
-}
+const find = (asked: LegsQuery, partial = false) => engine.find(asked, partial);
 
 function load(): void {
-  const slice = { op: "load", tenant_id: TENANT, kind: "memory" } as const;
-  for (let slices = 0; engine.answer(slice) !== true; slices++)
+  for (let slices = 0; !engine.load(TENANT, "memory"); slices++)
     if (slices > 1000) throw new Error("it is never loaded");
 }
 
@@ -73,7 +70,7 @@ test("what changes while it is loaded is as it was put last", () => {
   reopen();
   expect(find(query("turn"))).toBeNull();
   put({ ...changed, version: 2, text: "okapi" }, { ...removed, version: 2, removed: true });
-  engine.answer({ op: "drop", tenant_id: TENANT, kind: "memory", ids: [dropped.id] });
+  engine.drop(TENANT, "memory", [dropped.id]);
   put(entry({ id: "id-999999", text: "numbat" }));
   load();
   expect(find(query("okapi"))?.candidates.filter(({ has }) => has)).toMatchObject([{ id: changed.id }]);

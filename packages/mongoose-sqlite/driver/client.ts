@@ -108,11 +108,6 @@ class SqliteDb {
     this.#outOfLine.set(name, field);
   }
 
-  async createCollection(name: string): Promise<SqliteCollection> {
-    await this.#threads.writer.request({ op: "createCollection", collection: name });
-    return this.collection(name);
-  }
-
   async collections(): Promise<SqliteCollection[]> {
     const names = await this.#threads.reader.request<string[]>({ op: "collections" });
     return names.map((name) => this.collection(name));

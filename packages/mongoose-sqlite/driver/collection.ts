@@ -2,17 +2,13 @@ import { type BulkWriteResult, Collection, MongoInvalidArgumentError, ObjectId }
 import { NotImplemented } from "../errors.ts";
 import { decode, encode, fromRaw } from "../query/codec.ts";
 import type { Page, Within } from "../query/queries.ts";
-import type { Raw } from "../query/values.ts";
 import type { Index } from "../tables/catalog.ts";
-import { toIndex } from "../tables/index-spec.ts";
 import { findLongText } from "../tables/out-of-line.ts";
 import type { Threads } from "../threads/threads.ts";
 import type { BulkError, BulkOutcome, UpdateResult } from "../update/writes.ts";
 import { Cursor, type CursorSettings, type Pages } from "./cursor.ts";
 import { bulkResult } from "./driver-errors.ts";
 import { checkOptions, type Document, type Options, refuseOthers, toSort } from "./options.ts";
-
-/** Documents of another collection, in the order of their owners; `of` holds the position of each owner. */
 
 const FETCH = 1_000;
 /** A find with at most this limit, or by `_id`, does not wait for longer ones. */
@@ -172,27 +168,13 @@ export class SqliteCollection {
     return this.#scan<number>({ op: "bytes", filter: encode(filter) });
   }
 
-  async createIndex(keys: Document, options?: Options): Promise<string> {
-    const [name] = await this.#createIndexes([toIndex(keys, options)]);
+  async createIndex(key: Document, options?: Options): Promise<string> {
+    const [name] = await this.createIndexes([{ ...options, key }]);
     return name as string;
   }
 
   async createIndexes(specs: { key: Document }[]): Promise<string[]> {
-    return this.#createIndexes(specs.map((spec) => toIndex(spec.key, spec)));
-  }
-
-  #createIndexes(indexes: Index[]): Promise<string[]> {
-    return this.#write({ op: "createIndexes", indexes });
-  }
-
-  async dropIndex(name: string): Promise<Document> {
-    await this.#write({ op: "dropIndex", name });
-    return { ok: 1 };
-  }
-
-  async indexes(): Promise<Document[]> {
-    const found = await this.#read<Raw[] | undefined>({ op: "indexes" });
-    return (found ?? []).map((index) => fromRaw(index) as Document);
+    return this.#write({ op: "createIndexes", indexes: specs.map(toIndex) });
   }
 
   #write<T>(request: object): Promise<T> {
@@ -216,6 +198,31 @@ function toQuery(filter: Document, { sort, skip = 0, limit = 0, projection }: Cu
 
 function isShort(filter: Document, limit = 0): boolean {
   return (limit > 0 && limit <= SHORT_LIMIT) || filter._id !== undefined;
+}
+
+/** Options without effect in this store: builds are immediate, and nothing expires by itself. */
+const INDEX_OPTIONS = new Set([
+  ...["name", "unique", "sparse", "background", "expireAfterSeconds", "key"],
+  ...["v", "hidden", "comment", "maxTimeMS", "writeConcern", "w", "j"],
+]);
+
+/**
+ * Returns an index from the specification of MongoDB's `createIndexes`. Throws `NotImplemented` for any kind but
+ * ascending and descending.
+ */
+function toIndex(spec: Options & { key: Document }): Index {
+  const key = toSort(spec.key);
+  for (const name of Object.keys(spec)) {
+    if (!INDEX_OPTIONS.has(name) && spec[name] !== undefined)
+      throw new NotImplemented(`the index option ${name}`);
+  }
+  const named = key.map(([path, direction]) => `${path}_${direction}`).join("_");
+  return {
+    name: (spec.name as string | undefined) ?? named,
+    key,
+    unique: Boolean(spec.unique),
+    sparse: Boolean(spec.sparse),
+  };
 }
 
 function requireSome(list: unknown, argument: string): void {

@@ -1,8 +1,15 @@
-import { type BulkWriteResult, MongoServerError, type WriteError } from "mongodb";
+import { createRequire } from "node:module";
+import { type BulkWriteResult, type MongoBulkWriteError, MongoServerError, type WriteError } from "mongodb";
 import { NotImplemented, type WireError } from "../errors.ts";
 import { fromRaw } from "../query/codec.ts";
 import type { BulkError, BulkOutcome } from "../update/writes.ts";
-import { bulkClasses } from "./native.ts";
+
+// The driver exports these classes as types only; callers of a bulk write rely on their shapes.
+const bulkClasses = createRequire(import.meta.url)("mongodb/lib/bulk/common") as {
+  BulkWriteResult: new (raw: object, ordered: boolean) => BulkWriteResult;
+  WriteError: new (error: object) => WriteError;
+  MongoBulkWriteError: new (error: object, result: BulkWriteResult) => MongoBulkWriteError;
+};
 
 /** Returns the caller's error for a worker's error, of MongoDB's own class where MongoDB would answer with one. */
 export function driverError(error: WireError): Error {

@@ -1,6 +1,20 @@
-import mongoose from "mongoose";
+import { createRequire } from "node:module";
+import mongoose, { type Connection } from "mongoose";
 import { SqliteClient, type SqliteOptions } from "./client.ts";
-import { type NativeConnection, nativeDriver } from "./native.ts";
+
+type NativeConnection = Connection & {
+  client: unknown;
+  readyState: number;
+  collections: Record<string, { onOpen(): void }>;
+  onOpen(): void;
+};
+
+// mongoose exports its native driver to CommonJS only; subclassing it is its documented extension point.
+const nativeDriver = createRequire(import.meta.url)("mongoose/lib/drivers/node-mongodb-native") as {
+  Connection: new (base: unknown) => NativeConnection;
+  Collection: unknown;
+  BulkWriteResult: unknown;
+};
 
 /**
  * Returns a driver for `Mongoose.setDriver`: mongoose over one SQLite file. A connection's address is the file's

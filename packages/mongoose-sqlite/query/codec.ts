@@ -10,14 +10,12 @@ type Plain = Record<string, unknown>;
  */
 export function encode(value: unknown, without?: string): string {
   const raw = toRaw(value);
-  if (without === undefined) return JSON.stringify(raw);
-  // JSON omits undefined, and copying all other fields takes longer.
-  const rest: Record<string, unknown> = raw === value ? { ...(value as Plain) } : (raw as RawObject);
-  rest[without] = undefined;
-  return JSON.stringify(rest);
+  // JSON omits undefined.
+  if (without !== undefined) (raw as Plain)[without] = undefined;
+  return JSON.stringify(raw);
 }
 
-/** Converts a JS value to stored form. Copies only what changes, so the result may share parts with `value`. */
+/** Converts a JS value to stored form. */
 export function toRaw(value: unknown): Raw {
   switch (typeof value) {
     case "string":
@@ -35,43 +33,16 @@ export function toRaw(value: unknown): Raw {
 }
 
 function objectToRaw(value: object): Raw {
-  if (Array.isArray(value)) return arrayToRaw(value);
-  const prototype = Object.getPrototypeOf(value) as object | null;
-  if (prototype === Object.prototype || prototype === null) return documentToRaw(value as Plain);
+  if (Array.isArray(value)) return Array.from(value, toRaw);
   if (value instanceof Date) return { $: value.getTime() || 0 };
   if ((value as Plain)._bsontype !== undefined) return bsonToRaw(value as Plain);
   if (value instanceof Uint8Array) return binary(0, value);
   if (value instanceof RegExp) throw new NotImplemented("values of type RegExp");
   if (typeof (value as Plain).toBSON === "function") return toRaw((value as { toBSON(): unknown }).toBSON());
-  if (value instanceof Map) return rebuilt(Object.fromEntries(value) as Plain);
-  return rebuilt(value as Plain);
+  return documentToRaw(value instanceof Map ? Object.fromEntries(value) : (value as Plain));
 }
 
-function arrayToRaw(value: unknown[]): Raw[] {
-  if (Object.getPrototypeOf(value) !== Array.prototype) return Array.from(value, toRaw);
-  for (let i = 0; i < value.length; i++) {
-    if (toRaw(value[i]) !== value[i]) return Array.from(value, toRaw);
-  }
-  return value as Raw[];
-}
-
-// Copied only if something changes, then completely at once: a stable shape keeps the following code fast.
-function documentToRaw(value: Plain): Raw {
-  if (typeof value.toBSON === "function") return toRaw(value.toBSON());
-  let result: RawObject | undefined;
-  for (const key in value) {
-    const item = value[key];
-    if (typeof item === "function" || isDollars(key)) return rebuilt(value);
-    const raw = toRaw(item);
-    if (raw === item) continue;
-    result ??= { ...(value as RawObject) };
-    put(result, key, raw);
-  }
-  return result ?? (value as RawObject);
-}
-
-// A plain object without methods, so that a class's toJSON is not called.
-function rebuilt(value: Plain): RawObject {
+function documentToRaw(value: Plain): RawObject {
   const result: RawObject = {};
   for (const key in value) {
     const item = value[key];

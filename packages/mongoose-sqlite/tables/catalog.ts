@@ -20,8 +20,6 @@ export type Index = {
   key: Sort;
   unique: boolean;
   sparse: boolean;
-  /** The options of `createIndex` besides name and key, as `listIndexes` shows them. */
-  options: RawObject;
 };
 
 /** A stored collection: a table, its columns and indexes. `_id` counts as a column. */
@@ -120,11 +118,6 @@ export function sideTable(table: Table, index: Index): string {
 
 export function indexIdentifier(table: Table, indexName: string): string {
   return quote(`i_${table.name}#${indexName}`);
-}
-
-/** Returns an index as `listIndexes` answers it. */
-export function describeIndex(index: Index): RawObject {
-  return { v: 2, key: keyPattern(index), name: index.name, ...index.options };
 }
 
 export function keyPattern(index: Index): RawObject {

@@ -4,17 +4,14 @@ import { OVERWRITE_DELETED } from "./scrub.ts";
 /** Identifies the file as this driver's ("Affe"). */
 const APPLICATION_ID = 0x41666665;
 
-/** Forward migrations: the statements at position n migrate a file from version n to n + 1. */
-const MIGRATIONS = [
-  `CREATE TABLE _meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
-   CREATE TABLE _collections (name TEXT PRIMARY KEY, catalog TEXT NOT NULL);
-   PRAGMA application_id = ${APPLICATION_ID};`,
-  // Documents may have out-of-line texts (out-of-line.ts), which older programs would not find; existing rows stay.
-  "",
-];
-
 /** Schema version of this code. */
-const SCHEMA_VERSION = MIGRATIONS.length;
+const SCHEMA_VERSION = 2;
+
+const TABLES = `
+  CREATE TABLE _meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+  CREATE TABLE _collections (name TEXT PRIMARY KEY, catalog TEXT NOT NULL);
+  PRAGMA application_id = ${APPLICATION_ID};
+  PRAGMA user_version = ${SCHEMA_VERSION};`;
 
 export const BUSY_MS = 5_000;
 const CACHE_KIB = 32_768;
@@ -28,19 +25,19 @@ const LAST_RESORT_PAGES = 50_000;
 const REMAINDER_PAGES = 1_000;
 
 /**
- * Opens the data file for writing and migrates it to the current version. Throws an error with the reason, and leaves
- * the file untouched, if it is not a database, not this driver's or of a newer version.
+ * Opens the data file for writing, with its tables. Throws an error with the reason, and leaves the file untouched, if it
+ * is not a database, not this driver's or of a newer version.
  */
 export function openForWriting(file: string): DatabaseSync {
   const db = new DatabaseSync(file);
   try {
-    check(db, file);
+    const isNew = check(db, file);
     db.exec(`PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL`);
     db.exec(OVERWRITE_DELETED);
     db.exec(
       `PRAGMA wal_autocheckpoint = ${LAST_RESORT_PAGES}; PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = MEMORY`,
     );
-    migrate(db);
+    if (isNew) db.exec(`BEGIN IMMEDIATE; ${TABLES} COMMIT`);
   } catch (error) {
     db.close();
     throw error;
@@ -92,7 +89,8 @@ function pragma(db: DatabaseSync, name: string): number {
   return Object.values(db.prepare(`PRAGMA ${name}`).get() as Record<string, number>)[0] as number;
 }
 
-function check(db: DatabaseSync, file: string): void {
+/** Returns whether the file is empty. */
+function check(db: DatabaseSync, file: string): boolean {
   let version: number;
   let tables: number;
   let application: number;
@@ -110,11 +108,5 @@ function check(db: DatabaseSync, file: string): void {
   }
   if (tables > 0 && application !== APPLICATION_ID)
     throw new Error(`${file} is a database of another program. Choose another file`);
-}
-
-function migrate(db: DatabaseSync): void {
-  const version = pragma(db, "user_version");
-  for (let next = version; next < SCHEMA_VERSION; next++) {
-    db.exec(`BEGIN IMMEDIATE; ${MIGRATIONS[next]} PRAGMA user_version = ${next + 1}; COMMIT`);
-  }
+  return tables === 0;
 }

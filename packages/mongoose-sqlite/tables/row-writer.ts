@@ -2,10 +2,48 @@ import { fault, NotImplemented, ServerFault } from "../errors.ts";
 import { parts, scalarAt } from "../query/paths.ts";
 import { type Key, type Maybe, type Raw, type RawObject, toKey } from "../query/values.ts";
 import { type Column, type Index, isMultikey, keyPattern, type Table } from "./catalog.ts";
-import { getLayout } from "./layout.ts";
 import { splitLongText, textTable } from "./out-of-line.ts";
 import { ColumnChange, entries, isConstraint, type Schema } from "./schema.ts";
 import type { Statements } from "./statements.ts";
+
+/** Data derived from a table's description for each row written. */
+type Layout = {
+  /** The description's `changes` at the time. */
+  changes: number;
+  columns: Column[];
+  /** Takes the document's text and the keys of all columns. */
+  insertion: string;
+  /** Takes the row id and the out-of-line text. */
+  textInsertion: string;
+  /** The indexes with entries in a side table. */
+  multikey: Index[];
+  /** The other unique indexes. */
+  unique: Index[];
+};
+
+const layouts = new WeakMap<Table, Layout>();
+
+export function getLayout(table: Table): Layout {
+  let layout = layouts.get(table);
+  if (layout?.changes !== table.changes) {
+    layout = newLayout(table);
+    layouts.set(table, layout);
+  }
+  return layout;
+}
+
+function newLayout(table: Table): Layout {
+  const columns = [...table.columns.values()];
+  const names = columns.map((column) => column.sql).join(", ");
+  return {
+    changes: table.changes,
+    columns,
+    insertion: `INSERT INTO ${table.sql} (doc, ${names}) VALUES (?${", ?".repeat(columns.length)})`,
+    textInsertion: `INSERT OR REPLACE INTO ${textTable(table)} VALUES (?, ?)`,
+    multikey: table.indexes.filter((index) => isMultikey(table, index)),
+    unique: table.indexes.filter((index) => index.unique && !isMultikey(table, index)),
+  };
+}
 
 /** Writes single documents with their columns and side entries, in the writer's transaction, each atomically. */
 export class RowWriter {
@@ -185,7 +223,7 @@ type Snapshot = {
   entries: Key[][][];
 };
 
-const ID_INDEX: Index = { name: "_id_", key: [["_id", 1]], unique: true, sparse: false, options: {} };
+const ID_INDEX: Index = { name: "_id_", key: [["_id", 1]], unique: true, sparse: false };
 
 function touches(column: Column, paths: string[] | undefined): boolean {
   if (!paths) return true;

@@ -4,7 +4,6 @@ import { isOdd, type Key, type RawObject, toKey } from "../query/values.ts";
 import {
   type Catalog,
   type Column,
-  describeIndex,
   emptyTable,
   type Index,
   indexIdentifier,
@@ -66,7 +65,7 @@ export class Schema {
     const same = table.indexes.find((other) => other.name === index.name);
     const alike = table.indexes.find((other) => JSON.stringify(other.key) === JSON.stringify(index.key));
     if (same && alike === same) {
-      if (JSON.stringify(describeIndex(same)) === JSON.stringify(describeIndex(index))) return;
+      if (same.unique === index.unique && same.sparse === index.sparse) return;
       throw fault.indexOptionsConflict(
         `An equivalent index already exists with the same name but different options: ${index.name}`,
       );
@@ -101,15 +100,6 @@ export class Schema {
     const someNull = columns.map((column) => `${column} IS NULL`).join(" OR ");
     const sql = `SELECT 1 FROM ${table.sql} WHERE ${someNull} GROUP BY ${columns.join(", ")} HAVING count(*) > 1 LIMIT 1`;
     if (this.#statements.row(sql)) throw fault.duplicateKeys(table.name, index.name);
-  }
-
-  dropIndex(name: string, indexName: string): void {
-    const table = this.#catalog.tables.get(name);
-    const index = table?.indexes.find((other) => other.name === indexName);
-    if (!table || !index) throw fault.indexNotFound(indexName);
-    this.#unbuild(table, index);
-    table.indexes = table.indexes.filter((other) => other !== index);
-    this.#catalog.save(name, table);
   }
 
   #addColumn(table: Table, path: string): void {

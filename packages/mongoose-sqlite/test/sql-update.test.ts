@@ -51,8 +51,7 @@ const INDEXES: { key: Sort; unique?: boolean; sparse?: boolean }[] = [
 /** Creates an empty collection with all indexes. */
 function collection(name: string): Table {
   for (const { key, unique = false, sparse = false } of INDEXES) {
-    const options = { ...(unique && { unique }), ...(sparse && { sparse }) };
-    schema.createIndex(name, { name: JSON.stringify(key), key, unique, sparse, options });
+    schema.createIndex(name, { name: JSON.stringify(key), key, unique, sparse });
   }
   return catalog.tables.get(name) as Table;
 }

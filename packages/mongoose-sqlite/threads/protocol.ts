@@ -16,9 +16,7 @@ export type WriteRequest =
   | { op: "update" | "modify"; collection: string; request: string }
   | { op: "delete"; collection: string; filter: string; many: boolean }
   | { op: "bulk"; collection: string; requests: string; ordered: boolean }
-  | { op: "createCollection"; collection: string }
   | { op: "createIndexes"; collection: string; indexes: Index[] }
-  | { op: "dropIndex"; collection: string; name: string }
   | { op: "rewrite"; mostBytes: number }
   | { op: "emptyLog" }
   | { op: "finishCheckpoint" };
@@ -28,7 +26,6 @@ export type ReadRequest =
   | { op: "findWithin"; collection: string; query: string; most: number }
   | { op: "fetch"; collection: string; rids: number[]; projection: string }
   | { op: "count" | "bytes"; collection: string; filter: string }
-  | { op: "indexes"; collection: string }
   | { op: "collections" }
   | { op: "checkpoint" };
 

@@ -1,10 +1,9 @@
 import type { DatabaseSync } from "node:sqlite";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { toWire } from "../errors.ts";
-import { estimateBytes } from "../query/document-bytes.ts";
 import { Queries, type Query } from "../query/queries.ts";
-import type { Raw, RawObject } from "../query/values.ts";
-import { Catalog, describeIndex } from "../tables/catalog.ts";
+import type { RawObject } from "../query/values.ts";
+import { Catalog } from "../tables/catalog.ts";
 import { checkpoint, openForCheckpoints, openForReading } from "../tables/data-file.ts";
 import { Statements } from "../tables/statements.ts";
 import {
@@ -68,20 +67,13 @@ class Reader {
       case "count":
         return this.#queries.count(request.collection, JSON.parse(request.filter) as RawObject);
       case "bytes":
-        return estimateBytes(this.#queries, request.collection, JSON.parse(request.filter) as RawObject);
-      case "indexes":
-        return this.#indexes(request.collection);
+        return this.#queries.bytes(request.collection, JSON.parse(request.filter) as RawObject);
       case "collections":
         return [...this.#catalog.tables.keys()].sort();
       case "checkpoint":
         this.#checkpoints ??= openForCheckpoints(this.#file);
         return checkpoint(this.#checkpoints);
     }
-  }
-
-  #indexes(name: string): Raw[] | undefined {
-    const table = this.#catalog.tables.get(name);
-    return table && [{ v: 2, key: { _id: 1 }, name: "_id_" }, ...table.indexes.map(describeIndex)];
   }
 
   close(): void {

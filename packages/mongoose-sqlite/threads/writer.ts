@@ -101,13 +101,9 @@ class Writer {
           JSON.parse(request.requests) as BulkRequest[],
           request.ordered,
         );
-      case "createCollection":
-        return void this.#schema.table(request.collection);
       case "createIndexes":
         for (const index of request.indexes) this.#schema.createIndex(request.collection, index);
         return request.indexes.map((index) => index.name);
-      case "dropIndex":
-        return this.#schema.dropIndex(request.collection, request.name);
       case "finishCheckpoint":
         this.#finishing = true;
         return undefined;

@@ -2,9 +2,8 @@ import { fault, toWire, type WireError } from "../errors.ts";
 import { compileFilter, isOperators } from "../query/filter.ts";
 import { parsed, type Queries, type Query, type Row } from "../query/queries.ts";
 import type { Raw, RawObject } from "../query/values.ts";
-import type { Catalog, Index, Table } from "../tables/catalog.ts";
-import { getLayout } from "../tables/layout.ts";
-import type { RowWriter } from "../tables/row-writer.ts";
+import type { Catalog, Table } from "../tables/catalog.ts";
+import { getLayout, type RowWriter } from "../tables/row-writer.ts";
 import type { Schema } from "../tables/schema.ts";
 import type { WriteRequest } from "../threads/protocol.ts";
 import { sqlUpdate, type Updated } from "./sql-update.ts";
@@ -54,15 +53,11 @@ export class Writes {
     if (longTexts) this.#schema.setOutOfLine(table, longTexts.field);
     const errors: BulkError[] = [];
     for (const [index, text] of documents.entries()) {
-      const refused = this.#insertText(table, text, longTexts?.texts[index] ?? null);
+      const refused = attempt(() => this.#rows.insertText(table, text, longTexts?.texts[index] ?? null));
       if (refused) errors.push({ ...refused, index });
       if (refused && ordered) break;
     }
     return errors;
-  }
-
-  #insertText(table: Table, text: string, longText: string | null): WireError | undefined {
-    return attempt(() => this.#rows.insertText(table, text, longText));
   }
 
   update(name: string, request: UpdateRequest): UpdateResult {
@@ -151,11 +146,6 @@ export class Writes {
     }
   }
 
-  createIndexes(name: string, indexes: Index[]): string[] {
-    for (const index of indexes) this.#schema.createIndex(name, index);
-    return indexes.map((index) => index.name);
-  }
-
   // Find first, change afterwards: a statement must not iterate over rows that change. Of many rows, keep only ids.
   #found(table: Table | undefined, query: Query): Row[] {
     if (!table) {
@@ -197,10 +187,6 @@ export class Writes {
     this.#rows.insert(this.#schema.table(name), document);
     return document;
   }
-}
-
-function _idOf(text: string): Raw {
-  return (JSON.parse(text) as RawObject)._id as Raw;
 }
 
 /** Runs one write; returns an error that concerns only it, throws one that spoils the transaction. */

@@ -273,7 +273,7 @@ export const retryDocument = operation({
   summary: "Process a failed document again",
   description:
     "Use this after the cause of the failure is gone. Only the uploader and admins can retry it. `conflict` if it has " +
-    "not failed, if the same file was uploaded again, or if its original is no longer kept: then upload it again.",
+    "not failed, or if the same file was uploaded again.",
   access: writer,
   path,
   results: { 200: Document },

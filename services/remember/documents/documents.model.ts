@@ -35,7 +35,7 @@ const documents = tenantSchema({
   mime_type: t.string(),
   sensitivity: t.string<Sensitivity>(),
   audience: t.large(t.mixed<Audience>()),
-  /** The subject, for erasure; absent in documents uploaded before the field existed. */
+  /** The subject, for erasure; absent once the document is deleted. */
   subject: t.optional(t.nullable(t.string())),
   hash: t.string(),
   byte_size: t.number(),
@@ -51,7 +51,7 @@ const documents = tenantSchema({
   ingested_at: t.nullable(t.date()),
   /** Source and bytes: unique while the document is live. */
   live_key: t.optional(t.string()),
-  /** Source, name and version: concurrent uploads get different versions. Absent in older rows. */
+  /** Source, name and version: concurrent uploads get different versions. Absent once it is deleted. */
   version_key: t.optional(t.string()),
   /** Queue position and lease of its worker (queue.ts); absent when nothing is to do. */
   queue: t.optional(t.string()),

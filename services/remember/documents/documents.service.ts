@@ -2,12 +2,10 @@ import type { ActionSchema, ServiceBroker } from "moleculer";
 import { makeConverter } from "../../../connectors/document-converter.ts";
 import { type Call, isAdmin } from "../../../lib/access/caller.ts";
 import { mayRead, visibleTo } from "../../../lib/access/visibility.ts";
-import { Fault, notFound, unknownReference } from "../../../lib/contract/faults.ts";
+import { Fault, unknownReference } from "../../../lib/contract/faults.ts";
 import { attachment } from "../../../lib/http/attachment.ts";
 import { place, Queue } from "../../../mixins/queue.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
-import type { Blobs } from "../../../storage/blobs/blobs.ts";
-import { BlobMissing } from "../../../storage/blobs/hash.ts";
 import type { SearchEntriesPage, SearchFind, SearchFound } from "../../../storage/search/entry.ts";
 import { nullIfTaken } from "../../../storage/write-errors.ts";
 import { ownerAccess } from "../../identity/agents/read-access.ts";
@@ -63,8 +61,8 @@ export const documentsService: ServiceFactory = ({ store, blobs, config }) => {
       get: action(contract.getDocument, (ctx) => getDocument(documents, ctx)),
       list_chunks: action(contract.listDocumentChunks, (ctx) => listChunks(documents, ctx)),
       delete: action(contract.deleteDocument, (ctx) => deleteDocument(documents, ctx)),
-      content: action(contract.downloadDocument, (ctx) => downloadDocument(documents, blobs, ctx)),
-      retry: action(contract.retryDocument, (ctx) => retryDocument(documents, blobs, ctx)),
+      content: action(contract.downloadDocument, (ctx) => downloadDocument(documents, ctx)),
+      retry: action(contract.retryDocument, (ctx) => retryDocument(documents, ctx)),
       search: action(contract.searchDocuments, (ctx) => searchDocuments(documents, ctx)),
       /** Erases, or counts, documents about a subject, with their chunks. */
       erase_subject: idempotent<EraseSubject>((ctx) => eraseSubject(documents, ctx)),
@@ -241,16 +239,15 @@ type Asked = Call<{ document_id: string }>;
 const NO_PAGE = { "Content-Security-Policy": "default-src 'none'; sandbox" };
 
 /** Returns the file as it was uploaded. @throws Fault not_found */
-async function downloadDocument(documents: Documents, blobs: Blobs, ctx: Asked) {
+async function downloadDocument(documents: Documents, ctx: Asked) {
   const doc = await findReadable(documents, ctx, ctx.params.document_id);
-  if (!(await isKept(blobs, doc))) throw notFound("original of document", doc._id);
   ctx.meta.$responseType = doc.mime_type;
   ctx.meta.$responseHeaders = { ...attachment(doc.filename), ...NO_PAGE };
   return { hash: doc.hash, size: doc.byte_size };
 }
 
 /** Queues a failed document again. @throws Fault not_found, forbidden, conflict */
-async function retryDocument(documents: Documents, blobs: Blobs, ctx: Asked) {
+async function retryDocument(documents: Documents, ctx: Asked) {
   const doc = await findReadable(documents, ctx, ctx.params.document_id);
   const { tenant_id, _id, source_id, hash, agent_id } = doc;
   const { agent_ids } = await ownerAccess(ctx);
@@ -258,8 +255,6 @@ async function retryDocument(documents: Documents, blobs: Blobs, ctx: Asked) {
     throw new Fault("forbidden", "Only its uploader and admins can retry a document. Ask one of them.");
   if (doc.status !== "failed")
     throw refusal(doc, `The document is ${doc.status}. Only failed documents can be retried.`);
-  if (!(await isKept(blobs, doc)))
-    throw refusal(doc, "The original of this document is no longer kept. Upload the file again.");
   const queue = place(tenant_id, documents.now(), agent_id);
   const live_key = `${tenant_id} ${source_id} ${hash}`;
   const $set = { status: "queued" as const, error: null, attempts: 0, queue, live_key };
@@ -269,17 +264,6 @@ async function retryDocument(documents: Documents, blobs: Blobs, ctx: Asked) {
   if (!queued) throw refusal(doc, "The file was uploaded or retried meanwhile. Open its newest document.");
   documents.nudge();
   return present(queued);
-}
-
-/** Files of documents that failed before originals were kept are gone. */
-async function isKept(blobs: Blobs, { tenant_id, hash }: DocumentDoc): Promise<boolean> {
-  try {
-    (await blobs.stream(tenant_id, hash)).destroy();
-    return true;
-  } catch (err) {
-    if (err instanceof BlobMissing) return false;
-    throw err;
-  }
 }
 
 function refusal({ _id }: DocumentDoc, message: string): Fault {

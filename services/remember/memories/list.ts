@@ -74,22 +74,18 @@ async function placesInOrder(asked: Asked): Promise<Places> {
   const { memories, tenant_id, params, order, after, most } = asked;
   const wanted = [statusOf(params), ...buildClauses(params, asked.now)];
   const beyond = after ? [afterPlace({ value: after[order.by], id: after._id }, order)] : [];
-  // A covered query: the index holds ids and order.
-  const ids = {
+  const options = {
     sort: { [order.by]: order.sign, _id: order.sign },
     limit: most,
-    projection: { _id: 1 } as const,
+    projection: { [order.by]: 1 as const },
   };
   const inPartition = async (partition: Clause): Promise<Places> => {
     const clauses = [partition, ...wanted];
-    const [rows, count] = await Promise.all([
-      memories.find(tenant_id, joined([...clauses, ...beyond]), ids),
+    const [places, count] = await Promise.all([
+      memories.find(tenant_id, joined([...clauses, ...beyond]), options),
       memories.count(tenant_id, joined(clauses)),
     ]);
-    return {
-      places: await memories.find(tenant_id, idsOf(rows), { projection: { [order.by]: 1 as const } }),
-      count,
-    };
+    return { places, count };
   };
   const found = await Promise.all(splitPartitions(asked.access, params.scope).map(inPartition));
   return {
@@ -147,10 +143,6 @@ function load(memories: TenantCollection<MemoryDoc>, tenant_id: string, places: 
     tenant_id,
     places.map(({ _id }) => _id),
   );
-}
-
-function idsOf(rows: Pick<MemoryDoc, "_id">[]) {
-  return { _id: { $in: rows.map(({ _id }) => _id) } };
 }
 
 const IN_FORCE_OR_REPLACED: MemoryStatus[] = ["active", "superseded"];

@@ -43,7 +43,6 @@ export const EntryModel: Model<EntryDoc> = {
   move: { none: "derived: search reads the rows again" },
   name: ENTRIES,
   schema: entries,
-  retired: ["embedded_1__id_1"],
 };
 export const SearchStateModel: Model<SearchStateDoc> = {
   erasure: { none: "positions in the index" },

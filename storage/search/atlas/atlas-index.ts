@@ -1,5 +1,3 @@
-import type { Collection } from "mongodb";
-import { LruMap } from "../../../lib/lru-map.ts";
 import { beginningOf } from "../../../lib/text/code-points.ts";
 import type { TenantCollection } from "../../collection.ts";
 import type { SearchEntry, SearchKind } from "../entry.ts";
@@ -7,7 +5,6 @@ import { CONTEXT, type Corpus, LEG_SIZE, MOST_DUPLICATES } from "../features.ts"
 import type { Model } from "../file.ts";
 import type { SearchIndex } from "../local-index.ts";
 import {
-  ERASURES_CURSOR,
   type Expected,
   type LegsAnswer,
   type LegsQuery,
@@ -19,7 +16,7 @@ import {
 } from "../protocol.ts";
 import { cosine, type FoundRow, integersOf, packVector, rateCandidates } from "./candidates.ts";
 import { areHopeless, buildConditions, type Condition, fits } from "./conditions.ts";
-import { type EntryDoc, entryId, FORM, NEVER, putEntries, REMOVED, type SearchStateDoc } from "./entries.ts";
+import { type EntryDoc, entryId, NEVER, putEntries, REMOVED, type SearchStateDoc } from "./entries.ts";
 import { AtlasIndexes } from "./indexes.ts";
 import { countPipeline, formsPipeline, nearPipeline, textPipeline, vectorPipeline } from "./pipelines.ts";
 
@@ -48,14 +45,12 @@ export class AtlasIndex implements SearchIndex {
   readonly #entries: TenantCollection<EntryDoc>;
   readonly #state: TenantCollection<SearchStateDoc>;
   readonly #indexes: AtlasIndexes;
-  readonly #counts: Counts;
   #model: Model | null = null;
 
   constructor({ entries, state }: Parts) {
     this.#entries = entries;
     this.#state = state;
     this.#indexes = new AtlasIndexes(entries.system);
-    this.#counts = new Counts(entries.system);
   }
 
   /** Atlas manages its own memory. */
@@ -103,7 +98,7 @@ export class AtlasIndex implements SearchIndex {
     const [text, near, counted] = await Promise.all([
       isHopeless || query.terms.length === 0 ? NO_LEG : this.#textLeg(conditions, query),
       isHopeless || !vector ? NO_LEG : this.#vectorLeg(conditions, vector, query),
-      isHopeless ? { documents: 0, frequencies: query.terms.map(() => 0) } : this.#counts.of(query),
+      isHopeless ? { documents: 0, frequencies: query.terms.map(() => 0) } : this.#count(conditions, query),
     ]);
     const missing = isHopeless
       ? []
@@ -210,11 +205,11 @@ export class AtlasIndex implements SearchIndex {
   }
 
   async cursor(name: string): Promise<string | null> {
-    return (await this.#state.findOne(NO_TENANT, { _id: cursorId(name) }))?.value ?? null;
+    return (await this.#state.findOne(NO_TENANT, { _id: name }))?.value ?? null;
   }
 
   async setCursor(name: string, value: string): Promise<boolean> {
-    const filter = { _id: cursorId(name), tenant_id: NO_TENANT };
+    const filter = { _id: name, tenant_id: NO_TENANT };
     await this.#state.upsert([{ filter, update: { $set: { value } } }]);
     return true;
   }
@@ -240,6 +235,19 @@ export class AtlasIndex implements SearchIndex {
     const started = performance.now();
     const rows = (await this.#entries.system.aggregate(pipeline).toArray()) as FoundRow[];
     return { rows, ms: performance.now() - started };
+  }
+
+  /** Counts the entries that a reader may find, and how many of them contain each term. */
+  async #count(
+    conditions: Condition[],
+    { terms }: LegsQuery,
+  ): Promise<Pick<Corpus, "documents" | "frequencies">> {
+    const rows = (await this.#entries.system.aggregate(countPipeline(conditions, terms)).toArray()) as {
+      term: number | null;
+      count: number;
+    }[];
+    const counts = new Map(rows.map(({ term, count }) => [term, count]));
+    return { documents: counts.get(null) ?? 0, frequencies: terms.map((_, i) => counts.get(i) ?? 0) };
   }
 
   async #near(row: EntryDoc, dimensions: number, least: number): Promise<NearDuplicate[]> {
@@ -277,11 +285,6 @@ export class AtlasIndex implements SearchIndex {
   }
 }
 
-/** The domains' positions are those of a form of entries: a new one has all put again. */
-function cursorId(name: string): string {
-  return name === ERASURES_CURSOR || name.startsWith("model ") ? name : `${name} ${FORM}`;
-}
-
 const NO_LEG: Leg = { rows: [], ms: 0 };
 
 function contextOf({ now, include_superseded }: LegsQuery) {
@@ -300,43 +303,4 @@ function interleaved(text: readonly FoundRow[], near: readonly FoundRow[]): Foun
 function averageLength(rows: readonly FoundRow[]): number {
   const sum = rows.reduce((total, { length }) => total + length, 0);
   return Math.max(1, rows.length ? sum / rows.length : 1);
-}
-
-type Counted = Pick<Corpus, "documents" | "frequencies">;
-
-/** Lifetime of a count, which only weighs terms against each other. */
-const KEPT_MS = 60_000;
-const MOST_KEPT = 500;
-
-/** Counts the entries that a reader may find, and how many of them contain each term; cached for a minute. */
-class Counts {
-  readonly #entries: Collection<EntryDoc>;
-  readonly #kept = new LruMap<string, { at: number; counted: Promise<Counted> }>(MOST_KEPT);
-
-  constructor(entries: Collection<EntryDoc>) {
-    this.#entries = entries;
-  }
-
-  of(query: LegsQuery): Promise<Counted> {
-    const { tenant_id, kind, access, where, include_superseded, terms } = query;
-    const key = JSON.stringify([tenant_id, kind, access, where, include_superseded, terms]);
-    const now = performance.now();
-    const kept = this.#kept.get(key);
-    if (kept && now - kept.at < KEPT_MS) return kept.counted;
-    const counted = this.#count(query);
-    counted.catch(() => this.#kept.delete(key));
-    this.#kept.set(key, { at: now, counted });
-    return counted;
-  }
-
-  async #count(query: LegsQuery): Promise<Counted> {
-    const rows = (await this.#entries
-      .aggregate(countPipeline(buildConditions(query), query.terms))
-      .toArray()) as { term: number | null; count: number }[];
-    const counts = new Map(rows.map(({ term, count }) => [term, count]));
-    return {
-      documents: counts.get(null) ?? 0,
-      frequencies: query.terms.map((_, i) => counts.get(i) ?? 0),
-    };
-  }
 }

@@ -13,8 +13,6 @@ export const NONE = "";
 export const NEVER = Number.MAX_SAFE_INTEGER;
 /** `embedded` of an entry removed from search, which never lacks a vector. */
 export const REMOVED = "removed";
-/** Increases with changes of the fields: entries of an earlier form are put again. */
-export const FORM = 2;
 /** The reader label of entries that everyone in the tenant may find. */
 const EVERYBODY = "*";
 
@@ -26,8 +24,6 @@ export interface EntryDoc extends TenantDocument {
   kind: SearchKind;
   id: string;
   version: number;
-  /** `FORM` when it was put; absent in older ones. */
-  form?: number;
   /** Labels of those who may find it; see `readerLabels`. Empty if removed. */
   readers: string[];
   scope: MemoryScope;
@@ -82,7 +78,7 @@ export function toFields(entry: SearchEntry): EntryFields {
   const { title_terms, text_terms, ...reading } = readEntry(entry);
   return {
     ...{ kind, id, version, scope, tags, audience, superseded, created_at, date },
-    ...{ confidence, importance, cites, updated_at, form: FORM },
+    ...{ confidence, importance, cites, updated_at },
     metadata: metadataLabels(entry.metadata ?? ""),
     readers: listReaders(entry),
     agent_id: entry.agent_id ?? NONE,
@@ -140,8 +136,7 @@ interface Operations {
 
 function buildOperations(tenant_id: string, entry: SearchEntry): Operations {
   const { kind, id, version, removed } = entry;
-  const isOlder = { $or: [{ version: { $lt: version } }, { version, form: { $ne: FORM } }] };
-  const older = { _id: entryId(kind, id), tenant_id, ...isOlder };
+  const older = { _id: entryId(kind, id), tenant_id, version: { $lt: version } };
   if (removed) return { forget: null, write: { filter: older, update: buildRemoval({ kind, id, version }) } };
   const fields = toFields(entry);
   const update = { $unset: { vector: "" }, $set: { embedded: NONE } };
@@ -156,7 +151,7 @@ function buildRemoval(kept: Pick<EntryDoc, "kind" | "id" | "version">): Update<E
   const lists = ["tags", "audience", "metadata"];
   const gone = [...lists, "text", "title_terms", "text_terms", "vector", "hash", "thread"];
   return {
-    $set: { ...kept, form: FORM, readers: [], embedded: REMOVED },
+    $set: { ...kept, readers: [], embedded: REMOVED },
     $unset: Object.fromEntries(gone.map((field) => [field, ""])),
   };
 }

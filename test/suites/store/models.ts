@@ -206,19 +206,6 @@ export function modelTests(bench: Workbench): void {
       });
     });
 
-    test("lose the indexes that are retired, and no others", async () => {
-      await bench.store().collection(declare("retired_rows")).system.createIndex({ at: 1 });
-      await bench.store().ready();
-      const retired = ["tenant_id_1_name_1", "never_1"];
-      const schema = new Schema<Row>({ _id: String, tenant_id: String });
-      schema.index({ tags: 1 });
-      const connection = bench.store().connection;
-      connection.deleteModel("retired_rows");
-      const rows = bench.store().collection({ name: "retired_rows", schema, retired });
-      await bench.store().ready();
-      expect((await rows.system.indexes()).map(({ name }) => name)).toEqual(["_id_", "at_1", "tags_1"]);
-    });
-
     test("the store answers and tells its time", async () => {
       await bench.store().ping();
       expect(Math.abs(bench.store().now() - Date.now())).toBeLessThan(60_000);

@@ -1831,8 +1831,7 @@ class Documents(Group[Mode]):
         """Process a failed document again.
 
         Use this after the cause of the failure is gone. Only the uploader and admins can retry it. `conflict` if it
-        has not failed, if the same file was uploaded again, or if its original is no longer kept: then upload it
-        again. Needs the scope `memory:write`.
+        has not failed, or if the same file was uploaded again. Needs the scope `memory:write`.
 
         Args:
             document_id: Id of the document."""
