@@ -1,4 +1,5 @@
 import { type KeyboardEvent, useId, useState } from "react";
+import { useName } from "../data/names.ts";
 import { useLoad } from "../data/use-load.ts";
 import { IconButton } from "./button.tsx";
 import { messageOf } from "./failure.tsx";
@@ -15,6 +16,12 @@ export interface Choice {
 
 /** Returns the choices that contain the text, or the first ones for an empty text. */
 export type Find = (text: string, signal: AbortSignal) => Promise<Choice[]>;
+
+/** Returns a choice with its name, which may load later than its id. */
+export function useNamed(choice: Choice | null): Choice | null {
+  const { name } = useName(choice?.id ?? "");
+  return choice && { ...choice, label: choice.label || name };
+}
 
 interface ComboProps {
   label: string;

@@ -1,8 +1,6 @@
 import { type ComponentProps, useEffect, useState } from "react";
-import { nameIs } from "../data/names.ts";
 import { useAddress } from "../data/use-address.ts";
-import { useNames } from "../data/use-names.ts";
-import { Combo } from "./combo.tsx";
+import { type Choice, Combo, useNamed } from "./combo.tsx";
 import { CheckField, type Option, Segments, SelectField, TextField } from "./field.tsx";
 
 /** Fields whose value is a parameter of the address, so that what they filter can be linked and revisited. */
@@ -47,13 +45,13 @@ export function ComboFilter({
   ...filter
 }: Filter & Pick<ComponentProps<typeof Combo>, "find" | "none">) {
   const [id, change] = useParameter(filter);
-  const nameOf = useNames();
+  const [chosen, setChosen] = useState<Choice | null>(null);
   return (
     <Combo
       label={filter.label}
-      value={id ? { id, label: nameOf(id) } : null}
+      value={useNamed(id ? { id, label: chosen?.id === id ? chosen.label : "" } : null)}
       onChange={(choice) => {
-        if (choice) nameIs(choice.id, choice.label);
+        setChosen(choice);
         change(choice?.id ?? "");
       }}
       {...{ find, none }}

@@ -1,8 +1,7 @@
 import { type MouseEvent, type ReactNode, useEffect, useState } from "react";
 import { Link } from "react-router";
 import { fullTime, relative } from "../data/format.ts";
-import { knownName, ownerOf, titledId } from "../data/names.ts";
-import { useNames } from "../data/use-names.ts";
+import { titledId, useName } from "../data/names.ts";
 import { useSession } from "../shell/session.tsx";
 import { IconButton } from "./button.tsx";
 import { Check, CircleAlert, Copy as CopyIcon } from "./icons.tsx";
@@ -136,9 +135,9 @@ export function Badge({ label, tone = "neutral", dot }: { label: ReactNode; tone
  */
 export function Who({ id }: { id: string }) {
   const { may } = useSession();
-  const name = useNames()(id);
-  if (knownName(id) === undefined) return <span title={id}>{name}</span>;
-  const canBeRead = id.startsWith("ag_") && (may("agents.list") || ownerOf(id, may) !== undefined);
+  const { name, known } = useName(id);
+  if (!known) return <span title={id}>{name}</span>;
+  const canBeRead = id.startsWith("ag_") && (may("agents.list") || known.owner_user_id !== undefined);
   return canBeRead ? <Link to={`/agents/${id}`}>{name}</Link> : name;
 }
 
@@ -161,11 +160,11 @@ function kindOfSubject(type: string): keyof typeof PATHS | undefined {
 export function Subject({ event }: { event: Subjected }) {
   const { type, subject, data } = event;
   const kind = kindOfSubject(type);
-  const name = useNames()(kind && subject ? titledId(kind, subject) : "");
+  const { name, known } = useName(kind && subject ? titledId(kind, subject) : "");
   if (!subject) return "–";
   if (kind) {
     // By a short form of its id if it is deleted or not readable.
-    if (knownName(titledId(kind, subject)) === undefined) return <span title={subject}>{name}</span>;
+    if (!known) return <span title={subject}>{name}</span>;
     return <Link to={PATHS[kind] + subject}>{name}</Link>;
   }
   const { agent_id } = (data ?? {}) as { agent_id?: unknown };
@@ -179,9 +178,9 @@ export function Subject({ event }: { event: Subjected }) {
 
 /** The same as text, for places that are links themselves. */
 export function SubjectText({ event: { type, subject } }: { event: Subjected }) {
-  const nameOf = useNames();
   const kind = kindOfSubject(type);
-  return kind && subject ? nameOf(titledId(kind, subject)) : subject;
+  const { name } = useName(kind && subject ? titledId(kind, subject) : "");
+  return kind ? name : subject;
 }
 
 interface TileProps {

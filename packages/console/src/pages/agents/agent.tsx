@@ -1,12 +1,12 @@
+import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useParams } from "react-router";
 import type { Agent } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { nameIs } from "../../data/names.ts";
 import { type Loaded, useFollowed } from "../../data/use-load.ts";
-import { useNames } from "../../data/use-names.ts";
 import { useSession } from "../../shell/session.tsx";
-import { type Choice, Combo, findPeople, findTeams } from "../../ui/combo.tsx";
+import { type Choice, Combo, findPeople, findTeams, useNamed } from "../../ui/combo.tsx";
 import { SelectField, TextArea, TextField, useDraft } from "../../ui/field.tsx";
 import { ActButton, DeleteButton, Form, saveChanges } from "../../ui/form-dialog.tsx";
 import { Power, PowerOff } from "../../ui/icons.tsx";
@@ -41,11 +41,12 @@ const partsOf = (agent: Agent, of: Loaded<Agent>): Tab[] => [
 export function AgentPage() {
   const { id = "" } = useParams();
   const { may } = useSession();
+  const cache = useQueryClient();
   const agent = useFollowed(
     HEALTH,
     async (signal) => {
       const read = await api.agents.get({ agent_id: id, include: "delivery" }, { signal });
-      nameIs(read.id, read.name);
+      nameIs(cache, read.id, read);
       return read;
     },
     [id],
@@ -155,6 +156,7 @@ const agentOf = (draft: ReturnType<typeof draftOf>): Partial<Agent> => ({
 
 function Delivery({ agent, onSaved }: Props) {
   const [before, setBefore] = useState(agent);
+  const cache = useQueryClient();
   const [draft, field, change] = useDraft(() => draftOf(agent));
   const save = useFormTask(async () => {
     const changed = await saveAgent(before, agentOf(draft));
@@ -162,7 +164,7 @@ function Delivery({ agent, onSaved }: Props) {
     // Includes others' concurrent changes.
     setBefore(changed);
     change(draftOf(changed));
-    nameIs(changed.id, changed.name);
+    nameIs(cache, changed.id, changed);
     toast({ title: "Saved." });
     onSaved(changed);
   });
@@ -230,11 +232,8 @@ const OWN = { type: "number", min: 1, placeholder: "Default" };
 
 /** The agent's team, which reads its memories, and its owner, who approves its devices. */
 function Belonging({ agent, onSaved }: Props) {
-  const nameOf = useNames();
   const [before, setBefore] = useState(agent);
   const [{ team, owner }, field, change] = useDraft(() => belongingOf(agent));
-  // Names load later than ids.
-  const named = (choice: Choice | null) => choice && { ...choice, label: choice.label || nameOf(choice.id) };
   const save = useFormTask(async () => {
     const team_id = team?.id ?? null;
     const owner_user_id = owner?.id ?? null;
@@ -252,7 +251,7 @@ function Belonging({ agent, onSaved }: Props) {
           <Combo
             label="Team"
             {...field("team")}
-            value={named(team)}
+            value={useNamed(team)}
             find={findTeams}
             none="No team"
             hint="Agents of a team can read each other's memories with scope team."
@@ -260,7 +259,7 @@ function Belonging({ agent, onSaved }: Props) {
           <Combo
             label="Owner"
             {...field("owner")}
-            value={named(owner)}
+            value={useNamed(owner)}
             find={findPeople}
             none="No owner"
             hint="Reads the agent's memories. The agent can work on the owner's steps in runs."

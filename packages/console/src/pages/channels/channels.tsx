@@ -2,9 +2,9 @@ import { useState } from "react";
 import { Link, useNavigate, useParams, useSearchParams } from "react-router";
 import type { Channel, Feed, Member } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { useName } from "../../data/names.ts";
 import { useList } from "../../data/use-list.ts";
 import { useRead } from "../../data/use-load.ts";
-import { useNames } from "../../data/use-names.ts";
 import { useSession } from "../../shell/session.tsx";
 import { DialogButton, IconButton } from "../../ui/button.tsx";
 import { type Choice, Combo, findAgents } from "../../ui/combo.tsx";
@@ -162,15 +162,7 @@ function AddFeed({ channel_id, onClose, onDone }: SavingProps & { channel_id: st
 
 /** The recipients of a channel's events. */
 function Members({ channel_id }: { channel_id: string }) {
-  const nameOf = useNames();
   const list = useList(api.channels.listMembers, { channel_id }, undefined, "channel");
-  const remove = useAct(({ agent_id }: Member) => ({
-    title: `Remove ${nameOf(agent_id)}?`,
-    text: `${nameOf(agent_id)} no longer receives events through this channel. Its own interests are kept. You can add it again.`,
-    action: "Remove",
-    act: () => api.channels.removeMember({ channel_id, agent_id }),
-    after: list.reload,
-  }));
   return (
     <Card
       title="Members"
@@ -192,11 +184,7 @@ function Members({ channel_id }: { channel_id: string }) {
           column("Agent", ({ agent_id }: Member) => <Who id={agent_id} />),
           endColumn("Joined", ({ joined_at }: Member) => <Time at={joined_at} />),
           endColumn("", (member: Member) => (
-            <IconButton
-              icon={UserMinus}
-              label={`Remove ${nameOf(member.agent_id)}`}
-              onClick={() => remove.run(member)}
-            />
+            <RemoveMember channel_id={channel_id} member={member} onDone={list.reload} />
           )),
         ]}
         empty={
@@ -207,6 +195,24 @@ function Members({ channel_id }: { channel_id: string }) {
       />
     </Card>
   );
+}
+
+interface RemoveProps {
+  channel_id: string;
+  member: Member;
+  onDone(): Promise<void>;
+}
+
+function RemoveMember({ channel_id, member: { agent_id }, onDone }: RemoveProps) {
+  const { name } = useName(agent_id);
+  const remove = useAct(() => ({
+    title: `Remove ${name}?`,
+    text: `${name} no longer receives events through this channel. Its own interests are kept. You can add it again.`,
+    action: "Remove",
+    act: () => api.channels.removeMember({ channel_id, agent_id }),
+    after: onDone,
+  }));
+  return <IconButton icon={UserMinus} label={`Remove ${name}`} onClick={() => remove.run()} />;
 }
 
 function AddMember({ channel_id, onClose, onDone }: SavingProps & { channel_id: string }) {

@@ -6,7 +6,6 @@ import { filled, fullTime, number } from "../../data/format.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { useList } from "../../data/use-list.ts";
 import { isSettled, useFollowed } from "../../data/use-load.ts";
-import { useNames } from "../../data/use-names.ts";
 import { type Selection, useSelection } from "../../data/use-selection.ts";
 import { Button } from "../../ui/button.tsx";
 import { findAgents } from "../../ui/combo.tsx";
@@ -232,7 +231,6 @@ interface InspectProps {
 
 /** One dead letter: its content, its error and the possible actions. */
 function Inspect({ letter, onClose, act }: InspectProps) {
-  const nameOf = useNames();
   const { subject, ...event } = headersOf(letter);
   return (
     <Dialog
@@ -251,11 +249,7 @@ function Inspect({ letter, onClose, act }: InspectProps) {
         <Reason>{letter.dlq_reason}</Reason>
         <Facts
           of={{
-            Agent: letter.agent_id ? (
-              <Link to={`/agents/${letter.agent_id}`}>{nameOf(letter.agent_id)}</Link>
-            ) : (
-              "None: not an event"
-            ),
+            Agent: letter.agent_id ? <Who id={letter.agent_id} /> : "None: not an event",
             Subject: subject && <Subject event={{ ...event, subject }} />,
             Attempts: letter.attempt_count,
             "Failed at": fullTime(letter.dead_lettered_at),

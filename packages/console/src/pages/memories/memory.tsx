@@ -7,8 +7,8 @@ import type {
 } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { capitalised, listed, number } from "../../data/format.ts";
+import { useIsOwn } from "../../data/names.ts";
 import { useLoad, useRead } from "../../data/use-load.ts";
-import { useIsOwn } from "../../data/use-names.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { type Choice, Combo, findTeams } from "../../ui/combo.tsx";
@@ -315,7 +315,7 @@ const DIALOGS = {
 /** The possible actions on a memory. */
 function Actions({ memory, reload }: { memory: MemoryWithUsage; reload(): Promise<void> }) {
   const [open, setOpen] = useState<keyof typeof DIALOGS | null>(null);
-  const own = useIsOwn()(memory);
+  const own = useIsOwn(memory);
   const forget = useAct(() => ({
     title: `Forget “${memory.title}”?`,
     text: "Searches no longer find it. You can restore it for 30 days; then it is deleted permanently.",

@@ -3,9 +3,9 @@ import { Link, useNavigate, useParams } from "react-router";
 import type { Output } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes, listed } from "../../data/format.ts";
+import { useIsOwn } from "../../data/names.ts";
 import { saveFile } from "../../data/save-file.ts";
 import { useRead } from "../../data/use-load.ts";
-import { useIsOwn } from "../../data/use-names.ts";
 import { Button, DialogButton, IconButton } from "../../ui/button.tsx";
 import { VersionDiff } from "../../ui/diff.tsx";
 import { SelectField, TextField, useDraft } from "../../ui/field.tsx";
@@ -175,7 +175,7 @@ interface Props {
 /** Export, e-mail, filing, deletion. */
 function More({ output, reload }: Props) {
   const [open, setOpen] = useState<"mail" | "file" | null>(null);
-  const own = useIsOwn()(output);
+  const own = useIsOwn(output);
   const navigate = useNavigate();
   const close = () => setOpen(null);
   const save = useTask(async (format: Format) =>

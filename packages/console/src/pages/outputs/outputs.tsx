@@ -1,3 +1,4 @@
+import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useNavigate, useSearchParams } from "react-router";
 import type { Output } from "../../../../client/index.ts";
@@ -103,8 +104,9 @@ export function SaveDialog({ output, onClose, onSaved }: Props) {
     note: "",
   });
   const navigate = useNavigate();
+  const cache = useQueryClient();
   const save = useFormTask(async () => {
-    if (before && !(await isStillLatest(before))) return;
+    if (before && !(await isStillLatest(before, cache))) return;
     const named = title.trim() ? { title: title.trim() } : {};
     const version = { output_id: output?.id ?? "", ...(note.trim() && { change_note: note.trim() }) };
     const saved = await api.outputs.save({
@@ -150,11 +152,11 @@ export function SaveDialog({ output, onClose, onSaved }: Props) {
 }
 
 /** Returns whether no other version was saved meanwhile, or the person wants to save on top of it. */
-async function isStillLatest({ id, current_version_num }: Output): Promise<boolean> {
+async function isStillLatest({ id, current_version_num }: Output, cache: QueryClient): Promise<boolean> {
   const { versions } = await api.outputs.listVersions({ output_id: id });
   const [latest] = versions;
   if (!latest || latest.version_num === current_version_num) return true;
-  const by = knownName(latest.authored_by_user_id ?? latest.authored_by_agent_id ?? "") ?? "Someone";
+  const by = knownName(cache, latest.authored_by_user_id ?? latest.authored_by_agent_id ?? "") ?? "Someone";
   const text = `${by} has saved version ${latest.version_num} since you opened this form. Yours becomes the next version, without those changes.`;
   return mayOverwrite({ text, look: `/outputs/${id}?tab=versions` });
 }

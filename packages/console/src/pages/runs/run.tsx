@@ -1,3 +1,4 @@
+import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useParams } from "react-router";
 import type {
@@ -8,11 +9,10 @@ import type {
 } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes, duration } from "../../data/format.ts";
-import { nameIs } from "../../data/names.ts";
+import { nameIs, useNames } from "../../data/names.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { useList } from "../../data/use-list.ts";
 import { useFollowed } from "../../data/use-load.ts";
-import { useNames } from "../../data/use-names.ts";
 import { STEP_STATUS, StepGraph } from "../../graph/step-graph.tsx";
 import { DialogButton } from "../../ui/button.tsx";
 import { SelectField, TextArea, useDraft } from "../../ui/field.tsx";
@@ -32,6 +32,7 @@ import "./runs.css";
 /** One run: its position, next actions and history. */
 export function RunPage() {
   const { id = "" } = useParams();
+  const cache = useQueryClient();
   const loaded = useFollowed(
     "run",
     async (signal) => {
@@ -39,7 +40,7 @@ export function RunPage() {
         api.runs.get({ run_id: id }, { signal }),
         api.runs.position({ run_id: id }, { signal }),
       ]);
-      nameIs(run.initiated_by.id, run.initiated_by.display_name);
+      nameIs(cache, run.initiated_by.id, { name: run.initiated_by.display_name });
       return { run, position };
     },
     [id],
@@ -304,8 +305,8 @@ function Retrospective({ run }: RecordProps) {
 const ACTOR = /(?<=; by )(usr|ag)_[\w-]+/g;
 
 function StatusDocument({ run }: RecordProps) {
-  const nameOf = useNames();
   const loaded = useOfRun(run, (run_id, signal) => api.runs.statusDocument({ run_id }, { signal }));
+  const nameOf = useNames([...new Set(loaded.data?.match(ACTOR))]);
   return (
     <Load of={loaded} lines={8}>
       {(text) => (
