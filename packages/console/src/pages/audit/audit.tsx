@@ -1,4 +1,4 @@
-import { useMemo, useState } from "react";
+import { useState } from "react";
 import { Link } from "react-router";
 import { OPERATIONS } from "../../../../client/generated/operations.ts";
 import type { AuditEntry } from "../../../../client/index.ts";
@@ -13,7 +13,7 @@ import { Button } from "../../ui/button.tsx";
 import { type Choice, findAgents, findPeople } from "../../ui/combo.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { anyOf, type Option, SelectField, TextField } from "../../ui/field.tsx";
-import { ComboFilter, SelectFilter } from "../../ui/filters.tsx";
+import { ComboFilter, SelectFilter, useSince } from "../../ui/filters.tsx";
 import { Download, ScrollText } from "../../ui/icons.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { Empty, Facts } from "../../ui/page.tsx";
@@ -171,7 +171,6 @@ async function findActions(text: string): Promise<Choice[]> {
   return [...typed, ...found].map((action) => ({ id: action, label: action }));
 }
 
-const HOUR_MS = 3_600_000;
 /** Those with hours end now. */
 const RANGES: (Option & { hours?: number })[] = [
   { value: "", label: "Any time" },
@@ -182,16 +181,12 @@ const RANGES: (Option & { hours?: number })[] = [
   { value: "custom", label: "From … until …" },
 ];
 
-/** Returns the bounds of the range in the address, as the API takes them. A range that ends now begins once. */
+/** Returns the bounds of the range in the address, as the API takes them. */
 function useTimeRange(search: URLSearchParams): { since?: string; until?: string } {
   const [range, from, until] = ["range", "since", "until"].map((name) => search.get(name) ?? "");
-  return useMemo(() => {
-    const { hours } = RANGES.find(({ value }) => value === range) ?? {};
-    if (hours) return { since: new Date(Date.now() - hours * HOUR_MS).toISOString() };
-    if (range !== "custom") return {};
-    const [first, end] = [toIso(from), toIso(until)];
-    return { ...(first && { since: first }), ...(end && { until: end }) };
-  }, [range, from, until]);
+  const since = useSince(RANGES.find(({ value }) => value === range)?.hours ?? 0);
+  if (range === "custom") return filled({ since: toIso(from), until: toIso(until) });
+  return since === null ? {} : { since };
 }
 
 /** Converts the value of a `datetime-local` field, in this browser's time zone. */
