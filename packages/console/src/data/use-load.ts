@@ -1,4 +1,11 @@
-import { QueryCache, QueryClient, type QueryKey, useQuery, useQueryClient } from "@tanstack/react-query";
+import {
+  keepPreviousData,
+  QueryCache,
+  QueryClient,
+  type QueryKey,
+  useQuery,
+  useQueryClient,
+} from "@tanstack/react-query";
 import { type DependencyList, useMemo, useRef } from "react";
 import { useLocation } from "react-router";
 import { isFinal } from "../../../client/errors.ts";
@@ -39,6 +46,8 @@ export const isSettled = ({ data, error }: Pick<Loaded<unknown>, "data" | "error
 interface How extends Omit<Followed, "resources"> {
   /** Unique on the page: the data is shown at once when the person comes back to the page. */
   name?: string | undefined;
+  /** The last data remains until that of other dependencies is loaded. */
+  keeps?: boolean | undefined;
 }
 
 /** One kind of resource, or several. */
@@ -52,7 +61,7 @@ export function useFollowed<T>(
   resources: Resources,
   load: (signal: AbortSignal) => Promise<T>,
   dependencies: DependencyList,
-  { name, ...which }: How = {},
+  { name, keeps, ...which }: How = {},
 ): Loaded<T> {
   const client = useQueryClient();
   const question = useQuestion(dependencies, name);
@@ -60,6 +69,7 @@ export function useFollowed<T>(
   const { data, error, isFetching, refetch } = useQuery({
     ...question,
     queryFn: ({ signal }) => load(signal),
+    ...(keeps && { placeholderData: keepPreviousData }),
     meta: { followed: { resources: [resources].flat(), ...which } },
   });
   return {
@@ -96,6 +106,12 @@ export function useReadAgain(queryKey: QueryKey, refetch: () => Promise<unknown>
     await client.cancelQueries({ queryKey, exact: true });
     await refetch();
   };
+}
+
+/** Waits for a pause in typing. Throws if something else is asked for meanwhile. */
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await new Promise((done) => setTimeout(done, ms));
+  signal.throwIfAborted();
 }
 
 let asked = 0;

@@ -5,7 +5,6 @@ import {
   useCallback,
   useContext,
   useEffect,
-  useLayoutEffect,
   useMemo,
   useRef,
   useState,
@@ -17,6 +16,7 @@ import { follow, RETRY_MS } from "../data/live.ts";
 import { type Action, mayCall } from "../data/may.ts";
 import { forgetRecent, recentFor } from "../data/stored.ts";
 import { newCache } from "../data/use-load.ts";
+import { useModal } from "../ui/dialog.tsx";
 import { Failure } from "../ui/failure.tsx";
 import { SignIn, signInJourney } from "./sign-in.tsx";
 
@@ -152,13 +152,8 @@ function PersonData({ returns, children }: { returns: number; children: ReactNod
 
 /** Shown in front of everything open, including dialogs. */
 function SignInAgain(props: { email: string; onSignedIn(session: AuthSessionResult): void }) {
-  const element = useRef<HTMLDialogElement>(null);
+  const element = useModal();
   const { onSignedIn } = props;
-  useLayoutEffect(() => {
-    const dialog = element.current;
-    dialog?.showModal();
-    return () => dialog?.close();
-  }, []);
   // Back from another tab, the person may have signed in there.
   useEffect(() => {
     const look = () => void api.auth.session().then(onSignedIn, () => {});

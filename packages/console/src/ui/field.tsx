@@ -80,6 +80,27 @@ function Text({
   );
 }
 
+/** Chooses a file. */
+export function FileField({
+  accept,
+  onChange,
+  ...labels
+}: FieldProps & Changed<File | null> & { accept?: string }) {
+  return (
+    <Field {...labels}>
+      {(wired) => (
+        <input
+          {...wired}
+          type="file"
+          className="input"
+          accept={accept}
+          onChange={({ target }) => onChange(target.files?.[0] ?? null)}
+        />
+      )}
+    </Field>
+  );
+}
+
 /** Several lines of code: monospaced and without spell checking. */
 export function CodeArea(props: ComponentProps<typeof TextArea>) {
   return <TextArea {...props} className="code" spellCheck={false} />;

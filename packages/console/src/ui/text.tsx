@@ -5,6 +5,7 @@ import { titledId, useName } from "../data/names.ts";
 import { useSession } from "../shell/session.tsx";
 import { IconButton } from "./button.tsx";
 import { Check, CircleAlert, Copy as CopyIcon } from "./icons.tsx";
+import { Card } from "./page.tsx";
 import "./tile.css";
 
 /** A relative time with the full time on hover. It updates itself. */
@@ -109,6 +110,30 @@ export function Code({ text, label }: { text: string; label: string }) {
         <pre>{text}</pre>
       </section>
     </div>
+  );
+}
+
+/** A longer text takes a browser seconds to render. */
+const MAX_SHOWN = 1_000_000;
+
+interface TextCardProps {
+  title: string;
+  text: string;
+  /** For screen readers. Default: the title. */
+  label?: string;
+  /** The label of the button that copies it. */
+  copy?: string;
+}
+
+/** A long text as it is written, to read and copy. */
+export function TextCard({ title, text, label = title, copy = "Copy text" }: TextCardProps) {
+  return (
+    <Card title={title} actions={<Copy text={text} label={copy} />} flush>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and keys must be able to */}
+      <section className="text-source" tabIndex={0} aria-label={label}>
+        <pre>{text.slice(0, MAX_SHOWN)}</pre>
+      </section>
+    </Card>
   );
 }
 

@@ -3,11 +3,10 @@ import { api } from "../../data/api.ts";
 import { plural } from "../../data/format.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { useFollowed } from "../../data/use-load.ts";
-import { Failure } from "../../ui/failure.tsx";
 import { TextField, useDraft } from "../../ui/field.tsx";
 import { Form } from "../../ui/form-dialog.tsx";
-import { Card, Facts, Skeleton } from "../../ui/page.tsx";
-import { column, Table, wideColumn } from "../../ui/table.tsx";
+import { Card, Facts } from "../../ui/page.tsx";
+import { column, Load, Table, wideColumn } from "../../ui/table.tsx";
 import { useFormTask } from "../../ui/task.tsx";
 import { Badge, FilterText, Id, Time, type Tone } from "../../ui/text.tsx";
 import { HEALTH } from "./health.tsx";
@@ -39,8 +38,7 @@ export function Reception({ agent }: { agent: Agent }) {
       <Form task={task} submit="Explain">
         <TextField label="Event ID" placeholder="Latest event" {...field("asked")} />
       </Form>
-      {found.error ? <Failure error={found.error} retry={found.reload} /> : null}
-      {found.data ? <Explanation of={found.data} /> : !found.error && <Skeleton />}
+      <Load of={found}>{(explained) => <Explanation of={explained} />}</Load>
     </div>
   );
 }

@@ -20,7 +20,6 @@ import { Tabs } from "../../ui/tabs.tsx";
 import { Id, Time } from "../../ui/text.tsx";
 import { DocumentStatus, isUnderway, kindInWords, READERS, Sensitivity } from "./words.tsx";
 import "./documents.css";
-import "../outputs/outputs.css";
 
 /** One document: its progress, its text in chunks, and the original. */
 export function DocumentPage() {

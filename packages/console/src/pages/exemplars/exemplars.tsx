@@ -1,4 +1,4 @@
-import { type ChangeEvent, useId, useState } from "react";
+import { useState } from "react";
 import { Link, useNavigate, useParams, useSearchParams } from "react-router";
 import type { Exemplar, ExemplarReferrer } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
@@ -7,7 +7,7 @@ import { useTitle } from "../../data/names.ts";
 import { saveFile } from "../../data/save-file.ts";
 import { useFollowed, useRead } from "../../data/use-load.ts";
 import { IconButton } from "../../ui/button.tsx";
-import { TextArea, TextField, useDraft } from "../../ui/field.tsx";
+import { FileField, TextArea, TextField, useDraft } from "../../ui/field.tsx";
 import { ActButton, FormDialog, useAct } from "../../ui/form-dialog.tsx";
 import { BookMarked, Download, MoreHorizontal } from "../../ui/icons.tsx";
 import { DetailPage, ListPage, wholeList } from "../../ui/list-page.tsx";
@@ -17,8 +17,7 @@ import { Card, Facts } from "../../ui/page.tsx";
 import { type Column, column, endColumn, Load, Titled, wideColumn } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { toast, useFormTask } from "../../ui/task.tsx";
-import { Copy, Id, Time } from "../../ui/text.tsx";
-import "../outputs/outputs.css";
+import { Id, TextCard, Time } from "../../ui/text.tsx";
 
 const COLUMNS: Column<Exemplar>[] = [
   column("Exemplar", ({ id, display_name, original_filename }) => (
@@ -87,7 +86,12 @@ function AddDialog({ onClose }: { onClose(): void }) {
       task={add}
       error={add.error ?? read.error}
     >
-      <FileField onChoose={(file) => read.run(file)} />
+      <FileField
+        label="File"
+        accept=".md,.markdown,.txt,text/*"
+        onChange={(file) => file && read.run(file)}
+        hint="Or type or paste the text below."
+      />
       <TextField
         label="Name"
         {...field("name")}
@@ -110,21 +114,6 @@ function AddDialog({ onClose }: { onClose(): void }) {
         hint="Stored unchanged, at most 1 MB."
       />
     </FormDialog>
-  );
-}
-
-function FileField({ onChoose }: { onChoose(file: File): void }) {
-  const id = useId();
-  const choose = ({ target }: ChangeEvent<HTMLInputElement>) => {
-    const file = target.files?.[0];
-    if (file) onChoose(file);
-  };
-  return (
-    <div className="field">
-      <label htmlFor={id}>File</label>
-      <input id={id} type="file" className="input" accept=".md,.markdown,.txt,text/*" onChange={choose} />
-      <p className="field-hint">Or type or paste the text below.</p>
-    </div>
   );
 }
 
@@ -153,14 +142,7 @@ export function ExemplarPage() {
 
 function Text({ exemplar }: { exemplar: Exemplar }) {
   const text = exemplar.extracted_text ?? "";
-  const source = (
-    <Card title={exemplar.original_filename} actions={<Copy text={text} label="Copy text" />} flush>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and keys must be able to */}
-      <section className="output-source" tabIndex={0} aria-label="Text">
-        <pre>{text}</pre>
-      </section>
-    </Card>
-  );
+  const source = <TextCard title={exemplar.original_filename} label="Text" text={text} />;
   if (exemplar.media_type === "text/plain") return source;
   const rendered = (
     <Card>

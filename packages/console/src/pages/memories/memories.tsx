@@ -4,7 +4,7 @@ import type { Memory } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { capitalised, filled, listed } from "../../data/format.ts";
 import { useList } from "../../data/use-list.ts";
-import { useLoad } from "../../data/use-load.ts";
+import { pause, useLoad } from "../../data/use-load.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { SelectField, TextArea, TextField, useDraft } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
@@ -99,8 +99,7 @@ function Duplicates({ title, content }: { title: string; content: string }) {
   const found = useLoad(
     async (signal) => {
       if (text.length < MIN_LENGTH) return [];
-      await new Promise((done) => setTimeout(done, PAUSE_MS));
-      signal.throwIfAborted();
+      await pause(PAUSE_MS, signal);
       const { results } = await api.memories.search({ query: text, limit: MOST_SHOWN }, { signal });
       return results.filter(({ sources }) => (sources.vector ?? 0) >= ALIKE).map(({ memory }) => memory);
     },

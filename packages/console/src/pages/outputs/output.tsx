@@ -7,7 +7,7 @@ import { useIsOwn } from "../../data/names.ts";
 import { saveFile } from "../../data/save-file.ts";
 import { useRead } from "../../data/use-load.ts";
 import { Button, DialogButton, IconButton } from "../../ui/button.tsx";
-import { VersionDiff } from "../../ui/diff.tsx";
+import { VersionList } from "../../ui/diff.tsx";
 import { SelectField, TextField, useDraft } from "../../ui/field.tsx";
 import { FormDialog, saveChanges, useAct } from "../../ui/form-dialog.tsx";
 import { Download, MoreHorizontal, Pencil } from "../../ui/icons.tsx";
@@ -18,7 +18,7 @@ import { Card, Facts } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { useSaving, useTask } from "../../ui/task.tsx";
-import { Badge, Copy, Id, Time, Who } from "../../ui/text.tsx";
+import { Badge, Id, TextCard, Time, Who } from "../../ui/text.tsx";
 import { ScopeBadge, Tags } from "../memories/words.tsx";
 import { SaveDialog } from "./outputs.tsx";
 import "./outputs.css";
@@ -54,7 +54,11 @@ export function OutputPage() {
           label="Output"
           tabs={[
             { key: "rendered", label: "Rendered", content: <Rendered output={output} /> },
-            { key: "source", label: "Source", content: <Source output={output} /> },
+            {
+              key: "source",
+              label: "Source",
+              content: <TextCard title="Markdown" text={output.body ?? ""} />,
+            },
             {
               key: "versions",
               label: "Versions",
@@ -103,18 +107,6 @@ function Rendered({ output }: { output: Output }) {
   );
 }
 
-function Source({ output }: { output: Output }) {
-  const text = output.body ?? "";
-  return (
-    <Card title="Markdown" actions={<Copy text={text} label="Copy text" />} flush>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and keys must be able to */}
-      <section className="output-source" tabIndex={0} aria-label="Markdown">
-        <pre>{text.slice(0, MAX_RENDERED)}</pre>
-      </section>
-    </Card>
-  );
-}
-
 const linksTo = (ids: readonly string[]) =>
   ids.length > 0 &&
   ids.map((id) => (
@@ -129,31 +121,33 @@ function Versions({ output }: { output: Output }) {
   return (
     <Load of={loaded}>
       {({ versions }) => (
-        <div className="sides by-list">
-          <ol className="framed" aria-label="Versions" reversed>
-            {versions.map((version) => {
-              const by = version.authored_by_agent_id ?? version.authored_by_user_id;
-              return (
-                <li key={version.id}>
-                  <p>
-                    <strong>Version {version.version_num}</strong>{" "}
-                    <span className="muted small">{bytes(version.byte_size)}</span>
-                  </p>
-                  {version.change_note && <p>{version.change_note}</p>}
-                  <p className="muted small">
-                    {by ? <Who id={by} /> : "Unknown"} · <Time at={version.created_at} />
-                  </p>
-                </li>
-              );
-            })}
-          </ol>
-          <VersionDiff
-            of={versions.map(({ version_num }) => version_num)}
-            textOf={async (version_num, signal) =>
-              (await api.outputs.getVersion({ output_id: output.id, version_num }, { signal })).body ?? ""
-            }
-          />
-        </div>
+        <VersionList
+          of={versions}
+          textOf={async ({ version_num }, signal) =>
+            (
+              await api.outputs.getVersion(
+                { output_id: output.id, version_num: String(version_num) },
+                { signal },
+              )
+            ).body ?? ""
+          }
+        >
+          {(version) => {
+            const by = version.authored_by_agent_id ?? version.authored_by_user_id;
+            return (
+              <>
+                <p>
+                  <strong>Version {version.version_num}</strong>{" "}
+                  <span className="muted small">{bytes(version.byte_size)}</span>
+                </p>
+                {version.change_note && <p>{version.change_note}</p>}
+                <p className="muted small">
+                  {by ? <Who id={by} /> : "Unknown"} · <Time at={version.created_at} />
+                </p>
+              </>
+            );
+          }}
+        </VersionList>
       )}
     </Load>
   );

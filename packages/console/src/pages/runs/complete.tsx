@@ -7,7 +7,7 @@ import { useLoad } from "../../data/use-load.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Failure } from "../../ui/failure.tsx";
-import { CheckField, TextArea, TextField, useDraft } from "../../ui/field.tsx";
+import { CheckField, FileField, TextArea, TextField, useDraft } from "../../ui/field.tsx";
 import { ActButton, FormDialog } from "../../ui/form-dialog.tsx";
 import { toast, useSaving, useTask } from "../../ui/task.tsx";
 import { Badge, Time, Who } from "../../ui/text.tsx";
@@ -60,7 +60,16 @@ export function CompleteDialog({ run, step, onClose, reload }: StepProps & { onC
         </fieldset>
       )}
       <TextArea label="What was done" {...field("what")} rows={3} hint="Shown in the retrospective." />
-      <Evidence {...field("file")} />
+      <FileField
+        label="Evidence"
+        onChange={field("file").onChange}
+        hint={`Stored as a copy: at most ${bytes(MAX_EVIDENCE)}.`}
+        error={
+          file && isTooLarge(file)
+            ? `The file is too large (${bytes(file.size)}): at most ${bytes(MAX_EVIDENCE)}.`
+            : undefined
+        }
+      />
     </FormDialog>
   );
 }
@@ -79,24 +88,6 @@ async function attest(said: Completion, keys: (string | undefined)[], evidence: 
 }
 
 const isTooLarge = (file: File | null) => file !== null && file.size > MAX_EVIDENCE;
-
-function Evidence({ value: file, onChange }: { value: File | null; onChange(file: File | null): void }) {
-  return (
-    <div className="field">
-      <label htmlFor="evidence">Evidence</label>
-      <input
-        id="evidence"
-        className="input"
-        type="file"
-        onChange={(event) => onChange(event.target.files?.[0] ?? null)}
-      />
-      <p className={isTooLarge(file) ? "field-error" : "field-hint"}>
-        {file && isTooLarge(file) ? `The file is too large (${bytes(file.size)}): ` : "Stored as a copy: "}
-        at most {bytes(MAX_EVIDENCE)}.
-      </p>
-    </div>
-  );
-}
 
 async function evidenceOf(run_id: string, file: File) {
   const mime_type = file.type || "application/octet-stream";

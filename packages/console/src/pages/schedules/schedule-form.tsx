@@ -1,7 +1,8 @@
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import type { Schedule, SchedulesCreateParams, SchedulesTestParams } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { capitalised, fullTime, localTime, mistakeInJson, relative, timeOf } from "../../data/format.ts";
+import { pause, useFollowed } from "../../data/use-load.ts";
 import { messageOf } from "../../ui/failure.tsx";
 import {
   CodeArea,
@@ -180,37 +181,19 @@ const PAUSE_MS = 250;
 
 /** The next times of what is being typed, or what is wrong with it. Nothing is saved. */
 export function NextTicks({ when }: { when: SchedulesTestParams | null }) {
-  const [next, setNext] = useState<string[]>([]);
-  const [wrong, setWrong] = useState("");
-  const asked = JSON.stringify(when);
-  useEffect(() => {
-    const params = JSON.parse(asked) as SchedulesTestParams | null;
-    if (!params) {
-      setNext([]);
-      setWrong("");
-      return;
-    }
-    const leaving = new AbortController();
-    const { signal } = leaving;
-    const ask = async () => {
-      try {
-        setNext((await api.schedules.test(params, { signal })).next);
-        setWrong("");
-      } catch (error) {
-        if (signal.aborted) return;
-        setNext([]);
-        setWrong(messageOf(error));
-      }
-    };
-    const timer = setTimeout(ask, PAUSE_MS);
-    return () => {
-      clearTimeout(timer);
-      leaving.abort();
-    };
-  }, [asked]);
+  const { data: next = [], error } = useFollowed(
+    [],
+    async (signal) => {
+      if (!when) return [];
+      await pause(PAUSE_MS, signal);
+      return (await api.schedules.test(when, { signal })).next;
+    },
+    [JSON.stringify(when)],
+    { keeps: true },
+  );
   return (
     <div role="status" className="next-ticks">
-      {wrong && <p className="field-error">{wrong}</p>}
+      {error !== undefined && <p className="field-error">{messageOf(error)}</p>}
       {next.length > 0 && <Ticks ticks={next} time_zone={when?.time_zone} />}
     </div>
   );

@@ -109,7 +109,7 @@ interface Props {
 type Shown = "password" | "removal" | { begun: AuthBeginTotpResult } | { codes: string[] } | undefined;
 
 /** The second factor of the person's password: its state, and the steps to set it up or to remove it. */
-export function SecondFactor({ totp, reload }: Props) {
+function SecondFactor({ totp, reload }: Props) {
   const [shown, setShown] = useState<Shown>();
   const close = () => setShown(undefined);
   const done = () => {

@@ -8,17 +8,15 @@ import { api } from "../../data/api.ts";
 import { useFollowed, useRead } from "../../data/use-load.ts";
 import { useSession } from "../../shell/session.tsx";
 import { DialogButton } from "../../ui/button.tsx";
-import { VersionDiff } from "../../ui/diff.tsx";
+import { VersionList } from "../../ui/diff.tsx";
 import { TextArea, TextField, useDraft } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Pencil, UserCog } from "../../ui/icons.tsx";
 import { DetailPage, ListPage, wholeList } from "../../ui/list-page.tsx";
-import { Card } from "../../ui/page.tsx";
 import { type Column, column, endColumn, Titled } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { toast, useFormTask } from "../../ui/task.tsx";
-import { Badge, Copy, Time } from "../../ui/text.tsx";
-import "../outputs/outputs.css";
+import { Badge, TextCard, Time } from "../../ui/text.tsx";
 
 const COLUMNS: Column<SpecialistsListResult["specialists"][number]>[] = [
   column("Specialist", ({ name, description }) => (
@@ -121,16 +119,7 @@ function Texts({ version }: { version: Version }) {
     <div className="stack">
       {TEXTS.map(([title, field]) => {
         const text = version[field];
-        return (
-          text && (
-            <Card key={field} title={title} actions={<Copy text={text} label={`Copy ${title}`} />} flush>
-              {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and keys must be able to */}
-              <section className="output-source" tabIndex={0} aria-label={title}>
-                <pre>{text}</pre>
-              </section>
-            </Card>
-          )
-        );
+        return text && <TextCard key={field} title={title} text={text} copy={`Copy ${title}`} />;
       })}
     </div>
   );
@@ -143,24 +132,17 @@ const asText = (version: Version) =>
     .join("\n\n");
 
 function Versions({ versions }: { versions: Version[] }) {
-  const textOf = async (wanted: string) => {
-    const found = versions.find(({ version_num }) => String(version_num) === wanted);
-    return found ? asText(found) : "";
-  };
   return (
-    <div className="sides by-list">
-      <ol className="framed" aria-label="Versions" reversed>
-        {versions.map(({ version_num, created_at }) => (
-          <li key={version_num}>
-            <strong>Version {version_num}</strong>
-            <p className="muted small">
-              <Time at={created_at} />
-            </p>
-          </li>
-        ))}
-      </ol>
-      <VersionDiff of={versions.map(({ version_num }) => version_num)} textOf={textOf} />
-    </div>
+    <VersionList of={versions} textOf={asText}>
+      {({ version_num, created_at }) => (
+        <>
+          <strong>Version {version_num}</strong>
+          <p className="muted small">
+            <Time at={created_at} />
+          </p>
+        </>
+      )}
+    </VersionList>
   );
 }
 
