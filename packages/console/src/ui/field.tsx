@@ -44,11 +44,11 @@ type Changed<T = string> = { onChange(value: T): void };
 
 type TextProps<A> = FieldProps & Changed & Omit<A, "onChange">;
 
-export function TextField(props: TextProps<InputHTMLAttributes<HTMLInputElement>>) {
+export function TextField(props: TextProps<InputHTMLAttributes<HTMLElement>>) {
   return <Text {...props} as="input" autoComplete={props.autoComplete ?? "off"} />;
 }
 
-export function TextArea(props: TextProps<TextareaHTMLAttributes<HTMLTextAreaElement>>) {
+export function TextArea(props: TextProps<TextareaHTMLAttributes<HTMLElement>>) {
   return <Text {...props} as="textarea" rows={props.rows ?? 4} />;
 }
 
