@@ -33,7 +33,8 @@ export interface Field<V, D = string> {
   valueOf(draft: D): V;
   /** Returns what is wrong with a draft. */
   mistakeIn?(draft: D): string | undefined;
-  show(props: Shown<D>): ReactNode;
+  /** Without it, the page shows the field itself, by `drafts` and `change`. */
+  show?(props: Shown<D>): ReactNode;
 }
 
 type Text<A> = A extends { required: true } ? string : string | null;
@@ -157,17 +158,19 @@ function NamedCombo({ value, ...combo }: ComponentProps<typeof Combo>) {
 
 type Fields = Record<string, Field<unknown, unknown>>;
 type Values<F> = { [N in keyof F]: F[N] extends Field<infer V, infer _> ? V : never };
-type Drafts<F> = { [N in keyof F]: F[N] extends Field<infer _, infer D> ? D : never };
+/** What is known of the values. */
+type Known<F> = { [N in keyof F]?: Values<F>[N] | null };
+export type Drafts<F> = { [N in keyof F]: F[N] extends Field<infer _, infer D> ? D : never };
 
 const mapped = (fields: Fields, of: (field: Field<unknown, unknown>, name: string) => unknown) =>
   Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, of(field, name)]));
 
 /** Returns the drafts of a form for what is known of the values. */
-export const draftsOf = <F extends Fields>(fields: F, values: Partial<Values<F>> = {}) =>
+export const draftsOf = <F extends Fields>(fields: F, values: Known<F> = {}) =>
   mapped(fields, ({ draftOf }, name) => draftOf(values[name])) as Drafts<F>;
 
 /** Returns the values that a form says. One that nobody has changed is as it was. */
-export const valuesOf = <F extends Fields>(fields: F, drafts: Drafts<F>, before: Partial<Values<F>> = {}) =>
+export const valuesOf = <F extends Fields>(fields: F, drafts: Drafts<F>, before: Known<F> = {}) =>
   mapped(fields, (field, name) => {
     const draft = drafts[name];
     const isSame = name in before && JSON.stringify(draft) === JSON.stringify(field.draftOf(before[name]));
@@ -185,7 +188,7 @@ export function shownOf<F extends Fields>(
     const field = fields[name] as Field<unknown, unknown>;
     const error = more?.error ?? field.mistakeIn?.(drafts[name]);
     const onChange = (draft: unknown) => change(name, draft as never);
-    return <Fragment key={name}>{field.show({ ...more, error, value: drafts[name], onChange })}</Fragment>;
+    return <Fragment key={name}>{field.show?.({ ...more, error, value: drafts[name], onChange })}</Fragment>;
   };
   return {
     show,
@@ -201,7 +204,7 @@ export function shownOf<F extends Fields>(
  *
  * @param before the resource as it was when the form was opened; without it, the first values of a new one
  */
-export function useForm<F extends Fields, B extends Partial<Values<F>> = Partial<Values<F>>>(
+export function useForm<F extends Fields, B extends Known<F> = Known<F>>(
   fields: F,
   before?: B,
   onEdit?: () => void,

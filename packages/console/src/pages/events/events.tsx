@@ -1,13 +1,13 @@
 import { Link, useNavigate } from "react-router";
 import type { EventsListParams, EventsListResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { filled, mistakeInJson, timeOf } from "../../data/format.ts";
+import { filled } from "../../data/format.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { useList } from "../../data/use-list.ts";
 import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
-import { CodeArea, TextField, useDraft } from "../../ui/field.tsx";
 import { CheckFilter, FilterForm, SelectFilter, useSince } from "../../ui/filters.tsx";
+import { json, text, time, useForm } from "../../ui/form.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Radio, Search, Send } from "../../ui/icons.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
@@ -165,27 +165,35 @@ function paramsOf(search: URLSearchParams): Asked {
   return filled({ ...texts, unmatched, waiting });
 }
 
+const EVENT = {
+  type: text("Type", { required: true, hint: "Reverse DNS. Interests match it." }),
+  source: text("Source", { required: true }),
+  subject: text("Subject", { placeholder: "acme/shop#12" }),
+  notbefore: time("Deliver at", {
+    step: undefined,
+    hint: "Empty: at once. Until then the event waits, and can be cancelled.",
+  }),
+  data: json("Data (JSON)", { rows: 7 }),
+};
+
+const EXAMPLE = {
+  type: "com.example.order.created",
+  source: `${location.origin}/console`,
+  data: { total: 42 } as unknown,
+};
+
 /** Publishes an event manually, for testing. */
 function Publish(props: { onClose(): void; onPublished(id: string, duplicate: boolean): void }) {
   const { onClose, onPublished } = props;
-  const [{ type, source, subject, at, data }, field] = useDraft({
-    type: "com.example.order.created",
-    source: `${location.origin}/console`,
-    subject: "",
-    at: "",
-    data: '{\n "total": 42\n}',
-  });
-  const problem = mistakeInJson(data);
+  const form = useForm(EVENT, EXAMPLE);
   const publish = useFormTask(async () => {
+    const { data, ...attributes } = form.values();
     const event = {
       specversion: "1.0" as const,
       id: `console-${Date.now().toString(36)}-${Math.random().toString(36).slice(2, 8)}`,
-      source,
-      type,
       time: new Date().toISOString(),
-      ...(subject && { subject }),
-      ...(at && { notbefore: timeOf(at) }),
-      ...(data.trim() && { datacontenttype: "application/json", data: JSON.parse(data) }),
+      ...filled(attributes),
+      ...(data !== undefined && { datacontenttype: "application/json", data }),
     };
     const result = await api.events.publish({ event });
     toastWarnings(result);
@@ -197,18 +205,9 @@ function Publish(props: { onClose(): void; onPublished(id: string, duplicate: bo
       submit="Publish"
       onClose={onClose}
       task={publish}
-      disabled={problem !== undefined}
+      disabled={form.isWrong}
     >
-      <TextField label="Type" required {...field("type")} hint="Reverse DNS. Interests match it." />
-      <TextField label="Source" required {...field("source")} />
-      <TextField label="Subject" {...field("subject")} placeholder="acme/shop#12" />
-      <TextField
-        label="Deliver at"
-        type="datetime-local"
-        {...field("at")}
-        hint="Empty: at once. Until then the event waits, and can be cancelled."
-      />
-      <CodeArea label="Data (JSON)" rows={7} {...field("data")} error={problem} />
+      {form.all()}
     </FormDialog>
   );
 }

@@ -2,14 +2,14 @@ import { useState } from "react";
 import { Link, useNavigate, useParams } from "react-router";
 import type { Output } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { bytes, listed } from "../../data/format.ts";
+import { bytes, filled } from "../../data/format.ts";
 import { useIsOwn } from "../../data/names.ts";
 import { saveFile } from "../../data/save-file.ts";
 import { useRead } from "../../data/use-load.ts";
 import { Button, DialogButton, IconButton } from "../../ui/button.tsx";
 import { VersionList } from "../../ui/diff.tsx";
-import { SelectField, TextField, useDraft } from "../../ui/field.tsx";
-import { FormDialog, saveChanges, useAct } from "../../ui/form-dialog.tsx";
+import { select, text, useForm } from "../../ui/form.tsx";
+import { FormDialog, useAct } from "../../ui/form-dialog.tsx";
 import { Download, MoreHorizontal, Pencil } from "../../ui/icons.tsx";
 import { DetailPage } from "../../ui/list-page.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
@@ -19,7 +19,7 @@ import { Load } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { useSaving, useTask } from "../../ui/task.tsx";
 import { Badge, Id, TextCard, Time, Who } from "../../ui/text.tsx";
-import { ScopeBadge, Tags } from "../memories/words.tsx";
+import { ScopeBadge, TAGS, Tags } from "../memories/words.tsx";
 import { SaveDialog } from "./outputs.tsx";
 import "./outputs.css";
 
@@ -206,41 +206,40 @@ function More({ output, reload }: Props) {
   );
 }
 
+const MAIL = {
+  to: text("To", { type: "email", required: true }),
+  subject: text("Subject", { required: true, maxLength: 300 }),
+  attach_format: select("Attachment", [{ value: "", label: "None: the text is in the e-mail" }, ...FORMATS]),
+};
+
 function MailDialog({ output, onClose }: { output: Output; onClose(): void }) {
-  const [{ to, subject, format }, field] = useDraft({ to: "", subject: output.title, format: "" });
+  const form = useForm(MAIL, { subject: output.title });
   const send = useSaving({ onClose }, async () => {
-    const attached = format ? { attach_format: format as Format } : {};
-    await api.outputs.email({ output_id: output.id, to: to.trim(), subject, ...attached });
-    return `Sent to ${to.trim()}.`;
+    const mail = form.values();
+    await api.outputs.email({ output_id: output.id, ...filled(mail) });
+    return `Sent to ${mail.to}.`;
   });
   return (
     <FormDialog title="Send by e-mail" submit="Send" onClose={onClose} task={send}>
-      <TextField label="To" type="email" {...field("to")} required />
-      <TextField label="Subject" {...field("subject")} required maxLength={300} />
-      <SelectField
-        label="Attachment"
-        {...field("format")}
-        options={[{ value: "", label: "None: the text is in the e-mail" }, ...FORMATS]}
-      />
+      {form.all()}
     </FormDialog>
   );
 }
 
+const FILED = {
+  project_id: text("Project", { hint: "A project's key. Empty: no project." }),
+  tags: TAGS,
+};
+
 function FileDialog({ output, onClose, reload }: Props & { onClose(): void }) {
-  const [before] = useState(output);
-  const [{ project, tags }, field] = useDraft({
-    project: output.project_id ?? "",
-    tags: output.tags.join(", "),
-  });
+  const form = useForm(FILED, output);
   const save = useSaving({ onClose, onDone: reload }, async () => {
-    const wanted = { project_id: project.trim() || null, tags: listed(tags) };
-    const look = `/outputs/${output.id}`;
-    if (!(await saveChanges(api.outputs, { output_id: output.id }, before, wanted, look))) return false;
+    const saved = await form.save(api.outputs, { output_id: output.id }, `/outputs/${output.id}`);
+    return saved ? undefined : false;
   });
   return (
     <FormDialog title="Project and tags" submit="Save" onClose={onClose} task={save}>
-      <TextField label="Project" {...field("project")} hint="A project's key. Empty: no project." />
-      <TextField label="Tags" {...field("tags")} hint="Separated by commas." />
+      {form.all()}
     </FormDialog>
   );
 }

@@ -8,14 +8,14 @@ import type {
   RunWithAttempts,
 } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { bytes, duration } from "../../data/format.ts";
+import { bytes, duration, filled } from "../../data/format.ts";
 import { nameIs, useNames } from "../../data/names.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { useList } from "../../data/use-list.ts";
 import { useFollowed } from "../../data/use-load.ts";
 import { STEP_STATUS, StepGraph } from "../../graph/step-graph.tsx";
 import { DialogButton } from "../../ui/button.tsx";
-import { SelectField, TextArea, useDraft } from "../../ui/field.tsx";
+import { area, select, useForm } from "../../ui/form.tsx";
 import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
 import { ArrowRight, Clock, Flag, Paperclip } from "../../ui/icons.tsx";
 import { DetailPage } from "../../ui/list-page.tsx";
@@ -244,24 +244,25 @@ const OUTCOMES = [
   { value: "abandoned", label: "Abandoned" },
 ] as const;
 
-function CloseDialog({ run, onClose, onDone }: SavingProps & { run: RunWithAttempts }) {
-  const [{ outcome, note }, field] = useDraft({
-    outcome: (run.status === "completed" ? "achieved" : "abandoned") as (typeof OUTCOMES)[number]["value"],
-    note: "",
-  });
+const CLOSING = {
+  outcome: select("Outcome", OUTCOMES),
+  note: area("Note", { hint: "The result. Optional." }),
+};
+
+function CloseDialog({ run, ...dialog }: SavingProps & { run: RunWithAttempts }) {
+  const form = useForm(CLOSING, { outcome: run.status === "completed" ? "achieved" : "abandoned" });
   const open = run.steps.filter(({ status }) => status !== "completed" && status !== "skipped").length;
-  const close = useSaving({ onClose, onDone }, async () => {
-    await api.runs.close({ run_id: run.id, outcome, ...(note.trim() && { note: note.trim() }) });
+  const close = useSaving(dialog, async () => {
+    await api.runs.close({ run_id: run.id, ...filled(form.values()) });
     return "Run closed. Its retrospective is available.";
   });
   return (
-    <FormDialog title="Close this run?" submit="Close run" onClose={onClose} task={close}>
+    <FormDialog title="Close this run?" submit="Close run" onClose={dialog.onClose} task={close}>
       <p className="muted">
         A closed run cannot be changed or reopened.
         {open > 0 && ` Steps not done: ${open} of ${run.steps.length}.`}
       </p>
-      <SelectField label="Outcome" {...field("outcome")} options={OUTCOMES} />
-      <TextArea label="Note" {...field("note")} hint="The result. Optional." />
+      {form.all()}
     </FormDialog>
   );
 }
