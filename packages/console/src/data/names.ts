@@ -1,8 +1,8 @@
 import { type QueryClient, useQueries, useQueryClient } from "@tanstack/react-query";
 import { isApiError } from "../../../client/index.ts";
-import { type SessionValue, useSession } from "../shell/session.tsx";
 import { api } from "./api.ts";
 import type { Action } from "./may.ts";
+import { type SessionValue, useSession } from "./session.ts";
 
 /** An agent, a person or a team, or what has a title. */
 interface Named {

@@ -1,41 +1,16 @@
 import { QueryClientProvider } from "@tanstack/react-query";
-import {
-  createContext,
-  type ReactNode,
-  useCallback,
-  useContext,
-  useEffect,
-  useMemo,
-  useRef,
-  useState,
-} from "react";
+import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { isFinal } from "../../../client/errors.ts";
 import { type AuthSessionResult, isApiError } from "../../../client/index.ts";
 import { api, serverNow, setSession } from "../data/api.ts";
 import { follow, RETRY_MS } from "../data/live.ts";
 import { type Action, mayCall } from "../data/may.ts";
+import { SessionContext, useSession } from "../data/session.ts";
 import { forgetRecent, recentFor } from "../data/stored.ts";
 import { newCache } from "../data/use-load.ts";
 import { useModal } from "../ui/dialog.tsx";
 import { Failure } from "../ui/failure.tsx";
 import { SignIn, signInJourney } from "./sign-in.tsx";
-
-export interface SessionValue extends AuthSessionResult {
-  /** Whether the person may call it: actions that their role never allows are not offered. */
-  may(action: Action): boolean;
-  /** Called when the server reports that the session is over. */
-  expired(): void;
-  signOut(): Promise<void>;
-}
-
-const SessionContext = createContext<SessionValue | null>(null);
-
-/** Returns the signed-in person. */
-export function useSession(): SessionValue {
-  const session = useContext(SessionContext);
-  if (!session) throw new Error("useSession must be used inside <Session>");
-  return session;
-}
 
 type State =
   | { session: AuthSessionResult; isOver: boolean; returns: number }

@@ -1,9 +1,10 @@
 import { type FormEvent, useEffect, useState } from "react";
 import { type AuthMethodsResult, type AuthSessionResult, isApiError } from "../../../client/index.ts";
 import { api } from "../data/api.ts";
+import { filled } from "../data/format.ts";
 import { Button } from "../ui/button.tsx";
 import { Failure } from "../ui/failure.tsx";
-import { TextField, useDraft } from "../ui/field.tsx";
+import { text, useForm } from "../ui/form.tsx";
 
 const REFUSED =
   "The e-mail or password is incorrect. If your e-mail belongs to several organisations, enter one of them.";
@@ -62,13 +63,24 @@ interface PasswordFormProps {
   onSignedIn(session: AuthSessionResult): void;
 }
 
+const FIELDS = {
+  email: text("E-mail", { type: "email", autoComplete: "username", required: true }),
+  password: text("Password", { type: "password", autoComplete: "current-password", required: true }),
+  code: text("Code", {
+    autoComplete: "one-time-code",
+    className: "code",
+    required: true,
+    autoFocus: true,
+    minLength: 6,
+    hint: "From your authenticator app, or a recovery code.",
+  }),
+  tenant_slug: text("Organisation", {
+    hint: "Its short name. Required if your e-mail belongs to more than one.",
+  }),
+};
+
 function PasswordForm({ known = "", onSignedIn }: PasswordFormProps) {
-  const [{ email, password, slug, code }, field] = useDraft({
-    email: known,
-    password: "",
-    slug: "",
-    code: "",
-  });
+  const form = useForm(FIELDS, { email: known });
   const [needsCode, setNeedsCode] = useState(false);
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
@@ -77,8 +89,8 @@ function PasswordForm({ known = "", onSignedIn }: PasswordFormProps) {
     setBusy(true);
     setError(undefined);
     try {
-      const more = { ...(slug && { tenant_slug: slug }), ...(needsCode && { code }) };
-      onSignedIn(await api.auth.startSession({ email, password, ...more }));
+      const { code, ...given } = form.values();
+      onSignedIn(await api.auth.startSession(filled({ ...given, code: needsCode && code })));
     } catch (thrown) {
       const asksForCode = isApiError(thrown, "totp_required");
       if (asksForCode) setNeedsCode(true);
@@ -89,41 +101,12 @@ function PasswordForm({ known = "", onSignedIn }: PasswordFormProps) {
 
   return (
     <form className="stack" onSubmit={send}>
-      <TextField
-        label="E-mail"
-        type="email"
-        autoComplete="username"
-        required
-        autoFocus={known === ""}
-        {...field("email")}
-      />
-      <TextField
-        label="Password"
-        type="password"
-        autoComplete="current-password"
-        required
-        autoFocus={known !== ""}
-        {...field("password")}
-      />
-      {needsCode && (
-        <TextField
-          label="Code"
-          autoComplete="one-time-code"
-          className="code"
-          required
-          autoFocus
-          minLength={6}
-          {...field("code")}
-          hint="From your authenticator app, or a recovery code."
-        />
-      )}
-      <details className="more-fields" open={slug !== ""}>
+      {form.show("email", { autoFocus: known === "" })}
+      {form.show("password", { autoFocus: known !== "" })}
+      {needsCode && form.show("code")}
+      <details className="more-fields" open={form.drafts.tenant_slug !== ""}>
         <summary>Multiple organisations?</summary>
-        <TextField
-          label="Organisation"
-          {...field("slug")}
-          hint="Its short name. Required if your e-mail belongs to more than one."
-        />
+        {form.show("tenant_slug")}
       </details>
       {error !== undefined && <Failure error={error} />}
       <Button label="Sign in" kind="primary" type="submit" busy={busy} />

@@ -1,8 +1,8 @@
 import { diffLines, diffWordsWithSpace } from "diff";
-import { type ReactNode, useMemo } from "react";
+import { type ReactNode, useMemo, useState } from "react";
 import { plural } from "../data/format.ts";
 import { useLoad } from "../data/use-load.ts";
-import { SelectField, useDraft } from "./field.tsx";
+import { SelectField } from "./field.tsx";
 import { Load } from "./table.tsx";
 import "./diff.css";
 
@@ -174,7 +174,8 @@ function Compared<V extends { version_num: number }>({ of, textOf }: VersionsPro
     value: String(number),
     label: `Version ${number}`,
   }));
-  const [{ from, to }, field] = useDraft({ from: options[1]?.value ?? "", to: options[0]?.value ?? "" });
+  const [from, setFrom] = useState(options[1]?.value ?? "");
+  const [to, setTo] = useState(options[0]?.value ?? "");
   const texts = useLoad(
     (signal) => {
       const chosen = [from, to].map(
@@ -187,8 +188,8 @@ function Compared<V extends { version_num: number }>({ of, textOf }: VersionsPro
   return (
     <div className="stack">
       <div className="row compare-choice">
-        <SelectField label="From" {...field("from")} options={options} />
-        <SelectField label="To" {...field("to")} options={options} />
+        <SelectField label="From" value={from} onChange={setFrom} options={options} />
+        <SelectField label="To" value={to} onChange={setTo} options={options} />
       </div>
       <Load of={texts} lines={6}>
         {([old = "", current = ""]) => <Diff before={old} after={current} />}

@@ -103,7 +103,7 @@ export const json = (label: string, attributes?: Attributes): Field<unknown> => 
   ...converted<unknown>(
     code(label, attributes),
     (value) => JSON.stringify(value, null, 2),
-    (draft) => (draft.trim() ? JSON.parse(draft) : undefined),
+    (draft) => (draft.trim() && !mistakeInJson(draft) ? JSON.parse(draft) : undefined),
   ),
   mistakeIn: mistakeInJson,
 });

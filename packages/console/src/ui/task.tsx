@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { isCredentialRefused } from "../../../client/index.ts";
+import { useSession } from "../data/session.ts";
 import { newStore } from "../data/store.ts";
-import { useSession } from "../shell/session.tsx";
 import { IconButton } from "./button.tsx";
 import { messageOf } from "./failure.tsx";
 import { CircleAlert, CircleCheck, X } from "./icons.tsx";

@@ -2,7 +2,7 @@ import { type MouseEvent, type ReactNode, useEffect, useState } from "react";
 import { Link } from "react-router";
 import { fullTime, relative } from "../data/format.ts";
 import { titledId, useName } from "../data/names.ts";
-import { useSession } from "../shell/session.tsx";
+import { useSession } from "../data/session.ts";
 import { IconButton } from "./button.tsx";
 import { Check, CircleAlert, Copy as CopyIcon } from "./icons.tsx";
 import { Card } from "./page.tsx";

@@ -7,9 +7,9 @@ import type {
 } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { capitalised, clockTime, duration, fullTime } from "../../data/format.ts";
+import { useSession } from "../../data/session.ts";
 import { usePages } from "../../data/use-list.ts";
 import { useRead } from "../../data/use-load.ts";
-import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { useAct } from "../../ui/form-dialog.tsx";

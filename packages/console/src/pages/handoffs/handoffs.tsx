@@ -4,9 +4,9 @@ import type { BundleForPeople, ListedBundle, ListedHandoff } from "../../../../c
 import { api } from "../../data/api.ts";
 import { capitalised, plural } from "../../data/format.ts";
 import { useName } from "../../data/names.ts";
+import { useSession } from "../../data/session.ts";
 import { useList } from "../../data/use-list.ts";
 import { useRead } from "../../data/use-load.ts";
-import { useSession } from "../../shell/session.tsx";
 import { findAgents, findOwnAgents } from "../../ui/combo.tsx";
 import { ComboFilter } from "../../ui/filters.tsx";
 import { Lock, PackageOpen, Pin, Replace } from "../../ui/icons.tsx";

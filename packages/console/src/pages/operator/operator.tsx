@@ -10,7 +10,7 @@ import {
 import { bytes, number, plural } from "../../data/format.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { Button } from "../../ui/button.tsx";
-import { SelectField, TextField, useDraft } from "../../ui/field.tsx";
+import { select, text, useForm } from "../../ui/form.tsx";
 import { Form } from "../../ui/form-dialog.tsx";
 import { Card, Facts, Page } from "../../ui/page.tsx";
 import { column, endColumn, Load, Table, wideEndColumn } from "../../ui/table.tsx";
@@ -38,22 +38,24 @@ export function Operator() {
   );
 }
 
+const TOKEN = {
+  token: text("Operator token", {
+    type: "password",
+    required: true,
+    hint: "OPERATOR_TOKEN of the installation. It stays on this page.",
+  }),
+};
+
 function Enter({ onEnter }: { onEnter(client: Client): void }) {
-  const [{ token }, field] = useDraft({ token: "" });
+  const form = useForm(TOKEN);
   const task = useFormTask(async () => {
-    const client = createClient({ url: location.origin, retries: 1, authorize: byToken(token) });
+    const client = createClient({ url: location.origin, retries: 1, authorize: byToken(form.drafts.token) });
     await client.nodes.installation({});
     onEnter(client);
   });
   return (
     <Form task={task} submit="Continue">
-      <TextField
-        label="Operator token"
-        type="password"
-        required
-        {...field("token")}
-        hint="OPERATOR_TOKEN of the installation. It stays on this page."
-      />
+      {form.all()}
     </Form>
   );
 }
@@ -75,18 +77,18 @@ const HOURS = [
   { value: "168", label: "7 days" },
 ];
 
+const SHOWN = { sort: select("Largest by", SORTS), hours: select("Of the last", HOURS) };
+
 function Usage({ client }: { client: Client }) {
-  const [{ sort, hours }, field] = useDraft({ sort: "cpu_ms" as Sort, hours: "24" });
+  const form = useForm(SHOWN, { hours: "24" });
+  const { sort, hours } = form.drafts;
   const usage = useLoad(
     (signal) => client.tenants.usage({ sort, hours: Number(hours), limit: 100 }, { signal }),
     [client, sort, hours],
   );
   return (
     <div className="stack">
-      <div className="grid-2">
-        <SelectField label="Largest by" options={SORTS} {...field("sort")} />
-        <SelectField label="Of the last" options={HOURS} {...field("hours")} />
-      </div>
+      {form.grid("sort", "hours")}
       <Load of={usage}>{({ tenants }) => <Table label="Usage" columns={USAGE} rows={tenants} />}</Load>
     </div>
   );

@@ -3,8 +3,8 @@ import type { HandoffOffer, RunsCompleteStepParams } from "../../../../client/in
 import { api } from "../../data/api.ts";
 import { bytes, capitalised, filled } from "../../data/format.ts";
 import { base64 } from "../../data/save-file.ts";
+import { useSession } from "../../data/session.ts";
 import { useLoad } from "../../data/use-load.ts";
-import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Failure } from "../../ui/failure.tsx";
 import { CheckField, FileField, TextField } from "../../ui/field.tsx";

@@ -18,7 +18,7 @@ import { RunStatus, Steps } from "./words.tsx";
 import "./runs.css";
 import { useState } from "react";
 import { filled } from "../../data/format.ts";
-import { useSession } from "../../shell/session.tsx";
+import { useSession } from "../../data/session.ts";
 import { type Choice, Combo, findPeople, findProjects } from "../../ui/combo.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { useFormTask } from "../../ui/task.tsx";

@@ -1,12 +1,12 @@
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import { useLocation, useNavigate } from "react-router";
+import { useSession } from "../../data/session.ts";
 import { recentPlaces } from "../../data/stored.ts";
 import { pause, useLoad } from "../../data/use-load.ts";
 import { useModal } from "../../ui/dialog.tsx";
 import { messageOf } from "../../ui/failure.tsx";
 import { ArrowRight, Clock, Search } from "../../ui/icons.tsx";
 import { isNamed, pagesFor, type Target } from "../nav.ts";
-import { useSession } from "../session.tsx";
 import { contains, Finder } from "./sources.ts";
 import "../../styles/search.css";
 import "./palette.css";
