@@ -5,6 +5,7 @@ import { filled } from "../data/format.ts";
 import { Button } from "../ui/button.tsx";
 import { Failure } from "../ui/failure.tsx";
 import { text, useForm } from "../ui/form.tsx";
+import { useFormTask } from "../ui/task.tsx";
 
 const REFUSED =
   "The e-mail or password is incorrect. If your e-mail belongs to several organisations, enter one of them.";
@@ -82,25 +83,21 @@ const FIELDS = {
 function PasswordForm({ known = "", onSignedIn }: PasswordFormProps) {
   const form = useForm(FIELDS, { email: known });
   const [needsCode, setNeedsCode] = useState(false);
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>();
-  async function send(event: FormEvent) {
-    event.preventDefault();
-    setBusy(true);
-    setError(undefined);
+  const send = useFormTask(async () => {
+    const { code, ...given } = form.values();
     try {
-      const { code, ...given } = form.values();
       onSignedIn(await api.auth.startSession(filled({ ...given, code: needsCode && code })));
-    } catch (thrown) {
-      const asksForCode = isApiError(thrown, "totp_required");
-      if (asksForCode) setNeedsCode(true);
-      else setError(worded(thrown));
-      setBusy(false);
+    } catch (error) {
+      if (!isApiError(error, "totp_required")) throw worded(error);
+      setNeedsCode(true);
     }
-  }
-
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    void send.run();
+  };
   return (
-    <form className="stack" onSubmit={send}>
+    <form className="stack" onSubmit={submit}>
       {form.show("email", { autoFocus: known === "" })}
       {form.show("password", { autoFocus: known !== "" })}
       {needsCode && form.show("code")}
@@ -108,8 +105,8 @@ function PasswordForm({ known = "", onSignedIn }: PasswordFormProps) {
         <summary>Multiple organisations?</summary>
         {form.show("tenant_slug")}
       </details>
-      {error !== undefined && <Failure error={error} />}
-      <Button label="Sign in" kind="primary" type="submit" busy={busy} />
+      {send.error !== undefined && <Failure error={send.error} />}
+      <Button label="Sign in" kind="primary" type="submit" busy={send.busy} />
     </form>
   );
 }

@@ -1,6 +1,6 @@
-import { useState } from "react";
+import { useContext, useState } from "react";
 import { isCredentialRefused } from "../../../client/index.ts";
-import { useSession } from "../data/session.ts";
+import { SessionContext } from "../data/session.ts";
 import { newStore } from "../data/store.ts";
 import { IconButton } from "./button.tsx";
 import { messageOf } from "./failure.tsx";
@@ -48,7 +48,8 @@ export const useSaving = (
 function useRunning<A extends unknown[]>(task: (...args: A) => Promise<unknown>, toasts: boolean): Task<A> {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
-  const { expired } = useSession();
+  // Without a session, such as on the sign-in page, a refusal is a failure like others.
+  const session = useContext(SessionContext);
   return {
     busy,
     error,
@@ -61,8 +62,8 @@ function useRunning<A extends unknown[]>(task: (...args: A) => Promise<unknown>,
         return true;
       } catch (thrown) {
         // The sign-in page is the only message needed.
-        if (isCredentialRefused(thrown)) {
-          expired();
+        if (session && isCredentialRefused(thrown)) {
+          session.expired();
           return false;
         }
         setError(thrown);
