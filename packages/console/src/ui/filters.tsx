@@ -1,7 +1,8 @@
 import { type ComponentProps, type ReactNode, useEffect, useMemo, useState } from "react";
+import { useSession } from "../data/session.ts";
 import { useAddress } from "../data/use-address.ts";
 import { Button } from "./button.tsx";
-import { type Choice, Combo, useNamed } from "./combo.tsx";
+import { type Choice, Combo, findAgents, findOwnAgents, useNamed } from "./combo.tsx";
 import { CheckField, type Option, Segments, SelectField, TextField } from "./field.tsx";
 import { Search } from "./icons.tsx";
 
@@ -67,6 +68,12 @@ export function ComboFilter({
       {...{ find, none }}
     />
   );
+}
+
+/** An agent that the person may read. */
+export function AgentFilter(filter: Filter & { none: string }) {
+  const { may } = useSession();
+  return <ComboFilter {...filter} find={may("agents.list") ? findAgents : findOwnAgents} />;
 }
 
 /** A text that takes effect on leaving the field or on Enter, not on each keystroke. */

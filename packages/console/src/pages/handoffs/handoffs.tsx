@@ -4,11 +4,9 @@ import type { BundleForPeople, ListedBundle, ListedHandoff } from "../../../../c
 import { api } from "../../data/api.ts";
 import { capitalised, plural } from "../../data/format.ts";
 import { useName } from "../../data/names.ts";
-import { useSession } from "../../data/session.ts";
 import { useList } from "../../data/use-list.ts";
 import { useRead } from "../../data/use-load.ts";
-import { findAgents, findOwnAgents } from "../../ui/combo.tsx";
-import { ComboFilter } from "../../ui/filters.tsx";
+import { AgentFilter } from "../../ui/filters.tsx";
 import { Lock, PackageOpen, Pin, Replace } from "../../ui/icons.tsx";
 import { DetailPage } from "../../ui/list-page.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
@@ -33,7 +31,6 @@ interface OfAgent {
 
 /** The handoffs and bundles of an agent, which the person chooses: each look at an agent's is recorded. */
 export function HandoffsPage() {
-  const { may } = useSession();
   const id = useSearchParams()[0].get("agent");
   return (
     <Page
@@ -41,12 +38,7 @@ export function HandoffsPage() {
       lead="An agent saves the state of its work as a handoff, so that another session or client can resume it."
     >
       <div className="filters">
-        <ComboFilter
-          name="agent"
-          label="Agent"
-          find={may("agents.list") ? findAgents : findOwnAgents}
-          none="Choose an agent"
-        />
+        <AgentFilter name="agent" label="Agent" none="Choose an agent" />
       </div>
       {id ? (
         <Tabs key={id} label="Handoffs" tabs={handoffTabs({ id })} />
