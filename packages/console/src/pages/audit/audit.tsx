@@ -12,7 +12,7 @@ import { useList } from "../../data/use-list.ts";
 import { Button } from "../../ui/button.tsx";
 import { type Choice, findAgents, findPeople } from "../../ui/combo.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
-import { anyOf, type Option, SelectField, TextField } from "../../ui/field.tsx";
+import { anyOf, type Option, TextField } from "../../ui/field.tsx";
 import { ComboFilter, SelectFilter, useSince } from "../../ui/filters.tsx";
 import { Download, ScrollText } from "../../ui/icons.tsx";
 import { Menu } from "../../ui/menu.tsx";
@@ -121,24 +121,25 @@ export function filtersOf(search: URLSearchParams) {
 /** Filters of the audit log; they are in the address. */
 export function Filters() {
   const [search, change] = useAddress();
-  const of = (name: string) => search.get(name) ?? "";
-  const set = (name: string) => (value: string) => change({ [name]: value });
+  const bound = (name: string, label: string) => (
+    <TextField
+      label={label}
+      type="datetime-local"
+      value={search.get(name) ?? ""}
+      onChange={(value) => change({ [name]: value })}
+    />
+  );
   return (
     <div className="filters">
       <ComboFilter name="actor_id" label="Actor" find={findActors} none="Everyone" />
       <ComboFilter name="action" label="Action" find={findActions} none="All actions" />
       <SelectFilter name="resource_type" label="Resource" options={anyOf("All kinds", KINDS)} />
       <SelectFilter name="outcome" label="Outcome" options={anyOf("All outcomes", OUTCOMES)} />
-      <SelectField
-        label="Time"
-        value={of("range")}
-        options={RANGES}
-        onChange={(range) => change(range === "custom" ? { range } : { range, since: null, until: null })}
-      />
-      {of("range") === "custom" && (
+      <SelectFilter name="range" label="Time" options={RANGES} />
+      {search.get("range") === "custom" && (
         <>
-          <TextField label="From" type="datetime-local" value={of("since")} onChange={set("since")} />
-          <TextField label="Until" type="datetime-local" value={of("until")} onChange={set("until")} />
+          {bound("since", "From")}
+          {bound("until", "Until")}
         </>
       )}
     </div>
