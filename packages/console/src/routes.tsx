@@ -1,10 +1,10 @@
 import type { ComponentType, ReactNode } from "react";
 import { createBrowserRouter, Navigate } from "react-router";
 import type { Action } from "./data/may.ts";
+import { useSession } from "./data/session.ts";
 import { lazily } from "./shell/error-boundary.tsx";
 import { Layout } from "./shell/layout.tsx";
 import { NEEDS } from "./shell/nav.ts";
-import { useSession } from "./shell/session.tsx";
 import { ButtonLink } from "./ui/button.tsx";
 import { Compass } from "./ui/icons.tsx";
 import { AdminsOnly, Empty, Page as Frame, Page } from "./ui/page.tsx";

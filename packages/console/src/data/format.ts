@@ -106,7 +106,11 @@ export function timeOf(local: string): string {
   return new Date(local).toISOString();
 }
 
-type Filled<T> = { [N in keyof T]?: Exclude<T[N], "" | false | null | undefined> };
+type Empty = "" | false | null | undefined;
+type MayBeEmpty<T, N extends keyof T> = [Extract<T[N], Empty>] extends [never] ? never : N;
+type Filled<T> = { [N in keyof T as Exclude<N, MayBeEmpty<T, N>>]: T[N] } & {
+  [N in keyof T as MayBeEmpty<T, N>]?: Exclude<T[N], Empty>;
+};
 
 /** Returns the parameters that have a value: operations take no empty ones. */
 export const filled = <T extends object>(params: T): Filled<T> =>

@@ -1,5 +1,6 @@
-import { useEffect, useRef, useSyncExternalStore } from "react";
+import type { Query, QueryClient } from "@tanstack/react-query";
 import type { Stats } from "../../../client/index.ts";
+import { newStore } from "./store.ts";
 
 export interface Live {
   stats: Stats | undefined;
@@ -38,140 +39,123 @@ export type Resource =
   | "template"
   | "user";
 
+/** The changes after which a query is read again, in its `meta`. */
+export interface Followed {
+  resources: readonly Resource[];
+  /** The one whose changes count. Default: any. */
+  id?: string | undefined;
+  /** The shortest pause between two reads. */
+  pauseMs?: number | undefined;
+}
+
+declare module "@tanstack/react-query" {
+  interface Register {
+    queryMeta: { followed?: Followed };
+  }
+}
+
 /** A change that the server reports. Empty `ids` mean "some, or all". */
 interface Changed {
   resource: string;
   ids: string[];
 }
 
-interface Listener {
-  shown?(): void;
-  /** Null after a new connection: anything may have changed before it. */
-  changed?(what: Changed | null): void;
-}
+const live = newStore<Live>({ stats: undefined, connected: true });
 
-let live: Live = { stats: undefined, connected: true };
-let source: EventSource | undefined;
-const listeners = new Set<Listener>();
-/** Notified about the connection as long as it exists for other listeners. */
-const watchers = new Set<() => void>();
+/** The current flow of events, from the server's statistics every two seconds. */
+export const useLive = () => live.use((now) => now);
 
-function show(to: Live): void {
-  live = to;
-  for (const { shown } of listeners) shown?.();
-  for (const look of watchers) look();
-}
+/** Whether the page no longer follows the server because the connection is lost. */
+export const useIsLost = () => live.use(({ connected }) => !connected);
 
-/** Whether something changed while the page was hidden: nobody looks, so it is loaded when it is shown again. */
-let missed = false;
+const CLOCK_MS = 5000;
+/** Retry interval after a failure that may pass, such as an outage. */
+export const RETRY_MS = 5000;
 
-function notify(what: Changed | null): void {
-  if (document.hidden) missed = true;
-  else for (const { changed } of listeners) changed?.(what);
-}
-
-function catchUp(): void {
-  if (document.hidden || !missed) return;
-  missed = false;
-  notify(null);
-}
-
-/** How long an unused connection stays open: the next page uses it, and need not load twice. */
-const UNUSED_MS = 2000;
-
-/** Adds a listener to the shared connection, which is open while there are any. */
-function listen(listener: Listener): () => void {
-  listeners.add(listener);
-  source ??= connect();
+/**
+ * Connects to the server for one person, and reads the shown queries of the cache again as what they follow changes.
+ * Returns a function that ends the connection.
+ */
+export function follow(cache: QueryClient): () => void {
+  let source: EventSource;
+  let retry: ReturnType<typeof setTimeout> | undefined;
+  /** Whether something changed while the page was hidden: nobody looks, so it is read when the page is shown again. */
+  let missed = false;
+  /** @param what null after a new connection: anything may have changed before it */
+  const notify = (what: Changed | null) => {
+    if (document.hidden) missed = true;
+    else
+      for (const query of cache.getQueryCache().findAll({ type: "active" }))
+        if (isMeant(query.meta?.followed, what)) void readAgain(query);
+  };
+  const catchUp = () => {
+    if (document.hidden || !missed) return;
+    missed = false;
+    notify(null);
+  };
+  const connect = () => {
+    source = new EventSource("/v1/live");
+    let isNew = true;
+    let ticked = performance.now();
+    source.addEventListener("stats", ({ data }) => {
+      const stats: Stats = JSON.parse(data);
+      const hasMoved = live.get().stats?.changes !== stats.changes;
+      live.set({ stats, connected: true });
+      if (isNew) notify(null);
+      else if (hasMoved) notify({ resource: "event", ids: [] });
+      isNew = false;
+      if (performance.now() - ticked < CLOCK_MS) return;
+      ticked = performance.now();
+      notify({ resource: "clock", ids: [] });
+    });
+    source.addEventListener("changed", ({ data }) => notify(JSON.parse(data)));
+    source.addEventListener("error", () => {
+      isNew = true;
+      live.set({ ...live.get(), connected: false });
+      // The browser reconnects by itself, but not after an error answer, such as a proxy's 502.
+      if (source.readyState === EventSource.CLOSED) retry = setTimeout(connect, RETRY_MS);
+    });
+  };
+  connect();
+  document.addEventListener("visibilitychange", catchUp);
   return () => {
-    listeners.delete(listener);
-    if (listeners.size === 0) setTimeout(closeUnused, UNUSED_MS);
+    document.removeEventListener("visibilitychange", catchUp);
+    clearTimeout(retry);
+    source.close();
+    live.set({ stats: undefined, connected: true });
   };
 }
 
-function closeUnused(): void {
-  if (listeners.size > 0) return;
-  source?.close();
-  source = undefined;
-  show({ ...live, connected: true });
+function isMeant(followed: Followed | undefined, what: Changed | null): boolean {
+  if (!followed || what === null) return followed !== undefined && followed.resources.length > 0;
+  const { resources, id } = followed;
+  const isOfKind = (resources as readonly string[]).includes(what.resource);
+  return isOfKind && (what.ids.length === 0 || id === undefined || what.ids.includes(id));
 }
 
-/** Ends one person's connection before the next signs in. */
-export function forgetLive(): void {
-  source?.close();
-  source = undefined;
-  live = { stats: undefined, connected: true };
+/** The shortest pause after a read, however frequent the changes. */
+const PAUSE_MS = 1000;
+/** The pause after a slow one, as a multiple of its time: pages that follow the server must not load it. */
+const PAUSE_FACTOR = 4;
+
+/** Queries that are being read again or pause after it, and whether they are to be read once more then. */
+const reading = new WeakMap<Query, boolean>();
+
+async function readAgain(query: Query): Promise<void> {
+  const isBusy = reading.has(query);
+  reading.set(query, isBusy);
+  if (isBusy) return;
+  do {
+    reading.set(query, false);
+    const began = performance.now();
+    // Neither cancel what the person waits for, nor miss what has changed since it was sent.
+    if (query.state.fetchStatus === "fetching") await query.promise?.catch(() => {});
+    await query.fetch(undefined, { cancelRefetch: false }).catch(() => {});
+    const pause = Math.max(
+      query.meta?.followed?.pauseMs ?? PAUSE_MS,
+      PAUSE_FACTOR * (performance.now() - began),
+    );
+    await new Promise((done) => setTimeout(done, pause));
+  } while (reading.get(query) && query.isActive());
+  reading.delete(query);
 }
-
-const CLOCK_MS = 5000;
-
-function connect(): EventSource {
-  const made = new EventSource("/v1/live");
-  document.addEventListener("visibilitychange", catchUp);
-  let isNew = true;
-  let ticked = performance.now();
-  made.addEventListener("stats", ({ data }) => {
-    const stats: Stats = JSON.parse(data);
-    const hasMoved = live.stats?.changes !== stats.changes;
-    show({ stats, connected: true });
-    if (isNew) notify(null);
-    else if (hasMoved) notify({ resource: "event", ids: [] });
-    isNew = false;
-    if (performance.now() - ticked < CLOCK_MS) return;
-    ticked = performance.now();
-    notify({ resource: "clock", ids: [] });
-  });
-  made.addEventListener("changed", ({ data }) => notify(JSON.parse(data)));
-  made.addEventListener("error", () => {
-    isNew = true;
-    show({ ...live, connected: false });
-    // The browser reconnects by itself, but not after an error answer, such as a proxy's 502.
-    if (made.readyState === EventSource.CLOSED) setTimeout(reconnect, RETRY_MS, made);
-  });
-  return made;
-}
-
-function reconnect(lost: EventSource): void {
-  if (source === lost) source = connect();
-}
-
-/** The current flow of events, from the server's statistics every two seconds. */
-export const useLive = () => useSyncExternalStore(follow, () => live);
-
-// Defined once: a new function on each render would reconnect.
-const follow = (shown: () => void) => listen({ shown });
-
-function watch(look: () => void): () => void {
-  watchers.add(look);
-  return () => watchers.delete(look);
-}
-
-/** Whether the page no longer follows the server because the connection is lost. Opens no connection itself. */
-export const useIsLost = () => useSyncExternalStore(watch, () => !live.connected);
-
-/**
- * Calls `act` when the server reports a change of one of the resources: of the one with this id, or of any. Also after a
- * new connection.
- */
-export function useOnChange(
-  resources: Resource | readonly Resource[],
-  id: string | null,
-  wanted: boolean,
-  act: () => unknown,
-): void {
-  const latest = useRef(act);
-  latest.current = act;
-  const kinds = [resources].flat().join(" ");
-  useEffect(() => {
-    if (!wanted || kinds === "") return;
-    return listen({
-      changed(what) {
-        const isMeant = what === null || kinds.split(" ").includes(what.resource);
-        if (isMeant && (!what?.ids.length || id === null || what.ids.includes(id))) latest.current();
-      },
-    });
-  }, [kinds, id, wanted]);
-}
-
-/** Retry interval after a failure that may pass, such as an outage. */
-export const RETRY_MS = 5000;

@@ -1,138 +1,144 @@
-import { type Agent, isApiError } from "../../../client/index.ts";
+import { type QueryClient, useQueries, useQueryClient } from "@tanstack/react-query";
+import { isApiError } from "../../../client/index.ts";
 import { api } from "./api.ts";
-import { RETRY_MS } from "./live.ts";
 import type { Action } from "./may.ts";
+import { type SessionValue, useSession } from "./session.ts";
 
-/** Names of agents, people and teams, and titles of runs, memories and documents, by id. */
-const names = new Map<string, string>();
-/** Owners of the readable agents. */
-const owners = new Map<string, string | null>();
-/** Time of each name request; refused ones are not repeated. */
-const asked = new Map<string, number>();
-/** Answered requests, including refusals. */
-const answered = new Set<string>();
-const listeners = new Set<() => void>();
-let version = 0;
-
-export const namesVersion = () => version;
-
-export function subscribeNames(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
-
-function notify(): void {
-  version += 1;
-  for (const listener of listeners) listener();
-}
-
-/** Stores a name that was read anyway, so that it need not be requested. */
-export function nameIs(id: string, name: string): void {
-  if (names.get(id) === name) return;
-  names.set(id, name);
-  notify();
-}
-
-export function forgetNames(): void {
-  for (const each of [names, owners, asked, answered]) each.clear();
+/** An agent, a person or a team, or what has a title. */
+interface Named {
+  name: string;
+  /** Of an agent that the person may read. */
+  owner_user_id?: string | null;
 }
 
 interface Kind {
   word: string;
   needs: Action;
-  /** Reads the name of one. */
-  one?(id: string): Promise<void>;
-  /** Reads the names of all: of a kind without `one`, or of those that the person may read. */
-  all?(): Promise<void>;
+  /** Reads one. Null if it has no name. */
+  one?(id: string): Promise<Named | null>;
+  /** Reads all: of a kind without `one`, or those that the person may read. */
+  all?(): AsyncIterable<Named & { id: string }>;
 }
+
+const limit = 200;
 
 /** By the beginning of the id. */
 const KINDS: Record<string, Kind> = {
   ag: {
     word: "agent",
     needs: "agents.listOwn",
-    one: async (agent_id) => agentIs(await api.agents.get({ agent_id })),
-    async all() {
-      for await (const agent of api.agents.listOwn.all({ limit: 200 })) agentIs(agent);
-    },
+    one: (agent_id) => api.agents.get({ agent_id }),
+    all: () => api.agents.listOwn.all({ limit }),
   },
   usr: {
     word: "person",
     needs: "users.list",
-    async all() {
-      for await (const { id, display_name } of api.users.list.all({ limit: 200 })) nameIs(id, display_name);
+    async *all() {
+      for await (const { id, display_name: name } of api.users.list.all({ limit })) yield { id, name };
     },
   },
-  team: {
-    word: "team",
-    needs: "teams.list",
-    async all() {
-      for await (const { id, name } of api.teams.list.all({ limit: 200 })) nameIs(id, name);
-    },
-  },
+  team: { word: "team", needs: "teams.list", all: () => api.teams.list.all({ limit }) },
   run: titled("run", "runs.get", async (run_id) => (await api.runs.get({ run_id })).goal),
   memory: titled("memory", "memories.get", async (id) => (await api.memories.get({ id })).title),
   document: titled(
     "document",
     "documents.get",
-    async (id) => (await api.documents.get({ document_id: id })).filename,
+    async (document_id) => (await api.documents.get({ document_id })).filename,
   ),
-  output: titled("output", "outputs.get", async (id) => (await api.outputs.get({ output_id: id })).title),
-  channel: titled("channel", "channels.get", async (id) => (await api.channels.get({ channel_id: id })).name),
+  output: titled("output", "outputs.get", async (output_id) => (await api.outputs.get({ output_id })).title),
+  channel: titled(
+    "channel",
+    "channels.get",
+    async (channel_id) => (await api.channels.get({ channel_id })).name,
+  ),
   schedule: titled(
     "schedule",
     "schedules.get",
-    async (id) => (await api.schedules.get({ schedule_id: id })).name,
+    async (schedule_id) => (await api.schedules.get({ schedule_id })).name,
   ),
-  key: {
-    word: "key",
-    needs: "keys.list",
-    async one(path) {
-      const [agent_id = ""] = path.split("/");
-      for await (const { id, prefix } of api.keys.list.all({ agent_id, limit: 200 }))
-        nameIs(titledId("key", `${agent_id}/${id}`), `${prefix}…`);
-    },
-  },
+  key: titled("key", "keys.list", async (path) => {
+    const [agent_id = "", key_id] = path.split("/");
+    for await (const { id, prefix } of api.keys.list.all({ agent_id, limit }))
+      if (id === key_id) return `${prefix}…`;
+    return null;
+  }),
 };
 
-/** What has a title. Their names are kept under the kind and the id: `run_0199…`, `key_AGENT/KEY`. */
+/** What has a title. It is asked for by the kind and the id: `run_0199…`, `key_AGENT/KEY`. */
 export type TitledKind = "run" | "memory" | "document" | "output" | "channel" | "schedule" | "key";
 
 export const titledId = (kind: TitledKind, id: string) => `${kind}_${id}`;
 
 function titled(word: TitledKind, needs: Action, read: (id: string) => Promise<string | null>): Kind {
   const one = async (id: string) => {
-    const title = await read(id);
-    if (title) nameIs(titledId(word, id), title);
+    const name = await read(id.slice(word.length + 1));
+    return name ? { name } : null;
   };
   return { word, needs, one };
 }
 
-function agentIs({ id, name, owner_user_id }: Agent): void {
-  owners.set(id, owner_user_id);
-  nameIs(id, name);
-}
-
-type May = (action: Action) => boolean;
-
 const kindOf = (id: string) => id.split("_", 1)[0] as string;
 
-/** Returns the name; a short form of the id if the person may not know it, and dots while it loads. */
-export function nameOf(id: string, may: May): string {
-  const name = names.get(id);
-  if (name !== undefined) return name;
-  requestName(id, may);
-  const what = whatNames(id, may);
-  return asked.has(what) && !answered.has(what) ? "…" : shortOf(id);
-}
+const keyOf = (id: string) => ["name", id];
+
+/** Stores a name that was read anyway, so that it need not be requested. */
+export const nameIs = (cache: QueryClient, id: string, named: Named) => {
+  cache.setQueryData(keyOf(id), named);
+};
 
 /** Returns the name if it is already known. */
-export const knownName = (id: string): string | undefined => names.get(id);
+export const knownName = (cache: QueryClient, id: string) => cache.getQueryData<Named>(keyOf(id))?.name;
 
-/** Returns an agent's owner; undefined if it is not readable or still loading. */
-export function ownerOf(agent_id: string, may: May): string | null | undefined {
-  if (!owners.has(agent_id)) requestName(agent_id, may);
-  return owners.get(agent_id);
+/** A new name is in no list read before: lists are reread, but not on every render. */
+const REFRESH_MS = 60_000;
+
+/** Other people's agents are requested one by one; own agents, people and teams as a list. */
+function queryOf(id: string, cache: QueryClient, { user, may }: Pick<SessionValue, "user" | "may">) {
+  const kind = KINDS[kindOf(id)];
+  const { one, all } = kind ?? {};
+  const asks = one && (!all || may("agents.list")) ? () => inTurn(() => one(id)) : undefined;
+  return {
+    queryKey: keyOf(id),
+    queryFn: async () => {
+      if (asks) return asks().catch(nullIfGone);
+      const queryFn = () => Array.fromAsync(all?.() ?? []);
+      const listed = await cache.fetchQuery({ queryKey: keyOf(kindOf(id)), queryFn, staleTime: REFRESH_MS });
+      return listed.find((each) => each.id === id) ?? null;
+    },
+    ...(id === user.id && { initialData: { name: user.display_name } }),
+    enabled: kind !== undefined && may(kind.needs),
+    staleTime: ({ state: { data } }: { state: { data: unknown } }) => (asks || data ? Infinity : REFRESH_MS),
+    gcTime: Infinity,
+    retryOnMount: false,
+  };
+}
+
+/** It may be deleted, or only others may read it. */
+function nullIfGone(error: unknown): null {
+  if (isApiError(error) && [403, 404].includes(error.status)) return null;
+  throw error;
+}
+
+/** A list may name fifty resources, and a browser has six connections. */
+const lanes: Promise<unknown>[] = Array.from({ length: 3 }, () => Promise.resolve());
+let turn = 0;
+
+function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  const lane = turn++ % lanes.length;
+  const result = (lanes[lane] as Promise<unknown>).then(work);
+  lanes[lane] = result.catch(() => {});
+  return result;
+}
+
+/** Returns what is known of each id, and how to call it: by its name, or by a short form of the id. */
+function useNamed(ids: readonly string[]): { known: Named | undefined; name: string }[] {
+  const session = useSession();
+  const cache = useQueryClient();
+  const found = useQueries({ queries: ids.map((id) => queryOf(id, cache, session)) });
+  return ids.map((id, at) => {
+    const known = found[at]?.data ?? undefined;
+    return { known, name: known?.name ?? (found[at]?.isLoading ? "…" : shortOf(id)) };
+  });
 }
 
 /** Enough to distinguish ids: "agent …x81k". */
@@ -141,49 +147,28 @@ function shortOf(id: string): string {
   return word ? `${word} …${id.slice(-4)}` : id;
 }
 
-/** A new name is in no list read before: lists are reread, but not on every render. */
-const REFRESH_MS = 60_000;
+/**
+ * Returns the name of an agent, a person, a team or what has a title, and what else is known of it; without permission
+ * a short form of the id.
+ */
+export const useName = (id: string) => useNamed([id])[0] as ReturnType<typeof useNamed>[number];
 
-/** Other people's agents are requested one by one; own agents, people and teams as a list. */
-function whatNames(id: string, may: May): string {
-  const kind = kindOf(id);
-  return KINDS[kind]?.one && (kind !== "ag" || may("agents.list")) ? id : kind;
+/** The same for several ids: returns a function that names each. */
+export function useNames(ids: readonly string[]): (id: string) => string {
+  const named = useNamed(ids);
+  return (id) => named[ids.indexOf(id)]?.name ?? id;
 }
 
-/** A list may name fifty resources, and a browser has six connections. */
-const MOST_AT_ONCE = 3;
-const waiting: (() => Promise<void>)[] = [];
-let running = 0;
+/** Returns the title of a resource; undefined until it is known, and if the person cannot read it. */
+export const useTitle = (kind: TitledKind, id: string) => useName(titledId(kind, id)).known?.name;
 
-function requestName(id: string, may: May): void {
-  const name = kindOf(id);
-  const kind = KINDS[name];
-  const what = whatNames(id, may);
-  if (!kind || !may(kind.needs) || performance.now() - (asked.get(what) ?? -REFRESH_MS) < REFRESH_MS) return;
-  asked.set(what, performance.now());
-  waiting.push(async () => {
-    const isOne = what === id;
-    await (isOne ? kind.one?.(name === "ag" ? id : id.slice(name.length + 1)) : kind.all?.())?.catch(
-      (error) => {
-        // It may be deleted.
-        if (isApiError(error) && [403, 404].includes(error.status)) asked.set(what, Number.POSITIVE_INFINITY);
-        else setTimeout(requestAgain, RETRY_MS, what);
-      },
-    );
-    answered.add(what);
-    notify();
-  });
-  if (running < MOST_AT_ONCE) void work();
-}
-
-async function work(): Promise<void> {
-  running += 1;
-  for (let next = waiting.shift(); next; next = waiting.shift()) await next();
-  running -= 1;
-}
-
-/** After a failure that may pass. */
-function requestAgain(what: string): void {
-  asked.delete(what);
-  notify();
+/**
+ * Returns whether something is the person's: created by them or one of their agents. Admins may treat others' resources
+ * like their own.
+ */
+export function useIsOwn(thing: { user_id: string | null; agent_id: string | null } | undefined): boolean {
+  const { user } = useSession();
+  const isOwn = user.role === "admin" || thing?.user_id === user.id;
+  const [agent] = useNamed(thing?.agent_id && !isOwn ? [thing.agent_id] : []);
+  return isOwn || agent?.known?.owner_user_id === user.id;
 }

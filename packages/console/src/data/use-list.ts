@@ -2,9 +2,8 @@ import { type QueryKey, useInfiniteQuery } from "@tanstack/react-query";
 import { type DependencyList, useMemo, useRef, useState } from "react";
 import { isFinal } from "../../../client/errors.ts";
 import type { PagedCall } from "../../../client/index.ts";
-import { type Resource, useOnChange } from "./live.ts";
 import { type Merged, mergeRows } from "./merge-rows.ts";
-import { useLastError, useQuestion, useReadAgain, useReload } from "./use-load.ts";
+import { type Resources, useLastError, useQuestion, useReadAgain } from "./use-load.ts";
 
 /** Rows that were created since the list was loaded. */
 interface News {
@@ -16,6 +15,7 @@ interface News {
 export interface Pages<T> {
   items: T[] | undefined;
   error: unknown;
+  /** Whether the next page is loading. */
   loading: boolean;
   /** Loads the next page; undefined on the last. */
   more: (() => Promise<void>) | undefined;
@@ -39,18 +39,15 @@ interface Answer<T> {
 
 type LoadPage<T> = (cursor: string | undefined, signal: AbortSignal) => Promise<Page<T>>;
 
-/** What changes the list; without one, it is not live. */
-type Changes = Resource | readonly Resource[];
-
 /**
- * A list loaded page by page. The name is that of `useLoad`. After a change of one of the resources, the shown rows are
- * updated in place, and new ones are counted (`news`).
+ * A list loaded page by page. The name is that of `useFollowed`. After a change of one of the resources, the shown rows
+ * are updated in place, and new ones are counted (`news`).
  */
 export function usePages<T extends object>(
   load: LoadPage<T>,
   dependencies: DependencyList,
   name?: string,
-  changes: Changes = [],
+  resources: Resources = [],
 ): Pages<T> {
   const question = useQuestion(dependencies, name);
   const query = useInfiniteQuery({
@@ -58,39 +55,27 @@ export function usePages<T extends object>(
     queryFn: ({ pageParam, signal }) => load(pageParam, signal),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next }: Page<T>) => next,
+    meta: { followed: { resources: [resources].flat() } },
   });
   const { data, isFetching, refetch, fetchNextPage } = query;
   const { merged, replace, show } = useShown(question.queryKey, query);
   const error = useLastError(question.queryKey, query.error, data !== undefined);
-  /** Whether the rows are read again without the person having asked for it. */
-  const [looking, setLooking] = useState(false);
-
   const readAgain = useReadAgain(question.queryKey, refetch);
-  const reload = async () => {
-    replace();
-    setLooking(false);
-    await readAgain();
-  };
-  const refresh = async () => {
-    // Neither cancel what the person waits for, nor miss what has changed since it was sent.
-    if (isFetching) await refetch({ cancelRefetch: false });
-    setLooking(true);
-    await refetch({ cancelRefetch: false });
-  };
   const more = async () => {
     // What is being read must not be lost, nor read twice.
     if (isFetching) await refetch({ cancelRefetch: false });
-    setLooking(false);
     await fetchNextPage();
   };
-  useOnChange(changes, null, true, useReload(data ? refresh : reload));
   return {
     items: merged?.items,
     // The list stays until the connection is back, but not if it may no longer be read.
-    error: looking && data && !isFinal(error) ? undefined : error,
-    loading: isFetching && !looking,
+    error: data && !query.isFetchNextPageError && !isFinal(error) ? undefined : error,
+    loading: query.isFetchingNextPage,
     more: merged?.next ? more : undefined,
-    reload,
+    reload() {
+      replace();
+      return readAgain();
+    },
     news: merged?.added ? { count: merged.added, show } : undefined,
   };
 }
@@ -125,12 +110,12 @@ function useShown<T extends object>(
   return { merged, replace, show };
 }
 
-/** The items of a list operation, page by page. Name and changes are those of `usePages`. */
+/** The items of a list operation, page by page. Name and resources are those of `usePages`. */
 export function useList<P extends object, A, T extends object>(
   list: PagedCall<P, A, T>,
   params: Omit<P, "cursor" | "offset">,
   name?: string,
-  changes?: Changes,
+  resources?: Resources,
 ): Pages<T> {
   const { items: field, by } = list.pages;
   return usePages(
@@ -145,6 +130,6 @@ export function useList<P extends object, A, T extends object>(
     },
     [JSON.stringify(params)],
     name,
-    changes,
+    resources,
   );
 }

@@ -1,9 +1,16 @@
-import { QueryCache, QueryClient, type QueryKey, useQuery, useQueryClient } from "@tanstack/react-query";
-import { type DependencyList, useCallback, useEffect, useMemo, useRef } from "react";
+import {
+  keepPreviousData,
+  QueryCache,
+  QueryClient,
+  type QueryKey,
+  useQuery,
+  useQueryClient,
+} from "@tanstack/react-query";
+import { type DependencyList, useMemo, useRef } from "react";
 import { useLocation } from "react-router";
 import { isFinal } from "../../../client/errors.ts";
 import { isCredentialRefused } from "../../../client/index.ts";
-import { RETRY_MS, type Resource, useOnChange } from "./live.ts";
+import { type Followed, RETRY_MS, type Resource } from "./live.ts";
 
 /** Returns a cache for one person's data: it must end with their session. Calls `expired` when the session has ended. */
 export const newCache = (expired: () => void) =>
@@ -36,14 +43,25 @@ export interface Loaded<T> {
 export const isSettled = ({ data, error }: Pick<Loaded<unknown>, "data" | "error">) =>
   data !== undefined || error !== undefined;
 
+interface How extends Omit<Followed, "resources"> {
+  /** Unique on the page: the data is shown at once when the person comes back to the page. */
+  name?: string | undefined;
+  /** The last data remains until that of other dependencies is loaded. */
+  keeps?: boolean | undefined;
+}
+
+/** One kind of resource, or several. */
+export type Resources = Resource | readonly Resource[];
+
 /**
- * Loads when the dependencies change, and drops answers to outdated requests. With a name, unique on the page, the data
- * is shown at once when the person comes back to the page.
+ * Loads when the dependencies change, and again when the server reports a change of one of the resources. Drops answers
+ * to outdated requests.
  */
-export function useLoad<T>(
+export function useFollowed<T>(
+  resources: Resources,
   load: (signal: AbortSignal) => Promise<T>,
   dependencies: DependencyList,
-  name?: string,
+  { name, keeps, ...which }: How = {},
 ): Loaded<T> {
   const client = useQueryClient();
   const question = useQuestion(dependencies, name);
@@ -51,23 +69,49 @@ export function useLoad<T>(
   const { data, error, isFetching, refetch } = useQuery({
     ...question,
     queryFn: ({ signal }) => load(signal),
+    ...(keeps && { placeholderData: keepPreviousData }),
+    meta: { followed: { resources: [resources].flat(), ...which } },
   });
-  const reload = useReadAgain(queryKey, refetch);
-  const set = useCallback((to: T) => void client.setQueryData(queryKey, to), [client, queryKey]);
-  return { data, error: useLastError(queryKey, error, data !== undefined), loading: isFetching, reload, set };
+  return {
+    data,
+    error: useLastError(queryKey, error, data !== undefined),
+    loading: isFetching,
+    reload: useReadAgain(queryKey, refetch),
+    set: (to) => void client.setQueryData(queryKey, to),
+  };
 }
 
+/** Loads as `useFollowed` does, whatever changes. */
+export const useLoad = <T>(
+  load: (signal: AbortSignal) => Promise<T>,
+  dependencies: DependencyList,
+  name?: string,
+): Loaded<T> => useFollowed([], load, dependencies, { name });
+
+/** Reads by an operation, and again when one of the resources changes. */
+export const useRead = <P, T>(
+  read: (params: P, options: { signal: AbortSignal }) => Promise<T>,
+  params: P,
+  resources: Resources = [],
+  how?: How,
+): Loaded<T> => useFollowed(resources, (signal) => read(params, { signal }), [JSON.stringify(params)], how);
+
 /**
- * Returns a function that reads again. `refetch` joins a first read under way, which may be older than the change that
- * is the reason to read: that one is waited for.
+ * Returns a function that reads again. `refetch` would join a first read under way, which may be older than the change
+ * that is the reason to read.
  */
 export function useReadAgain(queryKey: QueryKey, refetch: () => Promise<unknown>): () => Promise<void> {
   const client = useQueryClient();
-  return useCallback(async () => {
-    const state = client.getQueryState(queryKey);
-    if (state?.fetchStatus === "fetching" && state.data === undefined) await refetch();
+  return async () => {
+    await client.cancelQueries({ queryKey, exact: true });
     await refetch();
-  }, [client, queryKey, refetch]);
+  };
+}
+
+/** Waits for a pause in typing. Throws if something else is asked for meanwhile. */
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await new Promise((done) => setTimeout(done, ms));
+  signal.throwIfAborted();
 }
 
 let asked = 0;
@@ -94,64 +138,3 @@ export function useLastError(queryKey: QueryKey, error: unknown, hasData: boolea
   else if (hasData || last.current?.of !== queryKey) last.current = undefined;
   return last.current?.error;
 }
-
-/** The shortest pause after a reload, however frequent the changes. */
-const PAUSE_MS = 1000;
-/** The pause after a slow one, as a multiple of its time: pages that follow the server must not load it. */
-const PAUSE_FACTOR = 4;
-
-/** Returns a function, for `useOnChange`, that reloads: after a call during a reload or the pause after it, once more. */
-export function useReload(reload: () => Promise<void>, pauseMs = PAUSE_MS): () => void {
-  const latest = useRef(reload);
-  latest.current = reload;
-  const state = useRef({ busy: false, again: false });
-  useEffect(
-    () => () => {
-      state.current.again = false;
-    },
-    [],
-  );
-  return useCallback(async () => {
-    const now = state.current;
-    now.again = now.busy;
-    if (now.busy) return;
-    now.busy = true;
-    do {
-      now.again = false;
-      const began = performance.now();
-      await latest.current();
-      const pause = Math.max(pauseMs, PAUSE_FACTOR * (performance.now() - began));
-      await new Promise((done) => setTimeout(done, pause));
-    } while (now.again);
-    now.busy = false;
-  }, [pauseMs]);
-}
-
-interface Followed {
-  /** The one whose changes count. Default: any. */
-  id?: string;
-  /** That of `useLoad`. */
-  name?: string;
-  /** The shortest pause between two loads. */
-  pauseMs?: number;
-}
-
-/** Loads as `useLoad` does, and again when the server reports a change of one of the resources. */
-export function useFollowed<T>(
-  resources: Resource | readonly Resource[],
-  load: (signal: AbortSignal) => Promise<T>,
-  dependencies: DependencyList,
-  { id, name, pauseMs }: Followed = {},
-): Loaded<T> {
-  const loaded = useLoad(load, dependencies, name);
-  useOnChange(resources, id ?? null, true, useReload(loaded.reload, pauseMs));
-  return loaded;
-}
-
-/** Reads by an operation, and again when one of the resources changes. */
-export const useRead = <P, T>(
-  read: (params: P, options: { signal: AbortSignal }) => Promise<T>,
-  params: P,
-  resources: Resource | readonly Resource[] = [],
-  how?: Followed,
-): Loaded<T> => useFollowed(resources, (signal) => read(params, { signal }), [JSON.stringify(params)], how);

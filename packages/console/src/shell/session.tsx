@@ -1,42 +1,16 @@
 import { QueryClientProvider } from "@tanstack/react-query";
-import {
-  createContext,
-  type ReactNode,
-  useCallback,
-  useContext,
-  useEffect,
-  useLayoutEffect,
-  useMemo,
-  useRef,
-  useState,
-} from "react";
+import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { isFinal } from "../../../client/errors.ts";
 import { type AuthSessionResult, isApiError } from "../../../client/index.ts";
 import { api, serverNow, setSession } from "../data/api.ts";
-import { forgetLive, RETRY_MS } from "../data/live.ts";
+import { follow, RETRY_MS } from "../data/live.ts";
 import { type Action, mayCall } from "../data/may.ts";
-import { forgetNames, nameIs } from "../data/names.ts";
+import { SessionContext, useSession } from "../data/session.ts";
 import { forgetRecent, recentFor } from "../data/stored.ts";
 import { newCache } from "../data/use-load.ts";
+import { useModal } from "../ui/dialog.tsx";
 import { Failure } from "../ui/failure.tsx";
 import { SignIn, signInJourney } from "./sign-in.tsx";
-
-interface SessionValue extends AuthSessionResult {
-  /** Whether the person may call it: actions that their role never allows are not offered. */
-  may(action: Action): boolean;
-  /** Called when the server reports that the session is over. */
-  expired(): void;
-  signOut(): Promise<void>;
-}
-
-const SessionContext = createContext<SessionValue | null>(null);
-
-/** Returns the signed-in person. */
-export function useSession(): SessionValue {
-  const session = useContext(SessionContext);
-  if (!session) throw new Error("useSession must be used inside <Session>");
-  return session;
-}
 
 type State =
   | { session: AuthSessionResult; isOver: boolean; returns: number }
@@ -51,7 +25,6 @@ function useSessionState() {
   const begin = useCallback((session: AuthSessionResult) => {
     setSession(session);
     recentFor(session.user.id);
-    nameIs(session.user.id, session.user.display_name);
     setState((old) => {
       const before = old && "session" in old ? old : { isOver: false, returns: 0 };
       return { session, isOver: false, returns: before.returns + (before.isOver ? 1 : 0) };
@@ -96,7 +69,7 @@ export function Session({ children }: { children: ReactNode }) {
       async signOut() {
         const { sign_out_url } = await api.auth.endSession();
         setSession(undefined);
-        clearPersonData();
+        forgetRecent();
         setState({ signedOut: "left" });
         if (sign_out_url) location.assign(sign_out_url);
       },
@@ -118,7 +91,7 @@ export function Session({ children }: { children: ReactNode }) {
     );
   const { user } = state.session;
   const beginAgain = (session: AuthSessionResult) => {
-    if (session.user.id !== user.id) clearPersonData();
+    if (session.user.id !== user.id) forgetRecent();
     begin(session);
   };
   return (
@@ -130,14 +103,20 @@ export function Session({ children }: { children: ReactNode }) {
 }
 
 /**
- * Has the cache of what one person has read, which ends with the session.
+ * Has the cache of what one person has read, and the connection that keeps it up to date. Both end with the session.
  *
  * @param props.returns number of renewed sign-ins: after each, everything shown is loaded again, as it may have failed
  */
 function PersonData({ returns, children }: { returns: number; children: ReactNode }) {
   const { expired } = useSession();
   const [cache] = useState(() => newCache(expired));
-  useEffect(() => () => cache.clear(), [cache]);
+  useEffect(() => {
+    const leave = follow(cache);
+    return () => {
+      leave();
+      cache.clear();
+    };
+  }, [cache]);
   const returned = useRef(returns);
   useEffect(() => {
     if (returned.current !== returns) void cache.refetchQueries({ type: "active" });
@@ -146,22 +125,10 @@ function PersonData({ returns, children }: { returns: number; children: ReactNod
   return <QueryClientProvider client={cache}>{children}</QueryClientProvider>;
 }
 
-/** Drops one person's data before the next signs in. */
-function clearPersonData(): void {
-  forgetNames();
-  forgetLive();
-  forgetRecent();
-}
-
 /** Shown in front of everything open, including dialogs. */
 function SignInAgain(props: { email: string; onSignedIn(session: AuthSessionResult): void }) {
-  const element = useRef<HTMLDialogElement>(null);
+  const element = useModal();
   const { onSignedIn } = props;
-  useLayoutEffect(() => {
-    const dialog = element.current;
-    dialog?.showModal();
-    return () => dialog?.close();
-  }, []);
   // Back from another tab, the person may have signed in there.
   useEffect(() => {
     const look = () => void api.auth.session().then(onSignedIn, () => {});

@@ -1,9 +1,11 @@
 import { type FormEvent, useEffect, useState } from "react";
 import { type AuthMethodsResult, type AuthSessionResult, isApiError } from "../../../client/index.ts";
 import { api } from "../data/api.ts";
+import { filled } from "../data/format.ts";
 import { Button } from "../ui/button.tsx";
 import { Failure } from "../ui/failure.tsx";
-import { TextField, useDraft } from "../ui/field.tsx";
+import { text, useForm } from "../ui/form.tsx";
+import { useFormTask } from "../ui/task.tsx";
 
 const REFUSED =
   "The e-mail or password is incorrect. If your e-mail belongs to several organisations, enter one of them.";
@@ -62,71 +64,49 @@ interface PasswordFormProps {
   onSignedIn(session: AuthSessionResult): void;
 }
 
-function PasswordForm({ known = "", onSignedIn }: PasswordFormProps) {
-  const [{ email, password, slug, code }, field] = useDraft({
-    email: known,
-    password: "",
-    slug: "",
-    code: "",
-  });
-  const [needsCode, setNeedsCode] = useState(false);
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>();
-  async function send(event: FormEvent) {
-    event.preventDefault();
-    setBusy(true);
-    setError(undefined);
-    try {
-      const more = { ...(slug && { tenant_slug: slug }), ...(needsCode && { code }) };
-      onSignedIn(await api.auth.startSession({ email, password, ...more }));
-    } catch (thrown) {
-      const asksForCode = isApiError(thrown, "totp_required");
-      if (asksForCode) setNeedsCode(true);
-      else setError(worded(thrown));
-      setBusy(false);
-    }
-  }
+const FIELDS = {
+  email: text("E-mail", { type: "email", autoComplete: "username", required: true }),
+  password: text("Password", { type: "password", autoComplete: "current-password", required: true }),
+  code: text("Code", {
+    autoComplete: "one-time-code",
+    className: "code",
+    required: true,
+    autoFocus: true,
+    minLength: 6,
+    hint: "From your authenticator app, or a recovery code.",
+  }),
+  tenant_slug: text("Organisation", {
+    hint: "Its short name. Required if your e-mail belongs to more than one.",
+  }),
+};
 
+function PasswordForm({ known = "", onSignedIn }: PasswordFormProps) {
+  const form = useForm(FIELDS, { email: known });
+  const [needsCode, setNeedsCode] = useState(false);
+  const send = useFormTask(async () => {
+    const { code, ...given } = form.values();
+    try {
+      onSignedIn(await api.auth.startSession(filled({ ...given, code: needsCode && code })));
+    } catch (error) {
+      if (!isApiError(error, "totp_required")) throw worded(error);
+      setNeedsCode(true);
+    }
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    void send.run();
+  };
   return (
-    <form className="stack" onSubmit={send}>
-      <TextField
-        label="E-mail"
-        type="email"
-        autoComplete="username"
-        required
-        autoFocus={known === ""}
-        {...field("email")}
-      />
-      <TextField
-        label="Password"
-        type="password"
-        autoComplete="current-password"
-        required
-        autoFocus={known !== ""}
-        {...field("password")}
-      />
-      {needsCode && (
-        <TextField
-          label="Code"
-          autoComplete="one-time-code"
-          className="code"
-          required
-          autoFocus
-          minLength={6}
-          {...field("code")}
-          hint="From your authenticator app, or a recovery code."
-        />
-      )}
-      <details className="more-fields" open={slug !== ""}>
+    <form className="stack" onSubmit={submit}>
+      {form.show("email", { autoFocus: known === "" })}
+      {form.show("password", { autoFocus: known !== "" })}
+      {needsCode && form.show("code")}
+      <details className="more-fields" open={form.drafts.tenant_slug !== ""}>
         <summary>Multiple organisations?</summary>
-        <TextField
-          label="Organisation"
-          {...field("slug")}
-          hint="Its short name. Required if your e-mail belongs to more than one."
-        />
+        {form.show("tenant_slug")}
       </details>
-      {error !== undefined && <Failure error={error} />}
-      <Button label="Sign in" kind="primary" type="submit" busy={busy} />
+      {send.error !== undefined && <Failure error={send.error} />}
+      <Button label="Sign in" kind="primary" type="submit" busy={send.busy} />
     </form>
   );
 }

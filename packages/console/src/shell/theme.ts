@@ -1,15 +1,13 @@
 import { useSyncExternalStore } from "react";
+import { newStore } from "../data/store.ts";
 import { store } from "../data/stored.ts";
 
 export type Theme = "system" | "light" | "dark";
 
 const KEY = "sensorium.theme";
-const listeners = new Set<() => void>();
-
-function current(): Theme {
-  const { theme } = document.documentElement.dataset;
-  return theme === "light" || theme === "dark" ? theme : "system";
-}
+/** The page sets it before anything is shown (index.html). */
+const { theme: first } = document.documentElement.dataset;
+const chosen = newStore<Theme>(first === "light" || first === "dark" ? first : "system");
 
 export function setTheme(theme: Theme): void {
   const { dataset } = document.documentElement;
@@ -17,12 +15,10 @@ export function setTheme(theme: Theme): void {
   else dataset.theme = theme;
   // If it cannot be stored, the choice lasts until the page is closed.
   store(KEY, theme === "system" ? null : theme);
-  for (const listener of listeners) listener();
+  chosen.set(theme);
 }
 
-export function useTheme(): Theme {
-  return useSyncExternalStore(subscribe, current);
-}
+export const useTheme = () => chosen.use((theme) => theme);
 
 /** Whether the page is dark now, by choice or by the system: for drawings that CSS cannot style. */
 export function useDark(): boolean {
@@ -32,11 +28,6 @@ export function useDark(): boolean {
 }
 
 const DARK = matchMedia("(prefers-color-scheme: dark)");
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
 
 function subscribeSystem(listener: () => void): () => void {
   DARK.addEventListener("change", listener);

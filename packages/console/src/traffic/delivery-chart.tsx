@@ -1,10 +1,10 @@
-import { Suspense, useMemo, useRef } from "react";
+import { Suspense, useMemo } from "react";
 import type { TrafficHistory } from "../../../client/index.ts";
 import { api } from "../data/api.ts";
+import { useSession } from "../data/session.ts";
 import { useAddress } from "../data/use-address.ts";
-import { type Loaded, useRead } from "../data/use-load.ts";
+import { useRead } from "../data/use-load.ts";
 import { ErrorBoundary, lazily } from "../shell/error-boundary.tsx";
-import { useSession } from "../shell/session.tsx";
 import { findAgents } from "../ui/combo.tsx";
 import { ComboFilter, SegmentsFilter, SelectFilter } from "../ui/filters.tsx";
 import { Card, Skeleton } from "../ui/page.tsx";
@@ -32,7 +32,13 @@ export function DeliveryChart({ agentId }: { agentId?: string }) {
     agent_id: agentId ?? (search.get("agent") || undefined),
     type: search.get("type") || undefined,
   };
-  const history = useHistory(filters);
+  const history = useRead(
+    api.live.history,
+    { range, ...filled({ agent_id: filters.agent_id, type: filters.type }) },
+    ["event", "clock"],
+    // At the pace of its values.
+    { keeps: true, pauseMs: RANGES[range].refreshMs },
+  );
   return (
     <Card
       title="Traffic"
@@ -48,16 +54,6 @@ export function DeliveryChart({ agentId }: { agentId?: string }) {
       </ErrorBoundary>
     </Card>
   );
-}
-
-/** Loads the history again at the pace of its values; the last one remains until another choice is loaded. */
-function useHistory({ range, agent_id, type }: Filters): Loaded<TrafficHistory> {
-  const loaded = useRead(api.live.history, { range, ...filled({ agent_id, type }) }, ["event", "clock"], {
-    pauseMs: RANGES[range].refreshMs,
-  });
-  const last = useRef(loaded.data);
-  if (loaded.data || loaded.error !== undefined) last.current = loaded.data;
-  return { ...loaded, data: loaded.data ?? last.current };
 }
 
 function Plotted({ history }: { history: TrafficHistory }) {
@@ -101,8 +97,7 @@ type Range = keyof typeof RANGES;
 
 const CHOICES = (Object.keys(RANGES) as Range[]).map((value) => ({ value, label: RANGES[value].label }));
 
-export const isRange = (value: string | null): value is Range =>
-  value !== null && Object.hasOwn(RANGES, value);
+const isRange = (value: string | null): value is Range => value !== null && Object.hasOwn(RANGES, value);
 
 const LINES = [
   ["published", "Published", "--chart-1"],

@@ -1,5 +1,6 @@
 import { type KeyboardEvent, useId, useState } from "react";
-import { useLoad } from "../data/use-load.ts";
+import { useName } from "../data/names.ts";
+import { pause, useLoad } from "../data/use-load.ts";
 import { IconButton } from "./button.tsx";
 import { messageOf } from "./failure.tsx";
 import { Check, X } from "./icons.tsx";
@@ -15,6 +16,12 @@ export interface Choice {
 
 /** Returns the choices that contain the text, or the first ones for an empty text. */
 export type Find = (text: string, signal: AbortSignal) => Promise<Choice[]>;
+
+/** Returns a choice with its name, which may load later than its id. */
+export function useNamed(choice: Choice | null): Choice | null {
+  const { name } = useName(choice?.id ?? "");
+  return choice && { ...choice, label: choice.label || name };
+}
 
 interface ComboProps {
   label: string;
@@ -34,7 +41,11 @@ function useCombo(find: Find, onChange: ComboProps["onChange"]) {
   const [text, setText] = useState<string | null>(null);
   const [at, setAt] = useState(0);
   const found = useLoad(
-    (signal) => (text === null ? Promise.resolve([]) : later(text, signal, find)),
+    async (signal) => {
+      if (text === null) return [];
+      if (text) await pause(PAUSE_MS, signal);
+      return find(text, signal);
+    },
     [text],
   );
   const choices = found.data ?? [];
@@ -148,11 +159,6 @@ function Choices({ id, label, choices, at, value, take, hidden }: ChoicesProps) 
 function stateOf({ error, loading }: { error: unknown; loading: boolean }): string {
   if (error !== undefined) return messageOf(error);
   return loading ? "Searching…" : "No matches.";
-}
-
-async function later(text: string, signal: AbortSignal, find: Find): Promise<Choice[]> {
-  if (text) await new Promise((done) => setTimeout(done, PAUSE_MS));
-  return signal.aborted ? [] : find(text, signal);
 }
 
 const limit = 20;

@@ -18,18 +18,28 @@ export interface DialogProps {
 /** The initial focus: the first field, else the first and least harmful button. */
 const FIRST_FOCUSABLE = ".dialog-body :is(input, select, textarea, button), .dialog-foot button";
 
-/** The browser's modal dialog: it keeps the focus, and Escape closes it. Shown as long as it is rendered. */
-export function Dialog({ title, onClose, children, footer, done, wide, light }: DialogProps) {
+/**
+ * Opens the dialog that it returns the ref of, as long as that is rendered. The browser keeps the focus in it.
+ *
+ * @param first selector of the initial focus; by default what the browser chooses
+ */
+export function useModal(first?: string) {
   const element = useRef<HTMLDialogElement>(null);
-  const heading = useId();
   // Close it while it is still in the page: only then does the browser return the focus.
   useLayoutEffect(() => {
     const dialog = element.current;
     dialog?.showModal();
-    // The browser would focus the close button.
-    dialog?.querySelector<HTMLElement>(FIRST_FOCUSABLE)?.focus();
+    if (first) dialog?.querySelector<HTMLElement>(first)?.focus();
     return () => dialog?.close();
-  }, []);
+  }, [first]);
+  return element;
+}
+
+/** The browser's modal dialog: it keeps the focus, and Escape closes it. Shown as long as it is rendered. */
+export function Dialog({ title, onClose, children, footer, done, wide, light }: DialogProps) {
+  // The browser would focus the close button.
+  const element = useModal(FIRST_FOCUSABLE);
+  const heading = useId();
   return (
     <dialog
       ref={element}

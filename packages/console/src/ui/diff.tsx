@@ -1,8 +1,8 @@
 import { diffLines, diffWordsWithSpace } from "diff";
-import { useMemo } from "react";
+import { type ReactNode, useMemo, useState } from "react";
 import { plural } from "../data/format.ts";
 import { useLoad } from "../data/use-load.ts";
-import { SelectField, useDraft } from "./field.tsx";
+import { SelectField } from "./field.tsx";
 import { Load } from "./table.tsx";
 import "./diff.css";
 
@@ -142,26 +142,54 @@ function linesOf(text: string): string[] {
   return lines;
 }
 
-interface VersionDiffProps {
-  /** The numbers of the versions, newest first. */
-  of: readonly number[];
-  textOf(version: string, signal: AbortSignal): Promise<string>;
+interface VersionsProps<V> {
+  /** Newest first. */
+  of: readonly V[];
+  textOf(version: V, signal: AbortSignal): Promise<string> | string;
 }
 
-/** Chooses two versions of a text, at first the last two, and shows what changed between them. */
-export function VersionDiff({ of, textOf }: VersionDiffProps) {
-  const options = of.map((number) => ({ value: String(number), label: `Version ${number}` }));
-  const [newest, before = newest] = options.map(({ value }) => value);
-  const [{ from, to }, field] = useDraft({ from: before ?? "1", to: newest ?? "1" });
-  const isMany = of.length > 1;
-  const chosen = isMany ? [from, to] : [];
-  const texts = useLoad((signal) => Promise.all(chosen.map((each) => textOf(each, signal))), [from, to]);
-  if (!isMany) return <p className="muted">Save a second version to compare.</p>;
+/** Versions of a text, and the changes between any two: at first between the last two. */
+export function VersionList<V extends { version_num: number }>({
+  children,
+  ...versions
+}: VersionsProps<V> & { children(version: V): ReactNode }) {
+  return (
+    <div className="sides by-list">
+      <ol className="framed" aria-label="Versions" reversed>
+        {versions.of.map((version) => (
+          <li key={version.version_num}>{children(version)}</li>
+        ))}
+      </ol>
+      {versions.of.length > 1 ? (
+        <Compared {...versions} />
+      ) : (
+        <p className="muted">Save a second version to compare.</p>
+      )}
+    </div>
+  );
+}
+
+function Compared<V extends { version_num: number }>({ of, textOf }: VersionsProps<V>) {
+  const options = of.map(({ version_num: number }) => ({
+    value: String(number),
+    label: `Version ${number}`,
+  }));
+  const [from, setFrom] = useState(options[1]?.value ?? "");
+  const [to, setTo] = useState(options[0]?.value ?? "");
+  const texts = useLoad(
+    (signal) => {
+      const chosen = [from, to].map(
+        (value) => of.find(({ version_num }) => String(version_num) === value) as V,
+      );
+      return Promise.all(chosen.map((version) => textOf(version, signal)));
+    },
+    [from, to],
+  );
   return (
     <div className="stack">
       <div className="row compare-choice">
-        <SelectField label="From" {...field("from")} options={options} />
-        <SelectField label="To" {...field("to")} options={options} />
+        <SelectField label="From" value={from} onChange={setFrom} options={options} />
+        <SelectField label="To" value={to} onChange={setTo} options={options} />
       </div>
       <Load of={texts} lines={6}>
         {([old = "", current = ""]) => <Diff before={old} after={current} />}

@@ -5,7 +5,6 @@ import {
   type ReactNode,
   type TextareaHTMLAttributes,
   useId,
-  useState,
 } from "react";
 import { capitalised } from "../data/format.ts";
 
@@ -44,11 +43,11 @@ type Changed<T = string> = { onChange(value: T): void };
 
 type TextProps<A> = FieldProps & Changed & Omit<A, "onChange">;
 
-export function TextField(props: TextProps<InputHTMLAttributes<HTMLInputElement>>) {
+export function TextField(props: TextProps<InputHTMLAttributes<HTMLElement>>) {
   return <Text {...props} as="input" autoComplete={props.autoComplete ?? "off"} />;
 }
 
-export function TextArea(props: TextProps<TextareaHTMLAttributes<HTMLTextAreaElement>>) {
+export function TextArea(props: TextProps<TextareaHTMLAttributes<HTMLElement>>) {
   return <Text {...props} as="textarea" rows={props.rows ?? 4} />;
 }
 
@@ -74,6 +73,27 @@ function Text({
           onChange={(event: ChangeEvent<HTMLInputElement | HTMLTextAreaElement>) =>
             onChange(event.target.value)
           }
+        />
+      )}
+    </Field>
+  );
+}
+
+/** Chooses a file. */
+export function FileField({
+  accept,
+  onChange,
+  ...labels
+}: FieldProps & Changed<File | null> & { accept?: string }) {
+  return (
+    <Field {...labels}>
+      {(wired) => (
+        <input
+          {...wired}
+          type="file"
+          className="input"
+          accept={accept}
+          onChange={({ target }) => onChange(target.files?.[0] ?? null)}
         />
       )}
     </Field>
@@ -184,24 +204,4 @@ export function Segments<T extends string>(props: {
       ))}
     </fieldset>
   );
-}
-
-/** The props of the field with a name. */
-export type FieldOf<D> = <N extends keyof D>(name: N) => { value: D[N]; onChange(value: D[N]): void };
-
-/**
- * The values of a form, the props of each field, and a function that changes several values. Calls `onEdit` when the
- * person changes a field.
- */
-export function useDraft<D extends object>(initial: D | (() => D), onEdit?: () => void) {
-  const [draft, setDraft] = useState(initial);
-  const change = (to: Partial<D>) => setDraft((old) => ({ ...old, ...to }));
-  const field: FieldOf<D> = (name) => ({
-    value: draft[name],
-    onChange: (value) => {
-      setDraft((old) => ({ ...old, [name]: value }));
-      onEdit?.();
-    },
-  });
-  return [draft, field, change] as const;
 }

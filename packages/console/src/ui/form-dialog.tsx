@@ -233,7 +233,7 @@ export function mayOverwrite({ text, look }: Meanwhile): Promise<boolean> {
   });
 }
 
-interface Resource<W, T, S> {
+export interface Updated<W, T, S> {
   get(which: W): Promise<T>;
   update(params: W & Partial<T>): Promise<S>;
 }
@@ -243,7 +243,7 @@ interface Resource<W, T, S> {
  * person does not overwrite them.
  */
 export async function saveChanges<W extends object, T extends object, S>(
-  { get, update }: Resource<W, T, S>,
+  { get, update }: Updated<W, T, S>,
   which: W,
   before: T,
   wanted: Partial<T>,

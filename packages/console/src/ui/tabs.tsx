@@ -1,8 +1,8 @@
 import { Content, List, Root, Trigger } from "@radix-ui/react-tabs";
 import { type MouseEvent, type ReactNode, useEffect, useRef } from "react";
 import type { Action } from "../data/may.ts";
+import { useSession } from "../data/session.ts";
 import { useAddress } from "../data/use-address.ts";
-import { useSession } from "../shell/session.tsx";
 
 export interface Tab {
   key: string;

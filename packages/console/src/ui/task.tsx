@@ -1,6 +1,7 @@
-import { useState, useSyncExternalStore } from "react";
+import { useContext, useState } from "react";
 import { isCredentialRefused } from "../../../client/index.ts";
-import { useSession } from "../shell/session.tsx";
+import { SessionContext } from "../data/session.ts";
+import { newStore } from "../data/store.ts";
 import { IconButton } from "./button.tsx";
 import { messageOf } from "./failure.tsx";
 import { CircleAlert, CircleCheck, X } from "./icons.tsx";
@@ -47,7 +48,8 @@ export const useSaving = (
 function useRunning<A extends unknown[]>(task: (...args: A) => Promise<unknown>, toasts: boolean): Task<A> {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
-  const { expired } = useSession();
+  // Without a session, such as on the sign-in page, a refusal is a failure like others.
+  const session = useContext(SessionContext);
   return {
     busy,
     error,
@@ -60,8 +62,8 @@ function useRunning<A extends unknown[]>(task: (...args: A) => Promise<unknown>,
         return true;
       } catch (thrown) {
         // The sign-in page is the only message needed.
-        if (isCredentialRefused(thrown)) {
-          expired();
+        if (session && isCredentialRefused(thrown)) {
+          session.expired();
           return false;
         }
         setError(thrown);
@@ -81,21 +83,15 @@ interface Toast {
 }
 
 const SHOWN_MS = 6000;
-let toasts: readonly Toast[] = [];
+const toasts = newStore<readonly Toast[]>([]);
 let next = 0;
-const listeners = new Set<() => void>();
 
-function change(to: readonly Toast[]): void {
-  toasts = to;
-  for (const listener of listeners) listener();
-}
-
-const drop = (id: number) => change(toasts.filter((each) => each.id !== id));
+const drop = (id: number) => toasts.set(toasts.get().filter((each) => each.id !== id));
 
 /** Shows a brief notice of success or failure. Errors stay until closed. */
 export function toast({ tone = "good", title }: { tone?: Toast["tone"]; title: string }): void {
   const id = next++;
-  change([...toasts.slice(-3), { id, tone, title }]);
+  toasts.set([...toasts.get().slice(-3), { id, tone, title }]);
   if (tone === "good") setTimeout(() => drop(id), SHOWN_MS);
 }
 
@@ -105,13 +101,8 @@ export function toastWarnings(answer: object): void {
   for (const warning of answer.warnings) toast({ tone: "bad", title: warning });
 }
 
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
-
 export function Toasts() {
-  const shown = useSyncExternalStore(subscribe, () => toasts);
+  const shown = toasts.use((all) => all);
   return (
     <div className="toasts" role="status" aria-live="polite">
       {shown.map(({ id, tone, title }) => (

@@ -1,11 +1,11 @@
 import { type MouseEvent, type ReactNode, useEffect, useState } from "react";
 import { Link } from "react-router";
 import { fullTime, relative } from "../data/format.ts";
-import { knownName, ownerOf, titledId } from "../data/names.ts";
-import { useNames } from "../data/use-names.ts";
-import { useSession } from "../shell/session.tsx";
+import { titledId, useName } from "../data/names.ts";
+import { useSession } from "../data/session.ts";
 import { IconButton } from "./button.tsx";
 import { Check, CircleAlert, Copy as CopyIcon } from "./icons.tsx";
+import { Card } from "./page.tsx";
 import "./tile.css";
 
 /** A relative time with the full time on hover. It updates itself. */
@@ -113,6 +113,30 @@ export function Code({ text, label }: { text: string; label: string }) {
   );
 }
 
+/** A longer text takes a browser seconds to render. */
+const MAX_SHOWN = 1_000_000;
+
+interface TextCardProps {
+  title: string;
+  text: string;
+  /** For screen readers. Default: the title. */
+  label?: string;
+  /** The label of the button that copies it. */
+  copy?: string;
+}
+
+/** A long text as it is written, to read and copy. */
+export function TextCard({ title, text, label = title, copy = "Copy text" }: TextCardProps) {
+  return (
+    <Card title={title} actions={<Copy text={text} label={copy} />} flush>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and keys must be able to */}
+      <section className="text-source" tabIndex={0} aria-label={label}>
+        <pre>{text.slice(0, MAX_SHOWN)}</pre>
+      </section>
+    </Card>
+  );
+}
+
 /** A filter in CEL, in a table. */
 export function FilterText({ filter }: { filter: string | null }) {
   return filter ? <code className="break">{filter}</code> : <span className="faint">All events</span>;
@@ -136,9 +160,9 @@ export function Badge({ label, tone = "neutral", dot }: { label: ReactNode; tone
  */
 export function Who({ id }: { id: string }) {
   const { may } = useSession();
-  const name = useNames()(id);
-  if (knownName(id) === undefined) return <span title={id}>{name}</span>;
-  const canBeRead = id.startsWith("ag_") && (may("agents.list") || ownerOf(id, may) !== undefined);
+  const { name, known } = useName(id);
+  if (!known) return <span title={id}>{name}</span>;
+  const canBeRead = id.startsWith("ag_") && (may("agents.list") || known.owner_user_id !== undefined);
   return canBeRead ? <Link to={`/agents/${id}`}>{name}</Link> : name;
 }
 
@@ -161,11 +185,11 @@ function kindOfSubject(type: string): keyof typeof PATHS | undefined {
 export function Subject({ event }: { event: Subjected }) {
   const { type, subject, data } = event;
   const kind = kindOfSubject(type);
-  const name = useNames()(kind && subject ? titledId(kind, subject) : "");
+  const { name, known } = useName(kind && subject ? titledId(kind, subject) : "");
   if (!subject) return "–";
   if (kind) {
     // By a short form of its id if it is deleted or not readable.
-    if (knownName(titledId(kind, subject)) === undefined) return <span title={subject}>{name}</span>;
+    if (!known) return <span title={subject}>{name}</span>;
     return <Link to={PATHS[kind] + subject}>{name}</Link>;
   }
   const { agent_id } = (data ?? {}) as { agent_id?: unknown };
@@ -179,9 +203,9 @@ export function Subject({ event }: { event: Subjected }) {
 
 /** The same as text, for places that are links themselves. */
 export function SubjectText({ event: { type, subject } }: { event: Subjected }) {
-  const nameOf = useNames();
   const kind = kindOfSubject(type);
-  return kind && subject ? nameOf(titledId(kind, subject)) : subject;
+  const { name } = useName(kind && subject ? titledId(kind, subject) : "");
+  return kind ? name : subject;
 }
 
 interface TileProps {

@@ -1,14 +1,14 @@
+import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useParams } from "react-router";
 import type { Agent } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { nameIs } from "../../data/names.ts";
+import { useSession } from "../../data/session.ts";
 import { type Loaded, useFollowed } from "../../data/use-load.ts";
-import { useNames } from "../../data/use-names.ts";
-import { useSession } from "../../shell/session.tsx";
-import { type Choice, Combo, findPeople, findTeams } from "../../ui/combo.tsx";
-import { SelectField, TextArea, TextField, useDraft } from "../../ui/field.tsx";
-import { ActButton, DeleteButton, Form, saveChanges } from "../../ui/form-dialog.tsx";
+import { findPeople, findTeams } from "../../ui/combo.tsx";
+import { area, combo, number, select, text, useForm } from "../../ui/form.tsx";
+import { ActButton, DeleteButton, Form } from "../../ui/form-dialog.tsx";
 import { Power, PowerOff } from "../../ui/icons.tsx";
 import { DetailPage } from "../../ui/list-page.tsx";
 import { Card, Facts } from "../../ui/page.tsx";
@@ -16,7 +16,7 @@ import { type Tab, Tabs } from "../../ui/tabs.tsx";
 import { toast, useFormTask } from "../../ui/task.tsx";
 import { Id, Secret, Time } from "../../ui/text.tsx";
 import { handoffTabs } from "../handoffs/handoffs.tsx";
-import { DelaysField, formatDelays, readDelays } from "./delays.tsx";
+import { delays } from "./delays.tsx";
 import { Deliveries } from "./deliveries.tsx";
 import { Devices } from "./devices.tsx";
 import { AgentState, FORMATS, HEALTH, MODE_NAMES, MODES } from "./health.tsx";
@@ -41,11 +41,12 @@ const partsOf = (agent: Agent, of: Loaded<Agent>): Tab[] => [
 export function AgentPage() {
   const { id = "" } = useParams();
   const { may } = useSession();
+  const cache = useQueryClient();
   const agent = useFollowed(
     HEALTH,
     async (signal) => {
       const read = await api.agents.get({ agent_id: id, include: "delivery" }, { signal });
-      nameIs(read.id, read.name);
+      nameIs(cache, read.id, read);
       return read;
     },
     [id],
@@ -94,8 +95,6 @@ function Activation({ agent, of }: { agent: Agent; of: Loaded<Agent> }) {
   );
 }
 
-const orNull = (text: string) => (text === "" ? null : Number(text));
-
 interface Props {
   agent: Agent;
   onSaved(agent: Agent): void;
@@ -123,160 +122,107 @@ function AgentSettings({ agent, onSaved }: Props) {
   );
 }
 
-/** Returns the saved agent; null if others changed the same fields and the person keeps theirs. */
-const saveAgent = (before: Agent, wanted: Partial<Agent>) =>
-  saveChanges(api.agents, { agent_id: before.id }, before, wanted, `/agents/${before.id}?tab=settings`);
+/** A number from 1 that overrides the default for this agent. */
+const own = (label: string, attributes: { max: number; hint: string; placeholder?: string }) =>
+  number(label, { min: 1, placeholder: "Default", ...attributes });
 
-const draftOf = (agent: Agent) => ({
-  name: agent.name,
-  description: agent.description ?? "",
-  mode: agent.delivery_mode,
-  endpoint: agent.delivery_endpoint ?? "",
-  format: agent.push_format,
-  lease: String(agent.visibility_timeout_seconds ?? ""),
-  budget: String(agent.retry_budget ?? ""),
-  delays: formatDelays(agent.retry_delays_seconds),
-  inFlight: String(agent.max_in_flight ?? ""),
-  perMinute: String(agent.max_per_minute ?? ""),
-});
+const DELIVERY = {
+  name: text("Name", { required: true }),
+  delivery_mode: select("Delivery mode", MODES),
+  description: area("Description", { rows: 2 }),
+  delivery_endpoint: text("Endpoint", { type: "url" }),
+  push_format: select("Push format", FORMATS),
+  visibility_timeout_seconds: own("Lease in seconds", {
+    max: 43_200,
+    hint: "Time to acknowledge a delivery.",
+  }),
+  retry_budget: own("Maximum delivery attempts", {
+    max: 100,
+    hint: "After the last one, the delivery is dead-lettered.",
+  }),
+  retry_delays_seconds: delays("Default"),
+  max_in_flight: own("Deliveries at once", {
+    max: 1000,
+    placeholder: "No limit",
+    hint: "Others wait until one is settled.",
+  }),
+  max_per_minute: own("Deliveries per minute", {
+    max: 100_000,
+    placeholder: "No limit",
+    hint: "Counts each attempt. Others wait.",
+  }),
+};
 
-const agentOf = (draft: ReturnType<typeof draftOf>): Partial<Agent> => ({
-  name: draft.name,
-  description: draft.description || null,
-  delivery_mode: draft.mode,
-  delivery_endpoint: draft.endpoint || null,
-  push_format: draft.format,
-  visibility_timeout_seconds: orNull(draft.lease),
-  retry_budget: orNull(draft.budget),
-  retry_delays_seconds: readDelays(draft.delays),
-  max_in_flight: orNull(draft.inFlight),
-  max_per_minute: orNull(draft.perMinute),
-});
+/** The agent's team, which reads its memories, and its owner, who approves its devices. */
+const BELONGING = {
+  team_id: combo("Team", {
+    find: findTeams,
+    none: "No team",
+    hint: "Agents of a team can read each other's memories with scope team.",
+  }),
+  owner_user_id: combo("Owner", {
+    find: findPeople,
+    none: "No owner",
+    hint: "Reads the agent's memories. The agent can work on the owner's steps in runs.",
+  }),
+};
 
-function Delivery({ agent, onSaved }: Props) {
-  const [before, setBefore] = useState(agent);
-  const [draft, field, change] = useDraft(() => draftOf(agent));
-  const save = useFormTask(async () => {
-    const changed = await saveAgent(before, agentOf(draft));
+interface SettingsForm {
+  save(agents: typeof api.agents, which: { agent_id: string }, look: string): Promise<Agent | null>;
+  reset(to: Agent): void;
+}
+
+/** The task that saves a part of an agent's settings. */
+const useSaveSettings = (form: SettingsForm, { agent, onSaved }: Props, said: string) =>
+  useFormTask(async () => {
+    const changed = await form.save(api.agents, { agent_id: agent.id }, `/agents/${agent.id}?tab=settings`);
     if (!changed) return;
     // Includes others' concurrent changes.
-    setBefore(changed);
-    change(draftOf(changed));
-    nameIs(changed.id, changed.name);
-    toast({ title: "Saved." });
+    form.reset(changed);
+    toast({ title: said });
     onSaved(changed);
   });
+
+function Delivery(props: Props) {
+  const form = useForm(DELIVERY, props.agent);
+  const save = useSaveSettings(form, props, "Saved.");
+  const { delivery_mode, delivery_endpoint } = form.drafts;
+  const isPush = delivery_mode === "push";
   return (
     <Card title="Delivery">
       <Form task={save} submit="Save">
-        <div className="grid-2">
-          <TextField label="Name" required {...field("name")} />
-          <SelectField label="Delivery mode" options={MODES} {...field("mode")} />
-        </div>
-        <TextArea label="Description" rows={2} {...field("description")} />
-        {(draft.mode === "push" || draft.endpoint) && (
-          <TextField
-            label="Endpoint"
-            type="url"
-            {...field("endpoint")}
-            hint={
-              agent.push_stopped
-                ? "The endpoint answered 410 Gone, so pushing stopped. Save an endpoint to resume."
-                : "Loopback and private addresses are refused."
-            }
-          />
+        {form.grid("name", "delivery_mode")}
+        {form.show("description")}
+        {(isPush || delivery_endpoint) &&
+          form.show("delivery_endpoint", {
+            hint: props.agent.push_stopped
+              ? "The endpoint answered 410 Gone, so pushing stopped. Save an endpoint to resume."
+              : "Loopback and private addresses are refused.",
+          })}
+        {isPush && form.show("push_format")}
+        {form.grid(
+          "visibility_timeout_seconds",
+          "retry_budget",
+          "retry_delays_seconds",
+          "max_in_flight",
+          "max_per_minute",
         )}
-        {draft.mode === "push" && <SelectField label="Push format" options={FORMATS} {...field("format")} />}
-        <div className="grid-2">
-          <TextField
-            {...OWN}
-            label="Lease in seconds"
-            max={43_200}
-            {...field("lease")}
-            hint="Time to acknowledge a delivery."
-          />
-          <TextField
-            {...OWN}
-            label="Maximum delivery attempts"
-            max={100}
-            {...field("budget")}
-            hint="After the last one, the delivery is dead-lettered."
-          />
-          <DelaysField {...field("delays")} placeholder="Default" />
-          <TextField
-            {...OWN}
-            label="Deliveries at once"
-            max={1000}
-            placeholder="No limit"
-            {...field("inFlight")}
-            hint="Others wait until one is settled."
-          />
-          <TextField
-            {...OWN}
-            label="Deliveries per minute"
-            max={100_000}
-            placeholder="No limit"
-            {...field("perMinute")}
-            hint="Counts each attempt. Others wait."
-          />
-        </div>
       </Form>
     </Card>
   );
 }
 
-/** A number from 1 that overrides the default for this agent. */
-const OWN = { type: "number", min: 1, placeholder: "Default" };
-
-/** The agent's team, which reads its memories, and its owner, who approves its devices. */
-function Belonging({ agent, onSaved }: Props) {
-  const nameOf = useNames();
-  const [before, setBefore] = useState(agent);
-  const [{ team, owner }, field, change] = useDraft(() => belongingOf(agent));
-  // Names load later than ids.
-  const named = (choice: Choice | null) => choice && { ...choice, label: choice.label || nameOf(choice.id) };
-  const save = useFormTask(async () => {
-    const team_id = team?.id ?? null;
-    const owner_user_id = owner?.id ?? null;
-    const changed = await saveAgent(before, { team_id, owner_user_id });
-    if (!changed) return;
-    setBefore(changed);
-    change(belongingOf(changed));
-    onSaved(changed);
-    toast({ title: "Saved. Applies to new reads and approvals." });
-  });
+function Belonging(props: Props) {
+  const form = useForm(BELONGING, props.agent);
+  const save = useSaveSettings(form, props, "Saved. Applies to new reads and approvals.");
   return (
     <Card title="Team and owner">
       <Form task={save} submit="Save">
-        <div className="grid-2">
-          <Combo
-            label="Team"
-            {...field("team")}
-            value={named(team)}
-            find={findTeams}
-            none="No team"
-            hint="Agents of a team can read each other's memories with scope team."
-          />
-          <Combo
-            label="Owner"
-            {...field("owner")}
-            value={named(owner)}
-            find={findPeople}
-            none="No owner"
-            hint="Reads the agent's memories. The agent can work on the owner's steps in runs."
-          />
-        </div>
+        {form.grid("team_id", "owner_user_id")}
       </Form>
     </Card>
   );
 }
-
-const belongingOf = ({ team_id, owner_user_id }: Agent) => ({
-  team: choiceOf(team_id),
-  owner: choiceOf(owner_user_id),
-});
-
-const choiceOf = (id: string | null): Choice | null => (id === null ? null : { id, label: "" });
 
 function Signing({ agent }: { agent: Agent }) {
   const [secret, setSecret] = useState<string>();

@@ -7,15 +7,15 @@ import type {
   KeysCreateResult,
 } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { duration, number, percent } from "../../data/format.ts";
+import { duration, filled, number, percent } from "../../data/format.ts";
+import { useSession } from "../../data/session.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { useList } from "../../data/use-list.ts";
 import { useFollowed } from "../../data/use-load.ts";
-import { useSession } from "../../shell/session.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { messageOf } from "../../ui/failure.tsx";
-import { CheckField, SelectField, TextArea, TextField, useDraft } from "../../ui/field.tsx";
 import { SegmentsFilter } from "../../ui/filters.tsx";
+import { area, check, select, text, useForm } from "../../ui/form.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Bot, CircleCheck, Plus } from "../../ui/icons.tsx";
 import { ListPage } from "../../ui/list-page.tsx";
@@ -170,47 +170,39 @@ const DEFAULT_SCOPES: KeysCreateResult["scopes"] = [
   "channel:write",
 ];
 
+const NEW_AGENT = {
+  name: text("Name", { required: true, autoFocus: true, placeholder: "billing-bot" }),
+  description: area("Description", { rows: 2 }),
+  delivery_mode: select("Delivery mode", MODES),
+  delivery_endpoint: text("Endpoint", {
+    type: "url",
+    required: true,
+    placeholder: "https://agent.example.com/events",
+    hint: "Events are posted to this URL, signed.",
+  }),
+  wantsKey: check("Create an API key", "All scopes except admin. Shown only once."),
+};
+
 /** Creates an agent and optionally its first key, which is shown once. */
 function CreateAgent({ onClose, onCreated }: { onClose(): void; onCreated(id: string): void }) {
-  const [{ name, mode, endpoint, description }, field] = useDraft({
-    name: "",
-    mode: "poll" as Agent["delivery_mode"],
-    endpoint: "",
-    description: "",
-  });
-  const [wantsKey, setWantsKey] = useState(true);
+  const form = useForm(NEW_AGENT, { wantsKey: true });
+  const isPush = form.drafts.delivery_mode === "push";
   const [made, setMade] = useState<Created>();
   const create = useFormTask(async () => {
-    const agent = await api.agents.create({
-      name,
-      delivery_mode: mode,
-      ...(description && { description }),
-      ...(mode === "push" && endpoint && { delivery_endpoint: endpoint }),
-    });
+    const { wantsKey, delivery_endpoint, ...others } = form.values();
+    const agent = await api.agents.create(
+      filled({ ...others, delivery_endpoint: isPush && delivery_endpoint }),
+    );
     setMade({ agent, ...(wantsKey && (await firstKey(agent.id))) });
   });
   if (made) return <Secrets {...made} onDone={() => onCreated(made.agent.id)} />;
   return (
     <FormDialog title="New agent" submit="Create agent" onClose={onClose} task={create}>
-      <TextField label="Name" required autoFocus {...field("name")} placeholder="billing-bot" />
-      <TextArea label="Description" rows={2} {...field("description")} />
-      <SelectField label="Delivery mode" options={MODES} {...field("mode")} />
-      {mode === "push" && (
-        <TextField
-          label="Endpoint"
-          type="url"
-          required
-          {...field("endpoint")}
-          placeholder="https://agent.example.com/events"
-          hint="Events are posted to this URL, signed."
-        />
-      )}
-      <CheckField
-        label="Create an API key"
-        hint="All scopes except admin. Shown only once."
-        checked={wantsKey}
-        onChange={setWantsKey}
-      />
+      {form.show("name")}
+      {form.show("description")}
+      {form.show("delivery_mode")}
+      {isPush && form.show("delivery_endpoint")}
+      {form.show("wantsKey")}
     </FormDialog>
   );
 }

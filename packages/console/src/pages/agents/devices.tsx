@@ -7,10 +7,9 @@ import type {
 } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { capitalised, clockTime, duration, fullTime } from "../../data/format.ts";
-import { useOnChange } from "../../data/live.ts";
+import { useSession } from "../../data/session.ts";
 import { usePages } from "../../data/use-list.ts";
-import { useRead, useReload } from "../../data/use-load.ts";
-import { useSession } from "../../shell/session.tsx";
+import { useRead } from "../../data/use-load.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { useAct } from "../../ui/form-dialog.tsx";
@@ -133,11 +132,9 @@ interface Props {
 
 /** The live state of an agent's newest device code, with the requesting device shown before the decision. */
 export function Approval({ agent, link, onSettled }: Props) {
-  const status = useRead(api.devices.status, { agent_id: agent.id });
+  const status = useRead(api.devices.status, { agent_id: agent.id }, "device");
   const isOpen = status.data?.state === "waiting" || status.data?.state === "verifying";
-  const look = useReload(status.reload);
-  useOnChange("device", null, isOpen, look);
-  useAtExpiry(isOpen ? status.data : undefined, look);
+  useAtExpiry(isOpen ? status.data : undefined, status.reload);
   const decide = useTask(async (claim_id: string, action: "approve" | "reject") => {
     await api.devices.confirm({ agent_id: agent.id, claim_id, action });
     await status.reload();

@@ -1,17 +1,18 @@
-import { useRef, useState } from "react";
+import { useState } from "react";
 import { type Agent, ApiError, type Interest, type InterestsTestResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { capitalised, plural } from "../../data/format.ts";
+import { capitalised, filled, plural } from "../../data/format.ts";
 import { useList } from "../../data/use-list.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
-import { CheckField, CodeArea, SelectField, TextField, useDraft } from "../../ui/field.tsx";
-import { FormDialog, type SavingProps, saveChanges, useAct } from "../../ui/form-dialog.tsx";
+import { CheckField, type Option } from "../../ui/field.tsx";
+import { code, converted, select, text, useForm } from "../../ui/form.tsx";
+import { FormDialog, type SavingProps, useAct } from "../../ui/form-dialog.tsx";
 import { CircleAlert, Filter, FlaskConical, Pencil, Trash2 } from "../../ui/icons.tsx";
 import { EditableList } from "../../ui/list-page.tsx";
 import { type Column, column, endColumn, wideColumn, wideEndColumn } from "../../ui/table.tsx";
 import { toastWarnings, useFormTask, useSaving } from "../../ui/task.tsx";
 import { Badge, FilterText, Time } from "../../ui/text.tsx";
-import { DelaysField, formatDelays, readDelays } from "./delays.tsx";
+import { delays } from "./delays.tsx";
 import "./agents.css";
 
 /** The interests of an agent. */
@@ -87,53 +88,65 @@ const PRIORITIES = Array.from({ length: 10 }, (_, i) => ({
   value: String(9 - i),
   label: i === 0 ? "9 (highest)" : i === 9 ? "0 (lowest)" : String(9 - i),
 }));
-const DEPTHS = [
+
+const DEPTHS: Option<Interest["enrichment_depth"]>[] = [
   { value: "none", label: "None" },
   { value: "shallow", label: "Top 3, titles only" },
   { value: "deep", label: "Top 10, with content" },
 ];
 
+const FIELDS = {
+  event_type: text("Event type", {
+    required: true,
+    autoFocus: true,
+    className: "code",
+    placeholder: "com.github.issues.*",
+    hint: "A glob: * matches any characters, ? matches one.",
+  }),
+  filter_expression: code("Filter (CEL)", {
+    rows: 2,
+    placeholder: 'data.total > 100 && event.subject.startsWith("acme/")',
+    hint: "An expression over data and event. Empty: every event of the type.",
+  }),
+  priority: converted<number>(select("Priority", PRIORITIES), String, Number),
+  enrichment_depth: select("Attached memories", DEPTHS),
+  retry_delays_seconds: delays("The agent's"),
+  ordering_key: text("Order by", {
+    className: "code",
+    placeholder: "data.order_id",
+    hint: "One delivery at a time for each value. Empty: any order.",
+  }),
+};
+
 type Props = SavingProps & { agent: Agent; interest: Interest | undefined };
 
 /** Creates or edits an interest; it can be tested on the latest events before saving. */
 function InterestForm({ agent, interest, onClose, onDone }: Props) {
-  const [before] = useState(interest);
-  const [{ priority, depth, delays, order }, field] = useDraft({
-    priority: String(interest?.priority ?? 5),
-    depth: (interest?.enrichment_depth ?? "none") as Interest["enrichment_depth"],
-    delays: formatDelays(interest?.retry_delays_seconds ?? null),
-    order: interest?.ordering_key ?? "",
+  const form = useForm(FIELDS, interest ?? { priority: 5 }, () => {
+    test.clear();
+    save.clear();
   });
   const [service, setService] = useState(false);
-  const [result, setResult] = useState<InterestsTestResult>();
-  const edits = useRef(0);
-  const [{ type, filter }, testedField] = useDraft<Tested>(
-    { type: interest?.event_type ?? "", filter: interest?.filter_expression ?? "" },
-    () => {
-      edits.current += 1;
-      setResult(undefined);
-      test.clear();
-      save.clear();
-    },
-  );
-  const subject = { agent_id: agent.id, event_type: type, filter_expression: filter || null };
+  const { event_type, filter_expression } = form.values();
+  const subject = { agent_id: agent.id, event_type, filter_expression };
+  // A result belongs to the tested values, even if it arrives late.
+  const of = JSON.stringify(subject);
+  const [tested, setTested] = useState<{ of: string; result: InterestsTestResult }>();
+  const result = tested?.of === of ? tested.result : undefined;
   const test = useFormTask(async () => {
-    const before = edits.current;
-    const found = await api.interests.test({ ...subject, ...(service && { include_service: true }) });
-    // A result belongs to the tested values, even if it arrives late.
-    if (edits.current === before) setResult(found);
+    setTested({
+      of,
+      result: await api.interests.test({ ...subject, ...filled({ include_service: service }) }),
+    });
   });
   const save = useSaving({ onClose, onDone }, async () => {
-    const settings = { priority: Number(priority), enrichment_depth: depth, ordering_key: order || null };
-    const wanted = { ...subject, ...settings, retry_delays_seconds: readDelays(delays) };
-    if (before) {
-      const which = { agent_id: agent.id, id: before.id };
-      const look = `/agents/${agent.id}?tab=interests`;
-      const saved = await saveChanges(api.interests, which, before, wanted, look);
-      if (!saved) return false;
-      toastWarnings(saved);
-    } else toastWarnings(await api.interests.create(wanted));
-    return before ? "Interest saved." : "Interest added.";
+    const which = { agent_id: agent.id, id: interest?.id ?? "" };
+    const saved = interest
+      ? await form.save(api.interests, which, `/agents/${agent.id}?tab=interests`)
+      : await api.interests.create({ agent_id: agent.id, ...form.values() });
+    if (!saved) return false;
+    toastWarnings(saved);
+    return interest ? "Interest saved." : "Interest added.";
   });
   const error = save.error ?? test.error;
   const ofFilter = error instanceof ApiError && error.details.field === "filter_expression";
@@ -146,43 +159,16 @@ function InterestForm({ agent, interest, onClose, onDone }: Props) {
       task={save}
       error={ofFilter ? null : error}
     >
-      <TextField
-        label="Event type"
-        required
-        autoFocus
-        className="code"
-        placeholder="com.github.issues.*"
-        {...testedField("type")}
-        hint="A glob: * matches any characters, ? matches one."
-      />
-      <CodeArea
-        label="Filter (CEL)"
-        rows={2}
-        placeholder='data.total > 100 && event.subject.startsWith("acme/")'
-        {...testedField("filter")}
-        hint="An expression over data and event. Empty: every event of the type."
-        error={ofFilter ? error.message : undefined}
-      />
-      <div className="grid-2">
-        <SelectField label="Priority" options={PRIORITIES} {...field("priority")} />
-        <SelectField label="Attached memories" options={DEPTHS} {...field("depth")} />
-        <DelaysField {...field("delays")} placeholder="The agent's" />
-        <TextField
-          label="Order by"
-          className="code"
-          placeholder="data.order_id"
-          {...field("order")}
-          hint="One delivery at a time for each value. Empty: any order."
-        />
-      </div>
-
+      {form.show("event_type")}
+      {form.show("filter_expression", { error: ofFilter ? error.message : undefined })}
+      {form.grid("priority", "enrichment_depth", "retry_delays_seconds", "ordering_key")}
       <div className="row">
         <Button
           label="Test on recent events"
           small
           icon={FlaskConical}
           busy={test.busy}
-          disabled={type === ""}
+          disabled={event_type === ""}
           onClick={() => test.run()}
         />
         <CheckField label="Service events" checked={service} onChange={setService} />
@@ -200,11 +186,6 @@ function InterestForm({ agent, interest, onClose, onDone }: Props) {
       {result && result.tested > 0 && <Results results={result.results} />}
     </FormDialog>
   );
-}
-
-interface Tested {
-  type: string;
-  filter: string;
 }
 
 const MISSES: Record<string, string> = {

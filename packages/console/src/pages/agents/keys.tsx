@@ -4,7 +4,8 @@ import { api } from "../../data/api.ts";
 import { useList } from "../../data/use-list.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
-import { CheckField, Segments, SelectField, TextField } from "../../ui/field.tsx";
+import { CheckField, Segments } from "../../ui/field.tsx";
+import { select, text, useForm } from "../../ui/form.tsx";
 import { confirm, FormDialog, useAct, useUnsaved } from "../../ui/form-dialog.tsx";
 import { KeyRound } from "../../ui/icons.tsx";
 import { EditableList } from "../../ui/list-page.tsx";
@@ -80,12 +81,23 @@ const LIVES = [
 ];
 const DAY_MS = 86_400_000;
 
+const NEW_KEY = {
+  name: text("Name", {
+    required: true,
+    autoFocus: true,
+    maxLength: 200,
+    placeholder: "billing-bot in production",
+    hint: "What the key is for, so that you recognise it later.",
+  }),
+  days: select("Expires", LIVES),
+};
+
 function NewKey({ agent, onClose }: { agent: Agent; onClose(): void }) {
-  const [name, setName] = useState("");
+  const form = useForm(NEW_KEY);
   const [scopes, setScopes] = useState<Scope[]>(["send", "receive"]);
-  const [days, setDays] = useState("");
   const [key, setKey] = useState<string>();
   const make = useFormTask(async () => {
+    const { name, days } = form.values();
     const expires_at = days ? new Date(Date.now() + Number(days) * DAY_MS).toISOString() : null;
     setKey((await api.keys.create({ agent_id: agent.id, name, scopes, expires_at })).key);
   });
@@ -107,18 +119,9 @@ function NewKey({ agent, onClose }: { agent: Agent; onClose(): void }) {
       task={make}
       disabled={scopes.length === 0}
     >
-      <TextField
-        label="Name"
-        required
-        autoFocus
-        maxLength={200}
-        value={name}
-        onChange={setName}
-        placeholder="billing-bot in production"
-        hint="What the key is for, so that you recognise it later."
-      />
+      {form.show("name")}
       <ScopeChoice of={SCOPES.map(({ scope }) => scope)} value={scopes} onChange={setScopes} />
-      <SelectField label="Expires" options={LIVES} value={days} onChange={setDays} />
+      {form.show("days")}
     </FormDialog>
   );
 }

@@ -3,11 +3,10 @@ import { api } from "../../data/api.ts";
 import { plural } from "../../data/format.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { useFollowed } from "../../data/use-load.ts";
-import { Failure } from "../../ui/failure.tsx";
-import { TextField, useDraft } from "../../ui/field.tsx";
+import { text, useForm } from "../../ui/form.tsx";
 import { Form } from "../../ui/form-dialog.tsx";
-import { Card, Facts, Skeleton } from "../../ui/page.tsx";
-import { column, Table, wideColumn } from "../../ui/table.tsx";
+import { Card, Facts } from "../../ui/page.tsx";
+import { column, Load, Table, wideColumn } from "../../ui/table.tsx";
 import { useFormTask } from "../../ui/task.tsx";
 import { Badge, FilterText, Id, Time, type Tone } from "../../ui/text.tsx";
 import { HEALTH } from "./health.tsx";
@@ -23,24 +22,25 @@ const VERDICTS: Record<NonNullable<Subscription["reason"]>, { word: string; tone
   later: { word: "Newer than the event", tone: "warn" },
 };
 
+const FIELDS = { event: text("Event ID", { placeholder: "Latest event" }) };
+
 /** Why the agent receives an event, or nothing. */
 export function Reception({ agent }: { agent: Agent }) {
   const [search, change] = useAddress();
   const event_id = search.get("event") ?? "";
-  const [{ asked }, field] = useDraft({ asked: event_id });
+  const form = useForm(FIELDS, { event: event_id });
   const found = useFollowed(
     HEALTH,
     (signal) => api.deliveries.explain({ agent_id: agent.id, ...(event_id && { event_id }) }, { signal }),
     [agent.id, event_id],
   );
-  const task = useFormTask(async () => change({ event: asked.trim() || null }));
+  const task = useFormTask(async () => change({ event: form.values().event }));
   return (
     <div className="stack">
       <Form task={task} submit="Explain">
-        <TextField label="Event ID" placeholder="Latest event" {...field("asked")} />
+        {form.all()}
       </Form>
-      {found.error ? <Failure error={found.error} retry={found.reload} /> : null}
-      {found.data ? <Explanation of={found.data} /> : !found.error && <Skeleton />}
+      <Load of={found}>{(explained) => <Explanation of={explained} />}</Load>
     </div>
   );
 }

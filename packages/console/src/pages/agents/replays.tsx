@@ -1,11 +1,11 @@
 import { useState } from "react";
 import type { Agent, Replay } from "../../../../client/index.ts";
 import { api, serverNow } from "../../data/api.ts";
-import { filled, localTime, number, plural, timeOf } from "../../data/format.ts";
+import { filled, number as formatted, plural } from "../../data/format.ts";
+import { useSession } from "../../data/session.ts";
 import { useFollowed, useLoad } from "../../data/use-load.ts";
-import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
-import { CheckField, SelectField, TextField, useDraft } from "../../ui/field.tsx";
+import { check, number, select, time, useForm } from "../../ui/form.tsx";
 import { ActButton, FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
 import { History } from "../../ui/icons.tsx";
 import { useSaving } from "../../ui/task.tsx";
@@ -56,7 +56,7 @@ function Progress({ replay }: { replay: Replay }) {
   const { state, matched, delivered, reached, waiting_for, error, ended_at } = replay;
   return (
     <p className="small muted" role="status">
-      Replay {state}: {number(delivered)} delivered of {number(matched)} matching
+      Replay {state}: {formatted(delivered)} delivered of {formatted(matched)} matching
       {state === "running" && reached && (
         <>
           , reached <Time at={reached} />
@@ -73,28 +73,34 @@ function Progress({ replay }: { replay: Replay }) {
   );
 }
 
+const ALL = { value: "", label: "All interests and feeds" };
+
+const FIELDS = {
+  from: time("From", { required: true }),
+  until: time("Until", { hint: "Default: now." }),
+  interest_id: select("Interest", [ALL]),
+  per_minute: number("Maximum deliveries per minute", { min: 1, max: 30_000, required: true }),
+  again: check(
+    "Deliver again",
+    "Also events that the agent has acknowledged, or that were dead-lettered or discarded.",
+  ),
+};
+
 /** Counts what a replay would deliver, then starts it. */
 function ReplayForm({ agent, onClose, onDone }: SavingProps & { agent: Agent }) {
   const agent_id = agent.id;
-  const [draft, field] = useDraft(() => ({
-    from: localTime(new Date(serverNow() - DAY_MS).toISOString()),
-    until: "",
-    interest: "",
-    rate: "600",
-  }));
-  const [again, setAgain] = useState(false);
+  const yesterday = new Date(serverNow() - DAY_MS).toISOString();
+  const form = useForm(FIELDS, { from: yesterday, per_minute: 600 });
   const [counted, setCounted] = useState<{ of: string; text: string }>();
   const interests = useLoad((signal) => api.interests.list({ agent_id, limit: 200 }, { signal }), [agent_id]);
-  const wanted = {
-    ...{ agent_id, again, from: draft.from && timeOf(draft.from) },
-    ...filled({ until: draft.until && timeOf(draft.until), interest_id: draft.interest }),
-  };
+  const { per_minute, from, again, ...optional } = form.values();
+  const wanted = { agent_id, again, from: from ?? "", ...filled(optional) };
   // A count is shown, and the replay can start, as long as the fields are those that were counted.
   const of = JSON.stringify(wanted);
   const isCounted = counted?.of === of;
   const task = useSaving({ onClose, onDone }, async () => {
     if (isCounted) {
-      await api.deliveries.startReplay({ ...wanted, per_minute: Number(draft.rate) });
+      await api.deliveries.startReplay({ ...wanted, ...filled({ per_minute }) });
       return "Replay started.";
     }
     const { deliverable, matched, more } = await api.deliveries.countReplay(wanted);
@@ -121,28 +127,12 @@ function ReplayForm({ agent, onClose, onDone }: SavingProps & { agent: Agent }) 
         order. New events are delivered meanwhile.
       </p>
       <div className="grid-2">
-        <TextField label="From" type="datetime-local" step={1} required {...field("from")} />
-        <TextField label="Until" type="datetime-local" step={1} {...field("until")} hint="Default: now." />
-        <SelectField
-          label="Interest"
-          options={[{ value: "", label: "All interests and feeds" }, ...(choices ?? [])]}
-          {...field("interest")}
-        />
-        <TextField
-          label="Maximum deliveries per minute"
-          type="number"
-          min={1}
-          max={30_000}
-          required
-          {...field("rate")}
-        />
+        {form.show("from")}
+        {form.show("until")}
+        {form.show("interest_id", { options: [ALL, ...(choices ?? [])] })}
+        {form.show("per_minute")}
       </div>
-      <CheckField
-        label="Deliver again"
-        hint="Also events that the agent has acknowledged, or that were dead-lettered or discarded."
-        checked={again}
-        onChange={setAgain}
-      />
+      {form.show("again")}
       {isCounted && (
         <p role="status">
           <strong>{counted.text}</strong>

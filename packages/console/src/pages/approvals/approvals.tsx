@@ -4,10 +4,10 @@ import type { Approval } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { capitalised } from "../../data/format.ts";
 import { isWebLink } from "../../data/links.ts";
+import { useSession } from "../../data/session.ts";
 import { useAddress } from "../../data/use-address.ts";
-import { usePages } from "../../data/use-list.ts";
+import { useList } from "../../data/use-list.ts";
 import { useRead } from "../../data/use-load.ts";
-import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { optionsOf, TextArea } from "../../ui/field.tsx";
 import { SegmentsFilter } from "../../ui/filters.tsx";
@@ -29,16 +29,7 @@ const PLACES = { event: "events", memory: "memories", output: "outputs", documen
 export function Approvals() {
   const [search] = useAddress();
   const status = STATUSES.find((each) => each === search.get("status")) ?? "open";
-  const pages = usePages(
-    async (cursor, signal) => {
-      const params = { status, limit: 20, ...(cursor && { cursor }) };
-      const { approvals, next } = await api.approvals.list(params, { signal });
-      return { items: approvals, next };
-    },
-    [status],
-    "approvals",
-    "approval",
-  );
+  const pages = useList(api.approvals.list, { status, limit: 20 }, "approvals", "approval");
   const { items = [], more, news } = pages;
   return (
     <Page title="Approvals" lead="Questions that agents and people ask. The first answer counts.">

@@ -1,20 +1,19 @@
-import { useMemo, useState } from "react";
+import { useState } from "react";
 import { Link } from "react-router";
 import { OPERATIONS } from "../../../../client/generated/operations.ts";
 import type { AuditEntry } from "../../../../client/index.ts";
 import type { Operation } from "../../../../client/operation.ts";
 import { api } from "../../data/api.ts";
 import { capitalised, filled, fullTime } from "../../data/format.ts";
-import type { TitledKind } from "../../data/names.ts";
+import { type TitledKind, useTitle } from "../../data/names.ts";
+import { useSession } from "../../data/session.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { useList } from "../../data/use-list.ts";
-import { useTitle } from "../../data/use-names.ts";
-import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { type Choice, findAgents, findPeople } from "../../ui/combo.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
-import { anyOf, type Option, SelectField, TextField } from "../../ui/field.tsx";
-import { ComboFilter, SelectFilter } from "../../ui/filters.tsx";
+import { anyOf, type Option, TextField } from "../../ui/field.tsx";
+import { ComboFilter, SelectFilter, useSince } from "../../ui/filters.tsx";
 import { Download, ScrollText } from "../../ui/icons.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { Empty, Facts } from "../../ui/page.tsx";
@@ -122,24 +121,25 @@ export function filtersOf(search: URLSearchParams) {
 /** Filters of the audit log; they are in the address. */
 export function Filters() {
   const [search, change] = useAddress();
-  const of = (name: string) => search.get(name) ?? "";
-  const set = (name: string) => (value: string) => change({ [name]: value });
+  const bound = (name: string, label: string) => (
+    <TextField
+      label={label}
+      type="datetime-local"
+      value={search.get(name) ?? ""}
+      onChange={(value) => change({ [name]: value })}
+    />
+  );
   return (
     <div className="filters">
       <ComboFilter name="actor_id" label="Actor" find={findActors} none="Everyone" />
       <ComboFilter name="action" label="Action" find={findActions} none="All actions" />
       <SelectFilter name="resource_type" label="Resource" options={anyOf("All kinds", KINDS)} />
       <SelectFilter name="outcome" label="Outcome" options={anyOf("All outcomes", OUTCOMES)} />
-      <SelectField
-        label="Time"
-        value={of("range")}
-        options={RANGES}
-        onChange={(range) => change(range === "custom" ? { range } : { range, since: null, until: null })}
-      />
-      {of("range") === "custom" && (
+      <SelectFilter name="range" label="Time" options={RANGES} />
+      {search.get("range") === "custom" && (
         <>
-          <TextField label="From" type="datetime-local" value={of("since")} onChange={set("since")} />
-          <TextField label="Until" type="datetime-local" value={of("until")} onChange={set("until")} />
+          {bound("since", "From")}
+          {bound("until", "Until")}
         </>
       )}
     </div>
@@ -172,7 +172,6 @@ async function findActions(text: string): Promise<Choice[]> {
   return [...typed, ...found].map((action) => ({ id: action, label: action }));
 }
 
-const HOUR_MS = 3_600_000;
 /** Those with hours end now. */
 const RANGES: (Option & { hours?: number })[] = [
   { value: "", label: "Any time" },
@@ -183,16 +182,12 @@ const RANGES: (Option & { hours?: number })[] = [
   { value: "custom", label: "From … until …" },
 ];
 
-/** Returns the bounds of the range in the address, as the API takes them. A range that ends now begins once. */
+/** Returns the bounds of the range in the address, as the API takes them. */
 function useTimeRange(search: URLSearchParams): { since?: string; until?: string } {
   const [range, from, until] = ["range", "since", "until"].map((name) => search.get(name) ?? "");
-  return useMemo(() => {
-    const { hours } = RANGES.find(({ value }) => value === range) ?? {};
-    if (hours) return { since: new Date(Date.now() - hours * HOUR_MS).toISOString() };
-    if (range !== "custom") return {};
-    const [first, end] = [toIso(from), toIso(until)];
-    return { ...(first && { since: first }), ...(end && { until: end }) };
-  }, [range, from, until]);
+  const since = useSince(RANGES.find(({ value }) => value === range)?.hours ?? 0);
+  if (range === "custom") return filled({ since: toIso(from), until: toIso(until) });
+  return since === null ? {} : { since };
 }
 
 /** Converts the value of a `datetime-local` field, in this browser's time zone. */

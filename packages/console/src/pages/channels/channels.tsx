@@ -1,15 +1,14 @@
-import { useState } from "react";
 import { Link, useNavigate, useParams, useSearchParams } from "react-router";
 import type { Channel, Feed, Member } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { useName } from "../../data/names.ts";
+import { useSession } from "../../data/session.ts";
 import { useList } from "../../data/use-list.ts";
 import { useRead } from "../../data/use-load.ts";
-import { useNames } from "../../data/use-names.ts";
-import { useSession } from "../../shell/session.tsx";
 import { DialogButton, IconButton } from "../../ui/button.tsx";
-import { type Choice, Combo, findAgents } from "../../ui/combo.tsx";
-import { CodeArea, TextArea, TextField, useDraft } from "../../ui/field.tsx";
-import { DeleteButton, FormDialog, type SavingProps, saveChanges, useAct } from "../../ui/form-dialog.tsx";
+import { findAgents } from "../../ui/combo.tsx";
+import { area, code, combo, text, useForm } from "../../ui/form.tsx";
+import { DeleteButton, FormDialog, type SavingProps, useAct } from "../../ui/form-dialog.tsx";
 import { Hash, Pencil, Plus, Rss, Trash2, UserMinus, Users } from "../../ui/icons.tsx";
 import { DetailPage, ListPage } from "../../ui/list-page.tsx";
 import { Card, Empty } from "../../ui/page.tsx";
@@ -139,38 +138,30 @@ function Feeds({ channel_id }: { channel_id: string }) {
   );
 }
 
-function AddFeed({ channel_id, onClose, onDone }: SavingProps & { channel_id: string }) {
-  const [{ type, filter }, field] = useDraft({ type: "", filter: "" });
-  const add = useSaving({ onClose, onDone }, () =>
-    api.channels.createFeed({ channel_id, event_type_glob: type, filter_expression: filter || null }),
-  );
+const FEED = {
+  event_type_glob: text("Event type", {
+    required: true,
+    autoFocus: true,
+    className: "code",
+    placeholder: "com.github.*",
+    hint: "A glob: * matches any characters.",
+  }),
+  filter_expression: code("Filter (CEL)", { rows: 2, hint: "Empty: every event of the type." }),
+};
+
+function AddFeed({ channel_id, ...dialog }: SavingProps & { channel_id: string }) {
+  const form = useForm(FEED);
+  const add = useSaving(dialog, () => api.channels.createFeed({ channel_id, ...form.values() }));
   return (
-    <FormDialog title="New feed" submit="Add feed" onClose={onClose} task={add}>
-      <TextField
-        label="Event type"
-        required
-        autoFocus
-        className="code"
-        placeholder="com.github.*"
-        {...field("type")}
-        hint="A glob: * matches any characters."
-      />
-      <CodeArea label="Filter (CEL)" rows={2} {...field("filter")} hint="Empty: every event of the type." />
+    <FormDialog title="New feed" submit="Add feed" onClose={dialog.onClose} task={add}>
+      {form.all()}
     </FormDialog>
   );
 }
 
 /** The recipients of a channel's events. */
 function Members({ channel_id }: { channel_id: string }) {
-  const nameOf = useNames();
   const list = useList(api.channels.listMembers, { channel_id }, undefined, "channel");
-  const remove = useAct(({ agent_id }: Member) => ({
-    title: `Remove ${nameOf(agent_id)}?`,
-    text: `${nameOf(agent_id)} no longer receives events through this channel. Its own interests are kept. You can add it again.`,
-    action: "Remove",
-    act: () => api.channels.removeMember({ channel_id, agent_id }),
-    after: list.reload,
-  }));
   return (
     <Card
       title="Members"
@@ -192,11 +183,7 @@ function Members({ channel_id }: { channel_id: string }) {
           column("Agent", ({ agent_id }: Member) => <Who id={agent_id} />),
           endColumn("Joined", ({ joined_at }: Member) => <Time at={joined_at} />),
           endColumn("", (member: Member) => (
-            <IconButton
-              icon={UserMinus}
-              label={`Remove ${nameOf(member.agent_id)}`}
-              onClick={() => remove.run(member)}
-            />
+            <RemoveMember channel_id={channel_id} member={member} onDone={list.reload} />
           )),
         ]}
         empty={
@@ -209,27 +196,51 @@ function Members({ channel_id }: { channel_id: string }) {
   );
 }
 
-function AddMember({ channel_id, onClose, onDone }: SavingProps & { channel_id: string }) {
-  const [{ agent, id }, field] = useDraft({ agent: null as Choice | null, id: "" });
+interface RemoveProps {
+  channel_id: string;
+  member: Member;
+  onDone(): Promise<void>;
+}
+
+function RemoveMember({ channel_id, member: { agent_id }, onDone }: RemoveProps) {
+  const { name } = useName(agent_id);
+  const remove = useAct(() => ({
+    title: `Remove ${name}?`,
+    text: `${name} no longer receives events through this channel. Its own interests are kept. You can add it again.`,
+    action: "Remove",
+    act: () => api.channels.removeMember({ channel_id, agent_id }),
+    after: onDone,
+  }));
+  return <IconButton icon={UserMinus} label={`Remove ${name}`} onClick={() => remove.run()} />;
+}
+
+const MEMBER = {
+  agent: combo("Agent", { find: findAgents }),
+  id: text("Agent", {
+    className: "code",
+    required: true,
+    placeholder: "ag_…",
+    hint: "The agent's ID. Admins can look it up.",
+  }),
+};
+
+function AddMember({ channel_id, ...dialog }: SavingProps & { channel_id: string }) {
   const { may } = useSession();
-  const chosen = may("agents.list") ? agent?.id : id.trim();
-  const add = useSaving({ onClose, onDone }, async () => {
-    if (chosen) await api.channels.addMember({ channel_id, agent_id: chosen });
+  const form = useForm(MEMBER);
+  const by = may("agents.list") ? "agent" : "id";
+  const agent_id = form.values()[by];
+  const add = useSaving(dialog, async () => {
+    if (agent_id) await api.channels.addMember({ channel_id, agent_id });
   });
   return (
-    <FormDialog title="Add member" submit="Add member" disabled={!chosen} onClose={onClose} task={add}>
-      {may("agents.list") ? (
-        <Combo label="Agent" {...field("agent")} find={findAgents} />
-      ) : (
-        <TextField
-          label="Agent"
-          className="code"
-          required
-          {...field("id")}
-          placeholder="ag_…"
-          hint="The agent's ID. Admins can look it up."
-        />
-      )}
+    <FormDialog
+      title="Add member"
+      submit="Add member"
+      disabled={!agent_id}
+      onClose={dialog.onClose}
+      task={add}
+    >
+      {form.show(by)}
     </FormDialog>
   );
 }
@@ -241,19 +252,17 @@ interface Props {
   onSaved(channel: Channel): unknown;
 }
 
-/** Returns the saved channel; null if others changed the same fields and the person keeps theirs. */
-const saveChannel = (before: Channel, wanted: Partial<Channel>) =>
-  saveChanges(api.channels, { channel_id: before.id }, before, wanted, `/channels/${before.id}`);
+const CHANNEL = {
+  name: text("Name", { required: true, placeholder: "deployments", hint: "Must be unique." }),
+  description: area("Description", { rows: 2 }),
+};
 
 function ChannelForm({ channel, onClose, onSaved }: Props) {
-  const [before] = useState(channel);
-  const [{ name, description }, field] = useDraft({
-    name: channel?.name ?? "",
-    description: channel?.description ?? "",
-  });
+  const form = useForm(CHANNEL, channel);
   const save = useFormTask(async () => {
-    const wanted = { name, description: description || null };
-    const saved = before ? await saveChannel(before, wanted) : await api.channels.create(wanted);
+    const saved = channel
+      ? await form.save(api.channels, { channel_id: channel.id }, `/channels/${channel.id}`)
+      : await api.channels.create(form.values());
     if (!saved) return;
     toast({ title: channel ? "Saved." : `${saved.name} created.` });
     await onSaved(saved);
@@ -265,8 +274,7 @@ function ChannelForm({ channel, onClose, onSaved }: Props) {
       onClose={onClose}
       task={save}
     >
-      <TextField label="Name" required {...field("name")} placeholder="deployments" hint="Must be unique." />
-      <TextArea label="Description" rows={2} {...field("description")} />
+      {form.all()}
     </FormDialog>
   );
 }

@@ -2,8 +2,8 @@ import { useState } from "react";
 import type { DeliveriesReplayManyParams } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { number, plural } from "../../data/format.ts";
+import { useNames } from "../../data/names.ts";
 import { useLoad } from "../../data/use-load.ts";
-import { useNames } from "../../data/use-names.ts";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Load } from "../../ui/table.tsx";
 import { toast, useFormTask } from "../../ui/task.tsx";
@@ -69,8 +69,8 @@ const Count = ({ count, more }: Plan) => (
 );
 
 function ReplayPlan(plan: Plan) {
-  const nameOf = useNames();
   const { receivers } = plan;
+  const nameOf = useNames(receivers ?? []);
   return (
     <div className="stack tight">
       <p>

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { Link } from "react-router";
 import type { DeadLetter } from "../../../../client/index.ts";
 import { api, serverNow } from "../../data/api.ts";
@@ -6,14 +6,12 @@ import { filled, fullTime, number } from "../../data/format.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { useList } from "../../data/use-list.ts";
 import { isSettled, useFollowed } from "../../data/use-load.ts";
-import { useNames } from "../../data/use-names.ts";
 import { type Selection, useSelection } from "../../data/use-selection.ts";
 import { Button } from "../../ui/button.tsx";
 import { findAgents } from "../../ui/combo.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
-import { TextField } from "../../ui/field.tsx";
-import { ComboFilter } from "../../ui/filters.tsx";
-import { CircleCheck, RotateCw, Search, SearchX, Trash2 } from "../../ui/icons.tsx";
+import { ComboFilter, FilterForm } from "../../ui/filters.tsx";
+import { CircleCheck, RotateCw, SearchX, Trash2 } from "../../ui/icons.tsx";
 import { Empty, Facts, Page, Skeleton } from "../../ui/page.tsx";
 import { type Column, column, endColumn, List, wideEndColumn } from "../../ui/table.tsx";
 import { Json, Subject, Time, Who } from "../../ui/text.tsx";
@@ -63,7 +61,13 @@ export function DeadLetters() {
       title="Dead letters"
       lead="Deliveries that failed every attempt, and input that could not be mapped to an event."
     >
-      {(isFiltered || !isEmpty) && <Filters filter={filter} />}
+      {(isFiltered || !isEmpty) && (
+        <FilterForm
+          label="Filter dead letters"
+          before={<ComboFilter name="agent_id" label="Agent" find={findAgents} none="Any agent" />}
+          texts={TEXTS}
+        />
+      )}
       {!groups.isSettled && <Skeleton lines={8} />}
       <Groups
         {...groups}
@@ -232,7 +236,6 @@ interface InspectProps {
 
 /** One dead letter: its content, its error and the possible actions. */
 function Inspect({ letter, onClose, act }: InspectProps) {
-  const nameOf = useNames();
   const { subject, ...event } = headersOf(letter);
   return (
     <Dialog
@@ -251,11 +254,7 @@ function Inspect({ letter, onClose, act }: InspectProps) {
         <Reason>{letter.dlq_reason}</Reason>
         <Facts
           of={{
-            Agent: letter.agent_id ? (
-              <Link to={`/agents/${letter.agent_id}`}>{nameOf(letter.agent_id)}</Link>
-            ) : (
-              "None: not an event"
-            ),
+            Agent: letter.agent_id ? <Who id={letter.agent_id} /> : "None: not an event",
             Subject: subject && <Subject event={{ ...event, subject }} />,
             Attempts: letter.attempt_count,
             "Failed at": fullTime(letter.dead_lettered_at),
@@ -294,6 +293,11 @@ interface LetterFilter {
   text?: string;
 }
 
+const TEXTS = [
+  ["type", "Type", "com.github.*"],
+  ["text", "Text", "In error, subject, type or source"],
+] as const;
+
 const NAMES = ["cause", "agent_id", "type", "text"] as const;
 
 const filterIn = (search: URLSearchParams): LetterFilter =>
@@ -301,38 +305,3 @@ const filterIn = (search: URLSearchParams): LetterFilter =>
 
 /** Clears all parameters of the filter. */
 const NO_FILTER = Object.fromEntries(NAMES.map((name) => [name, null]));
-
-export function Filters({ filter }: { filter: LetterFilter }) {
-  const [, change] = useAddress();
-  const { type = "", text = "" } = filter;
-  const [draft, setDraft] = useState({ type, text });
-  // What is typed stays until something else is searched for.
-  useEffect(() => setDraft({ type, text }), [type, text]);
-  return (
-    <form
-      className="filters"
-      aria-label="Filter dead letters"
-      onSubmit={(event) => {
-        event.preventDefault();
-        change(draft);
-      }}
-    >
-      <ComboFilter name="agent_id" label="Agent" find={findAgents} none="Any agent" />
-      <TextField
-        label="Type"
-        placeholder="com.github.*"
-        value={draft.type}
-        onChange={(value) => setDraft({ ...draft, type: value })}
-      />
-      <TextField
-        label="Text"
-        placeholder="In error, subject, type or source"
-        value={draft.text}
-        onChange={(value) => setDraft({ ...draft, text: value })}
-      />
-      <div className="filter-end">
-        <Button label="Search" type="submit" icon={Search} />
-      </div>
-    </form>
-  );
-}

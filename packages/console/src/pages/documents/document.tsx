@@ -3,10 +3,10 @@ import { Link, useParams } from "react-router";
 import { type Document, isApiError } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes, capitalised, number } from "../../data/format.ts";
+import { useIsOwn } from "../../data/names.ts";
 import { saveFile } from "../../data/save-file.ts";
 import { useList } from "../../data/use-list.ts";
 import { useLoad, useRead } from "../../data/use-load.ts";
-import { useIsOwn } from "../../data/use-names.ts";
 import { Button } from "../../ui/button.tsx";
 import { Failure } from "../../ui/failure.tsx";
 import { ActButton, DeleteButton } from "../../ui/form-dialog.tsx";
@@ -20,13 +20,12 @@ import { Tabs } from "../../ui/tabs.tsx";
 import { Id, Time } from "../../ui/text.tsx";
 import { DocumentStatus, isUnderway, kindInWords, READERS, Sensitivity } from "./words.tsx";
 import "./documents.css";
-import "../outputs/outputs.css";
 
 /** One document: its progress, its text in chunks, and the original. */
 export function DocumentPage() {
   const { id = "" } = useParams();
   const loaded = useRead(api.documents.get, { document_id: id }, "document");
-  const isOwn = useIsOwn();
+  const isOwn = useIsOwn(loaded.data);
   return (
     <DetailPage
       of={loaded}
@@ -36,7 +35,7 @@ export function DocumentPage() {
       stateOf={(document) => <DocumentStatus document={document} />}
       actionsOf={(document) => (
         <>
-          {document.status === "failed" && isOwn(document) && (
+          {document.status === "failed" && isOwn && (
             <ActButton
               label="Retry"
               kind="primary"
@@ -50,7 +49,7 @@ export function DocumentPage() {
             icon={Download}
             act={async () => saveFile(await read(id), document.filename)}
           />
-          {isOwn(document) && (
+          {isOwn && (
             <DeleteButton
               name={document.filename}
               text="The file and its chunks are erased, and searches no longer find them. Memories that cite it keep the passage, marked as stale. This cannot be undone."

@@ -2,13 +2,14 @@ import { type DragEvent, useRef, useState } from "react";
 import { useSearchParams } from "react-router";
 import type { Document, DocumentsUploadParams, DocumentsUploadResult } from "../../../../client/index.ts";
 import { api, inSession } from "../../data/api.ts";
-import { bytes, listed, number } from "../../data/format.ts";
+import { bytes, filled, number } from "../../data/format.ts";
 import { base64 } from "../../data/save-file.ts";
 import { useList } from "../../data/use-list.ts";
 import { useRead } from "../../data/use-load.ts";
 import { Button } from "../../ui/button.tsx";
 import { messageOf } from "../../ui/failure.tsx";
-import { optionsOf, SelectField, TextField } from "../../ui/field.tsx";
+import { optionsOf } from "../../ui/field.tsx";
+import { list, select, text, useForm } from "../../ui/form.tsx";
 import { CircleAlert, CircleCheck, FileText, FileUp, SearchX } from "../../ui/icons.tsx";
 import { ListPage } from "../../ui/list-page.tsx";
 import { Empty } from "../../ui/page.tsx";
@@ -138,7 +139,7 @@ function useUploads(readers: Readers, onAccepted: () => void) {
 
 /** Accepts files by drag and drop or selection, and shows the progress of each upload. */
 function Drop({ onAccepted }: { onAccepted(): void }) {
-  const [readers, setReaders] = useState<Readers>(NO_READERS);
+  const [readers, fields] = useForWhom();
   const [files, take] = useUploads(readers, onAccepted);
   const [over, setOver] = useState(false);
   const drag = (event: DragEvent, isOver: boolean) => {
@@ -186,7 +187,7 @@ function Drop({ onAccepted }: { onAccepted(): void }) {
           }}
         />
 
-        <ForWhom readers={readers} onChange={setReaders} />
+        {fields}
       </div>
       {files.length > 0 && (
         <ul className="framed" aria-label="Uploads">
@@ -211,64 +212,46 @@ function Drop({ onAccepted }: { onAccepted(): void }) {
   );
 }
 
-const NO_READERS: Readers = { sensitivity: "internal" };
-
 const LEVELS = ["public", "internal", "confidential", "restricted"] as const;
 
 /** A person has no team: what is theirs only they read. */
-const forYou = (level: Readers["sensitivity"]) => READERS[level].replace("the uploader and its team", "you");
+const forYou = (level: (typeof LEVELS)[number]) => READERS[level].replace("the uploader and its team", "you");
 
-const AUDIENCE = [
-  ["regions", "Regions", "emea, apac"],
-  ["industries", "Industries", "banking"],
-  ["product_lines", "Product lines", "cards"],
-  ["segments", "Segments", "enterprise"],
-] as const;
+const AUDIENCE = {
+  regions: list("Regions", { placeholder: "emea, apac" }),
+  industries: list("Industries", { placeholder: "banking" }),
+  product_lines: list("Product lines", { placeholder: "cards" }),
+  segments: list("Segments", { placeholder: "enterprise" }),
+};
 
 /** The readers, audience and subject of the next uploads. */
-function ForWhom({ readers, onChange }: { readers: Readers; onChange(readers: Readers): void }) {
-  const [texts, setTexts] = useState<Record<string, string>>({});
-  const narrow = (name: string, text: string) => {
-    const next = { ...texts, [name]: text };
-    setTexts(next);
-    const lists = Object.entries(next).map(([key, value]) => [key, listed(value)] as const);
-    const audience = Object.fromEntries(lists.filter(([, labels]) => labels.length > 0));
-    onChange({ ...readers, audience });
-  };
-  return (
+const FOR_WHOM = {
+  sensitivity: select("Sensitivity", optionsOf(LEVELS)),
+  ...AUDIENCE,
+  subject: text("Subject", {
+    placeholder: "customer-4711",
+    maxLength: 1000,
+    hint: "The person or entity that the document is about. Erasing the subject erases the document.",
+  }),
+};
+
+function useForWhom() {
+  const form = useForm(FOR_WHOM, { sensitivity: "internal" });
+  const { sensitivity, subject, ...audience } = form.values();
+  const fields = (
     <div className="for-whom">
-      <SelectField
-        label="Sensitivity"
-        hint={`Readers: ${forYou(readers.sensitivity)}.`}
-        value={readers.sensitivity}
-        options={optionsOf(LEVELS)}
-        onChange={(sensitivity) => onChange({ ...readers, sensitivity })}
-      />
+      {form.show("sensitivity", { hint: `Readers: ${forYou(sensitivity)}.` })}
       <details className="more-fields grow">
         <summary>Audience and subject</summary>
         <div className="audience">
-          {AUDIENCE.map(([name, label, placeholder]) => (
-            <TextField
-              key={name}
-              label={label}
-              value={texts[name] ?? ""}
-              placeholder={placeholder}
-              onChange={(text) => narrow(name, text)}
-            />
-          ))}
+          {(Object.keys(AUDIENCE) as (keyof typeof AUDIENCE)[]).map((name) => form.show(name))}
         </div>
         <p className="field-hint">Separated by commas. Searches can filter by these. Empty: everyone.</p>
-        <TextField
-          label="Subject"
-          value={readers.subject ?? ""}
-          placeholder="customer-4711"
-          maxLength={1000}
-          onChange={(subject) => onChange({ ...readers, subject: subject || null })}
-          hint="The person or entity that the document is about. Erasing the subject erases the document."
-        />
+        {form.show("subject")}
       </details>
     </div>
   );
+  return [{ sensitivity, subject, audience: filled(audience) }, fields] as const;
 }
 
 /** Media types by file extension; the service accepts no others. */
@@ -286,10 +269,8 @@ const KINDS = {
   log: "text/plain",
 } as const;
 
-/** The audience and the subject of a file. */
-type Readers = Pick<DocumentsUploadParams, "audience" | "subject"> & {
-  sensitivity: NonNullable<DocumentsUploadParams["sensitivity"]>;
-};
+/** The readers, the audience and the subject of a file. */
+type Readers = Pick<DocumentsUploadParams, "sensitivity" | "audience" | "subject">;
 
 function kindOf(filename: string) {
   const extension = filename.split(".").pop()?.toLowerCase() ?? "";

@@ -1,13 +1,13 @@
-import { useEffect, useState } from "react";
 import { Link, useNavigate } from "react-router";
-import type { EventsListResult } from "../../../../client/index.ts";
+import type { EventsListParams, EventsListResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { filled, mistakeInJson, timeOf } from "../../data/format.ts";
+import { filled } from "../../data/format.ts";
+import { useSession } from "../../data/session.ts";
 import { useAddress } from "../../data/use-address.ts";
-import { usePages } from "../../data/use-list.ts";
-import { useSession } from "../../shell/session.tsx";
+import { useList } from "../../data/use-list.ts";
 import { Button } from "../../ui/button.tsx";
-import { CheckField, CodeArea, SelectField, TextField, useDraft } from "../../ui/field.tsx";
+import { CheckFilter, FilterForm, SelectFilter, useSince } from "../../ui/filters.tsx";
+import { json, text, time, useForm } from "../../ui/form.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Radio, Search, Send } from "../../ui/icons.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
@@ -17,14 +17,21 @@ import { Subject, Time } from "../../ui/text.tsx";
 import { EventState } from "./timeline.tsx";
 import "./events.css";
 
-const NAMES = ["type", "source", "subject", "id"] as const;
 type Listed = EventsListResult["events"][number];
-type Filters = Record<(typeof NAMES)[number] | "within", string> & {
-  unmatched: boolean;
-  waiting: boolean;
-  /** With the service's own events. */
-  service: boolean;
-};
+
+const TEXTS = [
+  ["type", "Type", "com.github.*"],
+  ["source", "Source", "https://…"],
+  ["subject", "Subject", "acme/shop#12"],
+  ["id", "Producer's ID", "order-4711"],
+] as const;
+
+const WITHIN = [
+  { value: "", label: "Any time" },
+  { value: "1", label: "Last hour" },
+  { value: "24", label: "Last day" },
+  { value: "168", label: "Last 7 days" },
+];
 
 const COLUMNS: Column<Listed>[] = [
   column("Type", ({ event_id, payload }) => (
@@ -47,19 +54,13 @@ export function Events() {
   const [search, set] = useAddress();
   const navigate = useNavigate();
   const { user } = useSession();
-  const filters = filtersIn(search);
-  const list = usePages(
-    async (cursor, signal) => {
-      const page = { ...paramsOf(filters), limit: 50, ...(cursor && { cursor }) };
-      const { events, next_cursor } = await api.events.list(page, { signal });
-      return { items: events, next: next_cursor };
-    },
-    [JSON.stringify(filters)],
-    "events",
-    "event",
-  );
-  const searching =
-    NAMES.some((name) => filters[name]) || filters.unmatched || filters.waiting || filters.within !== "";
+  const asked = paramsOf(search);
+  const since = useSince(Number(search.get("within")));
+  // Types that are searched for are shown whether or not they are the service's own.
+  const service = search.get("service") === "1" || OWN.test(asked.type ?? "");
+  const filter = filled({ ...asked, since });
+  const list = useList(api.events.list, { ...filter, include_service: service }, "events", "event");
+  const isFiltered = Object.keys(filter).length > 0;
   const publish = () => set({ publish: "1" });
   return (
     <Page
@@ -71,17 +72,17 @@ export function Events() {
       }
       actions={<Button label="Publish event" kind="primary" icon={Send} onClick={publish} />}
     >
-      <SearchForm
-        filters={filters}
-        search={({ unmatched, waiting, service, ...texts }) => {
-          const checked = (is: boolean) => (is ? "1" : null);
-          set({
-            ...texts,
-            unmatched: checked(unmatched),
-            waiting: checked(waiting),
-            service: checked(service),
-          });
-        }}
+      <FilterForm
+        label="Search events"
+        texts={TEXTS}
+        after={<SelectFilter name="within" label="Accepted" options={WITHIN} />}
+        end={
+          <>
+            <CheckFilter name="unmatched" label="Unmatched only" />
+            <CheckFilter name="waiting" label="Waiting only" />
+            <CheckFilter name="service" label="Service events" />
+          </>
+        }
       />
       <List
         pages={list}
@@ -89,9 +90,7 @@ export function Events() {
         keyOf={(event) => event.event_id}
         linkOf={(event) => `/events/${event.event_id}`}
         columns={COLUMNS}
-        empty={
-          searching ? <NoMatch filters={filters} /> : <NoEvents publish={publish} service={filters.service} />
-        }
+        empty={isFiltered ? <NoMatch service={service} /> : <NoEvents publish={publish} service={service} />}
       />
       {search.get("publish") && (
         <Publish
@@ -121,7 +120,7 @@ function HiddenNote({ shown }: { shown: boolean }) {
   );
 }
 
-function NoMatch({ filters }: { filters: Filters }) {
+function NoMatch({ service }: { service: boolean }) {
   const navigate = useNavigate();
   const clear = <Button label="Clear search" onClick={() => navigate("/events")} />;
   return (
@@ -129,7 +128,7 @@ function NoMatch({ filters }: { filters: Filters }) {
       <p>
         Types are globs: <code>com.github.*</code> matches every type with that prefix.
       </p>
-      <HiddenNote shown={filters.service || OWN.test(filters.type)} />
+      <HiddenNote shown={service} />
     </Empty>
   );
 }
@@ -154,110 +153,47 @@ function NoEvents({ publish, service }: { publish(): void; service: boolean }) {
   );
 }
 
-function filtersIn(search: URLSearchParams): Filters {
-  const [type = "", source = "", subject = "", id = ""] = NAMES.map((name) => search.get(name) ?? "");
-  const within = search.get("within") ?? "";
-  const isChecked = (name: string) => search.get(name) === "1";
-  const [unmatched, waiting, service] = [isChecked("unmatched"), isChecked("waiting"), isChecked("service")];
-  return { type, source, subject, id, within, unmatched, waiting, service };
-}
-
-const HOUR_MS = 3_600_000;
-const WITHIN = [
-  { value: "", label: "Any time" },
-  { value: "1", label: "Last hour" },
-  { value: "24", label: "Last day" },
-  { value: "168", label: "Last 7 days" },
-];
-
-/** Types that are searched for are shown whether or not they are the service's own. */
+/** The types of the service's own events. */
 const OWN = /^(service|memory)\./;
 
-function paramsOf({ service, within, ...asked }: Filters) {
-  const since = Number(within) > 0 && new Date(Date.now() - Number(within) * HOUR_MS).toISOString();
-  return { ...filled({ ...asked, since }), include_service: service || OWN.test(asked.type) };
+type Asked = Pick<EventsListParams, (typeof TEXTS)[number][0] | "unmatched" | "waiting">;
+
+/** Returns the filters in the address as parameters of `events.list`. */
+function paramsOf(search: URLSearchParams): Asked {
+  const texts = Object.fromEntries(TEXTS.map(([name]) => [name, search.get(name)]));
+  const [unmatched, waiting] = ["unmatched", "waiting"].map((name) => search.get(name) === "1");
+  return filled({ ...texts, unmatched, waiting });
 }
 
-function SearchForm({ filters, search }: { filters: Filters; search(filters: Filters): void }) {
-  const [draft, setDraft] = useState(filters);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what is typed stays until something else is searched for
-  useEffect(() => setDraft(filters), [JSON.stringify(filters)]);
-  // Shown at once: the address follows a little later.
-  const choose = (change: Partial<Filters>) => {
-    const wanted = { ...draft, ...change };
-    setDraft(wanted);
-    search(wanted);
-  };
-  const text = (name: (typeof NAMES)[number], label: string, placeholder: string) => (
-    <TextField
-      label={label}
-      placeholder={placeholder}
-      value={draft[name]}
-      onChange={(value) => setDraft({ ...draft, [name]: value })}
-    />
-  );
-  return (
-    <form
-      className="filters"
-      aria-label="Search events"
-      onSubmit={(event) => {
-        event.preventDefault();
-        search(draft);
-      }}
-    >
-      {text("type", "Type", "com.github.*")}
-      {text("source", "Source", "https://…")}
-      {text("subject", "Subject", "acme/shop#12")}
-      {text("id", "Producer's ID", "order-4711")}
-      <SelectField
-        label="Accepted"
-        options={WITHIN}
-        value={draft.within}
-        onChange={(within) => choose({ within })}
-      />
-      <div className="filter-end">
-        <CheckField
-          label="Unmatched only"
-          checked={draft.unmatched}
-          onChange={(unmatched) => choose({ unmatched })}
-        />
-        <CheckField
-          label="Waiting only"
-          checked={draft.waiting}
-          onChange={(waiting) => choose({ waiting })}
-        />
-        <CheckField
-          label="Service events"
-          checked={draft.service}
-          onChange={(service) => choose({ service })}
-        />
-        <Button label="Search" type="submit" icon={Search} />
-      </div>
-    </form>
-  );
-}
+const EVENT = {
+  type: text("Type", { required: true, hint: "Reverse DNS. Interests match it." }),
+  source: text("Source", { required: true }),
+  subject: text("Subject", { placeholder: "acme/shop#12" }),
+  notbefore: time("Deliver at", {
+    step: undefined,
+    hint: "Empty: at once. Until then the event waits, and can be cancelled.",
+  }),
+  data: json("Data (JSON)", { rows: 7 }),
+};
+
+const EXAMPLE = {
+  type: "com.example.order.created",
+  source: `${location.origin}/console`,
+  data: { total: 42 } as unknown,
+};
 
 /** Publishes an event manually, for testing. */
 function Publish(props: { onClose(): void; onPublished(id: string, duplicate: boolean): void }) {
   const { onClose, onPublished } = props;
-  const [{ type, source, subject, at, data }, field] = useDraft({
-    type: "com.example.order.created",
-    source: `${location.origin}/console`,
-    subject: "",
-    at: "",
-    data: '{\n "total": 42\n}',
-  });
-  const problem = mistakeInJson(data);
+  const form = useForm(EVENT, EXAMPLE);
   const publish = useFormTask(async () => {
+    const { data, ...attributes } = form.values();
     const event = {
       specversion: "1.0" as const,
       id: `console-${Date.now().toString(36)}-${Math.random().toString(36).slice(2, 8)}`,
-      source,
-      type,
       time: new Date().toISOString(),
-      ...(subject && { subject }),
-      ...(at && { notbefore: timeOf(at) }),
-      ...(data.trim() && { datacontenttype: "application/json", data: JSON.parse(data) }),
+      ...filled(attributes),
+      ...(data !== undefined && { datacontenttype: "application/json", data }),
     };
     const result = await api.events.publish({ event });
     toastWarnings(result);
@@ -269,18 +205,9 @@ function Publish(props: { onClose(): void; onPublished(id: string, duplicate: bo
       submit="Publish"
       onClose={onClose}
       task={publish}
-      disabled={problem !== undefined}
+      disabled={form.isWrong}
     >
-      <TextField label="Type" required {...field("type")} hint="Reverse DNS. Interests match it." />
-      <TextField label="Source" required {...field("source")} />
-      <TextField label="Subject" {...field("subject")} placeholder="acme/shop#12" />
-      <TextField
-        label="Deliver at"
-        type="datetime-local"
-        {...field("at")}
-        hint="Empty: at once. Until then the event waits, and can be cancelled."
-      />
-      <CodeArea label="Data (JSON)" rows={7} {...field("data")} error={problem} />
+      {form.all()}
     </FormDialog>
   );
 }

@@ -1,13 +1,14 @@
-import { type ChangeEvent, useId, useState } from "react";
+import { useState } from "react";
 import { Link, useNavigate, useParams, useSearchParams } from "react-router";
 import type { Exemplar, ExemplarReferrer } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes } from "../../data/format.ts";
+import { useTitle } from "../../data/names.ts";
 import { saveFile } from "../../data/save-file.ts";
 import { useFollowed, useRead } from "../../data/use-load.ts";
-import { useTitle } from "../../data/use-names.ts";
 import { IconButton } from "../../ui/button.tsx";
-import { TextArea, TextField, useDraft } from "../../ui/field.tsx";
+import { FileField } from "../../ui/field.tsx";
+import { area, text, useForm } from "../../ui/form.tsx";
 import { ActButton, FormDialog, useAct } from "../../ui/form-dialog.tsx";
 import { BookMarked, Download, MoreHorizontal } from "../../ui/icons.tsx";
 import { DetailPage, ListPage, wholeList } from "../../ui/list-page.tsx";
@@ -17,8 +18,7 @@ import { Card, Facts } from "../../ui/page.tsx";
 import { type Column, column, endColumn, Load, Titled, wideColumn } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { toast, useFormTask } from "../../ui/task.tsx";
-import { Copy, Id, Time } from "../../ui/text.tsx";
-import "../outputs/outputs.css";
+import { Id, TextCard, Time } from "../../ui/text.tsx";
 
 const COLUMNS: Column<Exemplar>[] = [
   column("Exemplar", ({ id, display_name, original_filename }) => (
@@ -57,18 +57,25 @@ const namesOf = ({ display_name, original_filename }: Exemplar) =>
 
 const MAX_BYTES = 1_048_576;
 
+const ADDED = {
+  display_name: text("Name", { required: true, maxLength: 200, placeholder: "A release note we like" }),
+  filename: text("File name", {
+    maxLength: 255,
+    placeholder: "text.md",
+    hint: "A name that ends in .md is Markdown; others are plain text.",
+  }),
+  content: area("Text", { required: true, rows: 10, hint: "Stored unchanged, at most 1 MB." }),
+};
+
 /** Adds a text, from a file or typed. The same text is stored once. */
 function AddDialog({ onClose }: { onClose(): void }) {
-  const [{ name, filename, content }, field, change] = useDraft({ name: "", filename: "", content: "" });
+  const form = useForm(ADDED);
+  const { display_name } = form.drafts;
   const navigate = useNavigate();
   const add = useFormTask(async () => {
     const before = await api.exemplars.list();
-    const display_name = name.trim();
-    const made = await api.exemplars.create({
-      display_name,
-      filename: filename.trim() || "text.md",
-      content,
-    });
+    const { filename, ...given } = form.values();
+    const made = await api.exemplars.create({ ...given, filename: filename ?? "text.md" });
     const known = before.find(({ id }) => id === made.id);
     toast({ title: known ? `This text exists already, as “${known.display_name}”.` : "Exemplar added." });
     navigate(`/exemplars/${made.id}`, { replace: true });
@@ -76,7 +83,8 @@ function AddDialog({ onClose }: { onClose(): void }) {
   const read = useFormTask(async (file: File) => {
     if (file.size > MAX_BYTES)
       throw new Error(`${file.name} has ${bytes(file.size)}. At most 1 MB is allowed.`);
-    change({ content: await file.text(), filename: file.name, ...(!name && { name: file.name }) });
+    const content = await file.text();
+    form.change({ content, filename: file.name, display_name: display_name || file.name });
   });
   return (
     <FormDialog
@@ -87,44 +95,14 @@ function AddDialog({ onClose }: { onClose(): void }) {
       task={add}
       error={add.error ?? read.error}
     >
-      <FileField onChoose={(file) => read.run(file)} />
-      <TextField
-        label="Name"
-        {...field("name")}
-        required
-        maxLength={200}
-        placeholder="A release note we like"
+      <FileField
+        label="File"
+        accept=".md,.markdown,.txt,text/*"
+        onChange={(file) => file && read.run(file)}
+        hint="Or type or paste the text below."
       />
-      <TextField
-        label="File name"
-        {...field("filename")}
-        maxLength={255}
-        placeholder="text.md"
-        hint="A name that ends in .md is Markdown; others are plain text."
-      />
-      <TextArea
-        label="Text"
-        {...field("content")}
-        required
-        rows={10}
-        hint="Stored unchanged, at most 1 MB."
-      />
+      {form.all()}
     </FormDialog>
-  );
-}
-
-function FileField({ onChoose }: { onChoose(file: File): void }) {
-  const id = useId();
-  const choose = ({ target }: ChangeEvent<HTMLInputElement>) => {
-    const file = target.files?.[0];
-    if (file) onChoose(file);
-  };
-  return (
-    <div className="field">
-      <label htmlFor={id}>File</label>
-      <input id={id} type="file" className="input" accept=".md,.markdown,.txt,text/*" onChange={choose} />
-      <p className="field-hint">Or type or paste the text below.</p>
-    </div>
   );
 }
 
@@ -153,14 +131,7 @@ export function ExemplarPage() {
 
 function Text({ exemplar }: { exemplar: Exemplar }) {
   const text = exemplar.extracted_text ?? "";
-  const source = (
-    <Card title={exemplar.original_filename} actions={<Copy text={text} label="Copy text" />} flush>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and keys must be able to */}
-      <section className="output-source" tabIndex={0} aria-label="Text">
-        <pre>{text}</pre>
-      </section>
-    </Card>
-  );
+  const source = <TextCard title={exemplar.original_filename} label="Text" text={text} />;
   if (exemplar.media_type === "text/plain") return source;
   const rendered = (
     <Card>
@@ -262,16 +233,18 @@ function Actions({ exemplar, onRenamed }: ActionsProps) {
   );
 }
 
+const RENAMED = { display_name: text("Name", { required: true, maxLength: 200 }) };
+
 function RenameDialog({ exemplar, onRenamed, onClose }: ActionsProps & { onClose(): void }) {
-  const [{ name }, field] = useDraft({ name: exemplar.display_name });
+  const form = useForm(RENAMED, exemplar);
   const rename = useFormTask(async () => {
-    onRenamed(await api.exemplars.rename({ exemplar_id: exemplar.id, display_name: name.trim() }));
+    onRenamed(await api.exemplars.rename({ exemplar_id: exemplar.id, ...form.values() }));
     onClose();
     toast({ title: "Renamed." });
   });
   return (
     <FormDialog title="Rename exemplar" submit="Rename" onClose={onClose} task={rename}>
-      <TextField label="Name" {...field("name")} required maxLength={200} />
+      {form.all()}
     </FormDialog>
   );
 }

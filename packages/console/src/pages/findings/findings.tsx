@@ -4,10 +4,8 @@ import { api } from "../../data/api.ts";
 import { capitalised, filled } from "../../data/format.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { useList } from "../../data/use-list.ts";
-import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
-import { findAgents, findOwnAgents } from "../../ui/combo.tsx";
-import { ComboFilter } from "../../ui/filters.tsx";
+import { AgentFilter } from "../../ui/filters.tsx";
 import { Lightbulb, X } from "../../ui/icons.tsx";
 import { ListPage } from "../../ui/list-page.tsx";
 import { Empty } from "../../ui/page.tsx";
@@ -60,16 +58,10 @@ export function Findings() {
 }
 
 function Filters() {
-  const { may } = useSession();
   const [search, change] = useAddress();
   return (
     <div className="filters">
-      <ComboFilter
-        name="agent"
-        label="Agent"
-        find={may("agents.list") ? findAgents : findOwnAgents}
-        none="All agents"
-      />
+      <AgentFilter name="agent" label="Agent" none="All agents" />
       {search.get("memory") && (
         <Button label="Only one memory" icon={X} onClick={() => change({ memory: null })} />
       )}

@@ -3,12 +3,10 @@ import { Link, useParams, useSearchParams } from "react-router";
 import type { BundleForPeople, ListedBundle, ListedHandoff } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { capitalised, plural } from "../../data/format.ts";
+import { useName } from "../../data/names.ts";
 import { useList } from "../../data/use-list.ts";
 import { useRead } from "../../data/use-load.ts";
-import { useNames } from "../../data/use-names.ts";
-import { useSession } from "../../shell/session.tsx";
-import { findAgents, findOwnAgents } from "../../ui/combo.tsx";
-import { ComboFilter } from "../../ui/filters.tsx";
+import { AgentFilter } from "../../ui/filters.tsx";
 import { Lock, PackageOpen, Pin, Replace } from "../../ui/icons.tsx";
 import { DetailPage } from "../../ui/list-page.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
@@ -33,7 +31,6 @@ interface OfAgent {
 
 /** The handoffs and bundles of an agent, which the person chooses: each look at an agent's is recorded. */
 export function HandoffsPage() {
-  const { may } = useSession();
   const id = useSearchParams()[0].get("agent");
   return (
     <Page
@@ -41,12 +38,7 @@ export function HandoffsPage() {
       lead="An agent saves the state of its work as a handoff, so that another session or client can resume it."
     >
       <div className="filters">
-        <ComboFilter
-          name="agent"
-          label="Agent"
-          find={may("agents.list") ? findAgents : findOwnAgents}
-          none="Choose an agent"
-        />
+        <AgentFilter name="agent" label="Agent" none="Choose an agent" />
       </div>
       {id ? (
         <Tabs key={id} label="Handoffs" tabs={handoffTabs({ id })} />
@@ -118,13 +110,13 @@ function Handoffs({ agent }: OfAgent) {
 /** One handoff of an agent: what its successor gets, and its fields. */
 export function HandoffPage() {
   const { id: agent_id = "", handoff: id = "" } = useParams();
-  const nameOf = useNames();
+  const { name: agent } = useName(agent_id);
   const loaded = useRead(api.handoffs.getOfAgent, { agent_id, id });
   return (
     <DetailPage
       of={loaded}
       kind="Handoff"
-      above={{ "/agents": "Agents", [`/agents/${agent_id}?tab=handoffs`]: nameOf(agent_id) }}
+      above={{ "/agents": "Agents", [`/agents/${agent_id}?tab=handoffs`]: agent }}
       titleOf={({ name }) => name}
       stateOf={({ version_num }) => <Badge label={`Version ${version_num}`} />}
       lines={8}
@@ -217,13 +209,13 @@ type Item = BundleForPeople["items"][number];
 /** One bundle of an agent: its items with the reason of each, and the brief. */
 export function BundlePage() {
   const { id: agent_id = "", bundle: id = "" } = useParams();
-  const nameOf = useNames();
+  const { name: agent } = useName(agent_id);
   const loaded = useRead(api.bundles.getOfAgent, { agent_id, id });
   return (
     <DetailPage
       of={loaded}
       kind="Bundle"
-      above={{ "/agents": "Agents", [`/agents/${agent_id}?tab=bundles`]: nameOf(agent_id) }}
+      above={{ "/agents": "Agents", [`/agents/${agent_id}?tab=bundles`]: agent }}
       titleOf={() => "Bundle"}
       leadOf={({ query }) => query ?? NO_QUERY}
       lines={8}

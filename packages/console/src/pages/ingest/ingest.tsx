@@ -2,12 +2,13 @@ import { useState } from "react";
 import { Link } from "react-router";
 import type { Connector, Webhook } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { capitalised, number } from "../../data/format.ts";
+import { capitalised, filled, number } from "../../data/format.ts";
 import { useList } from "../../data/use-list.ts";
 import { ButtonLink, IconButton } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
-import { SelectField, TextField, useDraft } from "../../ui/field.tsx";
-import { FormDialog, type SavingProps, saveChanges, useAct } from "../../ui/form-dialog.tsx";
+import type { Option } from "../../ui/field.tsx";
+import { number as numeric, select, text, useForm } from "../../ui/form.tsx";
+import { FormDialog, type SavingProps, useAct } from "../../ui/form-dialog.tsx";
 import { Pause, Play, Plug, Trash2, Webhook as WebhookIcon } from "../../ui/icons.tsx";
 import { EditableList } from "../../ui/list-page.tsx";
 import { Page } from "../../ui/page.tsx";
@@ -17,17 +18,13 @@ import { useFormTask, useSaving } from "../../ui/task.tsx";
 import { Copy, Secret, Time } from "../../ui/text.tsx";
 import {
   ConnectorState,
-  draftOfMapping,
-  emptyMapping,
   MappingFields,
-  mappingOf,
+  mappingField,
   RequestOutcome,
   TestMapping,
   typeOfWebhook,
-  type WebhookDraft,
   WebhookMappingFields,
-  webhookMappingOf,
-  wholeMapping,
+  webhookField,
 } from "./mapping.tsx";
 import { senderOf } from "./senders.ts";
 import "./ingest.css";
@@ -99,54 +96,46 @@ function Webhooks() {
 
 type Created = Awaited<ReturnType<typeof api.ingest.createWebhook>>;
 
-const newDraft = { name: "", source: "", secret: "", mapping: "github" as WebhookDraft };
+/** The secret that a sender signs with. */
+export const SIGNING = { minLength: 16, maxLength: 256, className: "mono" } as const;
+
+const WEBHOOK = {
+  mapping: webhookField,
+  name: text("Name", { maxLength: 200 }),
+  source: text("Source", { maxLength: 300, hint: "Part of the address and of the event type." }),
+  signing_secret: text("Signing secret", SIGNING),
+};
 
 function AddDialog({ onClose, onDone }: SavingProps) {
-  const [draft, field] = useDraft(newDraft);
+  const form = useForm(WEBHOOK);
   const [made, setMade] = useState<Created>();
-  const format = webhookMappingOf(draft.mapping);
-  const sender = senderOf(format);
-  const name = draft.name.trim() || (sender?.title ?? "");
-  const source = draft.source.trim() || (sender && typeof format === "string" ? format : "");
+  const { mapping, signing_secret, ...given } = form.values();
+  const sender = senderOf(mapping);
+  const name = given.name ?? sender?.title ?? "";
+  const source = given.source ?? (sender && typeof mapping === "string" ? mapping : "");
   const add = useFormTask(async () => {
-    const signing_secret = draft.secret.trim();
-    setMade(
-      await api.ingest.createWebhook({
-        name,
-        source,
-        mapping: format,
-        ...(signing_secret && { signing_secret }),
-      }),
-    );
+    setMade(await api.ingest.createWebhook({ name, source, mapping, ...filled({ signing_secret }) }));
     await onDone();
   });
-  if (made) return <MadeDialog made={made} given={draft.secret !== ""} onClose={onClose} />;
+  if (made) return <MadeDialog made={made} given={signing_secret !== null} onClose={onClose} />;
   return (
     <FormDialog wide title="New webhook" submit="Add webhook" onClose={onClose} task={add}>
-      <WebhookMappingFields source={source} {...field("mapping")} />
-      <div className="grid-2">
-        <TextField label="Name" {...field("name")} required={!sender} placeholder={name} maxLength={200} />
-        <TextField
-          label="Source"
-          {...field("source")}
-          required={!sender}
-          maxLength={300}
-          placeholder={source || "shop"}
-          hint="Part of the address and of the event type."
-        />
-      </div>
-      <TextField
-        label="Signing secret"
-        {...field("secret")}
-        required={sender?.secret !== undefined}
-        minLength={16}
-        maxLength={256}
-        className="mono"
-        hint={sender?.secret ?? "Empty: a new one is created, which you enter at the sender."}
+      <WebhookMappingFields
+        source={source}
+        value={form.drafts.mapping}
+        onChange={(draft) => form.change({ mapping: draft })}
       />
+      <div className="grid-2">
+        {form.show("name", { required: !sender, placeholder: name })}
+        {form.show("source", { required: !sender, placeholder: source || "shop" })}
+      </div>
+      {form.show("signing_secret", {
+        required: sender?.secret !== undefined,
+        hint: sender?.secret ?? "Empty: a new one is created, which you enter at the sender.",
+      })}
       <details className="more-fields">
         <summary>Test the mapping</summary>
-        <TestMapping webhook_id={null} source={source} mapping={format} />
+        <TestMapping webhook_id={null} source={source} mapping={mapping} />
       </details>
     </FormDialog>
   );
@@ -258,52 +247,41 @@ function RowActions({ connector, reload }: { connector: Connector; reload(): Pro
 /** Without a connector, a new one is added. */
 type Props = SavingProps & { connector: Connector | undefined };
 
-const KINDS = [
+const KINDS: Option<Connector["kind"]>[] = [
   { value: "amqp091", label: "RabbitMQ (AMQP 0-9-1)" },
   { value: "amqp10", label: "Azure Service Bus, Artemis, Qpid and others (AMQP 1.0)" },
 ];
 
-const whole = (connector: Connector): Connector => ({
-  ...connector,
-  mapping: wholeMapping(connector.mapping),
-});
-
-/** Returns the saved connector; null if others changed the same fields and the person keeps theirs. */
-function saveConnector(before: Connector, wanted: Partial<Connector>) {
-  const which = { connector_id: before.id };
-  const connectors = {
-    get: async () => whole(await api.connectors.get(which)),
-    update: api.connectors.update,
-  };
-  return saveChanges(connectors, which, whole(before), wanted, "/ingest?tab=connectors");
-}
-
-const draftOf = (connector: Connector | undefined) => ({
-  name: connector?.name ?? "",
-  kind: connector?.kind ?? ("amqp091" as const),
-  url: "",
-  from: "",
-  source: connector?.source ?? "",
-  prefetch: String(connector?.prefetch ?? 100),
-  mapping: connector ? draftOfMapping(connector.mapping) : emptyMapping,
-});
+const CONNECTOR = {
+  name: text("Name", { required: true, maxLength: 200 }),
+  kind: select("Broker", KINDS),
+  url: text("Address", {
+    required: true,
+    pattern: "amqps?://.+",
+    placeholder: "amqps://user:password@rabbit.example.com/",
+    hint: "Including credentials, which are never shown again.",
+  }),
+  queue: text("Queue", { required: true, placeholder: "orders", hint: "Must exist." }),
+  address: text("Source address", { required: true, placeholder: "/amq/queue/orders", hint: "Must exist." }),
+  source: text("Source", { required: true, placeholder: "shop", hint: "The second part of the event type." }),
+  prefetch: numeric("Prefetch", { min: 1, max: 1000, hint: "Maximum number of unstored messages per node." }),
+  mapping: mappingField,
+};
 
 function ConnectorDialog({ connector, onClose, onDone }: Props) {
-  const [before] = useState(connector);
-  const [{ name, kind, url, from, source, prefetch, mapping }, field] = useDraft(() => draftOf(connector));
+  const form = useForm(CONNECTOR, connector ?? { prefetch: 100 });
+  const { source, mapping: draft } = form.drafts;
+  const from = form.drafts.kind === "amqp091" ? "queue" : "address";
   const save = useSaving({ onClose, onDone }, async () => {
-    const parts = { name: name.trim(), mapping: mappingOf(mapping), prefetch: Number(prefetch) };
-    if (before) {
-      if (!(await saveConnector(before, parts))) return false;
-    } else
-      await api.connectors.create({
-        ...parts,
-        kind,
-        url,
-        source: source.trim(),
-        ...(kind === "amqp091" ? { queue: from } : { address: from }),
-      });
-    return before ? "Saved. Applies to new messages." : `Connecting ${name}.`;
+    const { name, mapping, prefetch, kind, url, source, ...places } = form.values();
+    const parts = { name, mapping, ...filled({ prefetch }) };
+    if (!connector) {
+      await api.connectors.create({ ...parts, kind, url, source, [from]: places[from] });
+      return `Connecting ${name}.`;
+    }
+    const which = { connector_id: connector.id };
+    const saved = await form.save(api.connectors, which, "/ingest?tab=connectors", parts);
+    return saved ? "Saved. Applies to new messages." : false;
   });
   return (
     <FormDialog
@@ -313,45 +291,21 @@ function ConnectorDialog({ connector, onClose, onDone }: Props) {
       onClose={onClose}
       task={save}
     >
-      <TextField label="Name" {...field("name")} required maxLength={200} />
+      {form.show("name")}
       {!connector && (
         <>
-          <SelectField label="Broker" {...field("kind")} options={KINDS} />
-          <TextField
-            label="Address"
-            {...field("url")}
-            required
-            pattern="amqps?://.+"
-            placeholder="amqps://user:password@rabbit.example.com/"
-            hint="Including credentials, which are never shown again."
-          />
-          <div className="grid-2">
-            <TextField
-              label={kind === "amqp091" ? "Queue" : "Source address"}
-              {...field("from")}
-              required
-              placeholder={kind === "amqp091" ? "orders" : "/amq/queue/orders"}
-              hint="Must exist."
-            />
-            <TextField
-              label="Source"
-              {...field("source")}
-              required
-              placeholder="shop"
-              hint="The second part of the event type."
-            />
-          </div>
+          {form.show("kind")}
+          {form.show("url")}
+          {form.grid(from, "source")}
         </>
       )}
-      <TextField
-        label="Prefetch"
-        type="number"
-        min={1}
-        max={1000}
-        {...field("prefetch")}
-        hint="Maximum number of unstored messages per node."
+      {form.show("prefetch")}
+      <MappingFields
+        source={source}
+        value={draft}
+        onChange={(mapping) => form.change({ mapping })}
+        idDefault="Default: the broker's message ID."
       />
-      <MappingFields source={source} {...field("mapping")} idDefault="Default: the broker's message ID." />
     </FormDialog>
   );
 }

@@ -10,28 +10,34 @@ import { api } from "../../data/api.ts";
 import { capitalised, dateTime, mistakeInJson } from "../../data/format.ts";
 import { Button } from "../../ui/button.tsx";
 import { Failure } from "../../ui/failure.tsx";
-import { CodeArea, SelectField, TextField } from "../../ui/field.tsx";
+import { CodeArea, SelectField } from "../../ui/field.tsx";
+import { type Drafts, draftsOf, type Field, shownOf, text, valuesOf } from "../../ui/form.tsx";
 import { CircleAlert, FlaskConical } from "../../ui/icons.tsx";
 import { useFormTask } from "../../ui/task.tsx";
 import { Badge, Json, type Tone } from "../../ui/text.tsx";
 import { type FormatName, SENDERS, senderOf } from "./senders.ts";
 
-/** A mapping as form values; empty ones take their default. */
-type MappingDraft = Record<"entity" | "action" | "id" | "subject" | "data", string>;
+const TERM = { maxLength: 300, className: "mono" } as const;
 
-export const emptyMapping: MappingDraft = { entity: "", action: "", id: "", subject: "", data: "" };
+const TERMS = {
+  entity: text("Entity", { ...TERM, required: true, placeholder: "header:X-GitHub-Event" }),
+  action: text("Action", { ...TERM, required: true, placeholder: "/action" }),
+  subject: text("Subject", {
+    ...TERM,
+    placeholder: "/repository/full_name",
+    hint: "What the event is about. Optional.",
+  }),
+  id: text("ID", { ...TERM, placeholder: "/delivery/id" }),
+  data: text("Data", { ...TERM, placeholder: "/payload", hint: "Default: the whole payload." }),
+};
 
-export function draftOfMapping({ entity, action, id, subject, data }: Mapping): MappingDraft {
-  return { entity, action, id: id ?? "", subject: subject ?? "", data: data ?? "" };
-}
+type MappingDraft = Drafts<typeof TERMS>;
 
-export function mappingOf({ entity, action, ...optional }: MappingDraft): Mapping {
-  const given = Object.entries(optional).map(([name, term]) => [name, term.trim() || null]);
-  return { entity: entity.trim(), action: action.trim(), ...Object.fromEntries(given) };
-}
-
-/** Returns a mapping with all its terms in order, so that equal mappings compare as equal. */
-export const wholeMapping = (mapping: Mapping): Mapping => mappingOf(draftOfMapping(mapping));
+/** A mapping; terms without a value take their default. */
+export const mappingField: Field<Mapping, MappingDraft> = {
+  draftOf: (mapping) => draftsOf(TERMS, mapping ?? {}),
+  valueOf: (draft) => valuesOf(TERMS, draft),
+};
 
 /** Returns the event type of a mapping, with placeholders: `com.github.{X-GitHub-Event}.{action}`. */
 export function typeOf(source: string, { entity, action }: Pick<Mapping, "entity" | "action">): string {
@@ -48,12 +54,7 @@ interface MappingProps {
 }
 
 export function MappingFields({ source, value: mapping, onChange, idDefault }: MappingProps) {
-  const field = (name: keyof MappingDraft) => ({
-    value: mapping[name],
-    onChange: (value: string) => onChange({ ...mapping, [name]: value }),
-    maxLength: 300,
-    className: "mono",
-  });
+  const { show } = shownOf(TERMS, mapping, (name, term) => onChange({ ...mapping, [name]: term }));
   return (
     <fieldset className="mapping">
       <legend>Mapping</legend>
@@ -62,21 +63,11 @@ export function MappingFields({ source, value: mapping, onChange, idDefault }: M
         <code>header:X-GitHub-Event</code>). The event type becomes <code>{typeOf(source, mapping)}</code>.
       </p>
       <div className="grid-2">
-        <TextField label="Entity" {...field("entity")} required placeholder="header:X-GitHub-Event" />
-        <TextField label="Action" {...field("action")} required placeholder="/action" />
-        <TextField
-          label="Subject"
-          {...field("subject")}
-          placeholder="/repository/full_name"
-          hint="What the event is about. Optional."
-        />
-        <TextField label="ID" {...field("id")} placeholder="/delivery/id" hint={idDefault} />
-        <TextField
-          label="Data"
-          {...field("data")}
-          placeholder="/payload"
-          hint="Default: the whole payload."
-        />
+        {show("entity")}
+        {show("action")}
+        {show("subject")}
+        {show("id", { hint: idDefault })}
+        {show("data")}
       </div>
     </fieldset>
   );
@@ -84,16 +75,14 @@ export function MappingFields({ source, value: mapping, onChange, idDefault }: M
 
 const ID_DEFAULT = "Default: the sender's delivery ID. Without one, identical bodies are duplicates.";
 
-/** How a webhook's deliveries become events, as form values. */
-export type WebhookDraft = typeof emptyMapping | FormatName;
+type WebhookDraft = MappingDraft | FormatName;
 
-export function draftOfWebhook({ mapping }: Pick<Webhook, "mapping">): WebhookDraft {
-  return typeof mapping === "string" ? mapping : draftOfMapping(mapping);
-}
-
-export function webhookMappingOf(draft: WebhookDraft): Webhook["mapping"] {
-  return typeof draft === "string" ? draft : mappingOf(draft);
-}
+/** How a webhook's deliveries become events: by a format, or by a mapping. */
+export const webhookField: Field<Webhook["mapping"], WebhookDraft> = {
+  draftOf: (given) =>
+    typeof given === "object" && given ? mappingField.draftOf(given) : (given ?? "github"),
+  valueOf: (draft) => (typeof draft === "string" ? draft : mappingField.valueOf(draft)),
+};
 
 /** Returns the event type of a webhook, with placeholders. */
 export function typeOfWebhook({ source, mapping }: Pick<Webhook, "source" | "mapping">): string {
@@ -125,7 +114,7 @@ export function WebhookMappingFields({ source, value, onChange }: WebhookMapping
         label="Sender"
         options={KINDS}
         value={typeof value === "string" ? value : "mapped"}
-        onChange={(kind) => onChange(kind === "mapped" ? emptyMapping : kind)}
+        onChange={(kind) => onChange(kind === "mapped" ? mappingField.draftOf(null) : kind)}
         hint={
           sender &&
           `Accepts only requests signed as ${sender.title} does. The types of its events are ${typesOf(source)}.`

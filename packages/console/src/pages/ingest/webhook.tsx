@@ -2,25 +2,20 @@ import { useState } from "react";
 import { Link, useParams } from "react-router";
 import type { Webhook, WebhookRequest } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { capitalised, dateTime, number } from "../../data/format.ts";
+import { capitalised, dateTime, filled, number } from "../../data/format.ts";
 import { useFollowed, useRead } from "../../data/use-load.ts";
 import { DialogButton } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
-import { TextField, useDraft } from "../../ui/field.tsx";
-import { DeleteButton, Form, FormDialog, saveChanges } from "../../ui/form-dialog.tsx";
+import { text, useForm } from "../../ui/form.tsx";
+import { DeleteButton, Form, FormDialog } from "../../ui/form-dialog.tsx";
 import { RefreshCw } from "../../ui/icons.tsx";
 import { DetailPage } from "../../ui/list-page.tsx";
 import { Card, Facts } from "../../ui/page.tsx";
 import { type Column, column, endColumn, Load, Table, wideColumn, wideEndColumn } from "../../ui/table.tsx";
 import { toast, useFormTask, useSaving } from "../../ui/task.tsx";
 import { Copy, Id, Secret, Time } from "../../ui/text.tsx";
-import {
-  draftOfWebhook,
-  RequestOutcome,
-  TestMapping,
-  WebhookMappingFields,
-  webhookMappingOf,
-} from "./mapping.tsx";
+import { SIGNING } from "./ingest.tsx";
+import { RequestOutcome, TestMapping, WebhookMappingFields, webhookField } from "./mapping.tsx";
 import { senderOf } from "./senders.ts";
 import "./ingest.css";
 
@@ -81,28 +76,19 @@ async function find(id: string, signal?: AbortSignal): Promise<Webhook> {
   throw new Error("Webhook not found. It does not exist, or was deleted.");
 }
 
-const whole = (webhook: Webhook): Webhook => ({
-  ...webhook,
-  mapping: webhookMappingOf(draftOfWebhook(webhook)),
-});
-
-const draftOf = (webhook: Webhook) => ({ name: webhook.name, mapping: draftOfWebhook(webhook) });
+const EDITED = { name: text("Name", { required: true, maxLength: 200 }), mapping: webhookField };
 
 function Editor({ webhook, onSaved }: { webhook: Webhook; onSaved(webhook: Webhook): void }) {
-  const [before, setBefore] = useState(webhook);
-  const [draft, field, change] = useDraft(draftOf(webhook));
+  const form = useForm(EDITED, webhook);
   const { id: webhook_id, source } = webhook;
   const log = useRead(api.ingest.listRequests, { webhook_id }, "ingest");
   const requests = log.data?.requests ?? [];
   const save = useFormTask(async () => {
-    const webhooks = { get: async () => whole(await find(before.id)), update: api.ingest.updateWebhook };
-    const wanted = { name: draft.name.trim(), mapping: webhookMappingOf(draft.mapping) };
-    const which = { webhook_id: before.id };
-    const saved = await saveChanges(webhooks, which, whole(before), wanted, `/ingest/webhooks/${before.id}`);
+    const webhooks = { get: () => find(webhook_id), update: api.ingest.updateWebhook };
+    const saved = await form.save(webhooks, { webhook_id }, `/ingest/webhooks/${webhook_id}`);
     if (!saved) return;
     // Includes others' concurrent changes.
-    setBefore(saved);
-    change(draftOf(saved));
+    form.reset(saved);
     onSaved(saved);
     toast({ title: "Saved. Applies to new deliveries." });
   });
@@ -115,15 +101,19 @@ function Editor({ webhook, onSaved }: { webhook: Webhook; onSaved(webhook: Webho
             submit="Save"
             note="Earlier mapping failures can be replayed from the dead letters."
           >
-            <TextField label="Name" {...field("name")} required maxLength={200} />
-            <WebhookMappingFields source={source} {...field("mapping")} />
+            {form.show("name")}
+            <WebhookMappingFields
+              source={source}
+              value={form.drafts.mapping}
+              onChange={(mapping) => form.change({ mapping })}
+            />
           </Form>
         </Card>
         <Card title="Test">
           <TestMapping
             webhook_id={webhook_id}
             source={source}
-            mapping={webhookMappingOf(draft.mapping)}
+            mapping={form.values().mapping}
             requests={requests}
           />
         </Card>
@@ -173,17 +163,16 @@ interface Rotated {
   previous_ends_at: string;
 }
 
+const ROTATION = { signing_secret: text("New signing secret", SIGNING) };
+
 /** Replaces the secret: by the sender's new one, or by one that the sender is given. */
 function RotateDialog({ webhook, onClose }: { webhook: Webhook; onClose(): void }) {
-  const [given, setGiven] = useState("");
+  const form = useForm(ROTATION);
   const [rotated, setRotated] = useState<Rotated>();
   const { secret } = senderOf(webhook.mapping) ?? {};
   const rotate = useSaving({ onClose }, async () => {
-    const signing_secret = given.trim();
-    const answer = await api.ingest.rotateWebhook({
-      webhook_id: webhook.id,
-      ...(signing_secret && { signing_secret }),
-    });
+    const { signing_secret } = form.values();
+    const answer = await api.ingest.rotateWebhook(filled({ webhook_id: webhook.id, signing_secret }));
     if (!signing_secret) {
       setRotated(answer);
       return false;
@@ -208,16 +197,10 @@ function RotateDialog({ webhook, onClose }: { webhook: Webhook; onClose(): void 
       task={rotate}
     >
       <p>The old secret is accepted for another 24 hours. This cannot be undone.</p>
-      <TextField
-        label="New signing secret"
-        value={given}
-        onChange={setGiven}
-        required={secret !== undefined}
-        minLength={16}
-        maxLength={256}
-        className="mono"
-        hint={secret ?? "Empty: a new one is created, which you enter at the sender before then."}
-      />
+      {form.show("signing_secret", {
+        required: secret !== undefined,
+        hint: secret ?? "Empty: a new one is created, which you enter at the sender before then.",
+      })}
     </FormDialog>
   );
 }

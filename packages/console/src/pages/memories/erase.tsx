@@ -4,8 +4,9 @@ import { api } from "../../data/api.ts";
 import { capitalised, fullTime, linesOf, number, plural } from "../../data/format.ts";
 import { saveFile } from "../../data/save-file.ts";
 import { Button } from "../../ui/button.tsx";
-import { type Choice, Combo, findAgents } from "../../ui/combo.tsx";
-import { CodeArea, Segments, TextField, useDraft } from "../../ui/field.tsx";
+import { findAgents } from "../../ui/combo.tsx";
+import { TextField } from "../../ui/field.tsx";
+import { code, combo, converted, segments, text, useForm } from "../../ui/form.tsx";
 import { Form, FormDialog } from "../../ui/form-dialog.tsx";
 import { Download } from "../../ui/icons.tsx";
 import { Card, Facts, Page } from "../../ui/page.tsx";
@@ -99,20 +100,35 @@ interface WhatProps {
   onPlanned(wanted: MemoriesEraseParams, counted: MemoriesEraseResult): void;
 }
 
+const SELECTION = {
+  by: segments("Select by", BY),
+  subject: text("Subject", {
+    placeholder: "customer-4711",
+    hint: "Memories whose metadata names this subject, memories from events about it, and documents about it.",
+  }),
+  agent_id: combo("Agent", {
+    find: findAgents,
+    hint: "Everything that this agent owns, including what only it can read.",
+  }),
+  ids: converted<string[]>(
+    code("Memory IDs", { hint: "One per line, at most 1,000." }),
+    (ids) => ids.join("\n"),
+    linesOf,
+  ),
+};
+
 function What({ onChange, onPlanned }: WhatProps) {
   const edits = useRef(0);
-  const [{ by, subject, agent, ids }, field] = useDraft(
-    { by: "subject" as By, subject: "", agent: null as Choice | null, ids: "" },
-    () => {
-      edits.current += 1;
-      look.clear();
-      onChange();
-    },
-  );
+  const form = useForm(SELECTION, {}, () => {
+    edits.current += 1;
+    look.clear();
+    onChange();
+  });
+  const { by, subject, agent_id, ids } = form.values();
   const wanted: Record<By, MemoriesEraseParams | null> = {
-    subject: subject.trim() ? { subject: subject.trim() } : null,
-    agent: agent && { agent_id: agent.id },
-    ids: linesOf(ids).length > 0 ? { ids: linesOf(ids) } : null,
+    subject: subject === null ? null : { subject },
+    agent: agent_id === null ? null : { agent_id },
+    ids: ids.length > 0 ? { ids } : null,
   };
   const look = useFormTask(async () => {
     const given = wanted[by];
@@ -124,26 +140,8 @@ function What({ onChange, onPlanned }: WhatProps) {
   });
   return (
     <Form task={look} submit="Preview erasure" disabled={!wanted[by]} note="The preview erases nothing.">
-      <div>
-        <Segments label="Select by" {...field("by")} options={BY} />
-      </div>
-      {by === "subject" && (
-        <TextField
-          label="Subject"
-          {...field("subject")}
-          placeholder="customer-4711"
-          hint="Memories whose metadata names this subject, memories from events about it, and documents about it."
-        />
-      )}
-      {by === "agent" && (
-        <Combo
-          label="Agent"
-          {...field("agent")}
-          find={findAgents}
-          hint="Everything that this agent owns, including what only it can read."
-        />
-      )}
-      {by === "ids" && <CodeArea label="Memory IDs" {...field("ids")} hint="One per line, at most 1,000." />}
+      {form.show("by")}
+      {form.show(by === "agent" ? "agent_id" : by)}
     </Form>
   );
 }

@@ -5,11 +5,10 @@ import { api } from "../../data/api.ts";
 import { capitalised, filled, listed, number, plural } from "../../data/format.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { useLoad } from "../../data/use-load.ts";
-import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
-import { type Choice, Combo, findAgents, findOwnAgents } from "../../ui/combo.tsx";
+import { type Choice, Combo } from "../../ui/combo.tsx";
 import { anyOf } from "../../ui/field.tsx";
-import { CheckFilter, ComboFilter, SelectFilter, TextFilter } from "../../ui/filters.tsx";
+import { AgentFilter, CheckFilter, SelectFilter, TextFilter } from "../../ui/filters.tsx";
 import { SearchX, TriangleAlert } from "../../ui/icons.tsx";
 import { Card, Empty } from "../../ui/page.tsx";
 import { Plain } from "../../ui/plain.ts";
@@ -54,7 +53,6 @@ export function filtersOf(search: URLSearchParams): MemoryFilters {
 }
 
 export function Filters() {
-  const { may } = useSession();
   const { q } = filtersOf(useAddress()[0]);
   return (
     <div className="memory-search">
@@ -62,12 +60,7 @@ export function Filters() {
       <div className="filter-line">
         <SelectFilter name="type" label="Type" options={anyOf("All types", TYPES)} />
         <SelectFilter name="scope" label="Scope" options={anyOf("All scopes", SCOPES)} />
-        <ComboFilter
-          name="agent"
-          label="Owner"
-          find={may("agents.list") ? findAgents : findOwnAgents}
-          none="All owners"
-        />
+        <AgentFilter name="agent" label="Owner" none="All owners" />
         <TextFilter name="project" label="Project" placeholder="Key" />
         <TextFilter name="subject" label="Subject" placeholder="customer-42" />
         <TextFilter name="tags" label="Tags" placeholder="Any of: a, b" />

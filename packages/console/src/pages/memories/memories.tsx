@@ -2,11 +2,12 @@ import { useState } from "react";
 import { Link, useNavigate, useSearchParams } from "react-router";
 import type { Memory } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { capitalised, filled, listed } from "../../data/format.ts";
+import { capitalised, filled } from "../../data/format.ts";
 import { useList } from "../../data/use-list.ts";
-import { useLoad } from "../../data/use-load.ts";
+import { pause, useLoad } from "../../data/use-load.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
-import { SelectField, TextArea, TextField, useDraft } from "../../ui/field.tsx";
+import { optionsOf } from "../../ui/field.tsx";
+import { area, select, useForm } from "../../ui/form.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Brain, Copy, GitMerge, HeartPulse, Plus, SearchX } from "../../ui/icons.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
@@ -16,7 +17,7 @@ import { toast, useFormTask } from "../../ui/task.tsx";
 import { Time, Who } from "../../ui/text.tsx";
 import { Filters, Found, filtersOf, type MemoryFilters } from "./found.tsx";
 import { toAddress } from "./metadata.ts";
-import { isStated, percent, ScopeBadge, StatusBadge, Tags, TYPES } from "./words.tsx";
+import { isStated, percent, ScopeBadge, StatusBadge, TAGS, Tags, TITLE, TYPES } from "./words.tsx";
 import "./memories.css";
 
 /** Memories of agents and people: listed, or searched by words and meaning. */
@@ -47,39 +48,34 @@ export function Memories() {
   );
 }
 
+const MEMORY = {
+  title: TITLE,
+  content: area("Content", {
+    required: true,
+    maxLength: 32_768,
+    rows: 6,
+    hint: "Markdown. All agents of the organisation can find and read it.",
+  }),
+  type: select("Type", optionsOf(TYPES)),
+  tags: TAGS,
+};
+
 /** Creates a memory for the whole tenant: agents create their own. */
 function RememberDialog({ onClose }: { onClose(): void }) {
-  const [{ title, content, type, tags }, field] = useDraft({
-    title: "",
-    content: "",
-    type: "semantic" as (typeof TYPES)[number],
-    tags: "",
-  });
+  const form = useForm(MEMORY, { type: "semantic" });
   const navigate = useNavigate();
   const save = useFormTask(async () => {
-    const list = listed(tags);
-    const made = await api.memories.create({ title, content, type, scope: "institutional", tags: list });
+    const made = await api.memories.create({ ...form.values(), scope: "institutional" });
     toast({ title: "Memory created. Every agent can find it now." });
     navigate(`/memories/${made.id}`);
   });
   return (
     <FormDialog title="New memory" submit="Create memory" onClose={onClose} task={save}>
-      <TextField label="Title" {...field("title")} required maxLength={500} />
-      <TextArea
-        label="Content"
-        {...field("content")}
-        required
-        maxLength={32_768}
-        rows={6}
-        hint="Markdown. All agents of the organisation can find and read it."
-      />
-      <Duplicates title={title} content={content} />
-      <SelectField
-        label="Type"
-        {...field("type")}
-        options={TYPES.map((each) => ({ value: each, label: capitalised(each) }))}
-      />
-      <TextField label="Tags" {...field("tags")} hint="Separated by commas." />
+      {form.show("title")}
+      {form.show("content")}
+      <Duplicates {...form.drafts} />
+      {form.show("type")}
+      {form.show("tags")}
     </FormDialog>
   );
 }
@@ -99,8 +95,7 @@ function Duplicates({ title, content }: { title: string; content: string }) {
   const found = useLoad(
     async (signal) => {
       if (text.length < MIN_LENGTH) return [];
-      await new Promise((done) => setTimeout(done, PAUSE_MS));
-      signal.throwIfAborted();
+      await pause(PAUSE_MS, signal);
       const { results } = await api.memories.search({ query: text, limit: MOST_SHOWN }, { signal });
       return results.filter(({ sources }) => (sources.vector ?? 0) >= ALIKE).map(({ memory }) => memory);
     },

@@ -2,8 +2,8 @@ import { useMemo, useState } from "react";
 import type { Memory, RelationshipsGraphResult } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { capitalised, plural } from "../../data/format.ts";
+import { useIsOwn } from "../../data/names.ts";
 import { useRead } from "../../data/use-load.ts";
-import { useIsOwn } from "../../data/use-names.ts";
 import { Canvas } from "../../graph/canvas.tsx";
 import { Button, ButtonLink, IconButton } from "../../ui/button.tsx";
 import { Segments } from "../../ui/field.tsx";
@@ -12,6 +12,7 @@ import { ArrowLeft, ArrowRight, Crosshair, Trash2, Waypoints } from "../../ui/ic
 import { Markdown } from "../../ui/markdown.tsx";
 import { Card, Empty } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
+import type { Task } from "../../ui/task.tsx";
 import { ScopeBadge } from "./words.tsx";
 
 const SIZE = { width: 200, height: 58 };
@@ -145,11 +146,6 @@ function Ties({ graph, memory, choose, reload }: TiesProps) {
     done: "Relationship deleted.",
     after: reload,
   }));
-  const isOwn = useIsOwn();
-  const mayRemove = (edge: Edge) => {
-    const source = graph.nodes.find(({ id }) => id === edge.source_memory_id);
-    return !isOfService(edge) && (madeHere.has(edge.id) || (source !== undefined && isOwn(source)));
-  };
   const ties = graph.edges.filter(
     ({ source_memory_id, target_memory_id }) =>
       source_memory_id === memory.id || target_memory_id === memory.id,
@@ -169,20 +165,31 @@ function Ties({ graph, memory, choose, reload }: TiesProps) {
               <button type="button" className="link truncate grow" onClick={() => choose(other)}>
                 {titleOf(other)}
               </button>
-              {mayRemove(edge) && (
-                <IconButton
-                  icon={Trash2}
-                  label={`Delete: ${wordsOf(edge)} ${titleOf(other)}`}
-                  disabled={remove.busy}
-                  onClick={() => remove.run(edge)}
-                />
-              )}
+              <RemoveTie
+                edge={edge}
+                source={graph.nodes.find(({ id }) => id === edge.source_memory_id)}
+                label={`Delete: ${wordsOf(edge)} ${titleOf(other)}`}
+                remove={remove}
+              />
             </li>
           );
         })}
       </ul>
     </>
   );
+}
+
+interface RemoveProps {
+  edge: Edge;
+  source: Memory | undefined;
+  label: string;
+  remove: Task<[Edge]>;
+}
+
+function RemoveTie({ edge, source, label, remove }: RemoveProps) {
+  const isOwn = useIsOwn(source);
+  if (isOfService(edge) || !((source && isOwn) || madeHere.has(edge.id))) return null;
+  return <IconButton icon={Trash2} label={label} disabled={remove.busy} onClick={() => remove.run(edge)} />;
 }
 
 function pictureOf({ nodes, edges }: RelationshipsGraphResult, centre: string) {

@@ -6,14 +6,15 @@ import type {
   MemoryWithUsage,
 } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { capitalised, listed, number } from "../../data/format.ts";
+import { capitalised, filled, number as formatted } from "../../data/format.ts";
+import { useIsOwn } from "../../data/names.ts";
+import { useSession } from "../../data/session.ts";
 import { useLoad, useRead } from "../../data/use-load.ts";
-import { useIsOwn } from "../../data/use-names.ts";
-import { useSession } from "../../shell/session.tsx";
 import { Button, IconButton } from "../../ui/button.tsx";
-import { type Choice, Combo, findTeams } from "../../ui/combo.tsx";
-import { SelectField, TextArea, TextField, useDraft } from "../../ui/field.tsx";
-import { ActButton, FormDialog, type SavingProps, saveChanges, useAct } from "../../ui/form-dialog.tsx";
+import { findTeams } from "../../ui/combo.tsx";
+import type { Option } from "../../ui/field.tsx";
+import { area, combo, number, select, useForm } from "../../ui/form.tsx";
+import { ActButton, FormDialog, type SavingProps, useAct } from "../../ui/form-dialog.tsx";
 import { MoreHorizontal, Pencil, Quote } from "../../ui/icons.tsx";
 import { DetailPage } from "../../ui/list-page.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
@@ -25,7 +26,7 @@ import { Tabs } from "../../ui/tabs.tsx";
 import { useSaving } from "../../ui/task.tsx";
 import { Id, Json, Time, Who } from "../../ui/text.tsx";
 import { MemoryGraph, madeHere } from "./memory-graph.tsx";
-import { findMemories, isStated, percent, ScopeBadge, StatusBadge, Tags } from "./words.tsx";
+import { findMemories, isStated, percent, ScopeBadge, StatusBadge, TAGS, Tags, TITLE } from "./words.tsx";
 import "./memories.css";
 
 /** One memory: its content, source and relationships. */
@@ -71,7 +72,7 @@ function Content({ memory }: { memory: MemoryWithUsage }) {
             Confidence: isStated(memory) && percent(memory.confidence),
             Importance: percent(memory.importance),
             "Lowest confidence of its sources": usage.trust < memory.confidence && percent(usage.trust),
-            "Cited in 30 days": number(usage.cite_count_30d),
+            "Cited in 30 days": formatted(usage.cite_count_30d),
             "Last cited": usage.last_cited_at && <Time at={usage.last_cited_at} />,
             Owner: <Who id={memory.agent_id ?? memory.user_id ?? ""} />,
             Team: memory.team_id && <Who id={memory.team_id} />,
@@ -177,88 +178,77 @@ function Citations({ citations }: Pick<Lineage, "citations">) {
 
 type Props = SavingProps & { memory: MemoryWithUsage };
 
-function EditDialog({ memory, onClose, onDone }: Props) {
-  const [before] = useState(memory);
-  const [{ title, content, confidence, importance, tags }, field] = useDraft({
-    title: memory.title,
-    content: memory.content,
-    confidence: String(memory.confidence),
-    importance: String(memory.importance),
-    tags: memory.tags.join(", "),
+const share = (label: string, hint?: string) => number(label, { min: 0, max: 1, step: 0.05, hint });
+
+const EDITED = {
+  title: TITLE,
+  content: area("Content", { required: true, maxLength: 32_768, rows: 8 }),
+  confidence: share("Confidence", "0 to 1: how certain it is."),
+  importance: share("Importance", "0 to 1: how much it matters."),
+  tags: TAGS,
+};
+
+function EditDialog({ memory, ...dialog }: Props) {
+  const form = useForm(EDITED, memory);
+  const save = useSaving(dialog, async () => {
+    const saved = await form.save(api.memories, { id: memory.id }, `/memories/${memory.id}`);
+    return saved ? "Saved." : false;
   });
-  const save = useSaving({ onClose, onDone }, async () => {
-    const shares = { confidence: Number(confidence), importance: Number(importance) };
-    const wanted = { title, content, ...shares, tags: listed(tags) };
-    const look = `/memories/${memory.id}`;
-    if (!(await saveChanges(api.memories, { id: memory.id }, before, wanted, look))) return false;
-    return "Saved.";
-  });
-  const share = { type: "number", min: 0, max: 1, step: 0.05, required: true };
   return (
-    <FormDialog title="Edit memory" submit="Save" onClose={onClose} task={save}>
-      <TextField label="Title" {...field("title")} required maxLength={500} />
-      <TextArea label="Content" {...field("content")} required maxLength={32_768} rows={8} />
+    <FormDialog title="Edit memory" submit="Save" onClose={dialog.onClose} task={save}>
+      {form.show("title")}
+      {form.show("content")}
       <div className="grid-2">
-        <TextField label="Confidence" {...share} {...field("confidence")} hint="0 to 1: how certain it is." />
-        <TextField
-          label="Importance"
-          {...share}
-          {...field("importance")}
-          hint="0 to 1: how much it matters."
-        />
+        {form.show("confidence", { required: true })}
+        {form.show("importance", { required: true })}
       </div>
-      <TextField label="Tags" {...field("tags")} hint="Separated by commas." />
+      {form.show("tags")}
     </FormDialog>
   );
 }
 
-function PromoteDialog({ memory, onClose, onDone }: Props) {
-  const [{ scope, team }, field] = useDraft({
-    scope: "institutional" as "team" | "institutional",
-    team: null as Choice | null,
-  });
+const READERS: Option<"team" | "institutional">[] = [
+  { value: "team", label: "The owning agent's team" },
+  { value: "institutional", label: "Everyone in the organisation" },
+];
+
+const PROMOTION = {
+  scope: select("Readers", READERS, { hint: "Access can only be widened. This cannot be undone." }),
+  team_id: combo("Team", { find: findTeams, none: "The owning agent's team" }),
+};
+
+function PromoteDialog({ memory, ...dialog }: Props) {
+  const form = useForm(PROMOTION, { scope: "institutional" });
   const { may } = useSession();
-  const save = useSaving({ onClose, onDone }, async () => {
-    await api.memories.promote({
-      id: memory.id,
-      scope,
-      ...(scope === "team" && team && { team_id: team.id }),
-    });
-    return scope === "team" ? "The team can now read it." : "Everyone in the organisation can now read it.";
+  const { scope, team_id } = form.values();
+  const isForTeam = scope === "team";
+  const save = useSaving(dialog, async () => {
+    await api.memories.promote({ id: memory.id, scope, ...filled({ team_id: isForTeam && team_id }) });
+    return isForTeam ? "The team can now read it." : "Everyone in the organisation can now read it.";
   });
-  const options = [
-    ...(memory.scope === "agent" ? [{ value: "team", label: "The owning agent's team" }] : []),
-    { value: "institutional", label: "Everyone in the organisation" },
-  ];
   return (
-    <FormDialog title="Promote memory" submit="Promote" onClose={onClose} task={save}>
-      <SelectField
-        label="Readers"
-        {...field("scope")}
-        options={options}
-        hint="Access can only be widened. This cannot be undone."
-      />
-      {scope === "team" && may("teams.list") && (
-        <Combo label="Team" {...field("team")} find={findTeams} none="The owning agent's team" />
-      )}
+    <FormDialog title="Promote memory" submit="Promote" onClose={dialog.onClose} task={save}>
+      {form.show("scope", { options: READERS.slice(memory.scope === "agent" ? 0 : 1) })}
+      {isForTeam && may("teams.list") && form.show("team_id")}
     </FormDialog>
   );
 }
 
-function RelateDialog({ memory, onClose, onDone }: Props) {
-  const [{ type, target, strength }, field] = useDraft({
-    type: "related_to",
-    target: null as Choice | null,
-    strength: "0.5",
-  });
+const RELATIONSHIP = {
+  relationship_type: select("Relationship type", []),
+  target_memory_id: combo("Target memory"),
+  strength: share("Strength"),
+};
+
+function RelateDialog({ memory, ...dialog }: Props) {
+  const form = useForm(RELATIONSHIP, { relationship_type: "related_to", strength: 0.5 });
   const types = useRead(api.relationships.types, {});
   const known = types.data?.relationship_types ?? [];
-  const save = useSaving({ onClose, onDone }, async () => {
+  const { relationship_type, target_memory_id, strength } = form.values();
+  const save = useSaving(dialog, async () => {
     const made = await api.relationships.create({
-      id: memory.id,
-      target_memory_id: target?.id ?? "",
-      relationship_type: type,
-      strength: Number(strength),
+      ...{ id: memory.id, relationship_type, strength: strength ?? 0 },
+      target_memory_id: target_memory_id ?? "",
     });
     madeHere.add(made.id);
     return "Relationship added.";
@@ -267,36 +257,41 @@ function RelateDialog({ memory, onClose, onDone }: Props) {
     <FormDialog
       title="New relationship"
       submit="Add relationship"
-      disabled={!target}
-      onClose={onClose}
+      disabled={!target_memory_id}
+      onClose={dialog.onClose}
       task={save}
       error={save.error ?? types.error}
     >
-      <SelectField
-        label="Relationship type"
-        {...field("type")}
-        options={known.map(({ name }) => ({ value: name, label: name.replaceAll("_", " ") }))}
-        hint={known.find(({ name }) => name === type)?.description}
-      />
-      <Combo label="Target memory" {...field("target")} find={others(memory)} />
-      <TextField label="Strength" type="number" min={0} max={1} step={0.05} {...field("strength")} />
+      {form.show("relationship_type", {
+        options: known.map(({ name }) => ({ value: name, label: name.replaceAll("_", " ") })),
+        hint: known.find(({ name }) => name === relationship_type)?.description,
+      })}
+      {form.show("target_memory_id", { find: others(memory) })}
+      {form.show("strength")}
     </FormDialog>
   );
 }
 
-function SupersedeDialog({ memory, onClose, onDone }: Props) {
-  const [by, setBy] = useState<Choice | null>(null);
-  const save = useSaving({ onClose, onDone }, async () => {
-    await api.memories.supersede({ id: memory.id, superseded_by_id: by?.id ?? "" });
+function SupersedeDialog({ memory, ...dialog }: Props) {
+  const form = useForm({ by: combo("Superseded by") });
+  const { by } = form.values();
+  const save = useSaving(dialog, async () => {
+    await api.memories.supersede({ id: memory.id, superseded_by_id: by ?? "" });
     return "Superseded. Searches return the newer memory.";
   });
   return (
-    <FormDialog title="Supersede memory" submit="Supersede" disabled={!by} onClose={onClose} task={save}>
+    <FormDialog
+      title="Supersede memory"
+      submit="Supersede"
+      disabled={!by}
+      onClose={dialog.onClose}
+      task={save}
+    >
       <p className="muted">
         “{memory.title}” stays readable, but searches return it only if superseded memories are included. This
         cannot be undone.
       </p>
-      <Combo label="Superseded by" value={by} onChange={setBy} find={others(memory)} />
+      {form.show("by", { find: others(memory) })}
     </FormDialog>
   );
 }
@@ -315,7 +310,7 @@ const DIALOGS = {
 /** The possible actions on a memory. */
 function Actions({ memory, reload }: { memory: MemoryWithUsage; reload(): Promise<void> }) {
   const [open, setOpen] = useState<keyof typeof DIALOGS | null>(null);
-  const own = useIsOwn()(memory);
+  const own = useIsOwn(memory);
   const forget = useAct(() => ({
     title: `Forget “${memory.title}”?`,
     text: "Searches no longer find it. You can restore it for 30 days; then it is deleted permanently.",

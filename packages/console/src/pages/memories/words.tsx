@@ -2,11 +2,16 @@ import type { Memory } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { capitalised, filled } from "../../data/format.ts";
 import type { Find } from "../../ui/combo.tsx";
+import { list, text } from "../../ui/form.tsx";
 import { plain } from "../../ui/plain.ts";
 import { Badge, type Tone } from "../../ui/text.tsx";
 
 export const TYPES = ["episodic", "semantic", "procedural", "entity", "reflection", "reasoning"] as const;
 export const SCOPES = ["agent", "team", "institutional"] as const;
+
+/** Fields of the forms. */
+export const TITLE = text("Title", { required: true, maxLength: 500 });
+export const TAGS = list("Tags", { hint: "Separated by commas." });
 
 const STATUS_TONE: Record<Memory["status"], Tone> = {
   active: "good",

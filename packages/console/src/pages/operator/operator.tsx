@@ -1,4 +1,4 @@
-import { useMemo, useState } from "react";
+import { useState } from "react";
 import {
   byToken,
   type Client,
@@ -10,11 +10,10 @@ import {
 import { bytes, number, plural } from "../../data/format.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { Button } from "../../ui/button.tsx";
-import { Failure } from "../../ui/failure.tsx";
-import { SelectField, TextField, useDraft } from "../../ui/field.tsx";
+import { select, text, useForm } from "../../ui/form.tsx";
 import { Form } from "../../ui/form-dialog.tsx";
-import { Card, Facts, Page, Skeleton } from "../../ui/page.tsx";
-import { column, endColumn, Table, wideEndColumn } from "../../ui/table.tsx";
+import { Card, Facts, Page } from "../../ui/page.tsx";
+import { column, endColumn, Load, Table, wideEndColumn } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { useFormTask } from "../../ui/task.tsx";
 import { Badge, Time } from "../../ui/text.tsx";
@@ -39,22 +38,24 @@ export function Operator() {
   );
 }
 
+const TOKEN = {
+  token: text("Operator token", {
+    type: "password",
+    required: true,
+    hint: "OPERATOR_TOKEN of the installation. It stays on this page.",
+  }),
+};
+
 function Enter({ onEnter }: { onEnter(client: Client): void }) {
-  const [{ token }, field] = useDraft({ token: "" });
+  const form = useForm(TOKEN);
   const task = useFormTask(async () => {
-    const client = createClient({ url: location.origin, retries: 1, authorize: byToken(token) });
+    const client = createClient({ url: location.origin, retries: 1, authorize: byToken(form.drafts.token) });
     await client.nodes.installation({});
     onEnter(client);
   });
   return (
     <Form task={task} submit="Continue">
-      <TextField
-        label="Operator token"
-        type="password"
-        required
-        {...field("token")}
-        hint="OPERATOR_TOKEN of the installation. It stays on this page."
-      />
+      {form.all()}
     </Form>
   );
 }
@@ -76,20 +77,19 @@ const HOURS = [
   { value: "168", label: "7 days" },
 ];
 
+const SHOWN = { sort: select("Largest by", SORTS), hours: select("Of the last", HOURS) };
+
 function Usage({ client }: { client: Client }) {
-  const [{ sort, hours }, field] = useDraft({ sort: "cpu_ms" as Sort, hours: "24" });
+  const form = useForm(SHOWN, { hours: "24" });
+  const { sort, hours } = form.drafts;
   const usage = useLoad(
     (signal) => client.tenants.usage({ sort, hours: Number(hours), limit: 100 }, { signal }),
     [client, sort, hours],
   );
   return (
     <div className="stack">
-      <div className="grid-2">
-        <SelectField label="Largest by" options={SORTS} {...field("sort")} />
-        <SelectField label="Of the last" options={HOURS} {...field("hours")} />
-      </div>
-      {usage.error ? <Failure error={usage.error} retry={usage.reload} /> : null}
-      {usage.data ? <Table label="Usage" columns={USAGE} rows={usage.data.tenants} /> : <Skeleton />}
+      {form.grid("sort", "hours")}
+      <Load of={usage}>{({ tenants }) => <Table label="Usage" columns={USAGE} rows={tenants} />}</Load>
     </div>
   );
 }
@@ -111,39 +111,38 @@ const USAGE = [
 
 function Nodes({ client }: { client: Client }) {
   const found = useLoad((signal) => client.nodes.list({}, { signal }), [client]);
-  const { data } = found;
-  const columns = useMemo(() => nodeColumns(), []);
-  if (found.error) return <Failure error={found.error} retry={found.reload} />;
-  if (!data) return <Skeleton />;
-  const { ages, problems, nodes } = data;
   const seconds = (age: number | null) => (age === null ? "None" : plural(Math.round(age), "second"));
   return (
-    <div className="stack">
-      <Card
-        title={plural(problems.length, "problem")}
-        actions={<Button label="Check again" small onClick={() => void found.reload()} />}
-      >
-        <ul>
-          {problems.map(({ node, check, severity, text }) => (
-            <li key={`${node} ${check} ${text}`}>
-              <Badge label={check} tone={severity === "wrong" ? "bad" : "warn"} /> {node ?? "Installation"}:{" "}
-              {text}
-            </li>
-          ))}
-        </ul>
-        <Facts
-          of={{
-            "Oldest event to fan out": seconds(ages.fan_out_seconds),
-            "Deliveries late by": seconds(ages.delivery_seconds),
-          }}
-        />
-      </Card>
-      <Table label="Nodes" columns={columns} rows={nodes} keyOf={({ node }) => node} />
-    </div>
+    <Load of={found}>
+      {({ ages, problems, nodes }) => (
+        <div className="stack">
+          <Card
+            title={plural(problems.length, "problem")}
+            actions={<Button label="Check again" small onClick={() => void found.reload()} />}
+          >
+            <ul>
+              {problems.map(({ node, check, severity, text }) => (
+                <li key={`${node} ${check} ${text}`}>
+                  <Badge label={check} tone={severity === "wrong" ? "bad" : "warn"} />{" "}
+                  {node ?? "Installation"}: {text}
+                </li>
+              ))}
+            </ul>
+            <Facts
+              of={{
+                "Oldest event to fan out": seconds(ages.fan_out_seconds),
+                "Deliveries late by": seconds(ages.delivery_seconds),
+              }}
+            />
+          </Card>
+          <Table label="Nodes" columns={NODES} rows={nodes} keyOf={({ node }) => node} />
+        </div>
+      )}
+    </Load>
   );
 }
 
-const nodeColumns = () => [
+const NODES = [
   column<NodeReport>("Node", ({ node, status }) => (
     <>
       {node}{" "}

@@ -2,14 +2,14 @@ import { useState } from "react";
 import { Link, useNavigate, useParams } from "react-router";
 import type { Output } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { bytes, listed } from "../../data/format.ts";
+import { bytes, filled } from "../../data/format.ts";
+import { useIsOwn } from "../../data/names.ts";
 import { saveFile } from "../../data/save-file.ts";
 import { useRead } from "../../data/use-load.ts";
-import { useIsOwn } from "../../data/use-names.ts";
 import { Button, DialogButton, IconButton } from "../../ui/button.tsx";
-import { VersionDiff } from "../../ui/diff.tsx";
-import { SelectField, TextField, useDraft } from "../../ui/field.tsx";
-import { FormDialog, saveChanges, useAct } from "../../ui/form-dialog.tsx";
+import { VersionList } from "../../ui/diff.tsx";
+import { select, text, useForm } from "../../ui/form.tsx";
+import { FormDialog, useAct } from "../../ui/form-dialog.tsx";
 import { Download, MoreHorizontal, Pencil } from "../../ui/icons.tsx";
 import { DetailPage } from "../../ui/list-page.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
@@ -18,8 +18,8 @@ import { Card, Facts } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { useSaving, useTask } from "../../ui/task.tsx";
-import { Badge, Copy, Id, Time, Who } from "../../ui/text.tsx";
-import { ScopeBadge, Tags } from "../memories/words.tsx";
+import { Badge, Id, TextCard, Time, Who } from "../../ui/text.tsx";
+import { ScopeBadge, TAGS, Tags } from "../memories/words.tsx";
 import { SaveDialog } from "./outputs.tsx";
 import "./outputs.css";
 
@@ -54,7 +54,11 @@ export function OutputPage() {
           label="Output"
           tabs={[
             { key: "rendered", label: "Rendered", content: <Rendered output={output} /> },
-            { key: "source", label: "Source", content: <Source output={output} /> },
+            {
+              key: "source",
+              label: "Source",
+              content: <TextCard title="Markdown" text={output.body ?? ""} />,
+            },
             {
               key: "versions",
               label: "Versions",
@@ -103,18 +107,6 @@ function Rendered({ output }: { output: Output }) {
   );
 }
 
-function Source({ output }: { output: Output }) {
-  const text = output.body ?? "";
-  return (
-    <Card title="Markdown" actions={<Copy text={text} label="Copy text" />} flush>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and keys must be able to */}
-      <section className="output-source" tabIndex={0} aria-label="Markdown">
-        <pre>{text.slice(0, MAX_RENDERED)}</pre>
-      </section>
-    </Card>
-  );
-}
-
 const linksTo = (ids: readonly string[]) =>
   ids.length > 0 &&
   ids.map((id) => (
@@ -129,31 +121,33 @@ function Versions({ output }: { output: Output }) {
   return (
     <Load of={loaded}>
       {({ versions }) => (
-        <div className="sides by-list">
-          <ol className="framed" aria-label="Versions" reversed>
-            {versions.map((version) => {
-              const by = version.authored_by_agent_id ?? version.authored_by_user_id;
-              return (
-                <li key={version.id}>
-                  <p>
-                    <strong>Version {version.version_num}</strong>{" "}
-                    <span className="muted small">{bytes(version.byte_size)}</span>
-                  </p>
-                  {version.change_note && <p>{version.change_note}</p>}
-                  <p className="muted small">
-                    {by ? <Who id={by} /> : "Unknown"} · <Time at={version.created_at} />
-                  </p>
-                </li>
-              );
-            })}
-          </ol>
-          <VersionDiff
-            of={versions.map(({ version_num }) => version_num)}
-            textOf={async (version_num, signal) =>
-              (await api.outputs.getVersion({ output_id: output.id, version_num }, { signal })).body ?? ""
-            }
-          />
-        </div>
+        <VersionList
+          of={versions}
+          textOf={async ({ version_num }, signal) =>
+            (
+              await api.outputs.getVersion(
+                { output_id: output.id, version_num: String(version_num) },
+                { signal },
+              )
+            ).body ?? ""
+          }
+        >
+          {(version) => {
+            const by = version.authored_by_agent_id ?? version.authored_by_user_id;
+            return (
+              <>
+                <p>
+                  <strong>Version {version.version_num}</strong>{" "}
+                  <span className="muted small">{bytes(version.byte_size)}</span>
+                </p>
+                {version.change_note && <p>{version.change_note}</p>}
+                <p className="muted small">
+                  {by ? <Who id={by} /> : "Unknown"} · <Time at={version.created_at} />
+                </p>
+              </>
+            );
+          }}
+        </VersionList>
       )}
     </Load>
   );
@@ -175,7 +169,7 @@ interface Props {
 /** Export, e-mail, filing, deletion. */
 function More({ output, reload }: Props) {
   const [open, setOpen] = useState<"mail" | "file" | null>(null);
-  const own = useIsOwn()(output);
+  const own = useIsOwn(output);
   const navigate = useNavigate();
   const close = () => setOpen(null);
   const save = useTask(async (format: Format) =>
@@ -212,41 +206,40 @@ function More({ output, reload }: Props) {
   );
 }
 
+const MAIL = {
+  to: text("To", { type: "email", required: true }),
+  subject: text("Subject", { required: true, maxLength: 300 }),
+  attach_format: select("Attachment", [{ value: "", label: "None: the text is in the e-mail" }, ...FORMATS]),
+};
+
 function MailDialog({ output, onClose }: { output: Output; onClose(): void }) {
-  const [{ to, subject, format }, field] = useDraft({ to: "", subject: output.title, format: "" });
+  const form = useForm(MAIL, { subject: output.title });
   const send = useSaving({ onClose }, async () => {
-    const attached = format ? { attach_format: format as Format } : {};
-    await api.outputs.email({ output_id: output.id, to: to.trim(), subject, ...attached });
-    return `Sent to ${to.trim()}.`;
+    const mail = form.values();
+    await api.outputs.email({ output_id: output.id, ...filled(mail) });
+    return `Sent to ${mail.to}.`;
   });
   return (
     <FormDialog title="Send by e-mail" submit="Send" onClose={onClose} task={send}>
-      <TextField label="To" type="email" {...field("to")} required />
-      <TextField label="Subject" {...field("subject")} required maxLength={300} />
-      <SelectField
-        label="Attachment"
-        {...field("format")}
-        options={[{ value: "", label: "None: the text is in the e-mail" }, ...FORMATS]}
-      />
+      {form.all()}
     </FormDialog>
   );
 }
 
+const FILED = {
+  project_id: text("Project", { hint: "A project's key. Empty: no project." }),
+  tags: TAGS,
+};
+
 function FileDialog({ output, onClose, reload }: Props & { onClose(): void }) {
-  const [before] = useState(output);
-  const [{ project, tags }, field] = useDraft({
-    project: output.project_id ?? "",
-    tags: output.tags.join(", "),
-  });
+  const form = useForm(FILED, output);
   const save = useSaving({ onClose, onDone: reload }, async () => {
-    const wanted = { project_id: project.trim() || null, tags: listed(tags) };
-    const look = `/outputs/${output.id}`;
-    if (!(await saveChanges(api.outputs, { output_id: output.id }, before, wanted, look))) return false;
+    const saved = await form.save(api.outputs, { output_id: output.id }, `/outputs/${output.id}`);
+    return saved ? undefined : false;
   });
   return (
     <FormDialog title="Project and tags" submit="Save" onClose={onClose} task={save}>
-      <TextField label="Project" {...field("project")} hint="A project's key. Empty: no project." />
-      <TextField label="Tags" {...field("tags")} hint="Separated by commas." />
+      {form.all()}
     </FormDialog>
   );
 }

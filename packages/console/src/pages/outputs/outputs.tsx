@@ -1,12 +1,13 @@
+import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useNavigate, useSearchParams } from "react-router";
 import type { Output } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { bytes } from "../../data/format.ts";
+import { bytes, filled } from "../../data/format.ts";
 import { knownName } from "../../data/names.ts";
 import { useList } from "../../data/use-list.ts";
 import { useRead } from "../../data/use-load.ts";
-import { TextArea, TextField, useDraft } from "../../ui/field.tsx";
+import { area, text, useForm } from "../../ui/form.tsx";
 import { FormDialog, mayOverwrite } from "../../ui/form-dialog.tsx";
 import { FileOutput, SearchX } from "../../ui/icons.tsx";
 import { ListPage } from "../../ui/list-page.tsx";
@@ -94,23 +95,25 @@ interface Props {
   onSaved?(): Promise<void>;
 }
 
+const OUTPUT = {
+  title: text("Title", { maxLength: 300 }),
+  body: area("Text", { className: "mono", rows: 16, required: true }),
+  change_note: text("Change note", { maxLength: 2000 }),
+};
+
 /** A new output is for the whole organisation; a new version keeps its readers. */
 export function SaveDialog({ output, onClose, onSaved }: Props) {
   const [before] = useState(output);
-  const [{ title, body, note }, field] = useDraft({
-    title: output?.title ?? "",
-    body: output?.body ?? "",
-    note: "",
-  });
+  const form = useForm(OUTPUT, output);
   const navigate = useNavigate();
+  const cache = useQueryClient();
   const save = useFormTask(async () => {
-    if (before && !(await isStillLatest(before))) return;
-    const named = title.trim() ? { title: title.trim() } : {};
-    const version = { output_id: output?.id ?? "", ...(note.trim() && { change_note: note.trim() }) };
+    const { change_note, title, body } = form.values();
+    if (before && !(await isStillLatest(before, cache))) return;
     const saved = await api.outputs.save({
       body,
-      ...named,
-      ...(output ? version : { scope: "institutional" as const }),
+      ...filled({ title }),
+      ...(output ? filled({ output_id: output.id, change_note }) : { scope: "institutional" as const }),
     });
     toast({ title: `Saved as version ${saved.current_version_num}.` });
     onClose();
@@ -122,39 +125,27 @@ export function SaveDialog({ output, onClose, onSaved }: Props) {
       wide
       title={output ? "New version" : "New output"}
       submit={output ? "Save version" : "Create output"}
-      disabled={output?.body === body}
+      disabled={output?.body === form.drafts.body}
       onClose={onClose}
       task={save}
     >
-      <TextField
-        label="Title"
-        {...field("title")}
-        maxLength={300}
-        hint={output ? undefined : "Default: the first heading."}
-      />
-      <TextArea
-        label="Text"
-        className="mono"
-        {...field("body")}
-        rows={16}
-        required
-        hint={
-          output
-            ? "Markdown. Earlier versions are unchanged."
-            : "Markdown. Everyone in the organisation can read it."
-        }
-      />
-      {output && <TextField label="Change note" {...field("note")} maxLength={2000} />}
+      {form.show("title", { hint: output ? undefined : "Default: the first heading." })}
+      {form.show("body", {
+        hint: output
+          ? "Markdown. Earlier versions are unchanged."
+          : "Markdown. Everyone in the organisation can read it.",
+      })}
+      {output && form.show("change_note")}
     </FormDialog>
   );
 }
 
 /** Returns whether no other version was saved meanwhile, or the person wants to save on top of it. */
-async function isStillLatest({ id, current_version_num }: Output): Promise<boolean> {
+async function isStillLatest({ id, current_version_num }: Output, cache: QueryClient): Promise<boolean> {
   const { versions } = await api.outputs.listVersions({ output_id: id });
   const [latest] = versions;
   if (!latest || latest.version_num === current_version_num) return true;
-  const by = knownName(latest.authored_by_user_id ?? latest.authored_by_agent_id ?? "") ?? "Someone";
+  const by = knownName(cache, latest.authored_by_user_id ?? latest.authored_by_agent_id ?? "") ?? "Someone";
   const text = `${by} has saved version ${latest.version_num} since you opened this form. Yours becomes the next version, without those changes.`;
   return mayOverwrite({ text, look: `/outputs/${id}?tab=versions` });
 }

@@ -1,13 +1,14 @@
 import { useState } from "react";
 import type { HandoffOffer, RunsCompleteStepParams } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { bytes, capitalised } from "../../data/format.ts";
+import { bytes, capitalised, filled } from "../../data/format.ts";
 import { base64 } from "../../data/save-file.ts";
+import { useSession } from "../../data/session.ts";
 import { useLoad } from "../../data/use-load.ts";
-import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Failure } from "../../ui/failure.tsx";
-import { CheckField, TextArea, TextField, useDraft } from "../../ui/field.tsx";
+import { CheckField, FileField, TextField } from "../../ui/field.tsx";
+import { area, useForm } from "../../ui/form.tsx";
 import { ActButton, FormDialog } from "../../ui/form-dialog.tsx";
 import { toast, useSaving, useTask } from "../../ui/task.tsx";
 import { Badge, Time, Who } from "../../ui/text.tsx";
@@ -17,21 +18,22 @@ import "../../styles/choice.css";
 /** Limit of a request's evidence, in base64 (runs.complete_step). */
 const MAX_EVIDENCE = 4 * 1_048_576;
 
+const DONE = {
+  what_makes_this_done: area("What was done", { rows: 3, hint: "Shown in the retrospective." }),
+};
+
 /** Completes a step, or attests those of its criteria that are met. */
 export function CompleteDialog({ run, step, onClose, reload }: StepProps & { onClose(): void }) {
   const open = step.completion_criteria.filter(({ key }) => !step.attested_criteria.includes(key));
-  const [{ checked, what, file }, field] = useDraft({
-    checked: [] as string[],
-    what: "",
-    file: null as File | null,
-  });
+  const form = useForm(DONE);
+  const [checked, setChecked] = useState<string[]>([]);
+  const [file, setFile] = useState<File | null>(null);
   // Others may attest a criterion while this is open.
   const met = checked.filter((each) => open.some(({ key }) => key === each));
   const whole = open.length === 0 || met.length === open.length;
   const complete = useSaving({ onClose, onDone: reload }, async () => {
     const evidence = file ? await evidenceOf(run.id, file) : {};
-    const which = { run_id: run.id, step_key: step.step_key };
-    const said = { ...which, ...(what.trim() && { what_makes_this_done: what.trim() }) };
+    const said = { run_id: run.id, step_key: step.step_key, ...filled(form.values()) };
     // If all are met, one request completes the step atomically.
     const isDone = await attest(said, whole ? [undefined] : met, evidence);
     return isDone ? "All steps are done." : whole ? `Completed: ${step.title}` : "Attested.";
@@ -52,15 +54,22 @@ export function CompleteDialog({ run, step, onClose, reload }: StepProps & { onC
               key={key}
               label={description || key}
               checked={met.includes(key)}
-              onChange={(on) =>
-                field("checked").onChange(on ? [...met, key] : met.filter((each) => each !== key))
-              }
+              onChange={(on) => setChecked(on ? [...met, key] : met.filter((each) => each !== key))}
             />
           ))}
         </fieldset>
       )}
-      <TextArea label="What was done" {...field("what")} rows={3} hint="Shown in the retrospective." />
-      <Evidence {...field("file")} />
+      {form.all()}
+      <FileField
+        label="Evidence"
+        onChange={setFile}
+        hint={`Stored as a copy: at most ${bytes(MAX_EVIDENCE)}.`}
+        error={
+          file && isTooLarge(file)
+            ? `The file is too large (${bytes(file.size)}): at most ${bytes(MAX_EVIDENCE)}.`
+            : undefined
+        }
+      />
     </FormDialog>
   );
 }
@@ -79,24 +88,6 @@ async function attest(said: Completion, keys: (string | undefined)[], evidence: 
 }
 
 const isTooLarge = (file: File | null) => file !== null && file.size > MAX_EVIDENCE;
-
-function Evidence({ value: file, onChange }: { value: File | null; onChange(file: File | null): void }) {
-  return (
-    <div className="field">
-      <label htmlFor="evidence">Evidence</label>
-      <input
-        id="evidence"
-        className="input"
-        type="file"
-        onChange={(event) => onChange(event.target.files?.[0] ?? null)}
-      />
-      <p className={isTooLarge(file) ? "field-error" : "field-hint"}>
-        {file && isTooLarge(file) ? `The file is too large (${bytes(file.size)}): ` : "Stored as a copy: "}
-        at most {bytes(MAX_EVIDENCE)}.
-      </p>
-    </div>
-  );
-}
 
 async function evidenceOf(run_id: string, file: File) {
   const mime_type = file.type || "application/octet-stream";

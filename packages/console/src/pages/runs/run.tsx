@@ -1,3 +1,4 @@
+import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useParams } from "react-router";
 import type {
@@ -7,15 +8,14 @@ import type {
   RunWithAttempts,
 } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { bytes, duration } from "../../data/format.ts";
-import { nameIs } from "../../data/names.ts";
+import { bytes, duration, filled } from "../../data/format.ts";
+import { nameIs, useNames } from "../../data/names.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { useList } from "../../data/use-list.ts";
 import { useFollowed } from "../../data/use-load.ts";
-import { useNames } from "../../data/use-names.ts";
 import { STEP_STATUS, StepGraph } from "../../graph/step-graph.tsx";
 import { DialogButton } from "../../ui/button.tsx";
-import { SelectField, TextArea, useDraft } from "../../ui/field.tsx";
+import { area, select, useForm } from "../../ui/form.tsx";
 import { FormDialog, type SavingProps } from "../../ui/form-dialog.tsx";
 import { ArrowRight, Clock, Flag, Paperclip } from "../../ui/icons.tsx";
 import { DetailPage } from "../../ui/list-page.tsx";
@@ -32,6 +32,7 @@ import "./runs.css";
 /** One run: its position, next actions and history. */
 export function RunPage() {
   const { id = "" } = useParams();
+  const cache = useQueryClient();
   const loaded = useFollowed(
     "run",
     async (signal) => {
@@ -39,7 +40,7 @@ export function RunPage() {
         api.runs.get({ run_id: id }, { signal }),
         api.runs.position({ run_id: id }, { signal }),
       ]);
-      nameIs(run.initiated_by.id, run.initiated_by.display_name);
+      nameIs(cache, run.initiated_by.id, { name: run.initiated_by.display_name });
       return { run, position };
     },
     [id],
@@ -243,24 +244,25 @@ const OUTCOMES = [
   { value: "abandoned", label: "Abandoned" },
 ] as const;
 
-function CloseDialog({ run, onClose, onDone }: SavingProps & { run: RunWithAttempts }) {
-  const [{ outcome, note }, field] = useDraft({
-    outcome: (run.status === "completed" ? "achieved" : "abandoned") as (typeof OUTCOMES)[number]["value"],
-    note: "",
-  });
+const CLOSING = {
+  outcome: select("Outcome", OUTCOMES),
+  note: area("Note", { hint: "The result. Optional." }),
+};
+
+function CloseDialog({ run, ...dialog }: SavingProps & { run: RunWithAttempts }) {
+  const form = useForm(CLOSING, { outcome: run.status === "completed" ? "achieved" : "abandoned" });
   const open = run.steps.filter(({ status }) => status !== "completed" && status !== "skipped").length;
-  const close = useSaving({ onClose, onDone }, async () => {
-    await api.runs.close({ run_id: run.id, outcome, ...(note.trim() && { note: note.trim() }) });
+  const close = useSaving(dialog, async () => {
+    await api.runs.close({ run_id: run.id, ...filled(form.values()) });
     return "Run closed. Its retrospective is available.";
   });
   return (
-    <FormDialog title="Close this run?" submit="Close run" onClose={onClose} task={close}>
+    <FormDialog title="Close this run?" submit="Close run" onClose={dialog.onClose} task={close}>
       <p className="muted">
         A closed run cannot be changed or reopened.
         {open > 0 && ` Steps not done: ${open} of ${run.steps.length}.`}
       </p>
-      <SelectField label="Outcome" {...field("outcome")} options={OUTCOMES} />
-      <TextArea label="Note" {...field("note")} hint="The result. Optional." />
+      {form.all()}
     </FormDialog>
   );
 }
@@ -304,8 +306,8 @@ function Retrospective({ run }: RecordProps) {
 const ACTOR = /(?<=; by )(usr|ag)_[\w-]+/g;
 
 function StatusDocument({ run }: RecordProps) {
-  const nameOf = useNames();
   const loaded = useOfRun(run, (run_id, signal) => api.runs.statusDocument({ run_id }, { signal }));
+  const nameOf = useNames([...new Set(loaded.data?.match(ACTOR))]);
   return (
     <Load of={loaded} lines={8}>
       {(text) => (

@@ -5,8 +5,9 @@ import { useAddress } from "../../data/use-address.ts";
 import { usePages } from "../../data/use-list.ts";
 import { useLoad, useRead } from "../../data/use-load.ts";
 import { Button } from "../../ui/button.tsx";
-import { type Option, optionsOf, SelectField, TextArea, TextField, useDraft } from "../../ui/field.tsx";
+import { type Option, optionsOf } from "../../ui/field.tsx";
 import { SegmentsFilter, SelectFilter } from "../../ui/filters.tsx";
+import { combo, lines, select, text, useForm } from "../../ui/form.tsx";
 import { Workflow } from "../../ui/icons.tsx";
 import { ListPage } from "../../ui/list-page.tsx";
 import { Empty } from "../../ui/page.tsx";
@@ -16,8 +17,8 @@ import { Time } from "../../ui/text.tsx";
 import { RunStatus, Steps } from "./words.tsx";
 import "./runs.css";
 import { useState } from "react";
-import { filled, linesOf } from "../../data/format.ts";
-import { useSession } from "../../shell/session.tsx";
+import { filled } from "../../data/format.ts";
+import { useSession } from "../../data/session.ts";
 import { type Choice, Combo, findPeople, findProjects } from "../../ui/combo.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { useFormTask } from "../../ui/task.tsx";
@@ -131,9 +132,9 @@ function withChosen(all: string, known: Option[] = [], chosen: string): Option[]
   return [{ value: "", label: all }, ...(isKnown ? known : [{ value: chosen, label: chosen }, ...known])];
 }
 
-/** One step per line, each after the previous one. */
-function stepsOfLines(text: string) {
-  return linesOf(text).map((title, at) => ({
+/** Each step depends on the one before it. */
+function stepsOf(titles: string[]) {
+  return titles.map((title, at) => ({
     step_key: `step-${at + 1}`,
     title,
     depends_on: at === 0 ? [] : [`step-${at}`],
@@ -154,15 +155,26 @@ interface BeginProps {
   given?: ProcessTemplate;
 }
 
+const RUN = {
+  goal: text("Goal"),
+  template: select("Template", []),
+  titles: lines("Steps", {
+    rows: 5,
+    placeholder: "Write the draft\nReview it\nPublish",
+    hint: "One per line. Each depends on the one before it. For parallel steps, use a template.",
+  }),
+  success_criteria: lines("Success criteria", { rows: 2, hint: "One per line. Optional." }),
+  values: lines("Values", {
+    rows: 2,
+    placeholder: "order_id = 4711",
+    hint: "One per line, for the filters of steps that wait for an event. Quote a number that is a text.",
+  }),
+  project_id: combo("Project", { find: findProjects, none: "No project" }),
+};
+
 export function BeginDialog({ onClose, given }: BeginProps) {
-  const [{ goal, template, lines, project, criteria, values }, field] = useDraft({
-    goal: "",
-    template: given?.id ?? "",
-    lines: "",
-    project: null as Choice | null,
-    criteria: "",
-    values: "",
-  });
+  const form = useForm(RUN, { template: given?.id ?? "" });
+  const { goal, template, titles, values, success_criteria, project_id } = form.values();
   const [assigned, setAssigned] = useState<Assigned>({});
   const templates = useRead(api.templates.list, {});
   const chosen = useLoad(
@@ -170,15 +182,15 @@ export function BeginDialog({ onClose, given }: BeginProps) {
     [template],
   );
   const navigate = useNavigate();
-  const steps = template ? (chosen.data?.steps ?? []) : stepsOfLines(lines);
+  const steps = template ? (chosen.data?.steps ?? []) : stepsOf(titles);
   const goalOfTemplate = chosen.data?.goal_template ?? "";
   const begin = useFormTask(async () => {
     const run = await api.runs.create({
-      goal: goal.trim() || goalOfTemplate,
-      success_criteria: linesOf(criteria),
+      goal: goal ?? goalOfTemplate,
+      success_criteria,
       values: valuesOf(values),
       ...workOf(template, steps, assigned),
-      ...(project && { project_id: project.id }),
+      ...filled({ project_id }),
     });
     navigate(`/runs/${run.id}`, { replace: given === undefined });
   });
@@ -190,45 +202,23 @@ export function BeginDialog({ onClose, given }: BeginProps) {
       task={begin}
       error={begin.error ?? templates.error ?? chosen.error}
     >
-      <TextField
-        label="Goal"
-        {...field("goal")}
-        required={!goalOfTemplate}
-        placeholder={goalOfTemplate || "Ship the release notes"}
-      />
-      <SelectField
-        label="Template"
-        {...field("template")}
-        options={templateOptions(templates.data ?? [], given)}
-      />
-      {!template && (
-        <TextArea
-          label="Steps"
-          {...field("lines")}
-          rows={5}
-          placeholder={"Write the draft\nReview it\nPublish"}
-          hint="One per line. Each depends on the one before it. For parallel steps, use a template."
-        />
-      )}
+      {form.show("goal", {
+        required: !goalOfTemplate,
+        placeholder: goalOfTemplate || "Ship the release notes",
+      })}
+      {form.show("template", { options: templateOptions(templates.data ?? [], given) })}
+      {!template && form.show("titles")}
       {steps.length > 0 && <Assignees steps={steps} assigned={assigned} onChange={setAssigned} />}
-      <TextArea label="Success criteria" {...field("criteria")} rows={2} hint="One per line. Optional." />
-      {steps.some((step) => "wait_for" in step && step.wait_for) && (
-        <TextArea
-          label="Values"
-          {...field("values")}
-          rows={2}
-          placeholder="order_id = 4711"
-          hint="One per line, for the filters of steps that wait for an event. Quote a number that is a text."
-        />
-      )}
-      <Combo label="Project" {...field("project")} find={findProjects} none="No project" />
+      {form.show("success_criteria")}
+      {steps.some((step) => "wait_for" in step && step.wait_for) && form.show("values")}
+      {form.show("project_id")}
     </FormDialog>
   );
 }
 
 /** Parses `order_id = 4711`: a number, a truth value or a quoted text as in JSON, else a text. */
-function valuesOf(text: string) {
-  const entries = linesOf(text).map((line) => {
+function valuesOf(texts: string[]) {
+  const entries = texts.map((line) => {
     const [name = "", ...rest] = line.split("=");
     return [name.trim(), scalarOf(rest.join("=").trim())] as const;
   });
@@ -259,12 +249,12 @@ function templateOptions(listed: TemplateSummary[], given: ProcessTemplate | und
 
 function workOf(
   template_id: string,
-  steps: ReturnType<typeof stepsOfLines> | { step_key: string }[],
+  steps: ReturnType<typeof stepsOf> | { step_key: string }[],
   assigned: Assigned,
 ) {
   const personOf = ({ step_key }: { step_key: string }) => assigned[step_key]?.id;
   if (!template_id) {
-    const own = steps as ReturnType<typeof stepsOfLines>;
+    const own = steps as ReturnType<typeof stepsOf>;
     return { steps: own.map((step) => ({ ...step, assigned_user_id: personOf(step) ?? null })) };
   }
   const step_assignments = steps.flatMap((step) => {

@@ -2,10 +2,9 @@ import { useEffect, useState } from "react";
 import type { Position, RunAction } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import type { Loaded } from "../../data/use-load.ts";
-import { useNames } from "../../data/use-names.ts";
 import { STEP_STATUS } from "../../graph/step-graph.tsx";
 import { Button } from "../../ui/button.tsx";
-import { type Choice, Combo } from "../../ui/combo.tsx";
+import { type Choice, Combo, useNamed } from "../../ui/combo.tsx";
 import { Failure } from "../../ui/failure.tsx";
 import { CheckField, TextArea } from "../../ui/field.tsx";
 import { ActButton, FormDialog } from "../../ui/form-dialog.tsx";
@@ -203,11 +202,8 @@ function StepActions({ run, step, reload, hold }: StepProps & { hold(key: string
 type DialogProps = StepProps & { onClose(): void };
 
 function AssignDialog({ run, step, onClose, reload }: DialogProps) {
-  const nameOf = useNames();
   const before = step.assigned_user_id;
   const [person, setPerson] = useState<Choice | null>(before ? { id: before, label: "" } : null);
-  // Names load later than ids.
-  const named = person && { ...person, label: person.label || nameOf(person.id) };
   const find = useFindAssignee();
   const assign = useSaving({ onClose, onDone: reload }, async () => {
     const assigned_user_id = person?.id ?? null;
@@ -222,7 +218,7 @@ function AssignDialog({ run, step, onClose, reload }: DialogProps) {
       onClose={onClose}
       task={assign}
     >
-      <Combo label="Person" value={named} onChange={setPerson} find={find} none="Anyone" />
+      <Combo label="Person" value={useNamed(person)} onChange={setPerson} find={find} none="Anyone" />
     </FormDialog>
   );
 }

@@ -1,17 +1,11 @@
-import { useEffect, useState } from "react";
-import type { Schedule, SchedulesCreateParams, SchedulesTestParams } from "../../../../client/index.ts";
+import { useState } from "react";
+import type { Schedule, SchedulesTestParams } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { capitalised, fullTime, localTime, mistakeInJson, relative, timeOf } from "../../data/format.ts";
+import { capitalised, filled, fullTime, relative } from "../../data/format.ts";
+import { pause, useFollowed } from "../../data/use-load.ts";
 import { messageOf } from "../../ui/failure.tsx";
-import {
-  CodeArea,
-  type FieldOf,
-  type Option,
-  Segments,
-  SelectField,
-  TextField,
-  useDraft,
-} from "../../ui/field.tsx";
+import type { Option } from "../../ui/field.tsx";
+import { json, segments, select, text, time, useForm } from "../../ui/form.tsx";
 import { FormDialog, saveChanges } from "../../ui/form-dialog.tsx";
 import { toast, useFormTask } from "../../ui/task.tsx";
 import { Badge, Time, type Tone } from "../../ui/text.tsx";
@@ -33,57 +27,56 @@ const HERE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const ZONES = ["UTC", ...Intl.supportedValuesOf("timeZone").filter((zone) => zone !== "UTC")];
 const HOUR_MS = 3_600_000;
 
-/** Returns the values of the form. */
-function draftOf(schedule: Schedule | undefined) {
-  const { event } = schedule ?? {};
-  return {
-    name: schedule?.name ?? "",
-    repeat: (schedule && schedule.cron === null ? "at" : "cron") as "cron" | "at",
-    cron: schedule?.cron ?? "0 9 * * MON-FRI",
-    time_zone: schedule?.time_zone ?? HERE,
-    at: localTime(schedule?.at ?? new Date(Date.now() + HOUR_MS).toISOString()),
-    type: event?.type ?? "",
-    subject: event?.subject ?? "",
-    source: event?.source ?? "",
-    data: event?.data === undefined ? "" : JSON.stringify(event.data, null, 2),
-    on_missed: schedule?.on_missed ?? ("run_once" as Schedule["on_missed"]),
-  };
-}
+const optionsNamed = (names: string[]) => names.map((value) => ({ value, label: value }));
 
-type Draft = ReturnType<typeof draftOf>;
+export const POLICIES: Option<Schedule["on_missed"]>[] = [
+  { value: "run_once", label: "Publish the latest, late" },
+  { value: "run_all", label: "Publish all, at most 100" },
+  { value: "skip", label: "Skip them" },
+];
 
-/** Returns what the form asks for; attributes that it does not show are kept. */
-function wantedOf(draft: Draft, before: Schedule | undefined): SchedulesCreateParams {
-  const { name, type, subject, source, data, on_missed } = draft;
-  const { subject: _, source: __, data: ___, ...others } = before?.event ?? { type };
-  const event = {
-    ...others,
-    type,
-    ...(source && { source }),
-    ...(subject && { subject }),
-    ...(data.trim() && { data: JSON.parse(data) }),
-  };
-  return { name, event, ...whenOf(draft, before), on_missed };
-}
+const FIELDS = {
+  name: text("Name", { required: true, maxLength: 200, placeholder: "Weekly report" }),
+  repeat: segments("How often", REPEAT),
+  cron: text("Cron expression", {
+    required: true,
+    className: "mono",
+    hint: "Minute, hour, day of month, month, day of week.",
+  }),
+  time_zone: select("Time zone", optionsNamed(ZONES), { hint: "Daylight saving is followed." }),
+  at: time("Time", { required: true, hint: `In your time zone, ${HERE}.` }),
+  type: text("Event type", {
+    required: true,
+    placeholder: "com.example.report.due",
+    hint: "Reverse DNS. Interests match it.",
+  }),
+  subject: text("Subject", { placeholder: "report/weekly" }),
+  data: json("Data (JSON)", { rows: 4 }),
+  source: text("Source", { hint: "Empty: the schedule." }),
+  on_missed: select("Missed times", POLICIES, { hint: "More than a minute late, such as after an outage." }),
+};
 
-function whenOf({ repeat, cron, time_zone, at }: Draft, before: Schedule | undefined) {
-  if (repeat === "cron") return { cron, time_zone, at: null };
-  const unchanged = before?.at && localTime(before.at) === at;
-  return { cron: null, at: unchanged ? before.at : timeOf(at) };
-}
-
-/** Returns what to test, once enough is given. */
-function testedOf({ repeat, cron, time_zone, at }: Draft): SchedulesTestParams | null {
-  if (repeat === "at") return at ? { at: timeOf(at) } : null;
-  return cron.trim() && time_zone ? { cron, time_zone } : null;
+/** Returns the first values of the form. */
+function knownOf(schedule: Schedule | undefined) {
+  const inAnHour = new Date(Date.now() + HOUR_MS).toISOString();
+  if (!schedule) return { cron: "0 9 * * MON-FRI", time_zone: HERE, at: inAnHour };
+  const { at, time_zone, event } = schedule;
+  const repeat: "cron" | "at" = schedule.cron === null ? "at" : "cron";
+  return { ...event, ...schedule, repeat, at: at ?? inAnHour, time_zone: time_zone ?? HERE };
 }
 
 export function ScheduleForm({ schedule, onClose, onSaved }: Props) {
   const [before] = useState(schedule);
-  const [draft, field] = useDraft(() => draftOf(schedule));
-  const problem = mistakeInJson(draft.data);
+  const form = useForm<typeof FIELDS>(FIELDS, knownOf(schedule));
+  const { name, repeat, cron, time_zone, at, on_missed, ...given } = form.values();
+  const isRepeated = repeat === "cron";
+  const when = isRepeated ? { cron, time_zone, at: null } : { cron: null, at };
+  const isGiven = isRepeated ? cron : at;
   const save = useFormTask(async () => {
-    const wanted = wantedOf(draft, before);
+    const { subject: _, source: __, data: ___, ...others } = before?.event ?? { type: given.type };
+    const { data, ...attributes } = given;
+    const event = { ...others, ...filled(attributes), ...(data !== undefined && { data }) };
+    const wanted = { name, event, ...when, on_missed };
     const saved = before
       ? await saveChanges(
           api.schedules,
@@ -104,74 +97,28 @@ export function ScheduleForm({ schedule, onClose, onSaved }: Props) {
       submit={schedule ? "Save" : "Create schedule"}
       onClose={onClose}
       task={save}
-      disabled={problem !== undefined}
+      disabled={form.isWrong}
     >
-      <TextField label="Name" required maxLength={200} {...field("name")} placeholder="Weekly report" />
-      <WhenFields draft={draft} field={field} />
-      <div className="grid-2">
-        <TextField
-          label="Event type"
-          required
-          {...field("type")}
-          placeholder="com.example.report.due"
-          hint="Reverse DNS. Interests match it."
-        />
-        <TextField label="Subject" {...field("subject")} placeholder="report/weekly" />
-      </div>
-      <CodeArea label="Data (JSON)" rows={4} {...field("data")} error={problem} />
-      <details className="more-fields">
-        <summary>Source, missed times</summary>
+      {form.show("name")}
+      {form.show("repeat")}
+      {isRepeated ? (
         <div className="grid-2">
-          <TextField label="Source" {...field("source")} hint="Empty: the schedule." />
-          <SelectField
-            label="Missed times"
-            options={POLICIES}
-            {...field("on_missed")}
-            hint="More than a minute late, such as after an outage."
-          />
-        </div>
-      </details>
-    </FormDialog>
-  );
-}
-
-function WhenFields({ draft, field }: { draft: Draft; field: FieldOf<Draft> }) {
-  return (
-    <>
-      <div>
-        <Segments label="How often" options={REPEAT} {...field("repeat")} />
-      </div>
-      {draft.repeat === "cron" ? (
-        <div className="grid-2">
-          <TextField
-            label="Cron expression"
-            required
-            className="mono"
-            {...field("cron")}
-            hint="Minute, hour, day of month, month, day of week."
-          />
-          <SelectField
-            label="Time zone"
-            options={ZONES.concat(ZONES.includes(draft.time_zone) ? [] : draft.time_zone).map((zone) => ({
-              value: zone,
-              label: zone,
-            }))}
-            {...field("time_zone")}
-            hint="Daylight saving is followed."
-          />
+          {form.show("cron")}
+          {form.show("time_zone", {
+            options: optionsNamed(ZONES.concat(ZONES.includes(time_zone) ? [] : time_zone)),
+          })}
         </div>
       ) : (
-        <TextField
-          label="Time"
-          type="datetime-local"
-          step={1}
-          required
-          {...field("at")}
-          hint={`In your time zone, ${HERE}.`}
-        />
+        form.show("at")
       )}
-      <NextTicks when={testedOf(draft)} />
-    </>
+      <NextTicks when={isGiven ? filled(when) : null} />
+      {form.grid("type", "subject")}
+      {form.show("data")}
+      <details className="more-fields">
+        <summary>Source, missed times</summary>
+        {form.grid("source", "on_missed")}
+      </details>
+    </FormDialog>
   );
 }
 
@@ -180,37 +127,19 @@ const PAUSE_MS = 250;
 
 /** The next times of what is being typed, or what is wrong with it. Nothing is saved. */
 export function NextTicks({ when }: { when: SchedulesTestParams | null }) {
-  const [next, setNext] = useState<string[]>([]);
-  const [wrong, setWrong] = useState("");
-  const asked = JSON.stringify(when);
-  useEffect(() => {
-    const params = JSON.parse(asked) as SchedulesTestParams | null;
-    if (!params) {
-      setNext([]);
-      setWrong("");
-      return;
-    }
-    const leaving = new AbortController();
-    const { signal } = leaving;
-    const ask = async () => {
-      try {
-        setNext((await api.schedules.test(params, { signal })).next);
-        setWrong("");
-      } catch (error) {
-        if (signal.aborted) return;
-        setNext([]);
-        setWrong(messageOf(error));
-      }
-    };
-    const timer = setTimeout(ask, PAUSE_MS);
-    return () => {
-      clearTimeout(timer);
-      leaving.abort();
-    };
-  }, [asked]);
+  const { data: next = [], error } = useFollowed(
+    [],
+    async (signal) => {
+      if (!when) return [];
+      await pause(PAUSE_MS, signal);
+      return (await api.schedules.test(when, { signal })).next;
+    },
+    [JSON.stringify(when)],
+    { keeps: true },
+  );
   return (
     <div role="status" className="next-ticks">
-      {wrong && <p className="field-error">{wrong}</p>}
+      {error !== undefined && <p className="field-error">{messageOf(error)}</p>}
       {next.length > 0 && <Ticks ticks={next} time_zone={when?.time_zone} />}
     </div>
   );
@@ -236,12 +165,6 @@ function Ticks({ ticks, time_zone }: { ticks: readonly string[]; time_zone?: str
     </ol>
   );
 }
-
-export const POLICIES: Option<Schedule["on_missed"]>[] = [
-  { value: "run_once", label: "Publish the latest, late" },
-  { value: "run_all", label: "Publish all, at most 100" },
-  { value: "skip", label: "Skip them" },
-];
 
 const TONES: Record<Schedule["status"], Tone> = { active: "good", paused: "neutral", ended: "neutral" };
 

@@ -3,13 +3,13 @@ import type { AuthBeginTotpResult, AuthSignInWaysResult } from "../../../../clie
 import { api } from "../../data/api.ts";
 import { capitalised } from "../../data/format.ts";
 import { saveFile } from "../../data/save-file.ts";
+import { useSession } from "../../data/session.ts";
 import { useRead } from "../../data/use-load.ts";
 import { lazily } from "../../shell/error-boundary.tsx";
-import { useSession } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Failure } from "../../ui/failure.tsx";
-import { TextField, useDraft } from "../../ui/field.tsx";
+import { text, useForm } from "../../ui/form.tsx";
 import { confirm, Form, FormDialog } from "../../ui/form-dialog.tsx";
 import { Card, Facts, Skeleton } from "../../ui/page.tsx";
 import { useFormTask } from "../../ui/task.tsx";
@@ -49,16 +49,34 @@ export function Account() {
   );
 }
 
+const CURRENT = text("Current password", {
+  type: "password",
+  autoComplete: "current-password",
+  required: true,
+});
 const MIN_LENGTH = 12;
-const EMPTY = { current: "", next: "", again: "" };
+const MISMATCH = "The passwords do not match.";
+const NEW = { type: "password", autoComplete: "new-password", required: true } as const;
+
+const FIELDS = {
+  current: CURRENT,
+  next: text("New password", {
+    ...NEW,
+    minLength: MIN_LENGTH,
+    maxLength: 256,
+    hint: `At least ${MIN_LENGTH} characters. A passphrase works well.`,
+  }),
+  again: text("Repeat new password", NEW),
+};
 
 function PasswordForm() {
   const { expired } = useSession();
-  const [{ current, next, again }, field, change] = useDraft(EMPTY);
+  const form = useForm(FIELDS);
+  const { current, next, again } = form.drafts;
   const differs = again !== "" && again !== next;
   const save = useFormTask(async () => {
     await api.auth.password({ current_password: current, new_password: next });
-    change(EMPTY);
+    form.reset({});
     // All sessions of the person have ended, including this one.
     expired();
   });
@@ -70,31 +88,9 @@ function PasswordForm() {
       note="You are signed out everywhere and sign in with the new password."
       className="password-form"
     >
-      <TextField
-        label="Current password"
-        type="password"
-        autoComplete="current-password"
-        {...field("current")}
-        required
-      />
-      <TextField
-        label="New password"
-        type="password"
-        autoComplete="new-password"
-        minLength={MIN_LENGTH}
-        maxLength={256}
-        {...field("next")}
-        required
-        hint={`At least ${MIN_LENGTH} characters. A passphrase works well.`}
-      />
-      <TextField
-        label="Repeat new password"
-        type="password"
-        autoComplete="new-password"
-        {...field("again")}
-        required
-        error={differs ? "The passwords do not match." : undefined}
-      />
+      {form.show("current")}
+      {form.show("next")}
+      {form.show("again", { error: differs ? MISMATCH : undefined })}
     </Form>
   );
 }
@@ -109,7 +105,7 @@ interface Props {
 type Shown = "password" | "removal" | { begun: AuthBeginTotpResult } | { codes: string[] } | undefined;
 
 /** The second factor of the person's password: its state, and the steps to set it up or to remove it. */
-export function SecondFactor({ totp, reload }: Props) {
+function SecondFactor({ totp, reload }: Props) {
   const [shown, setShown] = useState<Shown>();
   const close = () => setShown(undefined);
   const done = () => {
@@ -157,13 +153,15 @@ const WHY =
   "After your password, a code from an authenticator app. A stolen password alone is then not enough to sign in.";
 const FEW = 3;
 
+const PASSWORD = { password: CURRENT };
+
 function Begin({ onClose, onBegun }: { onClose(): void; onBegun(begun: AuthBeginTotpResult): void }) {
-  const [password, setPassword] = useState("");
-  const begin = useFormTask(async () => onBegun(await api.auth.beginTotp({ password })));
+  const form = useForm(PASSWORD);
+  const begin = useFormTask(async () => onBegun(await api.auth.beginTotp(form.values())));
   return (
     <FormDialog title="Set up a second factor" submit="Continue" onClose={onClose} task={begin}>
       <p className="muted">You need an authenticator app on your phone or in your password manager.</p>
-      <PasswordField value={password} onChange={setPassword} />
+      {form.all()}
     </FormDialog>
   );
 }
@@ -173,25 +171,28 @@ interface ConfirmProps extends AuthBeginTotpResult {
   onConfirmed(codes: string[]): void;
 }
 
+const CODE = {
+  code: text("Code", {
+    autoComplete: "one-time-code",
+    inputMode: "numeric",
+    className: "code",
+    minLength: 6,
+    required: true,
+    hint: "The six digits that the app shows now.",
+  }),
+};
+
 function Confirm({ secret, uri, onClose, onConfirmed }: ConfirmProps) {
-  const [code, setCode] = useState("");
-  const turnOn = useFormTask(async () => onConfirmed((await api.auth.confirmTotp({ code })).recovery_codes));
+  const form = useForm(CODE);
+  const turnOn = useFormTask(async () =>
+    onConfirmed((await api.auth.confirmTotp(form.values())).recovery_codes),
+  );
   return (
     <FormDialog title="Set up a second factor" submit="Turn on" onClose={onClose} task={turnOn}>
       <p className="muted">Scan the code with your authenticator app, or enter the key there.</p>
       <QrCode text={uri} />
       <Secret label="Key" value={secret} note="Shown only once." />
-      <TextField
-        label="Code"
-        autoComplete="one-time-code"
-        inputMode="numeric"
-        className="code"
-        minLength={6}
-        required
-        value={code}
-        onChange={setCode}
-        hint="The six digits that the app shows now."
-      />
+      {form.all()}
     </FormDialog>
   );
 }
@@ -229,21 +230,15 @@ function RecoveryCodes({ codes, onClose }: { codes: string[]; onClose(): void })
 }
 
 function Remove({ onClose, onRemoved }: { onClose(): void; onRemoved(): void }) {
-  const [password, setPassword] = useState("");
+  const form = useForm(PASSWORD);
   const remove = useFormTask(async () => {
-    await api.auth.removeTotp({ password });
+    await api.auth.removeTotp(form.values());
     onRemoved();
   });
   return (
     <FormDialog title="Remove the second factor?" submit="Remove" danger onClose={onClose} task={remove}>
       <p className="muted">Your password alone then signs you in. The recovery codes stop working.</p>
-      <PasswordField value={password} onChange={setPassword} />
+      {form.all()}
     </FormDialog>
-  );
-}
-
-function PasswordField(props: { value: string; onChange(value: string): void }) {
-  return (
-    <TextField label="Current password" type="password" autoComplete="current-password" required {...props} />
   );
 }

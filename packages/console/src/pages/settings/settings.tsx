@@ -1,12 +1,13 @@
 import { useState } from "react";
 import type { Project, Team, User, UsersUpdateParams } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { capitalised } from "../../data/format.ts";
+import { capitalised, filled } from "../../data/format.ts";
+import { useSession } from "../../data/session.ts";
 import { useList } from "../../data/use-list.ts";
-import { useSession } from "../../shell/session.tsx";
 import { Button, DialogButton, IconButton } from "../../ui/button.tsx";
-import { optionsOf, SelectField, TextField, useDraft } from "../../ui/field.tsx";
-import { type Act, FormDialog, type SavingProps, saveChanges, useAct } from "../../ui/form-dialog.tsx";
+import { type Option, optionsOf } from "../../ui/field.tsx";
+import { day, select, text, useForm } from "../../ui/form.tsx";
+import { type Act, FormDialog, type SavingProps, useAct } from "../../ui/form-dialog.tsx";
 import { FolderKanban, MoreHorizontal, Trash2, UserPlus, Users } from "../../ui/icons.tsx";
 import { EditableList } from "../../ui/list-page.tsx";
 import { Empty, Page } from "../../ui/page.tsx";
@@ -82,18 +83,14 @@ function Teams() {
   );
 }
 
-function AddDialog({ onClose, onDone }: SavingProps) {
-  const [{ name, description }, field] = useDraft({ name: "", description: "" });
-  const add = useSaving({ onClose, onDone }, async () => {
-    await api.teams.create({
-      name: name.trim(),
-      ...(description.trim() && { description: description.trim() }),
-    });
-  });
+const TEAM = { name: text("Name", { required: true, maxLength: 200 }), description: text("Description") };
+
+function AddDialog(dialog: SavingProps) {
+  const form = useForm(TEAM);
+  const add = useSaving(dialog, async () => void (await api.teams.create(filled(form.values()))));
   return (
-    <FormDialog title="New team" submit="Create team" onClose={onClose} task={add}>
-      <TextField label="Name" {...field("name")} required maxLength={200} />
-      <TextField label="Description" {...field("description")} />
+    <FormDialog title="New team" submit="Create team" onClose={dialog.onClose} task={add}>
+      {form.all()}
     </FormDialog>
   );
 }
@@ -150,36 +147,35 @@ const editColumn = (edit: (project: Project) => void): Column<Project> =>
 
 const dayOf = (date: string | null) => date?.slice(0, 10) ?? null;
 
-/** Shows the date only; saving something else keeps a time of day that a program set. */
-const shown = (project: Project): Project => ({ ...project, target_date: dayOf(project.target_date) });
-
 /** The API only offers a list. */
 async function find(id: string): Promise<Project> {
   for await (const each of api.projects.list.all({ limit: 200 })) if (each.id === id) return each;
   throw new Error("Project not found. It does not exist, or was deleted.");
 }
 
-/** Returns the saved project; null if others changed the same fields and the person keeps theirs. */
-function saveProject(before: Project, wanted: Partial<Project>) {
-  const get = async () => shown(await find(before.id));
-  const projects = { get, update: api.projects.update };
-  return saveChanges(projects, { key: before.key }, shown(before), wanted, "/settings?tab=projects");
-}
+const PROJECT = {
+  key: text("Key", {
+    required: true,
+    pattern: "[A-Za-z0-9][A-Za-z0-9._\\-]{0,99}",
+    placeholder: "apollo",
+    hint: "Letters, digits, . _ and -. Cannot be changed later.",
+  }),
+  name: text("Name", { maxLength: 200 }),
+  status: select("Status", optionsOf(STATUSES)),
+  target_date: day("Target date"),
+};
 
 function ProjectDialog({ project, onClose, onDone }: SavingProps & { project: Project | undefined }) {
-  const [before] = useState(project);
-  const [{ key, name, status, target }, field] = useDraft({
-    key: project?.key ?? "",
-    name: project?.name ?? "",
-    status: (project?.status ?? "active") as Project["status"],
-    target: dayOf(project?.target_date ?? null) ?? "",
-  });
+  const form = useForm(PROJECT, project);
   const save = useSaving({ onClose, onDone }, async () => {
-    const parts = { status, target_date: target || null, ...(name.trim() && { name: name.trim() }) };
-    if (before) {
-      if (!(await saveProject(before, parts))) return false;
-    } else await api.projects.create({ key: key.trim(), ...parts });
-    return before ? "Saved." : `${key.trim()} created.`;
+    const { key, name, ...others } = form.values();
+    const parts = { ...others, ...(name && { name }) };
+    if (!project) {
+      await api.projects.create({ key, ...parts });
+      return `${key} created.`;
+    }
+    const projects = { get: () => find(project.id), update: api.projects.update };
+    return (await form.save(projects, { key }, "/settings?tab=projects", parts)) ? "Saved." : false;
   });
   return (
     <FormDialog
@@ -188,29 +184,15 @@ function ProjectDialog({ project, onClose, onDone }: SavingProps & { project: Pr
       onClose={onClose}
       task={save}
     >
-      {!project && (
-        <TextField
-          label="Key"
-          {...field("key")}
-          required
-          pattern="[A-Za-z0-9][A-Za-z0-9._\-]{0,99}"
-          placeholder="apollo"
-          hint="Letters, digits, . _ and -. Cannot be changed later."
-        />
-      )}
-      <TextField
-        label="Name"
-        {...field("name")}
-        maxLength={200}
-        hint={project ? undefined : "Default: the key."}
-      />
-      <SelectField label="Status" {...field("status")} options={optionsOf(STATUSES)} />
-      <TextField label="Target date" type="date" {...field("target")} />
+      {!project && form.show("key")}
+      {form.show("name", { hint: project ? undefined : "Default: the key." })}
+      {form.show("status")}
+      {form.show("target_date")}
     </FormDialog>
   );
 }
 
-const ROLES = [
+const ROLES: Option<User["role"]>[] = [
   { value: "member", label: "Member: everything except administration" },
   { value: "admin", label: "Admin: also agents, keys, people and decisions reserved for people" },
 ];
@@ -285,23 +267,23 @@ interface InviteProps {
   onPassword(shown: Password): void;
 }
 
+const INVITED = {
+  email: text("E-mail", { type: "email", required: true }),
+  display_name: text("Name"),
+  role: select("Role", ROLES),
+};
+
 function InviteDialog({ onClose, onInvited, onPassword }: InviteProps) {
-  const [{ email, name, role }, field] = useDraft({ email: "", name: "", role: "member" as User["role"] });
+  const form = useForm(INVITED);
   const invite = useFormTask(async () => {
-    const made = await api.users.create({
-      email: email.trim(),
-      role,
-      ...(name.trim() && { display_name: name.trim() }),
-    });
+    const made = await api.users.create(filled(form.values()));
     onClose();
     if (made.password) onPassword({ email: made.email, password: made.password });
     await onInvited();
   });
   return (
     <FormDialog title="Invite person" submit="Invite" onClose={onClose} task={invite}>
-      <TextField label="E-mail" type="email" {...field("email")} required />
-      <TextField label="Name" {...field("name")} />
-      <SelectField label="Role" {...field("role")} options={ROLES} />
+      {form.all()}
     </FormDialog>
   );
 }

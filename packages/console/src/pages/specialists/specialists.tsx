@@ -5,20 +5,18 @@ import type {
   SpecialistsVersionsResult,
 } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { useSession } from "../../data/session.ts";
 import { useFollowed, useRead } from "../../data/use-load.ts";
-import { useSession } from "../../shell/session.tsx";
 import { DialogButton } from "../../ui/button.tsx";
-import { VersionDiff } from "../../ui/diff.tsx";
-import { TextArea, TextField, useDraft } from "../../ui/field.tsx";
+import { VersionList } from "../../ui/diff.tsx";
+import { area, text, useForm } from "../../ui/form.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Pencil, UserCog } from "../../ui/icons.tsx";
 import { DetailPage, ListPage, wholeList } from "../../ui/list-page.tsx";
-import { Card } from "../../ui/page.tsx";
 import { type Column, column, endColumn, Titled } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { toast, useFormTask } from "../../ui/task.tsx";
-import { Badge, Copy, Time } from "../../ui/text.tsx";
-import "../outputs/outputs.css";
+import { Badge, TextCard, Time } from "../../ui/text.tsx";
 
 const COLUMNS: Column<SpecialistsListResult["specialists"][number]>[] = [
   column("Specialist", ({ name, description }) => (
@@ -121,16 +119,7 @@ function Texts({ version }: { version: Version }) {
     <div className="stack">
       {TEXTS.map(([title, field]) => {
         const text = version[field];
-        return (
-          text && (
-            <Card key={field} title={title} actions={<Copy text={text} label={`Copy ${title}`} />} flush>
-              {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and keys must be able to */}
-              <section className="output-source" tabIndex={0} aria-label={title}>
-                <pre>{text}</pre>
-              </section>
-            </Card>
-          )
-        );
+        return text && <TextCard key={field} title={title} text={text} copy={`Copy ${title}`} />;
       })}
     </div>
   );
@@ -143,24 +132,17 @@ const asText = (version: Version) =>
     .join("\n\n");
 
 function Versions({ versions }: { versions: Version[] }) {
-  const textOf = async (wanted: string) => {
-    const found = versions.find(({ version_num }) => String(version_num) === wanted);
-    return found ? asText(found) : "";
-  };
   return (
-    <div className="sides by-list">
-      <ol className="framed" aria-label="Versions" reversed>
-        {versions.map(({ version_num, created_at }) => (
-          <li key={version_num}>
-            <strong>Version {version_num}</strong>
-            <p className="muted small">
-              <Time at={created_at} />
-            </p>
-          </li>
-        ))}
-      </ol>
-      <VersionDiff of={versions.map(({ version_num }) => version_num)} textOf={textOf} />
-    </div>
+    <VersionList of={versions} textOf={asText}>
+      {({ version_num, created_at }) => (
+        <>
+          <strong>Version {version_num}</strong>
+          <p className="muted small">
+            <Time at={created_at} />
+          </p>
+        </>
+      )}
+    </VersionList>
   );
 }
 
@@ -173,29 +155,33 @@ interface Props {
 
 const MAX = 100_000;
 
+const FIELDS = {
+  name: text("Name", {
+    required: true,
+    maxLength: 100,
+    pattern: "[a-z0-9]+([._\\-][a-z0-9]+)*",
+    title: "Lower-case letters and digits, separated by . _ or -",
+    placeholder: "contract-reviewer",
+    hint: "Agents load it by this name. It cannot be changed.",
+  }),
+  description: text("Description", { maxLength: 2000 }),
+  system_prompt: area("System prompt", { required: true, maxLength: MAX, rows: 8 }),
+  memory_search_directives: area("What to search the memories for", { maxLength: MAX, rows: 3 }),
+  output_format_rules: area("Format of results", { maxLength: MAX, rows: 3 }),
+};
+
 /** Writes the next version of a specialist, or the first of a new one. */
 function WriteDialog({ of, onClose, onSaved }: Props) {
-  const [draft, field] = useDraft({
-    name: of?.name ?? "",
-    description: of?.description ?? "",
-    system_prompt: of?.system_prompt ?? "",
-    memory_search_directives: of?.memory_search_directives ?? "",
-    output_format_rules: of?.output_format_rules ?? "",
-  });
+  const form = useForm(FIELDS, of);
   const navigate = useNavigate();
   const save = useFormTask(async () => {
-    const name = draft.name.trim();
-    if (!of) await requireNew(name);
-    const { version_num } = await api.specialists.write({
-      ...{ name, system_prompt: draft.system_prompt },
-      description: draft.description || null,
-      memory_search_directives: draft.memory_search_directives || null,
-      output_format_rules: draft.output_format_rules || null,
-    });
+    const written = form.values();
+    if (!of) await requireNew(written.name);
+    const { version_num } = await api.specialists.write(written);
     toast({ title: `Saved as version ${version_num}.` });
     onClose();
     if (of) await onSaved?.();
-    else navigate(`/specialists/${name}`, { replace: true });
+    else navigate(`/specialists/${written.name}`, { replace: true });
   });
   return (
     <FormDialog
@@ -205,27 +191,11 @@ function WriteDialog({ of, onClose, onSaved }: Props) {
       onClose={onClose}
       task={save}
     >
-      {!of && (
-        <TextField
-          label="Name"
-          {...field("name")}
-          required
-          maxLength={100}
-          pattern="[a-z0-9]+([._\-][a-z0-9]+)*"
-          title="Lower-case letters and digits, separated by . _ or -"
-          placeholder="contract-reviewer"
-          hint="Agents load it by this name. It cannot be changed."
-        />
-      )}
-      <TextField label="Description" {...field("description")} maxLength={2000} />
-      <TextArea label="System prompt" {...field("system_prompt")} required maxLength={MAX} rows={8} />
-      <TextArea
-        label="What to search the memories for"
-        {...field("memory_search_directives")}
-        maxLength={MAX}
-        rows={3}
-      />
-      <TextArea label="Format of results" {...field("output_format_rules")} maxLength={MAX} rows={3} />
+      {!of && form.show("name")}
+      {form.show("description")}
+      {form.show("system_prompt")}
+      {form.show("memory_search_directives")}
+      {form.show("output_format_rules")}
     </FormDialog>
   );
 }

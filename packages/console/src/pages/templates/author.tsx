@@ -5,7 +5,8 @@ import { api } from "../../data/api.ts";
 import { useRead } from "../../data/use-load.ts";
 import { StepGraph } from "../../graph/step-graph.tsx";
 import { Button } from "../../ui/button.tsx";
-import { CheckField, type FieldOf, SelectField, TextArea, TextField, useDraft } from "../../ui/field.tsx";
+import { CheckField, TextField } from "../../ui/field.tsx";
+import { shownOf } from "../../ui/form.tsx";
 import { Form, mayOverwrite, useUnsaved } from "../../ui/form-dialog.tsx";
 import { Plus, Trash2 } from "../../ui/icons.tsx";
 import { Card, Page } from "../../ui/page.tsx";
@@ -20,13 +21,14 @@ import {
   freeKey,
   newStep,
   renamed,
+  STEP,
   slugOf,
+  TEMPLATE,
   templateOf,
   waitsFor,
   whyNot,
   without,
 } from "./draft.ts";
-import { AT_DEADLINE } from "./step-words.ts";
 import "./templates.css";
 import "../../styles/choice.css";
 
@@ -73,7 +75,9 @@ async function isStillLatest(slug: string, before: ProcessTemplate | undefined):
 function Author({ of }: { of?: ProcessTemplate }) {
   const [before] = useState(of);
   const [start] = useState(() => (before ? draftOf(before) : emptyDraft()));
-  const [draft, field, change] = useDraft(start);
+  const [draft, setDraft] = useState(start);
+  const change = (to: Partial<Draft>) => setDraft((old) => ({ ...old, ...to }));
+  const { show } = shownOf(TEMPLATE, draft, (name, text) => change({ [name]: text }));
   const saved = useRef(start);
   useUnsaved(() => draft !== saved.current);
   const navigate = useNavigate();
@@ -94,8 +98,8 @@ function Author({ of }: { of?: ProcessTemplate }) {
       <Card>
         <div className="grid-2">
           <Names draft={draft} change={change} fixedSlug={before !== undefined} />
-          <TextField label="Description" {...field("description")} />
-          <TextField label="Goal" {...field("goal")} hint="The default goal of its runs, used as written." />
+          {show("description")}
+          {show("goal_template")}
         </div>
       </Card>
       <Steps steps={draft.steps} onChange={(steps) => change({ steps })} />
@@ -203,22 +207,13 @@ interface Props {
   onRemove(step: DraftStep): void;
 }
 
-const MODES = [
-  { value: "attestation", label: "The assignee attests completion" },
-  { value: "handoff_accepted", label: "The next assignee accepts the handoff" },
-];
-
 function StepForm({ step, steps, onChange, onRemove }: Props) {
   // Until edited, the key follows the title.
   const [ownKey, setOwnKey] = useState(step.title !== "");
   const others = steps.filter(({ id }) => id !== step.id);
   const changed = (to: Partial<DraftStep>) =>
     steps.map((each) => (each.id === step.id ? { ...each, ...to } : each));
-  const change = (to: Partial<DraftStep>) => onChange(changed(to));
-  const field: FieldOf<DraftStep> = (name) => ({
-    value: step[name],
-    onChange: (value) => change({ [name]: value }),
-  });
+  const { show, grid } = shownOf(STEP, step, (name, text) => onChange(changed({ [name]: text })));
   const title = (text: string) => {
     const key = slugOf(text);
     const titled = changed({ title: text });
@@ -245,9 +240,9 @@ function StepForm({ step, steps, onChange, onRemove }: Props) {
             pattern="[A-Za-z0-9][A-Za-z0-9._\-]*"
             error={taken ? "Another step uses this key." : undefined}
           />
-          <TextField label="Role" {...field("role")} placeholder="writer" />
+          {show("role")}
         </div>
-        <TextArea label="Instructions" {...field("instructions")} rows={4} hint="Markdown." />
+        {show("instructions")}
         {others.length > 0 && (
           <fieldset className="criteria-choice">
             <legend>Depends on</legend>
@@ -266,87 +261,24 @@ function StepForm({ step, steps, onChange, onRemove }: Props) {
             })}
           </fieldset>
         )}
-        <SelectField label="Completed when" {...field("completion_mode")} options={MODES} />
-        <TextArea
-          label="Completion criteria"
-          {...field("criteria")}
-          rows={3}
-          placeholder="reviewed: A second pair of eyes has read it."
-          hint="One per line. Each is attested separately."
-        />
-        <WaitFields field={field} />
-        <MoreFields field={field} />
+        {show("completion_mode")}
+        {show("completion_criteria")}
+        <details className="more-fields">
+          <summary>Event and deadline</summary>
+          <div className="stack">
+            {show("awaited")}
+            {show("filter")}
+            {grid("deadline_seconds", "on_deadline")}
+          </div>
+        </details>
+        <details className="more-fields">
+          <summary>Specialist, due date and artifacts</summary>
+          <div className="stack">
+            {grid("specialist_name", "due_in_seconds")}
+            {show("expected_artifact_kinds")}
+          </div>
+        </details>
       </div>
     </Card>
-  );
-}
-
-const AT_DEADLINES = Object.entries(AT_DEADLINE).map(([value, label]) => ({
-  value: value as DraftStep["on_deadline"],
-  label,
-}));
-
-function WaitFields({ field }: { field: FieldOf<DraftStep> }) {
-  return (
-    <details className="more-fields">
-      <summary>Event and deadline</summary>
-      <div className="stack">
-        <TextField
-          label="Wait for event"
-          {...field("awaited")}
-          placeholder="com.example.order.paid"
-          hint="The step starts by itself, and the first event of this type completes it."
-        />
-        <TextField
-          label="Filter"
-          {...field("filter")}
-          placeholder="data.order_id == run.values.order_id"
-          hint="CEL over the event and the run’s values. Optional."
-        />
-        <div className="grid-2">
-          <TextField
-            label="Deadline in hours"
-            type="number"
-            min={0.001}
-            step="any"
-            {...field("deadline")}
-            hint="Counted from when the step is ready."
-          />
-          <SelectField label="At the deadline" {...field("on_deadline")} options={AT_DEADLINES} />
-        </div>
-      </div>
-    </details>
-  );
-}
-
-function MoreFields({ field }: { field: FieldOf<DraftStep> }) {
-  return (
-    <details className="more-fields">
-      <summary>Specialist, due date and artifacts</summary>
-      <div className="stack">
-        <div className="grid-2">
-          <TextField
-            label="Specialist"
-            {...field("specialist")}
-            placeholder="release-writer"
-            hint="The step includes the specialist's brief."
-          />
-          <TextField
-            label="Due in hours"
-            type="number"
-            min={0.01}
-            step="any"
-            {...field("due")}
-            hint="Counted from when the step is ready; after that it is stale."
-          />
-        </div>
-        <TextField
-          label="Expected artifacts"
-          {...field("brings")}
-          placeholder="pull_request, file"
-          hint="Kinds, separated by commas."
-        />
-      </div>
-    </details>
   );
 }

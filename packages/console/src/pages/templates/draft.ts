@@ -1,122 +1,135 @@
-import type { GivenTemplateStep, ProcessTemplate } from "../../../../client/index.ts";
-import { linesOf, listed } from "../../data/format.ts";
+import type { GivenTemplateStep, ProcessTemplate, TemplateStep } from "../../../../client/index.ts";
+import { linesOf } from "../../data/format.ts";
+import type { Option } from "../../ui/field.tsx";
+import { area, converted, type Drafts, draftsOf, list, select, text, valuesOf } from "../../ui/form.tsx";
+import { AT_DEADLINE } from "./step-words.ts";
 
-export interface DraftStep {
+const MODES: Option<TemplateStep["completion_mode"]>[] = [
+  { value: "attestation", label: "The assignee attests completion" },
+  { value: "handoff_accepted", label: "The next assignee accepts the handoff" },
+];
+
+const AT_DEADLINES = Object.entries(AT_DEADLINE).map(([value, label]) => ({
+  value: value as TemplateStep["on_deadline"],
+  label,
+}));
+
+const HOUR_S = 3600;
+
+/** A time after the step becomes ready: in hours for the person, in seconds for the service. */
+const hours = (label: string, attributes: { min: number; hint: string }) =>
+  converted<number | null>(
+    text(label, { type: "number", step: "any", ...attributes }),
+    (seconds) => (seconds ? String(seconds / HOUR_S) : ""),
+    (draft) => (draft ? Math.round(Number(draft) * HOUR_S) : null),
+  );
+
+/** The fields of a step, except those that other steps depend on. */
+export const STEP = {
+  title: text("Title", { maxLength: 500 }),
+  role: text("Role", { placeholder: "writer" }),
+  instructions: area("Instructions", { rows: 4, hint: "Markdown." }),
+  completion_mode: select("Completed when", MODES),
+  completion_criteria: converted<TemplateStep["completion_criteria"]>(
+    area("Completion criteria", {
+      rows: 3,
+      placeholder: "reviewed: A second pair of eyes has read it.",
+      hint: "One per line. Each is attested separately.",
+    }),
+    (criteria) =>
+      criteria.map(({ key, description }) => (description ? `${key}: ${description}` : key)).join("\n"),
+    criteriaOf,
+  ),
+  awaited: text("Wait for event", {
+    placeholder: "com.example.order.paid",
+    hint: "The step starts by itself, and the first event of this type completes it.",
+  }),
+  filter: text("Filter", {
+    placeholder: "data.order_id == run.values.order_id",
+    hint: "CEL over the event and the run’s values. Optional.",
+  }),
+  deadline_seconds: hours("Deadline in hours", { min: 0.001, hint: "Counted from when the step is ready." }),
+  on_deadline: select("At the deadline", AT_DEADLINES),
+  specialist_name: text("Specialist", {
+    placeholder: "release-writer",
+    hint: "The step includes the specialist's brief.",
+  }),
+  due_in_seconds: hours("Due in hours", {
+    min: 0.01,
+    hint: "Counted from when the step is ready; after that it is stale.",
+  }),
+  expected_artifact_kinds: list("Expected artifacts", {
+    placeholder: "pull_request, file",
+    hint: "Kinds, separated by commas.",
+  }),
+};
+
+export interface DraftStep extends Drafts<typeof STEP> {
   /** Identifies the step while its key is being typed. */
   id: number;
   step_key: string;
-  title: string;
-  role: string;
-  instructions: string;
   depends_on: string[];
-  completion_mode: GivenTemplateStep["completion_mode"];
-  /** One per line. */
-  criteria: string;
-  specialist: string;
-  /** Hours after the step becomes ready; empty for no due date. */
-  due: string;
-  /** Hours after the step becomes ready; empty for no deadline. */
-  deadline: string;
-  on_deadline: NonNullable<GivenTemplateStep["on_deadline"]>;
-  /** Type of the event that completes the step, or empty; and its filter. */
-  awaited: string;
-  filter: string;
-  /** Kinds of artifacts, separated by commas. */
-  brings: string;
   /** The step as it was, with fields that the form does not show but must keep. */
   given: Partial<GivenTemplateStep>;
 }
 
-export interface Draft {
+/** Fields of a template, except its name and slug. */
+export const TEMPLATE = {
+  description: text("Description"),
+  goal_template: text("Goal", { hint: "The default goal of its runs, used as written." }),
+};
+
+export interface Draft extends Drafts<typeof TEMPLATE> {
   name: string;
   slug: string;
-  description: string;
-  goal: string;
   steps: DraftStep[];
 }
 
-const HOUR_S = 3600;
 let next = 0;
 
-const EMPTY = { title: "", role: "", instructions: "", criteria: "", specialist: "", due: "", brings: "" };
-const UNTIMED = { deadline: "", on_deadline: "notify", awaited: "", filter: "" } as const;
-
 export const newStep = (after: DraftStep | undefined, taken: readonly DraftStep[]): DraftStep => ({
-  ...EMPTY,
-  ...UNTIMED,
+  ...draftsOf(STEP),
   id: next++,
   step_key: freeKey("step", taken),
   depends_on: after ? [after.step_key] : [],
-  completion_mode: "attestation",
   given: {},
 });
 
-const NAMES = { name: "", slug: "", description: "", goal: "" };
-export const emptyDraft = (): Draft => ({ ...NAMES, steps: [newStep(undefined, [])] });
+export const emptyDraft = (): Draft => ({
+  ...draftsOf(TEMPLATE),
+  name: "",
+  slug: "",
+  steps: [newStep(undefined, [])],
+});
 
 export function draftOf(template: ProcessTemplate): Draft {
-  const { name, slug, description, goal_template, steps } = template;
-  return {
-    name,
-    slug,
-    description: description ?? "",
-    goal: goal_template ?? "",
-    steps: steps.map(({ ordinal: _, ...step }) => ({
-      id: next++,
-      step_key: step.step_key,
-      title: step.title,
-      role: step.role ?? "",
-      instructions: step.instructions ?? "",
-      depends_on: step.depends_on,
-      completion_mode: step.completion_mode,
-      criteria: step.completion_criteria
-        .map(({ key, description: says }) => (says ? `${key}: ${says}` : key))
-        .join("\n"),
-      specialist: step.specialist_name ?? "",
-      due: step.due_in_seconds ? String(step.due_in_seconds / HOUR_S) : "",
-      deadline: step.deadline_seconds ? String(step.deadline_seconds / HOUR_S) : "",
-      on_deadline: step.on_deadline,
-      awaited: step.wait_for?.event_type ?? "",
-      filter: step.wait_for?.filter_expression ?? "",
-      brings: step.expected_artifact_kinds.join(", "),
-      given: step,
-    })),
-  };
+  const { name, slug } = template;
+  const steps = template.steps.map(({ ordinal: _, ...step }) => {
+    const { event_type: awaited, filter_expression: filter } = step.wait_for ?? {};
+    const { step_key, depends_on } = step;
+    return { ...draftsOf(STEP, { ...step, awaited, filter }), id: next++, step_key, depends_on, given: step };
+  });
+  return { ...draftsOf(TEMPLATE, template), name, slug, steps };
 }
 
 /** Converts a draft to the request's template. */
-export function templateOf({ name, slug, description, goal, steps }: Draft) {
+export function templateOf(draft: Draft) {
   return {
-    name: name.trim(),
-    slug: slug.trim(),
-    description: description.trim() || null,
-    goal_template: goal.trim() || null,
-    steps: steps.map(
-      (step): GivenTemplateStep => ({
-        ...step.given,
-        step_key: step.step_key,
-        title: step.title.trim() || step.step_key,
-        role: step.role.trim() || null,
-        instructions: step.instructions.trim() || null,
-        depends_on: step.depends_on,
-        completion_mode: step.completion_mode,
-        completion_criteria: criteriaOf(step.criteria),
-        specialist_name: step.specialist.trim() || null,
-        due_in_seconds: step.due ? Math.round(Number(step.due) * HOUR_S) : null,
-        deadline_seconds: step.deadline ? Math.round(Number(step.deadline) * HOUR_S) : null,
-        on_deadline: step.on_deadline,
-        wait_for: step.awaited.trim()
-          ? { event_type: step.awaited.trim(), filter_expression: step.filter.trim() || null }
-          : null,
-        expected_artifact_kinds: listed(step.brings),
-      }),
-    ),
+    ...valuesOf(TEMPLATE, draft),
+    name: draft.name.trim(),
+    slug: draft.slug.trim(),
+    steps: draft.steps.map((step): GivenTemplateStep => {
+      const { step_key, depends_on, given } = step;
+      const { title, awaited, filter, ...values } = valuesOf(STEP, step);
+      const wait_for = awaited ? { event_type: awaited, filter_expression: filter } : null;
+      return { ...given, ...values, step_key, depends_on, title: title ?? step_key, wait_for };
+    }),
   };
 }
 
 /** Parses `reviewed: A second pair of eyes has read it.` A line without a key gets a generated one. */
-function criteriaOf(text: string) {
-  return linesOf(text).map((line, at) => {
+function criteriaOf(texts: string) {
+  return linesOf(texts).map((line, at) => {
     const [, key, description] = /^([\w.-]+):\s+(.+)$/.exec(line) ?? [];
     return key && description ? { key, description } : { key: `criterion-${at + 1}`, description: line };
   });

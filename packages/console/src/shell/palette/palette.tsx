@@ -1,11 +1,12 @@
-import { type KeyboardEvent, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
+import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import { useLocation, useNavigate } from "react-router";
+import { useSession } from "../../data/session.ts";
 import { recentPlaces } from "../../data/stored.ts";
-import { useLoad } from "../../data/use-load.ts";
+import { pause, useLoad } from "../../data/use-load.ts";
+import { useModal } from "../../ui/dialog.tsx";
 import { messageOf } from "../../ui/failure.tsx";
 import { ArrowRight, Clock, Search } from "../../ui/icons.tsx";
 import { isNamed, pagesFor, type Target } from "../nav.ts";
-import { useSession } from "../session.tsx";
 import { contains, Finder } from "./sources.ts";
 import "../../styles/search.css";
 import "./palette.css";
@@ -24,7 +25,7 @@ export function Palette({ onClose }: { onClose(): void }) {
   const state = stateOf(text.trim(), targets.length, loading, error);
   const navigate = useNavigate();
   const id = useId();
-  const dialog = useModal();
+  const dialog = useModal("input");
   const chosen = targets[Math.min(at, targets.length - 1)];
   const go = (target: Target | undefined) => {
     if (!target) return;
@@ -81,18 +82,6 @@ export function Palette({ onClose }: { onClose(): void }) {
   );
 }
 
-/** Opens the dialog that it returns the ref of; the browser keeps the focus in it, and returns it after closing. */
-function useModal() {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useLayoutEffect(() => {
-    const element = dialog.current;
-    element?.showModal();
-    element?.querySelector("input")?.focus();
-    return () => element?.close();
-  }, []);
-  return dialog;
-}
-
 /** The targets for a text: pages at once, others when the server has answered. */
 function useTargets(text: string): { targets: Target[]; loading: boolean; error: unknown } {
   const { may } = useSession();
@@ -102,8 +91,7 @@ function useTargets(text: string): { targets: Target[]; loading: boolean; error:
   const found = useLoad(
     async (signal) => {
       if (!isSearched) return { targets: [], error: undefined };
-      await new Promise((done) => setTimeout(done, PAUSE_MS));
-      signal.throwIfAborted();
+      await pause(PAUSE_MS, signal);
       return finder.find(text, signal);
     },
     [text],
