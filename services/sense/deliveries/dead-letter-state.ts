@@ -60,8 +60,6 @@ export const NOT_DEAD = {
   dlq_reason_key: 1,
   announce_at: 1,
   replay_at: 1,
-  subject: 1,
-  source: 1,
 } as const satisfies Partial<Record<keyof DeliveryDoc, 1>>;
 
 /** Returns the reason of a dead letter whose budget is spent (spec: DLQ item). */

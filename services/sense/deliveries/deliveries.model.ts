@@ -111,9 +111,8 @@ const schema = tenantSchema({
   replay_at: t.optional(t.date()),
   /** The payload that never was an event, as JSON text: its keys could have a meaning to the store. */
   payload_json: t.optional(t.large(t.string())),
-  /** Of a dead letter: the source of that payload, or of the event once a filter has reached it, as is the subject. */
+  /** The source of that payload. */
   source: t.optional(t.string()),
-  subject: t.optional(t.nullable(t.string())),
   origin: t.optional(t.large(t.mixed<Origin>())),
 
   /** When an acknowledged row is reduced to a tombstone, or one without an event is deleted. */
