@@ -14,10 +14,9 @@ import {
   ConnectorNodeModel,
   sealedAt,
 } from "../../services/sense/connectors/connectors.model.ts";
-import { shownUrl } from "../../services/sense/connectors/connectors.ts";
+import { FRESH_MS, present, shownUrl } from "../../services/sense/connectors/connectors.ts";
 import { Consumer, nothing } from "../../services/sense/connectors/consumer.ts";
 import { Runner } from "../../services/sense/connectors/runner.ts";
-import { FRESH_MS, present } from "../../services/sense/connectors/status.ts";
 import { resolveHost } from "../support/dns.ts";
 import { type TemporaryStore, temporaryStore } from "../support/gateway.ts";
 import { settle } from "../support/settle.ts";

@@ -8,7 +8,7 @@ import type { BatchAnswer } from "../../../lib/cloudevents/publish-answers.ts";
 import { mediaTypeOf } from "../../../lib/http/media-type.ts";
 import { parseJsonBytes, unreadableJson } from "../../../lib/json/json.ts";
 import { metrics } from "../../../observability/metrics.ts";
-import { mappingError, thrownMappingError } from "../deliveries/mapping-error.ts";
+import { mappingError, thrownMappingError } from "../deliveries/dead-letter-state.ts";
 import { keptHeaders, termsOf } from "../ingest/kept-headers.ts";
 import {
   compileMapping,

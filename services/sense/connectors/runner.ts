@@ -7,10 +7,10 @@ import { activeTenants } from "../../identity/tenants/find-tenants.ts";
 import type { Runtime } from "../../runtime.ts";
 import type { ConnectorKind, ConnectorState } from "./connectors.contract.ts";
 import { type ConnectorDoc, ConnectorModel, ConnectorNodeModel, sealedAt } from "./connectors.model.ts";
+import { FRESH_MS } from "./connectors.ts";
 import { Consumer } from "./consumer.ts";
 import { Intake } from "./intake.ts";
 import { Reporter, type ReporterDeps } from "./reporter.ts";
-import { FRESH_MS } from "./status.ts";
 
 type ConnectorClass = new (source: BrokerSource) => Connector;
 

@@ -6,8 +6,7 @@ import { withOtherTenants } from "../../../mixins/other-tenants.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { DeadLetterNotice } from "./dead-letters.contract.ts";
 import { loadEnvelopes } from "./dead-letters.ts";
-import { type DeliveryDoc, SHORTEST } from "./deliveries.model.ts";
-import { inBatches } from "./size-limits.ts";
+import { type DeliveryDoc, inBatches, SHORTEST } from "./deliveries.model.ts";
 
 const BATCH = 100;
 

@@ -5,12 +5,18 @@ import { metrics } from "../../../observability/metrics.ts";
 import type { Tracing } from "../../../observability/otel.ts";
 import { tally } from "../../../storage/traffic/tally.ts";
 import type { AgentSettingsCache } from "./agent-settings.ts";
-import { type DeliveryDoc, type Matched, SHORTEST, timelinePush, UNLEASED } from "./deliveries.model.ts";
+import {
+  type DeliveryDoc,
+  type Matched,
+  SHORTEST,
+  timelinePush,
+  UNLEASED,
+  upToBytes,
+} from "./deliveries.model.ts";
 import type { DeliveryDeps } from "./deps.ts";
 import { enrich } from "./enrich.ts";
 import { DeliveryLimits, isLimited, type Limits } from "./limits.ts";
 import { type Loaded, RecentEvents } from "./recent-events.ts";
-import { upToBytes } from "./size-limits.ts";
 import { AcknowledgementCounts } from "./stats.ts";
 
 /** A request for deliveries: the receiver, the limit and the lease. */
@@ -335,4 +341,15 @@ export class Claims {
     const enriched = await enrich(this.#deps.broker, request, requested);
     return claimed.map((each) => ({ ...each, envelope: enriched.get(each.id) ?? each.envelope }));
   }
+}
+
+/**
+ * Formats a DeliveryEvent as JSON text. Ids, leases and times need no escaping, and the envelope is JSON already.
+ *
+ * @param lease as its holder names it
+ */
+export function deliveryJson(claimed: Claimed, lease = claimed.lease): string {
+  const { id, event_id, envelope, attempt_count, created_at, lease_expires_at, matched } = claimed;
+  const replay = claimed.replay_id === undefined ? "" : `,"replay_id":"${claimed.replay_id}"`;
+  return `{"id":"${id}","event_id":"${event_id}","payload":${envelope},"attempt_count":${attempt_count},"created_at":"${created_at}","lease":"${lease}","lease_expires_at":"${lease_expires_at}","matched":${JSON.stringify(matched)}${replay}}`;
 }

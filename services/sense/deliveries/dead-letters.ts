@@ -9,11 +9,9 @@ import { tally } from "../../../storage/traffic/tally.ts";
 import { countGroups, discardMany, discardRows, type ManyParams } from "./dead-letter-bulk.ts";
 import { type DeadLetterFilter, findDead, placeOf, visibleAgent } from "./dead-letter-find.ts";
 import { deadFields, keptReason } from "./dead-letter-state.ts";
-import type { DeliveryDoc, Origin } from "./deliveries.model.ts";
-import { ofEvent } from "./delivery-id.ts";
+import { type DeliveryDoc, type Origin, ofEvent, upToBytes } from "./deliveries.model.ts";
 import type { DeliveryDeps } from "./deps.ts";
 import type { Loaded } from "./recent-events.ts";
-import { upToBytes } from "./size-limits.ts";
 
 interface DeadLettersDeps extends DeliveryDeps {
   announcements: Pick<Loop, "nudge">;

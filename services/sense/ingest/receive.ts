@@ -11,8 +11,7 @@ import { endedSecrets, newSigningSecret, secretsAt } from "../../identity/agents
 import { findTenant } from "../../identity/tenants/find-tenants.ts";
 import type { TenantState } from "../../identity/tenants/tenants.contract.ts";
 import type { Runtime } from "../../runtime.ts";
-import type { Signed } from "./delivery-id.ts";
-import { FirstIds } from "./first-ids.ts";
+import { FirstIds, type Signed } from "./delivery-id.ts";
 import { type LoggedRequest, WebhookBodyModel, type WebhookDoc } from "./ingest.model.ts";
 import { type Entered, readDelivery, receiptOf, takeIn } from "./intake.ts";
 import { keptHeaders, termsOf } from "./kept-headers.ts";

@@ -7,10 +7,9 @@ import type { Lacking } from "../../interests/explain.ts";
 import { type DeliveryDoc, PENDING } from "../deliveries.model.ts";
 import type { DeliveryDeps } from "../deps.ts";
 import type { Statistics } from "../stats.ts";
-import { usualAbsence } from "./habit.ts";
 import { type HealthFacts, needsAttention, severityOf, stateOf } from "./health-state.ts";
 import type { ProgressDoc } from "./progress.model.ts";
-import { failureOf, type Progress } from "./progress.ts";
+import { failureOf, type Progress, usualAbsence } from "./progress.ts";
 
 /** An endpoint that cannot be reached, as `push.unreachable` returns it. */
 export interface Unreachable {
