@@ -197,8 +197,7 @@ export function present(doc: ConnectorDoc, rows: ConnectorNodeDoc[], now: number
     state: paused ? "paused" : state,
     last_error: last?.last_error ?? null,
     last_error_at: last?.last_error_at?.toISOString() ?? null,
-    // Connectors of earlier versions have fewer.
-    counts: { ...nothing(), ...counts },
+    counts,
     lag: !paused && lags.length ? Math.max(...lags) : null,
     created_at: doc.created_at.toISOString(),
     updated_at: doc.updated_at.toISOString(),
