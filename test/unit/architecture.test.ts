@@ -203,7 +203,6 @@ const SYSTEM_FINDERS: Record<string, string> = {
   "services/work/handoffs/handoffs.ts": "sweep of handoffs whose term is over",
   "services/work/a2a/a2a-tasks.ts": "sweep of tasks that have long been final",
   "services/identity/keys/keys.service.ts": "a key by its hash; keys of verified tokens",
-  "services/sense/ingest/delivery-id.ts": "sweep of bodies whose day is over",
   "services/remember/memories/announce.ts": "outbox of events",
   "services/remember/memories/cites.ts": "citations that are to be published, or no longer count",
   "services/remember/memories/erasures.ts": "erasures that were cut off",

@@ -31,7 +31,6 @@ export interface First {
   topic: Topic;
 }
 
-const BATCH = 1000;
 /** A body for several topics is sent at once: later than signed times may be, it is a replay. */
 const SEVERAL_MS = 300_000;
 const MOST_OTHERS = 3;
@@ -87,12 +86,8 @@ export class FirstIds {
   }
 
   /** Removes expired rows. @returns whether there may be more */
-  async sweep(): Promise<boolean> {
-    const over = { expires_at: { $lte: new Date(this.#now()) } };
-    const rows = await this.#rows.system.find(over, { projection: { _id: 1 }, limit: BATCH }).toArray();
-    if (rows.length === 0) return false;
-    await this.#rows.system.deleteMany({ _id: { $in: rows.map(({ _id }) => _id) }, ...over });
-    return rows.length === BATCH;
+  sweep(): Promise<boolean> {
+    return this.#rows.deleteDue({ expires_at: { $lte: new Date(this.#now()) } });
   }
 }
 

@@ -6,8 +6,7 @@ import { notFound } from "../../../lib/contract/faults.ts";
 import { parseEnvelope } from "../../../lib/filter/filter.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { isOfService, type LatestParams, type Sample, TEST_EVENTS, tryInterest } from "./dry-run.ts";
-import type { InterestDoc } from "./interests.model.ts";
-import { toSubscription } from "./interests.model.ts";
+import { type InterestDoc, toSubscription } from "./interests.model.ts";
 import type { Routing } from "./routing.ts";
 import type { Subscription } from "./subscription.ts";
 
