@@ -69,14 +69,6 @@ export const EventModel: Model<EventDoc> = {
   name: "events",
   schema,
   outOfLine: "envelope",
-  retired: [
-    "dedupe_1",
-    "tenant_id_1_position_1",
-    "tenant_id_1_type_1_position_1",
-    "tenant_id_1_source_1_position_1",
-    "tenant_id_1_subject_1_position_1",
-    "tenant_id_1_publisher_id_1_position_1",
-  ],
 };
 
 /** An event and its row before insertion. */

@@ -55,7 +55,7 @@ export class FirstIds {
     const { tenant_id, webhook_id, digest, topic, several } = given;
     const _id = `${webhook_id} ${digest}`;
     const first = await this.#firstAt(tenant_id, _id, { id: given.id ?? digest, topic });
-    const known: First = { id: first.first_id, topic: first.topic ?? topic };
+    const known: First = { id: first.first_id, topic: first.topic };
     if (!several || given.id === known.id) return known;
     const topicDigest = hashBody(JSON.stringify(topic));
     if (topicDigest === hashBody(JSON.stringify(known.topic))) return known;
@@ -67,7 +67,7 @@ export class FirstIds {
   async #another(tenant_id: string, first: WebhookBodyDoc, _id: string, own: First): Promise<First | null> {
     const known = await this.#rows.findOne(tenant_id, { _id });
     if (known) return { id: known.first_id, topic: own.topic };
-    if (!first.first_at || this.#now() - first.first_at.getTime() > SEVERAL_MS) return null;
+    if (this.#now() - first.first_at.getTime() > SEVERAL_MS) return null;
     const room = { _id: first._id, others: { $lt: MOST_OTHERS } };
     if (!(await this.#rows.update(tenant_id, room, { $inc: { others: 1 } }))) return null;
     return { id: (await this.#firstAt(tenant_id, _id, own)).first_id, topic: own.topic };
