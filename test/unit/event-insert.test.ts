@@ -1,6 +1,5 @@
 import { expect, test } from "@jest/globals";
 import { ServiceBroker } from "moleculer";
-import { RecentEvents } from "../../services/sense/deliveries/recent-events.ts";
 import { Arrivals } from "../../services/sense/events/arrivals.ts";
 import type { EventDoc, Publication } from "../../services/sense/events/events.model.ts";
 import { FanOut } from "../../services/sense/events/fan-out.ts";
@@ -19,9 +18,8 @@ function newInserter() {
   const events = { insertMany } as never;
   const store = { driver: "mongodb", now: Date.now } as Store;
   const broker = new ServiceBroker({ logger: false });
-  const recent = new RecentEvents(0);
   const arrivals = new Arrivals(broker);
-  const fanOut = new FanOut({ events, store, broker, recent, arrivals, instance: "one" });
+  const fanOut = new FanOut({ events, store, broker, arrivals, instance: "one" });
   return { inserter: new EventInserter({ events, store, fanOut }), write: resolve, written };
 }
 

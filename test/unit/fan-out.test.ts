@@ -88,7 +88,7 @@ function start(instance: string, node: { driver?: Store["driver"]; events?: type
   };
   const recent = new RecentEvents(1e6);
   const arrivals = new Arrivals(broker);
-  const fanOut = new FanOut({ events: node.events ?? events, store, broker, recent, arrivals, instance });
+  const fanOut = new FanOut({ events: node.events ?? events, store, broker, arrivals, instance });
   const publisher = new Publisher({
     events,
     store,

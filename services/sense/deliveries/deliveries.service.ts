@@ -32,7 +32,6 @@ import { type AgentsOfTenant, findReadyAgents, notifyReady, type Ready } from ".
 import { Ordering } from "./ordering.ts";
 import { nextDeliveries, POLL_TIMEOUT_MS, pollDeliveries, settleAndReceive } from "./poll.ts";
 import { RECHECK_MS, type Received, type ReceiveRequest, RequestQueues } from "./receive.ts";
-import type { Loaded } from "./recent-events.ts";
 import { Replays } from "./replay.ts";
 import { type Outcomes, Settlements } from "./settle.ts";
 import { newBacklog, Statistics } from "./stats.ts";
@@ -240,12 +239,9 @@ function historyActions(domain: () => Domain): Record<string, ActionSchema> {
 /** Actions of other services on deliveries. */
 function internalActions(domain: () => Domain): Record<string, ActionSchema> {
   return {
-    /** `events` are some of theirs, all of one tenant: they need not be read to be delivered. */
-    enqueue: idempotent<{ deliveries: NewDelivery[]; events?: Loaded[] }>(({ params }) => {
-      const [first] = params.deliveries;
-      if (first && params.events) domain().claims.remember(first.tenant_id, params.events);
-      return domain().enqueuer.enqueue(params.deliveries);
-    }),
+    enqueue: idempotent<{ deliveries: NewDelivery[] }>(({ params }) =>
+      domain().enqueuer.enqueue(params.deliveries),
+    ),
     wake: internal<{ ready: Ready[] }>(({ params }) => {
       for (const { agent_id } of params.ready) domain().requestQueues.wake(agent_id);
     }),

@@ -117,7 +117,7 @@ export function eventsService({ store, config, health }: Runtime): ServiceSchema
       arrivals = new Arrivals(this.broker as ServiceBroker);
       const deps = { events: collection, store, broker: this.broker as ServiceBroker, arrivals };
       const recent = new RecentEvents(RECENT_LENGTH);
-      fanOut = new FanOut({ ...deps, recent, instance: randomBytes(6).toString("hex") });
+      fanOut = new FanOut({ ...deps, instance: randomBytes(6).toString("hex") });
       health.add("fan_out", () => fanOut.trouble);
       observeFanOut(fanOut);
       const onWaiting = (due: number) => {

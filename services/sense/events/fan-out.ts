@@ -6,7 +6,6 @@ import { metrics } from "../../../observability/metrics.ts";
 import { resourceQueue } from "../../../observability/resources.ts";
 import { isStoreLost } from "../../../storage/store-lost.ts";
 import { noteChange } from "../../../storage/traffic/tally.ts";
-import type { RecentEvents } from "../deliveries/recent-events.ts";
 import type { Arrivals } from "./arrivals.ts";
 import { deliver } from "./deliver.ts";
 import type { EventDeps } from "./deps.ts";
@@ -40,7 +39,6 @@ const LONGEST_PAUSE_MS = 10_000;
 const TROUBLING_PAUSE_MS = 2_000;
 
 interface FanOutDeps extends EventDeps {
-  recent: RecentEvents;
   arrivals: Arrivals;
   /** Identifies this process in its leases. */
   instance: string;
@@ -217,7 +215,7 @@ export class FanOut {
     let rest = batch;
     try {
       while (rest.length) {
-        const counts = await deliver(this.#deps, rest);
+        const counts = await deliver(this.#deps.broker, rest);
         this.#onEnqueued(rest.slice(0, counts.length), counts);
         rest = rest.slice(counts.length);
       }
