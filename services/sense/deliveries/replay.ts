@@ -4,8 +4,7 @@ import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import type { BatchAnswer } from "../../../lib/cloudevents/publish-answers.ts";
 import { type Fault, type Rule, ruleBroken } from "../../../lib/contract/faults.ts";
 import { parseExact } from "../../../lib/json/json.ts";
-import { eachInTurn, type Loop } from "../../../mixins/loop.ts";
-import { withOtherTenants } from "../../../mixins/other-tenants.ts";
+import { eachInTurn, type Find, type Loop, withOtherTenants } from "../../../mixins/loop.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { noteChange } from "../../../storage/traffic/tally.ts";
 import { deliveryTo, type Match } from "../interests/receiver.ts";
@@ -33,7 +32,7 @@ const POSTPONED_MS = 60_000;
  */
 export class Replays {
   readonly #deps: ReplaysDeps;
-  readonly #findRequested: (others: { tenant_id?: { $nin: string[] } }) => Promise<DeliveryDoc[]>;
+  readonly #findRequested: Find<DeliveryDoc>;
 
   constructor(deps: ReplaysDeps) {
     this.#deps = deps;
