@@ -117,7 +117,7 @@ export class Queue<T extends Workable> {
       this.#last = pastTenant(row.queue);
       if (this.#lastCallers.size >= MOST_REMEMBERED) this.#lastCallers.clear();
       this.#lastCallers.set(tenantOf(row.queue), pastCaller(row.queue));
-      const leased = await this.#move(row, this.#now() + LEASE_MS);
+      const leased = await this.renew(row);
       if (leased) return leased;
     }
   }
@@ -148,12 +148,7 @@ export class Queue<T extends Workable> {
 
   /** Renews the lease; null if it is lost. */
   renew(row: Queued<T>): Promise<Queued<T> | null> {
-    return this.#move(row, this.#now() + LEASE_MS);
-  }
-
-  /** Returns a row to the queue, due at a time; null if the lease is lost. */
-  release(row: Queued<T>, due: number, more: Partial<T> = {}): Promise<Queued<T> | null> {
-    return this.#move(row, due, more);
+    return this.release(row, this.#now() + LEASE_MS);
   }
 
   /** An embedded store has one process at a time: leases found at its start belong to a crashed one. */
@@ -166,7 +161,7 @@ export class Queue<T extends Workable> {
       all.push(...(rows as Queued<T>[]));
       if (!more && rows.length < PAGE) break;
     }
-    for (const row of all) await this.#move(row, this.#now());
+    for (const row of all) await this.release(row, this.#now());
   }
 
   async #dueAfter(after: string): Promise<Queued<T> | null> {
@@ -203,7 +198,12 @@ export class Queue<T extends Workable> {
     return this.#rows.system.findOne(filter, { sort: { queue: 1 } }) as Promise<Queued<T> | null>;
   }
 
-  #move({ _id, tenant_id, queue }: Queued<T>, due: number, more: Partial<T> = {}): Promise<Queued<T> | null> {
+  /** Returns a row to the queue, due at a time; null if the lease is lost. */
+  release(
+    { _id, tenant_id, queue }: Queued<T>,
+    due: number,
+    more: Partial<T> = {},
+  ): Promise<Queued<T> | null> {
     const $set = { ...more, queue: place(tenant_id, due, callerOf(queue)) };
     const held = byFields<T, Workable>({ _id, queue });
     return this.#rows.update(tenant_id, held, { $set }) as Promise<Queued<T> | null>;

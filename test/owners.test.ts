@@ -4,9 +4,7 @@ import { ServiceBroker } from "moleculer";
 import { ownerOf } from "../mixins/affinity.ts";
 import type { NewDelivery } from "../services/sense/deliveries/enqueue.ts";
 import { notifyReady, type Ready } from "../services/sense/deliveries/notify.ts";
-import { type Loaded, RecentEvents } from "../services/sense/deliveries/recent-events.ts";
 import { enqueue } from "../services/sense/events/deliver.ts";
-import type { EventDoc } from "../services/sense/events/events.model.ts";
 import { type NatsServer, startNats } from "./support/nats.ts";
 import { settle } from "./support/settle.ts";
 
@@ -21,7 +19,6 @@ const ownerOfAgent = (agent_id: string) =>
 
 interface Enqueued {
   deliveries: NewDelivery[];
-  events?: Loaded[];
 }
 
 let nats: NatsServer;
@@ -31,7 +28,6 @@ let enqueued: Map<string, Enqueued[]>;
 let notified: Map<string, Ready[]>;
 /** A node that takes calls and does not answer. */
 let silent: string | null;
-const recent = new RecentEvents(1e6);
 
 beforeAll(async () => {
   nats = await startNats();
@@ -74,8 +70,6 @@ function newNode(nodeID: string): ServiceBroker {
 }
 
 function toAll(event_id: string, size: number): NewDelivery[] {
-  const envelope = JSON.stringify({ id: event_id });
-  recent.add({ _id: event_id, tenant_id, envelope, accepted_at: new Date() } as EventDoc);
   const common = { tenant_id, event_id, size, priority: 5, enrichment_depth: "none" as const };
   return AGENTS.map((agent_id) => ({ ...common, agent_id, matched: { interest_ids: [], feed_ids: [] } }));
 }
@@ -86,18 +80,16 @@ const ownedBy = (node: string) => AGENTS.filter((agent_id) => ownerOfAgent(agent
 
 test("each delivery is written by one call to its receiver's owner", async () => {
   const deliveries = [...toAll("evt_small", 100), ...toAll("evt_large", 100_000)];
-  await enqueue(brokers[0] as ServiceBroker, deliveries, recent);
+  await enqueue(brokers[0] as ServiceBroker, deliveries);
   for (const node of NODES) {
     expect(enqueued.get(node)).toHaveLength(1);
     expect(agentsAt(node).sort()).toEqual([...ownedBy(node), ...ownedBy(node)].sort());
-    const events = enqueued.get(node)?.[0]?.events?.map(({ event_id }) => event_id);
-    expect(events).toEqual(node === "one" ? undefined : ["evt_small"]);
   }
 });
 
 test("where an owner does not answer, the calling node writes its deliveries", async () => {
   silent = "two";
-  await enqueue(brokers[0] as ServiceBroker, toAll("evt_1", 100), recent);
+  await enqueue(brokers[0] as ServiceBroker, toAll("evt_1", 100));
   expect(agentsAt("one").sort()).toEqual([...ownedBy("one"), ...ownedBy("two")].sort());
   expect(agentsAt("three").sort()).toEqual(ownedBy("three").sort());
 });

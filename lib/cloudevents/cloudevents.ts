@@ -40,10 +40,7 @@ const MEDIA_TYPE = new RegExp(
 );
 
 const RFC3339 =
-  /^(\d{4})-(\d\d)-(\d\d)[Tt]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
-
-/** Maximum days of each month. */
-const DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+  /^(\d{4}-\d\d-(\d\d))[Tt]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
 // Control characters and noncharacters, which a CloudEvents string must not hold; surrogates by isWellFormed.
 const FORBIDDEN = /[\p{Cc}\u{FDD0}-\u{FDEF}\u{FFFE}\u{FFFF}]/u;
@@ -182,14 +179,8 @@ export function isUri(value: unknown): boolean {
 function isTime(value: unknown): boolean {
   const parts = isShort(value) ? RFC3339.exec(value) : null;
   if (!parts) return false;
-  const month = Number(parts[2]);
-  const day = Number(parts[3]);
-  if (month < 1 || month > 12 || day < 1) return false;
-  return day <= (month === 2 && !isLeap(Number(parts[1])) ? 28 : (DAYS[month - 1] as number));
-}
-
-function isLeap(year: number): boolean {
-  return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  // Date takes the 30th of February for the 2nd of March.
+  return new Date(parts[1] as string).getUTCDate() === Number(parts[2]);
 }
 
 function isBase64(value: unknown): boolean {

@@ -1,11 +1,11 @@
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import type { ServiceBroker } from "moleculer";
-import type { BrokerMessage, Connector } from "../../connectors/connector.ts";
-import { plainHeaders } from "../../connectors/connector.ts";
+import { type BrokerMessage, type Connector, plainHeaders } from "../../connectors/connector.ts";
 import { SecretBox } from "../../lib/crypto/secrets.ts";
 import { mediaTypeOf } from "../../lib/http/media-type.ts";
 import { SealedRows } from "../../services/identity/rotation/secret-keys.ts";
+import type { Runtime } from "../../services/runtime.ts";
 import type { ConnectorState } from "../../services/sense/connectors/connectors.contract.ts";
 import {
   type ConnectorDoc,
@@ -14,10 +14,9 @@ import {
   ConnectorNodeModel,
   sealedAt,
 } from "../../services/sense/connectors/connectors.model.ts";
-import { shownUrl } from "../../services/sense/connectors/connectors.ts";
+import { FRESH_MS, present, shownUrl } from "../../services/sense/connectors/connectors.ts";
 import { Consumer, nothing } from "../../services/sense/connectors/consumer.ts";
 import { Runner } from "../../services/sense/connectors/runner.ts";
-import { FRESH_MS, present } from "../../services/sense/connectors/status.ts";
 import { resolveHost } from "../support/dns.ts";
 import { type TemporaryStore, temporaryStore } from "../support/gateway.ts";
 import { settle } from "../support/settle.ts";
@@ -118,23 +117,23 @@ describe("a runner", () => {
     await store.ready();
     const url = `amqp://127.0.0.1:${(silent.address() as AddressInfo).port}`;
     await connectors.insert({ ...doc, sealed_url: secrets.seal(url, sealedAt("con_1")) } as ConnectorDoc);
-    const runner = new Runner({
-      connectors,
-      nodes: store.collection(ConnectorNodeModel),
-      broker: {
-        call: async () => [{ id: "tn_1", status: "active" }],
-        logger: { info() {}, warn() {} },
-      } as unknown as ServiceBroker,
-      urlOf: ({ _id, sealed_url }) => secrets.open(sealed_url, sealedAt(_id)),
-      ...{
-        report: unopened,
-        instance: "one",
-        allowPrivate: true,
-        resolver: { resolve: resolveHost },
-        maxBytes: 1e6,
+    const runtime = {
+      store,
+      // It is replaced while the connector runs.
+      get secrets() {
+        return secrets;
       },
-      ...{ now: Date.now, tell: () => {}, requireQuota: () => {} },
-    });
+      config: { CONNECTOR_ALLOW_PRIVATE: true, EVENT_MAX_BYTES: 1e6, MONGO_URL: null, NATS_URL: null },
+      usage: { require() {} },
+      modes: { requireWrites() {} },
+      resolver: { resolve: resolveHost },
+    };
+    const broker = {
+      call: async () => [{ id: "tn_1", status: "active" }],
+      broadcast: async () => {},
+      logger: { info() {}, warn: (_: unknown, err: unknown) => err instanceof Error && unopened(err) },
+    };
+    const runner = new Runner(runtime as unknown as Runtime, broker as unknown as ServiceBroker);
     await runner.look();
     return runner;
   }

@@ -7,16 +7,19 @@ import { readConfig, SETTINGS } from "../../config.ts";
 import { ContractValidator } from "../../lib/contract/validator.ts";
 import type { Runtime } from "../../services/runtime.ts";
 import { AgentSettingsCache } from "../../services/sense/deliveries/agent-settings.ts";
-import { type DeliveryDoc, DeliveryModel } from "../../services/sense/deliveries/deliveries.model.ts";
+import {
+  type DeliveryDoc,
+  DeliveryModel,
+  deliveryId,
+} from "../../services/sense/deliveries/deliveries.model.ts";
 import { deliveriesService } from "../../services/sense/deliveries/deliveries.service.ts";
-import { deliveryId } from "../../services/sense/deliveries/delivery-id.ts";
 import { Enqueuer } from "../../services/sense/deliveries/enqueue.ts";
 import { ProgressModel } from "../../services/sense/deliveries/health/progress.model.ts";
 import { Progress } from "../../services/sense/deliveries/health/progress.ts";
 import type { Received } from "../../services/sense/deliveries/receive.ts";
 import type { Outcomes } from "../../services/sense/deliveries/settle.ts";
 import { Sweep } from "../../services/sense/deliveries/sweep.ts";
-import { type Emission, emitted } from "../../services/sense/events/emission.ts";
+import { type Emission, emitted } from "../../services/sense/events/publish.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import { openStore, type Store } from "../../storage/connection.ts";
 import { unread } from "../support/audit.ts";

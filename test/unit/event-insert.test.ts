@@ -1,22 +1,26 @@
 import { expect, test } from "@jest/globals";
 import { ServiceBroker } from "moleculer";
-import { RecentEvents } from "../../services/sense/deliveries/recent-events.ts";
 import { Arrivals } from "../../services/sense/events/arrivals.ts";
 import type { EventDoc, Publication } from "../../services/sense/events/events.model.ts";
 import { FanOut } from "../../services/sense/events/fan-out.ts";
 import { EventInserter, type Inserted } from "../../services/sense/events/insert.ts";
 import type { Store } from "../../storage/connection.ts";
 
-/** An inserter on a store that writes nothing before `write` is called. */
+/** An inserter on a store that writes nothing before `write` is called, and the ids of each of its writes. */
 function newInserter() {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const events = { insertMany: () => promise } as never;
+  const written: string[][] = [];
+  const insertMany = async (rows: EventDoc[]) => {
+    written.push(rows.map(({ _id }) => _id));
+    await promise;
+    if (rows.some(({ type }) => type === "refused")) throw new Error("the store is gone");
+  };
+  const events = { insertMany } as never;
   const store = { driver: "mongodb", now: Date.now } as Store;
   const broker = new ServiceBroker({ logger: false });
-  const recent = new RecentEvents(0);
   const arrivals = new Arrivals(broker);
-  const fanOut = new FanOut({ events, store, broker, recent, arrivals, instance: "one" });
-  return { inserter: new EventInserter({ events, store, fanOut }), write: resolve };
+  const fanOut = new FanOut({ events, store, broker, arrivals, instance: "one" });
+  return { inserter: new EventInserter({ events, store, fanOut }), write: resolve, written };
 }
 
 let made = 0;
@@ -68,3 +72,28 @@ test.each([
     expect(await inserter.insert(publications("tn_flood", each, size))).toHaveLength(each);
   },
 );
+
+const idsOf = (publications: Publication[]) => publications.map(({ row }) => row._id);
+
+test("what one tick publishes is written together, by tenant and up to a size, and no call is divided", async () => {
+  const { inserter, write, written } = newInserter();
+  write();
+  const given = [
+    ...[publications("tn_1", 2), publications("tn_2", 1), publications("tn_1", 1)],
+    ...[publications("tn_1", 499), publications("tn_1", 1, 9_000_000), publications("tn_1", 1)],
+  ] as const;
+  const results = await Promise.all(given.map((each) => inserter.insert(each)));
+  expect(results.map(({ length }) => length)).toEqual(given.map(({ length }) => length));
+  const [a, b, c, many, large, last] = given.map(idsOf) as string[][];
+  expect(written).toEqual([[...(a as string[]), ...(c as string[])], many, large, last, b]);
+});
+
+test("a write that fails fails those who were in it, and nobody else", async () => {
+  const { inserter, write } = newInserter();
+  write();
+  const refused = publications("tn_1", 1);
+  for (const { row } of refused) row.type = "refused";
+  const given = [refused, publications("tn_1", 1), publications("tn_2", 1)];
+  const settled = await Promise.allSettled(given.map((each) => inserter.insert(each)));
+  expect(settled.map(({ status }) => status)).toEqual(["rejected", "rejected", "fulfilled"]);
+});

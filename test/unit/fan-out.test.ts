@@ -9,8 +9,7 @@ import { RecentEvents } from "../../services/sense/deliveries/recent-events.ts";
 import { Arrivals } from "../../services/sense/events/arrivals.ts";
 import { EventTypes } from "../../services/sense/events/event-types.ts";
 import { type EventDoc, EventModel } from "../../services/sense/events/events.model.ts";
-import { FanOut } from "../../services/sense/events/fan-out.ts";
-import { missingFor } from "../../services/sense/events/fan-out-failure.ts";
+import { FanOut, missingFor } from "../../services/sense/events/fan-out.ts";
 import { FanOutStamps } from "../../services/sense/events/fan-out-stamps.ts";
 import { fanoutKey } from "../../services/sense/events/position.ts";
 import { Publisher } from "../../services/sense/events/publish.ts";
@@ -89,7 +88,7 @@ function start(instance: string, node: { driver?: Store["driver"]; events?: type
   };
   const recent = new RecentEvents(1e6);
   const arrivals = new Arrivals(broker);
-  const fanOut = new FanOut({ events: node.events ?? events, store, broker, recent, arrivals, instance });
+  const fanOut = new FanOut({ events: node.events ?? events, store, broker, arrivals, instance });
   const publisher = new Publisher({
     events,
     store,

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { gatherInSteps, type Reasons } from "../../services/sense/interests/gather-receivers.ts";
+import { gatherInSteps, type Reasons } from "../../services/sense/interests/routing-table.ts";
 import type { Subscription } from "../../services/sense/interests/subscription.ts";
 
 const interest = (id: string, agent_id: string, priority: number): Subscription => ({

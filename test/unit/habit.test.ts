@@ -1,5 +1,6 @@
 import { expect, test } from "@jest/globals";
-import { type Absence, addAbsence, usualAbsence } from "../../services/sense/deliveries/health/habit.ts";
+import type { Absence } from "../../services/sense/deliveries/health/progress.model.ts";
+import { addAbsence, usualAbsence } from "../../services/sense/deliveries/health/progress.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { RE2JS } from "re2js";
-import { compileRegex, programSizeBound } from "../../lib/filter/linear-regex.ts";
+import { compileRegex, programSizeBound } from "../../lib/filter/cel.ts";
 
 test("matches anywhere, in RE2 syntax", () => {
   expect(compileRegex("b+c").test("abbbcd")).toBe(true);

@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { invalidEvent } from "../../lib/cloudevents/cloudevents.ts";
-import { mappingError, thrownMappingError } from "../../services/sense/deliveries/mapping-error.ts";
+import { mappingError, thrownMappingError } from "../../services/sense/deliveries/dead-letter-state.ts";
 
 test("one fault has one reason in every payload, without the payload's value", () => {
   const [first, second] = ["Mon", "Tue"].map((time) => invalidEvent("time", time, "a date and time"));

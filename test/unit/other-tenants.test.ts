@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { withOtherTenants } from "../../mixins/other-tenants.ts";
+import { withOtherTenants } from "../../mixins/loop.ts";
 
 interface Row {
   tenant_id: string;

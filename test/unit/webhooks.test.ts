@@ -6,7 +6,7 @@ import {
   sealSigningSecret,
   secretsAt,
 } from "../../services/identity/agents/signing-secrets.ts";
-import { FirstIds } from "../../services/sense/ingest/first-ids.ts";
+import { FirstIds } from "../../services/sense/ingest/delivery-id.ts";
 import { WebhookBodyModel } from "../../services/sense/ingest/ingest.model.ts";
 import { WebhookLimits } from "../../services/sense/ingest/limits.ts";
 import { webhookPath } from "../../services/sense/ingest/webhooks.ts";

@@ -4,7 +4,7 @@ import { action, event, idempotent, type ServiceFactory } from "../../runtime.ts
 import * as contract from "./connectors.contract.ts";
 import { Connectors } from "./connectors.ts";
 import type { Again } from "./intake.ts";
-import { newRunner, type Runner } from "./runner.ts";
+import { Runner } from "./runner.ts";
 
 /** Polling interval, for changes and wake-ups that were lost between nodes. */
 const LOOK_MS = 15_000;
@@ -42,7 +42,7 @@ export const connectorsService: ServiceFactory = (runtime) => {
     },
 
     created() {
-      runner = newRunner(runtime, this.broker);
+      runner = new Runner(runtime, this.broker);
       connectors = new Connectors(runtime, this.broker, (id) => runner.stop(id));
       const states = async () => runner.states();
       observeGauge("connectors", "Connectors on this node by state", "state", states);

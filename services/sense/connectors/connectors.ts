@@ -8,9 +8,9 @@ import { shareOf } from "../../../lib/queue/fair-queue.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { requireCapacity } from "../../../storage/writes.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
-import { compileMapping } from "../ingest/mapping.ts";
+import { compileMapping, shownMapping } from "../ingest/mapping.ts";
 import type * as contract from "./connectors.contract.ts";
-import type { ConnectorKind } from "./connectors.contract.ts";
+import type { ConnectorKind, ConnectorState } from "./connectors.contract.ts";
 import {
   type ConnectorDoc,
   ConnectorModel,
@@ -21,7 +21,6 @@ import {
 import { nothing } from "./consumer.ts";
 import { type Again, mapAgain } from "./intake.ts";
 import { instanceOf } from "./reporter.ts";
-import { present } from "./status.ts";
 
 const PREFETCH = 100;
 /** Per tenant. Each holds a connection and up to `prefetch` events. */
@@ -174,4 +173,33 @@ function chooseSource(kind: ConnectorKind, given: { queue?: string; address?: st
   if (given[other] !== undefined)
     throw invalidValue(other, `${other}: not allowed for the kind ${kind}. Use ${wanted} instead.`);
   return from;
+}
+
+/** A node without a report for this long is gone: nodes report every 15 s. */
+export const FRESH_MS = 45_000;
+
+/** The connector's state is the best state of its nodes. */
+const BEST_FIRST: ConnectorState[] = ["consuming", "connecting", "retrying", "failed"];
+
+/** Formats a connector for callers, with its nodes' status. */
+export function present(doc: ConnectorDoc, rows: ConnectorNodeDoc[], now: number) {
+  const fresh = rows.filter(({ seen_at }) => seen_at.getTime() > now - FRESH_MS);
+  const state = BEST_FIRST.find((each) => fresh.some((row) => row.state === each)) ?? "connecting";
+  const failed = fresh.filter((row) => row.last_error_at !== null);
+  const last = failed.sort((a, b) => Number(b.last_error_at) - Number(a.last_error_at))[0];
+  const lags = fresh.flatMap(({ lag }) => lag ?? []);
+  const { _id: id, name, kind, from, source, prefetch, paused, counts } = doc;
+  return {
+    ...{ id, name, kind, url: doc.shown_url },
+    queue: kind === "amqp091" ? from : null,
+    address: kind === "amqp10" ? from : null,
+    ...{ source, mapping: shownMapping(doc.mapping), prefetch, paused },
+    state: paused ? "paused" : state,
+    last_error: last?.last_error ?? null,
+    last_error_at: last?.last_error_at?.toISOString() ?? null,
+    counts,
+    lag: !paused && lags.length ? Math.max(...lags) : null,
+    created_at: doc.created_at.toISOString(),
+    updated_at: doc.updated_at.toISOString(),
+  };
 }

@@ -4,12 +4,11 @@ import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from "n
 import type { ServiceBroker } from "moleculer";
 import { type BrokerMessage, HEAD_BYTES } from "../../../connectors/connector.ts";
 import { binaryEvent, readAttributes } from "../../../lib/cloudevents/binary.ts";
-import type { BatchAnswer } from "../../../lib/cloudevents/publish-answers.ts";
 import { mediaTypeOf } from "../../../lib/http/media-type.ts";
 import { parseJsonBytes, unreadableJson } from "../../../lib/json/json.ts";
 import { metrics } from "../../../observability/metrics.ts";
-import { mappingError, thrownMappingError } from "../deliveries/mapping-error.ts";
-import { keptHeaders, termsOf } from "../ingest/kept-headers.ts";
+import { thrownMappingError } from "../deliveries/dead-letter-state.ts";
+import { type Entered, type Entering, enterAll, type Later } from "../ingest/enter.ts";
 import {
   compileMapping,
   type Mapped,
@@ -21,8 +20,6 @@ import type { ConnectorDoc, Verdict } from "./connectors.model.ts";
 
 const STRUCTURED = "application/cloudevents+json";
 const HASH_CHARACTERS = 16;
-/** Permanent errors of an event: retrying is pointless. */
-const FINAL = ["invalid_event", "payload_too_large"];
 
 /** A message as an event to publish, or as the content of its dead letter. */
 type Read =
@@ -146,32 +143,23 @@ export class Intake {
   readonly #connector: ConnectorDoc;
   readonly #mapping: Mapping;
   readonly #maxBytes: number;
-  readonly #source: string;
 
   constructor(broker: ServiceBroker, connector: ConnectorDoc, maxBytes: number) {
     this.#broker = broker;
     this.#connector = connector;
     this.#mapping = compileMapping({ ...connector.mapping, source: connector.source });
     this.#maxBytes = maxBytes;
-    this.#source = sourceOf(connector._id);
   }
 
   /** @throws Error if nothing could be published. */
   async take(messages: BrokerMessage[]): Promise<Verdict[]> {
-    const read = messages.map((message) => this.#read(message));
-    const answers = await this.#publish(read.flatMap((each) => ("event" in each ? [each.event] : [])));
-    let at = 0;
-    const verdicts = await Promise.all(
-      read.map((each, i): Verdict | Promise<Verdict> => {
-        const message = messages[i] as BrokerMessage;
-        if ("error" in each) return this.#bury(message, each, each.error);
-        const answer = answers[at++] as BatchAnswer;
-        if (answer.status !== "rejected") return answer.differs ? "differs" : answer.status;
-        return FINAL.includes(answer.error.code)
-          ? this.#bury(message, each, mappingError(answer.error))
-          : "again";
-      }),
-    );
+    const read = messages.map((message): Entering => {
+      const { headers } = message;
+      return { ...this.#read(message), headers, dedupe: makeId(message) ?? undefined };
+    });
+    const registration = this.#connector;
+    const of = { inlet: "connectors", registration, source: sourceOf(registration._id) } as const;
+    const verdicts = (await enterAll(this.#broker, of, read)).map(toVerdict);
     for (const verdict of verdicts) metrics.connectorMessages.inc({ outcome: verdict });
     return verdicts;
   }
@@ -205,33 +193,10 @@ export class Intake {
     const origin = { default_id, headers, structured };
     return { ...mapOne(this.#mapping, this.#connector._id, payload, origin), payload, origin };
   }
+}
 
-  #publish(events: unknown[]): Promise<BatchAnswer[]> {
-    if (events.length === 0) return Promise.resolve([]);
-    const { tenant_id } = this.#connector;
-    return this.#broker.call("events.ingest", { tenant_id, events, publisher_id: null });
-  }
-
-  async #bury(
-    message: BrokerMessage,
-    { payload, origin }: Pick<Read, "payload" | "origin">,
-    reason: string,
-  ): Promise<Verdict> {
-    const { tenant_id, _id: registration_id } = this.#connector;
-    const headers = keptHeaders(message.headers, termsOf(this.#connector));
-    const dedupe = makeId(message);
-    try {
-      await this.#broker.call("deliveries.dead_letter", {
-        tenant_id,
-        source: this.#source,
-        payload,
-        reason,
-        ...(dedupe !== null && { dedupe }),
-        ...(origin && { origin: { inlet: "connectors", registration_id, ...origin, headers } }),
-      });
-      return "mapping_error";
-    } catch {
-      return "again";
-    }
-  }
+function toVerdict(entered: Entered | Later): Verdict {
+  if (entered.status === "dead_lettered") return "mapping_error";
+  if (entered.status === "later") return "again";
+  return entered.differs ? "differs" : entered.status;
 }

@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { ServiceBroker } from "moleculer";
+import { reportChange } from "../../../middlewares/live-changes.ts";
 import { Loop } from "../../../mixins/loop.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
+import type { Store } from "../../../storage/connection.ts";
 import type { ConnectorDoc, ConnectorNodeDoc, Counts } from "./connectors.model.ts";
 import type { Consumer } from "./consumer.ts";
 
@@ -9,10 +12,8 @@ export interface ReporterDeps {
   nodes: TenantCollection<ConnectorNodeDoc>;
   /** Identifies this node among those that run the connector. */
   instance: string;
-  now(): number;
-  report(err: unknown): void;
-  /** Reports a change that callers can see. */
-  tell(tenant_id: string): void;
+  broker: ServiceBroker;
+  store: Store;
 }
 
 /** Interval of writes under load. */
@@ -35,9 +36,12 @@ export class Reporter {
     this.#doc = doc;
     this.#consumer = consumer;
     this.#offset = consumer.offset;
-    this.#loop = new Loop(() => this.#write(), IDLE_MS, deps.report);
+    this.#loop = new Loop(() => this.#write(), IDLE_MS, this.#report);
     this.#loop.start();
   }
+
+  readonly #report = (err: unknown) =>
+    this.#deps.broker.logger.warn("connectors: one failed and will be retried", err);
 
   /** Schedules a write: at once, or a second after the last one. */
   changed(): void {
@@ -50,22 +54,22 @@ export class Reporter {
     await this.#loop.stop();
     const { _id, tenant_id } = this.#doc;
     const { nodes } = this.#deps;
-    await this.#writeProgress(this.#consumer.countsSince()).catch(this.#deps.report);
-    await nodes.delete(tenant_id, { _id: this.#rowOf(_id) }).catch(this.#deps.report);
+    await this.#writeProgress(this.#consumer.countsSince()).catch(this.#report);
+    await nodes.delete(tenant_id, { _id: this.#rowOf(_id) }).catch(this.#report);
   }
 
   async #write(): Promise<boolean> {
     const { _id: connector_id, tenant_id } = this.#doc;
     const lag = await this.#consumer.lag();
     const { state, last_error, last_error_at } = this.#consumer;
-    const seen_at = new Date(this.#deps.now());
+    const seen_at = new Date(this.#deps.store.now());
     const row = { connector_id, state, last_error, last_error_at, lag, seen_at };
     const filter = { _id: this.#rowOf(connector_id), tenant_id };
     await Promise.all([
       this.#deps.nodes.upsert([{ filter, update: { $set: row } }]),
       this.#writeProgress(this.#consumer.countsSince()),
     ]);
-    this.#deps.tell(tenant_id);
+    reportChange(this.#deps.broker, tenant_id, "connector");
     await sleep(BUSY_MS, undefined, { signal: this.#ended.signal }).catch(() => {});
     return false;
   }

@@ -1,16 +1,14 @@
 import { randomBytes } from "node:crypto";
 import type { ServiceBroker } from "moleculer";
 import type { BrokerSource, Connector } from "../../../connectors/connector.ts";
-import type { HostResolver } from "../../../connectors/host-resolver.ts";
-import { reportChange } from "../../../middlewares/live-changes.ts";
 import { activeTenants } from "../../identity/tenants/find-tenants.ts";
 import type { Runtime } from "../../runtime.ts";
 import type { ConnectorKind, ConnectorState } from "./connectors.contract.ts";
 import { type ConnectorDoc, ConnectorModel, ConnectorNodeModel, sealedAt } from "./connectors.model.ts";
+import { FRESH_MS } from "./connectors.ts";
 import { Consumer } from "./consumer.ts";
 import { Intake } from "./intake.ts";
 import { Reporter, type ReporterDeps } from "./reporter.ts";
-import { FRESH_MS } from "./status.ts";
 
 type ConnectorClass = new (source: BrokerSource) => Connector;
 
@@ -20,17 +18,6 @@ const KINDS: Record<ConnectorKind, () => Promise<ConnectorClass>> = {
   amqp10: async () => (await import("../../../connectors/amqp10.ts")).Amqp10Connector,
 };
 
-interface RunnerDeps extends ReporterDeps {
-  broker: ServiceBroker;
-  /** @throws Error if the address cannot be decrypted. */
-  urlOf(doc: ConnectorDoc): string;
-  allowPrivate: boolean;
-  resolver: Pick<HostResolver, "resolve">;
-  maxBytes: number;
-  /** @throws Fault business_rule_violation if the tenant has reached its quota. */
-  requireQuota(tenant_id: string, bytes: number): void | Promise<void>;
-}
-
 interface Running {
   doc: ConnectorDoc;
   consumer: Consumer;
@@ -39,14 +26,22 @@ interface Running {
 
 /** Runs this node's connectors. */
 export class Runner {
-  readonly #deps: RunnerDeps;
+  readonly #runtime: Runtime;
+  readonly #deps: ReporterDeps;
   readonly #running = new Map<string, Running>();
   /** Connectors being stopped. */
   readonly #leaving = new Map<string, Promise<void>>();
   #stopped = false;
 
-  constructor(deps: RunnerDeps) {
-    this.#deps = deps;
+  constructor(runtime: Runtime, broker: ServiceBroker) {
+    const { store, config } = runtime;
+    // An embedded store has one node at a time, which overwrites its predecessor's report.
+    const alone = config.MONGO_URL ? randomBytes(6).toString("hex") : "embedded";
+    this.#runtime = runtime;
+    this.#deps = {
+      ...{ broker, store, instance: config.NATS_URL ? broker.nodeID : alone },
+      ...{ connectors: store.collection(ConnectorModel), nodes: store.collection(ConnectorNodeModel) },
+    };
   }
 
   /** Starts and stops connectors as needed. Returns false: nothing is left to do. */
@@ -89,11 +84,12 @@ export class Runner {
   }
 
   async #start(doc: ConnectorDoc): Promise<void> {
-    const { nodes, broker, now, maxBytes } = this.#deps;
+    const { nodes, broker, store } = this.#deps;
+    const { config, secrets, usage, modes } = this.#runtime;
     // A connector that is still stopping will remove this node's row.
     await this.#leaving.get(doc._id);
     // Rows of nodes that crashed.
-    const before = new Date(now() - FRESH_MS);
+    const before = new Date(store.now() - FRESH_MS);
     await nodes.deleteMany(doc.tenant_id, { connector_id: doc._id, seen_at: { $lt: before } });
     const kind = await KINDS[doc.kind]();
     if (this.#stopped) return;
@@ -103,19 +99,20 @@ export class Runner {
     const consumer = new Consumer(
       {
         connect: (after) => {
-          intake ??= new Intake(broker, doc, maxBytes);
-          url ??= this.#deps.urlOf(doc);
+          intake ??= new Intake(broker, doc, config.EVENT_MAX_BYTES);
+          url ??= secrets.open(doc.sealed_url, sealedAt(doc._id));
           return this.#connector(kind, doc, url, after);
         },
         take: async (messages) => {
           const bytes = messages.reduce((sum, { body }) => sum + body.length, 0);
-          await this.#deps.requireQuota(doc.tenant_id, bytes);
+          modes.requireWrites();
+          await usage.require(doc.tenant_id, bytes);
           return intake.take(messages);
         },
         changed: () => reporter.changed(),
         trouble: (reason) => this.#logTrouble(doc, reason),
       },
-      now,
+      store.now,
       doc.offset ?? null,
     );
     const reporter = new Reporter(this.#deps, doc, consumer);
@@ -130,42 +127,18 @@ export class Runner {
   }
 
   #connector(kind: ConnectorClass, doc: ConnectorDoc, url: string, after: number | null): Connector {
-    const { allowPrivate, resolver, maxBytes } = this.#deps;
+    const { resolver, config } = this.#runtime;
     const { from, prefetch, tenant_id, _id } = doc;
+    const limits = { maxBytes: config.EVENT_MAX_BYTES, allowPrivate: config.CONNECTOR_ALLOW_PRIVATE };
     const resolve = (host: string) => resolver.resolve(host, { tenant_id, caller: _id });
-    return new kind({ url, from, after, prefetch, maxBytes, allowPrivate, resolve });
+    return new kind({ url, from, after, prefetch, ...limits, resolve });
   }
-}
-
-export function newRunner(
-  { store, secrets, config, usage, modes, resolver }: Runtime,
-  broker: ServiceBroker,
-): Runner {
-  // An embedded store has one node at a time, which overwrites its predecessor's report.
-  const alone = config.MONGO_URL ? randomBytes(6).toString("hex") : "embedded";
-  return new Runner({
-    connectors: store.collection(ConnectorModel),
-    nodes: store.collection(ConnectorNodeModel),
-    instance: config.NATS_URL ? broker.nodeID : alone,
-    now: () => store.now(),
-    report: (err) => broker.logger.warn("connectors: one failed and will be retried", err),
-    tell: (tenant_id) => reportChange(broker, tenant_id, "connector"),
-    broker,
-    urlOf: ({ _id, sealed_url }) => secrets.open(sealed_url, sealedAt(_id)),
-    allowPrivate: config.CONNECTOR_ALLOW_PRIVATE,
-    resolver,
-    maxBytes: config.EVENT_MAX_BYTES,
-    requireQuota: (tenant_id, bytes) => {
-      modes.requireWrites();
-      return usage.require(tenant_id, bytes);
-    },
-  });
 }
 
 const PAGE = 500;
 
 /** Returns the connectors to run. In pages: an idle node without connectors needs no thread for long scans. */
-async function unpaused(connectors: RunnerDeps["connectors"]): Promise<ConnectorDoc[]> {
+async function unpaused(connectors: ReporterDeps["connectors"]): Promise<ConnectorDoc[]> {
   const found: ConnectorDoc[] = [];
   for (let after = ""; ; after = (found.at(-1) as ConnectorDoc)._id) {
     const filter = { paused: false, _id: { $gt: after } };

@@ -21,11 +21,11 @@ import {
   BRIEF,
   type DeliveryDoc,
   type DeliveryState,
+  deliveryId,
   PENDING,
   SETTLED,
   timelinePush,
 } from "./deliveries.model.ts";
-import { deliveryId } from "./delivery-id.ts";
 import type { DeliveryDeps, OfAgent } from "./deps.ts";
 import type { AgentHealth } from "./health/health.ts";
 import { reasonsOf } from "./reception.ts";

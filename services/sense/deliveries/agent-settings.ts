@@ -20,16 +20,21 @@ interface AgentRow extends Omit<AgentSettings, "agent_id"> {
   id: string;
 }
 
+type Defaults = Pick<AgentSettings, "visibility_timeout_seconds" | "retry_budget" | "retry_delays_seconds">;
+
+/** Those of an agent that is deleted, or has none of its own. */
+const NONE: Omit<AgentSettings, "agent_id" | keyof Defaults> = {
+  ...{ status: "inactive", team_id: null, delivery_mode: "poll", delivery_endpoint: null },
+  ...{ push_stopped: false, max_in_flight: null, max_per_minute: null },
+};
+
 const FRESH_MS = 2000;
 const MAX_CACHED = 50_000;
 
 /** Agents' settings, loaded in batches and cached for two seconds or until `agents.changed`. */
 export class AgentSettingsCache {
   readonly #broker: ServiceBroker;
-  readonly #defaults: Pick<
-    AgentSettings,
-    "visibility_timeout_seconds" | "retry_budget" | "retry_delays_seconds"
-  >;
+  readonly #defaults: Defaults;
   readonly #cached = new Map<string, { settings: Promise<AgentSettings>; until: number }>();
 
   constructor(broker: ServiceBroker, config: Config) {
@@ -78,19 +83,7 @@ export class AgentSettingsCache {
 
   /** Treats a deleted agent as inactive: its rows take their course, and nothing is pushed. */
   #toSettings(agent_id: string, row: AgentRow | undefined): AgentSettings {
-    return {
-      agent_id,
-      status: row?.status ?? "inactive",
-      team_id: row?.team_id ?? null,
-      delivery_mode: row?.delivery_mode ?? "poll",
-      delivery_endpoint: row?.delivery_endpoint ?? null,
-      push_stopped: row?.push_stopped ?? false,
-      visibility_timeout_seconds:
-        row?.visibility_timeout_seconds ?? this.#defaults.visibility_timeout_seconds,
-      retry_budget: row?.retry_budget ?? this.#defaults.retry_budget,
-      retry_delays_seconds: row?.retry_delays_seconds ?? this.#defaults.retry_delays_seconds,
-      max_in_flight: row?.max_in_flight ?? null,
-      max_per_minute: row?.max_per_minute ?? null,
-    };
+    const own = Object.entries(row ?? {}).filter(([, value]) => value !== null && value !== undefined);
+    return { ...NONE, ...this.#defaults, ...Object.fromEntries(own), agent_id };
   }
 }

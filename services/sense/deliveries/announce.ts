@@ -1,13 +1,11 @@
 import type { ServiceBroker } from "moleculer";
 import type { Static } from "typebox";
 import { isPlatformType, type PlatformEventType } from "../../../lib/cloudevents/platform-types.ts";
-import { tenantsInTurn } from "../../../mixins/loop.ts";
-import { withOtherTenants } from "../../../mixins/other-tenants.ts";
+import { tenantsInTurn, withOtherTenants } from "../../../mixins/loop.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { DeadLetterNotice } from "./dead-letters.contract.ts";
 import { loadEnvelopes } from "./dead-letters.ts";
-import { type DeliveryDoc, SHORTEST } from "./deliveries.model.ts";
-import { inBatches } from "./size-limits.ts";
+import { type DeliveryDoc, inBatches, SHORTEST } from "./deliveries.model.ts";
 
 const BATCH = 100;
 

@@ -5,12 +5,18 @@ import { metrics } from "../../../observability/metrics.ts";
 import type { Tracing } from "../../../observability/otel.ts";
 import { tally } from "../../../storage/traffic/tally.ts";
 import type { AgentSettingsCache } from "./agent-settings.ts";
-import { type DeliveryDoc, type Matched, SHORTEST, timelinePush, UNLEASED } from "./deliveries.model.ts";
+import {
+  type DeliveryDoc,
+  type Matched,
+  SHORTEST,
+  timelinePush,
+  UNLEASED,
+  upToBytes,
+} from "./deliveries.model.ts";
 import type { DeliveryDeps } from "./deps.ts";
 import { enrich } from "./enrich.ts";
 import { DeliveryLimits, isLimited, type Limits } from "./limits.ts";
-import { type Loaded, RecentEvents } from "./recent-events.ts";
-import { upToBytes } from "./size-limits.ts";
+import type { Loaded } from "./recent-events.ts";
 import { AcknowledgementCounts } from "./stats.ts";
 
 /** A request for deliveries: the receiver, the limit and the lease. */
@@ -77,9 +83,6 @@ interface ClaimsDeps extends DeliveryDeps {
   tracing: Tracing | null;
 }
 
-/** Events that came with their deliveries are soon delivered: as in the events service, this is enough for bursts. */
-const RECEIVED_LENGTH = 4 * 1_048_576;
-
 /** After a claim that got nothing of what was ready. */
 const LOST_MS = 50;
 /** Appears in every envelope with an audience and in few others: most need not be parsed. */
@@ -91,20 +94,12 @@ const AUDIENCE = '"audience":"';
  */
 export class Claims {
   readonly #deps: ClaimsDeps;
-  /** Events that another node sent with their deliveries. */
-  readonly #received = new RecentEvents(RECEIVED_LENGTH);
   readonly acknowledgements = new AcknowledgementCounts();
   readonly limits: DeliveryLimits;
 
   constructor(deps: ClaimsDeps) {
     this.#deps = deps;
     this.limits = new DeliveryLimits(deps.deliveries);
-  }
-
-  /** Keeps events that are about to be delivered. */
-  remember(tenant_id: string, events: Loaded[]): void {
-    for (const { event_id: _id, accepted_at, ...event } of events)
-      this.#received.add({ _id, tenant_id, ...event, accepted_at: new Date(accepted_at) });
   }
 
   /** Claims up to `limit` ready rows of an agent. */
@@ -270,14 +265,9 @@ export class Claims {
 
   async #loadEvents(tenant_id: string, rows: DeliveryDoc[]): Promise<Map<string, Loaded>> {
     const event_ids = [...new Set(rows.map(({ event_id }) => event_id as string))];
-    const received = event_ids.flatMap((id) => this.#received.get(tenant_id, id) ?? []);
-    const events = new Map(received.map((event) => [event.event_id, event]));
-    const missing = event_ids.filter((id) => !events.has(id));
-    if (missing.length === 0) return events;
-    const params = { tenant_id, event_ids: missing };
+    const params = { tenant_id, event_ids };
     const loaded = await this.#deps.broker.call<Loaded[], unknown>("events.load", params);
-    for (const event of loaded) events.set(event.event_id, event);
-    return events;
+    return new Map(loaded.map((event) => [event.event_id, event]));
   }
 
   /** Removes events that the agent may no longer read: it left the team of the memory or document. */
@@ -335,4 +325,15 @@ export class Claims {
     const enriched = await enrich(this.#deps.broker, request, requested);
     return claimed.map((each) => ({ ...each, envelope: enriched.get(each.id) ?? each.envelope }));
   }
+}
+
+/**
+ * Formats a DeliveryEvent as JSON text. Ids, leases and times need no escaping, and the envelope is JSON already.
+ *
+ * @param lease as its holder names it
+ */
+export function deliveryJson(claimed: Claimed, lease = claimed.lease): string {
+  const { id, event_id, envelope, attempt_count, created_at, lease_expires_at, matched } = claimed;
+  const replay = claimed.replay_id === undefined ? "" : `,"replay_id":"${claimed.replay_id}"`;
+  return `{"id":"${id}","event_id":"${event_id}","payload":${envelope},"attempt_count":${attempt_count},"created_at":"${created_at}","lease":"${lease}","lease_expires_at":"${lease_expires_at}","matched":${JSON.stringify(matched)}${replay}}`;
 }

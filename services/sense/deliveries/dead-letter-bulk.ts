@@ -1,21 +1,13 @@
-import type { ServiceBroker } from "moleculer";
 import type { Call, Caller } from "../../../lib/access/caller.ts";
 import { invalidValue } from "../../../lib/contract/faults.ts";
 import { defined } from "../../../lib/defined.ts";
 import { account } from "../../../middlewares/audit.ts";
-import type { TenantCollection } from "../../../storage/collection.ts";
-import type { Store } from "../../../storage/connection.ts";
 import { noteChange } from "../../../storage/traffic/tally.ts";
 import { requireAgent } from "../../identity/agents/find-agent.ts";
 import { type DeadLetterFilter, findDead, SHORT, visibleAgent } from "./dead-letter-find.ts";
 import { causeOf, NOT_DEAD } from "./dead-letter-state.ts";
 import { type DeliveryDoc, timelinePush } from "./deliveries.model.ts";
-
-interface BulkDeps {
-  broker: ServiceBroker;
-  store: Store;
-  deliveries: TenantCollection<DeliveryDoc>;
-}
+import type { DeliveryDeps } from "./deps.ts";
 
 /** Dead letters of one bulk request, by their ids or by a filter. */
 export interface ManyParams extends DeadLetterFilter {
@@ -36,7 +28,11 @@ const WRITE_ROWS = 500;
  *
  * @throws Fault forbidden; validation_error unless it has either ids or a filter; not_found for an unknown agent
  */
-export async function chooseDead(deps: BulkDeps, ctx: Call<ManyParams>, isEligible: Eligible = () => true) {
+export async function chooseDead(
+  deps: DeliveryDeps,
+  ctx: Call<ManyParams>,
+  isEligible: Eligible = () => true,
+) {
   const { caller } = ctx.meta;
   const { ids, dry_run: _, ...filter } = ctx.params;
   visibleAgent(caller);
@@ -57,14 +53,18 @@ export async function chooseDead(deps: BulkDeps, ctx: Call<ManyParams>, isEligib
   return { chosen: (await findByIds(deps, caller, ids)).filter(isEligible), more: false };
 }
 
-async function findByIds({ deliveries }: BulkDeps, caller: Caller, ids: string[]): Promise<DeliveryDoc[]> {
+async function findByIds(
+  { deliveries }: DeliveryDeps,
+  caller: Caller,
+  ids: string[],
+): Promise<DeliveryDoc[]> {
   const agent_id = visibleAgent(caller);
   const filter = { _id: { $in: ids }, state: "dead" as const, ...(agent_id && { agent_id }) };
   return deliveries.find(caller.tenant_id, filter, SHORT);
 }
 
 async function chooseMatching(
-  deps: BulkDeps,
+  deps: DeliveryDeps,
   caller: Caller,
   filter: DeadLetterFilter,
   isEligible?: Eligible,
@@ -81,7 +81,7 @@ function groupByReason(rows: DeliveryDoc[]) {
     .sort((a, b) => b.rows.length - a.rows.length);
 }
 
-export async function countGroups(deps: BulkDeps, caller: Caller, filter: DeadLetterFilter) {
+export async function countGroups(deps: DeliveryDeps, caller: Caller, filter: DeadLetterFilter) {
   const { chosen, more } = await chooseMatching(deps, caller, filter);
   const groups = [...Map.groupBy(chosen, ({ dlq_reason = "" }) => causeOf(dlq_reason))]
     .sort(([, a], [, b]) => b.length - a.length)
@@ -108,13 +108,17 @@ export function answerMany(ctx: Call<ManyParams>, chosen: DeliveryDoc[], more: b
 }
 
 /** Discards dead letters. Of those with an event a row remains, so that no replay delivers it again. */
-export async function discardMany(deps: BulkDeps, ctx: Call<ManyParams>) {
+export async function discardMany(deps: DeliveryDeps, ctx: Call<ManyParams>) {
   const { chosen, more } = await chooseDead(deps, ctx);
   if (!ctx.params.dry_run) await discardRows(deps, ctx.meta.caller.tenant_id, chosen);
   return answerMany(ctx, chosen, more);
 }
 
-export async function discardRows({ deliveries, store }: BulkDeps, tenant_id: string, rows: DeliveryDoc[]) {
+export async function discardRows(
+  { deliveries, store }: DeliveryDeps,
+  tenant_id: string,
+  rows: DeliveryDoc[],
+) {
   const entry = { at: new Date(store.now()), what: "discarded" as const };
   const change = { $set: { state: "discarded" as const }, $unset: NOT_DEAD, $push: timelinePush(entry) };
   const { kept = [], unmapped = [] } = Object.groupBy(rows, ({ event_id }) =>

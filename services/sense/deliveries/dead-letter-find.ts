@@ -3,13 +3,13 @@ import { type Caller, isAdmin } from "../../../lib/access/caller.ts";
 import type { Place } from "../../../lib/contract/cursor.ts";
 import { Fault, invalidValue } from "../../../lib/contract/faults.ts";
 import { compileGlob, type Glob, globError } from "../../../lib/filter/glob.ts";
-import { containing } from "../../../lib/text/containing.ts";
-import type { TenantCollection } from "../../../storage/collection.ts";
+import { literal } from "../../../lib/text/containing.ts";
 import type { Where } from "../../../storage/query.ts";
 import { causeOf, deadKey, reasonKey } from "./dead-letter-state.ts";
 import type { DeliveryDoc } from "./deliveries.model.ts";
+import type { DeliveryDeps } from "./deps.ts";
 
-/** What dead letters are filtered by, as `events.headers` returns it. */
+/** What a text of dead letters is sought in, as `events.headers` returns it. */
 export interface EventHeader {
   _id: string;
   type: string;
@@ -30,10 +30,7 @@ export interface DeadLetterFilter {
   until?: string;
 }
 
-interface FindDeps {
-  broker: ServiceBroker;
-  deliveries: TenantCollection<DeliveryDoc>;
-}
+type FindDeps = Pick<DeliveryDeps, "broker" | "deliveries">;
 
 /** Rows of one query: other readers wait that long. */
 const WINDOW = 500;
@@ -99,7 +96,7 @@ interface Query {
   filter: Where<DeliveryDoc>;
   cause: string | undefined;
   glob: Glob | null;
-  text: Where<DeliveryDoc> | null;
+  text: RegExp | null;
 }
 
 /** @returns null if the caller sees none of them */
@@ -114,26 +111,20 @@ function toQuery(
   const owner = agent ?? tenant_id;
   const error = type === undefined ? null : globError(type);
   if (error) throw invalidValue("type", `type: ${error}.`, { value: type });
-  const part = text === undefined ? null : containing(text);
   return {
     ...{ tenant_id, owner, key: agent ? "dlq_agent_key" : "dlq_key" },
     latest: until === undefined ? `${owner} ~` : deadKey(owner, new Date(until)),
     filter: reason === undefined ? {} : { dlq_reason_key: reasonKey(tenant_id, reason) },
     cause,
     glob: type === undefined ? null : compileGlob(type),
-    text: part && { $or: [{ dlq_reason: part }, { type: part }, { subject: part }, { source: part }, BARE] },
+    text: text === undefined ? null : new RegExp(literal(text), "iu"),
   };
 }
-
-/** Rows that were never filtered by what is copied from their events. */
-const BARE = { subject: { $exists: false } };
-const isBare = ({ subject }: DeliveryDoc) => subject === undefined;
 
 /** Returns what matches among the next rows, and the place behind these; null after the last. */
 async function readWindow(deps: FindDeps, query: Query, after: Place | undefined, most: number) {
   const { tenant_id, key, filter, cause, glob, text } = query;
-  const byEvent = glob !== null || text !== null;
-  const isFiltered = byEvent || cause !== undefined;
+  const isFiltered = glob !== null || text !== null || cause !== undefined;
   const behind = [filter, pageFilter(query, after)];
   // Sort by id only up to the last row: the index has no ids, and MongoDB would sort all rows for every page.
   const skip = (isFiltered ? WINDOW : Math.min(most, WINDOW)) - 1;
@@ -141,23 +132,15 @@ async function readWindow(deps: FindDeps, query: Query, after: Place | undefined
   const options = { sort: { [key]: -1 }, skip, limit: 1, projection } as const;
   const [last] = await deps.deliveries.find(tenant_id, { $and: behind }, options);
   if (last) behind.push({ [key]: { $gte: last[key] } });
-  if (text) behind.push(text);
-  const find = () => {
-    const sort = { [key]: -1, _id: -1 } as const;
-    return deps.deliveries.find(tenant_id, { $and: behind }, { sort, ...SHORT });
-  };
-  let rows = await find();
-  const bare = byEvent ? rows.filter(isBare) : [];
-  if (bare.length > 0) {
-    await copyFromEvents(deps, tenant_id, bare);
-    // Leave out those that died meanwhile.
-    rows = (await find()).filter((row) => !isBare(row));
-  }
+  const sort = { [key]: -1, _id: -1 } as const;
+  const found = await deps.deliveries.find(tenant_id, { $and: behind }, { sort, ...SHORT });
+  const rows = found.filter(
+    ({ type, dlq_reason = "" }) =>
+      (glob === null || (type !== undefined && glob.test(type))) &&
+      (cause === undefined || causeOf(dlq_reason) === cause),
+  );
   const end = last ? { value: last.dead_lettered_at as Date, id: "" } : null;
-  const isWanted = ({ type, dlq_reason = "" }: DeliveryDoc) =>
-    (glob === null || (type !== undefined && glob.test(type))) &&
-    (cause === undefined || causeOf(dlq_reason) === cause);
-  return { rows: rows.filter(isWanted), end };
+  return { rows: text ? await withText(deps.broker, tenant_id, rows, text) : rows, end };
 }
 
 /** Filters an owner's rows after a place; the id separates rows that died in the same millisecond. */
@@ -171,21 +154,15 @@ function pageFilter({ key, owner, latest }: Query, after: Place | undefined): Wh
   };
 }
 
-/**
- * Copies what dead letters are filtered by from their events. Only when a filter reaches a row, because most are never
- * filtered; rows of earlier versions need no migration so.
- */
-async function copyFromEvents({ broker, deliveries }: FindDeps, tenant_id: string, rows: DeliveryDoc[]) {
+/** Returns the rows with a text in their reason, or in their event's type, subject or source. */
+async function withText(broker: ServiceBroker, tenant_id: string, rows: DeliveryDoc[], text: RegExp) {
   const event_ids = [...new Set(rows.flatMap(({ event_id }) => event_id ?? []))];
   const headers: EventHeader[] = event_ids.length
     ? await broker.call("events.headers", { tenant_id, event_ids })
     : [];
   const events = new Map(headers.map((each) => [each._id, each]));
-  await deliveries.bulk(
-    rows.map(({ _id, agent_id, event_id }) => {
-      const { type, source, subject = null } = events.get(event_id ?? "") ?? {};
-      const $set = { subject, ...(type && { type }), ...(source && { source }) };
-      return { updateOne: { filter: { _id, tenant_id, agent_id, state: "dead" }, update: { $set } } };
-    }),
-  );
+  return rows.filter(({ event_id, dlq_reason, type, source }) => {
+    const event = events.get(event_id ?? "");
+    return [dlq_reason, type, source, event?.source, event?.subject].some((each) => each && text.test(each));
+  });
 }

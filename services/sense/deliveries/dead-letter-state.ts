@@ -1,3 +1,4 @@
+import { expectation } from "../../../lib/contract/faults.ts";
 import { type DeliveryDoc, SETTLED, timelinePush } from "./deliveries.model.ts";
 
 interface Death {
@@ -60,8 +61,6 @@ export const NOT_DEAD = {
   dlq_reason_key: 1,
   announce_at: 1,
   replay_at: 1,
-  subject: 1,
-  source: 1,
 } as const satisfies Partial<Record<keyof DeliveryDoc, 1>>;
 
 /** Returns the reason of a dead letter whose budget is spent (spec: DLQ item). */
@@ -91,4 +90,26 @@ export function causeOf(reason: string): string {
   const isPython = lines[0]?.startsWith("Traceback (most recent call last)");
   const line = (isPython ? lines.findLast((each) => !/^(?:\^|~|File )/.test(each)) : lines[0]) ?? "";
   return VARIABLE.reduce((text, each) => text.replace(each, "…"), line) || reason;
+}
+
+interface Cause {
+  message: string;
+  /** The `details` of a fault. */
+  details?: unknown;
+}
+
+/**
+ * Returns the dead letter's reason for an event that was not accepted. It omits the given value, which the payload
+ * contains: the same fault in two payloads then has the same reason, by which dead letters are grouped.
+ */
+export function mappingError({ message, details }: Cause): string {
+  const { field, expected } = (details ?? {}) as Record<string, unknown>;
+  const known = typeof field === "string" && typeof expected === "string";
+  return `mapping error: ${known ? expectation(field || "The event", expected) : message}`;
+}
+
+/** Returns the dead letter's reason for an error thrown by a mapping. */
+export function thrownMappingError(err: unknown): string {
+  const { message, data } = err as Error & { data?: unknown };
+  return mappingError({ message, details: data });
 }

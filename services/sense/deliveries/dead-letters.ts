@@ -5,21 +5,15 @@ import { Fault, notFound } from "../../../lib/contract/faults.ts";
 import { derivedId, newId } from "../../../lib/ids.ts";
 import { parseExact } from "../../../lib/json/json.ts";
 import type { Loop } from "../../../mixins/loop.ts";
-import type { TenantCollection } from "../../../storage/collection.ts";
-import type { Store } from "../../../storage/connection.ts";
 import { tally } from "../../../storage/traffic/tally.ts";
 import { countGroups, discardMany, discardRows, type ManyParams } from "./dead-letter-bulk.ts";
 import { type DeadLetterFilter, findDead, placeOf, visibleAgent } from "./dead-letter-find.ts";
 import { deadFields, keptReason } from "./dead-letter-state.ts";
-import type { DeliveryDoc, Origin } from "./deliveries.model.ts";
-import { ofEvent } from "./delivery-id.ts";
+import { type DeliveryDoc, type Origin, ofEvent, upToBytes } from "./deliveries.model.ts";
+import type { DeliveryDeps } from "./deps.ts";
 import type { Loaded } from "./recent-events.ts";
-import { upToBytes } from "./size-limits.ts";
 
-interface DeadLettersDeps {
-  broker: ServiceBroker;
-  store: Store;
-  deliveries: TenantCollection<DeliveryDoc>;
+interface DeadLettersDeps extends DeliveryDeps {
   announcements: Pick<Loop, "nudge">;
   /** How long unmapped payloads are kept. */
   unmappedMs: number;
@@ -115,7 +109,7 @@ export class DeadLetters {
       timeline: [{ at, what: "dead", reason }],
       ...deadFields({ tenant_id, agent_id: null, at, reason }),
       payload_json,
-      ...{ source, subject: null },
+      source,
       retire_at: new Date(at.getTime() + unmappedMs),
       ...(origin && { origin }),
     });

@@ -1,3 +1,4 @@
+import { MESSAGE_BYTES, pagesBySize, upToSize } from "../../../lib/broker/message-size.ts";
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 import type { EnrichmentDepth } from "../interests/interests.contract.ts";
 
@@ -111,9 +112,8 @@ const schema = tenantSchema({
   replay_at: t.optional(t.date()),
   /** The payload that never was an event, as JSON text: its keys could have a meaning to the store. */
   payload_json: t.optional(t.large(t.string())),
-  /** Of a dead letter: the source of that payload, or of the event once a filter has reached it, as is the subject. */
+  /** The source of that payload. */
   source: t.optional(t.string()),
-  subject: t.optional(t.nullable(t.string())),
   origin: t.optional(t.large(t.mixed<Origin>())),
 
   /** When an acknowledged row is reduced to a tombstone, or one without an event is deleted. */
@@ -146,3 +146,30 @@ export const DeliveryModel: Model<DeliveryDoc> = {
   schema,
   outOfLine: "log",
 };
+
+/**
+ * Returns the id of an event's delivery to an agent, always the same. It starts with the event's id, which grows with
+ * time, so that new rows come last in the index and those of one event are adjacent.
+ */
+export function deliveryId(event_id: string, agent_id: string): string {
+  return `dlv_${event_id.slice("evt_".length)}-${agent_id.slice("ag_".length)}`;
+}
+
+/** Filters all deliveries of an event: their ids share its part up to the hyphen, which "." follows. */
+export function ofEvent(event_id: string) {
+  const part = event_id.slice("evt_".length);
+  return { _id: { $gt: `dlv_${part}-`, $lt: `dlv_${part}.` } };
+}
+
+interface Sized {
+  size: number;
+}
+
+const sizeOf = ({ size }: Sized) => size;
+
+/** Limits deliveries to the size of one answer, of which the first may be larger. */
+export const upToBytes = <T extends Sized>(docs: T[], most = MESSAGE_BYTES) =>
+  upToSize(docs, sizeOf, Math.min(most, MESSAGE_BYTES));
+
+/** Splits deliveries into batches that fit into one call between nodes. */
+export const inBatches = <T extends Sized>(docs: T[]) => pagesBySize(docs, sizeOf, MESSAGE_BYTES);

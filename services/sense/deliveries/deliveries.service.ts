@@ -28,12 +28,10 @@ import * as replay from "./history/history.contract.ts";
 import { ReplayModel } from "./history/history.model.ts";
 import { History } from "./history/history.ts";
 import { IN_WORK, Player } from "./history/player.ts";
-import { notifyReady, type Ready } from "./notify.ts";
+import { type AgentsOfTenant, findReadyAgents, notifyReady, type Ready } from "./notify.ts";
 import { Ordering } from "./ordering.ts";
 import { answerPoll, nextDeliveries, POLL_TIMEOUT_MS, settleAndReceive } from "./poll.ts";
-import { type AgentsOfTenant, findReadyAgents } from "./ready-agents.ts";
 import { RECHECK_MS, type Received, type ReceiveRequest, RequestQueues } from "./receive.ts";
-import type { Loaded } from "./recent-events.ts";
 import { Replays } from "./replay.ts";
 import { type Outcomes, Settlements } from "./settle.ts";
 import { newBacklog, Statistics } from "./stats.ts";
@@ -243,12 +241,9 @@ function historyActions(domain: () => Domain): Record<string, ActionSchema> {
 /** Actions of other services on deliveries. */
 function internalActions(domain: () => Domain): Record<string, ActionSchema> {
   return {
-    /** `events` are some of theirs, all of one tenant: they need not be read to be delivered. */
-    enqueue: idempotent<{ deliveries: NewDelivery[]; events?: Loaded[] }>(({ params }) => {
-      const [first] = params.deliveries;
-      if (first && params.events) domain().claims.remember(first.tenant_id, params.events);
-      return domain().enqueuer.enqueue(params.deliveries);
-    }),
+    enqueue: idempotent<{ deliveries: NewDelivery[] }>(({ params }) =>
+      domain().enqueuer.enqueue(params.deliveries),
+    ),
     wake: internal<{ ready: Ready[] }>(({ params }) => {
       for (const { agent_id } of params.ready) domain().requestQueues.wake(agent_id);
     }),

@@ -2,13 +2,12 @@ import { defined } from "../../../lib/defined.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
-import type { Update } from "../../../storage/query.ts";
+import type { Update, Where } from "../../../storage/query.ts";
 import { tally } from "../../../storage/traffic/tally.ts";
 import { refusedRows } from "../../../storage/write-errors.ts";
 import type { EnrichmentDepth } from "../interests/interests.contract.ts";
 import { NOT_DEAD } from "./dead-letter-state.ts";
-import { type DeliveryDoc, type Matched, OVER, timelinePush } from "./deliveries.model.ts";
-import { deliveryId } from "./delivery-id.ts";
+import { type DeliveryDoc, deliveryId, type Matched, OVER, timelinePush } from "./deliveries.model.ts";
 import type { Ready } from "./notify.ts";
 import { groupOf, heldKey, type Ordering } from "./ordering.ts";
 import type { RequestQueues, Reservation } from "./receive.ts";
@@ -88,12 +87,7 @@ export class Enqueuer {
   async renew(requests: NewDelivery[]): Promise<void> {
     const state = { $in: OVER };
     for (const rows of this.#chunks(requests)) {
-      const writes = rows.map((row) => {
-        const { _id, tenant_id, agent_id, replay_id } = row;
-        const filter = { _id, tenant_id, agent_id, state, replay_id: { $ne: replay_id } };
-        return { updateOne: { filter, update: renewedUpdate(row) } };
-      });
-      await this.#deps.deliveries.bulk(writes);
+      await this.#update(rows, ({ replay_id }) => ({ state, replay_id: { $ne: replay_id } }), renewedUpdate);
       this.#notify(rows.filter(isReady));
       this.#release(rows);
     }
@@ -162,29 +156,31 @@ export class Enqueuer {
     }
   }
 
-  /** Moves dead letters with a requested replay back, with a fresh budget, and returns them. */
+  /** Moves a tenant's dead letters with a requested replay back, with a fresh budget, and returns them. */
   async #revive(rows: DeliveryDoc[]): Promise<DeliveryDoc[]> {
-    const { deliveries } = this.#deps;
+    const [first] = rows;
+    if (!first) return [];
     const requested = { state: "dead", replay_at: { $exists: true } } as const;
-    const byTenant = [...Map.groupBy(rows, ({ tenant_id }) => tenant_id)];
-    const found = await Promise.all(
-      byTenant.map(([tenant_id, own]) => {
-        const filter = { _id: { $in: own.map(({ _id }) => _id) }, ...requested };
-        return deliveries.find(tenant_id, filter, { projection: { _id: 1 } });
-      }),
-    );
-    const ids = new Set(found.flat().map(({ _id }) => _id));
+    const filter = { _id: { $in: rows.map(({ _id }) => _id) }, ...requested };
+    const options = { projection: { _id: 1 } } as const;
+    const found = await this.#deps.deliveries.find(first.tenant_id, filter, options);
+    const ids = new Set(found.map(({ _id }) => _id));
     const chosen = rows.filter(({ _id }) => ids.has(_id));
-    if (chosen.length === 0) return [];
-    await deliveries.bulk(
-      chosen.map((row) => ({
-        updateOne: {
-          filter: { _id: row._id, tenant_id: row.tenant_id, agent_id: row.agent_id, ...requested },
-          update: revivedUpdate(row),
-        },
-      })),
-    );
+    await this.#update(chosen, () => requested, revivedUpdate);
     return chosen;
+  }
+
+  /** Updates rows that are still in a state. */
+  async #update(
+    rows: DeliveryDoc[],
+    stateOf: (row: DeliveryDoc) => Where<DeliveryDoc>,
+    updateOf: (row: DeliveryDoc) => Update<DeliveryDoc>,
+  ): Promise<void> {
+    const writes = rows.map((row) => {
+      const { _id, tenant_id, agent_id } = row;
+      return { updateOne: { filter: { _id, tenant_id, agent_id, ...stateOf(row) }, update: updateOf(row) } };
+    });
+    if (writes.length > 0) await this.#deps.deliveries.bulk(writes);
   }
 }
 

@@ -1,6 +1,13 @@
 import type { TenantCollection } from "../../../storage/collection.ts";
-import { BRIEF, type DeliveryDoc, type Matched, PENDING, type TimelineEntry } from "./deliveries.model.ts";
-import { deliveryId, ofEvent } from "./delivery-id.ts";
+import {
+  BRIEF,
+  type DeliveryDoc,
+  deliveryId,
+  type Matched,
+  ofEvent,
+  PENDING,
+  type TimelineEntry,
+} from "./deliveries.model.ts";
 
 type Deliveries = TenantCollection<DeliveryDoc>;
 

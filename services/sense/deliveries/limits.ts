@@ -1,4 +1,4 @@
-import { LruMap } from "../../../lib/lru-map.ts";
+import { SlidingWindow } from "../../../lib/queue/sliding-window.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { takenRows } from "../../../storage/write-errors.ts";
 import { type DeliveryDoc, SHORTEST, timelinePush } from "./deliveries.model.ts";
@@ -20,9 +20,7 @@ interface Allowance {
   slots: string[] | null;
 }
 
-const MINUTE_MS = 60_000;
-/** Agents whose last minute is known. */
-const MOST_AGENTS = 50_000;
+const MINUTE_SECONDS = 60;
 /** What ends a delivery in flight wakes those who wait; this is for a wake-up that is lost. */
 const RECHECK_MS = 1000;
 
@@ -36,8 +34,8 @@ export const isLimited = ({ max_in_flight, max_per_minute }: Limits): boolean =>
  */
 export class DeliveryLimits {
   readonly #deliveries: TenantCollection<DeliveryDoc>;
-  /** What agents were given in the last minute, oldest first. */
-  readonly #given = new LruMap<string, { at: number; count: number }[]>(MOST_AGENTS);
+  /** What agents were given in the last minute. */
+  readonly #given = new SlidingWindow(MINUTE_SECONDS);
   /** Agents that wait for the end of a delivery in flight. */
   readonly #full = new Set<string>();
 
@@ -52,8 +50,9 @@ export class DeliveryLimits {
   ): Promise<Allowance> {
     let allowance: Allowance = { count: wanted, slots: null };
     if (max_per_minute !== null) {
-      const { left, next_ms } = this.#rate(of.agent_id, max_per_minute);
-      if (left < wanted) allowance = { count: left, limited_ms: next_ms, slots: null };
+      const now = performance.now();
+      const { room, resets_at } = this.#given.look(of.agent_id, max_per_minute, now);
+      if (room < wanted) allowance = { count: room, limited_ms: Math.ceil(resets_at - now), slots: null };
     }
     if (max_in_flight === null || allowance.count === 0) return allowance;
     const slots = await this.#freeSlots(of, max_in_flight);
@@ -64,14 +63,12 @@ export class DeliveryLimits {
 
   /** Returns how many deliveries an agent may get now by its limit a minute. */
   perMinuteLeft(agent_id: string, max: number): number {
-    return this.#rate(agent_id, max).left;
+    return this.#given.look(agent_id, max, performance.now()).room;
   }
 
   /** Counts deliveries of an agent with a limit a minute. */
   count(agent_id: string, count: number): void {
-    const given = this.#given.get(agent_id) ?? [];
-    given.push({ at: performance.now(), count });
-    this.#given.set(agent_id, given);
+    for (let n = 0; n < count; n++) this.#given.hit(agent_id, performance.now());
   }
 
   /** Whether the agent waits for what ends now. */
@@ -103,14 +100,6 @@ export class DeliveryLimits {
     return this.#deliveries.find(tenant_id, leased, {
       projection: SHORTEST,
     });
-  }
-
-  #rate(agent_id: string, max: number): { left: number; next_ms: number } {
-    const now = performance.now();
-    const given = this.#given.get(agent_id) ?? [];
-    while (given[0] && given[0].at <= now - MINUTE_MS) given.shift();
-    const left = Math.max(max - given.reduce((sum, { count }) => sum + count, 0), 0);
-    return { left, next_ms: given[0] ? Math.ceil(given[0].at + MINUTE_MS - now) : MINUTE_MS };
   }
 
   /** Returns the free slots. Also counts deliveries that were leased before the agent had a limit. */

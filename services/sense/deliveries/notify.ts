@@ -1,5 +1,7 @@
 import type { ServiceBroker } from "moleculer";
 import { nodesWith, ownerOf } from "../../../mixins/affinity.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import type { DeliveryDoc } from "./deliveries.model.ts";
 
 /** An agent with deliveries to receive. */
 export interface Ready {
@@ -19,4 +21,32 @@ export function notifyReady(broker: ServiceBroker, ready: Ready[]): void {
     for (const [nodeID, own] of Map.groupBy(ready, ({ agent_id }) => ownerOf(agent_id, nodes).id))
       broker.call(action, { ready: own }, { nodeID, tracking: false }).catch(() => {});
   }
+}
+
+/** Agents of a tenant. */
+export interface AgentsOfTenant {
+  tenant_id: string;
+  agent_ids: string[];
+}
+
+/** Which of some agents have ready deliveries; `more`: others of them may, too. */
+export interface ReadyAgents {
+  agent_ids: string[];
+  more: boolean;
+}
+
+const LIMIT = 500;
+
+/** Finds those among many agents that have ready deliveries: one query, and an index seek for each agent. */
+export async function findReadyAgents(
+  deliveries: TenantCollection<DeliveryDoc>,
+  agents: AgentsOfTenant[],
+): Promise<ReadyAgents> {
+  const $or = agents.map(({ tenant_id, agent_ids }) => {
+    return { tenant_id, state: "ready" as const, agent_id: { $in: agent_ids } };
+  });
+  const options = { limit: LIMIT, projection: { agent_id: 1 } as const };
+  const rows = (await deliveries.system.find({ $or }, options).toArray()) as DeliveryDoc[];
+  const found = new Set(rows.map(({ agent_id }) => agent_id as string));
+  return { agent_ids: [...found], more: rows.length === LIMIT };
 }

@@ -1,14 +1,13 @@
 import type { ServiceBroker } from "moleculer";
 import { type AgentCaller, type Call, hasScope } from "../../../lib/access/caller.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
-import type { Claimed, Settling } from "./claim.ts";
+import { type Claimed, deliveryJson, type Settling } from "./claim.ts";
 import {
   BATCH,
   MAX_WAIT_SECONDS,
   type pollDeliveries,
   type receiveNextDeliveries,
 } from "./deliveries.contract.ts";
-import { deliveryJson } from "./delivery-json.ts";
 import type { Received, ReceiveRequest, RequestQueues } from "./receive.ts";
 import type { Settled, Settlements } from "./settle.ts";
 

@@ -1,9 +1,8 @@
 import { Actor, Actors, type Waiter } from "../../../mixins/actor.ts";
 import type { Claimed, ClaimRequest, Claims, Lease } from "./claim.ts";
-import type { DeliveryDoc } from "./deliveries.model.ts";
+import { type DeliveryDoc, upToBytes } from "./deliveries.model.ts";
 import { type Held, isUnder, type NamedLease } from "./lease.ts";
-import type { AgentsOfTenant, ReadyAgents } from "./ready-agents.ts";
-import { upToBytes } from "./size-limits.ts";
+import type { AgentsOfTenant, ReadyAgents } from "./notify.ts";
 
 export interface ReceiveRequest extends ClaimRequest {
   /** How long to wait for a first delivery. */

@@ -99,8 +99,14 @@ export class Settlements {
   async prepare(caller: AgentCaller, { ack, nack }: ToSettle): Promise<Settling<Settled>> {
     requireDistinct(ack?.delivery_ids, nack?.delivery_ids);
     const reject = nack && (await this.#prepareRejection(caller, nack, "nack.lease"));
-    const ids = [...(ack?.delivery_ids ?? []), ...(nack?.delivery_ids ?? [])];
-    return settleOnce(ids, this.#settler(caller, ack?.delivery_ids ?? [], reject));
+    const delivery_ids = ack?.delivery_ids ?? [];
+    return settleOnce([...delivery_ids, ...(nack?.delivery_ids ?? [])], async () => {
+      const [acknowledged, rejected] = await Promise.all([
+        delivery_ids.length ? this.#ack(caller, { delivery_ids }) : { acknowledged: 0 },
+        reject?.() ?? { nacked: 0, dead_lettered: 0 },
+      ]);
+      return { ...acknowledged, ...rejected };
+    });
   }
 
   /** The same for the outcomes of pushes. */
@@ -109,40 +115,26 @@ export class Settlements {
     { acknowledged, failed, released }: Outcomes,
   ): Promise<Settling<unknown>> {
     const failures = new Map(failed.map((each) => [each.id, each]));
-    const nack = failures.size ? await this.#prepareFailures(of, failures) : undefined;
+    const reject =
+      failures.size === 0
+        ? undefined
+        : await this.#prepareNack({
+            ...{ ...of, delivery_ids: [...failures.keys()] },
+            delay: (id) => failures.get(id)?.delay_seconds ?? null,
+            reason: (id) => failures.get(id)?.reason,
+            named: (id) => failures.get(id)?.lease,
+          });
     const leases = [...Map.groupBy(released, ({ lease }) => lease)];
     const ids = [...acknowledged, ...failures.keys(), ...released.map(({ id }) => id)];
     return settleOnce(ids, () =>
       Promise.all([
-        acknowledged.length ? this.#acknowledge({ ...of, delivery_ids: acknowledged }) : undefined,
-        nack?.(),
+        acknowledged.length && this.#acknowledge({ ...of, delivery_ids: acknowledged }),
+        reject?.(),
         ...leases.map(([lease, held]) =>
           this.release({ ...of, lease, delivery_ids: held.map(({ id }) => id) }),
         ),
       ]),
     );
-  }
-
-  #prepareFailures(
-    of: Pick<Selection, "tenant_id" | "agent_id">,
-    failures: ReadonlyMap<string, Outcomes["failed"][number]>,
-  ) {
-    return this.#prepareNack({
-      ...{ ...of, delivery_ids: [...failures.keys()] },
-      delay: (id) => failures.get(id)?.delay_seconds ?? null,
-      reason: (id) => failures.get(id)?.reason,
-      named: (id) => failures.get(id)?.lease,
-    });
-  }
-
-  #settler(caller: AgentCaller, delivery_ids: string[], reject?: () => ReturnType<Settlements["nack"]>) {
-    return async (): Promise<Settled> => {
-      const [acknowledged, rejected] = await Promise.all([
-        delivery_ids.length ? this.#ack(caller, { delivery_ids }) : { acknowledged: 0 },
-        reject?.() ?? { nacked: 0, dead_lettered: 0 },
-      ]);
-      return { ...acknowledged, ...rejected };
-    };
   }
 
   async #ack(
@@ -198,25 +190,20 @@ export class Settlements {
 
   /** Extends leases to `seconds` from now. */
   async extend({ params, meta }: Call<ParamsOf<typeof contract.extendDeliveries>>) {
-    const { requestQueues, store } = this.#deps;
+    const { requestQueues, store, deliveries } = this.#deps;
     const { delivery_ids, lease, seconds } = params;
     const { tenant_id, agent_id } = meta.caller as AgentCaller;
     const named = namedLeases(delivery_ids, lease);
     const until = store.now() + seconds * 1000;
     const byLease = [...Map.groupBy(new Set(delivery_ids), named)];
     const extended = await Promise.all(
-      byLease.map(([each, ids]) => this.#extend({ tenant_id, agent_id, delivery_ids: ids }, each, until)),
+      byLease.map(([each, ids]) => {
+        const held = { _id: { $in: ids }, agent_id, state: "leased" as const, ...under(each) };
+        return deliveries.updateMany(tenant_id, held, { $set: { due_at: new Date(until) } });
+      }),
     );
     requestQueues.extendInFlight(agent_id, delivery_ids, until, named);
     return { extended: extended.reduce((sum, count) => sum + count, 0) };
-  }
-
-  #extend({ tenant_id, agent_id, delivery_ids }: Selection, lease: string | undefined, until: number) {
-    return this.#deps.deliveries.updateMany(
-      tenant_id,
-      { _id: { $in: delivery_ids }, agent_id, state: "leased", ...under(lease) },
-      { $set: { due_at: new Date(until) } },
-    );
   }
 
   /** Releases deliveries that a lease still holds, without counting an attempt. */
@@ -338,7 +325,7 @@ export class Settlements {
       const delays = retry_delays_seconds ?? settings.retry_delays_seconds;
       const seconds = delay(_id) ?? retryDelay(attempt_count, delays);
       ready ||= seconds <= 0;
-      toRetry.push({ updateOne: { filter, update: retryUpdate({ at, seconds, why, logged }) } });
+      toRetry.push({ updateOne: { filter, update: retryUpdate(at, seconds, why, logged) } });
     }
     return async () => {
       const [dead_lettered, retried] = await Promise.all([this.#write(toDead), this.#write(toRetry)]);
@@ -383,14 +370,7 @@ function requireDistinct(acknowledged: readonly string[] = [], rejected: readonl
   throw invalidValue(field, `${field}: expected none of ack.delivery_ids, got ${value}.`, { value });
 }
 
-interface Retry {
-  at: Date;
-  seconds: number;
-  why: string | undefined;
-  logged: Logged | undefined;
-}
-
-function retryUpdate({ at, seconds, why, logged }: Retry): Update<DeliveryDoc> {
+function retryUpdate(at: Date, seconds: number, why?: string, logged?: Logged): Update<DeliveryDoc> {
   const entry: TimelineEntry = { at, what: "nacked", ...(why !== undefined && { reason: why }) };
   const $push = timelinePush(entry);
   if (seconds <= 0) return { $set: { ...logged, state: "ready" }, $unset: UNLEASED, $push };

@@ -1,6 +1,7 @@
 import type { ServiceBroker } from "moleculer";
 import { type Call, isAdmin } from "../../../lib/access/caller.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
+import { LruMap } from "../../../lib/lru-map.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { tally } from "../../../storage/traffic/tally.ts";
@@ -170,8 +171,8 @@ export function newBacklog(broker: ServiceBroker, deliveries: TenantCollection<D
   };
 }
 
-/** Deliveries per generation: some seconds at full load. */
-const GENERATION = 20_000;
+/** Deliveries that are remembered: some seconds at full load. */
+const MOST_KNOWN = 40_000;
 
 interface Known {
   type: string | undefined;
@@ -180,19 +181,15 @@ interface Known {
 }
 
 /**
- * What statistics need of deliveries that this node delivered, so that acknowledging reads no row. Two generations:
- * the older one is dropped as a whole. Deliveries that it does not know are counted without a type and a latency.
+ * What statistics need of deliveries that this node delivered, so that acknowledging reads no row. Deliveries that it
+ * does not know are counted without a type and a latency.
  */
 export class AcknowledgementCounts {
-  #young = new Map<string, Known>();
-  #old = new Map<string, Known>();
+  readonly #known = new LruMap<string, Known>(MOST_KNOWN);
 
   add(rows: DeliveryDoc[]): void {
     for (const { _id, type, active_key, created_at } of rows)
-      this.#young.set(_id, { type, active_key, created_at: created_at.getTime() });
-    if (this.#young.size <= GENERATION) return;
-    this.#old = this.#young;
-    this.#young = new Map();
+      this.#known.set(_id, { type, active_key, created_at: created_at.getTime() });
   }
 
   /**
@@ -207,7 +204,8 @@ export class AcknowledgementCounts {
     at: Date,
   ): string[] {
     const now = at.getTime();
-    const all = ids.flatMap((id) => this.#take(id) ?? []);
+    const all = ids.flatMap((id) => this.#known.get(id) ?? []);
+    for (const id of ids) this.#known.delete(id);
     const known = all.slice(0, count);
     for (const { type, created_at } of known) {
       const own = { ...of, type };
@@ -217,11 +215,5 @@ export class AcknowledgementCounts {
     }
     tally(of, "acknowledged", count - known.length);
     return all.flatMap(({ active_key }) => active_key ?? []);
-  }
-
-  #take(id: string): Known | undefined {
-    const known = this.#young.get(id) ?? this.#old.get(id);
-    if (known && !this.#young.delete(id)) this.#old.delete(id);
-    return known;
   }
 }

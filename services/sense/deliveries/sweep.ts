@@ -1,5 +1,5 @@
 import { DAY_MS } from "../../../lib/time.ts";
-import { withOtherTenants } from "../../../mixins/other-tenants.ts";
+import { type Find, withOtherTenants } from "../../../mixins/loop.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
@@ -36,7 +36,7 @@ const LONGEST_WAIT_MS = DAY_MS;
 /** Time-driven transitions. Each task returns whether there may be more. */
 export class Sweep {
   readonly #deps: SweepDeps;
-  readonly #findDue: (others: { tenant_id?: { $nin: string[] } }) => Promise<DeliveryDoc[]>;
+  readonly #findDue: Find<DeliveryDoc>;
 
   constructor(deps: SweepDeps) {
     this.#deps = deps;

@@ -3,7 +3,6 @@ import { isUnreached } from "../../../lib/broker/between-nodes.ts";
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { nodesWith, ownerOf } from "../../../mixins/affinity.ts";
 import type { NewDelivery } from "../deliveries/enqueue.ts";
-import type { Loaded, RecentEvents } from "../deliveries/recent-events.ts";
 import { deliveryTo, type Match } from "../interests/receiver.ts";
 import type { Entry } from "./fan-out-queue.ts";
 
@@ -11,8 +10,6 @@ const MAX_RECEIVERS = 10_000;
 const CHUNK = 1_000;
 /** How long another node may take; then this one writes the deliveries. */
 const OWNER_MS = 1_000;
-/** Larger events do not travel with their deliveries: who delivers them reads them. */
-const MAX_ENVELOPE = 64 * 1024;
 
 /**
  * Matches events of one tenant and enqueues their deliveries, by one call and one for each owner of receivers' queues,
@@ -21,10 +18,7 @@ const MAX_ENVELOPE = 64 * 1024;
  * @returns the number of receivers, and of waits that it ends, of each of the first events: of one at least. With very many receivers it stops
  * early to bound memory; call again for the rest.
  */
-export async function deliver(
-  { broker, recent }: { broker: ServiceBroker; recent: RecentEvents },
-  entries: Entry[],
-): Promise<number[]> {
+export async function deliver(broker: ServiceBroker, entries: Entry[]): Promise<number[]> {
   const tenant_id = (entries[0] as Entry).tenant_id;
   const envelopes = entries.map(({ event }) => event);
   const events = entries.map(({ event_id, due_at }, i) => ({ event_id, envelope: envelopes[i], at: due_at }));
@@ -38,7 +32,7 @@ export async function deliver(
     const { type } = envelopes[i] as CloudEvent;
     return receivers.map((receiver) => deliveryTo(receiver, { tenant_id, event_id, type, size }));
   });
-  await Promise.all([enqueue(broker, deliveries, recent), recordAwaited(broker, entries, matches)]);
+  await Promise.all([enqueue(broker, deliveries), recordAwaited(broker, entries, matches)]);
   return matches.map(({ receivers, waits = [] }) => receivers.length + waits.length);
 }
 
@@ -55,13 +49,9 @@ async function recordAwaited(broker: ServiceBroker, entries: Entry[], matches: M
 
 /**
  * Writes deliveries of one tenant on the nodes that own the receivers' queues: requests wait there, so that most rows
- * are written as delivered, and the events that travel with them are not read again. Resolves when all are durable.
+ * are written as delivered. Resolves when all are durable.
  */
-export async function enqueue(
-  broker: ServiceBroker,
-  deliveries: NewDelivery[],
-  recent: RecentEvents,
-): Promise<void> {
+export async function enqueue(broker: ServiceBroker, deliveries: NewDelivery[]): Promise<void> {
   const nodes = nodesWith(broker, "deliveries");
   const byOwner = Map.groupBy(deliveries, ({ agent_id }) => nodes.length && ownerOf(agent_id, nodes).id);
   const chunks: Promise<unknown>[] = [];
@@ -69,21 +59,15 @@ export async function enqueue(
     for (let at = 0; at < own.length; at += CHUNK) {
       const chunk = own.slice(at, at + CHUNK);
       const isHere = !owner || owner === broker.nodeID;
-      chunks.push(isHere ? enqueueHere(broker, chunk) : enqueueAt(broker, owner, chunk, recent));
+      chunks.push(isHere ? enqueueHere(broker, chunk) : enqueueAt(broker, owner, chunk));
     }
   }
   await Promise.all(chunks);
 }
 
-async function enqueueAt(
-  broker: ServiceBroker,
-  nodeID: string,
-  deliveries: NewDelivery[],
-  recent: RecentEvents,
-): Promise<void> {
-  const params = { deliveries, events: eventsOf(deliveries, recent) };
+async function enqueueAt(broker: ServiceBroker, nodeID: string, deliveries: NewDelivery[]): Promise<void> {
   try {
-    await broker.call("deliveries.enqueue", params, { nodeID, timeout: OWNER_MS });
+    await broker.call("deliveries.enqueue", { deliveries }, { nodeID, timeout: OWNER_MS });
   } catch (err) {
     if (!isUnreached(err)) throw err;
     // Whether or not it has written them: a delivery is added once.
@@ -94,13 +78,4 @@ async function enqueueAt(
 /** Writes deliveries on this node, if it can. */
 function enqueueHere(broker: ServiceBroker, deliveries: NewDelivery[]): Promise<void> {
   return broker.call("deliveries.enqueue", { deliveries });
-}
-
-function eventsOf(deliveries: NewDelivery[], recent: RecentEvents): Loaded[] {
-  const events = new Map<string, Loaded>();
-  for (const { tenant_id, event_id, size = 0 } of deliveries) {
-    const event = size > MAX_ENVELOPE || events.has(event_id) ? null : recent.get(tenant_id, event_id);
-    if (event) events.set(event_id, event);
-  }
-  return [...events.values()];
 }

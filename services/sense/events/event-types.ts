@@ -1,6 +1,5 @@
 import { type Caller, callerId, isAdmin } from "../../../lib/access/caller.ts";
 import { isPlatformType } from "../../../lib/cloudevents/platform-types.ts";
-import { afterPlace, fromCursor, pageOf } from "../../../lib/contract/cursor.ts";
 import { Fault, notFound } from "../../../lib/contract/faults.ts";
 import { containing } from "../../../lib/text/containing.ts";
 import { fromFieldName, toFieldName } from "../../../lib/text/field-name.ts";
@@ -24,7 +23,6 @@ const MAX_NOTED = 200;
 const BATCH = 50;
 /** All rows of a batch, with the longest sources. */
 const BATCH_BYTES = 4 * 1_048_576;
-const ORDER = { by: "last_seen_at", sign: -1 } as const;
 
 /** What this node has seen of a type since the last flush. */
 interface Seen {
@@ -127,13 +125,9 @@ export class EventTypes {
     await this.flush();
     const { tenant_id } = meta.caller;
     const { search, cursor, limit = 50 } = params;
-    const filter = {
-      ...(search && { type: containing(search) }),
-      ...(cursor && afterPlace(fromCursor(cursor, ORDER.by), ORDER)),
-    };
-    const sort = { last_seen_at: -1, _id: -1 } as const;
-    const found = await this.#rows.findWithin(tenant_id, filter, { sort, limit: limit + 1 });
-    const { page, next_cursor } = pageOf(found, limit, ORDER.by);
+    const filter = search ? { type: containing(search) } : {};
+    const order = { by: "last_seen_at", cursor, limit } as const;
+    const { page, next_cursor } = await this.#rows.pageAfter(tenant_id, filter, order);
     const types = page.map(({ type }) => type);
     const counts = await this.#deps.broker.call<number[], { tenant_id: string; types: string[] }>(
       "interests.count_listeners",

@@ -11,7 +11,6 @@ import { RecentEvents } from "../deliveries/recent-events.ts";
 import type { LatestParams } from "../interests/dry-run.ts";
 import type { HistoryParams } from "../interests/match-agent.ts";
 import { Arrivals, type OfTenant } from "./arrivals.ts";
-import type { Emission } from "./emission.ts";
 import { getEventType, listEventTypes } from "./event-types.contract.ts";
 import { EventTypes } from "./event-types.ts";
 import * as contract from "./events.contract.ts";
@@ -20,7 +19,7 @@ import { Events } from "./events.ts";
 import { FanOut } from "./fan-out.ts";
 import { fanOutHorizon, oldestDueSeconds } from "./fan-out-sweep.ts";
 import { findEvents, listEvents, loadEvents } from "./list.ts";
-import { Publisher, type PublishParams } from "./publish.ts";
+import { type Emission, Publisher, type PublishParams } from "./publish.ts";
 import { Retention } from "./retention.ts";
 import { WaitingEvents } from "./waiting.ts";
 
@@ -118,7 +117,7 @@ export function eventsService({ store, config, health }: Runtime): ServiceSchema
       arrivals = new Arrivals(this.broker as ServiceBroker);
       const deps = { events: collection, store, broker: this.broker as ServiceBroker, arrivals };
       const recent = new RecentEvents(RECENT_LENGTH);
-      fanOut = new FanOut({ ...deps, recent, instance: randomBytes(6).toString("hex") });
+      fanOut = new FanOut({ ...deps, instance: randomBytes(6).toString("hex") });
       health.add("fan_out", () => fanOut.trouble);
       observeFanOut(fanOut);
       const onWaiting = (due: number) => {

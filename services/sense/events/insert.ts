@@ -1,8 +1,9 @@
-import { Batcher } from "../../../lib/queue/batcher.ts";
+import { pagesBySize } from "../../../lib/broker/message-size.ts";
+import { atTickEnd } from "../../../lib/queue/tick-end.ts";
 import { resourceQueue } from "../../../observability/resources.ts";
 import { isDuplicateKey, refusedRows } from "../../../storage/write-errors.ts";
 import type { EventDeps } from "./deps.ts";
-import type { Publication } from "./events.model.ts";
+import type { EventDoc, Publication } from "./events.model.ts";
 import type { FanOut } from "./fan-out.ts";
 
 /** The outcome for a row: durable, duplicate key, or its own error. */
@@ -12,52 +13,69 @@ interface InserterDeps extends Pick<EventDeps, "events" | "store"> {
   fanOut: FanOut;
 }
 
+/** The events of one call, which are written together. */
+interface Group {
+  tenant_id: string;
+  rows: EventDoc[];
+  resolve(results: Inserted[]): void;
+  reject(err: unknown): void;
+}
+
+/** Limits of a write, which only a single larger group may exceed. */
 const MAX_ROWS = 500;
 const MAX_BYTES = 8 * 1_048_576;
 /** Bytes of events being written: above them the store is slower than its publishers, who must wait. */
 const MAX_PENDING = 64 * 1_048_576;
-/** A smaller event counts as much. */
+/** A smaller event counts as much among these. */
 const LEAST_BYTES = 3_355;
 
-/** Inserts events; concurrent callers share one round trip. */
+const sizeOf = (rows: EventDoc[], least: number) =>
+  rows.reduce((sum, { size }) => sum + Math.max(size, least), 0);
+
+/**
+ * Inserts events. Those of one event loop tick share a round trip, which does not wait for earlier ones: the store's
+ * driver batches better.
+ */
 export class EventInserter {
   readonly #deps: InserterDeps;
-  readonly #batcher: Batcher<Publication, Inserted>;
   readonly #pending = resourceQueue("event_writes", { capacity: MAX_PENDING, maxWaiting: 0 });
+  #groups: Group[] = [];
 
   constructor(deps: InserterDeps) {
     this.#deps = deps;
-    this.#batcher = new Batcher({
-      flush: (publications) => this.#insert(publications),
-      weight: ({ row }) => row.size,
-      maxItems: MAX_ROWS,
-      maxWeight: MAX_BYTES,
-    });
   }
 
   /** Resolves when the events of a tenant are durable, with the outcome of each. @throws Fault as `FairQueue.enter` */
   insert(publications: Publication[]): Promise<Inserted[]> {
-    const { tenant_id } = (publications[0] as Publication).row;
-    const bytes = publications.reduce((sum, { row }) => sum + Math.max(row.size, LEAST_BYTES), 0);
-    const leave = this.#pending.enter({ tenant_id, caller: "" }, bytes);
-    return this.#batcher.add(publications).finally(leave);
-  }
-
-  async #insert(publications: Publication[]): Promise<Inserted[]> {
-    const tenants = Map.groupBy(publications, ({ row }) => row.tenant_id);
-    const results = new Map<Publication, Inserted>();
-    const insert = async (own: Publication[]) => {
-      const inserted = await this.#insertForTenant(own);
-      for (const [i, publication] of own.entries()) results.set(publication, inserted[i] as Inserted);
-    };
-    await Promise.all([...tenants.values()].map(insert));
-    return publications.map((publication) => results.get(publication) as Inserted);
-  }
-
-  /** Writes events, each leased to this node's fan-out or waiting for its time. */
-  async #insertForTenant(publications: Publication[]): Promise<Inserted[]> {
-    const { events, store, fanOut } = this.#deps;
     const rows = publications.map(({ row }) => row);
+    const { tenant_id } = rows[0] as EventDoc;
+    const leave = this.#pending.enter({ tenant_id, caller: "" }, sizeOf(rows, LEAST_BYTES));
+    if (this.#groups.length === 0) atTickEnd(() => this.#flush());
+    return new Promise<Inserted[]>((resolve, reject) => {
+      this.#groups.push({ tenant_id, rows, resolve, reject });
+    }).finally(leave);
+  }
+
+  #flush(): void {
+    const tenants = Map.groupBy(this.#groups, ({ tenant_id }) => tenant_id);
+    this.#groups = [];
+    const weightOf = ({ rows }: Group) => sizeOf(rows, MAX_BYTES / MAX_ROWS);
+    for (const groups of tenants.values())
+      for (const batch of pagesBySize(groups, weightOf, MAX_BYTES)) void this.#write(batch);
+  }
+
+  async #write(groups: Group[]): Promise<void> {
+    try {
+      const results = await this.#insertRows(groups.flatMap(({ rows }) => rows));
+      for (const { rows, resolve } of groups) resolve(results.splice(0, rows.length));
+    } catch (err) {
+      for (const { reject } of groups) reject(err);
+    }
+  }
+
+  /** Writes a tenant's events, each leased to this node's fan-out or waiting for its time. */
+  async #insertRows(rows: EventDoc[]): Promise<Inserted[]> {
+    const { events, store, fanOut } = this.#deps;
     const now = store.now();
     for (const row of rows) if (!row.due_at) fanOut.lease(row, now);
     const results: Inserted[] = rows.map(() => "inserted");

@@ -1,11 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Call, callerId } from "../../../lib/access/caller.ts";
+import type { Scoped } from "../../../lib/access/visibility.ts";
+import { audienceOf } from "../../../lib/cloudevents/audience.ts";
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
-import { isPlatformType } from "../../../lib/cloudevents/platform-types.ts";
+import { isPlatformType, PLATFORM_SOURCE } from "../../../lib/cloudevents/platform-types.ts";
 import { type BatchAnswer, type Published, toAnswers } from "../../../lib/cloudevents/publish-answers.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
 import { noteLongIntegers } from "../../../lib/filter/filter.ts";
 import { emptyPart } from "../../../lib/filter/type-slips.ts";
+import { derivedId } from "../../../lib/ids.ts";
 import { parseExact } from "../../../lib/json/json.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import { parseTraceparent } from "../../../observability/tracing.ts";
@@ -15,7 +18,6 @@ import type { RecentEvents } from "../deliveries/recent-events.ts";
 import type { Arrivals } from "./arrivals.ts";
 import { checkClientEvent, requireSize } from "./client-event.ts";
 import type { EventDeps } from "./deps.ts";
-import { type Emission, emitted } from "./emission.ts";
 import type { EventTypes } from "./event-types.ts";
 import type { EventDoc, Publication } from "./events.model.ts";
 import type { FanOut } from "./fan-out.ts";
@@ -282,4 +284,32 @@ function readContent(envelope: string): unknown {
 /** Whether the same request was repeated: it gets the first one's answer. */
 function isRetry(row: EventDoc, original: Pick<EventDoc, "seed"> | undefined): boolean {
   return row.seed !== undefined && original?.seed === row.seed;
+}
+
+/** An event that the service itself publishes. */
+export interface Emission {
+  type: string;
+  subject?: string;
+  /** Ids and states, never content. */
+  data: unknown;
+  /** Identifies the event: publishing the same text again adds nothing. */
+  dedupe: string;
+  /** The row that it is about: only its readers receive the event. Absent for everyone in the tenant. */
+  audience?: Scoped;
+}
+
+/** Builds the envelope of an emission. */
+export function emitted({ type, subject, data, dedupe, audience: about }: Emission, at: Date): CloudEvent {
+  const audience = about && audienceOf(about);
+  return {
+    specversion: "1.0",
+    id: derivedId("evt", "emitted", dedupe),
+    source: PLATFORM_SOURCE,
+    type,
+    ...(subject && { subject }),
+    ...(audience && { audience }),
+    time: at.toISOString(),
+    datacontenttype: "application/json",
+    data,
+  };
 }

@@ -1,11 +1,99 @@
+import { createHash } from "node:crypto";
 import type { DeliveryHeaders } from "../../../connectors/webhook-schemes.ts";
 import type { Signature } from "../../../connectors/webhook-signature.ts";
+import { DAY_MS } from "../../../lib/time.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
 import type { TenantState } from "../../identity/tenants/tenants.contract.ts";
-import type { FirstIds, Topic } from "./first-ids.ts";
-import type { WebhookDoc } from "./ingest.model.ts";
+import type { WebhookBodyDoc, WebhookDoc } from "./ingest.model.ts";
 import { AS_CLOUDEVENTS } from "./mapping.contract.ts";
 import { headerName, type MappedHeaders } from "./mapping.ts";
 import { findPreset } from "./webhooks.ts";
+
+/** The headers by which a sender says what a delivery is about, as they are or null. */
+export type Topic = Record<string, string | null>;
+
+/** A delivery, by what its signature covers and what it does not. */
+interface Given {
+  tenant_id: string;
+  webhook_id: string;
+  /** Of the signed content. */
+  digest: string;
+  /** An unsigned id, if it has one. */
+  id: string | null;
+  topic: Topic;
+  /** Whether the sender sends one body for several topics. */
+  several: boolean;
+}
+
+/** What the first delivery of the same content had. */
+export interface First {
+  id: string;
+  topic: Topic;
+}
+
+/** A body for several topics is sent at once: later than signed times may be, it is a replay. */
+const SEVERAL_MS = 300_000;
+const MOST_OTHERS = 3;
+
+/**
+ * The ids and topics of deliveries whose signature does not cover them. Anyone who saw such a delivery could send it
+ * again under others, so signed content keeps its first ones for `DEDUPE_DAYS`.
+ */
+export class FirstIds {
+  readonly #rows: TenantCollection<WebhookBodyDoc>;
+  readonly #now: () => number;
+  readonly #keptMs: number;
+
+  constructor(rows: TenantCollection<WebhookBodyDoc>, now: () => number, days: number) {
+    this.#rows = rows;
+    this.#now = now;
+    this.#keptMs = days * DAY_MS;
+  }
+
+  /** Returns the content's first id and topic; the given ones if it has none yet. */
+  async of(given: Given): Promise<First> {
+    const { tenant_id, webhook_id, digest, topic, several } = given;
+    const _id = `${webhook_id} ${digest}`;
+    const first = await this.#firstAt(tenant_id, _id, { id: given.id ?? digest, topic });
+    const known: First = { id: first.first_id, topic: first.topic };
+    if (!several || given.id === known.id) return known;
+    const topicDigest = hashBody(JSON.stringify(topic));
+    if (topicDigest === hashBody(JSON.stringify(known.topic))) return known;
+    const own = { id: given.id ?? hashBody(digest + topicDigest), topic };
+    return (await this.#another(tenant_id, first, `${_id} ${topicDigest}`, own)) ?? known;
+  }
+
+  /** Returns the first id of another topic of the content; null if it is not taken as one. */
+  async #another(tenant_id: string, first: WebhookBodyDoc, _id: string, own: First): Promise<First | null> {
+    const known = await this.#rows.findOne(tenant_id, { _id });
+    if (known) return { id: known.first_id, topic: own.topic };
+    if (this.#now() - first.first_at.getTime() > SEVERAL_MS) return null;
+    const room = { _id: first._id, others: { $lt: MOST_OTHERS } };
+    if (!(await this.#rows.update(tenant_id, room, { $inc: { others: 1 } }))) return null;
+    return { id: (await this.#firstAt(tenant_id, _id, own)).first_id, topic: own.topic };
+  }
+
+  async #firstAt(tenant_id: string, _id: string, { id, topic }: First): Promise<WebhookBodyDoc> {
+    const now = this.#now();
+    const expires_at = new Date(now + this.#keptMs);
+    const fresh = { first_id: id, topic, first_at: new Date(now), others: 0, expires_at };
+    const known = await this.#rows.insertOnce({ _id, tenant_id, ...fresh });
+    if (known.expires_at.getTime() > now) return known;
+    const over = { _id, expires_at: known.expires_at };
+    const renewed = await this.#rows.update(tenant_id, over, { $set: fresh });
+    // A concurrent delivery or sweep renewed or removed it.
+    return renewed ?? this.#firstAt(tenant_id, _id, { id, topic });
+  }
+
+  /** Removes expired rows. @returns whether there may be more */
+  sweep(): Promise<boolean> {
+    return this.#rows.deleteDue({ expires_at: { $lte: new Date(this.#now()) } });
+  }
+}
+
+function hashBody(text: string): string {
+  return `sha256:${createHash("sha256").update(text).digest("hex")}`;
+}
 
 /** A delivery with a valid signature. */
 export interface Signed {

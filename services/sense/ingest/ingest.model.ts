@@ -35,11 +35,11 @@ export interface WebhookBodyDoc extends DocumentOf<typeof bodies> {}
 
 const bodies = tenantSchema({
   first_id: t.string(),
-  /** Null for a missing header; absent in rows of earlier versions, as is the time. */
-  topic: t.optional(t.mixed<Record<string, string | null>>()),
-  first_at: t.optional(t.date()),
+  /** Null for a missing header. */
+  topic: t.mixed<Record<string, string | null>>(),
+  first_at: t.date(),
   /** Topics that were taken besides the first. */
-  others: t.optional(t.number()),
+  others: t.number(),
   expires_at: t.date(),
 });
 bodies.index({ expires_at: 1 });

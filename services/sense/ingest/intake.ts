@@ -1,35 +1,16 @@
 import type { Call } from "../../../lib/access/caller.ts";
 import { binaryEvent } from "../../../lib/cloudevents/binary.ts";
 import { attributesIn, isBinaryMode } from "../../../lib/cloudevents/http.ts";
-import type { BatchAnswer, Published } from "../../../lib/cloudevents/publish-answers.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
 import { mediaTypeOf } from "../../../lib/http/media-type.ts";
-import { mappingError, thrownMappingError } from "../deliveries/mapping-error.ts";
+import { thrownMappingError } from "../deliveries/dead-letter-state.ts";
 import { BATCH_MAX_EVENTS } from "../events/events.contract.ts";
-import { asFirst, type Identified, type Signed } from "./delivery-id.ts";
-import type { FirstIds } from "./first-ids.ts";
-import { keptHeaders, termsOf } from "./kept-headers.ts";
+import { asFirst, type FirstIds, type Identified, type Signed } from "./delivery-id.ts";
+import { type Entered, type Entering, enterAll } from "./enter.ts";
 import { AS_CLOUDEVENTS } from "./mapping.contract.ts";
 import type { Receipt } from "./mapping.ts";
 import { type Read, readJson, readPayload } from "./payload.ts";
 import { compileWebhookMapping, webhookPath } from "./webhooks.ts";
-
-/** The outcome of one event of a request. */
-export type Entered =
-  | Published
-  | { event_id: null; status: "dead_lettered"; dead_letter_id: string; reason: string };
-
-/** A payload that is no event. */
-interface Refused {
-  error: string;
-  /** As its dead letter stores it. */
-  kept: unknown;
-  /** Absent if no other mapping could read it either. */
-  default_id?: string;
-}
-
-/** A payload: an event to publish, or not. */
-type Entering = ({ event: unknown } & Omit<Refused, "error">) | Refused;
 
 /**
  * Maps a signed delivery and publishes it; what cannot be mapped becomes a dead letter. Returns the outcomes once they are
@@ -41,28 +22,32 @@ export async function takeIn(
   given: Signed,
 ): Promise<Entered | Entered[]> {
   const signed = await asFirst(firstIds, given);
+  const { tenant, webhook, differs } = signed;
   const read = readDelivery(signed);
-  const mapped = [read].flat().map((each) => map(signed, each, now()));
-  const entered = await enterAll(ctx, signed, mapped);
-  return Array.isArray(read) ? entered : (entered[0] as Entered);
+  const mapped = [read].flat().map((each, at) => map(signed, each, at, now()));
+  const of = {
+    inlet: "ingest",
+    registration: webhook,
+    source: webhookPath(tenant.slug, webhook.source),
+  } as const;
+  const known: Entered[] = [];
+  for (const each of await enterAll(ctx, of, mapped)) {
+    // The sender repeats the whole batch then; accepted events of it are duplicates.
+    if (each.status === "later")
+      throw new Fault("service_unavailable", each.reason, { retry_after_seconds: 1 });
+    known.push(each.status === "duplicate" && differs ? { ...each, differs } : each);
+  }
+  return Array.isArray(read) ? known : (known[0] as Entered);
 }
 
-function map(signed: Identified, read: Read, now: number): Entering {
-  if ("error" in read) return { error: read.error, kept: read.text };
-  const default_id = signed.webhook.mapping === AS_CLOUDEVENTS ? "" : signed.default_id;
-  const mapped = compileWebhookMapping(signed.webhook)(read.payload, receiptOf(signed, default_id, now));
-  return { ...mapped, kept: read.payload, default_id };
-}
-
-async function enterAll(ctx: Call, signed: Identified, mapped: Entering[]): Promise<Entered[]> {
-  const events = mapped.flatMap((each) => ("event" in each ? [each.event] : []));
-  const publish = { tenant_id: signed.tenant.id, publisher_id: null, events };
-  const answers = events.length ? await ctx.call<BatchAnswer[], unknown>("events.ingest", publish) : [];
-  let at = 0;
-  const entered = mapped.map((each) =>
-    "event" in each ? toOutcome(signed, each, answers[at++] as BatchAnswer) : each,
-  );
-  return Promise.all(entered.map((each, i) => ("error" in each ? deadLetter(ctx, signed, each, i) : each)));
+/** @param at its position in a batch */
+function map(signed: Identified, read: Read, at: number, now: number): Entering {
+  const { webhook, headers, default_id: delivered } = signed;
+  const common = { headers, dedupe: `${webhook._id} ${delivered}${at ? ` ${at}` : ""}` };
+  if ("error" in read) return { ...common, error: read.error, payload: read.text };
+  const default_id = webhook.mapping === AS_CLOUDEVENTS ? "" : delivered;
+  const mapped = compileWebhookMapping(webhook)(read.payload, receiptOf(signed, default_id, now));
+  return { ...common, ...mapped, payload: read.payload, origin: { default_id } };
 }
 
 /** Reads the body of a delivery; a list for a batch of CloudEvents. */
@@ -78,45 +63,6 @@ export function receiptOf(
 ): Receipt {
   const ce_source = webhookPath(tenant.slug, webhook.source);
   return { registration_id: webhook._id, default_id, ce_source, headers, now };
-}
-
-/** @param at its position in a batch */
-async function deadLetter(
-  ctx: Call,
-  { tenant, webhook, headers, default_id: delivered }: Identified,
-  { error, kept, default_id }: Refused,
-  at: number,
-): Promise<Entered> {
-  const { _id: registration_id } = webhook;
-  const kept_headers = keptHeaders(headers, termsOf(webhook));
-  const { id } = await ctx.call<{ id: string }, unknown>("deliveries.dead_letter", {
-    tenant_id: tenant.id,
-    source: webhookPath(tenant.slug, webhook.source),
-    payload: kept,
-    reason: error,
-    dedupe: `${registration_id} ${delivered}${at ? ` ${at}` : ""}`,
-    ...(default_id !== undefined && {
-      origin: { inlet: "ingest", registration_id, default_id, headers: kept_headers },
-    }),
-  });
-  return { event_id: null, status: "dead_lettered", dead_letter_id: id, reason: error };
-}
-
-/**
- * Returns the answer for an event; for a rejected one, the content of its dead letter. @throws Fault
- * service_unavailable
- */
-function toOutcome(
-  { differs }: Identified,
-  entering: Omit<Refused, "error">,
-  answer: BatchAnswer,
-): Entered | Refused {
-  if (answer.status === "duplicate" && differs) return { ...answer, differs };
-  if (answer.status !== "rejected") return answer;
-  const { code, message } = answer.error;
-  // The sender repeats the whole batch then; accepted events of it are duplicates.
-  if (code === "internal_error") throw new Fault("service_unavailable", message, { retry_after_seconds: 1 });
-  return { ...entering, error: mappingError(answer.error) };
 }
 
 const STRUCTURED = "application/cloudevents+json";

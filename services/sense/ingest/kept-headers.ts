@@ -38,7 +38,8 @@ export function keptHeaders(headers: Headers, terms: readonly (string | null | u
   return kept;
 }
 
-interface Mapped {
+/** What of a registration decides about the headers. */
+export interface Mapped {
   source: string;
   mapping: string | Partial<Record<"entity" | "action" | "id" | "subject" | "data", string | null>>;
 }

@@ -1,7 +1,7 @@
 import { type CloudEvent, checkCloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { invalidValue } from "../../../lib/contract/faults.ts";
 import { exactDigits, parsePointer, resolvePointer } from "../../../lib/json/json.ts";
-import { thrownMappingError } from "../deliveries/mapping-error.ts";
+import { thrownMappingError } from "../deliveries/dead-letter-state.ts";
 
 /**
  * Maps a source's payloads to events, fixed at registration (spec: Events 3). Each field is a literal, a JSON Pointer

@@ -11,10 +11,10 @@ import { endedSecrets, newSigningSecret, secretsAt } from "../../identity/agents
 import { findTenant } from "../../identity/tenants/find-tenants.ts";
 import type { TenantState } from "../../identity/tenants/tenants.contract.ts";
 import type { Runtime } from "../../runtime.ts";
-import type { Signed } from "./delivery-id.ts";
-import { FirstIds } from "./first-ids.ts";
+import { FirstIds, type Signed } from "./delivery-id.ts";
+import type { Entered } from "./enter.ts";
 import { type LoggedRequest, WebhookBodyModel, type WebhookDoc } from "./ingest.model.ts";
-import { type Entered, readDelivery, receiptOf, takeIn } from "./intake.ts";
+import { readDelivery, receiptOf, takeIn } from "./intake.ts";
 import { keptHeaders, termsOf } from "./kept-headers.ts";
 import { WebhookLimits } from "./limits.ts";
 import { AS_CLOUDEVENTS } from "./mapping.contract.ts";

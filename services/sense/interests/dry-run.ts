@@ -1,8 +1,9 @@
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
+import { reservedPrefix } from "../../../lib/cloudevents/platform-types.ts";
 import { compileFilter, EventScope, filterable, parseEnvelope } from "../../../lib/filter/filter.ts";
+import { compileGlob } from "../../../lib/filter/glob.ts";
 import { filterHints } from "./filter-hints.ts";
 import type { VERDICTS } from "./interests.contract.ts";
-import { MatchIndex } from "./match-index.ts";
 
 /** An event to test an interest on. */
 export interface Sample {
@@ -34,7 +35,7 @@ interface Verdict {
 /** Returns for each event whether a candidate would match it, and why not. Glob and filter are valid. */
 export async function tryInterest(glob: string, filter: string | null, samples: Sample[]) {
   const results = [];
-  const types = new MatchIndex([{ id: "candidate", kind: "interest", glob, priority: 0 }]);
+  const types = compileGlob(glob);
   const predicate = filter === null ? null : compileFilter(filter);
   const ofType: CloudEvent[] = [];
   for (const { event_id, envelope, accepted_at } of samples) {
@@ -62,7 +63,8 @@ export async function tryInterest(glob: string, filter: string | null, samples: 
   return { tested: results.length, matched, hints, results };
 
   function verdict(event: CloudEvent): Verdict {
-    if (types.match(event).matched.length === 0) return { reason: "type" };
+    const isNamed = types.prefix.length >= reservedPrefix(event.type).length;
+    if (!isNamed || !types.test(event.type)) return { reason: "type" };
     if (!predicate) return { reason: "match" };
     const { outcome, error } = predicate.explain(new EventScope(event));
     if (outcome === "error")

@@ -6,8 +6,7 @@ import { notFound } from "../../../lib/contract/faults.ts";
 import { parseEnvelope } from "../../../lib/filter/filter.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { isOfService, type LatestParams, type Sample, TEST_EVENTS, tryInterest } from "./dry-run.ts";
-import type { InterestDoc } from "./interests.model.ts";
-import { toSubscription } from "./interests.model.ts";
+import { type InterestDoc, toSubscription } from "./interests.model.ts";
 import type { Routing } from "./routing.ts";
 import type { Subscription } from "./subscription.ts";
 
@@ -24,36 +23,8 @@ export interface Asked extends OfAgent {
   isTested?: boolean;
 }
 
-/** A subscription of an agent, and what it says to an event. */
-export interface Explained {
-  id: string;
-  kind: "interest" | "feed";
-  channel_id: string | null;
-  event_type: string;
-  filter_expression: string | null;
-  /** Null without an event. */
-  reason: "match" | "type" | "filter" | "filter_error" | "suspended" | "later" | null;
-  error: string | null;
-  suspended_ms: number;
-  unmatched_since: string | null;
-}
-
-export interface Explanation {
-  event: {
-    event_id: string;
-    type: string;
-    source: string;
-    subject: string | null;
-    accepted_at: string;
-  } | null;
-  /** `accepted`, `waiting`, `parked` or `fanned_out`. */
-  event_state: string | null;
-  /** Whether the agent is outside of the event's audience. */
-  is_excluded: boolean;
-  subscriptions: Explained[];
-  /** Whether there are more subscriptions than were looked at. */
-  more: boolean;
-}
+/** What an agent's subscriptions say to an event. */
+export type Explanation = Awaited<ReturnType<typeof explainReception>>;
 
 /** Limit of an agent's interests, and of its channels' feeds, that are tried. */
 const MOST = 200;
@@ -63,7 +34,7 @@ export async function explainReception(
   { interests, routing }: { interests: TenantCollection<InterestDoc>; routing: Routing },
   ctx: Call,
   asked: Asked,
-): Promise<Explanation> {
+) {
   const { tenant_id, agent_id } = asked;
   const options = { sort: { created_at: 1 }, limit: MOST + 1 } as const;
   const sample = await sampleOf(ctx, asked);
@@ -88,14 +59,15 @@ export async function explainReception(
     unmatched_since: row.unmatched_since?.toISOString() ?? null,
   }));
   const joined = feeds.map((feed) => ({ ...feed, unmatched_since: null }));
-  const subscriptions: Explained[] = [];
+  const subscriptions = [];
   for (const each of [...own.slice(0, MOST), ...joined.slice(0, MOST)]) {
     const { id, kind, channel_id = null, glob, filter = null, since, unmatched_since } = each;
     const suspended_ms = routing.suspendedFor(tenant_id, id);
     const result = sample && (await tryInterest(glob, filter, [sample])).results[0];
     const matches = result?.reason === "match";
-    const reason =
-      suspended_ms > 0 ? "suspended" : matches && since > accepted ? "later" : (result?.reason ?? null);
+    const isLater = matches && since > accepted;
+    // Null without an event.
+    const reason = suspended_ms > 0 ? "suspended" : isLater ? "later" : (result?.reason ?? null);
     subscriptions.push({
       ...{ id, kind, channel_id, event_type: glob, filter_expression: filter },
       ...{ reason, error: result?.error ?? null, suspended_ms, unmatched_since },
@@ -106,8 +78,10 @@ export async function explainReception(
   return {
     event: sample && { event_id: sample.event_id, type, source, subject, accepted_at: accepted },
     event_state,
+    /** Whether the agent is outside of the event's audience. */
     is_excluded: audience != null && !agent.some((each) => isIn(audience, each)),
     subscriptions,
+    /** Whether there are more subscriptions than were looked at. */
     more: own.length > MOST || joined.length > MOST,
   };
 }

@@ -1,7 +1,122 @@
-import { compileGlob } from "../../../lib/filter/glob.ts";
-import { AffixTable } from "./affix-table.ts";
-import { addTo, type CompactList, itemsOf, removeFrom } from "./compact-list.ts";
-import type { GlobEntry } from "./glob-entry.ts";
+import { compileGlob, type Glob, globSteps } from "../../../lib/filter/glob.ts";
+
+/** None, one or several elements. Most often one, for which an array would take most of the memory. */
+export type CompactList<Element extends object> = Element | Element[] | null;
+
+/** Adds an element; do not use the previous value afterwards. */
+export function addTo<Element extends object>(
+  list: CompactList<Element>,
+  element: Element,
+): CompactList<Element> {
+  if (list === null) return element;
+  if (!Array.isArray(list)) return [list, element];
+  list.push(element);
+  return list;
+}
+
+/** Removes an element; may change the order. */
+export function removeFrom<Element extends object>(
+  list: CompactList<Element>,
+  element: Element,
+): CompactList<Element> {
+  if (!Array.isArray(list)) return list === element ? null : list;
+  const at = list.indexOf(element);
+  const last = list.pop() as Element;
+  if (at >= 0 && at < list.length) list[at] = last;
+  return list.length === 0 ? null : list;
+}
+
+const NONE: never[] = [];
+
+/** Returns the elements as a read-only list. */
+export function itemsOf<Element extends object>(list: CompactList<Element>): readonly Element[] {
+  if (list === null) return NONE;
+  return Array.isArray(list) ? list : [list];
+}
+
+/** Steps of a glob that cost one unit of filter cost. */
+const STEPS_PER_UNIT = 4;
+
+/**
+ * A glob; subclasses store values under it. Most globs of a large tenant have a single `*`: they are tested by their
+ * text alone.
+ */
+export class GlobEntry {
+  readonly source: string;
+  readonly #glob: Glob | null;
+
+  /** Throws an Error that describes the problem if the glob cannot be compiled. */
+  constructor(source: string) {
+    const glob = compileGlob(source);
+    const { prefix, suffix } = glob;
+    this.source = source;
+    this.#glob = source === `${prefix}*${suffix}` ? null : glob;
+  }
+
+  /** Cost of the last test, in units of filter cost; it must have been of this entry. */
+  get unitsTaken(): number {
+    return this.#glob === null ? 0 : globSteps() / STEPS_PER_UNIT;
+  }
+
+  test(text: string): boolean {
+    if (this.#glob !== null) return this.#glob.test(text);
+    const { source } = this;
+    const star = source.indexOf("*");
+    if (text.length < source.length - 1) return false;
+    return text.startsWith(source.slice(0, star)) && text.endsWith(source.slice(star + 1));
+  }
+}
+
+/**
+ * Values stored under a prefix (or suffix) of texts. Finds all that apply to a text with one hash look-up per distinct
+ * length of affix, however many affixes there are.
+ */
+export class AffixTable<Value> {
+  readonly #side: "start" | "end";
+  readonly #values = new Map<string, Value>();
+  /** Length of affix → number of stored affixes. */
+  readonly #lengths = new Map<number, number>();
+
+  constructor(side: "start" | "end") {
+    this.#side = side;
+  }
+
+  get size(): number {
+    return this.#values.size;
+  }
+
+  get(affix: string): Value | undefined {
+    return this.#values.get(affix);
+  }
+
+  set(affix: string, value: Value): void {
+    if (!this.#values.has(affix)) this.#count(affix.length, 1);
+    this.#values.set(affix, value);
+  }
+
+  delete(affix: string): void {
+    if (this.#values.delete(affix)) this.#count(affix.length, -1);
+  }
+
+  /** Returns the values of all affixes of the text with at least `minLength` characters. */
+  find(text: string, minLength = 0): Value[] {
+    const found: Value[] = [];
+    for (const length of this.#lengths.keys()) {
+      if (length < minLength || length > text.length) continue;
+      const value = this.#values.get(
+        this.#side === "start" ? text.slice(0, length) : text.slice(text.length - length),
+      );
+      if (value !== undefined) found.push(value);
+    }
+    return found;
+  }
+
+  #count(length: number, change: number): void {
+    const count = (this.#lengths.get(length) ?? 0) + change;
+    if (count === 0) this.#lengths.delete(length);
+    else this.#lengths.set(length, count);
+  }
+}
 
 /** Several globs with a common literal prefix. */
 class Bucket<Entry extends GlobEntry> {

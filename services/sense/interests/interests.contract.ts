@@ -143,14 +143,7 @@ export const updateInterest = operation({
   description: `The change applies to events published after the response. ${FILTER_ERROR}`,
   access,
   path,
-  body: {
-    event_type: Type.Optional(TypeGlob),
-    filter_expression: Type.Optional(nullable(FilterExpression)),
-    priority: Type.Optional(Priority),
-    enrichment_depth: Type.Optional(Depth),
-    retry_delays_seconds: Type.Optional(Delays),
-    ordering_key: Type.Optional(OrderingKey),
-  },
+  body: { ...newInterest, event_type: Type.Optional(TypeGlob) },
   results: { 200: Interest },
   errors: ["forbidden", "not_found", "validation_error", "business_rule_violation"],
 });

@@ -124,13 +124,10 @@ export class Interests {
 
   async list(ctx: Call<ParamsOf<typeof contract.listInterests>>) {
     await authorizeAgent(ctx);
-    const { agent_id, offset = 0, limit = 50 } = ctx.params;
+    const { agent_id } = ctx.params;
     const { tenant_id } = ctx.meta.caller;
     const sort = { created_at: 1, _id: 1 } as const;
-    const [rows, total] = await Promise.all([
-      this.#deps.interests.find(tenant_id, { agent_id }, { sort, skip: offset, limit }),
-      this.#deps.interests.count(tenant_id, { agent_id }),
-    ]);
+    const { rows, total } = await this.#deps.interests.page(tenant_id, { agent_id }, sort, ctx.params);
     return { interests: rows.map((row) => this.#present(row)), total };
   }
 

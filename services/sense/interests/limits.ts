@@ -1,5 +1,5 @@
 import type { Config } from "../../../config.ts";
-import { type Fault, isFault, ruleBroken } from "../../../lib/contract/faults.ts";
+import { type Fault, ruleBroken } from "../../../lib/contract/faults.ts";
 import { Actor, Actors } from "../../../mixins/actor.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { InterestDoc } from "./interests.model.ts";
@@ -34,11 +34,15 @@ export class InterestLimits {
    * @throws Fault business_rule_violation, rule `interest_limit`
    */
   within<T>(row: Key, create: () => Promise<T>): Promise<T> {
+    const { _id, tenant_id, agent_id, conflict_key } = row;
+    const { interests, config } = this.#deps;
     const createInTurn = async () => {
-      await this.#requireForAgent(row);
-      return this.#createForTenant(row, create);
+      if (await interests.exists(tenant_id, { $or: [{ _id }, { conflict_key }] })) return create();
+      const perAgent = config.MAX_INTERESTS_PER_AGENT;
+      if ((await interests.count(tenant_id, { agent_id })) >= perAgent) throw agentLimit(perAgent);
+      return this.#whenAdmitted(tenant_id, () => this.#counted(tenant_id, create));
     };
-    return this.#agents.with(row.agent_id, (agent) => agent.run(createInTurn));
+    return this.#agents.with(agent_id, (agent) => agent.run(createInTurn));
   }
 
   /** @throws Fault business_rule_violation, rule `interest_limit`, if the tenant has no capacity for another one */
@@ -60,35 +64,13 @@ export class InterestLimits {
     }
   }
 
-  async #requireForAgent(row: Key): Promise<void> {
-    const { interests, config } = this.#deps;
-    const perAgent = config.MAX_INTERESTS_PER_AGENT;
-    const { tenant_id, agent_id } = row;
-    if ((await interests.count(tenant_id, { agent_id })) < perAgent || (await this.#exists(row))) return;
-    throw ruleBroken(
-      "interest_limit",
-      `The agent has reached its limit of ${perAgent} interests. Delete one, or use one glob for several types.`,
-      { limit: perAgent, of: "agent" },
-    );
-  }
-
-  #createForTenant<T>(row: Key, create: () => Promise<T>): Promise<T> {
-    const begin = () => this.#counted(row.tenant_id, this.#routed(row.tenant_id, create));
-    return this.#whenAdmitted(row.tenant_id, begin).catch(async (err) => {
-      if (isLimit(err) && (await this.#exists(row))) return create();
-      throw err;
-    });
-  }
-
   /** Creates an interest; it counts as in progress until the routing table contains it. */
-  async #routed<T>(tenant_id: string, create: () => Promise<T>): Promise<T> {
-    const created = await create();
-    await this.#deps.routing.current(tenant_id).catch(() => {});
-    return created;
-  }
-
-  async #counted<T>(tenant_id: string, creating: Promise<T>): Promise<T> {
+  async #counted<T>(tenant_id: string, create: () => Promise<T>): Promise<T> {
     const all = this.#ofTenant.get(tenant_id) ?? new Set();
+    const creating = create().then(async (created) => {
+      await this.#deps.routing.current(tenant_id).catch(() => {});
+      return created;
+    });
     this.#ofTenant.set(tenant_id, all.add(creating));
     try {
       return await creating;
@@ -97,15 +79,14 @@ export class InterestLimits {
       if (all.size === 0) this.#ofTenant.delete(tenant_id);
     }
   }
+}
 
-  #exists({ _id, tenant_id, conflict_key }: Key): Promise<boolean> {
-    return this.#deps.interests.exists(tenant_id, { $or: [{ _id }, { conflict_key }] });
-  }
+function agentLimit(limit: number): Fault {
+  const message = `The agent has reached its limit of ${limit} interests. Delete one, or use one glob for several types.`;
+  return ruleBroken("interest_limit", message, { limit, of: "agent" });
 }
 
 function tenantLimit(limit: number): Fault {
   const message = `The organisation has reached its limit of ${limit} interests, feeds and waiting steps of runs. Delete some, or use one glob for several types.`;
   return ruleBroken("interest_limit", message, { limit, of: "tenant" });
 }
-
-const isLimit = (err: unknown): boolean => isFault(err) && err.data?.rule === "interest_limit";

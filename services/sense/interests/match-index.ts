@@ -100,16 +100,8 @@ export class MatchIndex {
     }
   }
 
-  /** Returns the subscriptions whose glob and filter both match the event. */
-  match(event: FilterableEvent): MatchResult {
-    const pass = this.#begin(event);
-    for (const subscribers of pass.candidates) subscribers.enter(pass, this.#costs);
-    for (const [filter, subscribers] of pass.pending) addMatches(pass, filter, subscribers);
-    return pass.result;
-  }
-
-  /** As `match`, for tenants with very many distinct globs or filters: yields to the event loop every 2 ms. */
-  async matchInSlices(event: FilterableEvent): Promise<MatchResult> {
+  /** Returns the subscriptions whose glob and filter both match the event. Yields to the event loop every 2 ms. */
+  async match(event: FilterableEvent): Promise<MatchResult> {
     const pass = this.#begin(event);
     this.#underWay.add(pass);
     try {

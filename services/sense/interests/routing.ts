@@ -8,11 +8,11 @@ import type {
   RoutingSubject,
   RoutingUncounted,
 } from "../../identity/tenants/routing-change.ts";
-import { isWait } from "./awaited.ts";
 import { type InterestDoc, toSubscription } from "./interests.model.ts";
 import { RoutingTable } from "./routing-table.ts";
 import type { Subscription } from "./subscription.ts";
 import { type WaitDoc, waitSubscription } from "./waits.model.ts";
+import { isWait } from "./waits.ts";
 
 /** Limit of subscriptions in memory over all tenants; above it the least recently used tenants are unloaded. */
 const MAX_SUBSCRIPTIONS = 1_000_000;

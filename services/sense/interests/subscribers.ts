@@ -5,9 +5,8 @@ import {
   type FilterOutcome,
   unitsSpent,
 } from "../../../lib/filter/filter.ts";
-import { addTo, type CompactList, itemsOf, removeFrom } from "./compact-list.ts";
 import { FilterAccount, type FilterAllowance, isCostly } from "./filter-allowance.ts";
-import { GlobEntry } from "./glob-entry.ts";
+import { addTo, type CompactList, GlobEntry, itemsOf, removeFrom } from "./glob-index.ts";
 import type { Subscription } from "./subscription.ts";
 
 export interface MatchResult {

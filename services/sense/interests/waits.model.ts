@@ -1,6 +1,14 @@
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
-import type { AwaitedEvent } from "./awaited.ts";
 import type { Subscription } from "./subscription.ts";
+
+/** An event as its waiter sees it. */
+export interface AwaitedEvent {
+  /** Its id here, `evt_…`. */
+  id: string;
+  type: string;
+  source: string;
+  subject: string | null;
+}
 
 /** A wait of another domain for one event: the first that matches is recorded in the row, until the owner has it. */
 export interface WaitDoc extends DocumentOf<typeof schema> {}

@@ -1,12 +1,20 @@
 import type { ServiceBroker } from "moleculer";
 import type { Owned } from "../../../lib/access/visibility.ts";
 import { isIn } from "../../../lib/cloudevents/audience.ts";
+import { addressId } from "../../../lib/ids.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { changeRouting } from "../../identity/tenants/routing-change.ts";
-import type { AwaitedEvent } from "./awaited.ts";
 import type { InterestLimits } from "./limits.ts";
-import { type WaitDoc, WaitModel } from "./waits.model.ts";
+import { type AwaitedEvent, type WaitDoc, WaitModel } from "./waits.model.ts";
+
+const PREFIX = "wait_";
+
+/** Returns the id of a wait that these parts address. */
+export const waitId = (...parts: string[]): string => PREFIX + addressId(...parts);
+
+/** Whether an id is that of a wait: others are of interests. */
+export const isWait = (id: string): boolean => id.startsWith(PREFIX);
 
 export type NewWait = Omit<WaitDoc, "tenant_id" | "event" | "notify_at">;
 

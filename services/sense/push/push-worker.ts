@@ -12,11 +12,21 @@ import type { FairQueue, Release } from "../../../lib/queue/fair-queue.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import type { Tracing } from "../../../observability/otel.ts";
 import type { PushSpan } from "../../../observability/tracing.ts";
+import type { PushFormat } from "../../identity/agents/agents.contract.ts";
 import type { Claimed } from "../deliveries/claim.ts";
 import type { Received } from "../deliveries/receive.ts";
 import type { Outcomes } from "../deliveries/settle.ts";
 import { type OpenBreaker, opened, parkedTooLong } from "./breaker.ts";
-import type { Target } from "./target.ts";
+
+/** An agent with push delivery. */
+export interface Target {
+  tenant_id: string;
+  agent_id: string;
+  endpoint: string;
+  format: PushFormat;
+  /** Whether the agent has limits of its deliveries; absent in answers of older nodes. */
+  is_limited?: boolean;
+}
 
 export interface WorkerDeps {
   broker: ServiceBroker;

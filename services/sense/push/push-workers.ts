@@ -6,11 +6,10 @@ import { resourceQueue } from "../../../observability/resources.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { activeTenants } from "../../identity/tenants/find-tenants.ts";
 import type { Runtime } from "../../runtime.ts";
-import type { AgentsOfTenant, ReadyAgents } from "../deliveries/ready-agents.ts";
+import type { AgentsOfTenant, ReadyAgents } from "../deliveries/notify.ts";
 import type { OpenBreaker } from "./breaker.ts";
 import { type PushEndpointDoc, PushEndpointModel } from "./push.model.ts";
-import { PushWorker, type WorkerDeps } from "./push-worker.ts";
-import type { Target } from "./target.ts";
+import { PushWorker, type Target, type WorkerDeps } from "./push-worker.ts";
 
 const TIMEOUT_MS = 15_000;
 /** Limits of concurrent attempts on this node: in total, per tenant, and per host of a tenant. */

@@ -8,9 +8,9 @@ const schema = tenantSchema({
   /** The agent or person that created it: the publisher of its events. */
   owner_id: t.string(),
   name: t.string(),
-  /** The attributes of its events as JSON text; with the data in rows from before `content`. */
+  /** The attributes of its events as JSON text. */
   event: t.large(t.string()),
-  /** `data` and `data_base64` of its events as JSON text. */
+  /** `data` and `data_base64` of its events as JSON text; lists do not read it. */
   content: t.optional(t.large(t.string())),
   /** Either `cron` or `at`. */
   cron: t.nullable(t.string()),

@@ -65,7 +65,7 @@ export class Schedules {
     const sort = { created_at: 1, _id: 1 } as const;
     const page = { ...params, projection: { content: 0 } };
     const { rows, total } = await this.#rows.page(meta.caller.tenant_id, filter, sort, page);
-    return { schedules: rows.map(presentBriefly), total };
+    return { schedules: rows.map(present), total };
   }
 
   async get({ params: { schedule_id }, meta }: CallOf<typeof contract.getSchedule>) {
@@ -201,13 +201,6 @@ function present(row: ScheduleDoc) {
     ...{ last_run_at, last_event_id, last_missed_at, last_error, last_error_at },
     ...{ run_count, created_at: row.created_at, updated_at: row.updated_at },
   };
-}
-
-/** Formats a schedule for a list: without the data of its event. */
-function presentBriefly(row: ScheduleDoc) {
-  const schedule = present(row);
-  const { data: _, data_base64: __, ...event } = schedule.event;
-  return { ...schedule, event };
 }
 
 function scheduleStatus({ paused, next_at }: ScheduleDoc): ScheduleStatus {

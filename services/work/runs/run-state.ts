@@ -1,5 +1,5 @@
 import { Fault, ruleBroken } from "../../../lib/contract/faults.ts";
-import { waitId } from "../../sense/interests/awaited.ts";
+import { waitId } from "../../sense/interests/waits.ts";
 import type { Actor, Doer, Fact, Offer, Run, Snapshot, StepDef, StepProgress } from "./runs.model.ts";
 import { MOST_CHANGES, MOST_NOTES, type Outcome, type RunStatus, type StepEvent } from "./shapes.contract.ts";
 

@@ -1,5 +1,4 @@
 import type { Config } from "../../../../config.ts";
-import { isUnreached } from "../../../../lib/broker/between-nodes.ts";
 import type { Traffic } from "../../../../storage/traffic/traffic.ts";
 import type { AgentState } from "../../../identity/agents/agents.contract.ts";
 import type { DeliveryHealth } from "../../../identity/agents/delivery-health.contract.ts";
@@ -7,10 +6,9 @@ import type { Lacking } from "../../interests/explain.ts";
 import { type DeliveryDoc, PENDING } from "../deliveries.model.ts";
 import type { DeliveryDeps } from "../deps.ts";
 import type { Statistics } from "../stats.ts";
-import { usualAbsence } from "./habit.ts";
 import { type HealthFacts, needsAttention, severityOf, stateOf } from "./health-state.ts";
 import type { ProgressDoc } from "./progress.model.ts";
-import { failureOf, type Progress } from "./progress.ts";
+import { failureOf, type Progress, usualAbsence } from "./progress.ts";
 
 /** An endpoint that cannot be reached, as `push.unreachable` returns it. */
 export interface Unreachable {
@@ -150,22 +148,17 @@ export class AgentHealth {
 
   /**
    * Returns why active agents, by default all, are likely to receive nothing. New agents and interests have some time
-   * first. During an upgrade the nodes that know may be missing: then none.
+   * first.
    */
   async #lacking(tenant_id: string, agents?: AgentState[]): Promise<Record<string, Lacking>> {
     const { broker, store, config } = this.#deps;
     const before = store.now() - config.STUCK_AFTER_SECONDS * 1000;
-    try {
-      const limit = MOST_EXAMINED;
-      const all =
-        agents ?? (await broker.call<AgentState[], unknown>("agents.receivers", { tenant_id, limit }));
-      const old = all.filter(({ status, created_at = 0 }) => status === "active" && created_at <= before);
-      const agent_ids = old.map(({ id }) => id);
-      return old.length ? await broker.call("interests.lacking", { tenant_id, agent_ids, before }) : {};
-    } catch (err) {
-      if (isUnreached(err)) return {};
-      throw err;
-    }
+    const limit = MOST_EXAMINED;
+    const all =
+      agents ?? (await broker.call<AgentState[], unknown>("agents.receivers", { tenant_id, limit }));
+    const old = all.filter(({ status, created_at = 0 }) => status === "active" && created_at <= before);
+    const agent_ids = old.map(({ id }) => id);
+    return old.length ? broker.call("interests.lacking", { tenant_id, agent_ids, before }) : {};
   }
 
   /** Finds the agents with deliveries in a state: one seek in the index of polls for each, whatever their number. */

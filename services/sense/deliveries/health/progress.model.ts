@@ -1,5 +1,11 @@
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../../storage/model.ts";
-import type { Absence } from "./habit.ts";
+
+/** The longest absence of an agent that ended on a day. */
+export interface Absence {
+  /** In UTC, as `2026-03-01`. */
+  day: string;
+  ms: number;
+}
 
 /** What an agent last did with its deliveries, by the agent's id. */
 export interface ProgressDoc extends DocumentOf<typeof schema> {}

@@ -1,8 +1,8 @@
 import { LruMap } from "../../../../lib/lru-map.ts";
+import { DAY_MS } from "../../../../lib/time.ts";
 import type { TenantCollection } from "../../../../storage/collection.ts";
 import type { OfAgent } from "../deps.ts";
-import { type Absence, addAbsence } from "./habit.ts";
-import type { ProgressDoc } from "./progress.model.ts";
+import type { Absence, ProgressDoc } from "./progress.model.ts";
 
 interface Noted {
   tenant_id: string;
@@ -108,3 +108,29 @@ export function failureOf({ failure }: Pick<ProgressDoc, "failure">): { at: stri
   const end = failure.indexOf(" ");
   return { at: failure.slice(0, end), reason: failure.slice(end + 1) };
 }
+
+const DAYS = 14;
+
+const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
+
+/** Returns the absences with one that ends now: one for each day, for two weeks. */
+export function addAbsence(known: readonly Absence[], ms: number, now: number): Absence[] {
+  const day = dayOf(now);
+  const longest = Math.max(ms, ...known.filter((each) => each.day === day).map((each) => each.ms));
+  const others = recent(known, now).filter((each) => each.day !== day);
+  return [...others, { day, ms: longest }];
+}
+
+/**
+ * Returns for how long an agent is usually away, in ms: as long as on two of the last 14 days at least. One outage is no
+ * habit. 0 if it has none.
+ */
+export function usualAbsence(known: readonly Absence[], now: number): number {
+  const [, second] = recent(known, now)
+    .map(({ ms }) => ms)
+    .sort((a, b) => b - a);
+  return second ?? 0;
+}
+
+const recent = (known: readonly Absence[], now: number) =>
+  known.filter(({ day }) => day >= dayOf(now - DAYS * DAY_MS));

@@ -1,6 +1,5 @@
 import type { ServiceBroker } from "moleculer";
 import { callerId } from "../../../../lib/access/caller.ts";
-import { afterPlace, fromCursor, pageOf } from "../../../../lib/contract/cursor.ts";
 import { invalidValue, notFound, requireFound } from "../../../../lib/contract/faults.ts";
 import { newUuid } from "../../../../lib/ids.ts";
 import { place } from "../../../../mixins/queue.ts";
@@ -81,10 +80,8 @@ export class History {
   async list(ctx: CallOf<typeof contract.listReplays>) {
     const { agent_id, limit = 50, cursor } = ctx.params;
     const { tenant_id } = await requireOwnAgent(ctx, agent_id, { itself: true });
-    const after = cursor === undefined ? {} : afterPlace(fromCursor(cursor, BY), { by: BY, sign: -1 });
-    const options = { sort: { [BY]: -1, _id: -1 }, limit: limit + 1 } as const;
-    const rows = await this.#deps.replays.find(tenant_id, { agent_id, ...after }, options);
-    const { page, next_cursor: next } = pageOf({ rows }, limit, BY);
+    const order = { by: BY, cursor, limit } as const;
+    const { page, next_cursor: next } = await this.#deps.replays.pageAfter(tenant_id, { agent_id }, order);
     return { replays: page.map(present), next };
   }
 
