@@ -114,11 +114,6 @@ interface BodySpec<Body extends TProperties> {
   inlineUpTo?: number;
   /** The field by reference that is the whole body of a `text/markdown` request; the others are in the query. */
   textBody?: string;
-  /**
-   * Other forms in which the resource is read. Fields that the body lacks are read-only: a write ignores them, so that
-   * what was read can be written back. `withRepresentations` adds those that the contracts imply.
-   */
-  representations?: readonly TSchema[];
   /** Largest body in bytes. Default 1 MB. */
   maxBody?: number;
   /** The setting with the maximum bytes of fields by reference, 0 for no limit, instead of `maxBody`. */
@@ -197,6 +192,11 @@ export interface Operation<
   url: string;
   /** The OpenAPI operationId: the name by which a contract exports it. It must never change. */
   operationId?: string;
+  /**
+   * Forms in which the resource is read (`withRepresentations`). Fields that the body lacks are read-only: a write ignores
+   * them, so that what was read can be written back.
+   */
+  representations?: readonly TSchema[];
   /** Path, query and body in one object: the params of the action. */
   params: TObject<Path & Query & Body>;
 }
@@ -279,18 +279,17 @@ export function withRepresentations(operations: readonly Operation[]): Operation
   const reads = operations.filter(({ method }) => method === "GET");
   const answersOf = ({ results }: Operation) => Object.values(results).filter((result) => result !== null);
   return operations.map((op) => {
-    const { body, method, url, results, secret, representations = [] } = op;
+    const { body, method, url, results, secret } = op;
     if (!body || !honoursKey(op)) return op;
     const lists = collectionsOf(op, reads)
       .flatMap(answersOf)
       .flatMap((list) => listed(list, body));
     // Other POSTs are actions.
-    if (method === "POST" && !(201 in results))
-      return { ...op, representations: [...representations, ...lists] };
+    if (method === "POST" && !(201 in results)) return { ...op, representations: lists };
     const single = method === "POST" ? `${url}/{}` : url.replace(/\{\w+\}$/, "{}");
     const read = reads.filter((each) => each.url.replace(/\{\w+\}$/, "{}") === single).flatMap(answersOf);
     const own = secret ? [] : answersOf(op);
-    return { ...op, representations: [...representations, ...own, ...read, ...lists] };
+    return { ...op, representations: [...own, ...read, ...lists] };
   });
 }
 

@@ -7,7 +7,7 @@ import type { BlobRef, Blobs } from "../../../../storage/blobs/blobs.ts";
 import { blobWriteOf, type HttpExchange } from "../http-exchange.ts";
 import { halfCharacter, jsonBody, mediaType, notJson, readParts, tooLarge, unsupported } from "./body.ts";
 import { DEFAULT_MAX_BODY, maxBodyOf } from "./budget.ts";
-import { fromBase64, onlyUtf8, takeFields, toUtf8, unescaped } from "./json-fields.ts";
+import { fromBase64, onlyUtf8, takeFields, toUtf8 } from "./json-fields.ts";
 
 /**
  * Reads a body whose large fields are streamed from the connection into blobs, with references in their place: the
@@ -48,9 +48,8 @@ async function readFields(exchange: HttpExchange, tenant_id: string, blobs: Blob
   const { req, op } = exchange;
   const encodings = op.byReference ?? {};
   const kept = new Map<string, BlobRef | string>();
-  const keep = async (field: string, text: AsyncIterable<Buffer>) => {
+  const keep = async (field: string, characters: AsyncIterable<string>) => {
     if (kept.has(field)) throw misfit(op, field, ONCE);
-    const characters = unescaped(text);
     const isBase64 = encodings[field] === "base64";
     const bytes = isBase64 ? fromBase64(characters) : toUtf8(characters);
     const fault = isBase64 ? misfit(op, field, BASE64) : halfCharacter(field);

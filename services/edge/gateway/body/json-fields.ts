@@ -1,73 +1,64 @@
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-const COLON = 0x3a;
-const COMMA = 0x2c;
-/** `[` and `{`, `]` and `}` differ only in this bit. */
-const BRACE = 0x20;
-const OPENING = 0x7b;
-const CLOSING = 0x7d;
+const U = 0x75;
+/** What has a meaning outside of strings. */
+const MARKS = new Set(Array.from('"{}[]:,', (mark) => mark.charCodeAt(0)));
 
-/** Finds where the text of a top-level field starts in the bytes of a JSON object. */
-class Scan {
-  readonly #wanted: ReadonlySet<string>;
-  #depth = 0;
-  #inText = false;
-  #escaped = false;
-  #isValue = false;
-  #key = "";
-  #inKey = false;
+/** JSON that arrives in pieces: what was passed is taken, the rest is held. */
+class Input {
+  readonly #source: AsyncGenerator<string>;
+  #held = "";
+  #passed = 0;
 
-  constructor(wanted: ReadonlySet<string>) {
-    this.#wanted = wanted;
+  constructor(source: AsyncIterable<Buffer>) {
+    this.#source = decoded(source);
   }
 
-  /** The field whose text starts at the index that `find` returned. */
-  get field(): string {
-    return this.#key;
-  }
-
-  /** Returns the index after the opening quotation mark of a wanted field's text; -1 if it is not in these bytes. */
-  find(bytes: Buffer): number {
-    for (let at = 0; at < bytes.length; at++) {
-      const byte = bytes[at] as number;
-      if (this.#inText) this.#passText(byte);
-      else if (byte !== QUOTE) this.#passMark(byte);
-      else if (this.#depth === 1 && this.#isValue && this.#wanted.has(this.#key)) return at + 1;
-      else this.#beginText();
+  /** Passes everything up to the next mark, which it returns; "" if none is here yet. An escape is passed whole. */
+  pass(inString: boolean): string {
+    const held = this.#held;
+    let at = this.#passed;
+    let mark = "";
+    const quote = inString ? held.indexOf('"', at) : 0;
+    const end = quote < 0 ? held.length : quote + 1;
+    // Three times as fast as character by character.
+    if (inString && !held.slice(at, end).includes("\\")) {
+      this.#passed = end;
+      return quote < 0 ? "" : '"';
     }
-    return -1;
-  }
-
-  #beginText(): void {
-    this.#inText = true;
-    this.#inKey = this.#depth === 1 && !this.#isValue;
-    if (this.#inKey) this.#key = "";
-  }
-
-  #passText(byte: number): void {
-    if (this.#escaped) this.#escaped = false;
-    else if (byte === BACKSLASH) this.#escaped = true;
-    else if (byte === QUOTE) {
-      this.#inText = false;
-      return;
+    while (at < held.length && !mark) {
+      const code = held.charCodeAt(at);
+      const length = !inString || code !== BACKSLASH ? 1 : held.charCodeAt(at + 1) === U ? 6 : 2;
+      if (at + length > held.length) break;
+      if (inString ? code === QUOTE : MARKS.has(code)) mark = String.fromCharCode(code);
+      at += length;
     }
-    // Our keys are short and have no escapes.
-    if (this.#inKey && this.#key.length < 100) this.#key += String.fromCharCode(byte);
+    this.#passed = at;
+    return mark;
   }
 
-  #passMark(byte: number): void {
-    const brace = byte | BRACE;
-    if (brace === OPENING) this.#depth++;
-    else if (brace === CLOSING) this.#depth--;
-    else if (this.#depth === 1 && byte === COLON) this.#isValue = true;
-    else if (this.#depth === 1 && byte === COMMA) this.#isValue = false;
+  /** Takes what was passed. */
+  take(): string {
+    const taken = this.#held.slice(0, this.#passed);
+    this.#held = this.#held.slice(this.#passed);
+    this.#passed = 0;
+    return taken;
+  }
+
+  /** Waits for another piece. Returns false at the end. */
+  async more(): Promise<boolean> {
+    const { value, done } = await this.#source.next();
+    if (!done) this.#held += value;
+    return !done;
+  }
+
+  close(): Promise<unknown> {
+    return this.#source.return(undefined);
   }
 }
 
-/** Receives the text of a field as raw JSON: without its quotation marks, escapes included. */
-type Take = (field: string, text: AsyncIterable<Buffer>) => Promise<void>;
-
-const CLOSING_QUOTE = Buffer.from('"');
+/** Receives the characters of a field. */
+type Take = (field: string, characters: AsyncIterable<string>) => Promise<void>;
 
 /**
  * Reads a JSON object and streams the texts of some of its fields while they arrive, so that at most one chunk of them
@@ -75,7 +66,7 @@ const CLOSING_QUOTE = Buffer.from('"');
  *
  * @param most limit of the remaining bytes
  * @returns the object's JSON with empty texts in those fields
- * @throws RangeError if the rest is longer, SyntaxError if a text does not end
+ * @throws RangeError if the rest is longer, SyntaxError if a text does not end, is malformed or no UTF-8
  */
 export async function takeFields(
   source: AsyncIterable<Buffer>,
@@ -83,89 +74,66 @@ export async function takeFields(
   most: number,
   take: Take,
 ): Promise<Buffer> {
-  const scan = new Scan(fields);
-  const parts = new Parts(source);
+  const input = new Input(source);
   const rest: Buffer[] = [];
   let size = 0;
+  const keep = (text: string) => {
+    const bytes = Buffer.from(text);
+    size += bytes.length;
+    if (size > most) throw new RangeError("the other fields are too long");
+    rest.push(bytes);
+  };
+  let [depth, isValue, inString, key] = [0, false, false, ""];
   try {
-    for (let part = await parts.next(); part; part = await parts.next()) {
-      const begin = scan.find(part);
-      const passed = begin < 0 ? part : part.subarray(0, begin);
-      size += passed.length;
-      if (size > most) throw new RangeError("the other fields are too long");
-      rest.push(passed);
-      if (begin < 0) continue;
-      parts.left = part.subarray(begin);
-      await take(scan.field, textOf(parts));
-      rest.push(CLOSING_QUOTE);
+    for (;;) {
+      const mark = input.pass(inString);
+      if (mark === "") {
+        const text = input.take();
+        keep(text);
+        if (inString && !isValue) key += text;
+        if (!(await input.more())) return Buffer.concat(rest);
+      } else if (mark === "{" || mark === "[") depth++;
+      else if (mark === "}" || mark === "]") depth--;
+      else if (mark === ":") isValue ||= depth === 1;
+      else if (mark === ",") isValue &&= depth !== 1;
+      else if (inString) {
+        inString = false;
+        if (depth !== 1 || isValue) continue;
+        const text = input.take();
+        keep(text);
+        key += text.slice(0, -1);
+      } else if (depth === 1 && isValue && fields.has(key)) {
+        keep(input.take());
+        await take(key, charactersOf(input));
+        keep('"');
+      } else {
+        inString = true;
+        if (depth !== 1 || isValue) continue;
+        keep(input.take());
+        key = "";
+      }
     }
-    return Buffer.concat(rest);
   } finally {
     // Without a reader the connection is not read any more, and its next request is never seen.
-    await parts.close();
+    await input.close();
   }
 }
 
-/** A stream of bytes, of which the rest of a chunk can be put back. */
-class Parts {
-  readonly #source: AsyncIterator<Buffer>;
-  left: Buffer | null = null;
-
-  constructor(source: AsyncIterable<Buffer>) {
-    this.#source = source[Symbol.asyncIterator]();
-  }
-
-  /** Returns null at the end. */
-  async next(): Promise<Buffer | null> {
-    const part = this.left ?? (await this.#source.next()).value ?? null;
-    this.left = null;
-    return part;
-  }
-
-  async close(): Promise<void> {
-    await this.#source.return?.();
+/** Decodes a string up to its closing quotation mark. */
+async function* charactersOf(input: Input): AsyncGenerator<string> {
+  for (;;) {
+    const mark = input.pass(true);
+    const text = input.take();
+    yield readText(mark ? text.slice(0, -1) : text);
+    if (mark) return;
+    if (!(await input.more())) throw new SyntaxError("it ends within a string");
   }
 }
 
-async function* textOf(parts: Parts): AsyncGenerator<Buffer> {
-  const state = { escaped: false };
-  for (let part = await parts.next(); part; part = await parts.next()) {
-    const end = endOf(part, state);
-    if (end >= 0) parts.left = part.subarray(end + 1);
-    yield end < 0 ? part : part.subarray(0, end);
-    if (end >= 0) return;
-  }
-  throw new SyntaxError("it ends within a string");
-}
-
-/** Returns the index of a text's closing quotation mark, or -1. */
-function endOf(bytes: Buffer, state: { escaped: boolean }): number {
-  const slash = bytes.indexOf(BACKSLASH);
-  const quote = bytes.indexOf(QUOTE);
-  if (!state.escaped && (slash < 0 || (quote >= 0 && quote < slash))) return quote;
-  for (let at = 0; at < bytes.length; at++) {
-    if (state.escaped) state.escaped = false;
-    else if (bytes[at] === BACKSLASH) state.escaped = true;
-    else if (bytes[at] === QUOTE) return at;
-  }
-  return -1;
-}
-
-/**
- * Decodes the escapes of a JSON string.
- *
- * @throws SyntaxError for characters that JSON strings do not allow, and for invalid UTF-8
- */
-export async function* unescaped(text: AsyncIterable<Buffer>): AsyncGenerator<string> {
+async function* decoded(parts: AsyncIterable<Buffer>): AsyncGenerator<string> {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-  let held = "";
-  for await (const bytes of text) {
-    const given = held + decode(decoder, bytes);
-    const whole = wholeEscapes(given);
-    held = given.slice(whole);
-    yield readText(given.slice(0, whole));
-  }
-  yield readText(held + decode(decoder));
+  for await (const part of parts) yield decode(decoder, part);
+  yield decode(decoder);
 }
 
 /** Passes bytes on while they are valid UTF-8. @throws SyntaxError if they are not */
@@ -193,20 +161,6 @@ function readText(text: string): string {
     // Omit V8's quote of the text: it may contain a secret.
     throw new SyntaxError("a string contains an invalid escape or control character");
   }
-}
-
-const LONGEST_ESCAPE = "\\u0000".length;
-
-/** Returns the length of a text up to an incomplete escape at its end. */
-function wholeEscapes(text: string): number {
-  const at = text.lastIndexOf("\\");
-  if (at < 0 || at <= text.length - LONGEST_ESCAPE) return text.length;
-  let first = at;
-  while (text[first - 1] === "\\") first--;
-  // The second of a pair of backslashes starts no escape.
-  if ((at - first) % 2 === 1) return text.length;
-  const needs = text[at + 1] === "u" ? LONGEST_ESCAPE : 2;
-  return text.length - at >= needs ? text.length : at;
 }
 
 /**
