@@ -201,12 +201,7 @@ export function orderingOf(event: CloudEvent, path: string): string | undefined 
 }
 
 /** Why an agent receives an event. */
-export interface Reasons {
-  interest_ids: string[];
-  feed_ids: string[];
-  /** The highest priority of its matching interests; 0 if only feeds match. */
-  priority: number;
-}
+export type Reasons = Pick<Receiver, "interest_ids" | "feed_ids" | "priority">;
 
 type MembersOf = (channelId: string) => Iterable<string>;
 
