@@ -47,7 +47,7 @@ export class Amqp091Connector extends Subscription implements Connector {
     try {
       this.#watch(this.#connection, "the connection was closed");
       // It can be closed while the connection is being opened.
-      if (this.ending.over) throw new Error("it was closed");
+      if (this.isOver) throw new Error("it was closed");
       await this.#consume(this.#connection, onMessage);
     } catch (err) {
       await this.close();
@@ -105,9 +105,9 @@ export class Amqp091Connector extends Subscription implements Connector {
   ): Promise<string> {
     const take = (message: ConsumeMessage | null) => {
       received?.();
-      if (this.ending.over) return;
+      if (this.isOver) return;
       // RabbitMQ ends the subscription when the queue is deleted or moves.
-      if (!message) this.ending.end("the broker ended the subscription: its queue was probably deleted");
+      if (!message) this.end("the broker ended the subscription: its queue was probably deleted");
       else if (start !== undefined && offsetOf(message) === start) channel.ack(message);
       else onMessage(this.#toMessage(channel, message));
       this.requireFew();
@@ -118,8 +118,8 @@ export class Amqp091Connector extends Subscription implements Connector {
 
   /** An error with the reason precedes the close, unless the close was requested. */
   #watch(part: ChannelModel | Channel, closed: string): void {
-    part.on("error", (err: Error) => this.ending.end(err.message));
-    part.on("close", () => this.ending.end(closed));
+    part.on("error", (err: Error) => this.end(err.message));
+    part.on("close", () => this.end(closed));
   }
 
   #toMessage(channel: Channel, message: ConsumeMessage): BrokerMessage {
@@ -152,14 +152,14 @@ export class Amqp091Connector extends Subscription implements Connector {
 
   async depth(): Promise<number | null> {
     // A stream reports all that it keeps.
-    if (this.ending.over || !this.#channel || this.#isStream) return null;
+    if (this.isOver || !this.#channel || this.#isStream) return null;
     return (await this.#channel.checkQueue(this.source.from)).messageCount;
   }
 
   async close(): Promise<void> {
     const connection = this.#connection;
-    const standing = !this.ending.over;
-    this.ending.end("it was closed");
+    const standing = !this.isOver;
+    this.end("it was closed");
     if (!connection) return;
     if (standing) await settledWithin(this.#leave(connection), CLOSE_MS);
     // Destroy with an error even if the broker answered, or amqplib would continue its heartbeat.

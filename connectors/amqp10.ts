@@ -42,7 +42,7 @@ export class Amqp10Connector extends Subscription implements Connector {
   #socket: Socket | undefined;
 
   async open(onMessage: (message: BrokerMessage) => void): Promise<void> {
-    const timer = setTimeout(() => this.ending.end(`no subscription within ${OPEN_MS / 1000} s`), OPEN_MS);
+    const timer = setTimeout(() => this.end(`no subscription within ${OPEN_MS / 1000} s`), OPEN_MS);
     const opened = this.#subscribe(onMessage).then(() => null);
     const refused = await Promise.race([opened, this.ended]).finally(() => clearTimeout(timer));
     if (refused === null) return;
@@ -54,7 +54,7 @@ export class Amqp10Connector extends Subscription implements Connector {
     const { from } = this.source;
     const guard = await guardSocket(this.source);
     // It can be closed meanwhile.
-    if (this.ending.over) return;
+    if (this.isOver) return;
     const container = rhea.create_container();
     this.#watch(container);
     const connection = container.connect(this.#options(guard));
@@ -62,7 +62,7 @@ export class Amqp10Connector extends Subscription implements Connector {
     await new Promise<unknown>((opened) => connection.once("connection_open", opened));
     const rabbit = rabbitVersion(connection);
     if (rabbit && !RABBIT_QUEUE.test(from))
-      return this.ending.end(`${FORGETFUL} use /amq/queue/NAME, an existing queue, not ${from}`);
+      return this.end(`${FORGETFUL} use /amq/queue/NAME, an existing queue, not ${from}`);
     // Credit is given manually: rhea's window refills when a message arrives, not when it is settled.
     const receiver = connection.open_receiver({
       // Of a broker with topics, requests a queue of that name.
@@ -73,7 +73,7 @@ export class Amqp10Connector extends Subscription implements Connector {
     refuseUnasked(connection, new Set([receiver.name, PROBE]));
     // The other sections are much smaller than the largest body.
     onTransferred(connection, receiver, 2 * this.source.maxBytes, (message, delivery) => {
-      if (this.ending.over) return;
+      if (this.isOver) return;
       this.#credit--;
       if (message) onMessage(this.#toMessage(receiver, message, delivery));
       else delivery.update(true);
@@ -85,12 +85,12 @@ export class Amqp10Connector extends Subscription implements Connector {
         // A refused attach is first answered without a source, then ended with the reason.
         if (!receiver.source?.address) return;
         if (receiver.source.distribution_mode === "copy")
-          return this.ending.end(`${FORGETFUL} "${from}" copies them to those who listen, as a topic does`);
+          return this.end(`${FORGETFUL} "${from}" copies them to those who listen, as a topic does`);
         resolve();
       });
     });
     const temporary = rabbit?.startsWith("3.") ? await temporaryAt(connection, from) : null;
-    if (temporary) this.ending.end(temporary);
+    if (temporary) this.end(temporary);
     this.#giveCredit(receiver);
   }
 
@@ -101,7 +101,7 @@ export class Amqp10Connector extends Subscription implements Connector {
   #giveCredit(receiver: Receiver): void {
     const { prefetch } = this.source;
     const free = prefetch - this.held;
-    if (this.ending.over || this.#credit > 0 || free < prefetch / 2) return;
+    if (this.isOver || this.#credit > 0 || free < prefetch / 2) return;
     this.#credit = free;
     receiver.add_credit(free);
   }
@@ -110,9 +110,7 @@ export class Amqp10Connector extends Subscription implements Connector {
   #watch(container: ReturnType<typeof rhea.create_container>): void {
     const because = (context: EventContext, otherwise: string) => {
       const { error, connection, session, receiver } = context;
-      this.ending.end(
-        describeError(error ?? receiver?.error ?? session?.error ?? connection?.error) ?? otherwise,
-      );
+      this.end(describeError(error ?? receiver?.error ?? session?.error ?? connection?.error) ?? otherwise);
     };
     const endings = {
       connection_error: "the connection failed",
@@ -128,7 +126,7 @@ export class Amqp10Connector extends Subscription implements Connector {
     }
     for (const name of ["error", "protocol_error"]) {
       container.on(name, (err: unknown) =>
-        this.ending.end(describeError(err) ?? "the broker violated the protocol"),
+        this.end(describeError(err) ?? "the broker violated the protocol"),
       );
     }
   }
@@ -151,7 +149,7 @@ export class Amqp10Connector extends Subscription implements Connector {
         () => this.#connection,
         socket,
         () => {
-          this.ending.end("the broker sent a frame over the agreed limit");
+          this.end("the broker sent a frame over the agreed limit");
           socket.destroy();
         },
       );
@@ -183,7 +181,7 @@ export class Amqp10Connector extends Subscription implements Connector {
     try {
       const { body, content_type, content_encoding, message_id, properties, annotations, other } =
         readMessage(raw);
-      if (annotations["x-stream-offset"] !== undefined) this.ending.end(`${FORGETFUL} ${NO_STREAMS}`);
+      if (annotations["x-stream-offset"] !== undefined) this.end(`${FORGETFUL} ${NO_STREAMS}`);
       return {
         body: body.length > maxBytes ? copyHead(body) : body,
         size: body.length,
@@ -206,15 +204,15 @@ export class Amqp10Connector extends Subscription implements Connector {
 
   async close(): Promise<void> {
     const connection = this.#connection;
-    if (connection && !this.ending.over) {
+    if (connection && !this.isOver) {
       const closed = new Promise<void>((resolve) => {
         for (const name of ["connection_close", "disconnected"]) connection.once(name, () => resolve());
       });
-      this.ending.end("it was closed");
+      this.end("it was closed");
       connection.close();
       await settledWithin(closed, CLOSE_MS);
     }
-    this.ending.end("it was closed");
+    this.end("it was closed");
     // Destroy with an error, or rhea would continue its heartbeat.
     this.#socket?.destroy(new Error("it was closed"));
   }

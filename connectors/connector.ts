@@ -60,53 +60,42 @@ export interface Connector {
   close(): Promise<void>;
 }
 
-/** The end of a connection and its reason: the first reason counts. */
-class Ending {
-  over = false;
-  readonly reason: Promise<string>;
-  readonly #resolve: (reason: string) => void;
-
-  constructor() {
-    const { promise, resolve } = Promise.withResolvers<string>();
-    this.reason = promise;
-    this.#resolve = resolve;
-  }
-
-  end(reason: string): void {
-    this.over = true;
-    this.#resolve(reason);
-  }
-}
-
 /** Some brokers exceed a limit that is renewed while messages are on their way, but not by this factor. */
 const MOST_OVER = 2;
 
 /** State shared by the connections of all protocols: the source, its unacknowledged messages, and the end. */
 export abstract class Subscription {
   protected readonly source: BrokerSource;
-  protected readonly ending = new Ending();
+  protected isOver = false;
   /** Number of unacknowledged messages. */
   protected held = 0;
+  readonly #end = Promise.withResolvers<string>();
 
   constructor(source: BrokerSource) {
     this.source = source;
   }
 
   get ended(): Promise<string> {
-    return this.ending.reason;
+    return this.#end.promise;
+  }
+
+  /** Ends the connection: the first reason counts. */
+  protected end(reason: string): void {
+    this.isOver = true;
+    this.#end.resolve(reason);
   }
 
   /** Ends the connection if the broker sent far more messages than it was asked for. */
   protected requireFew(): void {
     if (this.held > MOST_OVER * this.source.prefetch)
-      this.ending.end("the broker sent more messages than requested");
+      this.end("the broker sent more messages than requested");
   }
 
   /** Returns a message's `acknowledge`. */
   protected settling(settle: () => void): () => void {
     this.held++;
     return () => {
-      if (this.ending.over) return;
+      if (this.isOver) return;
       this.held--;
       settle();
     };

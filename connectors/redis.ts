@@ -81,13 +81,7 @@ export class SharedWindows {
     const asked = this.#redis.sensoriumTake(keys.length, ...keys, this.#windowMs, ...most);
     const answer = await this.#inTime(asked);
     if (!answer) return null;
-    const [allowed, tightest, remaining, resets_in_ms, slot] = answer as [
-      number,
-      number,
-      number,
-      number,
-      number,
-    ];
+    const [allowed, tightest, remaining, resets_in_ms, slot] = answer;
     return { allowed: allowed === 1, tightest, remaining, resets_in_ms, slot };
   }
 
@@ -202,9 +196,11 @@ for _, key in ipairs(KEYS) do
   if tonumber(redis.call('HGET', key, ARGV[1]) or 0) > 0 then redis.call('HINCRBY', key, ARGV[1], -1) end
 end`;
 
+type TakeAnswer = [allowed: number, tightest: number, remaining: number, resets_in_ms: number, slot: number];
+
 declare module "ioredis" {
   interface RedisCommander<Context> {
-    sensoriumTake(keys: number, ...args: (string | number)[]): Result<number[], Context>;
+    sensoriumTake(keys: number, ...args: (string | number)[]): Result<TakeAnswer, Context>;
     sensoriumGiveBack(keys: number, ...args: (string | number)[]): Result<null, Context>;
   }
 }

@@ -27,31 +27,21 @@ export class Actor {
    * at the wake-up, or after `ms`; call `disarm` if `sleep` is not called.
    */
   arm(): Waiter {
-    let woken = false;
-    let resume = () => {};
-    const wake = () => {
-      woken = true;
-      resume();
-    };
-    this.#waiters.add(wake);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const disarm = () => this.#waiters.delete(resolve);
+    this.#waiters.add(resolve);
     return {
-      wake: () => {
-        this.#waiters.delete(wake);
-        wake();
+      wake() {
+        disarm();
+        resolve();
       },
-      disarm: () => this.#waiters.delete(wake),
-      sleep: (ms) =>
-        new Promise((resolve) => {
-          if (woken) return resolve();
-          const timer = setTimeout(() => {
-            this.#waiters.delete(wake);
-            resolve();
-          }, ms);
-          resume = () => {
-            clearTimeout(timer);
-            resolve();
-          };
-        }),
+      disarm,
+      async sleep(ms) {
+        const timer = setTimeout(resolve, ms);
+        await promise;
+        clearTimeout(timer);
+        disarm();
+      },
     };
   }
 

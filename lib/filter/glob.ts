@@ -95,18 +95,6 @@ export function globSteps(): number {
   return steps;
 }
 
-/** A compiled glob. A string matches only if it begins with `prefix` and ends with `suffix`. */
-export interface Glob {
-  readonly source: string;
-  /** The literal characters before the first wildcard; the whole glob if it has none. */
-  readonly prefix: string;
-  /** The literal characters after the last wildcard; empty if the glob has none. */
-  readonly suffix: string;
-  /** True if the glob has no wildcard, so that it matches exactly `prefix`. */
-  readonly literal: boolean;
-  test(text: string): boolean;
-}
-
 /** Compiles a glob. @throws Error with the text of `globError` if it is invalid */
 export function compileGlob(glob: string): Glob {
   const tokens = tokenize(glob);
@@ -114,12 +102,15 @@ export function compileGlob(glob: string): Glob {
   const prefix = typeof first === "string" ? (tokens.shift() as string) : "";
   const last = tokens.at(-1);
   const suffix = typeof last === "string" ? (tokens.pop() as string) : "";
-  return new TokenGlob(glob, prefix, suffix, tokens);
+  return new Glob(glob, prefix, suffix, tokens);
 }
 
-class TokenGlob implements Glob {
+/** A compiled glob. A string matches only if it begins with `prefix` and ends with `suffix`. */
+export class Glob {
   readonly source: string;
+  /** The literal characters before the first wildcard; the whole glob if it has none. */
   readonly prefix: string;
+  /** The literal characters after the last wildcard; empty if the glob has none. */
   readonly suffix: string;
   readonly #middle: Token[];
 
@@ -130,6 +121,7 @@ class TokenGlob implements Glob {
     this.#middle = middle;
   }
 
+  /** True if the glob has no wildcard, so that it matches exactly `prefix`. */
   get literal(): boolean {
     return this.#middle.length === 0;
   }

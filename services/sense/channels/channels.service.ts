@@ -1,8 +1,8 @@
 import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
 import * as contract from "./channels.contract.ts";
 import { Channels } from "./channels.ts";
-import { Feeds } from "./feeds.ts";
-import { Members } from "./members.ts";
+import { Feeds, toSubscription } from "./feeds.ts";
+import { Members, toMembership } from "./members.ts";
 
 /** A page of all rows of a tenant: those after an id. */
 interface Page {
@@ -10,6 +10,9 @@ interface Page {
   after: string;
   limit: number;
 }
+
+const pageOf = ({ after, limit }: Page) =>
+  [{ _id: { $gt: after } }, { sort: { _id: 1 } as const, limit }] as const;
 
 /** Feeds and members by their ids, or by those of their channels. */
 interface Routed {
@@ -42,10 +45,12 @@ export const channelsService: ServiceFactory = ({ store }) => {
       delete_feed: action(contract.deleteChannelFeed, (ctx) => feeds.delete(ctx)),
 
       /** Return members and feeds of all the tenant's channels, for routing. */
-      members_page: internal<Page>(({ params }) =>
-        members.page(params.tenant_id, params.after, params.limit),
+      members_page: internal<Page>(async ({ params }) =>
+        (await channels.members.find(params.tenant_id, ...pageOf(params))).map(toMembership),
       ),
-      feeds_page: internal<Page>(({ params }) => feeds.page(params.tenant_id, params.after, params.limit)),
+      feeds_page: internal<Page>(async ({ params }) =>
+        (await channels.feeds.find(params.tenant_id, ...pageOf(params))).map(toSubscription),
+      ),
       /** Returns the feeds of an agent's channels, with the time since which the agent gets their events. */
       feeds_of_agent: idempotent<{ tenant_id: string; agent_id: string; limit: number }>(({ params }) =>
         feeds.ofAgent(params.tenant_id, params.agent_id, params.limit),
@@ -56,12 +61,14 @@ export const channelsService: ServiceFactory = ({ store }) => {
       ),
       /** Returns some of them, after they were changed. */
       routed: idempotent<Routed>(async ({ params: { tenant_id, feed_ids, member_ids, channel_ids } }) => {
-        const found = [
-          feeds.of(tenant_id, feed_ids, channel_ids),
-          members.of(tenant_id, member_ids, channel_ids),
-        ];
-        const [feedRows, memberRows] = await Promise.all(found);
-        return { feeds: feedRows, members: memberRows };
+        const which = (ids: string[]) => ({
+          $or: [{ _id: { $in: ids } }, { channel_id: { $in: channel_ids } }],
+        });
+        const [feedRows, memberRows] = await Promise.all([
+          channels.feeds.find(tenant_id, which(feed_ids)),
+          channels.members.find(tenant_id, which(member_ids)),
+        ]);
+        return { feeds: feedRows.map(toSubscription), members: memberRows.map(toMembership) };
       }),
     },
   };

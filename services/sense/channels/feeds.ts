@@ -79,23 +79,10 @@ export class Feeds {
     const channels = new Set(fed.map((row) => row.channel_id));
     return [...new Set(rows.filter((row) => channels.has(row.channel_id)).map((row) => row.agent_id))];
   }
-
-  /** Returns feeds of all the tenant's channels: the page after an id. */
-  async page(tenant_id: string, after: string, limit: number) {
-    const options = { sort: { _id: 1 } as const, limit };
-    const rows = await this.#channels.feeds.find(tenant_id, { _id: { $gt: after } }, options);
-    return rows.map(toSubscription);
-  }
-
-  /** Returns the tenant's feeds with these ids or of these channels. */
-  async of(tenant_id: string, feed_ids: string[], channel_ids: string[]) {
-    const which = { $or: [{ _id: { $in: feed_ids } }, { channel_id: { $in: channel_ids } }] };
-    return (await this.#channels.feeds.find(tenant_id, which)).map(toSubscription);
-  }
 }
 
 /** Converts a feed to a subscription. */
-function toSubscription({ _id: id, channel_id, event_type_glob: glob, filter_expression }: FeedDoc) {
+export function toSubscription({ _id: id, channel_id, event_type_glob: glob, filter_expression }: FeedDoc) {
   const filter = filter_expression === null ? {} : { filter: filter_expression };
   return { id, kind: "feed" as const, channel_id, glob, ...filter, priority: 0 };
 }

@@ -47,19 +47,6 @@ export class Members {
     );
     if (!removed) throw notFound("member", agent_id);
   }
-
-  /** Returns members of all the tenant's channels: the page after an id. */
-  async page(tenant_id: string, after: string, limit: number) {
-    const options = { sort: { _id: 1 } as const, limit };
-    const rows = await this.#channels.members.find(tenant_id, { _id: { $gt: after } }, options);
-    return rows.map(toMembership);
-  }
-
-  /** Returns the tenant's members with these ids or of these channels. */
-  async of(tenant_id: string, member_ids: string[], channel_ids: string[]) {
-    const which = { $or: [{ _id: { $in: member_ids } }, { channel_id: { $in: channel_ids } }] };
-    return (await this.#channels.members.find(tenant_id, which)).map(toMembership);
-  }
 }
 
 function selfOf(caller: Caller): string {
@@ -69,7 +56,7 @@ function selfOf(caller: Caller): string {
   });
 }
 
-function toMembership({ _id: id, channel_id, agent_id }: MemberDoc) {
+export function toMembership({ _id: id, channel_id, agent_id }: MemberDoc) {
   return { id, channel_id, agent_id };
 }
 

@@ -59,7 +59,7 @@ const ConnectorMapping = Type.Object(
 /** The arguments of `compileMapping` besides the source. */
 export type ConnectorMapping = Static<typeof ConnectorMapping>;
 
-const ConnectorView = Type.Object(
+export const ConnectorView = Type.Object(
   {
     id: Id("con"),
     name: Name,

@@ -1,5 +1,11 @@
+import type { Static } from "typebox";
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
-import type { ConnectorKind, ConnectorMapping, ConnectorState } from "./connectors.contract.ts";
+import type {
+  ConnectorKind,
+  ConnectorMapping,
+  ConnectorState,
+  ConnectorView,
+} from "./connectors.contract.ts";
 
 /** Returns where the address of a connector is sealed. */
 export function sealedAt(connector_id: string): string {
@@ -7,13 +13,7 @@ export function sealedAt(connector_id: string): string {
 }
 
 /** Messages since the connector was created. */
-export interface Counts {
-  received: number;
-  accepted: number;
-  duplicates: number;
-  differing_duplicates: number;
-  mapping_errors: number;
-}
+export type Counts = Static<typeof ConnectorView>["counts"];
 
 /** The outcome for a message: durable as an event or a dead letter, or neither. */
 export type Verdict = "accepted" | "duplicate" | "differs" | "mapping_error" | "again";

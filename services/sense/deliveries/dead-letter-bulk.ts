@@ -4,16 +4,10 @@ import { defined } from "../../../lib/defined.ts";
 import { account } from "../../../middlewares/audit.ts";
 import { noteChange } from "../../../storage/traffic/tally.ts";
 import { requireAgent } from "../../identity/agents/find-agent.ts";
-import { type DeadLetterFilter, findDead, SHORT, visibleAgent } from "./dead-letter-find.ts";
+import { type DeadLetterFilter, findDead, type ManyParams, SHORT, visibleAgent } from "./dead-letter-find.ts";
 import { causeOf, NOT_DEAD } from "./dead-letter-state.ts";
 import { type DeliveryDoc, timelinePush } from "./deliveries.model.ts";
 import type { DeliveryDeps } from "./deps.ts";
-
-/** Dead letters of one bulk request, by their ids or by a filter. */
-export interface ManyParams extends DeadLetterFilter {
-  ids?: string[];
-  dry_run?: boolean;
-}
 
 type Eligible = (row: DeliveryDoc) => boolean;
 

@@ -1,11 +1,13 @@
 import type { ServiceBroker } from "moleculer";
 import { type Caller, isAdmin } from "../../../lib/access/caller.ts";
+import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import type { Place } from "../../../lib/contract/cursor.ts";
 import { Fault, invalidValue } from "../../../lib/contract/faults.ts";
 import { compileGlob, type Glob, globError } from "../../../lib/filter/glob.ts";
 import { literal } from "../../../lib/text/containing.ts";
 import type { Where } from "../../../storage/query.ts";
 import { causeOf, deadKey, reasonKey } from "./dead-letter-state.ts";
+import type { replayDeadLetters } from "./dead-letters.contract.ts";
 import type { DeliveryDoc } from "./deliveries.model.ts";
 import type { DeliveryDeps } from "./deps.ts";
 
@@ -17,18 +19,11 @@ export interface EventHeader {
   subject: string | null;
 }
 
+/** Dead letters of one bulk request, by their ids or by a filter. */
+export type ManyParams = ParamsOf<typeof replayDeadLetters>;
+
 /** Which dead letters a request concerns; without a field, all that the caller may see. */
-export interface DeadLetterFilter {
-  reason?: string;
-  /** What `causeOf` returns for the reason. */
-  cause?: string;
-  agent_id?: string;
-  /** A glob over the event's type. */
-  type?: string;
-  /** Part of the reason, or of the event's type, subject or source. */
-  text?: string;
-  until?: string;
-}
+export type DeadLetterFilter = Omit<ManyParams, "ids" | "dry_run">;
 
 type FindDeps = Pick<DeliveryDeps, "broker" | "deliveries">;
 

@@ -141,50 +141,47 @@ export const replayDeadLetter = operation({
   mcp: true,
 });
 
-const manyDead = {
-  ids: Type.Optional(Type.Array(DeliveryId, { minItems: 1, maxItems: 1000, description: "Only these." })),
-  ...deadFilter,
-  until: Type.Optional(
-    Type.String({ format: "date-time", description: "Only those dead-lettered until this time." }),
-  ),
-  ...dryRun,
-};
-
-const manyResults = {
-  200: Type.Object({
-    status: oneOf(["accepted", "dry_run"]),
-    count: Type.Integer({ description: "Dead letters selected." }),
-    groups: Type.Array(Type.Object({ dlq_reason: Type.String(), count: Type.Integer() })),
-    more: Type.Boolean({ description: "Whether others are left: repeat the request." }),
-  }),
-};
+const onMany = {
+  access: reader,
+  audit: true,
+  body: {
+    ids: Type.Optional(Type.Array(DeliveryId, { minItems: 1, maxItems: 1000, description: "Only these." })),
+    ...deadFilter,
+    until: Type.Optional(
+      Type.String({ format: "date-time", description: "Only those dead-lettered until this time." }),
+    ),
+    ...dryRun,
+  },
+  results: {
+    200: Type.Object({
+      status: oneOf(["accepted", "dry_run"]),
+      count: Type.Integer({ description: "Dead letters selected." }),
+      groups: Type.Array(Type.Object({ dlq_reason: Type.String(), count: Type.Integer() })),
+      more: Type.Boolean({ description: "Whether others are left: repeat the request." }),
+    }),
+  },
+} as const;
 
 export const replayDeadLetters = operation({
+  ...onMany,
   action: "deliveries.replay_many",
   route: "POST /delivery/dlq/replay",
   summary: "Replay many dead letters",
   description:
     "Pass either `ids` or at least one other filter: `until` alone selects all. Replays at most 10,000 per request; " +
     "`more` is true if others are left.",
-  access: reader,
-  audit: true,
-  body: manyDead,
-  results: manyResults,
   errors: ["validation_error", "forbidden", "not_found"],
 });
 
 export const discardDeadLetters = operation({
+  ...onMany,
   action: "deliveries.discard_many",
   route: "POST /delivery/dlq/discard",
   summary: "Delete many dead letters",
   description:
     "Pass either `ids` or at least one other filter: `until` alone selects all. Deletes at most 10,000 per request; " +
     "`more` is true if others are left. They can no longer be replayed.",
-  access: reader,
-  audit: true,
   overQuota: true,
-  body: manyDead,
-  results: manyResults,
   errors: ["validation_error", "forbidden", "not_found"],
 });
 

@@ -1,14 +1,16 @@
 import type { ServiceBroker } from "moleculer";
-import type { Call, Caller } from "../../../lib/access/caller.ts";
+import type { Caller } from "../../../lib/access/caller.ts";
+import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { fromCursor, toCursor } from "../../../lib/contract/cursor.ts";
 import { Fault, notFound } from "../../../lib/contract/faults.ts";
 import { derivedId, newId } from "../../../lib/ids.ts";
 import { parseExact } from "../../../lib/json/json.ts";
 import type { Loop } from "../../../mixins/loop.ts";
 import { tally } from "../../../storage/traffic/tally.ts";
-import { countGroups, discardMany, discardRows, type ManyParams } from "./dead-letter-bulk.ts";
-import { type DeadLetterFilter, findDead, placeOf, visibleAgent } from "./dead-letter-find.ts";
+import { discardRows } from "./dead-letter-bulk.ts";
+import { findDead, placeOf, visibleAgent } from "./dead-letter-find.ts";
 import { deadFields, keptReason } from "./dead-letter-state.ts";
+import type { listDeadLetters } from "./dead-letters.contract.ts";
 import { type DeliveryDoc, type Origin, ofEvent, upToBytes } from "./deliveries.model.ts";
 import type { DeliveryDeps } from "./deps.ts";
 import type { Loaded } from "./recent-events.ts";
@@ -29,11 +31,6 @@ export interface Unmappable {
   dedupe?: string;
   /** Present if another mapping could turn it into an event. */
   origin?: Origin;
-}
-
-interface ListParams extends DeadLetterFilter {
-  limit?: number;
-  cursor?: string;
 }
 
 const ORDER = "dead_lettered_at";
@@ -61,7 +58,7 @@ export class DeadLetters {
   }
 
   /** Lists a page of dead letters, latest first. The page is cut at the size of one answer. */
-  async list(caller: Caller, { limit = 50, cursor, ...filter }: ListParams) {
+  async list(caller: Caller, { limit = 50, cursor, ...filter }: ParamsOf<typeof listDeadLetters>) {
     const after = cursor === undefined ? undefined : fromCursor(cursor, ORDER);
     const { tenant_id } = caller;
     const { rows, next } = await findDead(this.#deps, caller, filter, { after, limit });
@@ -73,14 +70,6 @@ export class DeadLetters {
     const items = page.map((row) => present(row, envelopes.get(row.event_id ?? "") ?? payloads.get(row._id)));
     const place = page.length < rows.length ? placeOf(page.at(-1) as DeliveryDoc) : next;
     return { items, count: items.length, next_cursor: place && toCursor(ORDER, place) };
-  }
-
-  group(caller: Caller, filter: DeadLetterFilter) {
-    return countGroups(this.#deps, caller, filter);
-  }
-
-  discardMany(ctx: Call<ManyParams>) {
-    return discardMany(this.#deps, ctx);
   }
 
   /** Discards a dead letter. If it has an event, a row remains, so that no replay delivers it again. */

@@ -14,6 +14,7 @@ import { AgentDeliveries } from "./agent-deliveries.ts";
 import { AgentSettingsCache } from "./agent-settings.ts";
 import { newAnnouncements } from "./announce.ts";
 import { type ClaimRequest, Claims } from "./claim.ts";
+import { countGroups, discardMany } from "./dead-letter-bulk.ts";
 import * as dead from "./dead-letters.contract.ts";
 import { DeadLetters, type Unmappable } from "./dead-letters.ts";
 import * as contract from "./deliveries.contract.ts";
@@ -192,9 +193,9 @@ function deadLetterActions(domain: () => Domain): Record<string, ActionSchema> {
       domain().deadLetters.list(meta.caller, params),
     ),
     dead_letter_groups: action(dead.listDeadLetterGroups, ({ params, meta }) =>
-      domain().deadLetters.group(meta.caller, params),
+      countGroups(domain(), meta.caller, params),
     ),
-    discard_many: action(dead.discardDeadLetters, (ctx) => domain().deadLetters.discardMany(ctx)),
+    discard_many: action(dead.discardDeadLetters, (ctx) => discardMany(domain(), ctx)),
     discard: action(dead.discardDeadLetter, ({ params, meta }) =>
       domain().deadLetters.discard(meta.caller, params.id),
     ),
@@ -348,8 +349,8 @@ function newDomain(
     playing,
     player,
     history: new History({ broker, now: store.now, replays: played, player }),
+    ...deps,
     logger: broker.logger,
-    deliveries,
     agents,
     claims,
     requestQueues,

@@ -2,12 +2,10 @@ import type { ServiceBroker } from "moleculer";
 import { nodesWith, ownerOf } from "../../../mixins/affinity.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { DeliveryDoc } from "./deliveries.model.ts";
+import type { OfAgent } from "./deps.ts";
 
 /** An agent with deliveries to receive. */
-export interface Ready {
-  tenant_id: string;
-  agent_id: string;
-}
+export type Ready = OfAgent;
 
 /** Actions that look for ready deliveries: requests wait at one service, and the other pushes. */
 const WAKE = { deliveries: "deliveries.wake", push: "push.wake" };
@@ -27,6 +25,12 @@ export function notifyReady(broker: ServiceBroker, ready: Ready[]): void {
 export interface AgentsOfTenant {
   tenant_id: string;
   agent_ids: string[];
+}
+
+export function byTenant(agents: readonly OfAgent[]): AgentsOfTenant[] {
+  return [...Map.groupBy(agents, ({ tenant_id }) => tenant_id)].map(([tenant_id, own]) => {
+    return { tenant_id, agent_ids: [...new Set(own.map(({ agent_id }) => agent_id))] };
+  });
 }
 
 /** Which of some agents have ready deliveries; `more`: others of them may, too. */

@@ -2,7 +2,7 @@ import { Actor, Actors, type Waiter } from "../../../mixins/actor.ts";
 import type { Claimed, ClaimRequest, Claims, Lease } from "./claim.ts";
 import { type DeliveryDoc, upToBytes } from "./deliveries.model.ts";
 import { type Held, isUnder, type NamedLease } from "./lease.ts";
-import type { AgentsOfTenant, ReadyAgents } from "./notify.ts";
+import { type AgentsOfTenant, byTenant, type ReadyAgents } from "./notify.ts";
 
 export interface ReceiveRequest extends ClaimRequest {
   /** How long to wait for a first delivery. */
@@ -349,10 +349,4 @@ export class RequestQueues {
     this.#stopping = true;
     this.#queues.wakeAll();
   }
-}
-
-function byTenant(requests: ReceiveRequest[]): AgentsOfTenant[] {
-  return [...Map.groupBy(requests, ({ tenant_id }) => tenant_id)].map(([tenant_id, own]) => {
-    return { tenant_id, agent_ids: [...new Set(own.map(({ agent_id }) => agent_id))] };
-  });
 }

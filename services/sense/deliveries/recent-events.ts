@@ -8,14 +8,12 @@ export interface Loaded {
   traceparent?: string;
 }
 
-/** Fields kept of a row; the others would take most of the memory. */
-interface Kept {
+/** What of a row is kept; the rest would take most of the memory. */
+type Kept = Omit<Loaded, "event_id" | "traceparent"> & {
   _id: string;
   tenant_id: string;
-  envelope: string;
-  accepted_at: Date;
   traceparent?: string | undefined;
-}
+};
 
 /**
  * The most recent events, so that waiting receivers cost no read. Bounded by the length of the envelopes. Two

@@ -1,7 +1,8 @@
+import type { Static } from "typebox";
 import type { AgentState } from "../../identity/agents/agents.contract.ts";
 import type { DeliveryHealth } from "../../identity/agents/delivery-health.contract.ts";
 import type { Explanation } from "../interests/explain.ts";
-import type { DeliveryStatus, REASONS } from "./agent-deliveries.contract.ts";
+import type { AgentDelivery, REASONS } from "./agent-deliveries.contract.ts";
 import { UNSUBSCRIBED } from "./health/health-state.ts";
 
 interface Reason {
@@ -10,12 +11,7 @@ interface Reason {
 }
 
 /** The event's delivery as callers see it. */
-interface Delivery {
-  status: DeliveryStatus;
-  attempt_count: number;
-  next_attempt_at: string | null;
-  last_error: { reason: string } | null;
-}
+type Delivery = Static<typeof AgentDelivery>;
 
 /** Returns why an agent receives an event, or nothing: what applies, the most important first. */
 export function reasonsOf(

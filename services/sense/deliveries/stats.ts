@@ -1,10 +1,12 @@
 import type { ServiceBroker } from "moleculer";
 import { type Call, isAdmin } from "../../../lib/access/caller.ts";
+import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
 import { LruMap } from "../../../lib/lru-map.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { tally } from "../../../storage/traffic/tally.ts";
+import type { getDeliveryStats } from "./deliveries.contract.ts";
 import { type DeliveryDoc, type DeliveryState, PENDING } from "./deliveries.model.ts";
 import type { Limit } from "./limits.ts";
 
@@ -23,10 +25,7 @@ interface AgentStatistics extends Counts {
 /** Returns the limit for which an agent gets no more, now that so many are in flight. */
 type LimitedBy = (tenant_id: string, agent_id: string, in_flight: number) => Promise<Limit | null>;
 
-interface Page {
-  limit?: number;
-  offset?: number;
-}
+type Page = ParamsOf<typeof getDeliveryStats>;
 
 /** Counts above this limit are cached for this multiple of the time they took. */
 const MANY = 50_000;

@@ -4,7 +4,6 @@ import { Fault, notFound } from "../../../lib/contract/faults.ts";
 import { containing } from "../../../lib/text/containing.ts";
 import { fromFieldName, toFieldName } from "../../../lib/text/field-name.ts";
 import { DAY_MS } from "../../../lib/time.ts";
-import { Loop } from "../../../mixins/loop.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { CallOf } from "../../runtime.ts";
 import type { Listener, ListenersParams } from "../interests/receiver.ts";
@@ -17,7 +16,6 @@ import { positionFrom } from "./position.ts";
 import { present } from "./present.ts";
 import { maySee } from "./visibility.ts";
 
-const FLUSH_MS = 5_000;
 /** Types of a tenant that a node notes between two flushes, and those of one write. */
 const MAX_NOTED = 200;
 const BATCH = 50;
@@ -40,7 +38,6 @@ interface Seen {
 export class EventTypes {
   readonly #deps: EventDeps;
   readonly #rows: TenantCollection<EventTypeDoc>;
-  readonly #loop: Loop;
   /** By tenant and type. */
   #noted = new Map<string, Map<string, Seen>>();
   #flushing: Promise<void> = Promise.resolve();
@@ -48,18 +45,6 @@ export class EventTypes {
   constructor(deps: EventDeps) {
     this.#deps = deps;
     this.#rows = deps.store.collection(EventTypeModel);
-    const report = (err: unknown) => deps.broker.logger.warn({ err }, "events: some types were not counted");
-    this.#loop = new Loop(() => this.flush().then(() => false), FLUSH_MS, report);
-  }
-
-  start(): void {
-    this.#loop.start();
-  }
-
-  /** Writes the last counts. */
-  async stop(): Promise<void> {
-    await this.#loop.stop();
-    await this.flush().catch(() => {});
   }
 
   /** Counts an accepted event, unless it is the service's own. */

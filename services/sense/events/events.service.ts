@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Context, ServiceBroker, ServiceSchema } from "moleculer";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { keyedBy } from "../../../mixins/affinity.ts";
-import { working } from "../../../mixins/loop.ts";
+import { ServiceLoop, working } from "../../../mixins/loop.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import { observeValue } from "../../../observability/metrics.ts";
 import { recentOf } from "../../../storage/traffic/tally.ts";
@@ -26,6 +26,8 @@ import { WaitingEvents } from "./waiting.ts";
 /** Waiting receivers take an event within milliseconds: this holds a quarter of a second at full load. */
 const RECENT_LENGTH = 4 * 1_048_576;
 const RETENTION_MS = 60_000;
+/** How late the list of types may be. */
+const TYPES_MS = 5_000;
 /** Nodes are notified of events that are due sooner. */
 const WAITING_MS = 5_000;
 
@@ -45,10 +47,11 @@ export function eventsService({ store, config, health }: Runtime): ServiceSchema
   let retention: Retention;
   let waiting: WaitingEvents;
   const retentionLoop = new SharedLoop("retention", () => retention.run(), RETENTION_MS);
+  const typesLoop = new ServiceLoop("types", () => types.flush().then(() => false), TYPES_MS);
   const waitingLoop = new SharedLoop("waiting", () => waiting.release(), WAITING_MS);
   return {
     name: "events",
-    mixins: [working(() => [fanOut, types]), retentionLoop.mixin, waitingLoop.mixin],
+    mixins: [working(() => [fanOut]), typesLoop.mixin, retentionLoop.mixin, waitingLoop.mixin],
     events: {
       /** A gateway streams the tenant's events. */
       "events.watched": ({ params }: Context<OfTenant>) => arrivals.watch(params),
@@ -113,6 +116,9 @@ export function eventsService({ store, config, health }: Runtime): ServiceSchema
       tally: internal<OfTenant>(({ params }) => recentOf(params.tenant_id)),
     },
 
+    async stopped() {
+      await types.flush().catch(() => {});
+    },
     created() {
       arrivals = new Arrivals(this.broker as ServiceBroker);
       const deps = { events: collection, store, broker: this.broker as ServiceBroker, arrivals };

@@ -1,6 +1,7 @@
 import type { ServiceBroker } from "moleculer";
 import type { Caller } from "../../../lib/access/caller.ts";
 import { PLATFORM_TYPES } from "../../../lib/cloudevents/platform-types.ts";
+import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { fromCursor, toCursor } from "../../../lib/contract/cursor.ts";
 import { invalidValue } from "../../../lib/contract/faults.ts";
 import { compileGlob, type Glob, globError } from "../../../lib/filter/glob.ts";
@@ -8,6 +9,7 @@ import { Slices } from "../../../lib/queue/slices.ts";
 import { literal } from "../../../lib/text/containing.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { PAGE_BYTES } from "../../../storage/within.ts";
+import type * as contract from "./events.contract.ts";
 import type { EventDoc } from "./events.model.ts";
 import { positionFrom } from "./position.ts";
 import { present, presentJson } from "./present.ts";
@@ -24,18 +26,7 @@ const MAX_QUERIES = 6;
 const EMPTY_PAGE_MS = 2_000;
 type Events = TenantCollection<EventDoc>;
 
-interface ListParams {
-  type?: string;
-  source?: string;
-  subject?: string;
-  id?: string;
-  since?: string;
-  unmatched?: boolean;
-  waiting?: boolean;
-  include_service?: boolean;
-  limit?: number;
-  cursor?: string;
-}
+type ListParams = ParamsOf<typeof contract.listEvents>;
 
 interface Query {
   tenant_id: string;

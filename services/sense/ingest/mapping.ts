@@ -1,23 +1,15 @@
+import type { Static } from "typebox";
 import { type CloudEvent, checkCloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { invalidValue } from "../../../lib/contract/faults.ts";
 import { exactDigits, parsePointer, resolvePointer } from "../../../lib/json/json.ts";
 import { thrownMappingError } from "../deliveries/dead-letter-state.ts";
+import type { Mapping as MappingContract } from "./mapping.contract.ts";
 
 /**
  * Maps a source's payloads to events, fixed at registration (spec: Events 3). Each field is a literal, a JSON Pointer
  * into the payload (`/issue/number`, RFC 6901) or a header of the delivery (`header:X-GitHub-Event`).
  */
-export interface MappingSpec {
-  source: string;
-  entity: string;
-  action: string;
-  /** Default: the delivery's id. */
-  id?: string | null;
-  /** If it is not found, the event has no subject. */
-  subject?: string | null;
-  /** Default: the whole payload. */
-  data?: string | null;
-}
+export type MappingSpec = Static<typeof MappingContract> & { source: string };
 
 /** Formats a mapping for callers: omitted fields are null, and unknown ones are removed. */
 export function shownMapping(given: Omit<MappingSpec, "source">) {

@@ -89,7 +89,8 @@ export async function matchAgent(
   const ids = [...rows.map(({ _id }) => _id), ...feeds.map(({ id }) => id)];
   const isSuspended = () => ids.some((id) => table.suspendedFor(id) > 0);
   const taken = new Map<string, boolean>();
-  const envelopes = new Envelopes(ctx.broker, tenant_id);
+  let batch = new Map<string, CloudEvent | null>();
+  let bytes = 0;
   const matches: Match[] = [];
   let examined = 0;
   for (const { event_id, type, waits } of events) {
@@ -97,11 +98,15 @@ export async function matchAgent(
     if (!taken.has(type)) taken.set(type, await table.takes(type));
     let receivers: Match["receivers"] = [];
     if (taken.get(type) && !waits) {
-      if (!envelopes.has(event_id)) {
-        if (envelopes.bytes >= MOST_BYTES) break;
-        await envelopes.load(events.slice(examined).filter((each) => taken.get(each.type) !== false));
+      if (!batch.has(event_id)) {
+        if (bytes >= MOST_BYTES) break;
+        const rest = events.slice(examined).filter((each) => taken.get(each.type) !== false);
+        const next = upToSize(rest, ({ size }) => size, BATCH_BYTES);
+        for (const { size } of next) bytes += size;
+        const event_ids = next.map((each) => each.event_id);
+        batch = await loadBatch(ctx.broker, tenant_id, event_ids);
       }
-      const event = envelopes.get(event_id);
+      const event = batch.get(event_id);
       if (event && isFor(event, agents)) ({ receivers } = await table.match(event));
     }
     // What was matched before is reliable; a call that begins here has the whole budget.
@@ -117,43 +122,19 @@ function isFor(event: CloudEvent, agents: Owned[]): boolean {
   return audience === null || agents.some((agent) => isIn(audience, agent));
 }
 
-/** Reads the events of a page in batches. */
-class Envelopes {
-  bytes = 0;
-  readonly #broker: ServiceBroker;
-  readonly #tenant_id: string;
-  #batch = new Map<string, string | null>();
+/** Loads the events that fit into a batch: none for those that are not kept or cannot be parsed. */
+async function loadBatch(broker: ServiceBroker, tenant_id: string, event_ids: string[]) {
+  const params = { tenant_id, event_ids };
+  const loaded = await broker.call<{ event_id: string; envelope: string }[], unknown>("events.load", params);
+  const batch = new Map<string, CloudEvent | null>(event_ids.map((id) => [id, null]));
+  for (const { event_id, envelope } of loaded) batch.set(event_id, parseOrNull(envelope));
+  return batch;
+}
 
-  constructor(broker: ServiceBroker, tenant_id: string) {
-    this.#broker = broker;
-    this.#tenant_id = tenant_id;
-  }
-
-  has(event_id: string): boolean {
-    return this.#batch.has(event_id);
-  }
-
-  /** Returns an event that was loaded; null if it is not kept or cannot be parsed. */
-  get(event_id: string): CloudEvent | null {
-    const envelope = this.#batch.get(event_id);
-    try {
-      return envelope ? parseEnvelope<CloudEvent>(envelope) : null;
-    } catch {
-      return null;
-    }
-  }
-
-  /** Loads the first events, as many as fit into a batch. */
-  async load(events: PastEvent[]): Promise<void> {
-    const batch = upToSize(events, ({ size }) => size, BATCH_BYTES);
-    const event_ids = batch.map((each) => each.event_id);
-    this.#batch = new Map(event_ids.map((id) => [id, null]));
-    for (const { size } of batch) this.bytes += size;
-    const params = { tenant_id: this.#tenant_id, event_ids };
-    const loaded = await this.#broker.call<{ event_id: string; envelope: string }[], unknown>(
-      "events.load",
-      params,
-    );
-    for (const { event_id, envelope } of loaded) this.#batch.set(event_id, envelope);
+function parseOrNull(envelope: string): CloudEvent | null {
+  try {
+    return parseEnvelope<CloudEvent>(envelope);
+  } catch {
+    return null;
   }
 }

@@ -4,6 +4,7 @@ import { compareDelays } from "../../../lib/queue/backoff.ts";
 import { Slices } from "../../../lib/queue/slices.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import type { EnrichmentDepth } from "./interests.contract.ts";
+import type { InterestDoc } from "./interests.model.ts";
 import { MatchIndex } from "./match-index.ts";
 import type { Listener, Receiver } from "./receiver.ts";
 import type { Subscription } from "./subscription.ts";
@@ -13,11 +14,10 @@ const DEPTH_RANK = { none: 0, shallow: 1, deep: 2 } as const;
 const SLICE_MS = 2;
 
 /** How an interest's deliveries are made. */
-export interface InterestSettings {
-  enrichment_depth: EnrichmentDepth;
-  retry_delays_seconds?: readonly number[] | null | undefined;
-  ordering_key?: string | null | undefined;
-}
+export type InterestSettings = Pick<
+  InterestDoc,
+  "enrichment_depth" | "retry_delays_seconds" | "ordering_key"
+>;
 
 /** The routing of one tenant, as of one routing version. */
 export class RoutingTable {
@@ -201,12 +201,7 @@ export function orderingOf(event: CloudEvent, path: string): string | undefined 
 }
 
 /** Why an agent receives an event. */
-export interface Reasons {
-  interest_ids: string[];
-  feed_ids: string[];
-  /** The highest priority of its matching interests; 0 if only feeds match. */
-  priority: number;
-}
+export type Reasons = Pick<Receiver, "interest_ids" | "feed_ids" | "priority">;
 
 type MembersOf = (channelId: string) => Iterable<string>;
 

@@ -49,7 +49,7 @@ export class Routing {
 
   /** Returns the tenant's table, at the current version or newer. */
   async current(tenant_id: string): Promise<RoutingTable> {
-    const version = await this.#version(tenant_id);
+    const version = await this.#broker.call<number, unknown>("tenants.routing_version", { tenant_id });
     for (;;) {
       const table = this.#tables.get(tenant_id);
       if (table && table.version >= version) return this.#used(tenant_id, table);
@@ -100,22 +100,16 @@ export class Routing {
       this.#outdated.delete(tenant_id);
       await this.#renewing.get(tenant_id)?.catch(() => {});
       // Without the record, the next event reads the table.
-      await this.#read(tenant_id).catch(() => this.#tables.delete(tenant_id));
+      await this.#since(tenant_id)
+        .then((state) => this.#load(tenant_id, state))
+        .catch(() => this.#tables.delete(tenant_id));
     }
-  }
-
-  async #read(tenant_id: string): Promise<void> {
-    await this.#load(tenant_id, await this.#since(tenant_id));
   }
 
   #used(tenant_id: string, table: RoutingTable): RoutingTable {
     this.#tables.delete(tenant_id);
     this.#tables.set(tenant_id, table);
     return table;
-  }
-
-  #version(tenant_id: string): Promise<number> {
-    return this.#broker.call("tenants.routing_version", { tenant_id });
   }
 
   #renew(tenant_id: string): Promise<void> {

@@ -6,7 +6,7 @@ import { resourceQueue } from "../../../observability/resources.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { activeTenants } from "../../identity/tenants/find-tenants.ts";
 import type { Runtime } from "../../runtime.ts";
-import type { AgentsOfTenant, ReadyAgents } from "../deliveries/notify.ts";
+import { byTenant, type ReadyAgents } from "../deliveries/notify.ts";
 import type { OpenBreaker } from "./breaker.ts";
 import { type PushEndpointDoc, PushEndpointModel } from "./push.model.ts";
 import { PushWorker, type Target, type WorkerDeps } from "./push-worker.ts";
@@ -104,12 +104,7 @@ export class PushWorkers {
     const idle = [...this.#workers.values()].filter((worker) => worker.isIdle).map(({ target }) => target);
     let more = false;
     for (let from = 0; from < idle.length; from += PAGE) {
-      const byTenant = Map.groupBy(idle.slice(from, from + PAGE), ({ tenant_id }) => tenant_id);
-      const agents = [...byTenant].map(([tenant_id, own]) => ({
-        tenant_id,
-        agent_ids: own.map(({ agent_id }) => agent_id),
-      }));
-      const asked: { agents: AgentsOfTenant[] } = { agents };
+      const asked = { agents: byTenant(idle.slice(from, from + PAGE)) };
       const found = await this.#broker.call<ReadyAgents, unknown>("deliveries.ready_agents", asked);
       for (const agent_id of found.agent_ids) this.nudge(agent_id);
       more ||= found.more;
@@ -172,10 +167,9 @@ export class PushWorkers {
   }
 
   async #loadBreakers(targets: Target[]): Promise<Map<string, OpenBreaker & { endpoint: string }>> {
-    const byTenant = Map.groupBy(targets, ({ tenant_id }) => tenant_id);
     const rows = await Promise.all(
-      [...byTenant].map(([tenant_id, own]) =>
-        this.#endpoints.find(tenant_id, { _id: { $in: own.map(({ agent_id }) => agent_id) } }),
+      byTenant(targets).map(({ tenant_id, agent_ids }) =>
+        this.#endpoints.find(tenant_id, { _id: { $in: agent_ids } }),
       ),
     );
     return new Map(
