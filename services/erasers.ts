@@ -40,7 +40,7 @@ export function ownersOf(models: readonly AnyModel[] = MODELS): { name: string; 
 
 /**
  * Request of `memories` to every domain that keeps data about memories
- * (services/remember/memories/erase-everywhere.ts).
+ * (services/remember/memories/erasures.ts).
  */
 export type EraseMemories = EraseContent & { ids: string[] };
 

@@ -1,6 +1,5 @@
-import { withoutInvisible } from "./invisible.ts";
 import { STOP_WORDS } from "./languages.ts";
-import { fold, MAX_WORD, splitWords, terms, toTerms, WORD, type Word } from "./terms.ts";
+import { fold, MAX_WORD, splitWords, terms, toTerms, WORD, type Word, withoutInvisible } from "./terms.ts";
 
 /** The terms of a text for search. */
 interface Terms {

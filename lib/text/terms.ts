@@ -1,5 +1,4 @@
 import { stemmer } from "stemmer";
-import { withoutInvisible } from "./invisible.ts";
 import { CHINESE_QUESTIONS, IRREGULAR_FORMS, STOP_WORDS } from "./languages.ts";
 
 /** Raised when a text's terms or signs change, so that older indexes are rebuilt. */
@@ -36,6 +35,14 @@ const HEBREW_PREFIXES = /^[והבלמשכ]{1,4}(?=\p{L}{3})/u;
 const HEBREW_PLURAL = /(?<=\p{L}{3})(?:ים|ות)$/u;
 const FINAL_LETTERS: Record<string, string> = { ך: "כ", ם: "מ", ן: "נ", ף: "פ", ץ: "צ" };
 const stems = new Map<string, string>();
+
+/** Soft hyphens, joiners, zero-width spaces, marks of direction: no reader sees them (Unicode's own list). */
+const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
+
+/** Removes characters that are never seen: they neither divide nor join words. */
+export function withoutInvisible(text: string): string {
+  return text.replace(INVISIBLE, "");
+}
 
 /** A word of a text that `fold` returned, and where it begins. */
 export interface Word {

@@ -6,8 +6,16 @@ import type { Readable } from "node:stream";
 import { syncDirectory } from "../../lib/files.ts";
 import type { Growth } from "../usage/growth.ts";
 import { isBackingUp, keepForBackup } from "./backup.ts";
-import { type BlobRef, type Blobs, type BlobWrite, type InUse, WRITE_MS } from "./blobs.ts";
-import { BlobMissing, computeHash, Measure } from "./hash.ts";
+import {
+  BlobMissing,
+  type BlobRef,
+  type Blobs,
+  type BlobWrite,
+  computeHash,
+  type InUse,
+  Measure,
+  WRITE_MS,
+} from "./blobs.ts";
 
 const FOLDER = "blobs";
 /** Outside of the blobs, so that a backup never contains half a file. */

@@ -7,8 +7,16 @@ import type { Store } from "../connection.ts";
 import { type DocumentOf, t, tenantSchema } from "../model.ts";
 import type { Where } from "../query.ts";
 import type { Growth } from "../usage/growth.ts";
-import { type BlobRef, type Blobs, type BlobWrite, type InUse, WRITE_MS } from "./blobs.ts";
-import { BlobMissing, computeHash, Measure } from "./hash.ts";
+import {
+  BlobMissing,
+  type BlobRef,
+  type Blobs,
+  type BlobWrite,
+  computeHash,
+  type InUse,
+  Measure,
+  WRITE_MS,
+} from "./blobs.ts";
 
 /** Metadata of a file in GridFS, under the same `_id`. It is created before the file and deleted after it. */
 interface BlobDoc extends DocumentOf<typeof schema> {}

@@ -47,9 +47,7 @@ export class EntryTable {
   #superseded = new Uint8Array(0);
   #agents = new Int32Array(0);
   #teams = new Int32Array(0);
-  #types = new Int32Array(0);
-  #projects = new Int32Array(0);
-  readonly #names = { agents: new Names(), teams: new Names(), types: new Names(), projects: new Names() };
+  readonly #names = { agents: new Names(), teams: new Names() };
   readonly #rows = new Map<string, number>();
 
   rowOf(id: string): number | undefined {
@@ -68,8 +66,6 @@ export class EntryTable {
     this.#superseded[row] = entry.superseded ? 1 : 0;
     this.#agents[row] = this.#names.agents.add(entry.agent_id);
     this.#teams[row] = this.#names.teams.add(entry.team_id);
-    this.#types[row] = this.#names.types.add(entry.type);
-    this.#projects[row] = this.#names.projects.add(entry.project_id);
     this.#expires[row] = entry.expires_at ?? Number.POSITIVE_INFINITY;
     const old = this.#rows.get(entry.id);
     if (old !== undefined) {
@@ -141,23 +137,18 @@ export class EntryTable {
       this.#agents[a] === this.#agents[b] &&
       this.#scopes[a] === this.#scopes[b] &&
       this.#teams[a] === this.#teams[b] &&
-      this.#types[a] === this.#types[b]
+      this.entries[a]?.type === this.entries[b]?.type
     );
   }
 
   #narrow(visible: Uint8Array, where: SearchWhere): void {
-    const columns: [Int32Array, Uint8Array][] = [];
-    if (where.types) columns.push([this.#types, this.#names.types.table(where.types)]);
-    if (where.project_id !== undefined)
-      columns.push([this.#projects, this.#names.projects.table([where.project_id])]);
-    if (where.agent_id !== undefined)
-      columns.push([this.#agents, this.#names.agents.table([where.agent_id])]);
-    for (const [column, allowed] of columns)
-      for (let row = 0; row < visible.length; row++) if (!allowed[column[row] as number]) visible[row] = 0;
-    const { types = [], project_ids = [] } = where.except ?? {};
-    this.#leaveOut(visible, this.#types, this.#names.types.table(types));
-    this.#leaveOut(visible, this.#projects, this.#names.projects.table(project_ids));
-    const { scope, tags_any, audience = [], metadata = [] } = where;
+    const { types, scope, project_id, agent_id, tags_any, audience = [], except = {}, metadata = [] } = where;
+    if (types) this.#keep(visible, (entry) => types.includes(entry.type as string));
+    if (except.types) this.#keep(visible, (entry) => !except.types?.includes(entry.type as string));
+    if (project_id !== undefined) this.#keep(visible, (entry) => entry.project_id === project_id);
+    if (except.project_ids)
+      this.#keep(visible, (entry) => !except.project_ids?.includes(entry.project_id as string));
+    if (agent_id !== undefined) this.#keep(visible, (entry) => entry.agent_id === agent_id);
     if (scope) this.#keep(visible, (entry) => entry.scope === scope);
     if (tags_any?.length) this.#keep(visible, (entry) => tags_any.some((tag) => entry.tags.includes(tag)));
     this.#keepWithin(visible, where, ({ created_at }) => created_at);
@@ -183,11 +174,6 @@ export class EntryTable {
     });
   }
 
-  #leaveOut(visible: Uint8Array, column: Int32Array, refused: Uint8Array): void {
-    if (!refused.includes(1)) return;
-    for (let row = 0; row < visible.length; row++) if (refused[column[row] as number]) visible[row] = 0;
-  }
-
   #keep(visible: Uint8Array, fits: (entry: EntryRow) => boolean): void {
     for (let row = 0; row < visible.length; row++)
       if (visible[row] && !fits(this.entries[row] as EntryRow)) visible[row] = 0;
@@ -206,8 +192,6 @@ export class EntryTable {
     this.#superseded = grown(this.#superseded, size);
     this.#agents = grown(this.#agents, size);
     this.#teams = grown(this.#teams, size);
-    this.#types = grown(this.#types, size);
-    this.#projects = grown(this.#projects, size);
     this.#expires = grown(this.#expires, size);
   }
 }

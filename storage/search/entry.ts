@@ -3,8 +3,7 @@ import type { Access, MemoryScope } from "../../lib/access/visibility.ts";
 import type { MetadataCondition } from "../../lib/filter/metadata.ts";
 import { withoutDataUris } from "../../lib/text/data-uris.ts";
 import { entryTerms } from "../../lib/text/exact-terms.ts";
-import { withoutInvisible } from "../../lib/text/invisible.ts";
-import { findSigns } from "../../lib/text/terms.ts";
+import { findSigns, withoutInvisible } from "../../lib/text/terms.ts";
 
 /** Searchable resources: memories, chunks of documents, handoffs and outputs. */
 export type SearchKind = "memory" | "chunk" | "handoff" | "output";

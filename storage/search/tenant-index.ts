@@ -11,13 +11,7 @@ import { type PackedTerms, Postings } from "./postings.ts";
 import type { Expected, LegsAnswer, LegsQuery } from "./protocol.ts";
 import { TextLeg, type TextMatches } from "./text-leg.ts";
 import type { Quantised, VectorMemory } from "./vector-memory.ts";
-import { type Comparison, VectorTable } from "./vectors.ts";
-
-interface VectorMatches {
-  comparison: Comparison | null;
-  best: number[];
-  matched: number;
-}
+import { VectorTable } from "./vectors.ts";
 
 /** The entries of one tenant and kind in memory: words, vectors and filter fields. */
 export class TenantIndex {
@@ -74,19 +68,21 @@ export class TenantIndex {
     const scope = { table: this.#table, postings: this.#postings, ...view };
     const text = this.#text.match(query, scope, LEG_SIZE);
     const between = performance.now();
-    const vector = this.#matchVectors(query.vector, visible);
+    const vectors = query.vector && this.#vectors;
+    if (query.vector) vectors?.ask(query.vector);
+    const vector = vectors?.best(visible, LEG_SIZE) ?? { rows: [], matched: 0 };
     const ended = performance.now();
-    const rows = this.#withNeighbours(text.best, vector.best, visible);
+    const rows = this.#withNeighbours(text.best, vector.rows, visible);
     return {
-      candidates: rows.map((row) => this.#candidate(row, text, vector.comparison, query)),
+      candidates: rows.map((row) => this.#candidate(row, text, vectors, query)),
       corpus: { documents, averageLength, frequencies: text.frequencies },
       matched: { text: text.matched, vector: vector.matched },
-      brought: { text: text.best.length, vector: vector.best.length },
+      brought: { text: text.best.length, vector: vector.rows.length },
       ms: { text: between - started, vector: ended - between },
       entries: this.#table.living,
       visible: documents,
       ...(query.expect !== undefined && {
-        expected: this.#expected(query.expect, query, { visible, rows, text, comparison: vector.comparison }),
+        expected: this.#expected(query.expect, query, { visible, rows, text, vectors }),
       }),
     };
   }
@@ -99,7 +95,8 @@ export class TenantIndex {
     const row = this.#table.rowOf(id);
     const own = row === undefined ? null : this.#vectors?.get(row);
     if (row === undefined || !own || !this.#vectors) return [];
-    const found = this.#vectors.compare(new Float32Array(own.integers)).near(least);
+    this.#vectors.ask(new Float32Array(own.integers));
+    const found = this.#vectors.near(least);
     const duplicates = found.flatMap(({ row: other, cosine }) => {
       const entry = this.#table.entries[other];
       const isOther = other !== row && this.#table.isOfOneGroup(row, other);
@@ -112,13 +109,6 @@ export class TenantIndex {
       .map(({ id, similarity }) => ({ id, similarity }));
   }
 
-  #matchVectors(vector: Float32Array | null, visible: Uint8Array): VectorMatches {
-    if (!vector || !this.#vectors) return { comparison: null, best: [], matched: 0 };
-    const comparison = this.#vectors.compare(vector);
-    const { rows, matched } = comparison.best(visible, LEG_SIZE);
-    return { comparison, best: rows, matched };
-  }
-
   #withNeighbours(text: readonly number[], vector: readonly number[], visible: Uint8Array): number[] {
     const rows = new Set([...text, ...vector]);
     const { threads } = this.#table;
@@ -128,13 +118,13 @@ export class TenantIndex {
     return [...rows];
   }
 
-  #candidate(row: number, text: TextMatches, comparison: Comparison | null, query: LegsQuery): Candidate {
+  #candidate(row: number, text: TextMatches, vectors: VectorTable | null, query: LegsQuery): Candidate {
     const entry = this.#table.entries[row] as EntryRow;
     const { threads } = this.#table;
     const shown = (at: number): Neighbour => ({
       has: text.has[at] as number,
       title: text.title[at] as number,
-      cosine: comparison?.cosine(at) ?? null,
+      cosine: vectors?.cosine(at) ?? null,
     });
     const walk = (next: (row: number) => number) => {
       const found: number[] = [];
@@ -166,7 +156,7 @@ export class TenantIndex {
   #expected(
     id: string,
     query: LegsQuery,
-    found: { visible: Uint8Array; rows: number[]; text: TextMatches; comparison: Comparison | null },
+    found: { visible: Uint8Array; rows: number[]; text: TextMatches; vectors: VectorTable | null },
   ): Expected {
     const row = this.#table.rowOf(id);
     // An entry that the caller may not read is as unknown as a missing one.
@@ -177,7 +167,7 @@ export class TenantIndex {
     if (entry.superseded && !query.include_superseded) return "superseded";
     if (!found.visible[row]) return "filtered";
     if (found.rows.includes(row)) return "candidate";
-    return found.text.has[row] === 0 && (found.comparison?.cosine(row) ?? null) === null
+    return found.text.has[row] === 0 && (found.vectors?.cosine(row) ?? null) === null
       ? "unmatched"
       : "outranked";
   }

@@ -12,7 +12,7 @@ const NEAR_MOST = 1000;
 /** Sample size for the center. */
 const SAMPLE = 2000;
 
-/** The vectors of one index by row. */
+/** The vectors of one index by row, and their similarity to another. */
 export class VectorTable {
   readonly #memory: VectorMemory;
   readonly #blocks: number[] = [];
@@ -20,6 +20,8 @@ export class VectorTable {
   #count = 0;
   /** The mean of many vectors. Signs are relative to it, for models whose vectors point in similar directions. */
   #center: Float32Array | null = null;
+  /** The factor for products with the vector to compare with. */
+  #step = 0;
 
   constructor(memory: VectorMemory) {
     this.#memory = memory;
@@ -54,12 +56,10 @@ export class VectorTable {
     return { integers: this.#memory.read(block, row % BLOCK_ROWS), scale: this.#scales[row] as number };
   }
 
-  /** Compares with a vector. Only the latest comparison of all tables of a memory is valid. */
-  compare(vector: Float32Array): Comparison {
-    const [memory, blocks, scales, center] = [this.#memory, this.#blocks, this.#scales, this.#center];
-    const step = memory.ask(vector);
-    if (center) memory.askSigns(step, center);
-    return new Comparison({ memory, blocks, scales, center }, step);
+  /** Sets the vector to compare with, until that of another table of the same memory is set. */
+  ask(vector: Float32Array): void {
+    this.#step = this.#memory.ask(vector);
+    if (this.#center) this.#memory.askSigns(this.#step, this.#center);
   }
 
   /** Frees the memory. */
@@ -92,36 +92,16 @@ export class VectorTable {
   #has(row: number): boolean {
     return (this.#scales[row] ?? 0) > 0;
   }
-}
-
-interface Parts {
-  memory: VectorMemory;
-  blocks: readonly number[];
-  /** 0 where a row has no vector. */
-  scales: Float32Array;
-  /** The center of the signs; null: there are none. */
-  center: Float32Array | null;
-}
-
-/** The similarity of a table's rows to a vector. */
-export class Comparison {
-  readonly #parts: Parts;
-  readonly #step: number;
-
-  constructor(parts: Parts, step: number) {
-    this.#parts = parts;
-    this.#step = step;
-  }
 
   cosine(row: number): number | null {
-    const scale = this.#parts.scales[row] ?? 0;
-    return scale === 0 ? null : this.#cosineOf(this.#parts.memory.product(this.#addressOf(row)), scale);
+    if (!this.#has(row)) return null;
+    return this.#cosineOf(this.#memory.product(this.#addressOf(row)), row);
   }
 
   /** Returns the allowed rows with the highest cosines, best first, and how many are allowed. */
   best(allowed: Uint8Array, size: number): { rows: number[]; matched: number } {
     const highest = new Highest(size);
-    const { compared, matched } = this.#parts.center
+    const { compared, matched } = this.#center
       ? this.#nearest(allowed, (count) => Math.max(size, Math.ceil(count * COMPARED_SHARE)))
       : this.#all(allowed);
     this.#cosines(compared, (row, cosine) => highest.offer(row, cosine));
@@ -130,9 +110,9 @@ export class Comparison {
 
   /** Returns the rows with a cosine of at least `least`, which should be near 1. */
   near(least: number): { row: number; cosine: number }[] {
-    const { center, memory } = this.#parts;
+    const center = this.#center;
     const found: { row: number; cosine: number }[] = [];
-    const most = center ? memory.dims * (shareOfSigns(least, center) + SIGNS_SPARE) : 0;
+    const most = center ? this.#memory.dims * (shareOfSigns(least, center) + SIGNS_SPARE) : 0;
     const { compared } = center ? this.#nearest(null, () => NEAR_MOST, most) : this.#all(null);
     this.#cosines(compared, (row, cosine) => {
       if (cosine >= least) found.push({ row, cosine });
@@ -141,45 +121,41 @@ export class Comparison {
   }
 
   #cosines(rows: ArrayLike<number>, tell: (row: number, cosine: number) => void): void {
-    const { memory, scales } = this.#parts;
-    memory.products(
+    this.#memory.products(
       rows.length,
       (n) => this.#addressOf(rows[n] as number),
       (n, product) => {
         const row = rows[n] as number;
-        tell(row, this.#cosineOf(product, scales[row] as number));
+        tell(row, this.#cosineOf(product, row));
       },
     );
   }
 
-  #cosineOf(product: number, scale: number): number {
-    return Math.min(1, product * scale * this.#step);
+  #cosineOf(product: number, row: number): number {
+    return Math.min(1, product * (this.#scales[row] as number) * this.#step);
   }
 
   #addressOf(row: number): number {
-    const { memory, blocks } = this.#parts;
-    return memory.addressOf(blocks[Math.floor(row / BLOCK_ROWS)] as number, row % BLOCK_ROWS);
+    return this.#memory.addressOf(this.#blocks[Math.floor(row / BLOCK_ROWS)] as number, row % BLOCK_ROWS);
   }
 
   /** Returns all allowed rows with a vector. */
   #all(allowed: Uint8Array | null): Compared {
-    const { scales } = this.#parts;
     const compared: number[] = [];
-    for (let row = 0; row < scales.length; row++)
-      if (scales[row] !== 0 && (!allowed || allowed[row])) compared.push(row);
+    for (let row = 0; row < this.#scales.length; row++)
+      if (this.#has(row) && (!allowed || allowed[row])) compared.push(row);
     return { compared, matched: compared.length };
   }
 
   /** Returns the allowed rows whose signs are most similar to the query's. @param most signs that may differ */
   #nearest(allowed: Uint8Array | null, wanted: (of: number) => number, most?: number): Compared {
-    const { memory, blocks, scales } = this.#parts;
-    const mask = memory.scanned(blocks.length * BLOCK_ROWS);
+    const mask = this.#memory.scanned(this.#blocks.length * BLOCK_ROWS);
     for (let row = 0; row < mask.length; row++)
-      mask[row] = scales[row] !== 0 && (!allowed || allowed[row] === 1) ? 1 : 0;
-    const histogram = memory.scan(blocks);
+      mask[row] = this.#scales[row] !== 0 && (!allowed || allowed[row] === 1) ? 1 : 0;
+    const histogram = this.#memory.scan(this.#blocks);
     const matched = histogram.reduce((sum, count) => sum + count, 0);
     const { edge, room } = findEdge(histogram, wanted(matched), most);
-    return { compared: memory.nearest(mask.length, edge, room), matched };
+    return { compared: this.#memory.nearest(mask.length, edge, room), matched };
   }
 }
 

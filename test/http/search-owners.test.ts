@@ -6,7 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { Document } from "mongodb";
 import { ownerOf } from "../../mixins/affinity.ts";
-import { holds } from "../../services/remember/search/holders.ts";
+import { holds } from "../../services/remember/search/coverage.ts";
 import { firstAgent, type TestAgent } from "../support/agents.ts";
 import type { Child } from "../support/child.ts";
 import { agentIn, remember } from "../support/memories.ts";

@@ -47,25 +47,28 @@ describe.each([
   const allowed = new Uint8Array(count).fill(1);
 
   test("the nearest are found, best first, and those counted that were there to be found", () => {
-    const { rows, matched } = table.compare(asked).best(allowed, 3);
+    table.ask(asked);
+    const { rows, matched } = table.best(allowed, 3);
     expect([rows, matched]).toEqual([alike, count]);
   });
 
   test("a cosine is within a hundredth of what it is", () => {
-    const comparison = table.compare(asked);
+    table.ask(asked);
     for (const row of [0, 5, 64, 1700, count - 1])
-      expect(comparison.cosine(row)).toBeCloseTo(cosine(asked, all[row] as Float32Array), 2);
+      expect(table.cosine(row)).toBeCloseTo(cosine(asked, all[row] as Float32Array), 2);
   });
 
   test("what is not allowed is not found, and not counted", () => {
     const without = allowed.map((_, row) => (row === 5 || row === 1700 || row % 7 === 3 ? 0 : 1));
-    const { rows, matched } = table.compare(asked).best(without, 1);
+    table.ask(asked);
+    const { rows, matched } = table.best(without, 1);
     expect(rows).toEqual([count - 1]);
     expect(matched).toBe(without.reduce((sum, each) => sum + each, 0));
   });
 
   test("near-duplicates are all that are as near", () => {
-    const found = table.compare(asked).near(0.95);
+    table.ask(asked);
+    const found = table.near(0.95);
     const cosines = all.map((each) => cosine(asked, each));
     expect(found.map(({ row }) => row)).toEqual(
       [...cosines.keys()].filter((row) => (cosines[row] as number) >= 0.95),
@@ -76,9 +79,9 @@ describe.each([
   test("a removed vector is neither found nor compared, until there is another", () => {
     const kept = table.get(5) as Quantised;
     table.remove(5);
-    const comparison = table.compare(asked);
-    expect([comparison.best(allowed, 1).rows, comparison.cosine(5)]).toEqual([[1700], null]);
+    table.ask(asked);
+    expect([table.best(allowed, 1).rows, table.cosine(5)]).toEqual([[1700], null]);
     table.set(5, kept);
-    expect(table.compare(asked).best(allowed, 1).rows).toEqual([5]);
+    expect(table.best(allowed, 1).rows).toEqual([5]);
   });
 });

@@ -1,5 +1,4 @@
-import { Channel, type ErrorMaker, type ThreadsOptions } from "./channel.ts";
-import { OnDemand } from "./on-demand.ts";
+import { Channel, type ErrorMaker, OnDemand, type ThreadsOptions } from "./channel.ts";
 import type { ReadRequest, WriteRequest } from "./protocol.ts";
 
 export type { ThreadsOptions } from "./channel.ts";

@@ -1,7 +1,6 @@
 import { Fault, invalidValue, notFound, requireFound } from "../../../lib/contract/faults.ts";
 import { RESTORE_KEY, SecretBox, SecretError } from "../../../lib/crypto/secrets.ts";
-import { BlobWrite } from "../../../storage/blobs/blobs.ts";
-import { BlobMissing } from "../../../storage/blobs/hash.ts";
+import { BlobMissing, BlobWrite } from "../../../storage/blobs/blobs.ts";
 import type { TenantCollection, TenantDocument } from "../../../storage/collection.ts";
 import type { Model } from "../../../storage/model.ts";
 import { ERASURES, tenantErasure } from "../../../storage/search/protocol.ts";

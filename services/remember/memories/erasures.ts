@@ -6,10 +6,10 @@ import type { Blobs } from "../../../storage/blobs/blobs.ts";
 import { TenantCollection, type TenantDocument } from "../../../storage/collection.ts";
 import type { Removal, Store } from "../../../storage/connection.ts";
 import type { Where } from "../../../storage/query.ts";
-import { erasersOf, ownersOf } from "../../erasers.ts";
+import { type EraseMemories, erasersOf, ownersOf } from "../../erasers.ts";
 import { scrub } from "../../platform/system/scrub.ts";
 import type { Runtime } from "../../runtime.ts";
-import { type Counts, countEverywhere, eraseEverywhere, splitChunks, sum } from "./erase-everywhere.ts";
+import type { CiteDoc } from "./cites.model.ts";
 import type { MemoryErasureDoc } from "./erasures.model.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 import type { Memories } from "./memories.ts";
@@ -27,6 +27,9 @@ export interface EraseTarget {
 
 /** Writes of a deleted agent that were in progress are over by then. */
 const LATE_WRITES_MS = 60_000;
+
+/** Rows by kind. */
+type Counts = Record<string, number>;
 
 /** The result of an erasure. */
 export interface Erased {
@@ -255,4 +258,44 @@ async function eraseMentions(
     for (const name of erasersOf("mentions"))
       counts = sum(counts, (await broker.call<Counts, unknown>(name, { tenant_id, ids, dry_run })) ?? {});
   return counts;
+}
+
+/**
+ * Erases all data about memories but their rows, which are deleted last: an interrupted erasure finds its work by them.
+ */
+export async function eraseEverywhere(
+  { cites, keys }: Pick<Memories, "cites" | "keys">,
+  ctx: Pick<ServiceBroker, "call">,
+  tenant_id: string,
+  ids: string[],
+): Promise<Counts> {
+  const found = await askAll(ctx, { tenant_id, ids });
+  const citations = await cites.deleteMany(tenant_id, { memory_id: { $in: ids } });
+  await keys.deleteMany(tenant_id, { memory_id: { $in: ids } });
+  const searched = await ctx.call<Counts, unknown>("search.drop", { tenant_id, kind: "memory", ids });
+  return [...found, searched].reduce(sum, { citations });
+}
+
+/** Counts what `eraseEverywhere` would erase. */
+async function countEverywhere(
+  cites: TenantCollection<CiteDoc>,
+  ctx: Pick<ServiceBroker, "call">,
+  tenant_id: string,
+  ids: string[],
+): Promise<Counts> {
+  const found = await askAll(ctx, { tenant_id, ids, dry_run: true });
+  const citations = await cites.count(tenant_id, { memory_id: { $in: ids } });
+  return found.reduce(sum, { citations });
+}
+
+const askAll = (ctx: Pick<ServiceBroker, "call">, asked: EraseMemories) =>
+  Promise.all(erasersOf("memories").map((name) => ctx.call<Counts, EraseMemories>(name, asked)));
+
+function sum(a: Counts, b: Counts): Counts {
+  const names = new Set([...Object.keys(a), ...Object.keys(b)]);
+  return Object.fromEntries([...names].map((name) => [name, (a[name] ?? 0) + (b[name] ?? 0)]));
+}
+
+function* splitChunks<T>(items: readonly T[], size: number): Generator<T[]> {
+  for (let at = 0; at < items.length; at += size) yield items.slice(at, at + size);
 }

@@ -1,7 +1,7 @@
 import type { Call } from "../../../lib/access/caller.ts";
 import type { SearchFind } from "../../../storage/search/entry.ts";
 import { callerAccess } from "../../identity/agents/read-access.ts";
-import { recentShare } from "../search/recency.ts";
+import { recentShare } from "../search/ranking.ts";
 import {
   type BundleCandidate,
   type BundleLeg,

@@ -10,9 +10,8 @@ import {
 } from "../../../storage/search/entry.ts";
 import type { SearchIndex } from "../../../storage/search/local-index.ts";
 import { ERASURES_CURSOR, MOST_AWAY_MS, NO_TENANT } from "../../../storage/search/protocol.ts";
-import { Coverage } from "./coverage.ts";
+import { Coverage, owns, type View } from "./coverage.ts";
 import type { EmbeddingStore } from "./embedding-store.ts";
-import { owns, type View } from "./holders.ts";
 import type { ErasureDoc } from "./search.model.ts";
 
 /** Domain of each kind of entry: each offers `search_entries`. */

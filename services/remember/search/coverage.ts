@@ -1,5 +1,39 @@
+import { ownerOf } from "../../../mixins/affinity.ts";
 import type { SearchIndex } from "../../../storage/search/local-index.ts";
-import { holds, holdsAll, isSameView, type View } from "./holders.ts";
+
+/** The search nodes as one of them, `self`, sees them. */
+export interface View {
+  self: string;
+  nodes: string[];
+}
+
+/** Indexes that hold a tenant: its owner's, and that of the node which owns it when the owner leaves. */
+const COPIES = 2;
+
+/** Whether searches of a tenant go to this node. */
+export function owns({ self, nodes }: View, tenant_id: string): boolean {
+  return ownerOf(tenant_id, endpoints(nodes)).id === self;
+}
+
+/** Whether this node's index holds a tenant. */
+export function holds(view: View, tenant_id: string): boolean {
+  if (holdsAll(view)) return true;
+  const { self, nodes } = view;
+  const owner = ownerOf(tenant_id, endpoints(nodes)).id;
+  if (owner === self) return true;
+  return ownerOf(tenant_id, endpoints(nodes.filter((id) => id !== owner))).id === self;
+}
+
+/** Whether there are so few nodes that each holds every tenant. */
+function holdsAll({ nodes }: View): boolean {
+  return nodes.length <= COPIES;
+}
+
+function isSameView(one: View, other: View): boolean {
+  return one.self === other.self && one.nodes.join() === other.nodes.join();
+}
+
+const endpoints = (nodes: readonly string[]) => nodes.map((id) => ({ id }));
 
 /** The cursor for the nodes among which the index was complete. */
 const CURSOR = "nodes";

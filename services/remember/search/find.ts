@@ -1,7 +1,6 @@
 import type { Share } from "../../../lib/queue/fair-queue.ts";
 import { acronyms, acronymTerm, queryTerms, windows } from "../../../lib/text/exact-terms.ts";
-import { withoutInvisible } from "../../../lib/text/invisible.ts";
-import { fold, terms } from "../../../lib/text/terms.ts";
+import { fold, terms, withoutInvisible } from "../../../lib/text/terms.ts";
 import type { SearchFind, SearchFound, SearchHit, SearchPlan } from "../../../storage/search/entry.ts";
 import { MAX_QUERY_TERMS } from "../../../storage/search/features.ts";
 import type { SearchIndex } from "../../../storage/search/local-index.ts";

@@ -1,6 +1,6 @@
+import { DAY_MS } from "../../../lib/time.ts";
 import type { Candidate, Corpus } from "../../../storage/search/features.ts";
 import { computeFeatures, type Features, type ParsedQuery, weigh } from "./features.ts";
-import { recentShare } from "./recency.ts";
 
 /** For their origin and their results on unseen data see docs/decisions/0021-ranking.md. */
 const WEIGHTS: Features = {
@@ -19,6 +19,7 @@ const WEIGHTS: Features = {
   answers: 2,
   twice: -2,
 };
+const FEATURES = Object.keys(WEIGHTS) as (keyof Features)[];
 
 /**
  * A memory's other properties decide between two that match about equally. A new memory of medium confidence that is
@@ -123,24 +124,8 @@ function scored(candidate: Candidate, features: Features, now: number): Ranked {
   };
 }
 
-// Written out: a loop over the names doubles the time of ranking.
-function contentOf(f: Features): number {
-  return (
-    WEIGHTS.text * f.text +
-    WEIGHTS.title * f.title +
-    WEIGHTS.own * f.own +
-    WEIGHTS.near * f.near +
-    WEIGHTS.around * f.around +
-    WEIGHTS.cosine * f.cosine +
-    WEIGHTS.meaning * f.meaning +
-    WEIGHTS.best * f.best +
-    WEIGHTS.time * f.time +
-    WEIGHTS.date * f.date +
-    WEIGHTS.substance * f.substance +
-    WEIGHTS.asks * f.asks +
-    WEIGHTS.answers * f.answers +
-    WEIGHTS.twice * f.twice
-  );
+function contentOf(features: Features): number {
+  return FEATURES.reduce((sum, name) => sum + WEIGHTS[name] * features[name], 0);
 }
 
 function standingOf({ confidence, cites, superseded, scope }: Candidate, recency: number): number {
@@ -151,6 +136,13 @@ function standingOf({ confidence, cites, superseded, scope }: Candidate, recency
     (superseded ? SUPERSEDED_WEIGHT : 0) +
     SCOPE_WEIGHTS[scope]
   );
+}
+
+const HALF_LIFE_MS = 30 * DAY_MS;
+
+/** Returns the weight of age: 1 when new, halved every 30 days. Times in milliseconds. */
+export function recentShare(at: number, now: number): number {
+  return 2 ** (-Math.max(0, now - at) / HALF_LIFE_MS);
 }
 
 function likelihood(weighted: number): number {

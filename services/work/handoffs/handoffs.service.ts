@@ -16,7 +16,7 @@ import {
 } from "../../remember/memories/bundle-leg.ts";
 import { readableMemories } from "../../remember/memories/readable.ts";
 import { changedAfter, toEntriesPage } from "../../remember/search/feed.ts";
-import { recentShare } from "../../remember/search/recency.ts";
+import { recentShare } from "../../remember/search/ranking.ts";
 import { action, type CallOf, idempotent, type ServiceFactory } from "../../runtime.ts";
 import { getHandoffOfAgent, listHandoffsOfAgent } from "./agent-handoffs.contract.ts";
 import { renderBrief } from "./brief.ts";

@@ -19,7 +19,7 @@ import {
   searchBounds,
 } from "../../remember/memories/bundle-leg.ts";
 import { changedAfter, toEntriesPage } from "../../remember/search/feed.ts";
-import { recentShare } from "../../remember/search/recency.ts";
+import { recentShare } from "../../remember/search/ranking.ts";
 import { action, type CallOf, event, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
 import { OutputFiles } from "./export.ts";
 import { emailOutput, exportOutput } from "./files.contract.ts";

@@ -1,7 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
-import { type Blobs, BlobWrite, endWrite } from "../../../../storage/blobs/blobs.ts";
-import { BlobMissing } from "../../../../storage/blobs/hash.ts";
+import { BlobMissing, type Blobs, BlobWrite, endWrite } from "../../../../storage/blobs/blobs.ts";
 import type { Answer, Insert } from "../http-exchange.ts";
 import type { Output } from "./output.ts";
 import { begin, type Envelope, sendLong } from "./respond.ts";

@@ -1,4 +1,4 @@
-import { readXml } from "./xml.ts";
+import { readXml } from "./office.ts";
 
 interface Level {
   start: number;

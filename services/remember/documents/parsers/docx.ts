@@ -1,10 +1,8 @@
 import { defined } from "../../../../lib/defined.ts";
 import { Blocks } from "../../../../lib/text/blocks.ts";
-import type { Archive } from "./archive.ts";
 import { Numbering } from "./docx-numbering.ts";
-import { readRelations } from "./office.ts";
+import { type Archive, readRelations, readXml } from "./office.ts";
 import type { Page } from "./page.ts";
-import { readXml } from "./xml.ts";
 
 /** Related parts with text, in the order of their texts. */
 const OTHERS = ["header", "footer", "footnotes", "endnotes", "comments"];

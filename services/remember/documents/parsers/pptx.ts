@@ -1,8 +1,6 @@
 import { Blocks } from "../../../../lib/text/blocks.ts";
-import type { Archive } from "./archive.ts";
-import { listedParts, readRelations } from "./office.ts";
+import { type Archive, listedParts, readRelations, readXml } from "./office.ts";
 import type { Page } from "./page.ts";
-import { readXml } from "./xml.ts";
 
 /** Skipped: a copy for older programs, and fields, such as the slide's number and the date. */
 const UNSEEN = new Set(["Fallback", "fld"]);

@@ -1,9 +1,7 @@
 import { MAX_CHARACTERS, markdownTable, TooMuchText } from "../../../../lib/text/blocks.ts";
 import { DAY_MS } from "../../../../lib/time.ts";
-import type { Archive } from "./archive.ts";
-import { listedParts, readRelations } from "./office.ts";
+import { type Archive, listedParts, readRelations, readXml } from "./office.ts";
 import type { Page } from "./page.ts";
-import { readXml } from "./xml.ts";
 
 /** How a workbook recognises dates, and their epoch. */
 interface Dates {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { holds, owns } from "../../services/remember/search/holders.ts";
+import { holds, owns } from "../../services/remember/search/coverage.ts";
 
 const nodes = Array.from({ length: 6 }, (_, i) => `sensorium-host-${1000 + i}`);
 const tenants = Array.from({ length: 3000 }, (_, i) => `tn_${i}`);
