@@ -17,6 +17,7 @@ import { Empty } from "../../ui/page.tsx";
 import { type Column, column, endColumn, List, Titled, wideEndColumn } from "../../ui/table.tsx";
 
 import { Tile, Time } from "../../ui/text.tsx";
+import { changeAll } from "../dead-letters/bulk.tsx";
 import { DeliveryLog } from "../events/log.tsx";
 import { DeliveryState, Timeline } from "../events/timeline.tsx";
 import { HEALTH, needsAttention } from "./health.tsx";
@@ -122,7 +123,7 @@ function Remedies({ agent, health, onDone }: RemediesProps) {
           text="They are matched against interests and feeds again. If the agent still matches, it gets them with a new retry budget; matching agents that never received an event get it too."
           action={`Replay ${number(health.dead)}`}
           danger={false}
-          act={() => replayAll(agent.id)}
+          act={() => changeAll("replay", { agent_id: agent.id })}
           done={(replayed) => `${plural(replayed, "dead letter")} replayed.`}
           after={onDone}
         />
@@ -151,16 +152,6 @@ function kept({ in_flight, dead }: DeliveryHealth): string {
     dead > 0 && plural(dead, "dead letter"),
   ].filter((part) => part !== false);
   return parts.length ? `Kept: ${parts.join(" and ")}.` : "";
-}
-
-/** One request replays a limited number, so repeat until none is left. */
-async function replayAll(agent_id: string): Promise<number> {
-  let total = 0;
-  for (;;) {
-    const { count, more } = await api.deliveries.replayMany({ agent_id });
-    total += count;
-    if (!more || count === 0) return total;
-  }
 }
 
 /** One request discards a limited number, so repeat until none is left of those from before the first. */
