@@ -133,9 +133,15 @@ export function List<T>({ pages, actions, empty, ...table }: ListProps<T>) {
   );
 }
 
+interface LoadProps<T> {
+  of: Pick<Loaded<T>, "data" | "error" | "reload">;
+  /** Of the skeleton. */
+  lines?: number;
+  children(data: T): ReactNode;
+}
+
 /** The loaded content; until then a skeleton or the failure. A failed reload appears above the old content. */
-export function Load<T>(props: { of: Loaded<T>; lines?: number; children(data: T): ReactNode }) {
-  const { of, lines, children } = props;
+export function Load<T>({ of, lines, children }: LoadProps<T>) {
   const { data, error, reload } = of;
   const failure = error !== undefined && <Failure error={error} retry={reload} />;
   if (data === undefined) return failure || <Skeleton lines={lines} />;

@@ -103,14 +103,14 @@ const columnsOf = (open: (delivery: AgentDelivery) => void): Column<AgentDeliver
   endColumn("Matched", ({ created_at }) => <Time at={created_at} />),
 ];
 
-interface RemediesProps {
+interface QueueProps {
   agent: Agent;
   health: DeliveryHealth;
   onDone(): Promise<void>;
 }
 
 /** What a person can do with an agent's queue: replay its dead letters, discard what waits. */
-function Remedies({ agent, health, onDone }: RemediesProps) {
+function Remedies({ agent, health, onDone }: QueueProps) {
   const { may } = useSession();
   const waits = health.pending - health.in_flight;
   return (
@@ -166,14 +166,8 @@ async function drainAll(agent_id: string): Promise<number> {
   }
 }
 
-interface FiguresProps {
-  agent: Agent;
-  health: DeliveryHealth;
-  onDone(): Promise<void>;
-}
-
 /** An agent's figures, and why it needs attention, if it does. */
-function Figures({ agent, health, onDone }: FiguresProps) {
+function Figures({ agent, health, onDone }: QueueProps) {
   const { pending, in_flight, waiting, oldest_age_seconds, dead, last_seen_at, last_error } = health;
   const { last_acknowledged_at } = health;
   const bad = needsAttention(health);
@@ -219,7 +213,7 @@ function Figures({ agent, health, onDone }: FiguresProps) {
   );
 }
 
-function Attention({ agent, health, onDone }: FiguresProps) {
+function Attention({ agent, health, onDone }: QueueProps) {
   const { may } = useSession();
   const unreachable = health.state === "unreachable";
   return (
