@@ -154,7 +154,7 @@ function AddFeed({ channel_id, ...dialog }: SavingProps & { channel_id: string }
   const add = useSaving(dialog, () => api.channels.createFeed({ channel_id, ...form.values() }));
   return (
     <FormDialog title="New feed" submit="Add feed" onClose={dialog.onClose} task={add}>
-      {form.all()}
+      {form.rows()}
     </FormDialog>
   );
 }
@@ -274,7 +274,7 @@ function ChannelForm({ channel, onClose, onSaved }: Props) {
       onClose={onClose}
       task={save}
     >
-      {form.all()}
+      {form.rows()}
     </FormDialog>
   );
 }

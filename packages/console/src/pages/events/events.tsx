@@ -207,7 +207,7 @@ function Publish(props: { onClose(): void; onPublished(id: string, duplicate: bo
       task={publish}
       disabled={form.isWrong}
     >
-      {form.all()}
+      {form.rows()}
     </FormDialog>
   );
 }

@@ -71,11 +71,9 @@ function RememberDialog({ onClose }: { onClose(): void }) {
   });
   return (
     <FormDialog title="New memory" submit="Create memory" onClose={onClose} task={save}>
-      {form.show("title")}
-      {form.show("content")}
+      {form.rows("title", "content")}
       <Duplicates {...form.drafts} />
-      {form.show("type")}
-      {form.show("tags")}
+      {form.rows("type", "tags")}
     </FormDialog>
   );
 }

@@ -59,7 +59,7 @@ export function CompleteDialog({ run, step, onClose, reload }: StepProps & { onC
           ))}
         </fieldset>
       )}
-      {form.all()}
+      {form.rows()}
       <FileField
         label="Evidence"
         onChange={setFile}
@@ -192,7 +192,7 @@ function Make({ run, step, reload }: StepProps) {
         void offer.run();
       }}
     >
-      <div className="grow">{form.all()}</div>
+      <div className="grow">{form.rows()}</div>
       <Button label="Offer handoff" type="submit" busy={offer.busy} />
     </form>
   );
