@@ -178,7 +178,6 @@ function Members({ channel_id }: { channel_id: string }) {
       <List
         pages={list}
         label="Members"
-        keyOf={(member) => member.agent_id}
         columns={[
           column("Agent", ({ agent_id }: Member) => <Who id={agent_id} />),
           endColumn("Joined", ({ joined_at }: Member) => <Time at={joined_at} />),
