@@ -41,5 +41,6 @@ test("a further page is appended without the rows that are shown already", () =>
 test("a row is identified by its own id, not by one that it refers to", () => {
   expect(keyOf({ chunk_id: "c", document_id: "d" })).toBe("c");
   expect(keyOf({ id: "i", agent_id: "a" })).toBe("i");
+  expect(keyOf({ memory_id: "m", type: "semantic" })).toBe("m");
   expect(() => keyOf({})).toThrow("without a key");
 });

@@ -17,6 +17,7 @@ const KEYS = [
   "event_id",
   "document_id",
   "session_id",
+  "memory_id",
   "key",
   "slug",
   "agent_id",

@@ -1,5 +1,5 @@
 import { QueryClientProvider } from "@tanstack/react-query";
-import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { type ReactNode, useCallback, useEffect, useMemo, useState } from "react";
 import { isFinal } from "../../../client/errors.ts";
 import { type AuthSessionResult, isApiError } from "../../../client/index.ts";
 import { api, serverNow, setSession } from "../data/api.ts";
@@ -13,7 +13,7 @@ import { Failure } from "../ui/failure.tsx";
 import { SignIn, signInJourney } from "./sign-in.tsx";
 
 type State =
-  | { session: AuthSessionResult; isOver: boolean; returns: number }
+  | { session: AuthSessionResult; isOver: boolean }
   | { signedOut: "first" | "left"; failure?: unknown }
   | { error: unknown }
   | null;
@@ -25,10 +25,7 @@ function useSessionState() {
   const begin = useCallback((session: AuthSessionResult) => {
     setSession(session);
     recentFor(session.user.id);
-    setState((old) => {
-      const before = old && "session" in old ? old : { isOver: false, returns: 0 };
-      return { session, isOver: false, returns: before.returns + (before.isOver ? 1 : 0) };
-    });
+    setState({ session, isOver: false });
   }, []);
   const load = useCallback(async () => {
     const journey = signInJourney();
@@ -96,18 +93,14 @@ export function Session({ children }: { children: ReactNode }) {
   };
   return (
     <SessionContext key={user.id} value={value}>
-      <PersonData returns={state.returns}>{children}</PersonData>
+      <PersonData isOver={state.isOver}>{children}</PersonData>
       {state.isOver && <SignInAgain email={user.email} onSignedIn={beginAgain} />}
     </SessionContext>
   );
 }
 
-/**
- * Has the cache of what one person has read, and the connection that keeps it up to date. Both end with the session.
- *
- * @param props.returns number of renewed sign-ins: after each, everything shown is loaded again, as it may have failed
- */
-function PersonData({ returns, children }: { returns: number; children: ReactNode }) {
+/** Has the cache of what one person has read, and the connection that keeps it up to date. Both end with the session. */
+function PersonData({ isOver, children }: { isOver: boolean; children: ReactNode }) {
   const { expired } = useSession();
   const [cache] = useState(() => newCache(expired));
   useEffect(() => {
@@ -117,11 +110,10 @@ function PersonData({ returns, children }: { returns: number; children: ReactNod
       cache.clear();
     };
   }, [cache]);
-  const returned = useRef(returns);
+  // After signing in again, everything shown is loaded again, as it may have failed.
   useEffect(() => {
-    if (returned.current !== returns) void cache.refetchQueries({ type: "active" });
-    returned.current = returns;
-  }, [cache, returns]);
+    if (isOver) return () => void cache.refetchQueries({ type: "active" });
+  }, [cache, isOver]);
   return <QueryClientProvider client={cache}>{children}</QueryClientProvider>;
 }
 

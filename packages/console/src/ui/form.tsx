@@ -194,8 +194,8 @@ export function shownOf<F extends Fields>(
     show,
     /** Shows fields side by side. */
     grid: (...names: Name[]) => <div className="grid-2">{names.map((name) => show(name))}</div>,
-    /** Shows all fields, one below the other. */
-    all: () => Object.keys(fields).map((name) => show(name)),
+    /** Shows fields one below the other; without names all. */
+    rows: (...names: Name[]) => (names.length > 0 ? names : Object.keys(fields)).map((name) => show(name)),
   };
 }
 

@@ -39,7 +39,7 @@ interface ListPageProps<T> extends Omit<ListProps<T>, "actions" | "empty" | "lab
  * A page that lists resources: header, search, table, empty state and the dialog that creates one, which is open at
  * `?create=1`.
  */
-export function ListPage<T>(props: ListPageProps<T>) {
+export function ListPage<T extends object>(props: ListPageProps<T>) {
   const {
     title,
     lead,
@@ -159,7 +159,7 @@ interface EditableListProps<T> extends Omit<ListProps<T>, "actions" | "columns" 
 }
 
 /** A list whose rows are added and edited in a dialog. */
-export function EditableList<T>(props: EditableListProps<T>) {
+export function EditableList<T extends object>(props: EditableListProps<T>) {
   const { add, kind = "primary", empty, columns, dialog, ...list } = props;
   const [open, setOpen] = useState<{ row?: T }>();
   const button = add && <Button label={add} kind={kind} icon={Plus} onClick={() => setOpen({})} />;

@@ -1,6 +1,7 @@
 import { type MouseEvent, type ReactNode, useEffect, useRef } from "react";
 import { Link, useNavigate } from "react-router";
 import { number } from "../data/format.ts";
+import { keyOf as keyOfRow } from "../data/merge-rows.ts";
 import type { Pages } from "../data/use-list.ts";
 import type { Loaded } from "../data/use-load.ts";
 import { Button } from "./button.tsx";
@@ -44,13 +45,13 @@ interface TableProps<T> {
   label: string;
   columns: readonly Column<T>[];
   rows: readonly T[];
-  /** Default: its `id`. */
+  /** Default: its `id`, or what a list is known to have instead. */
   keyOf?(row: T): string;
   /** The link of a row. The first cell should contain the same link, for the keyboard. */
   linkOf?(row: T): string;
 }
 
-export function Table<T>({ label, columns, rows, keyOf = idOf, linkOf }: TableProps<T>) {
+export function Table<T extends object>({ label, columns, rows, keyOf = keyOfRow, linkOf }: TableProps<T>) {
   const navigate = useNavigate();
   const section = useKeptFocus<HTMLElement>();
   const classOf = ({ name, end, wideOnly }: Column<T>) =>
@@ -91,8 +92,6 @@ export function Table<T>({ label, columns, rows, keyOf = idOf, linkOf }: TablePr
   );
 }
 
-const idOf = (row: unknown) => (row as { id: string }).id;
-
 export interface ListProps<T> extends Omit<TableProps<T>, "rows"> {
   pages: Pages<T>;
   /** Above a non-empty table: an empty list shows its own action. */
@@ -102,7 +101,7 @@ export interface ListProps<T> extends Omit<TableProps<T>, "rows"> {
 }
 
 /** A table that loads: skeleton, failure, empty state, and more rows on demand. */
-export function List<T>({ pages, actions, empty, ...table }: ListProps<T>) {
+export function List<T extends object>({ pages, actions, empty, ...table }: ListProps<T>) {
   const { items, error, loading, more, reload, news } = pages;
   if (!items) return error === undefined ? <Skeleton lines={6} /> : <Failure error={error} retry={reload} />;
   if (items.length === 0 && !more) return empty;
@@ -133,9 +132,15 @@ export function List<T>({ pages, actions, empty, ...table }: ListProps<T>) {
   );
 }
 
+interface LoadProps<T> {
+  of: Pick<Loaded<T>, "data" | "error" | "reload">;
+  /** Of the skeleton. */
+  lines?: number;
+  children(data: T): ReactNode;
+}
+
 /** The loaded content; until then a skeleton or the failure. A failed reload appears above the old content. */
-export function Load<T>(props: { of: Loaded<T>; lines?: number; children(data: T): ReactNode }) {
-  const { of, lines, children } = props;
+export function Load<T>({ of, lines, children }: LoadProps<T>) {
   const { data, error, reload } = of;
   const failure = error !== undefined && <Failure error={error} retry={reload} />;
   if (data === undefined) return failure || <Skeleton lines={lines} />;

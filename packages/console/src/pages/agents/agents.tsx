@@ -198,9 +198,7 @@ function CreateAgent({ onClose, onCreated }: { onClose(): void; onCreated(id: st
   if (made) return <Secrets {...made} onDone={() => onCreated(made.agent.id)} />;
   return (
     <FormDialog title="New agent" submit="Create agent" onClose={onClose} task={create}>
-      {form.show("name")}
-      {form.show("description")}
-      {form.show("delivery_mode")}
+      {form.rows("name", "description", "delivery_mode")}
       {isPush && form.show("delivery_endpoint")}
       {form.show("wantsKey")}
     </FormDialog>

@@ -17,6 +17,7 @@ import { Empty } from "../../ui/page.tsx";
 import { type Column, column, endColumn, List, Titled, wideEndColumn } from "../../ui/table.tsx";
 
 import { Tile, Time } from "../../ui/text.tsx";
+import { changeAll } from "../dead-letters/bulk.tsx";
 import { DeliveryLog } from "../events/log.tsx";
 import { DeliveryState, Timeline } from "../events/timeline.tsx";
 import { HEALTH, needsAttention } from "./health.tsx";
@@ -102,14 +103,14 @@ const columnsOf = (open: (delivery: AgentDelivery) => void): Column<AgentDeliver
   endColumn("Matched", ({ created_at }) => <Time at={created_at} />),
 ];
 
-interface RemediesProps {
+interface QueueProps {
   agent: Agent;
   health: DeliveryHealth;
   onDone(): Promise<void>;
 }
 
 /** What a person can do with an agent's queue: replay its dead letters, discard what waits. */
-function Remedies({ agent, health, onDone }: RemediesProps) {
+function Remedies({ agent, health, onDone }: QueueProps) {
   const { may } = useSession();
   const waits = health.pending - health.in_flight;
   return (
@@ -122,7 +123,7 @@ function Remedies({ agent, health, onDone }: RemediesProps) {
           text="They are matched against interests and feeds again. If the agent still matches, it gets them with a new retry budget; matching agents that never received an event get it too."
           action={`Replay ${number(health.dead)}`}
           danger={false}
-          act={() => replayAll(agent.id)}
+          act={() => changeAll("replay", { agent_id: agent.id })}
           done={(replayed) => `${plural(replayed, "dead letter")} replayed.`}
           after={onDone}
         />
@@ -153,16 +154,6 @@ function kept({ in_flight, dead }: DeliveryHealth): string {
   return parts.length ? `Kept: ${parts.join(" and ")}.` : "";
 }
 
-/** One request replays a limited number, so repeat until none is left. */
-async function replayAll(agent_id: string): Promise<number> {
-  let total = 0;
-  for (;;) {
-    const { count, more } = await api.deliveries.replayMany({ agent_id });
-    total += count;
-    if (!more || count === 0) return total;
-  }
-}
-
 /** One request discards a limited number, so repeat until none is left of those from before the first. */
 async function drainAll(agent_id: string): Promise<number> {
   let total = 0;
@@ -175,14 +166,8 @@ async function drainAll(agent_id: string): Promise<number> {
   }
 }
 
-interface FiguresProps {
-  agent: Agent;
-  health: DeliveryHealth;
-  onDone(): Promise<void>;
-}
-
 /** An agent's figures, and why it needs attention, if it does. */
-function Figures({ agent, health, onDone }: FiguresProps) {
+function Figures({ agent, health, onDone }: QueueProps) {
   const { pending, in_flight, waiting, oldest_age_seconds, dead, last_seen_at, last_error } = health;
   const { last_acknowledged_at } = health;
   const bad = needsAttention(health);
@@ -228,7 +213,7 @@ function Figures({ agent, health, onDone }: FiguresProps) {
   );
 }
 
-function Attention({ agent, health, onDone }: FiguresProps) {
+function Attention({ agent, health, onDone }: QueueProps) {
   const { may } = useSession();
   const unreachable = health.state === "unreachable";
   return (

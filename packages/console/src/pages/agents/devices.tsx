@@ -50,7 +50,6 @@ export function Devices({ agent }: { agent: Agent }) {
         pages={list}
         actions={connect}
         label="Devices"
-        keyOf={(session) => session.session_id}
         columns={[
           ...COLUMNS,
           endColumn(

@@ -38,7 +38,7 @@ export function Reception({ agent }: { agent: Agent }) {
   return (
     <div className="stack">
       <Form task={task} submit="Explain">
-        {form.all()}
+        {form.rows()}
       </Form>
       <Load of={found}>{(explained) => <Explanation of={explained} />}</Load>
     </div>

@@ -127,8 +127,7 @@ function ReplayForm({ agent, onClose, onDone }: SavingProps & { agent: Agent }) 
         order. New events are delivered meanwhile.
       </p>
       <div className="grid-2">
-        {form.show("from")}
-        {form.show("until")}
+        {form.rows("from", "until")}
         {form.show("interest_id", { options: [ALL, ...(choices ?? [])] })}
         {form.show("per_minute")}
       </div>

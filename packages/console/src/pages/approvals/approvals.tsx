@@ -36,7 +36,7 @@ export function Approvals() {
       <div className="list-bar">
         <SegmentsFilter name="status" label="Status" options={optionsOf(STATUSES)} />
       </div>
-      <Load of={{ ...pages, data: pages.items, set: () => {} }}>
+      <Load of={{ ...pages, data: pages.items }}>
         {() => (
           <div className="stack">
             {news && <Button label={`Show ${news.count} new`} onClick={news.show} />}

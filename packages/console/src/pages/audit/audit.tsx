@@ -235,9 +235,11 @@ export function Resource({ entry }: { entry: Named }) {
       </>
     );
   }
-  const { agent_id = "" } = entry.details as { agent_id?: string };
+  const { agent_id = "", slug } = entry.details as { agent_id?: string; slug?: string };
   if (isTitled(kind)) return <Titled kind={kind} id={id} agent_id={agent_id} entry={entry} />;
-  return <Linked entry={entry} title={nameOf(entry, id)} />;
+  // Specialists, projects and templates have names for ids.
+  const name = kind === "specialist" || kind === "project" ? id : shortOf(entry);
+  return <Linked entry={entry} title={slug || name} />;
 }
 
 function Titled({ entry, ...of }: { entry: Named; kind: TitledKind; id: string; agent_id: string }) {
@@ -259,13 +261,6 @@ function Linked({ entry, title }: { entry: Named; title: string }) {
   const { resource_type, resource_id, details } = entry;
   const to = PAGES[resource_type ?? ""]?.(resource_id ?? "", details);
   return to ? <Link to={to}>{title}</Link> : <span title={resource_id ?? undefined}>{title}</span>;
-}
-
-/** Specialists, projects and templates have names for ids. */
-function nameOf(entry: Named, id: string): string {
-  const { slug } = entry.details as { slug?: string };
-  if (slug) return slug;
-  return entry.resource_type === "specialist" || entry.resource_type === "project" ? id : shortOf(entry);
 }
 
 /** Enough to distinguish them: "memory …x81k". */

@@ -5,8 +5,9 @@ import { api } from "../../data/api.ts";
 import { useSession } from "../../data/session.ts";
 import { useRead } from "../../data/use-load.ts";
 import { Button } from "../../ui/button.tsx";
-import { type Choice, Combo, findAgents, findOwnActiveAgents } from "../../ui/combo.tsx";
-import { Segments, TextField } from "../../ui/field.tsx";
+import { findAgents, findOwnActiveAgents } from "../../ui/combo.tsx";
+import { TextField } from "../../ui/field.tsx";
+import { combo, segments, text, useForm } from "../../ui/form.tsx";
 import { Form } from "../../ui/form-dialog.tsx";
 import { CircleCheck, CircleX, Link2Off, ShieldQuestion } from "../../ui/icons.tsx";
 import { OutsideLink } from "../../ui/outside-link.tsx";
@@ -94,11 +95,9 @@ interface Settled {
 export function Decision({ query, request }: DecisionProps) {
   const { may } = useSession();
   const { client } = request;
-  const [chosen, setChosen] = useState<Chosen>({
-    kind: may("agents.create") ? "new" : "existing",
-    name: client.name,
-    agent: null,
-  });
+  const mayCreate = may("agents.create");
+  const form = useForm(AGENT, { kind: mayCreate ? "new" : "existing", name: client.name });
+  const { kind, name, agent } = form.values();
   // Everything is granted only on purpose.
   const [scopes, setScopes] = useState<Scope[]>(request.scopes.filter((scope) => scope !== "admin"));
   const [settled, setSettled] = useState<Settled>();
@@ -107,7 +106,12 @@ export function Decision({ query, request }: DecisionProps) {
     if (redirect_uri) location.assign(redirect_uri);
   };
   const approve = useFormTask(async () => {
-    const agent_id = await agentIdOf(chosen, setChosen);
+    let agent_id = agent ?? "";
+    if (kind === "new") {
+      // It is created once: if the approval then fails, it is the existing one.
+      agent_id = (await api.agents.create({ name, delivery_mode: "poll" })).id;
+      form.change({ kind: "existing", agent: { id: agent_id, label: name } });
+    }
     const { redirect_uri } = await api.oauth.decide({ query, decision: "approve", agent_id, scopes });
     settle("approve", redirect_uri);
   });
@@ -119,11 +123,14 @@ export function Decision({ query, request }: DecisionProps) {
     <Form
       task={{ ...approve, error: approve.error ?? deny.error }}
       submit="Approve"
-      disabled={scopes.length === 0 || !isChosen(chosen)}
+      disabled={scopes.length === 0 || !(kind === "new" ? name : agent)}
       others={<Button label="Deny" busy={deny.busy} onClick={() => deny.run()} />}
     >
       <Asking request={request} />
-      <AgentChoice chosen={chosen} onChange={setChosen} />
+      {mayCreate && form.show("kind")}
+      {kind === "new"
+        ? form.show("name")
+        : form.show("agent", { find: may("agents.list") ? findAgents : findOwnActiveAgents })}
       <ScopeChoice of={request.scopes} value={scopes} onChange={setScopes} />
     </Form>
   );
@@ -191,64 +198,23 @@ function Done({ decision, redirect_uri, client }: Settled & Pick<AuthorizationRe
   );
 }
 
-/** The agent that a client will act as: an existing one, or a new one of this name. */
-interface Chosen {
-  kind: "new" | "existing";
-  name: string;
-  agent: Choice | null;
-}
-
 const KINDS = [
   { value: "new", label: "New agent" },
   { value: "existing", label: "Existing agent" },
 ] as const;
 
-const isChosen = ({ kind, name, agent }: Chosen) => (kind === "new" ? name.trim() !== "" : agent !== null);
-
-/** Chooses the agent; only admins can create one. */
-function AgentChoice({ chosen, onChange }: { chosen: Chosen; onChange(chosen: Chosen): void }) {
-  const { may } = useSession();
-  const { kind, name, agent } = chosen;
-  return (
-    <>
-      {may("agents.create") && (
-        <Segments
-          label="Agent"
-          options={KINDS}
-          value={kind}
-          onChange={(kind) => onChange({ ...chosen, kind })}
-        />
-      )}
-      {kind === "new" ? (
-        <TextField
-          label="Name of the new agent"
-          required
-          maxLength={200}
-          value={name}
-          onChange={(name) => onChange({ ...chosen, name })}
-          hint="You own it. It starts without memories and interests."
-        />
-      ) : (
-        <Combo
-          label="Agent to act as"
-          hint="The client can do what this agent can, within the scopes below."
-          value={agent}
-          onChange={(agent) => onChange({ ...chosen, agent })}
-          find={may("agents.list") ? findAgents : findOwnActiveAgents}
-        />
-      )}
-    </>
-  );
-}
-
-/** Returns the agent's id. A new agent is created once: if the approval then fails, it is the existing one. */
-async function agentIdOf(chosen: Chosen, onChange: (chosen: Chosen) => void): Promise<string> {
-  const { kind, name, agent } = chosen;
-  if (kind === "existing") return (agent as Choice).id;
-  const { id } = await api.agents.create({ name: name.trim(), delivery_mode: "poll" });
-  onChange({ kind: "existing", name, agent: { id, label: name } });
-  return id;
-}
+/** The agent that a client will act as; only admins can create one. */
+const AGENT = {
+  kind: segments("Agent", KINDS),
+  name: text("Name of the new agent", {
+    required: true,
+    maxLength: 200,
+    hint: "You own it. It starts without memories and interests.",
+  }),
+  agent: combo("Agent to act as", {
+    hint: "The client can do what this agent can, within the scopes below.",
+  }),
+};
 
 const CODE = /^[A-Z0-9]{4}-[A-Z0-9]{4}$/;
 

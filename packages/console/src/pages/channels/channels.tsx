@@ -154,7 +154,7 @@ function AddFeed({ channel_id, ...dialog }: SavingProps & { channel_id: string }
   const add = useSaving(dialog, () => api.channels.createFeed({ channel_id, ...form.values() }));
   return (
     <FormDialog title="New feed" submit="Add feed" onClose={dialog.onClose} task={add}>
-      {form.all()}
+      {form.rows()}
     </FormDialog>
   );
 }
@@ -178,7 +178,6 @@ function Members({ channel_id }: { channel_id: string }) {
       <List
         pages={list}
         label="Members"
-        keyOf={(member) => member.agent_id}
         columns={[
           column("Agent", ({ agent_id }: Member) => <Who id={agent_id} />),
           endColumn("Joined", ({ joined_at }: Member) => <Time at={joined_at} />),
@@ -274,7 +273,7 @@ function ChannelForm({ channel, onClose, onSaved }: Props) {
       onClose={onClose}
       task={save}
     >
-      {form.all()}
+      {form.rows()}
     </FormDialog>
   );
 }

@@ -115,18 +115,18 @@ async function planOf(action: BulkAction, wanted: Wanted): Promise<Plan> {
   return { count: plans.reduce((sum, { count }) => sum + count, 0), more: plans.some(({ more }) => more) };
 }
 
-/** One call changes a limited number, so repeat until none is left. */
-async function changeAll(
+/** One call changes a limited number, so repeat until none is left. Returns how many it changed. */
+export async function changeAll(
   action: BulkAction,
   wanted: Wanted,
-  onPassed: (count: number) => void,
+  onPassed?: (count: number) => void,
 ): Promise<number> {
   let passed = 0;
   for (const part of inParts(wanted)) {
     for (let hasMore = true; hasMore; ) {
       const { count, more } = await CALLS[action](part);
       passed += count;
-      onPassed(passed);
+      onPassed?.(passed);
       hasMore = more && count > 0;
     }
   }

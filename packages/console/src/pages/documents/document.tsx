@@ -8,12 +8,11 @@ import { saveFile } from "../../data/save-file.ts";
 import { useList } from "../../data/use-list.ts";
 import { useLoad, useRead } from "../../data/use-load.ts";
 import { Button } from "../../ui/button.tsx";
-import { Failure } from "../../ui/failure.tsx";
 import { ActButton, DeleteButton } from "../../ui/form-dialog.tsx";
 import { Check, Download, FileQuestion, Layers, RotateCw } from "../../ui/icons.tsx";
 import { DetailPage } from "../../ui/list-page.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
-import { Card, Empty, Facts, Skeleton } from "../../ui/page.tsx";
+import { Card, Empty, Facts } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 
@@ -144,40 +143,40 @@ function About({ document }: { document: Document }) {
 
 function Chunks({ document }: { document: Document }) {
   const { document_id, ingestion_source_id: source_id } = document;
-  const { items, error, more, loading, reload } = useList(api.documents.listChunks, {
-    document_id,
-    source_id,
-  });
-  if (!items) return error === undefined ? <Skeleton lines={6} /> : <Failure error={error} retry={reload} />;
-  if (items.length === 0) {
-    return (
-      <Empty icon={Layers} title={isUnderway(document) ? "No text yet" : "No text"}>
-        {isUnderway(document)
-          ? "It appears here once the document is processed."
-          : "The document was not processed, or contains no readable text."}
-      </Empty>
-    );
-  }
+  const pages = useList(api.documents.listChunks, { document_id, source_id });
+  const { more, loading } = pages;
   return (
-    <div className="stack tight">
-      <ol className="framed" aria-label="Chunks">
-        {items.map((chunk) => (
-          <li key={chunk.chunk_id}>
-            <p className="chunk-head">
-              <span className="num">{number(chunk.chunk_index + 1)}</span>
-              {chunk.page_number && <span>Page {number(chunk.page_number)}</span>}
-              <span className="num">
-                Characters {number(chunk.char_offset)}–{number(chunk.char_offset + chunk.char_length)}
-              </span>
-            </p>
-            <p className="chunk-text" dir="auto">
-              {chunk.text}
-            </p>
-          </li>
-        ))}
-      </ol>
-      {more && <Button label="Load more" small busy={loading} onClick={more} />}
-    </div>
+    <Load of={{ ...pages, data: pages.items }} lines={6}>
+      {(items) =>
+        items.length === 0 ? (
+          <Empty icon={Layers} title={isUnderway(document) ? "No text yet" : "No text"}>
+            {isUnderway(document)
+              ? "It appears here once the document is processed."
+              : "The document was not processed, or contains no readable text."}
+          </Empty>
+        ) : (
+          <div className="stack tight">
+            <ol className="framed" aria-label="Chunks">
+              {items.map((chunk) => (
+                <li key={chunk.chunk_id}>
+                  <p className="chunk-head">
+                    <span className="num">{number(chunk.chunk_index + 1)}</span>
+                    {chunk.page_number && <span>Page {number(chunk.page_number)}</span>}
+                    <span className="num">
+                      Characters {number(chunk.char_offset)}–{number(chunk.char_offset + chunk.char_length)}
+                    </span>
+                  </p>
+                  <p className="chunk-text" dir="auto">
+                    {chunk.text}
+                  </p>
+                </li>
+              ))}
+            </ol>
+            {more && <Button label="Load more" small busy={loading} onClick={more} />}
+          </div>
+        )
+      }
+    </Load>
   );
 }
 

@@ -51,7 +51,6 @@ export function Documents() {
       instead={q && <Passages q={q} />}
       pages={pages}
       columns={COLUMNS}
-      keyOf={({ document_id }) => document_id}
       linkOf={({ document_id }) => `/documents/${document_id}`}
       icon={FileText}
       none={

@@ -87,7 +87,6 @@ export function Events() {
       <List
         pages={list}
         label="Events"
-        keyOf={(event) => event.event_id}
         linkOf={(event) => `/events/${event.event_id}`}
         columns={COLUMNS}
         empty={isFiltered ? <NoMatch service={service} /> : <NoEvents publish={publish} service={service} />}
@@ -207,7 +206,7 @@ function Publish(props: { onClose(): void; onPublished(id: string, duplicate: bo
       task={publish}
       disabled={form.isWrong}
     >
-      {form.all()}
+      {form.rows()}
     </FormDialog>
   );
 }

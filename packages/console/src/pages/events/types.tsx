@@ -47,7 +47,6 @@ export function EventTypes() {
       lead="Every type of event seen so far: who publishes it, when it was last seen, and how many agents listen. Without the service's own events."
       searched
       pages={useList(api.events.types, q ? { search: q } : {}, "event types", "event")}
-      keyOf={({ type }) => type}
       linkOf={({ type }) => pageOf(type)}
       columns={COLUMNS}
       icon={Tag}
@@ -116,7 +115,6 @@ function Listeners({ of: { listening } }: { of: EventsTypeResult }) {
         <Table
           label="Listeners"
           rows={listening}
-          keyOf={({ agent_id }) => agent_id}
           columns={[
             column("Agent", ({ agent_id }: EventTypeListener) => <Who id={agent_id} />),
             column("By", ({ interest_ids, feed_ids }: EventTypeListener) =>

@@ -101,7 +101,7 @@ function AddDialog({ onClose }: { onClose(): void }) {
         onChange={(file) => file && read.run(file)}
         hint="Or type or paste the text below."
       />
-      {form.all()}
+      {form.rows()}
     </FormDialog>
   );
 }
@@ -244,7 +244,7 @@ function RenameDialog({ exemplar, onRenamed, onClose }: ActionsProps & { onClose
   });
   return (
     <FormDialog title="Rename exemplar" submit="Rename" onClose={onClose} task={rename}>
-      {form.all()}
+      {form.rows()}
     </FormDialog>
   );
 }

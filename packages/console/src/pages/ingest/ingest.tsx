@@ -294,8 +294,7 @@ function ConnectorDialog({ connector, onClose, onDone }: Props) {
       {form.show("name")}
       {!connector && (
         <>
-          {form.show("kind")}
-          {form.show("url")}
+          {form.rows("kind", "url")}
           {form.grid(from, "source")}
         </>
       )}

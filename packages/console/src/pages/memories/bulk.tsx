@@ -157,7 +157,7 @@ export async function withMemories(proposals: MergeProposal[], signal: AbortSign
 }
 
 /** A purged or unreadable memory should not hide the others. */
-export function readable(id: string, signal: AbortSignal): Promise<Memory | null> {
+function readable(id: string, signal: AbortSignal): Promise<Memory | null> {
   return api.memories.get({ id }, { signal, retries: RETRIES }).catch((error) => {
     if (isApiError(error) && [403, 404].includes(error.status)) return null;
     throw error;

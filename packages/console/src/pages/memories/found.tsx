@@ -15,40 +15,31 @@ import { Plain } from "../../ui/plain.ts";
 import { Hits, SearchLine } from "../../ui/search.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Time, Who } from "../../ui/text.tsx";
-import { type MetadataFilter, metadataIn } from "./metadata.ts";
+import { metadataIn } from "./metadata.ts";
 import { MetadataChips, MetadataFilterField } from "./metadata-filter.tsx";
 import { findMemories, SCOPES, ScopeBadge, StatusBadge, Tags, TYPES } from "./words.tsx";
 
-export interface MemoryFilters {
-  q: string;
-  type: (typeof TYPES)[number] | undefined;
-  scope: (typeof SCOPES)[number] | undefined;
-  agent: string | undefined;
-  project: string | undefined;
-  subject: string | undefined;
-  metadata: MetadataFilter;
-  tags: string[];
-  superseded: boolean;
-  neverCited: boolean;
-  explain: boolean;
-}
+export type MemoryFilters = ReturnType<typeof filtersOf>;
 
 /** Reads the filters from the address, so that a search can be linked and revisited. */
-export function filtersOf(search: URLSearchParams): MemoryFilters {
+export function filtersOf(search: URLSearchParams) {
   const one = <T extends string>(name: string, values: readonly T[]) =>
     values.find((value) => value === search.get(name));
   return {
     q: search.get("q") ?? "",
     type: one("type", TYPES),
-    scope: one("scope", SCOPES),
-    agent: search.get("agent") || undefined,
-    project: search.get("project") || undefined,
-    subject: search.get("subject") || undefined,
     metadata: metadataIn(search.get("metadata") ?? ""),
-    tags: listed(search.get("tags") ?? ""),
-    superseded: search.get("superseded") === "1",
     neverCited: search.get("never_cited") === "1",
     explain: search.get("explain") !== "0",
+    /** Of the list and the search alike. */
+    params: filled({
+      scope: one("scope", SCOPES),
+      agent_id: search.get("agent"),
+      project_id: search.get("project"),
+      subject: search.get("subject"),
+      tags: listed(search.get("tags") ?? ""),
+      include_superseded: search.get("superseded") === "1",
+    }),
   };
 }
 
@@ -134,22 +125,13 @@ export function Found({ filters }: { filters: MemoryFilters }) {
   );
 }
 
-function paramsOf(
-  { q, type, scope, agent, project, subject, metadata, tags, superseded, explain }: MemoryFilters,
-  expect: string,
-) {
-  const memory_types = type && [type];
-  const asked = {
-    memory_types,
-    scope,
-    tags,
-    agent_id: agent,
-    project_id: project,
-    subject,
+function paramsOf({ q, type, metadata, explain, params }: MemoryFilters, expect: string) {
+  const further = {
+    memory_types: type && [type],
     metadata: Object.keys(metadata).length > 0 && metadata,
-    include_superseded: superseded,
+    expect: explain && expect,
   };
-  return { query: q, limit: 20, explain, ...filled({ ...asked, expect: explain && expect }) };
+  return { query: q, limit: 20, explain, ...params, ...filled(further) };
 }
 
 interface ExplainedProps {

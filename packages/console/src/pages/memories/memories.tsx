@@ -71,11 +71,9 @@ function RememberDialog({ onClose }: { onClose(): void }) {
   });
   return (
     <FormDialog title="New memory" submit="Create memory" onClose={onClose} task={save}>
-      {form.show("title")}
-      {form.show("content")}
+      {form.rows("title", "content")}
       <Duplicates {...form.drafts} />
-      {form.show("type")}
-      {form.show("tags")}
+      {form.rows("type", "tags")}
     </FormDialog>
   );
 }
@@ -150,12 +148,9 @@ const COLUMNS: Column<Memory>[] = [
 
 /** Memories that match the filters, newest first. */
 function Listed({ filters, remember }: { filters: MemoryFilters; remember(): void }) {
-  const { type, scope, agent, project, subject, metadata, tags, superseded, neverCited } = filters;
-  const params = filled({
-    ...{ type, scope, tags, agent_id: agent, project_id: project, subject },
-    metadata: toAddress(metadata),
-    ...{ include_superseded: superseded, never_cited: neverCited },
-  });
+  const { type, metadata, neverCited } = filters;
+  const further = filled({ type, metadata: toAddress(metadata), never_cited: neverCited });
+  const params = { ...filters.params, ...further };
   const filtered = Object.keys(params).length > 0;
   const pages = useList(api.memories.list, params, "memories", ["memory", "merge"]);
   return (

@@ -196,8 +196,7 @@ function EditDialog({ memory, ...dialog }: Props) {
   });
   return (
     <FormDialog title="Edit memory" submit="Save" onClose={dialog.onClose} task={save}>
-      {form.show("title")}
-      {form.show("content")}
+      {form.rows("title", "content")}
       <div className="grid-2">
         {form.show("confidence", { required: true })}
         {form.show("importance", { required: true })}

@@ -20,15 +20,7 @@ import { Card, Empty, Page } from "../../ui/page.tsx";
 import { type Column, column, endColumn, List, wideColumn } from "../../ui/table.tsx";
 
 import { Badge, Time, Who } from "../../ui/text.tsx";
-import {
-  BulkDialog,
-  type Decision,
-  findExact,
-  type Pair,
-  readable,
-  similarityInWords,
-  withMemories,
-} from "./bulk.tsx";
+import { BulkDialog, type Decision, findExact, type Pair, similarityInWords, withMemories } from "./bulk.tsx";
 import { Confidence, ScopeBadge, Tags } from "./words.tsx";
 import "./memories.css";
 import "../../styles/search.css";
@@ -186,24 +178,14 @@ function Decisions({ shown, selection, reload }: DecisionsProps) {
   );
 }
 
-interface Proposal {
-  proposal: MergeProposal;
-  a: Memory | null;
-  b: Memory | null;
-}
-
 /** Two memories side by side, to choose which to keep. */
 export function Merge() {
   const { id = "" } = useParams();
   const pair = useFollowed(
     ["merge", "memory"],
-    async (signal): Promise<Proposal> => {
-      const proposal = await api.merges.get({ id }, { signal });
-      const [a, b] = await Promise.all([
-        readable(proposal.memory_a_id, signal),
-        readable(proposal.memory_b_id, signal),
-      ]);
-      return { proposal, a, b };
+    async (signal) => {
+      const [read] = await withMemories([await api.merges.get({ id }, { signal })], signal);
+      return read as Pair;
     },
     [id],
   );
@@ -213,31 +195,31 @@ export function Merge() {
       kind="Merge proposal"
       above={{ "/memories": "Memories", "/memories/merges": "Merge proposals" }}
       titleOf={() => "Merge proposal"}
-      stateOf={({ proposal: { status } }) => <Badge label={capitalised(status)} tone={MERGE_TONE[status]} />}
+      stateOf={({ status }) => <Badge label={capitalised(status)} tone={MERGE_TONE[status]} />}
       lines={8}
     >
-      {(data) => <Compare {...data} />}
+      {(data) => <Compare pair={data} />}
     </DetailPage>
   );
 }
 
-function Compare({ proposal, a, b }: Proposal) {
+function Compare({ pair }: { pair: Pair }) {
+  const { a, b, status, similarity, resolution_note: note } = pair;
   const [survivor, setSurvivor] = useState(newer(a, b)?.id ?? "");
   const mayDecide = useSession().may("merges.resolve");
-  const open = proposal.status === "open";
+  const open = status === "open";
   return (
     <div className="stack">
       <p className="muted">
-        Proposed <Time at={proposal.proposed_at} /> by <Proposer proposal={proposal} />
-        {proposal.similarity !== null && `: ${similarityInWords(proposal.similarity)} similar`}.
-        {proposal.resolution_note && ` “${proposal.resolution_note}”`}
+        Proposed <Time at={pair.proposed_at} /> by <Proposer proposal={pair} />
+        {similarity !== null && `: ${similarityInWords(similarity)} similar`}.{note && ` “${note}”`}
       </p>
       <div className="sides">
         {[a, b].map((memory, at) => (
           <Side
             key={memory?.id ?? at}
             memory={memory}
-            stays={proposal.surviving_memory_id === memory?.id}
+            stays={pair.surviving_memory_id === memory?.id}
             chosen={open && mayDecide ? survivor === memory?.id : undefined}
             choose={setSurvivor}
           />
@@ -250,7 +232,7 @@ function Compare({ proposal, a, b }: Proposal) {
       )}
       {open &&
         (mayDecide ? (
-          <Decide proposal={proposal} survivor={[a, b].find((memory) => memory?.id === survivor)} />
+          <Decide id={pair.id} survivor={[a, b].find((memory) => memory?.id === survivor)} />
         ) : (
           <p className="muted">An admin of your organisation decides.</p>
         ))}
@@ -303,11 +285,11 @@ function Side({ memory, stays, chosen, choose }: SideProps) {
   );
 }
 
-function Decide({ proposal, survivor }: { proposal: MergeProposal; survivor: Memory | null | undefined }) {
+function Decide({ id, survivor }: { id: string; survivor: Memory | null | undefined }) {
   const [note, setNote] = useState("");
   const [content, setContent] = useState<string | null>(null);
   const navigate = useNavigate();
-  const body = { id: proposal.id, ...(note.trim() && { resolution_note: note.trim() }) };
+  const body = { id, ...(note.trim() && { resolution_note: note.trim() }) };
   const after = () => navigate("/memories/merges");
   const merged = content !== null && content !== survivor?.content ? { merged_content: content } : {};
   return (

@@ -55,7 +55,7 @@ function Enter({ onEnter }: { onEnter(client: Client): void }) {
   });
   return (
     <Form task={task} submit="Continue">
-      {form.all()}
+      {form.rows()}
     </Form>
   );
 }

@@ -221,7 +221,7 @@ function MailDialog({ output, onClose }: { output: Output; onClose(): void }) {
   });
   return (
     <FormDialog title="Send by e-mail" submit="Send" onClose={onClose} task={send}>
-      {form.all()}
+      {form.rows()}
     </FormDialog>
   );
 }
@@ -239,7 +239,7 @@ function FileDialog({ output, onClose, reload }: Props & { onClose(): void }) {
   });
   return (
     <FormDialog title="Project and tags" submit="Save" onClose={onClose} task={save}>
-      {form.all()}
+      {form.rows()}
     </FormDialog>
   );
 }

@@ -7,8 +7,8 @@ import { useSession } from "../../data/session.ts";
 import { useLoad } from "../../data/use-load.ts";
 import { Button } from "../../ui/button.tsx";
 import { Failure } from "../../ui/failure.tsx";
-import { CheckField, FileField, TextField } from "../../ui/field.tsx";
-import { area, useForm } from "../../ui/form.tsx";
+import { CheckField, FileField } from "../../ui/field.tsx";
+import { area, text, useForm } from "../../ui/form.tsx";
 import { ActButton, FormDialog } from "../../ui/form-dialog.tsx";
 import { toast, useSaving, useTask } from "../../ui/task.tsx";
 import { Badge, Time, Who } from "../../ui/text.tsx";
@@ -59,7 +59,7 @@ export function CompleteDialog({ run, step, onClose, reload }: StepProps & { onC
           ))}
         </fieldset>
       )}
-      {form.all()}
+      {form.rows()}
       <FileField
         label="Evidence"
         onChange={setFile}
@@ -175,14 +175,12 @@ function Decide({ run, step, offer, reload }: StepProps & { offer: HandoffOffer 
   );
 }
 
+const OFFER = { note: text("Note for the next assignee") };
+
 function Make({ run, step, reload }: StepProps) {
-  const [note, setNote] = useState("");
+  const form = useForm(OFFER);
   const offer = useTask(async () => {
-    await api.runs.offerHandoff({
-      run_id: run.id,
-      step_key: step.step_key,
-      ...(note.trim() && { note: note.trim() }),
-    });
+    await api.runs.offerHandoff({ run_id: run.id, step_key: step.step_key, ...filled(form.values()) });
     toast({ title: "Offered. The step is completed when someone accepts." });
     await reload();
   });
@@ -194,9 +192,7 @@ function Make({ run, step, reload }: StepProps) {
         void offer.run();
       }}
     >
-      <div className="grow">
-        <TextField label="Note for the next assignee" value={note} onChange={setNote} />
-      </div>
+      <div className="grow">{form.rows()}</div>
       <Button label="Offer handoff" type="submit" busy={offer.busy} />
     </form>
   );

@@ -262,7 +262,7 @@ function CloseDialog({ run, ...dialog }: SavingProps & { run: RunWithAttempts })
         A closed run cannot be changed or reopened.
         {open > 0 && ` Steps not done: ${open} of ${run.steps.length}.`}
       </p>
-      {form.all()}
+      {form.rows()}
     </FormDialog>
   );
 }

@@ -142,13 +142,6 @@ function stepsOf(titles: string[]) {
   }));
 }
 
-/** Reads a chosen template's goal and steps. */
-async function readTemplate(id: string, signal: AbortSignal) {
-  const listed = await api.templates.list({}, { signal });
-  const slug = listed.find((each) => each.id === id)?.slug;
-  return slug === undefined ? null : api.templates.get({ slug }, { signal });
-}
-
 interface BeginProps {
   onClose(): void;
   /** The initial template, which need not be the latest version. */
@@ -177,9 +170,11 @@ export function BeginDialog({ onClose, given }: BeginProps) {
   const { goal, template, titles, values, success_criteria, project_id } = form.values();
   const [assigned, setAssigned] = useState<Assigned>({});
   const templates = useRead(api.templates.list, {});
+  const slug = templates.data?.find(({ id }) => id === template)?.slug;
   const chosen = useLoad(
-    async (signal) => (template === given?.id ? given : template ? readTemplate(template, signal) : null),
-    [template],
+    async (signal) =>
+      template === given?.id ? given : slug ? api.templates.get({ slug }, { signal }) : null,
+    [template, slug],
   );
   const navigate = useNavigate();
   const steps = template ? (chosen.data?.steps ?? []) : stepsOf(titles);

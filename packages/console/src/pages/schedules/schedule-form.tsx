@@ -99,8 +99,7 @@ export function ScheduleForm({ schedule, onClose, onSaved }: Props) {
       task={save}
       disabled={form.isWrong}
     >
-      {form.show("name")}
-      {form.show("repeat")}
+      {form.rows("name", "repeat")}
       {isRepeated ? (
         <div className="grid-2">
           {form.show("cron")}

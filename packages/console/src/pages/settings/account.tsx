@@ -88,8 +88,7 @@ function PasswordForm() {
       note="You are signed out everywhere and sign in with the new password."
       className="password-form"
     >
-      {form.show("current")}
-      {form.show("next")}
+      {form.rows("current", "next")}
       {form.show("again", { error: differs ? MISMATCH : undefined })}
     </Form>
   );
@@ -161,7 +160,7 @@ function Begin({ onClose, onBegun }: { onClose(): void; onBegun(begun: AuthBegin
   return (
     <FormDialog title="Set up a second factor" submit="Continue" onClose={onClose} task={begin}>
       <p className="muted">You need an authenticator app on your phone or in your password manager.</p>
-      {form.all()}
+      {form.rows()}
     </FormDialog>
   );
 }
@@ -192,7 +191,7 @@ function Confirm({ secret, uri, onClose, onConfirmed }: ConfirmProps) {
       <p className="muted">Scan the code with your authenticator app, or enter the key there.</p>
       <QrCode text={uri} />
       <Secret label="Key" value={secret} note="Shown only once." />
-      {form.all()}
+      {form.rows()}
     </FormDialog>
   );
 }
@@ -238,7 +237,7 @@ function Remove({ onClose, onRemoved }: { onClose(): void; onRemoved(): void }) 
   return (
     <FormDialog title="Remove the second factor?" submit="Remove" danger onClose={onClose} task={remove}>
       <p className="muted">Your password alone then signs you in. The recovery codes stop working.</p>
-      {form.all()}
+      {form.rows()}
     </FormDialog>
   );
 }

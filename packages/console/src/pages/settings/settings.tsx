@@ -90,7 +90,7 @@ function AddDialog(dialog: SavingProps) {
   const add = useSaving(dialog, async () => void (await api.teams.create(filled(form.values()))));
   return (
     <FormDialog title="New team" submit="Create team" onClose={dialog.onClose} task={add}>
-      {form.all()}
+      {form.rows()}
     </FormDialog>
   );
 }
@@ -186,8 +186,7 @@ function ProjectDialog({ project, onClose, onDone }: SavingProps & { project: Pr
     >
       {!project && form.show("key")}
       {form.show("name", { hint: project ? undefined : "Default: the key." })}
-      {form.show("status")}
-      {form.show("target_date")}
+      {form.rows("status", "target_date")}
     </FormDialog>
   );
 }
@@ -283,7 +282,7 @@ function InviteDialog({ onClose, onInvited, onPassword }: InviteProps) {
   });
   return (
     <FormDialog title="Invite person" submit="Invite" onClose={onClose} task={invite}>
-      {form.all()}
+      {form.rows()}
     </FormDialog>
   );
 }

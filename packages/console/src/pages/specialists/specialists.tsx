@@ -192,10 +192,7 @@ function WriteDialog({ of, onClose, onSaved }: Props) {
       task={save}
     >
       {!of && form.show("name")}
-      {form.show("description")}
-      {form.show("system_prompt")}
-      {form.show("memory_search_directives")}
-      {form.show("output_format_rules")}
+      {form.rows("description", "system_prompt", "memory_search_directives", "output_format_rules")}
     </FormDialog>
   );
 }

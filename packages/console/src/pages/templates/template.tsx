@@ -6,7 +6,7 @@ import { useAddress } from "../../data/use-address.ts";
 import { useFollowed } from "../../data/use-load.ts";
 import { StepGraph } from "../../graph/step-graph.tsx";
 import { ButtonLink, DialogButton } from "../../ui/button.tsx";
-import { SelectField } from "../../ui/field.tsx";
+import { SelectFilter } from "../../ui/filters.tsx";
 import { Pencil, Play } from "../../ui/icons.tsx";
 import { DetailPage } from "../../ui/list-page.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
@@ -58,7 +58,7 @@ export function Template() {
     >
       {({ shown, latest }) => (
         <div className="stack">
-          {latest > 1 && <VersionChoice latest={latest} shown={shown.version_num} />}
+          {latest > 1 && <VersionChoice latest={latest} />}
           <Picture key={shown.id} template={shown} />
         </div>
       )}
@@ -66,19 +66,14 @@ export function Template() {
   );
 }
 
-function VersionChoice({ latest, shown }: { latest: number; shown: number }) {
-  const [, change] = useAddress();
+function VersionChoice({ latest }: { latest: number }) {
+  const options = Array.from({ length: latest }, (_, at) => ({
+    value: at === 0 ? "" : String(latest - at),
+    label: at === 0 ? `${latest} (latest)` : String(latest - at),
+  }));
   return (
     <div className="version-choice">
-      <SelectField
-        label="Version"
-        value={String(shown)}
-        onChange={(value) => change({ version: value === String(latest) ? null : value })}
-        options={Array.from({ length: latest }, (_, at) => ({
-          value: String(latest - at),
-          label: at === 0 ? `${latest} (latest)` : String(latest - at),
-        }))}
-      />
+      <SelectFilter name="version" label="Version" options={options} />
     </div>
   );
 }
