@@ -35,8 +35,8 @@ export interface AgentState {
   token_version: number;
   /** Raised by each change of the owner: approvals by an earlier owner have ended. */
   owner_version: number;
-  /** In ms; absent in answers of older nodes. */
-  created_at?: number;
+  /** In ms. */
+  created_at: number;
 }
 
 const path = { agent_id: Id("ag") };

@@ -104,14 +104,7 @@ export class Devices {
     const { tenant_id, agent_id, session_id, scopes, approval } = claim;
     // Issued before the claim is used up, and the same on each try: after a crash here the claim is still valid.
     const name = claim.client_info?.name ?? null;
-    const issue = {
-      tenant_id,
-      agent_id,
-      name,
-      scopes,
-      ...(approval && { approval }),
-      seed: `device ${claim._id}`,
-    };
+    const issue = { tenant_id, agent_id, name, scopes, approval, seed: `device ${claim._id}` };
     const issued = await ctx.call<{ key: string; key_id: string }, object>("keys.issue", issue);
     if (!(await isValidKey(ctx, issued.key_id))) throw notFound("claim", claim_id);
     await this.#openSession(claim);
@@ -161,22 +154,10 @@ export class Devices {
     const { session_id: _id, tenant_id, agent_id, client_info, expires_at, scopes, approval } = approved;
     const at = new Date(this.#now());
     const { name: client_name, version: client_version } = client_info ?? { name: "", version: "" };
-    const client = {
-      client_name,
-      client_version,
-      connected_at: at,
-      last_seen_at: at,
-      last_heartbeat_at: null,
-    };
     await this.#sessions.insertOnce({
-      _id,
-      tenant_id,
-      agent_id,
-      key_id: null,
-      ...(approval && { approved_by: approval.user_id }),
-      scopes,
-      ...client,
-      fetch_by: expires_at,
+      ...{ _id, tenant_id, agent_id, key_id: null, scopes, client_name, client_version },
+      ...{ approved_by: approval?.user_id ?? null, connected_at: at, last_seen_at: at },
+      ...{ last_heartbeat_at: null, fetch_by: expires_at },
     });
   }
 }

@@ -1,6 +1,7 @@
 import type { ServiceBroker } from "moleculer";
 import { type AgentCaller, isAdmin } from "../../../lib/access/caller.ts";
 import { Fault, isFault, notFound, rateLimited } from "../../../lib/contract/faults.ts";
+import { shown } from "../../../lib/contract/shown.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
@@ -8,7 +9,7 @@ import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
 import type { KeyState } from "../keys/keys.contract.ts";
 import { ownAgent } from "./agent-access.ts";
 import { DeviceCodeModel, type SessionDoc, SessionModel } from "./devices.model.ts";
-import { deleteSession, heartbeat, listSessions } from "./sessions.contract.ts";
+import { deleteSession, heartbeat, listSessions, Session } from "./sessions.contract.ts";
 
 const IDLE_AFTER_MS = 24 * 60 * 60_000;
 const HEARTBEAT_MS = 60_000;
@@ -45,14 +46,17 @@ export const sessionsService: ServiceFactory = ({ store, config }) => {
           ctx.call<KeyState[], object>("keys.of_tokens", { key_ids }),
           ctx.call<Named[], object>("users.names", { tenant_id, user_ids }),
         ]);
-        const now = store.now();
-        return {
-          sessions: docs.map((doc) => ({
-            ...present(doc, now),
-            ...(doc.key_id && !keys.some((key) => key.id === doc.key_id) && { state: "ended" }),
+        const idle_at = at(IDLE_AFTER_MS);
+        const listed = docs.map((doc) => {
+          const isEnded = doc.key_id !== null && !keys.some((key) => key.id === doc.key_id);
+          return shown(Session, doc, {
+            session_id: doc._id,
+            state: isEnded ? "ended" : doc.last_seen_at > idle_at ? "active" : "idle",
             approved_by: people.find((person) => person.id === doc.approved_by) ?? null,
-          })),
-        };
+            last_activity_at: doc.last_seen_at.toISOString(),
+          });
+        });
+        return { sessions: listed };
       }),
 
       delete: action(deleteSession, async (ctx) => {
@@ -130,20 +134,6 @@ function notTheDevice(): Fault {
 function tooSoon({ last_heartbeat_at }: SessionDoc, now: number): Fault {
   const waitMs = (last_heartbeat_at?.getTime() ?? now) + HEARTBEAT_MS - now;
   return rateLimited("A device can send one heartbeat per minute. Retry", 1, HEARTBEAT_MS / 1000, waitMs);
-}
-
-function present({ _id, client_name, client_version, ...doc }: SessionDoc, now: number) {
-  const { oauth_client_id, connected_at, last_seen_at, scopes = null } = doc;
-  return {
-    session_id: _id,
-    state: now - last_seen_at.getTime() < IDLE_AFTER_MS ? "active" : "idle",
-    client_name,
-    client_version,
-    ...(oauth_client_id !== undefined && { oauth_client_id }),
-    scopes,
-    connected_at: connected_at.toISOString(),
-    last_activity_at: last_seen_at.toISOString(),
-  };
 }
 
 const BATCH = 500;

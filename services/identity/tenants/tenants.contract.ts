@@ -19,8 +19,8 @@ export interface TenantState {
   status: TenantStatus;
   /** Raised by each suspension: tokens of an earlier version are refused. */
   token_version: number;
-  /** Its own limit, 0 for none; null, or absent in answers of older nodes, for that of the installation. */
-  requests_per_minute?: number | null;
+  /** Its own limit, 0 for none; null for that of the installation. */
+  requests_per_minute: number | null;
 }
 
 const operator = { by: "operator" } as const;
@@ -33,7 +33,7 @@ export const Slug = Type.String({
   examples: ["acme"],
 });
 
-const Tenant = Type.Object(
+export const Tenant = Type.Object(
   {
     id: Id("tn"),
     slug: Slug,
