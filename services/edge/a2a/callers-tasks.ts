@@ -1,6 +1,6 @@
 import { isFault } from "../../../lib/contract/faults.ts";
 import type { Runtime } from "../../runtime.ts";
-import type { TaskPage, TaskQuery } from "../../work/a2a/list.ts";
+import type { TaskPage, TaskQuery } from "../../work/a2a/a2a-tasks.ts";
 import type { MessageJson, PushConfigJson, Side, Versioned } from "../../work/a2a/task.ts";
 import type { RootCall } from "../gateway/http-exchange.ts";
 import { requireSpace, requireWrites } from "../gateway/limits/storage-limits.ts";

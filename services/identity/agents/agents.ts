@@ -7,7 +7,7 @@ import {
   ruleBroken,
   unknownReference,
 } from "../../../lib/contract/faults.ts";
-import { shown } from "../../../lib/contract/shown.ts";
+import { presentAs } from "../../../lib/contract/present-as.ts";
 import type { SigningSecret } from "../../../lib/crypto/secrets.ts";
 import { defined } from "../../../lib/defined.ts";
 import { newId } from "../../../lib/ids.ts";
@@ -354,4 +354,4 @@ export function toState(agent: AgentDoc): AgentState {
 }
 
 /** Formats an agent for callers. */
-const present = (agent: AgentDoc) => shown(Agent, agent);
+const present = (agent: AgentDoc) => presentAs(Agent, agent);

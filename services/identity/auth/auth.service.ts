@@ -1,4 +1,4 @@
-import type { Call, Caller, UserCaller } from "../../../lib/access/caller.ts";
+import { type Call, type Caller, NO_END, type UserCaller } from "../../../lib/access/caller.ts";
 import { deviceCookie } from "../../../lib/access/device-cookie.ts";
 import { csrfToken, sessionCookie } from "../../../lib/access/session-cookie.ts";
 import { Fault, invalidValue, ruleBroken } from "../../../lib/contract/faults.ts";
@@ -14,6 +14,8 @@ import {
   type Runtime,
   type ServiceFactory,
 } from "../../runtime.ts";
+import { findTenant } from "../tenants/find-tenants.ts";
+import type { TenantState } from "../tenants/tenants.contract.ts";
 import type { UserState } from "../users/users.contract.ts";
 import type { finishOidc, startSession } from "./auth.contract.ts";
 import * as contract from "./auth.contract.ts";
@@ -24,7 +26,6 @@ import { OidcSignIn } from "./oidc/oidc-sign-in.ts";
 import * as factorContract from "./second-factor.contract.ts";
 import { JWKS_SECONDS } from "./signing-keys.ts";
 import { LONGEST_SESSION_SECONDS } from "./tokens.ts";
-import { callingUser, readWays, showTenant, whoAmI } from "./who-am-i.ts";
 
 const FLUSH_MS = 5000;
 const SWEEP_MS = 10 * 60_000;
@@ -67,7 +68,10 @@ export const authService: ServiceFactory = (runtime) => {
       })),
       begin_oidc: action(contract.beginOidc, (ctx) => oidc.begin(ctx)),
       finish_oidc: action(contract.finishOidc, (ctx) => sessions.startByOidc(ctx)),
-      sign_in_ways: action(factorContract.readSignIn, readWays),
+      sign_in_ways: action(factorContract.readSignIn, (ctx) => {
+        const { tenant_id, user_id } = ctx.meta.caller as UserCaller;
+        return ctx.call("users.ways", { tenant_id, user_id });
+      }),
       begin_totp: action(factorContract.beginTotp, (ctx) => beginTotp(auth.credentials, ctx)),
       confirm_totp: action(factorContract.confirmTotp, (ctx) => confirmTotp(auth.credentials, ctx)),
       remove_totp: action(factorContract.removeTotp, (ctx) => removeTotp(auth.credentials, ctx)),
@@ -106,6 +110,40 @@ export const authService: ServiceFactory = (runtime) => {
     },
   };
 };
+
+/** Returns the calling person. @throws Fault authentication_failed */
+async function callingUser(ctx: Call): Promise<UserState> {
+  const { user_id } = ctx.meta.caller as UserCaller;
+  const [user] = await ctx.call<UserState[], unknown>("users.of_tokens", { user_ids: [user_id] });
+  if (!user)
+    throw new Fault(
+      "authentication_failed",
+      "The user of this token no longer exists. Sign in as another user.",
+    );
+  return user;
+}
+
+/** Formats a tenant for its members. */
+async function showTenant(ctx: Call, tenant_id: string) {
+  const { id, slug, name } = (await findTenant(ctx, tenant_id)) as TenantState;
+  return { id, slug, name };
+}
+
+/** Describes the caller. */
+async function whoAmI(ctx: Call) {
+  const { caller } = ctx.meta;
+  const { kind, scopes, tenant_id } = caller;
+  const tenant = await showTenant(ctx, tenant_id);
+  const expires_at = caller.expires_at === NO_END ? null : new Date(caller.expires_at).toISOString();
+  return { kind, ...(await describeCaller(ctx)), tenant, scopes, expires_at };
+}
+
+async function describeCaller(ctx: Call): Promise<object> {
+  const { caller } = ctx.meta;
+  if (caller.kind === "agent") return { agent: await ctx.call("agents.get", { agent_id: caller.agent_id }) };
+  const { id, display_name, role, tenant_id, email } = await callingUser(ctx);
+  return { user: { id, display_name, role, tenant_id, email } };
+}
 
 const WRONG_PASSWORD = "password: it is wrong. Send the password that you sign in with.";
 

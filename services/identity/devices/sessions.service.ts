@@ -1,7 +1,7 @@
 import type { ServiceBroker } from "moleculer";
 import { type AgentCaller, isAdmin } from "../../../lib/access/caller.ts";
 import { Fault, isFault, notFound, rateLimited } from "../../../lib/contract/faults.ts";
-import { shown } from "../../../lib/contract/shown.ts";
+import { presentAs } from "../../../lib/contract/present-as.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
@@ -49,7 +49,7 @@ export const sessionsService: ServiceFactory = ({ store, config }) => {
         const idle_at = at(IDLE_AFTER_MS);
         const listed = docs.map((doc) => {
           const isEnded = doc.key_id !== null && !keys.some((key) => key.id === doc.key_id);
-          return shown(Session, doc, {
+          return presentAs(Session, doc, {
             session_id: doc._id,
             state: isEnded ? "ended" : doc.last_seen_at > idle_at ? "active" : "idle",
             approved_by: people.find((person) => person.id === doc.approved_by) ?? null,

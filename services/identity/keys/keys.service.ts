@@ -1,7 +1,7 @@
 import { apiKeyPrefix, findApiKey, hashApiKey, newApiKey } from "../../../lib/access/api-key.ts";
 import { type Call, callerId } from "../../../lib/access/caller.ts";
 import { invalidValue, requireFound } from "../../../lib/contract/faults.ts";
-import { shown } from "../../../lib/contract/shown.ts";
+import { presentAs } from "../../../lib/contract/present-as.ts";
 import { newId } from "../../../lib/ids.ts";
 import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
 import { requireAgent } from "../agents/find-agent.ts";
@@ -171,7 +171,7 @@ function toState(doc: KeyDoc): KeyState {
 }
 
 const present = (doc: KeyDoc, hasEnded = false) =>
-  shown(ListedKey, doc, {
+  presentAs(ListedKey, doc, {
     state: hasEnded ? "ended" : "active",
     approved_by: doc.approval?.user_id ?? null,
   });

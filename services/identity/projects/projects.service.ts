@@ -1,5 +1,5 @@
 import { invalidValue, requireFound } from "../../../lib/contract/faults.ts";
-import { shown } from "../../../lib/contract/shown.ts";
+import { presentAs } from "../../../lib/contract/present-as.ts";
 import { defined } from "../../../lib/defined.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { unlessTaken } from "../../../storage/writes.ts";
@@ -70,4 +70,4 @@ function unknownKey(key: string, known: Pick<ProjectDoc, "key">[]): string {
   return `project_id: ${wrong}. Expected one of ${known.map((each) => each.key).join(", ")}${more}.`;
 }
 
-const present = (doc: ProjectDoc) => shown(Project, doc, { created_from_backfill: false });
+const present = (doc: ProjectDoc) => presentAs(Project, doc, { created_from_backfill: false });

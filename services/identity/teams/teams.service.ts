@@ -1,5 +1,5 @@
 import { requireFound } from "../../../lib/contract/faults.ts";
-import { shown } from "../../../lib/contract/shown.ts";
+import { presentAs } from "../../../lib/contract/present-as.ts";
 import { newId } from "../../../lib/ids.ts";
 import { unlessTaken } from "../../../storage/writes.ts";
 import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
@@ -60,4 +60,4 @@ export const teamsService: ServiceFactory = ({ store }) => {
   };
 };
 
-const present = (doc: TeamDoc) => shown(Team, doc);
+const present = (doc: TeamDoc) => presentAs(Team, doc);

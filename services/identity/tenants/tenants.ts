@@ -4,7 +4,7 @@ import { newApiKey } from "../../../lib/access/api-key.ts";
 import type { Call } from "../../../lib/access/caller.ts";
 import { listNodes } from "../../../lib/broker/every-node.ts";
 import { requireFound } from "../../../lib/contract/faults.ts";
-import { shown } from "../../../lib/contract/shown.ts";
+import { presentAs } from "../../../lib/contract/present-as.ts";
 import { newPassword } from "../../../lib/crypto/password.ts";
 import { newId } from "../../../lib/ids.ts";
 import type { Blobs } from "../../../storage/blobs/blobs.ts";
@@ -186,7 +186,7 @@ function presentUsage(
 }
 
 const present = (doc: TenantDoc, usage: Usage) =>
-  shown(Tenant, doc, {
+  presentAs(Tenant, doc, {
     status: doc.status as "active" | "suspended" | "importing",
     storage: toStorage(usage),
     storage_quota_mb: usage.quota_mb,

@@ -1,6 +1,6 @@
 import { type Call, callerId } from "../../../lib/access/caller.ts";
 import { requireFound, ruleBroken, unknownReference } from "../../../lib/contract/faults.ts";
-import { shown } from "../../../lib/contract/shown.ts";
+import { presentAs } from "../../../lib/contract/present-as.ts";
 import {
   fitsPassword,
   hashPassword,
@@ -213,7 +213,7 @@ export function toState(user: UserDoc): UserState {
 
 function present(user: UserDoc) {
   const ways = { password: hasPassword(user), totp: isInForce(user.totp), oidc: user.identity !== null };
-  return shown(User, user, { sign_in: (Object.keys(ways) as SignInWay[]).filter((way) => ways[way]) });
+  return presentAs(User, user, { sign_in: (Object.keys(ways) as SignInWay[]).filter((way) => ways[way]) });
 }
 
 function refuseOwnDemotion(role?: string, status?: string): void {

@@ -21,7 +21,7 @@ export type AgentTaskState = (typeof AGENT_STATES)[number];
 const receiver = { by: "agent", scope: "receive" } as const;
 const path = { task_id: Uuid("a2a_task", "Id of the A2A task.") };
 
-const A2aTask = Type.Object(
+export const A2aTask = Type.Object(
   {
     id: Uuid("a2a_task", "Id of the A2A task."),
     agent_id: Id("ag"),

@@ -1,5 +1,12 @@
+import { presentAs } from "../../../lib/contract/present-as.ts";
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
-import { type AnswerWay, type ApprovalStatus, type EvidenceKind, EXPIRED } from "./approvals.contract.ts";
+import {
+  type AnswerWay,
+  Approval,
+  type ApprovalStatus,
+  type EvidenceKind,
+  EXPIRED,
+} from "./approvals.contract.ts";
 
 /** What the service publishes about an approval, as `service.approval.<kind>`. */
 export type ApprovalFact = "requested" | "escalated" | "answered" | "expired" | "canceled";
@@ -37,8 +44,7 @@ const schema = tenantSchema({
   answer_text: t.nullable(t.large(t.string())),
   answered_by_user_id: t.nullable(t.string()),
   answered_by: t.nullable(t.string<AnswerWay>()),
-  /** Absent in rows of earlier versions. */
-  answered_by_slack_user: t.optional(t.nullable(t.string())),
+  answered_by_slack_user: t.nullable(t.string()),
   settled_at: t.nullable(t.date()),
   created_at: t.date(),
   /** Raised by every change: guards the outbox. */
@@ -74,21 +80,13 @@ export const parseAsked = ({ asked_json }: ApprovalDoc): Asked => JSON.parse(ask
 
 /** Formats an approval for callers. */
 export function present(doc: ApprovalDoc) {
-  const { asker_id, run_id, step_key, choice, answered_by_user_id, answered_by } = doc;
-  const isAgents = asker_id.startsWith("ag_");
-  return {
-    ...{ id: doc._id, tenant_id: doc.tenant_id, status: doc.status, ...parseAsked(doc), run_id, step_key },
-    agent_id: isAgents ? asker_id : null,
-    user_id: isAgents ? null : asker_id,
+  const isAgents = doc.asker_id.startsWith("ag_");
+  return presentAs(Approval, doc, {
+    ...parseAsked(doc),
+    agent_id: isAgents ? doc.asker_id : null,
+    user_id: isAgents ? null : doc.asker_id,
     assignees: doc.assigned,
-    deadline_at: doc.deadline_at.toISOString(),
     on_deadline: doc.on_deadline ?? EXPIRED,
-    escalate_to: doc.escalate_to,
-    escalate_at: doc.escalate_at?.toISOString() ?? null,
-    escalated_at: doc.escalated_at?.toISOString() ?? null,
-    ...{ choice, text: doc.answer_text, answered_by_user_id, answered_by },
-    answered_by_slack_user: doc.answered_by_slack_user ?? null,
-    settled_at: doc.settled_at?.toISOString() ?? null,
-    created_at: doc.created_at.toISOString(),
-  };
+    text: doc.answer_text,
+  });
 }

@@ -32,10 +32,8 @@ const MOST_OPEN_OF_ASKER = 200;
 const MOST_OPEN = 2000;
 
 /** An answer, from a person or the deadline. */
-export type Decision = Pick<
-  ApprovalDoc,
-  "choice" | "answer_text" | "answered_by_user_id" | "answered_by" | "answered_by_slack_user"
->;
+export type Decision = Pick<ApprovalDoc, "choice" | "answer_text" | "answered_by_user_id" | "answered_by"> &
+  Partial<Pick<ApprovalDoc, "answered_by_slack_user">>;
 
 /** The rows of approvals. What is to be published is written with each change (approvals.service.ts). */
 export class Approvals {
@@ -71,7 +69,8 @@ export class Approvals {
       ...{ _id, tenant_id, asker_id, asked_json: JSON.stringify(asked), run_id, step_key },
       ...{ assigned: assignees, status: "open", escalate_to, escalated_at: null, ...times },
       on_deadline: isChoice ? on_deadline : null,
-      ...{ choice: null, answer_text: null, answered_by_user_id: null, answered_by: null, settled_at: null },
+      ...{ choice: null, answer_text: null, answered_by_user_id: null, answered_by: null },
+      ...{ answered_by_slack_user: null, settled_at: null },
       ...{ created_at: at, version: 1, outbox: ["requested"], relay_at: at },
       ...{ due_at: times.escalate_at ?? times.deadline_at, mail_at: at, mailed: [] },
       queue: place(tenant_id, this.now()),

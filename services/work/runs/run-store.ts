@@ -202,7 +202,7 @@ export class RunStore {
 
 /** Returns the run after a change with facts, without its outbox. @param also further fields to set */
 function changedRun(run: Run, change: Change, also: Partial<Run>): Run {
-  const { status, progress, offers, facts, noted = run.noted ?? 0 } = change;
+  const { status, progress, offers, facts, noted = run.noted } = change;
   const steps = withPeople(run.steps, progress);
   const next = nextStaleCheck({ status, progress, steps });
   const at = facts[0]?.at as Date;

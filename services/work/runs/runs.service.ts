@@ -153,7 +153,7 @@ function internalActions({ runs }: RunStore): Record<string, ActionSchema> {
         runs.find(tenant_id, { exemplar_ids: exemplar_id }, brief),
         runs.find(tenant_id, { pointer_ids: exemplar_id }, brief),
       ]);
-      return { attached: attached.map(({ _id }) => _id), pointing: pointing.map(({ _id }) => _id) };
+      return [...new Set([...attached, ...pointing].map(({ _id }) => _id))];
     }),
   };
 }

@@ -4,13 +4,6 @@ import type { stepFields, TemplateStep } from "./templates.contract.ts";
 
 type GivenStep = Static<TObject<typeof stepFields>>;
 
-const NEW = { wait_for: null, deadline_seconds: null, on_deadline: "notify" } as const;
-
-/** Adds the fields that a step of an earlier version lacks. */
-export function withNewFields<S extends Pick<TemplateStep, keyof typeof NEW>>(step: S): S {
-  return { ...NEW, ...step };
-}
-
 /**
  * Returns a step of a template or of a run with defaults, except for its completion mode.
  *

@@ -230,9 +230,14 @@ const head = {
   version_num: Type.Integer({ minimum: 1 }),
 };
 
-const Template = Type.Object(
+export const Template = Type.Object(
   { id: Uuid("process_template"), ...head, steps: Type.Array(TemplateStep), created_at: Timestamp },
   { title: "ProcessTemplate" },
+);
+
+export const TemplateSummary = Type.Object(
+  { id: Uuid("process_template"), ...head, step_count: Type.Integer() },
+  { title: "TemplateSummary" },
 );
 
 export const authorTemplate = operation({
@@ -267,14 +272,7 @@ export const listTemplates = operation({
   heavy: true,
   query: ofAll,
   inPages: MOST_LISTED,
-  results: {
-    200: Type.Array(
-      Type.Object(
-        { id: Uuid("process_template"), ...head, step_count: Type.Integer() },
-        { title: "TemplateSummary" },
-      ),
-    ),
-  },
+  results: { 200: Type.Array(TemplateSummary) },
   mcp: {
     description: `Use this to find a process for a run. Returns names, descriptions and step counts, without the steps; at most ${MOST_LISTED}: continue with \`offset\`.`,
   },

@@ -9,7 +9,7 @@ type RowOf<T, M> = { [K in Exclude<Required<T>, "id" | keyof M>]: unknown } & ob
  * Returns what a schema shows of a row, and nothing else of it: `_id` as `id`, times in ISO 8601, and null where a
  * required field has no value. `more` has the fields that the row lacks, or that differ in it.
  */
-export function shown<S extends TObject, M extends Partial<Static<S>> = Record<never, never>>(
+export function presentAs<S extends TObject, M extends Partial<Static<S>> = Record<never, never>>(
   schema: S,
   row: RowOf<Static<S>, M>,
   more?: M,
