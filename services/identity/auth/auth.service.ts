@@ -27,17 +27,14 @@ import * as factorContract from "./second-factor.contract.ts";
 import { JWKS_SECONDS } from "./signing-keys.ts";
 import { LONGEST_SESSION_SECONDS } from "./tokens.ts";
 
-const FLUSH_MS = 5000;
 const SWEEP_MS = 10 * 60_000;
 /** How often every node reads the signing keys, in case it missed the event. */
 const SIGNING_KEYS_MS = 60_000;
-const FLUSH_FAILED = "auth: the last use of some keys was not recorded";
 
 export const authService: ServiceFactory = (runtime) => {
   const auth = new Auth(runtime);
   const oidc = new OidcSignIn(runtime);
   const sessions = new BrowserSessions(runtime, auth, oidc);
-  const flush = new ServiceLoop("uses of keys", (broker) => auth.flushUses(broker), FLUSH_MS);
   const keys = auth.signingKeys;
   const follow = new ServiceLoop("signing keys", () => keys.load().then(() => false), SIGNING_KEYS_MS);
   const sweep = new SharedLoop(
@@ -48,7 +45,7 @@ export const authService: ServiceFactory = (runtime) => {
 
   return {
     name: "auth",
-    mixins: [flush.mixin, follow.mixin, sweep.mixin],
+    mixins: [follow.mixin, sweep.mixin],
     actions: {
       token: action(contract.exchangeKey, (ctx) => auth.exchangeKey(ctx)),
       login: action(contract.login, (ctx) => auth.login(ctx)),
@@ -103,11 +100,6 @@ export const authService: ServiceFactory = (runtime) => {
     },
 
     started: () => keys.load(),
-
-    async stopped() {
-      // A failure loses only the last use of some keys.
-      await auth.flushUses(this.broker).catch((err) => this.logger.warn({ err }, FLUSH_FAILED));
-    },
   };
 };
 

@@ -30,18 +30,12 @@ interface Standing {
 }
 
 /**
- * Returns callers in their current state, in order; null if a token is no longer valid. Reasons: it or its session was
- * revoked; it has expired; its key was revoked or has expired, or the approval of its key has ended; its agent is inactive,
- * or was since; its user is disabled or has a new password; its tenant is not active, or was not since. Takes five look-ups for any number of callers.
+ * Returns callers in their current state, in order; `suspended` if only the tenant is, and null if a token is no longer
+ * valid. Reasons: it or its session was revoked; it has expired; its key was revoked or has expired, or the approval of its
+ * key has ended; its agent is inactive, or was since; its user is disabled or has a new password; its tenant is not active,
+ * or was not since. Takes five look-ups for any number of callers.
  */
 export async function currentCallers(
-  ...asked: Parameters<typeof callersOrSuspended>
-): Promise<(Caller | null)[]> {
-  return (await callersOrSuspended(...asked)).map((each) => (each === "suspended" ? null : each));
-}
-
-/** The same, with `suspended` for those that are valid but for their tenant. */
-export async function callersOrSuspended(
   ctx: Call,
   endedTokens: TenantCollection<EndedTokenDoc>,
   now: number,

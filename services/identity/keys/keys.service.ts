@@ -147,12 +147,14 @@ export const keysService: ServiceFactory = ({ store, secrets }) => {
         return last;
       }),
 
-      /** Records when keys were used, in batches. */
-      touch: internal<{ uses: { tenant_id: string; key_id: string; at: number }[] }>(async ({ params }) => {
-        const writes = params.uses.map(({ tenant_id, key_id, at }) => ({
-          updateOne: { filter: { _id: key_id, tenant_id }, update: { $max: { last_used_at: new Date(at) } } },
-        }));
-        await rows.bulk(writes);
+      /** Records that keys are used now. */
+      touch: internal<{ used: { tenant_id: string; key_id: string }[] }>(async ({ params }) => {
+        const update = { $max: { last_used_at: new Date(store.now()) } };
+        await rows.bulk(
+          params.used.map(({ tenant_id, key_id: _id }) => ({
+            updateOne: { filter: { _id, tenant_id }, update },
+          })),
+        );
       }),
     },
   };
