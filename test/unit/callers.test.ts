@@ -82,7 +82,7 @@ test.each<[string, Caller, Parameters<typeof current>[1]]>([
 });
 
 test("a token of a suspended tenant is told apart", async () => {
-  const suspended = { of: "tenants.get_many", row: { status: "suspended" } };
+  const suspended = { of: "tenants.get_many", row: { status: "suspended" } } as const;
   expect(await current(agentCaller, suspended)).toBe("suspended");
 });
 
