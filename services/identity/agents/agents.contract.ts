@@ -1,5 +1,5 @@
-import { type TProperties, Type } from "typebox";
-import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { Type } from "typebox";
+import { nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import { Description, Id, Name, page, partOf, RetryDelays, Timestamp } from "../../../lib/contract/schema.ts";
 import { Deleted, SharedMemories } from "../tenants/removal.contract.ts";
 import { DeliveryHealth } from "./delivery-health.contract.ts";
@@ -174,17 +174,15 @@ export const listAgents = operation({
   query: {
     ...page,
     ...include,
-    needs_attention: Type.Optional(
-      Type.Boolean({
+    ...optional({
+      needs_attention: Type.Boolean({
         description: "Only agents that are unreachable, stuck, failing or behind, the worst first.",
       }),
-    ),
-    sort: Type.Optional(
-      oneOf(["created", "attention"], {
+      sort: oneOf(["created", "attention"], {
         description: "`attention`: agents that need attention first. Default: `created`, oldest first.",
       }),
-    ),
-    status: Type.Optional(oneOf(AGENT_STATUSES, { description: "Only agents with this status." })),
+      status: oneOf(AGENT_STATUSES, { description: "Only agents with this status." }),
+    }),
     search: partOf("the name or the description"),
   },
   results: { 200: Type.Object({ agents: Type.Array(Agent), total: Type.Integer() }) },
@@ -279,7 +277,3 @@ export const rotateSigningSecret = operation({
   errors: ["not_found", "business_rule_violation"],
   secret: true,
 });
-
-function optional<P extends TProperties>(properties: P) {
-  return Type.Partial(Type.Object(properties)).properties;
-}
