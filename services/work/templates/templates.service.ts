@@ -6,8 +6,7 @@ import { newUuid } from "../../../lib/ids.ts";
 import { account } from "../../../middlewares/audit.ts";
 import { insertNextVersion, newestVersion } from "../../../storage/writes.ts";
 import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
-import { checkSteps } from "./step-graph.ts";
-import { pointedIds, stepAt } from "./steps.ts";
+import { checkSteps, pointedIds, stepAt } from "./steps.ts";
 import {
   authorTemplate,
   getTemplate,
