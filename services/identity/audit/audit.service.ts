@@ -23,20 +23,14 @@ export interface AuditRecord
 }
 
 const SWEEP_MS = 10 * 60_000;
-const BATCH = 1000;
 
 /** The audit log. Entries are written by middlewares/audit.ts, and by `record`. */
 export const auditService: ServiceFactory = ({ store, config }) => {
   const entries = store.collection(AuditModel);
   const now = () => new Date(store.now());
 
-  async function removeOld(): Promise<boolean> {
-    const before = { $lt: new Date(store.now() - config.AUDIT_DAYS * DAY_MS) };
-    const options = { limit: BATCH, projection: { _id: 1 } as const };
-    const old = await entries.system.find({ at: before }, options).toArray();
-    if (old.length) await entries.system.deleteMany({ _id: { $in: old.map(({ _id }) => _id) } });
-    return old.length === BATCH;
-  }
+  const removeOld = () =>
+    entries.deleteDue({ at: { $lt: new Date(store.now() - config.AUDIT_DAYS * DAY_MS) } });
 
   return {
     name: "audit",

@@ -27,7 +27,8 @@ export const sessionsService: ServiceFactory = ({ store, config }) => {
   const codes = store.collection(DeviceCodeModel);
   const keptMs = config.SESSION_RETENTION_DAYS * DAY_MS;
   const at = (agoMs: number) => new Date(store.now() - agoMs);
-  const sweep = new SharedLoop("unfetched", () => removeUnfetched(sessions, at(0)), SWEEP_MS);
+  // Null is no date, so sessions with a key do not match.
+  const sweep = new SharedLoop("unfetched", () => sessions.deleteDue({ fetch_by: { $lt: at(0) } }), SWEEP_MS);
   const forget = (broker: ServiceBroker) => forgetGone(sessions, broker, at(keptMs));
   const forgetting = new SharedLoop("gone", forget, FORGET_MS);
 
@@ -137,13 +138,6 @@ function tooSoon({ last_heartbeat_at }: SessionDoc, now: number): Fault {
 }
 
 const BATCH = 500;
-
-/** Removes devices that have not fetched their key in time. Returns false: nothing is left to do. */
-async function removeUnfetched(sessions: TenantCollection<SessionDoc>, now: Date): Promise<false> {
-  // Null is no date, so sessions with a key do not match.
-  await sessions.system.deleteMany({ fetch_by: { $lt: now } });
-  return false;
-}
 
 /**
  * Removes devices without recent heartbeats whose keys are no longer valid. With a valid key a device stays visible, so
