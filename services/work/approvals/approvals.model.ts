@@ -8,6 +8,9 @@ import {
   EXPIRED,
 } from "./approvals.contract.ts";
 
+/** Stands for the Slack channel among those who were told. */
+export const SLACK = "slack";
+
 /** What the service publishes about an approval, as `service.approval.<kind>`. */
 export type ApprovalFact = "requested" | "escalated" | "answered" | "expired" | "canceled";
 
@@ -55,18 +58,15 @@ const schema = tenantSchema({
   relay_at: t.optional(t.date()),
   /** When the deadline or the escalation is due; absent once settled. */
   due_at: t.optional(t.date()),
-  /** When e-mails are to be sent; absent if there are none. */
-  mail_at: t.optional(t.date()),
-  /** The users who need no further e-mail. */
-  mailed: t.array(t.string()),
-  /** Position in the queue of messages to Slack (mixins/queue.ts); absent without one. */
+  /** Position in the queue of messages to assignees (mixins/queue.ts); absent without one. */
   queue: t.optional(t.string()),
+  /** The users who need no further e-mail, and `SLACK` once the question is posted there. */
+  told: t.array(t.string()),
 });
 schema.index({ tenant_id: 1, status: 1, created_at: -1, _id: -1 });
 schema.index({ tenant_id: 1, asker_id: 1, created_at: -1, _id: -1 });
 schema.index({ relay_at: 1 }, { sparse: true });
 schema.index({ due_at: 1 }, { sparse: true });
-schema.index({ mail_at: 1 }, { sparse: true });
 schema.index({ queue: 1 }, { sparse: true });
 
 export const ApprovalModel: Model<ApprovalDoc> = {

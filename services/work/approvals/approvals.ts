@@ -39,7 +39,7 @@ export type Decision = Pick<ApprovalDoc, "choice" | "answer_text" | "answered_by
 export class Approvals {
   readonly rows;
   readonly now: () => number;
-  /** Wakes the loop that publishes. */
+  /** Wakes the loops that publish and that send messages. */
   readonly nudge: () => void;
 
   constructor(store: Pick<Store, "collection" | "now">, nudge: () => void) {
@@ -72,7 +72,7 @@ export class Approvals {
       ...{ choice: null, answer_text: null, answered_by_user_id: null, answered_by: null },
       ...{ answered_by_slack_user: null, settled_at: null },
       ...{ created_at: at, version: 1, outbox: ["requested"], relay_at: at },
-      ...{ due_at: times.escalate_at ?? times.deadline_at, mail_at: at, mailed: [] },
+      ...{ due_at: times.escalate_at ?? times.deadline_at, told: [] },
       queue: place(tenant_id, this.now()),
     });
     this.nudge();
@@ -145,7 +145,7 @@ export class Approvals {
       { _id, status: "open", deadline_at: isDue ? { $lte: at } : { $gt: at } },
       {
         $set: { ...decision, status, settled_at: at, relay_at: at },
-        $unset: { due_at: 1, mail_at: 1, queue: 1 },
+        $unset: { due_at: 1, queue: 1 },
         $push: { outbox: status },
         $inc: { version: 1 },
       },
