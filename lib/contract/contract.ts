@@ -336,6 +336,11 @@ export function nullable<T extends TSchema>(schema: T) {
   return Type.Union([schema, Type.Null()]);
 }
 
+/** Returns fields that callers may leave out. */
+export function optional<P extends TProperties>(fields: P) {
+  return Type.Partial(Type.Object(fields)).properties;
+}
+
 export function oneOf<const T extends readonly string[]>(values: T, options: Record<string, unknown> = {}) {
   return Type.Unsafe<T[number]>({ type: "string", enum: [...values], ...options });
 }

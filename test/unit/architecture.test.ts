@@ -180,7 +180,6 @@ const SYSTEM_FINDERS: Record<string, string> = {
   "mixins/queue.ts": "rows that are to be worked on",
   "services/identity/agents/agents.service.ts": "agents of verified tokens",
   "services/identity/agents/agents.ts": "agents to push to",
-  "services/identity/audit/audit.service.ts": "sweep of old entries",
   "services/identity/auth/auth.ts": "sweep of ended tokens",
   "services/identity/auth/callers.ts": "tokens that were ended early, by their id",
   "services/sense/connectors/runner.ts": "connectors to run",
@@ -196,7 +195,6 @@ const SYSTEM_FINDERS: Record<string, string> = {
   "services/sense/events/waiting.ts": "delayed events that are due",
   "services/sense/interests/waits.ts": "events that others waited for",
   "services/sense/schedules/ticker.ts": "schedules that are due",
-  "services/work/approvals/mail.ts": "approvals of which e-mails are to be sent",
   "services/work/approvals/approvals.service.ts":
     "outbox of approvals; deadlines and escalations that are due",
   "services/work/handoffs/handoffs.ts": "sweep of handoffs whose term is over",

@@ -59,7 +59,6 @@ test.each<[string, Caller, Parameters<typeof current>[1]]>([
   ["was revoked", agentCaller, { ended: ["tok_1"] }],
   ["is of a session that was ended", userCaller, { ended: ["ses_1"] }],
   ["is of a tenant that is gone", agentCaller, { of: "tenants.get_many", row: null }],
-  ["is of a suspended tenant", agentCaller, { of: "tenants.get_many", row: { status: "suspended" } }],
   [
     "is of a tenant that was suspended since",
     agentCaller,
@@ -80,6 +79,11 @@ test.each<[string, Caller, Parameters<typeof current>[1]]>([
   ["is of an earlier password", userCaller, { of: "users.of_tokens", row: { token_version: 3 } }],
 ])("a token is refused that %s", async (_, caller, stored) => {
   expect(await current(caller, stored)).toBeNull();
+});
+
+test("a token of a suspended tenant is told apart", async () => {
+  const suspended = { of: "tenants.get_many", row: { status: "suspended" } } as const;
+  expect(await current(agentCaller, suspended)).toBe("suspended");
 });
 
 test("a token keeps no scope that its key does not have", async () => {

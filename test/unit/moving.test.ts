@@ -2,15 +2,8 @@ import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { SecretBox, SecretError } from "../../lib/crypto/secrets.ts";
 import { Moving } from "../../services/identity/tenants/moving.ts";
-import {
-  exportRow,
-  MOVED,
-  readRows,
-  toImport,
-  unmoved,
-} from "../../services/identity/tenants/portable-rows.ts";
+import { exportRow, MOVED, readRows, toImport } from "../../services/identity/tenants/portable-rows.ts";
 import { type TenantDoc, TenantModel } from "../../services/identity/tenants/tenants.model.ts";
-import { MODELS } from "../../services/models.ts";
 import { ErasureModel } from "../../services/remember/search/search.model.ts";
 import { type Model, sealedFields, type TenantDocument } from "../../storage/model.ts";
 import { tenantErasure } from "../../storage/search/protocol.ts";
@@ -19,15 +12,6 @@ import { temporaryStore } from "../support/gateway.ts";
 const schemaOf = (model: unknown) => (model as Model<TenantDocument>).schema;
 const movedModel = (name: string) => MOVED.find((model) => model.name === name) as (typeof MOVED)[number];
 const box = () => new SecretBox(randomBytes(32));
-
-test("every collection says how it moves", () => {
-  expect(unmoved()).toEqual([]);
-});
-
-test("a collection that does not say so is found", () => {
-  const silent = [{ name: "notes" }, { name: "drafts", move: {} as never }];
-  expect(unmoved([...MODELS, ...silent])).toEqual(["notes", "drafts"]);
-});
 
 test("what search follows is stamped, and what is stamped exists", () => {
   for (const model of MOVED) {

@@ -16,7 +16,7 @@ import {
   start,
   withModes,
 } from "../../services/work/runs/transitions.ts";
-import { checkSteps } from "../../services/work/templates/step-graph.ts";
+import { checkSteps } from "../../services/work/templates/steps.ts";
 
 const actor = { actor_kind: "agent", actor_id: "ag_1" } as const;
 const T0 = Date.UTC(2026, 0, 1);

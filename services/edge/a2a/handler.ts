@@ -27,7 +27,7 @@ import {
 import type { A2ARequestHandler } from "@a2a-js/sdk/server";
 import { isFault } from "../../../lib/contract/faults.ts";
 import type { TaskState } from "../../work/a2a/a2a-tasks.contract.ts";
-import type { TaskPage } from "../../work/a2a/list.ts";
+import type { TaskPage } from "../../work/a2a/a2a-tasks.ts";
 import {
   isFinal,
   isPaused,

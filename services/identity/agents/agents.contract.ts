@@ -1,5 +1,5 @@
-import { type TProperties, Type } from "typebox";
-import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { Type } from "typebox";
+import { nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import { Description, Id, Name, page, partOf, RetryDelays, Timestamp } from "../../../lib/contract/schema.ts";
 import { Deleted, SharedMemories } from "../tenants/removal.contract.ts";
 import { DeliveryHealth } from "./delivery-health.contract.ts";
@@ -35,8 +35,8 @@ export interface AgentState {
   token_version: number;
   /** Raised by each change of the owner: approvals by an earlier owner have ended. */
   owner_version: number;
-  /** In ms; absent in answers of older nodes. */
-  created_at?: number;
+  /** In ms. */
+  created_at: number;
 }
 
 const path = { agent_id: Id("ag") };
@@ -174,17 +174,15 @@ export const listAgents = operation({
   query: {
     ...page,
     ...include,
-    needs_attention: Type.Optional(
-      Type.Boolean({
+    ...optional({
+      needs_attention: Type.Boolean({
         description: "Only agents that are unreachable, stuck, failing or behind, the worst first.",
       }),
-    ),
-    sort: Type.Optional(
-      oneOf(["created", "attention"], {
+      sort: oneOf(["created", "attention"], {
         description: "`attention`: agents that need attention first. Default: `created`, oldest first.",
       }),
-    ),
-    status: Type.Optional(oneOf(AGENT_STATUSES, { description: "Only agents with this status." })),
+      status: oneOf(AGENT_STATUSES, { description: "Only agents with this status." }),
+    }),
     search: partOf("the name or the description"),
   },
   results: { 200: Type.Object({ agents: Type.Array(Agent), total: Type.Integer() }) },
@@ -278,7 +276,3 @@ export const rotateAgentSigningSecret = operation({
   errors: ["not_found", "business_rule_violation"],
   secret: true,
 });
-
-function optional<P extends TProperties>(properties: P) {
-  return Type.Partial(Type.Object(properties)).properties;
-}

@@ -10,26 +10,24 @@ const schema = tenantSchema({
   status: t.string<AgentStatus>(),
   delivery_mode: t.string<DeliveryMode>(),
   delivery_endpoint: t.nullable(t.string()),
-  /** Absent in rows from before the choice existed: structured. */
-  push_format: t.optional(t.string<PushFormat>()),
+  push_format: t.string<PushFormat>(),
   /** The endpoint answered 410: pushes stop until it is changed. */
   push_stopped: t.boolean(),
-  /** Called over A2A; absent in rows from before the choice existed: not. */
-  a2a: t.optional(t.boolean()),
+  /** Called over A2A. */
+  a2a: t.boolean(),
   team_id: t.nullable(t.string()),
   owner_user_id: t.nullable(t.string()),
   /** Null: the installation's default. */
   visibility_timeout_seconds: t.nullable(t.number()),
   retry_budget: t.nullable(t.number()),
-  /** Absent in rows from before the choice existed. */
-  retry_delays_seconds: t.optional(t.nullable(t.array(t.number()))),
-  /** Limits of deliveries; null, or absent in older rows: none. */
-  max_in_flight: t.optional(t.nullable(t.number())),
-  max_per_minute: t.optional(t.nullable(t.number())),
-  /** Raised by each deactivation; absent in older rows that were never deactivated since. */
-  token_version: t.optional(t.number()),
-  /** Raised by each change of the owner; absent in older rows. */
-  owner_version: t.optional(t.number()),
+  retry_delays_seconds: t.nullable(t.array(t.number())),
+  /** Limits of deliveries; null: none. */
+  max_in_flight: t.nullable(t.number()),
+  max_per_minute: t.nullable(t.number()),
+  /** Raised by each deactivation. */
+  token_version: t.number(),
+  /** Raised by each change of the owner. */
+  owner_version: t.number(),
   /** Newest first. */
   signing_secrets: t.subdocuments({
     sealed: t.sealed((id) => signingPlace(`agents/${id}`)),

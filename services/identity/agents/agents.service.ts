@@ -1,9 +1,8 @@
 import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
 import { announceAuthChange } from "../tenants/auth-change.ts";
-import { newAgent, toState } from "./agent.ts";
 import * as contract from "./agents.contract.ts";
 import { type AgentDoc, AgentModel } from "./agents.model.ts";
-import { Agents, type CallableQuery, type PushTargetQuery } from "./agents.ts";
+import { Agents, type CallableQuery, newAgent, type PushTargetQuery, toState } from "./agents.ts";
 import { newSigningSecret, sealSigningSecret, secretsAt } from "./signing-secrets.ts";
 
 interface AgentKey {

@@ -7,6 +7,9 @@ import {
   ruleBroken,
   unknownReference,
 } from "../../../lib/contract/faults.ts";
+import { presentAs } from "../../../lib/contract/present-as.ts";
+import type { SigningSecret } from "../../../lib/crypto/secrets.ts";
+import { defined } from "../../../lib/defined.ts";
 import { newId } from "../../../lib/ids.ts";
 import { shareOf } from "../../../lib/queue/fair-queue.ts";
 import { containing } from "../../../lib/text/containing.ts";
@@ -16,8 +19,8 @@ import type { Where } from "../../../storage/query.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
 import { announceAuthChange } from "../tenants/auth-change.ts";
 import { changeRouting } from "../tenants/routing-change.ts";
-import { newAgent, present, type Settings, toChanges, toState } from "./agent.ts";
 import type * as contract from "./agents.contract.ts";
+import { Agent, type AgentState, type DeliveryMode } from "./agents.contract.ts";
 import type { AgentDoc } from "./agents.model.ts";
 import type { DeliveryHealth } from "./delivery-health.contract.ts";
 import { newSigningSecret, rotate, sealSigningSecret } from "./signing-secrets.ts";
@@ -186,15 +189,13 @@ export class Agents {
     const filter = { ...pushed, _id, delivery_endpoint: { $ne: null } };
     const options = { sort: { _id: 1 } as const, limit: one ? 1 : query.limit };
     const docs = (await this.#rows.system.find(filter, options).toArray()) as AgentDoc[];
-    return docs.map(
-      ({ tenant_id, _id: agent_id, delivery_endpoint, push_format: format = "structured", ...limits }) => ({
-        tenant_id,
-        agent_id,
-        endpoint: delivery_endpoint as string,
-        format,
-        is_limited: (limits.max_in_flight ?? limits.max_per_minute ?? null) !== null,
-      }),
-    );
+    return docs.map(({ tenant_id, _id: agent_id, delivery_endpoint, push_format: format, ...limits }) => ({
+      tenant_id,
+      agent_id,
+      endpoint: delivery_endpoint as string,
+      format,
+      is_limited: (limits.max_in_flight ?? limits.max_per_minute ?? null) !== null,
+    }));
   }
 
   async findCallable({ tenant_id, cursor }: CallableQuery): Promise<CallablePage> {
@@ -281,3 +282,76 @@ async function pageByAttention(
   ]);
   return { rows: [...first, ...rest], total: needing.length + count };
 }
+
+const SETTABLE = [
+  "name",
+  "description",
+  "delivery_mode",
+  "delivery_endpoint",
+  "push_format",
+  "a2a",
+  "team_id",
+  "owner_user_id",
+  "visibility_timeout_seconds",
+  "retry_budget",
+  "retry_delays_seconds",
+  "max_in_flight",
+  "max_per_minute",
+] as const satisfies (keyof AgentDoc)[];
+
+/** Settings that callers may change; absent ones stay unchanged. */
+type Settings = Partial<Pick<AgentDoc, (typeof SETTABLE)[number]>>;
+
+/** Returns the fields to write for an update. Setting an endpoint, even the same, resumes pushes. */
+function toChanges(given: Settings): Settings & { push_stopped?: false } {
+  const changes: Settings = defined(Object.fromEntries(SETTABLE.map((field) => [field, given[field]])));
+  return given.delivery_endpoint === undefined ? changes : { ...changes, push_stopped: false };
+}
+
+interface Beginning {
+  _id: string;
+  tenant_id: string;
+  at: Date;
+  signing: SigningSecret;
+}
+
+export function newAgent(
+  given: Settings & { name: string; delivery_mode: DeliveryMode },
+  { _id, tenant_id, at, signing }: Beginning,
+): AgentDoc {
+  return {
+    description: null,
+    delivery_endpoint: null,
+    push_format: "structured",
+    a2a: false,
+    team_id: null,
+    owner_user_id: null,
+    visibility_timeout_seconds: null,
+    retry_budget: null,
+    retry_delays_seconds: null,
+    max_in_flight: null,
+    max_per_minute: null,
+    name: given.name,
+    delivery_mode: given.delivery_mode,
+    ...toChanges(given),
+    _id,
+    tenant_id,
+    status: "active",
+    push_stopped: false,
+    token_version: 0,
+    owner_version: 0,
+    signing_secrets: [signing],
+    signing_version: 1,
+    created_at: at,
+    updated_at: at,
+  };
+}
+
+/** Returns an agent's state for other domains. */
+export function toState(agent: AgentDoc): AgentState {
+  const { _id: id, description, signing_secrets, signing_version, updated_at, ...state } = agent;
+  return { id, ...state, created_at: state.created_at.getTime() };
+}
+
+/** Formats an agent for callers. */
+const present = (agent: AgentDoc) => presentAs(Agent, agent);

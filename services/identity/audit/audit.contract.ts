@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import { Id, page, Timestamp } from "../../../lib/contract/schema.ts";
 
 export const ACTORS = ["agent", "user", "operator", "service"] as const;
@@ -33,25 +33,23 @@ const AuditEntry = Type.Object(
 );
 
 const filters = {
-  action: Type.Optional(
-    Type.String({
+  ...optional({
+    action: Type.String({
       maxLength: 100,
       description: "Only this action: an operation's id.",
       examples: ["memories.erase"],
     }),
-  ),
-  actor_id: Type.Optional(
-    Type.String({ maxLength: 100, description: "Only actions of this agent or user." }),
-  ),
-  resource_type: Type.Optional(
-    Type.String({ maxLength: 100, description: "Only this kind of resource.", examples: ["memory"] }),
-  ),
-  resource_id: Type.Optional(Type.String({ maxLength: 200, description: "Only this resource." })),
-  outcome: Type.Optional(oneOf(OUTCOMES, { description: "Only this outcome." })),
-  since: Type.Optional(
-    Type.String({ format: "date-time", description: "Only entries at this time or later." }),
-  ),
-  until: Type.Optional(Type.String({ format: "date-time", description: "Only entries before this time." })),
+    actor_id: Type.String({ maxLength: 100, description: "Only actions of this agent or user." }),
+    resource_type: Type.String({
+      maxLength: 100,
+      description: "Only this kind of resource.",
+      examples: ["memory"],
+    }),
+    resource_id: Type.String({ maxLength: 200, description: "Only this resource." }),
+    outcome: oneOf(OUTCOMES, { description: "Only this outcome." }),
+    since: Type.String({ format: "date-time", description: "Only entries at this time or later." }),
+    until: Type.String({ format: "date-time", description: "Only entries before this time." }),
+  }),
 };
 
 export const EXPORT_FORMATS = ["csv", "ndjson"] as const;

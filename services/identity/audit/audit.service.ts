@@ -1,4 +1,4 @@
-import type { RequestContext } from "../../../lib/access/caller.ts";
+import type { Meta, RequestContext } from "../../../lib/access/caller.ts";
 import type { ParamsOf, TextPart } from "../../../lib/contract/contract.ts";
 import { defined } from "../../../lib/defined.ts";
 import { attachment } from "../../../lib/http/attachment.ts";
@@ -7,10 +7,10 @@ import { DAY_MS } from "../../../lib/time.ts";
 import type { AuditBeginning, AuditSettlement } from "../../../middlewares/audit.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
+import type { Where } from "../../../storage/query.ts";
 import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
 import { exportAuditRecords, listAuditRecords } from "./audit.contract.ts";
 import { type AuditDoc, AuditModel } from "./audit.model.ts";
-import { newEntry, present, toFilter } from "./entry.ts";
 
 /** An action to record; the actor is the caller's token, unless the record names one. */
 export interface AuditRecord
@@ -23,20 +23,14 @@ export interface AuditRecord
 }
 
 const SWEEP_MS = 10 * 60_000;
-const BATCH = 1000;
 
 /** The audit log. Entries are written by middlewares/audit.ts, and by `record`. */
 export const auditService: ServiceFactory = ({ store, config }) => {
   const entries = store.collection(AuditModel);
   const now = () => new Date(store.now());
 
-  async function removeOld(): Promise<boolean> {
-    const before = { $lt: new Date(store.now() - config.AUDIT_DAYS * DAY_MS) };
-    const options = { limit: BATCH, projection: { _id: 1 } as const };
-    const old = await entries.system.find({ at: before }, options).toArray();
-    if (old.length) await entries.system.deleteMany({ _id: { $in: old.map(({ _id }) => _id) } });
-    return old.length === BATCH;
-  }
+  const removeOld = () =>
+    entries.deleteDue({ at: { $lt: new Date(store.now() - config.AUDIT_DAYS * DAY_MS) } });
 
   return {
     name: "audit",
@@ -84,6 +78,52 @@ export const auditService: ServiceFactory = ({ store, config }) => {
     },
   };
 };
+
+type Noted = Partial<AuditBeginning> & Pick<AuditBeginning, "tenant_id" | "action">;
+
+/** Creates an entry for an action of the caller of `meta`. */
+function newEntry(
+  noted: Noted,
+  meta: Partial<Meta>,
+  known: Pick<AuditDoc, "_id" | "at" | "outcome">,
+): AuditDoc {
+  return {
+    ...known,
+    tenant_id: noted.tenant_id,
+    action: noted.action,
+    ...toActor(meta),
+    resource_type: noted.resource_type ?? null,
+    resource_id: noted.resource_id ?? null,
+    request_id: meta.request_id ?? null,
+    ip: meta.ip ?? null,
+    error: null,
+    details: JSON.stringify(noted.details ?? {}),
+  };
+}
+
+/** Returns the actor: without a caller a request is the operator's; without a request it is a service. */
+function toActor({ caller, request_id }: Partial<Meta>): Pick<AuditDoc, "actor_kind" | "actor_id"> {
+  if (caller?.kind === "agent") return { actor_kind: "agent", actor_id: caller.agent_id };
+  if (caller) return { actor_kind: "user", actor_id: caller.user_id };
+  return { actor_kind: request_id ? "operator" : "service", actor_id: null };
+}
+
+/** The filter of a list. */
+type AuditQuery = Omit<ParamsOf<typeof listAuditRecords>, "limit" | "cursor">;
+
+function toFilter(params: AuditQuery): Where<AuditDoc> {
+  const { action, actor_id, resource_type, resource_id, outcome, since, until } = params;
+  const at = { ...(since && { $gte: new Date(since) }), ...(until && { $lt: new Date(until) }) };
+  return {
+    ...defined({ action, actor_id, resource_type, resource_id, outcome }),
+    ...(Object.keys(at).length && { at }),
+  };
+}
+
+/** Formats an entry for admins. */
+function present({ _id, tenant_id, at, details, ...rest }: AuditDoc) {
+  return { id: _id, at: at.toISOString(), ...rest, details: JSON.parse(details) as Record<string, unknown> };
+}
 
 type ExportQuery = ParamsOf<typeof exportAuditRecords> & { cursor?: string };
 type Entry = ReturnType<typeof present>;

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { API_KEY_PATTERN } from "../../../lib/access/api-key.ts";
 import { SCOPES } from "../../../lib/access/caller.ts";
-import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import { Id, Name, SECRET, Timestamp, Whole } from "../../../lib/contract/schema.ts";
 import { Agent } from "../agents/agents.contract.ts";
 import { Email, NewPassword, ROLES } from "../users/users.contract.ts";
@@ -38,22 +38,20 @@ const ApiKey = Type.String({
 });
 
 const restrictions = {
-  scope: Type.Optional(
-    Type.String({
+  ...optional({
+    scope: Type.String({
       maxLength: 2048,
       description:
         "Scopes of the token, separated by spaces: at most those of the key, which are the default.",
       examples: ["memory:read"],
     }),
-  ),
-  resource: Type.Optional(
-    Type.String({
+    resource: Type.String({
       maxLength: 2048,
       description:
         "The only resource that the token is for (RFC 8707): `/mcp`, or the origin. Default: everything.",
       examples: ["https://sensorium.example.com/mcp"],
     }),
-  ),
+  }),
 };
 
 export const createAccessToken = operation({

@@ -1,4 +1,4 @@
-import type { Call, Caller, UserCaller } from "../../../lib/access/caller.ts";
+import { type Call, type Caller, NO_END, type UserCaller } from "../../../lib/access/caller.ts";
 import { deviceCookie } from "../../../lib/access/device-cookie.ts";
 import { csrfToken, sessionCookie } from "../../../lib/access/session-cookie.ts";
 import { Fault, invalidValue, ruleBroken } from "../../../lib/contract/faults.ts";
@@ -14,6 +14,8 @@ import {
   type Runtime,
   type ServiceFactory,
 } from "../../runtime.ts";
+import { findTenant } from "../tenants/find-tenants.ts";
+import type { TenantState } from "../tenants/tenants.contract.ts";
 import type { UserState } from "../users/users.contract.ts";
 import type { finishOidcSignIn, startBrowserSession } from "./auth.contract.ts";
 import * as contract from "./auth.contract.ts";
@@ -24,19 +26,15 @@ import { OidcSignIn } from "./oidc/oidc-sign-in.ts";
 import * as factorContract from "./second-factor.contract.ts";
 import { JWKS_SECONDS } from "./signing-keys.ts";
 import { LONGEST_SESSION_SECONDS } from "./tokens.ts";
-import { callingUser, readWays, showTenant, whoAmI } from "./who-am-i.ts";
 
-const FLUSH_MS = 5000;
 const SWEEP_MS = 10 * 60_000;
 /** How often every node reads the signing keys, in case it missed the event. */
 const SIGNING_KEYS_MS = 60_000;
-const FLUSH_FAILED = "auth: the last use of some keys was not recorded";
 
 export const authService: ServiceFactory = (runtime) => {
   const auth = new Auth(runtime);
   const oidc = new OidcSignIn(runtime);
   const sessions = new BrowserSessions(runtime, auth, oidc);
-  const flush = new ServiceLoop("uses of keys", (broker) => auth.flushUses(broker), FLUSH_MS);
   const keys = auth.signingKeys;
   const follow = new ServiceLoop("signing keys", () => keys.load().then(() => false), SIGNING_KEYS_MS);
   const sweep = new SharedLoop(
@@ -47,7 +45,7 @@ export const authService: ServiceFactory = (runtime) => {
 
   return {
     name: "auth",
-    mixins: [flush.mixin, follow.mixin, sweep.mixin],
+    mixins: [follow.mixin, sweep.mixin],
     actions: {
       token: action(contract.createAccessToken, (ctx) => auth.exchangeKey(ctx)),
       login: action(contract.logIn, (ctx) => auth.login(ctx)),
@@ -67,7 +65,10 @@ export const authService: ServiceFactory = (runtime) => {
       })),
       begin_oidc: action(contract.beginOidcSignIn, (ctx) => oidc.begin(ctx)),
       finish_oidc: action(contract.finishOidcSignIn, (ctx) => sessions.startByOidc(ctx)),
-      sign_in_ways: action(factorContract.getOwnSignInMethods, readWays),
+      sign_in_ways: action(factorContract.getOwnSignInMethods, (ctx) => {
+        const { tenant_id, user_id } = ctx.meta.caller as UserCaller;
+        return ctx.call("users.ways", { tenant_id, user_id });
+      }),
       begin_totp: action(factorContract.beginTotpSetup, (ctx) => beginTotp(auth.credentials, ctx)),
       confirm_totp: action(factorContract.confirmTotpSetup, (ctx) => confirmTotp(auth.credentials, ctx)),
       remove_totp: action(factorContract.removeTotp, (ctx) => removeTotp(auth.credentials, ctx)),
@@ -99,13 +100,42 @@ export const authService: ServiceFactory = (runtime) => {
     },
 
     started: () => keys.load(),
-
-    async stopped() {
-      // A failure loses only the last use of some keys.
-      await auth.flushUses(this.broker).catch((err) => this.logger.warn({ err }, FLUSH_FAILED));
-    },
   };
 };
+
+/** Returns the calling person. @throws Fault authentication_failed */
+async function callingUser(ctx: Call): Promise<UserState> {
+  const { user_id } = ctx.meta.caller as UserCaller;
+  const [user] = await ctx.call<UserState[], unknown>("users.of_tokens", { user_ids: [user_id] });
+  if (!user)
+    throw new Fault(
+      "authentication_failed",
+      "The user of this token no longer exists. Sign in as another user.",
+    );
+  return user;
+}
+
+/** Formats a tenant for its members. */
+async function showTenant(ctx: Call, tenant_id: string) {
+  const { id, slug, name } = (await findTenant(ctx, tenant_id)) as TenantState;
+  return { id, slug, name };
+}
+
+/** Describes the caller. */
+async function whoAmI(ctx: Call) {
+  const { caller } = ctx.meta;
+  const { kind, scopes, tenant_id } = caller;
+  const tenant = await showTenant(ctx, tenant_id);
+  const expires_at = caller.expires_at === NO_END ? null : new Date(caller.expires_at).toISOString();
+  return { kind, ...(await describeCaller(ctx)), tenant, scopes, expires_at };
+}
+
+async function describeCaller(ctx: Call): Promise<object> {
+  const { caller } = ctx.meta;
+  if (caller.kind === "agent") return { agent: await ctx.call("agents.get", { agent_id: caller.agent_id }) };
+  const { id, display_name, role, tenant_id, email } = await callingUser(ctx);
+  return { user: { id, display_name, role, tenant_id, email } };
+}
 
 const WRONG_PASSWORD = "password: it is wrong. Send the password that you sign in with.";
 

@@ -1,4 +1,3 @@
-import type { ServiceBroker } from "moleculer";
 import { hashApiKey } from "../../../lib/access/api-key.ts";
 import { type AgentCaller, type Call, type Caller, SCOPES, type Scope } from "../../../lib/access/caller.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
@@ -13,7 +12,7 @@ import { findTenant, tenantSuspended } from "../tenants/find-tenants.ts";
 import type { UserState } from "../users/users.contract.ts";
 import type * as contract from "./auth.contract.ts";
 import { type EndedTokenDoc, EndedTokenModel } from "./auth.model.ts";
-import { callerOfKey, callersOrSuspended, currentCallers } from "./callers.ts";
+import { callerOfKey, currentCallers } from "./callers.ts";
 import { Credentials } from "./credentials.ts";
 import { noteSignOut } from "./sign-ins.ts";
 import { SigningKeys } from "./signing-keys.ts";
@@ -34,8 +33,6 @@ export interface ClientToken {
 /** Exchanges credentials for tokens, verifies both, and ends tokens. */
 export class Auth {
   readonly credentials: Credentials;
-  /** Uses of keys that are not written yet. */
-  #uses: { tenant_id: string; key_id: string; at: number }[] = [];
   /** When the last use of keys was noted here, so that `last_used_at` costs one write per key and period. */
   readonly #noted = new LruMap<string, number>(MOST_NOTED);
   readonly #runtime: Runtime;
@@ -61,10 +58,8 @@ export class Auth {
     const { tenant_id, agent_id, id: key_id, expires_at: key_expires_at } = key;
     const scopes = chosenScopes(ctx.params.scope, key.scopes);
     const resource = chosenResource(ctx.params.resource, ctx.meta.origin);
-    // Visible at once in the list of keys; an exchange does not fail if this write does.
-    await ctx
-      .call("keys.touch", { uses: [{ tenant_id, key_id, at: now }] })
-      .catch(() => this.#note({ tenant_id, key_id }, now));
+    // Visible at once in the list of keys.
+    await this.#touch(ctx, [{ tenant_id, key_id }]);
     const { team_id, token_version } = agent;
     const team = team_id ? await ctx.call("teams.name_of", { tenant_id, team_id }) : null;
     const subject = { tenant_id, agent_id, key_id, token_version, scopes, key_expires_at, ...resource };
@@ -119,11 +114,11 @@ export class Auth {
     const { token } = ctx.params;
     await this.signingKeys.follow(keyIdOf(token));
     const caller = this.tokens.read(token, this.now());
-    const [live] = caller ? await callersOrSuspended(ctx, this.#ended, this.now(), [caller]) : [null];
+    const [live] = caller ? await currentCallers(ctx, this.#ended, this.now(), [caller]) : [null];
     if (live === "suspended") throw tenantSuspended();
     if (!live)
       throw new Fault("authentication_failed", "The token is malformed, expired or revoked. Get a new one.");
-    if (live.kind === "agent") this.#note(live, this.now());
+    this.#note(ctx, [live]);
     return live;
   }
 
@@ -134,8 +129,9 @@ export class Auth {
    */
   async verifyKey(ctx: Call<{ hash: string }>): Promise<AgentCaller> {
     const holder = await this.credentials.checkKey(ctx, ctx.params.hash);
-    this.#note({ tenant_id: holder.key.tenant_id, key_id: holder.key.id }, this.now());
-    return callerOfKey(holder);
+    const caller = callerOfKey(holder);
+    this.#note(ctx, [caller]);
+    return caller;
   }
 
   /** Returns the current state of verified callers: null if the token is no longer valid. */
@@ -143,18 +139,9 @@ export class Auth {
     const now = this.now();
     const isSigned = ({ signed_by }: Caller) => !signed_by || this.signingKeys.verifier(signed_by, now);
     const standing = await currentCallers(ctx, this.#ended, now, callers);
-    const current = standing.map((caller) => (caller && isSigned(caller) ? caller : null));
-    for (const caller of current) if (caller?.kind === "agent") this.#note(caller, now);
+    const current = standing.map((each) => (each && each !== "suspended" && isSigned(each) ? each : null));
+    this.#note(ctx, current);
     return current;
-  }
-
-  /** Writes when keys were last used. */
-  async flushUses(broker: ServiceBroker): Promise<boolean> {
-    if (this.#uses.length === 0) return false;
-    const uses = this.#uses;
-    this.#uses = [];
-    await broker.call("keys.touch", { uses });
-    return false;
   }
 
   /** Forgets ended tokens that have expired. */
@@ -163,10 +150,22 @@ export class Auth {
     return false;
   }
 
-  #note({ tenant_id, key_id }: { tenant_id: string; key_id: string }, at: number): void {
-    if (at - (this.#noted.get(key_id) ?? 0) < NOTE_MS) return;
-    this.#noted.set(key_id, at);
-    this.#uses.push({ tenant_id, key_id, at });
+  /** Writes that keys are in use, each once in a while. Nobody waits for it. */
+  #note(ctx: Call, callers: readonly (Caller | null)[]): void {
+    const now = this.now();
+    const used = callers
+      .filter((caller) => caller?.kind === "agent")
+      .filter(({ key_id }) => now - (this.#noted.get(key_id) ?? 0) >= NOTE_MS);
+    for (const { key_id } of used) this.#noted.set(key_id, now);
+    if (used.length) void this.#touch(ctx, used);
+  }
+
+  /** A failure loses only the last use of the keys. */
+  async #touch({ broker }: Call, used: readonly Pick<AgentCaller, "tenant_id" | "key_id">[]): Promise<void> {
+    const keys = used.map(({ tenant_id, key_id }) => ({ tenant_id, key_id }));
+    await broker.call("keys.touch", { used: keys }).catch((err: unknown) => {
+      broker.logger.warn({ err }, "auth: the last use of some keys was not recorded");
+    });
   }
 
   async #signedIn(ctx: Call, { id, tenant_id, display_name, role, token_version }: UserState) {

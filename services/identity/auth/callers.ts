@@ -30,18 +30,12 @@ interface Standing {
 }
 
 /**
- * Returns callers in their current state, in order; null if a token is no longer valid. Reasons: it or its session was
- * revoked; it has expired; its key was revoked or has expired, or the approval of its key has ended; its agent is inactive,
- * or was since; its user is disabled or has a new password; its tenant is not active, or was not since. Takes five look-ups for any number of callers.
+ * Returns callers in their current state, in order; `suspended` if only the tenant is, and null if a token is no longer
+ * valid. Reasons: it or its session was revoked; it has expired; its key was revoked or has expired, or the approval of its
+ * key has ended; its agent is inactive, or was since; its user is disabled or has a new password; its tenant is not active,
+ * or was not since. Takes five look-ups for any number of callers.
  */
 export async function currentCallers(
-  ...asked: Parameters<typeof callersOrSuspended>
-): Promise<(Caller | null)[]> {
-  return (await callersOrSuspended(...asked)).map((each) => (each === "suspended" ? null : each));
-}
-
-/** The same, with `suspended` for those that are valid but for their tenant. */
-export async function callersOrSuspended(
   ctx: Call,
   endedTokens: TenantCollection<EndedTokenDoc>,
   now: number,
@@ -75,10 +69,9 @@ function withLimits<C extends Caller>(
   return current as C;
 }
 
-/** Returns the ids whose revocation ends a caller: the token, and its sign-in, which older nodes do not name. */
+/** Returns the ids whose revocation ends a caller: the token, and its sign-in. */
 function endingIds(caller: Caller): string[] {
-  const { token_id } = caller;
-  return caller.kind === "user" ? [token_id, caller.session_id ?? token_id] : [token_id];
+  return caller.kind === "user" ? [caller.token_id, caller.session_id] : [caller.token_id];
 }
 
 /** Returns the caller of a request with an agent's key: the key's id takes the place of a token's. */
@@ -95,7 +88,7 @@ function currentAgent(caller: AgentCaller, { keys, agents }: Standing): AgentCal
   const key = keys.get(caller.key_id);
   const agent = agents.get(caller.agent_id);
   if (!key || !agent || agent.status !== "active") return null;
-  if (agent.token_version !== (caller.token_version ?? 0)) return null;
+  if (agent.token_version !== caller.token_version) return null;
   if (key.agent_id !== agent.id || agent.tenant_id !== caller.tenant_id) return null;
   // A token may have less than its key, never more.
   const scopes = caller.scopes.filter((scope) => key.scopes.includes(scope) || key.scopes.includes("admin"));

@@ -144,13 +144,11 @@ function toClaims(subject: Subject, iat: number): object {
 }
 
 function toCaller(claims: jwt.JwtPayload): Caller {
-  const { tenant_id, scopes, agent_id, key_id, user_id, role, auth_time, sid, jti, iat } = claims;
-  // Absent in tokens from older versions.
-  const { token_version = 0, tenant_version = 0 } = claims;
+  const { tenant_id, scopes, agent_id, key_id, user_id, role, auth_time, sid: session_id, jti } = claims;
+  const { token_version, tenant_version = 0 } = claims;
   const expires_at = (claims.exp as number) * 1000;
   const only = IS_MCP.test(String(claims.aud)) && { only: "mcp" as const };
   const identity = { tenant_id, scopes, token_id: jti as string, expires_at, tenant_version, ...only };
   if (agent_id) return { kind: "agent", ...identity, agent_id, team_id: null, key_id, token_version };
-  const session = { session_id: sid ?? jti, auth_time: auth_time ?? iat };
-  return { kind: "user", ...identity, user_id, role, token_version, ...session };
+  return { kind: "user", ...identity, user_id, role, token_version, session_id, auth_time };
 }

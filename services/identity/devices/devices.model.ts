@@ -29,8 +29,8 @@ const codes = tenantSchema({
   session_id: t.string(),
   claimed_at: t.nullable(t.date()),
   confirmed_at: t.nullable(t.date()),
-  /** Who has approved it; null until then, and absent in older rows. */
-  approval: t.optional(t.nullable(t.mixed<Approval>())),
+  /** Who has approved it; null until then. */
+  approval: t.nullable(t.mixed<Approval>()),
   expires_at: t.date(),
   created_at: t.date(),
 });
@@ -57,9 +57,9 @@ const sessions = tenantSchema({
   client_version: t.string(),
   /** The client of OAuth that a person has approved; absent for a device with a key. */
   oauth_client_id: t.optional(t.string()),
-  /** The person who approved it, and with which scopes; absent in older rows. */
-  approved_by: t.optional(t.string()),
-  scopes: t.optional(t.mixed<Scope[]>()),
+  /** The person who approved it, and with which scopes. */
+  approved_by: t.nullable(t.string()),
+  scopes: t.mixed<Scope[]>(),
   connected_at: t.date(),
   last_seen_at: t.date(),
   /** Null before the first heartbeat. */

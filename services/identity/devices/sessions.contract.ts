@@ -5,7 +5,7 @@ import { Id, Name, Timestamp } from "../../../lib/contract/schema.ts";
 
 const path = { agent_id: Id("ag") };
 
-const Session = Type.Object(
+export const Session = Type.Object(
   {
     session_id: Id("ses"),
     state: oneOf(["active", "idle", "ended"], {

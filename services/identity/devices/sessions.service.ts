@@ -1,6 +1,7 @@
 import type { ServiceBroker } from "moleculer";
 import { type AgentCaller, isAdmin } from "../../../lib/access/caller.ts";
 import { Fault, isFault, notFound, rateLimited } from "../../../lib/contract/faults.ts";
+import { presentAs } from "../../../lib/contract/present-as.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
@@ -8,7 +9,7 @@ import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
 import type { KeyState } from "../keys/keys.contract.ts";
 import { ownAgent } from "./agent-access.ts";
 import { DeviceCodeModel, type SessionDoc, SessionModel } from "./devices.model.ts";
-import { deleteSession, listSessions, sendSessionHeartbeat } from "./sessions.contract.ts";
+import { deleteSession, listSessions, Session, sendSessionHeartbeat } from "./sessions.contract.ts";
 
 const IDLE_AFTER_MS = 24 * 60 * 60_000;
 const HEARTBEAT_MS = 60_000;
@@ -26,7 +27,8 @@ export const sessionsService: ServiceFactory = ({ store, config }) => {
   const codes = store.collection(DeviceCodeModel);
   const keptMs = config.SESSION_RETENTION_DAYS * DAY_MS;
   const at = (agoMs: number) => new Date(store.now() - agoMs);
-  const sweep = new SharedLoop("unfetched", () => removeUnfetched(sessions, at(0)), SWEEP_MS);
+  // Null is no date, so sessions with a key do not match.
+  const sweep = new SharedLoop("unfetched", () => sessions.deleteDue({ fetch_by: { $lt: at(0) } }), SWEEP_MS);
   const forget = (broker: ServiceBroker) => forgetGone(sessions, broker, at(keptMs));
   const forgetting = new SharedLoop("gone", forget, FORGET_MS);
 
@@ -45,14 +47,17 @@ export const sessionsService: ServiceFactory = ({ store, config }) => {
           ctx.call<KeyState[], object>("keys.of_tokens", { key_ids }),
           ctx.call<Named[], object>("users.names", { tenant_id, user_ids }),
         ]);
-        const now = store.now();
-        return {
-          sessions: docs.map((doc) => ({
-            ...present(doc, now),
-            ...(doc.key_id && !keys.some((key) => key.id === doc.key_id) && { state: "ended" }),
+        const idle_at = at(IDLE_AFTER_MS);
+        const listed = docs.map((doc) => {
+          const isEnded = doc.key_id !== null && !keys.some((key) => key.id === doc.key_id);
+          return presentAs(Session, doc, {
+            session_id: doc._id,
+            state: isEnded ? "ended" : doc.last_seen_at > idle_at ? "active" : "idle",
             approved_by: people.find((person) => person.id === doc.approved_by) ?? null,
-          })),
-        };
+            last_activity_at: doc.last_seen_at.toISOString(),
+          });
+        });
+        return { sessions: listed };
       }),
 
       delete: action(deleteSession, async (ctx) => {
@@ -109,7 +114,7 @@ export const sessionsService: ServiceFactory = ({ store, config }) => {
   };
 };
 
-/** Returns why a heartbeat was refused. */
+/** Returns why a sendSessionHeartbeat was refused. */
 function refusal(session: SessionDoc | null, session_id: string, caller: AgentCaller, now: number): Fault {
   const own = session && (session.agent_id === caller.agent_id || isAdmin(caller));
   if (!own) return notFound("session", session_id);
@@ -129,31 +134,15 @@ function notTheDevice(): Fault {
 
 function tooSoon({ last_heartbeat_at }: SessionDoc, now: number): Fault {
   const waitMs = (last_heartbeat_at?.getTime() ?? now) + HEARTBEAT_MS - now;
-  return rateLimited("A device can send one heartbeat per minute. Retry", 1, HEARTBEAT_MS / 1000, waitMs);
-}
-
-function present({ _id, client_name, client_version, ...doc }: SessionDoc, now: number) {
-  const { oauth_client_id, connected_at, last_seen_at, scopes = null } = doc;
-  return {
-    session_id: _id,
-    state: now - last_seen_at.getTime() < IDLE_AFTER_MS ? "active" : "idle",
-    client_name,
-    client_version,
-    ...(oauth_client_id !== undefined && { oauth_client_id }),
-    scopes,
-    connected_at: connected_at.toISOString(),
-    last_activity_at: last_seen_at.toISOString(),
-  };
+  return rateLimited(
+    "A device can send one sendSessionHeartbeat per minute. Retry",
+    1,
+    HEARTBEAT_MS / 1000,
+    waitMs,
+  );
 }
 
 const BATCH = 500;
-
-/** Removes devices that have not fetched their key in time. Returns false: nothing is left to do. */
-async function removeUnfetched(sessions: TenantCollection<SessionDoc>, now: Date): Promise<false> {
-  // Null is no date, so sessions with a key do not match.
-  await sessions.system.deleteMany({ fetch_by: { $lt: now } });
-  return false;
-}
 
 /**
  * Removes devices without recent heartbeats whose keys are no longer valid. With a valid key a device stays visible, so

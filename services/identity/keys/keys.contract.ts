@@ -13,8 +13,8 @@ export interface KeyState {
   expires_at: number | null;
   /** The person who approved the connection that has the key; null for a key that was created. */
   approved_by: string | null;
-  /** Its own limit; absent in answers of older nodes. */
-  requests_per_minute?: number | null;
+  /** Its own limit. */
+  requests_per_minute: number | null;
 }
 
 /**
@@ -61,7 +61,7 @@ const KeyLimit = nullable(
   }),
 );
 
-const ListedKey = Type.Object({
+export const ListedKey = Type.Object({
   id: Id("key"),
   name: nullable(KeyName),
   prefix: Type.String({ description: "The first characters of the key.", examples: ["ak_live_4fXq"] }),

@@ -7,17 +7,16 @@ export interface KeyDoc extends DocumentOf<typeof schema> {}
 
 const schema = tenantSchema({
   agent_id: t.string(),
-  /** Absent in rows from before keys had names. */
-  name: t.optional(t.nullable(t.string())),
+  name: t.nullable(t.string()),
   hash: t.string(),
   prefix: t.string(),
   scopes: t.mixed<Scope[]>(),
-  /** Of a connection's key; absent for one that was created, and in older rows. */
-  approval: t.optional(t.mixed<Approval>()),
-  /** Absent in rows from before it was recorded. */
-  created_by: t.optional(t.string()),
-  /** Its own limit; absent without one. */
-  requests_per_minute: t.optional(t.nullable(t.number())),
+  /** Of a connection's key; null for one that was created. */
+  approval: t.nullable(t.mixed<Approval>()),
+  /** Null for a connection's key, and the first. */
+  created_by: t.nullable(t.string()),
+  /** Its own limit. */
+  requests_per_minute: t.nullable(t.number()),
   expires_at: t.nullable(t.date()),
   revoked_at: t.nullable(t.date()),
   last_used_at: t.nullable(t.date()),

@@ -78,7 +78,7 @@ export class Clients {
     if (isDocumentUrl(client_id)) return this.#readDocument(client_id, share);
     const doc = await this.#rows.findOne(INSTALLATION, { _id: client_id });
     if (!doc || doc.expires_at.getTime() <= this.#runtime.store.now()) throw unknownClient(client_id);
-    const { _id: id, name, uri, redirect_uris, grant_types = supportedGrants(GRANTS) } = doc;
+    const { _id: id, name, uri, redirect_uris, grant_types } = doc;
     return { id, name, uri, redirect_uris, grant_types, host: null };
   }
 
@@ -91,7 +91,7 @@ export class Clients {
     if (isDocumentUrl(client_id)) return;
     const doc = await this.#rows.findOne(INSTALLATION, { _id: client_id });
     if (!doc) throw unknownClient(client_id);
-    requireGrant({ id: client_id, grant_types: doc.grant_types ?? GRANTS }, DEVICE_GRANT);
+    requireGrant({ id: client_id, grant_types: doc.grant_types }, DEVICE_GRANT);
   }
 
   /** Whether an id is that of a public client: it has no secret to get tokens by itself with. */

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { SCOPES } from "../../../lib/access/caller.ts";
-import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import { SECRET, Whole } from "../../../lib/contract/schema.ts";
 
 /** The scopes that clients are told of: `admin` is granted only if a client asks for it by name. */
@@ -97,16 +97,14 @@ const ScopeParam = text("Scopes, separated by spaces.", "memory:read memory:writ
 
 const ClientMetadata = Type.Object(
   {
-    client_name: Type.Optional(
-      nullable(Type.String({ maxLength: 200, description: "Shown to who approves.", examples: ["Editor"] })),
-    ),
-    client_uri: Type.Optional(
-      nullable(
+    ...optional({
+      client_name: nullable(
+        Type.String({ maxLength: 200, description: "Shown to who approves.", examples: ["Editor"] }),
+      ),
+      client_uri: nullable(
         Type.String({ maxLength: LONGEST_URI, description: "The client's page.", examples: [ORIGIN] }),
       ),
-    ),
-    redirect_uris: Type.Optional(
-      nullable(
+      redirect_uris: nullable(
         Type.Array(Type.String({ minLength: 1, maxLength: LONGEST_URI }), {
           maxItems: 20,
           description:
@@ -114,10 +112,8 @@ const ClientMetadata = Type.Object(
           examples: [["http://127.0.0.1/callback"]],
         }),
       ),
-    ),
-    grant_types: Type.Optional(
-      nullable(words("Default: `authorization_code` and `refresh_token`.", GRANTS.slice(0, 2))),
-    ),
+      grant_types: nullable(words("Default: `authorization_code` and `refresh_token`.", GRANTS.slice(0, 2))),
+    }),
   },
   { additionalProperties: true },
 );

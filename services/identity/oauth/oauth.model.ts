@@ -9,8 +9,7 @@ const clients = tenantSchema({
   name: t.string(),
   uri: t.nullable(t.string()),
   redirect_uris: t.array(t.string()),
-  /** Absent in older rows, of clients that may use every grant. */
-  grant_types: t.optional(t.array(t.string())),
+  grant_types: t.array(t.string()),
   created_at: t.date(),
   /** Extended by each use. */
   expires_at: t.date(),
@@ -65,14 +64,13 @@ const grants = tenantSchema({
   code_challenge: t.nullable(t.string()),
   resource: t.string(),
   scopes: t.mixed<Scope[]>(),
-  /** Who has approved it; absent in older rows. */
-  approval: t.optional(t.mixed<Approval>()),
+  approval: t.mixed<Approval>(),
   state: t.string<"approved" | "active" | "ended">(),
   session_id: t.string(),
   /** The agent's key that the connection uses; nobody knows its secret. Null before the exchange. */
   key_id: t.nullable(t.string()),
-  /** Whether the client takes refresh tokens; absent in older rows: it does. */
-  refreshable: t.optional(t.boolean()),
+  /** Whether the client takes refresh tokens. */
+  refreshable: t.boolean(),
   /** Number of the valid refresh token, and when it replaced the one before. */
   refreshes: t.number(),
   refreshed_at: t.optional(t.date()),

@@ -33,14 +33,8 @@ export const oauthService: ServiceFactory = (runtime) => {
 
   async function register(ctx: CallOf<typeof contract.registerOauthClient>) {
     await ctx.call("devices.take_try", { purpose: "client" });
-    const {
-      _id,
-      name,
-      uri,
-      redirect_uris,
-      grant_types = [],
-      created_at,
-    } = await clients.register(ctx.params.metadata);
+    const client = await clients.register(ctx.params.metadata);
+    const { _id, name, uri, redirect_uris, grant_types, created_at } = client;
     return {
       client_id: _id,
       client_id_issued_at: Math.floor(created_at.getTime() / 1000),

@@ -144,8 +144,8 @@ export class TokenEndpoint {
     const { key_id } = await ctx.call<{ key_id: string }, object>("keys.issue", key);
     if (!(await isValidKey(ctx, key_id))) throw oauthFault("invalid_grant", "The approval has ended.");
     const issued = await this.#issue(ctx, grant, key_id);
-    const approved_by = approval?.user_id;
-    const session = { tenant_id, agent_id, session_id, key_id, client_name, client_id, approved_by, scopes };
+    const connection = { tenant_id, agent_id, session_id, key_id, client_name, client_id, scopes };
+    const session = { ...connection, approved_by: approval.user_id };
     await ctx.call("sessions.open", session);
     const active = await this.#grants.activate(grant, key_id);
     if (!active) return this.#spent(ctx, grant);
@@ -188,7 +188,7 @@ export class TokenEndpoint {
   }
 
   #answer(grant: GrantDoc, { access_token, expires_in }: Issued, scopes: readonly Scope[]): Answer {
-    const refresh = grant.refreshable !== false && { refresh_token: this.#grants.refreshTokenOf(grant) };
+    const refresh = grant.refreshable && { refresh_token: this.#grants.refreshTokenOf(grant) };
     return { access_token, token_type: "Bearer", expires_in, scope: scopes.join(" "), ...refresh };
   }
 }

@@ -27,7 +27,7 @@ const TargetDate = nullable(
   }),
 );
 
-const Project = Type.Object(
+export const Project = Type.Object(
   {
     id: Uuid("project"),
     tenant_id: Id("tn"),

@@ -1,9 +1,10 @@
 import { invalidValue, requireFound } from "../../../lib/contract/faults.ts";
+import { presentAs } from "../../../lib/contract/present-as.ts";
 import { defined } from "../../../lib/defined.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { unlessTaken } from "../../../storage/writes.ts";
 import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
-import { createProject, listProjects, updateProject } from "./projects.contract.ts";
+import { createProject, listProjects, Project, updateProject } from "./projects.contract.ts";
 import { type ProjectDoc, ProjectModel } from "./projects.model.ts";
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -69,16 +70,4 @@ function unknownKey(key: string, known: Pick<ProjectDoc, "key">[]): string {
   return `project_id: ${wrong}. Expected one of ${known.map((each) => each.key).join(", ")}${more}.`;
 }
 
-function present({ _id, tenant_id, key, name, status, target_date, created_at, updated_at }: ProjectDoc) {
-  return {
-    id: _id,
-    tenant_id,
-    key,
-    name,
-    status,
-    target_date,
-    created_from_backfill: false,
-    created_at: created_at.toISOString(),
-    updated_at: updated_at.toISOString(),
-  };
-}
+const present = (doc: ProjectDoc) => presentAs(Project, doc, { created_from_backfill: false });

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import { Timestamp } from "../../../lib/contract/schema.ts";
 
 const operator = { by: "operator" } as const;
@@ -61,20 +61,18 @@ export const startRotation = operation({
     "key is published for ten minutes, then signs; tokens of the former one are valid until they expire.",
   access: operator,
   body: {
-    keys: Type.Optional(
-      Type.Array(Kind, {
+    ...optional({
+      keys: Type.Array(Kind, {
         minItems: 1,
         description:
           "`secret`: encrypts stored secrets. `signing`: signs tokens. Default: both, or `signing` if `SECRET_KEY` is set.",
         examples: [["signing"]],
       }),
-    ),
-    at_once: Type.Optional(
-      Type.Boolean({
+      at_once: Type.Boolean({
         description: "After a leak: the new signing key signs now, and every token of the former ones ends.",
         examples: [true],
       }),
-    ),
+    }),
   },
   results: { 200: Rotation },
   errors: ["conflict", "business_rule_violation"],

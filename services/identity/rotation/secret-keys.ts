@@ -76,18 +76,16 @@ export class SecretKeys {
       throw new SecretError(
         `The record holds secrets that are encrypted with the key ${missing.join(", ")}, which this node does not have. ${RESTORE_KEY}`,
       );
-    // A record of an earlier version does not name its keys.
-    if (used.length === 0) await this.rows.requireReadable();
-    await this.#declare(used.length === 0 ? this.#secrets.keyIds : [this.#active]);
+    await this.#declare();
   }
 
   /** Replaces the active key of the file. */
   async replace(): Promise<void> {
     await this.#secrets.replaceKey();
-    await this.#declare([this.#active]);
+    await this.#declare();
   }
 
-  /** Returns the ids of the keys of each node on this record, the active one first; none of a node of an older version. */
+  /** Returns the ids of the keys of each node on this record, the active one first. */
   ofNodes({ registry, nodeID }: ServiceBroker): Record<string, string[]> {
     const isShared = this.#store.driver === "mongodb";
     const nodes = isShared ? (registry.getNodeList({ onlyAvailable: true }) as unknown as ListedNode[]) : [];
@@ -107,7 +105,7 @@ export class SecretKeys {
   async reseal(broker: ServiceBroker): Promise<More> {
     const rows = await this.#keys.find(INSTALLATION, {}, ALL);
     const others = rows.filter(({ _id }) => _id !== this.#active);
-    if (others.length === rows.length) await this.#declare([this.#active]);
+    if (others.length === rows.length) await this.#declare();
     if (others.length === 0) return false;
     const now = this.#store.now();
     await this.#keys.update(INSTALLATION, { _id: this.#active }, { $set: { active_at: new Date(now) } });
@@ -150,14 +148,10 @@ export class SecretKeys {
     return (await this.#keys.find(INSTALLATION, {}, ALL)).map(({ _id }) => _id);
   }
 
-  async #declare(ids: readonly string[]): Promise<void> {
-    const fresh = {
-      tenant_id: INSTALLATION,
-      created_at: new Date(this.#store.now()),
-      active_at: null,
-      unused_since: null,
-    };
-    await this.#keys.insertMissing(ids.map((_id) => ({ _id, ...fresh })));
+  async #declare(): Promise<void> {
+    const created_at = new Date(this.#store.now());
+    const fresh = { tenant_id: INSTALLATION, created_at, active_at: null, unused_since: null };
+    await this.#keys.insertMissing([{ _id: this.#active, ...fresh }]);
   }
 }
 
@@ -193,14 +187,6 @@ export class SealedRows {
       if (count > 0) left[name] = (left[name] ?? 0) + count;
     }
     return left;
-  }
-
-  /** Whether any of them does not open: the record is that of other keys. */
-  async requireReadable(): Promise<void> {
-    for (const column of SEALED_COLUMNS) {
-      const row = await this.#rows(column).system.findOne(this.#filter(column));
-      if (row) this.#resealed(column, row as Row);
-    }
   }
 
   /**

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { nullable, operation } from "../../../lib/contract/contract.ts";
 import { Description, Id, Name, page, Timestamp } from "../../../lib/contract/schema.ts";
 
-const Team = Type.Object(
+export const Team = Type.Object(
   {
     id: Id("team"),
     tenant_id: Id("tn"),

@@ -1,8 +1,9 @@
 import { requireFound } from "../../../lib/contract/faults.ts";
+import { presentAs } from "../../../lib/contract/present-as.ts";
 import { newId } from "../../../lib/ids.ts";
 import { unlessTaken } from "../../../storage/writes.ts";
 import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
-import { createTeam, deleteTeam, listTeams } from "./teams.contract.ts";
+import { createTeam, deleteTeam, listTeams, Team } from "./teams.contract.ts";
 import { type TeamDoc, TeamModel } from "./teams.model.ts";
 
 const PRESENT = { deleted_at: { $exists: false } };
@@ -59,6 +60,4 @@ export const teamsService: ServiceFactory = ({ store }) => {
   };
 };
 
-function present({ _id, tenant_id, name, description, created_at }: TeamDoc) {
-  return { id: _id, tenant_id, name, description, created_at: created_at.toISOString() };
-}
+const present = (doc: TeamDoc) => presentAs(Team, doc);

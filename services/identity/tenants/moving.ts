@@ -29,7 +29,7 @@ export class Moving {
   readonly #runtime: Runtime;
   readonly #tenants: TenantCollection<TenantDoc>;
   readonly #erasures: TenantCollection<TenantDocument>;
-  #collections: Promise<Map<string, TenantCollection<TenantDocument>>> | undefined;
+  readonly #collections = new Map<string, TenantCollection<TenantDocument>>();
 
   constructor(runtime: Runtime, tenants: TenantCollection<TenantDoc>) {
     this.#runtime = runtime;
@@ -177,22 +177,15 @@ export class Moving {
     );
   }
 
-  /** Returns a collection that moves. All are opened at the first call, because only some nodes need them. */
+  /** Returns a collection that moves. It is opened at the first call, because only some nodes need it. */
   async #collection(name: string): Promise<{ model: MovedModel; rows: TenantCollection<TenantDocument> }> {
-    this.#collections ??= this.#openAll().catch((err) => {
-      this.#collections = undefined;
-      throw err;
-    });
-    const rows = (await this.#collections).get(name);
-    if (!rows) throw invalidValue("collection", `"${name}" is no collection that moves with a tenant.`);
-    return { model: MOVED.find((model) => model.name === name) as MovedModel, rows };
-  }
-
-  async #openAll() {
     const { store } = this.#runtime;
-    const opened = new Map(MOVED.map((model) => [model.name, store.collection(model)]));
+    const model = MOVED.find((each) => each.name === name);
+    if (!model) throw invalidValue("collection", `"${name}" is no collection that moves with a tenant.`);
+    const rows = this.#collections.get(name) ?? store.collection(model);
+    this.#collections.set(name, rows);
     await store.ready();
-    return opened;
+    return { model, rows };
   }
 
   async #existing(rows: TenantCollection<TenantDocument>, tenant_id: string, ids: string[]) {

@@ -33,12 +33,6 @@ export const MOVED: readonly MovedModel[] = (MODELS as unknown as readonly Moved
 
 const SEALED = new Map(MOVED.map((model) => [model, sealedFields(model.schema)]));
 
-/** Returns the collections that do not say how they move. */
-export function unmoved(models: readonly { name: string; move?: Move }[] = MODELS): string[] {
-  const says = ({ move = {} }: { move?: object }) => "stage" in move || "none" in move;
-  return models.filter((model) => !says(model)).map(({ name }) => name);
-}
-
 /** Returns a row as a line of an export. @throws SecretError if the installation's key does not open a secret */
 export function exportRow(model: MovedModel, row: TenantDocument, { own, portable }: Boxes): string {
   changeSealed(model, row, (text, place) =>

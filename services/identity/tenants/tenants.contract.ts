@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import { Id, Name, page, Storage, Timestamp } from "../../../lib/contract/schema.ts";
 import { REMOVAL } from "./removal.contract.ts";
 
@@ -19,8 +19,8 @@ export interface TenantState {
   status: TenantStatus;
   /** Raised by each suspension: tokens of an earlier version are refused. */
   token_version: number;
-  /** Its own limit, 0 for none; null, or absent in answers of older nodes, for that of the installation. */
-  requests_per_minute?: number | null;
+  /** Its own limit, 0 for none; null for that of the installation. */
+  requests_per_minute: number | null;
 }
 
 const operator = { by: "operator" } as const;
@@ -33,7 +33,7 @@ export const Slug = Type.String({
   examples: ["acme"],
 });
 
-const Tenant = Type.Object(
+export const Tenant = Type.Object(
   {
     id: Id("tn"),
     slug: Slug,
@@ -109,15 +109,16 @@ export const listTenantUsage = operation({
     "their counts within a minute.",
   access: operator,
   query: {
-    hours: Type.Optional(
-      Type.Integer({
+    ...optional({
+      hours: Type.Integer({
         ...{ minimum: 1, maximum: 168, default: 24, examples: [2] },
         description: "Hours to add up, the current one included.",
       }),
-    ),
-    sort: Type.Optional(
-      oneOf(USAGE_SORTS, { default: "cpu_ms", description: "By what the list is sorted, largest first." }),
-    ),
+      sort: oneOf(USAGE_SORTS, {
+        default: "cpu_ms",
+        description: "By what the list is sorted, largest first.",
+      }),
+    }),
     ...page,
   },
   results: {
@@ -165,14 +166,12 @@ export const updateTenant = operation({
   access: operator,
   path,
   body: {
-    status: Type.Optional(
-      oneOf(["active", "suspended"], {
+    ...optional({
+      status: oneOf(["active", "suspended"], {
         description: "`suspended`: all tokens of the tenant are refused.",
         examples: ["suspended"],
       }),
-    ),
-    storage_quota_mb: Type.Optional(
-      nullable(
+      storage_quota_mb: nullable(
         Type.Integer({
           minimum: 0,
           maximum: 1e9,
@@ -181,9 +180,7 @@ export const updateTenant = operation({
           examples: [50_000],
         }),
       ),
-    ),
-    requests_per_minute: Type.Optional(
-      nullable(
+      requests_per_minute: nullable(
         Type.Integer({
           minimum: 0,
           maximum: 1e9,
@@ -193,7 +190,7 @@ export const updateTenant = operation({
           examples: [3_000],
         }),
       ),
-    ),
+    }),
   },
   results: { 200: Tenant },
   errors: ["not_found"],

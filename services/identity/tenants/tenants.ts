@@ -4,6 +4,7 @@ import { newApiKey } from "../../../lib/access/api-key.ts";
 import type { Call } from "../../../lib/access/caller.ts";
 import { listNodes } from "../../../lib/broker/every-node.ts";
 import { requireFound } from "../../../lib/contract/faults.ts";
+import { presentAs } from "../../../lib/contract/present-as.ts";
 import { newPassword } from "../../../lib/crypto/password.ts";
 import { newId } from "../../../lib/ids.ts";
 import type { Blobs } from "../../../storage/blobs/blobs.ts";
@@ -17,6 +18,7 @@ import { announceAuthChange } from "./auth-change.ts";
 import { type Founding, firstIds, found } from "./founding.ts";
 import { originOf } from "./origin.ts";
 import type * as contract from "./tenants.contract.ts";
+import { Tenant } from "./tenants.contract.ts";
 import type { TenantDoc } from "./tenants.model.ts";
 
 const USABLE = { $in: ["active", "suspended"] as ("active" | "suspended")[] };
@@ -183,22 +185,13 @@ function presentUsage(
   };
 }
 
-function present(
-  { _id, slug, name, status, requests_per_minute, created_at, updated_at }: TenantDoc,
-  usage: Usage,
-) {
-  return {
-    id: _id,
-    slug,
-    name,
-    status,
+const present = (doc: TenantDoc, usage: Usage) =>
+  presentAs(Tenant, doc, {
+    status: doc.status as "active" | "suspended" | "importing",
     storage: toStorage(usage),
     storage_quota_mb: usage.quota_mb,
-    requests_per_minute: requests_per_minute ?? null,
-    created_at: created_at.toISOString(),
-    updated_at: updated_at.toISOString(),
-  };
-}
+    requests_per_minute: doc.requests_per_minute ?? null,
+  });
 
 /** The storage that erasures work on. */
 interface Holdings {

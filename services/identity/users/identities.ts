@@ -72,7 +72,7 @@ export class Identities {
   async #change(
     ctx: Call<Identified>,
     user: UserDoc,
-    linked: Pick<UserDoc, "identity">,
+    linked: Partial<Pick<UserDoc, "identity">>,
   ): Promise<Admission | null> {
     const { tenant_id, role } = ctx.params;
     const { _id, updated_at } = user;
@@ -87,14 +87,8 @@ export class Identities {
 
   async #create(person: Identified, email: string): Promise<Admission | null> {
     const { tenant_id, role, name } = person;
-    const row = {
-      _id: newId("usr"),
-      tenant_id,
-      email,
-      role,
-      password: null,
-      identity: this.#identityOf(person),
-    };
+    const identity = this.#identityOf(person);
+    const row = { _id: newId("usr"), tenant_id, email, role, password: null, identity };
     try {
       const user = await this.#users.insert(name ? { ...row, display_name: name } : row);
       return { user: toState(user), by: "creation", role_before: null };

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { oneOf, operation } from "../../../lib/contract/contract.ts";
+import { oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import { Id, Name, page, partOf, SECRET, Timestamp } from "../../../lib/contract/schema.ts";
 import { Deleted, SharedMemories } from "../tenants/removal.contract.ts";
 
@@ -115,26 +115,23 @@ export const updateUser = operation({
   overQuota: true,
   path: { user_id: Id("usr") },
   body: {
-    display_name: Type.Optional(Name),
-    role: Type.Optional(Role),
-    status: Type.Optional(
-      oneOf(USER_STATUSES, {
+    ...optional({
+      display_name: Name,
+      role: Role,
+      status: oneOf(USER_STATUSES, {
         description: "`disabled`: the person cannot sign in.",
         examples: ["disabled"],
       }),
-    ),
-    reset_password: Type.Optional(
-      Type.Boolean({ description: "`true` generates a new password, returned once.", examples: [true] }),
-    ),
-    reset_totp: Type.Optional(
-      Type.Boolean({ description: "`true` removes the second factor.", examples: [true] }),
-    ),
-    unlink_identity: Type.Optional(
-      Type.Boolean({
+      reset_password: Type.Boolean({
+        description: "`true` generates a new password, returned once.",
+        examples: [true],
+      }),
+      reset_totp: Type.Boolean({ description: "`true` removes the second factor.", examples: [true] }),
+      unlink_identity: Type.Boolean({
         description: "`true` unlinks the identity of the provider; the next sign-in links one again.",
         examples: [true],
       }),
-    ),
+    }),
   },
   results: { 200: UserWithPassword },
   errors: ["not_found", "business_rule_violation"],

@@ -43,14 +43,14 @@ const schema = tenantSchema({
   status: t.string<UserStatus>(),
   /** Null for who signs in by the identity provider alone. */
   password: t.nullable(t.mixed<PasswordHash>()),
-  totp: t.optional(t.nullable(t.subdocument(totp))),
+  totp: t.nullable(t.subdocument(totp)),
   /** The identity at the provider (`OIDC_ISSUER`) that signs this person in. */
-  identity: t.optional(t.nullable(t.mixed<LinkedIdentity>())),
+  identity: t.nullable(t.mixed<LinkedIdentity>()),
   /** Raised by a new password and by disabling: tokens of an older version are refused. */
   token_version: t.number(),
-  /** How often the person was disabled, and lost the role admin; absent in older rows. */
-  disablings: t.optional(t.number()),
-  demotions: t.optional(t.number()),
+  /** How often the person was disabled, and lost the role admin. */
+  disablings: t.number(),
+  demotions: t.number(),
   created_at: t.date(),
   updated_at: t.date(),
 });

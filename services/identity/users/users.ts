@@ -1,5 +1,6 @@
 import { type Call, callerId } from "../../../lib/access/caller.ts";
 import { requireFound, ruleBroken, unknownReference } from "../../../lib/contract/faults.ts";
+import { presentAs } from "../../../lib/contract/present-as.ts";
 import {
   fitsPassword,
   hashPassword,
@@ -26,6 +27,7 @@ import type {
   UserState,
   updateUser,
 } from "./users.contract.ts";
+import { User } from "./users.contract.ts";
 import type { UserDoc } from "./users.model.ts";
 
 type NewUser = Pick<UserDoc, "_id" | "tenant_id" | "email"> &
@@ -60,9 +62,10 @@ export class Users {
     const [display_name] = email.split("@") as [string];
     const person = { display_name, role: "member" as const, ...given, email };
     const password = plain === null ? null : await hashPassword(plain, this.#secrets, email);
-    const account = { status: "active" as const, password, token_version: 1 };
+    const versions = { token_version: 1, disablings: 0, demotions: 0 };
+    const account = { status: "active" as const, password, totp: null, ...versions };
     const at = this.#now();
-    return this.#rows.insertOnce({ ...person, ...account, created_at: at, updated_at: at });
+    return this.#rows.insertOnce({ identity: null, ...person, ...account, created_at: at, updated_at: at });
   }
 
   async list({ params, meta }: CallOf<typeof listUsers>) {
@@ -204,19 +207,13 @@ const hasPassword = (user: UserDoc): user is WithPassword => user.password !== n
 
 /** Returns a person's state for other domains. */
 export function toState(user: UserDoc): UserState {
-  const { _id, tenant_id, email, display_name, role, status, token_version } = user;
-  const { disablings = 0, demotions = 0 } = user;
-  const factors = { has_password: hasPassword(user), has_totp: isInForce(user.totp) };
-  const versions = { token_version, disablings, demotions };
-  return { id: _id, tenant_id, email, display_name, role, status, ...versions, ...factors };
+  const { _id: id, password: _, totp, identity, created_at, updated_at, ...state } = user;
+  return { id, ...state, has_password: hasPassword(user), has_totp: isInForce(totp) };
 }
 
 function present(user: UserDoc) {
-  const { token_version, disablings, demotions, has_password, has_totp, ...shown } = toState(user);
-  const { created_at, updated_at, identity } = user;
-  const ways = { password: has_password, totp: has_totp, oidc: Boolean(identity) };
-  const sign_in = (Object.keys(ways) as SignInWay[]).filter((way) => ways[way]);
-  return { ...shown, sign_in, created_at: created_at.toISOString(), updated_at: updated_at.toISOString() };
+  const ways = { password: hasPassword(user), totp: isInForce(user.totp), oidc: user.identity !== null };
+  return presentAs(User, user, { sign_in: (Object.keys(ways) as SignInWay[]).filter((way) => ways[way]) });
 }
 
 function refuseOwnDemotion(role?: string, status?: string): void {

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { oneOf, operation } from "../../../lib/contract/contract.ts";
+import { oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import { Id, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
 
 /** States of a task, as A2A 1.0 names them. */
@@ -21,7 +21,7 @@ export type AgentTaskState = (typeof AGENT_STATES)[number];
 const receiver = { by: "agent", scope: "receive" } as const;
 const path = { task_id: Uuid("a2a_task", "Id of the A2A task.") };
 
-const A2aTask = Type.Object(
+export const A2aTask = Type.Object(
   {
     id: Uuid("a2a_task", "Id of the A2A task."),
     agent_id: Id("ag"),
@@ -50,40 +50,40 @@ const Artifact = Type.Object({
     description: "Id in the task; an artifact with the same id is replaced.",
     examples: ["report"],
   }),
-  name: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 200, description: "Name of the artifact.", examples: ["Report"] }),
-  ),
-  text: Type.Optional(
-    Type.String({
+  ...optional({
+    name: Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: "Name of the artifact.",
+      examples: ["Report"],
+    }),
+    text: Type.String({
       description: "Content as text. Give one of `text`, `data`, `url` and `raw`.",
       examples: ["# Report\n"],
     }),
-  ),
-  data: Type.Optional(Type.Unknown({ description: "Content as JSON.", examples: [{ total: 5 }] })),
-  url: Type.Optional(
-    Type.String({
+    data: Type.Unknown({ description: "Content as JSON.", examples: [{ total: 5 }] }),
+    url: Type.String({
       maxLength: 2048,
       description: "Address of a file with the content.",
       examples: ["https://example.com/report.pdf"],
     }),
-  ),
-  raw: Type.Optional(
-    Type.String({
+    raw: Type.String({
       pattern: "^[A-Za-z0-9+/]*={0,2}$",
       description: "Content of a file, in base64.",
       examples: ["JVBERi0xLjcK"],
     }),
-  ),
-  filename: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 200, description: "Name of the file.", examples: ["report.pdf"] }),
-  ),
-  media_type: Type.Optional(
-    Type.String({
+    filename: Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: "Name of the file.",
+      examples: ["report.pdf"],
+    }),
+    media_type: Type.String({
       maxLength: 200,
       description: "Media type of the content. Default for `text`: `text/plain`.",
       examples: ["text/markdown"],
     }),
-  ),
+  }),
 });
 
 export const getA2aTask = operation({

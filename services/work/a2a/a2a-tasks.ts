@@ -4,6 +4,7 @@ import type { Static } from "typebox";
 import type { AgentCaller } from "../../../lib/access/caller.ts";
 import type { PlatformEventType } from "../../../lib/cloudevents/platform-types.ts";
 import { Fault, notFound, quoted, requireFound } from "../../../lib/contract/faults.ts";
+import { presentAs } from "../../../lib/contract/present-as.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { place } from "../../../mixins/queue.ts";
 import type { Store } from "../../../storage/connection.ts";
@@ -12,9 +13,9 @@ import type { Where } from "../../../storage/query.ts";
 import { guardedWrite } from "../../../storage/writes.ts";
 import type { EraseContent } from "../../erasers.ts";
 import type { CallOf } from "../../runtime.ts";
-import type * as contract from "./a2a-tasks.contract.ts";
+import type { TaskState } from "./a2a-tasks.contract.ts";
+import * as contract from "./a2a-tasks.contract.ts";
 import { type A2aTaskDoc, A2aTaskModel } from "./a2a-tasks.model.ts";
-import { listTasks, type TaskPage, type TaskQuery } from "./list.ts";
 import { PushConfigModel } from "./push-configs.model.ts";
 import {
   FINAL,
@@ -82,8 +83,19 @@ export class A2aTasks {
     return null;
   }
 
-  list(query: TaskQuery): Promise<TaskPage> {
-    return listTasks(this.#rows, query);
+  /** Returns a page of a caller's tasks, the last changed first. @throws Fault validation_failed for a bad cursor */
+  async list({ tenant_id, context_id, since, limit, cursor, ...chosen }: TaskQuery): Promise<TaskPage> {
+    const filter = {
+      ...chosen,
+      ...(context_id && { context_id }),
+      ...(since !== undefined && { updated_at: { $gte: new Date(since) } }),
+    };
+    const order = { by: "updated_at", cursor, limit } as const;
+    const [{ page, next_cursor: next }, total] = await Promise.all([
+      this.#rows.pageAfter(tenant_id, filter, order),
+      this.#rows.count(tenant_id, filter),
+    ]);
+    return { tasks: page.map(parseTask), next, total };
   }
 
   /** Cancels a task, and tells the agent. @throws Fault not_found, conflict if it is final */
@@ -248,6 +260,25 @@ export class A2aTasks {
   }
 }
 
+/** Which tasks of a caller to list. */
+export interface TaskQuery extends Side {
+  context_id?: string;
+  state?: TaskState;
+  /** Changed at or after, in milliseconds since the epoch. */
+  since?: number;
+  /** At most so many; fewer if they are large. */
+  limit: number;
+  /** `next` of the previous page. */
+  cursor?: string;
+}
+
+export interface TaskPage {
+  tasks: TaskJson[];
+  /** Null after the last page. */
+  next: string | null;
+  total: number;
+}
+
 /** Sent to all nodes. */
 export interface TaskChange {
   task_id: string;
@@ -304,13 +335,7 @@ function tooLong(given: string, max_size: number, actual_size = max_size + 1): F
   return new Fault("payload_too_large", message, { actual_size, max_size });
 }
 
-function present(row: A2aTaskDoc) {
-  const { _id: id, agent_id, context_id, state, created_at, updated_at } = row;
-  return {
-    ...{ id, agent_id, context_id, state, task: parseTask(row) },
-    ...{ created_at: created_at.toISOString(), updated_at: updated_at.toISOString() },
-  };
-}
+const present = (row: A2aTaskDoc) => presentAs(contract.A2aTask, row, { task: { ...parseTask(row) } });
 
 /**
  * Delivers an event about a task to its agent alone, whatever its interests. Repeating it adds nothing: the ids of the

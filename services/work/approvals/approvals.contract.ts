@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import { Id, page, Timestamp, Uuid, Whole } from "../../../lib/contract/schema.ts";
 
 const STATUSES = ["open", "answered", "expired", "canceled"] as const;
@@ -154,54 +154,46 @@ export const askForApproval = operation({
   body: {
     title: Title,
     question: Question,
-    choices: Type.Optional(
-      Type.Array(Choice, {
+    ...optional({
+      choices: Type.Array(Choice, {
         minItems: 1,
         maxItems: 10,
         uniqueItems: true,
         description: "The possible answers. Default: `approve` and `reject`.",
       }),
-    ),
-    text_allowed: Type.Optional(
-      Type.Boolean({ default: true, description: "Whether an answer may have a text." }),
-    ),
-    evidence: Type.Optional(
-      Type.Array(Evidence, {
+      text_allowed: Type.Boolean({ default: true, description: "Whether an answer may have a text." }),
+      evidence: Type.Array(Evidence, {
         maxItems: 20,
         description: "What the question is based on. The caller must be able to read each.",
       }),
-    ),
-    run_id: Type.Optional(nullable(Uuid("run", "The run that it belongs to."))),
-    step_key: Type.Optional(nullable(StepKey)),
-    subject: Type.Optional(nullable(Subject)),
-    assignees: Type.Optional(
-      Assignees(
+      run_id: nullable(Uuid("run", "The run that it belongs to.")),
+      step_key: nullable(StepKey),
+      subject: nullable(Subject),
+      assignees: Assignees(
         1,
         "Who may answer: ids of users and teams, or `admins` (default). A team stands for the people who own an agent in it.",
       ),
-    ),
-    deadline_at: Type.Optional({
-      ...Timestamp,
-      description: "When it ends without an answer. Default: in 30 days.",
-    }),
-    deadline_seconds: Type.Optional(
-      Whole({
+      deadline_at: {
+        ...Timestamp,
+        description: "When it ends without an answer. Default: in 30 days.",
+      },
+      deadline_seconds: Whole({
         minimum: 1,
         maximum: MOST_SECONDS,
         description: "Instead of `deadline_at`: seconds from now.",
       }),
-    ),
-    on_deadline: Type.Optional(
-      Type.String({
+      on_deadline: Type.String({
         maxLength: 60,
         default: EXPIRED,
         description: "The choice that is the answer at the deadline, or `expired`.",
       }),
-    ),
-    escalate_to: Type.Optional(Assignees(0, "Who else may answer if nobody has by then.")),
-    escalate_after_seconds: Type.Optional(
-      Whole({ minimum: 1, maximum: MOST_SECONDS, description: "Seconds until then." }),
-    ),
+      escalate_to: Assignees(0, "Who else may answer if nobody has by then."),
+      escalate_after_seconds: Whole({
+        minimum: 1,
+        maximum: MOST_SECONDS,
+        description: "Seconds until then.",
+      }),
+    }),
   },
   results: { 201: Approval },
   errors: ["not_found", "validation_error", "business_rule_violation"],

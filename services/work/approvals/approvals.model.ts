@@ -1,5 +1,15 @@
+import { presentAs } from "../../../lib/contract/present-as.ts";
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
-import { type AnswerWay, type ApprovalStatus, type EvidenceKind, EXPIRED } from "./approvals.contract.ts";
+import {
+  type AnswerWay,
+  Approval,
+  type ApprovalStatus,
+  type EvidenceKind,
+  EXPIRED,
+} from "./approvals.contract.ts";
+
+/** Stands for the Slack channel among those who were told. */
+export const SLACK = "slack";
 
 /** What the service publishes about an approval, as `service.approval.<kind>`. */
 export type ApprovalFact = "requested" | "escalated" | "answered" | "expired" | "canceled";
@@ -37,8 +47,7 @@ const schema = tenantSchema({
   answer_text: t.nullable(t.large(t.string())),
   answered_by_user_id: t.nullable(t.string()),
   answered_by: t.nullable(t.string<AnswerWay>()),
-  /** Absent in rows of earlier versions. */
-  answered_by_slack_user: t.optional(t.nullable(t.string())),
+  answered_by_slack_user: t.nullable(t.string()),
   settled_at: t.nullable(t.date()),
   created_at: t.date(),
   /** Raised by every change: guards the outbox. */
@@ -49,18 +58,15 @@ const schema = tenantSchema({
   relay_at: t.optional(t.date()),
   /** When the deadline or the escalation is due; absent once settled. */
   due_at: t.optional(t.date()),
-  /** When e-mails are to be sent; absent if there are none. */
-  mail_at: t.optional(t.date()),
-  /** The users who need no further e-mail. */
-  mailed: t.array(t.string()),
-  /** Position in the queue of messages to Slack (mixins/queue.ts); absent without one. */
+  /** Position in the queue of messages to assignees (mixins/queue.ts); absent without one. */
   queue: t.optional(t.string()),
+  /** The users who need no further e-mail, and `SLACK` once the question is posted there. */
+  told: t.array(t.string()),
 });
 schema.index({ tenant_id: 1, status: 1, created_at: -1, _id: -1 });
 schema.index({ tenant_id: 1, asker_id: 1, created_at: -1, _id: -1 });
 schema.index({ relay_at: 1 }, { sparse: true });
 schema.index({ due_at: 1 }, { sparse: true });
-schema.index({ mail_at: 1 }, { sparse: true });
 schema.index({ queue: 1 }, { sparse: true });
 
 export const ApprovalModel: Model<ApprovalDoc> = {
@@ -74,21 +80,13 @@ export const parseAsked = ({ asked_json }: ApprovalDoc): Asked => JSON.parse(ask
 
 /** Formats an approval for callers. */
 export function present(doc: ApprovalDoc) {
-  const { asker_id, run_id, step_key, choice, answered_by_user_id, answered_by } = doc;
-  const isAgents = asker_id.startsWith("ag_");
-  return {
-    ...{ id: doc._id, tenant_id: doc.tenant_id, status: doc.status, ...parseAsked(doc), run_id, step_key },
-    agent_id: isAgents ? asker_id : null,
-    user_id: isAgents ? null : asker_id,
+  const isAgents = doc.asker_id.startsWith("ag_");
+  return presentAs(Approval, doc, {
+    ...parseAsked(doc),
+    agent_id: isAgents ? doc.asker_id : null,
+    user_id: isAgents ? null : doc.asker_id,
     assignees: doc.assigned,
-    deadline_at: doc.deadline_at.toISOString(),
     on_deadline: doc.on_deadline ?? EXPIRED,
-    escalate_to: doc.escalate_to,
-    escalate_at: doc.escalate_at?.toISOString() ?? null,
-    escalated_at: doc.escalated_at?.toISOString() ?? null,
-    ...{ choice, text: doc.answer_text, answered_by_user_id, answered_by },
-    answered_by_slack_user: doc.answered_by_slack_user ?? null,
-    settled_at: doc.settled_at?.toISOString() ?? null,
-    created_at: doc.created_at.toISOString(),
-  };
+    text: doc.answer_text,
+  });
 }

@@ -9,15 +9,13 @@ import type { EraseContent } from "../../erasers.ts";
 import { action, event, idempotent, type ServiceFactory } from "../../runtime.ts";
 import type { ApprovalChange } from "./approvals.contract.ts";
 import * as contract from "./approvals.contract.ts";
-import { type ApprovalDoc, type ApprovalFact, present } from "./approvals.model.ts";
+import { type ApprovalDoc, type ApprovalFact, present, SLACK } from "./approvals.model.ts";
 import { Approvals } from "./approvals.ts";
 import * as link from "./links.contract.ts";
 import { Links } from "./links.ts";
-import { Mails } from "./mail.ts";
+import { Messages } from "./messages.ts";
 import * as slackContract from "./slack.contract.ts";
 import { Slack } from "./slack.ts";
-import { SlackAnswers } from "./slack-answers.ts";
-import { SlackSender } from "./slack-sender.ts";
 
 const LOOK_MS = 1000;
 
@@ -26,26 +24,19 @@ export const approvalsService: ServiceFactory = (runtime) => {
   const { store, secrets } = runtime;
   const approvals = new Approvals(store, () => {
     loop.nudge();
-    mailing.nudge();
-    posting.nudge();
+    sending.nudge();
   });
   const links = new Links(approvals, secrets);
-  const mails = new Mails(approvals, links, runtime);
   const loop = new SharedLoop("outbox", (broker) => work(approvals, broker), LOOK_MS);
-  const mailing = new SharedLoop("mail", (broker) => mails.work(broker), LOOK_MS);
-  const slack = new Slack(runtime);
-  const slackAnswers = new SlackAnswers(approvals, slack);
-  const slackSender = new SlackSender(runtime, approvals, slack);
-  const posting: SharedLoop = new SharedLoop(
-    "slack",
-    (broker) => slackSender.work(broker, () => posting.nudge()),
-    LOOK_MS,
-  );
-  const stop = () => slackSender.stop();
+  const slack = new Slack(runtime, approvals);
+  const messages = new Messages(runtime, approvals, links, slack);
+  const next = () => sending.nudge();
+  const sending: SharedLoop = new SharedLoop("messages", (broker) => messages.work(broker, next), LOOK_MS);
+  const stop = () => messages.stop();
 
   return {
     name: "approvals",
-    mixins: [loop.mixin, mailing.mixin, posting.mixin],
+    mixins: [loop.mixin, sending.mixin],
     actions: {
       ask: action(contract.askForApproval, (ctx) => approvals.ask(ctx)),
       list: action(contract.listApprovals, (ctx) => approvals.list(ctx)),
@@ -62,13 +53,13 @@ export const approvalsService: ServiceFactory = (runtime) => {
       set_slack: action(slackContract.setApprovalSlack, (ctx) => slack.set(ctx)),
       get_slack: action(slackContract.getApprovalSlack, (ctx) => slack.get(ctx)),
       delete_slack: action(slackContract.deleteApprovalSlack, (ctx) => slack.delete(ctx)),
-      answer_slack: action(slackContract.answerBySlack, (ctx) => slackAnswers.answer(ctx)),
+      answer_slack: action(slackContract.answerBySlack, (ctx) => slack.answer(ctx)),
       erase: idempotent<EraseContent>(({ params }) => approvals.erase(params)),
     },
     // Before the services that messages need stop.
     events: { "node.stopping": event(stop) },
     async started() {
-      if (store.driver === "sqlite") await slackSender.reclaim();
+      if (store.driver === "sqlite") await messages.reclaim();
     },
     stopped: stop,
   };
@@ -105,13 +96,8 @@ function pass(approvals: Approvals, row: ApprovalDoc): Promise<unknown> {
 function escalate({ rows, now }: Approvals, row: ApprovalDoc): Promise<unknown> {
   const { tenant_id, _id, escalate_to, deadline_at } = row;
   const at = new Date(now());
-  const $set = {
-    escalated_at: at,
-    relay_at: at,
-    mail_at: at,
-    due_at: deadline_at,
-    queue: place(tenant_id, now()),
-  };
+  const queue = place(tenant_id, now());
+  const $set = { escalated_at: at, relay_at: at, due_at: deadline_at, queue };
   return rows.update(
     tenant_id,
     { _id, status: "open", escalated_at: null },
@@ -119,6 +105,8 @@ function escalate({ rows, now }: Approvals, row: ApprovalDoc): Promise<unknown> 
       $set,
       $addToSet: { assigned: { $each: escalate_to } },
       $push: { outbox: "escalated" },
+      // Posted again, for those who may answer now.
+      $pull: { told: SLACK },
       $inc: { version: 1 },
     },
   );

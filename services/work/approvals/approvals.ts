@@ -32,16 +32,14 @@ const MOST_OPEN_OF_ASKER = 200;
 const MOST_OPEN = 2000;
 
 /** An answer, from a person or the deadline. */
-export type Decision = Pick<
-  ApprovalDoc,
-  "choice" | "answer_text" | "answered_by_user_id" | "answered_by" | "answered_by_slack_user"
->;
+export type Decision = Pick<ApprovalDoc, "choice" | "answer_text" | "answered_by_user_id" | "answered_by"> &
+  Partial<Pick<ApprovalDoc, "answered_by_slack_user">>;
 
 /** The rows of approvals. What is to be published is written with each change (approvals.service.ts). */
 export class Approvals {
   readonly rows;
   readonly now: () => number;
-  /** Wakes the loop that publishes. */
+  /** Wakes the loops that publish and that send messages. */
   readonly nudge: () => void;
 
   constructor(store: Pick<Store, "collection" | "now">, nudge: () => void) {
@@ -71,9 +69,10 @@ export class Approvals {
       ...{ _id, tenant_id, asker_id, asked_json: JSON.stringify(asked), run_id, step_key },
       ...{ assigned: assignees, status: "open", escalate_to, escalated_at: null, ...times },
       on_deadline: isChoice ? on_deadline : null,
-      ...{ choice: null, answer_text: null, answered_by_user_id: null, answered_by: null, settled_at: null },
+      ...{ choice: null, answer_text: null, answered_by_user_id: null, answered_by: null },
+      ...{ answered_by_slack_user: null, settled_at: null },
       ...{ created_at: at, version: 1, outbox: ["requested"], relay_at: at },
-      ...{ due_at: times.escalate_at ?? times.deadline_at, mail_at: at, mailed: [] },
+      ...{ due_at: times.escalate_at ?? times.deadline_at, told: [] },
       queue: place(tenant_id, this.now()),
     });
     this.nudge();
@@ -146,7 +145,7 @@ export class Approvals {
       { _id, status: "open", deadline_at: isDue ? { $lte: at } : { $gt: at } },
       {
         $set: { ...decision, status, settled_at: at, relay_at: at },
-        $unset: { due_at: 1, mail_at: 1, queue: 1 },
+        $unset: { due_at: 1, queue: 1 },
         $push: { outbox: status },
         $inc: { version: 1 },
       },

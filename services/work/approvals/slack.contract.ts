@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { nullable, operation } from "../../../lib/contract/contract.ts";
+import { nullable, operation, optional } from "../../../lib/contract/contract.ts";
 import { SECRET, Timestamp } from "../../../lib/contract/schema.ts";
 import { delivery } from "../../sense/ingest/receive.contract.ts";
 import { Assignees } from "./approvals.contract.ts";
@@ -42,25 +42,23 @@ export const setApprovalSlack = operation({
   access: admin,
   overQuota: true,
   body: {
-    webhook_url: Type.Optional(
-      Type.String({
+    ...optional({
+      webhook_url: Type.String({
         ...SECRET,
         minLength: 1,
         maxLength: 2048,
         description: "Incoming webhook of the Slack app.",
         examples: ["https://hooks.slack.com/services/T0/B0/x"],
       }),
-    ),
-    signing_secret: Type.Optional(
-      Type.String({
+      signing_secret: Type.String({
         ...SECRET,
         pattern: "^[!-~]{16,256}$",
         "x-expected": "16 to 256 printable ASCII characters without spaces",
         description: "Signing secret of the Slack app.",
         examples: ["8f742231b10e8888abcd99yyyzzz85a5"],
       }),
-    ),
-    assignees: Type.Optional(ChannelAssignees),
+      assignees: ChannelAssignees,
+    }),
   },
   results: { 200: SlackChannel },
   errors: ["validation_error"],

@@ -19,7 +19,7 @@ const DisplayName = Type.String({
   examples: ["A release note we like"],
 });
 
-const Exemplar = Type.Object(
+export const Exemplar = Type.Object(
   {
     id: Uuid("exemplar"),
     display_name: DisplayName,

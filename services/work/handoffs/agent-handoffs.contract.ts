@@ -11,7 +11,7 @@ const agent = { agent_id: Id("ag") };
 const { name, version_num, origin_client, pinned_at, last_resumed_at, expires_at, updated_at, bundle_id } =
   Handoff.properties;
 
-const ListedHandoff = Type.Object(
+export const ListedHandoff = Type.Object(
   {
     id: Uuid("handoff"),
     name,

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import { Id, MOST_LISTED, page, Timestamp, Uuid, Whole } from "../../../lib/contract/schema.ts";
 
 /** Agent-scoped: other callers are not authenticated here (spec: Handoffs). */
@@ -33,21 +33,19 @@ const Decision = Type.Object(
 
 const Payload = Type.Object(
   {
-    completed: Type.Optional(Lines("Finished work.", "Schema migrated")),
-    remaining: Type.Optional(Lines("Remaining work.", "Backfill of 2023")),
-    blockers: Type.Optional(Lines("What keeps the work from going on.", "Access to the replica")),
-    decisions: Type.Optional(
-      nullable(Type.Array(Decision, { description: "Decisions with their reasons." })),
-    ),
-    rejected_options: Type.Optional(
-      nullable(
+    ...optional({
+      completed: Lines("Finished work.", "Schema migrated"),
+      remaining: Lines("Remaining work.", "Backfill of 2023"),
+      blockers: Lines("What keeps the work from going on.", "Access to the replica"),
+      decisions: nullable(Type.Array(Decision, { description: "Decisions with their reasons." })),
+      rejected_options: nullable(
         Type.Array(Type.Union([Type.String(), Decision]), {
           description: "Approaches that failed or were rejected.",
         }),
       ),
-    ),
-    next_action: Type.Optional(Lines("The first thing to do.", "Run the backfill in batches")),
-    context_notes: Type.Optional(Lines("Other useful context.", "The replica lags by a minute")),
+      next_action: Lines("The first thing to do.", "Run the backfill in batches"),
+      context_notes: Lines("Other useful context.", "The replica lags by a minute"),
+    }),
   },
   {
     additionalProperties: true,
@@ -95,38 +93,32 @@ export const saveHandoff = operation({
   access: writer,
   body: {
     name: HandoffName,
-    summary: Type.Optional(
-      Type.String({
+    ...optional({
+      summary: Type.String({
         maxLength: 20_000,
         description: "State of the work in a few sentences.",
         examples: ["Two of three tables are migrated."],
       }),
-    ),
-    payload: Type.Optional(Payload),
-    citations: Type.Optional(
-      Type.Array(Type.Object({ memory_id: Uuid("memory") }), {
+      payload: Payload,
+      citations: Type.Array(Type.Object({ memory_id: Uuid("memory") }), {
         maxItems: MOST_CITATIONS,
         description: "Memories that the work relies on.",
       }),
-    ),
-    artifacts: Type.Optional(
-      Type.Array(Type.String({ maxLength: 2000 }), {
+      artifacts: Type.Array(Type.String({ maxLength: 2000 }), {
         maxItems: 200,
         description: "URLs or names of results; stored as given.",
         examples: [["https://git.example/pull/42"]],
       }),
-    ),
-    origin_client: Type.Optional(
-      nullable(Type.String({ maxLength: 200, description: "Name of the client that saves it." })),
-    ),
-    scope: Type.Optional(oneOf(["agent"], { description: "Always `agent`." })),
-    bundle_id: Type.Optional(nullable(Uuid("bundle", "Bundle that the work started with."))),
-    if_version: Type.Optional(
-      Whole({
+      origin_client: nullable(
+        Type.String({ maxLength: 200, description: "Name of the client that saves it." }),
+      ),
+      scope: oneOf(["agent"], { description: "Always `agent`." }),
+      bundle_id: nullable(Uuid("bundle", "Bundle that the work started with.")),
+      if_version: Whole({
         description:
           "Save only over this `version_num`, otherwise `conflict`. 0: only if the name is unused.",
       }),
-    ),
+    }),
   },
   maxBody: MAX_BODY,
   results: { 200: Handoff, 201: Handoff },

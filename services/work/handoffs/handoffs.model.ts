@@ -1,5 +1,7 @@
+import { presentAs } from "../../../lib/contract/present-as.ts";
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 import type { SearchEntry } from "../../../storage/search/entry.ts";
+import { Handoff } from "./handoffs.contract.ts";
 
 /** A named snapshot of where an agent's work stands (spec: Handoff). */
 export interface HandoffDoc extends DocumentOf<typeof schema> {}
@@ -51,26 +53,12 @@ export const HandoffModel: Model<HandoffDoc> = {
 const SEARCHED_CHARACTERS = 32_768;
 
 /** Formats a handoff for its agent. */
-export function present(doc: HandoffDoc) {
-  return {
-    id: doc._id,
-    agent_id: doc.agent_id,
-    name: doc.name,
-    summary: doc.summary,
+export const present = (doc: HandoffDoc) =>
+  presentAs(Handoff, doc, {
     payload: JSON.parse(doc.payload) as Record<string, unknown>,
     citations: doc.citations.map(({ memory_id, title }) => ({ memory_id, title })),
-    artifacts: doc.artifacts,
-    origin_client: doc.origin_client,
     scope: "agent",
-    version_num: doc.version_num,
-    pinned_at: doc.pinned_at?.toISOString() ?? null,
-    last_resumed_at: doc.last_resumed_at?.toISOString() ?? null,
-    expires_at: doc.expires_at.toISOString(),
-    created_at: doc.created_at.toISOString(),
-    updated_at: doc.updated_at.toISOString(),
-    bundle_id: doc.bundle_id,
-  };
-}
+  });
 
 export function toEntry(doc: HandoffDoc): SearchEntry {
   return {

@@ -1,6 +1,7 @@
 import type { ActionSchema } from "moleculer";
 import type { Call, RequestContext } from "../../../lib/access/caller.ts";
 import { Fault, notFound } from "../../../lib/contract/faults.ts";
+import { presentAs } from "../../../lib/contract/present-as.ts";
 import { summarise } from "../../../lib/text/quoted.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import type { SearchEntriesPage } from "../../../storage/search/entry.ts";
@@ -18,7 +19,7 @@ import { readableMemories } from "../../remember/memories/readable.ts";
 import { changedAfter, toEntriesPage } from "../../remember/search/feed.ts";
 import { recentShare } from "../../remember/search/ranking.ts";
 import { action, type CallOf, idempotent, type ServiceFactory } from "../../runtime.ts";
-import { getHandoffOfAgent, listHandoffsOfAgent } from "./agent-handoffs.contract.ts";
+import { getHandoffOfAgent, ListedHandoff, listHandoffsOfAgent } from "./agent-handoffs.contract.ts";
 import { renderBrief } from "./brief.ts";
 import { findOwn, type Hit, latestOwn, listHandoffs } from "./find.ts";
 import * as contract from "./handoffs.contract.ts";
@@ -159,16 +160,8 @@ async function getAgentHandoff(handoffs: Handoffs, ctx: CallOf<typeof getHandoff
   return { ...present(shown), brief: renderBrief(shown) };
 }
 
-function listed(doc: HandoffDoc) {
-  const { _id, name, version_num, origin_client, bundle_id } = doc;
-  return {
-    ...{ id: _id, name, summary: summarise(doc.summary, SUMMARY), version_num, origin_client, bundle_id },
-    pinned_at: doc.pinned_at?.toISOString() ?? null,
-    last_resumed_at: doc.last_resumed_at?.toISOString() ?? null,
-    expires_at: doc.expires_at.toISOString(),
-    updated_at: doc.updated_at.toISOString(),
-  };
-}
+const listed = (doc: HandoffDoc) =>
+  presentAs(ListedHandoff, doc, { summary: summarise(doc.summary, SUMMARY) });
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** Lead in score over the next match that makes a match unambiguous. */

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { MEMORY_SCOPES } from "../../../lib/access/visibility.ts";
-import { byReference, nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { byReference, nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import { Cursor } from "../../../lib/contract/cursor.ts";
 import { Id, page, Timestamp, Uuid, Whole } from "../../../lib/contract/schema.ts";
 import { TagsInput } from "../../../lib/contract/tags.ts";
@@ -171,31 +171,28 @@ export const listOutputs = operation({
   query: {
     ...page,
     cursor: Cursor,
-    scope: Type.Optional({ ...Scope, description: "Only outputs of this scope." }),
-    project_id: Type.Optional(
-      Type.String({ maxLength: 100, description: "Key of a project; empty: only outputs without one." }),
-    ),
-    process_run_id: Type.Optional(
-      Type.String({
+    ...optional({
+      scope: { ...Scope, description: "Only outputs of this scope." },
+      project_id: Type.String({
+        maxLength: 100,
+        description: "Key of a project; empty: only outputs without one.",
+      }),
+      process_run_id: Type.String({
         maxLength: 100,
         "x-identifier": "run",
         pattern: "^([0-9A-Fa-f-]{36})?$",
         description: "Only outputs of this run.",
       }),
-    ),
-    tags: Type.Optional(
-      Type.Array(Type.String(), {
+      tags: Type.Array(Type.String(), {
         maxItems: 50,
         description: "Only with any of these tags; repeated or comma-separated.",
       }),
-    ),
-    sort: Type.Optional(Type.String({ maxLength: 50, description: "`created_at` (default) or `title`." })),
-    order: Type.Optional(
-      Type.String({
+      sort: Type.String({ maxLength: 50, description: "`created_at` (default) or `title`." }),
+      order: Type.String({
         maxLength: 50,
         description: "`asc` or `desc`. Default: newest first, or titles from A.",
       }),
-    ),
+    }),
   },
   results: {
     200: Type.Object({

@@ -1,7 +1,9 @@
 import type { MemoryScope } from "../../../lib/access/visibility.ts";
+import { presentAs } from "../../../lib/contract/present-as.ts";
 import { type HourlyBudgetDoc, hourlyBudgets } from "../../../storage/hourly-budget.ts";
 import { type DocumentOf, type FieldTypes, type Model, t, tenantSchema } from "../../../storage/model.ts";
 import type { SearchEntry } from "../../../storage/search/entry.ts";
+import { Output, OutputVersion } from "./outputs.contract.ts";
 
 /** A version's text and author. The text is a blob: `hash`. */
 export interface Edition extends FieldTypes<typeof edition> {}
@@ -123,21 +125,13 @@ function textOf({ hash, byte_size }: Edition) {
 }
 
 /** Formats an output without its text, as in lists. */
-export function present(doc: OutputDoc) {
-  const { _id, tenant_id, project_id, scope, team_id, title, slug, source_type, hash } = doc;
-  const { tags, derived_from_ids, references_ids, supersedes_ids, superseded_by } = doc;
-  return {
-    ...{ id: _id, tenant_id, ...ownerOf(doc), project_id, scope, team_id, title, slug, source_type },
-    ...{ bucket: "blobs", object_key: `${tenant_id}/${hash}`, ...textOf(doc) },
-    ...{ metadata: JSON.parse(doc.metadata_json), tags },
-    ...{ derived_from_ids, references_ids, supersedes_ids, superseded_by },
+export const present = (doc: OutputDoc) =>
+  presentAs(Output, doc, {
+    ...{ ...ownerOf(doc), ...textOf(doc), bucket: "blobs", object_key: `${doc.tenant_id}/${doc.hash}` },
+    metadata: JSON.parse(doc.metadata_json) as object,
     current_version_num: doc.version_num,
-    created_at: doc.created_at.toISOString(),
-    updated_at: doc.updated_at.toISOString(),
-    process_run_id: doc.process_run_id,
     body: null,
-  };
-}
+  });
 
 /** Formats an output with a version's text by reference. */
 export function presentWhole(doc: OutputDoc, edition: Edition) {
@@ -146,15 +140,12 @@ export function presentWhole(doc: OutputDoc, edition: Edition) {
   return { ...shown, body: { hash, size: byte_size } };
 }
 
-export function presentVersion(output_id: string, edition: Edition) {
-  const { version_id, version_num, title, change_note, authored_by_agent_id, authored_by_user_id } = edition;
-  return {
-    ...{ id: version_id, output_id, version_num, title, ...textOf(edition), change_note },
-    ...{ authored_by_agent_id, authored_by_user_id, authored_by_specialist_id: null },
+export const presentVersion = (output_id: string, edition: Edition) =>
+  presentAs(OutputVersion, edition, {
+    ...{ id: edition.version_id, output_id, ...textOf(edition), authored_by_specialist_id: null },
     created_at: edition.saved_at.toISOString(),
     body: null,
-  };
-}
+  });
 
 /** Returns the row of a version that is no longer current. */
 export function toVersion({ tenant_id, _id, ...doc }: OutputDoc): VersionDoc {

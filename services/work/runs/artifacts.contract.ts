@@ -18,7 +18,7 @@ const MimeType = Type.String({
   examples: ["text/markdown"],
 });
 
-const Artifact = Type.Object(
+export const Artifact = Type.Object(
   {
     id: Uuid("artifact"),
     run_id: Uuid("run"),

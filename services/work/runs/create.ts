@@ -3,8 +3,7 @@ import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { Fault, invalidValue, notFound } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { callerName } from "../../identity/users/caller-name.ts";
-import { checkSteps } from "../templates/step-graph.ts";
-import { pointedIds, stepAt, withNewFields } from "../templates/steps.ts";
+import { checkSteps, pointedIds, stepAt } from "../templates/steps.ts";
 import type { TemplateStep } from "../templates/templates.contract.ts";
 import { requirePeople, toActor } from "./participants.ts";
 import { presentRun } from "./present.ts";
@@ -51,6 +50,7 @@ async function newRun(ctx: Call<Given>, at: Date): Promise<Omit<Run, "plan">> {
     exemplar_ids: [],
     pointer_ids: pointedIds(steps),
     values,
+    noted: 0,
     ...{ outcome: null, closed_by_user_id: null, close_note: null, closed_at: null },
     ...{
       version: 1,
@@ -107,7 +107,7 @@ async function templateSteps(ctx: Call<Given>, template_id: string): Promise<Ste
     step_assignments.map(({ step_key, assigned_user_id }) => [step_key, assigned_user_id]),
   );
   return steps.map((step) => ({
-    ...withNewFields(step),
+    ...step,
     id: newUuid(),
     assigned_user_id: assigned.get(step.step_key) ?? null,
   }));

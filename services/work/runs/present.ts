@@ -1,4 +1,7 @@
+import { presentAs } from "../../../lib/contract/present-as.ts";
+import { Artifact } from "./artifacts.contract.ts";
 import type { Offer, Run, RunArtifactDoc, StepDef, StepProgress } from "./runs.model.ts";
+import * as shapes from "./shapes.contract.ts";
 import { deadlineOf } from "./staleness.ts";
 
 const iso = (at: Date | null | undefined) => at?.toISOString() ?? null;
@@ -24,40 +27,12 @@ export function stepNamed(run: Pick<Run, "steps" | "progress">, step_key: string
 }
 
 /** Formats a run for callers. */
-export function presentRun(run: Run) {
-  return {
-    id: run._id,
-    goal: run.goal,
-    project_id: run.project_id,
-    status: run.status,
-    initiated_by: run.initiated_by,
-    template_id: run.template_id,
-    created_at: iso(run.created_at),
-    updated_at: iso(run.updated_at),
-    steps: run.steps.map((_, index) => stepAt(run, index)),
-    success_criteria: run.success_criteria,
-    values: run.values ?? {},
-    ambiguity_score: run.ambiguity_score,
-    ambiguity_notes: run.ambiguity_notes,
-    exemplar_ids: run.exemplar_ids,
-    outcome: run.outcome,
-    closed_by_user_id: run.closed_by_user_id,
-    close_note: run.close_note,
-    closed_at: iso(run.closed_at),
-  };
-}
+export const presentRun = (run: Run) =>
+  presentAs(shapes.Run, run, { steps: run.steps.map((_, index) => stepAt(run, index)) });
 
 export function presentOffer(run_id: string, offer: Offer) {
   return { run_id, ...offer, created_at: iso(offer.created_at), decided_at: iso(offer.decided_at) };
 }
 
-export function presentArtifact({ _id, tenant_id: _, ...artifact }: RunArtifactDoc) {
-  return {
-    id: _id,
-    ...artifact,
-    snapshot_object_key: artifact.content_hash,
-    snapshotted_at: iso(artifact.snapshotted_at),
-    created_at: iso(artifact.created_at),
-    updated_at: iso(artifact.updated_at),
-  };
-}
+export const presentArtifact = (artifact: RunArtifactDoc) =>
+  presentAs(Artifact, artifact, { snapshot_object_key: artifact.content_hash });

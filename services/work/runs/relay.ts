@@ -10,28 +10,17 @@ import type { Fact, RunDoc, RunFactsDoc } from "./runs.model.ts";
 
 /** Small: changes of these runs wait meanwhile. */
 const BATCH = 25;
-/** Facts this old were left by a node that crashed or could not relay them. */
-const LEFT_MS = 2000;
-
 type Waiting = Pick<RunDoc, "_id" | "tenant_id" | "version" | "project_id" | "status" | "outbox" | "waits">;
 
-/** Relays facts of runs changed on this node. @returns whether there may be more */
-export async function relayChanged(store: RunStore, broker: ServiceBroker): Promise<boolean> {
-  const runs = store.recent.takeUnrelayed(BATCH);
-  const full = runs.filter(({ outbox }) => Object.keys(outbox).length);
-  if (full.length) await relay(store, broker, full);
-  return runs.length > 0;
-}
-
-/** Relays facts that other nodes left. @returns whether there may be more */
-export async function relayLeft(store: RunStore, broker: ServiceBroker): Promise<boolean> {
+/** Relays the facts of changed runs. @returns whether there may be more */
+export async function relayFacts(store: RunStore, broker: ServiceBroker): Promise<boolean> {
   const options = {
     sort: { relay_at: 1 },
     limit: BATCH,
     projection: { tenant_id: 1, version: 1, project_id: 1, status: 1, outbox: 1, waits: 1 },
   } as const;
-  const left = { relay_at: { $lte: new Date(store.now() - LEFT_MS) } };
-  const { rows: runs, more } = await store.runs.findAnyWithin(left, options);
+  const waiting = { relay_at: { $lte: new Date(store.now()) } };
+  const { rows: runs, more } = await store.runs.findAnyWithin(waiting, options);
   if (runs.length) await relay(store, broker, runs);
   return more || runs.length === BATCH;
 }
@@ -73,14 +62,10 @@ function factRows({ _id: run_id, tenant_id, outbox }: Waiting): RunFactsDoc[] {
 }
 
 /** Removes only relayed facts: newer ones keep the run waiting. */
-async function clear({ runs, recent }: RunStore, relayed: Waiting[]): Promise<void> {
-  const hasMoved = ({ _id, version }: Waiting) => (recent.get(_id)?.version ?? version) > version;
-  const moved = relayed.filter(hasMoved);
-  const still = relayed.filter((run) => !hasMoved(run));
-  const { matchedCount } = await runs.bulk([...still.map(emptying), ...moved.map(lightening)]);
-  for (const run of relayed) recent.relayed(run);
+async function clear({ runs }: RunStore, relayed: Waiting[]): Promise<void> {
+  const { matchedCount } = await runs.bulk(relayed.map(emptying));
   // Some changed since.
-  if (matchedCount < relayed.length) await runs.bulk(still.map(lightening));
+  if (matchedCount < relayed.length) await runs.bulk(relayed.map(lightening));
 }
 
 function emptying({ _id, tenant_id, version }: Waiting) {

@@ -1,11 +1,9 @@
-import { withNewFields } from "../templates/steps.ts";
 import type { Fact, Outbox, PlacedFact, Run, RunDoc, StepDef, StepProgress } from "./runs.model.ts";
 import type { RunStatus } from "./shapes.contract.ts";
 
 /** Returns a stored run with its steps. */
 export function opened(doc: RunDoc): Run {
-  const steps = (JSON.parse(doc.plan) as StepDef[]).map(withNewFields);
-  return { ...doc, steps: withPeople(steps, doc.progress) };
+  return { ...doc, steps: withPeople(JSON.parse(doc.plan) as StepDef[], doc.progress) };
 }
 
 /** Returns the original steps with their current assignees. */
@@ -27,7 +25,7 @@ export function buildUpdate(before: Run, after: Run, also: Partial<Run>, facts: 
       [`outbox.${outboxKey(version)}`]: facts,
       ...(status !== before.status && { status }),
       ...(waits && waits.join() !== before.waits?.join() && { waits }),
-      ...(noted !== (before.noted ?? 0) && { noted }),
+      ...(noted !== before.noted && { noted }),
       ...(offers.some((offer, i) => offer !== before.offers[i]) && { offers }),
       ...(checked && stale_check_at && { stale_check_at }),
     },

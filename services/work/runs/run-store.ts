@@ -1,18 +1,10 @@
-import { isFault, notFound } from "../../../lib/contract/faults.ts";
+import { requireFound } from "../../../lib/contract/faults.ts";
 import { Actors, Actor as Mailbox } from "../../../mixins/actor.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { Where } from "../../../storage/query.ts";
 import { guardedWrite } from "../../../storage/writes.ts";
 import type { NewWait } from "../../sense/interests/waits.ts";
-import {
-  buildUpdate,
-  factsAfter,
-  opened,
-  outboxKey,
-  placed,
-  transitionsIn,
-  withPeople,
-} from "./run-document.ts";
+import { buildUpdate, factsAfter, opened, placed, transitionsIn, withPeople } from "./run-document.ts";
 import type { Change } from "./run-state.ts";
 import {
   type PlacedFact,
@@ -25,6 +17,9 @@ import {
 } from "./runs.model.ts";
 import { nextStaleCheck } from "./staleness.ts";
 import { begunWaits, waitsOf } from "./waits.ts";
+
+/** How long facts are gathered before they are relayed. */
+const GATHER_MS = 50;
 
 type Transition = (run: Run) => Change;
 
@@ -47,39 +42,37 @@ export interface Changed {
 
 /**
  * Stores runs. Each is changed by one guarded write at a time that includes its facts. Changes of one run queue here to
- * avoid conflicts, and recently changed runs are cached to avoid reads; the version in the filter guarantees
- * consistency.
+ * avoid conflicts; the version in the filter guarantees consistency.
  */
 export class RunStore {
   readonly runs;
   readonly facts;
   readonly artifacts;
   readonly now;
-  readonly recent: RecentRuns;
   readonly #mailboxes = new Actors(() => new Mailbox());
 
   readonly #past: () => number;
+  readonly #relay: () => void;
   readonly #begin: Begin;
+  #gathering: NodeJS.Timeout | undefined;
 
   /**
-   * @param relay called soon after a change that has facts to relay
+   * @param relay called soon after changes, which have facts to relay
    * @param begin called before a change is written that begins waits
    */
   constructor(store: Store, relay: () => void, begin: Begin) {
     this.#past = store.past;
+    this.#relay = relay;
     this.#begin = begin;
     this.runs = store.collection(RunModel);
     this.facts = store.collection(RunFactsModel);
     this.artifacts = store.collection(RunArtifactModel);
     this.now = store.now;
-    this.recent = new RecentRuns(relay);
   }
 
   /** Returns a run as stored now. @throws Fault not_found */
   async get(tenant_id: string, run_id: string): Promise<Run> {
-    const doc = await this.runs.findOne(tenant_id, { _id: run_id });
-    if (!doc) throw notFound("run", run_id);
-    return opened(doc);
+    return opened(requireFound(await this.runs.findOne(tenant_id, { _id: run_id }), "run", run_id));
   }
 
   /** Returns a page of runs, newest first: fewer than requested if they are long. */
@@ -108,11 +101,9 @@ export class RunStore {
 
   async insert({ steps, ...run }: Omit<Run, "plan">): Promise<Run> {
     await this.#beginWaits({ ...run, steps }, []);
-    const doc = { ...run, plan: JSON.stringify(steps) };
-    const stored = await this.runs.insertOnce(doc);
-    if (stored !== doc) return opened(stored);
-    this.recent.keep({ ...doc, steps });
-    return { ...doc, steps };
+    const stored = await this.runs.insertOnce({ ...run, plan: JSON.stringify(steps) });
+    this.#changed();
+    return opened(stored);
   }
 
   /** Attaches an exemplar to a run or detaches it. Returns null if the run does not exist. */
@@ -133,34 +124,26 @@ export class RunStore {
   }
 
   /**
-   * Applies a transition: first to the run's last state known here; if that is outdated or the transition is refused,
-   * to the newest state, and again after each conflicting write.
+   * Applies a transition to the newest state, and again after each conflicting write.
    *
    * @param transition state in, state and facts out; its faults go to the caller. No facts: no write
    * @throws Fault not_found, conflict (too many concurrent changes)
    */
-  change(tenant_id: string, run_id: string, transition: Transition, options: Options = {}): Promise<Changed> {
-    return this.#mailboxes.with(run_id, (mailbox) =>
-      mailbox.run(() => this.#change(tenant_id, run_id, transition, options)),
-    );
-  }
-
-  async #change(
+  change(
     tenant_id: string,
     run_id: string,
     transition: Transition,
-    { once }: Options,
+    { once }: Options = {},
   ): Promise<Changed> {
-    const kept = once ? undefined : this.recent.get(run_id);
-    const quick = kept?.tenant_id === tenant_id ? provisional(kept, transition) : null;
-    const done = kept && quick && (await this.#apply(kept, quick));
-    if (done) return done;
     const attempt = async () => {
       const run = await this.get(tenant_id, run_id);
       const made = once && (await this.#madeBy(run, once));
       return made ? { before: run, run, facts: made } : this.#apply(run, transition(run));
     };
-    return guardedWrite(attempt, "Too many concurrent changes to this run. Retry.", run_id);
+    const refusal = "Too many concurrent changes to this run. Retry.";
+    return this.#mailboxes.with(run_id, (mailbox) =>
+      mailbox.run(() => guardedWrite(attempt, refusal, run_id)),
+    );
   }
 
   /**
@@ -180,6 +163,14 @@ export class RunStore {
     return first ? facts.filter(({ version }) => version === first.version) : null;
   }
 
+  /** Gathers facts for a moment: a busy run is then relayed once for many changes. */
+  #changed(): void {
+    this.#gathering ??= setTimeout(() => {
+      this.#gathering = undefined;
+      this.#relay();
+    }, GATHER_MS).unref();
+  }
+
   /** Performs the guarded write; returns null if the run has changed. */
   async #apply(run: Run, change: Change): Promise<Changed | null> {
     if (change.facts.length === 0) return { before: run, run, facts: [] };
@@ -189,20 +180,15 @@ export class RunStore {
     await this.#beginWaits(after, run.progress);
     const facts = factsAfter(change);
     const update = buildUpdate(run, after, also, facts);
-    const written = await this.runs.updateMany(tenant_id, { _id, version }, update);
-    const kept = this.recent.get(_id);
-    this.recent.forget(_id);
-    if (written === 0) return null;
-    // Some facts of this version may have been relayed meanwhile.
-    const known = kept?.version === version ? kept.outbox : run.outbox;
-    this.recent.keep({ ...after, outbox: { ...known, [outboxKey(after.version)]: facts } });
+    if ((await this.runs.updateMany(tenant_id, { _id, version }, update)) === 0) return null;
+    this.#changed();
     return { before: run, run: after, facts: placed({ version: after.version, facts }) };
   }
 }
 
 /** Returns the run after a change with facts, without its outbox. @param also further fields to set */
 function changedRun(run: Run, change: Change, also: Partial<Run>): Run {
-  const { status, progress, offers, facts, noted = run.noted ?? 0 } = change;
+  const { status, progress, offers, facts, noted = run.noted } = change;
   const steps = withPeople(run.steps, progress);
   const next = nextStaleCheck({ status, progress, steps });
   const at = facts[0]?.at as Date;
@@ -217,83 +203,4 @@ function changedRun(run: Run, change: Change, also: Partial<Run>): Run {
 function checkAt(before: Date | undefined, next: Date | null, now: Date): Date | undefined {
   const isEarly = before && before > now && (next === null || before <= next);
   return isEarly ? before : (next ?? undefined);
-}
-
-/** Applies a transition to a possibly outdated run; returns null if only the newest state can decide. */
-function provisional(run: Run, transition: Transition): Change | null {
-  try {
-    const change = transition(run);
-    return change.facts.length ? change : null;
-  } catch (err) {
-    if (isFault(err)) return null;
-    throw err;
-  }
-}
-
-const MOST_RUNS = 500;
-/** Maximum total of their plans, in characters. */
-const MOST_TEXT = 8_388_608;
-
-/** How long facts are gathered before relaying: a busy run is then written once for many. */
-const GATHER_MS = 50;
-
-/**
- * Caches the runs that were changed last on this node in their latest state, each with all that its outbox may hold.
- */
-class RecentRuns {
-  /** In the order of their last change. */
-  readonly #runs = new Map<string, Run>();
-  readonly #unrelayed = new Set<string>();
-  readonly #relay: () => void;
-  #gathering: NodeJS.Timeout | undefined;
-  #text = 0;
-
-  /** @param relay called soon after a change that has facts to relay */
-  constructor(relay: () => void) {
-    this.#relay = relay;
-  }
-
-  stop(): void {
-    clearTimeout(this.#gathering);
-  }
-
-  get(run_id: string): Run | undefined {
-    return this.#runs.get(run_id);
-  }
-
-  /** Caches a run that has facts to relay. */
-  keep(run: Run): void {
-    this.forget(run._id);
-    this.#runs.set(run._id, run);
-    this.#unrelayed.add(run._id);
-    this.#gathering ??= setTimeout(() => {
-      this.#gathering = undefined;
-      this.#relay();
-    }, GATHER_MS).unref();
-    this.#text += run.plan.length;
-    for (const [oldest] of this.#runs) {
-      if (this.#runs.size <= MOST_RUNS && this.#text <= MOST_TEXT) return;
-      this.forget(oldest);
-    }
-  }
-
-  forget(run_id: string): void {
-    this.#text -= this.#runs.get(run_id)?.plan.length ?? 0;
-    this.#runs.delete(run_id);
-  }
-
-  /** Returns runs with facts to relay, each once. Evicted runs are found in the store. */
-  takeUnrelayed(limit: number): Run[] {
-    const taken = [...this.#unrelayed.values().take(limit)];
-    for (const run_id of taken) this.#unrelayed.delete(run_id);
-    return taken.flatMap((run_id) => this.#runs.get(run_id) ?? []);
-  }
-
-  /** Removes relayed facts from the cached outbox of a run. */
-  relayed({ _id, outbox }: Pick<RunDoc, "_id" | "outbox">): void {
-    const run = this.#runs.get(_id);
-    if (!run) return;
-    const rest = Object.entries(run.outbox).filter(([slot]) => !(slot in outbox));
-    this.#runs.set(_id, { ...run, outbox: Object.fromEntries(rest) });
-  }
 }

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import { Id, MOST_LISTED, ofAll, partOf, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
 import { COMPLETION_MODES, Slug, StepKey, stepFields } from "../templates/templates.contract.ts";
 import {
@@ -53,27 +53,24 @@ export const createRun = operation({
   audit: true,
   body: {
     goal: Goal,
-    project_id: Type.Optional(ProjectKey),
-    success_criteria: Type.Optional(Criteria),
-    values: Type.Optional(Values),
-    ambiguity_score: Type.Optional(
-      nullable(Type.Number({ description: "How unclear the goal is, on the caller's scale." })),
-    ),
-    ambiguity_notes: Type.Optional(
-      Type.Array(AmbiguityNote, { maxItems: 100, description: "What is unclear about the goal." }),
-    ),
-    steps: Type.Optional(
-      Type.Array(GivenStep, { maxItems: MOST_STEPS, description: "Steps; not with `template_id`." }),
-    ),
-    template_id: Type.Optional(
-      nullable(Uuid("process_template", "`id` of a template version; not with `steps`.")),
-    ),
-    step_assignments: Type.Optional(
-      Type.Array(Type.Object({ step_key: StepKey, assigned_user_id: Id("usr") }), {
+    ...optional({
+      project_id: ProjectKey,
+      success_criteria: Criteria,
+      values: Values,
+      ambiguity_score: nullable(
+        Type.Number({ description: "How unclear the goal is, on the caller's scale." }),
+      ),
+      ambiguity_notes: Type.Array(AmbiguityNote, {
+        maxItems: 100,
+        description: "What is unclear about the goal.",
+      }),
+      steps: Type.Array(GivenStep, { maxItems: MOST_STEPS, description: "Steps; not with `template_id`." }),
+      template_id: nullable(Uuid("process_template", "`id` of a template version; not with `steps`.")),
+      step_assignments: Type.Array(Type.Object({ step_key: StepKey, assigned_user_id: Id("usr") }), {
         maxItems: MOST_STEPS,
         description: "People for the template's steps; only with `template_id`.",
       }),
-    ),
+    }),
   },
   results: { 201: Run },
   errors: ["validation_error", "not_found"],
@@ -89,14 +86,17 @@ export const listRuns = operation({
     "Returns all runs of the tenant as an array, or at most `limit`; the header `X-Total-Count` has their number.",
   access: reader,
   query: {
-    status: Type.Optional(oneOf(RUN_STATUSES, { description: "Only this status." })),
-    project_id: Type.Optional(
-      Type.String({ maxLength: 200, description: "Key of a project; empty: only runs without one." }),
-    ),
-    template_slug: Type.Optional({
-      ...Slug,
-      "x-identifier": "template_slug",
-      description: "Only runs of this process template, in any of its versions.",
+    ...optional({
+      status: oneOf(RUN_STATUSES, { description: "Only this status." }),
+      project_id: Type.String({
+        maxLength: 200,
+        description: "Key of a project; empty: only runs without one.",
+      }),
+      template_slug: {
+        ...Slug,
+        "x-identifier": "template_slug",
+        description: "Only runs of this process template, in any of its versions.",
+      },
     }),
     search: partOf("the goal"),
     ...ofAll,

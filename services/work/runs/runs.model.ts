@@ -150,8 +150,8 @@ const runs = tenantSchema({
   ambiguity_score: t.nullable(t.number()),
   ambiguity_notes: t.large(t.mixed<AmbiguityNote[]>()),
   exemplar_ids: t.array(t.string()),
-  /** Given at its creation, for the filters of its steps; absent in older runs. */
-  values: t.optional(t.mixed<RunValues>()),
+  /** Given at its creation, for the filters of its steps. */
+  values: t.mixed<RunValues>(),
   pointer_ids: t.array(t.string()),
   outcome: t.nullable(t.string<Outcome>()),
   closed_by_user_id: t.nullable(t.string()),
@@ -159,8 +159,8 @@ const runs = tenantSchema({
   closed_at: t.nullable(t.date()),
   /** Guards every transition. */
   version: t.number(),
-  /** Bytes of notes and evidence (see `Draft`); absent in older runs. */
-  noted: t.optional(t.number()),
+  /** Bytes of notes and evidence (see `Draft`). */
+  noted: t.number(),
   outbox: t.large(t.mixed<Outbox>()),
   /** Blobs of the outbox's snapshots, which its artifacts will reference. */
   snapshots: t.optional(t.array(t.string())),

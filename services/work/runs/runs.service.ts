@@ -4,7 +4,6 @@ import { newUuid } from "../../../lib/ids.ts";
 import { account } from "../../../middlewares/audit.ts";
 import { reportChange } from "../../../middlewares/live-changes.ts";
 import { keyedBy } from "../../../mixins/affinity.ts";
-import { ServiceLoop } from "../../../mixins/loop.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import { requireCapacity } from "../../../storage/writes.ts";
 import { action, type CallOf, idempotent, type ServiceFactory } from "../../runtime.ts";
@@ -16,7 +15,7 @@ import { acceptOffer, declineOffer, listOffers, offerHandoff } from "./offers.ts
 import { toActor } from "./participants.ts";
 import { presentArtifact, presentRun } from "./present.ts";
 import { getHistory, getPosition, getRetrospective, getRun, getStatusDocument, listRuns } from "./read.ts";
-import { relayChanged, relayLeft } from "./relay.ts";
+import { relayFacts } from "./relay.ts";
 import { assertChangeable } from "./run-state.ts";
 import { RunStore } from "./run-store.ts";
 import type { closeRun as operation } from "./runs.contract.ts";
@@ -41,13 +40,12 @@ export const runsService: ServiceFactory = ({ store: db, blobs }) => {
     () => relaying.nudge(),
     (tenant_id, waits) => broker.call("interests.begin_waits", { tenant_id, waits }),
   );
-  const relaying = new ServiceLoop("facts", (broker) => relayChanged(store, broker), RELAY_MS);
-  const relayingLeft = new SharedLoop("left facts", (broker) => relayLeft(store, broker), RELAY_MS);
+  const relaying = new SharedLoop("facts", (broker) => relayFacts(store, broker), RELAY_MS);
   const checking = new SharedLoop("stale steps", () => checkStale(store), STALE_CHECK_MS);
 
   return {
     name: "runs",
-    mixins: [relaying.mixin, relayingLeft.mixin, checking.mixin],
+    mixins: [relaying.mixin, checking.mixin],
     actions: {
       // Changes of a run are routed to the node with its mailbox.
       ...keyedBy("params.run_id", {
@@ -84,7 +82,6 @@ export const runsService: ServiceFactory = ({ store: db, blobs }) => {
     created() {
       broker = this.broker as ServiceBroker;
     },
-    stopped: () => store.recent.stop(),
   };
 };
 
@@ -153,7 +150,7 @@ function internalActions({ runs }: RunStore): Record<string, ActionSchema> {
         runs.find(tenant_id, { exemplar_ids: exemplar_id }, brief),
         runs.find(tenant_id, { pointer_ids: exemplar_id }, brief),
       ]);
-      return { attached: attached.map(({ _id }) => _id), pointing: pointing.map(({ _id }) => _id) };
+      return [...new Set([...attached, ...pointing].map(({ _id }) => _id))];
     }),
   };
 }

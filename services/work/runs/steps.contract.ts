@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { nullable, operation } from "../../../lib/contract/contract.ts";
+import { nullable, operation, optional } from "../../../lib/contract/contract.ts";
 import { Id, Uuid } from "../../../lib/contract/schema.ts";
 import { StepKey } from "../templates/templates.contract.ts";
 import { Attempt, PositionSteps, path, ShownStep, Text, writer } from "./shapes.contract.ts";
@@ -55,14 +55,12 @@ export const completeRunStep = operation({
   path,
   body: {
     step_key: StepKey,
-    criterion_key: Type.Optional(
-      nullable(Type.String({ maxLength: 100, description: "Key of a criterion. Default: all." })),
-    ),
-    what_makes_this_done: Type.Optional(
-      nullable({ ...Text, description: "Evidence that the step is done." }),
-    ),
-    artifact_contents: Type.Optional(
-      Type.Array(
+    ...optional({
+      criterion_key: nullable(
+        Type.String({ maxLength: 100, description: "Key of a criterion. Default: all." }),
+      ),
+      what_makes_this_done: nullable({ ...Text, description: "Evidence that the step is done." }),
+      artifact_contents: Type.Array(
         Type.Object({
           artifact_id: Uuid("artifact"),
           content_base64: Type.String({
@@ -79,7 +77,7 @@ export const completeRunStep = operation({
         }),
         { maxItems: 100, description: "Content of registered artifacts, to be stored as evidence." },
       ),
-    ),
+    }),
   },
   maxBody: MAX_EVIDENCE,
   results: {

@@ -1,6 +1,6 @@
 import { Fault, invalidValue } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
-import { mapSuccessors } from "../templates/step-graph.ts";
+import { mapSuccessors } from "../templates/steps.ts";
 import {
   type Attribution,
   assertCompletable,

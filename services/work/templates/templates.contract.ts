@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import {
   Description,
   MOST_LISTED,
@@ -27,14 +27,16 @@ export const StepKey = Type.String({
 });
 
 const pointerFields = {
-  uri: Type.Optional(nullable(Type.String({ maxLength: 4000, examples: ["https://example.com/brief"] }))),
-  provider: Type.Optional(
-    nullable(Type.String({ maxLength: 200, description: "System that holds it.", examples: ["exemplar"] })),
-  ),
-  native_id: Type.Optional(nullable(Type.String({ maxLength: 1000, description: "Id in that system." }))),
-  display_name: Type.Optional(
-    nullable(Type.String({ maxLength: 500, description: "Display name.", examples: ["The brief"] })),
-  ),
+  ...optional({
+    uri: nullable(Type.String({ maxLength: 4000, examples: ["https://example.com/brief"] })),
+    provider: nullable(
+      Type.String({ maxLength: 200, description: "System that holds it.", examples: ["exemplar"] }),
+    ),
+    native_id: nullable(Type.String({ maxLength: 1000, description: "Id in that system." })),
+    display_name: nullable(
+      Type.String({ maxLength: 500, description: "Display name.", examples: ["The brief"] }),
+    ),
+  }),
 };
 
 /** A pointer for a person or a system; its content is never read. */
@@ -97,70 +99,54 @@ const waitFields = {
 /** Input fields of steps of templates and of runs. */
 export const stepFields = {
   step_key: StepKey,
-  title: Type.Optional(
-    Type.String({
+  ...optional({
+    title: Type.String({
       minLength: 1,
       maxLength: 500,
       description: "Display title. Default: the key.",
       examples: ["Write the draft"],
     }),
-  ),
-  role: Type.Optional(
-    nullable(
+    role: nullable(
       Type.String({ maxLength: 200, description: "Role of the person or agent.", examples: ["writer"] }),
     ),
-  ),
-  specialist_name: Type.Optional(
-    nullable(
+    specialist_name: nullable(
       Type.String({
         maxLength: 200,
         examples: ["editor"],
         description: "Specialist to load when the step starts.",
       }),
     ),
-  ),
-  instructions: Type.Optional(nullable({ ...Text, description: "What to do." })),
-  depends_on: Type.Optional(
-    Type.Array(StepKey, {
+    instructions: nullable({ ...Text, description: "What to do." }),
+    depends_on: Type.Array(StepKey, {
       maxItems: MOST_STEPS,
       description: "Keys of steps to complete or skip first.",
     }),
-  ),
-  completion_criteria: Type.Optional(
-    Type.Array(Criterion, {
+    completion_criteria: Type.Array(Criterion, {
       maxItems: 100,
       description: "Criteria, attested one by one; the last completes the step.",
     }),
-  ),
-  expected_artifact_kinds: Type.Optional(
-    Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
+    expected_artifact_kinds: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
       maxItems: 100,
       description: "Kinds of artifacts to register.",
     }),
-  ),
-  reference_pointer: Type.Optional(nullable(GivenPointer)),
-  reference_note: Type.Optional(nullable({ ...Text, description: "Note on the reference." })),
-  due_in_seconds: Type.Optional(
-    nullable(
+    reference_pointer: nullable(GivenPointer),
+    reference_note: nullable({ ...Text, description: "Note on the reference." }),
+    due_in_seconds: nullable(
       Type.Integer({
         minimum: 1,
         maximum: 100 * 365 * 86_400,
         description: "Seconds from ready until the step is stale.",
       }),
     ),
-  ),
-  deadline_seconds: Type.Optional(
-    nullable(
+    deadline_seconds: nullable(
       Type.Integer({
         minimum: 1,
         maximum: 100 * 365 * 86_400,
         description: "Seconds from ready until `on_deadline` happens, unless the step is done.",
       }),
     ),
-  ),
-  on_deadline: Type.Optional({ ...OnDeadline, default: "notify" }),
-  wait_for: Type.Optional(
-    nullable(
+    on_deadline: { ...OnDeadline, default: "notify" },
+    wait_for: nullable(
       Type.Object(
         { ...waitFields, filter_expression: Type.Optional(waitFields.filter_expression) },
         {
@@ -172,7 +158,7 @@ export const stepFields = {
         },
       ),
     ),
-  ),
+  }),
 };
 
 const CompletionMode = oneOf(COMPLETION_MODES, {
@@ -230,9 +216,14 @@ const head = {
   version_num: Type.Integer({ minimum: 1 }),
 };
 
-const Template = Type.Object(
+export const Template = Type.Object(
   { id: Uuid("process_template"), ...head, steps: Type.Array(TemplateStep), created_at: Timestamp },
   { title: "ProcessTemplate" },
+);
+
+export const TemplateSummary = Type.Object(
+  { id: Uuid("process_template"), ...head, step_count: Type.Integer() },
+  { title: "TemplateSummary" },
 );
 
 export const authorTemplate = operation({
@@ -267,14 +258,7 @@ export const listTemplates = operation({
   heavy: true,
   query: ofAll,
   inPages: MOST_LISTED,
-  results: {
-    200: Type.Array(
-      Type.Object(
-        { id: Uuid("process_template"), ...head, step_count: Type.Integer() },
-        { title: "TemplateSummary" },
-      ),
-    ),
-  },
+  results: { 200: Type.Array(TemplateSummary) },
   mcp: {
     description: `Use this to find a process for a run. Returns names, descriptions and step counts, without the steps; at most ${MOST_LISTED}: continue with \`offset\`.`,
   },

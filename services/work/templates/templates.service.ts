@@ -1,13 +1,20 @@
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { Fault, notFound } from "../../../lib/contract/faults.ts";
+import { presentAs } from "../../../lib/contract/present-as.ts";
 import { MOST_LISTED } from "../../../lib/contract/schema.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { account } from "../../../middlewares/audit.ts";
 import { insertNextVersion, newestVersion } from "../../../storage/writes.ts";
 import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
-import { checkSteps } from "./step-graph.ts";
-import { pointedIds, stepAt, withNewFields } from "./steps.ts";
-import { authorTemplate, getTemplate, listTemplates, type TemplateStep } from "./templates.contract.ts";
+import { checkSteps, pointedIds, stepAt } from "./steps.ts";
+import {
+  authorTemplate,
+  getTemplate,
+  listTemplates,
+  Template,
+  type TemplateStep,
+  TemplateSummary,
+} from "./templates.contract.ts";
 import { type TemplateDoc, TemplateModel } from "./templates.model.ts";
 
 /** Stores process templates and their versions (spec: Process template). */
@@ -40,7 +47,8 @@ export const templatesService: ServiceFactory = ({ store }) => {
         const newest = versions.filter(({ slug }, i) => slug !== versions[i - 1]?.slug);
         const page = newest.slice(offset, offset + limit).map(({ _id }) => _id);
         meta.$responseHeaders = { "X-Total-Count": String(newest.length) };
-        return (await templates.findEach(tenant_id, page, { projection: { steps: 0 } })).map(presentSummary);
+        const docs = await templates.findEach(tenant_id, page, { projection: { steps: 0 } });
+        return docs.map((doc) => presentAs(TemplateSummary, doc));
       }),
 
       get: action(getTemplate, async ({ params: { slug, version_num }, meta: { caller } }) => {
@@ -97,31 +105,4 @@ function noVersion({ slug, version_num: latest }: TemplateDoc, version_num: numb
   });
 }
 
-function presentSummary({
-  _id,
-  name,
-  slug,
-  description,
-  goal_template,
-  version_num,
-  step_count,
-}: TemplateDoc) {
-  return { id: _id, name, slug, description, goal_template, version_num, step_count };
-}
-
-function present({
-  _id,
-  name,
-  slug,
-  description,
-  goal_template,
-  version_num,
-  steps,
-  created_at,
-}: TemplateDoc) {
-  return {
-    ...{ id: _id, name, slug, description, goal_template, version_num },
-    steps: steps.map(withNewFields),
-    created_at: created_at.toISOString(),
-  };
-}
+const present = (doc: TemplateDoc) => presentAs(Template, doc);
