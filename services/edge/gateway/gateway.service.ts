@@ -38,7 +38,7 @@ import { docsPage } from "./pages/docs.ts";
 import { LLMS_TEXT } from "./pages/llms.ts";
 import { VERSION_PREFIX } from "./paths.ts";
 import { Router } from "./router.ts";
-import { type RouteHooks, routesOf } from "./routes.ts";
+import { bindAliases, type RoutedAlias, type RouteHooks, routesOf } from "./routes.ts";
 import { HttpServer } from "./server.ts";
 import { streamEvents } from "./streams/events.ts";
 import { streamLive } from "./streams/live.ts";
@@ -46,11 +46,11 @@ import { streamDeliveries } from "./streams/sse.ts";
 
 /** The service as its hooks see it: its own state, and the methods of moleculer-web that they use. */
 interface Gateway extends Service {
-  aliasHandler(req: GatewayRequest, res: ServerResponse, alias: object): Promise<unknown>;
-  aliases: [object];
+  aliasHandler(req: GatewayRequest, res: ServerResponse, alias: RoutedAlias): Promise<unknown>;
   edge: GatewayContext;
   server: HttpServer;
   router: Router;
+  aliasOf: Map<Operation, RoutedAlias>;
   sendError(req: GatewayRequest, res: ServerResponse, err: unknown): void;
 }
 
@@ -106,7 +106,7 @@ export function gateway(
     settings: {
       // We create the server (server.ts): it reports in one line why it cannot listen, and answers malformed HTTP.
       server: false,
-      routes: routesOf(routeHooks),
+      routes: routesOf(served, routeHooks),
       rootCallOptions(this: Gateway, options: CallingOptions, req: GatewayRequest, res: ServerResponse) {
         rootCallOptions(this.edge, options, req, res);
       },
@@ -142,8 +142,7 @@ export function gateway(
     created() {
       this.edge = new GatewayContext(runtime, this.broker, depsOf);
       this.router = new Router(served, VERSION_PREFIX);
-      // moleculer-web formats the alias of each request, in colours, for a log line that may be disabled.
-      Object.assign(this.aliases[0], { toString: () => "operations" });
+      this.aliasOf = bindAliases(this.aliases, served);
       this.server = new HttpServer((req, res) => this.httpHandler(req, res));
     },
     async started() {
@@ -194,8 +193,8 @@ function actionsOf({ health }: Runtime, served: readonly Operation[]): ServiceSc
 
 /** The hooks of a route, which moleculer-web calls on the service. */
 const routeHooks: ThisType<Gateway> & RouteHooks = {
-  onBeforeCall(ctx, _route, req) {
-    beforeCall(this.edge, ctx, req);
+  onBeforeCall(ctx, _route, req, _res, alias) {
+    beforeCall(this.edge, ctx, req, alias.op);
   },
   answer(req, _res, next) {
     answer(this.edge, exchangeOf(req)).catch(next);
@@ -230,8 +229,8 @@ interface Route {
 
 /** The result of `resolveAlias`. */
 interface Found {
-  alias: object;
-  found: ReturnType<Router["resolve"]>;
+  alias: RoutedAlias;
+  params: Record<string, string>;
 }
 
 /** Methods of moleculer-web that are hooks or that the gateway replaces. */
@@ -244,7 +243,7 @@ const methods: ThisType<Gateway> & NonNullable<ServiceSchema["methods"]> = {
   },
   resolveAlias(url: string, method = "GET") {
     const found = this.router.resolve(url, method);
-    return found && { alias: this.aliases[0], found };
+    return found && { alias: this.aliasOf.get(found.op), params: found.path };
   },
   /** The original also listens for three events of each response, to settle a promise that nothing waits for. */
   async routeHandler(_ctx: Context, route: Route, req: GatewayRequest, res: ServerResponse, found?: Found) {
@@ -253,8 +252,7 @@ const methods: ThisType<Gateway> & NonNullable<ServiceSchema["methods"]> = {
         middleware(req, res, (err) => (err ? reject(err) : resolve())),
       );
     if (!found) return null;
-    Object.assign(req, { $route: route, $alias: found.alias, $params: {} });
-    Object.assign(req.$exchange, found.found);
+    Object.assign(req, { $route: route, $alias: found.alias, $params: { params: found.params } });
     return this.aliasHandler(req, res, found.alias);
   },
   errorHandler(req: GatewayRequest, res: ServerResponse, err: unknown) {

@@ -3,6 +3,7 @@ import type { CallingOptions, Context } from "moleculer";
 import ApiGateway from "moleculer-web";
 import type { Config } from "../../../config.ts";
 import type { Caller, Meta } from "../../../lib/access/caller.ts";
+import type { Operation } from "../../../lib/contract/contract.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
 import { newId } from "../../../lib/ids.ts";
 import { tallyUse } from "../../../storage/traffic/tally.ts";
@@ -55,12 +56,13 @@ export function rootCallOptions(
  *
  * @throws Fault service_unavailable, or validation_failed for an invalid query
  */
-export function beforeCall(edge: GatewayContext, ctx: Context, req: GatewayRequest): void {
+export function beforeCall(edge: GatewayContext, ctx: Context, req: GatewayRequest, op: Operation): void {
   const exchange = req.$exchange as HttpExchange;
-  const { op } = exchange;
-  const { originalUrl } = req;
+  const { $params, originalUrl } = req as GatewayRequest & { $params: { params: Record<string, string> } };
   req.url = originalUrl;
   exchange.ctx = new RootCall(edge.broker, ctx.meta as Meta);
+  exchange.op = op;
+  exchange.path = $params.params;
   exchange.query = readQueryString(originalUrl);
   edge.observer.enter(req, op, exchange.ctx.meta);
   requireSpace(op, edge.runtime.disk);
