@@ -41,6 +41,8 @@ export class CallerCache {
   /** Verifications in progress, and those that a suspended tenant's caller got lately. */
   readonly #pending = new Map<string, Promise<Caller>>();
   readonly #checks: Loop;
+  /** Log once, not per request, until tokens can be verified again. */
+  #said = false;
 
   /** @param publicUrl determines the name of a browser's session cookie */
   constructor(broker: ServiceBroker, publicUrl: string | null = null) {
@@ -130,6 +132,7 @@ export class CallerCache {
       const caller = (await this.#call(action, credential, from)) as Caller;
       const open = this.#entries.get(authorization)?.open ?? new Set<Refuse>();
       this.#keep(authorization, { caller, checked_at, used: false, open });
+      this.#said = false;
       return caller;
     } catch (err) {
       if (!isFault(err) || err.type === "service_unavailable") throw this.#report(err);
@@ -177,7 +180,8 @@ export class CallerCache {
   }
 
   #report(err: unknown): Fault {
-    this.#broker.logger.warn({ err }, "tokens cannot be verified");
+    if (!this.#said) this.#broker.logger.warn({ err }, "tokens cannot be verified");
+    this.#said = true;
     return cannotVerify();
   }
 
