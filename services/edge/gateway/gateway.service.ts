@@ -34,11 +34,11 @@ import {
   type StreamService,
 } from "./http-exchange.ts";
 import { openApiDocument } from "./openapi/openapi.ts";
-import { docsPage } from "./pages/docs.ts";
+import { consoleFiles } from "./pages/console.ts";
+import { docsFiles, docsPage } from "./pages/docs.ts";
 import { LLMS_TEXT } from "./pages/llms.ts";
 import { VERSION_PREFIX } from "./paths.ts";
 import { Router } from "./router.ts";
-import { type RouteHooks, routesOf } from "./routes.ts";
 import { HttpServer } from "./server.ts";
 import { streamEvents } from "./streams/events.ts";
 import { streamLive } from "./streams/live.ts";
@@ -106,7 +106,7 @@ export function gateway(
     settings: {
       // We create the server (server.ts): it reports in one line why it cannot listen, and answers malformed HTTP.
       server: false,
-      routes: routesOf(routeHooks),
+      routes: makeRoutes(),
       rootCallOptions(this: Gateway, options: CallingOptions, req: GatewayRequest, res: ServerResponse) {
         rootCallOptions(this.edge, options, req, res);
       },
@@ -190,6 +190,33 @@ function actionsOf({ health }: Runtime, served: readonly Operation[]): ServiceSc
     /** The address of this node. With several gateways, PUBLIC_URL is the one for callers. */
     address: idempotent((ctx) => ({ origin: (ctx.service as unknown as Gateway).server.origin })),
   };
+}
+
+/** What the route of operations runs of the gateway. moleculer-web calls these on the service. */
+interface RouteHooks {
+  onBeforeCall: (ctx: Context, route: unknown, req: GatewayRequest) => void;
+  /** Its alias: reads the body, calls the action by name and sends the answer. */
+  answer: (req: GatewayRequest, res: ServerResponse, next: (err?: unknown) => void) => void;
+}
+
+/** Builds the routes of moleculer-web: one with an alias for all operations, and the files of the pages. */
+function makeRoutes() {
+  // The gateway reads bodies itself, once the caller is known.
+  const common = { bodyParsers: false, mappingPolicy: "restrict", mergeParams: false, logging: false };
+  const { onBeforeCall, answer } = routeHooks;
+  const checked = { authentication: true, authorization: true, onBeforeCall };
+  return [
+    { ...common, name: "docs", path: "/docs", use: [nameRequest, docsFiles] },
+    // Before the operations: the first route with a matching prefix gets unmatched paths.
+    { ...common, name: "console", path: "/", use: [nameRequest, consoleFiles()] },
+    { ...common, ...checked, name: "operations", path: "/", aliases: { "* /": answer } },
+  ];
+}
+
+/** Responses with files carry the request's id too. */
+function nameRequest({ $exchange }: GatewayRequest, res: ServerResponse, next: () => void) {
+  res.setHeader("X-Request-Id", $exchange.request_id);
+  next();
 }
 
 /** The hooks of a route, which moleculer-web calls on the service. */
