@@ -110,7 +110,7 @@ function exchangeWithin(edge: GatewayContext, outer: HttpExchange, request: Nest
   const { res, allowance } = outer;
   const req = requestWithin(outer.req, request);
   const ctx = new RootCall(edge.broker, meta);
-  return { op, path, query, req, res, ctx, request_id, caller, allowance };
+  return { op, path, query, req, res, ctx, request_id, started: outer.started, caller, allowance };
 }
 
 /** Builds the parts of a request that are read after authentication: body, headers, and the identity for a key. */

@@ -113,7 +113,7 @@ export function gateway(
       onError(this: Gateway, req: GatewayRequest, _res: ServerResponse, err: unknown) {
         onError(this.edge, req.$exchange, err);
       },
-      // before-call.ts reads the query.
+      // `beforeCall` reads the query.
       qsOptions: { parameterLimit: 0 },
       logRouteRegistration: false,
     } as unknown as ServiceSettingSchema,

@@ -40,12 +40,12 @@ export function rootCallOptions(
   const request_id = givenRequestId(req) ?? newId("req");
   // The caller is set once known; public operations do not read it.
   const meta = { request_id, ip: edge.addressOf(req) } as Meta;
-  req.$exchange = { req, res, request_id, caller: null, allowance: null };
-  edge.observer.begin(req, res, meta);
+  req.$exchange = { req, res, request_id, started: performance.now(), caller: null, allowance: null };
+  edge.observer.begin(req.$exchange, meta);
   // CORS is not supported: OPTIONS is an ordinary method, while moleculer-web would look up the one in this header.
   if (req.method === "OPTIONS") req.headers["access-control-request-method"] = "OPTIONS";
   options.meta = meta as never;
-  // If set, moleculer-web adds its own header; before-call.ts sets it on the context.
+  // If set, moleculer-web adds its own header; `beforeCall` sets it on the context.
   options.requestID = "";
   // Not tracked: the server itself waits for its requests before the services stop.
   options.tracking = false;
@@ -64,7 +64,7 @@ export function beforeCall(edge: GatewayContext, ctx: Context, req: GatewayReque
   exchange.op = op;
   exchange.path = $params.params;
   exchange.query = readQueryString(originalUrl);
-  edge.observer.enter(req, op, exchange.ctx.meta);
+  edge.observer.enter(exchange);
   requireSpace(op, edge.runtime.disk);
   requireWrites(op, edge.runtime.modes);
   edge.overload.requireTimely(op);

@@ -5,6 +5,7 @@ import type { Caller, Meta } from "../../../lib/access/caller.ts";
 import type { Operation } from "../../../lib/contract/contract.ts";
 import type { Fault } from "../../../lib/contract/faults.ts";
 import { type Release, type Share, shareOf } from "../../../lib/queue/fair-queue.ts";
+import type { RequestSpan } from "../../../observability/tracing.ts";
 import { BlobWrite } from "../../../storage/blobs/blobs.ts";
 import type { Output } from "./answer/output.ts";
 
@@ -13,6 +14,9 @@ export interface HttpExchange {
   req: IncomingMessage;
   res: ServerResponse;
   request_id: string;
+  /** On the monotonic clock, in milliseconds. */
+  started: number;
+  span?: RequestSpan;
   /** Null on public operations. */
   caller: Caller | null;
   /** The rest of the caller's rate limit; null without one. */
@@ -33,7 +37,7 @@ export interface HttpExchange {
 
 /** An exchange whose operation may not be known yet. */
 export type EarlyHttpExchange = Partial<HttpExchange> &
-  Pick<HttpExchange, "req" | "res" | "request_id" | "caller" | "allowance">;
+  Pick<HttpExchange, "req" | "res" | "request_id" | "started" | "caller" | "allowance">;
 
 /** A request as moleculer-web passes it on, with its exchange. */
 export interface GatewayRequest extends IncomingMessage {

@@ -1,27 +1,16 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { callerId, type Meta } from "../../../../lib/access/caller.ts";
 import type { Operation } from "../../../../lib/contract/contract.ts";
 import { metrics } from "../../../../observability/metrics.ts";
-import { parseTraceparent, type RequestSpan, type TracedRequest } from "../../../../observability/tracing.ts";
+import { parseTraceparent, type TracedRequest } from "../../../../observability/tracing.ts";
 import type { Runtime } from "../../../runtime.ts";
+import type { EarlyHttpExchange, HttpExchange } from "../http-exchange.ts";
 import { pathOf, VERSION_PREFIX } from "../paths.ts";
 
 /** The status, in log and metrics only, of a request whose caller disconnected before the answer. */
 const GONE = 499;
 
 const READINESS = "gateway.readyz";
-
-/** A request's state for observability. */
-interface Seen {
-  started: number;
-  meta: Meta;
-  op: Operation | null;
-  span: RequestSpan | null;
-}
-
-interface SeenRequest extends IncomingMessage {
-  $seen?: Seen;
-}
 
 /** Measures, traces and logs every request of the gateway. */
 export class RequestObserver {
@@ -35,29 +24,27 @@ export class RequestObserver {
   }
 
   /** Observes a new request until it is answered or its caller disconnects. */
-  begin(req: SeenRequest, res: ServerResponse, meta: Meta): void {
+  begin(exchange: EarlyHttpExchange, meta: Meta): void {
     metrics.requestsInFlight.inc();
-    req.$seen = { started: performance.now(), meta, op: null, span: null };
-    res.once("close", () => this.#end(req, res));
+    exchange.res.once("close", () => this.#end(exchange, meta));
   }
 
   /** Starts the request's span once the operation is known, in its caller's trace or a new one. */
-  enter(req: SeenRequest, op: Operation, meta: Meta): void {
-    const seen = req.$seen as Seen;
-    seen.op = op;
-    seen.meta = meta;
+  enter(exchange: HttpExchange): void {
+    const { req, op } = exchange;
+    const { meta } = exchange.ctx;
     const given = req.headers.traceparent;
     if (parseTraceparent(given)) meta.traceparent = given as string;
     const { tracing } = this.#runtime;
     if (!tracing) return;
-    seen.span = tracing.request({ ...tracedRequest(req, op, meta), scheme: this.#scheme }, meta.traceparent);
-    meta.traceparent = seen.span.traceparent;
+    const traced = { ...tracedRequest(req, op, meta), scheme: this.#scheme };
+    exchange.span = tracing.request(traced, meta.traceparent);
+    meta.traceparent = exchange.span.traceparent;
   }
 
-  #end(req: SeenRequest, res: ServerResponse): void {
-    const seen = req.$seen as Seen;
-    const { op, span } = seen;
-    const seconds = secondsSince(seen.started);
+  #end(exchange: EarlyHttpExchange, meta: Meta): void {
+    const { res, op, span } = exchange;
+    const seconds = secondsSince(exchange.started);
     const sent = res.headersSent ? res.statusCode : null;
     const status = sent ?? GONE;
     metrics.requestsInFlight.dec();
@@ -66,8 +53,8 @@ export class RequestObserver {
     const { log } = this.#runtime;
     // A node that is not ready has failed no request.
     if (status >= 500 && op?.action !== READINESS)
-      log.error(accessLine(req, status, seen, seconds), "request");
-    else if (log.isLevelEnabled("debug")) log.debug(accessLine(req, status, seen, seconds), "request");
+      log.error(accessLine(exchange, meta, status, seconds), "request");
+    else if (log.isLevelEnabled("debug")) log.debug(accessLine(exchange, meta, status, seconds), "request");
   }
 
   /** Measures an operation executed within another request. */
@@ -76,7 +63,7 @@ export class RequestObserver {
   }
 }
 
-function observeDuration(op: Operation | null, status: number, seconds: number): void {
+function observeDuration(op: Operation | undefined, status: number, seconds: number): void {
   const labels = { operation: op?.action ?? "none", status: `${Math.floor(status / 100)}xx` };
   metrics.requestSeconds.observe(labels, seconds);
 }
@@ -102,7 +89,8 @@ function tracedRequest(req: IncomingMessage, op: Operation, { ip }: Meta): Omit<
 }
 
 /** The route, never the path: some paths contain a secret (`/w/…`). */
-function accessLine(req: IncomingMessage, status: number, { op, meta }: Seen, seconds: number) {
+function accessLine({ req, op, ctx }: EarlyHttpExchange, early: Meta, status: number, seconds: number) {
+  const meta = ctx?.meta ?? early;
   const { caller } = meta;
   return {
     request_id: meta.request_id,
