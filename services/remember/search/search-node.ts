@@ -153,21 +153,20 @@ export class SearchNode {
   find(ctx: Pick<Call<SearchFind>, "params" | "meta">): Promise<SearchFound> {
     const { params } = ctx;
     this.#searchedAt = performance.now();
+    const { kind, tenant_id } = params;
+    tallyUse(tenant_id, "searches");
+    const lacks = this.#catchUp.lacks(kind, tenant_id);
+    if (this.#catchUp.ask(kind, tenant_id)) this.#catchingUp?.nudge();
     const parts = {
       index: this.#index,
       vectors: this.#vectors,
       scale: this.#scale,
+      now: this.#runtime.store.now,
+      lacks,
       queues: this.#queues,
       reranking: this.#reranking,
     };
-    const { kind, tenant_id } = params;
-    tallyUse(tenant_id, "searches");
-    const isNew = this.#catchUp.isPartial(kind, tenant_id);
-    const isLate = this.#catchUp.isLate(tenant_id);
-    const isBehind = this.#catchUp.misses(kind, tenant_id);
-    if (this.#catchUp.ask(kind, tenant_id)) this.#catchingUp?.nudge();
-    const state = { now: this.#runtime.store.now, isNew, isLate, isBehind };
-    return find({ ...parts, ...state }, shareOf(tenant_id, ctx), params);
+    return find(parts, shareOf(tenant_id, ctx), params);
   }
 
   /** Drops entries on every node; returns how many vectors and chunks there were. */
