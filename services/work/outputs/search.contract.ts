@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { oneOf, operation } from "../../../lib/contract/contract.ts";
+import { Limit } from "../../../lib/contract/schema.ts";
 import { Output, ProjectKey, reader, Scope } from "./outputs.contract.ts";
 
 export const searchOutputs = operation({
@@ -20,9 +21,7 @@ export const searchOutputs = operation({
     }),
     scope: Type.Optional({ ...Scope, description: "Only outputs of this scope." }),
     min_score: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: "Minimum score." })),
-    limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 50, default: 10, description: "Maximum number of results." }),
-    ),
+    limit: Limit(50, 10),
     project_id: Type.Optional({ ...ProjectKey, description: "Only outputs of the project with this key." }),
     include_superseded: Type.Optional(
       Type.Boolean({ default: false, description: "Include superseded outputs." }),
