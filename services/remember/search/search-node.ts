@@ -277,15 +277,10 @@ export class SearchNode {
 
 /** Returns null without a configured service. */
 function rerankingOf(config: Config, index: SearchIndex, report: (err: Error) => void): Reranking | null {
-  const {
-    RERANKER_URL: url,
-    RERANKER_MODEL: model,
-    RERANKER_API_KEY: apiKey,
-    RERANKER_TIMEOUT_MS: timeoutMs,
-  } = config;
-  return url === null
-    ? null
-    : new Reranking(index, new HttpReranker({ url, model, apiKey, timeoutMs }), report);
+  const { RERANKER_URL: url, RERANKER_MODEL: model, RERANKER_API_KEY: apiKey } = config;
+  if (url === null) return null;
+  const reranker = new HttpReranker({ url, model, apiKey, timeoutMs: config.RERANKER_TIMEOUT_MS });
+  return new Reranking(index, reranker, report);
 }
 
 /**
@@ -294,27 +289,23 @@ function rerankingOf(config: Config, index: SearchIndex, report: (err: Error) =>
  * @param onDeath called if the local index's thread fails
  */
 async function openIndex(
-  config: Config,
+  { SEARCH, DATA_DIR: dataDir, ERASURE_REWRITE_MB: rewriteMegabytes }: Config,
   store: Store,
   onDeath: (error: Error) => void,
 ): Promise<SearchIndex> {
-  const index = config.SEARCH === "atlas" ? await atlasIndex(store) : await localIndex(config, onDeath);
+  let index: SearchIndex;
+  if (SEARCH === "atlas") {
+    const { AtlasIndex } = await import("../../../storage/search/atlas/atlas-index.ts");
+    const parts = { entries: store.collection(EntryModel), state: store.collection(SearchStateModel) };
+    // A search index can be created only on an existing collection.
+    await store.ready();
+    index = new AtlasIndex(parts);
+  } else {
+    const { LocalIndex } = await import("../../../storage/search/local-index.ts");
+    // On a node with MongoDB as the record nothing else creates it.
+    await makeDirectory(dataDir);
+    index = new LocalIndex({ dataDir, onDeath, rewriteMegabytes });
+  }
   await index.ready();
   return index;
-}
-
-async function localIndex(config: Config, onDeath: (error: Error) => void): Promise<SearchIndex> {
-  const { DATA_DIR: dataDir, ERASURE_REWRITE_MB: rewriteMegabytes } = config;
-  const { LocalIndex } = await import("../../../storage/search/local-index.ts");
-  // On a node with MongoDB as the record nothing else creates it.
-  await makeDirectory(dataDir);
-  return new LocalIndex({ dataDir, onDeath, rewriteMegabytes });
-}
-
-async function atlasIndex(store: Store): Promise<SearchIndex> {
-  const { AtlasIndex } = await import("../../../storage/search/atlas/atlas-index.ts");
-  const parts = { entries: store.collection(EntryModel), state: store.collection(SearchStateModel) };
-  // A search index can be created only on an existing collection.
-  await store.ready();
-  return new AtlasIndex(parts);
 }

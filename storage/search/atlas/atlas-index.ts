@@ -118,7 +118,6 @@ export class AtlasIndex implements SearchIndex {
       ...(isBuilding && { isBuilding }),
       brought: { text: text.rows.length, vector: near.rows.length },
       ms: { text: text.ms, vector: near.ms },
-      entries: corpus.documents,
       visible: corpus.documents,
       ...(expected && { expected: isCandidate ? "candidate" : expected }),
     };
