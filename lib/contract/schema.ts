@@ -57,13 +57,14 @@ export function Whole(options: Parameters<typeof Type.Integer>[0] = {}) {
 /** The offset of a page in a list. */
 export const Offset = Type.Optional(Whole({ default: 0, description: "Results to skip." }));
 
+/** The size of a page in a list: 1 to `maximum`. @param usual the default */
+export const Limit = (maximum: number, usual: number) =>
+  Type.Optional(
+    Type.Integer({ minimum: 1, maximum, default: usual, description: "Maximum number of results." }),
+  );
+
 /** The paging of plain lists: `limit` 1..200, default 50; `offset` from 0 (spec: Limits). */
-export const page = {
-  offset: Offset,
-  limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 200, default: 50, description: "Maximum number of results." }),
-  ),
-};
+export const page = { offset: Offset, limit: Limit(200, 50) };
 
 /** Rows of a page of a list that is answered whole (`inPages`). */
 export const MOST_LISTED = 200;

@@ -36,8 +36,6 @@ export interface View {
 export class EntryTable {
   /** Number of rows, including dead ones. */
   size = 0;
-  /** Number of live rows. */
-  living = 0;
   readonly threads = new ThreadOrder();
   readonly entries: (EntryRow | null)[] = [];
   lengths = new Float32Array(0);
@@ -50,6 +48,11 @@ export class EntryTable {
   readonly #names = { agents: new Names(), teams: new Names() };
   readonly #rows = new Map<string, number>();
 
+  /** Number of live rows. */
+  get living(): number {
+    return this.#rows.size;
+  }
+
   rowOf(id: string): number | undefined {
     return this.#rows.get(id);
   }
@@ -57,7 +60,6 @@ export class EntryTable {
   /** Adds an entry, replacing the one with its id, and returns its row. */
   add(entry: EntryRow): number {
     const row = this.size++;
-    this.living++;
     this.#makeRoom(row + 1);
     this.entries[row] = entry;
     this.lengths[row] = entry.length;
@@ -182,7 +184,6 @@ export class EntryTable {
   #die(row: number): void {
     this.#alive[row] = 0;
     this.entries[row] = null;
-    this.living--;
   }
 
   #makeRoom(size: number): void {

@@ -55,8 +55,7 @@ export interface LegsAnswer {
   /** Number of candidates of each leg. */
   brought: { text: number; vector: number };
   ms: { text: number; vector: number };
-  /** Entries of the tenant and kind, and how many of them the caller may find here. */
-  entries: number;
+  /** Entries of the tenant and kind that the caller may find here. */
   visible: number;
   expected?: Expected;
 }

@@ -79,7 +79,6 @@ export class TenantIndex {
       matched: { text: text.matched, vector: vector.matched },
       brought: { text: text.best.length, vector: vector.rows.length },
       ms: { text: between - started, vector: ended - between },
-      entries: this.#table.living,
       visible: documents,
       ...(query.expect !== undefined && {
         expected: this.#expected(query.expect, query, { visible, rows, text, vectors }),

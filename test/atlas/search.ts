@@ -4,7 +4,7 @@ import { EntryModel } from "../../services/remember/search/search.model.ts";
 import { packVector } from "../../storage/search/atlas/candidates.ts";
 import { buildConditions } from "../../storage/search/atlas/conditions.ts";
 import { AtlasIndexes } from "../../storage/search/atlas/indexes.ts";
-import { textPipeline, vectorPipeline } from "../../storage/search/atlas/pipelines.ts";
+import { textPipeline, vectorPipeline, wordsOf } from "../../storage/search/atlas/pipelines.ts";
 import { query, TENANT, vector } from "../suites/search/samples.ts";
 import { startChild } from "../support/child.ts";
 import { settle } from "../support/settle.ts";
@@ -47,7 +47,7 @@ export const checkSearchPlan: Check = (subject) => checkLeg(subject, "$search", 
 
 export const checkVectorPlan: Check = (subject) => checkLeg(subject, "$vectorSearch", vectorLeg());
 
-const textLeg = () => textPipeline(buildConditions(query("word")), ["word"], LIMIT, CONTEXT);
+const textLeg = () => textPipeline(buildConditions(query("word")), wordsOf(["word"]), LIMIT, CONTEXT);
 
 function vectorLeg(): Document[] {
   const own = { vector: packVector(vector(1)), dimensions: vector().length, limit: LIMIT };

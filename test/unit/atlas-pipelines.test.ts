@@ -12,11 +12,12 @@ import { toFields } from "../../storage/search/atlas/entries.ts";
 import { labelsFor, metadataLabels } from "../../storage/search/atlas/metadata-labels.ts";
 import {
   countPipeline,
-  formsPipeline,
+  formsOf,
   textIndex,
   textPipeline,
   vectorIndex,
   vectorPipeline,
+  wordsOf,
 } from "../../storage/search/atlas/pipelines.ts";
 import { entry, NOW, query, TENANT } from "../suites/search/samples.ts";
 
@@ -43,7 +44,7 @@ const narrowed = buildConditions(
 // "range Operator", "$searchMeta", and "Define Field Mappings".
 describe("pipelines", () => {
   test("words: compound with a scoring must, and everything else as filter", () => {
-    const [search, limit, current] = textPipeline(narrowed, ["dig", "burrow"], 60, context);
+    const [search, limit, current] = textPipeline(narrowed, wordsOf(["dig", "burrow"]), 60, context);
     expect(search).toEqual({
       $search: {
         index: "entries_text_2",
@@ -71,7 +72,7 @@ describe("pipelines", () => {
   });
 
   test("other forms: the beginnings and initials of words, and words that they begin", () => {
-    const [search] = formsPipeline(mine, ["burrow", "ab"], 60, context);
+    const [search] = textPipeline(mine, formsOf(["burrow", "ab"]), 60, context);
     expect(search?.$search.compound.must).toEqual([
       {
         compound: {
@@ -123,7 +124,9 @@ describe("pipelines", () => {
   });
 
   test("neighbours are of the tenant and thread, nearest first", () => {
-    const before = textPipeline(mine, ["dig"], 60, context).find(({ $lookup }) => $lookup?.as === "before");
+    const before = textPipeline(mine, wordsOf(["dig"]), 60, context).find(
+      ({ $lookup }) => $lookup?.as === "before",
+    );
     const [match, sort, limit] = (before as Document).$lookup.pipeline;
     expect(match.$match.$expr.$and).toEqual([
       { $eq: ["$tenant_id", "$$tenant"] },

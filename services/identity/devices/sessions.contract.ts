@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { SCOPES } from "../../../lib/access/caller.ts";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
-import { Id, Name, Timestamp } from "../../../lib/contract/schema.ts";
+import { Id, Limit, Name, Timestamp } from "../../../lib/contract/schema.ts";
 
 const path = { agent_id: Id("ag") };
 
@@ -43,9 +43,7 @@ export const listSessions = operation({
   access: { by: "any" },
   path,
   query: {
-    limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 100, default: 20, description: "Maximum number of results." }),
-    ),
+    limit: Limit(100, 20),
   },
   results: { 200: Type.Object({ sessions: Type.Array(Session) }) },
   errors: ["insufficient_scope", "not_found"],

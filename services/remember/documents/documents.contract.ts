@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { byReference, nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
-import { Id, Offset, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
+import { Id, Limit, Offset, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
 import { Subject } from "../../../lib/contract/subject.ts";
 
 const OFFICE = "application/vnd.openxmlformats-officedocument.";
@@ -36,9 +36,7 @@ const source = { source_id: Uuid("source", "`ingestion_source_id` of the documen
 
 const paging = {
   offset: Offset,
-  limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 100, default: 20, description: "Maximum number of results." }),
-  ),
+  limit: Limit(100, 20),
 };
 
 const MimeType = Type.String({
@@ -302,9 +300,7 @@ export const searchDocuments = operation({
       AudienceInput("Only documents for everyone, or for an entry of each non-empty list."),
     ),
     source_id: Type.Optional(Uuid("source", "Only documents of this source.")),
-    limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 50, default: 10, description: "Maximum number of results." }),
-    ),
+    limit: Limit(50, 10),
     min_score: Type.Optional({ ...Score, description: "Minimum score." }),
     explain: Type.Optional(
       Type.Boolean({ default: false, description: "Returns the search plan too, as `plan`." }),

@@ -188,25 +188,19 @@ function internalActions(documents: Documents): Record<string, ActionSchema> {
     /** Stops this node's work on erased documents. */
     leave: idempotent<{ document_ids: string[] }>(({ params }) => documents.leave(params.document_ids)),
 
-    /** Returns whether citations of documents are still valid; omits unknown ones. */
-    freshness: idempotent<{ tenant_id: string; document_ids: string[] }>(async ({ params }) => {
-      const wanted = { _id: { $in: params.document_ids } };
-      const found = await rows.find(params.tenant_id, wanted, { projection: { stale_since: 1 } });
-      return found.map(({ _id, stale_since }) => ({
-        document_id: _id,
-        stale: stale_since !== null,
-        stale_since: stale_since?.toISOString() ?? null,
-      }));
-    }),
-
-    /** Returns which documents the caller may see, or could have seen before they were deleted. */
-    visible: idempotent<{ document_ids: string[] }>(async (ctx) => {
+    /** Returns whether citations are still valid, of documents that the caller may see, or could before they were deleted. */
+    freshness: idempotent<{ document_ids: string[] }>(async (ctx) => {
       const { tenant_id } = ctx.meta.caller;
       const [access, found] = await Promise.all([
         ownerAccess(ctx),
         rows.find(tenant_id, { _id: { $in: ctx.params.document_ids } }, { projection: { audience: 0 } }),
       ]);
-      return found.filter((doc) => mayRead(access, doc)).map(({ _id }) => _id);
+      const visible = found.filter((doc) => mayRead(access, doc));
+      return visible.map(({ _id, stale_since }) => ({
+        document_id: _id,
+        stale: stale_since !== null,
+        stale_since: stale_since?.toISOString() ?? null,
+      }));
     }),
 
     /** Returns the SHA-256 of a document's file in hex. @throws Fault not_found if the caller may not see it */

@@ -279,15 +279,7 @@ async function keepPositions(findings: Findings, tenant_id: string, ids: string[
 /** Moves a cursor forward, never back; returns its position. */
 async function advance(findings: Findings, tenant_id: string, _id: string, seq: number): Promise<number> {
   const { cursors, now } = findings;
-  const moved = { seq, updated_at: now() };
-  if (await cursors.update(tenant_id, { _id, seq: { $lt: seq } }, { $set: moved })) return seq;
-  const there = await cursors.findOne(tenant_id, { _id });
-  if (there) return there.seq;
-  try {
-    await cursors.insert({ _id, tenant_id, ...moved });
-    return seq;
-  } catch (err) {
-    if (isDuplicateKey(err)) return advance(findings, tenant_id, _id, seq);
-    throw err;
-  }
+  const update = { $max: { seq, updated_at: now() } };
+  await cursors.upsert([{ filter: { _id, tenant_id }, update }]);
+  return (await cursors.findOne(tenant_id, { _id }))?.seq ?? seq;
 }

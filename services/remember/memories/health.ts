@@ -34,10 +34,17 @@ export async function reportHealth(memories: Memories, ctx: RequestContext) {
   const { tenant_id } = ctx.meta.caller;
   const now = memories.now();
   const ids = new Set<string>();
-  const counts = new Counts(now.getTime());
+  const decay_distribution = Object.fromEntries(BUCKETS.map(([label]) => [label, 0]));
+  let stale_count = 0;
+  let reflection_count = 0;
+  const daysSince = (at: Date) => (now.getTime() - at.getTime()) / DAY_MS;
   for await (const row of inForce(memories, tenant_id, await callerAccess(ctx), now)) {
     ids.add(row._id);
-    counts.add(row);
+    const days = daysSince(row.accessed_at);
+    const [label] = BUCKETS.find(([, below]) => days < below) as [string, number];
+    decay_distribution[label] = (decay_distribution[label] as number) + 1;
+    if (row.type === "reflection") reflection_count++;
+    if (row.freshness_date && daysSince(row.freshness_date) > STALE_DAYS) stale_count++;
   }
   const [linked, pairs, embed_gap_count] = await Promise.all([
     countLinked(ctx, ids),
@@ -48,7 +55,7 @@ export async function reportHealth(memories: Memories, ctx: RequestContext) {
     duplicate_count: pairs.filter(([a, b]) => ids.has(a) && ids.has(b)).length,
     orphan_count: ids.size - linked,
     embed_gap_count,
-    ...counts.totals,
+    ...{ stale_count, reflection_count, decay_distribution },
   };
 }
 
@@ -95,27 +102,4 @@ async function countLinked(ctx: RequestContext, memories: ReadonlySet<string>): 
     after = last.id;
   }
   return linked.size;
-}
-
-/** Aggregates per memory. */
-class Counts {
-  readonly totals = {
-    stale_count: 0,
-    reflection_count: 0,
-    decay_distribution: Object.fromEntries(BUCKETS.map(([label]) => [label, 0])),
-  };
-  readonly #now: number;
-
-  constructor(now: number) {
-    this.#now = now;
-  }
-
-  add({ type, freshness_date, accessed_at }: Looked): void {
-    const daysSince = (at: Date) => (this.#now - at.getTime()) / DAY_MS;
-    const days = daysSince(accessed_at);
-    const [label] = BUCKETS.find(([, below]) => days < below) as [string, number];
-    this.totals.decay_distribution[label] = (this.totals.decay_distribution[label] as number) + 1;
-    if (type === "reflection") this.totals.reflection_count++;
-    if (freshness_date && daysSince(freshness_date) > STALE_DAYS) this.totals.stale_count++;
-  }
 }

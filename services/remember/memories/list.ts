@@ -9,7 +9,6 @@ import { compareTexts, titleKey } from "../../../lib/text/code-points.ts";
 import { containing, literal } from "../../../lib/text/containing.ts";
 import { inNamespace } from "../../../lib/text/namespace.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
-import type { LargeKeys } from "../../../storage/model.ts";
 import type { Where } from "../../../storage/query.ts";
 import { callerAccess } from "../../identity/agents/read-access.ts";
 import { readConditions, toClause } from "./filters.ts";
@@ -41,7 +40,9 @@ export async function listMemories(memories: Memories, ctx: Call<Params>) {
   const { places, count } = await (params.search || params.metadata !== undefined || by === "title"
     ? placesByReading(asked)
     : placesInOrder(asked));
-  const rows = await load(memories.rows, tenant_id, places.slice(offset, offset + limit));
+  const ids = places.slice(offset, offset + limit).map(({ _id }) => _id);
+  // Limited to the size of one answer.
+  const rows = await memories.rows.findEach(tenant_id, ids);
   const last = places.length > offset + rows.length ? rows.at(-1) : undefined;
   return {
     memories: await memories.presentAll(ctx, rows, access),
@@ -94,23 +95,37 @@ async function placesInOrder(asked: Asked): Promise<Places> {
   };
 }
 
-/** Reads rows, to find a text or metadata, or to sort by title: the stores compare texts with their case. */
-function placesByReading(asked: Asked): Promise<Places> {
-  const { tenant_id, params, order, most } = asked;
+/**
+ * Reads rows, to find a text or metadata, or to sort by title: the stores compare texts with their case. It reads in small
+ * windows, and for a text or metadata up to a limit.
+ */
+async function placesByReading(asked: Asked): Promise<Places> {
+  const { memories, tenant_id, params, order, most, now } = asked;
   const after = asked.after && withTitleKey(asked.after);
   const statuses = params.include_superseded ? IN_FORCE_OR_REPLACED : ["active" as const];
-  const partitions = splitPartitions(asked.access, params.scope, Number.POSITIVE_INFINITY);
-  return scan<ListPosition>(asked.memories, {
-    ...{ tenant_id, text: params.search ?? "", projection: { [order.by]: 1 } },
-    metadata: params.metadata === undefined ? [] : readConditions(params.metadata),
-    partitions: partitions.flatMap((each) => statuses.map((status) => [each, { status }])),
-    wanted: buildClauses(params, asked.now),
-    keep(kept, more) {
-      const found = [...kept, ...more.map(withTitleKey)];
-      const beyond = after ? found.filter((place) => compare(place, after, order) > 0) : found;
-      return beyond.sort((a, b) => compare(a, b, order)).slice(0, most);
-    },
-  });
+  const pattern = params.search ? containing(params.search) : null;
+  const metadata = params.metadata === undefined ? [] : readConditions(params.metadata);
+  const wanted = [
+    ...buildClauses(params, now),
+    pattern ? { $or: [{ title: pattern }, { content: pattern }] } : {},
+    ...metadata.map(mayHave),
+  ];
+  const mostRead = pattern || metadata.length > 0 ? MOST_LOOKED_INTO : Number.POSITIVE_INFINITY;
+  const projection = { [order.by]: 1 as const };
+  let places: ListPosition[] = [];
+  let count = 0;
+  for (const readers of splitPartitions(asked.access, params.scope, Number.POSITIVE_INFINITY))
+    for (const status of statuses) {
+      const partition = [readers, { status }];
+      for await (const range of splitWindows(memories, tenant_id, partition, mostRead)) {
+        const rows = await memories.find(tenant_id, joined([...partition, range, ...wanted]), { projection });
+        const found = (await withMetadata(memories, tenant_id, rows, metadata)).map(withTitleKey);
+        count += found.length;
+        const beyond = after ? found.filter((place) => compare(place, after, order) > 0) : found;
+        places = [...places, ...beyond].sort((a, b) => compare(a, b, order)).slice(0, most);
+      }
+    }
+  return { places, count };
 }
 
 function withTitleKey(place: ListPosition): ListPosition {
@@ -135,14 +150,6 @@ export async function latest(
   );
   const merged = found.flatMap(({ rows }) => rows).sort((a, b) => compare(a, b, order));
   return merged.slice(0, limit);
-}
-
-/** Loads the rows at these positions in order, limited to the size of one answer. */
-function load(memories: TenantCollection<MemoryDoc>, tenant_id: string, places: ListPosition[]) {
-  return memories.findEach(
-    tenant_id,
-    places.map(({ _id }) => _id),
-  );
 }
 
 const IN_FORCE_OR_REPLACED: MemoryStatus[] = ["active", "superseded"];
@@ -233,47 +240,6 @@ const MOST_LOOKED_INTO = 100_000;
 
 /** A range of creation times. */
 type Bounds = { $gte?: Date; $lt?: Date };
-
-interface Scan<P> {
-  tenant_id: string;
-  /** Disjoint filters, each served by an index in order of creation. */
-  partitions: Clause[][];
-  /** Further conditions. */
-  wanted: Clause[];
-  /** Only those with it in title or content; "": all. */
-  text: string;
-  metadata: MetadataCondition[];
-  /** The fields to read of matching memories. */
-  projection: Partial<Record<Exclude<keyof MemoryDoc, LargeKeys<MemoryDoc>> & string, 1>>;
-  /** Selects which of the matches to keep: of those kept so far, and more. */
-  keep(kept: P[], more: P[]): P[];
-}
-
-/**
- * Returns and counts memories that no index gives in order, or whose title or content contains a text, or by metadata.
- * Only reading finds them, so it reads in small windows, and for a text or metadata up to a limit.
- */
-async function scan<P>(
-  memories: TenantCollection<MemoryDoc>,
-  { tenant_id, partitions, wanted, text, metadata, projection, keep }: Scan<P>,
-): Promise<{ places: P[]; count: number }> {
-  const pattern = text && containing(text);
-  const holding = pattern ? { $or: [{ title: pattern }, { content: pattern }] } : {};
-  const likely = metadata.map(mayHave);
-  const most = text || metadata.length > 0 ? MOST_LOOKED_INTO : Number.POSITIVE_INFINITY;
-  let places: P[] = [];
-  let count = 0;
-  for (const partition of partitions) {
-    for await (const range of splitWindows(memories, tenant_id, partition, most)) {
-      const filter = joined([...partition, range, ...wanted, holding, ...likely]);
-      const rows = await memories.find(tenant_id, filter, { projection });
-      const found = (await withMetadata(memories, tenant_id, rows, metadata)) as unknown as P[];
-      count += found.length;
-      places = keep(places, found);
-    }
-  }
-  return { places, count };
-}
 
 /** Returns a filter that finds all memories that may meet a condition on metadata, and few others. */
 function mayHave(condition: MetadataCondition): Clause {

@@ -11,12 +11,12 @@ const MAX_METADATA = 65_536;
 /** Importance and confidence, if nobody gives them. */
 export const UNJUDGED = 0.5;
 
-/** Serialises metadata for storage. @throws Fault validation_error if it is too large. */
-export function metadataText(metadata: object | null | undefined): string {
+/** Serialises metadata for storage. @param most bytes @throws Fault validation_error if it is too large. */
+export function metadataText(metadata: object | null | undefined, most = MAX_METADATA): string {
   const text = JSON.stringify(metadata ?? {});
   const bytes = Buffer.byteLength(text);
-  if (bytes <= MAX_METADATA) return text;
-  const allowed = `at most ${MAX_METADATA}`;
+  if (bytes <= most) return text;
+  const allowed = `at most ${most}`;
   throw invalidValue("metadata", `metadata: expected ${allowed} bytes as JSON, got ${bytes}.`, {
     expected: allowed,
   });

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { nullable, operation } from "../../../lib/contract/contract.ts";
-import { Namespace, Uuid } from "../../../lib/contract/schema.ts";
+import { Limit, Namespace, Uuid } from "../../../lib/contract/schema.ts";
 import { TagsInput } from "../../../lib/contract/tags.ts";
 import { MetadataFilter, memoryFilters } from "./filters.contract.ts";
 import { Memory, OnlyScope, reader, TypeOfMemory } from "./memories.contract.ts";
@@ -85,9 +85,7 @@ export const searchMemories = operation({
     }),
     scope: Type.Optional(OnlyScope),
     memory_types: Type.Optional(Type.Array(TypeOfMemory, { maxItems: 20, description: "Only these types." })),
-    limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 50, default: 10, description: "Maximum number of results." }),
-    ),
+    limit: Limit(50, 10),
     min_score: Type.Optional(Share("Minimum score.")),
     project_id: Type.Optional(
       Type.Union([

@@ -74,21 +74,15 @@ interface Freshness {
 }
 
 /** Omits documents that the caller may not see: even a snippet would reveal too much. */
-async function visibleCitations(ctx: RequestContext, { tenant_id, citations }: MemoryDoc) {
+async function visibleCitations(ctx: RequestContext, { citations }: MemoryDoc) {
   if (citations.length === 0) return [];
   const document_ids = [...new Set(citations.map((each) => each.document_id))];
-  const [visible, freshness] = await Promise.all([
-    ctx.call<string[], unknown>("documents.visible", { document_ids }),
-    ctx.call<Freshness[], unknown>("documents.freshness", { tenant_id, document_ids }),
-  ]);
-  const seen = new Set(visible);
-  const states = new Map(freshness.map(({ document_id, ...state }) => [document_id, state]));
-  return citations
-    .filter(({ document_id }) => seen.has(document_id))
-    .map((each) => ({
-      ...each,
-      freshness: states.get(each.document_id) ?? { stale: true, stale_since: null },
-    }));
+  const visible = await ctx.call<Freshness[], unknown>("documents.freshness", { document_ids });
+  const states = new Map(visible.map(({ document_id, ...state }) => [document_id, state]));
+  return citations.flatMap((each) => {
+    const freshness = states.get(each.document_id);
+    return freshness ? [{ ...each, freshness }] : [];
+  });
 }
 
 /** A derivation edge between memories, from `relationships.derivations`. */

@@ -5,6 +5,7 @@ import { newId } from "../../../lib/ids.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { isDuplicateKey } from "../../../storage/write-errors.ts";
 import type { CallOf } from "../../runtime.ts";
+import { metadataText } from "../memories/new-memory.ts";
 import { isOwn, isStanding, requireReadable, standingMemories } from "../memories/readable.ts";
 import { typeError } from "./registry.ts";
 import type * as contract from "./relationships.contract.ts";
@@ -31,9 +32,10 @@ export async function createEdge(edges: Edges, now: number, ctx: CallOf<typeof c
   const { tenant_id } = ctx.meta.caller;
   checkEdge(id, target_memory_id, relationship_type);
   const edge = edgeKey(id, target_memory_id, relationship_type);
+  const metadata = ctx.params.metadata ? metadataText(ctx.params.metadata, MAX_METADATA) : null;
   const row: RelationshipDoc = {
     ...{ _id: newId("rel", ctx.meta.idempotency_seed), tenant_id, source_memory_id: id, target_memory_id },
-    ...{ relationship_type, strength, metadata: metadataText(ctx.params.metadata), edge },
+    ...{ relationship_type, strength, metadata, edge },
     ...{ created_by: callerId(ctx.meta.caller), created_at: new Date(now) },
   };
   try {
@@ -127,13 +129,4 @@ function checkEdge(source: string, target: string, type: string): void {
       "target_memory_id: expected another memory; a memory cannot be related to itself.",
     );
   }
-}
-
-/** @throws Fault validation_error */
-function metadataText(metadata: object | null | undefined): string | null {
-  if (!metadata) return null;
-  const text = JSON.stringify(metadata);
-  const bytes = Buffer.byteLength(text);
-  if (bytes <= MAX_METADATA) return text;
-  throw invalidValue("metadata", `metadata: expected at most ${MAX_METADATA} bytes as JSON, got ${bytes}.`);
 }

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { nullable, operation } from "../../../lib/contract/contract.ts";
-import { Id, Offset, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
+import { Id, Limit, Offset, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
 import { Memory, path, reader, writer } from "../memories/memories.contract.ts";
 
 const TypeName = Type.String({
@@ -67,9 +67,7 @@ export const listRelationships = operation({
   path,
   query: {
     offset: Offset,
-    limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 200, default: 200, description: "Maximum number of results." }),
-    ),
+    limit: Limit(200, 200),
   },
   results: {
     200: Type.Object({

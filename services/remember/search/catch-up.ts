@@ -67,15 +67,26 @@ export class CatchUp {
   /** Determines which domains the index holds only in part. Call before the first search. */
   async begin(): Promise<void> {
     await this.#findPartial();
-    const cursors = await Promise.all(DOMAINS.map((domain) => this.#cursor(domain)));
-    if (!this.#deps.index.isShared) await this.#coverage.begin(cursors.every((cursor) => cursor === null));
+    if (!this.#deps.index.isShared) await this.#coverage.begin();
   }
 
-  /** Whether the index is still being built for the tenant's entries of a kind. */
-  isPartial(kind: SearchKind, tenant_id: string): boolean {
+  /** Returns why searches of the tenant's entries of a kind may miss some; empty if none. */
+  lacks(kind: SearchKind, tenant_id: string): string[] {
     const domain = DOMAIN_OF[kind];
-    if (this.#partial.has(domain)) return true;
-    return !this.#deps.index.isShared && !this.#coverage.has(domain, tenant_id);
+    const isOwn = !this.#deps.index.isShared;
+    const isPartial = this.#partial.has(domain) || (isOwn && !this.#coverage.has(domain, tenant_id));
+    // Another node owned the tenant, and this one has not caught up since.
+    const isLate = isOwn && (this.#caughtUp === null || !owns(this.#caughtUp, tenant_id));
+    const isBehind = this.#missed.has(`${domain} ${tenant_id}`) || this.#missed.has(`${domain} `);
+    return [
+      ...(isPartial ? ["bm25, vector: the index is being built; only part of it was searched"] : []),
+      ...(isLate
+        ? ["bm25, vector: the index has just been taken over, and the latest changes may be missing"]
+        : []),
+      ...(isBehind
+        ? ["bm25, vector: the index could not be written, and the latest changes may be missing"]
+        : []),
+    ];
   }
 
   /** Whether the index lacks the tenant and was not asked for it before: then `run` is due. */
@@ -84,21 +95,9 @@ export class CatchUp {
     return this.#coverage.ask(tenant_id);
   }
 
-  /** Whether the latest changes may be missing: another node owned the tenant, and this one has not caught up since. */
-  isLate(tenant_id: string): boolean {
-    if (this.#deps.index.isShared) return false;
-    return this.#caughtUp === null || !owns(this.#caughtUp, tenant_id);
-  }
-
   /** Notes that the index did not take changes: of a tenant, or in a pass over all. */
   miss(domains: Iterable<string>, tenant_id = ""): void {
     for (const domain of domains) this.#missed.set(`${domain} ${tenant_id}`, this.#deps.now());
-  }
-
-  /** Whether the index did not take changes of the tenant's entries of a kind, and no pass has fetched them since. */
-  misses(kind: SearchKind, tenant_id: string): boolean {
-    const domain = DOMAIN_OF[kind];
-    return this.#missed.has(`${domain} ${tenant_id}`) || this.#missed.has(`${domain} `);
   }
 
   /** How many tenants' kinds of entries lack changes. */

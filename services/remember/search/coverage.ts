@@ -67,14 +67,11 @@ export class Coverage {
     this.#current = current;
   }
 
-  /** Reads the state of the index. @param isNew nothing was ever indexed */
-  async begin(isNew: boolean): Promise<void> {
+  /** Reads the state of the index. */
+  async begin(): Promise<void> {
     const kept = await this.#index.cursor(CURSOR);
     this.#isSaved = kept !== null;
-    const { self } = this.#current;
-    // The indexes of earlier versions hold all tenants.
     if (kept !== null) this.#complete = JSON.parse(kept) as View;
-    else if (!isNew) this.#complete = { self, nodes: [self] };
   }
 
   /** A new index will be complete after its first pass. */

@@ -22,12 +22,8 @@ interface Dependencies {
   scale: CosineScale;
   /** The store's clock. */
   now(): number;
-  /** Whether the index is being built and still incomplete. */
-  isNew: boolean;
-  /** Whether the latest changes may be missing: the tenant's owner has just changed. */
-  isLate: boolean;
-  /** Whether the index did not take some changes. */
-  isBehind: boolean;
+  /** Why the index may lack entries. */
+  lacks: string[];
   queues: IndexQueues;
   reranking: Reranking | null;
 }
@@ -37,7 +33,7 @@ interface Dependencies {
  * is late or fails, and unrated if the reranker does.
  */
 export async function find(
-  { index, vectors, scale, now, isNew, isLate, isBehind, queues, reranking }: Dependencies,
+  { index, vectors, scale, now, lacks, queues, reranking }: Dependencies,
   share: Share,
   asked: SearchFind,
 ): Promise<SearchFound> {
@@ -78,9 +74,7 @@ export async function find(
     reason,
     legs.isMisfit ? "vector: the embedder returned a vector of another length" : null,
     legs.isPartial ? "bm25, vector: the index is being loaded; only part of it was searched" : null,
-    isNew ? "bm25, vector: the index is being built; only part of it was searched" : null,
-    isLate ? "bm25, vector: the index has just been taken over, and the latest changes may be missing" : null,
-    isBehind ? "bm25, vector: the index could not be written, and the latest changes may be missing" : null,
+    ...lacks,
     legs.isBuilding ? "vector: the index is being built" : null,
     reranked.reason,
   ];

@@ -153,21 +153,20 @@ export class SearchNode {
   find(ctx: Pick<Call<SearchFind>, "params" | "meta">): Promise<SearchFound> {
     const { params } = ctx;
     this.#searchedAt = performance.now();
+    const { kind, tenant_id } = params;
+    tallyUse(tenant_id, "searches");
+    const lacks = this.#catchUp.lacks(kind, tenant_id);
+    if (this.#catchUp.ask(kind, tenant_id)) this.#catchingUp?.nudge();
     const parts = {
       index: this.#index,
       vectors: this.#vectors,
       scale: this.#scale,
+      now: this.#runtime.store.now,
+      lacks,
       queues: this.#queues,
       reranking: this.#reranking,
     };
-    const { kind, tenant_id } = params;
-    tallyUse(tenant_id, "searches");
-    const isNew = this.#catchUp.isPartial(kind, tenant_id);
-    const isLate = this.#catchUp.isLate(tenant_id);
-    const isBehind = this.#catchUp.misses(kind, tenant_id);
-    if (this.#catchUp.ask(kind, tenant_id)) this.#catchingUp?.nudge();
-    const state = { now: this.#runtime.store.now, isNew, isLate, isBehind };
-    return find({ ...parts, ...state }, shareOf(tenant_id, ctx), params);
+    return find(parts, shareOf(tenant_id, ctx), params);
   }
 
   /** Drops entries on every node; returns how many vectors and chunks there were. */
@@ -278,15 +277,10 @@ export class SearchNode {
 
 /** Returns null without a configured service. */
 function rerankingOf(config: Config, index: SearchIndex, report: (err: Error) => void): Reranking | null {
-  const {
-    RERANKER_URL: url,
-    RERANKER_MODEL: model,
-    RERANKER_API_KEY: apiKey,
-    RERANKER_TIMEOUT_MS: timeoutMs,
-  } = config;
-  return url === null
-    ? null
-    : new Reranking(index, new HttpReranker({ url, model, apiKey, timeoutMs }), report);
+  const { RERANKER_URL: url, RERANKER_MODEL: model, RERANKER_API_KEY: apiKey } = config;
+  if (url === null) return null;
+  const reranker = new HttpReranker({ url, model, apiKey, timeoutMs: config.RERANKER_TIMEOUT_MS });
+  return new Reranking(index, reranker, report);
 }
 
 /**
@@ -295,27 +289,23 @@ function rerankingOf(config: Config, index: SearchIndex, report: (err: Error) =>
  * @param onDeath called if the local index's thread fails
  */
 async function openIndex(
-  config: Config,
+  { SEARCH, DATA_DIR: dataDir, ERASURE_REWRITE_MB: rewriteMegabytes }: Config,
   store: Store,
   onDeath: (error: Error) => void,
 ): Promise<SearchIndex> {
-  const index = config.SEARCH === "atlas" ? await atlasIndex(store) : await localIndex(config, onDeath);
+  let index: SearchIndex;
+  if (SEARCH === "atlas") {
+    const { AtlasIndex } = await import("../../../storage/search/atlas/atlas-index.ts");
+    const parts = { entries: store.collection(EntryModel), state: store.collection(SearchStateModel) };
+    // A search index can be created only on an existing collection.
+    await store.ready();
+    index = new AtlasIndex(parts);
+  } else {
+    const { LocalIndex } = await import("../../../storage/search/local-index.ts");
+    // On a node with MongoDB as the record nothing else creates it.
+    await makeDirectory(dataDir);
+    index = new LocalIndex({ dataDir, onDeath, rewriteMegabytes });
+  }
   await index.ready();
   return index;
-}
-
-async function localIndex(config: Config, onDeath: (error: Error) => void): Promise<SearchIndex> {
-  const { DATA_DIR: dataDir, ERASURE_REWRITE_MB: rewriteMegabytes } = config;
-  const { LocalIndex } = await import("../../../storage/search/local-index.ts");
-  // On a node with MongoDB as the record nothing else creates it.
-  await makeDirectory(dataDir);
-  return new LocalIndex({ dataDir, onDeath, rewriteMegabytes });
-}
-
-async function atlasIndex(store: Store): Promise<SearchIndex> {
-  const { AtlasIndex } = await import("../../../storage/search/atlas/atlas-index.ts");
-  const parts = { entries: store.collection(EntryModel), state: store.collection(SearchStateModel) };
-  // A search index can be created only on an existing collection.
-  await store.ready();
-  return new AtlasIndex(parts);
 }

@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { oneOf, operation, optional } from "../../../lib/contract/contract.ts";
+import { Limit } from "../../../lib/contract/schema.ts";
 import { Output, ProjectKey, reader, Scope } from "./outputs.contract.ts";
 
 export const searchOutputs = operation({
@@ -18,15 +19,10 @@ export const searchOutputs = operation({
       description: "Question or keywords.",
       examples: ["release notes for May"],
     }),
+    limit: Limit(50, 10),
     ...optional({
       scope: { ...Scope, description: "Only outputs of this scope." },
       min_score: Type.Number({ minimum: 0, maximum: 1, description: "Minimum score." }),
-      limit: Type.Integer({
-        minimum: 1,
-        maximum: 50,
-        default: 10,
-        description: "Maximum number of results.",
-      }),
       project_id: { ...ProjectKey, description: "Only outputs of the project with this key." },
       include_superseded: Type.Boolean({ default: false, description: "Include superseded outputs." }),
       include_archived: Type.Boolean({

@@ -18,7 +18,7 @@ import { cosine, type FoundRow, integersOf, packVector, rateCandidates } from ".
 import { areHopeless, buildConditions, type Condition, fits } from "./conditions.ts";
 import { type EntryDoc, entryId, NEVER, putEntries, REMOVED, type SearchStateDoc } from "./entries.ts";
 import { AtlasIndexes } from "./indexes.ts";
-import { countPipeline, formsPipeline, nearPipeline, textPipeline, vectorPipeline } from "./pipelines.ts";
+import { countPipeline, formsOf, nearPipeline, textPipeline, vectorPipeline, wordsOf } from "./pipelines.ts";
 
 /** As many as a small cluster answers concurrently. */
 const SEARCHES_AT_ONCE = 16;
@@ -95,15 +95,16 @@ export class AtlasIndex implements SearchIndex {
     const isBuilding = query.vector !== null && dims !== null && !(await this.#indexes.hasVectors(dims));
     const vector = isMisfit || isBuilding || dims === null ? null : query.vector;
     const isHopeless = areHopeless(conditions);
+    const terms = [...query.terms, ...query.variants.map(({ term }) => term)];
     const [text, near, counted] = await Promise.all([
-      isHopeless || query.terms.length === 0 ? NO_LEG : this.#textLeg(conditions, query),
+      isHopeless || query.terms.length === 0 ? NO_LEG : this.#textLeg(conditions, wordsOf(terms), query),
       isHopeless || !vector ? NO_LEG : this.#vectorLeg(conditions, vector, query),
       isHopeless ? { documents: 0, frequencies: query.terms.map(() => 0) } : this.#count(conditions, query),
     ]);
     const missing = isHopeless
       ? []
       : query.terms.filter((_, i) => i < query.words && !counted.frequencies[i]);
-    const others = missing.length ? await this.#formsLeg(conditions, missing, query) : NO_LEG;
+    const others = missing.length ? await this.#textLeg(conditions, formsOf(missing), query) : NO_LEG;
     const rows = interleaved([...text.rows, ...others.rows], near.rows);
     const corpus = { ...counted, averageLength: averageLength(rows) };
     const candidates = rateCandidates(rows, { query, vector, model: name, conditions, corpus });
@@ -117,7 +118,6 @@ export class AtlasIndex implements SearchIndex {
       ...(isBuilding && { isBuilding }),
       brought: { text: text.rows.length, vector: near.rows.length },
       ms: { text: text.ms, vector: near.ms },
-      entries: corpus.documents,
       visible: corpus.documents,
       ...(expected && { expected: isCandidate ? "candidate" : expected }),
     };
@@ -216,13 +216,8 @@ export class AtlasIndex implements SearchIndex {
 
   async close(): Promise<void> {}
 
-  #textLeg(conditions: Condition[], query: LegsQuery): Promise<Leg> {
-    const terms = [...query.terms, ...query.variants.map(({ term }) => term)];
-    return this.#leg(textPipeline(conditions, terms, LEG_SIZE, contextOf(query)));
-  }
-
-  #formsLeg(conditions: Condition[], missing: string[], query: LegsQuery): Promise<Leg> {
-    return this.#leg(formsPipeline(conditions, missing, LEG_SIZE, contextOf(query)));
+  #textLeg(conditions: Condition[], words: object, query: LegsQuery): Promise<Leg> {
+    return this.#leg(textPipeline(conditions, words, LEG_SIZE, contextOf(query)));
   }
 
   #vectorLeg(conditions: Condition[], vector: Float32Array, asked: LegsQuery): Promise<Leg> {

@@ -40,32 +40,18 @@ interface Context {
   neighbours: number;
 }
 
-/** Finds the best entries by words, with their neighbours in the thread. */
-export function textPipeline(
-  conditions: readonly Condition[],
-  terms: readonly string[],
-  limit: number,
-  context: Context,
-): Document[] {
-  return searchPipeline(conditions, wordsOf(terms), limit, context);
-}
-
-/** The same by other forms of terms that no entry has. */
-export function formsPipeline(
-  conditions: readonly Condition[],
-  terms: readonly string[],
-  limit: number,
-  context: Context,
-): Document[] {
+/** Returns the clause of `$search` for other forms of terms that no entry has. */
+export function formsOf(terms: readonly string[]): object {
   const longer = terms.filter(isPrefix).map((term) => `${term}*`);
   const should = [
     wordsOf(terms.flatMap(listForms)),
     ...(longer.length ? [{ wildcard: { query: longer, path: WORDS, allowAnalyzedField: true } }] : []),
   ];
-  return searchPipeline(conditions, { compound: { should, minimumShouldMatch: 1 } }, limit, context);
+  return { compound: { should, minimumShouldMatch: 1 } };
 }
 
-function searchPipeline(
+/** Finds the best entries by words, a clause of `$search`, with their neighbours in the thread. */
+export function textPipeline(
   conditions: readonly Condition[],
   words: object,
   limit: number,
@@ -120,7 +106,8 @@ export function countPipeline(conditions: readonly Condition[], terms: readonly 
   ];
 }
 
-function wordsOf(terms: readonly string[]): object {
+/** Returns the clause of `$search` for terms. */
+export function wordsOf(terms: readonly string[]): object {
   return { text: { query: terms, path: WORDS } };
 }
 
