@@ -69,9 +69,10 @@ export const devicesService: ServiceFactory = ({ store, secrets, config }) => {
         const agent = await ownAgent(ctx, ctx.params.agent_id);
         const scopes = scopesToIssue(ctx.meta.caller, ctx.params.scopes);
         const verification_uri = `${await originOf(ctx.broker, config)}/connect`;
-        const code = await codes.issue(agent, scopes, { now: now(), seed: ctx.meta.idempotency_seed });
+        const at = now();
+        const code = await codes.issue(agent, scopes, { now: at, seed: ctx.meta.idempotency_seed });
         const verification_uri_complete = `${verification_uri}?code=${codes.textOf(code)}`;
-        return { ...codes.present(code, now()), verification_uri, verification_uri_complete };
+        return { ...codes.present(code, at), verification_uri, verification_uri_complete };
       }),
 
       status: action(contract.getDeviceCodeStatus, async (ctx) => {

@@ -100,6 +100,32 @@ export const USAGE_SORTS = [
   "stored_bytes",
 ] as const;
 
+export const TenantUsage = Type.Object(
+  {
+    id: Id("tn"),
+    slug: Slug,
+    name: Name,
+    status: oneOf(["active", "suspended"]),
+    requests: Type.Integer({ description: "With a token or key, refused ones included." }),
+    events: Type.Integer({ description: "Accepted events." }),
+    deliveries: Type.Integer({ description: "Created deliveries." }),
+    attempts: Type.Integer({ description: "Delivery attempts." }),
+    dead_letters: Type.Integer({ description: "Deliveries that became dead letters." }),
+    searches: Type.Integer({ description: "Searches of an index, those for enrichment included." }),
+    stored_bytes: Type.Integer(),
+    cpu_ms: Type.Integer({
+      description:
+        "Processor time of all nodes. Each node's is divided by its work for each tenant, which is estimated.",
+    }),
+    cpu_share: Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description: "Its part of all tenants' `cpu_ms`.",
+    }),
+  },
+  { title: "TenantUsage" },
+);
+
 export const listTenantUsage = operation({
   action: "tenants.usage",
   route: "GET /tenants/usage",
@@ -123,33 +149,7 @@ export const listTenantUsage = operation({
   },
   results: {
     200: Type.Object({
-      tenants: Type.Array(
-        Type.Object(
-          {
-            id: Id("tn"),
-            slug: Slug,
-            name: Name,
-            status: oneOf(["active", "suspended"]),
-            requests: Type.Integer({ description: "With a token or key, refused ones included." }),
-            events: Type.Integer({ description: "Accepted events." }),
-            deliveries: Type.Integer({ description: "Created deliveries." }),
-            attempts: Type.Integer({ description: "Delivery attempts." }),
-            dead_letters: Type.Integer({ description: "Deliveries that became dead letters." }),
-            searches: Type.Integer({ description: "Searches of an index, those for enrichment included." }),
-            stored_bytes: Type.Integer(),
-            cpu_ms: Type.Integer({
-              description:
-                "Processor time of all nodes. Each node's is divided by its work for each tenant, which is estimated.",
-            }),
-            cpu_share: Type.Number({
-              minimum: 0,
-              maximum: 1,
-              description: "Its part of all tenants' `cpu_ms`.",
-            }),
-          },
-          { title: "TenantUsage" },
-        ),
-      ),
+      tenants: Type.Array(TenantUsage),
       total: Type.Integer(),
     }),
   },

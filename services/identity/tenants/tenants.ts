@@ -18,7 +18,7 @@ import { announceAuthChange } from "./auth-change.ts";
 import { type Founding, firstIds, found } from "./founding.ts";
 import { originOf } from "./origin.ts";
 import type * as contract from "./tenants.contract.ts";
-import { Tenant } from "./tenants.contract.ts";
+import { Tenant, TenantUsage } from "./tenants.contract.ts";
 import type { TenantDoc } from "./tenants.model.ts";
 
 const USABLE = { $in: ["active", "suspended"] as ("active" | "suspended")[] };
@@ -158,32 +158,16 @@ export async function announce(ctx: Call, tenant_id: string): Promise<void> {
   await ctx.broadcast("tenants.changed", { tenant_id });
 }
 
-function presentUsage(
-  { _id: id, slug, name, status }: TenantDoc,
-  {
-    requests = 0,
-    published = 0,
-    created = 0,
-    delivered = 0,
-    dead_lettered = 0,
-    searches = 0,
-    cpu_ms = 0,
-  }: Counts,
-  { used_bytes }: Usage,
-  allCpuMs: number,
-) {
-  return {
-    ...{ id, slug, name, status, requests },
-    events: published,
-    deliveries: created,
-    attempts: delivered,
-    dead_letters: dead_lettered,
-    searches,
-    stored_bytes: Math.round(used_bytes),
-    cpu_ms: Math.round(cpu_ms),
+const presentUsage = (doc: TenantDoc, counts: Counts, { used_bytes }: Usage, allCpuMs: number) => {
+  const { requests = 0, published = 0, created = 0, delivered = 0, dead_lettered = 0, searches = 0 } = counts;
+  const { cpu_ms = 0 } = counts;
+  return presentAs(TenantUsage, doc, {
+    ...{ status: doc.status as "active" | "suspended", requests, searches },
+    ...{ events: published, deliveries: created, attempts: delivered, dead_letters: dead_lettered },
+    ...{ stored_bytes: Math.round(used_bytes), cpu_ms: Math.round(cpu_ms) },
     cpu_share: allCpuMs > 0 ? cpu_ms / allCpuMs : 0,
-  };
-}
+  });
+};
 
 const present = (doc: TenantDoc, usage: Usage) =>
   presentAs(Tenant, doc, {

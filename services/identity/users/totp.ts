@@ -47,7 +47,8 @@ export class SecondFactors {
     const sealed_secret = this.#secrets.seal(secret, totpPlace(user_id));
     const written = await this.#put(user, { ...fresh, sealed_secret });
     if (!written) throw new Fault("conflict", RACED);
-    return { secret, uri: totpUri(secret, user.email) };
+    // The address that authenticator apps read as a QR code.
+    return { secret, uri: totpOf(secret, user.email).toString() };
   }
 
   /** Puts a secret in force by its first code; returns the recovery codes, or null if the code is wrong. */
@@ -150,11 +151,6 @@ const RECOVERY_BYTES = 10;
 export function newTotpSecret(secrets: SecretBox, seed?: string): string {
   const { buffer } = new Uint8Array(secrets.random(SECRET_BYTES, "totp", seed));
   return new Secret({ buffer }).base32;
-}
-
-/** Returns the address that authenticator apps read as a QR code. */
-function totpUri(secret: string, label: string): string {
-  return totpOf(secret, label).toString();
 }
 
 /** Returns the time step whose code this is; null if it is none of those that count at a time. */

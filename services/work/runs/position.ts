@@ -1,11 +1,11 @@
+import { presentAs } from "../../../lib/contract/present-as.ts";
 import { openAttempts, wordsOn } from "./facts.ts";
 import { doneKeys, isDone, listCompletions, waitingOn } from "./run-state.ts";
 import type { Actor, PlacedFact, Run, StepDef, StepProgress } from "./runs.model.ts";
+import { PositionStep } from "./shapes.contract.ts";
 import { deadlineOf, stalenessAt } from "./staleness.ts";
 
 const iso = (at: Date | null | undefined) => at?.toISOString() ?? null;
-
-export type PositionStep = ReturnType<typeof positionStep>;
 
 interface At {
   run: Pick<Run, "steps" | "progress" | "status">;
@@ -28,31 +28,23 @@ export function positionStep(at: At, index: number) {
   const open = at.openAttempts.get(step.step_key) ?? [];
   // A step in progress waits again if a dependency is reopened.
   const waiting_on = isDone(progress) ? [] : waitingOn(step, at.done);
-  return {
-    step_key: step.step_key,
-    title: step.title,
-    role: step.role,
-    assigned_user_id: step.assigned_user_id,
-    status: progress.status,
-    completion_mode: step.completion_mode,
-    why_ready:
-      isDone(progress) || waiting_on.length > 0
-        ? null
-        : whyReady(step, at.words.get(step.step_key)?.reopened),
-    completion_criteria: step.completion_criteria,
-    waiting_on,
-    ordinal: step.ordinal,
-    ready_at: iso(progress.ready_at),
-    in_progress_since: iso(progress.in_progress_since),
-    waiting_since: iso(progress.waiting?.since),
-    deadline_at: iso(deadlineOf(step, progress)),
-    stale_since: iso(stale?.since),
-    stale_reason: stale?.reason ?? null,
-    open_attempts: open.map(({ actor, at: started_at }) => ({
-      ...(actor as Actor),
-      started_at: iso(started_at),
-    })),
-  };
+  const isReady = !isDone(progress) && waiting_on.length === 0;
+  return presentAs(
+    PositionStep,
+    { ...progress, ...step },
+    {
+      why_ready: isReady ? whyReady(step, at.words.get(step.step_key)?.reopened) : null,
+      waiting_on,
+      waiting_since: iso(progress.waiting?.since),
+      deadline_at: iso(deadlineOf(step, progress)),
+      stale_since: iso(stale?.since),
+      stale_reason: stale?.reason ?? null,
+      open_attempts: open.map(({ actor, at: started }) => ({
+        ...(actor as Actor),
+        started_at: started.toISOString(),
+      })),
+    },
+  );
 }
 
 function whyReady({ depends_on }: StepDef, reopened: string | null = null): string {

@@ -164,7 +164,7 @@ export const runFields = {
 
 export const Run = Type.Object({ ...runFields, steps: Type.Array(RunStep) }, { title: "Run" });
 
-const PositionStep = Type.Object(
+export const PositionStep = Type.Object(
   {
     step_key: StepKey,
     title: Type.String(),
