@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from "react";
 
 /** A value outside of React that components follow. */
-export interface Store<T> {
+interface Store<T> {
   get(): T;
   set(to: T): void;
   /** Returns what a component needs of it, and renders the component again when that is another. */

@@ -1,5 +1,5 @@
 /** A filter of metadata as operations take it: a value, or bounds, for each key. */
-export type MetadataFilter = Record<string, Value | Bounds>;
+type MetadataFilter = Record<string, Value | Bounds>;
 type Value = string | number | boolean;
 type Bounds = Partial<Record<Bound, string | number>> & { in?: Value[] };
 type Bound = keyof typeof BOUNDS;
