@@ -19,10 +19,12 @@ export const searchOutputs = operation({
       description: "Question or keywords.",
       examples: ["release notes for May"],
     }),
-    limit: Limit(50, 10),
     ...optional({
       scope: { ...Scope, description: "Only outputs of this scope." },
       min_score: Type.Number({ minimum: 0, maximum: 1, description: "Minimum score." }),
+    }),
+    limit: Limit(50, 10),
+    ...optional({
       project_id: { ...ProjectKey, description: "Only outputs of the project with this key." },
       include_superseded: Type.Boolean({ default: false, description: "Include superseded outputs." }),
       include_archived: Type.Boolean({
