@@ -68,7 +68,7 @@ export const FAULTS: Fault[] = [
   fault(
     "tokens survive a deactivation",
     CALLERS,
-    "if (agent.token_version !== (caller.token_version ?? 0)) return null;",
+    "if (agent.token_version !== caller.token_version) return null;",
     "",
     "unit/callers",
   ),
@@ -204,8 +204,8 @@ export const FAULTS: Fault[] = [
   fault(
     "an agent extends another's lease",
     `${DELIVERIES}/settle.ts`,
-    '{ _id: { $in: delivery_ids }, agent_id, state: "leased", ...under(lease) }',
-    '{ _id: { $in: delivery_ids }, state: "leased", ...under(lease) }',
+    '{ _id: { $in: ids }, agent_id, state: "leased" as const, ...under(each) }',
+    '{ _id: { $in: ids }, state: "leased" as const, ...under(each) }',
     "http/delivery",
   ),
   fault(
