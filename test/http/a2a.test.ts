@@ -139,6 +139,7 @@ test("tasks are listed in pages, for their caller alone", async () => {
   } while (pageToken);
   expect(new Set(ids).size).toBe(5);
   expect(ids).toHaveLength(5);
+  await expect(client.listTasks({ ...ALL, pageToken: "another" })).rejects.toThrow("pageToken");
   const other = await clientOf((await newAgent(server, world.admin, ["send"])).token);
   expect((await other.listTasks(ALL)).tasks).toEqual([]);
   await expect(other.getTask({ tenant: "", id: ids[0] as string })).rejects.toThrow("no task");

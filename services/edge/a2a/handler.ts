@@ -209,12 +209,14 @@ async function translated<T>(
     return await call;
   } catch (err) {
     if (!isFault(err)) throw err;
-    const { resource_type } = err.data as { resource_type?: string };
+    const { resource_type, field } = err.data as { resource_type?: string; field?: string };
     if (resource_type === "push_notification_config") throw new TaskNotFoundError(err.message);
     if (err.type === "not_found") throw new TaskNotFoundError(`There is no task ${task_id} of yours.`);
     if (err.type === "conflict") throw final(err.message);
     if (["validation_failed", "validation_error", "payload_too_large"].includes(err.type)) {
-      throw new RequestMalformedError(err.message);
+      // Only the service's own operations call it a cursor.
+      const message = "pageToken: expected the nextPageToken of the previous page.";
+      throw new RequestMalformedError(field === "cursor" ? message : err.message);
     }
     throw err;
   }
