@@ -57,8 +57,9 @@ async function main(): Promise<void> {
     ...observability,
   };
   const broker = new ServiceBroker(brokerOptions(config, observability));
-  const wanted = selectServices(config.SERVICES).map((name) => serviceFactories[name]?.() ?? []);
-  for (const create of (await Promise.all(wanted)).flat()) broker.createService(create(runtime));
+  for (const name of selectServices(config.SERVICES)) {
+    for (const create of [serviceFactories[name] ?? []].flat()) broker.createService(create(runtime));
+  }
   broker.createService(nodesService(runtime));
   await store.ready();
   if (process.argv.includes("--migrate")) return endMigration(store);

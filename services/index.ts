@@ -1,57 +1,92 @@
+import { a2aService } from "./edge/a2a/a2a.service.ts";
+import { gatewayService } from "./edge/gateway/gateway.service.ts";
+import { idempotencyService } from "./edge/idempotency/idempotency.service.ts";
+import { liveService } from "./edge/live/live.service.ts";
+import { mcpService } from "./edge/mcp/mcp.service.ts";
+import { agentsService } from "./identity/agents/agents.service.ts";
+import { auditService } from "./identity/audit/audit.service.ts";
+import { authService } from "./identity/auth/auth.service.ts";
+import { devicesService } from "./identity/devices/devices.service.ts";
+import { sessionsService } from "./identity/devices/sessions.service.ts";
+import { keysService } from "./identity/keys/keys.service.ts";
+import { oauthService } from "./identity/oauth/oauth.service.ts";
+import { onboardingService } from "./identity/onboarding/onboarding.service.ts";
+import { projectsService } from "./identity/projects/projects.service.ts";
+import { rotationService } from "./identity/rotation/rotation.service.ts";
+import { teamsService } from "./identity/teams/teams.service.ts";
+import { tenantsService } from "./identity/tenants/tenants.service.ts";
+import { usersService } from "./identity/users/users.service.ts";
+import { blobsService } from "./platform/blobs/blobs.service.ts";
+import { bundlesService } from "./remember/bundles/bundles.service.ts";
+import { documentsService } from "./remember/documents/documents.service.ts";
+import { findingsService } from "./remember/findings/findings.service.ts";
+import { memoriesService } from "./remember/memories/memories.service.ts";
+import { mergesService } from "./remember/merges/merges.service.ts";
+import { relationshipsService } from "./remember/relationships/relationships.service.ts";
+import { searchService } from "./remember/search/search.service.ts";
+import { specialistsService } from "./remember/specialists/specialists.service.ts";
+import { stateService } from "./remember/state/state.service.ts";
 import type { ServiceFactory } from "./runtime.ts";
+import { channelsService } from "./sense/channels/channels.service.ts";
+import { connectorsService } from "./sense/connectors/connectors.service.ts";
+import { deliveriesService } from "./sense/deliveries/deliveries.service.ts";
+import { eventsService } from "./sense/events/events.service.ts";
+import { ingestService } from "./sense/ingest/ingest.service.ts";
+import { interestsService } from "./sense/interests/interests.service.ts";
+import { pushService } from "./sense/push/push.service.ts";
+import { schedulesService } from "./sense/schedules/schedules.service.ts";
+import { a2aTasksService } from "./work/a2a/a2a-tasks.service.ts";
+import { approvalsService } from "./work/approvals/approvals.service.ts";
+import { exemplarsService } from "./work/exemplars/exemplars.service.ts";
+import { handoffsService } from "./work/handoffs/handoffs.service.ts";
+import { outputsService } from "./work/outputs/outputs.service.ts";
+import { runsService } from "./work/runs/runs.service.ts";
+import { templatesService } from "./work/templates/templates.service.ts";
 
-/** Loads each service, or those that run together, by its name as listed in `SERVICES`. */
-export const serviceFactories: Record<string, () => Promise<ServiceFactory | ServiceFactory[]>> = {
-  a2a_tasks: async () => (await import("./work/a2a/a2a-tasks.service.ts")).a2aTasksService,
-  agents: async () => (await import("./identity/agents/agents.service.ts")).agentsService,
-  approvals: async () => (await import("./work/approvals/approvals.service.ts")).approvalsService,
-  audit: async () => (await import("./identity/audit/audit.service.ts")).auditService,
+/** Every service by its name, as listed in `SERVICES`. */
+export const serviceFactories: Record<string, ServiceFactory | ServiceFactory[]> = {
+  a2a_tasks: a2aTasksService,
+  agents: agentsService,
+  approvals: approvalsService,
+  audit: auditService,
   // The keys of tokens and secrets are replaced where tokens are issued.
-  auth: async () => [
-    (await import("./identity/auth/auth.service.ts")).authService,
-    (await import("./identity/rotation/rotation.service.ts")).rotationService,
-  ],
-  blobs: async () => (await import("./platform/blobs/blobs.service.ts")).blobsService,
-  bundles: async () => (await import("./remember/bundles/bundles.service.ts")).bundlesService,
-  channels: async () => (await import("./sense/channels/channels.service.ts")).channelsService,
-  connectors: async () => (await import("./sense/connectors/connectors.service.ts")).connectorsService,
-  deliveries: async () => (await import("./sense/deliveries/deliveries.service.ts")).deliveriesService,
-  devices: async () => (await import("./identity/devices/devices.service.ts")).devicesService,
-  documents: async () => (await import("./remember/documents/documents.service.ts")).documentsService,
-  events: async () => (await import("./sense/events/events.service.ts")).eventsService,
-  exemplars: async () => (await import("./work/exemplars/exemplars.service.ts")).exemplarsService,
-  findings: async () => (await import("./remember/findings/findings.service.ts")).findingsService,
+  auth: [authService, rotationService],
+  blobs: blobsService,
+  bundles: bundlesService,
+  channels: channelsService,
+  connectors: connectorsService,
+  deliveries: deliveriesService,
+  devices: devicesService,
+  documents: documentsService,
+  events: eventsService,
+  exemplars: exemplarsService,
+  findings: findingsService,
   // MCP and A2A are routes of each gateway, in its process.
-  gateway: async () => [
-    (await import("./edge/gateway/gateway.service.ts")).gatewayService,
-    (await import("./edge/mcp/mcp.service.ts")).mcpService,
-    (await import("./edge/a2a/a2a.service.ts")).a2aService,
-  ],
-  handoffs: async () => (await import("./work/handoffs/handoffs.service.ts")).handoffsService,
-  idempotency: async () => (await import("./edge/idempotency/idempotency.service.ts")).idempotencyService,
-  ingest: async () => (await import("./sense/ingest/ingest.service.ts")).ingestService,
-  interests: async () => (await import("./sense/interests/interests.service.ts")).interestsService,
-  keys: async () => (await import("./identity/keys/keys.service.ts")).keysService,
-  live: async () => (await import("./edge/live/live.service.ts")).liveService,
-  memories: async () => (await import("./remember/memories/memories.service.ts")).memoriesService,
-  merges: async () => (await import("./remember/merges/merges.service.ts")).mergesService,
-  oauth: async () => (await import("./identity/oauth/oauth.service.ts")).oauthService,
-  onboarding: async () => (await import("./identity/onboarding/onboarding.service.ts")).onboardingService,
-  outputs: async () => (await import("./work/outputs/outputs.service.ts")).outputsService,
-  projects: async () => (await import("./identity/projects/projects.service.ts")).projectsService,
-  push: async () => (await import("./sense/push/push.service.ts")).pushService,
-  relationships: async () =>
-    (await import("./remember/relationships/relationships.service.ts")).relationshipsService,
-  runs: async () => (await import("./work/runs/runs.service.ts")).runsService,
-  schedules: async () => (await import("./sense/schedules/schedules.service.ts")).schedulesService,
-  search: async () => (await import("./remember/search/search.service.ts")).searchService,
-  sessions: async () => (await import("./identity/devices/sessions.service.ts")).sessionsService,
-  specialists: async () => (await import("./remember/specialists/specialists.service.ts")).specialistsService,
-  state: async () => (await import("./remember/state/state.service.ts")).stateService,
-  teams: async () => (await import("./identity/teams/teams.service.ts")).teamsService,
-  templates: async () => (await import("./work/templates/templates.service.ts")).templatesService,
-  tenants: async () => (await import("./identity/tenants/tenants.service.ts")).tenantsService,
-  users: async () => (await import("./identity/users/users.service.ts")).usersService,
+  gateway: [gatewayService, mcpService, a2aService],
+  handoffs: handoffsService,
+  idempotency: idempotencyService,
+  ingest: ingestService,
+  interests: interestsService,
+  keys: keysService,
+  live: liveService,
+  memories: memoriesService,
+  merges: mergesService,
+  oauth: oauthService,
+  onboarding: onboardingService,
+  outputs: outputsService,
+  projects: projectsService,
+  push: pushService,
+  relationships: relationshipsService,
+  runs: runsService,
+  schedules: schedulesService,
+  search: searchService,
+  sessions: sessionsService,
+  specialists: specialistsService,
+  state: stateService,
+  teams: teamsService,
+  templates: templatesService,
+  tenants: tenantsService,
+  users: usersService,
 };
 
 /**
