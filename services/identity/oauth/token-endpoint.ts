@@ -134,7 +134,7 @@ export class TokenEndpoint {
 
   /**
    * The first exchange of a grant. Key and session are the same for each try, so that a crash on the way leaves no
-   * others, and they exist before the grant is active, so that whoever ends it finds them.
+   * others, and they exist before the grant is active, so that ending it finds them.
    */
   async #connect(ctx: Exchange, grant: GrantDoc) {
     requireResource(ctx, grant);

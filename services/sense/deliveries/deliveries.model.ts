@@ -167,7 +167,7 @@ interface Sized {
 
 const sizeOf = ({ size }: Sized) => size;
 
-/** Limits deliveries to the size of one answer, of which the first may be larger. */
+/** Limits deliveries to the size of one answer; the first may be larger. */
 export const upToBytes = <T extends Sized>(docs: T[], most = MESSAGE_BYTES) =>
   upToSize(docs, sizeOf, Math.min(most, MESSAGE_BYTES));
 

@@ -160,6 +160,7 @@ export class CallerCache {
         else if (this.#entries.get(authorization) === entry) Object.assign(entry, { caller, checked_at });
       }
     }
+    this.#said = false;
     return Math.max(0, began + CHECK_MS - performance.now());
   }
 

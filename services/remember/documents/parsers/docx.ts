@@ -137,7 +137,7 @@ class DocxReader {
   #endParagraph(): void {
     this.#paragraph = null;
     this.#blocks.endBlock(this.#isItem ? 1 : 2);
-    // What a box shows is beside the paragraph that it is anchored in.
+    // A box is shown next to the paragraph that it is anchored in.
     for (const text of this.#boxes.splice(0)) {
       this.#blocks.text(text);
       this.#blocks.break(2);
