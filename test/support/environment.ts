@@ -1,13 +1,20 @@
 import type { ChildProcess } from "node:child_process";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { appendFileSync } from "node:fs";
 import type { Server } from "node:net";
 import type { Worker } from "node:worker_threads";
 import type { Circus } from "@jest/types";
 import { TestEnvironment } from "jest-environment-node";
+import { CPU_FILE, cpuSeconds } from "./cpu.ts";
 import { settle } from "./settle.ts";
 
-/** Node's environment, failing a test file that leaves child processes, worker threads or servers behind. */
+/**
+ * Node's environment, failing a test file that leaves child processes, worker threads or servers behind. Notes the
+ * processor time of the file where the test command asks for it.
+ */
 export default class LeakCheckedEnvironment extends TestEnvironment {
+  #file: string;
+  #cpuBefore = cpuSeconds();
   #children = new Set<ChildProcess>();
   #workers = new Set<Worker>();
   #servers = new Set<Server>();
@@ -23,6 +30,11 @@ export default class LeakCheckedEnvironment extends TestEnvironment {
     ],
   ];
 
+  constructor(...args: ConstructorParameters<typeof TestEnvironment>) {
+    super(...args);
+    this.#file = args[1].testPath;
+  }
+
   override async setup(): Promise<void> {
     await super.setup();
     for (const [name, listener] of this.#channels) subscribe(name, listener);
@@ -31,6 +43,9 @@ export default class LeakCheckedEnvironment extends TestEnvironment {
   override async teardown(): Promise<void> {
     for (const [name, listener] of this.#channels) unsubscribe(name, listener);
     await super.teardown();
+    const notes = process.env[CPU_FILE];
+    const cpu = cpuSeconds() - this.#cpuBefore;
+    if (notes) appendFileSync(notes, `${JSON.stringify({ file: this.#file, cpu })}\n`);
   }
 
   // After the file's own afterAll hooks, and early enough for an error to fail the file.
