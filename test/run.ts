@@ -1,18 +1,24 @@
 /**
- * The test command: gets what the tests need, runs the suites within their budgets, two at a time, and ends with
- * `N passed, N failed, N skipped`. `npm run test:all` also runs what support/longer.ts names and the repeats of
- * support/world.ts; `npm test -- store` or `npm test -- glob` a suite or the files whose path contains the word;
- * `npm test -- quick` what needs no server.
+ * The test command: says how long it takes and what it will install, runs the suites within their budgets, two at a
+ * time, and ends with `N passed, N failed, N skipped`. `npm test -- WORD …` runs the suites of these names; with another
+ * word, the files whose path contains it; `quick` what needs no server, in a minute; `changed` what belongs to the
+ * changed folders. `npm run test:all` also runs what support/longer.ts names and the repeats of support/world.ts.
+ * `--record` writes the processor time of each file into processor-seconds.json.
  */
-import { globSync, readFileSync } from "node:fs";
+import { globSync, readFileSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join, sep } from "node:path";
 import { labelOf, planAgain, runAgain } from "./support/again.ts";
+import { testsOfChanges } from "./support/changed.ts";
+import { isChosen } from "./support/choose.ts";
+import { cpuSeconds } from "./support/cpu.ts";
 import { checkLonger, isLonger } from "./support/longer.ts";
 import { sharing, startMongo } from "./support/mongo.ts";
-import { declaredNeeds, describeSkipped, getNeed, type Missing } from "./support/needs.ts";
+import { declaredNeeds, describeInstalls, describeSkipped, getNeed, type Missing } from "./support/needs.ts";
 import type { FileResult } from "./support/reporter.ts";
 import { startAllShared } from "./support/shared.ts";
 import { runSuite, type SuiteResult, stopSuites } from "./support/suite.ts";
+import { CLUSTER, FERRETDB } from "./support/world.ts";
 
 interface Suite {
   name: string;
@@ -39,15 +45,13 @@ const SUITES: Suite[] = [
   { name: "rounds", files: /^test\/rounds\//, budgetSeconds: 360 },
 ];
 
-/** The suites of `npm test -- quick`. */
-const QUICK = ["unit", "packages"];
-
 /** How many files each of the suites that run at the same time runs at a time: more than three wait for the processor. */
 const FILES_AT_ONCE = [2, 1];
 
 /** False for continuous integration (.ci/run), which has all that tests need. */
 const MAY_SKIP = process.env.SENSORIUM_TEST_SKIPS !== "none";
 
+const startedAt = performance.now();
 const ROOT = join(import.meta.dirname, "..");
 const say = (line: string) => console.log(line);
 
@@ -56,14 +60,26 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.once(signal, () => process.exit(128 + (signal === "SIGINT" ? 2 : 15)));
 }
 
-const given = process.argv.slice(2);
+/** The processor time of each file, as `npm test -- --record` measured it: what to look at to make tests faster. */
+const TIMES = join(import.meta.dirname, "processor-seconds.json");
+const times: Record<string, number> = JSON.parse(readFileSync(TIMES, "utf8"));
+/** Of a new file. */
+const USUAL_SECONDS = 3;
+
+const given = process.argv.slice(2).filter((word) => word !== "--record");
+const isRecording = process.argv.includes("--record");
 const isWhole = given.includes("all");
-const words = isWhole ? [] : given.flatMap((word) => (word === "quick" ? QUICK : [word]));
+const words = isWhole ? [] : given;
 const all = globSync("{test,packages/{*,integrations/*}/test}/**/*.test.ts", { cwd: ROOT }).map((file) =>
   file.split(sep).join("/"),
 );
 const suites = plan();
-const again = planAgain(all, words, isWhole);
+const parts = words.filter((word) => !isSuite(word) && word !== "quick" && word !== "changed");
+const again = words.length > 0 && parts.length === 0 ? [] : planAgain(all, parts, isWhole);
+if (suites.length + again.length === 0) {
+  say(`no suite and no file of that name: ${words.join(" ")}; the suites are ${namesOfSuites().join(", ")}`);
+  process.exit(1);
+}
 /** What files need, by their names in the report. */
 const needs = new Map([
   ...suites.flatMap(({ files }) => files.map((file) => [file, needsOf(file)] as const)),
@@ -71,6 +87,8 @@ const needs = new Map([
     each.files.map((file) => [labelOf(file, each), [...each.needs, ...needsOf(file)]] as const),
   ),
 ]);
+const progress = { done: 0, total: [...needs.keys()].reduce((sum, file) => sum + secondsOf(file), 0) };
+await announce();
 const missing = await getNeeds(new Set([...needs.values()].flat()));
 const mongo =
   [...needs.values()].flat().includes("mongodb") && !process.env.MONGO_URL ? await startMongo() : null;
@@ -95,6 +113,7 @@ await Promise.all(FILES_AT_ONCE.map(runQueue));
 await shared?.stop();
 if (mongo && "url" in mongo) await mongo.stop();
 process.exitCode = report(results) ? 0 : 1;
+if (isRecording) record(results);
 
 async function runQueue(atOnce: number): Promise<void> {
   for (let next = queue.shift(); next; next = queue.shift()) results.push(await next.start(atOnce));
@@ -109,9 +128,9 @@ async function run(
   say(`\n== ${name}: ${files.length} files, budget ${budgetSeconds} s`);
   let done = 0;
   const onFile = ({ file, failed, seconds }: FileResult) => {
-    say(
-      `${name} ${++done}/${files.length}: ${failed.length ? "FAIL " : ""}${file} (${seconds.toFixed(1)} s)`,
-    );
+    progress.done += secondsOf(file);
+    const which = `${name} ${++done}/${files.length}: ${failed.length ? "FAIL " : ""}${file}`;
+    say(`${which} (${seconds.toFixed(1)} s; ${describeLeft()})`);
   };
   const result = await runSuite(ROOT, files, budgetSeconds, {
     env,
@@ -127,14 +146,67 @@ function plan() {
   const stray = all.filter((file) => !suiteOf(file));
   if (stray.length > 0) throw new Error(`no suite in test/run.ts takes ${stray.join(", ")}`);
   checkLonger(all);
-  const wanted = (file: string) =>
-    words.length === 0
-      ? isWhole || !isLonger(file)
-      : words.some((word) => suiteOf(file)?.name === word || file.includes(word));
+  const changed = words.includes("changed") ? testsOfChanges(ROOT, all) : [];
+  const isWanted = (path: string, suite: string) =>
+    isWhole ||
+    isChosen(
+      {
+        ...{ path, suite, seconds: secondsOf(path) },
+        ...{ isLonger: isLonger(path), isChanged: changed.includes(path) },
+      },
+      words,
+      SUITES.map(({ name }) => name),
+    );
   return SUITES.map((suite) => ({
     ...suite,
-    files: all.filter((file) => suiteOf(file) === suite && wanted(file)).sort(),
+    files: all.filter((file) => suiteOf(file) === suite && isWanted(file, suite.name)).sort(),
   })).filter(({ files }) => files.length > 0);
+}
+
+function isSuite(word: string): boolean {
+  return SUITES.some(({ name }) => name === word);
+}
+
+function namesOfSuites(): string[] {
+  return ["quick", "changed", ...SUITES.map(({ name }) => name), CLUSTER.name, FERRETDB.name];
+}
+
+/** @param file its name in the report */
+function secondsOf(file: string): number {
+  return times[file] ?? USUAL_SECONDS;
+}
+
+/** Says what is about to run, and to be installed. */
+async function announce(): Promise<void> {
+  const files = suites.flatMap((suite) => suite.files).length + again.flatMap((each) => each.files).length;
+  const minutes = Math.ceil(progress.total / Math.min(availableParallelism(), 2) / 60);
+  const quicker = words.length === 0 ? "; `npm test -- quick` takes one" : "";
+  say(`${suites.length + again.length} suites, ${files} files: about ${minutes} min on two cores${quicker}`);
+  const installs = await describeInstalls(needs);
+  if (installs.length === 0) return;
+  const isAllowed = process.env.TEST_INSTALL !== "0";
+  say(
+    isAllowed ? "Installs first (TEST_INSTALL=0 installs nothing):" : "Not installed, as TEST_INSTALL is 0:",
+  );
+  for (const line of installs) say(`  ${line}`);
+}
+
+/** How much of the processor time is done, and how long the rest takes at this pace. */
+function describeLeft(): string {
+  const { done, total } = progress;
+  const left = ((performance.now() - startedAt) / 60_000) * (total / Math.max(done, 1) - 1);
+  return `${Math.min(99, Math.floor((done / total) * 100))} %, ${Math.ceil(left)} min left`;
+}
+
+/** Files that did not run keep their times. */
+function record(results: SuiteResult[]): void {
+  const measured = results.flatMap(({ files }) =>
+    files.map(({ file, cpu }) => [file, Math.round(cpu * 10) / 10] as const),
+  );
+  const entries = Object.entries({ ...times, ...Object.fromEntries(measured) });
+  const kept = entries.filter(([file]) => all.includes(file.replace(/ \(on .*/, "")));
+  const sorted = kept.sort(([a], [b]) => (a < b ? -1 : 1));
+  writeFileSync(TIMES, `${JSON.stringify(Object.fromEntries(sorted), null, 2)}\n`);
 }
 
 function needsOf(file: string): string[] {
@@ -176,6 +248,9 @@ function report(results: SuiteResult[]): boolean {
       for (const test of skipped) say(`skipped: ${file} › ${test} — for no known reason, which is an error`);
   }
   for (const line of describeSkipped(excused, missing)) say(line);
+  say(
+    `${Math.ceil((performance.now() - startedAt) / 1000)} s, ${Math.round(cpuSeconds())} s of processor time`,
+  );
   if (passed + failed.length === 0) say("no test ran, which is an error");
   say(`${passed} passed, ${failed.length} failed, ${skipped} skipped`);
   const isExcused = MAY_SKIP && excused.length === skipping.length;

@@ -18,6 +18,7 @@ test("reports passed, failed and skipped tests by name", async () => {
       failed: ["fails: Error: expect(received).toBe(expected) // Object.is equality Expected: 2 Received: 1"],
       skipped: ["is left out"],
       seconds: expect.any(Number),
+      cpu: expect.any(Number),
       slow: [],
     },
   ]);

@@ -16,7 +16,7 @@ export interface Again extends World {
 
 /**
  * @param all the test files
- * @param words what `npm test` was given: names of suites, parts of paths; none for all suites
+ * @param words what `npm test` was given, without names of suites: worlds, parts of paths; none for all
  * @param isWhole whether it is `npm run test:all`
  */
 export function planAgain(all: string[], words: string[], isWhole: boolean): Again[] {
@@ -98,5 +98,6 @@ const skipped = (file: string, again: Again): FileResult => ({
   failed: [],
   skipped: ["all of it"],
   seconds: 0,
+  cpu: 0,
   slow: [],
 });

@@ -1,6 +1,7 @@
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { patience } from "./patience.ts";
 import { settle } from "./settle.ts";
 
 interface ExitStatus {
@@ -13,7 +14,7 @@ export interface Child {
   pid: number;
   /** Everything it has written so far, standard output and standard error as they came. */
   output(): string;
-  /** The first match of `pattern` in the output. Fails when the process ends or `within` ms (45,000) pass first. */
+  /** The first match of `pattern` in the output. Fails when the process ends or `within` ms (45,000; longer on a busy machine) pass first. */
   find(pattern: RegExp, within?: number): Promise<RegExpMatchArray>;
   /** Suspends it with its connections open; returns when none of its threads runs any more. */
   pause(): Promise<void>;
@@ -105,7 +106,8 @@ async function findInOutput(
     };
     const fail = (why: string) =>
       finish(() => reject(new Error(`${name}: ${why} before ${pattern} was printed:\n${output()}`)));
-    const timer = setTimeout(fail, within, `${within} ms passed`);
+    const allowed = within * patience();
+    const timer = setTimeout(fail, allowed, `${Math.round(allowed)} ms passed`);
     const finish = (settle: () => void) => {
       clearTimeout(timer);
       process.stdout?.off("data", look);
@@ -128,7 +130,7 @@ async function end(
   const name = process.spawnargs.join(" ");
   if (how === "eof") process.stdin?.end();
   else process.kill(how);
-  const status = await soon(exited, within);
+  const status = await soon(exited, within * patience());
   if (status) return status;
   const isOver = process.exitCode !== null || process.signalCode !== null;
   process.kill("SIGKILL");

@@ -6,15 +6,19 @@ import type { Worker } from "node:worker_threads";
 import type { Circus } from "@jest/types";
 import { TestEnvironment } from "jest-environment-node";
 import { CPU_FILE, cpuSeconds } from "./cpu.ts";
+import { patience } from "./patience.ts";
 import { settle } from "./settle.ts";
 
 /**
- * Node's environment, failing a test file that leaves child processes, worker threads or servers behind. Notes the
- * processor time of the file where the test command asks for it.
+ * Node's environment, failing a test file that leaves child processes, worker threads or servers behind. The limit of
+ * tests and hooks grows with the load of the machine. Notes the processor time of the file where the test command asks
+ * for it.
  */
 export default class LeakCheckedEnvironment extends TestEnvironment {
   #file: string;
   #cpuBefore = cpuSeconds();
+  #usualLimit = 0;
+  #limit = 0;
   #children = new Set<ChildProcess>();
   #workers = new Set<Worker>();
   #servers = new Set<Server>();
@@ -49,7 +53,8 @@ export default class LeakCheckedEnvironment extends TestEnvironment {
   }
 
   // After the file's own afterAll hooks, and early enough for an error to fail the file.
-  async handleTestEvent(event: Circus.Event): Promise<void> {
+  async handleTestEvent(event: Circus.Event, state: Circus.State): Promise<void> {
+    if (event.name === "hook_start" || event.name === "test_fn_start") this.#setLimit(state);
     if (event.name === "test_done" && event.test.errors.length > 0) this.#failed.push(event.test);
     if (event.name !== "run_finish") return;
     try {
@@ -61,6 +66,13 @@ export default class LeakCheckedEnvironment extends TestEnvironment {
       const failed = this.#failed.map(({ name, errors }) => `${name}: ${errors.flat().join(" ")}; `);
       throw new Error(`${failed.join("")}the test file left running: ${left.join("; ")}`);
     }
+  }
+
+  /** Circus reads the limit after this. A file may have set another one since. */
+  #setLimit(state: Circus.State): void {
+    if (state.testTimeout !== this.#limit) this.#usualLimit = state.testTimeout;
+    this.#limit = this.#usualLimit * patience();
+    state.testTimeout = this.#limit;
   }
 
   #left(): string[] {

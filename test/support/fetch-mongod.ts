@@ -11,7 +11,10 @@ const PROBE_MS = 3000;
 const [downloadDir = ""] = process.argv.slice(2);
 const options = await DryMongoBinary.generateOptions({ version: VERSION, downloadDir });
 try {
-  if (!(await DryMongoBinary.locateBinary(options))) await probe();
+  if (!(await DryMongoBinary.locateBinary(options))) {
+    if (process.env.TEST_INSTALL === "0") throw new Error("TEST_INSTALL is 0");
+    await probe();
+  }
   console.log(`mongod ${await MongoBinary.getPath({ version: VERSION, downloadDir })}`);
 } catch (err) {
   console.error((err as Error).message);

@@ -26,6 +26,8 @@ const JARS: Record<string, string> = {
 /** The repository is unreachable; other failures are plain errors. */
 export class JarsUnavailable extends Error {}
 
+export const hasJars = () => Object.keys(JARS).every((name) => existsSync(join(CACHE, name)));
+
 /**
  * Has Maven fetch missing jars and returns the Java class path of all of them.
  *
@@ -33,7 +35,7 @@ export class JarsUnavailable extends Error {}
  */
 export async function mongoClassPath(): Promise<string> {
   const files = Object.keys(JARS).map((name) => join(CACHE, name));
-  if (!files.every((file) => existsSync(file))) await fetchJars();
+  if (!hasJars()) await fetchJars();
   for (const [name, sha256] of Object.entries(JARS)) {
     const found = sha256Of(await readFile(join(CACHE, name)));
     if (found !== sha256) throw new Error(`${join(CACHE, name)} has SHA-256 ${found}, expected ${sha256}`);

@@ -4,8 +4,12 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { ToolsUnavailable } from "./chart-tools.ts";
 
-const MODULE = "github.com/modelcontextprotocol/registry";
 const WORKFLOW = readFileSync(join(import.meta.dirname, "../../.github/workflows/release.yml"), "utf8");
+const [, VERSION = ""] = /registry\/cmd\/publisher@(v\S+)/.exec(WORKFLOW) ?? [];
+const MODULE = `github.com/modelcontextprotocol/registry@${VERSION}`;
+
+/** Whether Go's cache of modules has them. */
+export const hasMcpSchemas = () => download({ GOPROXY: "off" }).then(Boolean, () => false);
 
 /**
  * Returns the folder with the registry's JSON schemas of server.json, by date, of the version that publishes: in Go's cache
@@ -14,14 +18,14 @@ const WORKFLOW = readFileSync(join(import.meta.dirname, "../../.github/workflows
  * @throws ToolsUnavailable if Go or its proxy is missing
  */
 export async function mcpSchemas(): Promise<string> {
-  const [, version] = /registry\/cmd\/publisher@(v\S+)/.exec(WORKFLOW) ?? [];
-  const { stdout } = await promisify(execFile)("go", [
-    "mod",
-    "download",
-    "-json",
-    `${MODULE}@${version}`,
-  ]).catch((err: Error) => {
+  const folder = await download().catch((err: Error) => {
     throw new ToolsUnavailable(err.message);
   });
-  return join(JSON.parse(stdout).Dir, "internal/validators/schemas");
+  return join(folder, "internal/validators/schemas");
+}
+
+async function download(env: Record<string, string> = {}): Promise<string> {
+  const args = ["mod", "download", "-json", MODULE];
+  const { stdout } = await promisify(execFile)("go", args, { env: { ...process.env, ...env } });
+  return JSON.parse(stdout).Dir;
 }

@@ -25,9 +25,15 @@ export async function fetchMongod(
   return found;
 }
 
-async function download(say: (line: string) => void): Promise<{ path: string } | { why: string }> {
+/** Whether one was downloaded before. */
+export const hasMongod = async () => "path" in (await download(() => {}, { TEST_INSTALL: "0" }));
+
+async function download(
+  say: (line: string) => void,
+  env: Record<string, string> = {},
+): Promise<{ path: string } | { why: string }> {
   // The library verifies certificates only if npm is configured to.
-  const settings = { ...process.env, npm_config_strict_ssl: "true", MONGOMS_MAX_RETRIES: "1" };
+  const settings = { ...process.env, npm_config_strict_ssl: "true", MONGOMS_MAX_RETRIES: "1", ...env };
   const fetching = await startChild(process.execPath, [FETCH, CACHE], { env: settings });
   const why = await watched(fetching, say);
   const [, path] = /^mongod (.+)$/m.exec(fetching.output()) ?? [];

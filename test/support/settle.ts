@@ -1,3 +1,5 @@
+import { patience } from "./patience.ts";
+
 /** How long to go on asking, in ms, and how to name what was waited for when it did not come. */
 interface SettleOptions {
   within?: number;
@@ -6,21 +8,21 @@ interface SettleOptions {
 }
 
 /** On a cluster everything takes several processes, which share what cores there are. Less than the limit of a test. */
-const PATIENCE = process.env.SENSORIUM_TEST_WORLD === "cluster" ? 1.5 : 1;
+const BY_WORLD = process.env.SENSORIUM_TEST_WORLD === "cluster" ? 1.5 : 1;
 
 /**
  * Asks `condition` again and again until it gives something other than `undefined`, `null` or `false`, and
  * returns that. A condition that throws counts as not yet true.
  *
  * @throws Error naming what was waited for, with the last error or value, after `within` ms (30,000; half as
- *   much again on a cluster); only what fails waits so long
+ *   much again on a cluster, longer on a busy machine); only what fails waits so long
  */
 export async function settle<T>(
   condition: () => T | Promise<T>,
   { within = 30_000, every = 20, what = condition.toString() }: SettleOptions = {},
 ): Promise<Exclude<T, undefined | null | false>> {
-  const patience = within * PATIENCE;
-  const deadline = performance.now() + patience;
+  const started = performance.now();
+  let allowed: number;
   let last: unknown;
   do {
     try {
@@ -33,6 +35,9 @@ export async function settle<T>(
       last = error;
     }
     await new Promise((resolve) => setTimeout(resolve, every));
-  } while (performance.now() < deadline);
-  throw new Error(`not settled within ${patience} ms: ${what} (last: ${String(last)})`, { cause: last });
+    allowed = within * BY_WORLD * patience();
+  } while (performance.now() - started < allowed);
+  throw new Error(`not settled within ${Math.round(allowed)} ms: ${what} (last: ${String(last)})`, {
+    cause: last,
+  });
 }

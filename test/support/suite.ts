@@ -1,6 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join, relative, sep } from "node:path";
 import type { Readable } from "node:stream";
+import { CPU_FILE } from "./cpu.ts";
 import { isLonger } from "./longer.ts";
 import type { FileResult } from "./reporter.ts";
 
@@ -35,7 +38,9 @@ export async function runSuite(
   { output = "inherit", onFile, env = {}, atOnce }: SuiteOptions = {},
 ): Promise<SuiteResult> {
   const started = performance.now();
-  const jest = startJest(root, files, { output, env, atOnce });
+  const notes = mkdtempSync(join(tmpdir(), "sensorium-notes-"));
+  const noting = { ...env, [CPU_FILE]: join(notes, "cpu.jsonl") };
+  const jest = startJest(root, files, { output, env: noting, atOnce });
   const results: FileResult[] = [];
   let unfinished = "";
   (jest.stdio[3] as Readable).setEncoding("utf8").on("data", (text: string) => {
@@ -59,6 +64,7 @@ export async function runSuite(
   });
   clearTimeout(timer);
   running.delete(jest);
+  rmSync(notes, { recursive: true, force: true });
   if (typeof output === "function") output(Buffer.concat(held).toString());
 
   const ran = new Set(results.map(({ file }) => file));
