@@ -49,9 +49,9 @@ test.each([
     "test/http/memory-keys",
     "test/http/merges",
   ],
-  ["what is imported", "lib/filter/globs.ts", "test/unit/glob", "test/unit/cursor"],
+  ["what is imported", "lib/filter/glob.ts", "test/unit/glob", "test/unit/cursor"],
   ["a helper of tests", "test/support/dns.ts", "test/brokers/amqp091", "test/unit/glob"],
-  ["the command line", "packages/client/cli/work.ts", "test/http/cli-work", "test/http/client"],
+  ["the command line", "packages/client/cli/work.ts", "test/http/cli-work", "test/http/channels"],
   ["a test itself", "test/http/merges.test.ts", "test/http/merges", "test/http/memory-keys"],
 ])("the tests that belong to %s", (_, changed, one, other) => {
   const [belongs, foreign] = [`${one}.test.ts`, `${other}.test.ts`];
