@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import type { Browser, Page } from "playwright-core";
 import { chromium } from "playwright-core";
 
@@ -6,9 +7,13 @@ export interface Person {
   password: string;
 }
 
+/** Chromium without a window takes a third less processor time as the program made for it. */
+const PROGRAMS = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium"];
+
 /** Starts Debian's Chromium, without the sandbox that a container's root cannot have. */
 export function startBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+  const executablePath = PROGRAMS.find((program) => existsSync(program));
+  return chromium.launch({ executablePath, args: ["--no-sandbox"] });
 }
 
 /** Signs in to the console of the server at `root`; ends on the overview. */

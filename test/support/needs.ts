@@ -144,9 +144,9 @@ const NEEDS: Record<string, Need> = {
     },
   },
   chromium: {
-    here: () => onPath("chromium"),
-    debian: "chromium",
-    otherwise: "chromium on PATH",
+    here: () => onPath("chromium-headless-shell") || onPath("chromium"),
+    debian: "chromium-headless-shell",
+    otherwise: "chromium or chromium-headless-shell in /usr/bin",
     fetched: {
       what: "a fresh build of the console",
       // Always: the tests use what the sources say.
