@@ -298,6 +298,48 @@ export const FAULTS: Fault[] = [
     "unit/push-worker",
     "unit/push",
   ),
+  fault(
+    "a document that failed is tried again at once",
+    "services/remember/documents/ingest.ts",
+    "now() + backOff(attempts) * 1000, { attempts }",
+    "now(), { attempts }",
+    "unit/postponed-work",
+  ),
+  fault(
+    "an output is indexed again after a second each time",
+    "services/work/outputs/indexing.ts",
+    "now() + backOff(attempts) * 1000, { attempts }",
+    "now() + backOff(1) * 1000, { attempts }",
+    "unit/postponed-work",
+  ),
+  fault(
+    "a client's pauses do not grow",
+    "packages/client/request.ts",
+    "FIRST_PAUSE_MS * 2 ** (failures - 1) * jitter",
+    "FIRST_PAUSE_MS * jitter",
+    "unit/client",
+  ),
+  fault(
+    "a client retries conflicts",
+    "packages/client/request.ts",
+    "new Set([429, 500,",
+    "new Set([409, 429, 500,",
+    "http/client",
+  ),
+  fault(
+    "a Python client's pauses do not grow",
+    "packages/python/src/sensorium/_flow.py",
+    "FIRST_PAUSE * 2 ** (failures - 1) * jitter",
+    "FIRST_PAUSE * jitter",
+    "python/client",
+  ),
+  fault(
+    "a Python client retries conflicts",
+    "packages/python/src/sensorium/_flow.py",
+    "RETRYABLE = {429, 500,",
+    "RETRYABLE = {409, 429, 500,",
+    "python/client",
+  ),
   // Runs, schedules, memories.
   fault(
     "a step starts before the one it waits for",
