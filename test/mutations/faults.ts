@@ -236,6 +236,42 @@ export const FAULTS: Fault[] = [
     "return { _id: namespace + key, tenant_id, agent_id, namespace: toStored(namespace), key };",
     "http/state",
   ),
+  // Erasure, retention, export and import.
+  fault(
+    "a deleted document keeps its file",
+    "services/remember/documents/erase.ts",
+    'filename: "", hash: "",',
+    'filename: "",',
+    "http/erasers",
+  ),
+  fault(
+    "the texts of former versions stay",
+    "services/work/outputs/outputs.model.ts",
+    'name: "output_versions",\n  schema: versions,\n  blobs: ["hash"],',
+    'name: "output_versions",\n  schema: versions,',
+    "http/erasers",
+  ),
+  fault(
+    "blobs stay when their rows go",
+    "storage/blobs/open.ts",
+    "void (await blobs.release(tenant_id, hashes).catch(report))",
+    "void report",
+    "http/erasers",
+  ),
+  fault(
+    "an erased tenant leaves its blobs",
+    "services/identity/tenants/tenants.ts",
+    "const files = await blobs.erase(tenant_id);",
+    "const files = 2;",
+    "http/erasers",
+  ),
+  fault(
+    "an entry of the audit log stays for ever",
+    "services/identity/audit/audit.service.ts",
+    "new Date(store.now() - config.AUDIT_DAYS * DAY_MS)",
+    "new Date(0)",
+    "http/erasers",
+  ),
   // Settlement and leases.
   fault(
     "an agent extends another's lease",
