@@ -394,6 +394,20 @@ export const FAULTS: Fault[] = [
     "http/runs-refusals",
   ),
   fault(
+    "a completed step that is skipped is a conflict of no kind",
+    "services/work/runs/transitions.ts",
+    'new Fault("step_not_skippable", message, { step_key })',
+    'new Fault("conflict", message, { step_key })',
+    "http/runs-refusals",
+  ),
+  fault(
+    "texts of any length are rendered",
+    "services/work/outputs/export.ts",
+    "if (byte_size <= MOST_BYTES) return;",
+    "if (byte_size > 0) return;",
+    "http/outputs-files",
+  ),
+  fault(
     "people accept their own offers",
     "services/work/runs/offers.ts",
     'if (actor.actor_kind !== "user" || actor.actor_id !== offered_by.actor_id) return;',
