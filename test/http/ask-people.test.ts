@@ -163,7 +163,8 @@ describe("a question", () => {
     ]);
   });
 
-  const soon = () => new Date(Date.now() + 60_000).toISOString();
+  const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
+  const soon = () => inDays(1);
   test.each<[string, () => object, string]>([
     ["an unknown memory", () => ({ evidence: [{ kind: "memory", id: ABSENT }] }), "evidence"],
     ["an unknown output", () => ({ evidence: [{ kind: "output", id: "none" }] }), "evidence"],
@@ -175,6 +176,7 @@ describe("a question", () => {
     ["a step without its run", () => ({ step_key: "a" }), "step_key"],
     ["a step that the run does not have", () => ({ run_id: runId, step_key: "none" }), "step_key"],
     ["a deadline in the past", () => ({ deadline_at: "2020-01-01T00:00:00.000Z" }), "deadline_at"],
+    ["a deadline in four months", () => ({ deadline_at: inDays(120) }), "deadline_at"],
     ["two deadlines", () => ({ deadline_at: soon(), deadline_seconds: 60 }), "deadline_at"],
     ["a default that is no choice", () => ({ on_deadline: "maybe" }), "on_deadline"],
     ["an escalation to nobody", () => ({ escalate_after_seconds: 60 }), "escalate_to"],

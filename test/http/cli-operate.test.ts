@@ -239,12 +239,22 @@ test("the service's own events are listed on demand", async () => {
 });
 
 test("memories are listed, changed, forgotten, restored and merged", async () => {
-  const save = (title: string) =>
-    json("remember", title, "--scope", "institutional").then(({ id }: { id: string }) => id);
-  const [one, two] = [await save("Parcels go by rail"), await save("Parcels travel by rail")];
-  expect(await run("memory", "update", one, "--tags", "parcels,rail")).toBe(`${one} changed.`);
+  const save = (title: string, type: string) =>
+    json("remember", title, "--scope", "institutional", "--type", type).then(({ id }: { id: string }) => id);
+  const one = await save("Parcels go by rail", "procedural");
+  const two = await save("Parcels travel by rail", "semantic");
+  await admin.projects.create({ key: "trains" });
+  const changed = ["--tags", "parcels,rail", "--project", "trains"];
+  expect(await run("memory", "update", one, ...changed)).toBe(`${one} changed.`);
   expect(await run("memory", "show", one)).toMatch(/Tags +parcels, rail/);
-  expect(await run("memories", "list", "by rail", "--tags", "rail", "--query", "[].id")).toBe(one);
+  const listed = (...args: string[]) => run("memories", "list", "by rail", ...args, "--query", "[].id");
+  const filters = [
+    ["--tags", "rail"],
+    ["--project", "trains"],
+    ["--type", "procedural"],
+  ];
+  for (const filter of filters) expect(await listed(...filter)).toBe(one);
+  expect(await json("memory", "list", "by rail", "--scope", "agent")).toEqual([]);
   expect(await run("memory", "forget", two)).toBe(`${two} forgotten.`);
   expect(await run("memory", "restore", two)).toBe(`${two} restored.`);
   const { id } = await json("memory", "merge", one, two);

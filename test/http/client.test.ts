@@ -343,12 +343,14 @@ describe("trying again", () => {
     warn.mockRestore();
   });
 
-  test("does not retry refusals", async () => {
-    const { requests, fetch } = spy(() => undefined);
-    await expect(client.channels.create({ name: "" }, { fetch })).rejects.toMatchObject({
-      code: "validation_failed",
-    });
-    expect(requests).toHaveLength(1);
+  test.each([
+    ...[400, 403, 404, 408, 409, 410, 412, 422, 501].map((status) => [status, 1]),
+    ...[429, 500, 502, 503, 504].map((status) => [status, 2]),
+  ])("an answer %d gets %d request(s) where one retry is allowed", async (status, tries) => {
+    const { requests, fetch } = spy(() => new Response("{}", { status, headers: { "Retry-After": "0" } }));
+    const create = client.channels.create({ name: "x" }, { fetch, retries: 1 });
+    await expect(create).rejects.toMatchObject({ status });
+    expect(requests).toHaveLength(tries);
   });
 
   test("does not retry a login that the server may have processed", async () => {

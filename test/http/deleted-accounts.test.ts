@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { MemoryErasureModel } from "../../services/remember/memories/erasures.model.ts";
 import { openStore } from "../../storage/connection.ts";
+import { api } from "../support/http.ts";
 import { agentIn, type Cast, makeCast, memory, remember } from "../support/memories.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
@@ -92,9 +93,13 @@ test("a person is deleted, and the agents get another owner", async () => {
   expect(await orgAdmin.del(`/users/${leaver.id}?agents_to=${leaver.id}`)).toMatchObject(
     refusal(400, "validation_error"),
   );
+  const question = { title: "Refund?", question: "The cup is broken." };
+  const { id } = ok(await owned.post("/approvals", { ...question, assignees: [leaver.id] }));
+  const answer = { choice: "approve", text: "I saw it." };
+  ok(await api(server, token).post(`/approvals/${id}/answer`, answer));
   const done = ok(await orgAdmin.del(`/users/${leaver.id}?agents_to=${next.id}`));
   expect(done).toMatchObject({ id: leaver.id, receipt: expect.any(String) });
-  expect(token).toEqual(expect.any(String));
+  expect(ok(await owned.get(`/approvals/${id}`))).toMatchObject({ choice: "approve", text: null });
   await expect(signIn(server, leaver, tenant_slug)).rejects.toThrow();
   expect(ok(await orgAdmin.get(`/agents/${owned.id}`)).owner_user_id).toBe(next.id);
   expect(ok(await orgAdmin.get("/users?search=leaver@")).total).toBe(0);

@@ -2,14 +2,17 @@ import { randomBytes } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Task } from "@a2a-js/sdk";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { AuditModel } from "../../services/identity/audit/audit.model.ts";
 import { A2aTaskModel } from "../../services/work/a2a/a2a-tasks.model.ts";
 import { openStore } from "../../storage/connection.ts";
 import { a2aClient, a2aRequest, pushConfig } from "../support/a2a.ts";
+import { ingest, itself, textFile } from "../support/documents.ts";
+import { api } from "../support/http.ts";
 import { agentIn, type Cast, makeCast, remember } from "../support/memories.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { ok } from "../support/tenancy.ts";
+import { makeWorld, OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
 
 let server: TestServer;
 let cast: Cast;
@@ -18,7 +21,7 @@ let worker: TestAgent;
 let sender: TestAgent;
 
 beforeAll(async () => {
-  const env = { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none", PUSH_ALLOW_PRIVATE: "true" };
+  const env = { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none", PUSH_ALLOW_PRIVATE: "true", OPERATOR_TOKEN };
   server = await startServer({ env });
   cast = await makeCast(server);
   worker = await agentIn(server, cast.admin, { name: "worker", a2a: true }, ["receive", "send"]);
@@ -99,20 +102,111 @@ test("an agent's tasks, schedules, bundles and handoffs are erased with its memo
   );
 });
 
-test("final tasks end after their retention, with their webhooks; open ones stay", async () => {
+/** The hashes of a tenant's blobs on the disk. */
+async function blobsOf(tenant_id: string): Promise<string[]> {
+  const folder = join(server.dataDir, "blobs", tenant_id);
+  const found = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  return found.flatMap((file) => (file.isFile() ? file.name : [])).sort();
+}
+
+describe("no blob is left", () => {
+  /** Too long for a row. */
+  const long = () => `${marker()} ${"lorem ".repeat(20_000)}`;
+  const put = (by: TestAgent, body: object) => by.put("/state/blobs/one", body);
+
+  /** Each makes blobs, and returns how many, and what removes them. */
+  const MADE: [name: string, () => Promise<readonly [count: number, remove: () => Promise<unknown>]>][] =
+    Object.entries({
+      async "of a person's documents"() {
+        const subject = marker();
+        await ingest(cast.alice, textFile(undefined, { subject }));
+        return [1, () => erase({ subject })] as const;
+      },
+      async "of a deleted document"() {
+        const document = await ingest(cast.alice, textFile());
+        return [1, async () => ok(await cast.alice.del(itself(document)))] as const;
+      },
+      async "of a person's values of state"() {
+        const subject = marker();
+        ok(await put(cast.alice, { value: long(), subject }));
+        return [1, () => erase({ subject })] as const;
+      },
+      async "of a value that is replaced"() {
+        ok(await put(cast.alice, { value: long() }));
+        return [1, async () => ok(await put(cast.alice, { value: "short" }))] as const;
+      },
+      async "of an erased agent's values"() {
+        const agent = await agentIn(server, cast.admin, { name: "erased" });
+        ok(await put(agent, { value: long() }));
+        return [1, () => erase({ agent_id: agent.id })] as const;
+      },
+      async "of a deleted agent's values"() {
+        const agent = await agentIn(server, cast.admin, { name: "deleted" });
+        ok(await put(agent, { value: long() }));
+        return [1, async () => ok(await cast.orgAdmin.del(`/agents/${agent.id}`))] as const;
+      },
+      async "of an output and its former versions"() {
+        const { id: output_id } = ok(await cast.alice.post("/outputs", { body: marker() }));
+        ok(await cast.alice.post("/outputs", { body: marker(), output_id }));
+        return [2, async () => ok(await cast.alice.del(`/outputs/${output_id}`))] as const;
+      },
+      async "of an exemplar"() {
+        const text = { display_name: "An example", filename: "note.md", content: marker() };
+        const { id } = ok(await cast.alice.post("/exemplars", text));
+        return [1, async () => ok(await cast.alice.del(`/exemplars/${id}`))] as const;
+      },
+    });
+
+  test.each(MADE)("%s", async (_, make) => {
+    const { tenant_id } = server.credentials;
+    const before = await blobsOf(tenant_id);
+    const [count, remove] = await make();
+    expect(await blobsOf(tenant_id)).toHaveLength(before.length + count);
+    await remove();
+    // The rows of a deletion go a moment after its answer.
+    await settle(async () => (await blobsOf(tenant_id)).join() === before.join(), { within: 10_000 });
+  });
+
+  test("of a tenant, with what its runs keep", async () => {
+    const gone = await makeWorld(server, "gone");
+    const run = ok(await gone.agent.post("/runs", { goal: "g", steps: [{ step_key: "a" }] }));
+    const given = { kind: "note", pointer: { uri: "https://example.com/a" } };
+    const { id } = ok(await gone.agent.post(`/runs/${run.id}/artifacts`, given));
+    const held = { artifact_id: id, content_base64: "aGk=", mime_type: "text/plain" };
+    const done = { step_key: "a", artifact_contents: [held] };
+    ok(await gone.agent.post(`/runs/${run.id}/steps/complete`, done));
+    await ingest(gone.agent as TestAgent, textFile());
+    expect(await blobsOf(gone.tenant_id)).toHaveLength(2);
+    const { erased } = ok(await api(server, OPERATOR_TOKEN).del(`/tenants/${gone.tenant_id}`));
+    expect(erased).toMatchObject({ blobs: 2, documents: 1, run_artifacts: 1 });
+    expect(await blobsOf(gone.tenant_id)).toEqual([]);
+  });
+});
+
+test("final tasks with their webhooks, and entries of the audit log, end after their retention", async () => {
   const [old, open, recent] = [
     await give(sender, "old"),
     await give(sender, "open"),
     await give(sender, "new"),
   ];
   for (const id of [old, recent]) ok(await worker.post(`/a2a-tasks/${id}/status`, { state: "completed" }));
+  const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
+  const logged = async () => {
+    const until = `until=${daysAgo(300).toISOString()}`;
+    return ok(await cast.orgAdmin.get(`/audit?${until}`)).entries.map(({ id }: { id: string }) => id);
+  };
+  const [last, first] = ok(await cast.orgAdmin.get("/audit")).entries;
   await server.end();
   const store = await openStore({ DATA_DIR: server.dataDir });
-  const long = new Date(Date.now() - 91 * 86_400_000);
+  const long = daysAgo(91);
   const rows = store.collection(A2aTaskModel);
   for (const _id of [old, open]) await rows.system.updateOne({ _id }, { $set: { updated_at: long } });
+  const entries = store.collection(AuditModel);
+  await entries.system.updateOne({ _id: last.id }, { $set: { at: daysAgo(366) } });
+  await entries.system.updateOne({ _id: first.id }, { $set: { at: daysAgo(364) } });
   await store.close();
   await server.restart();
   await settle(async () => !(await isTask(old)), { within: 30_000 });
+  await settle(async () => (await logged()).join() === first.id, { within: 30_000 });
   expect([await isTask(open), await isTask(recent)]).toEqual([true, true]);
 });

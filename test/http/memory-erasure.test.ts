@@ -162,7 +162,8 @@ test("a subject is one field of memories, documents and state", async () => {
     subject: null,
     metadata: {},
   });
-  ok(await alice.put("/memories/keys/notes/one", { content: "Kept under a key.", subject }));
+  const put = (content: string, more = {}) => alice.put("/memories/keys/notes/one", { content, ...more });
+  const keyed = ok(await put("Kept under a key.", { subject }));
   ok(await alice.put("/state/notes/one", { value: "1", subject }));
   ok(await alice.post("/state/notes", { entries: [{ key: "two", value: "2", subject }] }));
   expect(ok(await alice.get("/state/notes/two")).subject).toBe(subject);
@@ -170,6 +171,8 @@ test("a subject is one field of memories, documents and state", async () => {
   const { erased } = ok(await erase({ subject }));
   expect(erased).toMatchObject({ memories: 4, state_entries: 2, documents: 1 });
   expect(await statusOf(alice, cleared)).toBe(200);
+  // Nothing leads to the erased memory: its key is given to a new one.
+  expect(ok(await put("Something else.")).id).not.toBe(keyed.id);
 });
 
 test("a memory from an event about a subject keeps that subject despite later metadata", async () => {
@@ -187,13 +190,14 @@ test("a subject's documents go with their chunks and with what was remembered fr
   const file = textFile("The numbat lives in Perth.", { filename: "numbat.txt", subject });
   const document = await ingest(alice, file);
   expect(document.subject).toBe(subject);
+  await ingest(alice, textFile(undefined, { subject }));
   const other = await ingest(alice, textFile("The numbat lives elsewhere."));
   const [chunk] = ok(await alice.get(chunksOf(document))).chunks;
   const made = await remember(bob, { source_type: "document_chunk", source_id: chunk.chunk_id });
   const winner = await remember(bob);
   const { id } = ok(await bob.post("/memories/merge-proposals", { memory_a_id: winner, memory_b_id: made }));
   ok(await cast.orgAdmin.post(`/memories/merge-proposals/${id}/resolve`, { surviving_memory_id: winner }));
-  const counts = { documents: 1, chunks: 1, memories: 2 };
+  const counts = { documents: 2, chunks: 2, memories: 2 };
   expect(ok(await erase({ subject, dry_run: true })).erased).toMatchObject(counts);
   expect(await foundBy(alice, "numbat")).toContain("numbat.txt");
 

@@ -167,6 +167,18 @@ describe("export", () => {
     expect(document).toContain('w:val="Heading1"');
   });
 
+  test("a text of more than 4 MiB can only be had as Markdown", async () => {
+    const body = "# Long".padEnd(4_194_305, "\n");
+    const long = ok(await world.agent.post("/outputs", { body, scope: "institutional" })).id;
+    const refused = refusal(422, "business_rule_violation", { rule: "export_too_long" });
+    for (const format of ["html", "pdf", "docx"])
+      expect(await world.member.get(`/outputs/${long}/export?format=${format}`)).toMatchObject(refused);
+    const to = { to: "ann@example.com" };
+    expect(await world.member.post(`/outputs/${long}/email`, to)).toMatchObject(refused);
+    expect(mail.received).toEqual([]);
+    expect((await download("md", long)).bytes).toHaveLength(4_194_305);
+  });
+
   test("an unknown format is refused", async () => {
     const answer = await world.member.get(`/outputs/${id}/export?format=exe`);
     expect(answer).toMatchObject(refusal(400, "validation_failed", { field: "format" }));

@@ -159,17 +159,19 @@ describe("refused, and nothing is changed", () => {
 
   test("refusals name the allowed values", async () => {
     const run = await newRun(world.agent);
-    const said = async (what: string, body: object) =>
-      (await act(world.agent, run, what, body)).body.error.message;
+    const said = async (what: string, body: object) => {
+      const { code, message } = (await act(world.agent, run, what, body)).body.error;
+      return `${code}: ${message}`;
+    };
     expect(await said("start", { step_key: "z" })).toBe(
-      'There is no step "z". Steps of the run: "a", "b", "c", "d".',
+      'not_found: There is no step "z". Steps of the run: "a", "b", "c", "d".',
     );
     ok(await act(world.agent, run, "complete", { step_key: "a" }));
     expect(await said("skip", { step_key: "a", reason: "r" })).toBe(
-      'The step "a" is completed. Only ready, blocked and in_progress steps can be skipped.',
+      'step_not_skippable: The step "a" is completed. Only ready, blocked and in_progress steps can be skipped.',
     );
     expect(await said("reopen", { step_key: "b", reason: "r" })).toBe(
-      'The step "b" is ready. Only completed and skipped steps can be reopened.',
+      'step_not_reopenable: The step "b" is ready. Only completed and skipped steps can be reopened.',
     );
   });
 

@@ -4,6 +4,7 @@ import { describe, expect, jest, test } from "@jest/globals";
 import { Type } from "typebox";
 import { nullable, type Operation, oneOf, operation } from "../../lib/contract/contract.ts";
 import { parseOrigin, titleOf } from "../../packages/client/client.ts";
+import { ApiError } from "../../packages/client/errors.ts";
 import { describe as describeOperation, nameOf, tableOf } from "../../packages/client/generate/operations.ts";
 import { type Document, typesOf } from "../../packages/client/generate/types.ts";
 import { OPERATIONS } from "../../packages/client/generated/operations.ts";
@@ -11,6 +12,7 @@ import type { Api } from "../../packages/client/generated/types.ts";
 import { Leases } from "../../packages/client/leases.ts";
 import { jsonLine, LineSplitter } from "../../packages/client/lines.ts";
 import { allPages } from "../../packages/client/paging.ts";
+import { pauseBefore } from "../../packages/client/request.ts";
 import { messagesOf } from "../../packages/client/sse.ts";
 import { operations } from "../../services/contracts.ts";
 import { openApiDocument } from "../../services/edge/gateway/openapi/openapi.ts";
@@ -162,6 +164,26 @@ test("server-sent events are read however they are cut", async () => {
       { event: "message", id: undefined, data: [1, 2] },
     ]);
   }
+});
+
+test.each([
+  ["doubles to a minute", null, [125, 250, 500, 1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]],
+  ["is as long as the service asks for", 7, [7050, 7050, 7050]],
+  ["is at most a minute, whatever the service asks for", 3600, [60_000]],
+])("the pause before a retry %s", (_, retryAfter, expected) => {
+  const random = jest.spyOn(Math, "random").mockReturnValue(0);
+  const parts = {
+    code: "service_unavailable",
+    status: 503,
+    details: {},
+    requestId: null,
+    retryAfter,
+  } as const;
+  const error = new ApiError("later", parts);
+  expect(expected.map((_, at) => pauseBefore(at + 1, error))).toEqual(expected);
+  random.mockReturnValue(1);
+  expect(pauseBefore(1, error)).toBe(Math.min(60_000, retryAfter === null ? 375 : retryAfter * 1000 + 150));
+  random.mockRestore();
 });
 
 test.each([

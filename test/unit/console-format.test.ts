@@ -1,10 +1,15 @@
 import { expect, test } from "@jest/globals";
 import {
+  bytes,
   clockTime,
+  compact,
   dateTime,
+  duration,
   filled,
   fullTime,
   percent,
+  plural,
+  relative,
   withoutSequences,
 } from "../../packages/console/src/data/format.ts";
 
@@ -19,6 +24,28 @@ test("times of the day are alike everywhere: from 00:00 to 23:59", () => {
 test("a share is never rounded up to all", () => {
   const shares = [0, 0.57, 0.9999, 1, null];
   expect(shares.map(percent)).toEqual(["0 %", "57 %", "99.9 %", "100 %", "–"]);
+});
+
+test("a number has the unit in which it is short, rounded down where it is a time", () => {
+  const seconds = [0.25, 1, 59.9, 60, 3599, 3600, 86_399, 86_400, 1_000_000];
+  const durations = ["250 ms", "1 s", "59 s", "1 min", "59 min", "1 h", "23 h", "1 d", "11 d"];
+  expect(seconds.map(duration)).toEqual(durations);
+  const sizes = [0, 999, 1000, 1_440_000, 999_000_000, 2e9, 3e12, 4e15];
+  const texts = ["0 B", "999 B", "1.0 KB", "1.4 MB", "999 MB", "2.0 GB", "3.0 TB", "4000 TB"];
+  expect(sizes.map(bytes)).toEqual(texts);
+  expect([9.96, 9999, 12_345, 2_000_000].map(compact)).toEqual(["10", "9,999", "12.3K", "2M"]);
+  expect([0, 1, 1000].map((count) => plural(count, "agent"))).toEqual([
+    "0 agents",
+    "1 agent",
+    "1,000 agents",
+  ]);
+});
+
+test("a time is told from now on, to both sides", () => {
+  const now = Date.UTC(2026, 0, 31, 12);
+  const ahead = [-7200, -300, -4, 4, 90, 86_400];
+  const told = ahead.map((seconds) => relative(new Date(now + seconds * 1000), now));
+  expect(told).toEqual(["2 h ago", "5 min ago", "now", "now", "in 1 min", "in 1 d"]);
 });
 
 test("parameters without a value are left out", () => {

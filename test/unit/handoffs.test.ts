@@ -148,6 +148,14 @@ test("an expired handoff is removed from search too, unless it is pinned or resu
   ]);
 });
 
+test("one that is unpinned expires a full term later", async () => {
+  await rows.insert(row("unpinned", { reap_at: null, pinned_at: NOW }));
+  const ctx = { meta: { caller: { tenant_id: "tn_1", agent_id: "ag_1" } }, async call() {} } as never;
+  const end = new Date("2026-03-31T10:00:00.000Z");
+  const expected = { pinned_at: null, expires_at: end, reap_at: end };
+  expect(await new Handoffs(atNow(), console).setPinned(ctx, "unpinned", false)).toMatchObject(expected);
+});
+
 test("what is written is answered as written when search does not answer", async () => {
   await rows.insertMany([row("unsearched", { reap_at: null })]);
   const warn = jest.fn();

@@ -130,5 +130,10 @@ describe("a tenant that was erased here and returns", () => {
     expect(found).not.toHaveProperty("requests_per_minute");
     const left = await notes.system.find({}, { projection: { _id: 1 } }).toArray();
     expect(left.map(({ _id }) => _id)).toEqual(["tenant tn_2"]);
+    // So has one that was never here.
+    const other = { ...tenant, id: "tn_3", slug: "other", requests_per_minute: 7 };
+    await moving.importTenant({ params: { tenant: other, export_id: "f" } } as never);
+    expect(await tenants.findOne("tn_3", { _id: "tn_3" })).toMatchObject({ requests_per_minute: 7 });
+    expect(quotas.at(-1)).toEqual(["tn_3", 9]);
   });
 });

@@ -282,6 +282,8 @@ describe("a handoff", () => {
     expect(faultOf(() => accept(declined, { ...taker, person: null }))).toBe("conflict");
     const done = apply(run, accept(run, { ...taker, person: null }));
     expect(faultOf(() => decline(done, { ...taker, note: null }))).toBe("conflict");
+    const ended = apply(run, close(run, { ...doing(), outcome: "abandoned", note: null }));
+    expect(ended.offers).toMatchObject([{ status: "declined" }]);
   });
 
   test("of a successor that waits for others too opens no attempt", () => {

@@ -90,6 +90,33 @@ def test_says_once_what_it_waits_for(server: Server, caplog: pytest.LogCaptureFi
     assert [(wait.message, wait.seconds, wait.error.status) for wait in waits] == [(message, 1, 429)] * 2
 
 
+@pytest.mark.parametrize(
+    ("status", "tries"),
+    [*((status, 1) for status in (400, 404, 409, 422)), *((status, 2) for status in (429, 500, 502, 503, 504))],
+)
+def test_retries_only_what_may_end_well(status: int, tries: int) -> None:
+    asked: list[httpx.Request] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(request)
+        return httpx.Response(status, json={}, headers={"retry-after": "0"})
+
+    http = httpx.Client(transport=httpx.MockTransport(answer))
+    with pytest.raises(ApiError), Sensorium("http://h.test", token="t", http_client=http, retries=1) as client:
+        client.request(Channels.create.operation, {"name": "x"})
+    assert len(asked) == tries
+
+
+def test_pauses_double_up_to_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr("random.random", lambda: 0.5)
+    monkeypatch.setattr("time.sleep", slept.append)
+    http = httpx.Client(transport=httpx.MockTransport(lambda _: httpx.Response(503)))
+    with pytest.raises(ApiError), Sensorium("http://h.test", token="t", http_client=http, retries=10) as client:
+        client.request(Operation("GET", "/things"), {})
+    assert slept == [0.25, 0.5, 1, 2, 4, 8, 16, 32, 60, 60]
+
+
 def test_addresses_memories_by_key(client: Sensorium) -> None:
     client.memories.put_by_key(namespace="a.b", key="c/d e", metadata={"n": [1, None]})
     memory = client.memories.get_by_key(namespace="a.b", key="c/d e")
