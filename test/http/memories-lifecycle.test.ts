@@ -3,7 +3,7 @@ import type { Api } from "../support/http.ts";
 import { type Cast, makeCast, memory, remember } from "../support/memories.ts";
 import type { TestServer } from "../support/server.ts";
 import { startShared } from "../support/shared.ts";
-import { ABSENT, ok, refusal } from "../support/tenancy.ts";
+import { ok, refusal } from "../support/tenancy.ts";
 
 let server: TestServer;
 let cast: Cast;
@@ -219,28 +219,4 @@ test("who may change a memory: the agent, the person who owns it, and an org adm
       expect([action, who, ...statuses]).toEqual([action, who, ...expected]);
     }
   }
-});
-
-test.each([
-  ["get", (who: Api) => who.get(`/memories/${ABSENT}`)],
-  ["update", (who: Api) => who.patch(`/memories/${ABSENT}`, { title: "x" })],
-  ["promote", (who: Api) => who.post(`/memories/${ABSENT}/promote`, { scope: "institutional" })],
-  ["forget", (who: Api) => who.post(`/memories/${ABSENT}/forget`)],
-  ["restore", (who: Api) => who.post(`/memories/${ABSENT}/restore`)],
-  [
-    "supersede",
-    (who: Api) => who.post(`/memories/${ABSENT}/supersede`, { superseded_by_id: ABSENT.replace("0", "1") }),
-  ],
-  ["lineage", (who: Api) => who.get(`/memories/${ABSENT}/lineage`)],
-])("%s of an unknown memory is 404", async (_, call) => {
-  expect(await call(cast.alice)).toMatchObject(
-    refusal(404, "not_found", { resource_type: "memory", resource_id: ABSENT }),
-  );
-});
-
-test.each([
-  ["get", (who: Api) => who.get("/memories/mem_1")],
-  ["forget", (who: Api) => who.post("/memories/mem_1/forget")],
-])("%s of a malformed id is 400", async (_, call) => {
-  expect(await call(cast.alice)).toMatchObject(refusal(400, "validation_error", { field: "id" }));
 });

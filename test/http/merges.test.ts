@@ -154,10 +154,6 @@ describe("refusals change nothing", () => {
   });
 
   test.each([
-    ["by an agent", (id: string, a: string) => resolve(cast.alice, id, a), 403, "forbidden"],
-    ["by an agent with admin", (id: string, a: string) => resolve(cast.admin, id, a), 403, "forbidden"],
-    ["by a member", (id: string, a: string) => resolve(cast.member, id, a), 403, "forbidden"],
-    ["rejected by a member", (id: string) => cast.member.post(`${PROPOSALS}/${id}/reject`), 403, "forbidden"],
     ["for a third memory", (id: string) => resolve(cast.orgAdmin, id, ABSENT), 400, "validation_error"],
     [
       "for none",

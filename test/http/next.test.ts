@@ -205,14 +205,6 @@ describe("refusals change nothing", () => {
     expect({ status, ...body.error.details }).toMatchObject({ status: 400, field: "nack.delivery_ids" });
     expect(await next(receiver, { ack: { delivery_ids } })).toMatchObject({ ...NOTHING, acknowledged: 1 });
   });
-
-  test("without the scope, or by a person", async () => {
-    const sender = await newReceiver(ground.server, ground.admin, "sender", { scopes: ["send"] });
-    expect((await sender.api.post(NEXT, {})).body.error).toMatchObject({
-      code: "insufficient_scope",
-      details: { required_scope: "receive" },
-    });
-  });
 });
 
 describe("what one caller may use", () => {

@@ -8,6 +8,7 @@ import {
   visitProvider,
 } from "../support/identity-provider.ts";
 import { startServer, type TestServer } from "../support/server.ts";
+import { startShared } from "../support/shared.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refusal, signIn } from "../support/tenancy.ts";
 
 const NO_LIMITS = {
@@ -350,7 +351,7 @@ test("the service starts while the provider is away, and says so at a sign-in", 
 describe("without a provider", () => {
   let server: TestServer;
   beforeAll(async () => {
-    server = await startServer();
+    server = await startShared();
   });
   afterAll(() => server?.stop());
 

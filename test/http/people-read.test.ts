@@ -90,8 +90,6 @@ describe("handoffs", () => {
       for (const who of [bot, world.agent, world.member])
         expect(await who.get(path)).toMatchObject(refusal(403, "forbidden"));
     }
-    for (const path of ["/handoffs", `/handoffs/${ids[0]}`])
-      expect(await owner.get(path)).toMatchObject(refusal(401, "authentication_failed"));
     const elsewhere = `/agents/${world.agentId}/handoffs/${ids[0]}`;
     expect(await world.admin.get(elsewhere)).toMatchObject(refusal(404, "not_found"));
     expect(await world.admin.get(`/agents/${bot.id}/handoffs/${ABSENT}`)).toMatchObject(
@@ -138,7 +136,6 @@ describe("bundles", () => {
       expect(await who.get(path)).toMatchObject(refusal(403, "forbidden"));
       expect(await who.get(`/agents/${bot.id}/bundles`)).toMatchObject(refusal(403, "forbidden"));
     }
-    expect(await owner.get(`/bundles/${made.id}`)).toMatchObject(refusal(401, "authentication_failed"));
   });
 
   test("a brief is whole for an admin who may read all of its items", async () => {
@@ -165,7 +162,6 @@ describe("findings", () => {
     ok(await bot.post(`/memories/${two}/forget`));
     expect(ok(await world.admin.get(`/findings?memory_id=${two}`)).findings).toEqual([]);
     expect(ok(await bot.get("/memories/findings?mark_read=false")).cold_start).toBe(true);
-    expect(await bot.get("/findings")).toMatchObject(refusal(403, "forbidden"));
     expect(await world.admin.get("/findings?cursor=none")).toMatchObject(refusal(400, "validation_failed"));
   });
 });

@@ -199,12 +199,9 @@ describe("a replay of history", () => {
     expect(await play(author, { ...FAST, again: true })).toMatchObject({ delivered: given.length });
   });
 
-  test("needs an admin, and a range", async () => {
+  test("is read by its agent, and needs a range", async () => {
     const listener = await receiver("itself", { interests: ["com.past.order"] });
-    await refuses(listener.api.post(place(listener), FAST), 403, "insufficient_scope");
-    await refuses(listener.api.post(`${place(listener)}:count`, EVER), 403, "insufficient_scope");
     const { id } = await start(listener, { ...EVER, per_minute: 1 });
-    await refuses(listener.api.post(`${place(listener)}/${id}:cancel`, {}), 403, "insufficient_scope");
     expect(ok(await listener.api.get(`${place(listener)}/${id}`)).id).toBe(id);
     const other = await receiver("stranger");
     await refuses(other.api.get(place(listener)), 403, "forbidden");

@@ -6,12 +6,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { ACCESS } from "../support/access-table.ts";
 import { START } from "../support/alone.ts";
 import { startChild } from "../support/child.ts";
 import { agentToken, api } from "../support/http.ts";
 import { freePort } from "../support/ports.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
+import { OPERATOR_TOKEN } from "../support/tenancy.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
@@ -148,6 +150,17 @@ describe("the first start", () => {
     expect(server.logs()).not.toContain(agent.api_key);
     expect(server.logs()).not.toContain(admin.password);
     expect(await agentToken(server, agent.api_key)).toBeTruthy();
+  });
+
+  test("has no routes for the operator without OPERATOR_TOKEN", async () => {
+    for (const { method, path } of ACCESS.filter(({ who }) => who === "operator"))
+      for (const token of ["", OPERATOR_TOKEN]) {
+        const headers = { authorization: `Bearer ${token}` };
+        const url = server.root + path.replace("{tenant_id}", server.credentials.tenant_id);
+        const answer = await fetch(url, { method, headers });
+        const { error } = (await answer.json()) as { error: { code: string } };
+        expect([path, answer.status, error.code]).toEqual([path, 404, "not_found"]);
+      }
   });
 });
 

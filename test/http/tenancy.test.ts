@@ -1,21 +1,19 @@
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { SCOPES } from "../../lib/access/caller.ts";
 import type { Operation } from "../../lib/contract/contract.ts";
-import { operations } from "../../services/contracts.ts";
 import { callerOf, guarded, holdings, idsOf, ask as send } from "../support/holdings.ts";
-import { api } from "../support/http.ts";
 import { identifierKind, sampleBody } from "../support/sample.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { makeWorld, OPERATOR_TOKEN, refusal, type World } from "../support/tenancy.ts";
+import { startShared } from "../support/shared.ts";
+import { makeWorld, refusal, type World } from "../support/tenancy.ts";
 
 let server: TestServer;
 let mine: World;
 let theirs: World;
 
 beforeAll(async () => {
-  server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0" } });
+  server = await startShared("local");
   mine = await makeWorld(server, "mine");
   theirs = await makeWorld(server, "theirs");
 });
@@ -39,82 +37,6 @@ function hasForm({ params }: Operation, name: string): boolean {
   const { pattern, format } = params.properties[name] as { pattern?: string; format?: string };
   return format !== undefined || (pattern !== undefined && !new RegExp(pattern).test(MALFORMED));
 }
-
-test("the operations are there", () => {
-  expect(guarded.length).toBeGreaterThan(15);
-  expect(new Set(operations.map((op) => `${op.method} ${op.root} ${op.url}`)).size).toBe(operations.length);
-});
-
-test("there are routes for the operator only with OPERATOR_TOKEN", async () => {
-  const other = await startServer();
-  try {
-    for (const op of operations.filter((each) => each.access.by === "operator")) {
-      for (const token of [undefined, "", OPERATOR_TOKEN]) {
-        expect(await ask(api(other, token), op, await idsOf(op, mine))).toMatchObject(
-          refusal(404, "not_found"),
-        );
-      }
-    }
-  } finally {
-    await other.stop();
-  }
-});
-
-describe.each(named(guarded))("%s", (_, op) => {
-  test("is refused without a token, and with one that is none", async () => {
-    const ids = await idsOf(op, mine);
-    for (const headers of [
-      {} as Record<string, string>,
-      { authorization: "Bearer nonsense" },
-      { authorization: `Basic ${mine.adminToken}` },
-    ]) {
-      const answer = await ask(api(server), op, ids, headers);
-      expect(answer).toMatchObject(refusal(401, "authentication_failed"));
-      expect(answer.headers.get("www-authenticate")).toMatch(/^Bearer realm="sensorium"/);
-      expect(answer.body.error.details).toEqual({});
-    }
-  });
-
-  if (op.access.by === "operator") {
-    test("is refused to everyone else", async () => {
-      for (const caller of [mine.admin, mine.agent]) {
-        const answer = await ask(caller, op, await idsOf(op, mine));
-        expect(answer).toMatchObject(refusal(401, "authentication_failed"));
-      }
-    });
-    return;
-  }
-
-  const scope = "scope" in op.access ? op.access.scope : undefined;
-  if (scope && op.access.by !== "org_admin") {
-    test(`is refused with every scope but ${scope}`, async () => {
-      const others = SCOPES.filter((each) => each !== scope && each !== "admin");
-      const answer = await ask(api(server, await tokenWith(others)), op, await idsOf(op, mine));
-      if (op.scopeRefusal) return expect(answer).toMatchObject({ status: 200, body: op.scopeRefusal });
-      expect(answer).toMatchObject(refusal(403, "insufficient_scope", { required_scope: scope }));
-    });
-  }
-
-  if ("people" in op.access && op.access.people) {
-    test("is refused to a person who is no admin", async () => {
-      const { status } = await ask(mine.member, op, await idsOf(op, mine));
-      expect(status).toBe(403);
-    });
-  }
-
-  if (op.access.by !== "any") {
-    test(`is refused to who is not ${op.access.by}`, async () => {
-      const wrong = op.access.by === "agent" ? [mine.admin] : [mine.agent];
-      if (op.access.by === "org_admin") wrong.push(mine.member);
-      const code = ("otherwise" in op.access && op.access.otherwise) || "forbidden";
-      for (const caller of wrong) {
-        const { status, body } = await ask(caller, op, await idsOf(op, mine));
-        expect([status, body.error.code]).toEqual([expect.any(Number), code]);
-        expect(status).toBeGreaterThanOrEqual(400);
-      }
-    });
-  }
-});
 
 describe("another tenant's ids", () => {
   const references = guarded.flatMap((op) => {
@@ -195,20 +117,13 @@ function absent(id: string): string {
 async function expectAbsent(op: Operation, ids: Record<string, string>): Promise<void> {
   const answer = await ask(callerOf(op, mine), op, ids);
   if (op.refusesInBand && answer.status === 200) return;
-  expect(answer).toMatchObject(refusal(404, "not_found"));
+  expect(answer).toMatchObject(refusal(404, "not_found", { resource_type: expect.any(String) }));
   expect(Object.values(ids)).toContain(answer.body.error.details.resource_id);
 }
 
 function kindOf(schema: unknown): string | null {
   const { anyOf } = schema as { anyOf?: unknown[] };
   return anyOf ? (anyOf.map(kindOf).find(Boolean) ?? null) : identifierKind(schema as never);
-}
-
-const tokens = new Map<string, Promise<string>>();
-function tokenWith(scopes: string[]): Promise<string> {
-  const known = tokens.get(scopes.join()) ?? mine.tokenWith(scopes);
-  tokens.set(scopes.join(), known);
-  return known;
 }
 
 const ask = (...[caller, ...given]: Parameters<typeof send> extends [string, ...infer Rest] ? Rest : never) =>

@@ -1,13 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import type { Operation } from "../../lib/contract/contract.ts";
-import { operations } from "../../services/contracts.ts";
-import { VERSION_PREFIX } from "../../services/edge/gateway/paths.ts";
 import { cloudEvent } from "../support/agents.ts";
-import { type Api, api } from "../support/http.ts";
-import { sampleBody } from "../support/sample.ts";
+import { api } from "../support/http.ts";
 import type { TestServer } from "../support/server.ts";
 import { startShared } from "../support/shared.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+import { makeWorld, ok, refusal, type World } from "../support/tenancy.ts";
 
 let server: TestServer;
 let mine: World;
@@ -17,32 +13,6 @@ beforeAll(async () => {
   mine = await makeWorld(server, "mine");
 });
 afterAll(() => server?.stop());
-
-function callerOf({ access }: Operation): Api {
-  if (access.by === "public") return api(server);
-  if (access.by === "operator") return api(server, OPERATOR_TOKEN);
-  return access.by === "agent" || (access.by === "any" && !access.people) ? mine.agent : mine.admin;
-}
-
-const METHODS = { POST: "post", PUT: "put", PATCH: "patch" } as const;
-
-const writes = operations.filter(
-  ({ method, consumes, wholeBody }) => method in METHODS && consumes === undefined && !wholeBody,
-);
-
-test("the writes are there", () => {
-  expect(writes.length).toBeGreaterThan(80);
-});
-
-test.each(writes.map((op) => [op.route, op] as const))("%s refuses an unknown key", async (_, op) => {
-  const path = op.url.replace(/\{\w+\}/g, "some");
-  const url = `${server.root}${op.root ? "" : VERSION_PREFIX}${path}`;
-  const body = { ...sampleBody(op.body ?? {}), nobody_knows: { this: 1 } };
-  const answer = await callerOf(op)[METHODS[op.method as "POST"]](url, body);
-  expect(answer).toMatchObject(
-    refusal(400, "validation_failed", { field: "nobody_knows", expected: expect.any(String) }),
-  );
-});
 
 describe("a misspelt key", () => {
   test("of an interest creates none that takes everything", async () => {

@@ -1,136 +1,135 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import type { Operation } from "../../lib/contract/contract.ts";
 import { operations } from "../../services/contracts.ts";
-import { type Api, api } from "../support/http.ts";
+import { ACCESS, type AccessRow, type Who } from "../support/access-table.ts";
+import { ask, idsOf } from "../support/holdings.ts";
+import { agentToken } from "../support/http.ts";
 import type { TestServer } from "../support/server.ts";
 import { startShared } from "../support/shared.ts";
-import { makeWorld, OPERATOR_TOKEN, type World } from "../support/tenancy.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal, signIn, type World } from "../support/tenancy.ts";
 
-// Who may call sensitive operations, by hand: expectations that derive from the contracts would follow a mistake in them.
+const SCOPES = ["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"];
 
-/** Callers, in this order: nobody, an agent with every scope but admin, one with admin, a member, an admin, the operator. */
-const CALLERS = ["nobody", "agent", "adminAgent", "member", "admin", "operator"] as const;
-type Name = (typeof CALLERS)[number];
+/**
+ * What each caller gets, in this order: nobody, a wrong token, an agent with every scope but this one and admin, an agent
+ * with this one alone, an agent with admin, a member, an admin, the operator.
+ *
+ * `+`: the operation looks at the request. `a`: 401. `s`: 403 that names the scope. `f`: 403. `p`: 401 that says that an
+ * agent is needed. `v`: 400 that says so. `.`: below.
+ */
+const ANSWERS: Record<Who, string> = {
+  everyone: "aas++++a",
+  "agents+admins": "aas++.+a",
+  agents: "aas++ffa",
+  "agents/400": "aas++vva",
+  "agents/401": "aas++ppa",
+  people: "aafff++a",
+  "org-admins": "aaffff+a",
+  public: "++++++++",
+  guarded: "++++++++",
+  "guarded?": "+a+++++a",
+  operator: "aaaaaaa+",
+  monitor: "++++++++",
+};
 
-/** `.` is refused with 401, 403 or 404 before anything else is looked at, `x` is let in. */
-type Row = [route: string, by: string, body?: object];
-type Case = [route: string, by: string, body: object | undefined];
-
-const ROWS: Row[] = [
-  // route                                      nobody agent adminAgent member admin operator
-  ["POST /agents", "..x.x.", {}],
-  ["GET /agents", "..x.x."],
-  ["GET /.well-known/ai-catalog.json", ".xxxx."],
-  ["PATCH /agents/:ag", "..x.x.", { name: "" }],
-  ["PATCH /agents/:ag/status", "..x.x.", {}],
-  ["POST /agents/:ag/signing-secret", "..x.x.", { unknown: 1 }],
-  ["POST /agents/:ag/keys", "..x.x.", {}],
-  ["GET /agents/:ag/keys", "..x.x."],
-  ["DELETE /agents/:ag/keys/key_none", "..x.x."],
-  ["PATCH /agents/:ag/keys/key_none", "..x.x.", { requests_per_minute: 0 }],
-  ["POST /agents/:ag/device-code:confirm", "...xx.", {}],
-  ["DELETE /agents/:ag/sessions/ses_none", "..x.x."],
-  ["POST /users", "....x.", {}],
-  ["PATCH /users/usr_none", "....x.", { role: "none" }],
-  ["GET /users", "..x.x."],
-  ["POST /teams", "..x.x.", {}],
-  ["DELETE /teams/team_none", "..x.x."],
-  ["GET /audit", "..x.x."],
-  ["GET /audit/export?format=none", "..x.x."],
-  ["POST /memories/erase", "....x.", {}],
-  ["POST /memories/merge-proposals/none/resolve", "....x.", {}],
-  ["PUT /approval-channels/slack", "....x.", {}],
-  ["GET /approval-channels/slack", "....x."],
-  ["DELETE /approval-channels/slack", "....x."],
-  ["POST /ingest/webhooks", "..x.x.", {}],
-  ["GET /ingest/webhooks", "..x.x."],
-  ["GET /ingest/webhooks/whk_none/requests", "..x.x."],
-  ["POST /ingest/webhooks/whk_none:rotate", "..x.x.", { unknown: 1 }],
-  ["DELETE /ingest/webhooks/whk_none", "..x.x."],
-  ["POST /ingest/connectors", "..x.x.", {}],
-  ["DELETE /ingest/connectors/con_none", "..x.x."],
-  ["POST /oauth/decision", "...xx.", {}],
-  ["POST /auth/totp", "...xx.", {}],
-  ["POST /tenants", ".....x", {}],
-  ["GET /tenants", ".....x"],
-  ["GET /tenants/usage", ".....x"],
-  ["PATCH /tenants/tn_none", ".....x", {}],
-  ["DELETE /tenants/tn_none", ".....x"],
+/** These take another body than an object with named fields. */
+const OTHER_BODIES = [
+  "approvals.answer_slack",
+  "events.publish",
+  "gateway.a2a",
+  "gateway.mcp",
+  "ingest.receive",
+  "ingest.receive_from",
+  "oauth.device",
+  "oauth.register",
+  "oauth.revoke",
+  "oauth.token",
 ];
 
-// jest takes a missing last argument for a callback.
-const CASES = ROWS.map(([route, by, body]): Case => [route, by, body]);
+/** Public, with a signature instead of a token, which these requests lack. */
+const SIGNED = ["approvals.answer_slack", "ingest.receive", "ingest.receive_from"];
 
 let server: TestServer;
-let callers: Record<Name, Api>;
-let stranger: World;
 let world: World;
+let invited: { email: string; password: string };
+let people: { member: string; admin: string };
+const agents = new Map<string, string>();
 
 beforeAll(async () => {
-  server = await startShared();
+  server = await startShared("local");
   world = await makeWorld(server, "callers");
-  stranger = await makeWorld(server, "strangers");
-  const all = ["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write"];
-  callers = {
-    nobody: api(server),
-    agent: api(server, await world.tokenWith(all)),
-    adminAgent: world.agent,
-    member: world.member,
-    admin: world.admin,
-    operator: api(server, OPERATOR_TOKEN),
-  };
+  // One agent with a key for each: an agent for each would be many that everything looks at.
+  const keyOf = async (scopes: string[]) =>
+    agentToken(server, ok(await world.admin.post(`/agents/${world.agentId}/keys`, { scopes })).key);
+  for (const scope of SCOPES) {
+    agents.set(scope, await keyOf([scope]));
+    agents.set(`not ${scope}`, await keyOf(SCOPES.filter((each) => each !== scope && each !== "admin")));
+  }
+  const member = { email: `second@${world.slug}.example` };
+  invited = { ...member, password: ok(await world.admin.post("/users", member)).password };
+  people = await signInBoth();
 });
 afterAll(() => server?.stop());
 
-async function call(caller: Api, route: string, body?: object) {
-  const [method = "", url = ""] = route.replace(":ag", world.agentId).split(" ");
-  const path = url.startsWith("/.well-known/") ? server.root + url : url;
-  const asked = {
-    GET: caller.get,
-    DELETE: caller.del,
-    PATCH: caller.patch,
-    POST: caller.post,
-    PUT: caller.put,
-  }[method] as Api["post"];
-  const { status, body: answer } = await asked(path, body);
-  return { status, code: answer?.error?.code as string | undefined, details: answer?.error?.details };
+async function signInBoth() {
+  const [member, admin] = [invited, world.credentials].map((each) => signIn(server, each, world.slug));
+  return { member: (await member) as string, admin: (await admin) as string };
 }
 
-/** Whether the operation itself has answered: requests are made so that it finds something wrong with them, or reads. */
-function isLetIn({ status, code, details }: Awaited<ReturnType<typeof call>>): boolean {
-  if (status === 401 || code === "forbidden" || code === "insufficient_scope") return false;
-  return !(status === 404 && details?.resource_type === undefined);
+/** Sends a request that the operation answers without an effect: a body has a key that no resource has. */
+async function send({ method, path }: AccessRow, token: string | null): Promise<Response> {
+  const headers = new Headers(token ? { authorization: `Bearer ${token}` } : {});
+  const hasBody = ["POST", "PUT", "PATCH"].includes(method);
+  if (hasBody) headers.set("content-type", "application/json");
+  const body = hasBody ? { body: JSON.stringify({ nobody_knows: { this: 1 } }) } : {};
+  return fetch(server.root + path.replaceAll(/\{\w+\}/g, "some"), { method, headers, ...body });
 }
 
-describe("a sensitive operation lets in those it should, and nobody else", () => {
-  test.each(CASES)("%s: %s", async (route, by, body) => {
-    let letIn = "";
-    for (const name of CALLERS) letIn += isLetIn(await call(callers[name], route, body)) ? "x" : ".";
-    expect(letIn).toBe(by);
+async function readAnswer({ action, method, scope }: AccessRow, response: Response): Promise<string> {
+  const { status, headers } = response;
+  const isStream = headers.get("content-type")?.startsWith("text/event-stream");
+  const text = isStream ? await response.body?.cancel() : await response.text();
+  const isJson = headers.get("content-type")?.startsWith("application/json");
+  const answer = isJson && text ? JSON.parse(text) : {};
+  const { code, details = {} } = answer.error ?? {};
+  if (status === 401 && headers.has("www-authenticate"))
+    return details.reason === "agent_identity_required"
+      ? "p"
+      : `${code === "authentication_failed" ? "a" : code}`;
+  if (code === "insufficient_scope") return details.required_scope === scope ? "s" : details.required_scope;
+  if (answer.error_code === "permission_denied") return "s";
+  if (code === "forbidden") return "f";
+  if (details.field === "authorization") return "v";
+  if (["GET", "DELETE", "OPTIONS"].includes(method) || OTHER_BODIES.includes(action)) return "+";
+  return details.field === "nobody_knows" && typeof details.expected === "string" ? "+" : `${status} ${code}`;
+}
+
+/** What a test can name: two operations have several paths. */
+const named = (rows: AccessRow[]) => rows.map((row) => [`${row.method} ${row.path}`, row] as const);
+
+describe("who may call", () => {
+  test.each(named(ACCESS))("%s", async (_, row) => {
+    const { member, admin } = row.action === "auth.end_session" ? await signInBoth() : people;
+    // Events are read by who may send, and by who may receive.
+    const scope = row.scope ?? "send";
+    const callers = [null, "nonsense", agents.get(`not ${scope}`), agents.get(scope), agents.get("admin")];
+    let answers = "";
+    for (const token of [...callers, member, admin, OPERATOR_TOKEN])
+      answers += await readAnswer(row, await send(row, token ?? null));
+    expect(answers.replace(/(?<=^.{5})./, (of) => (expected(row)[5] === "." ? "." : of))).toBe(expected(row));
   });
 
-  test.each(CASES.filter(([route]) => route.includes(":ag")))(
-    "%s is not found by another tenant's admin",
-    async (route, _, body) => {
-      const { status } = await call(stranger.admin, route, body);
-      expect([400, 404]).toContain(status);
-    },
-  );
+  const ofAdmins = ACCESS.filter(({ who }) => who === "agents+admins");
+  test.each(named(ofAdmins))("%s: no member, whosever it is", async (_, { action }) => {
+    const op = operations.find((each) => each.action === action) as Operation;
+    const answer = await ask(server.root, world.member, op, await idsOf(op, world));
+    expect(answer).toMatchObject(refusal(403, "forbidden"));
+  });
 });
 
-test("no approved connection gets a credential that outlives it", () => {
-  const KNOWN = [
-    // The new agent's own secret, of pushes to it.
-    "agents.create",
-    // A person has to approve the code.
-    "devices.issue",
-    // No new credential: it is the caller's own.
-    "agents.set_status",
-  ];
-  const secret = operations.filter(
-    ({ access, secret }) => secret && (access.by === "any" || access.by === "agent"),
-  );
-  expect(secret.length).toBeGreaterThan(4);
-  expect(
-    secret.filter(({ outlives, action }) => !outlives && !KNOWN.includes(action)).map(({ action }) => action),
-  ).toEqual([]);
-});
+function expected({ action, who, scope }: AccessRow): string {
+  if (SIGNED.includes(action)) return "aaaaaaaa";
+  const answers = scope ? ANSWERS[who] : ANSWERS[who].replace("s", "+");
+  // Members have every other scope.
+  return scope === "admin" ? answers.replace("++++", "++s+") : answers;
+}

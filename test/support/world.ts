@@ -80,6 +80,7 @@ export const CLUSTER: World = {
       "mcp-guide",
       "oauth-mcp",
       "unknown-keys",
+      "who-may-call",
     ],
     "a client: the same operations are tried by others": [
       "cli",

@@ -3,15 +3,28 @@ import { ConfigError, readConfig, SETTINGS } from "../../config.ts";
 
 const KEY = Buffer.alloc(32).toString("base64");
 
+/** The limits that the service promises, and what is closed until somebody opens it. */
+const PROMISED = {
+  ...{ HOST: "127.0.0.1", PORT: 3000, PUBLIC_URL: null, TRUST_PROXY: [], DATA_DIR: "./data" },
+  ...{ OPERATOR_TOKEN: null, METRICS_TOKEN: null, PASSWORD_SIGN_IN: true, OIDC_ISSUER: null, OIDC_ROLES: [] },
+  ...{ PUSH_ALLOW_PRIVATE: false, OAUTH_ALLOW_PRIVATE: false, CONNECTOR_ALLOW_PRIVATE: false },
+  ...{ OUTPUT_EXPORT: false, OUTBOUND_EMAIL: false, OTEL_EXPORTER_OTLP_ENDPOINT: null, EMBEDDER_URL: null },
+  ...{ RATE_LIMIT_PER_MINUTE: 1000, DEVICE_CLAIMS_PER_HOUR: 30, LOGIN_ATTEMPTS_PER_MINUTE: 20 },
+  ...{ PUBLIC_FAILURES_PER_MINUTE: 60, EVENT_MAX_BYTES: 1_048_576, DOCUMENT_MAX_BYTES: 52_428_800 },
+  ...{ VISIBILITY_TIMEOUT_SECONDS: 30, RETRY_BUDGET: 5, RETRY_DELAYS_SECONDS: [10, 60, 300, 1800] },
+  ...{ OUTPUT_BODY_MAX: 0, MEMORY_REVERSIBILITY_DAYS: 30, AUDIT_DAYS: 365, LOG_LEVEL: "info" },
+};
+
 test("without an environment every setting has its default", () => {
   const config = readConfig({});
+  expect(config).toMatchObject(PROMISED);
   for (const [name, setting] of Object.entries(SETTINGS)) {
     expect([name, config[name as keyof typeof config]]).toEqual([name, setting.default]);
   }
 });
 
 test("an empty value is none", () => {
-  expect(readConfig({ PORT: "" }).PORT).toBe(SETTINGS.PORT.default);
+  expect(readConfig({ PORT: "" }).PORT).toBe(3000);
 });
 
 test.each([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { API_KEY_PATTERN, apiKeyPrefix, hashApiKey, newApiKey } from "../../lib/access/api-key.ts";
+import { apiKeyPrefix, hashApiKey, newApiKey } from "../../lib/access/api-key.ts";
 import { fitsPassword, hashPassword, isPassword, newPassword } from "../../lib/crypto/password.ts";
 import { SecretBox } from "../../lib/crypto/secrets.ts";
 
@@ -8,7 +8,7 @@ const secrets = new SecretBox(Buffer.alloc(32, 7));
 describe("API keys", () => {
   test("have the form of the specification, are random, and follow from a seed", () => {
     const keys = Array.from({ length: 200 }, () => newApiKey(secrets));
-    for (const key of keys) expect(key).toMatch(new RegExp(API_KEY_PATTERN));
+    for (const key of keys) expect(key).toMatch(/^ak_live_[A-Za-z0-9]{32}$/);
     expect(new Set(keys).size).toBe(200);
     expect(newApiKey(secrets, "seed")).toBe(newApiKey(secrets, "seed"));
     expect(newApiKey(secrets, "seed")).not.toBe(newApiKey(secrets, "other"));

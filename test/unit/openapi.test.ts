@@ -5,11 +5,12 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormatsModule from "ajv-formats";
 import { Type } from "typebox";
 import { type Operation, operation } from "../../lib/contract/contract.ts";
-import { FAULTS } from "../../lib/contract/faults.ts";
+import { FAULTS, type FaultCode } from "../../lib/contract/faults.ts";
 import { operations } from "../../services/contracts.ts";
 import { codesOf } from "../../services/edge/gateway/openapi/errors.ts";
 import { openApiDocument } from "../../services/edge/gateway/openapi/openapi.ts";
 import { LLMS_TEXT, SKILL_DESCRIPTION } from "../../services/edge/gateway/pages/llms.ts";
+import { ACCESS } from "../support/access-table.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the document is walked in many ways
 type Json = any;
@@ -56,14 +57,12 @@ describe("the document", () => {
   });
 
   test("says who may call each of them", () => {
-    for (const op of operations) {
-      const url = (op.root ? "" : "/v1") + op.url;
-      const written = document.paths[url][op.method.toLowerCase()];
-      const { scope } = op.access as { scope?: string };
-      expect([url, written["x-required-scope"]]).toEqual([url, scope]);
+    for (const { method, path, scope, who } of ACCESS) {
+      const written = document.paths[path][method.toLowerCase()];
+      expect([path, written["x-required-scope"] ?? null]).toEqual([path, scope]);
       if (scope) expect(written.description).toContain(`\`${scope}\``);
-      const ways = op.access.by !== "public" ? 1 : op.access.identified ? 2 : 0;
-      expect([url, written.security.length]).toEqual([url, ways]);
+      const ways = { public: 0, guarded: 0, "guarded?": 2 }[who as "public"] ?? 1;
+      expect([path, written.security.length]).toEqual([path, ways]);
     }
   });
 
@@ -98,7 +97,7 @@ describe("the document", () => {
   });
 
   test("bounds every whole number that callers give", () => {
-    // A poll corrects its limit (spec: Limits).
+    // A poll corrects its limit.
     const exempt = ["get /v1/delivery/poll limit"];
     const unbounded = described.flatMap(([method, path, op]) =>
       (op.parameters ?? [])
@@ -106,6 +105,36 @@ describe("the document", () => {
         .map(({ name }: Json) => `${method} ${path} ${name}`),
     );
     expect(unbounded).toEqual(exempt);
+  });
+
+  test("has pages of the sizes that are promised: 50 of at most 200, unless it is said here", () => {
+    const sizes = described.flatMap(([method, path, op]) => {
+      const { schema } = op.requestBody?.content["application/json"] ?? {};
+      const inQuery = (op.parameters ?? []).find(({ name }: Json) => name === "limit")?.schema;
+      const limit = inQuery ?? (schema && targetOf(schema).properties?.limit);
+      const { minimum, maximum, default: size } = limit ?? {};
+      return limit ? [[`${method} ${path}`, [minimum, size, maximum].join(" ")] as const] : [];
+    });
+    expect(sizes.length).toBeGreaterThan(45);
+    expect(Object.fromEntries(sizes.filter(([, size]) => size !== "1 50 200"))).toEqual({
+      "get /v1/agents/{agent_id}/sessions": "1 20 100",
+      "get /v1/delivery/poll": " 100 ",
+      "post /v1/delivery/next": " 100 ",
+      "get /v1/documents": "1 20 100",
+      "get /v1/documents/{document_id}/chunks": "1 20 100",
+      "post /v1/documents/search": "1 10 50",
+      "get /v1/exemplars": "1  200",
+      "get /v1/findings": "1 50 100",
+      "get /v1/memories/findings": "1 10 50",
+      "get /v1/memories/namespaces": "1 100 200",
+      "get /v1/memories/{id}/relationships": "1 200 200",
+      "post /v1/memories/search": "1 10 50",
+      "post /v1/outputs/search": "1 10 50",
+      "get /v1/process-templates": "1  200",
+      "get /v1/runs": "1  200",
+      "get /v1/state": "1 100 200",
+      "get /v1/state/{namespace}": "1 100 100",
+    });
   });
 
   test("offers Idempotency-Key where the edge honours it", () => {
@@ -169,8 +198,30 @@ describe("the document", () => {
   });
 });
 
+const STATUSES = {
+  400: ["invalid_event", "validation_error", "validation_failed"],
+  401: ["authentication_failed", "totp_required"],
+  403: ["forbidden", "insufficient_scope"],
+  404: ["not_found"],
+  405: ["method_not_allowed"],
+  409: ["conflict", "step_not_completable", "step_not_ready", "step_not_reopenable", "step_not_skippable"],
+  413: ["payload_too_large"],
+  415: ["unsupported_media_type"],
+  422: ["business_rule_violation"],
+  429: ["rate_limited"],
+  500: ["internal_error"],
+  503: ["service_unavailable"],
+};
+
 describe("the catalogue of errors and the document", () => {
   const { Error: envelope } = document.components.schemas;
+
+  test("have the codes and statuses that are promised", () => {
+    const statuses = Object.groupBy(Object.keys(FAULTS).sort(), (code) => FAULTS[code as FaultCode].status);
+    expect(statuses).toEqual(STATUSES);
+    const retryable = Object.entries(FAULTS).filter(([, each]) => each.retryable);
+    expect(retryable.map(([, { status }]) => status)).toEqual([429, 500, 503]);
+  });
 
   test("agree on the codes, both ways", () => {
     expect(envelope.properties.error.properties.code.enum.toSorted()).toEqual(Object.keys(FAULTS).sort());

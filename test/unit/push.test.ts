@@ -1,6 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
 import { outcomeOf, retryAfter } from "../../connectors/push-sender.ts";
-import { opened, PARKED_MS, parkedTooLong } from "../../services/sense/push/breaker.ts";
+import { opened, parkedTooLong } from "../../services/sense/push/breaker.ts";
+
+const PARKED_MS = 24 * 3_600_000;
 
 const answered = (status: number, retry_after_seconds: number | null = null) =>
   ({ kind: "answered", status, retry_after_seconds }) as const;

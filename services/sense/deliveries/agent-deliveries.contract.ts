@@ -54,7 +54,7 @@ export const listDeliveries = operation({
   route: "GET /agents/{agent_id}/deliveries",
   summary: "List an agent's deliveries, newest first",
   description: "For the agent itself, the person who owns it, and admins. Leases nothing.",
-  access: { by: "any" },
+  access: { by: "any", scope: "receive" },
   path,
   query: {
     status: Type.Optional(
@@ -78,7 +78,7 @@ export const getDeliveryLog = operation({
   description:
     "Returns what the agent wrote when it acknowledged or rejected the delivery: the log of the last attempt that has " +
     "one. For the agent itself, the person who owns it, and admins.",
-  access: { by: "any" },
+  access: { by: "any", scope: "receive" },
   path: { ...path, delivery_id: Id("dlv") },
   results: {
     200: Type.Object(

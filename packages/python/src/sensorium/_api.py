@@ -1301,7 +1301,7 @@ class Deliveries(Group[Mode]):
     ) -> models.DeliveriesListResult:
         """List an agent's deliveries, newest first.
 
-        For the agent itself, the person who owns it, and admins. Leases nothing.
+        For the agent itself, the person who owns it, and admins. Leases nothing. Needs the scope `receive`.
 
         Args:
             agent_id: Id of the agent.
@@ -1318,7 +1318,7 @@ class Deliveries(Group[Mode]):
         """Read the log of a delivery.
 
         Returns what the agent wrote when it acknowledged or rejected the delivery: the log of the last attempt that
-        has one. For the agent itself, the person who owns it, and admins.
+        has one. For the agent itself, the person who owns it, and admins. Needs the scope `receive`.
 
         Args:
             agent_id: Id of the agent.
@@ -1574,7 +1574,8 @@ class Deliveries(Group[Mode]):
     ) -> models.DeliveriesReplaysResult:
         """List an agent's replays of history, newest first.
 
-        The running one and the last 20 that ended. For the agent itself, the person who owns it, and admins.
+        The running one and the last 20 that ended. For the agent itself, the person who owns it, and admins. Needs
+        the scope `receive`.
 
         Args:
             agent_id: Id of the agent.
@@ -1589,7 +1590,7 @@ class Deliveries(Group[Mode]):
     ) -> models.Replay:
         """Read the progress of a replay of history.
 
-        For the agent itself, the person who owns it, and admins.
+        For the agent itself, the person who owns it, and admins. Needs the scope `receive`.
 
         Args:
             agent_id: Id of the agent.

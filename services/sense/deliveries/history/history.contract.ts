@@ -135,7 +135,7 @@ export const listReplays = operation({
   route: "GET /agents/{agent_id}/replays",
   summary: "List an agent's replays of history, newest first",
   description: `The running one and the last ${MOST_KEPT} that ended. For the agent itself, the person who owns it, and admins.`,
-  access: { by: "any" },
+  access: { by: "any", scope: "receive" },
   path: agentPath,
   query: {
     limit: page.limit,
@@ -150,7 +150,7 @@ export const getReplay = operation({
   route: "GET /agents/{agent_id}/replays/{replay_id}",
   summary: "Read the progress of a replay of history",
   description: "For the agent itself, the person who owns it, and admins.",
-  access: { by: "any" },
+  access: { by: "any", scope: "receive" },
   path,
   results: { 200: Replay },
   errors: ["forbidden", "not_found"],

@@ -1,0 +1,39 @@
+import { expect, test } from "@jest/globals";
+import type { Access } from "../../lib/contract/contract.ts";
+import { operations } from "../../services/contracts.ts";
+import { makeTools } from "../../services/edge/mcp/tools.ts";
+import { ACCESS, type Who } from "../support/access-table.ts";
+
+/** Each access that a contract can have, as the table writes it. */
+const WHO: [Who, Access][] = [
+  ["everyone", { by: "any" }],
+  ["agents+admins", { by: "any", people: "org_admin" }],
+  ["agents", { by: "agent" }],
+  ["agents", { by: "agent", otherwise: "forbidden" }],
+  ["agents/400", { by: "agent", otherwise: "validation_error" }],
+  ["agents/401", { by: "agent", otherwise: "authentication_failed" }],
+  ["people", { by: "user" }],
+  ["org-admins", { by: "org_admin" }],
+  ["public", { by: "public" }],
+  ["guarded", { by: "public", guarded: true }],
+  ["guarded?", { by: "public", guarded: true, identified: true }],
+  ["operator", { by: "operator" }],
+  ["monitor", { by: "monitor" }],
+];
+const sorted = (access: object) => JSON.stringify(Object.entries(access).sort());
+const KNOWN = new Map(WHO.map(([who, access]) => [sorted(access), who]));
+
+test("every operation is in the table of who may call it, and every line of the table is an operation", () => {
+  const tools = makeTools(operations);
+  const declared = operations.map(({ action, access: given, method, root, url }) => {
+    const { scope = "-", ...access } = given as Access & { scope?: string };
+    const tool = tools.has(action.replace(".", "_")) ? "tool" : "";
+    const who = KNOWN.get(sorted(access)) ?? sorted(access);
+    return [action, who, scope, tool, method, `${root ? "" : "/v1"}${url}`].join(" ");
+  });
+  const expected = ACCESS.map(({ action, who, scope, isTool, method, path }) =>
+    [action, who, scope ?? "-", isTool ? "tool" : "", method, path].join(" "),
+  );
+  expect(declared.toSorted()).toEqual(expected.toSorted());
+  expect(tools.size).toBe(ACCESS.filter(({ isTool }) => isTool).length);
+});
