@@ -1,6 +1,8 @@
 import { existsSync } from "node:fs";
 import type { Browser, Page } from "playwright-core";
-import { chromium } from "playwright-core";
+import { once } from "./once.ts";
+
+const { chromium } = once("playwright-core") as typeof import("playwright-core");
 
 export interface Person {
   email: string;

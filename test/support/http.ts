@@ -1,5 +1,7 @@
-import { requireFit } from "./fits.ts";
+import { once } from "./once.ts";
 import type { TestServer } from "./server.ts";
+
+const { requireFit } = once("./fits.ts") as typeof import("./fits.ts");
 
 export interface Answer {
   status: number;

@@ -1,7 +1,9 @@
-import { expect } from "expect";
 import { type Answer, type Api, agentToken, api } from "./http.ts";
+import { once } from "./once.ts";
 import type { TestServer } from "./server.ts";
 import { settle } from "./settle.ts";
+
+const { expect } = once("expect") as typeof import("expect");
 
 export const OPERATOR_TOKEN = "operator-token-of-the-tests";
 
