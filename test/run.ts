@@ -94,11 +94,8 @@ const mongo =
   [...needs.values()].flat().includes("mongodb") && !process.env.MONGO_URL ? await startMongo() : null;
 if (mongo && "url" in mongo) Object.assign(process.env, sharing(mongo));
 if (isWhole) process.env.SENSORIUM_TEST_ALL = "1";
-const usesShared = suites.some(({ files }) =>
-  files.some((file) => /startShared\(|openSite\(/.test(textOf(file))),
-);
-const shared = usesShared ? await startAllShared() : null;
-Object.assign(process.env, shared?.env);
+const shared = await startAllShared(suites.flatMap(({ files }) => files.map(textOf)));
+Object.assign(process.env, shared.env);
 const results: SuiteResult[] = [];
 // The longest first: short ones fill the remaining time.
 const queue = [
@@ -110,7 +107,7 @@ const queue = [
 ].sort((a, b) => b.budgetSeconds - a.budgetSeconds);
 const isAlone = queue.length === 1;
 await Promise.all(FILES_AT_ONCE.map(runQueue));
-await shared?.stop();
+await shared.stop();
 if (mongo && "url" in mongo) await mongo.stop();
 process.exitCode = report(results) ? 0 : 1;
 if (isRecording) record(results);

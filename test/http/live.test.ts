@@ -13,7 +13,7 @@ let stream: Stream;
 let messages: AsyncGenerator<StreamMessage>;
 
 beforeAll(async () => {
-  server = await startShared("local");
+  server = await startShared();
   [world, other] = [await makeWorld(server, "watched"), await makeWorld(server, "unwatched")];
   stream = await openStream(`${server.url}/live`, world.adminToken);
   messages = each(stream);

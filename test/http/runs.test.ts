@@ -10,7 +10,7 @@ let world: World;
 let member: string;
 
 beforeAll(async () => {
-  server = await startShared("local");
+  server = await startShared();
   world = await makeWorld(server, "runs");
   member = ok(await world.member.get("/auth/me")).user.id;
 });

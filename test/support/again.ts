@@ -1,7 +1,10 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { startFerret } from "./ferretdb.ts";
 import { startMongo, type TestMongo } from "./mongo.ts";
 import { watchMongo } from "./mongo-watch.ts";
 import type { FileResult } from "./reporter.ts";
+import { startAllShared } from "./shared.ts";
 import type { SuiteResult } from "./suite.ts";
 import { CLUSTER, FERRETDB, type World } from "./world.ts";
 
@@ -52,6 +55,7 @@ function without(files: string[], { alone }: World): string[] {
   return files.filter((file) => file.startsWith(HTTP) && !others.has(file)).sort();
 }
 
+const ROOT = join(import.meta.dirname, "../..");
 const HTTP = "test/http/";
 
 function fileOf(name: string, files: string[]): string {
@@ -74,8 +78,13 @@ export async function runAgain(
   // A given MONGO_URL may name several servers: do not proxy it.
   const watch = !again.isWatched || mongo.kind === "MONGO_URL" ? null : await watchMongo(mongo.url);
   try {
-    const env = { SENSORIUM_TEST_WORLD: "cluster", MONGO_URL: watch?.url ?? mongo.url };
-    const result = await run(again, env);
+    const MONGO_URL = watch?.url ?? mongo.url;
+    const sources = again.files.map((file) => readFileSync(join(ROOT, file), "utf8"));
+    // Only here: it starts what a run without a cluster need not load.
+    const { startClustered } = await import("./clustered.ts");
+    const shared = await startAllShared(sources, (options) => startClustered(options, MONGO_URL));
+    const env = { SENSORIUM_TEST_WORLD: "cluster", MONGO_URL, ...shared.env };
+    const result = await run(again, env).finally(shared.stop);
     return {
       ...result,
       files: result.files.map((each) => ({ ...each, file: labelOf(each.file, again) })),

@@ -42,6 +42,11 @@ export async function endChildren(): Promise<void> {
   await Promise.allSettled(ends);
 }
 
+/** Kills all children that run, where a process that ends cannot wait for them. */
+export function killChildren(): void {
+  for (const child of running.keys()) child.kill("SIGKILL");
+}
+
 const ENDED_WITHIN_MS = 10_000;
 
 /** Starts `command`. @throws Error when it cannot be started at all. */

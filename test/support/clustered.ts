@@ -19,9 +19,12 @@ interface Shared {
  * Starts a gateway and a worker over NATS, on a database that belongs to the data directory. They start, end and are
  * killed together.
  */
-export async function startClustered({ env = {}, dataDir: given }: ServerOptions): Promise<TestServer> {
+export async function startClustered(
+  { env = {}, dataDir: given, within }: ServerOptions,
+  mongoUrl = process.env.MONGO_URL,
+): Promise<TestServer> {
   const dataDir = given ?? (await mkdtemp(join(tmpdir(), "sensorium-cluster-")));
-  const { shared, drop } = await sharedOf(dataDir);
+  const { shared, drop } = await sharedOf(dataDir, mongoUrl);
   const nats = await startNats();
   const settings = { ...env, ...shared, NATS_URL: nats.url };
   let worker: Child | undefined;
@@ -45,7 +48,7 @@ export async function startClustered({ env = {}, dataDir: given }: ServerOptions
   let gateway: TestServer;
   try {
     await startBehind();
-    gateway = await startAlone({ env: { ...settings, SERVICES: AT_THE_EDGE.join(",") }, dataDir });
+    gateway = await startAlone({ env: { ...settings, SERVICES: AT_THE_EDGE.join(",") }, dataDir, within });
   } catch (error) {
     await worker?.end("SIGKILL");
     await nats.stop();
@@ -82,14 +85,17 @@ async function endWell(worker: Child): Promise<void> {
     throw new Error(`a worker ended with ${signal ?? `exit code ${code}`}:\n${worker.output()}`);
 }
 
-async function sharedOf(dataDir: string): Promise<{ shared: Shared; drop(): Promise<void> }> {
-  if (!process.env.MONGO_URL) {
+async function sharedOf(
+  dataDir: string,
+  mongoUrl: string | undefined,
+): Promise<{ shared: Shared; drop(): Promise<void> }> {
+  if (!mongoUrl) {
     throw new Error("SENSORIUM_TEST_WORLD=cluster needs MONGO_URL; `npm test -- cluster` brings one.");
   }
   const file = join(dataDir, "cluster.json");
   const known = await readFile(file, "utf8").catch(() => null);
   if (known) return { shared: JSON.parse(known), drop: async () => {} };
-  const mongo = await startMongo();
+  const mongo = await startMongo({ given: mongoUrl });
   if ("skipped" in mongo) throw new Error(mongo.skipped);
   const shared = { MONGO_URL: mongo.url, SECRET_KEY: randomBytes(32).toString("base64") };
   await writeFile(file, JSON.stringify(shared));

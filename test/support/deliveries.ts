@@ -1,5 +1,6 @@
 import { type Api, agentToken, api } from "./http.ts";
 import { type ServerOptions, startServer, type TestServer } from "./server.ts";
+import { startShared } from "./shared.ts";
 import { ok } from "./tenancy.ts";
 
 export interface Ground {
@@ -9,9 +10,15 @@ export interface Ground {
   publish(type: string, data?: unknown, more?: object): Promise<string>;
 }
 
-/** A server without rate limits, its admin, and a way to publish. */
-export async function deliveryGround({ env = {}, ...options }: ServerOptions = {}): Promise<Ground> {
-  const server = await startServer({ ...options, env: { RATE_LIMIT_PER_MINUTE: "0", ...env } });
+/** A shared server, or with options one of its own without rate limits and vectors; its admin, and a way to publish. */
+export async function deliveryGround(options: ServerOptions | "none" | "open" = "none"): Promise<Ground> {
+  const server =
+    typeof options === "string"
+      ? await startShared(options)
+      : await startServer({
+          ...options,
+          env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none", ...options.env },
+        });
   return { server, ...(await onGround(server)) };
 }
 

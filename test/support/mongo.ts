@@ -2,13 +2,16 @@ import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { MongoClient } from "mongodb";
 import { startChild } from "./child.ts";
 import { JarsUnavailable, mongoClassPath } from "./jars.ts";
 import { fetchMongod } from "./mongod.ts";
 import { hasJavaCompiler, onPath } from "./needs.ts";
+import { once } from "./once.ts";
 import { freePort } from "./ports.ts";
 import { settle } from "./settle.ts";
+
+/** When it is first needed. */
+const clientOf = (url: string) => new (once("mongodb") as typeof import("mongodb")).MongoClient(url);
 
 export interface TestMongo {
   /** Connection string with a new, empty database. */
@@ -31,11 +34,12 @@ export interface TestMongo {
 export async function startMongo({
   say,
   isOwn = false,
+  given = process.env.MONGO_URL,
 }: {
   say?: (line: string) => void;
   isOwn?: boolean;
+  given?: string;
 } = {}): Promise<TestMongo | { skipped: string }> {
-  const given = process.env.MONGO_URL;
   if (given) return useGiven(given, { kind: "MONGO_URL", pid: null });
   const shared = process.env[SHARED];
   if (shared && !isOwn) {
@@ -69,7 +73,7 @@ function useGiven(given: string, rest: Pick<TestMongo, "kind" | "pid">): TestMon
   // By hand: no URL has several hosts, as the address of a replica set does.
   const url = given.replace(/^([^:]+:\/\/[^/?]+)(\/[^?]*)?/, `$1/${freshName()}`);
   const stop = async () => {
-    await using client = new MongoClient(url);
+    await using client = clientOf(url);
     const dropping = client.db().dropDatabase();
     // The stand-in cannot drop what some updates left in its unique indexes. What it keeps ends with the tests.
     await (rest.kind === "mongo-java-server" ? dropping.catch(() => {}) : dropping);
@@ -96,7 +100,7 @@ async function startMongod(command: string): Promise<TestMongo> {
 const REPLICA_SET = "sensorium";
 
 async function initiate(port: number): Promise<void> {
-  const client = new MongoClient(`mongodb://127.0.0.1:${port}/?directConnection=true`);
+  const client = clientOf(`mongodb://127.0.0.1:${port}/?directConnection=true`);
   const admin = client.db("admin");
   const members = [{ _id: 0, host: `127.0.0.1:${port}` }];
   await admin.command({ replSetInitiate: { _id: REPLICA_SET, members } });

@@ -1,11 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { startAlone } from "./alone.ts";
+import { killChildren } from "./child.ts";
 import { type Api, api } from "./http.ts";
-import { inCluster, startServer, type TestServer } from "./server.ts";
+import { type ServerOptions, startServer, type TestServer } from "./server.ts";
 import { settle } from "./settle.ts";
 import { OPERATOR_TOKEN, ok } from "./tenancy.ts";
 
-/** In the environment: addresses of the servers that the test command started for all files, by embedder. */
+/** In the environment: addresses of the servers that the test command started for all files, by kind. */
 const SHARED = "SENSORIUM_TEST_SERVERS";
 
 /** No limits of rates and failures: all tests have the same address. */
@@ -14,20 +15,34 @@ const ENV = {
   RATE_LIMIT_PER_MINUTE: "0",
   LOGIN_ATTEMPTS_PER_MINUTE: "0",
   PUBLIC_FAILURES_PER_MINUTE: "0",
+  WEBHOOK_REFUSALS_PER_MINUTE: "0",
+  DEVICE_CLAIMS_PER_HOUR: "1000000",
 };
-const KINDS = { none: { ...ENV, EMBEDDER: "none" }, local: ENV };
+/**
+ * `none`: texts get no vectors; `local`: they do; `open`: they do not, webhooks and proxies may be on this machine, and
+ * an agent is stuck after a second.
+ */
+const KINDS = {
+  none: { ...ENV, EMBEDDER: "none" },
+  local: ENV,
+  open: {
+    ...{ ...ENV, EMBEDDER: "none" },
+    ...{ PUSH_ALLOW_PRIVATE: "true", TRUST_PROXY: "loopback", STUCK_AFTER_SECONDS: "1" },
+  },
+};
 
 type Kind = keyof typeof KINDS;
 
+/** All of them start at once, and on a cluster other tests run meanwhile. */
+const START_MS = 120_000;
+
 /**
- * A new tenant on a server that other test files use at the same time, for tests that neither change its settings nor
- * look at it as a whole. Outside of the test command, and in a cluster, it is a server of its own.
- *
- * @param embedder whether texts get vectors
+ * A new tenant on a server (in a cluster: a gateway and a worker) that other test files use at the same time, for tests
+ * that neither change its settings nor look at it as a whole. Outside of the test command it is a server of its own.
  */
-export async function startShared(embedder: Kind = "none"): Promise<TestServer> {
-  const root = (JSON.parse(process.env[SHARED] ?? "{}") as Partial<Record<Kind, string>>)[embedder];
-  if (!root || inCluster()) return startServer({ env: KINDS[embedder] });
+export async function startShared(kind: Kind = "none"): Promise<TestServer> {
+  const root = (JSON.parse(process.env[SHARED] ?? "{}") as Partial<Record<Kind, string>>)[kind];
+  if (!root) return startServer({ env: KINDS[kind] });
   // While the file was loaded, the server may have closed connections of the file before. A request may fail on one of
   // them; when one is answered, this process has noticed the end of all.
   await settle(async () => (await (await fetch(`${root}/healthz`)).text()) !== "");
@@ -65,22 +80,36 @@ function sharedAt(root: string, suffix: string, credentials: TestServer["credent
   };
 }
 
-/** Starts the servers of `startShared`, for the test command. @returns their environment, and what stops them */
-export async function startAllShared(): Promise<{ env: Record<string, string>; stop(): Promise<void> }> {
-  const started = await Promise.all(
-    Object.entries(KINDS).map(async ([kind, env]) => [kind, await startAlone({ env })] as const),
+/** Calls whose server is shared, with the kind that they name, `none` unless they do. */
+const CALLS = /(?<call>startShared|openSite|deliveryGround)\((?:"(?<kind>\w+)")?/g;
+const DEFAULTS: Record<string, string> = { startShared: "none", deliveryGround: "none", openSite: "local" };
+
+function asksFor(kind: string, text: string): boolean {
+  const calls = [...text.matchAll(CALLS)].map(
+    ({ groups = {} }) => groups.kind ?? DEFAULTS[groups.call ?? ""],
   );
-  let isOver = false;
+  return calls.includes(kind);
+}
+
+/**
+ * Starts the servers of `startShared`, for the test command.
+ *
+ * @param sources text of the test files: kinds that they do not name are not started
+ * @returns their environment, and what stops them
+ */
+export async function startAllShared(
+  sources: string[],
+  start: (options: ServerOptions) => Promise<TestServer> = startAlone,
+): Promise<{ env: Record<string, string>; stop(): Promise<void> }> {
+  const kinds = Object.entries(KINDS).filter(([kind]) => sources.some((text) => asksFor(kind, text)));
+  const started = await Promise.all(
+    kinds.map(async ([kind, env]) => [kind, await start({ env, within: START_MS })] as const),
+  );
   // However the test command ends.
-  process.once("exit", () => {
-    if (!isOver) for (const [, server] of started) process.kill(server.pid());
-  });
+  process.once("exit", killChildren);
   const roots = Object.fromEntries(started.map(([kind, { root }]) => [kind, root]));
   return {
     env: { [SHARED]: JSON.stringify(roots) },
-    stop: async () => {
-      await Promise.all(started.map(([, server]) => server.stop()));
-      isOver = true;
-    },
+    stop: async () => void (await Promise.all(started.map(([, server]) => server.stop()))),
   };
 }

@@ -16,7 +16,7 @@ export interface World {
 
 /**
  * The HTTP tests run a second time with `SENSORIUM_TEST_WORLD=cluster`: each server is then a gateway and a worker over
- * NATS, on MongoDB (test/support/clustered.ts). Only what can differ there is repeated: calls between nodes, queues
+ * NATS, on MongoDB (test/support/clustered.ts), and the shared ones are started once for all files. Only what can differ there is repeated: calls between nodes, queues
  * with an owner, events, streams and limits across nodes, concurrent writes of a real MongoDB. Of each domain the
  * file with its main flows is; look-ups, counts and pages are the same for both drivers (test/suites/store).
  */
