@@ -11,8 +11,9 @@ import {
 } from "../support/a2a.ts";
 import { newAgent, type TestAgent } from "../support/agents.ts";
 import { api } from "../support/http.ts";
-import { startServer, type TestServer } from "../support/server.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+import type { TestServer } from "../support/server.ts";
+import { startShared } from "../support/shared.ts";
+import { makeWorld, ok, refusal, type World } from "../support/tenancy.ts";
 
 let server: TestServer;
 let world: World;
@@ -21,7 +22,7 @@ let caller: TestAgent;
 let client: Client;
 
 beforeAll(async () => {
-  server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0" } });
+  server = await startShared();
   world = await makeWorld(server, "a2a");
   worker = await newAgent(server, world.admin, ["receive"]);
   caller = await newAgent(server, world.admin, ["send"]);
@@ -187,18 +188,6 @@ test("another tenant, another version and a private webhook are refused", async 
   const asked = { tenant: "", taskId: task.id, pageSize: 0, pageToken: "" };
   expect((await client.listTaskPushNotificationConfig(asked)).configs).toEqual([]);
   await receive();
-});
-
-test("what was accepted survives a crash, and is answered after it", async () => {
-  const task = (await client.sendMessage(request("crash"))) as Task;
-  await server.kill();
-  await server.restart();
-  expect(await receive()).toMatchObject({ type: "service.a2a.message", subject: task.id });
-  const again = (await client.sendMessage(request("crash"))) as Task;
-  expect(again).toMatchObject({ id: task.id, contextId: task.contextId });
-  ok(await report(task.id, { state: "completed" }));
-  const stream = client.resubscribeTask({ tenant: "", id: task.id });
-  await expect(stream.next()).rejects.toThrow("final");
 });
 
 test("a subscription shows what follows until the task is final", async () => {

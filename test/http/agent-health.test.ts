@@ -8,8 +8,7 @@ import { ok, signIn } from "../support/tenancy.ts";
 
 let ground: Ground;
 beforeAll(async () => {
-  const env = { STUCK_AFTER_SECONDS: "1", PUSH_ALLOW_PRIVATE: "true" };
-  ground = await deliveryGround({ env });
+  ground = await deliveryGround("open");
 });
 afterAll(() => ground.server.stop());
 

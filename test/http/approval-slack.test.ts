@@ -296,11 +296,14 @@ describe("the channel", () => {
     expect(JSON.stringify(entries)).not.toContain(SECRET);
   });
 
-  test("refuses a private address unless the operator allows it", async () => {
+  test("refuses a private address unless the operator allows it, and gets what was asked before a kill", async () => {
     const { dataDir } = server;
     const env = { ...ENV, PUSH_ALLOW_PRIVATE: "false" };
+    await slack.stop();
+    const { id } = await ask();
+    await server.kill();
+    await slack.start();
     const before = slack.pushed.length;
-    await server.end();
     const strict = await startServer({ env, dataDir });
     try {
       const admin = api(strict, world.adminToken);
@@ -316,6 +319,7 @@ describe("the channel", () => {
       await strict.end();
       await server.restart();
     }
+    await posted(id);
   });
 
   test("that is down blocks nobody, says why, and gets the question after all", async () => {
@@ -330,14 +334,5 @@ describe("the channel", () => {
     const before = messagesOf(id).length;
     await settle(() => messagesOf(id).length > before);
     await settle(async () => (await error()) === null);
-  });
-
-  test("gets what was asked before the server was killed", async () => {
-    await slack.stop();
-    const { id } = await ask();
-    await server.kill();
-    await slack.start();
-    await server.restart();
-    await posted(id);
   });
 });

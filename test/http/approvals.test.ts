@@ -9,19 +9,13 @@ import {
   refresh,
   registered,
 } from "../support/oauth.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
+import { startShared } from "../support/shared.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refusal, signIn, type World } from "../support/tenancy.ts";
 
 // Nothing outlives its reason: connections end with the rights of the person who approved them, and with the agent.
 
-const env = {
-  OPERATOR_TOKEN,
-  RATE_LIMIT_PER_MINUTE: "0",
-  PUBLIC_FAILURES_PER_MINUTE: "0",
-  LOGIN_ATTEMPTS_PER_MINUTE: "0",
-  DEVICE_CLAIMS_PER_HOUR: "1000000",
-};
 const WITHIN = { within: 5000 };
 let server: TestServer;
 let world: World;
@@ -29,7 +23,7 @@ let client: OAuthClient;
 let people = 0;
 
 beforeAll(async () => {
-  server = await startServer({ env });
+  server = await startShared();
   world = await makeWorld(server, "approvals");
   client = await registered(server);
 });

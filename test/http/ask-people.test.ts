@@ -2,10 +2,10 @@ import { createHash, createPublicKey } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import jwt from "jsonwebtoken";
 import { newAgent, receive, type TestAgent } from "../support/agents.ts";
-import { type Api, agentToken, api } from "../support/http.ts";
+import { type Api, api } from "../support/http.ts";
 import { agentIn, type Cast, makeCast, remember } from "../support/memories.ts";
 import { newRun } from "../support/runs.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 import { ABSENT, ok, refusal } from "../support/tenancy.ts";
@@ -288,37 +288,4 @@ test("erasing a subject, an agent or a memory erases the approvals with it", asy
   }
   for (const { id } of [about, cites, theirs]) expect(await statusOf(cast.orgAdmin, id)).toBe(404);
   expect(await statusOf(cast.orgAdmin, kept.id)).toBe(200);
-});
-
-test("an answer and a deadline survive a crash, and are delivered once", async () => {
-  const alone = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
-  const { agent: founder, admin, tenant_slug } = alone.credentials;
-  const connect = async () => {
-    const token = await agentToken(alone, founder.api_key);
-    return { id: founder.id, token, ...api(alone, token) };
-  };
-  try {
-    let agent = await connect();
-    const { access_token } = ok(await api(alone).post("/auth/login", { ...admin, tenant_slug }));
-    const person = api(alone, access_token);
-    const key = { "idempotency-key": "one-question" };
-    const answered = ok(await agent.post("/approvals", QUESTION, key));
-    const expiring = await ask({ deadline_seconds: 1 }, agent);
-    ok(await answer(person, answered.id));
-    await alone.kill();
-    await alone.restart();
-    agent = await connect();
-    const told = await receive(agent, 2);
-    const byType = Object.fromEntries(told.map(({ payload }) => [payload.type, payload.subject]));
-    expect(byType).toEqual({
-      "service.approval.answered": answered.id,
-      "service.approval.expired": expiring.id,
-    });
-    expect(ok(await agent.post("/approvals", QUESTION, key)).id).toBe(answered.id);
-    expect(ok(await agent.get("/delivery/poll?wait=0")).deliveries).toEqual([]);
-    const { events } = ok(await person.get("/events?type=service.approval.answered"));
-    expect(events).toHaveLength(1);
-  } finally {
-    await alone.stop();
-  }
 });

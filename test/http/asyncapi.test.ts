@@ -11,9 +11,10 @@ import { startEndpoint } from "../support/endpoint.ts";
 import { api } from "../support/http.ts";
 import { newReceiver } from "../support/receiver.ts";
 import { act, at, newRun } from "../support/runs.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, type World } from "../support/tenancy.ts";
+import { startShared } from "../support/shared.ts";
+import { makeWorld, ok, type World } from "../support/tenancy.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the document is walked in many ways
 type Json = any;
@@ -28,8 +29,7 @@ let server: TestServer;
 let world: World;
 let watcher: TestAgent;
 beforeAll(async () => {
-  const env = { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", PUSH_ALLOW_PRIVATE: "true" };
-  server = await startServer({ env });
+  server = await startShared("open");
   world = await makeWorld(server, "asyncapi");
   watcher = await newAgent(server, world.admin, ["receive", "memory:read"]);
   for (const event_type of ["service.*", "memory.cited"])

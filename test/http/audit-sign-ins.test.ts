@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { type Api, api } from "../support/http.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, type World } from "../support/tenancy.ts";
+import { startShared } from "../support/shared.ts";
+import { makeWorld, ok, type World } from "../support/tenancy.ts";
 
 let server: TestServer;
 let outside: Api;
 let world: World;
 
 beforeAll(async () => {
-  const env = { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", LOGIN_ATTEMPTS_PER_MINUTE: "0" };
-  server = await startServer({ env });
+  server = await startShared();
   outside = api(server);
   world = await makeWorld(server, "signing-in");
 });
@@ -44,7 +44,11 @@ test("signing in and out is noted: who, from where and how", async () => {
 
 test("a failed sign-in is recorded once a minute for an address, without the password", async () => {
   const user = await invite("bob@signing-in.example");
-  const attempt = { email: "Bob@signing-in.example", password: "a wrong password", tenant_slug: world.slug };
+  const attempt = {
+    email: "Bob@signing-in.example",
+    password: "a wrong password",
+    tenant_slug: world.slug,
+  };
   for (let i = 0; i < 3; i++) expect((await outside.post("/auth/login", attempt)).status).toBe(401);
   expect((await outside.post("/auth/login", { ...attempt, email: "nobody@x.example" })).status).toBe(401);
   const noted = await settle(async () => {

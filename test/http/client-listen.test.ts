@@ -15,7 +15,7 @@ let admin: Client;
 const listeners: Listener[] = [];
 
 beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
+  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
   admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
 });
 

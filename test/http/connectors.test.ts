@@ -7,6 +7,7 @@ import { queueAddress, sendOverAmqp10 } from "../support/amqp10.ts";
 import { sendThrough, sendTo, startRabbit, type TestRabbit } from "../support/rabbitmq.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
+import { startShared } from "../support/shared.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
 
 const started = await startRabbit();
@@ -345,7 +346,7 @@ const order = (id: number | string) => ({ id, what: "Placed", for: "acme", data:
   });
 
   test("a broker on a private network is the operator's to allow", async () => {
-    const strict = await startServer();
+    const strict = await startShared();
     try {
       const body = { name: "n", kind: "amqp091", url: rabbit.url, queue: "q", source: "s", mapping };
       const agent = await firstAgent(strict);

@@ -2,8 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { CloudEvent, HTTP } from "cloudevents";
 import { cloudEvent, fannedOut, firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
 import { type Api, api } from "../support/http.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
+import { startShared } from "../support/shared.ts";
 import { ok, refusal, signIn } from "../support/tenancy.ts";
 
 let server: TestServer;
@@ -11,7 +12,7 @@ let admin: TestAgent;
 let orgAdmin: Api;
 
 beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
+  server = await startShared();
   admin = await firstAgent(server);
   const { admin: user, tenant_slug } = server.credentials;
   orgAdmin = api(server, await signIn(server, user, tenant_slug));
@@ -110,27 +111,7 @@ describe("an event with notbefore", () => {
       expect(answer).toMatchObject(refusal(400, "invalid_event", { field: "notbefore", value: notbefore }));
     },
   );
-
-  test("survives a restart, and what became due meanwhile is delivered", async () => {
-    const agent = await receiver("com.restart.*");
-    const at = (id: string, ms: number) =>
-      admin.post("/events", cloudEvent(id, { type: "com.restart.x", notbefore: ahead(ms) }));
-    ok(await at("due-meanwhile", 200));
-    const { event_id } = ok(await at("due-later", DAY_MS));
-    await server.kill();
-    await server.restart();
-    [admin, orgAdmin] = await signedInAgain();
-    const again = api(server, agent.token);
-    const found = await receive({ ...agent, ...again }, 1);
-    expect(found.map(({ payload }) => payload.id)).toEqual(["due-meanwhile"]);
-    expect(ok(await admin.get(`/events/${event_id}`)).state).toBe("waiting");
-  });
 });
-
-async function signedInAgain(): Promise<[TestAgent, Api]> {
-  const { admin: user, tenant_slug } = server.credentials;
-  return [await firstAgent(server), api(server, await signIn(server, user, tenant_slug))];
-}
 
 describe("cancelling", () => {
   const waiting = async (by: Api, id: string) =>

@@ -6,7 +6,7 @@ import { ok } from "../support/tenancy.ts";
 
 let ground: Ground;
 beforeAll(async () => {
-  ground = await deliveryGround();
+  ground = await deliveryGround({});
 });
 afterAll(() => ground.server.stop());
 

@@ -2,19 +2,19 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { type Api, agentToken, api } from "../support/http.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { connectDevice, makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+import { startShared } from "../support/shared.ts";
+import { connectDevice, makeWorld, ok, refusal, type World } from "../support/tenancy.ts";
 
 const CODE = /^[BCDFGHJKMNPQRSTVWXYZ2-9]{4}-[BCDFGHJKMNPQRSTVWXYZ2-9]{4}$/;
 const CLIENT = { name: "editor", version: "2.1", host: "laptop" };
 const UNKNOWN_CODE = "BBBB-BBBB";
-const ENV = { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0" };
 
 let server: TestServer;
 let world: World;
 let device: Api;
 
 beforeAll(async () => {
-  server = await startServer({ env: { ...ENV, DEVICE_CLAIMS_PER_HOUR: "1000" } });
+  server = await startShared();
   world = await makeWorld(server, "devices");
   device = api(server);
 });
@@ -346,7 +346,14 @@ describe("sessions", () => {
 });
 
 test("tries at codes have a budget per address, also across a restart", async () => {
-  const small = await startServer({ env: { ...ENV, DEVICE_CLAIMS_PER_HOUR: "3", TRUST_PROXY: "loopback" } });
+  const small = await startServer({
+    env: {
+      RATE_LIMIT_PER_MINUTE: "0",
+      DEVICE_CLAIMS_PER_HOUR: "3",
+      EMBEDDER: "none",
+      TRUST_PROXY: "loopback",
+    },
+  });
   try {
     const stranger = api(small);
     const body = { user_code: UNKNOWN_CODE, client_info: CLIENT };

@@ -3,7 +3,7 @@ import { createClient } from "../../packages/client/index.ts";
 import { cloudEvent, firstAgent, newAgent, type TestAgent } from "../support/agents.ts";
 import { newCli } from "../support/cli.ts";
 import { type Api, api } from "../support/http.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 import { ok, refusal, signIn } from "../support/tenancy.ts";
@@ -142,20 +142,5 @@ test("the command line lists types and shows one", async () => {
     });
   } finally {
     await cli.remove();
-  }
-});
-
-test("counts survive a restart", async () => {
-  const own = await startServer();
-  try {
-    const first = await firstAgent(own);
-    ok(await first.post("/events", cloudEvent("before", { type: "com.restart.seen" })));
-    await own.end();
-    await own.restart();
-    const again = await firstAgent(own);
-    ok(await again.post("/events", cloudEvent("after", { type: "com.restart.seen" })));
-    expect(await typesWith(again, "restart", 2)).toMatchObject([{ type: "com.restart.seen" }]);
-  } finally {
-    await own.stop();
   }
 });

@@ -2,8 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { CloudEvent, HTTP } from "cloudevents";
 import { cloudEvent, fannedOut, firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
 import { type Api, api } from "../support/http.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
+import { startShared } from "../support/shared.ts";
 import { ok, signIn } from "../support/tenancy.ts";
 
 let server: TestServer;
@@ -11,7 +12,7 @@ let admin: TestAgent;
 let orgAdmin: Api;
 
 beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EVENT_MAX_BYTES: "20000" } });
+  server = await startShared();
   admin = await firstAgent(server);
   const { admin: user, tenant_slug } = server.credentials;
   orgAdmin = api(server, await signIn(server, user, tenant_slug));
@@ -148,7 +149,7 @@ describe("binary mode", () => {
 });
 
 describe("refusals leave nothing behind", () => {
-  const big = "x".repeat(20_000);
+  const big = "x".repeat(1_048_576);
   const structured = { "content-type": "application/cloudevents+json" };
   test.each(["application/json", "application/cloudevents+json"])("an array as %s", async (type) => {
     const answer = await admin.post("/events", [cloudEvent("r7")], { "content-type": type });
@@ -183,7 +184,7 @@ describe("refusals leave nothing behind", () => {
     const events = [cloudEvent("l1", { data: big }), cloudEvent("l2")];
     const { body } = await admin.post("/events", JSON.stringify(events), BATCH);
     expect(body).toMatchObject([
-      { status: "rejected", error: { code: "payload_too_large", details: { max_size: 20_000 } } },
+      { status: "rejected", error: { code: "payload_too_large", details: { max_size: 1_048_576 } } },
       { status: "accepted" },
     ]);
   });

@@ -2,14 +2,15 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { TestAgent } from "../support/agents.ts";
 import type { Api } from "../support/http.ts";
 import { agentIn, type Cast, remember as make, makeCast, memory } from "../support/memories.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
+import { startShared } from "../support/shared.ts";
 import { ok, refusal } from "../support/tenancy.ts";
 
 let server: TestServer;
 let cast: Cast;
 
 beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+  server = await startShared();
   cast = await makeCast(server);
 });
 afterAll(() => server?.stop());
@@ -164,13 +165,4 @@ describe("refusals", () => {
       expect(idsOf(await look(reader))).toEqual([id]);
     },
   );
-});
-
-test("places and cursors outlive a restart", async () => {
-  const reader = await upToDate();
-  const id = await publish(cast.bob);
-  await server.kill();
-  await server.restart();
-  expect(idsOf(await look(reader))).toEqual([id]);
-  expect(idsOf(await look(reader))).toEqual([]);
 });

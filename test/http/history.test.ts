@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { cloudEvent, firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
+import { cloudEvent, newAgent, receive, type TestAgent } from "../support/agents.ts";
 import { type Api, api } from "../support/http.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
+import { startShared } from "../support/shared.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, type World } from "../support/tenancy.ts";
 
 const ORDER = "com.example.order";
@@ -16,7 +17,7 @@ let agent: TestAgent;
 let failing: TestAgent;
 
 beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", OPERATOR_TOKEN } });
+  server = await startShared();
   [world, other] = [await makeWorld(server, "counted"), await makeWorld(server, "uncounted")];
   publisher = await newAgent(server, world.admin);
   [agent, failing] = [await newAgent(server, world.admin), await newAgent(server, world.admin)];
@@ -109,14 +110,6 @@ test("members read the sums and their own agents only", async () => {
   expect(await status(other.admin, `agent_id=${agent.id}`)).toBe(404);
   expect((await history(other.admin, `type=${ORDER}`)).totals).toMatchObject({ published: 0, created: 0 });
   expect(await status(world.admin, "range=2h")).toBe(400);
-});
-
-test("survives a restart", async () => {
-  await all();
-  await server.restart();
-  const admin = await firstAgent(server);
-  await settle(async () => (await admin.get("/agents")).status === 200);
-  await all();
 });
 
 test("is erased with the tenant", async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { cloudEvent, firstAgent, newAgent, type TestAgent } from "../support/agents.ts";
 import { startServer, type TestServer } from "../support/server.ts";
-import { ok } from "../support/tenancy.ts";
+import { ok, refusal } from "../support/tenancy.ts";
 
 const PER_AGENT = 5;
 const PER_TENANT = 12;
@@ -13,8 +13,10 @@ let admin: TestAgent;
 beforeAll(async () => {
   const env = {
     RATE_LIMIT_PER_MINUTE: "0",
+    EMBEDDER: "none",
     MAX_INTERESTS_PER_AGENT: `${PER_AGENT}`,
     MAX_INTERESTS_PER_TENANT: `${PER_TENANT}`,
+    OUTPUT_BODY_MAX: "10",
   };
   server = await startServer({ env });
   admin = await firstAgent(server);
@@ -114,4 +116,10 @@ describe("work of matching is bounded", () => {
     expect([status, body.error.code, body.error.details.field]).toEqual([400, "invalid_event", "type"]);
     expect(body.error.message).toContain("at most 255");
   });
+});
+
+test("an output has so many bytes at most", async () => {
+  expect((await admin.post("/outputs", { body: "x".repeat(10) })).status).toBe(201);
+  const refused = refusal(413, "payload_too_large", { actual_size: 11, max_size: 10 });
+  expect(await admin.post("/outputs", { body: "x".repeat(11) })).toMatchObject(refused);
 });

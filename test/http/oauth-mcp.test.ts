@@ -19,13 +19,14 @@ import { api } from "../support/http.ts";
 import { approve, attempt, registered } from "../support/oauth.ts";
 import { freePort } from "../support/ports.ts";
 import { startServer, type TestServer } from "../support/server.ts";
+import { startShared } from "../support/shared.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
 
 // The official MCP client signs in by itself: it registers, or has a metadata document, and a person approves.
 
 const REDIRECT = "http://127.0.0.1:43118/callback";
 const certificate = newCertificate();
-const LIMITS = { RATE_LIMIT_PER_MINUTE: "0", PUBLIC_FAILURES_PER_MINUTE: "0" };
+const LIMITS = { EMBEDDER: "none", RATE_LIMIT_PER_MINUTE: "0", PUBLIC_FAILURES_PER_MINUTE: "0" };
 
 let server: TestServer;
 let world: World;
@@ -224,7 +225,7 @@ describe("a metadata document", () => {
   });
 
   test("is not read from private addresses, unless the operator allows it", async () => {
-    const strict = await startServer({ env: { OPERATOR_TOKEN, ...LIMITS } });
+    const strict = await startShared();
     try {
       const { access_token } = ok(await api(strict).post("/auth/login", strict.credentials.admin));
       for (const host of ["localhost", "127.0.0.1", "[::1]", "169.254.169.254", "10.0.0.1"]) {

@@ -13,7 +13,12 @@ let agent_id: string;
 let key: string;
 
 beforeAll(async () => {
-  const env = { OPERATOR_TOKEN, LOGIN_ATTEMPTS_PER_MINUTE: String(ATTEMPTS), TRUST_PROXY: "127.0.0.1" };
+  const env = {
+    OPERATOR_TOKEN,
+    LOGIN_ATTEMPTS_PER_MINUTE: String(ATTEMPTS),
+    TRUST_PROXY: "127.0.0.1",
+    EMBEDDER: "none",
+  };
   server = await startServer({ env });
   world = await makeWorld(server, "acme");
   agent_id = ok(await world.admin.post("/agents", { name: "sdk", delivery_mode: "poll" })).id;

@@ -16,25 +16,20 @@ import {
   refresh,
   registered,
 } from "../support/oauth.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+import { startShared } from "../support/shared.ts";
+import { makeWorld, ok, refusal, type World } from "../support/tenancy.ts";
 
 // Sign-in of programs by OAuth 2.1, as oauth4webapi does it. The official MCP client is in oauth-mcp.test.ts.
 
-const env = {
-  OPERATOR_TOKEN,
-  RATE_LIMIT_PER_MINUTE: "0",
-  PUBLIC_FAILURES_PER_MINUTE: "0",
-  DEVICE_CLAIMS_PER_HOUR: "1000000",
-};
 let server: TestServer;
 let world: World;
 let other: World;
 let client: OAuthClient;
 
 beforeAll(async () => {
-  server = await startServer({ env });
+  server = await startShared();
   world = await makeWorld(server, "acme");
   other = await makeWorld(server, "rival");
   client = await registered(server);

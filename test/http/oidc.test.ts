@@ -12,6 +12,7 @@ import { startShared } from "../support/shared.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refusal, signIn } from "../support/tenancy.ts";
 
 const NO_LIMITS = {
+  EMBEDDER: "none",
   RATE_LIMIT_PER_MINUTE: "0",
   LOGIN_ATTEMPTS_PER_MINUTE: "0",
   PUBLIC_FAILURES_PER_MINUTE: "0",

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { api } from "../support/http.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { ABSENT, makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+import { startShared } from "../support/shared.ts";
+import { ABSENT, makeWorld, ok, refusal, type World } from "../support/tenancy.ts";
 
 let server: TestServer;
 let world: World;
 let listener: ReturnType<typeof api>;
 let id: string;
 beforeAll(async () => {
-  const env = { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", STUCK_AFTER_SECONDS: "1", EMBEDDER: "none" };
-  server = await startServer({ env });
+  server = await startShared("open");
   world = await makeWorld(server, "reception");
   id = ok(await world.admin.post("/agents", { name: "listener", delivery_mode: "poll" })).id;
   const { key } = ok(await world.admin.post(`/agents/${id}/keys`, { scopes: ["receive"] }));

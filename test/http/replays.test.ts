@@ -7,7 +7,7 @@ import { ok, refusal } from "../support/tenancy.ts";
 
 let ground: Ground;
 beforeAll(async () => {
-  ground = await deliveryGround();
+  ground = await deliveryGround({});
 });
 afterAll(() => ground?.server.stop());
 
@@ -226,11 +226,9 @@ test("a kill in the middle loses and doubles nothing", async () => {
   const counted = await count(listener);
   expect(counted).toMatchObject({ matched: 900, deliverable: 900 });
   const { id } = await start(listener, { ...EVER, per_minute: 6000 });
-  for (const at of [100, 500]) {
-    await settle(async () => (await read(listener, id)).delivered >= at);
-    await ground.server.kill();
-    await ground.server.restart();
-  }
+  await settle(async () => (await read(listener, id)).delivered >= 300);
+  await ground.server.kill();
+  await ground.server.restart();
   expect(await becomes(listener, id, "completed")).toMatchObject({ matched: 900, delivered: 900 });
   const given = await drain(listener);
   expect(eventsOf(given).toSorted()).toEqual(ids.toSorted());

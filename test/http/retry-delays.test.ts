@@ -9,7 +9,7 @@ import { ok } from "../support/tenancy.ts";
 let ground: Ground;
 let endpoint: Endpoint;
 beforeAll(async () => {
-  ground = await deliveryGround({ env: { PUSH_ALLOW_PRIVATE: "true" } });
+  ground = await deliveryGround("open");
   endpoint = await startEndpoint();
 });
 afterAll(async () => {

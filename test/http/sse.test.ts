@@ -193,7 +193,7 @@ describe("closing", () => {
   });
 
   test("SIGTERM ends streams and answers waiting polls, and loses nothing", async () => {
-    const own = await deliveryGround();
+    const own = await deliveryGround({});
     const ours = async (name: string) =>
       ({
         ...(await newReceiver(own.server, own.admin, name, { interests: ["com.example.term"] })),

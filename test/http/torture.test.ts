@@ -19,7 +19,7 @@ interface Delivery {
 let ground: Ground;
 let count = 0;
 beforeAll(async () => {
-  ground = await deliveryGround();
+  ground = await deliveryGround({});
 });
 afterAll(() => ground.server.stop());
 

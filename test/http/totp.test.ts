@@ -7,6 +7,7 @@ import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/t
 import { codeOf, wrongCode } from "../support/totp.ts";
 
 const NO_LIMITS = {
+  EMBEDDER: "none",
   RATE_LIMIT_PER_MINUTE: "0",
   LOGIN_ATTEMPTS_PER_MINUTE: "0",
   PUBLIC_FAILURES_PER_MINUTE: "0",

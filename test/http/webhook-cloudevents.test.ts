@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { cloudEvent, newAgent, receive } from "../support/agents.ts";
 import { api } from "../support/http.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+import { startShared } from "../support/shared.ts";
+import { makeWorld, ok, refusal, type World } from "../support/tenancy.ts";
 import {
   acceptedEvent,
   deliver,
@@ -21,9 +22,7 @@ let server: TestServer;
 let world: World;
 let hook: Registration;
 beforeAll(async () => {
-  server = await startServer({
-    env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", WEBHOOKS_PER_MINUTE: "600" },
-  });
+  server = await startShared();
   world = await makeWorld(server, "acme");
   hook = await newHook("events");
 });
@@ -224,7 +223,7 @@ describe("a webhook for CloudEvents", () => {
     expect((await sendEvent(mapped, event)).body.status).toBe("dead_lettered");
     ok(await world.admin.patch(`/ingest/webhooks/${mapped.id}`, { mapping: "cloudevents" }));
     const [letter] = (await deadLetters()).filter(
-      ({ source }: { source: string }) => source === "/w/acme/mended",
+      ({ source }: { source: string }) => source === `/w/${world.slug}/mended`,
     );
     ok(await world.admin.post(`/delivery/dlq/${letter.id}/replay`));
     const found = await settle(
@@ -255,33 +254,33 @@ describe("the handshake of web hooks for event delivery", () => {
   const granted = { status: 200, allow: "POST, OPTIONS", origin };
 
   test.each([
-    ["a source", "/w/acme/events"],
-    ["a tenant", "/w/acme"],
-    ["a source that nobody registered", "/w/acme/none"],
+    ["a source", "/w/SLUG/events"],
+    ["a tenant", "/w/SLUG"],
+    ["a source that nobody registered", "/w/SLUG/none"],
     ["an unknown tenant", "/w/nobody/none"],
   ])("permits a sender to deliver to %s", async (_what, path) => {
     const headers = { "WebHook-Request-Origin": origin, "WebHook-Request-Rate": "120" };
-    expect(await ask(path, headers)).toEqual({ ...granted, rate: "120" });
+    expect(await ask(path.replace("SLUG", world.slug), headers)).toEqual({ ...granted, rate: "120" });
   });
 
   test.each([
-    ["600", "6000"],
-    ["600", undefined],
-    ["600", "many"],
+    ["6000", "60000"],
+    ["6000", undefined],
+    ["6000", "many"],
     ["1", "1"],
   ])("permits %s a minute where %s were asked for", async (rate, asked) => {
     const headers = { "WebHook-Request-Origin": origin, ...(asked && { "WebHook-Request-Rate": asked }) };
-    expect(await ask("/w/acme", headers)).toEqual({ ...granted, rate });
+    expect(await ask(`/w/${world.slug}`, headers)).toEqual({ ...granted, rate });
   });
 
   test.each([[undefined], ["not an origin"], ["x".repeat(300)]])("permits nothing to %s", async (given) => {
     const headers = given === undefined ? {} : { "WebHook-Request-Origin": given };
     const none = { status: 200, allow: "POST, OPTIONS", origin: null, rate: null };
-    expect(await ask("/w/acme", headers as Record<string, string>)).toEqual(none);
+    expect(await ask(`/w/${world.slug}`, headers as Record<string, string>)).toEqual(none);
   });
 
   test("is named in 405 answers of webhook addresses only", async () => {
-    const wrong = await api(server).get(`${server.root}/w/acme`);
+    const wrong = await api(server).get(`${server.root}/w/${world.slug}`);
     expect(wrong).toMatchObject(refusal(405, "method_not_allowed", { allow: ["POST", "OPTIONS"] }));
     expect(await ask("/v1/events", { "WebHook-Request-Origin": origin })).toMatchObject({
       status: 405,

@@ -11,8 +11,9 @@ import {
   twilioForm,
   twilioJson,
 } from "../support/senders.ts";
-import { startServer, type TestServer } from "../support/server.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+import type { TestServer } from "../support/server.ts";
+import { startShared } from "../support/shared.ts";
+import { makeWorld, ok, refusal, type World } from "../support/tenancy.ts";
 import {
   acceptedEvent,
   deliver,
@@ -26,8 +27,7 @@ import {
 let server: TestServer;
 let world: World;
 beforeAll(async () => {
-  const env = { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", WEBHOOK_REFUSALS_PER_MINUTE: "0" };
-  server = await startServer({ env });
+  server = await startShared();
   world = await makeWorld(server, "acme");
 });
 afterAll(() => server?.stop());
@@ -173,7 +173,7 @@ describe("a sender with its delivery's id in a header", () => {
     const event = await eventOf(answer);
     expect(event).toMatchObject({
       type: `com.${name}.${kind}`,
-      source: `/w/acme/${name}`,
+      source: `/w/${world.slug}/${name}`,
       id: `${hook.id}:${sent.headers[header]}`,
       data: JSON.parse(sent.body),
     });
@@ -186,9 +186,9 @@ describe("a sender with its delivery's id in a header", () => {
 
 describe("signed content", () => {
   const events = async (source: string) =>
-    ok(await world.admin.get(`/events?source=${encodeURIComponent(`/w/acme/${source}`)}`)).events.map(
-      ({ payload }: { payload: { type: string } }) => payload.type,
-    );
+    ok(
+      await world.admin.get(`/events?source=${encodeURIComponent(`/w/${world.slug}/${source}`)}`),
+    ).events.map(({ payload }: { payload: { type: string } }) => payload.type);
 
   test("of Twilio is one event in every encoding, and another at another address", async () => {
     const source = "twilio-encodings";

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { type Answer, agentToken, api } from "../support/http.ts";
 import { stripeHeaders } from "../support/senders.ts";
 import { startServer, type TestServer } from "../support/server.ts";
+import { startShared } from "../support/shared.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
 import {
   acceptedEvent,
@@ -28,6 +29,7 @@ beforeAll(async () => {
     env: {
       OPERATOR_TOKEN,
       RATE_LIMIT_PER_MINUTE: "0",
+      EMBEDDER: "none",
       WEBHOOK_REFUSALS_PER_MINUTE: String(REFUSALS),
       TRUST_PROXY: "loopback",
     },
@@ -317,9 +319,7 @@ describe("what is not signed by whom it is addressed to", () => {
 });
 
 test("requests that cost much before they are refused make their address wait, and no other", async () => {
-  const server = await startServer({
-    env: { WEBHOOK_REFUSALS_PER_MINUTE: "0", RATE_LIMIT_PER_MINUTE: "0", TRUST_PROXY: "loopback" },
-  });
+  const server = await startShared("open");
   try {
     const admin = api(server, await agentToken(server, server.credentials.agent.api_key));
     const hook = await register(admin, SHOP);

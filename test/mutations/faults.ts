@@ -579,11 +579,18 @@ export const FAULTS: Fault[] = [
     "unit/token-bucket",
   ),
   fault(
+    "a node that ends forgets what it counted",
+    "bin/main.ts",
+    'await step("saving counts of traffic", () => runtime.traffic.stop());',
+    "",
+    "http/restarts",
+  ),
+  fault(
     "a tenant may have one interest more",
     "services/sense/interests/limits.ts",
     "if (size + (creating?.size ?? 0) < perTenant)",
     "if (size + (creating?.size ?? 0) <= perTenant)",
-    "http/interest-limits",
+    "http/lowered-limits",
   ),
   fault(
     "pushes may carry a password in their address",
