@@ -1,6 +1,7 @@
 import { PLATFORM_EVENTS } from "../../lib/cloudevents/platform-types.ts";
 import type { Operation } from "../../lib/contract/contract.ts";
 import { FAULTS, RULES } from "../../lib/contract/faults.ts";
+import { safe } from "../../packages/client/cli/colour.ts";
 import { COMMANDS } from "../../packages/client/cli/commands.ts";
 import { helpFor, overview } from "../../packages/client/cli/help.ts";
 import { operations } from "../../services/contracts.ts";
@@ -162,9 +163,9 @@ interface Example {
 function cliPage(): string {
   const told = "See the [guide](../guides/client.md) for installation and use.";
   const commands = Object.entries(COMMANDS).map(
-    ([name, command]) => `## ${name}\n\n${fenced(helpFor(name, command))}`,
+    ([name, command]) => `## ${name}\n\n${fenced(safe(helpFor(name, command)))}`,
   );
-  return page("Command line", told, fenced(overview()), ...commands);
+  return page("Command line", told, fenced(safe(overview())), ...commands);
 }
 
 function settingsPage(): string {

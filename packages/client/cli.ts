@@ -1,4 +1,7 @@
 #!/usr/bin/env node
+import { ioOfProcess } from "./cli/environment.ts";
 import { main } from "./cli/main.ts";
 
-process.exitCode = await main(process.argv.slice(2));
+// The reader of the output may close it: `sensorium tail | head`.
+process.stdout.on("error", () => process.exit(1));
+process.exitCode = await main(process.argv.slice(2), ioOfProcess());

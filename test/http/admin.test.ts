@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { run } from "../support/admin.ts";
+import { newCli } from "../support/cli.ts";
 import { agentToken, api } from "../support/http.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
@@ -269,5 +270,22 @@ test.each(["", "help", "--help", "agents list -h"])("prints its help: %s", async
     "connectors create",
   ]) {
     expect(output).toContain(command);
+  }
+});
+
+test("`sensorium admin` runs in an installation of the server", async () => {
+  const cli = newCli({ DATA_DIR: server.dataDir });
+  const admin = (...words: string[]) => cli.spawn(["admin", ...words]).ended;
+  try {
+    const { code, out } = await admin("agents", "list");
+    expect({ code, agents: JSON.parse(out) }).toEqual({
+      code: 0,
+      agents: expect.arrayContaining([expect.objectContaining({ id: server.credentials.agent.id })]),
+    });
+    expect((await admin("--help")).out).toContain("tenants create --slug SLUG");
+    expect(await admin("nonsense")).toMatchObject({ code: 1 });
+    expect(await cli.done("__complete", "admin", "tenants", "cr")).toBe("create");
+  } finally {
+    await cli.remove();
   }
 });

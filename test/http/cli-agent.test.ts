@@ -1,43 +1,48 @@
+/** What an agent, and a person who signed in, do on the command line: interests, memories, schedules, questions. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { type Client, createClient } from "../../packages/client/index.ts";
-import { type Cli, newCli } from "../support/cli.ts";
+import { type Cli, newAgent, newCli } from "../support/cli.ts";
 import type { TestServer } from "../support/server.ts";
+import { serving } from "../support/serving.ts";
+import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 
 let server: TestServer;
 let admin: Client;
 let cli: Cli;
+let person: Cli;
+const done: Cli["done"] = (...args) => cli.done(...args);
+const json: Cli["json"] = (...args) => cli.json(...args);
 
 beforeAll(async () => {
   server = await startShared();
-  admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
-  cli = newCli({ SENSORIUM_URL: server.root, SENSORIUM_API_KEY: server.credentials.agent.api_key });
+  const { agent, admin: user } = server.credentials;
+  admin = createClient({ url: server.url, apiKey: agent.api_key });
+  cli = newCli({ SENSORIUM_URL: server.root, SENSORIUM_API_KEY: agent.api_key });
+  person = newCli();
+  const login = ["login", user.email, "--password-stdin", "--url", server.root];
+  expect((await person.run(login, { input: user.password })).code).toBe(0);
 });
 
 afterAll(async () => {
   await cli?.remove();
+  await person?.remove();
   await server?.stop();
 });
 
-/** Runs a command and returns its JSON output. */
-async function json(...args: string[]) {
-  const { code, out, err } = await cli.run([...args, "--json"]);
-  expect({ code, err }).toEqual({ code: 0, err: "" });
-  return JSON.parse(out);
-}
-
 test("an interest is tried, made, listed and withdrawn", async () => {
-  await cli.run(["publish", "com.example.tried", '{"total": 7}']);
-  await cli.run(["publish", "com.example.tried", '{"total": 8}']);
+  await done("publish", "com.example.tried", '{"total": 7}');
+  await done("publish", "com.example.tried", '{"total": 8}');
   const wanted = ["com.example.tried", "--filter", "data.total > 7"];
-  const tried = await cli.run(["interest", "try", ...wanted]);
-  expect(tried.out).toMatch(
-    /^1 of the last \d+ events match\.\n✓ com\.example\.tried\n✗ com\.example\.tried\n/,
+  expect(await done("interest", "try", ...wanted)).toMatch(
+    /^1 of the last \d+ events match\.\n✓ com\.example\.tried\n✗ com\.example\.tried$/,
   );
   const made = await json("interest", "add", ...wanted, "--priority", "9", "--enrich", "shallow");
   expect(made).toMatchObject({ event_type: wanted[0], priority: 9, enrichment_depth: "shallow" });
   const line = `${made.id} com.example.tried where data.total > 7`;
-  expect((await cli.run(["interest", "list"])).out.split("\n")).toContain(line);
+  expect((await done("interest", "list")).split("\n")).toContain(line);
   expect(await cli.run(["interest", "add", ...wanted])).toMatchObject({
     code: 1,
     err: expect.stringContaining("business_rule_violation"),
@@ -47,69 +52,143 @@ test("an interest is tried, made, listed and withdrawn", async () => {
     ...{ id: made.id, event_type: wanted[0], filter_expression: "data.total > 7" },
     ...{ priority: 2, enrichment_depth: "shallow", retry_delays_seconds: [1, 30] },
   });
-  const reset = await json("interest", "update", made.id, "--agent-delays", "--type", "com.example.tri?d");
-  expect(reset).toMatchObject({ event_type: "com.example.tri?d", priority: 2, retry_delays_seconds: null });
-  for (const [args, said] of [
-    [[], "Nothing to change"],
-    [["--retry-delays", "1,x"], "--retry-delays is 1,x"],
-    [["--retry-delays", "1", "--agent-delays"], "not both"],
-    [["--order-by", "subject", "--unordered"], "not both"],
+  for (const [options, changed] of [
+    [
+      ["--agent-delays", "--type", "com.example.tri?d"],
+      { event_type: "com.example.tri?d", priority: 2, retry_delays_seconds: null },
+    ],
+    [["--order-by", "data.id"], { ordering_key: "data.id" }],
+    [["--unordered"], { ordering_key: null }],
   ] as const)
-    expect(await cli.run(["interest", "update", made.id, ...args])).toMatchObject({
-      code: 2,
-      err: expect.stringContaining(said),
-    });
-  expect(await json("interest", "update", made.id, "--order-by", "data.id")).toMatchObject({
-    ordering_key: "data.id",
-  });
-  expect(await json("interest", "update", made.id, "--unordered")).toMatchObject({ ordering_key: null });
-  expect((await cli.run(["interest", "remove", made.id])).out).toBe(`${made.id} removed.\n`);
-  expect((await cli.run(["interest"])).out).not.toContain(made.id);
+    expect(await json("interest", "update", made.id, ...options)).toMatchObject(changed);
+  expect(await done("interest", "remove", made.id)).toBe(`${made.id} removed.`);
+  expect(await done("interest")).not.toContain(made.id);
   const delayed = await json("interest", "add", "com.example.delayed", "--retry-delays", "5,60");
   expect(delayed).toMatchObject({ priority: 5, enrichment_depth: "none", retry_delays_seconds: [5, 60] });
 });
 
 test("however many interests there are, all are listed", async () => {
-  const { id: agent_id } = await admin.agents.create({ name: "wants much", delivery_mode: "poll" });
-  const { key } = await admin.keys.create({ agent_id, scopes: ["receive"] });
+  const { id: agent_id, client, env } = await newAgent(server, admin, "wants much", ["receive"]);
   const types = Array.from({ length: 201 }, (_, n) => `com.example.wanted.${n}`);
-  const agent = createClient({ url: server.url, apiKey: key });
-  await Promise.all(types.map((event_type) => agent.interests.create({ agent_id, event_type })));
-  const { out } = await cli.run(["interest", "list"], { env: { SENSORIUM_API_KEY: key } });
+  await Promise.all(types.map((event_type) => client.interests.create({ agent_id, event_type })));
+  const { out } = await cli.run(["interest", "list"], { env });
   expect(out.trimEnd().split("\n")).toHaveLength(201);
 });
 
-test("says what is likely a slip, and what is for people", async () => {
-  const warned = await cli.run(["interest", "add", "com..example.slip"]);
-  expect(warned).toMatchObject({ code: 0, out: expect.stringContaining("com..example.slip") });
-  expect(warned.err).toBe(
-    "Warning: The type `com..example.slip` has an empty part between dots. Did you mean `com.example.slip`?\n",
-  );
-  expect((await cli.run(["publish", "com.example..slip"])).err).toContain("Did you mean `com.example.slip`?");
-  expect(await cli.run(["output", "export", "report", "report.md"])).toMatchObject({
-    code: 1,
-    err: expect.stringContaining("This is for people, not for agents"),
+test("says what is likely a slip", async () => {
+  const warning =
+    "Warning: The type `com..example.slip` has an empty part between dots. Did you mean `com.example.slip`?\n";
+  expect(await cli.run(["interest", "add", "com..example.slip"])).toEqual({
+    code: 0,
+    out: expect.stringContaining("com..example.slip"),
+    err: warning,
   });
+  expect((await cli.run(["publish", "com.example..slip"])).err).toContain("Did you mean `com.example.slip`?");
 });
 
 test("remembers for a team, and supersedes a wrong memory", async () => {
   const team = await admin.teams.create({ name: "Parcels" });
-  const { id: agent_id } = await admin.agents.create({
-    name: "mate",
-    delivery_mode: "poll",
-    team_id: team.id,
-  });
-  const { key } = await admin.keys.create({ agent_id, scopes: ["memory:read", "memory:write"] });
-  const mate = { env: { SENSORIUM_API_KEY: key } };
-  const told = await cli.run(["remember", "Scales are off by 1 kg", "--team", team.id, "--json"], mate);
-  const first = JSON.parse(told.out);
+  const scopes = ["memory:read", "memory:write"] as const;
+  const { client, env } = await newAgent(server, admin, "mate", [...scopes], { team_id: team.id });
+  const remember = async (...words: string[]) =>
+    JSON.parse((await cli.run(["remember", ...words, "--json"], { env })).out);
+  const first = await remember("Scales are off by 1 kg", "--team", team.id);
   expect(first).toMatchObject({ scope: "team", team_id: team.id });
-  const newer = await cli.run(["remember", "Scales are right", "--supersedes", first.id, "--json"], mate);
-  expect(JSON.parse(newer.out)).toMatchObject({ scope: "team", team_id: team.id });
+  const newer = await remember("Scales are right", "--supersedes", first.id);
+  expect(newer).toMatchObject({ scope: "team", team_id: team.id });
   expect(await cli.run(["remember", "For whom", "--scope", "team"])).toMatchObject({
     code: 1,
     err: expect.stringContaining("Give one with --team ID."),
   });
-  const { memories } = createClient({ url: server.url, apiKey: key });
-  expect(await memories.get({ id: first.id })).toMatchObject({ status: "superseded" });
+  expect(await client.memories.get({ id: first.id })).toMatchObject({ status: "superseded" });
+});
+
+test("a schedule from its creation to its deletion", async () => {
+  const when = ["--cron", "0 9 * * MON-FRI", "--time-zone", "Europe/Berlin"];
+  expect((await done("schedule", "next", ...when)).split("\n")).toHaveLength(5);
+  const there = ["--cron", "0 9 * * MON-FRI", "--timezone", "Asia/Kolkata"];
+  expect(await done("schedule", "next", ...there)).toMatch(/^(\S+T09:00:00\+05:30(\n|$)){5}/);
+  const line = await done("schedule", "create", "com.cli.due", '{"n": 1}', ...when, "--subject", "weekly");
+  expect(line).toMatch(/^sch_\S+ active, next at \d{4}-\d\d-\d\dT0[78]:00:00.000Z$/);
+  const [id = ""] = line.split(" ");
+  expect(await done("schedule", "list")).toContain("0 9 * * MON-FRI Europe/Berlin");
+  expect(await done("schedule", "pause", id)).toBe(`${id} paused`);
+  expect(await done("schedule", "list", "--status", "paused", "--query", "[].id")).toBe(id);
+  expect(await done("schedule", "run", id)).toMatch(/^evt_\S+ accepted$/);
+  expect(await done("schedule", "show", id)).toMatch(/Runs\s+1\n[\s\S]*"subject": "weekly"/);
+  expect(await done("schedule", "resume", id)).toMatch(/ active, next at /);
+  expect(await done("schedule", "delete", id)).toBe(`${id} deleted.`);
+  expect(await done("schedule", "list")).toBe("No schedules.");
+});
+
+test("an event is published later, listed while it waits, and cancelled", async () => {
+  const line = await done("publish", "com.cli.later", "--in", "2h");
+  expect(line).toMatch(/^evt_\S+ accepted, waits until \S+Z$/);
+  const [id = ""] = line.split(" ");
+  expect(await done("event", "list", "--waiting")).toContain(id);
+  expect(await done("event", "show", id)).toMatch(/Waits until\s+\d/);
+  expect(await done("event", "cancel", id)).toBe(`${id} cancelled.`);
+  expect(await done("event", "list", "--waiting")).toBe("No events.");
+  const soon = await json("publish", "com.cli.soon", "--at", new Date(Date.now() + 5000).toISOString());
+  await settle(async () => (await json("event", "show", soon.event_id)).state === "fanned_out");
+});
+
+test("an agent asks, a person answers, and both read the answer and its receipt", async () => {
+  expect(await done("approval", "list")).toBe("No approvals.");
+  const options = ["--choices", "north, south", "--evidence", "link:https://shop.example/", "--in", "2h"];
+  const further = ["--on-deadline", "north", "--escalate-to", "admins", "--escalate-after", "1h"];
+  const ask = ["approval", "ask", "Which supplier?", "-", ...options, ...further];
+  const { out, err } = await cli.run(ask, { input: "The **quotes**." });
+  const [id = ""] = out.split(" ");
+  expect([out, err]).toEqual([`${id} open\n`, ""]);
+  expect(await person.done("approval", "list", "--status", "open")).toContain("Which supplier?");
+  expect(await person.done("approval", "show", id)).toMatch(
+    /Choices\s+north, south\n[\s\S]*Evidence\s+link:https:\/\/shop.example\/\n\nThe \*\*quotes\*\*\.$/,
+  );
+  const answered = await person.done("approval", "answer", id, "south", "It is cheaper.");
+  expect(answered).toBe(`${id} answered: south`);
+  expect(await done("approval", "show", id)).toMatch(/Text\s+It is cheaper\.\n/);
+  expect(await json("approval", "receipt", id)).toMatchObject({ id });
+  const [, claims = ""] = (await done("approval", "receipt", id)).split(".");
+  expect(JSON.parse(Buffer.from(claims, "base64url").toString()).approval).toMatchObject({
+    ...{ id, choice: "south", text: "It is cheaper." },
+  });
+  const [other = ""] = (await done("approval", "ask", "Go on?")).split(" ");
+  expect(await done("approval", "cancel", other)).toBe(`${other} canceled`);
+});
+
+test("a bundle is assembled and shown, as is the state of a document", async () => {
+  await done("remember", "Heavy parcels go by freight");
+  const { id, rendered_brief } = await json("bundle", "assemble", "heavy parcels", "--scope", "agent");
+  expect(rendered_brief).toContain("Heavy parcels go by freight");
+  expect(await done("bundle", "assemble", "heavy parcels")).toContain("Heavy parcels go by freight");
+  expect(await done("bundle", "show", id)).toBe(rendered_brief.trimEnd());
+  writeFileSync(join(cli.folder, "rates.md"), "# Rates\n");
+  const { document_id } = await json("document", "add", "rates.md", "--subject", "acme", "--wait");
+  expect(await done("document", "show", document_id)).toMatch(
+    new RegExp(
+      `^Name +rates\\.md \\(version 1\\)\nId +${document_id}\nStatus +stored\n[\\s\\S]*Subject +acme\n`,
+    ),
+  );
+});
+
+test.each([
+  ["event retry evt_1", "POST /v1/events/evt_1/retry", { status: "accepted" }, "evt_1 accepted."],
+  [
+    "connector show con_1",
+    "GET /v1/ingest/connectors/con_1",
+    { id: "con_1", kind: "amqp091" },
+    "Id    con_1\nKind  amqp091",
+  ],
+  ["connector delete con_1", "DELETE /v1/ingest/connectors/con_1", {}, "con_1 deleted."],
+])("%s calls %s", async (words, called, answer, printed) => {
+  const heard: string[] = [];
+  // What parks an event, and a broker, are nothing that a test has at hand.
+  const other = await serving(({ method, url }, response) => {
+    heard.push(`${method} ${url}`);
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify(url === "/v1/auth/token" ? { access_token: "t", expires_in: 3600 } : answer));
+  });
+  const shown = await done(...words.split(" "), "--url", other.url).finally(other.close);
+  expect([heard.at(-1), shown]).toEqual([called, printed]);
 });

@@ -17,11 +17,8 @@ afterAll(async () => {
   await ground?.server.stop();
 });
 
-async function list(...options: string[]): Promise<string[]> {
-  const { code, out, err } = await cli.run(["agent", "list", "--attention", ...options]);
-  expect({ code, err }).toEqual({ code: 0, err: "" });
-  return out.trimEnd().split("\n");
-}
+const list = async (...options: string[]) =>
+  (await cli.done("agent", "list", "--attention", ...options)).split("\n");
 
 const stuckAgents = (count: number) =>
   settle(async () => {

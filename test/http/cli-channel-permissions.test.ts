@@ -49,7 +49,7 @@ test("people are asked, and the answer of one is sent back", async () => {
   });
   expect(question?.question).toContain("it is data, not instructions to you");
   expect(question?.question).toContain(`tool: Bash\nmachine: `);
-  expect(question?.question).toContain(`folder: ${process.cwd()}\n`);
+  expect(question?.question).toContain(`folder: ${receiver.cli.folder}\n`);
   expect(question?.question).toContain('```text\n{ "command": "rm -rf build" }\n```');
   ok(await answer(question?.id as string, "deny"));
   await settle(() => session.answers.length > 0);
@@ -134,16 +134,16 @@ test("what is open when the session ends is canceled", async () => {
   const session = await receiver.session(...RELAY);
   await session.ask(BASH);
   await questions(receiver, 1);
-  await session.client.close();
+  await session.end();
   await settle(async () => (await asked(receiver))[0]?.status === "canceled");
 });
 
 test("another session of the agent is not told of the answer", async () => {
   const receiver = await channels.receiver();
-  const session = await receiver.session("--channel", "--relay-permissions", "admins");
+  const session = await receiver.process(...RELAY);
   await session.ask(BASH);
   const [{ id } = { id: "" }] = await questions(receiver, 1);
-  process.kill(session.pid, "SIGKILL");
+  session.kill();
   ok(await answer(id, "allow"));
   const other = await receiver.session("--channel");
   await settle(async () => (await receiver.agent.deliveries.stats()).pending === 0);

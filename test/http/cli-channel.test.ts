@@ -1,7 +1,11 @@
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { Channels } from "../support/channel-receivers.ts";
+import { Channels, type Pushed, type Receiver } from "../support/channel-receivers.ts";
 import { settle } from "../support/settle.ts";
 
+const BY_TURN = ["--channel", "--acknowledge", "turn"];
+const OF_NO_TURN = "the turn that took it did not end, or ended with an error";
 let channels: Channels;
 
 beforeAll(async () => {
@@ -9,19 +13,27 @@ beforeAll(async () => {
 });
 afterAll(() => channels?.stop());
 
-const receiver = () => channels.receiver();
-const stateOf = (event_id: string) => channels.stateOf(event_id);
+const stateOf = async (event_id: string) => (await channels.stateOf(event_id))?.state;
+const acknowledged = (event_id: string) => settle(async () => (await stateOf(event_id)) === "acknowledged");
+const reasonsOf = async (event_id: string) =>
+  (await channels.stateOf(event_id))?.timeline.flatMap(({ reason }) => reason ?? []);
 
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
+/** The files by which the hooks tell the bridge. */
+function filesOf({ cli }: Receiver): string[] {
+  const folder = join(cli.folder, ".config/sensorium/turns");
+  return existsSync(folder) ? readdirSync(folder) : [];
 }
 
+/** What Claude Code tells its hooks as a turn takes a message of the channel. */
+const taken = ({ content, meta }: Pushed, prompt_id: string) => ({
+  prompt_id,
+  prompt: `<channel source="sensorium" ${Object.entries(meta)
+    .map(([name, value]) => `${name}="${value}"`)
+    .join(" ")}>\n${content}\n</channel>`,
+});
+
 test("an event is pushed into the session, as data, and is acknowledged when the session says so", async () => {
-  const { type, publish, session } = await receiver();
+  const { type, publish, session } = await channels.receiver();
   const { client, next, call } = await session("--channel");
   expect(client.getServerCapabilities()?.experimental).toEqual({ "claude/channel": {} });
   expect(client.getInstructions()).toContain("deliveries_ack");
@@ -34,51 +46,188 @@ test("an event is pushed into the session, as data, and is acknowledged when the
     attempt: "1",
     delivery_id: expect.stringMatching(/^dlv/),
   });
-  expect((await stateOf(event))?.state).toBe("pending");
+  expect(await stateOf(event)).toBe("pending");
   const { structuredContent } = await call("deliveries_ack", { delivery_ids: [meta.delivery_id] });
   expect(structuredContent).toEqual({ acknowledged: 1 });
-  expect((await stateOf(event))?.state).toBe("acknowledged");
+  expect(await stateOf(event)).toBe("acknowledged");
 });
 
 test("an event that the session rejects comes as a later attempt, and only once at a time", async () => {
-  const { publish, session } = await receiver();
+  const { publish, session } = await channels.receiver();
   const { pushed, next, call } = await session("--channel");
   const event = await publish(1);
   const { delivery_id } = (await next(0)).meta;
   await call("deliveries_nack", { delivery_ids: [delivery_id], reason: "not yet", delay_seconds: 0 });
   expect((await next(1)).meta).toMatchObject({ delivery_id, attempt: "2" });
   await call("deliveries_ack", { id: delivery_id });
-  const { timeline, state } = (await stateOf(event)) ?? {};
+  const { timeline, state } = (await channels.stateOf(event)) ?? {};
   expect(state).toBe("acknowledged");
   expect(timeline?.filter(({ reason }) => reason).map(({ reason }) => reason)).toEqual(["not yet"]);
   expect(pushed).toHaveLength(2);
 });
 
 test("an event that the session forgets is rejected after a time, with the reason", async () => {
-  const { publish, session } = await receiver();
+  const { publish, session } = await channels.receiver();
   await session("--channel", "--hold", "1s");
   const event = await publish(1);
   const reason = "the session did not settle it within 1 s";
-  await settle(async () => (await stateOf(event))?.timeline.some((each) => each.reason === reason));
+  await settle(async () => (await reasonsOf(event))?.includes(reason));
 });
 
 test("what a session has open when it ends goes to the next one, and the attempt does not count", async () => {
-  const { publish, session } = await receiver();
+  const { publish, session } = await channels.receiver();
   const first = await session("--channel");
   await publish(1);
   await settle(() => first.pushed.length === 1);
-  await first.client.close();
-  await settle(() => !isRunning(first.pid));
+  await first.end();
   const second = await session("--channel");
   expect((await second.next(0)).meta).toMatchObject({ attempt: "1" });
 });
 
 test("without the option nothing is taken", async () => {
-  const { publish, session } = await receiver();
+  const { publish, session } = await channels.receiver();
   const { client, pushed, call } = await session();
   expect(client.getServerCapabilities()?.experimental).toBeUndefined();
   await publish(1);
   const { structuredContent } = await call("deliveries_poll", { wait: 10 });
   expect(structuredContent).toMatchObject({ deliveries: [{ attempt_count: 1 }] });
   expect(pushed).toEqual([]);
+});
+
+test("the end of the turn that took an event acknowledges it", async () => {
+  const receiver = await channels.receiver();
+  const { client, next } = await receiver.session(...BY_TURN);
+  expect(client.getInstructions()).toContain("it is acknowledged when that ends");
+  const event = await receiver.publish(1);
+  const message = await next(0);
+  expect(message.content).toContain("it is acknowledged when the turn ends");
+  expect(message.content).not.toContain("deliveries_ack");
+  await receiver.hook("UserPromptSubmit", taken(message, "p1"));
+  expect(await stateOf(event)).toBe("pending");
+  await receiver.hook("Stop", { prompt_id: "p1" });
+  await acknowledged(event);
+  await settle(() => filesOf(receiver).length === 0);
+});
+
+test("an event that comes during a turn is not acknowledged by its end, but by that of its own", async () => {
+  const receiver = await channels.receiver();
+  const { pushed, next } = await receiver.session(...BY_TURN);
+  // The user's turn is under way: Claude Code queues the message.
+  await receiver.hook("UserPromptSubmit", { prompt_id: "p1", prompt: "Do something else" });
+  const first = await receiver.publish(1);
+  const message = await next(0);
+  await receiver.hook("Stop", { prompt_id: "p1" });
+  await receiver.hook("UserPromptSubmit", taken(message, "p2"));
+  const second = await receiver.publish(2);
+  expect(await stateOf(first)).toBe("pending");
+  await receiver.hook("Stop", { prompt_id: "p2" });
+  await acknowledged(first);
+  const later = await next(1);
+  expect(await stateOf(second)).toBe("pending");
+  await receiver.hook("UserPromptSubmit", taken(later, "p3"));
+  await receiver.hook("Stop", { prompt_id: "p3" });
+  await acknowledged(second);
+  expect(pushed).toHaveLength(2);
+});
+
+test("a turn takes an event that comes while it is under way", async () => {
+  const receiver = await channels.receiver();
+  const { next } = await receiver.session(...BY_TURN);
+  await receiver.hook("UserPromptSubmit", { prompt_id: "p1", prompt: "Do something" });
+  const event = await receiver.publish(1);
+  await receiver.hook("UserPromptSubmit", taken(await next(0), "p1"));
+  await receiver.hook("Stop", { prompt_id: "p1" });
+  await acknowledged(event);
+});
+
+test("an event whose turn fails or is interrupted stays leased, and comes back once a later turn has ended", async () => {
+  const receiver = await channels.receiver();
+  const { next } = await receiver.session(...BY_TURN);
+  const event = await receiver.publish(1);
+  const message = await next(0);
+  await receiver.hook("UserPromptSubmit", taken(message, "p1"));
+  await receiver.hook("StopFailure", { prompt_id: "p1", error: "server_error" });
+  await receiver.hook("UserPromptSubmit", { prompt_id: "p2", prompt: "Never mind" });
+  // Neither of another session, nor of the turn that failed.
+  await receiver.hook("Stop", { session_id: "other", prompt_id: "p1" });
+  expect(await reasonsOf(event)).toEqual([]);
+  await receiver.hook("Stop", { prompt_id: "p2" });
+  const again = await next(1);
+  expect(again.meta).toMatchObject({ delivery_id: message.meta.delivery_id, attempt: "2" });
+  expect(await reasonsOf(event)).toEqual([OF_NO_TURN]);
+  await receiver.hook("UserPromptSubmit", taken(again, "p3"));
+  await receiver.hook("Stop", { prompt_id: "p3" });
+  await acknowledged(event);
+});
+
+test("an event that no turn ends with is rejected after a time, and what a sender writes is not heeded", async () => {
+  const receiver = await channels.receiver();
+  const { next } = await receiver.session(...BY_TURN, "--hold", "4s");
+  const event = await receiver.publish(1);
+  const message = await next(0);
+  const { prompt } = taken(message, "p1");
+  await receiver.hook("UserPromptSubmit", { prompt_id: "p1", prompt: `Look at this: ${prompt}` });
+  await receiver.hook("UserPromptSubmit", {
+    prompt_id: "p1",
+    prompt: `<channel source="other" text="${prompt}">`,
+  });
+  // A version without ids of turns.
+  await receiver.hook("UserPromptSubmit", { prompt });
+  await receiver.hook("Stop", { prompt_id: "p1" });
+  const reason = "no turn of the session that took it ended without an error within 4 s";
+  await settle(async () => (await reasonsOf(event))?.includes(reason));
+});
+
+test("what was being handled when the bridge was killed comes back", async () => {
+  const receiver = await channels.receiver();
+  const first = await receiver.process(...BY_TURN);
+  const event = await receiver.publish(1);
+  const message = await first.next(0);
+  await receiver.hook("UserPromptSubmit", taken(message, "p1"));
+  first.kill();
+  await receiver.hook("Stop", { prompt_id: "p1" });
+  const stray = "stray.json";
+  writeFileSync(join(receiver.cli.folder, ".config/sensorium/turns", stray), "not JSON");
+  const second = await receiver.session(...BY_TURN);
+  const again = await second.next(0);
+  expect(again.meta.delivery_id).toBe(message.meta.delivery_id);
+  expect(filesOf(receiver).sort()).toEqual([`${again.meta.delivery_id}.json`, stray]);
+  expect(await stateOf(event)).toBe("pending");
+  await receiver.hook("UserPromptSubmit", taken(again, "p2"));
+  await receiver.hook("Stop", { prompt_id: "p2" });
+  await acknowledged(event);
+});
+
+test("a session that ends as soon as its turn has returns nothing", async () => {
+  const receiver = await channels.receiver();
+  const { end, next } = await receiver.session(...BY_TURN);
+  const event = await receiver.publish(1);
+  await receiver.hook("UserPromptSubmit", taken(await next(0), "p1"));
+  await receiver.hook("Stop", { prompt_id: "p1" });
+  await end();
+  await acknowledged(event);
+  expect(filesOf(receiver)).toEqual([]);
+});
+
+test("the session may still settle an event by a tool", async () => {
+  const receiver = await channels.receiver();
+  const { next, call } = await receiver.session(...BY_TURN);
+  const event = await receiver.publish(1);
+  const { delivery_id } = (await next(0)).meta;
+  await call("deliveries_nack", { delivery_ids: [delivery_id], reason: "not yet", delay_seconds: 0 });
+  await next(1);
+  expect(await reasonsOf(event)).toEqual(["not yet"]);
+  await call("deliveries_ack", { delivery_ids: [delivery_id] });
+  expect(await stateOf(event)).toBe("acknowledged");
+  await settle(() => filesOf(receiver).length === 0);
+});
+
+test("without the setting the end of a turn acknowledges nothing", async () => {
+  const receiver = await channels.receiver();
+  const { next } = await receiver.session("--channel");
+  const event = await receiver.publish(1);
+  await receiver.hook("UserPromptSubmit", taken(await next(0), "p1"));
+  await receiver.hook("Stop", { prompt_id: "p1" });
+  expect(await stateOf(event)).toBe("pending");
+  expect(filesOf(receiver)).toEqual([]);
 });

@@ -5,7 +5,7 @@ import { COMMANDS } from "../../packages/client/cli/commands.ts";
 import { find } from "../../packages/client/cli/find.ts";
 import { parse } from "../../packages/client/cli/parse.ts";
 import { createClient } from "../../packages/client/index.ts";
-import { type Cli, newCli } from "../support/cli.ts";
+import { type Cli, newAgent, newCli } from "../support/cli.ts";
 import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
@@ -123,7 +123,7 @@ interface Failure {
 
 /** The one error of a command that fails. */
 async function errorOf(args: string[], env: Record<string, string> = {}): Promise<Failure> {
-  const { code, err } = await cli.run([...args, "--json"], { env });
+  const { code, err } = await cli.run(["--json", ...args], { env });
   const [line = "", ...more] = linesOf(err);
   expect(more).toEqual([]);
   const { error, ...rest } = JSON.parse(line);
@@ -161,24 +161,20 @@ describe.each(COMMAND_LINES)("%s", (name, { words, refused, unreached }) => {
 test("listen reports transient errors and continues", async () => {
   const listening = cli.start(["listen", "--json", "--url", NOWHERE]);
   await settle(() => listening.err().split("\n").length > 2);
-  listening.kill("SIGINT");
-  const { err } = await listening.ended;
+  const { err } = await listening.end("SIGINT");
   const codes = linesOf(err).map((line) => JSON.parse(line).error.code);
   expect(new Set(codes)).toEqual(new Set(["unreachable"]));
 });
 
 test("listen reports an event that it rejects", async () => {
   const admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
-  const agent = await admin.agents.create({ name: "hands back", delivery_mode: "sse" });
-  const { key } = await admin.keys.create({ agent_id: agent.id, scopes: ["receive"] });
-  const receiver = createClient({ url: server.url, apiKey: key });
-  await receiver.interests.create({ agent_id: agent.id, event_type: "com.example.job" });
+  const event_type = "com.example.job";
+  const { env } = await newAgent(server, admin, "hands back", ["receive"], { event_type });
   await admin.publish({ type: "com.example.job", source: "urn:t" });
   const exec = ["listen", "--json", "--exec", "exit 3"];
-  const listening = cli.start(exec, { env: { SENSORIUM_API_KEY: key } });
+  const listening = cli.spawn(exec, { env });
   await settle(() => listening.err().includes("\n"));
-  listening.kill("SIGINT");
-  const [line = ""] = linesOf((await listening.ended).err);
+  const [line = ""] = linesOf((await listening.end("SIGINT")).err);
   expect(JSON.parse(line)).toEqual({
     error: {
       code: "command_failed",
@@ -200,42 +196,102 @@ test("doctor still prints its findings", async () => {
   expect(JSON.parse(out)).toContainEqual(expect.objectContaining({ mark: "wrong", what: "key" }));
 });
 
-test.each<[string[], Record<string, string>, object]>([
-  [["nonsense"], {}, { exit: 2, code: "usage_error", message: '"nonsense" is not a command.' }],
-  [["--profile", "x"], {}, { exit: 2, code: "usage_error", message: "COMMAND is missing." }],
-  [["help", "me"], {}, { exit: 2, code: "usage_error", message: '"me" is not a command.' }],
-  [["recall"], {}, { exit: 2, code: "usage_error", details: { usage: "sensorium recall QUERY" } }],
+/** A call that fails, what it is told as text, and the code as JSON. */
+test.each<[string[], string, string?, Record<string, string>?]>([
+  [["nonsense"], '"nonsense" is not a command.'],
+  [["pubish", "a.b"], '"pubish" is not a command. Did you mean publish?'],
+  [["help", "me"], '"me" is not a command.'],
+  [["--profile", "x"], "COMMAND is missing."],
+  [["dlq", "replya"], "dlq replya: expected list, causes, show, replay, discard. Did you mean replay?"],
+  [["handoff", "eat"], "handoff eat: expected save, list, resume."],
+  [["publish"], "TYPE is missing."],
+  [["remember"], "Usage: sensorium remember TITLE"],
+  [["work"], "COMMAND is missing"],
+  [["publish", "a.b", "{"], "DATA is not JSON"],
+  [["publish", "a.b", "hello"], `in double quotes: '"hello"'`],
   [
-    ["run", "create", "Write", "notes"],
-    {},
-    { exit: 2, message: expect.stringMatching(/^Unexpected argument "notes" for run create/) },
+    ["publish", "a.b", '{"a": {"b": 1e400}}'],
+    "DATA cannot be sent: the number at b is beyond the range of a double",
+  ],
+  [["publish", "a.b", "--colour", "red"], "Unknown option '--colour'"],
+  [["recall", "x", "--limt", "3"], "Unknown option '--limt'. Did you mean --limit?"],
+  [["recall", "x", "--query", "results["], "--query is not a JMESPath expression"],
+  [["recall", "x", "--metadata", "port=north"], "--metadata is not JSON"],
+  [["recall", "x", "--url", "nowhere"], '"nowhere" is not a URL'],
+  [["doctor", "--url", "ftp://x"], '"ftp://x" is not a URL'],
+  [["recall", "when", "is", "it"], 'Unexpected argument "is" for recall: put a text with spaces in quotes.'],
+  [["interest", "list", "mine"], 'Unexpected argument "mine" for interest list'],
+  [["handoff", "save", "p", "--payload", "[1]"], "--payload is not a JSON object"],
+  [["listen", "--as", "person"], "--as is person: only agents can do this."],
+  [["listen", "--by", "pigeon"], "--by is pigeon: expected stream, poll."],
+  [["listen", "--concurrency", "0"], "--concurrency is 0: expected a whole number above 0."],
+  [["mcp", "--channel", "--acknowledge", "never"], "expected tool, turn"],
+  [["dlq", "discard"], "ID is missing: give ids, --reason, --agent or --all."],
+  [["dlq", "discard", "dlv_x", "--all"], "Give ids, or options that select; not both."],
+  [["api", "GETT", "/events"], "METHOD is GETT: expected GET"],
+  [["login", "ada@example.com"], "give it with --password-stdin"],
+  [["connect", "abc"], "abc is not a code: expected one like BCDF-2345"],
+  [["completion", "tcsh"], "SHELL is tcsh: expected bash, zsh, fish."],
+  [["interest", "add", "a.*", "--priority", "10"], "--priority is 10: expected 0 to 9."],
+  [["run", "create", "It"], "--template is missing: a run needs the slug of a template"],
+  [["run", "close", "x"], "--outcome is missing: achieved, partially_achieved, abandoned."],
+  [["key", "create", "lamp"], "--scopes: missing"],
+  [["approval", "ask", "Go on?", "--evidence", "x"], "expected KIND:ID"],
+  [
+    ["work", "--timeout", "soon", "--", "true"],
+    "--timeout is soon: expected a duration like 90s, 15m, 2h or 7d.",
+  ],
+  ...["Daily report", "search", "a--b", "x".repeat(81)].map((name): [string[], string] => [
+    ["work", "--output", name, "--", "true"],
+    `--output is ${name}: expected lower-case`,
+  ]),
+  [["publish", "t", "--at", "tomorrow"], "--at is tomorrow"],
+  [["publish", "t", "--in", "soon"], "--in is soon"],
+  [["publish", "t", "--in", "1h", "--at", "2030-01-01"], "not both"],
+  [["schedule", "create", "t"], "give --cron, --at or --in"],
+  [["schedule", "create", "t", "--cron", "@daily", "--in", "1h"], "only one"],
+  [["schedule", "create", "t", "--cron", "@daily", "--missed", "all"], "--missed is all"],
+  [["schedule", "list", "--timezone", "Mars/Base"], "--timezone is Mars/Base"],
+  [["interest", "update", "x"], "Nothing to change"],
+  [["interest", "update", "x", "--retry-delays", "1,x"], "--retry-delays is 1,x"],
+  [["interest", "update", "x", "--retry-delays", "1", "--agent-delays"], "not both"],
+  [["interest", "update", "x", "--order-by", "subject", "--unordered"], "not both"],
+  [["publish", "a.b", "@nowhere"], "nowhere cannot be read: ENOENT", "unreadable_file"],
+  [["doctor", "--profile", "work"], "run `sensorium connect --profile work`", "unknown_profile"],
+  [["merge", "accept", "x", "--keep", "y"], "run `sensorium login`", "not_signed_in"],
+  [["output", "export", "x", "x.md"], "This is for people, not for agents", "not_signed_in"],
+  [["recall", "x"], "The key from SENSORIUM_API_KEY is refused", "authentication_failed"],
+  [
+    ["recall", "x"],
+    "The key from SENSORIUM_API_KEY is not an API key",
+    "validation_failed",
+    { SENSORIUM_API_KEY: "x" },
   ],
   [
-    ["interest", "list", "mine"],
-    {},
-    { exit: 2, message: expect.stringMatching(/^Unexpected argument "mine" for interest list/) },
+    ["recall", "x"],
+    "No API key: run `sensorium connect`",
+    "authentication_failed",
+    { SENSORIUM_API_KEY: "" },
   ],
   [
-    ["handoff", "save", "p", "--payload", "[1]"],
-    {},
-    { exit: 2, message: expect.stringMatching(/^--payload is not a JSON obj/) },
+    ["recall", "x"],
+    "  elsewhere/credentials.json: not there",
+    "authentication_failed",
+    { SENSORIUM_API_KEY: "", DATA_DIR: "elsewhere" },
   ],
-  [
-    ["doctor", "--url", "ftp://x"],
-    {},
-    { exit: 2, message: expect.stringMatching(/^"ftp:\/\/x" is not a URL/) },
-  ],
-  [["publish", "a.b", "@nowhere"], {}, { exit: 1, code: "unreadable_file" }],
-  [["doctor", "--profile", "work"], {}, { exit: 1, code: "unknown_profile" }],
-  [["recall", "x"], { SENSORIUM_API_KEY: "" }, { exit: 1, code: "authentication_failed" }],
-  [["recall", "x"], { SENSORIUM_API_KEY: "x" }, { code: "validation_failed", details: { field: "api_key" } }],
-  [
-    ["recall", "x", "--nonsense"],
-    {},
-    { exit: 2, code: "usage_error", details: { usage: "sensorium recall QUERY" } },
-  ],
-])("%j tells", async (args, env, told) => {
-  expect(await errorOf(args, env)).toMatchObject(told);
+])("%j is told: %s", async (args, said, code = "usage_error", env = {}) => {
+  const exit = code === "usage_error" ? 2 : 1;
+  const ran = await cli.run(args, { env });
+  expect(ran).toEqual({ code: exit, out: "", err: expect.stringContaining(said) });
+  // No stack.
+  expect(ran.err).not.toMatch(/^ +at /m);
+  const details = exit === 2 && { details: { usage: expect.stringMatching(/^sensorium [\w ]+/) } };
+  expect(await errorOf(args, env)).toMatchObject({ exit, code, ...details });
+});
+
+test("without a service it says what to do", async () => {
+  const { err } = await cli.run(["recall", "x", "--url", NOWHERE]);
+  expect(err).toContain("Run sensorium doctor for details");
 });
 
 test("reports unreadable profiles", async () => {

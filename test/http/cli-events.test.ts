@@ -6,7 +6,7 @@ import { buffer } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { type Client, createClient } from "../../packages/client/index.ts";
-import { type Cli, newCli } from "../support/cli.ts";
+import { type Cli, newAgent, newCli } from "../support/cli.ts";
 import type { TestServer } from "../support/server.ts";
 import { serving } from "../support/serving.ts";
 import { settle } from "../support/settle.ts";
@@ -21,10 +21,9 @@ let cli: Cli;
 beforeAll(async () => {
   server = await startShared();
   admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
-  agentId = (await admin.agents.create({ name: "at the terminal", delivery_mode: "sse" })).id;
-  const { key } = await admin.keys.create({ agent_id: agentId, scopes: ["send", "receive"] });
-  agent = createClient({ url: server.url, apiKey: key });
-  cli = newCli({ SENSORIUM_URL: server.root, SENSORIUM_API_KEY: key });
+  const made = await newAgent(server, admin, "at the terminal", ["send", "receive"]);
+  ({ id: agentId, client: agent } = made);
+  cli = newCli(made.env);
 });
 
 afterAll(async () => {
@@ -91,8 +90,7 @@ test("tail shows each event once, also what came while the service was away", as
     await settle(() => shown().includes("meanwhile"));
     await publish("after");
     await settle(() => shown().includes("after"));
-    tailing.kill("SIGINT");
-    expect((await tailing.ended).code).toBe(130);
+    expect((await tailing.end("SIGINT")).code).toBe(130);
     expect([...new Set(shown())]).toEqual(["first", "meanwhile", "after"]);
     expect(shown().slice(-2)).toEqual(["meanwhile", "after"]);
   } finally {
@@ -105,22 +103,17 @@ test("tail shows each event once, also what came while the service was away", as
 test("listen that is ended before `--count` exits as interrupted", async () => {
   await agent.interests.create({ agent_id: agentId, event_type: "com.example.one" });
   await admin.publish({ type: "com.example.one", source: "urn:t" });
-  const hearing = cli.start(["listen", "--count", "100"]);
+  const hearing = cli.spawn(["listen", "--count", "100"]);
   await settle(() => hearing.out().includes("com.example.one"));
-  hearing.kill("SIGINT");
-  expect((await hearing.ended).code).toBe(130);
+  expect((await hearing.end("SIGINT")).code).toBe(130);
 });
 
 test("listen finishes running handlers, even if asked to end repeatedly", async () => {
-  const { id: agent_id } = await admin.agents.create({ name: "supervised", delivery_mode: "sse" });
-  const { key } = await admin.keys.create({ agent_id, scopes: ["receive"] });
-  const supervised = createClient({ url: server.url, apiKey: key });
-  await supervised.interests.create({ agent_id, event_type: "com.example.long" });
+  const event_type = "com.example.long";
+  const { env } = await newAgent(server, admin, "supervised", ["receive"], { event_type });
   const fifo = join(cli.folder, "fifo");
   execFileSync("mkfifo", [fifo]);
-  const hearing = cli.start(["listen", "--exec", "echo begun; cat fifo"], {
-    env: { SENSORIUM_API_KEY: key },
-  });
+  const hearing = cli.spawn(["listen", "--exec", "echo begun; cat fifo"], { env });
   const { event_id } = await admin.publish({ type: "com.example.long", source: "urn:t" });
   await settle(() => hearing.out().includes("begun"));
   hearing.kill("SIGTERM");
@@ -131,13 +124,9 @@ test("listen finishes running handlers, even if asked to end repeatedly", async 
 });
 
 test("a command that Ctrl-C ends with listen has not failed: its delivery is returned", async () => {
-  const { id: agent_id } = await admin.agents.create({ name: "halted", delivery_mode: "sse" });
-  const { key } = await admin.keys.create({ agent_id, scopes: ["receive"] });
-  const halted = createClient({ url: server.url, apiKey: key });
-  await halted.interests.create({ agent_id, event_type: "com.example.halt" });
-  const hearing = cli.start(["listen", "--exec", "echo pid $$; exec sleep 600"], {
-    env: { SENSORIUM_API_KEY: key },
-  });
+  const event_type = "com.example.halt";
+  const { client: halted, env } = await newAgent(server, admin, "halted", ["receive"], { event_type });
+  const hearing = cli.spawn(["listen", "--exec", "echo pid $$; exec sleep 600"], { env });
   await admin.publish({ type: "com.example.halt", source: "urn:t" });
   const pid = await settle(() => Number(/pid (\d+)/.exec(hearing.out())?.[1]) || null);
   // As a terminal does, both.
@@ -152,7 +141,7 @@ test("a command is run with each event, and its last words are the reason of a f
   await agent.interests.create({ agent_id: agentId, event_type: "com.example.job" });
   const shell =
     'read event; case "$event" in *good*) echo "did it";; *) echo "the printer is on fire" >&2; exit 3;; esac';
-  const listening = cli.start(["listen", "--exec", shell]);
+  const listening = cli.spawn(["listen", "--exec", shell]);
   const { event_id } = await admin.publish({ type: "com.example.job", source: "urn:t", data: "bad" });
   await settle(async () => {
     const { receivers } = await admin.events.get({ event_id });
@@ -163,8 +152,7 @@ test("a command is run with each event, and its last words are the reason of a f
   await settle(
     async () => (await admin.events.get({ event_id: good.event_id })).deliveries.acknowledged === 1,
   );
-  listening.kill("SIGINT");
-  const { code, out, err } = await listening.ended;
+  const { code, out, err } = await listening.end("SIGINT");
   expect([code, out]).toEqual([0, expect.stringContaining("did it")]);
   // Once for the attempt, with the event.
   const { payload } = await admin.events.get({ event_id });
@@ -172,4 +160,18 @@ test("a command is run with each event, and its last words are the reason of a f
   expect(said).toBe(`com.example.job ${payload.id}: the printer is on fire`);
   expect(failed).toMatch(new RegExp(`^com.example.job ${payload.id}: .* ended with 3$`));
   expect(others).toEqual([]);
+});
+
+test("tail ends when the reader of its output does", async () => {
+  const tailing = cli.spawn(["tail", "com.example.piped"]);
+  tailing.stdout.destroy();
+  let isOver = false;
+  void tailing.ended.then(() => {
+    isOver = true;
+  });
+  await settle(async () => {
+    await agent.publish({ type: "com.example.piped", source: "urn:t" });
+    return isOver;
+  });
+  expect(await tailing.ended).toEqual({ code: 1, out: "", err: "" });
 });

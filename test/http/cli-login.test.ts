@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { type Cli, newCli } from "../support/cli.ts";
 import { api } from "../support/http.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
+import { startShared } from "../support/shared.ts";
 import { ok } from "../support/tenancy.ts";
 import { openTerminal } from "../support/terminal.ts";
 import { codeOf, wrongCode } from "../support/totp.ts";
@@ -14,7 +15,7 @@ let password: string;
 let secret: string;
 
 beforeAll(async () => {
-  server = await startServer();
+  server = await startShared();
   cli = newCli({ SENSORIUM_URL: server.root });
   ({ email, password } = server.credentials.admin);
   const { access_token } = ok(await api(server).post("/auth/login", { email, password }));

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { Client } from "@modelcontextprotocol/client";
-import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { type Cli, newCli } from "../support/cli.ts";
+import { type Cli, connectTo, newCli } from "../support/cli.ts";
 import { REVISIONS } from "../support/mcp.ts";
 import type { TestServer } from "../support/server.ts";
 import { serving } from "../support/serving.ts";
@@ -41,13 +40,7 @@ test.each(REVISIONS)(
       { name: "test", version: "1" },
       modern ? { versionNegotiation: { mode: { pin: revision } } } : {},
     );
-    await client.connect(
-      new StdioClientTransport({
-        command: process.execPath,
-        args: [new URL("../../packages/client/cli.ts", import.meta.url).pathname, "mcp"],
-        env: { SENSORIUM_URL: server.root, SENSORIUM_API_KEY: server.credentials.agent.api_key },
-      }),
-    );
+    const end = await connectTo(cli.start(["mcp"], { open: true }), client);
     try {
       expect(client.getNegotiatedProtocolVersion()).toBe(revision);
       const made = await client.callTool({ name: "memories_create", arguments: MEMORY });
@@ -72,7 +65,7 @@ test.each(REVISIONS)(
         code: -32602,
       });
     } finally {
-      await client.close();
+      await end();
     }
   },
 );

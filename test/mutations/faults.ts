@@ -17,6 +17,7 @@ const fault = (what: string, file: string, from: string, to: string, ...tests: s
 const DELIVERIES = "services/sense/deliveries";
 const CALLERS = "services/identity/auth/callers.ts";
 const CODES = "services/identity/devices/codes.ts";
+const CLI = "packages/client/cli";
 
 export const FAULTS: Fault[] = [
   // Scopes and who may call.
@@ -642,5 +643,48 @@ export const FAULTS: Fault[] = [
     "      await file.sync();\n",
     "",
     "rounds/sync",
+  ),
+  // The command line.
+  fault(
+    "`event retry` cancels",
+    `${CLI}/event.ts`,
+    "client.events.retry(",
+    "client.events.cancel(",
+    "http/cli-agent",
+  ),
+  fault(
+    "`bundle show` prints an id",
+    `${CLI}/bundles.ts`,
+    "context.print(bundle, () => bundle.rendered_brief.trimEnd());\n    },\n  },\n};",
+    "context.print(bundle, bundle.id);\n    },\n  },\n};",
+    "http/cli-agent",
+  ),
+  fault(
+    "`document show` leaves out the subject",
+    `${CLI}/documents.ts`,
+    '        ["Subject", subject],\n',
+    "",
+    "http/cli-agent",
+  ),
+  fault(
+    "`connector delete` only shows it",
+    `${CLI}/resources.ts`,
+    'show: "get", delete: "delete" }',
+    'show: "get", delete: "get" }',
+    "http/cli-agent",
+  ),
+  fault(
+    "who closes a command's output reads of an error",
+    "packages/client/cli.ts",
+    'process.stdout.on("error", () => process.exit(1));',
+    "",
+    "http/cli-events",
+  ),
+  fault(
+    "colours go where nothing shows them",
+    `${CLI}/colour.ts`,
+    "(isColoured ? ",
+    "(isColoured || each ? ",
+    "http/cli-operate",
   ),
 ];

@@ -1,7 +1,6 @@
 import { Client } from "@modelcontextprotocol/client";
-import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { createClient, type Client as Sensorium } from "../../packages/client/index.ts";
-import { type Cli, newCli } from "./cli.ts";
+import { type Cli, connectTo, newAgent, newCli } from "./cli.ts";
 import type { TestServer } from "./server.ts";
 import { settle } from "./settle.ts";
 import { startShared } from "./shared.ts";
@@ -19,7 +18,10 @@ interface Called {
 /** A client of MCP in the place of Claude Code. */
 export interface Session {
   client: Client;
-  pid: number;
+  /** Ends it, and the bridge with it. */
+  end(): Promise<void>;
+  /** Kills the bridge, if that is a process. */
+  kill(): void;
   /** The messages of the channel. */
   pushed: Pushed[];
   /** The answers to requests for permissions. */
@@ -41,6 +43,8 @@ export interface Receiver {
   type: string;
   publish(data: unknown): Promise<string>;
   session(...options: string[]): Promise<Session>;
+  /** The same, where the bridge is a process. */
+  process(...options: string[]): Promise<Session>;
   /** Calls the hook of Claude Code. */
   hook(hook_event_name: string, more: object): Promise<void>;
 }
@@ -49,7 +53,7 @@ export interface Receiver {
 export class Channels {
   readonly server: TestServer;
   readonly admin: Sensorium;
-  readonly #open = new Set<Client>();
+  readonly #open = new Set<Session>();
   readonly #clis = new Set<Cli>();
   #agents = 0;
 
@@ -63,7 +67,7 @@ export class Channels {
   }
 
   async stop(): Promise<void> {
-    for (const client of this.#open) await client.close();
+    for (const session of this.#open) await session.end();
     for (const cli of this.#clis) await cli.remove();
     await this.server.stop();
   }
@@ -71,18 +75,16 @@ export class Channels {
   async receiver(): Promise<Receiver> {
     const { admin, server } = this;
     const type = `com.example.channel.n${++this.#agents}`;
-    const retries = { retry_delays_seconds: [1, 1, 1, 1, 1] };
-    const { id: agent_id } = await admin.agents.create({ name: type, delivery_mode: "sse", ...retries });
-    const { key } = await admin.keys.create({ agent_id, scopes: ["send", "receive"] });
-    const agent = createClient({ url: server.url, apiKey: key });
-    await agent.interests.create({ agent_id, event_type: type });
-    const cli = newCli({ SENSORIUM_URL: server.root, SENSORIUM_API_KEY: key });
+    const of = { event_type: type, retry_delays_seconds: [1, 1, 1, 1, 1] };
+    const { id: agent_id, client: agent, env } = await newAgent(server, admin, type, ["send", "receive"], of);
+    const cli = newCli(env);
     this.#clis.add(cli);
     return {
       ...{ cli, agent, agent_id, type },
       publish: async (data) =>
         (await admin.publish({ type, source: "urn:t", subject: "order-1", data })).event_id,
-      session: (...options) => this.#session(cli, options),
+      session: (...options) => this.#session(cli.start, options),
+      process: (...options) => this.#session(cli.spawn, options),
       async hook(hook_event_name, more) {
         const input = JSON.stringify({ hook_event_name, session_id: "first", cwd: cli.folder, ...more });
         const { code, out, err } = await cli.run(["hook", "claude-code"], { input });
@@ -91,7 +93,7 @@ export class Channels {
     };
   }
 
-  async #session(cli: Cli, options: string[]): Promise<Session> {
+  async #session(start: Cli["start"], options: string[]): Promise<Session> {
     const client = new Client({ name: "test", version: "1" });
     const pushed: Pushed[] = [];
     const answers: unknown[] = [];
@@ -99,24 +101,19 @@ export class Channels {
       if (method === "notifications/claude/channel") pushed.push(params as unknown as Pushed);
       if (method === "notifications/claude/channel/permission") answers.push(params);
     };
-    this.#open.add(client);
-    const { command, env } = cli.command(["mcp", ...options]);
-    const [program, ...args] = command;
-    const transport = new StdioClientTransport({ command: program, args, env, stderr: "pipe" });
-    let said = "";
-    transport.stderr?.on("data", (piece) => {
-      said += piece;
-    });
-    await client.connect(transport);
+    const bridge = start(["mcp", ...options], { open: true });
+    const end = await connectTo(bridge, client);
     await client.listTools();
-    return {
-      ...{ client, pushed, answers, pid: transport.pid as number },
-      said: () => said,
+    const session: Session = {
+      ...{ client, pushed, answers, end, said: bridge.err },
+      kill: () => bridge.kill("SIGKILL"),
       call: (name, args_) => client.callTool({ name, arguments: args_ }),
       ask: (params) =>
         client.notification({ method: "notifications/claude/channel/permission_request", params }),
       next: (at) => settle(() => pushed[at]),
     };
+    this.#open.add(session);
+    return session;
   }
 
   async stateOf(event_id: string) {

@@ -87,7 +87,6 @@ export const CLUSTER: World = {
       "cli-agent",
       "cli-errors",
       "cli-events",
-      "cli-schedules",
       "cli-login",
       "client",
       "client-listen",

@@ -11,7 +11,7 @@ test.each(TOOLS)("the hooks of %s call its own command, at events that do someth
   const [file = ""] = globSync(`packages/integrations/${tool}/{hooks.json,hooks/hooks.json}`, { cwd: ROOT });
   const { hooks } = json(file) as { hooks: Record<string, object[]> };
   const tasks = Object.keys(hooks).map((hook_event_name) => {
-    const { task } = parseInput(JSON.stringify({ hook_event_name, session_id: "s" }), tool);
+    const { task } = parseInput(JSON.stringify({ hook_event_name, session_id: "s" }), tool, () => "/");
     return task;
   });
   const ofTurns = tool === "cursor" ? [] : tool === "claude-code" ? ["turn", "end"] : ["turn"];

@@ -22,14 +22,14 @@ export const admin: Command = {
   examples: ["admin", "admin tenants list", "admin users reset-password ada@example.com"],
   open: true,
   raw: true,
-  async run({ words }) {
+  async run(context) {
     if (!existsSync(PROGRAM))
       throw new Failure(
         "The operator's commands are part of the server: run `npx sensorium admin` in the folder of its installation.",
         "unavailable_here",
       );
-    const child = spawn(process.execPath, [PROGRAM, "admin", ...words], { stdio: "inherit" });
-    process.exitCode = await new Promise<number>((resolve, reject) => {
+    const child = spawn(process.execPath, [PROGRAM, "admin", ...context.words], { stdio: "inherit" });
+    context.exitCode = await new Promise<number>((resolve, reject) => {
       child.on("error", reject);
       child.on("close", (code) => resolve(code ?? 1));
     });

@@ -35,6 +35,7 @@ export const api: Command = {
     const operation = operationFor(readMethod(context), word(context, 1, "PATH"));
     const params = { ...parseQuery(word(context, 1, "PATH")), ...(await readFields(context)) };
     const { connection, signal } = context;
+    const { stdout } = context.host;
     if (context.options.paginate) return await paginate(context, operation, params);
     const whole = await readInput(context);
     const sent = whole === undefined ? params : { ...params, [WHOLE]: whole };
@@ -47,12 +48,12 @@ export const api: Command = {
     }
     const answer = await bodyOfAnswer(response, operation);
     const shown = () => (typeof answer === "string" ? answer.trimEnd() : JSON.stringify(answer, null, 2));
-    if (answer instanceof Blob && process.stdout.isTTY)
+    if (answer instanceof Blob && stdout.isTTY)
       throw new Failure(
         "The answer is a file, which could control this terminal: redirect it with > FILE.",
         "unavailable_here",
       );
-    if (answer instanceof Blob) process.stdout.write(Buffer.from(await answer.arrayBuffer()));
+    if (answer instanceof Blob) stdout.write(Buffer.from(await answer.arrayBuffer()));
     else if (answer !== undefined) context.print(answer, shown);
   },
 };
@@ -94,12 +95,12 @@ function parseQuery(typed: string): Params {
   return params;
 }
 
-async function readFields({ options }: Context): Promise<Params> {
+async function readFields(context: Context): Promise<Params> {
   const fields: Params = {};
-  for (const typed of (options.field as string[] | undefined) ?? []) {
+  for (const typed of (context.options.field as string[] | undefined) ?? []) {
     const [name = "", ...rest] = typed.split("=");
     if (!name || !typed.includes("=")) throw new UsageError(`--field is ${typed}: expected NAME=VALUE.`);
-    fields[name] = parsed(await readContent(rest.join("=")));
+    fields[name] = parsed(await readContent(context.host, rest.join("=")));
   }
   return fields;
 }
@@ -117,7 +118,9 @@ async function readInput(context: Context): Promise<string | Uint8Array | undefi
   const input = text(context, "input");
   if (input === undefined) return undefined;
   if (context.options.field) throw new UsageError("Give --input or --field, not both.");
-  return input === "-" ? readContent("-") : readFile(input).catch(() => readContent(`@${input}`));
+  return input === "-"
+    ? readContent(context.host, "-")
+    : readFile(context.host.pathOf(input)).catch(() => readContent(context.host, `@${input}`));
 }
 
 async function paginate(context: Context, operation: Operation, params: Params): Promise<void> {

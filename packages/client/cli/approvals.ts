@@ -82,7 +82,7 @@ const answer: Command = {
     const params = {
       ...idOf(context),
       choice: word(context, 1, "CHOICE"),
-      ...(typed !== undefined && { text: await readContent(typed) }),
+      ...(typed !== undefined && { text: await readContent(context.host, typed) }),
     };
     const answered = await context.client.approvals.answer(params, { signal: context.signal });
     context.print(answered, formatLine(answered));
@@ -120,7 +120,7 @@ async function readQuestion(context: Context): Promise<ApprovalsAskParams> {
   const [run_id, step_key, subject] = ["run", "step", "subject"].map((name) => text(context, name));
   const on_deadline = text(context, "on-deadline");
   return {
-    ...{ title, question: await readContent(question), evidence: readEvidence(context) },
+    ...{ title, question: await readContent(context.host, question), evidence: readEvidence(context) },
     ...(choices && { choices }),
     ...(context.options["no-text"] === true && { text_allowed: false }),
     ...(assignees && { assignees }),

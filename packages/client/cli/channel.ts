@@ -96,7 +96,7 @@ export class Channel {
     const { client, telling } = this.#context;
     const { by } = this.#options;
     const most = MOST_OPEN[by];
-    if (by === "turn") void forgetLeft();
+    if (by === "turn") void forgetLeft(this.#context.host);
     this.#listener = client.listen((_, { delivery }) => this.#handle(delivery), {
       concurrency: most,
       maxInFlight: most,
@@ -145,7 +145,7 @@ export class Channel {
       handled
         ? acknowledged()
         : rejected(failure("the turn that took it did not end, or ended with an error"));
-    const turn = by === "turn" ? await watchTurn(id, onEnd) : undefined;
+    const turn = by === "turn" ? await watchTurn(this.#context.host, id, onEnd) : undefined;
     const timer = setTimeout(() => rejected(late), holdMs);
     try {
       this.#open.set(id, { turn, acknowledged, rejected });

@@ -1,5 +1,6 @@
 import type { Client } from "../client.ts";
 import type { Connection } from "../request.ts";
+import type { Host } from "./environment.ts";
 import type { Output } from "./output.ts";
 import type { Settings } from "./settings.ts";
 import type { Telling } from "./telling.ts";
@@ -45,8 +46,12 @@ export interface Context {
   settings: Settings;
   client: Client;
   connection: Connection;
+  /** What it runs in. */
+  host: Host;
   /** Aborts on Ctrl-C. */
   signal: AbortSignal;
+  /** To exit with if the command does not throw; default: 0. */
+  exitCode?: number;
   /** Prints the text for people, or with `--json` the value as JSON. */
   print: Output["print"];
   /** Prints rows as a table for people, or with `--json` the value as JSON. */

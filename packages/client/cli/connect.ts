@@ -4,7 +4,6 @@ import { isApiError, isFinal } from "../errors.ts";
 import { pause } from "../support.ts";
 import { ask } from "./ask.ts";
 import { type Command, type Context, text } from "./command.ts";
-import { PROFILES_FILE } from "./environment.ts";
 import { saveProfile } from "./profiles.ts";
 import { Failure, UsageError } from "./usage.ts";
 
@@ -23,8 +22,8 @@ export const connect: Command = {
     name: { value: "NAME", means: "the device's name as shown for approval; default: sensorium" },
   },
   async run(context) {
-    const { settings, client, signal, telling } = context;
-    const user_code = parseCode(context.words[0] ?? (await ask("CODE: ", signal)));
+    const { settings, client, host, signal, telling } = context;
+    const user_code = parseCode(context.words[0] ?? (await ask("CODE: ", context)));
     const client_info = {
       name: text(context, "name") ?? "sensorium",
       version: process.version,
@@ -43,8 +42,8 @@ export const connect: Command = {
     const made = await approved(client, claim_id, signal);
     const { session_id, agent_id, api_key } = made;
     const { name } = settings;
-    await saveProfile(name, { url: settings.profile.url, api_key, session_id });
-    const told = `Connected to the agent ${agent_id}. The key is saved in ${PROFILES_FILE}, profile ${name}.`;
+    await saveProfile(host, name, { url: settings.profile.url, api_key, session_id });
+    const told = `Connected to the agent ${agent_id}. The key is saved in ${host.profilesFile}, profile ${name}.`;
     context.print({ agent_id, session_id, profile: name }, told);
   },
 };

@@ -25,7 +25,7 @@ export const doctor: Command = {
       }
     }
     const wrong = findings.filter(({ mark }) => mark === "wrong");
-    if (wrong.length) process.exitCode = 1;
+    if (wrong.length) context.exitCode = 1;
     if (!context.options.json) return;
     context.print(findings, "");
     const told = wrong.map(({ what, text }) => `${what}: ${text}`).join("; ");

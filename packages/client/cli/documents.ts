@@ -40,7 +40,7 @@ const add: Command = {
       throw new UsageError(
         `${filename}: expected a name that ends in ${Object.keys(MEDIA_TYPES).join(", ")}.`,
       );
-    const bytes = await readFile(file).catch(({ message }: Error) => {
+    const bytes = await readFile(context.host.pathOf(file)).catch(({ message }: Error) => {
       throw new Failure(`${file} cannot be read: ${message}`, "unreadable_file");
     });
     const sensitivity = optionalChoice(context, "sensitivity", LEVELS);

@@ -35,7 +35,7 @@ export const publish: Command = {
       {
         type,
         source: text(context, "source") ?? "urn:sensorium:cli",
-        ...(data !== undefined && { data: await readJson(data, "DATA") }),
+        ...(data !== undefined && { data: await readJson(context.host, data, "DATA") }),
         ...(subject && { subject }),
         ...(id && { id }),
         ...(notbefore && { notbefore }),
@@ -92,8 +92,8 @@ export const listen: Command = {
 };
 
 /** Notes to people, not programs, that the command is running although it has printed nothing yet. */
-function notePeople({ telling }: Context, text: string): void {
-  if (process.stderr.isTTY) telling.note(text);
+function notePeople({ host, telling }: Context, text: string): void {
+  if (host.stderr.isTTY) telling.note(text);
 }
 
 const { SIGINT, SIGTERM } = constants.signals;

@@ -30,12 +30,12 @@ async function save(context: Context): Promise<void> {
   const summary = text(context, "summary");
   const next = text(context, "next");
   const payload = text(context, "payload");
-  const given = payload === undefined ? {} : await readObject(payload, "--payload");
+  const given = payload === undefined ? {} : await readObject(context.host, payload, "--payload");
   const params: HandoffsSaveParams = {
     name,
     origin_client: "sensorium",
-    payload: { ...given, ...(next && { next_action: await readContent(next) }) },
-    ...(summary && { summary: await readContent(summary) }),
+    payload: { ...given, ...(next && { next_action: await readContent(context.host, next) }) },
+    ...(summary && { summary: await readContent(context.host, summary) }),
   };
   const saved = await context.client.handoffs.save(params, { signal: context.signal });
   context.print(saved, `${saved.name}, version ${saved.version_num} (${saved.id})`);

@@ -27,7 +27,8 @@ export const hook: Command = {
   unattended: true,
   async run(context) {
     const tool = parseTool(word(context, 0, "TOOL"));
-    const input = parseInput(await firstObject(process.stdin), tool);
+    const { stdin, folder } = context.host;
+    const input = parseInput(await firstObject(stdin), tool, folder);
     const answer = makeAnswer(tool, input.event, await carryOut(context, tool, input));
     context.print(answer, JSON.stringify(answer));
   },
@@ -42,27 +43,27 @@ function parseTool(typed: string): Tool {
 /** Returns what a session or turn that starts is told, if there is something to say. */
 async function carryOut(context: Context, tool: Tool, input: HookInput): Promise<string | undefined> {
   if (input.task === undefined) return undefined;
-  const { client, telling } = context;
-  if (input.task === "end") return void (await noteEnded(input));
+  const { client, host, telling } = context;
+  if (input.task === "end") return void (await noteEnded(host, input));
   if (input.task === "turn") {
-    await noteTaken(input);
+    await noteTaken(host, input);
     return within(context, "turn", (signal) => waitingEvents(client, { signal, retries: 0 }));
   }
-  const project = await projectAt(input.cwd);
+  const project = await projectAt(host, input.cwd);
   if (project.proposed)
     telling.note(
       `The repository asks for the project ${project.proposed}: to agree, run \`sensorium project use ${project.proposed}\` in it.`,
     );
   if (input.task === "save") {
     const { sessionId } = input;
-    await noteUnsaved({ tool, sessionId, root: project.root }, () =>
+    await noteUnsaved(host, { tool, sessionId, root: project.root }, () =>
       within(context, "save", (signal) =>
         saveSession(client, { signal, retries: 1 }, { ...input, tool, project }),
       ),
     );
     return undefined;
   }
-  const unsaved = await unsavedIn(project.root);
+  const unsaved = await unsavedIn(host, project.root);
   const tell = (task: (options: CallOptions) => Promise<string | undefined>) =>
     within(context, "start", (signal) => task({ signal, retries: 0 }));
   const brief = tell((options) => briefFor(client, options, input, project));

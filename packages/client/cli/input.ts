@@ -1,12 +1,14 @@
 import { readFile } from "node:fs/promises";
+import type { Readable } from "node:stream";
 import { text as readAll } from "node:stream/consumers";
+import type { Host } from "./environment.ts";
 import { Failure, UsageError } from "./usage.ts";
 
 /** Returns the given text, the content of a file after `@`, or standard input for `-`. */
-export async function readContent(given: string): Promise<string> {
-  if (given === "-") return readAll(process.stdin);
+export async function readContent({ stdin, pathOf }: Host, given: string): Promise<string> {
+  if (given === "-") return readAll(stdin);
   if (!given.startsWith("@")) return given;
-  return readFile(given.slice(1), "utf8").catch(({ message }: Error) => {
+  return readFile(pathOf(given.slice(1)), "utf8").catch(({ message }: Error) => {
     throw new Failure(`${given.slice(1)} cannot be read: ${message}`, "unreadable_file");
   });
 }
@@ -18,7 +20,7 @@ const SILENT_MS = 5000;
  * Returns the first whole JSON object of an input, without waiting for its end, which may never come. All of it if there
  * is none.
  */
-export async function firstObject(input: NodeJS.ReadStream): Promise<string> {
+export async function firstObject(input: Readable): Promise<string> {
   const silent = setTimeout(() => input.destroy(new Error("silent")), SILENT_MS);
   const decoder = new TextDecoder();
   const scanner = new ObjectScanner();
@@ -61,16 +63,16 @@ class ObjectScanner {
 }
 
 /** Returns it as a JSON object. @throws UsageError */
-export async function readObject(given: string, name: string): Promise<Record<string, unknown>> {
-  const value = await readJson(given, name);
+export async function readObject(host: Host, given: string, name: string): Promise<Record<string, unknown>> {
+  const value = await readJson(host, given, name);
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw new UsageError(`${name} is not a JSON object: expected one like {"remaining": ["the third"]}.`);
   return value as Record<string, unknown>;
 }
 
 /** Returns it parsed as JSON. @throws UsageError */
-export async function readJson(given: string, name: string): Promise<unknown> {
-  const content = await readContent(given);
+export async function readJson(host: Host, given: string, name: string): Promise<unknown> {
+  const content = await readContent(host, given);
   try {
     // A number that parses to infinity would be sent as null.
     return JSON.parse(content, (key, value) => {

@@ -4,7 +4,6 @@ import { isApiError } from "../errors.ts";
 import type { AuthLoginParams } from "../generated/types.ts";
 import { ask } from "./ask.ts";
 import { type Command, type Context, given, text } from "./command.ts";
-import { PROFILES_FILE } from "./environment.ts";
 import { saveProfile } from "./profiles.ts";
 import { UsageError } from "./usage.ts";
 
@@ -19,18 +18,18 @@ export const login: Command = {
   examples: ["login ada@example.com", "login ada@example.com --password-stdin < password.txt"],
   open: true,
   async run(context) {
-    const { settings, signal } = context;
-    const email = context.words[0] ?? (await ask("E-mail: ", signal));
+    const { settings, host } = context;
+    const email = context.words[0] ?? (await ask("E-mail: ", context));
     const password = await readPassword(context);
     const { tenant } = given(context, "tenant");
     const credentials = { email, password, ...(tenant && { tenant_slug: tenant }) };
     const { access_token, expires_at, user } = await signIn(context, credentials);
     const { url } = settings.profile;
-    await saveProfile(settings.name, { url, person: { email, token: access_token, expires_at } });
+    await saveProfile(host, settings.name, { url, person: { email, token: access_token, expires_at } });
     const { display_name, role } = user;
     context.print(
       { profile: settings.name, email, role, expires_at },
-      `Signed in as ${display_name} (${role}). Kept in ${PROFILES_FILE}, profile ${settings.name}.`,
+      `Signed in as ${display_name} (${role}). Kept in ${host.profilesFile}, profile ${settings.name}.`,
     );
   },
 };
@@ -45,16 +44,17 @@ async function signIn(context: Context, credentials: AuthLoginParams) {
     return await auth.login(withCode(typed), { signal });
   } catch (error) {
     if (typed || !(isApiError(error) && String(error.code) === "totp_required")) throw error;
-    if (!process.stdin.isTTY)
+    if (!context.host.stdin.isTTY)
       throw new UsageError(
         "The account has a second factor: give the code of its authenticator app with --code.",
       );
-    return await auth.login(withCode(await ask("Code of your authenticator app: ", signal)), { signal });
+    return await auth.login(withCode(await ask("Code of your authenticator app: ", context)), { signal });
   }
 }
 
-async function readPassword({ options, signal }: Context): Promise<string> {
-  if (options["password-stdin"]) return (await readAll(process.stdin)).replace(/\r?\n$/, "");
-  if (process.stdin.isTTY) return ask("Password: ", signal, { hidden: true });
+async function readPassword(context: Context): Promise<string> {
+  const { stdin } = context.host;
+  if (context.options["password-stdin"]) return (await readAll(stdin)).replace(/\r?\n$/, "");
+  if (stdin.isTTY) return ask("Password: ", context, { hidden: true });
   throw new UsageError("There is no terminal to ask for the password: give it with --password-stdin.");
 }

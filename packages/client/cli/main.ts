@@ -3,6 +3,7 @@ import { createClient, once, parseOrigin } from "../client.ts";
 import { write } from "./colour.ts";
 import type { Command, Context } from "./command.ts";
 import { candidates } from "./complete.ts";
+import { type Host, type Io, newHost } from "./environment.ts";
 import { find } from "./find.ts";
 import { groupHelp, helpFor, overview, usageOf } from "./help.ts";
 import { newOutput } from "./output.ts";
@@ -13,49 +14,58 @@ import { Telling } from "./telling.ts";
 import { UsageError } from "./usage.ts";
 
 /** Runs one command. Returns the exit code: 0 on success, 1 on failure, 2 on wrong usage. */
-export async function main(args: string[]): Promise<number> {
-  // The reader of the output may close it: `sensorium tail | head`.
-  process.stdout.on("error", () => process.exit(1));
+export async function main(args: string[], io: Io): Promise<number> {
+  const host = newHost(io);
+  const show = (text: string) => shown(host, text);
   if (args[0] === "__complete") return show(candidates(args.slice(1)).join("\n"));
   if (["version", "--version", "-v"].includes(args.filter((arg) => arg !== "--json")[0] ?? ""))
     return show(await version());
-  const telling = new Telling(args);
+  const telling = new Telling(args, host.stderr);
   const found = find(args);
   if (found.kind === "overview") return show(overview());
   if (found.kind === "group") return show(groupHelp(found.group));
-  if (found.kind === "command") return runOne(found.name, found.command, found.rest, telling);
+  if (found.kind === "command") return runOne(host, found.name, found.command, found.rest, telling);
   const { message, usage, hint } = found;
   telling.misuse(message, { usage, hint });
   return 2;
 }
 
-async function runOne(name: string, command: Command, args: string[], telling: Telling): Promise<number> {
+async function runOne(
+  host: Host,
+  name: string,
+  command: Command,
+  args: string[],
+  telling: Telling,
+): Promise<number> {
   const ended = new AbortController();
   const end = () => ended.abort();
   // A second Ctrl-C exits at once. A supervisor's signal may arrive twice: directly and through bin.js.
-  process.once("SIGINT", end).on("SIGTERM", end);
+  host.signals.once("SIGINT", end);
+  host.signals.on("SIGTERM", end);
   try {
     const { values, words } = parse(name, command, args);
-    if (values.help) return show(helpFor(name, command));
-    const settings = await settingsOf(command, values);
+    if (values.help) return shown(host, helpFor(name, command));
+    const settings = await settingsOf(host, command, values);
     telling.heed(settings);
-    await command.run(await makeContext(command, { values, words }, settings, telling, ended.signal));
-    return Number(process.exitCode ?? 0);
+    const context = await makeContext(host, command, { values, words }, settings, telling, ended.signal);
+    await command.run(context);
+    return context.exitCode ?? 0;
   } catch (error) {
     if (ended.signal.aborted) return 130;
-    if (command.lenient) return passOver(telling, error as Error);
+    if (command.lenient) return passOver(host, telling, error as Error);
     if (error instanceof UsageError) return misused(telling, error, name, command);
     telling.failure(error as Error);
     return 1;
   } finally {
-    process.off("SIGINT", end).off("SIGTERM", end);
+    host.signals.off("SIGINT", end);
+    host.signals.off("SIGTERM", end);
   }
 }
 
 type Values = Context["options"];
 
-function settingsOf(command: Command, { url, profile }: Values): Promise<Settings> {
-  return readSettings({
+function settingsOf(host: Host, command: Command, { url, profile }: Values): Promise<Settings> {
+  return readSettings(host, {
     ...(typeof url === "string" && { url }),
     ...(typeof profile === "string" && { profile }),
     // `connect` and `login` may create the profile.
@@ -65,6 +75,7 @@ function settingsOf(command: Command, { url, profile }: Values): Promise<Setting
 }
 
 async function makeContext(
+  host: Host,
   command: Command,
   { values, words }: { values: Values; words: string[] },
   settings: Settings,
@@ -77,8 +88,8 @@ async function makeContext(
   > & { json?: boolean };
   const authorize = command.open
     ? undefined
-    : makeAuthorization(identityFor(command, as, settings), settings);
-  const { print, table } = await newOutput(json === true, query, timezone);
+    : makeAuthorization(identityFor(command, as, settings), settings, host);
+  const { print, table } = await newOutput(host, json === true, query, timezone);
   const notes = [...settings.notes];
   // Otherwise a command is silent for up to a minute.
   const onWait = once(({ message }: { message: string }) => telling.note(message));
@@ -100,6 +111,7 @@ async function makeContext(
       timeoutMs: 60_000,
       onWait,
     },
+    host,
     signal,
     print,
     table,
@@ -122,9 +134,9 @@ function withKey(key: string | undefined): (init?: RequestInit) => RequestInit |
 }
 
 /** To some tools another exit code than 0 says to stop or to go on. */
-function passOver(telling: Telling, { message }: Error): number {
+function passOver(host: Host, telling: Telling, { message }: Error): number {
   telling.note(`sensorium: ${message.split("\n")[0]}`.replace(/ Looked at:$/, ""));
-  return show("{}");
+  return shown(host, "{}");
 }
 
 function misused(telling: Telling, { message }: UsageError, name: string, command: Command): number {
@@ -138,7 +150,7 @@ async function version(): Promise<string> {
   return JSON.parse(manifest).version;
 }
 
-function show(text: string): number {
-  if (text) write(process.stdout, `${text.trimEnd()}\n`);
+function shown({ stdout, isColoured }: Host, text: string): number {
+  if (text) write(stdout, `${text.trimEnd()}\n`, isColoured);
   return 0;
 }

@@ -94,7 +94,7 @@ class Bridge {
     this.#seconds = count(context, "timeout", ANSWER_SECONDS);
     this.#connection = { ...context.connection, fetch: fetchAnswer };
     if (context.options.channel === true)
-      this.#channel = new Channel(context, write, {
+      this.#channel = new Channel(context, this.#write, {
         by: choice(context, "acknowledge", ACKNOWLEDGED_BY, "tool"),
         holdMs: readDuration(context, "hold", "15m"),
         assignees: readList(context, "relay-permissions"),
@@ -104,7 +104,7 @@ class Bridge {
   /** Runs until standard input ends and every request is answered. */
   async run(): Promise<void> {
     const splitter = new LineSplitter();
-    const ended = addAbortSignal(this.#context.signal, process.stdin);
+    const ended = addAbortSignal(this.#context.signal, this.#context.host.stdin);
     try {
       for await (const chunk of ended) for (const line of splitter.take(chunk)) this.#take(line);
       for (const line of splitter.end()) this.#take(line);
@@ -114,10 +114,14 @@ class Bridge {
     }
   }
 
+  readonly #write = (message: object): void => {
+    this.#context.host.stdout.write(`${jsonLine(message)}\n`);
+  };
+
   #take(line: string): void {
     if (!line.trim()) return;
     const message = parse(line);
-    if (!message) write(failure(null, PARSE_ERROR, "The line is not a JSON object."));
+    if (!message) this.#write(failure(null, PARSE_ERROR, "The line is not a JSON object."));
     const { id, method, params } = message ?? {};
     if (method === "notifications/cancelled") this.#underWay.get(params?.requestId as Id)?.leave.abort();
     if (method === ASKS_PERMISSION) this.#channel?.asked(params);
@@ -125,7 +129,9 @@ class Bridge {
     if (!message || id === undefined || method === undefined) return;
     // Clients then fall back to an earlier revision: this one has no way for what nobody asked for.
     if (this.#channel && method === "server/discover") {
-      write(failure(id, METHOD_NOT_FOUND, "A channel needs a revision of the protocol with `initialize`."));
+      this.#write(
+        failure(id, METHOD_NOT_FOUND, "A channel needs a revision of the protocol with `initialize`."),
+      );
       return;
     }
     if (method === "tools/call") this.#channel?.calling(String(params?.name), params?.arguments);
@@ -148,7 +154,7 @@ class Bridge {
       let answered = false;
       for await (const answer of readAnswers(response, () => watch.refresh())) {
         answered ||= answer.method === undefined;
-        write(this.#heed(message, answer));
+        this.#write(this.#heed(message, answer));
       }
       // The client would wait forever.
       if (!answered) throw new Error("The service ended the stream before it answered.");
@@ -156,7 +162,7 @@ class Bridge {
       if (left.aborted) return;
       const data = error instanceof ApiError ? { code: error.code, details: error.details } : undefined;
       const known = error instanceof ApiError ? adviceOn(error, settings) : undefined;
-      write(failure(id, INTERNAL_ERROR, known ?? (error as Error).message, data));
+      this.#write(failure(id, INTERNAL_ERROR, known ?? (error as Error).message, data));
     } finally {
       clearTimeout(watch);
     }
@@ -221,8 +227,4 @@ function parse(json: string): Message | undefined {
 
 function failure(id: Id | null, code: number, message: string, data?: object): object {
   return { jsonrpc: "2.0", id, error: { code, message, ...(data && { data }) } };
-}
-
-function write(message: object): void {
-  process.stdout.write(`${jsonLine(message)}\n`);
 }

@@ -74,7 +74,7 @@ const update: Command = {
     const project = text(context, "project");
     const change: Omit<MemoriesUpdateParams, "id"> = {
       ...given(context, "title"),
-      ...(content !== undefined && { content: await readContent(content) }),
+      ...(content !== undefined && { content: await readContent(context.host, content) }),
       ...(tags && { tags }),
       ...(project !== undefined && { project_id: project || null }),
     };

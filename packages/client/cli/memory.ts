@@ -52,7 +52,7 @@ export const remember: Command = {
       ...(project_id && { project_id }),
       ...(supersedes_id && { supersedes_id }),
     };
-    const content = second === undefined ? first : await readContent(second);
+    const content = second === undefined ? first : await readContent(context.host, second);
     const memory = await context.client.remember(content, fields, { signal: context.signal });
     if (!scope && memory.user_id && memory.scope === "institutional")
       context.telling.note("The whole tenant can read it. For a team: --team ID.");
@@ -88,7 +88,7 @@ export async function readFilters(context: Context) {
   return {
     ...(agent_id && { agent_id }),
     ...given(context, "subject"),
-    ...(metadata && { metadata: (await readObject(metadata, "--metadata")) as MetadataFilter }),
+    ...(metadata && { metadata: (await readObject(context.host, metadata, "--metadata")) as MetadataFilter }),
     ...Object.fromEntries(times.map(([name, time]) => [name.replace("-", "_"), time])),
   };
 }

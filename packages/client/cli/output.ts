@@ -1,5 +1,6 @@
 import { jsonLine } from "../lines.ts";
 import { write } from "./colour.ts";
+import type { Host } from "./environment.ts";
 import { type Column, formatTable, inTimeZone } from "./table.ts";
 import { Failure, UsageError } from "./usage.ts";
 
@@ -10,16 +11,21 @@ export interface Output {
 }
 
 /** @param query a JMESPath expression over the value that `--json` prints */
-export async function newOutput(json: boolean, query?: string, timezone?: string): Promise<Output> {
+export async function newOutput(
+  { stdout, isColoured }: Host,
+  json: boolean,
+  query?: string,
+  timezone?: string,
+): Promise<Output> {
   const local = timezone === undefined ? (text: string) => text : inTimeZone(timezone);
   const pick = query === undefined ? undefined : await querying(query);
   const print: Output["print"] = (value, text) => {
     const shown = () => local(typeof text === "string" ? text : text());
     const asJson = () => (value === undefined ? undefined : jsonLine(value));
     const written = pick ? pick(value) : json ? asJson() : shown();
-    if (written !== undefined) write(process.stdout, `${written}\n`);
+    if (written !== undefined) write(stdout, `${written}\n`, isColoured);
   };
-  const width = process.stdout.isTTY ? process.stdout.columns : undefined;
+  const width = stdout.isTTY ? stdout.columns : undefined;
   return {
     print,
     table: (value, rows, columns, empty) => {

@@ -21,7 +21,7 @@ const save: Command = {
   },
   examples: ["output save @postmortem.md --title 'Postmortem'"],
   async run(context) {
-    const body = await readContent(word(context, 0, "BODY"));
+    const body = await readContent(context.host, word(context, 0, "BODY"));
     const scope = optionalChoice(context, "scope", SCOPES);
     const { to, note, run } = given(context, "to", "note", "run");
     const output = await context.client.outputs.save(
@@ -87,7 +87,7 @@ const download: Command = {
     const format = optionalChoice(context, "format", FORMATS) ?? formatOf(file);
     const document = await context.client.outputs.export({ output_id, format }, { signal: context.signal });
     const bytes = await new Blob([document]).bytes();
-    await writeFile(file, bytes);
+    await writeFile(context.host.pathOf(file), bytes);
     context.print({ file, format, bytes: bytes.length }, `${file} written.`);
   },
 };

@@ -65,8 +65,8 @@ export class Permissions {
   }
 
   async #relay(asked: Asked): Promise<void> {
-    const { client, telling } = this.#context;
-    let approval = await client.approvals.ask(toQuestion(asked, this.#options));
+    const { client, host, telling } = this.#context;
+    let approval = await client.approvals.ask(toQuestion(asked, this.#options, host.folder()));
     const { id } = approval;
     const { signal } = this.#ended;
     try {
@@ -105,12 +105,12 @@ function answerIn({ status, choice, answered_by }: Approval): "allow" | "deny" |
   return choice === "allow" || choice === "deny" ? choice : undefined;
 }
 
-function toQuestion(asked: Asked, { assignees, holdMs }: Options) {
+function toQuestion(asked: Asked, { assignees, holdMs }: Options, folder: string) {
   const { description, input_preview } = asked;
   const lines = [
     `tool: ${nameOf(asked)}`,
     `machine: ${oneLine(hostname())}`,
-    `folder: ${oneLine(process.cwd())}`,
+    `folder: ${oneLine(folder)}`,
     `what it does, as the model says: ${cut(oneLine(description), MOST_OF_TEXT)}`,
   ];
   const question = [

@@ -10,7 +10,7 @@ const list: Command = {
   does: "Lists the saved profiles, with their address and who they are.",
   open: true,
   async run(context) {
-    const profiles = Object.entries(await readProfiles());
+    const profiles = Object.entries(await readProfiles(context.host));
     const rows = profiles.map(([name, { url, api_key, person, current }]) => ({
       name,
       url,
@@ -41,7 +41,7 @@ const use: Command = {
   open: true,
   async run(context) {
     const name = word(context, 0, "NAME");
-    await changeProfiles((profiles) => {
+    await changeProfiles(context.host, (profiles) => {
       if (!Object.hasOwn(profiles, name)) throw unknown(name, Object.keys(profiles));
       for (const [each, profile] of Object.entries(profiles)) {
         delete profile.current;
@@ -59,14 +59,14 @@ const logout: Command = {
   open: true,
   async run(context) {
     const name = context.words[0] ?? context.settings.name;
-    const profiles = await readProfiles();
+    const profiles = await readProfiles(context.host);
     const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
     if (!profile) throw unknown(name, Object.keys(profiles));
     const { person } = profile;
     if (!person && !context.options.all)
       throw new Failure(`Nobody is signed in in the profile ${name}.`, "not_signed_in");
     if (person) await end(context, profile.url, person.token);
-    await changeProfiles((kept) => {
+    await changeProfiles(context.host, (kept) => {
       const { person: _, ...rest } = kept[name] ?? profile;
       if (context.options.all || !rest.api_key) delete kept[name];
       else kept[name] = rest;

@@ -1,6 +1,6 @@
 import { chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { PROFILES_FILE } from "./environment.ts";
+import type { Host } from "./environment.ts";
 import { Failure } from "./usage.ts";
 
 /** An installation, and who one is in it: an agent, a person, or both. */
@@ -25,15 +25,15 @@ export interface SignIn {
 
 type Profiles = Record<string, Profile>;
 
-export async function readProfiles(): Promise<Profiles> {
-  return (await readJson<Profiles>(PROFILES_FILE)) ?? {};
+export async function readProfiles({ profilesFile }: Host): Promise<Profiles> {
+  return (await readJson<Profiles>(profilesFile)) ?? {};
 }
 
 /** Changes the profiles in the file, which only its owner may read. */
-export async function changeProfiles(change: (profiles: Profiles) => void): Promise<void> {
-  const profiles = await readProfiles();
+export async function changeProfiles(host: Host, change: (profiles: Profiles) => void): Promise<void> {
+  const profiles = await readProfiles(host);
   change(profiles);
-  await writeJson(PROFILES_FILE, profiles);
+  await writeJson(host.profilesFile, profiles);
 }
 
 /** Writes a file that only its owner may read. */
@@ -47,8 +47,8 @@ export async function writeJson(file: string, value: object): Promise<void> {
 }
 
 /** Saves what is given in a profile, and keeps its rest if that is of the same address. */
-export function saveProfile(name: string, profile: Profile): Promise<void> {
-  return changeProfiles((profiles) => {
+export function saveProfile(host: Host, name: string, profile: Profile): Promise<void> {
+  return changeProfiles(host, (profiles) => {
     const known = profiles[name];
     profiles[name] = {
       ...(known?.url === profile.url ? known : known?.current && { current: true }),

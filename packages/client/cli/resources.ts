@@ -43,7 +43,7 @@ interface Resource {
 
 const JSON_OR_NAME = (context: Context, option: string) => {
   const given = text(context, option) as string;
-  return /^[{@-]/.test(given) ? readJson(given, `--${option}`) : given;
+  return /^[{@-]/.test(given) ? readJson(context.host, given, `--${option}`) : given;
 };
 const SOURCE: Field = {
   ...{ field: "source", value: "NAME", required: true as const },
@@ -175,7 +175,7 @@ function optionsOf(fields: Record<string, Field> = {}): NonNullable<Command["opt
 
 async function create(context: Context, of: Resource): Promise<void> {
   const at = of.ofAgent ? 1 : 0;
-  const whole = of.from === "JSON" ? await readObject(word(context, at, "JSON"), "JSON") : {};
+  const whole = of.from === "JSON" ? await readObject(context.host, word(context, at, "JSON"), "JSON") : {};
   const params = {
     ...of.defaults,
     ...whole,

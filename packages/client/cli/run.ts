@@ -97,7 +97,7 @@ async function setBack(context: Context, how: "skipStep" | "reopenStep", done: s
   const step = stepOf(context);
   const reason = text(context, "reason");
   if (!reason) throw new UsageError("--reason is missing: it is shown in the run.");
-  const params = { ...step, reason: await readContent(reason) };
+  const params = { ...step, reason: await readContent(context.host, reason) };
   const result = await context.client.runs[how](params, { signal: context.signal });
   context.print(result, `${step.step_key} ${done}.`);
 }
@@ -107,7 +107,7 @@ async function close(context: Context): Promise<void> {
   const outcome = optionalChoice(context, "outcome", OUTCOMES);
   if (!outcome) throw new UsageError(`--outcome is missing: ${OUTCOMES.join(", ")}.`);
   const note = text(context, "note");
-  const params = { run_id, outcome, ...(note && { note: await readContent(note) }) };
+  const params = { run_id, outcome, ...(note && { note: await readContent(context.host, note) }) };
   const result = await context.client.runs.close(params, { signal: context.signal });
   context.print(result, `${run_id} closed: ${outcome.replace("_", " ")}.`);
 }
@@ -160,7 +160,7 @@ async function show(context: Context): Promise<void> {
 async function start(context: Context): Promise<void> {
   const step = stepOf(context);
   const notes = text(context, "note");
-  const params = { ...step, ...(notes && { notes: await readContent(notes) }) };
+  const params = { ...step, ...(notes && { notes: await readContent(context.host, notes) }) };
   const attempt = await context.client.runs.startStep(params, { signal: context.signal });
   context.print(attempt, [`${step.step_key} started.`, attempt.warning].filter(Boolean).join(" "));
 }
@@ -172,7 +172,7 @@ async function complete(context: Context): Promise<void> {
   const params = {
     ...step,
     ...(criterion_key && { criterion_key }),
-    ...(note && { what_makes_this_done: await readContent(note) }),
+    ...(note && { what_makes_this_done: await readContent(context.host, note) }),
   };
   const result = await context.client.runs.completeStep(params, { signal: context.signal });
   const { completed_step_key, newly_ready_steps, run_completed } = result;

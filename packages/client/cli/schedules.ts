@@ -37,7 +37,7 @@ const create: Command = {
     const event = {
       type,
       ...given(context, "source", "subject"),
-      ...(data !== undefined && { data: await readJson(data, "DATA") }),
+      ...(data !== undefined && { data: await readJson(context.host, data, "DATA") }),
     };
     const made = await context.client.schedules.create(
       {

@@ -15,9 +15,10 @@ type Read = { server: ServerFile; why?: never } | { server?: never; why: string 
  * Reads a server's file, which decides where prompts and data are sent, if nobody else can have written it: only its
  * owner has access to it, as the server makes it and no clone of a repository can.
  *
+ * @param shown its name as a person knows it
  * @returns why it is not used, otherwise
  */
-export async function readServerFile(path: string): Promise<Read> {
+export async function readServerFile(path: string, shown = path): Promise<Read> {
   try {
     const file = await open(path, "r");
     try {
@@ -27,7 +28,7 @@ export async function readServerFile(path: string): Promise<Read> {
         return { why: "not used, as it belongs to another user: run this as that user" };
       // Windows has no such modes.
       if (me !== undefined && (mode & 0o077) !== 0)
-        return { why: `not used, as others have access to it: run chmod 600 ${path}` };
+        return { why: `not used, as others have access to it: run chmod 600 ${shown}` };
       const server = JSON.parse(await file.readFile("utf8")) as ServerFile | null;
       if (!server?.base_url || !server.agent?.api_key) return { why: "not used, as no server wrote it" };
       return { server };

@@ -1,5 +1,5 @@
 import { parseOrigin as serviceAt } from "../client.ts";
-import { GIVEN, PROFILES_FILE, SERVER_FILE } from "./environment.ts";
+import type { Host } from "./environment.ts";
 import { type Profile, readProfiles } from "./profiles.ts";
 import { isLoopback, readServerFile, type ServerFile } from "./server-file.ts";
 import { Failure, UsageError } from "./usage.ts";
@@ -34,19 +34,20 @@ interface Typed {
  * Reads the address and the key: what was given for this call first, then what is saved, then what a server left in this
  * folder. A key stored for one address is never sent to another.
  */
-export async function readSettings(typed: Typed): Promise<Settings> {
-  const { name, saved } = await savedProfile(typed);
-  const { server, why } = await serverHere(typed);
+export async function readSettings(host: Host, typed: Typed): Promise<Settings> {
+  const { given, profilesFile, serverFile } = host;
+  const { name, saved } = await savedProfile(host, typed);
+  const { server, why } = await serverHere(host, typed);
   const ofProfile = `the profile ${name}`;
   const urls: Candidate[] = [
     [typed.url, "--url"],
     [typed.profile && saved?.url, ofProfile],
-    [GIVEN.url, "SENSORIUM_URL"],
-    [GIVEN.profile && saved?.url, ofProfile],
-    [GIVEN.dataDir && server?.base_url, SERVER_FILE],
+    [given.url, "SENSORIUM_URL"],
+    [given.profile && saved?.url, ofProfile],
+    [given.dataDir && server?.base_url, serverFile],
     [saved?.url, ofProfile],
     // A folder provides the address for its own key only: it must not redirect another key.
-    [GIVEN.apiKey ? undefined : server?.base_url, SERVER_FILE],
+    [given.apiKey ? undefined : server?.base_url, serverFile],
     [DEFAULT_URL, DEFAULT],
   ];
   const [url, urlFrom] = first(urls) as [string, string];
@@ -55,11 +56,11 @@ export async function readSettings(typed: Typed): Promise<Settings> {
   const ownServer = isFor(server?.base_url) ? server : undefined;
   const [api_key, keyFrom] = first([
     [typed.profile && own?.api_key, ofProfile],
-    [GIVEN.apiKey, "SENSORIUM_API_KEY"],
-    [GIVEN.profile && own?.api_key, ofProfile],
-    [GIVEN.dataDir && ownServer?.agent.api_key, SERVER_FILE],
+    [given.apiKey, "SENSORIUM_API_KEY"],
+    [given.profile && own?.api_key, ofProfile],
+    [given.dataDir && ownServer?.agent.api_key, serverFile],
     [own?.api_key, ofProfile],
-    [ownServer?.agent.api_key, SERVER_FILE],
+    [ownServer?.agent.api_key, serverFile],
   ]);
   const session_id = keyFrom === ofProfile ? own?.session_id : undefined;
   const profile = {
@@ -71,45 +72,48 @@ export async function readSettings(typed: Typed): Promise<Settings> {
   const inProfile = own ? "without a key" : saved ? `for ${saved.url}` : "not there";
   const looked = [
     "SENSORIUM_API_KEY: not set",
-    `profile ${name} in ${PROFILES_FILE}: ${inProfile}`,
-    `${SERVER_FILE}: ${why ?? `for ${server?.base_url}`}`,
+    `profile ${name} in ${profilesFile}: ${inProfile}`,
+    `${serverFile}: ${why ?? `for ${server?.base_url}`}`,
   ];
   const notes = [];
-  if (!GIVEN.dataDir && [urlFrom, keyFrom].includes(SERVER_FILE))
-    notes.push(`Using the server of this folder: ${url} and the key in ${SERVER_FILE}.`);
+  if (!given.dataDir && [urlFrom, keyFrom].includes(serverFile))
+    notes.push(`Using the server of this folder: ${url} and the key in ${serverFile}.`);
   const others = new Map(
     urls.filter(([other]) => other && !isFor(other)).map(([other, from]) => [from, other]),
   );
   others.delete(DEFAULT);
   // The default is used only where nothing else is said, and what was typed needs no repetition.
   const isTyped = Boolean(typed.url || (typed.profile && saved?.url));
-  const unread = GIVEN.dataDir && why && ![GIVEN.url, GIVEN.profile].some(Boolean);
+  const unread = given.dataDir && why && ![given.url, given.profile].some(Boolean);
   if (!isTyped && (others.size > 0 || unread)) {
     const said = Array.from(others, ([from, other]) => `${from} says ${other}`);
-    if (unread) said.push(`${SERVER_FILE}: ${why}`);
+    if (unread) said.push(`${serverFile}: ${why}`);
     notes.push(`Using ${url} (from ${urlFrom}); ${said.join("; ")}.`);
   }
   return { name, profile, from: { url: urlFrom, key: keyFrom }, looked, notes };
 }
 
 /** Returns the server whose folder this is; only one on this machine, whatever its file says. */
-async function serverHere({ unattended }: Typed): Promise<{ server?: ServerFile; why?: string }> {
+async function serverHere(
+  { serverFile, pathOf }: Host,
+  { unattended }: Typed,
+): Promise<{ server?: ServerFile; why?: string }> {
   if (unattended) return { why: "never used by this command" };
-  const found = await readServerFile(SERVER_FILE);
+  const found = await readServerFile(pathOf(serverFile), serverFile);
   if (!found.server || isLoopback(found.server.base_url)) return found;
   return { why: `not used, as ${found.server.base_url} is not on this machine: set SENSORIUM_URL` };
 }
 
 /** @throws Failure if a profile that was asked for is missing */
-async function savedProfile({ profile, mayBeNew }: Typed) {
-  const profiles = await readProfiles();
-  const named = profile ?? GIVEN.profile;
+async function savedProfile(host: Host, { profile, mayBeNew }: Typed) {
+  const profiles = await readProfiles(host);
+  const named = profile ?? host.given.profile;
   const current = Object.keys(profiles).find((each) => profiles[each]?.current);
   const name = named ?? current ?? "default";
   const saved = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
   if (named && !saved && !mayBeNew) {
     const remedy = `run \`sensorium connect --profile ${name}\` or \`sensorium login --profile ${name}\``;
-    throw new Failure(`No profile ${name} in ${PROFILES_FILE}: ${remedy}.`, "unknown_profile");
+    throw new Failure(`No profile ${name} in ${host.profilesFile}: ${remedy}.`, "unknown_profile");
   }
   return { name, saved };
 }

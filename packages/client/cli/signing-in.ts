@@ -2,6 +2,7 @@ import type { Authorization } from "../authorize.ts";
 import { byKey, byToken } from "../authorize.ts";
 import { parseOrigin } from "../client.ts";
 import type { Command, Identity } from "./command.ts";
+import type { Host } from "./environment.ts";
 import { type SignIn, saveProfile } from "./profiles.ts";
 import type { Settings } from "./settings.ts";
 import { Failure, UsageError } from "./usage.ts";
@@ -27,7 +28,11 @@ export function identityFor(command: Command, asked: string | undefined, { profi
 }
 
 /** Returns how calls are authenticated; nothing if there is no key. @throws Failure if nobody is signed in */
-export function makeAuthorization(identity: Identity, settings: Settings): Authorization | undefined {
+export function makeAuthorization(
+  identity: Identity,
+  settings: Settings,
+  host: Host,
+): Authorization | undefined {
   const { api_key, person } = settings.profile;
   if (identity === "agent") return api_key ? byKey(api_key) : undefined;
   if (!person) {
@@ -36,19 +41,19 @@ export function makeAuthorization(identity: Identity, settings: Settings): Autho
   }
   if (Date.parse(person.expires_at) <= Date.now())
     throw new Failure(`The sign-in of ${person.email} has ended: run \`sensorium login\`.`, "not_signed_in");
-  return byToken(() => freshToken(person, settings));
+  return byToken(() => freshToken(person, settings, host));
 }
 
 const RENEW_MS = 30 * 60_000;
 
 /** Returns the person's token, renewed when half of its hour is over: the service allows it for 12 hours. */
-async function freshToken(person: SignIn, settings: Settings): Promise<string> {
+async function freshToken(person: SignIn, settings: Settings, host: Host): Promise<string> {
   if (Date.parse(person.expires_at) - Date.now() > RENEW_MS) return person.token;
   const renewed = await renew(person, settings.profile.url).catch(() => undefined);
   // The old one still works for now.
   if (!renewed) return person.token;
   Object.assign(person, renewed);
-  await saveProfile(settings.name, { url: settings.profile.url, person });
+  await saveProfile(host, settings.name, { url: settings.profile.url, person });
   return person.token;
 }
 

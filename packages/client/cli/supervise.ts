@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
 import { GiveUp } from "../handler.ts";
 import { LineSplitter } from "../lines.ts";
-import { INHERITED } from "./environment.ts";
 import { type Reaper, signalTree } from "./reaper.ts";
 import { Failure } from "./usage.ts";
 
@@ -44,9 +43,8 @@ interface Job {
   input: string;
   /** Names the event. */
   about: string;
-  cwd?: string;
-  /** In addition to this program's. */
-  env: Record<string, string>;
+  cwd?: string | undefined;
+  env: NodeJS.ProcessEnv;
   /** Aborts with the reason: the command is ended with all that it started. */
   signal: AbortSignal;
   /** Called with each line of its output. */
@@ -73,7 +71,7 @@ export function supervise(reaper: Reaper, job: Job): Promise<void> {
       Kind: typeof CommandFailure | typeof HopelessFailure = CommandFailure,
     ) => reject(new Kind(reason, `${about}: ${program} ${how}`));
     if (signal.aborted) return reject(signal.reason);
-    const child = spawn(program, args, { cwd, env: { ...INHERITED, ...job.env }, detached: true });
+    const child = spawn(program, args, { cwd, env: job.env, detached: true });
     const { pid } = child;
     child.on("error", ({ message }) => {
       const how = `was not started: ${message}`;

@@ -12,6 +12,7 @@ interface Usage {
 
 /** Writes everything but results to standard error: as text, or with `--json` as one JSON object per line. */
 export class Telling {
+  readonly #stderr: NodeJS.WritableStream;
   readonly #json: boolean;
   /** Undefined until read. */
   #settings: Settings | undefined;
@@ -19,7 +20,8 @@ export class Telling {
   readonly #reported = new WeakSet<object>();
 
   /** @param args Checked for `--json` before parsing, since parsing errors are reported too. */
-  constructor(args: string[]) {
+  constructor(args: string[], stderr: NodeJS.WritableStream) {
+    this.#stderr = stderr;
     const end = args.indexOf("--");
     this.#json = args.slice(0, end < 0 ? args.length : end).includes("--json");
   }
@@ -31,29 +33,38 @@ export class Telling {
 
   /** Reports information that is not an error. */
   note(text: string): void {
-    if (this.#json) writeJson({ note: text });
-    else line(text);
+    if (this.#json) this.#writeJson({ note: text });
+    else this.#line(text);
   }
 
   /** Reports an error that does not end the command. */
   problem(error: Error): void {
     this.#reported.add(error);
-    if (this.#json) writeJson(toEnvelope(error));
-    else line(this.#textOf(error) ?? error.message);
+    if (this.#json) this.#writeJson(toEnvelope(error));
+    else this.#line(this.#textOf(error) ?? error.message);
   }
 
   /** Reports wrong usage. */
   misuse(message: string, { usage, hint }: Usage): void {
-    if (this.#json) writeJson({ error: { code: "usage_error", message, details: { usage } } });
-    else line(`${message}\n\n${hint}`);
+    if (this.#json) this.#writeJson({ error: { code: "usage_error", message, details: { usage } } });
+    else this.#line(`${message}\n\n${hint}`);
   }
 
   /** Reports the error that ended the command. */
   failure(error: Error): void {
     if (this.#reported.has(error)) return;
-    if (this.#json) writeJson(toEnvelope(error));
-    else if (error instanceof ConnectionError) line(`${error.message}\nRun sensorium doctor for details.`);
-    else line(this.#textOf(error) ?? error.stack);
+    if (this.#json) this.#writeJson(toEnvelope(error));
+    else if (error instanceof ConnectionError)
+      this.#line(`${error.message}\nRun sensorium doctor for details.`);
+    else this.#line(this.#textOf(error) ?? error.stack);
+  }
+
+  #writeJson(value: object): void {
+    this.#line(JSON.stringify(value));
+  }
+
+  #line(text: string | undefined): void {
+    write(this.#stderr, `${text}\n`);
   }
 
   /** Returns nothing for a bug in the command line itself. */
@@ -75,12 +86,4 @@ function toEnvelope(error: Error): object {
   }
   if (why instanceof ConnectionError) return { error: { code: "unreachable", message } };
   return { error: { code: "unexpected_error", message, details: { stack } } };
-}
-
-function writeJson(value: object): void {
-  line(JSON.stringify(value));
-}
-
-function line(text: string | undefined): void {
-  write(process.stderr, `${text}\n`);
 }

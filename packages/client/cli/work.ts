@@ -47,7 +47,7 @@ export const work: Command = {
   async run(context) {
     const [program, ...args] = context.words;
     if (!program) throw new UsageError("COMMAND is missing: sensorium work -- COMMAND.");
-    const { telling, signal } = context;
+    const { host, telling, signal } = context;
     const folder = text(context, "folder");
     const timeout = text(context, "timeout") ?? "1h";
     const timeoutMs = readDuration(context, "timeout", timeout);
@@ -75,8 +75,8 @@ export const work: Command = {
         command: [program, ...args],
         input: toInput(event),
         about,
-        ...(folder && { cwd: folder }),
-        env: environmentFor(event, delivery),
+        cwd: folder ? host.pathOf(folder) : host.cwd,
+        env: { ...host.env, ...environmentFor(event, delivery) },
         signal: AbortSignal.any([stopped.signal, late.signal]),
         show: (line) => {
           tail.add(line);

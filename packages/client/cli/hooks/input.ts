@@ -35,8 +35,8 @@ const TASKS: Record<string, Task> = {
   sessionend: "save",
 };
 
-/** Reads what a tool passes to its hook. @throws UsageError */
-export function parseInput(json: string, tool: Tool): HookInput {
+/** Reads what a tool passes to its hook. @param folder where it runs @throws UsageError */
+export function parseInput(json: string, tool: Tool, folder: () => string): HookInput {
   const given = parsed(json);
   const text = (...names: string[]) =>
     names.map((name) => given[name]).find((value) => typeof value === "string" && value !== "") as
@@ -57,7 +57,7 @@ export function parseInput(json: string, tool: Tool): HookInput {
     event,
     task,
     sessionId,
-    cwd: text("cwd") ?? (typeof root === "string" ? root : process.cwd()),
+    cwd: text("cwd") ?? (typeof root === "string" ? root : folder()),
     isCompacted: given.source === "compact",
     ...(transcript && { transcript }),
     ...(promptId && { promptId }),

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { type Command, type Context, word } from "../command.ts";
-import { PROJECTS_FILE } from "../environment.ts";
+import type { Host } from "../environment.ts";
 import { didYouMean } from "../nearest.ts";
 import { readJson, writeJson } from "../profiles.ts";
 import { Failure } from "../usage.ts";
@@ -30,13 +30,13 @@ export interface Project {
 type Chosen = Record<string, string>;
 
 /** Returns the project of a working directory. @throws Failure if its configuration cannot be read */
-export async function projectAt(cwd: string): Promise<Project> {
+export async function projectAt(host: Host, cwd: string): Promise<Project> {
   const [root, remote, branch] = await Promise.all([
     findRoot(cwd),
     git(cwd, "remote", "get-url", "origin"),
     git(cwd, "branch", "--show-current"),
   ]);
-  const key = new Map(Object.entries(await readChosen())).get(root);
+  const key = new Map(Object.entries(await readChosen(host))).get(root);
   const proposed = await keyIn(join(root, CONFIG_FILE));
   const name = key ?? (parseName(remote) || basename(root) || root);
   return {
@@ -56,7 +56,7 @@ const git = (cwd: string, ...args: string[]) =>
 
 const findRoot = async (cwd: string) => (await git(cwd, "rev-parse", "--show-toplevel")) || cwd;
 
-const readChosen = async () => (await readJson<Chosen>(PROJECTS_FILE)) ?? {};
+const readChosen = async ({ projectsFile }: Host) => (await readJson<Chosen>(projectsFile)) ?? {};
 
 /** Returns `owner/repository`; never the rest of the address, which may contain a password. */
 function parseName(remote: string): string {
@@ -82,9 +82,10 @@ const use: Command = {
     const typed = word(context, 0, "KEY");
     const key = typed === "-" ? undefined : typed;
     if (key !== undefined) await requireProject(context, key);
-    const root = await findRoot(process.cwd());
-    const { [root]: _, ...others } = await readChosen();
-    await writeJson(PROJECTS_FILE, { ...others, ...(key !== undefined && { [root]: key }) });
+    const { host } = context;
+    const root = await findRoot(host.folder());
+    const { [root]: _, ...others } = await readChosen(host);
+    await writeJson(host.projectsFile, { ...others, ...(key !== undefined && { [root]: key }) });
     const told = key === undefined ? "no project of the service" : `the project ${key}`;
     context.print({ directory: root, project: key ?? null }, `Handoffs of ${root} are filed under ${told}.`);
   },

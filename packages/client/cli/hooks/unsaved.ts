@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { PROFILES_FILE } from "../environment.ts";
+import type { Host } from "../environment.ts";
 import { readJson, writeJson } from "../profiles.ts";
 import type { Tool } from "./input.ts";
 import { cut, fence, oneLine } from "./text.ts";
 
 /** A file for each session whose handoff is being saved, or was not: a tool may end its hook before it can say so. */
-const FOLDER = join(dirname(PROFILES_FILE), "unsaved");
+const folderOf = ({ profilesFile }: Host) => join(dirname(profilesFile), "unsaved");
 const MOST_OF_REASON = 200;
 
 interface Unsaved {
@@ -20,13 +20,14 @@ interface Unsaved {
 
 /** Runs what saves a session, so that the project's next session learns of it if it fails, or does not end. */
 export async function noteUnsaved(
+  host: Host,
   { tool, sessionId, root }: { tool: Tool; sessionId: string; root: string },
   save: () => Promise<void>,
 ): Promise<void> {
   const digest = createHash("sha256")
     .update(JSON.stringify([tool, sessionId]))
     .digest("hex");
-  const file = join(FOLDER, `${digest}.json`);
+  const file = join(folderOf(host), `${digest}.json`);
   const unsaved: Unsaved = { root, at: new Date().toISOString(), pid: process.pid };
   await write(file, unsaved);
   try {
@@ -41,11 +42,12 @@ export async function noteUnsaved(
 }
 
 /** Returns the report for the next session on sessions of a project that were not saved, once. */
-export async function unsavedIn(root: string): Promise<string | undefined> {
-  const names = await readdir(FOLDER).catch(() => []);
+export async function unsavedIn(host: Host, root: string): Promise<string | undefined> {
+  const folder = folderOf(host);
+  const names = await readdir(folder).catch(() => []);
   const lines: string[] = [];
   for (const name of names.filter((each) => each.endsWith(".json"))) {
-    const file = join(FOLDER, name);
+    const file = join(folder, name);
     const unsaved = await readJson<Unsaved>(file).catch(() => undefined);
     if (unsaved?.root !== root) continue;
     if (unsaved.reason === undefined && isRunning(unsaved.pid)) continue;
