@@ -80,6 +80,20 @@ export const FAULTS: Fault[] = [
     "http/totp",
   ),
   fault(
+    "the code that sets up the second factor signs in once more",
+    "services/identity/users/totp.ts",
+    "last_step: step };",
+    "last_step: 0 };",
+    "unit/totp",
+  ),
+  fault(
+    "codes are guessed every 30 seconds",
+    "services/identity/users/totp.ts",
+    "FIRST_WAIT_MS * 2 ** (failures - FREE_FAILURES)",
+    "FIRST_WAIT_MS",
+    "unit/totp",
+  ),
+  fault(
     "a used recovery code stays",
     "services/identity/users/totp.ts",
     "recovery, failures: 0 }",
@@ -131,12 +145,33 @@ export const FAULTS: Fault[] = [
     "http/devices",
   ),
   fault(
+    "the former refresh token works as long as the valid one",
+    "services/identity/oauth/grants.ts",
+    "const RETRY_MS = 10_000;",
+    "const RETRY_MS = 30 * DAY_MS;",
+    "unit/oauth",
+  ),
+  fault(
     "OAuth redirects to http sites",
     "services/identity/oauth/redirects.ts",
     'if (protocol === "http:") return LOOPBACK.has(hostname);',
     'if (protocol === "http:") return true;',
     "unit/oauth",
     "http/oauth",
+  ),
+  fault(
+    "the beginning of a webhook's signature suffices",
+    "connectors/webhook-schemes.ts",
+    "each.length === expected.length && timingSafeEqual(each, expected)",
+    "each.length > 0 && timingSafeEqual(each, expected.subarray(0, each.length))",
+    "unit/webhook-senders",
+  ),
+  fault(
+    "the beginning of a digest suffices",
+    "lib/crypto/secrets.ts",
+    "given.length === wanted.length && timingSafeEqual(given, wanted)",
+    "given.length > 0 && other.startsWith(one)",
+    "unit/secrets",
   ),
   // Who reads what.
   fault(
@@ -161,6 +196,20 @@ export const FAULTS: Fault[] = [
     "return true;",
     "unit/audience",
     "http/live",
+  ),
+  fault(
+    "an agent that left a team still gets the team's events",
+    `${DELIVERIES}/claim.ts`,
+    "if (audience && !isIn(audience, { id: agent_id, team_id })) events.delete(event_id);",
+    "",
+    "unit/deliveries",
+  ),
+  fault(
+    "a change of an agent's team is noticed seconds later",
+    `${DELIVERIES}/deliveries.service.ts`,
+    "own.agents.forget(agent_id)",
+    "void agent_id",
+    "unit/deliveries",
   ),
   fault(
     "a team's document is institutional",
