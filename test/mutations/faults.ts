@@ -49,6 +49,20 @@ export const FAULTS: Fault[] = [
     "http/approvals",
     "http/devices",
   ),
+  fault(
+    "members have the scope admin",
+    "lib/access/caller.ts",
+    'return role === "admin" ? SCOPES : SCOPES.filter((scope) => scope !== "admin");',
+    "return role === null ? [] : SCOPES;",
+    "unit/callers",
+  ),
+  fault(
+    "a token has any scope that is asked for",
+    "services/identity/auth/auth.ts",
+    'named.includes(scope) && (held.includes(scope) || held.includes("admin"))',
+    "named.includes(scope)",
+    "http/oauth-token",
+  ),
   // Tokens and sessions.
   fault("an expired token is valid", CALLERS, "caller.expires_at <= now || ", "", "unit/callers"),
   fault(
@@ -173,6 +187,69 @@ export const FAULTS: Fault[] = [
     "given.length > 0 && other.startsWith(one)",
     "unit/secrets",
   ),
+  fault(
+    "the callers of a tenant have its limit each",
+    "services/edge/gateway/limits/limits.ts",
+    "limits.push({ key: tenant, max: perTenant })",
+    "limits.push({ key: tenant + callerId(caller), max: perTenant })",
+    "unit/edge-parts",
+  ),
+  fault(
+    "an expired key is valid",
+    "services/identity/keys/keys.service.ts",
+    "doc.revoked_at === null && Number(doc.expires_at ?? now + 1) > now",
+    "doc.revoked_at === null && now > 0",
+    "http/identity",
+  ),
+  fault(
+    "a browser deletes without a CSRF token",
+    "services/edge/gateway/access/access.ts",
+    'new Set(["GET", "HEAD"])',
+    'new Set(["GET", "HEAD", "DELETE"])',
+    "http/browser-sessions",
+  ),
+  fault(
+    "a second factor is set up where there is no password",
+    "services/identity/auth/auth.service.ts",
+    "if (!has_password)",
+    "if (has_password === null)",
+    "http/oidc",
+  ),
+  fault(
+    "keys that are settings are dropped from a file",
+    "services/identity/rotation/rotation.service.ts",
+    'if (!secrets.isOnFile) throw ruleBroken("secret_key_setting", IN_SETTINGS);',
+    "",
+    "http/identity",
+  ),
+  fault(
+    "a renewed session begins anew",
+    "services/identity/auth/auth.service.ts",
+    "await callingUser(ctx), { auth_time, session_id }",
+    "await callingUser(ctx), { auth_time: this.#auth.now() / 1000, session_id }",
+    "unit/session-cookie",
+  ),
+  fault(
+    "a session is renewed for weeks",
+    "services/identity/auth/auth.service.ts",
+    "this.#auth.now() / 1000 - auth_time > LONGEST_SESSION_SECONDS",
+    "this.#auth.now() / 1000 - auth_time > 100 * LONGEST_SESSION_SECONDS",
+    "unit/session-cookie",
+  ),
+  fault(
+    "a former key is unused while a node encrypts with it",
+    "services/identity/rotation/secret-keys.ts",
+    "if (Object.values(this.ofNodes(broker)).some(isOther) || others.some(isFresh)) return AGREE_MS;",
+    "if (Object.values(this.ofNodes(broker)).some(isOther) && others.some(isFresh)) return AGREE_MS;",
+    "unit/sealed-rows",
+  ),
+  fault(
+    "an organisation loses its last admins",
+    "services/identity/users/users.ts",
+    'if (role !== "admin" || (await',
+    'if (role === "admin" || (await',
+    "http/identity",
+  ),
   // Who reads what.
   fault(
     "private rows are read by all",
@@ -203,6 +280,27 @@ export const FAULTS: Fault[] = [
     "if (audience && !isIn(audience, { id: agent_id, team_id })) events.delete(event_id);",
     "",
     "unit/deliveries",
+  ),
+  fault(
+    "a team's events are matched for all",
+    "services/sense/interests/interests.service.ts",
+    "agents.filter((agent) => isIn(audience, agent))",
+    "agents.filter((agent) => isIn(audience, agent) || audience.size > 0)",
+    "unit/routing",
+  ),
+  fault(
+    "a replay has the events of all teams",
+    "services/sense/interests/match-agent.ts",
+    "return audience === null || agents.some((agent) => isIn(audience, agent));",
+    "return audience === null || agents.length > 0;",
+    "unit/routing",
+  ),
+  fault(
+    "a step takes events that its reader may not read",
+    "services/sense/interests/waits.ts",
+    'agent.status === "active" && isIn(audience, agent)',
+    'agent.status === "active" && audience.size > 0',
+    "unit/routing",
   ),
   fault(
     "a change of an agent's team is noticed seconds later",
@@ -248,6 +346,27 @@ export const FAULTS: Fault[] = [
     "return { _id, tenant_id, agent_id, namespace: toStored(namespace), key };",
     "return { _id: namespace + key, tenant_id, agent_id, namespace: toStored(namespace), key };",
     "http/state",
+  ),
+  fault(
+    "totals count the rows of all tenants",
+    "storage/collection.ts",
+    "return this.#rows.countDocuments(scoped(tenant_id, filter));",
+    "return this.#rows.countDocuments(filter as Filter<Row>);",
+    "store.sqlite",
+  ),
+  fault(
+    "a failed sign-in is noted in all tenants with the e-mail",
+    "services/identity/users/users.service.ts",
+    "const filter = { email: email.toLowerCase(), ...(tenant && { tenant_id: tenant.id }) };",
+    "const filter = { email: email.toLowerCase() };",
+    "http/audit-sign-ins",
+  ),
+  fault(
+    "an export ends at the first page with fewer rows",
+    "services/identity/tenants/moving.ts",
+    "const isLast = !more && found.length < PAGE;",
+    "const isLast = found.length < PAGE;",
+    "unit/moving",
   ),
   // Settlement and leases.
   fault(
@@ -363,6 +482,13 @@ export const FAULTS: Fault[] = [
     "",
     "unit/idempotency",
     "http/idempotency",
+  ),
+  fault(
+    "a schedule keeps its former time zone",
+    "services/sense/schedules/schedules.ts",
+    "time_zone: changed.time_zone, next_at",
+    "time_zone: row.time_zone, next_at",
+    "http/schedules",
   ),
   // Limits, addresses, durability.
   fault(
