@@ -8,11 +8,13 @@ import { makeWorld, ok, type World } from "../support/tenancy.ts";
 let server: TestServer;
 let outside: Api;
 let world: World;
+let other: World;
 
 beforeAll(async () => {
   server = await startShared();
   outside = api(server);
   world = await makeWorld(server, "signing-in");
+  other = await makeWorld(server, "signing-in-too");
 });
 afterAll(() => server?.stop());
 
@@ -42,7 +44,8 @@ test("signing in and out is noted: who, from where and how", async () => {
   ]);
 });
 
-test("a failed sign-in is recorded once a minute for an address, without the password", async () => {
+test("a failed sign-in is recorded once a minute for an address, without the password, where it was tried", async () => {
+  const elsewhere = await invite("bob@signing-in.example", other);
   const user = await invite("bob@signing-in.example");
   const attempt = {
     email: "Bob@signing-in.example",
@@ -62,10 +65,10 @@ test("a failed sign-in is recorded once a minute for an address, without the pas
   // The clock may pass a full minute meanwhile.
   expect(noted.length).toBeLessThanOrEqual(2);
   expect(JSON.stringify(noted)).not.toContain("wrong password");
+  expect(await entriesOf(elsewhere, other)).toEqual([]);
 });
 
 test("without a named organisation none sees the address: the attempt may be at another's account", async () => {
-  const other = await makeWorld(server, "signing-in-too");
   const email = "carol@signing-in.example";
   const users = [
     [await invite(email), world],

@@ -47,7 +47,11 @@ describe("the session of a browser", () => {
       outside.post("/channels", { name: `c ${Math.random()}` }, { cookie, ...headers });
     expect(await create({})).toMatchObject(refusal(403, "forbidden"));
     expect(await create({ "x-csrf-token": other.csrf })).toMatchObject(refusal(403, "forbidden"));
-    expect(await create({ "x-csrf-token": csrf })).toMatchObject({ status: 201 });
+    const { id } = ok(await create({ "x-csrf-token": csrf }));
+    const own = `/channels/${id}`;
+    for (const refused of [await outside.del(own, { cookie }), await outside.patch(own, {}, { cookie })])
+      expect(refused).toMatchObject(refusal(403, "forbidden"));
+    expect((await outside.del(own, { cookie, "x-csrf-token": csrf })).status).toBe(204);
   });
 
   test("counts for pages of this origin only", async () => {

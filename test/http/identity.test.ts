@@ -12,7 +12,8 @@ let admin: Api;
 
 beforeAll(async () => {
   const limits = { EMBEDDER: "none", RATE_LIMIT_PER_MINUTE: "0", LOGIN_ATTEMPTS_PER_MINUTE: "0" };
-  server = await startServer({ env: { OPERATOR_TOKEN, ...limits } });
+  const SECRET_KEY = Buffer.alloc(32, 7).toString("base64");
+  server = await startServer({ env: { OPERATOR_TOKEN, SECRET_KEY, ...limits } });
   world = await makeWorld(server, "acme");
   admin = world.admin;
 });
@@ -215,6 +216,30 @@ describe("signing in", () => {
     expect((await login({ email, password: reset.password })).status).toBe(200);
   });
 
+  test("two admins who demote or delete each other at once leave one", async () => {
+    const two = await makeWorld(server, "umbrella");
+    const second = ok(await two.admin.post("/users", { email: "second@umbrella.example", role: "admin" }));
+    const other = api(server, await signIn(server, second, "umbrella"));
+    const { id } = ok(await two.admin.get("/auth/me")).user;
+    const all = [two.admin, other];
+    const refused = await settle(async () => {
+      const answers = await Promise.all([
+        two.admin.patch(`/users/${second.id}`, { role: "member" }),
+        other.patch(`/users/${id}`, { role: "member" }),
+      ]);
+      // Who is left makes both admins again.
+      for (const by of all)
+        for (const who of [id, second.id]) await by.patch(`/users/${who}`, { role: "admin" });
+      for (const by of all) ok(await by.get("/users"));
+      return answers.find(({ status }) => status === 422);
+    });
+    expect(refused).toMatchObject(refusal(422, "business_rule_violation", { rule: "last_admin" }));
+    const deleted = await Promise.all([two.admin.del(`/users/${second.id}`), other.del(`/users/${id}`)]);
+    expect(deleted.filter(({ status }) => status === 200).length).toBeLessThan(2);
+    const logins = [two.credentials, second].map(({ email, password }) => login({ email, password }));
+    expect((await Promise.all(logins)).map(({ body }) => body.user?.role)).toContain("admin");
+  });
+
   test("logging out ends all tokens of this login and of no other, after a restart too; when a key was used is noted at once and kept", async () => {
     const { agent_id, key } = await newKey();
     const keyRead = async () => ok(await admin.get(`/agents/${agent_id}/keys`)).keys[0];
@@ -293,5 +318,16 @@ describe("guessing", () => {
     } finally {
       await limited.stop();
     }
+  });
+});
+
+test("a SECRET_KEY that is a setting is replaced there", async () => {
+  const operator = api(server, OPERATOR_TOKEN);
+  const refused = refusal(422, "business_rule_violation", { rule: "secret_key_setting" });
+  expect(await operator.post("/rotation", { keys: ["secret"] })).toMatchObject(refused);
+  expect(await operator.post("/rotation/finish")).toMatchObject(refused);
+  expect(ok(await operator.get("/rotation")).secret_key).toMatchObject({
+    kept_in: "settings",
+    fallbacks: [],
   });
 });

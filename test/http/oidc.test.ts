@@ -79,7 +79,12 @@ describe("with a provider", () => {
       tenant: { slug: "default" },
     });
     const cookie = cookieOf(first, "sensorium_session");
-    expect(ok(await outside.get("/auth/session", { cookie })).user.email).toBe("ada@example.com");
+    const session = ok(await outside.get("/auth/session", { cookie }));
+    expect(session.user.email).toBe("ada@example.com");
+    const own = { cookie, "x-csrf-token": session.csrf_token };
+    expect(await outside.post("/auth/totp", { password: "any" }, own)).toMatchObject(
+      refusal(422, "business_rule_violation", { rule: "no_password" }),
+    );
     expect(ok(await outside.get("/auth/ways", { cookie }))).toEqual({
       password: false,
       totp: null,

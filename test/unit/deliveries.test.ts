@@ -31,7 +31,15 @@ let store: Store;
 let deliveries: TenantCollection<DeliveryDoc>;
 let broker: ServiceBroker;
 /** Events of other types than the usual one. */
-const TYPES: Record<string, string> = { evt_cited: "memory.cited", evt_service: "service.run.started" };
+const TYPES: Record<string, string> = {
+  ...{ evt_cited: "memory.cited", evt_service: "service.run.started" },
+  ...{ evt_team: "service.memory.created", evt_team_again: "service.memory.updated" },
+};
+const AUDIENCES: Record<string, string> = {
+  ...{ evt_team: "ag_author team_1", evt_team_again: "ag_author team_1" },
+};
+/** Teams that agents are in now. */
+const teams: Record<string, string | null> = {};
 const announcements: Emission[] = [];
 /** The events that were asked for, call by call. */
 const loads: string[][] = [];
@@ -45,7 +53,9 @@ beforeAll(async () => {
     name: "agents",
     actions: {
       get_many: ({ params }: { params: { agent_ids: string[] } }) =>
-        params.agent_ids.map((id) => ({ id, visibility_timeout_seconds: null, retry_budget: 2 })),
+        params.agent_ids.map((id) => ({
+          ...{ id, team_id: teams[id] ?? null, visibility_timeout_seconds: null, retry_budget: 2 },
+        })),
     },
   });
   broker.createService({
@@ -57,7 +67,10 @@ beforeAll(async () => {
           .filter((id) => id !== "evt_gone")
           .map((event_id) => ({
             event_id,
-            envelope: JSON.stringify({ type: TYPES[event_id] ?? "com.example" }),
+            envelope: JSON.stringify({
+              type: TYPES[event_id] ?? "com.example",
+              audience: AUDIENCES[event_id],
+            }),
           }));
       },
       emit: ({ params }: { params: Emission }) => {
@@ -228,6 +241,16 @@ describe("a lease", () => {
     expect((await claim(agent_id)).deliveries).toMatchObject([{ event_id: "evt_1" }]);
     expect(await rowOf(agent_id, "evt_gone")).toBeNull();
   });
+});
+
+test("an agent that leaves a team gets none of the team's events from then on", async () => {
+  const agent_id = await agentWith("evt_team", "evt_1", "evt_team_again");
+  teams[agent_id] = "team_1";
+  expect((await claim(agent_id, { limit: 1 })).deliveries).toMatchObject([{ event_id: "evt_team" }]);
+  teams[agent_id] = "team_2";
+  await broker.broadcast("agents.changed", { tenant_id, agent_id });
+  expect((await claim(agent_id)).deliveries).toMatchObject([{ event_id: "evt_1" }]);
+  expect(await rowOf(agent_id, "evt_team_again")).toBeNull();
 });
 
 test("an acknowledged row past its retention is a tombstone, and goes with its event", async () => {

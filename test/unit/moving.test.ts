@@ -86,8 +86,39 @@ test("rows of another tenant, and what is no row, are refused", () => {
     expect(() => readRows("tn_1", line)).toThrow(/rows:/);
 });
 
+const at = new Date(1);
+
+test("an export has every row of the tenant, in pages of a few, and no other tenant's", async () => {
+  const files = await temporaryStore();
+  try {
+    const { store } = files;
+    const tenants = store.collection(TenantModel);
+    const channels = store.collection(movedModel("channels"));
+    const moving = new Moving({ store, secrets: box() } as never, tenants);
+    await store.ready();
+    for (const _id of ["tn_1", "tn_2"]) {
+      const tenant = { _id, tenant_id: _id, slug: _id, name: "", status: "active" };
+      await tenants.insert({ ...tenant, routing_version: 1, created_at: at, updated_at: at } as TenantDoc);
+      // Two are more than a page.
+      for (const n of [1, 2, 3])
+        await channels.insert({
+          ...{ _id: `ch_${n}_${_id}`, tenant_id: _id, name: `${n}`, description: "x".repeat(600_000) },
+        } as never);
+    }
+    const found: string[] = [];
+    for (let after: string | undefined, isFirst = true; isFirst || after; isFirst = false) {
+      const params = { tenant_id: "tn_1", collection: "channels", after };
+      const { rows, next } = await moving.exportRows({ params } as never);
+      found.push(...readRows("tn_1", rows).map(({ _id }) => _id));
+      after = next ?? undefined;
+    }
+    expect(found).toEqual(["ch_1_tn_1", "ch_2_tn_1", "ch_3_tn_1"]);
+  } finally {
+    await files.remove();
+  }
+});
+
 describe("a tenant that was erased here and returns", () => {
-  const at = new Date(1);
   let files: Awaited<ReturnType<typeof temporaryStore>>;
   beforeAll(async () => {
     files = await temporaryStore();

@@ -1,10 +1,13 @@
 import { generateKeyPairSync } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { describe, expect, test } from "@jest/globals";
+import { SecretBox } from "../../lib/crypto/secrets.ts";
 import { originFor } from "../../services/edge/gateway/paths.ts";
 import { Tokens } from "../../services/identity/auth/tokens.ts";
+import { Grants } from "../../services/identity/oauth/grants.ts";
 import { classify, isRedirectUri, isRegistered, placeOf } from "../../services/identity/oauth/redirects.ts";
 import { resolveResource } from "../../services/identity/oauth/resources.ts";
+import { temporaryStore } from "../support/gateway.ts";
 import { onlyKey } from "../support/signing-key.ts";
 
 const ORIGIN = "https://sensorium.example";
@@ -155,4 +158,41 @@ describe("a token for a resource", () => {
   ])("of %s, %s, is none", (publicUrl, resource) => {
     expect(read(publicUrl, publicUrl, resource)).toBeNull();
   });
+});
+
+test("the former refresh token gives the next one again for ten seconds, and no other ever does", async () => {
+  const files = await temporaryStore();
+  try {
+    let now = Date.UTC(2026, 0, 31);
+    const grants = new Grants(
+      { ...files.store, now: () => now } as never,
+      new SecretBox(Buffer.alloc(32, 1)),
+    );
+    const opened = await grants.open({ tenant_id: "tn_1", redirect_uri: "x:/", refreshable: true } as never);
+    const first = await grants.activate(opened, "key_1");
+    const second = first && (await grants.rotate(first));
+    if (!second) throw new Error("not rotated");
+    const [former, valid] = [first, second].map((grant) => grants.refreshTokenOf(grant));
+    const tell = async (token = "") => {
+      const found = await grants.byRefreshToken(token);
+      return found && [found.isValid, found.isRetry];
+    };
+    now += 9999;
+    expect([await tell(former), await tell(valid)]).toEqual([
+      [false, true],
+      [true, false],
+    ]);
+    now += 1;
+    expect([await tell(former), await tell(valid)]).toEqual([
+      [false, false],
+      [true, false],
+    ]);
+    await grants.rotate(second);
+    expect([await tell(former), await tell(valid)]).toEqual([
+      [false, false],
+      [false, true],
+    ]);
+  } finally {
+    await files.remove();
+  }
 });

@@ -14,9 +14,13 @@ import { openStore, type Store } from "../../storage/connection.ts";
 import { unread } from "../support/audit.ts";
 import { settle } from "../support/settle.ts";
 
+const TEAMS_EVENT = { type: "service.memory.created", data: {}, audience: "ag_author team_1" };
+
 let dataDir: string;
 let store: Store;
 let broker: ServiceBroker;
+/** The team that every agent is in now. */
+let team_id: string | null = null;
 /** As `TenantDoc` has them. */
 let version = 1;
 const recorded: RoutingSubject[] = [];
@@ -56,7 +60,8 @@ beforeAll(async () => {
     name: "agents",
     actions: {
       get_many: ({ params }: { params: { agent_ids: string[] } }) =>
-        params.agent_ids.map((id) => ({ id, status: "active" })),
+        params.agent_ids.map((id) => ({ id, status: "active", team_id })),
+      owned_by: () => [{ id: "ag_a" }],
     },
   });
   const routed = () => ({ feeds: [], members: [] });
@@ -66,7 +71,13 @@ beforeAll(async () => {
     await after();
     return [];
   };
-  broker.createService({ name: "channels", actions: { feeds_page, members_page: () => [], routed } });
+  const none = () => [];
+  const actions = { feeds_page, members_page: none, feeds_of_agent: none, routed };
+  broker.createService({ name: "channels", actions });
+  broker.createService({
+    name: "events",
+    actions: { load: () => [{ event_id: "evt_1", envelope: JSON.stringify(TEAMS_EVENT) }] },
+  });
   broker.createService(interestsService({ store, config: readConfig({}) } as Runtime));
   await broker.start();
 });
@@ -95,6 +106,43 @@ async function matches(type: string): Promise<number> {
   const [match] = await call<{ receivers: object[] }[]>("match", { tenant_id: "tn_a", events: [event] });
   return match?.receivers.length ?? 0;
 }
+
+test("an event of a team is for its members of now: by interest, in a replay, and for a step that waits", async () => {
+  const tenant_id = "tn_a";
+  await call("create", { agent_id: "ag_a", event_type: "service.memory.*" });
+  const wait = { owner_id: "run_1", version: 1, action: "runs.event", key: "step", since: new Date(0) };
+  const waits = ["ag_a", "usr_a"].map((reader_id) => ({
+    ...{
+      ...wait,
+      _id: `wait_${reader_id}`,
+      event_type: TEAMS_EVENT.type,
+      filter_expression: null,
+      reader_id,
+    },
+  }));
+  await call("begin_waits", { tenant_id, waits });
+  const past = { position: "1", type: TEAMS_EVENT.type, size: 1, accepted_at: "", waits: false };
+  const receivers = async () => {
+    const events = [{ event_id: "evt_1", envelope: TEAMS_EVENT, at: Date.now() }];
+    const [match] = await call<{ receivers: object[]; waits?: string[] }[]>("match", { tenant_id, events });
+    const replayed = await call<{ matches: object[] }>("match_agent", {
+      ...{
+        tenant_id,
+        agent_id: "ag_a",
+        interest_id: null,
+        events: [{ event_id: "evt_1", ...past }],
+        most: 9,
+      },
+    });
+    return [match?.receivers.length, match?.waits?.toSorted() ?? [], replayed.matches.length];
+  };
+  team_id = "team_1";
+  expect(await receivers()).toEqual([1, ["wait_ag_a", "wait_usr_a"], 1]);
+  team_id = "team_2";
+  expect(await receivers()).toEqual([0, [], 0]);
+  team_id = null;
+  expect(await receivers()).toEqual([0, [], 0]);
+});
 
 test("a change that was written and could not be counted holds soon all the same", async () => {
   const agent_id = "ag_a";

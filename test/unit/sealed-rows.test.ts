@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import type { ServiceBroker } from "moleculer";
 import { pino } from "pino";
 import { SecretBox, SecretError } from "../../lib/crypto/secrets.ts";
 import { type AgentDoc, AgentModel } from "../../services/identity/agents/agents.model.ts";
@@ -97,12 +98,43 @@ test("each text of a list is sealed anew in its place, and one that no key opens
   expect(await agents.findOne("tn_1", { _id: "ag_2" })).toMatchObject({ signing_secrets: [lost] });
 });
 
+const node = (secrets: SecretBox, store: Store = files.store) =>
+  new SecretKeys({
+    ...{ store, secrets, log: pino({ level: "silent" }) },
+    config: { REQUEST_TIMEOUT_SECONDS: 1 },
+  });
+
+test("a former key is in use until no node encrypts with it, nothing is, and the longest requests are over", async () => {
+  let now = Date.UTC(2026, 0, 31);
+  const store = { ...files.store, driver: "mongodb", now: () => now } as Store;
+  const behind = new SecretBox([OLD, NEW]);
+  const [leading, following] = [node(both, store), node(behind, store)];
+  const brokerOf = (...boxes: SecretBox[]) => {
+    const list = boxes.map(({ keyIds }, i) => ({ id: `n${i}`, metadata: { secret_keys: keyIds } }));
+    return { nodeID: "n0", registry: { getNodeList: () => list } } as unknown as ServiceBroker;
+  };
+  await node(old, store).require();
+  await leading.require();
+  const inUse = old.keyIds[0];
+  // Another node encrypts with it; then it is no longer connected, and may.
+  expect(await leading.reseal(brokerOf(both, behind))).toBe(2000);
+  expect(await following.reseal(brokerOf(behind, both))).toBe(2000);
+  now += 9999;
+  expect(await leading.reseal(brokerOf(both))).toBe(2000);
+  expect(await leading.rows.count()).toEqual({ connectors: ROWS });
+  now += 1;
+  expect(await leading.reseal(brokerOf(both))).toBe(true);
+  expect(await leading.rows.count()).toEqual({});
+  expect(await leading.reseal(brokerOf(both))).toBe(2000);
+  now += 1999;
+  expect(await leading.reseal(brokerOf(both))).toBe(2000);
+  expect(await leading.fallbacksInUse()).toEqual([inUse]);
+  now += 1;
+  expect(await leading.reseal(brokerOf(both))).toBe(false);
+  expect(await leading.fallbacksInUse()).toEqual([]);
+});
+
 test("a node without a key of the record does not start, and is told which", async () => {
-  const node = (secrets: SecretBox) =>
-    new SecretKeys({
-      ...{ store: files.store, secrets, log: pino({ level: "silent" }) },
-      config: { REQUEST_TIMEOUT_SECONDS: 1 },
-    });
   await node(old).require();
   await expect(node(fresh).require()).rejects.toThrow(`encrypted with the key ${old.keyIds[0]}`);
   await node(both).require();

@@ -80,7 +80,15 @@ describe("a box with several keys", () => {
     expect(both.isDigest(digest, 18, "mark", "text")).toBe(true);
     expect(both.digests(18, "mark", "text")).toContain(digest);
     expect(new SecretBox(NEXT).isDigest(digest, 18, "mark", "text")).toBe(false);
-    for (const other of [digest.slice(1), "", both.digest(18, "other", "text")])
+    const parts = [
+      "",
+      digest.slice(0, 1),
+      digest.slice(0, -1),
+      digest.slice(1),
+      `${digest}A`,
+      digest + digest,
+    ];
+    for (const other of [...parts, both.digest(18, "other", "text")])
       expect(both.isDigest(other, 18, "mark", "text")).toBe(false);
     const seed = old.newSeed("request");
     expect(both.random(16, "p", seed)).toEqual(old.random(16, "p", seed));

@@ -1,12 +1,17 @@
-import { expect, test } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { TOTP } from "otpauth";
 import { SecretBox } from "../../lib/crypto/secrets.ts";
 import {
   hashRecoveryCode,
   newRecoveryCodes,
   newTotpSecret,
   plainCode,
+  SecondFactors,
   stepOfCode,
 } from "../../services/identity/users/totp.ts";
+import { UserModel } from "../../services/identity/users/users.model.ts";
+import { Users } from "../../services/identity/users/users.ts";
+import { temporaryStore } from "../support/gateway.ts";
 
 const secrets = new SecretBox(Buffer.alloc(32, 1));
 /** "12345678901234567890", the secret of RFC 6238, appendix B. */
@@ -43,4 +48,57 @@ test("secrets and recovery codes differ, except for the same seed", () => {
 test("a code may be written with spaces, hyphens and capitals", () => {
   expect(plainCode(" 123 456 ")).toBe("123456");
   expect(hashRecoveryCode("ABCD efgh-IJKL mnop")).toBe(hashRecoveryCode("abcd-efgh-ijkl-mnop"));
+});
+
+describe("of a person", () => {
+  const STEP_MS = 30_000;
+  const person = { tenant_id: "tn_1", user_id: "usr_1" };
+  const password = "correct horse battery staple";
+  let now = Date.UTC(2026, 0, 31);
+  let files: Awaited<ReturnType<typeof temporaryStore>>;
+  let factors: SecondFactors;
+  let secret: string;
+  const codeAt = (timestamp: number) => new TOTP({ secret }).generate({ timestamp });
+  const check = (code: string) => factors.check({ ...person, code });
+
+  beforeAll(async () => {
+    files = await temporaryStore();
+    const runtime = { secrets, store: { ...files.store, now: () => now } } as never;
+    const rows = files.store.collection(UserModel);
+    await new Users(runtime, rows).insert({
+      _id: "usr_1",
+      tenant_id: "tn_1",
+      email: "a@b.example",
+      password,
+    });
+    factors = new SecondFactors(runtime, rows);
+    ({ secret } = (await factors.begin({ ...person, password })) as { secret: string });
+  });
+  afterAll(() => files.remove());
+
+  test("the code that sets it up signs nobody in, nor does one before it; the next one does, once", async () => {
+    const first = codeAt(now);
+    expect((await factors.confirm({ ...person, code: first })).recovery_codes).toHaveLength(10);
+    expect(await check(first)).toEqual({ is: "wrong" });
+    expect(await check(codeAt(now - STEP_MS))).toEqual({ is: "wrong" });
+    now += STEP_MS;
+    expect(await check(codeAt(now))).toEqual({ is: "right" });
+    expect(await check(codeAt(now))).toEqual({ is: "wrong" });
+  });
+
+  test("each wrong code after five doubles the wait, to a quarter of an hour, until a right one", async () => {
+    now += 2 * STEP_MS;
+    expect(await check(codeAt(now))).toEqual({ is: "right" });
+    for (let i = 0; i < 5; i++) expect(await check("no code")).toEqual({ is: "wrong" });
+    for (const seconds of [30, 60, 120, 240, 480, 900, 900]) {
+      const wait_ms = seconds * 1000;
+      expect(await check(codeAt(now))).toEqual({ is: "later", wait_ms });
+      now += wait_ms;
+      expect(await check("no code")).toEqual({ is: "wrong" });
+    }
+    now += 900_000;
+    expect(await check(codeAt(now))).toEqual({ is: "right" });
+    expect(await check("no code")).toEqual({ is: "wrong" });
+    expect(await check("no code")).toEqual({ is: "wrong" });
+  });
 });

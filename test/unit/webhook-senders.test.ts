@@ -1,4 +1,5 @@
 import { describe, expect, jest, test } from "@jest/globals";
+import { Webhook } from "standardwebhooks";
 import type { SchemeName } from "../../connectors/webhook-schemes.ts";
 import { SignatureCheck } from "../../connectors/webhook-signature.ts";
 import { listAddresses } from "../../services/sense/ingest/receive.ts";
@@ -13,6 +14,7 @@ import {
   twilioForm,
   twilioJson,
 } from "../support/senders.ts";
+import { hexSignature } from "../support/webhooks.ts";
 
 const SECRET = "8f742231b10e8888abcd99yyyzzz85a5";
 const NOW = Date.UTC(2026, 0, 31, 9, 30);
@@ -220,6 +222,47 @@ test("GitLab sends its secret token, and an id that is as trustworthy", () => {
   expect(check(sent)).toMatchObject({ scheme: "gitlab_token", id: sent.headers["Idempotency-Key"] });
   expect(check(sent, { secret: "another-secret-0" })).toBe("token does not match");
   expect(check({ ...sent, headers: { "X-Gitlab-Token": "" } }, { secret: "x" })).toBe("token does not match");
+});
+
+describe("a part of a signature, or more than one, is none", () => {
+  const sent = (headers: Record<string, string>): Sent => ({ body: "{}", headers });
+  const hex = hexSignature(SECRET, "{}");
+  const standard = (prefix: "webhook" | "svix") =>
+    sent({
+      [`${prefix}-id`]: "msg_1",
+      [`${prefix}-timestamp`]: String(NOW / 1000),
+      [`${prefix}-signature`]: new Webhook(SECRET, { format: "raw" }).sign("msg_1", new Date(NOW), "{}"),
+    });
+  const HEX = /[\da-f]{64}$/;
+  const BASE64 = /[\w+/]{27,43}=$/;
+
+  test.each<[SchemeName, string, RegExp, "hex" | "base64" | "latin1", Sent]>([
+    ["service", "X-Service-Signature", HEX, "hex", sent({ "X-Service-Signature": hex })],
+    ["github", "X-Hub-Signature-256", HEX, "hex", sent({ "X-Hub-Signature-256": `sha256=${hex}` })],
+    ["standard_webhooks", "webhook-signature", BASE64, "base64", standard("webhook")],
+    ["svix", "svix-signature", BASE64, "base64", standard("svix")],
+    ["stripe", "Stripe-Signature", HEX, "hex", sent(stripeHeaders(SECRET, "{}", NOW))],
+    ["slack", "X-Slack-Signature", HEX, "hex", sent(slackHeaders(SECRET, "{}", NOW))],
+    ["gitlab_token", "X-Gitlab-Token", /.+/, "latin1", gitlabRequest(SECRET, {})],
+    ["shopify", "X-Shopify-Hmac-Sha256", BASE64, "base64", shopifyRequest(SECRET, "orders/create", {})],
+    ["twilio", "X-Twilio-Signature", BASE64, "base64", twilioForm(SECRET, URL, { Body: "a" })],
+    ["linear", "Linear-Signature", HEX, "hex", linearRequest(SECRET, {}, NOW)],
+    ["sentry", "Sentry-Hook-Signature", HEX, "hex", sentryRequest(SECRET, "issue", {})],
+  ])("of %s", (scheme, header, written, encoding, { body, headers }) => {
+    const secret = /webhooks|svix/.test(scheme) ? Buffer.from(SECRET).toString("base64") : SECRET;
+    const [text = ""] = written.exec(headers[header] as string) ?? [];
+    const verdict = (changed: Buffer) => {
+      const value = (headers[header] as string).replace(written, changed.toString(encoding));
+      return check({ body, headers: { ...headers, [header]: value } }, { secret });
+    };
+    const whole = Buffer.from(text, encoding);
+    expect(verdict(whole)).toMatchObject({ scheme });
+    const others = [
+      ...[0, 1, whole.length / 2, whole.length - 1].map((size) => whole.subarray(0, size)),
+      ...[whole.subarray(1), Buffer.concat([whole, Buffer.from("0")]), Buffer.concat([whole, whole])],
+    ];
+    for (const other of others) expect(verdict(other)).toMatch(/^(signature|token) does not match$/);
+  });
 });
 
 test("a webhook may accept only some signatures", () => {

@@ -93,8 +93,10 @@ export class Users {
       disablings: status === "disabled" ? 1 : 0,
       demotions: role === "member" ? 1 : 0,
     };
+    const before = requireFound(await this.#rows.findOne(tenant_id, { _id: user_id }), "user", user_id);
     const written = await this.#rows.update(tenant_id, { _id: user_id }, { $set, $inc });
     const user = requireFound(written, "user", user_id);
+    await this.#keepAdmin(ctx, before, $set);
     await announceAuthChange(ctx, { tenant_id, user_id });
     return { ...present(user), ...(password && { password }) };
   }
@@ -131,18 +133,29 @@ export class Users {
     await announceAuthChange(ctx, { tenant_id, user_id: _id });
   }
 
-  /** Disables a person first and then looks for another admin: two admins cannot delete each other at once. */
-  async #disable(ctx: Call, { tenant_id, _id, status, role }: UserDoc): Promise<void> {
-    await this.#rows.update(tenant_id, { _id }, { $set: { status: "disabled" }, $inc: { token_version: 1 } });
-    const isKept =
-      role !== "admin" || (await this.#rows.exists(tenant_id, { role: "admin", status: "active" }));
-    if (!isKept) await this.#rows.update(tenant_id, { _id }, { $set: { status } });
+  async #disable(ctx: Call, user: UserDoc): Promise<void> {
+    const { tenant_id, _id } = user;
+    const $set = { status: "disabled" as const };
+    await this.#rows.update(tenant_id, { _id }, { $set, $inc: { token_version: 1 } });
+    await this.#keepAdmin(ctx, user, $set);
     await announceAuthChange(ctx, { tenant_id, user_id: _id });
-    if (!isKept)
-      throw ruleBroken(
-        "last_admin",
-        "This is the organisation's last admin. Make another person an admin first.",
-      );
+  }
+
+  /**
+   * Takes a change of an admin back if it leaves none. It is made first, so that two admins cannot delete, disable or demote
+   * each other at once.
+   */
+  async #keepAdmin(ctx: Call, before: UserDoc, changed: Partial<UserDoc>): Promise<void> {
+    const { tenant_id, _id, role } = before;
+    if (role !== "admin" || (await this.#rows.exists(tenant_id, { role, status: "active" }))) return;
+    const fields = Object.keys(changed) as (keyof UserDoc)[];
+    const $set = Object.fromEntries(fields.map((field) => [field, before[field]])) as Partial<UserDoc>;
+    await this.#rows.update(tenant_id, { _id }, { $set });
+    await announceAuthChange(ctx, { tenant_id, user_id: _id });
+    throw ruleBroken(
+      "last_admin",
+      "This is the organisation's last admin. Make another person an admin first.",
+    );
   }
 
   /** Returns the enabled ones of these users whose password fits. Takes equally long for any number. */

@@ -59,6 +59,36 @@ export function modelTests(bench: Workbench): void {
       expect(await rows.find("a", {})).toEqual([{ _id: "1", tenant_id: "a", name: "x" }]);
     });
 
+    test("read and change no row of another tenant", async () => {
+      const rows = bench.store().collection(declare("tenants_rows"));
+      await bench.store().ready();
+      const row = { _id: "1", tenant_id: "a", name: "x" };
+      await rows.insert(row);
+      const sort = { name: 1 } as const;
+      const change = { $set: { name: "y" } };
+      expect([
+        await rows.find("b", {}),
+        await rows.findOne("b", { _id: "1" }),
+        await rows.findWithin("b", {}, { sort, bytes: 1000 }),
+        await rows.findEach("b", ["1"], { bytes: 1000 }),
+        await rows.page("b", {}, sort, {}),
+        await rows.pageAfter("b", {}, { by: "name", limit: 1 }),
+        await rows.exists("b", {}),
+        await rows.count("b", {}),
+      ]).toEqual([
+        ...[[], null, { rows: [], more: false }, [], { rows: [], total: 0 }],
+        ...[{ page: [], next_cursor: null }, false, 0],
+      ]);
+      expect([
+        await rows.update("b", { _id: "1" }, change),
+        await rows.updateMany("b", {}, change),
+        await rows.delete("b", { _id: "1" }),
+        await rows.deleteMany("b", {}),
+        await rows.bulk([{ updateOne: { filter: { _id: "1", tenant_id: "b" }, update: change } }]),
+      ]).toEqual([null, 0, false, 0, expect.objectContaining({ modifiedCount: 0 })]);
+      expect(await rows.find("a", {})).toEqual([row]);
+    });
+
     test("are upserted, also by many at once", async () => {
       const rows = bench.store().collection(declare("upserted_rows"));
       await bench.store().ready();
