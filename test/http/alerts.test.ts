@@ -7,7 +7,6 @@ import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { alerts } from "../../docs/generate/monitoring/alerts.ts";
 import { dashboards } from "../../docs/generate/monitoring/dashboards.ts";
@@ -50,6 +49,16 @@ const withAll = here ? describe : describe.skip;
 async function metric(server: TestServer, series: string): Promise<number> {
   const line = (await server.metrics()).split("\n").find((line) => line.startsWith(`${series} `));
   return Number(line?.split(" ")[1]);
+}
+
+/** How many commands of a node to MongoDB took longer than half a second. */
+async function slowCommands(server: TestServer): Promise<number> {
+  const name = "sensorium_record_command_duration_seconds";
+  const sum = (series: RegExp, text: string) =>
+    [...text.matchAll(series)].reduce((all, [, value]) => all + Number(value), 0);
+  const text = await server.metrics();
+  const fast = sum(new RegExp(`^${name}_bucket\\{.*le="0.5".*\\} (\\S+)$`, "gm"), text);
+  return sum(new RegExp(`^${name}_count\\{.*\\} (\\S+)$`, "gm"), text) - fast;
 }
 
 withAll("alerts of a node of a cluster", () => {
@@ -96,14 +105,12 @@ withAll("alerts of a node of a cluster", () => {
     if ("url" in mongo) await mongo.stop();
   });
 
-  /** Requests, with time for what a node does by itself. */
   async function work(): Promise<void> {
     const ask = async () => {
       await admin.get("/auth/me");
       await admin.post("/events", cloudEvent(`${randomBytes(4).toString("hex")}`));
     };
     await Promise.all(Array.from({ length: 5 }, ask));
-    await sleep(2500);
   }
   /** One of all that a tenant's use counts. */
   async function use(): Promise<void> {
@@ -177,20 +184,22 @@ withAll("alerts of a node of a cluster", () => {
     const env = { MONGO_URL: url.href, SECRET_KEY: randomBytes(32).toString("base64") };
     const node = await startAlone({ env });
     far.delay = 700;
-    // What was on its way is not counted.
-    await sleep(2500);
+    // The answers that were on their way have come when the first later one has.
+    const late = await settle(async () => await slowCommands(node));
     const from = await node.metrics();
-    await sleep(5000);
+    await settle(async () => (await slowCommands(node)) >= late + 3);
     const to = await node.metrics();
     await node.kill();
     await node.stop();
     await far.stop();
-    await expectFiring(healthy, { from, to }, ["SensoriumClockUncertain", "SensoriumMongoSlow"]);
+    const faulty = { from, to, isTimed: true };
+    await expectFiring(healthy, faulty, ["SensoriumClockUncertain", "SensoriumMongoSlow"]);
   });
 
   test("MongoDB is lost", async () => {
     proxy.cut();
     await settle(async () => (await admin.get("/agents")).status === 503);
+    await settle(async () => (await metric(server, "sensorium_ready")) === 0);
     const faulty = await during(work);
     proxy.mend();
     await settle(async () => (await admin.get("/agents")).status === 200);

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { type Client, createClient, type EventSummary, isApiError } from "../../packages/client/index.ts";
+import { cloudEvent, firstAgent } from "../support/agents.ts";
 import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
+import { ok } from "../support/tenancy.ts";
 
 let server: TestServer;
 let admin: Client;
@@ -59,6 +61,18 @@ test("an admin's stream has every new event of the type once, in order", async (
   const later = await streaming(admin, { type: "com.example.streamed", since: all.at });
   await settle(() => later.subjects.includes("three"));
   expect(later.subjects.slice(-3)).toEqual(["one", "two", "three"]);
+});
+
+test("a stream gives all that came since a time, however many pages of the list that is", async () => {
+  const { at } = await streaming(admin, { type: "com.example.many" });
+  const subjects = Array.from({ length: 450 }, (_, n) => String(n));
+  const events = subjects.map((subject) => cloudEvent(subject, { type: "com.example.many", subject }));
+  const agent = await firstAgent(server);
+  const batch = { "content-type": "application/cloudevents-batch+json" };
+  for (let n = 0; n < 450; n += 50) ok(await agent.post("/events", events.slice(n, n + 50), batch));
+  const many = await streaming(admin, { type: "com.example.many", since: at });
+  await settle(() => many.subjects.length >= 450);
+  expect(many.subjects).toEqual(subjects);
 });
 
 test("an agent gets what it receives and what it published, and nothing of others", async () => {

@@ -41,7 +41,7 @@ function isSeenBy({ file, from, to, tests }: Fault): boolean {
     text.replace(from, () => to),
   );
   try {
-    const { status } = spawnSync(process.execPath, [...JEST, "--bail", "-w", "1", ...tests], {
+    const { status } = spawnSync(process.execPath, [...JEST, "--bail", "--forceExit", "-w", "1", ...tests], {
       cwd: ROOT,
       stdio: "ignore",
       timeout: TIMEOUT_MS,

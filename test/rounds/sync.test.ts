@@ -14,7 +14,9 @@ const TIMES = 5;
 /** The embedded store's write-ahead log, and the files that become blobs. */
 const LOG = ".db-wal";
 const BLOBS = "/blobs.new/";
-const CALLS = "read,readv,recvfrom,recvmsg,write,writev,sendto,sendmsg,pwrite64,fdatasync,fsync";
+const BLOB_FOLDER = /\/blobs\/tn_\w+\/[\da-f]{2}>/;
+const CALLS =
+  "read,readv,recvfrom,recvmsg,write,writev,sendto,sendmsg,pwrite64,fdatasync,fsync,?rename,?renameat,?renameat2";
 
 const canTrace = await promisify(execFile)("strace", ["-o", "/dev/null", "true"]).then(
   () => true,
@@ -42,7 +44,8 @@ interface Asked {
       expect({ kind, status: answer.status }).toEqual({ kind, status });
     const calls = parseTrace(await readFile(trace, "latin1"));
     const verdicts = asked.map(({ kind, id, row, file }) => {
-      const exchange = { request: `x-request-id: ${id}`, answer: `X-Request-Id: ${id}`, row, file };
+      const folder = file === BLOBS ? BLOB_FOLDER : undefined;
+      const exchange = { request: `x-request-id: ${id}`, answer: `X-Request-Id: ${id}`, row, file, folder };
       return { kind, id, missing: unsynced(calls, exchange) };
     });
     expect(verdicts).toEqual(verdicts.map(({ kind, id }) => ({ kind, id, missing: undefined })));

@@ -54,15 +54,21 @@ export interface Exchange {
   row: string;
   /** The files whose sync makes the rows durable: a part of their paths. */
   file: string;
+  /** Such a file is then renamed into a folder like this, whose sync makes its name durable. */
+  folder?: RegExp | undefined;
 }
 
 /**
  * Looks for what makes an answer durable: the request is read, its row is written to the file, a sync of that file
- * that begins after the write is over without error, and only then is the answer written.
+ * that begins after the write is over without error, then its rename and a sync of its folder, and only then is the
+ * answer written.
  *
  * @returns what is missing, in words; undefined when it is as it must be
  */
-export function unsynced(calls: Call[], { request, answer, row, file }: Exchange): string | undefined {
+export function unsynced(
+  calls: Call[],
+  { request, answer, row, file, folder }: Exchange,
+): string | undefined {
   const read = calls.find(
     (call) => call.name.startsWith("re") && isSocket(call) && call.args.includes(request),
   );
@@ -79,10 +85,23 @@ export function unsynced(calls: Call[], { request, answer, row, file }: Exchange
   const onFile = between.filter(({ args }) => args.includes(file) && !args.startsWith("-1"));
   const written = onFile.find(({ name, args }) => /^p?write/.test(name) && args.includes(row));
   if (!written) return `${row} was not written to ${file} between ${request} and its answer`;
-  const synced = onFile.some(
-    ({ name, result, begun }) => /^f(data)?sync$/.test(name) && result === "0" && begun > written.ended,
+  const synced = syncAfter(written, onFile);
+  if (!synced) return `no sync of ${file} between the write of ${row} and the answer`;
+  if (!folder) return undefined;
+  const renamed = between.find(
+    ({ name, args, begun }) => name.startsWith("rename") && args.includes(file) && begun > synced.ended,
   );
-  return synced ? undefined : `no sync of ${file} between the write of ${row} and the answer`;
+  if (!renamed) return `no rename of ${file} between its sync and the answer`;
+  const ofFolder = between.filter(({ args }) => folder.test(args));
+  return syncAfter(renamed, ofFolder)
+    ? undefined
+    : `no sync of the folder ${folder} after the rename into it`;
+}
+
+function syncAfter({ ended }: Call, calls: Call[]): Call | undefined {
+  return calls.find(
+    ({ name, result, begun }) => /^f(data)?sync$/.test(name) && result === "0" && begun > ended,
+  );
 }
 
 function isSocket({ args }: Call): boolean {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { binaryEvent, readAttributes } from "../../lib/cloudevents/binary.ts";
 import { checkCloudEvent } from "../../lib/cloudevents/cloudevents.ts";
+import { attributesIn } from "../../lib/cloudevents/http.ts";
 import type { Fault } from "../../lib/contract/faults.ts";
 
 const GOOD = { specversion: "1.0", id: "1", source: "/shop", type: "com.example.sold" };
@@ -176,4 +177,16 @@ test.each([
   ["Application/JSON", "17", { data: 17, datacontenttype: "Application/JSON" }],
 ])("data of the type %j: %s", (type, body, data) => {
   expect(binaryEvent(GOOD, type, Buffer.from(body))).toEqual({ ...GOOD, ...data });
+});
+
+test.each<[string, string, () => unknown]>([
+  ["no JSON", "data", () => binaryEvent(GOOD, "application/json", Buffer.from("{no"))],
+  ["no UTF-8", "data", () => binaryEvent(GOOD, "application/json", Buffer.from([0x22, 0xff, 0x22]))],
+  ["too large a number", "data.n", () => binaryEvent(GOOD, "application/json", Buffer.from('{"n":1e999}'))],
+  ["too deep", "data", () => binaryEvent(GOOD, "application/json", Buffer.from("[".repeat(2000)))],
+  ["a header that is no UTF-8", "subject", () => attributesIn({ "ce-id": "1", "ce-subject": "%ff" })],
+])("a request in binary mode with %s is refused", (_, field, read) => {
+  expect(read).toThrow(
+    expect.objectContaining({ type: "invalid_event", data: expect.objectContaining({ field }) }),
+  );
 });

@@ -16,6 +16,7 @@ import {
 } from "../../services/sense/connectors/connectors.model.ts";
 import { FRESH_MS, present, shownUrl } from "../../services/sense/connectors/connectors.ts";
 import { Consumer, nothing } from "../../services/sense/connectors/consumer.ts";
+import { Intake } from "../../services/sense/connectors/intake.ts";
 import { Runner } from "../../services/sense/connectors/runner.ts";
 import { resolveHost } from "../support/dns.ts";
 import { type TemporaryStore, temporaryStore } from "../support/gateway.ts";
@@ -159,6 +160,92 @@ describe("a runner", () => {
     await settle(() => taken.length === 2);
     await runner.stopAll();
   });
+});
+
+describe("a message", () => {
+  const doc = {
+    _id: "con_1",
+    tenant_id: "tn_1",
+    source: "shop",
+    mapping: { entity: "order", action: "/what" },
+  };
+  const body = Buffer.from('{"what":"paid"}');
+  /** Takes messages in, each of which is as given; the events and the dead letters that they became. */
+  async function takeIn(...given: Partial<BrokerMessage>[]) {
+    const events: { id: string }[] = [];
+    const dead: { reason: string; dedupe?: string }[] = [];
+    const call = async (action: string, params: never) => {
+      if (action === "deliveries.dead_letter") return { id: `dlv_${dead.push(params)}` };
+      const { events: published } = params as { events: { id: string }[] };
+      events.push(...published);
+      return published.map(({ id }) => ({ event_id: id, status: "accepted" }));
+    };
+    const messages = given.map((each) => ({
+      ...{ body, size: (each.body ?? body).length, content_type: null, headers: {}, acknowledge: () => {} },
+      ...each,
+    }));
+    const verdicts = await new Intake({ call } as never, doc as never, 1000).take(messages as never);
+    return { verdicts, ids: events.map(({ id }) => id), dead };
+  }
+
+  test("that is delivered again has the id that it had, and another message another one", async () => {
+    const first = { message_id: "7", headers: { "x-shop": "1" } };
+    const again = { ...first.headers, "x-delivery-count": "2", "x-death": "[]", "x-first-death-queue": "q" };
+    const { ids } = await takeIn(
+      first,
+      { ...first, headers: again },
+      { offset: 7 },
+      { offset: 7, headers: { "x-stream-offset": "7" } },
+      { ...first, body: Buffer.from('{"what":"paid","n":2}') },
+      { ...first, headers: { "x-shop": "2" } },
+      { ...first, content_type: "application/json" },
+    );
+    const [one, same, offset, sameOffset, ...others] = ids;
+    expect([one, same, offset, sameOffset]).toEqual([
+      ...Array(2).fill(expect.stringMatching(/^con_1:7:[\da-f]{16}$/)),
+      ...Array(2).fill(expect.stringMatching(/^con_1:7:[\da-f]{16}$/)),
+    ]);
+    expect([same, sameOffset]).toEqual([one, offset]);
+    expect(new Set([one, offset, ...others]).size).toBe(5);
+  });
+
+  test("that cannot be mapped has one dead letter, however often it is delivered", async () => {
+    const broken = { message_id: "7", body: Buffer.from("{") };
+    const { dead } = await takeIn(broken, { ...broken, headers: { "x-delivery-count": "1" } });
+    expect(dead.map(({ dedupe }) => dedupe)).toEqual(Array(2).fill(expect.stringMatching(/^7:[\da-f]{16}$/)));
+    expect(dead[0]?.dedupe).toBe(dead[1]?.dedupe);
+  });
+
+  const binary = { "cloudevents:specversion": "1.0", "cloudevents:id": "1", "cloudevents:source": "urn:s" };
+  test.each<[string, Partial<BrokerMessage>, RegExp]>([
+    ["no JSON", { body: Buffer.from("{") }, /^mapping error: the message is not valid JSON: /],
+    ["no UTF-8", { body: Buffer.from([0xff, 0xfe]) }, /^mapping error: the message is not UTF-8$/],
+    [
+      "not compressed as it says",
+      { content_encoding: "gzip" },
+      /by its content-encoding gzip: it is not valid$/,
+    ],
+    ["of an unknown encoding", { content_encoding: "zstd" }, /the content-encoding "zstd" is not supported/],
+    ["too large", { size: 1001 }, /^mapping error: the message has 1001 bytes; the limit is 1000$/],
+    ["unreadable", { unreadable: "a broken header" }, /the message cannot be read: a broken header$/],
+    ["without what the mapping wants", { body: Buffer.from("{}") }, /^mapping error: action: \/what/],
+    [
+      "an event in binary mode whose data is no JSON",
+      {
+        headers: { ...binary, "cloudevents:type": "com.t" },
+        content_type: "application/json",
+        body: Buffer.from("{"),
+      },
+      /^mapping error: /,
+    ],
+  ])(
+    "that is %s becomes a dead letter that says so, and the next one an event",
+    async (_, message, reason) => {
+      const { verdicts, dead } = await takeIn(message, {});
+      expect(verdicts).toEqual(["mapping_error", "accepted"]);
+      expect(dead.map((each) => each.reason)).toEqual([expect.stringMatching(reason)]);
+    },
+  );
 });
 
 describe("a consumer", () => {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
 import { ServiceBroker } from "moleculer";
 import { readConfig, SETTINGS } from "../../config.ts";
 import { ContractValidator } from "../../lib/contract/validator.ts";
@@ -16,6 +16,8 @@ import { deliveriesService } from "../../services/sense/deliveries/deliveries.se
 import { Enqueuer } from "../../services/sense/deliveries/enqueue.ts";
 import { ProgressModel } from "../../services/sense/deliveries/health/progress.model.ts";
 import { Progress } from "../../services/sense/deliveries/health/progress.ts";
+import { DeliveryLimits } from "../../services/sense/deliveries/limits.ts";
+import { Ordering } from "../../services/sense/deliveries/ordering.ts";
 import type { Received } from "../../services/sense/deliveries/receive.ts";
 import type { Outcomes } from "../../services/sense/deliveries/settle.ts";
 import { Sweep } from "../../services/sense/deliveries/sweep.ts";
@@ -41,6 +43,8 @@ const AUDIENCES: Record<string, string> = {
 /** Teams that agents are in now. */
 const teams: Record<string, string | null> = {};
 const announcements: Emission[] = [];
+/** `max_in_flight` of the agents that have it. */
+const limits = new Map<string, number>();
 /** The events that were asked for, call by call. */
 const loads: string[][] = [];
 
@@ -54,7 +58,7 @@ beforeAll(async () => {
     actions: {
       get_many: ({ params }: { params: { agent_ids: string[] } }) =>
         params.agent_ids.map((id) => ({
-          ...{ id, team_id: teams[id] ?? null, visibility_timeout_seconds: null, retry_budget: 2 },
+          ...{ id, team_id: teams[id] ?? null, retry_budget: 2, max_in_flight: limits.get(id) ?? null },
         })),
     },
   });
@@ -77,13 +81,17 @@ beforeAll(async () => {
         if (JSON.stringify(params.data).includes("evt_fails")) throw new Error("a defect");
         announcements.push(params);
       },
+      fan_out_horizon: () => "z",
+      ingest: ({ params: { events } }: { params: { events: { answer: object }[] } }) =>
+        events.map(({ answer }) => answer),
     },
   });
   broker.createService({
     name: "ingest",
     actions: {
-      map_again: ({ params: { payload } }: { params: { payload: { fails: boolean } } }) => {
+      map_again: ({ params: { payload } }: { params: { payload: { fails: boolean; answer?: object } } }) => {
         if (payload.fails) throw new Error("a defect");
+        if (payload.answer) return { event: payload };
         return { error: "mapping error: still none" };
       },
     },
@@ -105,11 +113,14 @@ const call = <T>(action: string, params: object, meta = {}) =>
 
 let names = 0;
 /** A new agent's id, with these events enqueued for it. */
-async function agentWith(...event_ids: string[]): Promise<string> {
+const agentWith = (...event_ids: string[]) => agentWithKey(undefined, ...event_ids);
+
+async function agentWithKey(ordering: string | undefined, ...event_ids: string[]): Promise<string> {
   const agent_id = `ag_${++names}`;
   const matched = { interest_ids: ["int_1"], feed_ids: [] };
   const rows = event_ids.map((event_id) => ({
     ...{ tenant_id, event_id, agent_id, priority: 5, matched, enrichment_depth: "none" },
+    ...(ordering && { ordering }),
   }));
   await call("enqueue", { deliveries: rows });
   return agent_id;
@@ -125,6 +136,14 @@ const exchange = (agent_id: string, some: Partial<Outcomes>, limit = 100) =>
   });
 const rowOf = (agent_id: string, event_id: string) =>
   deliveries.findOne(tenant_id, { _id: deliveryId(event_id, agent_id) });
+/** How often requests that wait for an agent's deliveries were woken meanwhile. */
+async function wakesOf(agent_id: string, task: () => Promise<unknown>): Promise<number> {
+  const calls = jest.spyOn(broker, "call");
+  await task();
+  const wakes = calls.mock.calls.filter(([action]) => action === "deliveries.wake");
+  calls.mockRestore();
+  return wakes.filter(([, params]) => JSON.stringify(params).includes(`"${agent_id}"`)).length;
+}
 const caller = (agent_id: string, scopes: string[]) => ({
   caller: { kind: "agent", tenant_id, agent_id, scopes },
 });
@@ -190,6 +209,64 @@ describe("a lease", () => {
     expect((await exchange(agent_id, released("another"))).deliveries).toEqual([]);
     await exchange(agent_id, released("L"), 0);
     expect((await claim(agent_id)).deliveries).toMatchObject([{ id: second, attempt_count: 1 }]);
+  });
+
+  test.each([
+    ["by a nack without a delay wakes", { delay_seconds: 0 }, true],
+    ["by a nack with a delay does not wake", { delay_seconds: 5 }, false],
+    ["without an attempt wakes", null, true],
+  ])("that is given back %s the requests that wait", async (_, nack, isWoken) => {
+    const agent_id = await agentWith("evt_1");
+    const { deliveries: held } = await claim(agent_id, { max_in_flight: 1 });
+    const delivery_ids = held.map(({ id }) => id);
+    const woken = await wakesOf(agent_id, () =>
+      nack
+        ? call("nack", { delivery_ids, ...nack }, caller(agent_id, ["receive"]))
+        : exchange(agent_id, { released: delivery_ids.map((id) => ({ id, lease: "L" })) }, 0),
+    );
+    expect(woken).toBe(isWoken ? 1 : 0);
+  });
+
+  test.each(["ack", "nack"])(
+    "that ends by %s wakes the requests that wait for its room",
+    async (settling) => {
+      const agent_id = await agentWith("evt_1", "evt_2");
+      limits.set(agent_id, 1);
+      const [held, none] = [await claim(agent_id), await claim(agent_id)];
+      expect([held.deliveries.length, none.deliveries.length]).toEqual([1, 0]);
+      const params = {
+        delivery_ids: held.deliveries.map(({ id }) => id),
+        ...(settling === "nack" && { delay_seconds: 60 }),
+      };
+      const woken = await wakesOf(agent_id, () => call(settling, params, caller(agent_id, ["receive"])));
+      expect(woken).toBe(1);
+      expect((await claim(agent_id)).deliveries).toHaveLength(1);
+    },
+  );
+
+  test.each([
+    ["ack", {}, undefined],
+    ["nack", { dead_letter: true, reason: "no such order" }, "no such order"],
+  ])("of a key lets the next of the key go when it ends by %s", async (settling, more, dlq_reason) => {
+    const agent_id = await agentWithKey("k", "evt_1");
+    const [held] = await settle(async () => {
+      const { deliveries: found } = await claim(agent_id);
+      return found.length > 0 && found;
+    });
+    const released = jest.spyOn(Ordering.prototype, "release");
+    await call(settling, { delivery_ids: [held?.id], ...more }, caller(agent_id, ["receive"]));
+    const groups = released.mock.calls.flatMap(([, given]) => [...given]);
+    released.mockRestore();
+    expect(groups).toContain(`${agent_id} k`);
+    expect((await rowOf(agent_id, "evt_1"))?.dlq_reason).toBe(dlq_reason);
+  });
+
+  test("that is older than its agent's limit counts", async () => {
+    const agent_id = await agentWith("evt_1", "evt_2", "evt_3", "evt_4");
+    await claim(agent_id, { limit: 2 });
+    const limit = { max_in_flight: 3, max_per_minute: null };
+    const allowance = await new DeliveryLimits(deliveries).allowance({ tenant_id, agent_id }, limit, 2);
+    expect(allowance).toMatchObject({ count: 1, slots: [expect.any(String)] });
   });
 
   test("that ran out comes back, at the end of its budget as a dead letter; others stay", async () => {
@@ -480,6 +557,31 @@ describe("what could not be mapped to an event", () => {
     const row = () => deliveries.findOne(tenant_id, { _id: id });
     await settle(async () => (await row())?.dlq_reason === "mapping error: still none");
     expect(await deliveries.count(tenant_id, { _id: { $in: ids }, replay_at: { $exists: true } })).toBe(50);
+  });
+
+  test.each<[string, object, { dlq_reason: string; replay_at?: unknown } | null]>([
+    ["is gone when it is published", { status: "accepted" }, null],
+    [
+      "stays when its event could not be stored, and is tried again",
+      { status: "rejected", error: { code: "internal_error", message: "no room" } },
+      { dlq_reason: broken.reason, replay_at: expect.any(Date) },
+    ],
+    [
+      "stays when its event is refused, and says why",
+      { status: "rejected", error: { code: "invalid_event", message: "no type" } },
+      { dlq_reason: "mapping error: no type" },
+    ],
+  ])("%s", async (_, answer, left) => {
+    const origin = { inlet: "ingest", registration_id: "whk_1", default_id: "1", headers: {} };
+    const { id } = await call<{ id: string }>("dead_letter", { ...broken, payload: { answer }, origin });
+    await call("replay_many", { ids: [id] }, caller("ag_admin", ["admin"]));
+    // Not due any more: done, refused, or due later.
+    const isRequested = { _id: id, replay_at: { $lte: new Date() } };
+    await settle(async () => !(await deliveries.exists(tenant_id, isRequested)));
+    const row = await deliveries.findOne(tenant_id, { _id: id });
+    if (left) expect(row).toMatchObject(left);
+    else expect(row).toBeNull();
+    expect(row?.replay_at).toEqual(left?.replay_at);
   });
 
   test("is kept once, however often it is received", async () => {

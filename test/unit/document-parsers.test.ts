@@ -324,6 +324,7 @@ describe("text", () => {
   test("media types have parameters", async () => {
     const bytes = latin1("\u00b1\u00e6");
     expect(await text(bytes, 'text/plain; charset="ISO-8859-2"')).toBe("ąć");
+    expect(await text(bytes, "text/plain; charset=klingon")).toBe("±æ");
   });
 
   test("HTML in the encoding that it names", async () => {
@@ -411,6 +412,12 @@ describe("what cannot be read says why", () => {
       /nested too deep/,
     ],
     ["too much text", () => new Uint8Array(10_000_001).fill(97), "text/plain", /the limit is 10000000/],
+    [
+      "too much text of HTML",
+      () => strToU8(`<p>${"a".repeat(10_000_001)}</p>`),
+      "text/html",
+      /the limit is 10000000/,
+    ],
     ["another type", () => strToU8("x"), "image/png", /which is not supported/],
   ])("%s", async (_what, make, type, reason) => {
     await expect(parseDocument(make(), type)).rejects.toThrow(reason);

@@ -22,6 +22,8 @@ let dataDir: string;
 let opened: Store;
 let events: TenantCollection<EventDoc>;
 let broker: ServiceBroker;
+/** When the delayed events are due that were told of. */
+const waiting: number[] = [];
 /** Moves the clock that decides. */
 let later = 0;
 /** Hook that runs when an event is matched. */
@@ -97,7 +99,7 @@ function start(instance: string, node: { driver?: Store["driver"]; events?: type
     types: new EventTypes({ events, store, broker }),
     recent,
     arrivals,
-    onWaiting: () => {},
+    onWaiting: (due) => void waiting.push(due),
     maxBytes: 1e6,
   });
   return { fanOut, publisher };
@@ -305,4 +307,12 @@ test.each<[string, object]>([
   ["other services, which are busy", { name: "QueueIsFullError" }],
 ])("waits for %s, and says so", (expected, error) => {
   expect(missingFor(error)).toBe(expected);
+});
+
+test("a delayed event tells when it is due, in any time zone, and others nothing", async () => {
+  const { fanOut, publisher } = start("delayed");
+  const delayed = { ...published("delayed"), notbefore: "2099-01-31T11:30:00+02:00" };
+  for (const event of [published("at-once"), delayed]) await publisher.publish(event, origin);
+  expect(waiting).toEqual([Date.UTC(2099, 0, 31, 9, 30)]);
+  await fanOut.stop();
 });

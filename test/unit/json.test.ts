@@ -35,6 +35,10 @@ test("a byte order mark before it is passed over, once", () => {
   expect(() => parseJsonBytes(Buffer.from("\ufeff\ufeff[1]"))).toThrow(SyntaxError);
 });
 
+test("what is no JSON is not quoted: it may hold a secret", () => {
+  expect(() => parseJsonBytes(Buffer.from('{"password":hunter2}'))).toThrow(/^Unexpected token 'h'$/);
+});
+
 test("what is no JSON is a syntax error", () => {
   expect(() => parseJsonText("{")).toThrow(SyntaxError);
 });

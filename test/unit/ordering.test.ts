@@ -32,6 +32,8 @@ describe.each(["sqlite", ...("url" in mongo ? ["mongodb"] : [])])("ordered deliv
   /** No event up to here waits for its fan-out. */
   let horizon: string;
   const nodes: { ordering: Ordering; enqueuer: Enqueuer }[] = [];
+  /** The agents whose requests were woken, once each time. */
+  const woken: string[] = [];
 
   beforeAll(async () => {
     dataDir = await mkdtemp(join(tmpdir(), "sensorium-ordering-"));
@@ -41,7 +43,9 @@ describe.each(["sqlite", ...("url" in mongo ? ["mongodb"] : [])])("ordered deliv
     await store.ready();
     const broker = { call: async () => horizon, logger: { warn: () => {} } } as never;
     for (let n = 0; n < 2; n++) {
-      const ordering = new Ordering({ broker, deliveries, notifyReady: () => {} });
+      const notifyReady = (ready: { agent_id: string }[]) =>
+        void woken.push(...ready.map(({ agent_id }) => agent_id));
+      const ordering = new Ordering({ broker, deliveries, notifyReady });
       const requestQueues = { hasWaiting: () => false } as never;
       const enqueuer = new Enqueuer({ deliveries, store, requestQueues, ordering, notifyReady: () => {} });
       nodes.push({ ordering, enqueuer });
@@ -83,14 +87,16 @@ describe.each(["sqlite", ...("url" in mongo ? ["mongodb"] : [])])("ordered deliv
       )
       .then(() => nodes[node]?.ordering.release(tenant_id, [`${agent_id} k`]));
 
-  test("are ready one at a time, in the order of their events, whichever was written first", async () => {
+  test("are ready one at a time, in the order of their events, and wake their receiver", async () => {
     horizon = "";
+    woken.length = 0;
     await enqueue("ag_order", [3, 1]);
     await enqueue("ag_order", [2], 1);
     horizon = "z";
     for (const n of [1, 2, 3]) {
       await settle(async () => (await ready("ag_order")).length > 0);
       expect(await ready("ag_order")).toEqual([nameOf(n)]);
+      await settle(() => woken.length === n);
       await acknowledge("ag_order", n % 2);
     }
   });

@@ -6,6 +6,7 @@ import { PushSender, signingKeys } from "../../connectors/push-sender.ts";
 import { FairQueue } from "../../lib/queue/fair-queue.ts";
 import { newHostResolver } from "../../services/host-resolver.ts";
 import type { Outcomes } from "../../services/sense/deliveries/settle.ts";
+import type { OpenBreaker } from "../../services/sense/push/breaker.ts";
 import { PushWorker, type WorkerDeps } from "../../services/sense/push/push-worker.ts";
 import { type Endpoint, startEndpoint } from "../support/endpoint.ts";
 import { settle } from "../support/settle.ts";
@@ -18,7 +19,7 @@ let endpoint: Endpoint;
 let secrets = [NEW, OLD];
 let waiting = 0;
 /** The calls that settle and claim. */
-let claims: { limit: number; outcomes: Outcomes }[] = [];
+let claims: { agent_id: string; limit: number; outcomes: Outcomes }[] = [];
 let now = 0;
 let stopped = 0;
 const sender = new PushSender({ resolver: newHostResolver([]), allowPrivate: true, timeoutMs: 5000 });
@@ -57,7 +58,7 @@ afterAll(async () => {
   await endpoint.stop();
 });
 
-function newWorker(): PushWorker {
+function newWorker(breaker: OpenBreaker | null = null, agent_id = "ag_a"): PushWorker {
   const deps: WorkerDeps = {
     ...{ broker, sender, attempts: new FairQueue({ capacity: 64, maxWaiting: 100 }), now: () => now },
     report: (err) => {
@@ -66,8 +67,8 @@ function newWorker(): PushWorker {
     saveBreaker: async () => {},
   };
   return new PushWorker(
-    { tenant_id: "tn_a", agent_id: "ag_a", endpoint: endpoint.url, format: "structured" } as const,
-    null,
+    { tenant_id: "tn_a", agent_id, endpoint: endpoint.url, format: "structured" } as const,
+    breaker,
     deps,
   );
 }
@@ -105,6 +106,24 @@ test("410 pauses until the agent is changed and still uses push", async () => {
   worker.changed();
   await settle(() => endpoint.pushed.length === before + 1);
   await worker.stop();
+});
+
+test("an endpoint that could not be reached gets one probe, when that is due, and then the others", async () => {
+  const down = { opened_at: now, probes: 0, next_probe_at: now + 5000, last_error: "ECONNREFUSED" };
+  const [parked, other] = [newWorker(down, "ag_parked"), newWorker(null, "ag_other")];
+  const limits = () => claims.filter(({ agent_id }) => agent_id === "ag_parked").map(({ limit }) => limit);
+  claims = [];
+  parked.nudge();
+  await push(other);
+  now += 4999;
+  parked.nudge();
+  await push(other);
+  expect(limits()).toEqual([]);
+  now += 1;
+  await push(parked);
+  await settle(() => limits().length > 1);
+  expect(limits().slice(0, 2)).toEqual([1, 9]);
+  await Promise.all([parked.stop(), other.stop()]);
 });
 
 test("what was answered is settled by the call that claims the next, each delivery once", async () => {

@@ -81,6 +81,22 @@ test("reservations count against the limit of an agent's streams", async () => {
   expect(ids(await full)).toEqual([]);
 });
 
+test("a delivery counts against the limit of its agent's streams until its lease ends, which may be later", async () => {
+  let now = due_at.getTime() - 1000;
+  const requestQueues = new RequestQueues(claims, () => now);
+  const stream = { ...request, max_in_flight: 2 };
+  const first = requestQueues.receive(stream);
+  const { rows, confirm } = await reserve(requestQueues, [row("a"), row("b")]);
+  confirm(rows);
+  expect(ids(await first)).toEqual(["a", "b"]);
+  requestQueues.extendInFlight("ag_a", ["a"], now + 60_000, () => undefined);
+  const second = requestQueues.receive(stream);
+  now = due_at.getTime();
+  const next = await reserve(requestQueues, [row("c"), row("d")]);
+  next.confirm(next.rows);
+  expect(ids(await second)).toEqual(["c"]);
+});
+
 test("a request whose agent another node owns now finds by itself what no wake-up tells it of", async () => {
   let [isOwn, isReady] = [true, false];
   const delivery = { id: "a", lease: "L", lease_expires_at: due_at.toISOString() } as never;

@@ -9,11 +9,46 @@ import {
 import { FirstIds } from "../../services/sense/ingest/delivery-id.ts";
 import { WebhookBodyModel } from "../../services/sense/ingest/ingest.model.ts";
 import { WebhookLimits } from "../../services/sense/ingest/limits.ts";
+import { readPayload } from "../../services/sense/ingest/payload.ts";
 import { webhookPath } from "../../services/sense/ingest/webhooks.ts";
 import { type TemporaryStore, temporaryStore } from "../support/gateway.ts";
 
 const DAY = 24 * 60 * 60 * 1000;
 const NOON = Date.UTC(2026, 0, 31, 12);
+
+const FORM = "application/x-www-form-urlencoded";
+const BYTES = Buffer.from([0x61, 0x3d, 0xff]);
+
+test.each<[string, Buffer | string, string, RegExp]>([
+  ["no JSON", "{", "application/json", /^mapping error: the body is not valid JSON: /],
+  ["no UTF-8", BYTES, "application/json", /^mapping error: the body is not UTF-8$/],
+  [
+    "not in the charset it names",
+    BYTES,
+    "text/plain; charset=utf-16le",
+    /^mapping error: the body is not UTF-8$/,
+  ],
+  [
+    "in no charset",
+    "{}",
+    "text/plain; charset=klingon",
+    /^mapping error: the charset "klingon" is not known$/,
+  ],
+  ["a form in another charset", BYTES, FORM, /^mapping error: the form is not in utf-8: name its charset/],
+  ["a form whose escapes are", "a=%ff", FORM, /^mapping error: the form is not in utf-8: name its charset/],
+])("a body that is %s is not read, and says why", (_, body, type, error) => {
+  expect(readPayload(Buffer.from(body as string), type)).toEqual({
+    error: expect.stringMatching(error),
+    text: expect.any(String),
+  });
+});
+
+test.each([
+  ["payload=%7B%22a%22%3A1%7D", { a: 1 }],
+  ["payload=no+json", { payload: "no json" }],
+])("the only field of the form %s is its payload if it is JSON", (body, payload) => {
+  expect(readPayload(Buffer.from(body), FORM)).toEqual({ payload });
+});
 
 describe("an id and a topic that are not signed", () => {
   const at = { tenant_id: "tn_1", webhook_id: "whk_1", digest: "sha256:1", topic: {}, several: true };
