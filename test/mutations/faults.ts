@@ -636,4 +636,25 @@ export const FAULTS: Fault[] = [
     "",
     "rounds/sync",
   ),
+  fault(
+    "schedules need no scope for sending",
+    "services/sense/schedules/schedules.contract.ts",
+    'const access = { by: "any", scope: "send" } as const;',
+    'const access = { by: "any", scope: "memory:read" } as const;',
+    "http/mcp-changes",
+  ),
+  fault(
+    "the Python client leaves ids in `{id}:run` out",
+    "packages/python/src/sensorium/_flow.py",
+    'IN_PATH = re.compile(r"\\{(\\w+)\\}")',
+    'IN_PATH = re.compile(r"\\{(\\w+)\\}(?=/|$)")',
+    "python/projects",
+  ),
+  fault(
+    "the Python client sends `from_`",
+    "packages/python/src/sensorium/_group.py",
+    'given = {name.removesuffix("_"): value for',
+    "given = {name: value for",
+    "python/projects",
+  ),
 ];
