@@ -71,12 +71,18 @@ const offer = async () => {
 };
 const step = async (more: object) => ({ run_id: await run(), ...more });
 
+/** Leases the delivery of a new event. */
+async function lease(id: string): Promise<string> {
+  const type = `com.example.${id}`;
+  await make(`/agents/${agent.id}/interests`, { event_type: type });
+  await make("/events", { specversion: "1.0", id, source: "urn:test", type });
+  return ok(await agent.get("/delivery/poll?wait=20")).deliveries[0].id;
+}
+
 async function deadLetter() {
-  await make(`/agents/${agent.id}/interests`, { event_type: "com.example.dead" });
-  await make("/events", { specversion: "1.0", id: "dead", source: "urn:test", type: "com.example.dead" });
-  const { deliveries } = ok(await agent.get("/delivery/poll?wait=20"));
-  await make("/delivery/nack", { delivery_ids: [deliveries[0].id], reason: "a test" });
-  return { id: deliveries[0].id };
+  const id = await lease("dead");
+  await make("/delivery/nack", { delivery_ids: [id], reason: "a test" });
+  return { id };
 }
 
 async function document() {
@@ -119,6 +125,13 @@ const CHANGES: [string, Scope, () => Given | Promise<Given>, (given: Given) => s
     { members: [{ agent_id: expect.stringMatching(/^ag_/) }] },
   ],
   [
+    "channels_create",
+    "channel:write",
+    () => ({ name: "Of a tool" }),
+    () => "/channels",
+    has("channels", { name: "Of a tool" }),
+  ],
+  [
     "channels_create_feed",
     "channel:write",
     async () => ({
@@ -127,6 +140,13 @@ const CHANGES: [string, Scope, () => Given | Promise<Given>, (given: Given) => s
     }),
     (g) => `/channels/${g.channel_id}/feeds`,
     has("feeds", { event_type_glob: "com.example.fed" }),
+  ],
+  [
+    "deliveries_nack",
+    "receive",
+    async () => ({ delivery_ids: [await lease("refused")], reason: "by a tool" }),
+    () => "/delivery/dlq",
+    has("items", { dlq_reason: "max attempts exceeded (1): by a tool" }),
   ],
   [
     "deliveries_replay",
