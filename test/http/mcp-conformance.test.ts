@@ -1,3 +1,4 @@
+/** @needs frameworks */
 import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type OutgoingHttpHeaders, request, type Server } from "node:http";
 import { createRequire } from "node:module";
@@ -8,11 +9,10 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { startChild } from "../support/child.ts";
 import { agentToken } from "../support/http.ts";
+import { CONFORMANCE_SUITE, REVISIONS } from "../support/mcp.ts";
 import type { TestServer } from "../support/server.ts";
 import { startShared } from "../support/shared.ts";
 
-const SUITE = join(import.meta.dirname, "../../node_modules/@modelcontextprotocol/conformance/dist/index.js");
-const REVISIONS = ["2025-11-25", "2026-07-28"];
 const FIXTURE = join(import.meta.dirname, "../fixtures/mcp-conformance.yml");
 /** js-yaml brings no types. */
 const { load } = createRequire(import.meta.url)("js-yaml") as {
@@ -92,7 +92,7 @@ async function openDoor({ root }: TestServer, token: string): Promise<Server> {
 async function checksOf(revision: string): Promise<Check[]> {
   const url = `http://127.0.0.1:${(door.address() as AddressInfo).port}/mcp`;
   const to = join(folder, revision);
-  const args = [SUITE, "server", "--url", url, "--requirements", revision, "--output-dir", to];
+  const args = [CONFORMANCE_SUITE, "server", "--url", url, "--requirements", revision, "--output-dir", to];
   const suite = await startChild(process.execPath, args, { cwd: folder });
   await suite.exited;
   const [, notScored = ""] = suite.output().split("Not scored");

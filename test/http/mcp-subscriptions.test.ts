@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { newAgent, type TestAgent } from "../support/agents.ts";
 import { connectMcp, type McpClient } from "../support/mcp.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, type World } from "../support/tenancy.ts";
+import { startShared } from "../support/shared.ts";
+import { makeWorld, ok, type World } from "../support/tenancy.ts";
 
 let server: TestServer;
 let mine: World;
@@ -12,7 +13,7 @@ let theirs: World;
 const SCOPES = ["send", "receive", "memory:read", "memory:write"];
 
 beforeAll(async () => {
-  server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0" } });
+  server = await startShared();
   [mine, theirs] = [await makeWorld(server, "mine"), await makeWorld(server, "theirs")];
 });
 afterAll(() => server?.stop());

@@ -1,3 +1,4 @@
+/** @needs frameworks */
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
@@ -16,6 +17,7 @@ import {
 import { newCertificate } from "../support/certificate.ts";
 import { startChild } from "../support/child.ts";
 import { api } from "../support/http.ts";
+import { CONFORMANCE_SUITE } from "../support/mcp.ts";
 import { approve, attempt, registered } from "../support/oauth.ts";
 import { freePort } from "../support/ports.ts";
 import { startServer, type TestServer } from "../support/server.ts";
@@ -243,13 +245,9 @@ describe("a metadata document", () => {
 
 test("the official conformance suite for authorization servers passes", async () => {
   const { client } = await registered(server);
-  const suite = join(
-    import.meta.dirname,
-    "../../node_modules/@modelcontextprotocol/conformance/dist/index.js",
-  );
   const port = await freePort();
   const which = ["--client-id", client.client_id, "--resource", `${server.root}/mcp`, "--port", String(port)];
-  const args = [suite, "authorization", "--url", server.root, ...which, "--output-dir", folder];
+  const args = [CONFORMANCE_SUITE, "authorization", "--url", server.root, ...which, "--output-dir", folder];
   const run = await startChild(process.execPath, args, { cwd: folder });
   const [url] = await run.find(/http\S+\/oauth\/authorize\?\S+/);
   await fetch(await approve(world.admin, new URL(url).search.slice(1), world.agentId));

@@ -614,14 +614,14 @@ export const FAULTS: Fault[] = [
     "packages/python/src/sensorium/_flow.py",
     "FIRST_PAUSE * 2 ** (failures - 1) * jitter",
     "FIRST_PAUSE * jitter",
-    "python/client",
+    "python/projects",
   ),
   fault(
     "a Python client retries conflicts",
     "packages/python/src/sensorium/_flow.py",
     "RETRYABLE = {429, 500,",
     "RETRYABLE = {409, 429, 500,",
-    "python/client",
+    "python/projects",
   ),
   // Runs, schedules, memories.
   fault(
@@ -1117,5 +1117,26 @@ export const FAULTS: Fault[] = [
     "    if (err instanceof RangeError) throw err;\n",
     "    if (err) throw err;\n",
     "unit/json",
+  ),
+  fault(
+    "schedules need no scope for sending",
+    "services/sense/schedules/schedules.contract.ts",
+    'const access = { by: "any", scope: "send" } as const;',
+    'const access = { by: "any", scope: "memory:read" } as const;',
+    "http/mcp-changes",
+  ),
+  fault(
+    "the Python client leaves ids in `{id}:run` out",
+    "packages/python/src/sensorium/_flow.py",
+    'IN_PATH = re.compile(r"\\{(\\w+)\\}")',
+    'IN_PATH = re.compile(r"\\{(\\w+)\\}(?=/|$)")',
+    "python/projects",
+  ),
+  fault(
+    "the Python client sends `from_`",
+    "packages/python/src/sensorium/_group.py",
+    'given = {name.removesuffix("_"): value for',
+    "given = {name: value for",
+    "python/projects",
   ),
 ];

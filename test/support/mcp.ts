@@ -1,8 +1,15 @@
+import { join } from "node:path";
 import { type CallToolResult, Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { TestServer } from "./server.ts";
 
 /** The stateless revision, and the one before it, as the official client speaks them. */
 export const REVISIONS = ["2026-07-28", "2025-11-25"] as const;
+
+/** The official suite. Installed with the frameworks, apart from the server: it is large (`@needs frameworks`). */
+export const CONFORMANCE_SUITE = join(
+  import.meta.dirname,
+  "../../packages/integrations/node_modules/@modelcontextprotocol/conformance/dist/index.js",
+);
 
 interface McpOptions {
   revision?: (typeof REVISIONS)[number];

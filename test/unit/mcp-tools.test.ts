@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "@jest/globals";
 import { Ajv } from "ajv";
 import { operations } from "../../services/contracts.ts";
@@ -46,6 +47,14 @@ describe("the tools", () => {
     expect(["object", "array"]).toContain(tool.outputSchema.type);
     expect(JSON.stringify(tool.outputSchema)).not.toMatch(/"(examples|x-\w+)":/);
   });
+});
+
+test("each tool that changes something is called by a test", () => {
+  const text = globSync("test/http/mcp*.test.ts")
+    .map((file) => readFileSync(file, "utf8"))
+    .join();
+  const changing = all.filter(({ tool }) => !tool.annotations?.readOnlyHint).map(({ tool }) => tool.name);
+  expect(changing.filter((name) => !text.includes(`"${name}"`))).toEqual([]);
 });
 
 /** Of a list of tools, at four characters a token. */

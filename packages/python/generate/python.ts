@@ -27,7 +27,8 @@ export function generated(contracts: readonly Contract[]): Record<string, string
   const seen = new Set<string>();
   for (const op of contracts) {
     // Separate protocols with their own clients; streams are read by `listen`.
-    if (op.action === "gateway.mcp" || op.stream || seen.has(op.action)) continue;
+    // MCP and OAuth are separate protocols with their own clients.
+    if (op.action === "gateway.mcp" || op.oauth || op.stream || seen.has(op.action)) continue;
     seen.add(op.action);
     const [service = ""] = op.action.split(".");
     services.set(service, [...(services.get(service) ?? []), op]);

@@ -21,6 +21,7 @@ from sensorium import Sensorium
 
 ROOT = Path(__file__).parents[3]
 NODE = ROOT / "node_modules" / ".bin" / "node"
+OPERATOR_TOKEN = "operator-token-of-the-tests"
 
 
 @dataclass
@@ -41,12 +42,16 @@ def _free_port() -> int:
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
+    if running := os.environ.get("SENSORIUM_TEST_SERVER"):
+        yield Server(**json.loads(running))
+        return
     folder = tempfile.mkdtemp(prefix="sensorium-python-")
     url = f"http://127.0.0.1:{_free_port()}"
     env = {
         **{name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ},
         **{"HOST": "127.0.0.1", "PORT": url.rsplit(":", 1)[1], "DATA_DIR": folder},
         **{"RATE_LIMIT_PER_MINUTE": "0", "LOG_LEVEL": "warn", "VISIBILITY_TIMEOUT_SECONDS": "2"},
+        "OPERATOR_TOKEN": OPERATOR_TOKEN,
     }
     process = subprocess.Popen([NODE, "bin/start.js"], cwd=ROOT, env=env, stdout=subprocess.PIPE, text=True)
     try:

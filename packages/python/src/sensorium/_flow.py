@@ -6,6 +6,7 @@ import json
 import logging
 import math
 import random
+import re
 import time
 import uuid
 from collections.abc import Callable, Mapping
@@ -29,6 +30,8 @@ FIRST_PAUSE = 0.25
 LONGEST_PAUSE = 60.0
 RENEW_AFTER = 0.9
 """The share of a token's life after which it is renewed."""
+
+IN_PATH = re.compile(r"\{(\w+)\}")
 
 VERSION = "0.1.0"
 _log = logging.getLogger("sensorium")
@@ -183,19 +186,14 @@ def answer_of(operation: Operation, response: httpx.Response) -> Any:
 
 
 def _url(connection: Connection, operation: Operation, params: Mapping[str, Any]) -> str:
-    path, used = [], set()
-    for part in operation.path.split("/"):
-        if part.startswith("{"):
-            used.add(part[1:-1])
-            path.append(_segment(part[1:-1], params.get(part[1:-1])))
-        else:
-            path.append(part)
+    path = IN_PATH.sub(lambda found: _segment(found[1], params.get(found[1])), operation.path)
+    used = IN_PATH.findall(operation.path)
     names = operation.query if operation.has_body else tuple(params)
     query = httpx.QueryParams(
         [(name, _text(value)) for name in names if name not in used for value in _values(params.get(name))]
     )
     text = f"?{query}" if query else ""
-    return f"{connection.origin}{'' if operation.root else '/v1'}{'/'.join(path)}{text}"
+    return f"{connection.origin}{'' if operation.root else '/v1'}{path}{text}"
 
 
 def _segment(name: str, value: Any) -> str:
@@ -226,7 +224,7 @@ def _body(operation: Operation, params: Mapping[str, Any]) -> tuple[bytes | None
         return whole, headers
     if isinstance(whole, str):
         return whole.encode(), headers
-    elsewhere = {part[1:-1] for part in operation.path.split("/") if part.startswith("{")} | set(operation.query)
+    elsewhere = {*IN_PATH.findall(operation.path), *operation.query}
     fields = {name: value for name, value in params.items() if name not in elsewhere}
     return json.dumps(whole if whole is not None else fields, default=_plain).encode(), headers
 

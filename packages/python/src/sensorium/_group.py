@@ -83,7 +83,9 @@ class Method(Generic[P, R]):
         # For Python's own errors about arguments.
         self.declared(self, *args, **named)
         key, timeout = named.pop("idempotency_key", None), named.pop("timeout", None)
-        return {name: value for name, value in named.items() if not isinstance(value, Unset)}, key, timeout
+        # The names of fields that Python keeps for itself end in `_` here: `from_`.
+        given = {name.removesuffix("_"): value for name, value in named.items() if not isinstance(value, Unset)}
+        return given, key, timeout
 
     async def call(self, caller: Caller, params: Params, key: str | None, timeout: float | None) -> Any:
         answer = await caller._request(self.operation, params, key, timeout)

@@ -444,41 +444,6 @@ class AuthorizationRequestRefusal(Model):
     """Reports it to the client."""
 
 
-class AuthorizationServer(Model):
-    issuer: str
-    """The issuer."""
-    authorization_endpoint: str
-    """The console's page where people approve."""
-    token_endpoint: str
-    """`POST /oauth/token`."""
-    registration_endpoint: str
-    """`POST /oauth/register`."""
-    revocation_endpoint: str
-    """`POST /oauth/revoke`."""
-    device_authorization_endpoint: str
-    """`POST /oauth/device`."""
-    jwks_uri: str
-    """Public keys of access tokens."""
-    scopes_supported: list[str]
-    """All scopes."""
-    response_types_supported: list[str]
-    """Only the code flow."""
-    response_modes_supported: list[str]
-    """Only in the query."""
-    grant_types_supported: list[str]
-    """Grants of the token endpoint."""
-    code_challenge_methods_supported: list[str]
-    """PKCE with SHA-256 is required."""
-    token_endpoint_auth_methods_supported: list[str]
-    """Clients are public, except for client credentials."""
-    revocation_endpoint_auth_methods_supported: list[str]
-    """Clients are public."""
-    client_id_metadata_document_supported: bool
-    authorization_response_iss_parameter_supported: bool
-    service_documentation: str
-    """The API's reference."""
-
-
 class BrowserSession(Model):
     user: BrowserSessionUser
     tenant: BrowserSessionTenant
@@ -2178,47 +2143,6 @@ class OauthDecideResult(Model):
     redirect_uri: Union[str, None]
 
 
-class OauthDeviceResult(Model):
-    device_code: str
-    """The device's credential for `POST /oauth/token`."""
-    user_code: str
-    verification_uri: str
-    """The console's page."""
-    verification_uri_complete: str
-    """The same with the code."""
-    expires_in: int
-    """Seconds."""
-    interval: int
-    """Seconds between polls."""
-
-
-class OauthRegisterResult(Model):
-    client_id: str
-    """The client's id: registered, or the URL of its metadata document."""
-    client_id_issued_at: int
-    """Seconds since the epoch."""
-    client_name: str
-    client_uri: Union[str, None] = None
-    redirect_uris: list[str]
-    grant_types: list[str]
-    """Allowed grants."""
-    response_types: list[str]
-    """Only the code flow."""
-    token_endpoint_auth_method: Literal["none"]
-
-
-class OauthTokenResult(Model):
-    access_token: str
-    """A JWT (ES256)."""
-    token_type: Literal["Bearer"]
-    expires_in: int
-    """Seconds until it expires."""
-    scope: str
-    """The granted scopes."""
-    refresh_token: Union[str, None] = None
-    """For the next token, once."""
-
-
 class OnboardingGuidance(Model):
     dismissed_at: Union[str, None]
     all_complete: bool
@@ -2438,20 +2362,6 @@ class Project(Model):
 class ProjectsListResult(Model):
     projects: list[Project]
     total: int
-
-
-class ProtectedResource(Model):
-    resource: str
-    """The resource that tokens are for."""
-    authorization_servers: list[str]
-    """Issuers of tokens for the resource."""
-    scopes_supported: list[str]
-    """Scopes to ask for."""
-    bearer_methods_supported: list[str]
-    """How a token is sent."""
-    resource_name: str
-    resource_documentation: str
-    """The API's reference."""
 
 
 class PublishResult(Model):

@@ -1,4 +1,0 @@
-/** @needs pypi */
-import { CLIENT, testPython } from "../suites/python.ts";
-
-testPython(CLIENT);

@@ -1,0 +1,85 @@
+/** @needs pypi */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { api } from "../support/http.ts";
+import { pythonOfTests, runPython } from "../support/python.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
+
+const CLIENT = "packages/python";
+/** Each has a pyproject.toml, `src` and `tests`. */
+const PROJECTS = [
+  CLIENT,
+  ...["langchain", "langgraph", "openai-agents"].map((name) => `packages/integrations/${name}-python`),
+];
+
+/** Found without being installed. */
+const PYTHONPATH = [...PROJECTS.map((folder) => `${folder}/src`), `${CLIENT}/tests`]
+  .map((folder) => join(import.meta.dirname, "../..", folder))
+  .join(":");
+const out = mkdtempSync(join(tmpdir(), "sensorium-python-"));
+
+let server: TestServer;
+
+beforeAll(async () => {
+  server = await startServer({
+    env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", VISIBILITY_TIMEOUT_SECONDS: "2" },
+  });
+});
+afterAll(async () => {
+  await server?.stop();
+  rmSync(out, { recursive: true });
+});
+
+const python = (folder: string, args: string[], more = {}) =>
+  runPython(pythonOfTests(), args, {
+    folder,
+    env: { PYTHONPATH, MYPYPATH: PYTHONPATH, PYTHONDONTWRITEBYTECODE: "1", ...more },
+  });
+
+/** The server with an empty tenant, as `packages/python/tests/real_server.py` reads it. */
+async function newTenant(): Promise<string> {
+  const slug = `python-${++tenants}`;
+  const body = { slug, name: slug, admin_email: `admin@${slug}.example` };
+  const { admin, agent } = ok(await api(server, OPERATOR_TOKEN).post("/tenants", body));
+  const person = { email: admin.email, password: admin.password };
+  return JSON.stringify({ url: server.root, api_key: agent.api_key, agent_id: agent.id, person });
+}
+let tenants = 0;
+
+test("no project has a finding of ruff, and all are formatted", async () => {
+  for (const check of [["check"], ["format", "--check"]])
+    expect(await python(".", ["-m", "ruff", ...check, "--no-cache", ...PROJECTS])).toMatchObject({ code: 0 });
+});
+
+describe.each(PROJECTS)("%s", (folder) => {
+  // The projects after the first find what they share in its cache.
+  test("has the types that it says", async () => {
+    const checked = await python(folder, ["-m", "mypy", "--cache-dir", join(out, "mypy")]);
+    expect(checked).toMatchObject({ code: 0, output: expect.stringContaining("no issues found") });
+  }, 180_000);
+
+  test("passes its tests", async () => {
+    const report = join(out, "report.xml");
+    const args = ["-m", "pytest", "-q", "-p", "no:cacheprovider", `--junitxml=${report}`];
+    const { output } = await python(folder, args, { SENSORIUM_TEST_SERVER: await newTenant() });
+    const xml = readFileSync(report, "utf8");
+    const cases = [...xml.matchAll(/<testcase classname="([^"]*)" name="([^"]*)"[^>]*?(\/>|>\s*<(\w+))/g)];
+    const failed = cases
+      .filter(([, , , , then]) => then === "failure" || then === "error")
+      .map(([, file, name]) => `${file} › ${name}`);
+    expect({ failed, output: failed.length ? output : "" }).toEqual({ failed: [], output: "" });
+    expect(cases.length).toBeGreaterThan(5);
+  }, 180_000);
+
+  test("is built as a package with its types", async () => {
+    const to = join(out, folder);
+    expect(await python(folder, ["-m", "hatchling", "build", "-t", "wheel", "-d", to])).toMatchObject({
+      code: 0,
+    });
+    const list = "import glob, sys, zipfile; print(zipfile.ZipFile(glob.glob(sys.argv[1])[0]).namelist())";
+    expect((await python(folder, ["-c", list, join(to, "*.whl")])).output).toContain("py.typed");
+  });
+});
