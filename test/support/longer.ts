@@ -64,7 +64,6 @@ const LONGER: Record<string, string[]> = {
     "test/http/server-package",
     "test/http/tracing",
     "test/integrations",
-    "test/python/integrations",
     "test/release/",
     "test/store.ferretdb",
     "test/store.standin",
