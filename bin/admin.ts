@@ -10,21 +10,28 @@ import { openOnline } from "./admin/online.ts";
 import { AdminError, type Identity, type Target } from "./admin/target.ts";
 import { COMMON, candidates, ownFlags, ownOptions, refuseMore, type Typed } from "./admin/typed.ts";
 
-/** The operator's command line: uses the server if it runs, and otherwise its store. */
-async function main(args: string[]): Promise<void> {
-  if (args[0] === "__complete")
-    return void process.stdout.write(candidates(args.slice(1), COMMANDS).join("\n"));
+/**
+ * The operator's command line: uses the server if it runs, and otherwise its store.
+ *
+ * @throws AdminError, ConfigError: their messages are for the operator
+ */
+export async function admin(
+  args: string[],
+  env: NodeJS.ProcessEnv,
+  stdout: NodeJS.WritableStream,
+): Promise<void> {
+  if (args[0] === "__complete") return void stdout.write(candidates(args.slice(1), COMMANDS).join("\n"));
   const { name, typed, wantsHelp } = readCommand(args);
-  if (wantsHelp) return void process.stdout.write(help());
+  if (wantsHelp) return void stdout.write(help());
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (!command) throw new AdminError(`"${name}" is not a command. Run admin --help for a list.`);
   refuseMore(name, command, typed);
   const { tenant, url, email, code } = typed.options;
   const password = await passwordIn(typed.options["password-file"]);
-  const target = await openTarget(readConfig(), { tenant, url, email, password, code });
+  const target = await openTarget(readConfig(env), { tenant, url, email, password, code });
   try {
     const result = await command.run(target, typed);
-    write(process.stdout, `${JSON.stringify(result, null, 2)}\n`);
+    write(stdout, `${JSON.stringify(result, null, 2)}\n`);
   } finally {
     await target.close();
   }
@@ -122,11 +129,14 @@ async function answers(base_url: string): Promise<boolean> {
   }
 }
 
-main(process.argv.slice(2)).then(
-  () => process.exit(0),
-  (err: unknown) => {
-    const told = err instanceof AdminError || err instanceof ConfigError;
-    write(process.stderr, `${told ? (err as Error).message : (err as Error).stack}\n`);
-    process.exit(1);
-  },
-);
+/** Runs the command of this process's arguments, and ends it. */
+export function runAdmin(args: string[]): Promise<never> {
+  return admin(args, process.env, process.stdout).then(
+    () => process.exit(0),
+    (err: unknown) => {
+      const told = err instanceof AdminError || err instanceof ConfigError;
+      write(process.stderr, `${told ? (err as Error).message : (err as Error).stack}\n`);
+      process.exit(1);
+    },
+  );
+}

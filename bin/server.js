@@ -21,8 +21,7 @@ switch (command) {
     await import("./start.js");
     break;
   case "admin":
-    runAs(...rest);
-    await import("./admin.ts");
+    await (await import("./admin.ts")).runAdmin(rest);
     break;
   case "backup":
   case "restore":

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
-import { run } from "../support/admin.ts";
+import { runProcess } from "../support/admin.ts";
 import { holdings } from "../support/holdings.ts";
 import { agentToken, api } from "../support/http.ts";
 import { startServer, type TestServer } from "../support/server.ts";
@@ -21,7 +21,7 @@ export async function makeMover() {
   const scratch = await mkdtemp(join(tmpdir(), "sensorium-move-"));
   const file = (name: string) => join(scratch, name);
   await writeFile(file("passphrase"), "correct horse battery\n");
-  const admin = (dataDir: string, command: string) => run(dataDir, command, { OPERATOR_TOKEN });
+  const admin = (dataDir: string, command: string) => runProcess(dataDir, command, { OPERATOR_TOKEN });
   return {
     file,
     secret: `--passphrase-file ${file("passphrase")}`,
