@@ -188,13 +188,7 @@ describe("a number that no double holds is refused, and nothing is kept", () => 
   });
 
   test("in an event in binary mode", async () => {
-    const headers = {
-      ...json,
-      "ce-specversion": "1.0",
-      "ce-type": "com.x",
-      "ce-source": "/x",
-      "ce-id": "b",
-    };
+    const headers = { ...json, "ce-specversion": "1.0", "ce-type": "com.x", "ce-source": "/x", "ce-id": "b" };
     const refused = await agent.post("/events", '{"a": 1e400}', headers);
     expect(refused).toMatchObject(refusal(400, "invalid_event", { field: "data.a" }));
   });

@@ -52,11 +52,7 @@ function filled({ command, args, env, url, headers }: Entry): Transport {
   expect([command, args]).toEqual(["node", [expect.stringMatching(`^/path/to/.+/${file}$`), word]]);
   const own = { ...env, SENSORIUM_URL: root, SENSORIUM_API_KEY: credentials.agent.api_key };
   expect(Object.keys(own)).toEqual(Object.keys(env ?? {}));
-  return new StdioClientTransport({
-    command: process.execPath,
-    args: [join(ROOT, file), word],
-    env: own,
-  });
+  return new StdioClientTransport({ command: process.execPath, args: [join(ROOT, file), word], env: own });
 }
 
 test("the bridge and HTTP are shown", () => {

@@ -26,10 +26,7 @@ afterAll(async () => {
 });
 
 const raw = (message: unknown, headers: Record<string, string> = {}) =>
-  agent.post(`${server.root}/mcp`, message, {
-    accept: "application/json, text/event-stream",
-    ...headers,
-  });
+  agent.post(`${server.root}/mcp`, message, { accept: "application/json, text/event-stream", ...headers });
 const PING = { jsonrpc: "2.0", id: 1, method: "ping" };
 
 describe.each(REVISIONS)("the official client, revision %s", (revision) => {
@@ -203,10 +200,7 @@ describe("tools", () => {
   test("answer without nulls and what nobody can use, with the brief of a bundle", async () => {
     await mcp.call("memories_create", { content: "Hall nine has two doors." });
     const bundle = await mcp.call("bundles_assemble", { task: "doors of hall nine" });
-    expect(bundle).toEqual({
-      id: expect.any(String),
-      rendered_brief: expect.stringContaining("doors"),
-    });
+    expect(bundle).toEqual({ id: expect.any(String), rendered_brief: expect.stringContaining("doors") });
     const result = await mcp.client.callTool({ name: "memories_search", arguments: { query: "hall nine" } });
     const text = (result.content as { text: string }[])[0]?.text as string;
     expect(text).not.toMatch(/null|tenant_id|agent_id/);
@@ -227,9 +221,7 @@ describe("tools", () => {
     // In a path, only a number is accepted for its text.
     expect(
       await mcp.refused("outputs_get_version", { output_id: "nothing-like-it", version_num: 1 }),
-    ).toMatchObject({
-      code: "not_found",
-    });
+    ).toMatchObject({ code: "not_found" });
     expect(await mcp.refused("specialists_unload", { name: { of: "an object" } })).toMatchObject({
       code: "validation_error",
       details: { field: "name", value: { of: "an object" } },

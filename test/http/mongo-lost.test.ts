@@ -66,10 +66,7 @@ const here = "url" in mongo && mongo.kind !== "MONGO_URL";
   test("requests to a mute server get 503, and a repeated publish is stored once", async () => {
     const publish = () => agent.post("/events", cloudEvent("mute"));
     proxy.mute();
-    expect(await publish()).toMatchObject({
-      status: 503,
-      body: { error: { code: "service_unavailable" } },
-    });
+    expect(await publish()).toMatchObject({ status: 503, body: { error: { code: "service_unavailable" } } });
     proxy.mend();
     await settle(async () => [200, 202].includes((await publish()).status));
     expect((await receive(agent, 1)).map(({ payload }) => payload.id)).toEqual(["mute"]);

@@ -24,10 +24,7 @@ async function receiverWith(
   on = ground,
 ): Promise<Typed> {
   const type = `com.example.next${++names}`;
-  const receiver = {
-    ...(await newReceiver(on.server, on.admin, type, { interests: [type], agent })),
-    type,
-  };
+  const receiver = { ...(await newReceiver(on.server, on.admin, type, { interests: [type], agent })), type };
   await add(receiver, ready, on);
   return receiver;
 }

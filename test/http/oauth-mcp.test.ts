@@ -47,10 +47,7 @@ beforeAll(async () => {
       type = "application/json",
       location,
       body,
-    } = pages.get(req.url ?? "") ?? {
-      status: 404,
-      body: {},
-    };
+    } = pages.get(req.url ?? "") ?? { status: 404, body: {} };
     res.writeHead(status, {
       "content-type": type,
       "cache-control": "no-store",

@@ -117,9 +117,7 @@ describe("maintenance", () => {
     ok(await agent.post("/events", event("before")));
     const { deliveries } = ok(await agent.get("/delivery/poll?wait=20"));
     const begun = await set({ maintenance: true, reason: "moving" });
-    expect(begun).toMatchObject({
-      maintenance: { reason: "moving", since: expect.any(String) },
-    });
+    expect(begun).toMatchObject({ maintenance: { reason: "moving", since: expect.any(String) } });
     expect(begun.nodes.map(({ applied }: { applied: boolean }) => applied)).not.toContain(false);
     const refused = await agent.post("/events", event("during"));
     expect(refused).toMatchObject(refusal(503, "service_unavailable", { retry_after_seconds: 30 }));
@@ -137,9 +135,7 @@ describe("maintenance", () => {
     ok(await agent.post("/memories/search", { query: "anything" }));
     expect(
       ok(await agent.post("/delivery/next", { ack: { delivery_ids: [deliveries[0].id] } })),
-    ).toMatchObject({
-      acknowledged: 1,
-    });
+    ).toMatchObject({ acknowledged: 1 });
     const { email, password } = world.credentials;
     ok(await api(server).post("/auth/login", { email, password, tenant_slug: world.slug }));
     expect(ok(await api(server).get(`${server.root}/readyz`)).checks.maintenance).toBe("writes are refused");

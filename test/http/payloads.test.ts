@@ -144,11 +144,7 @@ test("events of a webhook are told apart by their source, and duplicates that di
 });
 
 test("a mapping whose signatures cannot use the webhook's secret is refused, and nothing changes", async () => {
-  const hook = await register(agent, {
-    ...SHOP,
-    source: "secret",
-    signing_secret: "no:base64:but:long!",
-  });
+  const hook = await register(agent, { ...SHOP, source: "secret", signing_secret: "no:base64:but:long!" });
   const changed = await agent.patch(`/ingest/webhooks/${hook.id}`, { mapping: "standard_webhooks" });
   expect(changed).toMatchObject(refusal(400, "validation_error", { field: "signing_secret" }));
   const { webhooks } = ok(await agent.get("/ingest/webhooks?limit=200"));

@@ -104,10 +104,7 @@ test("an attempt on a step comes with its specialist, or says why not", async ()
   const begin = async (step_key: string) =>
     ok(await world.agent.post(`/runs/${run.id}/steps/start`, { step_key })).specialist;
   expect(await begin("reviewer")).toMatchObject({ name: "reviewer", version_num: 2 });
-  expect(await begin("nobody")).toEqual({
-    code: "not_found",
-    message: expect.stringContaining("nobody"),
-  });
+  expect(await begin("nobody")).toEqual({ code: "not_found", message: expect.stringContaining("nobody") });
 });
 
 test.each<[string, string, object]>([

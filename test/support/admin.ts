@@ -9,10 +9,7 @@ export async function run(dataDir: string, command: string, env: Record<string, 
   const child = await startChild(
     process.execPath,
     ["bin/server.js", "admin", ...command.split(" ").filter(Boolean)],
-    {
-      cwd: ROOT,
-      env: { PATH, HOME, ...COMPILED, DATA_DIR: dataDir, ...env },
-    },
+    { cwd: ROOT, env: { PATH, HOME, ...COMPILED, DATA_DIR: dataDir, ...env } },
   );
   const { code } = await child.exited;
   const output = child.output();
