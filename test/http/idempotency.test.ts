@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { type Caller, callerId } from "../../lib/access/caller.ts";
 import { Fault } from "../../lib/contract/faults.ts";
 import { IdempotencyModel } from "../../services/edge/idempotency/idempotency.model.ts";
@@ -16,7 +16,6 @@ import { api } from "../support/http.ts";
 import { settle } from "../support/settle.ts";
 import { type Things, things } from "../support/things.ts";
 
-let files: TemporaryStore;
 let gateway: TestGateway;
 let domain: Things;
 let keys = 0;
@@ -31,9 +30,7 @@ async function start() {
   gateway = await startGateway({ operations, services: [service], store, blobs });
 }
 
-beforeAll(async () => {
-  files = await temporaryStore();
-});
+let files: TemporaryStore = await temporaryStore();
 afterAll(() => files.remove());
 beforeEach(() => start());
 afterEach(() => gateway.stop());

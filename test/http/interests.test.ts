@@ -1,20 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { cloudEvent, fannedOut, firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { cloudEvent, fannedOut, firstAgent, newAgent, receive } from "../support/agents.ts";
 import { api } from "../support/http.ts";
-import type { TestServer } from "../support/server.ts";
 import { startShared } from "../support/shared.ts";
 import { ok, signIn } from "../support/tenancy.ts";
 
-let server: TestServer;
-let admin: TestAgent;
-let agent: TestAgent;
-
-beforeAll(async () => {
-  server = await startShared();
-  admin = await firstAgent(server);
-  agent = await newAgent(server, admin);
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const admin = await firstAgent(server);
+const agent = await newAgent(server, admin);
+afterAll(() => server.stop());
 
 const interestsOf = ({ id }: { id: string }) => `/agents/${id}/interests`;
 const publish = async (id: string, more: object) =>

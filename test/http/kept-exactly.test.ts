@@ -1,9 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { firstAgent, receive, type TestAgent } from "../support/agents.ts";
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { firstAgent, receive } from "../support/agents.ts";
 import type { Answer } from "../support/http.ts";
 import { connectMcp } from "../support/mcp.ts";
-import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 import { ok, refusal } from "../support/tenancy.ts";
@@ -29,15 +28,10 @@ const NASTY = `{
 const KEPT = JSON.stringify(JSON.parse(NASTY));
 const json = { "content-type": "application/json" };
 
-let server: TestServer;
-let agent: TestAgent;
-
-beforeAll(async () => {
-  server = await startShared();
-  agent = await firstAgent(server);
-  ok(await agent.post(`/agents/${agent.id}/interests`, { event_type: "com.*" }));
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const agent = await firstAgent(server);
+ok(await agent.post(`/agents/${agent.id}/interests`, { event_type: "com.*" }));
+afterAll(() => server.stop());
 
 // biome-ignore lint/suspicious/noExplicitAny: what is read has any shape
 const read = async (path: string): Promise<any> => ok(await agent.get(path));

@@ -1,27 +1,22 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import { cloudEvent, firstAgent, newAgent, type TestAgent } from "../support/agents.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
 import { ok, refusal } from "../support/tenancy.ts";
 
 const PER_AGENT = 5;
 const PER_TENANT = 12;
 const LONGEST_TYPE = 255;
 
-let server: TestServer;
-let admin: TestAgent;
-
-beforeAll(async () => {
-  const env = {
-    RATE_LIMIT_PER_MINUTE: "0",
-    EMBEDDER: "none",
-    MAX_INTERESTS_PER_AGENT: `${PER_AGENT}`,
-    MAX_INTERESTS_PER_TENANT: `${PER_TENANT}`,
-    OUTPUT_BODY_MAX: "10",
-  };
-  server = await startServer({ env });
-  admin = await firstAgent(server);
-});
-afterAll(() => server?.stop());
+const env = {
+  RATE_LIMIT_PER_MINUTE: "0",
+  EMBEDDER: "none",
+  MAX_INTERESTS_PER_AGENT: `${PER_AGENT}`,
+  MAX_INTERESTS_PER_TENANT: `${PER_TENANT}`,
+  OUTPUT_BODY_MAX: "10",
+};
+const server = await startServer({ env });
+const admin = await firstAgent(server);
+afterAll(() => server.stop());
 
 const interestsOf = ({ id }: { id: string }) => `/agents/${id}/interests`;
 const limitOf = (of: string, limit: number) => ({

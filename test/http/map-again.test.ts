@@ -1,26 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { newAgent, receive, type TestAgent } from "../support/agents.ts";
-import type { TestServer } from "../support/server.ts";
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { newAgent, receive } from "../support/agents.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
-import { makeWorld, ok, refusal, type World } from "../support/tenancy.ts";
+import { makeWorld, ok, refusal } from "../support/tenancy.ts";
 import { deliver, githubHeaders, type Registration, register, serviceHeaders } from "../support/webhooks.ts";
 
 const wrong = (name: string) => ({ entity: "order", action: `/${name}` });
 const RIGHT = { entity: "order", action: "/kind", subject: "header:X-Shop" };
 const FORM = { "content-type": "application/x-www-form-urlencoded" };
 
-let server: TestServer;
-let world: World;
-let agent: TestAgent;
-
-beforeAll(async () => {
-  server = await startShared();
-  world = await makeWorld(server, "acme");
-  agent = await newAgent(server, world.admin);
-  ok(await agent.post(`/agents/${agent.id}/interests`, { event_type: "com.*" }));
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const world = await makeWorld(server, "acme");
+const agent = await newAgent(server, world.admin);
+ok(await agent.post(`/agents/${agent.id}/interests`, { event_type: "com.*" }));
+afterAll(() => server.stop());
 
 const send = (hook: Registration, body: string, headers = {}) =>
   deliver(hook.url, body, serviceHeaders(hook.signing_secret, body, headers));

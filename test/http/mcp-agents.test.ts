@@ -1,32 +1,25 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { newAgent, type TestAgent } from "../support/agents.ts";
-import { connectMcp, type McpClient } from "../support/mcp.ts";
-import type { TestServer } from "../support/server.ts";
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { newAgent } from "../support/agents.ts";
+import { connectMcp } from "../support/mcp.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
-import { makeWorld, ok, type World } from "../support/tenancy.ts";
+import { makeWorld, ok } from "../support/tenancy.ts";
 
 /** Sequences of tools that models use, and prompts that people use. */
-let server: TestServer;
-let world: World;
-let agent: TestAgent;
-let mcp: McpClient;
 
 const SCOPES = ["send", "receive", "memory:read", "memory:write"];
 const MEMORY = { title: "Terms", content: "ACME pays within 30 days.", type: "semantic", scope: "agent" };
 
 const PROJECT = "ledger-2026";
 
-beforeAll(async () => {
-  server = await startShared();
-  world = await makeWorld(server, "agents");
-  ok(await world.admin.post("/projects", { key: PROJECT, name: "Ledger" }));
-  agent = await newAgent(server, world.admin, SCOPES);
-  mcp = await connectMcp(server, agent.token);
-});
+const server = await startShared();
+const world = await makeWorld(server, "agents");
+ok(await world.admin.post("/projects", { key: PROJECT, name: "Ledger" }));
+const agent = await newAgent(server, world.admin, SCOPES);
+const mcp = await connectMcp(server, agent.token);
 afterAll(async () => {
-  await mcp?.client.close();
-  await server?.stop();
+  await mcp.client.close();
+  await server.stop();
 });
 
 describe("a null for a field that is not used", () => {

@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { firstAgent, newAgent, type TestAgent } from "../support/agents.ts";
+import { afterAll, expect, test } from "@jest/globals";
+import { firstAgent, newAgent } from "../support/agents.ts";
 import { type Api, api } from "../support/http.ts";
 import { connectMcp, type McpClient } from "../support/mcp.ts";
-import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 import { ok, signIn } from "../support/tenancy.ts";
@@ -14,30 +13,25 @@ type Given = Record<string, unknown>;
 const SCOPES: Scope[] = ["send", "receive", "memory:read", "memory:write", "channel:write"];
 const TYPE = "com.example.changed";
 
-let server: TestServer;
-let person: Api;
-let agent: TestAgent;
 const only = {} as Record<Scope, McpClient>;
 const without = {} as Record<Scope, McpClient>;
 
-beforeAll(async () => {
-  server = await startShared();
-  const first = await firstAgent(server);
-  person = api(server, await signIn(server, server.credentials.admin, server.credentials.tenant_slug));
-  agent = await newAgent(server, first, [...SCOPES, "channel:read"]);
-  ok(await first.patch(`/agents/${agent.id}`, { retry_budget: 1, a2a: true }));
-  const connect = async (scopes: string[]) => {
-    const { key } = ok(await first.post(`/agents/${agent.id}/keys`, { scopes }));
-    return connectMcp(server, key, { query: "tools=all" });
-  };
-  for (const scope of SCOPES) {
-    only[scope] = await connect([scope]);
-    without[scope] = await connect(["channel:read", ...SCOPES.filter((each) => each !== scope)]);
-  }
-});
+const server = await startShared();
+const first = await firstAgent(server);
+const person = api(server, await signIn(server, server.credentials.admin, server.credentials.tenant_slug));
+const agent = await newAgent(server, first, [...SCOPES, "channel:read"]);
+ok(await first.patch(`/agents/${agent.id}`, { retry_budget: 1, a2a: true }));
+const connect = async (scopes: string[]) => {
+  const { key } = ok(await first.post(`/agents/${agent.id}/keys`, { scopes }));
+  return connectMcp(server, key, { query: "tools=all" });
+};
+for (const scope of SCOPES) {
+  only[scope] = await connect([scope]);
+  without[scope] = await connect(["channel:read", ...SCOPES.filter((each) => each !== scope)]);
+}
 afterAll(async () => {
   for (const each of [...Object.values(only), ...Object.values(without)]) await each.client.close();
-  await server?.stop();
+  await server.stop();
 });
 
 let names = 0;

@@ -1,40 +1,32 @@
 import type { ServerResponse } from "node:http";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { newAgent, type TestAgent } from "../support/agents.ts";
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { newAgent } from "../support/agents.ts";
 import { itself, textFile } from "../support/documents.ts";
 import { ANY_RESULT, connectMcp, type McpClient, TASKS } from "../support/mcp.ts";
 import { newRun } from "../support/runs.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
 import { serving } from "../support/serving.ts";
 import { settle } from "../support/settle.ts";
-import { ABSENT, makeWorld, OPERATOR_TOKEN, ok, type World } from "../support/tenancy.ts";
+import { ABSENT, makeWorld, OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
 
-let server: TestServer;
-let converter: Awaited<ReturnType<typeof serving>>;
 /** What the converter has not answered yet. */
 const converting: ServerResponse[] = [];
-let mine: World;
-let theirs: World;
-let agent: TestAgent;
-let mcp: McpClient;
 
 const SCOPES = ["send", "receive", "memory:read", "memory:write"];
 const QUESTION = { title: "Refund order 1042?", question: "The cup is broken." };
 const NOT_FOUND = { code: -32602, message: "Task not found." };
 
-beforeAll(async () => {
-  converter = await serving((_, response) => void converting.push(response));
-  const converted = { DOCUMENT_CONVERTER: "tika", DOCUMENT_CONVERTER_URL: converter.url };
-  const env = { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none", ...converted };
-  server = await startServer({ env });
-  [mine, theirs] = [await makeWorld(server, "mine"), await makeWorld(server, "theirs")];
-  agent = await newAgent(server, mine.admin, SCOPES);
-  mcp = await connectMcp(server, agent.token, { tasks: true });
-});
+const converter = await serving((_, response) => void converting.push(response));
+const converted = { DOCUMENT_CONVERTER: "tika", DOCUMENT_CONVERTER_URL: converter.url };
+const env = { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none", ...converted };
+const server = await startServer({ env });
+const [mine, theirs] = [await makeWorld(server, "mine"), await makeWorld(server, "theirs")];
+const agent = await newAgent(server, mine.admin, SCOPES);
+const mcp = await connectMcp(server, agent.token, { tasks: true });
 afterAll(async () => {
-  await mcp?.client.close();
-  await server?.stop();
-  await converter?.close();
+  await mcp.client.close();
+  await server.stop();
+  await converter.close();
 });
 
 // biome-ignore lint/suspicious/noExplicitAny: tests assert on shapes that the type checker cannot know

@@ -1,28 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { newAgent, type TestAgent } from "../support/agents.ts";
-import { connectMcp, type McpClient, REVISIONS } from "../support/mcp.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { newAgent } from "../support/agents.ts";
+import { connectMcp, REVISIONS } from "../support/mcp.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
-
-let server: TestServer;
-let mine: World;
-let theirs: World;
-let agent: TestAgent;
-let mcp: McpClient;
+import { makeWorld, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
 
 const SCOPES = ["send", "receive", "memory:read", "memory:write"];
 const MEMORY = { title: "Terms", content: "ACME pays within 30 days.", type: "semantic", scope: "agent" };
 
-beforeAll(async () => {
-  server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "5000" } });
-  [mine, theirs] = [await makeWorld(server, "mine"), await makeWorld(server, "theirs")];
-  agent = await newAgent(server, mine.admin, SCOPES);
-  mcp = await connectMcp(server, agent.token);
-});
+const server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "5000" } });
+const [mine, theirs] = [await makeWorld(server, "mine"), await makeWorld(server, "theirs")];
+const agent = await newAgent(server, mine.admin, SCOPES);
+const mcp = await connectMcp(server, agent.token);
 afterAll(async () => {
-  await mcp?.client.close();
-  await server?.stop();
+  await mcp.client.close();
+  await server.stop();
 });
 
 const raw = (message: unknown, headers: Record<string, string> = {}) =>

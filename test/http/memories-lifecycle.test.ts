@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import type { Api } from "../support/http.ts";
-import { type Cast, makeCast, memory, remember } from "../support/memories.ts";
-import type { TestServer } from "../support/server.ts";
+import { makeCast, memory, remember } from "../support/memories.ts";
 import { startShared } from "../support/shared.ts";
 import { ok, refusal } from "../support/tenancy.ts";
 
-let server: TestServer;
-let cast: Cast;
-beforeAll(async () => {
-  server = await startShared();
-  cast = await makeCast(server);
-  ok(await cast.admin.post("/projects", { key: "apollo" }));
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const cast = await makeCast(server);
+ok(await cast.admin.post("/projects", { key: "apollo" }));
+afterAll(() => server.stop());
 
 /** Everything of a memory but when it was last read. */
 async function stateOf(who: Api, id: string) {

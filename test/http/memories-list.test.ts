@@ -1,53 +1,46 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import type { TestAgent } from "../support/agents.ts";
 import type { Api } from "../support/http.ts";
-import { agentIn, type Cast, makeCast, memory, remember } from "../support/memories.ts";
-import type { TestServer } from "../support/server.ts";
+import { agentIn, makeCast, memory, remember } from "../support/memories.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 import { ok, refusal } from "../support/tenancy.ts";
 
-let server: TestServer;
-let cast: Cast;
-/** An agent of team A that owns the listed memories; others' are interleaved. */
-let agent: TestAgent;
-
 const SORTS = ["created_at", "title", "confidence", "importance"] as const;
 const made: Record<string, string>[] = [];
 
-beforeAll(async () => {
-  server = await startShared();
-  cast = await makeCast(server);
-  ok(await cast.admin.post("/projects", { key: "apollo" }));
-  agent = await agentIn(server, cast.admin, { team_id: cast.teamA });
-  const { bob, carol } = cast;
-  const types = ["episodic", "semantic", "procedural"];
-  for (let n = 0; n < 24; n++) {
-    const [who, scope] = [
-      [agent, "agent"],
-      [agent, "team"],
-      [bob, "team"],
-      [carol, "institutional"],
-      // Not the agent's to see.
-      [bob, "agent"],
-      [carol, "team"],
-    ][n % 6] as [Api, string];
-    const given = {
-      scope,
-      type: types[n % 3],
-      title: `${n % 2 ? "Title" : "TITLE"} ${"zyXWvutsrq"[n % 10]}${n}`,
-      content: n % 2 ? `Odd [${n}] (content)` : "Even CONTENT",
-      confidence: (n % 5) / 5,
-      importance: (n % 4) / 4,
-      project_id: n % 4 ? null : "apollo",
-      tags: [`tag_${n % 3}`, "All", ...(n === 1 ? ["North, East"] : [])],
-      source_type: n % 8 ? null : "ticket",
-    };
-    const answer = await remember(who, given);
-    if (n % 6 < 4) made.push(answer);
-  }
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const cast = await makeCast(server);
+ok(await cast.admin.post("/projects", { key: "apollo" }));
+/** An agent of team A that owns the listed memories; others' are interleaved. */
+const agent = await agentIn(server, cast.admin, { team_id: cast.teamA });
+const { bob, carol } = cast;
+const types = ["episodic", "semantic", "procedural"];
+for (let n = 0; n < 24; n++) {
+  const [who, scope] = [
+    [agent, "agent"],
+    [agent, "team"],
+    [bob, "team"],
+    [carol, "institutional"],
+    // Not the agent's to see.
+    [bob, "agent"],
+    [carol, "team"],
+  ][n % 6] as [Api, string];
+  const given = {
+    scope,
+    type: types[n % 3],
+    title: `${n % 2 ? "Title" : "TITLE"} ${"zyXWvutsrq"[n % 10]}${n}`,
+    content: n % 2 ? `Odd [${n}] (content)` : "Even CONTENT",
+    confidence: (n % 5) / 5,
+    importance: (n % 4) / 4,
+    project_id: n % 4 ? null : "apollo",
+    tags: [`tag_${n % 3}`, "All", ...(n === 1 ? ["North, East"] : [])],
+    source_type: n % 8 ? null : "ticket",
+  };
+  const answer = await remember(who, given);
+  if (n % 6 < 4) made.push(answer);
+}
+afterAll(() => server.stop());
 
 const list = async (query: string) => ok(await agent.get(`/memories?${query}`));
 const idsOf = (rows: { id: string }[]) => rows.map(({ id }) => id);

@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import type { Api } from "../support/http.ts";
-import { type Cast, makeCast, memory, remember } from "../support/memories.ts";
-import type { TestServer } from "../support/server.ts";
+import { makeCast, memory, remember } from "../support/memories.ts";
 import { startShared } from "../support/shared.ts";
 import { ABSENT, ok, refusal } from "../support/tenancy.ts";
 
-let server: TestServer;
-let cast: Cast;
-beforeAll(async () => {
-  server = await startShared();
-  cast = await makeCast(server);
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const cast = await makeCast(server);
+afterAll(() => server.stop());
 
 const supersede = (who: Api, id: string, superseded_by_id: string) =>
   who.post(`/memories/${id}/supersede`, { superseded_by_id });

@@ -1,22 +1,16 @@
 import { createPublicKey } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import jwt from "jsonwebtoken";
 import { cloudEvent } from "../support/agents.ts";
 import { chunksOf, foundBy, ingest, textFile } from "../support/documents.ts";
 import { type Api, api } from "../support/http.ts";
-import { agentIn, type Cast, remember as make, makeCast, memory } from "../support/memories.ts";
-import type { TestServer } from "../support/server.ts";
+import { agentIn, remember as make, makeCast, memory } from "../support/memories.ts";
 import { startShared } from "../support/shared.ts";
 import { ABSENT, ok, refusal } from "../support/tenancy.ts";
 
-let server: TestServer;
-let cast: Cast;
-
-beforeAll(async () => {
-  server = await startShared();
-  cast = await makeCast(server);
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const cast = await makeCast(server);
+afterAll(() => server.stop());
 
 const remember = async (caller: Api, more = {}): Promise<string> => (await make(caller, more)).id;
 const erase = (body: object, caller: Api = cast.orgAdmin) => caller.post("/memories/erase", body);

@@ -1,21 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import { receive, type TestAgent } from "../support/agents.ts";
 import type { Api } from "../support/http.ts";
-import { agentIn, type Cast, remember as make, makeCast } from "../support/memories.ts";
-import type { TestServer } from "../support/server.ts";
+import { agentIn, remember as make, makeCast } from "../support/memories.ts";
 import { startShared } from "../support/shared.ts";
 import { ABSENT, ok, refusal } from "../support/tenancy.ts";
 
 const LISTENS = ["memory:read", "memory:write", "receive", "send"];
 
-let server: TestServer;
-let cast: Cast;
-
-beforeAll(async () => {
-  server = await startShared();
-  cast = await makeCast(server);
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const cast = await makeCast(server);
+afterAll(() => server.stop());
 
 const remember = async (caller: Api, more = {}): Promise<string> => (await make(caller, more)).id;
 const cite = (caller: Api, id: string, body?: object) => caller.post(`/memories/${id}/cite`, body ?? {});

@@ -1,21 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import type { Api } from "../support/http.ts";
-import { type Cast, remember as make, makeCast } from "../support/memories.ts";
-import type { TestServer } from "../support/server.ts";
+import { remember as make, makeCast } from "../support/memories.ts";
 import { startShared } from "../support/shared.ts";
 import { ABSENT, ok, refusal } from "../support/tenancy.ts";
 
 const PROPOSALS = "/memories/merge-proposals";
 
-let server: TestServer;
-let cast: Cast;
-
-beforeAll(async () => {
-  // Without an embedder the service proposes no merges itself.
-  server = await startShared();
-  cast = await makeCast(server);
-});
-afterAll(() => server?.stop());
+// Without an embedder the service proposes no merges itself.
+const server = await startShared();
+const cast = await makeCast(server);
+afterAll(() => server.stop());
 
 const remember = async (caller: Api, more = {}): Promise<string> => (await make(caller, more)).id;
 const propose = (caller: Api, a: string, b: string, more = {}) =>

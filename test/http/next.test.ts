@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import { startAlone } from "../support/alone.ts";
 import { deliveryGround, type Ground, onGround, pollSome } from "../support/deliveries.ts";
 import { newReceiver, type Receiver, type ReceiverOptions } from "../support/receiver.ts";
@@ -8,10 +8,7 @@ import { ok } from "../support/tenancy.ts";
 
 const NEXT = "/delivery/next";
 
-let ground: Ground;
-beforeAll(async () => {
-  ground = await deliveryGround();
-});
+const ground = await deliveryGround();
 afterAll(() => ground.server.stop());
 
 let names = 0;

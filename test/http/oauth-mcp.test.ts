@@ -1,10 +1,10 @@
 /** @needs frameworks */
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type Server } from "node:https";
+import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import {
   Client,
   type OAuthClientInformationMixed,
@@ -20,9 +20,9 @@ import { api } from "../support/http.ts";
 import { CONFORMANCE_SUITE } from "../support/mcp.ts";
 import { approve, attempt, registered } from "../support/oauth.ts";
 import { freePort } from "../support/ports.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
 import { startShared } from "../support/shared.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
 
 // The official MCP client signs in by itself: it registers, or has a metadata document, and a person approves.
 
@@ -30,40 +30,34 @@ const REDIRECT = "http://127.0.0.1:43118/callback";
 const certificate = newCertificate();
 const LIMITS = { EMBEDDER: "none", RATE_LIMIT_PER_MINUTE: "0", PUBLIC_FAILURES_PER_MINUTE: "0" };
 
-let server: TestServer;
-let world: World;
-let folder: string;
-/** Has the clients' metadata documents, by https. */
-let documents: Server;
 const pages = new Map<string, { status?: number; type?: string; location?: string; body: unknown }>();
 
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "sensorium-oauth-"));
-  const authority = join(folder, "authority.pem");
-  writeFileSync(authority, certificate.cert);
-  documents = createServer(certificate, (req, res) => {
-    const {
-      status = 200,
-      type = "application/json",
-      location,
-      body,
-    } = pages.get(req.url ?? "") ?? { status: 404, body: {} };
-    res.writeHead(status, {
-      "content-type": type,
-      "cache-control": "no-store",
-      ...(location && { location }),
-    });
-    res.end(typeof body === "string" ? body : JSON.stringify(body));
+const folder = mkdtempSync(join(tmpdir(), "sensorium-oauth-"));
+const authority = join(folder, "authority.pem");
+writeFileSync(authority, certificate.cert);
+/** Has the clients' metadata documents, by https. */
+const documents = createServer(certificate, (req, res) => {
+  const {
+    status = 200,
+    type = "application/json",
+    location,
+    body,
+  } = pages.get(req.url ?? "") ?? { status: 404, body: {} };
+  res.writeHead(status, {
+    "content-type": type,
+    "cache-control": "no-store",
+    ...(location && { location }),
   });
-  await new Promise<void>((resolve) => documents.listen(0, "127.0.0.1", resolve));
-  const env = { OPERATOR_TOKEN, OAUTH_ALLOW_PRIVATE: "true", NODE_EXTRA_CA_CERTS: authority, ...LIMITS };
-  server = await startServer({ env });
-  world = await makeWorld(server, "acme");
+  res.end(typeof body === "string" ? body : JSON.stringify(body));
 });
+await new Promise<void>((resolve) => documents.listen(0, "127.0.0.1", resolve));
+const env = { OPERATOR_TOKEN, OAUTH_ALLOW_PRIVATE: "true", NODE_EXTRA_CA_CERTS: authority, ...LIMITS };
+const server = await startServer({ env });
+const world = await makeWorld(server, "acme");
 afterAll(async () => {
-  documents?.closeAllConnections();
-  documents?.close();
-  await server?.stop();
+  documents.closeAllConnections();
+  documents.close();
+  await server.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 

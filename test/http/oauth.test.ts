@@ -16,25 +16,17 @@ import {
   refresh,
   registered,
 } from "../support/oauth.ts";
-import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 import { makeWorld, ok, refusal, type World } from "../support/tenancy.ts";
 
 // Sign-in of programs by OAuth 2.1, as oauth4webapi does it. The official MCP client is in oauth-mcp.test.ts.
 
-let server: TestServer;
-let world: World;
-let other: World;
-let client: OAuthClient;
-
-beforeAll(async () => {
-  server = await startShared();
-  world = await makeWorld(server, "acme");
-  other = await makeWorld(server, "rival");
-  client = await registered(server);
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const world = await makeWorld(server, "acme");
+const other = await makeWorld(server, "rival");
+const client: OAuthClient = await registered(server);
+afterAll(() => server.stop());
 
 const form = (path: string, fields: Record<string, string>) =>
   api(server).post(server.root + path, new URLSearchParams(fields).toString(), {

@@ -5,8 +5,8 @@ import { strFromU8, unzipSync } from "fflate";
 import { extractText, getDocumentProxy } from "unpdf";
 import type { Api } from "../support/http.ts";
 import { startMail } from "../support/mail.ts";
-import { startServer, type TestServer } from "../support/server.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+import { startServer } from "../support/server.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
 
 /** A font that has a letter which the built-in ones lack. */
 const MATHS = join(import.meta.dirname, "../../node_modules/dejavu-fonts-ttf/ttf/DejaVuMathTeXGyre.ttf");
@@ -33,28 +33,21 @@ if (a < b) run();
 [bad](javascript:alert(3)) <iframe src="https://evil.example"></iframe>
 `;
 
-let mail: Awaited<ReturnType<typeof startMail>>;
-let server: TestServer;
-let world: World;
-let id: string;
-
-beforeAll(async () => {
-  mail = await startMail();
-  const env = {
-    OUTPUT_EXPORT: "true",
-    EXPORT_FONTS: MATHS,
-    OUTBOUND_EMAIL: "true",
-    OUTBOUND_EMAILS_PER_HOUR: "3",
-    SMTP_URL: `smtp://127.0.0.1:${mail.port}`,
-    SMTP_FROM: "Sensorium <sensorium@example.com>",
-  };
-  server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", ...env } });
-  world = await makeWorld(server, "files");
-  id = ok(await world.agent.post("/outputs", { body: BODY, scope: "institutional" })).id;
-});
+const mail = await startMail();
+const env = {
+  OUTPUT_EXPORT: "true",
+  EXPORT_FONTS: MATHS,
+  OUTBOUND_EMAIL: "true",
+  OUTBOUND_EMAILS_PER_HOUR: "3",
+  SMTP_URL: `smtp://127.0.0.1:${mail.port}`,
+  SMTP_FROM: "Sensorium <sensorium@example.com>",
+};
+const server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", ...env } });
+const world = await makeWorld(server, "files");
+const id = ok(await world.agent.post("/outputs", { body: BODY, scope: "institutional" })).id;
 afterAll(async () => {
-  await server?.stop();
-  await mail?.stop();
+  await server.stop();
+  await mail.stop();
 });
 
 async function download(format: string, of = id): Promise<{ headers: Headers; bytes: Uint8Array }> {

@@ -1,16 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import { type Api, agentToken, api } from "../support/http.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
-
-let server: TestServer;
-let world: World;
-/** Two agents of a team, and one without a team. */
-let ann: Api;
-let bob: Api;
-let cyd: Api;
-let team: string;
+import { makeWorld, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
 
 async function newAgent(name: string, team_id?: string): Promise<Api> {
   const { admin } = world;
@@ -21,13 +13,12 @@ async function newAgent(name: string, team_id?: string): Promise<Api> {
   return api(server, await agentToken(server, key));
 }
 
-beforeAll(async () => {
-  server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0" } });
-  world = await makeWorld(server, "shelf");
-  team = ok(await world.admin.post("/teams", { name: "writers" })).id;
-  [ann, bob, cyd] = await Promise.all([newAgent("ann", team), newAgent("bob", team), newAgent("cyd")]);
-});
-afterAll(() => server?.stop());
+const server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0" } });
+const world = await makeWorld(server, "shelf");
+const team = ok(await world.admin.post("/teams", { name: "writers" })).id;
+/** Two agents of a team, and one without a team. */
+const [ann, bob, cyd] = await Promise.all([newAgent("ann", team), newAgent("bob", team), newAgent("cyd")]);
+afterAll(() => server.stop());
 
 const find = async (by: Api, query: string, more = {}) =>
   ok(await by.post("/outputs/search", { query, ...more }));

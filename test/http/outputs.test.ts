@@ -1,17 +1,11 @@
 import { createHash } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import type { TestServer } from "../support/server.ts";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import { startShared } from "../support/shared.ts";
-import { ABSENT, makeWorld, ok, refusal, type World } from "../support/tenancy.ts";
+import { ABSENT, makeWorld, ok, refusal } from "../support/tenancy.ts";
 
-let server: TestServer;
-let world: World;
-
-beforeAll(async () => {
-  server = await startShared();
-  world = await makeWorld(server, "outputs");
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const world = await makeWorld(server, "outputs");
+afterAll(() => server.stop());
 
 const save = (more: object, headers = {}) =>
   world.agent.post("/outputs", { body: "# Title\n\nText.", ...more }, headers);

@@ -1,19 +1,14 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { firstAgent, type TestAgent } from "../support/agents.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { firstAgent } from "../support/agents.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ok, refusal } from "../support/tenancy.ts";
 import { deliver, register, SHOP, send, serviceHeaders } from "../support/webhooks.ts";
 
-let server: TestServer;
-let agent: TestAgent;
-
-beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
-  agent = await firstAgent(server);
-});
-afterAll(() => server?.stop());
+const server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+const agent = await firstAgent(server);
+afterAll(() => server.stop());
 
 const LONG = "820982911946154508";
 const json = { "content-type": "application/json" };

@@ -1,28 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { newAgent, type TestAgent } from "../support/agents.ts";
+import { newAgent } from "../support/agents.ts";
 import { type Api, api } from "../support/http.ts";
-import type { TestServer } from "../support/server.ts";
 import { startShared } from "../support/shared.ts";
-import { ABSENT, makeWorld, ok, refusal, signIn, type World } from "../support/tenancy.ts";
+import { ABSENT, makeWorld, ok, refusal, signIn } from "../support/tenancy.ts";
 
 /** What people may read of an agent's own work: handoffs, bundles and findings. */
-let server: TestServer;
-let world: World;
-let bot: TestAgent;
-/** Owns the agent, and is no admin. */
-let owner: Api;
-let ownerId: string;
 
-beforeAll(async () => {
-  server = await startShared();
-  world = await makeWorld(server, "people");
-  bot = await newAgent(server, world.admin, ["memory:read", "memory:write"]);
-  const invited = ok(await world.admin.post("/users", { email: "owner@people.example" }));
-  ownerId = invited.id;
-  owner = api(server, await signIn(server, invited, world.slug));
-  ok(await world.admin.patch(`/agents/${bot.id}`, { owner_user_id: ownerId }));
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const world = await makeWorld(server, "people");
+const bot = await newAgent(server, world.admin, ["memory:read", "memory:write"]);
+const invited = ok(await world.admin.post("/users", { email: "owner@people.example" }));
+const ownerId = invited.id;
+/** Owns the agent, and is no admin. */
+const owner = api(server, await signIn(server, invited, world.slug));
+ok(await world.admin.patch(`/agents/${bot.id}`, { owner_user_id: ownerId }));
+afterAll(() => server.stop());
 
 const remember = async (by: Api, title: string, scope: string) =>
   ok(await by.post("/memories", { title, content: `${title}: lighthouse.`, type: "semantic", scope })).id;

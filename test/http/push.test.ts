@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, afterEach, describe, expect, test } from "@jest/globals";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { Webhook } from "standardwebhooks";
 import { deliveryGround, type Ground, onGround, pollSome } from "../support/deliveries.ts";
@@ -13,12 +13,9 @@ import { OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
 const document = JSON.parse(readFileSync(join(import.meta.dirname, "../../docs/openapi.json"), "utf8"));
 
-let ground: Ground;
 const endpoints: Endpoint[] = [];
 const agents: string[] = [];
-beforeAll(async () => {
-  ground = await deliveryGround({ env: { PUSH_ALLOW_PRIVATE: "true", OPERATOR_TOKEN } });
-});
+let ground: Ground = await deliveryGround({ env: { PUSH_ALLOW_PRIVATE: "true", OPERATOR_TOKEN } });
 afterEach(async () => {
   // Nothing of one test is pushed during the next.
   for (const id of agents.splice(0))

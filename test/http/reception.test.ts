@@ -1,22 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import { api } from "../support/http.ts";
-import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
-import { ABSENT, makeWorld, ok, refusal, type World } from "../support/tenancy.ts";
+import { ABSENT, makeWorld, ok, refusal } from "../support/tenancy.ts";
 
-let server: TestServer;
-let world: World;
-let listener: ReturnType<typeof api>;
-let id: string;
-beforeAll(async () => {
-  server = await startShared("open");
-  world = await makeWorld(server, "reception");
-  id = ok(await world.admin.post("/agents", { name: "listener", delivery_mode: "poll" })).id;
-  const { key } = ok(await world.admin.post(`/agents/${id}/keys`, { scopes: ["receive"] }));
-  listener = api(server, key);
-});
-afterAll(() => server?.stop());
+const server = await startShared("open");
+const world = await makeWorld(server, "reception");
+const id = ok(await world.admin.post("/agents", { name: "listener", delivery_mode: "poll" })).id;
+const { key } = ok(await world.admin.post(`/agents/${id}/keys`, { scopes: ["receive"] }));
+const listener = api(server, key);
+afterAll(() => server.stop());
 
 const explain = async (query = "", by = world.admin) => ok(await by.get(`/agents/${id}/reception${query}`));
 const reasons = async (query = "") =>

@@ -1,25 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { firstAgent, type TestAgent } from "../support/agents.ts";
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { firstAgent } from "../support/agents.ts";
 import { type Api, api } from "../support/http.ts";
 import { agentIn, remember as make } from "../support/memories.ts";
-import type { TestServer } from "../support/server.ts";
 import { startShared } from "../support/shared.ts";
 import { ABSENT, ok, refusal, signIn } from "../support/tenancy.ts";
 
-let server: TestServer;
-let admin: TestAgent;
-let orgAdmin: Api;
-let mine: TestAgent;
-let other: TestAgent;
-
-beforeAll(async () => {
-  server = await startShared("local");
-  admin = await firstAgent(server);
-  const { admin: user, tenant_slug } = server.credentials;
-  orgAdmin = api(server, await signIn(server, user, tenant_slug));
-  [mine, other] = await Promise.all([agentIn(server, admin, {}), agentIn(server, admin, {})]);
-});
-afterAll(() => server?.stop());
+const server = await startShared("local");
+const admin = await firstAgent(server);
+const { admin: user, tenant_slug } = server.credentials;
+const orgAdmin = api(server, await signIn(server, user, tenant_slug));
+const [mine, other] = await Promise.all([agentIn(server, admin, {}), agentIn(server, admin, {})]);
+afterAll(() => server.stop());
 
 const remember = async (caller: Api, more = {}): Promise<string> => (await make(caller, more)).id;
 const relate = (caller: Api, from: string, to: string, relationship_type = "related_to", more = {}) =>

@@ -1,19 +1,19 @@
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import { type Sealed, SecretBox, SecretError } from "../../lib/crypto/secrets.ts";
 import { SEALED_COLUMNS } from "../../services/identity/rotation/secret-keys.ts";
 import { openStore } from "../../storage/connection.ts";
 import { a2aClient, a2aRequest, pushConfig } from "../support/a2a.ts";
 import { blocksOf, page } from "../support/guides.ts";
-import { type Api, agentToken, api } from "../support/http.ts";
+import { agentToken, api } from "../support/http.ts";
 import { approve, attempt, exchange, refresh, registered } from "../support/oauth.ts";
 import { slackHeaders } from "../support/senders.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { shell } from "../support/shell.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal, signIn, type World } from "../support/tenancy.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal, signIn } from "../support/tenancy.ts";
 import { codeOf } from "../support/totp.ts";
 import { order, type Registration, register, SHOP, send } from "../support/webhooks.ts";
 
@@ -32,15 +32,10 @@ const ENV = {
 };
 const BROKER = "amqp://shop:s3cret-of-the-broker@broker.invalid";
 
-let server: TestServer;
-let operator: Api;
-let world: World;
-beforeAll(async () => {
-  server = await startServer({ env: ENV });
-  operator = api(server, OPERATOR_TOKEN);
-  world = await makeWorld(server, "rotation");
-});
-afterAll(() => server?.stop());
+const server = await startServer({ env: ENV });
+const operator = api(server, OPERATOR_TOKEN);
+const world = await makeWorld(server, "rotation");
+afterAll(() => server.stop());
 
 const keysOnFile = async () => {
   const lines = (await readFile(join(server.dataDir, "secret.key"), "utf8")).trim().split("\n");

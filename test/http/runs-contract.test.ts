@@ -1,19 +1,11 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import type { Api } from "../support/http.ts";
-import type { TestServer } from "../support/server.ts";
+import { afterAll, expect, test } from "@jest/globals";
 import { startShared } from "../support/shared.ts";
-import { makeWorld, ok, refusal, type World } from "../support/tenancy.ts";
+import { makeWorld, ok, refusal } from "../support/tenancy.ts";
 
-let server: TestServer;
-let world: World;
-let agent: Api;
-
-beforeAll(async () => {
-  server = await startShared("local");
-  world = await makeWorld(server, "runs-contract");
-  agent = world.agent;
-});
-afterAll(() => server?.stop());
+const server = await startShared("local");
+const world = await makeWorld(server, "runs-contract");
+const agent = world.agent;
+afterAll(() => server.stop());
 
 const newRun = async (steps: object[]) => ok(await agent.post("/runs", { goal: "Get it done", steps }));
 const post = (run: { id: string }, what: string, body: object, by = agent) =>

@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import { newAgent } from "../support/agents.ts";
 import type { Api } from "../support/http.ts";
 import { act, at, DIAMOND, newRun } from "../support/runs.ts";
-import type { TestServer } from "../support/server.ts";
 import { startShared } from "../support/shared.ts";
-import { ABSENT, makeWorld, ok, refusal, type World } from "../support/tenancy.ts";
+import { ABSENT, makeWorld, ok, refusal } from "../support/tenancy.ts";
 
-let server: TestServer;
-let world: World;
-
-beforeAll(async () => {
-  server = await startShared("local");
-  world = await makeWorld(server, "runs-refusals");
-});
-afterAll(() => server?.stop());
+const server = await startShared("local");
+const world = await makeWorld(server, "runs-refusals");
+afterAll(() => server.stop());
 
 describe("refused, and nothing is changed", () => {
   test.each<[string, object, number, string, object]>([

@@ -1,13 +1,12 @@
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import { firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
 import { startAlone } from "../support/alone.ts";
 import { type Api, api } from "../support/http.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ok, refusal, signIn } from "../support/tenancy.ts";
 
-let server: TestServer;
 let admin: TestAgent;
 let orgAdmin: Api;
 const LIMIT = 12;
@@ -18,11 +17,9 @@ const ENV = {
   EVENT_MAX_BYTES: "20000",
 };
 
-beforeAll(async () => {
-  server = await startServer({ env: ENV });
-  await signInAgain();
-});
-afterAll(() => server?.stop());
+const server = await startServer({ env: ENV });
+await signInAgain();
+afterAll(() => server.stop());
 
 async function signInAgain(): Promise<void> {
   admin = await firstAgent(server);

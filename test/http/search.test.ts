@@ -1,21 +1,15 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
-import { startEmbedder, type TestEmbedder } from "../support/embedder.ts";
+import { afterAll, afterEach, describe, expect, test } from "@jest/globals";
+import { startEmbedder } from "../support/embedder.ts";
 import type { Api } from "../support/http.ts";
-import { type Cast, makeCast, remember } from "../support/memories.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { makeCast, remember } from "../support/memories.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
 import { whole } from "../support/whole.ts";
 
-let embedder: TestEmbedder;
-let server: TestServer;
-let cast: Cast;
-
-beforeAll(async () => {
-  embedder = await startEmbedder();
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER_URL: embedder.url } });
-  cast = await makeCast(server);
-});
+const embedder = await startEmbedder();
+const server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER_URL: embedder.url } });
+const cast = await makeCast(server);
 afterAll(async () => {
   await server.stop();
   await embedder.stop();

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { deliveryGround, type Ground, pollSome } from "../support/deliveries.ts";
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { deliveryGround, pollSome } from "../support/deliveries.ts";
 import { newReceiver, type Receiver, type ReceiverOptions } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
 import { openStream, type Stream, type StreamMessage } from "../support/stream.ts";
 import { ok } from "../support/tenancy.ts";
 
-let ground: Ground;
-beforeAll(async () => {
-  ground = await deliveryGround();
-});
+const ground = await deliveryGround();
 afterAll(() => ground.server.stop());
 
 type Mine = Receiver & { type: string };

@@ -17,10 +17,7 @@ import { OPERATOR_TOKEN } from "../support/tenancy.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
-let scratch: string;
-beforeAll(async () => {
-  scratch = await mkdtemp(join(tmpdir(), "sensorium-start-"));
-});
+const scratch = await mkdtemp(join(tmpdir(), "sensorium-start-"));
 afterAll(() => rm(scratch, { recursive: true, force: true }));
 
 const newDataDir = () => mkdtemp(join(scratch, "data-"));

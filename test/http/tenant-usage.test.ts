@@ -1,19 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { api } from "../support/http.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
 
-let server: TestServer;
-let operator: ReturnType<typeof api>;
-let noisy: World;
-let quiet: World;
-beforeAll(async () => {
-  server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
-  operator = api(server, OPERATOR_TOKEN);
-  [noisy, quiet] = [await makeWorld(server, "noisy"), await makeWorld(server, "quiet")];
-});
-afterAll(() => server?.stop());
+const server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+const operator = api(server, OPERATOR_TOKEN);
+const [noisy, quiet] = [await makeWorld(server, "noisy"), await makeWorld(server, "quiet")];
+afterAll(() => server.stop());
 
 const usage = async (query = "") => ok(await operator.get(`/tenants/usage?${query}`));
 

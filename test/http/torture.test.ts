@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { deliveryGround, type Ground, pollSome } from "../support/deliveries.ts";
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { deliveryGround, pollSome } from "../support/deliveries.ts";
 import type { Answer } from "../support/http.ts";
 import { newReceiver, type Receiver, returned } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
@@ -16,11 +16,8 @@ interface Delivery {
   payload: { id: string; data?: unknown };
 }
 
-let ground: Ground;
 let count = 0;
-beforeAll(async () => {
-  ground = await deliveryGround({});
-});
+const ground = await deliveryGround({});
 afterAll(() => ground.server.stop());
 
 /** An agent whose interest is a type that nobody else has. */

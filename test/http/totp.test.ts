@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import { byLogin } from "../../packages/client/authorize.ts";
 import { createClient } from "../../packages/client/index.ts";
 import { type Api, api } from "../support/http.ts";
-import { startServer, type TestServer } from "../support/server.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+import { startServer } from "../support/server.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
 import { codeOf, wrongCode } from "../support/totp.ts";
 
 const NO_LIMITS = {
@@ -16,16 +16,10 @@ const required = refusal(401, "totp_required");
 const refused = refusal(401, "authentication_failed", { reason: "code" });
 const later = refusal(429, "rate_limited");
 
-let server: TestServer;
-let outside: Api;
-let world: World;
-
-beforeAll(async () => {
-  server = await startServer({ env: { OPERATOR_TOKEN, ...NO_LIMITS } });
-  outside = api(server);
-  world = await makeWorld(server, "factors");
-});
-afterAll(() => server?.stop());
+const server = await startServer({ env: { OPERATOR_TOKEN, ...NO_LIMITS } });
+const outside = api(server);
+const world = await makeWorld(server, "factors");
+afterAll(() => server.stop());
 
 interface Person {
   id: string;

@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import { cloudEvent } from "../support/agents.ts";
 import { api } from "../support/http.ts";
-import type { TestServer } from "../support/server.ts";
 import { startShared } from "../support/shared.ts";
-import { makeWorld, ok, refusal, type World } from "../support/tenancy.ts";
+import { makeWorld, ok, refusal } from "../support/tenancy.ts";
 
-let server: TestServer;
-let mine: World;
-
-beforeAll(async () => {
-  server = await startShared("local");
-  mine = await makeWorld(server, "mine");
-});
-afterAll(() => server?.stop());
+const server = await startShared("local");
+const mine = await makeWorld(server, "mine");
+afterAll(() => server.stop());
 
 describe("a misspelt key", () => {
   test("of an interest creates none that takes everything", async () => {

@@ -1,10 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import { cloudEvent, newAgent, receive } from "../support/agents.ts";
 import { api } from "../support/http.ts";
-import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
-import { makeWorld, ok, refusal, type World } from "../support/tenancy.ts";
+import { makeWorld, ok, refusal } from "../support/tenancy.ts";
 import {
   acceptedEvent,
   deliver,
@@ -18,17 +17,11 @@ import {
 const STRUCTURED = { "Content-Type": "application/cloudevents+json" };
 const BATCH = { "Content-Type": "application/cloudevents-batch+json; charset=utf-8" };
 
-let server: TestServer;
-let world: World;
-let hook: Registration;
-beforeAll(async () => {
-  server = await startShared();
-  world = await makeWorld(server, "acme");
-  hook = await newHook("events");
-});
-afterAll(() => server?.stop());
-
+const server = await startShared();
+const world = await makeWorld(server, "acme");
 const newHook = (source: string) => register(world.admin, { name: source, source, mapping: "cloudevents" });
+const hook = await newHook("events");
+afterAll(() => server.stop());
 
 /** Sends a body signed for a webhook. */
 const send = ({ url, signing_secret }: Registration, body: string, headers: Record<string, string>) =>

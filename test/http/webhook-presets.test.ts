@@ -11,9 +11,8 @@ import {
   twilioForm,
   twilioJson,
 } from "../support/senders.ts";
-import type { TestServer } from "../support/server.ts";
 import { startShared } from "../support/shared.ts";
-import { makeWorld, ok, refusal, type World } from "../support/tenancy.ts";
+import { makeWorld, ok, refusal } from "../support/tenancy.ts";
 import {
   acceptedEvent,
   deliver,
@@ -24,13 +23,9 @@ import {
   standardHeaders,
 } from "../support/webhooks.ts";
 
-let server: TestServer;
-let world: World;
-beforeAll(async () => {
-  server = await startShared();
-  world = await makeWorld(server, "acme");
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const world = await makeWorld(server, "acme");
+afterAll(() => server.stop());
 
 const sender = (mapping: string, more: object = {}) =>
   register(world.admin, { name: mapping, source: mapping, mapping, ...more });

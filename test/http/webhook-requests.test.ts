@@ -1,10 +1,10 @@
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import { api } from "../support/http.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
-import { makeWorld, ok, refusal, signIn, type World } from "../support/tenancy.ts";
+import { makeWorld, ok, refusal, signIn } from "../support/tenancy.ts";
 import {
   deliver,
   order,
@@ -16,13 +16,9 @@ import {
   standardHeaders,
 } from "../support/webhooks.ts";
 
-let server: TestServer;
-let world: World;
-beforeAll(async () => {
-  server = await startShared();
-  world = await makeWorld(server, "acme");
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const world = await makeWorld(server, "acme");
+afterAll(() => server.stop());
 
 interface Logged {
   request_id: string;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { type Answer, agentToken, api } from "../support/http.ts";
 import { stripeHeaders } from "../support/senders.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
 import { startShared } from "../support/shared.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
 import {
@@ -20,23 +20,17 @@ import {
 const REFUSALS = 12;
 const HOUR = 60 * 60 * 1000;
 
-let server: TestServer;
-let world: World;
-let other: World;
-
-beforeAll(async () => {
-  server = await startServer({
-    env: {
-      OPERATOR_TOKEN,
-      RATE_LIMIT_PER_MINUTE: "0",
-      EMBEDDER: "none",
-      WEBHOOK_REFUSALS_PER_MINUTE: String(REFUSALS),
-      TRUST_PROXY: "loopback",
-    },
-  });
-  [world, other] = await Promise.all([makeWorld(server, "acme"), makeWorld(server, "globex")]);
+const server = await startServer({
+  env: {
+    OPERATOR_TOKEN,
+    RATE_LIMIT_PER_MINUTE: "0",
+    EMBEDDER: "none",
+    WEBHOOK_REFUSALS_PER_MINUTE: String(REFUSALS),
+    TRUST_PROXY: "loopback",
+  },
 });
-afterAll(() => server?.stop());
+const [world, other] = await Promise.all([makeWorld(server, "acme"), makeWorld(server, "globex")]);
+afterAll(() => server.stop());
 
 const eventOf = (answer: Answer) => acceptedEvent(world.admin, answer);
 

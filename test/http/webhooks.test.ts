@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { newAgent, receive, type TestAgent } from "../support/agents.ts";
 import { githubDeliveries } from "../support/github.ts";
 import { type Answer, api } from "../support/http.ts";
-import type { TestServer } from "../support/server.ts";
 import { startShared } from "../support/shared.ts";
 import { makeWorld, ok, refusal, type World } from "../support/tenancy.ts";
 import {
@@ -18,14 +17,9 @@ import {
   serviceHeaders,
 } from "../support/webhooks.ts";
 
-let server: TestServer;
-let world: World;
-
-beforeAll(async () => {
-  server = await startShared();
-  world = await makeWorld(server, "acme");
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const world = await makeWorld(server, "acme");
+afterAll(() => server.stop());
 
 const eventOf = (answer: Answer) => acceptedEvent(world.admin, answer);
 
