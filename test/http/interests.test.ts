@@ -328,64 +328,62 @@ test("a dry run says which names no event of the type has", async () => {
   expect(await hints("data.order.total > 1 || event.subject == 's'")).toEqual([]);
 });
 
-describe("a subscription is compared with the last events", () => {
-  const event = { type: "com.compared.order", data: { total: 1, customer: "c" } };
-  const candidate = (filter_expression: string | null, event_type = "com.compared.*") => ({
-    event_type,
-    filter_expression,
-  });
-  const refusal = (name: string, said: string) => ({
-    status: 400,
-    body: {
-      error: {
-        code: "validation_error",
-        message: `filter_expression: The only event of this type has no \`${name}\`.${said} If later events will have it, write \`data.${name}\` (at position 0).`,
-        details: { field: "filter_expression", position: 0 },
-      },
+const event = { type: "com.compared.order", data: { total: 1, customer: "c" } };
+const candidate = (filter_expression: string | null, event_type = "com.compared.*") => ({
+  event_type,
+  filter_expression,
+});
+const refusal = (name: string, said: string) => ({
+  status: 400,
+  body: {
+    error: {
+      code: "validation_error",
+      message: `filter_expression: The only event of this type has no \`${name}\`.${said} If later events will have it, write \`data.${name}\` (at position 0).`,
+      details: { field: "filter_expression", position: 0 },
     },
-  });
+  },
+});
 
-  test("a key that none of them has is refused by its name alone, and accepted in `data`", async () => {
-    const one = await newAgent(server, admin);
-    const path = interestsOf(one);
-    await publish("compared", event);
-    const unknown = refusal("foo", " They have `data.total`, `data.customer`.");
-    expect(await one.post(path, candidate("foo.bar > 1"))).toMatchObject(unknown);
-    const meant = refusal("foo", " Did you mean `data.total`?");
-    expect(await one.post(path, candidate("foo.total > 1"))).toMatchObject(meant);
-    const created = await one.post(path, candidate("data.foo.bar > 1"));
-    expect(created.body.warnings).toEqual(["The only event of this type has no `data.foo`."]);
-    expect(ok(await one.get(`${path}/${created.body.id}`))).not.toHaveProperty("warnings");
-    expect(await one.patch(`${path}/${created.body.id}`, candidate("foo.bar > 1"))).toMatchObject(unknown);
-    expect(ok(await one.get(`${path}/${created.body.id}`)).filter_expression).toBe("data.foo.bar > 1");
-    expect(ok(await one.post(path, candidate("total > 1"))).warnings).toBeUndefined();
-    expect(ok(await one.post(path, candidate("has(foo.bar) && foo.bar > 1"))).warnings).toBeUndefined();
-    const channel = ok(await admin.post("/channels", { name: "compared" }));
-    const feed = { event_type_glob: "com.compared.*", filter_expression: "foo.bar > 1" };
-    expect(await admin.post(`/channels/${channel.id}/feeds`, feed)).toMatchObject(unknown);
-    expect(ok(await admin.get(`/channels/${channel.id}/feeds`)).total).toBe(0);
-  });
+test("a subscription is compared with the last events a key that none of them has is refused by its name alone, and accepted in `data`", async () => {
+  const one = await newAgent(server, admin);
+  const path = interestsOf(one);
+  await publish("compared", event);
+  const unknown = refusal("foo", " They have `data.total`, `data.customer`.");
+  expect(await one.post(path, candidate("foo.bar > 1"))).toMatchObject(unknown);
+  const meant = refusal("foo", " Did you mean `data.total`?");
+  expect(await one.post(path, candidate("foo.total > 1"))).toMatchObject(meant);
+  const created = await one.post(path, candidate("data.foo.bar > 1"));
+  expect(created.body.warnings).toEqual(["The only event of this type has no `data.foo`."]);
+  expect(ok(await one.get(`${path}/${created.body.id}`))).not.toHaveProperty("warnings");
+  expect(await one.patch(`${path}/${created.body.id}`, candidate("foo.bar > 1"))).toMatchObject(unknown);
+  expect(ok(await one.get(`${path}/${created.body.id}`)).filter_expression).toBe("data.foo.bar > 1");
+  expect(ok(await one.post(path, candidate("total > 1"))).warnings).toBeUndefined();
+  expect(ok(await one.post(path, candidate("has(foo.bar) && foo.bar > 1"))).warnings).toBeUndefined();
+  const channel = ok(await admin.post("/channels", { name: "compared" }));
+  const feed = { event_type_glob: "com.compared.*", filter_expression: "foo.bar > 1" };
+  expect(await admin.post(`/channels/${channel.id}/feeds`, feed)).toMatchObject(unknown);
+  expect(ok(await admin.get(`/channels/${channel.id}/feeds`)).total).toBe(0);
+});
 
-  test("a type that looks like a slip is accepted with a warning", async () => {
-    const one = await newAgent(server, admin);
-    const path = interestsOf(one);
-    await publish("compared-again", event);
-    expect(ok(await one.post(path, candidate(null, "com..compared"))).warnings).toEqual([
-      "The type `com..compared` has an empty part between dots. Did you mean `com.compared`?",
-    ]);
-    expect(ok(await one.post(path, candidate("n == 1", "com.compared.ordr"))).warnings).toEqual([
-      "None of the last events has a type that `com.compared.ordr` matches. Did you mean `com.compared.order`?",
-      "None of the last events has this type, so `n` was not checked: it is read as `data.n`.",
-    ]);
-    const channel = ok(await admin.post("/channels", { name: "slips" }));
-    const feeds = `/channels/${channel.id}/feeds`;
-    expect(ok(await admin.post(feeds, { event_type_glob: "com.compared.ordre" })).warnings).toHaveLength(1);
-    expect(ok(await admin.post(feeds, { event_type_glob: "com.compared.*" })).warnings).toBeUndefined();
-    const published = ok(await admin.post("/events", cloudEvent("slip", { type: "com..compared" })));
-    expect(published).toMatchObject({
-      status: "accepted",
-      warnings: [expect.stringContaining("com.compared")],
-    });
+test("a subscription is compared with the last events a type that looks like a slip is accepted with a warning", async () => {
+  const one = await newAgent(server, admin);
+  const path = interestsOf(one);
+  await publish("compared-again", event);
+  expect(ok(await one.post(path, candidate(null, "com..compared"))).warnings).toEqual([
+    "The type `com..compared` has an empty part between dots. Did you mean `com.compared`?",
+  ]);
+  expect(ok(await one.post(path, candidate("n == 1", "com.compared.ordr"))).warnings).toEqual([
+    "None of the last events has a type that `com.compared.ordr` matches. Did you mean `com.compared.order`?",
+    "None of the last events has this type, so `n` was not checked: it is read as `data.n`.",
+  ]);
+  const channel = ok(await admin.post("/channels", { name: "slips" }));
+  const feeds = `/channels/${channel.id}/feeds`;
+  expect(ok(await admin.post(feeds, { event_type_glob: "com.compared.ordre" })).warnings).toHaveLength(1);
+  expect(ok(await admin.post(feeds, { event_type_glob: "com.compared.*" })).warnings).toBeUndefined();
+  const published = ok(await admin.post("/events", cloudEvent("slip", { type: "com..compared" })));
+  expect(published).toMatchObject({
+    status: "accepted",
+    warnings: [expect.stringContaining("com.compared")],
   });
 });
 

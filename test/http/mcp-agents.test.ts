@@ -65,39 +65,37 @@ describe("a null for a field that is not used", () => {
   });
 });
 
-describe("what the caller need not say", () => {
-  test("is who it is, and what every event has", async () => {
-    await mcp.call("interests_create", { event_type: "com.example.said" });
-    expect((await mcp.call("interests_list")).interests).toMatchObject([{ agent_id: agent.id }]);
-    const publish = { name: "events_publish", arguments: { type: "com.example.said", data: { n: null } } };
-    const key = { _meta: { "sensorium/idempotency_key": "said-once" } };
-    const [first, again] = [await mcp.client.callTool(publish), await mcp.client.callTool(publish)];
-    expect([first, again].map(({ structuredContent }) => structuredContent)).toMatchObject([
-      { status: "accepted" },
-      { status: "accepted" },
-    ]);
-    const keyed = [
-      await mcp.client.callTool({ ...publish, ...key }),
-      await mcp.client.callTool({ ...publish, ...key }),
-    ];
-    expect(keyed[1]?.structuredContent).toEqual(keyed[0]?.structuredContent);
-    const taken: Record<string, unknown>[] = [];
-    await settle(async () => {
-      const { deliveries } = await mcp.call("deliveries_poll", { wait: 5 });
-      taken.push(...deliveries);
-      return taken.length >= 3;
-    });
-    expect(taken).toHaveLength(3);
-    expect(taken[0]).toMatchObject({ payload: { source: `urn:sensorium:${agent.id}`, data: { n: null } } });
-    const delivery_ids = taken.map(({ id }) => id);
-    expect(await mcp.call("deliveries_extend", { delivery_ids, seconds: 300 })).toEqual({ extended: 3 });
-    expect(await mcp.call("deliveries_ack", { delivery_ids })).toEqual({ acknowledged: 3 });
+test("what the caller need not say is who it is, and what every event has", async () => {
+  await mcp.call("interests_create", { event_type: "com.example.said" });
+  expect((await mcp.call("interests_list")).interests).toMatchObject([{ agent_id: agent.id }]);
+  const publish = { name: "events_publish", arguments: { type: "com.example.said", data: { n: null } } };
+  const key = { _meta: { "sensorium/idempotency_key": "said-once" } };
+  const [first, again] = [await mcp.client.callTool(publish), await mcp.client.callTool(publish)];
+  expect([first, again].map(({ structuredContent }) => structuredContent)).toMatchObject([
+    { status: "accepted" },
+    { status: "accepted" },
+  ]);
+  const keyed = [
+    await mcp.client.callTool({ ...publish, ...key }),
+    await mcp.client.callTool({ ...publish, ...key }),
+  ];
+  expect(keyed[1]?.structuredContent).toEqual(keyed[0]?.structuredContent);
+  const taken: Record<string, unknown>[] = [];
+  await settle(async () => {
+    const { deliveries } = await mcp.call("deliveries_poll", { wait: 5 });
+    taken.push(...deliveries);
+    return taken.length >= 3;
   });
+  expect(taken).toHaveLength(3);
+  expect(taken[0]).toMatchObject({ payload: { source: `urn:sensorium:${agent.id}`, data: { n: null } } });
+  const delivery_ids = taken.map(({ id }) => id);
+  expect(await mcp.call("deliveries_extend", { delivery_ids, seconds: 300 })).toEqual({ extended: 3 });
+  expect(await mcp.call("deliveries_ack", { delivery_ids })).toEqual({ acknowledged: 3 });
+});
 
-  test("a person has to name an agent", async () => {
-    await using person = await connectMcp(server, world.adminToken);
-    expect(await person.refused("interests_list")).toMatchObject({ details: { field: "agent_id" } });
-  });
+test("what the caller need not say a person has to name an agent", async () => {
+  await using person = await connectMcp(server, world.adminToken);
+  expect(await person.refused("interests_list")).toMatchObject({ details: { field: "agent_id" } });
 });
 
 describe("prompts", () => {
@@ -147,33 +145,31 @@ describe("prompts", () => {
   });
 });
 
-describe("completion", () => {
-  const values = async (
-    ref: { type: "ref/prompt"; name: string } | { type: "ref/resource"; uri: string },
-    name: string,
-    value: string,
-  ) => (await mcp.client.complete({ ref, argument: { name, value } })).completion.values;
+const values = async (
+  ref: { type: "ref/prompt"; name: string } | { type: "ref/resource"; uri: string },
+  name: string,
+  value: string,
+) => (await mcp.client.complete({ ref, argument: { name, value } })).completion.values;
 
-  test("knows names of handoffs, slugs of outputs and keys of projects", async () => {
-    const { id } = await mcp.call("handoffs_save", { name: "Nightly import" });
-    await mcp.call("outputs_save", { title: "Überblick", body: "# Überblick\n" });
-    expect(await values({ type: "ref/prompt", name: "resume" }, "handoff", "nightly")).toEqual([
-      "Nightly import",
-    ]);
-    expect(await values({ type: "ref/resource", uri: "sensorium://handoffs/{id}" }, "id", "Night")).toEqual([
-      id,
-    ]);
-    const [slug] = await values({ type: "ref/resource", uri: "sensorium://outputs/{id}" }, "id", "über");
-    const uri = `sensorium://outputs/${encodeURIComponent(slug as string)}`;
-    const { contents } = await mcp.client.readResource({ uri });
-    expect(contents).toMatchObject([{ text: "# Überblick\n" }]);
-    expect(await values({ type: "ref/prompt", name: "brief" }, "project", PROJECT.slice(0, 3))).toEqual([
-      PROJECT,
-    ]);
-    expect(await values({ type: "ref/prompt", name: "leave" }, "name", "")).toEqual([]);
-    await expect(values({ type: "ref/prompt", name: "dance" }, "x", "")).rejects.toMatchObject({
-      code: -32602,
-    });
+test("completion knows names of handoffs, slugs of outputs and keys of projects", async () => {
+  const { id } = await mcp.call("handoffs_save", { name: "Nightly import" });
+  await mcp.call("outputs_save", { title: "Überblick", body: "# Überblick\n" });
+  expect(await values({ type: "ref/prompt", name: "resume" }, "handoff", "nightly")).toEqual([
+    "Nightly import",
+  ]);
+  expect(await values({ type: "ref/resource", uri: "sensorium://handoffs/{id}" }, "id", "Night")).toEqual([
+    id,
+  ]);
+  const [slug] = await values({ type: "ref/resource", uri: "sensorium://outputs/{id}" }, "id", "über");
+  const uri = `sensorium://outputs/${encodeURIComponent(slug as string)}`;
+  const { contents } = await mcp.client.readResource({ uri });
+  expect(contents).toMatchObject([{ text: "# Überblick\n" }]);
+  expect(await values({ type: "ref/prompt", name: "brief" }, "project", PROJECT.slice(0, 3))).toEqual([
+    PROJECT,
+  ]);
+  expect(await values({ type: "ref/prompt", name: "leave" }, "name", "")).toEqual([]);
+  await expect(values({ type: "ref/prompt", name: "dance" }, "x", "")).rejects.toMatchObject({
+    code: -32602,
   });
 });
 

@@ -305,45 +305,43 @@ describe("tools", () => {
   });
 });
 
-describe("resources", () => {
-  test("are memories, outputs, handoffs and bundles", async () => {
-    const { resourceTemplates } = await mcp.client.listResourceTemplates();
-    expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
-      "sensorium://memories/{id}",
-      "sensorium://outputs/{id}",
-      "sensorium://handoffs/{id}",
-      "sensorium://bundles/{id}",
-      "sensorium://runs/{id}",
-    ]);
-    const memory = await mcp.call("memories_create", { ...MEMORY, title: "Read me" });
-    const output = await mcp.call("outputs_save", { title: "Notes", body: "# Notes\n" });
-    const handoff = await mcp.call("handoffs_save", { name: "read-me", summary: "Halfway." });
-    const bundle = await mcp.call("bundles_assemble", { query: "terms" });
-    const read = async (uri: string) => (await mcp.client.readResource({ uri })).contents[0];
-    expect(await read(`sensorium://memories/${memory.id}`)).toMatchObject({
-      mimeType: "application/json",
-      text: expect.stringContaining('"title":"Read me"'),
-    });
-    const markdown = (text: string) => ({ mimeType: "text/markdown", text: expect.stringContaining(text) });
-    expect(await read(`sensorium://outputs/${output.id}`)).toMatchObject(markdown("# Notes\n"));
-    expect(await read(`sensorium://handoffs/${handoff.id}`)).toMatchObject(markdown("Halfway."));
-    expect(await read(`sensorium://bundles/${bundle.id}`)).toMatchObject(markdown("#"));
-    const { resources } = await mcp.client.listResources();
-    expect(resources.map(({ uri }) => uri)).toEqual(
-      expect.arrayContaining([`sensorium://outputs/${output.id}`, `sensorium://handoffs/${handoff.id}`]),
-    );
+test("resources are memories, outputs, handoffs and bundles", async () => {
+  const { resourceTemplates } = await mcp.client.listResourceTemplates();
+  expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
+    "sensorium://memories/{id}",
+    "sensorium://outputs/{id}",
+    "sensorium://handoffs/{id}",
+    "sensorium://bundles/{id}",
+    "sensorium://runs/{id}",
+  ]);
+  const memory = await mcp.call("memories_create", { ...MEMORY, title: "Read me" });
+  const output = await mcp.call("outputs_save", { title: "Notes", body: "# Notes\n" });
+  const handoff = await mcp.call("handoffs_save", { name: "read-me", summary: "Halfway." });
+  const bundle = await mcp.call("bundles_assemble", { query: "terms" });
+  const read = async (uri: string) => (await mcp.client.readResource({ uri })).contents[0];
+  expect(await read(`sensorium://memories/${memory.id}`)).toMatchObject({
+    mimeType: "application/json",
+    text: expect.stringContaining('"title":"Read me"'),
   });
+  const markdown = (text: string) => ({ mimeType: "text/markdown", text: expect.stringContaining(text) });
+  expect(await read(`sensorium://outputs/${output.id}`)).toMatchObject(markdown("# Notes\n"));
+  expect(await read(`sensorium://handoffs/${handoff.id}`)).toMatchObject(markdown("Halfway."));
+  expect(await read(`sensorium://bundles/${bundle.id}`)).toMatchObject(markdown("#"));
+  const { resources } = await mcp.client.listResources();
+  expect(resources.map(({ uri }) => uri)).toEqual(
+    expect.arrayContaining([`sensorium://outputs/${output.id}`, `sensorium://handoffs/${handoff.id}`]),
+  );
+});
 
-  test("and all else of another tenant are not found", async () => {
-    const id = await theirs.idOf("memory");
-    expect(await mcp.refused("memories_get", { id })).toMatchObject({
-      code: "not_found",
-      details: { resource_type: "memory", resource_id: id },
-    });
-    for (const uri of [`sensorium://memories/${id}`, "sensorium://memories/nothing", "file:///etc/passwd"]) {
-      await expect(mcp.client.readResource({ uri })).rejects.toMatchObject({ code: -32602, data: { uri } });
-    }
+test("resources and all else of another tenant are not found", async () => {
+  const id = await theirs.idOf("memory");
+  expect(await mcp.refused("memories_get", { id })).toMatchObject({
+    code: "not_found",
+    details: { resource_type: "memory", resource_id: id },
   });
+  for (const uri of [`sensorium://memories/${id}`, "sensorium://memories/nothing", "file:///etc/passwd"]) {
+    await expect(mcp.client.readResource({ uri })).rejects.toMatchObject({ code: -32602, data: { uri } });
+  }
 });
 
 describe("the endpoint", () => {

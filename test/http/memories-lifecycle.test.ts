@@ -95,99 +95,95 @@ describe("an update", () => {
   });
 });
 
-describe("a promotion", () => {
-  const promote = (who: Api, id: string, body: object) => who.post(`/memories/${id}/promote`, body);
+const promote = (who: Api, id: string, body: object) => who.post(`/memories/${id}/promote`, body);
 
-  test("widens step by step, or at once", async () => {
-    const { alice, bob, carol, teamA } = cast;
-    const { id } = await remember(alice);
-    const inTeam = await promote(alice, id, { scope: "team", team_id: teamA });
-    expect(inTeam).toMatchObject({ status: 200, body: { scope: "team", team_id: teamA, status: "active" } });
-    expect([(await bob.get(`/memories/${id}`)).status, (await carol.get(`/memories/${id}`)).status]).toEqual([
-      200, 404,
-    ]);
-    const everywhere = await promote(alice, id, { scope: "institutional" });
-    expect(everywhere).toMatchObject({ status: 200, body: { scope: "institutional", team_id: null } });
-    expect((await carol.get(`/memories/${id}`)).status).toBe(200);
-    expect(await promote(alice, id, { scope: "institutional" })).toMatchObject({
-      status: 200,
-      body: { updated_at: everywhere.body.updated_at },
-    });
-    const other = await remember(alice);
-    expect(ok(await promote(alice, other.id, { scope: "institutional" })).scope).toBe("institutional");
+test("a promotion widens step by step, or at once", async () => {
+  const { alice, bob, carol, teamA } = cast;
+  const { id } = await remember(alice);
+  const inTeam = await promote(alice, id, { scope: "team", team_id: teamA });
+  expect(inTeam).toMatchObject({ status: 200, body: { scope: "team", team_id: teamA, status: "active" } });
+  expect([(await bob.get(`/memories/${id}`)).status, (await carol.get(`/memories/${id}`)).status]).toEqual([
+    200, 404,
+  ]);
+  const everywhere = await promote(alice, id, { scope: "institutional" });
+  expect(everywhere).toMatchObject({ status: 200, body: { scope: "institutional", team_id: null } });
+  expect((await carol.get(`/memories/${id}`)).status).toBe(200);
+  expect(await promote(alice, id, { scope: "institutional" })).toMatchObject({
+    status: 200,
+    body: { updated_at: everywhere.body.updated_at },
   });
-
-  test("never narrows, and its payload fits its scope", async () => {
-    const { alice, teamA, teamB } = cast;
-    const narrow = refusal(422, "business_rule_violation", {
-      rule: "scope_only_widens",
-      message: expect.stringContaining("only be widened"),
-    });
-    const field = refusal(400, "validation_error", { field: "team_id" });
-    const cases: [Record<string, unknown>, object, object][] = [
-      [{ scope: "team" }, { scope: "agent" }, narrow],
-      [{ scope: "team" }, { scope: "team", team_id: teamB }, narrow],
-      [{ scope: "institutional" }, { scope: "team", team_id: teamA }, narrow],
-      [{ scope: "institutional" }, { scope: "agent" }, narrow],
-      [{}, { scope: "agent" }, narrow],
-      [{}, { scope: "team" }, field],
-      [{}, { scope: "team", team_id: "team_absent" }, field],
-      [{}, { scope: "institutional", team_id: teamA }, field],
-      [{}, { scope: "galaxy" }, refusal(400, "validation_failed", { field: "scope" })],
-    ];
-    for (const [more, body, refused] of cases) {
-      const { id } = await remember(alice, more);
-      const before = await stateOf(alice, id);
-      expect(await promote(alice, id, body)).toMatchObject(refused);
-      expect(await stateOf(alice, id)).toEqual(before);
-    }
-  });
+  const other = await remember(alice);
+  expect(ok(await promote(alice, other.id, { scope: "institutional" })).scope).toBe("institutional");
 });
 
-describe("forgetting", () => {
-  test("hides it from all but its owner, who can take it back as it was", async () => {
-    const { alice, bob } = cast;
-    const made = await remember(alice, { scope: "team" });
-    const forgotten = await alice.post(`/memories/${made.id}/forget`);
-    expect(forgotten).toEqual({
-      ...forgotten,
-      status: 200,
-      body: { memory_id: made.id, forgotten: true, invalid_at: expect.stringMatching(/Z$/) },
-    });
-    expect((await alice.post(`/memories/${made.id}/forget`)).body).toEqual(forgotten.body);
-    expect((await bob.get(`/memories/${made.id}`)).status).toBe(404);
-    expect(await stateOf(alice, made.id)).toMatchObject({
-      status: "forgotten",
-      invalid_at: forgotten.body.invalid_at,
-    });
-    expect((await bob.post(`/memories/${made.id}/restore`)).status).toBe(404);
-    const restored = ok(await alice.post(`/memories/${made.id}/restore`));
-    expect(restored).toMatchObject({
-      ...made,
-      updated_at: restored.updated_at,
-      accessed_at: restored.accessed_at,
-    });
-    expect(ok(await alice.post(`/memories/${made.id}/restore`))).toEqual(restored);
-    expect((await bob.get(`/memories/${made.id}`)).status).toBe(200);
+test("a promotion never narrows, and its payload fits its scope", async () => {
+  const { alice, teamA, teamB } = cast;
+  const narrow = refusal(422, "business_rule_violation", {
+    rule: "scope_only_widens",
+    message: expect.stringContaining("only be widened"),
   });
-
-  test("takes nothing else than a restore", async () => {
-    const { alice } = cast;
-    const [{ id }, other] = [await remember(alice), await remember(alice)];
-    ok(await alice.post(`/memories/${id}/forget`));
+  const field = refusal(400, "validation_error", { field: "team_id" });
+  const cases: [Record<string, unknown>, object, object][] = [
+    [{ scope: "team" }, { scope: "agent" }, narrow],
+    [{ scope: "team" }, { scope: "team", team_id: teamB }, narrow],
+    [{ scope: "institutional" }, { scope: "team", team_id: teamA }, narrow],
+    [{ scope: "institutional" }, { scope: "agent" }, narrow],
+    [{}, { scope: "agent" }, narrow],
+    [{}, { scope: "team" }, field],
+    [{}, { scope: "team", team_id: "team_absent" }, field],
+    [{}, { scope: "institutional", team_id: teamA }, field],
+    [{}, { scope: "galaxy" }, refusal(400, "validation_failed", { field: "scope" })],
+  ];
+  for (const [more, body, refused] of cases) {
+    const { id } = await remember(alice, more);
     const before = await stateOf(alice, id);
-    for (const answer of [
-      await alice.patch(`/memories/${id}`, { title: "x" }),
-      await alice.post(`/memories/${id}/promote`, { scope: "institutional" }),
-      await alice.post(`/memories/${id}/supersede`, { superseded_by_id: other.id }),
-      await alice.post(`/memories/${other.id}/supersede`, { superseded_by_id: id }),
-      await alice.post("/memories", memory({ supersedes_id: id })),
-    ]) {
-      expect(answer).toMatchObject(refusal(409, "conflict", { status: "forgotten" }));
-    }
+    expect(await promote(alice, id, body)).toMatchObject(refused);
     expect(await stateOf(alice, id)).toEqual(before);
-    expect((await stateOf(alice, other.id)).status).toBe("active");
+  }
+});
+
+test("forgetting hides it from all but its owner, who can take it back as it was", async () => {
+  const { alice, bob } = cast;
+  const made = await remember(alice, { scope: "team" });
+  const forgotten = await alice.post(`/memories/${made.id}/forget`);
+  expect(forgotten).toEqual({
+    ...forgotten,
+    status: 200,
+    body: { memory_id: made.id, forgotten: true, invalid_at: expect.stringMatching(/Z$/) },
   });
+  expect((await alice.post(`/memories/${made.id}/forget`)).body).toEqual(forgotten.body);
+  expect((await bob.get(`/memories/${made.id}`)).status).toBe(404);
+  expect(await stateOf(alice, made.id)).toMatchObject({
+    status: "forgotten",
+    invalid_at: forgotten.body.invalid_at,
+  });
+  expect((await bob.post(`/memories/${made.id}/restore`)).status).toBe(404);
+  const restored = ok(await alice.post(`/memories/${made.id}/restore`));
+  expect(restored).toMatchObject({
+    ...made,
+    updated_at: restored.updated_at,
+    accessed_at: restored.accessed_at,
+  });
+  expect(ok(await alice.post(`/memories/${made.id}/restore`))).toEqual(restored);
+  expect((await bob.get(`/memories/${made.id}`)).status).toBe(200);
+});
+
+test("forgetting takes nothing else than a restore", async () => {
+  const { alice } = cast;
+  const [{ id }, other] = [await remember(alice), await remember(alice)];
+  ok(await alice.post(`/memories/${id}/forget`));
+  const before = await stateOf(alice, id);
+  for (const answer of [
+    await alice.patch(`/memories/${id}`, { title: "x" }),
+    await alice.post(`/memories/${id}/promote`, { scope: "institutional" }),
+    await alice.post(`/memories/${id}/supersede`, { superseded_by_id: other.id }),
+    await alice.post(`/memories/${other.id}/supersede`, { superseded_by_id: id }),
+    await alice.post("/memories", memory({ supersedes_id: id })),
+  ]) {
+    expect(answer).toMatchObject(refusal(409, "conflict", { status: "forgotten" }));
+  }
+  expect(await stateOf(alice, id)).toEqual(before);
+  expect((await stateOf(alice, other.id)).status).toBe("active");
 });
 
 test("who may change a memory: the agent, the person who owns it, and an org admin who may read it", async () => {

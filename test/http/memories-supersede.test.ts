@@ -174,62 +174,60 @@ describe("nobody can hide memories of others", () => {
   });
 });
 
-describe("ids of memories that a reader may not see are not shown", () => {
-  /** An institutional memory of Alice's that took the place of a private one, and has gone itself. */
-  async function between() {
-    const { alice } = cast;
-    const secret = await remember(alice);
-    const shared = ok(
-      await alice.post(
-        "/memories",
-        memory({ scope: "institutional", title: "Between", supersedes_id: secret.id }),
-      ),
-    );
-    const gone = await remember(alice, { scope: "institutional", title: "Gone" });
-    ok(await supersede(alice, shared.id, gone.id));
-    ok(await alice.post(`/memories/${gone.id}/forget`));
-    return { secret, shared, gone };
-  }
+/** An institutional memory of Alice's that took the place of a private one, and has gone itself. */
+async function between() {
+  const { alice } = cast;
+  const secret = await remember(alice);
+  const shared = ok(
+    await alice.post(
+      "/memories",
+      memory({ scope: "institutional", title: "Between", supersedes_id: secret.id }),
+    ),
+  );
+  const gone = await remember(alice, { scope: "institutional", title: "Gone" });
+  ok(await supersede(alice, shared.id, gone.id));
+  ok(await alice.post(`/memories/${gone.id}/forget`));
+  return { secret, shared, gone };
+}
 
-  test("neither by reading, listing, searching, nor in lineage and graph", async () => {
-    const { alice, bob } = cast;
-    const { secret, shared, gone } = await between();
-    expect(await read(alice, shared.id)).toMatchObject({ supersedes_id: secret.id, superseded_by: gone.id });
-    const other = await remember(bob, { scope: "institutional" });
-    const edge = { target_memory_id: shared.id, relationship_type: "related_to" };
-    ok(await bob.post(`/memories/${other.id}/relationships`, edge));
-    const search = { query: "Between", include_superseded: true };
-    const shown = [
-      await bob.get(`/memories/${shared.id}`),
-      await bob.get("/memories?limit=200&include_superseded=true&search=Between"),
-      await bob.get("/memories?limit=200&include_superseded=true"),
-      await bob.post("/memories/search", search),
-      await bob.get(`/memories/${shared.id}/lineage`),
-      await bob.get(`/memories/${shared.id}/relationships`),
-      await bob.get(`/memories/${shared.id}/graph?include_superseded=true`),
-      await bob.get(`/memories/${other.id}/graph?depth=2&include_superseded=true`),
-      await bob.get("/memories/findings?mark_read=false"),
-      await bob.get("/memories/health"),
-      await supersede(cast.orgAdmin, shared.id, other.id),
-      await cast.orgAdmin.patch(`/memories/${shared.id}`, { title: "Other" }),
-    ];
-    for (const { body } of shown) {
-      expect(JSON.stringify(body)).not.toContain(secret.id);
-      expect(JSON.stringify(body)).not.toContain(gone.id);
-    }
-    expect(shown.slice(0, 9).map(({ body }) => JSON.stringify(body).includes(shared.id))).toEqual([
-      true,
-      true,
-      true,
-      true,
-      true,
-      true,
-      true,
-      true,
-      false,
-    ]);
-    expect(await read(bob, shared.id)).toMatchObject({ supersedes_id: null, superseded_by: null });
-  });
+test("ids of memories that a reader may not see are not shown neither by reading, listing, searching, nor in lineage and graph", async () => {
+  const { alice, bob } = cast;
+  const { secret, shared, gone } = await between();
+  expect(await read(alice, shared.id)).toMatchObject({ supersedes_id: secret.id, superseded_by: gone.id });
+  const other = await remember(bob, { scope: "institutional" });
+  const edge = { target_memory_id: shared.id, relationship_type: "related_to" };
+  ok(await bob.post(`/memories/${other.id}/relationships`, edge));
+  const search = { query: "Between", include_superseded: true };
+  const shown = [
+    await bob.get(`/memories/${shared.id}`),
+    await bob.get("/memories?limit=200&include_superseded=true&search=Between"),
+    await bob.get("/memories?limit=200&include_superseded=true"),
+    await bob.post("/memories/search", search),
+    await bob.get(`/memories/${shared.id}/lineage`),
+    await bob.get(`/memories/${shared.id}/relationships`),
+    await bob.get(`/memories/${shared.id}/graph?include_superseded=true`),
+    await bob.get(`/memories/${other.id}/graph?depth=2&include_superseded=true`),
+    await bob.get("/memories/findings?mark_read=false"),
+    await bob.get("/memories/health"),
+    await supersede(cast.orgAdmin, shared.id, other.id),
+    await cast.orgAdmin.patch(`/memories/${shared.id}`, { title: "Other" }),
+  ];
+  for (const { body } of shown) {
+    expect(JSON.stringify(body)).not.toContain(secret.id);
+    expect(JSON.stringify(body)).not.toContain(gone.id);
+  }
+  expect(shown.slice(0, 9).map(({ body }) => JSON.stringify(body).includes(shared.id))).toEqual([
+    true,
+    true,
+    true,
+    true,
+    true,
+    true,
+    true,
+    true,
+    false,
+  ]);
+  expect(await read(bob, shared.id)).toMatchObject({ supersedes_id: null, superseded_by: null });
 });
 
 describe("refusals change nothing", () => {

@@ -113,56 +113,54 @@ describe("a new memory", () => {
   });
 });
 
-describe("refuses invalid memories, and stores nothing", () => {
-  const long = (characters: number) => "é".repeat(characters);
-  test.each([
-    [{ title: "" }, "validation_failed", "title"],
-    [{ title: " " }, "validation_failed", "title"],
-    [{ title: undefined }, "validation_failed", "title"],
-    [{ title: long(501) }, "validation_failed", "title"],
-    [{ content: "" }, "validation_failed", "content"],
-    [{ content: long(32_769) }, "validation_failed", "content"],
-    [{ type: "opinion" }, "validation_error", "type"],
-    [{ type: undefined }, "validation_failed", "type"],
-    [{ scope: "galaxy" }, "validation_failed", "scope"],
-    [{ scope: undefined }, "validation_failed", "scope"],
-    [{ scope: "team", team_id: "nonsense" }, "validation_error", "team_id"],
-    [{ scope: "team", team_id: "team_absent" }, "validation_error", "team_id"],
-    [{ scope: "institutional", team_id: "team_absent" }, "validation_error", "team_id"],
-    [{ confidence: 1.01 }, "validation_failed", "confidence"],
-    [{ importance: -0.1 }, "validation_failed", "importance"],
-    [{ importance: "high" }, "validation_failed", "importance"],
-    [{ metadata: [] }, "validation_failed", "metadata"],
-    [{ metadata: { large: long(40_000) } }, "validation_error", "metadata"],
-    [{ project_id: "unknown" }, "validation_error", "project_id"],
-    [{ project_id: "0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f" }, "validation_error", "project_id"],
-    [{ tags: ["--"] }, "validation_failed", "tags.0"],
-    [{ tags: "one" }, "validation_failed", "tags"],
-    [{ source_url: "not a url" }, "validation_failed", "source_url"],
-    [{ source_url: "javascript:alert(1)" }, "validation_failed", "source_url"],
-    [{ source_url: "data:text/html,x" }, "validation_failed", "source_url"],
-    [{ freshness_date: "yesterday" }, "validation_failed", "freshness_date"],
-    [{ expires_at: "2026-13-01T00:00:00Z" }, "validation_failed", "expires_at"],
-    [{ supersedes_id: "mem_1" }, "validation_error", "supersedes_id"],
-  ])("%#", async (more, code, field) => {
-    const before = await totalOf(cast.alice);
-    expect(await cast.alice.post("/memories", memory(more))).toMatchObject(refusal(400, code, { field }));
-    expect(await totalOf(cast.alice)).toBe(before);
-  });
+const long = (characters: number) => "é".repeat(characters);
+test.each([
+  [{ title: "" }, "validation_failed", "title"],
+  [{ title: " " }, "validation_failed", "title"],
+  [{ title: undefined }, "validation_failed", "title"],
+  [{ title: long(501) }, "validation_failed", "title"],
+  [{ content: "" }, "validation_failed", "content"],
+  [{ content: long(32_769) }, "validation_failed", "content"],
+  [{ type: "opinion" }, "validation_error", "type"],
+  [{ type: undefined }, "validation_failed", "type"],
+  [{ scope: "galaxy" }, "validation_failed", "scope"],
+  [{ scope: undefined }, "validation_failed", "scope"],
+  [{ scope: "team", team_id: "nonsense" }, "validation_error", "team_id"],
+  [{ scope: "team", team_id: "team_absent" }, "validation_error", "team_id"],
+  [{ scope: "institutional", team_id: "team_absent" }, "validation_error", "team_id"],
+  [{ confidence: 1.01 }, "validation_failed", "confidence"],
+  [{ importance: -0.1 }, "validation_failed", "importance"],
+  [{ importance: "high" }, "validation_failed", "importance"],
+  [{ metadata: [] }, "validation_failed", "metadata"],
+  [{ metadata: { large: long(40_000) } }, "validation_error", "metadata"],
+  [{ project_id: "unknown" }, "validation_error", "project_id"],
+  [{ project_id: "0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f" }, "validation_error", "project_id"],
+  [{ tags: ["--"] }, "validation_failed", "tags.0"],
+  [{ tags: "one" }, "validation_failed", "tags"],
+  [{ source_url: "not a url" }, "validation_failed", "source_url"],
+  [{ source_url: "javascript:alert(1)" }, "validation_failed", "source_url"],
+  [{ source_url: "data:text/html,x" }, "validation_failed", "source_url"],
+  [{ freshness_date: "yesterday" }, "validation_failed", "freshness_date"],
+  [{ expires_at: "2026-13-01T00:00:00Z" }, "validation_failed", "expires_at"],
+  [{ supersedes_id: "mem_1" }, "validation_error", "supersedes_id"],
+])("refuses invalid memories, and stores nothing %#", async (more, code, field) => {
+  const before = await totalOf(cast.alice);
+  expect(await cast.alice.post("/memories", memory(more))).toMatchObject(refusal(400, code, { field }));
+  expect(await totalOf(cast.alice)).toBe(before);
+});
 
-  test("content of 32,768 characters is taken, a body over 10 MB is not", async () => {
-    expect((await remember(cast.alice, { content: long(32_768) })).content).toHaveLength(32_768);
-    const huge = memory({ content: "x".repeat(10 * 1_048_576) });
-    expect(await cast.alice.post("/memories", huge)).toMatchObject(refusal(413, "payload_too_large"));
-    const wide = memory({ content: "y".repeat(9_000_000) });
-    expect(await cast.alice.post("/memories", wide)).toMatchObject(
-      refusal(400, "validation_failed", { field: "content" }),
-    );
-    const many = memory({ metadata: { list: Array(500_000).fill([]) } });
-    expect(await cast.alice.post("/memories", many)).toMatchObject(
-      refusal(413, "payload_too_large", { max_values: 100_000 }),
-    );
-  });
+test("refuses invalid memories, and stores nothing content of 32,768 characters is taken, a body over 10 MB is not", async () => {
+  expect((await remember(cast.alice, { content: long(32_768) })).content).toHaveLength(32_768);
+  const huge = memory({ content: "x".repeat(10 * 1_048_576) });
+  expect(await cast.alice.post("/memories", huge)).toMatchObject(refusal(413, "payload_too_large"));
+  const wide = memory({ content: "y".repeat(9_000_000) });
+  expect(await cast.alice.post("/memories", wide)).toMatchObject(
+    refusal(400, "validation_failed", { field: "content" }),
+  );
+  const many = memory({ metadata: { list: Array(500_000).fill([]) } });
+  expect(await cast.alice.post("/memories", many)).toMatchObject(
+    refusal(413, "payload_too_large", { max_values: 100_000 }),
+  );
 });
 
 describe("visibility", () => {

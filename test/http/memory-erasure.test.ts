@@ -1,5 +1,5 @@
 import { createPublicKey } from "node:crypto";
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import jwt from "jsonwebtoken";
 import { cloudEvent } from "../support/agents.ts";
 import { chunksOf, foundBy, ingest, textFile } from "../support/documents.ts";
@@ -230,19 +230,17 @@ test("no path, stored answer or rebuilt index contains erased memories", async (
   expect(ok(repeated).results).toEqual([]);
 });
 
-describe("refusals erase nothing", () => {
-  test.each([
-    ["nothing named", {}, 400, "validation_error"],
-    ["two things named", { subject: "s", ids: [ABSENT] }, 400, "validation_error"],
-    ["no ids", { ids: [] }, 400, "validation_failed"],
-    ["a malformed id", { ids: ["x"] }, 400, "validation_error"],
-    ["an empty subject", { subject: "" }, 400, "validation_failed"],
-    ["an absent agent", { agent_id: "ag_absent" }, 404, "not_found"],
-  ])("%s", async (_, body, status, code) => {
-    const id = await remember(cast.alice);
-    const entries = (await audit()).length;
-    expect(await erase(body)).toMatchObject(refusal(status, code));
-    expect(await statusOf(cast.alice, id)).toBe(200);
-    expect(await audit()).toHaveLength(entries);
-  });
+test.each([
+  ["nothing named", {}, 400, "validation_error"],
+  ["two things named", { subject: "s", ids: [ABSENT] }, 400, "validation_error"],
+  ["no ids", { ids: [] }, 400, "validation_failed"],
+  ["a malformed id", { ids: ["x"] }, 400, "validation_error"],
+  ["an empty subject", { subject: "" }, 400, "validation_failed"],
+  ["an absent agent", { agent_id: "ag_absent" }, 404, "not_found"],
+])("refusals erase nothing %s", async (_, body, status, code) => {
+  const id = await remember(cast.alice);
+  const entries = (await audit()).length;
+  expect(await erase(body)).toMatchObject(refusal(status, code));
+  expect(await statusOf(cast.alice, id)).toBe(200);
+  expect(await audit()).toHaveLength(entries);
 });

@@ -122,38 +122,36 @@ const nameOf = async (client: Client) => {
   return (structuredContent as { agent: { id: string } }).agent.id;
 };
 
-describe("the official MCP client", () => {
-  test("registers, is approved, works, and refreshes its token by itself", async () => {
-    const provider = new Provider();
-    const client = await signIn(provider);
-    expect(await nameOf(client)).toBe(world.agentId);
-    expect(provider.information?.client_id).not.toContain("https");
-    const before = provider.held as OAuthTokens;
-    // As if it had expired.
-    provider.held = { ...before, access_token: "a.b.c" };
-    expect(await nameOf(client)).toBe(world.agentId);
-    expect(provider.held?.refresh_token).not.toBe(before.refresh_token);
-    await client.close();
-  });
+test("the official MCP client registers, is approved, works, and refreshes its token by itself", async () => {
+  const provider = new Provider();
+  const client = await signIn(provider);
+  expect(await nameOf(client)).toBe(world.agentId);
+  expect(provider.information?.client_id).not.toContain("https");
+  const before = provider.held as OAuthTokens;
+  // As if it had expired.
+  provider.held = { ...before, access_token: "a.b.c" };
+  expect(await nameOf(client)).toBe(world.agentId);
+  expect(provider.held?.refresh_token).not.toBe(before.refresh_token);
+  await client.close();
+});
 
-  test("is known by its metadata document, whose host vouches for it", async () => {
-    const client_id = addressOf("/client.json");
-    pages.set("/client.json", {
-      body: { client_id, client_name: "Editor of documents", redirect_uris: ["http://127.0.0.1/callback"] },
-    });
-    const provider = new Provider(client_id);
-    const client = await signIn(provider);
-    expect(await nameOf(client)).toBe(world.agentId);
-    expect(provider.information?.client_id).toBe(client_id);
-    const query = (provider.opened as URL).search.slice(1);
-    expect(ok(await world.admin.post("/oauth/request", { query })).client).toEqual({
-      id: client_id,
-      name: "Editor of documents",
-      uri: null,
-      host: new URL(client_id).host,
-    });
-    await client.close();
+test("the official MCP client is known by its metadata document, whose host vouches for it", async () => {
+  const client_id = addressOf("/client.json");
+  pages.set("/client.json", {
+    body: { client_id, client_name: "Editor of documents", redirect_uris: ["http://127.0.0.1/callback"] },
   });
+  const provider = new Provider(client_id);
+  const client = await signIn(provider);
+  expect(await nameOf(client)).toBe(world.agentId);
+  expect(provider.information?.client_id).toBe(client_id);
+  const query = (provider.opened as URL).search.slice(1);
+  expect(ok(await world.admin.post("/oauth/request", { query })).client).toEqual({
+    id: client_id,
+    name: "Editor of documents",
+    uri: null,
+    host: new URL(client_id).host,
+  });
+  await client.close();
 });
 
 describe("a metadata document", () => {
@@ -218,18 +216,15 @@ describe("a metadata document", () => {
   });
 
   test("is not read from private addresses, unless the operator allows it", async () => {
-    const strict = await startShared();
-    try {
-      const { access_token } = ok(await api(strict).post("/auth/login", strict.credentials.admin));
-      for (const host of ["localhost", "127.0.0.1", "[::1]", "169.254.169.254", "10.0.0.1"]) {
-        const client_id = `https://${host}/client.json`;
-        const { query } = await attempt(await registered(strict), { client_id });
-        const answer = await api(strict, access_token).post("/oauth/request", { query });
-        expect(answer).toMatchObject(refusal(400, "validation_error", { field: "client_id" }));
-        expect(answer.body.error.message).toContain("is not a public address");
-      }
-    } finally {
-      await strict.stop();
+    await using strict = await startShared();
+
+    const { access_token } = ok(await api(strict).post("/auth/login", strict.credentials.admin));
+    for (const host of ["localhost", "127.0.0.1", "[::1]", "169.254.169.254", "10.0.0.1"]) {
+      const client_id = `https://${host}/client.json`;
+      const { query } = await attempt(await registered(strict), { client_id });
+      const answer = await api(strict, access_token).post("/oauth/request", { query });
+      expect(answer).toMatchObject(refusal(400, "validation_error", { field: "client_id" }));
+      expect(answer.body.error.message).toContain("is not a public address");
     }
   });
 });

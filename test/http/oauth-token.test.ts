@@ -127,17 +127,15 @@ describe("the client credentials grant", () => {
   });
 });
 
-describe("the exchange by JSON", () => {
-  test("says the same, and has the envelope of every error", async () => {
-    const { body } = await api(server).post("/auth/token", { api_key: key });
-    expect(body).toMatchObject({ expires_in: expect.any(Number), scope: "send memory:read" });
-    const refused = await api(server).post("/auth/token", { api_key: UNKNOWN });
-    expect(refused).toMatchObject(refusal(401, "authentication_failed"));
-  });
+test("the exchange by JSON says the same, and has the envelope of every error", async () => {
+  const { body } = await api(server).post("/auth/token", { api_key: key });
+  expect(body).toMatchObject({ expires_in: expect.any(Number), scope: "send memory:read" });
+  const refused = await api(server).post("/auth/token", { api_key: UNKNOWN });
+  expect(refused).toMatchObject(refusal(401, "authentication_failed"));
+});
 
-  test("of another media type says which are taken", async () => {
-    const answer = await api(server).post("/auth/token", "<a/>", { "content-type": "text/xml" });
-    const expected = ["application/json", "application/x-www-form-urlencoded"];
-    expect(answer).toMatchObject(refusal(415, "unsupported_media_type", { expected }));
-  });
+test("the exchange by JSON of another media type says which are taken", async () => {
+  const answer = await api(server).post("/auth/token", "<a/>", { "content-type": "text/xml" });
+  const expected = ["application/json", "application/x-www-form-urlencoded"];
+  expect(answer).toMatchObject(refusal(415, "unsupported_media_type", { expected }));
 });

@@ -417,22 +417,20 @@ describe("a code", () => {
   });
 });
 
-describe("an agent's key", () => {
-  test("is a client's secret at the same endpoint", async () => {
-    const { key } = ok(await world.admin.post(`/agents/${world.agentId}/keys`, { scopes: ["send"] }));
-    const as = await discover(server);
-    const own = { client_id: "any" };
-    for (const authentication of [oauth.ClientSecretBasic(key), oauth.ClientSecretPost(key)]) {
-      const answer = await oauth.clientCredentialsGrantRequest(as, own, authentication, {}, HTTP);
-      expect(await oauth.processClientCredentialsResponse(as, own, answer)).toMatchObject({ scope: "send" });
-    }
-    for (const client_id of [client.client.client_id, "https://client.example/app"])
-      expect(
-        await form("/oauth/token", { grant_type: "client_credentials", client_id, client_secret: key }),
-      ).toMatchObject(refusedAs("unauthorized_client"));
-    const wrong = { grant_type: "client_credentials", client_secret: "nonsense" };
-    expect(await form("/oauth/token", wrong)).toMatchObject(refusedAs("invalid_client", 401));
-  });
+test("an agent's key is a client's secret at the same endpoint", async () => {
+  const { key } = ok(await world.admin.post(`/agents/${world.agentId}/keys`, { scopes: ["send"] }));
+  const as = await discover(server);
+  const own = { client_id: "any" };
+  for (const authentication of [oauth.ClientSecretBasic(key), oauth.ClientSecretPost(key)]) {
+    const answer = await oauth.clientCredentialsGrantRequest(as, own, authentication, {}, HTTP);
+    expect(await oauth.processClientCredentialsResponse(as, own, answer)).toMatchObject({ scope: "send" });
+  }
+  for (const client_id of [client.client.client_id, "https://client.example/app"])
+    expect(
+      await form("/oauth/token", { grant_type: "client_credentials", client_id, client_secret: key }),
+    ).toMatchObject(refusedAs("unauthorized_client"));
+  const wrong = { grant_type: "client_credentials", client_secret: "nonsense" };
+  expect(await form("/oauth/token", wrong)).toMatchObject(refusedAs("invalid_client", 401));
 });
 
 describe("a device", () => {

@@ -237,25 +237,22 @@ describe("on other settings", () => {
       503,
     ],
   ])("%s", async (_, settings, status) => {
-    const other = await startServer({ env: { OPERATOR_TOKEN, ...settings() } });
-    try {
-      const { agent, member } = await makeWorld(other, "other");
-      const output = ok(await agent.post("/outputs", { body: "x", scope: "institutional" })).id;
-      const sent = await member.post(`/outputs/${output}/email`, { to: "ann@example.com" });
-      expect(sent).toMatchObject({ status, body: { error: { message: expect.any(String) } } });
-      expect(sent.headers.has("retry-after")).toBe(status === 503);
-      for (const format of ["pdf", "docx"]) {
-        const exported = await member.get(`/outputs/${output}/export?format=${format}`);
-        expect(exported).toMatchObject(refusal(404, "not_found"));
-        expect(exported.body.error.message).toBe(
-          `There is no ${format} of output on this server: the operator turns it on with OUTPUT_EXPORT=true; md and html always work.`,
-        );
-        const unknown = `/outputs/01890000-0000-7000-8000-000000000000/export?format=${format}`;
-        expect(await member.get(unknown)).toMatchObject(refusal(404, "not_found"));
-        expect((await member.get(unknown)).body.error.message).not.toContain("OUTPUT_EXPORT");
-      }
-    } finally {
-      await other.stop();
+    await using other = await startServer({ env: { OPERATOR_TOKEN, ...settings() } });
+
+    const { agent, member } = await makeWorld(other, "other");
+    const output = ok(await agent.post("/outputs", { body: "x", scope: "institutional" })).id;
+    const sent = await member.post(`/outputs/${output}/email`, { to: "ann@example.com" });
+    expect(sent).toMatchObject({ status, body: { error: { message: expect.any(String) } } });
+    expect(sent.headers.has("retry-after")).toBe(status === 503);
+    for (const format of ["pdf", "docx"]) {
+      const exported = await member.get(`/outputs/${output}/export?format=${format}`);
+      expect(exported).toMatchObject(refusal(404, "not_found"));
+      expect(exported.body.error.message).toBe(
+        `There is no ${format} of output on this server: the operator turns it on with OUTPUT_EXPORT=true; md and html always work.`,
+      );
+      const unknown = `/outputs/01890000-0000-7000-8000-000000000000/export?format=${format}`;
+      expect(await member.get(unknown)).toMatchObject(refusal(404, "not_found"));
+      expect((await member.get(unknown)).body.error.message).not.toContain("OUTPUT_EXPORT");
     }
   });
 });

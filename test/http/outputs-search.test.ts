@@ -174,59 +174,57 @@ describe("search", () => {
   });
 });
 
-describe("lists", () => {
-  test("by project, run, scope and tags; by time or title, a page at a time", async () => {
-    const lister = await newAgent("lister");
-    ok(await world.admin.post("/projects", { key: "listed" }));
-    const run = ok(await lister.post("/runs", { goal: "g" })).id;
-    const b = await save(lister, "beta", "b", { project_id: "listed" });
-    const a = await save(lister, "Alpha", "a", { process_run_id: run });
-    const c = await save(lister, "Gamma", "c", { project_id: "listed" });
-    const mine = async (query: string) => {
-      const { outputs, total, next_cursor } = ok(await lister.get(`/outputs?scope=agent&${query}`));
-      return { titles: outputs.map(({ title }: { title: string }) => title), total, next_cursor };
-    };
-    expect(await mine("")).toMatchObject({ titles: ["Gamma", "Alpha", "beta"], total: 3 });
-    expect((await mine("order=asc&sort=nonsense")).titles).toEqual(["beta", "Alpha", "Gamma"]);
-    expect((await mine("sort=title")).titles).toEqual(["Alpha", "beta", "Gamma"]);
-    expect((await mine("sort=title&order=desc")).titles).toEqual(["Gamma", "beta", "Alpha"]);
-    expect((await mine("project_id=listed")).titles).toEqual(["Gamma", "beta"]);
-    expect((await mine("project_id=")).titles).toEqual(["Alpha"]);
-    expect((await mine(`process_run_id=${run}`)).titles).toEqual(["Alpha"]);
-    expect((await mine("process_run_id=")).total).toBe(3);
-    for (const sort of ["title", "created_at"]) {
-      const whole = (await mine(`sort=${sort}`)).titles;
-      const first = await mine(`sort=${sort}&limit=2`);
-      const rest = await mine(`sort=${sort}&limit=2&cursor=${first.next_cursor}`);
-      expect([...first.titles, ...rest.titles]).toEqual(whole);
-      expect(rest.next_cursor).toBeNull();
-      expect((await mine(`sort=${sort}&offset=1`)).titles).toEqual(whole.slice(1));
-    }
-    const misfit = `/outputs?sort=title&cursor=${(await mine("limit=1")).next_cursor}`;
-    expect(await lister.get(misfit)).toMatchObject(refusal(400, "validation_failed", { field: "cursor" }));
-    expect(await lister.get("/outputs?limit=201")).toMatchObject(refusal(400, "validation_failed"));
+test("lists by project, run, scope and tags; by time or title, a page at a time", async () => {
+  const lister = await newAgent("lister");
+  ok(await world.admin.post("/projects", { key: "listed" }));
+  const run = ok(await lister.post("/runs", { goal: "g" })).id;
+  const b = await save(lister, "beta", "b", { project_id: "listed" });
+  const a = await save(lister, "Alpha", "a", { process_run_id: run });
+  const c = await save(lister, "Gamma", "c", { project_id: "listed" });
+  const mine = async (query: string) => {
+    const { outputs, total, next_cursor } = ok(await lister.get(`/outputs?scope=agent&${query}`));
+    return { titles: outputs.map(({ title }: { title: string }) => title), total, next_cursor };
+  };
+  expect(await mine("")).toMatchObject({ titles: ["Gamma", "Alpha", "beta"], total: 3 });
+  expect((await mine("order=asc&sort=nonsense")).titles).toEqual(["beta", "Alpha", "Gamma"]);
+  expect((await mine("sort=title")).titles).toEqual(["Alpha", "beta", "Gamma"]);
+  expect((await mine("sort=title&order=desc")).titles).toEqual(["Gamma", "beta", "Alpha"]);
+  expect((await mine("project_id=listed")).titles).toEqual(["Gamma", "beta"]);
+  expect((await mine("project_id=")).titles).toEqual(["Alpha"]);
+  expect((await mine(`process_run_id=${run}`)).titles).toEqual(["Alpha"]);
+  expect((await mine("process_run_id=")).total).toBe(3);
+  for (const sort of ["title", "created_at"]) {
+    const whole = (await mine(`sort=${sort}`)).titles;
+    const first = await mine(`sort=${sort}&limit=2`);
+    const rest = await mine(`sort=${sort}&limit=2&cursor=${first.next_cursor}`);
+    expect([...first.titles, ...rest.titles]).toEqual(whole);
+    expect(rest.next_cursor).toBeNull();
+    expect((await mine(`sort=${sort}&offset=1`)).titles).toEqual(whole.slice(1));
+  }
+  const misfit = `/outputs?sort=title&cursor=${(await mine("limit=1")).next_cursor}`;
+  expect(await lister.get(misfit)).toMatchObject(refusal(400, "validation_failed", { field: "cursor" }));
+  expect(await lister.get("/outputs?limit=201")).toMatchObject(refusal(400, "validation_failed"));
 
-    const filed = await lister.patch(`/outputs/${a.slug}`, { project_id: "listed" });
-    expect(filed).toMatchObject({ status: 200, body: { id: a.id, project_id: "listed", tags: [] } });
-    expect(ok(await lister.patch(`/outputs/${c.id}`, { project_id: null })).project_id).toBeNull();
-    expect((await mine("project_id=listed")).titles).toEqual(["Alpha", "beta"]);
-    const unknown = await lister.patch(`/outputs/${a.id}`, { project_id: b.id });
-    expect(unknown).toMatchObject(refusal(400, "validation_error", { field: "project_id" }));
-    const tagging = await lister.patch(`/outputs/${a.id}`, { tags: ["q3"] });
-    expect(tagging).toMatchObject(refusal(403, "forbidden"));
-  });
+  const filed = await lister.patch(`/outputs/${a.slug}`, { project_id: "listed" });
+  expect(filed).toMatchObject({ status: 200, body: { id: a.id, project_id: "listed", tags: [] } });
+  expect(ok(await lister.patch(`/outputs/${c.id}`, { project_id: null })).project_id).toBeNull();
+  expect((await mine("project_id=listed")).titles).toEqual(["Alpha", "beta"]);
+  const unknown = await lister.patch(`/outputs/${a.id}`, { project_id: b.id });
+  expect(unknown).toMatchObject(refusal(400, "validation_error", { field: "project_id" }));
+  const tagging = await lister.patch(`/outputs/${a.id}`, { tags: ["q3"] });
+  expect(tagging).toMatchObject(refusal(403, "forbidden"));
+});
 
-  test("people tag", async () => {
-    const { id } = await save(world.agent, "Tagged", "t", { scope: "institutional" });
-    const tagged = await world.member.patch(`/outputs/${id}`, {
-      tags: ["Q3 Review", "q3_review", "Billing"],
-    });
-    expect(tagged.body).toEqual({ id, project_id: null, tags: ["q3-review", "billing"] });
-    for (const query of ["tags=q3-review", "tags=nothing,BILLING", "tags=x&tags=billing"]) {
-      expect(ok(await world.agent.get(`/outputs?${query}`)).outputs).toMatchObject([{ id }]);
-    }
-    expect(ok(await world.agent.get("/outputs?tags=nothing")).total).toBe(0);
+test("lists people tag", async () => {
+  const { id } = await save(world.agent, "Tagged", "t", { scope: "institutional" });
+  const tagged = await world.member.patch(`/outputs/${id}`, {
+    tags: ["Q3 Review", "q3_review", "Billing"],
   });
+  expect(tagged.body).toEqual({ id, project_id: null, tags: ["q3-review", "billing"] });
+  for (const query of ["tags=q3-review", "tags=nothing,BILLING", "tags=x&tags=billing"]) {
+    expect(ok(await world.agent.get(`/outputs?${query}`)).outputs).toMatchObject([{ id }]);
+  }
+  expect(ok(await world.agent.get("/outputs?tags=nothing")).total).toBe(0);
 });
 
 test.each<[string, string]>([

@@ -77,22 +77,21 @@ describe("a schedule", () => {
     // Its clock has just passed a full minute, and is then set to the next one.
     const NODE_OPTIONS = `--import ${join(import.meta.dirname, "../support/skewed-clock.mjs")}`;
     const CLOCK_SKEW_MS = String(60_000 - (Date.now() % 60_000));
-    const other = await startAlone({ env: { ...ENV, NODE_OPTIONS, CLOCK_SKEW_MS, CLOCK_STEP_MS: "60000" } });
-    try {
-      const { admin: user, tenant_slug } = other.credentials;
-      const by = api(other, await signIn(other, user, tenant_slug));
-      const made = await create(by, { cron: "* * * * *", event: { type: "com.minutely.tick" } });
-      process.kill(other.pid(), "SIGUSR2");
-      const after = await settle(async () => {
-        const now = ok(await by.get(`/schedules/${made.id}`));
-        return now.run_count > 0 && now;
-      });
-      const { events } = ok(await by.get("/events?type=com.minutely.tick"));
-      expect(events).toMatchObject([{ payload: { time: made.next_run_at } }]);
-      expect(Date.parse(after.next_run_at) - Date.parse(made.next_run_at)).toBe(60_000);
-    } finally {
-      await other.stop();
-    }
+    await using other = await startAlone({
+      env: { ...ENV, NODE_OPTIONS, CLOCK_SKEW_MS, CLOCK_STEP_MS: "60000" },
+    });
+
+    const { admin: user, tenant_slug } = other.credentials;
+    const by = api(other, await signIn(other, user, tenant_slug));
+    const made = await create(by, { cron: "* * * * *", event: { type: "com.minutely.tick" } });
+    process.kill(other.pid(), "SIGUSR2");
+    const after = await settle(async () => {
+      const now = ok(await by.get(`/schedules/${made.id}`));
+      return now.run_count > 0 && now;
+    });
+    const { events } = ok(await by.get("/events?type=com.minutely.tick"));
+    expect(events).toMatchObject([{ payload: { time: made.next_run_at } }]);
+    expect(Date.parse(after.next_run_at) - Date.parse(made.next_run_at)).toBe(60_000);
   });
 
   test("is paused and resumed, and what passed meanwhile is not made up for", async () => {
@@ -193,40 +192,38 @@ describe("a schedule", () => {
   });
 });
 
-describe("who may", () => {
-  test("agents manage their own schedules, admins all; others see none", async () => {
-    const [one, other] = [await newAgent(server, admin), await newAgent(server, admin)];
-    const made = await create(one);
-    expect(ok(await one.get("/schedules"))).toMatchObject({ schedules: [{ id: made.id }], total: 1 });
-    expect(ok(await other.get("/schedules"))).toEqual({ schedules: [], total: 0 });
-    expect(ok(await other.get(`/schedules?owner_id=${one.id}`)).total).toBe(0);
-    expect(ok(await orgAdmin.get(`/schedules?owner_id=${one.id}`)).total).toBe(1);
-    const path = `/schedules/${made.id}`;
-    const missing = refusal(404, "not_found");
-    expect(await other.get(path)).toMatchObject(missing);
-    expect(await other.patch(path, { name: "x" })).toMatchObject(missing);
-    expect(await other.post(`${path}:run`, {})).toMatchObject(missing);
-    expect(await other.del(path)).toMatchObject(missing);
-    expect(ok(await orgAdmin.patch(path, { name: "renamed" }))).toMatchObject({ owner_id: one.id });
-    expect((await one.del(path)).status).toBe(204);
-    const { entries } = ok(await orgAdmin.get(`/audit?resource_id=${made.id}&outcome=done`));
-    expect(entries.map(({ action }: { action: string }) => action).toSorted()).toEqual([
-      "schedules.create",
-      "schedules.delete",
-      "schedules.update",
-    ]);
-  });
+test("who may agents manage their own schedules, admins all; others see none", async () => {
+  const [one, other] = [await newAgent(server, admin), await newAgent(server, admin)];
+  const made = await create(one);
+  expect(ok(await one.get("/schedules"))).toMatchObject({ schedules: [{ id: made.id }], total: 1 });
+  expect(ok(await other.get("/schedules"))).toEqual({ schedules: [], total: 0 });
+  expect(ok(await other.get(`/schedules?owner_id=${one.id}`)).total).toBe(0);
+  expect(ok(await orgAdmin.get(`/schedules?owner_id=${one.id}`)).total).toBe(1);
+  const path = `/schedules/${made.id}`;
+  const missing = refusal(404, "not_found");
+  expect(await other.get(path)).toMatchObject(missing);
+  expect(await other.patch(path, { name: "x" })).toMatchObject(missing);
+  expect(await other.post(`${path}:run`, {})).toMatchObject(missing);
+  expect(await other.del(path)).toMatchObject(missing);
+  expect(ok(await orgAdmin.patch(path, { name: "renamed" }))).toMatchObject({ owner_id: one.id });
+  expect((await one.del(path)).status).toBe(204);
+  const { entries } = ok(await orgAdmin.get(`/audit?resource_id=${made.id}&outcome=done`));
+  expect(entries.map(({ action }: { action: string }) => action).toSorted()).toEqual([
+    "schedules.create",
+    "schedules.delete",
+    "schedules.update",
+  ]);
+});
 
-  test("the number of schedules of an owner is limited; ended ones do not count", async () => {
-    const one = await newAgent(server, admin);
-    const [first] = await Promise.all(Array.from({ length: LIMIT }, () => create(one)));
-    const full = refusal(422, "business_rule_violation", { rule: "schedule_limit" });
-    expect(await one.post("/schedules", { name: "one more", ...YEARLY })).toMatchObject(full);
-    ok(await one.patch(`/schedules/${first.id}`, { at: ahead(200) }));
-    await settle(async () => ok(await one.get(`/schedules/${first.id}`)).status === "ended");
-    await create(one);
-    expect(await one.patch(`/schedules/${first.id}`, { cron: "0 0 * * *" })).toMatchObject(full);
-  });
+test("who may the number of schedules of an owner is limited; ended ones do not count", async () => {
+  const one = await newAgent(server, admin);
+  const [first] = await Promise.all(Array.from({ length: LIMIT }, () => create(one)));
+  const full = refusal(422, "business_rule_violation", { rule: "schedule_limit" });
+  expect(await one.post("/schedules", { name: "one more", ...YEARLY })).toMatchObject(full);
+  ok(await one.patch(`/schedules/${first.id}`, { at: ahead(200) }));
+  await settle(async () => ok(await one.get(`/schedules/${first.id}`)).status === "ended");
+  await create(one);
+  expect(await one.patch(`/schedules/${first.id}`, { cron: "0 0 * * *" })).toMatchObject(full);
 });
 
 describe("what is wrong is said", () => {

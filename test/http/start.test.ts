@@ -60,15 +60,12 @@ test("a node that still waits for NATS stops on request, without an error", asyn
 
 test("a node whose log cannot be written serves all the same", async () => {
   // Open for reading only, as good as a file on a full disk.
-  const server = await startServer({
+  await using server = await startServer({
     under: ["sh", "-c", 'exec "$@" 2</dev/null', "sh"],
     env: { LOG_LEVEL: "trace" },
   });
-  try {
-    for (let n = 0; n < 5; n++) expect((await api(server).get("/auth/me")).status).toBe(401);
-  } finally {
-    await server.stop();
-  }
+
+  for (let n = 0; n < 5; n++) expect((await api(server).get("/auth/me")).status).toBe(401);
 });
 
 test("a node is not ready before the first tenant's credentials are there", async () => {
@@ -210,17 +207,14 @@ describe("a start that cannot be", () => {
   });
 
   test("a data directory in use: its owner goes on", async () => {
-    const server = await startServer();
-    try {
-      const { code, stdout, stderr } = await run({ DATA_DIR: server.dataDir });
-      expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-      expect(stderr).toMatch(
-        new RegExp(`^DATA_DIR [^\n]* is in use by another process \\(pid ${server.pid()}\\)[^\n]*\n$`),
-      );
-      expect(await agentToken(server, server.credentials.agent.api_key)).toBeTruthy();
-    } finally {
-      await server.stop();
-    }
+    await using server = await startServer();
+
+    const { code, stdout, stderr } = await run({ DATA_DIR: server.dataDir });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toMatch(
+      new RegExp(`^DATA_DIR [^\n]* is in use by another process \\(pid ${server.pid()}\\)[^\n]*\n$`),
+    );
+    expect(await agentToken(server, server.credentials.agent.api_key)).toBeTruthy();
   });
 
   test.each<[string, (file: string) => Promise<void> | void]>([
@@ -254,25 +248,20 @@ describe("a start that cannot be", () => {
   });
 });
 
-describe("the end", () => {
-  test("SIGTERM answers a waiting poll empty, closes a stream and exits 0", async () => {
-    const server = await startServer();
-    try {
-      const token = await agentToken(server, server.credentials.agent.api_key);
-      const headers = { authorization: `Bearer ${token}` };
-      const poll = api(server, token).get("/delivery/poll?wait=30");
-      const stream = await fetch(`${server.url}/delivery/stream`, { headers });
-      expect(stream.status).toBe(200);
-      const streamed = stream.text();
-      // The poll, the stream and the request that asks.
-      await settle(async () => /^sensorium_http_requests_in_flight 3$/m.test(await metricsOf(server)));
-      await server.restart(); // SIGTERM, and an error unless it exits with 0
-      expect(await poll).toMatchObject({ status: 200, body: { deliveries: [], count: 0 } });
-      await streamed;
-    } finally {
-      await server.stop();
-    }
-  });
+test("the end SIGTERM answers a waiting poll empty, closes a stream and exits 0", async () => {
+  await using server = await startServer();
+
+  const token = await agentToken(server, server.credentials.agent.api_key);
+  const headers = { authorization: `Bearer ${token}` };
+  const poll = api(server, token).get("/delivery/poll?wait=30");
+  const stream = await fetch(`${server.url}/delivery/stream`, { headers });
+  expect(stream.status).toBe(200);
+  const streamed = stream.text();
+  // The poll, the stream and the request that asks.
+  await settle(async () => /^sensorium_http_requests_in_flight 3$/m.test(await metricsOf(server)));
+  await server.restart(); // SIGTERM, and an error unless it exits with 0
+  expect(await poll).toMatchObject({ status: 200, body: { deliveries: [], count: 0 } });
+  await streamed;
 });
 
 test("SIGTERM to npm ends what npm started", async () => {
@@ -313,13 +302,10 @@ test.each(["secret.key", "sensorium.db", ".credentials.pending", "credentials.js
     const isWritten = () => existsSync(join(dataDir, written));
     await settle(() => isWritten() || existsSync(join(dataDir, "credentials.json")), { every: 1 });
     await child.end("SIGKILL");
-    const server = await startServer({ dataDir });
-    try {
-      const { admin, agent } = server.credentials;
-      expect(await agentToken(server, agent.api_key)).toBeTruthy();
-      expect((await api(server).post("/auth/login", admin)).status).toBe(200);
-    } finally {
-      await server.stop();
-    }
+    await using server = await startServer({ dataDir });
+
+    const { admin, agent } = server.credentials;
+    expect(await agentToken(server, agent.api_key)).toBeTruthy();
+    expect((await api(server).post("/auth/login", admin)).status).toBe(200);
   },
 );

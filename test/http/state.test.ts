@@ -109,26 +109,24 @@ describe("an entry", () => {
   });
 });
 
-describe("several entries", () => {
-  test("are saved at once, and replace others", async () => {
-    await put("batch", "b", { value: LONG });
-    const entries = ["a", "b", "c"].map((key) => ({ key, value: `of ${key}`, metadata: { key } }));
-    expect(ok(await cast.alice.post("/state/batch", { entries }))).toEqual({ saved: 3 });
-    expect(ok(await cast.alice.get("/state/batch")).entries).toMatchObject([
-      { key: "a", version: 1, value: "of a" },
-      { key: "b", version: 2, value: "of b", metadata: { key: "b" } },
-      { key: "c", version: 1, value: "of c" },
-    ]);
-    expect(ok(await cast.alice.get(at("batch", "b"))).value).toBe("of b");
-  });
+test("several entries are saved at once, and replace others", async () => {
+  await put("batch", "b", { value: LONG });
+  const entries = ["a", "b", "c"].map((key) => ({ key, value: `of ${key}`, metadata: { key } }));
+  expect(ok(await cast.alice.post("/state/batch", { entries }))).toEqual({ saved: 3 });
+  expect(ok(await cast.alice.get("/state/batch")).entries).toMatchObject([
+    { key: "a", version: 1, value: "of a" },
+    { key: "b", version: 2, value: "of b", metadata: { key: "b" } },
+    { key: "c", version: 1, value: "of c" },
+  ]);
+  expect(ok(await cast.alice.get(at("batch", "b"))).value).toBe("of b");
+});
 
-  test("must have different keys", async () => {
-    const entries = ["a", "a"].map((key) => ({ key, value: "v" }));
-    expect(await cast.alice.post("/state/twice", { entries })).toMatchObject(
-      refusal(400, "validation_error", { field: "entries" }),
-    );
-    expect(ok(await cast.alice.get("/state/twice")).entries).toEqual([]);
-  });
+test("several entries must have different keys", async () => {
+  const entries = ["a", "a"].map((key) => ({ key, value: "v" }));
+  expect(await cast.alice.post("/state/twice", { entries })).toMatchObject(
+    refusal(400, "validation_error", { field: "entries" }),
+  );
+  expect(ok(await cast.alice.get("/state/twice")).entries).toEqual([]);
 });
 
 describe("a list", () => {

@@ -171,56 +171,54 @@ describe("races", () => {
   });
 });
 
-describe("sizes", () => {
-  const MEGABYTE = 1_048_576;
+const MEGABYTE = 1_048_576;
 
-  /** Returns an event of exactly this size as JSON. */
-  function sized(type: string, id: string, bytes: number): string {
-    const empty = Buffer.byteLength(JSON.stringify(event(type, id, { data: "" })));
-    return JSON.stringify(event(type, id, { data: "x".repeat(bytes - empty) }));
-  }
+/** Returns an event of exactly this size as JSON. */
+function sized(type: string, id: string, bytes: number): string {
+  const empty = Buffer.byteLength(JSON.stringify(event(type, id, { data: "" })));
+  return JSON.stringify(event(type, id, { data: "x".repeat(bytes - empty) }));
+}
 
-  test("an event of 1 MB arrives whole; one byte more is refused, alone and in a batch", async () => {
-    const agent = await fresh();
-    const fits = sized(agent.type, "fits", MEGABYTE);
-    expect((await ground.admin.post("/events", fits, STRUCTURED)).status).toBe(202);
-    await settle(async () => ok(await agent.api.get("/delivery/stats")).pending === 1);
-    const over = await ground.admin.post("/events", sized(agent.type, "over", MEGABYTE + 1), STRUCTURED);
-    expect(over.status).toBe(413);
-    expect(over.body.error.details).toEqual({ actual_size: MEGABYTE + 1, max_size: MEGABYTE });
-    const both = `[${sized(agent.type, "fits too", MEGABYTE)},${sized(agent.type, "over", MEGABYTE + 1)}]`;
-    const batch = await ground.admin.post("/events", both, BATCH);
-    expect(batch.body).toMatchObject([{ status: "accepted" }, { error: { code: "payload_too_large" } }]);
+test("sizes an event of 1 MB arrives whole; one byte more is refused, alone and in a batch", async () => {
+  const agent = await fresh();
+  const fits = sized(agent.type, "fits", MEGABYTE);
+  expect((await ground.admin.post("/events", fits, STRUCTURED)).status).toBe(202);
+  await settle(async () => ok(await agent.api.get("/delivery/stats")).pending === 1);
+  const over = await ground.admin.post("/events", sized(agent.type, "over", MEGABYTE + 1), STRUCTURED);
+  expect(over.status).toBe(413);
+  expect(over.body.error.details).toEqual({ actual_size: MEGABYTE + 1, max_size: MEGABYTE });
+  const both = `[${sized(agent.type, "fits too", MEGABYTE)},${sized(agent.type, "over", MEGABYTE + 1)}]`;
+  const batch = await ground.admin.post("/events", both, BATCH);
+  expect(batch.body).toMatchObject([{ status: "accepted" }, { error: { code: "payload_too_large" } }]);
 
-    const page: Delivery[] = [];
-    await settle(async () => page.push(...(await pollSome(agent.api, "wait=1"))) && page.length === 2);
-    expect(page.map(({ payload }) => payload.id)).toEqual(["fits", "fits too"]);
-    expect(JSON.stringify(page[0]?.payload)).toBe(fits);
-  });
-
-  test.each([
-    ["arrays", (levels: number) => "[".repeat(levels) + "]".repeat(levels)],
-    ["objects", (levels: number) => '{"a":'.repeat(levels) + 1 + "}".repeat(levels)],
-  ])(
-    "deeply nested %s are refused where they are too deep, and arrive whole where not",
-    async (name, nest) => {
-      const agent = await fresh();
-      const publish = (levels: number) => {
-        const rest = JSON.stringify(event(agent.type, `${name}-${levels}`)).slice(0, -1);
-        return ground.admin.post("/events", `${rest},"data":${nest(levels)}}`, STRUCTURED);
-      };
-      for (const levels of [1000, 10_000, 30_000]) {
-        const { status, body } = await publish(levels);
-        expect([status, body.error.code]).toEqual([400, "validation_failed"]);
-      }
-      // With the envelope around it this is the deepest that is taken.
-      expect((await publish(999)).status).toBe(202);
-      const [{ payload, event_id }] = (await pollSome(agent.api)) as [Delivery];
-      expect(JSON.stringify(payload.data)).toBe(nest(999));
-      expect(ok(await ground.admin.get(`/events/${event_id}`)).payload).toEqual(payload);
-    },
-  );
+  const page: Delivery[] = [];
+  await settle(async () => page.push(...(await pollSome(agent.api, "wait=1"))) && page.length === 2);
+  expect(page.map(({ payload }) => payload.id)).toEqual(["fits", "fits too"]);
+  expect(JSON.stringify(page[0]?.payload)).toBe(fits);
 });
+
+test.each([
+  ["arrays", (levels: number) => "[".repeat(levels) + "]".repeat(levels)],
+  ["objects", (levels: number) => '{"a":'.repeat(levels) + 1 + "}".repeat(levels)],
+])(
+  "sizes deeply nested %s are refused where they are too deep, and arrive whole where not",
+  async (name, nest) => {
+    const agent = await fresh();
+    const publish = (levels: number) => {
+      const rest = JSON.stringify(event(agent.type, `${name}-${levels}`)).slice(0, -1);
+      return ground.admin.post("/events", `${rest},"data":${nest(levels)}}`, STRUCTURED);
+    };
+    for (const levels of [1000, 10_000, 30_000]) {
+      const { status, body } = await publish(levels);
+      expect([status, body.error.code]).toEqual([400, "validation_failed"]);
+    }
+    // With the envelope around it this is the deepest that is taken.
+    expect((await publish(999)).status).toBe(202);
+    const [{ payload, event_id }] = (await pollSome(agent.api)) as [Delivery];
+    expect(JSON.stringify(payload.data)).toBe(nest(999));
+    expect(ok(await ground.admin.get(`/events/${event_id}`)).payload).toEqual(payload);
+  },
+);
 
 describe("identifiers", () => {
   test.each([

@@ -170,46 +170,44 @@ describe("signing in", () => {
   });
 });
 
-describe("removing", () => {
-  test("needs the password or a recovery code", async () => {
-    const { own, login, password, recovery, secret } = await personWithFactor();
-    const remove = (body: object) => own.post("/auth/totp/remove", body);
-    for (const body of [
-      {},
-      { password, recovery_code: recovery[0] },
-      { password: "not it" },
-      { recovery_code: "no" },
-    ])
-      expect(await remove(body)).toMatchObject(refusal(400, "validation_error"));
-    expect((await remove({ recovery_code: codeOf(secret) })).status).toBe(400);
-    expect((await remove({ recovery_code: recovery[3] })).status).toBe(204);
-    expect((await login()).status).toBe(200);
-    const second = ok(await own.post("/auth/totp", { password })).secret;
-    ok(await own.post("/auth/totp/confirm", { code: codeOf(second) }));
-    expect(await login()).toMatchObject(required);
-    expect((await remove({ password })).status).toBe(204);
-    expect((await login()).status).toBe(200);
-  });
+test("removing needs the password or a recovery code", async () => {
+  const { own, login, password, recovery, secret } = await personWithFactor();
+  const remove = (body: object) => own.post("/auth/totp/remove", body);
+  for (const body of [
+    {},
+    { password, recovery_code: recovery[0] },
+    { password: "not it" },
+    { recovery_code: "no" },
+  ])
+    expect(await remove(body)).toMatchObject(refusal(400, "validation_error"));
+  expect((await remove({ recovery_code: codeOf(secret) })).status).toBe(400);
+  expect((await remove({ recovery_code: recovery[3] })).status).toBe(204);
+  expect((await login()).status).toBe(200);
+  const second = ok(await own.post("/auth/totp", { password })).secret;
+  ok(await own.post("/auth/totp/confirm", { code: codeOf(second) }));
+  expect(await login()).toMatchObject(required);
+  expect((await remove({ password })).status).toBe(204);
+  expect((await login()).status).toBe(200);
+});
 
-  test("for another person is for admins of the tenant", async () => {
-    const { id, login } = await personWithFactor();
-    const other = await makeWorld(
-      server,
-      `others-${id
-        .slice(-6)
-        .toLowerCase()
-        .replace(/[^a-z0-9]/g, "x")}`,
-    );
-    const body = { reset_totp: true };
-    expect((await other.admin.patch(`/users/${id}`, body)).status).toBe(404);
-    expect((await world.member.patch(`/users/${id}`, body)).status).toBe(403);
-    expect((await world.agent.patch(`/users/${id}`, body)).status).toBe(403);
-    expect(await login()).toMatchObject(required);
-    const found = ok(await world.admin.get("/users?limit=200")).users.find(
-      (user: { id: string }) => user.id === id,
-    );
-    expect(found.sign_in).toEqual(["password", "totp"]);
-    expect(ok(await world.admin.patch(`/users/${id}`, body)).sign_in).toEqual(["password"]);
-    expect((await login()).status).toBe(200);
-  });
+test("removing for another person is for admins of the tenant", async () => {
+  const { id, login } = await personWithFactor();
+  const other = await makeWorld(
+    server,
+    `others-${id
+      .slice(-6)
+      .toLowerCase()
+      .replace(/[^a-z0-9]/g, "x")}`,
+  );
+  const body = { reset_totp: true };
+  expect((await other.admin.patch(`/users/${id}`, body)).status).toBe(404);
+  expect((await world.member.patch(`/users/${id}`, body)).status).toBe(403);
+  expect((await world.agent.patch(`/users/${id}`, body)).status).toBe(403);
+  expect(await login()).toMatchObject(required);
+  const found = ok(await world.admin.get("/users?limit=200")).users.find(
+    (user: { id: string }) => user.id === id,
+  );
+  expect(found.sign_in).toEqual(["password", "totp"]);
+  expect(ok(await world.admin.patch(`/users/${id}`, body)).sign_in).toEqual(["password"]);
+  expect((await login()).status).toBe(200);
 });

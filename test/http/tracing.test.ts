@@ -195,12 +195,9 @@ test("a request without a trace begins one", async () => {
 });
 
 test("a collector that is gone changes nothing for callers, and the server ends in time", async () => {
-  const other = await startServer({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:1" } });
-  try {
-    expect((await api(other).get("/healthz")).status).toBe(200);
-  } finally {
-    await other.stop();
-  }
+  await using other = await startServer({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:1" } });
+
+  expect((await api(other).get("/healthz")).status).toBe(200);
 });
 
 test("a collector that is away and back is told in two lines, with the count of what was lost", async () => {

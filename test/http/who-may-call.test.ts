@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import type { Operation } from "../../lib/contract/contract.ts";
 import { operations } from "../../services/contracts.ts";
 import { ACCESS, type AccessRow, type Who } from "../support/access-table.ts";
@@ -100,24 +100,22 @@ async function readAnswer({ action, method, scope }: AccessRow, response: Respon
 /** What a test can name: two operations have several paths. */
 const named = (rows: AccessRow[]) => rows.map((row) => [`${row.method} ${row.path}`, row] as const);
 
-describe("who may call", () => {
-  test.each(named(ACCESS))("%s", async (_, row) => {
-    const { member, admin } = row.action === "auth.end_session" ? await signInBoth() : people;
-    // Events are read by who may send, and by who may receive.
-    const scope = row.scope ?? "send";
-    const callers = [null, "nonsense", agents.get(`not ${scope}`), agents.get(scope), agents.get("admin")];
-    let answers = "";
-    for (const token of [...callers, member, admin, OPERATOR_TOKEN])
-      answers += await readAnswer(row, await send(row, token ?? null));
-    expect(answers.replace(/(?<=^.{5})./, (of) => (expected(row)[5] === "." ? "." : of))).toBe(expected(row));
-  });
+test.each(named(ACCESS))("who may call %s", async (_, row) => {
+  const { member, admin } = row.action === "auth.end_session" ? await signInBoth() : people;
+  // Events are read by who may send, and by who may receive.
+  const scope = row.scope ?? "send";
+  const callers = [null, "nonsense", agents.get(`not ${scope}`), agents.get(scope), agents.get("admin")];
+  let answers = "";
+  for (const token of [...callers, member, admin, OPERATOR_TOKEN])
+    answers += await readAnswer(row, await send(row, token ?? null));
+  expect(answers.replace(/(?<=^.{5})./, (of) => (expected(row)[5] === "." ? "." : of))).toBe(expected(row));
+});
 
-  const ofAdmins = ACCESS.filter(({ who }) => who === "agents+admins");
-  test.each(named(ofAdmins))("%s: no member, whosever it is", async (_, { action }) => {
-    const op = operations.find((each) => each.action === action) as Operation;
-    const answer = await ask(server.root, world.member, op, await idsOf(op, world));
-    expect(answer).toMatchObject(refusal(403, "forbidden"));
-  });
+const ofAdmins = ACCESS.filter(({ who }) => who === "agents+admins");
+test.each(named(ofAdmins))("who may call %s: no member, whosever it is", async (_, { action }) => {
+  const op = operations.find((each) => each.action === action) as Operation;
+  const answer = await ask(server.root, world.member, op, await idsOf(op, world));
+  expect(answer).toMatchObject(refusal(403, "forbidden"));
 });
 
 function expected({ action, who, scope }: AccessRow): string {

@@ -104,14 +104,12 @@ async function listed(op: Operation, address: string): Promise<Resource[]> {
   return Array.isArray(list) ? list : (Object.values(list).find(Array.isArray) as Resource[]);
 }
 
-describe("what was read is taken by", () => {
-  test.each(changes.map((op) => [op.route, op] as const))("%s", async (_, op) => {
-    const address = await addressOf(op);
-    const before = await read(op, address);
-    const write = op.method === "PATCH" ? callerOf(op).patch : callerOf(op).put;
-    expect(await write(address, before)).toMatchObject({ status: 200 });
-    expect(settled(await read(op, address))).toEqual(settled(before));
-  });
+test.each(changes.map((op) => [op.route, op] as const))("what was read is taken by %s", async (_, op) => {
+  const address = await addressOf(op);
+  const before = await read(op, address);
+  const write = op.method === "PATCH" ? callerOf(op).patch : callerOf(op).put;
+  expect(await write(address, before)).toMatchObject({ status: 200 });
+  expect(settled(await read(op, address))).toEqual(settled(before));
 });
 
 /** Leaves out what every write changes. */
