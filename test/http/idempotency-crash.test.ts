@@ -14,7 +14,6 @@ test("a crash between an effect and its answer neither loses nor repeats the eff
     const token = await agentToken(server, server.credentials.agent.api_key);
     const make = (name: string) =>
       api(server, token).post("/agents", { name, delivery_mode: "poll" }, { "idempotency-key": name });
-
     const answered = new Map<string, Answer>();
     const enough = AGENTS * ((round + 1) / (ROUNDS + 1));
     await new Promise<void>((resolve) => {
@@ -27,7 +26,6 @@ test("a crash between an effect and its answer neither loses nor repeats the eff
     });
     await server.kill();
     await server.restart();
-
     const again = await Promise.all(names.map(async (name) => [name, await make(name)] as const));
     expect(again.filter(([, { status }]) => status !== 201)).toEqual([]);
     for (const [name, { body }] of again) {

@@ -289,7 +289,6 @@ test("a tenant that is suspended is shut out, and loses nothing", async () => {
 
 test("guessing is limited per address, for keys and passwords; who succeeds is never held up", async () => {
   await using limited = await startServer({ env: { LOGIN_ATTEMPTS_PER_MINUTE: "3", EMBEDDER: "none" } });
-
   const { agent, admin: credentials } = limited.credentials;
   const client = api(limited);
   for (let i = 0; i < 10; i++) await agentToken(limited, agent.api_key);

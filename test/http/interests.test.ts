@@ -30,7 +30,6 @@ test("an interest lives: created, listed, read, changed, deleted", async () => {
   const { id } = created.body;
   expect(ok(await agent.get(`${path}/${id}`))).toEqual(created.body);
   expect(ok(await agent.get(path))).toEqual({ interests: [created.body], total: 1 });
-
   const changes = {
     event_type: "com.lives.*",
     filter_expression: "n > 0",
@@ -43,7 +42,6 @@ test("an interest lives: created, listed, read, changed, deleted", async () => {
     ...changes,
     filter_expression: null,
   });
-
   expect((await agent.del(`${path}/${id}`)).status).toBe(204);
   expect((await agent.get(`${path}/${id}`)).status).toBe(404);
   expect((await agent.del(`${path}/${id}`)).status).toBe(404);
@@ -275,7 +273,6 @@ test("suspends a costly filter and reports it; others still match", async () => 
   );
   expect(filter_suspended_until).toBeNull();
   ok(await other.post(interestsOf(other), { event_type: "com.hostile.*", filter_expression: "n == 1" }));
-
   const event = { type: "com.hostile.x", data: { n: 1 } };
   const batch = (name: string) =>
     Array.from({ length: 100 }, (_, i) => cloudEvent(`${name}-${i}`, event as never));

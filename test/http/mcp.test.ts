@@ -34,13 +34,11 @@ describe.each(REVISIONS)("the official client, revision %s", (revision) => {
     expect(await own.call("deliveries_ack", { delivery_ids: [deliveries[0].id] })).toEqual({
       acknowledged: 1,
     });
-
     const { id } = await own.call("memories_create", { ...MEMORY, title: `Terms of ${revision}` });
     await settle(async () => {
       const { results } = await own.call("memories_search", { query: `Terms of ${revision}` });
       return results.some(({ memory }: { memory: { id: string } }) => memory.id === id);
     });
-
     await own.call("handoffs_save", { name: `work-${revision}`, payload: { next_action: "Ship it" } });
     expect(await own.call("handoffs_resume", { query: `work-${revision}` })).toContain("Ship it");
   });

@@ -195,7 +195,6 @@ test("a subject's documents go with their chunks and with what was remembered fr
   const counts = { documents: 2, chunks: 2, memories: 2 };
   expect(ok(await erase({ subject, dry_run: true })).erased).toMatchObject(counts);
   expect(await foundBy(alice, "numbat")).toContain("numbat.txt");
-
   const done = ok(await erase({ subject }));
   expect(done.erased).toMatchObject(counts);
   expect(await readReceipt(done.receipt)).toMatchObject({ erased: done.erased });

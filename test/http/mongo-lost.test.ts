@@ -42,7 +42,6 @@ const here = "url" in mongo && mongo.kind !== "MONGO_URL";
       return answer;
     };
     ok(await publish("before"));
-
     proxy.cut();
     for (const answer of await Promise.all(["one", "two", "three"].map(publish))) {
       expect(answer).toMatchObject({ status: 503, body: { error: { code: "service_unavailable" } } });
@@ -54,7 +53,6 @@ const here = "url" in mongo && mongo.kind !== "MONGO_URL";
     const unready = await agent.get(`${server.root}/readyz`);
     expect(unready).toMatchObject({ status: 503, body: { status: "not_ready" } });
     expect((await agent.get(`${server.root}/healthz`)).status).toBe(200);
-
     proxy.mend();
     await settle(async () => (await publish("after")).status < 300);
     await settle(async () => (await agent.get(`${server.root}/readyz`)).status === 200);

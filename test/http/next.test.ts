@@ -105,7 +105,6 @@ describe("one request settles deliveries and returns the next", () => {
 
 test("takes one commit of the embedded store", async () => {
   await using server = await startAlone({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
-
   const alone = { server, ...(await onGround(server)) };
   const receiver = await receiverWith(20, {}, alone);
   let held = ids((await next(receiver, { limit: 2 })).deliveries);

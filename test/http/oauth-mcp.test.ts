@@ -217,7 +217,6 @@ describe("a metadata document", () => {
 
   test("is not read from private addresses, unless the operator allows it", async () => {
     await using strict = await startShared();
-
     const { access_token } = ok(await api(strict).post("/auth/login", strict.credentials.admin));
     for (const host of ["localhost", "127.0.0.1", "[::1]", "169.254.169.254", "10.0.0.1"]) {
       const client_id = `https://${host}/client.json`;

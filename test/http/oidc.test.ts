@@ -344,7 +344,6 @@ test("the service starts while the provider is away, and says so at a sign-in", 
   const provider = await startFalseProvider();
   await provider.stop();
   await using server = await startServer({ env: { ...NO_LIMITS, ...provider.env } });
-
   const answer = await api(server).post("/auth/oidc");
   expect(answer).toMatchObject(refusal(503, "service_unavailable"));
   expect(answer.body.error.message).toContain("False ID cannot be reached");

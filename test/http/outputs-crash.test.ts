@@ -6,7 +6,6 @@ import { ok } from "../support/tenancy.ts";
 
 test("saved outputs survive a crash complete, and are found even if not yet indexed", async () => {
   await using server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
-
   const agent = api(server, await agentToken(server, server.credentials.agent.api_key));
   const filler = "Nothing of note was said in the meeting of that day. ".repeat(40_000);
   const body = `# Log\n\n${filler}\n\nThe quetzal was seen at noon.`;

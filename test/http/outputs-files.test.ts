@@ -238,7 +238,6 @@ describe("on other settings", () => {
     ],
   ])("%s", async (_, settings, status) => {
     await using other = await startServer({ env: { OPERATOR_TOKEN, ...settings() } });
-
     const { agent, member } = await makeWorld(other, "other");
     const output = ok(await agent.post("/outputs", { body: "x", scope: "institutional" })).id;
     const sent = await member.post(`/outputs/${output}/email`, { to: "ann@example.com" });

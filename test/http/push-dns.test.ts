@@ -34,7 +34,6 @@ test("endpoints whose names nobody answers hold up no others, and lose no attemp
   // Most of the others are still being looked up, or wait for that.
   const metrics = await (await fetch(`${new URL(ground.server.url).origin}/metrics`)).text();
   expect(metrics).toMatch(/sensorium_resource_in_use\{resource="dns"\} [1-9]\d?$/m);
-
   await settle(() => new Set(names.asked.filter((name) => name.startsWith("silent"))).size === SILENT);
   await ground.publish(TYPE);
   await settle(() => endpoint.pushed.length === 2);

@@ -80,7 +80,6 @@ describe("a schedule", () => {
     await using other = await startAlone({
       env: { ...ENV, NODE_OPTIONS, CLOCK_SKEW_MS, CLOCK_STEP_MS: "60000" },
     });
-
     const { admin: user, tenant_slug } = other.credentials;
     const by = api(other, await signIn(other, user, tenant_slug));
     const made = await create(by, { cron: "* * * * *", event: { type: "com.minutely.tick" } });

@@ -64,7 +64,6 @@ test("a node whose log cannot be written serves all the same", async () => {
     under: ["sh", "-c", 'exec "$@" 2</dev/null', "sh"],
     env: { LOG_LEVEL: "trace" },
   });
-
   for (let n = 0; n < 5; n++) expect((await api(server).get("/auth/me")).status).toBe(401);
 });
 
@@ -208,7 +207,6 @@ describe("a start that cannot be", () => {
 
   test("a data directory in use: its owner goes on", async () => {
     await using server = await startServer();
-
     const { code, stdout, stderr } = await run({ DATA_DIR: server.dataDir });
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toMatch(
@@ -250,7 +248,6 @@ describe("a start that cannot be", () => {
 
 test("the end SIGTERM answers a waiting poll empty, closes a stream and exits 0", async () => {
   await using server = await startServer();
-
   const token = await agentToken(server, server.credentials.agent.api_key);
   const headers = { authorization: `Bearer ${token}` };
   const poll = api(server, token).get("/delivery/poll?wait=30");
@@ -303,7 +300,6 @@ test.each(["secret.key", "sensorium.db", ".credentials.pending", "credentials.js
     await settle(() => isWritten() || existsSync(join(dataDir, "credentials.json")), { every: 1 });
     await child.end("SIGKILL");
     await using server = await startServer({ dataDir });
-
     const { admin, agent } = server.credentials;
     expect(await agentToken(server, agent.api_key)).toBeTruthy();
     expect((await api(server).post("/auth/login", admin)).status).toBe(200);

@@ -190,7 +190,6 @@ test("sizes an event of 1 MB arrives whole; one byte more is refused, alone and 
   const both = `[${sized(agent.type, "fits too", MEGABYTE)},${sized(agent.type, "over", MEGABYTE + 1)}]`;
   const batch = await ground.admin.post("/events", both, BATCH);
   expect(batch.body).toMatchObject([{ status: "accepted" }, { error: { code: "payload_too_large" } }]);
-
   const page: Delivery[] = [];
   await settle(async () => page.push(...(await pollSome(agent.api, "wait=1"))) && page.length === 2);
   expect(page.map(({ payload }) => payload.id)).toEqual(["fits", "fits too"]);

@@ -196,7 +196,6 @@ test("a request without a trace begins one", async () => {
 
 test("a collector that is gone changes nothing for callers, and the server ends in time", async () => {
   await using other = await startServer({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:1" } });
-
   expect((await api(other).get("/healthz")).status).toBe(200);
 });
 

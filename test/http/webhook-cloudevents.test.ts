@@ -129,7 +129,6 @@ describe("a webhook for CloudEvents", () => {
     const differs = "not stored: an event with this id exists, with another source or content";
     await settle(async () => (await reasons()).length === 4);
     expect(await reasons()).toEqual([null, differs, null, null]);
-
     const event = { ...cloudEvent("published"), source: "urn:one" };
     const publish = async (more: object) => (await world.admin.post("/events", { ...event, ...more })).body;
     const first = await publish({});

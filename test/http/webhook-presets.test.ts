@@ -206,7 +206,6 @@ describe("signed content", () => {
     expect(await events(source)).toEqual(["com.twilio-encodings.message.sent"]);
     const twice = await deliver(hook.url, `${form.body}&MessageStatus=sent`, token());
     expect(twice).toMatchObject(refusal(401, "authentication_failed"));
-
     const other = `${hook.url}?leg=2`;
     const { body, headers } = twilioForm(hook.signing_secret, other, fields);
     for (let i = 0; i < 2; i++) expect((await deliver(other, body, headers)).status).toBe(204);

@@ -88,7 +88,6 @@ test("the log says which previous secret signed, and when it ended", async () =>
   await using later = await startServer({
     env: { NODE_OPTIONS, EMBEDDER: "none", CLOCK_STEP_MS: String(25 * 60 * 60 * 1000) },
   });
-
   const { admin, tenant_slug } = later.credentials;
   const signedIn = async () => api(later, await signIn(later, admin, tenant_slug));
   const before = await signedIn();

@@ -83,7 +83,6 @@ describe("a signed webhook", () => {
     const first = await eventOf(await send(hook, body));
     expect(first.payload.id).toMatch(new RegExp(`^${hook.id}:sha256:[0-9a-f]{64}$`));
     expect((await send(hook, body)).body).toEqual({ event_id: first.event_id, status: "duplicate" });
-
     const mapped = await register(world.admin, { ...SHOP, mapping: { ...SHOP.mapping, id: "/id" } });
     const one = await eventOf(await send(mapped, order({ id: "in_1", n: 1 })));
     expect(one.payload.id).toBe(`${mapped.id}:in_1`);
@@ -105,7 +104,6 @@ describe("a signed webhook", () => {
       event_id: signed.event_id,
       status: "duplicate",
     });
-
     const lost = JSON.stringify({ n: "not mapped" });
     for (const id of ["a", "b"]) {
       expect((await send(hook, lost, { "X-GitHub-Delivery": id })).body.status).toBe("dead_lettered");
@@ -165,13 +163,11 @@ test("a new secret is accepted along with the previous ones, each for its 24 hou
   expect(Math.abs(ends - 24 * HOUR)).toBeLessThan(60_000);
   expect(await status(hook.signing_secret, 1)).toBe(202);
   expect(await status(second.signing_secret, 2)).toBe(202);
-
   const third = await rotate({ signing_secret: "made-by-the-sender-itself" });
   expect(third.signing_secret).toBe("made-by-the-sender-itself");
   expect(await status(third.signing_secret, 3)).toBe(202);
   expect(await status(second.signing_secret, 4)).toBe(202);
   expect(await status(hook.signing_secret, 5)).toBe(202);
-
   for (let i = 0; i < 3; i++) await rotate();
   const seventh = await world.admin.post(`/ingest/webhooks/${hook.id}:rotate`, {});
   expect(seventh).toMatchObject(refusal(422, "business_rule_violation", { rule: "signing_secret_limit" }));
@@ -307,7 +303,6 @@ describe("what is not signed by whom it is addressed to", () => {
 
 test("requests that cost much before they are refused make their address wait, and no other", async () => {
   await using server = await startShared("open");
-
   const admin = api(server, await agentToken(server, server.credentials.agent.api_key));
   const hook = await register(admin, SHOP);
   await Promise.all(Array.from({ length: 49 }, () => register(admin, SHOP)));
