@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import { newAgent } from "../support/agents.ts";
 import { connectMcp } from "../support/mcp.ts";
 import { settle } from "../support/settle.ts";
@@ -22,46 +22,44 @@ afterAll(async () => {
   await server.stop();
 });
 
-describe("a null for a field that is not used", () => {
-  test("is as if it were left out", async () => {
-    const filed = await mcp.call("memories_create", { ...MEMORY, project_id: PROJECT, tags: null });
-    const asked = { scope: null, tags: null, limit: null, min_score: null, memory_types: null, expect: null };
-    // Over HTTP null asks for those of no project.
-    const { results } = await mcp.call("memories_search", { query: "Terms", project_id: null, ...asked });
-    expect(results.map(({ memory }: { memory: { id: string } }) => memory.id)).toContain(filed.id);
-    const unfiled = await mcp.call("memories_search", { query: "Terms", project_id: "" });
-    expect(unfiled.results).toEqual([]);
-    await mcp.call("memories_list", { scope: null, tags: null, limit: null, cursor: null, type: null });
-    const caps = { memories: 1, outputs: null, handoffs: null };
-    const bundle = await mcp.call("bundles_assemble", { query: null, since: null, caps });
-    expect(bundle.rendered_brief).toContain("Terms");
-    await mcp.call("runs_create", {
-      goal: "Ship",
-      template_id: null,
-      steps: [{ step_key: "a", title: null }],
-    });
+test("a null for a field that is not used is as if it were left out", async () => {
+  const filed = await mcp.call("memories_create", { ...MEMORY, project_id: PROJECT, tags: null });
+  const asked = { scope: null, tags: null, limit: null, min_score: null, memory_types: null, expect: null };
+  // Over HTTP null asks for those of no project.
+  const { results } = await mcp.call("memories_search", { query: "Terms", project_id: null, ...asked });
+  expect(results.map(({ memory }: { memory: { id: string } }) => memory.id)).toContain(filed.id);
+  const unfiled = await mcp.call("memories_search", { query: "Terms", project_id: "" });
+  expect(unfiled.results).toEqual([]);
+  await mcp.call("memories_list", { scope: null, tags: null, limit: null, cursor: null, type: null });
+  const caps = { memories: 1, outputs: null, handoffs: null };
+  const bundle = await mcp.call("bundles_assemble", { query: null, since: null, caps });
+  expect(bundle.rendered_brief).toContain("Terms");
+  await mcp.call("runs_create", {
+    goal: "Ship",
+    template_id: null,
+    steps: [{ step_key: "a", title: null }],
   });
+});
 
-  test("is missing where the field is needed", async () => {
-    expect(await mcp.refused("memories_create", { ...MEMORY, content: null })).toMatchObject({
-      code: "validation_failed",
-      details: { field: "content" },
-    });
+test("a null for a field that is not used is missing where the field is needed", async () => {
+  expect(await mcp.refused("memories_create", { ...MEMORY, content: null })).toMatchObject({
+    code: "validation_failed",
+    details: { field: "content" },
   });
+});
 
-  test("keeps what a new version of an output does not change", async () => {
-    const { id } = await mcp.call("outputs_save", { body: "# One", project_id: PROJECT });
-    await mcp.call("outputs_save", { body: "# Two", output_id: id, project_id: null, metadata: null });
-    expect(await mcp.call("outputs_get", { output_id: id })).toMatchObject({ project_id: PROJECT });
-  });
+test("a null for a field that is not used keeps what a new version of an output does not change", async () => {
+  const { id } = await mcp.call("outputs_save", { body: "# One", project_id: PROJECT });
+  await mcp.call("outputs_save", { body: "# Two", output_id: id, project_id: null, metadata: null });
+  expect(await mcp.call("outputs_get", { output_id: id })).toMatchObject({ project_id: PROJECT });
+});
 
-  test("clears in a change, and is a value in data", async () => {
-    const { id } = await mcp.call("memories_create", { ...MEMORY, tags: ["a"], metadata: { kept: null } });
-    expect(await mcp.call("memories_update", { id, title: null, tags: null })).toMatchObject({
-      title: "Terms",
-      tags: [],
-      metadata: { kept: null },
-    });
+test("a null for a field that is not used clears in a change, and is a value in data", async () => {
+  const { id } = await mcp.call("memories_create", { ...MEMORY, tags: ["a"], metadata: { kept: null } });
+  expect(await mcp.call("memories_update", { id, title: null, tags: null })).toMatchObject({
+    title: "Terms",
+    tags: [],
+    metadata: { kept: null },
   });
 });
 
@@ -98,51 +96,47 @@ test("what the caller need not say a person has to name an agent", async () => {
   expect(await person.refused("interests_list")).toMatchObject({ details: { field: "agent_id" } });
 });
 
-describe("prompts", () => {
-  const textOf = async (name: string, given?: Record<string, string>) => {
-    const { messages } = await mcp.client.getPrompt({ name, ...(given && { arguments: given }) });
-    expect(messages).toMatchObject([{ role: "user", content: { type: "text" } }]);
-    return messages.map(({ content }) => (content as { text: string }).text).join("\n");
-  };
+const textOf = async (name: string, given?: Record<string, string>) => {
+  const { messages } = await mcp.client.getPrompt({ name, ...(given && { arguments: given }) });
+  expect(messages).toMatchObject([{ role: "user", content: { type: "text" } }]);
+  return messages.map(({ content }) => (content as { text: string }).text).join("\n");
+};
 
-  test("begin, go on with and leave work", async () => {
-    const { prompts } = await mcp.client.listPrompts();
-    expect(prompts.map(({ name }) => name)).toEqual(["resume", "brief", "findings", "leave"]);
-    await mcp.call("handoffs_save", { name: "ledger", payload: { next_action: "Close the ledger." } });
-    expect(await textOf("resume", { handoff: "ledger" })).toContain("Close the ledger.");
-    await mcp.call("memories_create", { ...MEMORY, title: "Ledgers close on Fridays" });
-    expect(await textOf("brief", { task: "close the ledger" })).toMatch(
-      /^Task: close the ledger\n.*Fridays/s,
-    );
-    expect(await textOf("leave", { name: "ledger" })).toContain('under the name "ledger"');
-  });
+test("prompts begin, go on with and leave work", async () => {
+  const { prompts } = await mcp.client.listPrompts();
+  expect(prompts.map(({ name }) => name)).toEqual(["resume", "brief", "findings", "leave"]);
+  await mcp.call("handoffs_save", { name: "ledger", payload: { next_action: "Close the ledger." } });
+  expect(await textOf("resume", { handoff: "ledger" })).toContain("Close the ledger.");
+  await mcp.call("memories_create", { ...MEMORY, title: "Ledgers close on Fridays" });
+  expect(await textOf("brief", { task: "close the ledger" })).toMatch(/^Task: close the ledger\n.*Fridays/s);
+  expect(await textOf("leave", { name: "ledger" })).toContain('under the name "ledger"');
+});
 
-  test("tell what others found, once", async () => {
-    await textOf("findings");
-    await using other = await connectMcp(server, (await newAgent(server, world.admin, SCOPES)).token);
-    await other.call("memories_create", { ...MEMORY, title: "Found it", scope: "institutional" });
-    expect(await settle(async () => (await textOf("findings")).includes("Found it"))).toBe(true);
-    expect(await textOf("findings")).not.toContain("Found it");
-  });
+test("prompts tell what others found, once", async () => {
+  await textOf("findings");
+  await using other = await connectMcp(server, (await newAgent(server, world.admin, SCOPES)).token);
+  await other.call("memories_create", { ...MEMORY, title: "Found it", scope: "institutional" });
+  expect(await settle(async () => (await textOf("findings")).includes("Found it"))).toBe(true);
+  expect(await textOf("findings")).not.toContain("Found it");
+});
 
-  test("name the candidates where several handoffs fit", async () => {
-    for (const name of ["tax-north", "tax-south"]) {
-      await mcp.call("handoffs_save", { name, summary: "The tax return of the region." });
-    }
-    expect(await textOf("resume", { handoff: "tax return of the region" })).toMatch(
-      /Ask which one.*- tax-(north|south): The tax return/s,
-    );
-  });
+test("prompts name the candidates where several handoffs fit", async () => {
+  for (const name of ["tax-north", "tax-south"]) {
+    await mcp.call("handoffs_save", { name, summary: "The tax return of the region." });
+  }
+  expect(await textOf("resume", { handoff: "tax return of the region" })).toMatch(
+    /Ask which one.*- tax-(north|south): The tax return/s,
+  );
+});
 
-  test("refuse what is missing, and are not shown to who may not use them", async () => {
-    await expect(textOf("resume")).rejects.toMatchObject({ code: -32602 });
-    await expect(textOf("dance")).rejects.toMatchObject({ code: -32602 });
-    await expect(textOf("resume", { handoff: "nothing-of-the-kind" })).rejects.toMatchObject({
-      data: { code: "not_found" },
-    });
-    await using sender = await connectMcp(server, await world.tokenWith(["send"]));
-    expect((await sender.client.listPrompts()).prompts).toEqual([]);
+test("prompts refuse what is missing, and are not shown to who may not use them", async () => {
+  await expect(textOf("resume")).rejects.toMatchObject({ code: -32602 });
+  await expect(textOf("dance")).rejects.toMatchObject({ code: -32602 });
+  await expect(textOf("resume", { handoff: "nothing-of-the-kind" })).rejects.toMatchObject({
+    data: { code: "not_found" },
   });
+  await using sender = await connectMcp(server, await world.tokenWith(["send"]));
+  expect((await sender.client.listPrompts()).prompts).toEqual([]);
 });
 
 const values = async (

@@ -342,49 +342,47 @@ test("resources and all else of another tenant are not found", async () => {
   }
 });
 
-describe("the endpoint", () => {
-  test("asks for a token, one message and POST", async () => {
-    const { status, headers } = await fetch(`${server.root}/mcp`, { method: "POST", body: "{}" });
-    const metadata = `${server.root}/.well-known/oauth-protected-resource/mcp`;
-    expect([status, headers.get("www-authenticate")]).toEqual([
-      401,
-      `Bearer realm="sensorium", resource_metadata="${metadata}"`,
-    ]);
-    expect(await agent.get(`${server.root}/mcp`)).toMatchObject(refusal(405, "method_not_allowed"));
-    expect(await raw([PING, PING])).toMatchObject(refusal(400, "validation_failed"));
-    expect(await raw("{", { "content-type": "application/json" })).toMatchObject(
-      refusal(400, "validation_failed"),
-    );
-  });
+test("the endpoint asks for a token, one message and POST", async () => {
+  const { status, headers } = await fetch(`${server.root}/mcp`, { method: "POST", body: "{}" });
+  const metadata = `${server.root}/.well-known/oauth-protected-resource/mcp`;
+  expect([status, headers.get("www-authenticate")]).toEqual([
+    401,
+    `Bearer realm="sensorium", resource_metadata="${metadata}"`,
+  ]);
+  expect(await agent.get(`${server.root}/mcp`)).toMatchObject(refusal(405, "method_not_allowed"));
+  expect(await raw([PING, PING])).toMatchObject(refusal(400, "validation_failed"));
+  expect(await raw("{", { "content-type": "application/json" })).toMatchObject(
+    refusal(400, "validation_failed"),
+  );
+});
 
-  test("answers below /v1 too, and counts a message as a request", async () => {
-    // A caller without earlier requests: those of others may just reach the end of their minute.
-    const fresh = await newAgent(server, mine.admin, SCOPES);
-    const left = async () => Number((await fresh.post("/mcp", PING)).headers.get("x-ratelimit-remaining"));
-    expect((await left()) - (await left())).toBe(1);
-  });
+test("the endpoint answers below /v1 too, and counts a message as a request", async () => {
+  // A caller without earlier requests: those of others may just reach the end of their minute.
+  const fresh = await newAgent(server, mine.admin, SCOPES);
+  const left = async () => Number((await fresh.post("/mcp", PING)).headers.get("x-ratelimit-remaining"));
+  expect((await left()) - (await left())).toBe(1);
+});
 
-  test("serves only pages of its origin and of this machine", async () => {
-    expect(await raw(PING, { origin: "https://evil.example" })).toMatchObject(refusal(403, "forbidden"));
-    expect(await raw(PING, { origin: "http://localhost:6274" })).toMatchObject({ status: 200 });
-    expect(await raw(PING, { origin: "ftp://localhost" })).toMatchObject(refusal(403, "forbidden"));
-  });
+test("the endpoint serves only pages of its origin and of this machine", async () => {
+  expect(await raw(PING, { origin: "https://evil.example" })).toMatchObject(refusal(403, "forbidden"));
+  expect(await raw(PING, { origin: "http://localhost:6274" })).toMatchObject({ status: 200 });
+  expect(await raw(PING, { origin: "ftp://localhost" })).toMatchObject(refusal(403, "forbidden"));
+});
 
-  test("a client that leaves gives up its poll", async () => {
-    const type = "com.example.left";
-    await mcp.call("interests_create", { agent_id: agent.id, event_type: type });
-    const leaving = new AbortController();
-    const { signal } = leaving;
-    const poll = mcp.client.callTool({ name: "deliveries_poll", arguments: { wait: 30 } }, { signal });
-    const gone = expect(poll).rejects.toThrow();
-    // Besides the request for the measures.
-    const polling = async () => /http_requests_in_flight 2/.test(await server.metrics());
-    await settle(polling);
-    leaving.abort();
-    await gone;
-    await settle(async () => !(await polling()));
-    await mcp.call("events_publish", { specversion: "1.0", id: "left", source: "urn:test", type });
-    const { deliveries } = await mcp.call("deliveries_poll", { wait: 20 });
-    expect(deliveries).toMatchObject([{ payload: { id: "left" } }]);
-  });
+test("the endpoint a client that leaves gives up its poll", async () => {
+  const type = "com.example.left";
+  await mcp.call("interests_create", { agent_id: agent.id, event_type: type });
+  const leaving = new AbortController();
+  const { signal } = leaving;
+  const poll = mcp.client.callTool({ name: "deliveries_poll", arguments: { wait: 30 } }, { signal });
+  const gone = expect(poll).rejects.toThrow();
+  // Besides the request for the measures.
+  const polling = async () => /http_requests_in_flight 2/.test(await server.metrics());
+  await settle(polling);
+  leaving.abort();
+  await gone;
+  await settle(async () => !(await polling()));
+  await mcp.call("events_publish", { specversion: "1.0", id: "left", source: "urn:test", type });
+  const { deliveries } = await mcp.call("deliveries_poll", { wait: 20 });
+  expect(deliveries).toMatchObject([{ payload: { id: "left" } }]);
 });

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import type { Api } from "../support/http.ts";
 import { makeCast, memory, remember } from "../support/memories.ts";
 import { startShared } from "../support/shared.ts";
@@ -15,84 +15,82 @@ async function stateOf(who: Api, id: string) {
   return state;
 }
 
-describe("an update", () => {
-  test("changes what it names, clears what is null, and leaves the rest", async () => {
-    const made = await remember(cast.alice, {
-      tags: ["one"],
-      project_id: "apollo",
-      expires_at: "2999-01-01T00:00:00Z",
-      freshness_date: "2026-01-01T00:00:00Z",
-      metadata: { kept: true },
-      confidence: 0.9,
-    });
-    const { alice } = cast;
-    // Read-only here: promoting widens it.
-    expect(ok(await alice.patch(`/memories/${made.id}`, { title: "New", scope: "team" }))).toMatchObject({
-      title: "New",
-      scope: "agent",
-    });
-    const changed = ok(await alice.patch(`/memories/${made.id}`, { title: "New", importance: 1 }));
-    expect(changed).toEqual({ ...made, title: "New", importance: 1, updated_at: changed.updated_at });
-    expect(changed.updated_at >= made.updated_at).toBe(true);
-    const cleared = ok(
-      await alice.patch(`/memories/${made.id}`, {
-        expires_at: null,
-        freshness_date: null,
-        project_id: null,
-        tags: null,
-        metadata: null,
-      }),
-    );
-    expect(cleared).toMatchObject({
+test("an update changes what it names, clears what is null, and leaves the rest", async () => {
+  const made = await remember(cast.alice, {
+    tags: ["one"],
+    project_id: "apollo",
+    expires_at: "2999-01-01T00:00:00Z",
+    freshness_date: "2026-01-01T00:00:00Z",
+    metadata: { kept: true },
+    confidence: 0.9,
+  });
+  const { alice } = cast;
+  // Read-only here: promoting widens it.
+  expect(ok(await alice.patch(`/memories/${made.id}`, { title: "New", scope: "team" }))).toMatchObject({
+    title: "New",
+    scope: "agent",
+  });
+  const changed = ok(await alice.patch(`/memories/${made.id}`, { title: "New", importance: 1 }));
+  expect(changed).toEqual({ ...made, title: "New", importance: 1, updated_at: changed.updated_at });
+  expect(changed.updated_at >= made.updated_at).toBe(true);
+  const cleared = ok(
+    await alice.patch(`/memories/${made.id}`, {
       expires_at: null,
       freshness_date: null,
       project_id: null,
-      tags: [],
-      metadata: {},
-      confidence: 0.9,
-      title: "New",
-    });
-    ok(await alice.patch(`/memories/${made.id}`, { tags: ["B b"] }));
-    expect(ok(await alice.patch(`/memories/${made.id}`, { tags: [] })).tags).toEqual([]);
+      tags: null,
+      metadata: null,
+    }),
+  );
+  expect(cleared).toMatchObject({
+    expires_at: null,
+    freshness_date: null,
+    project_id: null,
+    tags: [],
+    metadata: {},
+    confidence: 0.9,
+    title: "New",
   });
+  ok(await alice.patch(`/memories/${made.id}`, { tags: ["B b"] }));
+  expect(ok(await alice.patch(`/memories/${made.id}`, { tags: [] })).tags).toEqual([]);
+});
 
-  test("that names nothing changes nothing, not even the time", async () => {
-    const made = await remember(cast.alice);
-    expect(ok(await cast.alice.patch(`/memories/${made.id}`, {})).updated_at).toBe(made.updated_at);
-  });
+test("an update that names nothing changes nothing, not even the time", async () => {
+  const made = await remember(cast.alice);
+  expect(ok(await cast.alice.patch(`/memories/${made.id}`, {})).updated_at).toBe(made.updated_at);
+});
 
-  test.each([
-    [{ title: "" }, "validation_failed", "title"],
-    [{ title: null }, "validation_failed", "title"],
-    [{ content: "" }, "validation_failed", "content"],
-    [{ content: "x".repeat(32_769) }, "validation_failed", "content"],
-    [{ confidence: 2 }, "validation_failed", "confidence"],
-    [{ metadata: "text" }, "validation_failed", "metadata"],
-    [{ metadata: { large: "x".repeat(70_000) } }, "validation_error", "metadata"],
-    [{ project_id: "unknown" }, "validation_error", "project_id"],
-    [{ expires_at: "soon" }, "validation_failed", "expires_at"],
-    [{ tags: ["  "] }, "validation_failed", "tags.0"],
-  ])("that does not fit changes nothing (%#)", async (body, code, field) => {
-    const made = await remember(cast.alice);
-    const before = await stateOf(cast.alice, made.id);
-    expect(await cast.alice.patch(`/memories/${made.id}`, body)).toMatchObject(refusal(400, code, { field }));
-    expect(await stateOf(cast.alice, made.id)).toEqual(before);
-  });
+test.each([
+  [{ title: "" }, "validation_failed", "title"],
+  [{ title: null }, "validation_failed", "title"],
+  [{ content: "" }, "validation_failed", "content"],
+  [{ content: "x".repeat(32_769) }, "validation_failed", "content"],
+  [{ confidence: 2 }, "validation_failed", "confidence"],
+  [{ metadata: "text" }, "validation_failed", "metadata"],
+  [{ metadata: { large: "x".repeat(70_000) } }, "validation_error", "metadata"],
+  [{ project_id: "unknown" }, "validation_error", "project_id"],
+  [{ expires_at: "soon" }, "validation_failed", "expires_at"],
+  [{ tags: ["  "] }, "validation_failed", "tags.0"],
+])("an update that does not fit changes nothing (%#)", async (body, code, field) => {
+  const made = await remember(cast.alice);
+  const before = await stateOf(cast.alice, made.id);
+  expect(await cast.alice.patch(`/memories/${made.id}`, body)).toMatchObject(refusal(400, code, { field }));
+  expect(await stateOf(cast.alice, made.id)).toEqual(before);
+});
 
-  test("of many at once loses none", async () => {
-    const { id } = await remember(cast.alice);
-    const changes = [
-      { title: "T" },
-      { content: "C" },
-      { confidence: 0.1 },
-      { importance: 0.2 },
-      { tags: ["t"] },
-    ];
-    const many = [...changes, ...changes, ...changes, ...changes];
-    const answers = await Promise.all(many.map((body) => cast.alice.patch(`/memories/${id}`, body)));
-    expect(answers.map(({ status }) => status)).toEqual(many.map(() => 200));
-    expect(await stateOf(cast.alice, id)).toMatchObject(Object.assign({}, ...changes));
-  });
+test("an update of many at once loses none", async () => {
+  const { id } = await remember(cast.alice);
+  const changes = [
+    { title: "T" },
+    { content: "C" },
+    { confidence: 0.1 },
+    { importance: 0.2 },
+    { tags: ["t"] },
+  ];
+  const many = [...changes, ...changes, ...changes, ...changes];
+  const answers = await Promise.all(many.map((body) => cast.alice.patch(`/memories/${id}`, body)));
+  expect(answers.map(({ status }) => status)).toEqual(many.map(() => 200));
+  expect(await stateOf(cast.alice, id)).toMatchObject(Object.assign({}, ...changes));
 });
 
 const promote = (who: Api, id: string, body: object) => who.post(`/memories/${id}/promote`, body);

@@ -213,61 +213,57 @@ test("a cursor of another order is refused", async () => {
   );
 });
 
-describe("many at once", () => {
-  test("creates or refuses each independently, in order", async () => {
-    const { alice } = cast;
-    const old = await remember(alice);
-    const before = (await list("scope=institutional")).total;
-    const answer = await alice.post("/memories/batch", {
-      memories: [
-        memory({ scope: "institutional", title: "First" }),
-        memory({ scope: "galaxy" }),
-        "not an object",
-        memory({ project_id: "unknown" }),
-        memory({ supersedes_id: old.id }),
-        memory({ supersedes_id: old.id }),
-        memory({ scope: "institutional", title: "Last" }),
-      ],
-    });
-    expect(answer.status).toBe(201);
-    const { results } = answer.body;
-    expect(results).toMatchObject([
-      { status: 201, memory: { title: "First", agent_id: alice.id, status: "active" } },
-      { status: 400, error: { code: "validation_failed", details: { field: "scope" } } },
-      { status: 400, error: { code: "validation_failed" } },
-      { status: 400, error: { code: "validation_error", details: { field: "project_id" } } },
-      { status: 201, memory: { supersedes_id: old.id } },
-      { status: 409, error: { code: "conflict" } },
-      { status: 201, memory: { title: "Last" } },
-    ]);
-    expect((await list("scope=institutional")).total).toBe(before + 2);
-    expect(ok(await alice.get(`/memories/${results[0].memory.id}`))).toMatchObject(results[0].memory);
+test("many at once creates or refuses each independently, in order", async () => {
+  const { alice } = cast;
+  const old = await remember(alice);
+  const before = (await list("scope=institutional")).total;
+  const answer = await alice.post("/memories/batch", {
+    memories: [
+      memory({ scope: "institutional", title: "First" }),
+      memory({ scope: "galaxy" }),
+      "not an object",
+      memory({ project_id: "unknown" }),
+      memory({ supersedes_id: old.id }),
+      memory({ supersedes_id: old.id }),
+      memory({ scope: "institutional", title: "Last" }),
+    ],
   });
-
-  test("500 keep their order, also under an Idempotency-Key, and are made once", async () => {
-    const memories = Array.from({ length: 500 }, (_, n) =>
-      memory({ title: `Turn ${n}`, source_type: "talk" }),
-    );
-    const key = { "Idempotency-Key": "a conversation" };
-    const writer = await agentIn(server, cast.admin, {});
-    const first = await writer.post("/memories/batch", { memories }, key);
-    const again = await writer.post("/memories/batch", { memories }, key);
-    const ids = first.body.results.map((each: { memory: { id: string } }) => each.memory.id);
-    expect([...ids].sort()).toEqual(ids);
-    expect(again.body).toEqual(first.body);
-    const page = ok(await writer.get("/memories?source_type=talk&order=asc&limit=200"));
-    expect([page.total, idsOf(page.memories)]).toEqual([500, ids.slice(0, 200)]);
-  });
-
-  test.each([[[]], [Array.from({ length: 501 }, () => memory())], ["text"]])(
-    "bounds (%#)",
-    async (memories) => {
-      expect(await agent.post("/memories/batch", { memories })).toMatchObject(
-        refusal(400, "validation_failed", { field: "memories" }),
-      );
-    },
-  );
+  expect(answer.status).toBe(201);
+  const { results } = answer.body;
+  expect(results).toMatchObject([
+    { status: 201, memory: { title: "First", agent_id: alice.id, status: "active" } },
+    { status: 400, error: { code: "validation_failed", details: { field: "scope" } } },
+    { status: 400, error: { code: "validation_failed" } },
+    { status: 400, error: { code: "validation_error", details: { field: "project_id" } } },
+    { status: 201, memory: { supersedes_id: old.id } },
+    { status: 409, error: { code: "conflict" } },
+    { status: 201, memory: { title: "Last" } },
+  ]);
+  expect((await list("scope=institutional")).total).toBe(before + 2);
+  expect(ok(await alice.get(`/memories/${results[0].memory.id}`))).toMatchObject(results[0].memory);
 });
+
+test("many at once 500 keep their order, also under an Idempotency-Key, and are made once", async () => {
+  const memories = Array.from({ length: 500 }, (_, n) => memory({ title: `Turn ${n}`, source_type: "talk" }));
+  const key = { "Idempotency-Key": "a conversation" };
+  const writer = await agentIn(server, cast.admin, {});
+  const first = await writer.post("/memories/batch", { memories }, key);
+  const again = await writer.post("/memories/batch", { memories }, key);
+  const ids = first.body.results.map((each: { memory: { id: string } }) => each.memory.id);
+  expect([...ids].sort()).toEqual(ids);
+  expect(again.body).toEqual(first.body);
+  const page = ok(await writer.get("/memories?source_type=talk&order=asc&limit=200"));
+  expect([page.total, idsOf(page.memories)]).toEqual([500, ids.slice(0, 200)]);
+});
+
+test.each([[[]], [Array.from({ length: 501 }, () => memory())], ["text"]])(
+  "many at once bounds (%#)",
+  async (memories) => {
+    expect(await agent.post("/memories/batch", { memories })).toMatchObject(
+      refusal(400, "validation_failed", { field: "memories" }),
+    );
+  },
+);
 
 test("publishes changes of a memory once, to agents that may read it", async () => {
   const { admin, alice, teamA } = cast;

@@ -230,60 +230,55 @@ test("ids of memories that a reader may not see are not shown neither by reading
   expect(await read(bob, shared.id)).toMatchObject({ supersedes_id: null, superseded_by: null });
 });
 
-describe("refusals change nothing", () => {
-  test("of what is not visible, or is the same", async () => {
-    const { alice, bob } = cast;
-    const [own, hidden] = [await remember(alice), await remember(bob)];
-    for (const [answer, expected] of [
-      [await supersede(alice, own.id, hidden.id), refusal(404, "not_found", { resource_id: hidden.id })],
-      [await supersede(alice, hidden.id, own.id), refusal(404, "not_found", { resource_id: hidden.id })],
-      [await supersede(alice, own.id, ABSENT), refusal(404, "not_found", { resource_id: ABSENT })],
-      [
-        await supersede(alice, own.id, own.id),
-        refusal(400, "validation_error", { field: "superseded_by_id" }),
-      ],
-      [await supersede(alice, own.id, "x"), refusal(400, "validation_error", { field: "superseded_by_id" })],
-      [
-        await alice.post("/memories", memory({ supersedes_id: hidden.id })),
-        refusal(404, "not_found", { resource_id: hidden.id }),
-      ],
-      [
-        await alice.post("/memories", memory({ supersedes_id: ABSENT })),
-        refusal(404, "not_found", { resource_type: "memory", resource_id: ABSENT }),
-      ],
-    ] as const) {
-      expect(answer).toMatchObject(expected);
-    }
-    expect((await read(alice, own.id)).status).toBe("active");
-    expect((await read(bob, hidden.id)).status).toBe("active");
-  });
+test("refusals change nothing of what is not visible, or is the same", async () => {
+  const { alice, bob } = cast;
+  const [own, hidden] = [await remember(alice), await remember(bob)];
+  for (const [answer, expected] of [
+    [await supersede(alice, own.id, hidden.id), refusal(404, "not_found", { resource_id: hidden.id })],
+    [await supersede(alice, hidden.id, own.id), refusal(404, "not_found", { resource_id: hidden.id })],
+    [await supersede(alice, own.id, ABSENT), refusal(404, "not_found", { resource_id: ABSENT })],
+    [await supersede(alice, own.id, own.id), refusal(400, "validation_error", { field: "superseded_by_id" })],
+    [await supersede(alice, own.id, "x"), refusal(400, "validation_error", { field: "superseded_by_id" })],
+    [
+      await alice.post("/memories", memory({ supersedes_id: hidden.id })),
+      refusal(404, "not_found", { resource_id: hidden.id }),
+    ],
+    [
+      await alice.post("/memories", memory({ supersedes_id: ABSENT })),
+      refusal(404, "not_found", { resource_type: "memory", resource_id: ABSENT }),
+    ],
+  ] as const) {
+    expect(answer).toMatchObject(expected);
+  }
+  expect((await read(alice, own.id)).status).toBe("active");
+  expect((await read(bob, hidden.id)).status).toBe("active");
+});
 
-  test("of one that has expired in another's place: nobody would see either", async () => {
-    const { alice } = cast;
-    const old = await remember(alice);
-    const expired = await remember(alice, { expires_at: "2020-01-01T00:00:00Z" });
-    expect(await supersede(alice, old.id, expired.id)).toMatchObject(
-      refusal(404, "not_found", { resource_id: expired.id }),
-    );
-    expect((await read(alice, old.id)).status).toBe("active");
-  });
+test("refusals change nothing of one that has expired in another's place: nobody would see either", async () => {
+  const { alice } = cast;
+  const old = await remember(alice);
+  const expired = await remember(alice, { expires_at: "2020-01-01T00:00:00Z" });
+  expect(await supersede(alice, old.id, expired.id)).toMatchObject(
+    refusal(404, "not_found", { resource_id: expired.id }),
+  );
+  expect((await read(alice, old.id)).status).toBe("active");
+});
 
-  test("of what was replaced before", async () => {
-    const { alice } = cast;
-    const [a, b, c] = [await remember(alice), await remember(alice), await remember(alice)];
-    ok(await supersede(alice, a.id, b.id));
-    const before = await listed(alice);
-    for (const answer of [
-      await supersede(alice, a.id, c.id),
-      await supersede(alice, a.id, b.id),
-      await supersede(alice, c.id, a.id),
-      await alice.post("/memories", memory({ supersedes_id: a.id })),
-    ]) {
-      expect(answer).toMatchObject(refusal(409, "conflict", { status: "superseded" }));
-    }
-    expect(await read(alice, a.id)).toMatchObject({ superseded_by: b.id });
-    expect(await listed(alice)).toEqual(before);
-  });
+test("refusals change nothing of what was replaced before", async () => {
+  const { alice } = cast;
+  const [a, b, c] = [await remember(alice), await remember(alice), await remember(alice)];
+  ok(await supersede(alice, a.id, b.id));
+  const before = await listed(alice);
+  for (const answer of [
+    await supersede(alice, a.id, c.id),
+    await supersede(alice, a.id, b.id),
+    await supersede(alice, c.id, a.id),
+    await alice.post("/memories", memory({ supersedes_id: a.id })),
+  ]) {
+    expect(answer).toMatchObject(refusal(409, "conflict", { status: "superseded" }));
+  }
+  expect(await read(alice, a.id)).toMatchObject({ superseded_by: b.id });
+  expect(await listed(alice)).toEqual(before);
 });
 
 test("of many concurrent successors one wins, and the others leave nothing behind", async () => {

@@ -163,51 +163,49 @@ test("refuses invalid memories, and stores nothing content of 32,768 characters 
   );
 });
 
-describe("visibility", () => {
-  /** The readers of each of these memories, by id and in lists; the first is its owner. */
-  test.each([
-    ["agent", {}, ["alice", "owner"]],
-    ["team", {}, ["alice", "bob", "owner", "orgAdmin"]],
-    ["institutional", {}, ["alice", "bob", "carol", "admin", "owner", "member", "orgAdmin"]],
-  ] as const)("scope %s", async (scope, more, readers) => {
-    const { id } = await remember(cast.alice, { scope, ...more, title: `Of scope ${scope}` });
-    const everyone = ["alice", "bob", "carol", "admin", "owner", "member", "orgAdmin"] as const;
-    for (const name of everyone) {
-      const reads = (readers as readonly string[]).includes(name);
-      const got = await cast[name].get(`/memories/${id}`);
-      expect([name, got.status]).toEqual([name, reads ? 200 : 404]);
-      const { memories } = ok(await cast[name].get("/memories?limit=200"));
-      expect([name, memories.some((each: { id: string }) => each.id === id)]).toEqual([name, reads]);
-    }
-  });
+/** The readers of each of these memories, by id and in lists; the first is its owner. */
+test.each([
+  ["agent", {}, ["alice", "owner"]],
+  ["team", {}, ["alice", "bob", "owner", "orgAdmin"]],
+  ["institutional", {}, ["alice", "bob", "carol", "admin", "owner", "member", "orgAdmin"]],
+] as const)("visibility scope %s", async (scope, more, readers) => {
+  const { id } = await remember(cast.alice, { scope, ...more, title: `Of scope ${scope}` });
+  const everyone = ["alice", "bob", "carol", "admin", "owner", "member", "orgAdmin"] as const;
+  for (const name of everyone) {
+    const reads = (readers as readonly string[]).includes(name);
+    const got = await cast[name].get(`/memories/${id}`);
+    expect([name, got.status]).toEqual([name, reads ? 200 : 404]);
+    const { memories } = ok(await cast[name].get("/memories?limit=200"));
+    expect([name, memories.some((each: { id: string }) => each.id === id)]).toEqual([name, reads]);
+  }
+});
 
-  test("an owner reads its memory in a team that is not its own", async () => {
-    const { alice, bob, carol, teamB } = cast;
-    const { id } = await remember(alice, { scope: "team", team_id: teamB });
-    expect((await alice.get(`/memories/${id}`)).status).toBe(200);
-    expect((await carol.get(`/memories/${id}`)).status).toBe(200);
-    expect((await bob.get(`/memories/${id}`)).status).toBe(404);
-    const { memories } = ok(await alice.get("/memories?scope=team&limit=200"));
-    expect(memories.filter((each: { id: string }) => each.id === id)).toHaveLength(1);
-  });
+test("visibility an owner reads its memory in a team that is not its own", async () => {
+  const { alice, bob, carol, teamB } = cast;
+  const { id } = await remember(alice, { scope: "team", team_id: teamB });
+  expect((await alice.get(`/memories/${id}`)).status).toBe(200);
+  expect((await carol.get(`/memories/${id}`)).status).toBe(200);
+  expect((await bob.get(`/memories/${id}`)).status).toBe(404);
+  const { memories } = ok(await alice.get("/memories?scope=team&limit=200"));
+  expect(memories.filter((each: { id: string }) => each.id === id)).toHaveLength(1);
+});
 
-  test("an expired memory is readable only by its owner, who can extend it", async () => {
-    const { alice, bob } = cast;
-    const { id } = await remember(alice, { scope: "institutional", expires_at: "2020-01-01T00:00:00Z" });
-    const listed = async (who: Api) =>
-      ok(await who.get("/memories?limit=200")).memories.some((each: { id: string }) => each.id === id);
-    expect((await bob.get(`/memories/${id}`)).status).toBe(404);
-    expect([await listed(alice), await listed(bob)]).toEqual([false, false]);
-    ok(await alice.patch(`/memories/${id}`, { expires_at: null }));
-    expect((await bob.get(`/memories/${id}`)).status).toBe(200);
-    expect(await listed(bob)).toBe(true);
-  });
+test("visibility an expired memory is readable only by its owner, who can extend it", async () => {
+  const { alice, bob } = cast;
+  const { id } = await remember(alice, { scope: "institutional", expires_at: "2020-01-01T00:00:00Z" });
+  const listed = async (who: Api) =>
+    ok(await who.get("/memories?limit=200")).memories.some((each: { id: string }) => each.id === id);
+  expect((await bob.get(`/memories/${id}`)).status).toBe(404);
+  expect([await listed(alice), await listed(bob)]).toEqual([false, false]);
+  ok(await alice.patch(`/memories/${id}`, { expires_at: null }));
+  expect((await bob.get(`/memories/${id}`)).status).toBe(200);
+  expect(await listed(bob)).toBe(true);
+});
 
-  test("reading is noted, to the minute", async () => {
-    const made = await remember(cast.alice);
-    ok(await cast.alice.get(`/memories/${made.id}`));
-    const { accessed_at, updated_at } = ok(await cast.alice.get(`/memories/${made.id}`));
-    // Within a minute of its making nothing is written.
-    expect([accessed_at, updated_at]).toEqual([made.created_at, made.created_at]);
-  });
+test("visibility reading is noted, to the minute", async () => {
+  const made = await remember(cast.alice);
+  ok(await cast.alice.get(`/memories/${made.id}`));
+  const { accessed_at, updated_at } = ok(await cast.alice.get(`/memories/${made.id}`));
+  // Within a minute of its making nothing is written.
+  expect([accessed_at, updated_at]).toEqual([made.created_at, made.created_at]);
 });

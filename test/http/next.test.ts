@@ -193,41 +193,39 @@ test("refusals change nothing for a delivery that is both acknowledged and rejec
   expect(await next(receiver, { ack: { delivery_ids } })).toMatchObject({ ...NOTHING, acknowledged: 1 });
 });
 
-describe("what one caller may use", () => {
-  test("a body has 64 kB at most", async () => {
-    const receiver = await receiverWith(0);
-    const long = { ack: { delivery_ids: Array.from({ length: 100 }, () => "x".repeat(700)) } };
-    expect((await receiver.api.post(NEXT, long)).status).toBe(413);
-  });
+test("what one caller may use a body has 64 kB at most", async () => {
+  const receiver = await receiverWith(0);
+  const long = { ack: { delivery_ids: Array.from({ length: 100 }, () => "x".repeat(700)) } };
+  expect((await receiver.api.post(NEXT, long)).status).toBe(413);
+});
 
-  test("a hundred requests may wait; a waiting one takes no place of an acknowledgement", async () => {
-    const receiver = await receiverWith(1);
-    const [{ id }] = await pollSome(receiver.api);
-    const ending = new AbortController();
-    const headers = { authorization: `Bearer ${receiver.token}`, "content-type": "application/json" };
-    const wait = () =>
-      fetch(`${ground.server.url}${NEXT}`, {
-        ...{ method: "POST", headers, signal: ending.signal },
-        body: JSON.stringify({ wait: 30 }),
-      }).then(({ status }) => status);
-    const waiting = Array.from({ length: 101 }, wait);
-    expect(await Promise.race(waiting)).toBe(429);
-    expect(ok(await receiver.api.post("/delivery/ack", { delivery_ids: [id] }))).toEqual({ acknowledged: 1 });
-    ending.abort();
-    await Promise.allSettled(waiting);
-    await settle(async () => (await receiver.api.post(NEXT, {})).status === 200);
-  });
+test("what one caller may use a hundred requests may wait; a waiting one takes no place of an acknowledgement", async () => {
+  const receiver = await receiverWith(1);
+  const [{ id }] = await pollSome(receiver.api);
+  const ending = new AbortController();
+  const headers = { authorization: `Bearer ${receiver.token}`, "content-type": "application/json" };
+  const wait = () =>
+    fetch(`${ground.server.url}${NEXT}`, {
+      ...{ method: "POST", headers, signal: ending.signal },
+      body: JSON.stringify({ wait: 30 }),
+    }).then(({ status }) => status);
+  const waiting = Array.from({ length: 101 }, wait);
+  expect(await Promise.race(waiting)).toBe(429);
+  expect(ok(await receiver.api.post("/delivery/ack", { delivery_ids: [id] }))).toEqual({ acknowledged: 1 });
+  ending.abort();
+  await Promise.allSettled(waiting);
+  await settle(async () => (await receiver.api.post(NEXT, {})).status === 200);
+});
 
-  test("deliveries are not stored for a key, and the effect stays one", async () => {
-    const receiver = await receiverWith(0);
-    await ground.publish(receiver.type, { text: "x".repeat(3000) });
-    await settle(async () => (await statsOf(receiver)).pending === 1);
-    const key = { "idempotency-key": `next-${receiver.id}` };
-    expect(ok(await receiver.api.post(NEXT, {}, key)).count).toBe(1);
-    expect((await receiver.api.post(NEXT, {}, key)).body.error).toMatchObject({ code: "conflict" });
-    const short = { "idempotency-key": `short-${receiver.id}` };
-    const first = await receiver.api.post(NEXT, { limit: 5 }, short);
-    const again = await receiver.api.post(NEXT, { limit: 5 }, short);
-    expect([first.body, again.headers.get("idempotency-replayed")]).toEqual([again.body, "true"]);
-  });
+test("what one caller may use deliveries are not stored for a key, and the effect stays one", async () => {
+  const receiver = await receiverWith(0);
+  await ground.publish(receiver.type, { text: "x".repeat(3000) });
+  await settle(async () => (await statsOf(receiver)).pending === 1);
+  const key = { "idempotency-key": `next-${receiver.id}` };
+  expect(ok(await receiver.api.post(NEXT, {}, key)).count).toBe(1);
+  expect((await receiver.api.post(NEXT, {}, key)).body.error).toMatchObject({ code: "conflict" });
+  const short = { "idempotency-key": `short-${receiver.id}` };
+  const first = await receiver.api.post(NEXT, { limit: 5 }, short);
+  const again = await receiver.api.post(NEXT, { limit: 5 }, short);
+  expect([first.body, again.headers.get("idempotency-replayed")]).toEqual([again.body, "true"]);
 });

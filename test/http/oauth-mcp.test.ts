@@ -4,7 +4,7 @@ import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import {
   Client,
   type OAuthClientInformationMixed,
@@ -154,78 +154,73 @@ test("the official MCP client is known by its metadata document, whose host vouc
   await client.close();
 });
 
-describe("a metadata document", () => {
-  const ask = async (client_id: string) => {
-    const { query } = await attempt(await registered(server), { client_id, redirect_uri: REDIRECT });
-    return world.admin.post("/oauth/request", { query });
+const ask = async (client_id: string) => {
+  const { query } = await attempt(await registered(server), { client_id, redirect_uri: REDIRECT });
+  return world.admin.post("/oauth/request", { query });
+};
+const fits = (path: string) => ({ client_id: addressOf(path), redirect_uris: [REDIRECT] });
+
+test.each([
+  ["names another client", () => ({ body: { ...fits("/x.json"), client_id: addressOf("/y.json") } })],
+  ["redirects", () => ({ status: 302, location: addressOf("/client.json"), body: "" })],
+  ["is not there", () => ({ status: 404, body: {} })],
+  ["is no JSON", () => ({ type: "text/html", body: "<html>" })],
+  ["is malformed", () => ({ body: "{" })],
+  ["is too long", () => ({ body: { ...fits("/x.json"), client_name: "x".repeat(20_000) } })],
+  ["has no redirect URI", () => ({ body: { client_id: addressOf("/x.json") } })],
+  ["has a script to redirect to", () => ({ body: { ...fits("/x.json"), redirect_uris: ["javascript:x"] } })],
+  [
+    "wants a secret",
+    () => ({ body: { ...fits("/x.json"), token_endpoint_auth_method: "client_secret_post" } }),
+  ],
+])("a metadata document is refused if it %s", async (_, page) => {
+  pages.set("/x.json", page());
+  expect((await ask(addressOf("/x.json"))).status).toBe(400);
+  pages.set("/x.json", { body: fits("/x.json") });
+  expect((await ask(addressOf("/x.json"))).status).toBe(200);
+});
+
+test("a metadata document connects devices if it names their grant, and then verifies nobody", async () => {
+  const grant_types = ["urn:ietf:params:oauth:grant-type:device_code"];
+  pages.set("/browser.json", { body: fits("/browser.json") });
+  pages.set("/device.json", { body: { ...fits("/device.json"), grant_types } });
+  const query = async (path: string) => {
+    const asked = new URLSearchParams({ client_id: addressOf(path) }).toString();
+    const form = { "content-type": "application/x-www-form-urlencoded" };
+    return `user_code=${ok(await api(server).post(`${server.root}/oauth/device`, asked, form)).user_code}`;
   };
-  const fits = (path: string) => ({ client_id: addressOf(path), redirect_uris: [REDIRECT] });
-
-  test.each([
-    ["names another client", () => ({ body: { ...fits("/x.json"), client_id: addressOf("/y.json") } })],
-    ["redirects", () => ({ status: 302, location: addressOf("/client.json"), body: "" })],
-    ["is not there", () => ({ status: 404, body: {} })],
-    ["is no JSON", () => ({ type: "text/html", body: "<html>" })],
-    ["is malformed", () => ({ body: "{" })],
-    ["is too long", () => ({ body: { ...fits("/x.json"), client_name: "x".repeat(20_000) } })],
-    ["has no redirect URI", () => ({ body: { client_id: addressOf("/x.json") } })],
-    [
-      "has a script to redirect to",
-      () => ({ body: { ...fits("/x.json"), redirect_uris: ["javascript:x"] } }),
-    ],
-    [
-      "wants a secret",
-      () => ({ body: { ...fits("/x.json"), token_endpoint_auth_method: "client_secret_post" } }),
-    ],
-  ])("is refused if it %s", async (_, page) => {
-    pages.set("/x.json", page());
-    expect((await ask(addressOf("/x.json"))).status).toBe(400);
-    pages.set("/x.json", { body: fits("/x.json") });
-    expect((await ask(addressOf("/x.json"))).status).toBe(200);
+  const refused = { query: await query("/browser.json"), decision: "approve", agent_id: world.agentId };
+  for (const path of ["/oauth/request", "/oauth/decision"])
+    expect(
+      await world.admin.post(path, path.endsWith("request") ? { query: refused.query } : refused),
+    ).toMatchObject(refusal(400, "validation_error"));
+  const shown = ok(await world.admin.post("/oauth/request", { query: await query("/device.json") }));
+  expect(shown).toMatchObject({
+    client: { host: null },
+    redirect_kind: null,
+    user_code: expect.any(String),
   });
+});
 
-  test("connects devices if it names their grant, and then verifies nobody", async () => {
-    const grant_types = ["urn:ietf:params:oauth:grant-type:device_code"];
-    pages.set("/browser.json", { body: fits("/browser.json") });
-    pages.set("/device.json", { body: { ...fits("/device.json"), grant_types } });
-    const query = async (path: string) => {
-      const asked = new URLSearchParams({ client_id: addressOf(path) }).toString();
-      const form = { "content-type": "application/x-www-form-urlencoded" };
-      return `user_code=${ok(await api(server).post(`${server.root}/oauth/device`, asked, form)).user_code}`;
-    };
-    const refused = { query: await query("/browser.json"), decision: "approve", agent_id: world.agentId };
-    for (const path of ["/oauth/request", "/oauth/decision"])
-      expect(
-        await world.admin.post(path, path.endsWith("request") ? { query: refused.query } : refused),
-      ).toMatchObject(refusal(400, "validation_error"));
-    const shown = ok(await world.admin.post("/oauth/request", { query: await query("/device.json") }));
-    expect(shown).toMatchObject({
-      client: { host: null },
-      redirect_kind: null,
-      user_code: expect.any(String),
-    });
-  });
+test.each([
+  "https://localhost",
+  "http://localhost/client.json",
+  "https://a@localhost/x",
+  "https://localhost/a/../b",
+])("a metadata document has no address like %s", async (client_id) => {
+  expect(await ask(client_id)).toMatchObject(refusal(400, "validation_error", { field: "client_id" }));
+});
 
-  test.each([
-    "https://localhost",
-    "http://localhost/client.json",
-    "https://a@localhost/x",
-    "https://localhost/a/../b",
-  ])("has no address like %s", async (client_id) => {
-    expect(await ask(client_id)).toMatchObject(refusal(400, "validation_error", { field: "client_id" }));
-  });
-
-  test("is not read from private addresses, unless the operator allows it", async () => {
-    await using strict = await startShared();
-    const { access_token } = ok(await api(strict).post("/auth/login", strict.credentials.admin));
-    for (const host of ["localhost", "127.0.0.1", "[::1]", "169.254.169.254", "10.0.0.1"]) {
-      const client_id = `https://${host}/client.json`;
-      const { query } = await attempt(await registered(strict), { client_id });
-      const answer = await api(strict, access_token).post("/oauth/request", { query });
-      expect(answer).toMatchObject(refusal(400, "validation_error", { field: "client_id" }));
-      expect(answer.body.error.message).toContain("is not a public address");
-    }
-  });
+test("a metadata document is not read from private addresses, unless the operator allows it", async () => {
+  await using strict = await startShared();
+  const { access_token } = ok(await api(strict).post("/auth/login", strict.credentials.admin));
+  for (const host of ["localhost", "127.0.0.1", "[::1]", "169.254.169.254", "10.0.0.1"]) {
+    const client_id = `https://${host}/client.json`;
+    const { query } = await attempt(await registered(strict), { client_id });
+    const answer = await api(strict, access_token).post("/oauth/request", { query });
+    expect(answer).toMatchObject(refusal(400, "validation_error", { field: "client_id" }));
+    expect(answer.body.error.message).toContain("is not a public address");
+  }
 });
 
 test("the official conformance suite for authorization servers passes", async () => {

@@ -173,49 +173,47 @@ describe("export", () => {
   });
 });
 
-describe("e-mail", () => {
-  const send = (by: Api, body: object, headers = {}) => by.post(`/outputs/${id}/email`, body, headers);
+const send = (by: Api, body: object, headers = {}) => by.post(`/outputs/${id}/email`, body, headers);
 
-  test("is to an address", async () => {
-    for (const to of ["nobody", "a@b.example, c@d.example", "a@b.example\r\nBcc: x@y.example"]) {
-      expect(await send(world.member, { to })).toMatchObject(
-        refusal(400, "validation_failed", { field: "to" }),
-      );
-    }
-    const subject = "Hello\r\nBcc: x@y.example";
-    const answer = await send(world.member, { to: "ann@example.com", subject });
-    expect(answer).toMatchObject(refusal(400, "validation_failed", { field: "subject" }));
-    expect(mail.received).toEqual([]);
-  });
+test("e-mail is to an address", async () => {
+  for (const to of ["nobody", "a@b.example, c@d.example", "a@b.example\r\nBcc: x@y.example"]) {
+    expect(await send(world.member, { to })).toMatchObject(
+      refusal(400, "validation_failed", { field: "to" }),
+    );
+  }
+  const subject = "Hello\r\nBcc: x@y.example";
+  const answer = await send(world.member, { to: "ann@example.com", subject });
+  expect(answer).toMatchObject(refusal(400, "validation_failed", { field: "subject" }));
+  expect(mail.received).toEqual([]);
+});
 
-  test("is sent once for its key, with the text, a page and a file, and audited", async () => {
-    const body = { to: "ann@example.com", attach_format: "docx" };
-    const key = { "idempotency-key": "mail-1" };
-    const expected = { status: 200, body: { status: "sent", to: "ann@example.com" } };
-    expect(await send(world.member, body, key)).toMatchObject(expected);
-    expect(await send(world.member, body, key)).toMatchObject(expected);
-    expect(mail.received).toHaveLength(1);
-    const [{ from, to, data } = { from: "", to: [], data: "" }] = mail.received;
-    expect({ from, to }).toEqual({ from: "sensorium@example.com", to: ["ann@example.com"] });
-    expect(data).toMatch(/^Subject: =\?UTF-8\?/m);
-    expect(data).toMatch(/^Content-Type: text\/html/m);
-    expect(data).toMatch(/filename.*\.docx/);
-    const { entries } = ok(await world.admin.get("/audit"));
-    expect(entries[0]).toMatchObject({
-      resource_id: id,
-      details: { to: "ann@example.com", attach_format: "docx" },
-    });
+test("e-mail is sent once for its key, with the text, a page and a file, and audited", async () => {
+  const body = { to: "ann@example.com", attach_format: "docx" };
+  const key = { "idempotency-key": "mail-1" };
+  const expected = { status: 200, body: { status: "sent", to: "ann@example.com" } };
+  expect(await send(world.member, body, key)).toMatchObject(expected);
+  expect(await send(world.member, body, key)).toMatchObject(expected);
+  expect(mail.received).toHaveLength(1);
+  const [{ from, to, data } = { from: "", to: [], data: "" }] = mail.received;
+  expect({ from, to }).toEqual({ from: "sensorium@example.com", to: ["ann@example.com"] });
+  expect(data).toMatch(/^Subject: =\?UTF-8\?/m);
+  expect(data).toMatch(/^Content-Type: text\/html/m);
+  expect(data).toMatch(/filename.*\.docx/);
+  const { entries } = ok(await world.admin.get("/audit"));
+  expect(entries[0]).toMatchObject({
+    resource_id: id,
+    details: { to: "ann@example.com", attach_format: "docx" },
   });
+});
 
-  test("what the server refuses is told, and there are so many in an hour", async () => {
-    const refused = await send(world.member, { to: "refused@example.com" });
-    expect(refused).toMatchObject(refusal(422, "business_rule_violation", { rule: "recipient_refused" }));
-    expect((await send(world.member, { to: "bob@example.com", subject: "Read" })).status).toBe(200);
-    const late = await send(world.admin, { to: "cyd@example.com" });
-    expect(late).toMatchObject(refusal(429, "rate_limited", { limit: 3, window_seconds: 3600 }));
-    expect(Number(late.headers.get("retry-after"))).toBeGreaterThan(0);
-    expect(mail.received).toHaveLength(2);
-  });
+test("e-mail what the server refuses is told, and there are so many in an hour", async () => {
+  const refused = await send(world.member, { to: "refused@example.com" });
+  expect(refused).toMatchObject(refusal(422, "business_rule_violation", { rule: "recipient_refused" }));
+  expect((await send(world.member, { to: "bob@example.com", subject: "Read" })).status).toBe(200);
+  const late = await send(world.admin, { to: "cyd@example.com" });
+  expect(late).toMatchObject(refusal(429, "rate_limited", { limit: 3, window_seconds: 3600 }));
+  expect(Number(late.headers.get("retry-after"))).toBeGreaterThan(0);
+  expect(mail.received).toHaveLength(2);
 });
 
 describe("on other settings", () => {

@@ -27,55 +27,53 @@ const titles = ({ results }: { results: { output: { title: string } }[] }) =>
 const save = async (by: Api, title: string, body: string, more = {}) =>
   ok(await by.post("/outputs", { title, body, ...more }));
 
-describe("who may read", () => {
-  test("an agent's own, its team's, the tenant's", async () => {
-    const own = await save(ann, "Own", "walrus census");
-    const shared = await save(ann, "Shared", "walrus census", { scope: "team" });
-    const all = await save(ann, "All", "walrus census", { scope: "institutional" });
-    expect(shared.team_id).toBe(team);
-    const seen: [Api, { id: string }[]][] = [
-      [ann, [own, shared, all]],
-      [bob, [shared, all]],
-      [cyd, [all]],
-      // Whose agents they are.
-      [world.admin, [own, shared, all]],
-      [world.member, [all]],
-    ];
-    for (const [caller, expected] of seen) {
-      const ids = expected.map(({ id }) => id).sort();
-      const listed = ok(await caller.get("/outputs")).outputs as { id: string; body: null }[];
-      expect(listed.map(({ id }) => id).sort()).toEqual(ids);
-      expect(listed.every(({ body }) => body === null)).toBe(true);
-      const { results } = await find(caller, "walrus census");
-      expect(results.map((each: { output: { id: string } }) => each.output.id).sort()).toEqual(ids);
-      for (const { id } of [own, shared, all].filter((each) => !expected.includes(each))) {
-        for (const path of ["", "/versions", "/versions/1"]) {
-          expect(await caller.get(`/outputs/${id}${path}`)).toMatchObject(refusal(404, "not_found"));
-        }
-        expect(await caller.del(`/outputs/${id}`)).toMatchObject(refusal(404, "not_found"));
-        const version = { output_id: id, body: "mine now" };
-        expect(await caller.post("/outputs", version)).toMatchObject(refusal(404, "not_found"));
+test("who may read an agent's own, its team's, the tenant's", async () => {
+  const own = await save(ann, "Own", "walrus census");
+  const shared = await save(ann, "Shared", "walrus census", { scope: "team" });
+  const all = await save(ann, "All", "walrus census", { scope: "institutional" });
+  expect(shared.team_id).toBe(team);
+  const seen: [Api, { id: string }[]][] = [
+    [ann, [own, shared, all]],
+    [bob, [shared, all]],
+    [cyd, [all]],
+    // Whose agents they are.
+    [world.admin, [own, shared, all]],
+    [world.member, [all]],
+  ];
+  for (const [caller, expected] of seen) {
+    const ids = expected.map(({ id }) => id).sort();
+    const listed = ok(await caller.get("/outputs")).outputs as { id: string; body: null }[];
+    expect(listed.map(({ id }) => id).sort()).toEqual(ids);
+    expect(listed.every(({ body }) => body === null)).toBe(true);
+    const { results } = await find(caller, "walrus census");
+    expect(results.map((each: { output: { id: string } }) => each.output.id).sort()).toEqual(ids);
+    for (const { id } of [own, shared, all].filter((each) => !expected.includes(each))) {
+      for (const path of ["", "/versions", "/versions/1"]) {
+        expect(await caller.get(`/outputs/${id}${path}`)).toMatchObject(refusal(404, "not_found"));
       }
+      expect(await caller.del(`/outputs/${id}`)).toMatchObject(refusal(404, "not_found"));
+      const version = { output_id: id, body: "mine now" };
+      expect(await caller.post("/outputs", version)).toMatchObject(refusal(404, "not_found"));
     }
-    expect(await bob.del(`/outputs/${shared.id}`)).toMatchObject(refusal(403, "forbidden"));
-    expect((await bob.post("/outputs", { output_id: shared.id, body: "walrus by bob" })).status).toBe(201);
-    expect((await world.admin.del(`/outputs/${shared.id}`)).status).toBe(204);
-  });
+  }
+  expect(await bob.del(`/outputs/${shared.id}`)).toMatchObject(refusal(403, "forbidden"));
+  expect((await bob.post("/outputs", { output_id: shared.id, body: "walrus by bob" })).status).toBe(201);
+  expect((await world.admin.del(`/outputs/${shared.id}`)).status).toBe(204);
+});
 
-  test("a person's own is the person's alone", async () => {
-    const { id, user_id } = await save(world.member, "Private", "wombat ledger");
-    expect(user_id).toMatch(/^usr_/);
-    expect(titles(await find(world.member, "wombat ledger"))[0]).toBe("Private");
-    expect(titles(await find(world.admin, "wombat ledger"))).not.toContain("Private");
-    expect((await world.member.del(`/outputs/${id}`)).status).toBe(204);
-    expect(titles(await find(world.member, "wombat ledger"))).not.toContain("Private");
-  });
+test("who may read a person's own is the person's alone", async () => {
+  const { id, user_id } = await save(world.member, "Private", "wombat ledger");
+  expect(user_id).toMatch(/^usr_/);
+  expect(titles(await find(world.member, "wombat ledger"))[0]).toBe("Private");
+  expect(titles(await find(world.admin, "wombat ledger"))).not.toContain("Private");
+  expect((await world.member.del(`/outputs/${id}`)).status).toBe(204);
+  expect(titles(await find(world.member, "wombat ledger"))).not.toContain("Private");
+});
 
-  test("the scope stays as it was first", async () => {
-    const { id } = await save(ann, "Fixed", "scope");
-    const wider = await ann.post("/outputs", { output_id: id, body: "scope", scope: "institutional" });
-    expect(wider).toMatchObject(refusal(400, "validation_error", { field: "scope" }));
-  });
+test("who may read the scope stays as it was first", async () => {
+  const { id } = await save(ann, "Fixed", "scope");
+  const wider = await ann.post("/outputs", { output_id: id, body: "scope", scope: "institutional" });
+  expect(wider).toMatchObject(refusal(400, "validation_error", { field: "scope" }));
 });
 
 describe("search", () => {

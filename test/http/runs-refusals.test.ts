@@ -3,14 +3,14 @@ import { newAgent } from "../support/agents.ts";
 import type { Api } from "../support/http.ts";
 import { act, at, DIAMOND, newRun } from "../support/runs.ts";
 import { startShared } from "../support/shared.ts";
-import { ABSENT, makeWorld, ok, refusal } from "../support/tenancy.ts";
+import { ABSENT, FAILED, INVALID, MISSING, makeWorld, ok, refusal } from "../support/tenancy.ts";
 
 const server = await startShared("local");
 const world = await makeWorld(server, "runs-refusals");
 afterAll(() => server.stop());
 
 test.each<[string, object, number, string, object]>([
-  ["no goal", { goal: " " }, 400, "validation_failed", { field: "goal" }],
+  ["no goal", { goal: " " }, ...FAILED, { field: "goal" }],
   [
     "a cycle",
     {
@@ -19,48 +19,37 @@ test.each<[string, object, number, string, object]>([
         { step_key: "b", depends_on: ["a"] },
       ],
     },
-    400,
-    "validation_error",
+    ...INVALID,
     { field: "steps.0.depends_on" },
   ],
   [
     "a key twice",
     { steps: [{ step_key: "a" }, { step_key: "a" }] },
-    400,
-    "validation_error",
+    ...INVALID,
     { field: "steps.1.step_key" },
   ],
   [
     "an unknown dependency",
     { steps: [{ step_key: "a", depends_on: ["z"] }] },
-    400,
-    "validation_error",
+    ...INVALID,
     { field: "steps.0.depends_on" },
   ],
-  ["a template and steps", { template_id: ABSENT }, 400, "validation_error", { field: "steps" }],
-  [
-    "an unknown template",
-    { template_id: ABSENT, steps: undefined },
-    404,
-    "not_found",
-    { resource_id: ABSENT },
-  ],
+  ["a template and steps", { template_id: ABSENT }, ...INVALID, { field: "steps" }],
+  ["an unknown template", { template_id: ABSENT, steps: undefined }, ...MISSING, { resource_id: ABSENT }],
   [
     "assignments without a template",
     { step_assignments: [{ step_key: "a", assigned_user_id: "usr_x" }] },
-    400,
-    "validation_error",
+    ...INVALID,
     { field: "step_assignments" },
   ],
   [
     "an unknown person",
     { steps: [{ step_key: "a", assigned_user_id: "usr_x" }] },
-    400,
-    "validation_error",
+    ...INVALID,
     { field: "steps.0.assigned_user_id" },
   ],
-  ["an unknown project", { project_id: "nowhere" }, 400, "validation_error", { field: "project_id" }],
-  ["a project's id", { project_id: ABSENT }, 400, "validation_error", { field: "project_id" }],
+  ["an unknown project", { project_id: "nowhere" }, ...INVALID, { field: "project_id" }],
+  ["a project's id", { project_id: ABSENT }, ...INVALID, { field: "project_id" }],
 ])("refused, and nothing is changed a run with %s", async (_, body, status, code, details) => {
   const before = ok(await world.agent.get("/runs")).length;
   expect(await world.agent.post("/runs", { goal: "g", steps: DIAMOND, ...body })).toMatchObject(

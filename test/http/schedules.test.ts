@@ -225,38 +225,36 @@ test("who may the number of schedules of an owner is limited; ended ones do not 
   expect(await one.patch(`/schedules/${first.id}`, { cron: "0 0 * * *" })).toMatchObject(full);
 });
 
-describe("what is wrong is said", () => {
-  test.each([
-    [{ cron: "0 25 * * *" }, "validation_error", "cron"],
-    [{ cron: undefined }, "validation_error", "cron"],
-    [{ at: "2126-01-01T00:00:00Z" }, "validation_error", "at"],
-    [{ time_zone: "Mars/Base" }, "validation_error", "time_zone"],
-    [{ event: { type: "service.run.started" } }, "invalid_event", "event.type"],
-    [{ event: { type: "t", id: "mine" } }, "invalid_event", "event.id"],
-    [{ event: { type: "t", source: "no uri" } }, "invalid_event", "event.source"],
-    [{ event: { type: "t", Not: 1 } }, "invalid_event", "event.Not"],
-    [{ event: {} }, "validation_failed", "event.type"],
-    [{ on_missed: "all" }, "validation_failed", "on_missed"],
-  ])("%j", async (more, code, field) => {
-    const answer = await orgAdmin.post("/schedules", { name: "wrong", ...YEARLY, ...more });
-    expect(answer).toMatchObject(refusal(400, code, { field }));
-  });
+test.each([
+  [{ cron: "0 25 * * *" }, "validation_error", "cron"],
+  [{ cron: undefined }, "validation_error", "cron"],
+  [{ at: "2126-01-01T00:00:00Z" }, "validation_error", "at"],
+  [{ time_zone: "Mars/Base" }, "validation_error", "time_zone"],
+  [{ event: { type: "service.run.started" } }, "invalid_event", "event.type"],
+  [{ event: { type: "t", id: "mine" } }, "invalid_event", "event.id"],
+  [{ event: { type: "t", source: "no uri" } }, "invalid_event", "event.source"],
+  [{ event: { type: "t", Not: 1 } }, "invalid_event", "event.Not"],
+  [{ event: {} }, "validation_failed", "event.type"],
+  [{ on_missed: "all" }, "validation_failed", "on_missed"],
+])("what is wrong is said %j", async (more, code, field) => {
+  const answer = await orgAdmin.post("/schedules", { name: "wrong", ...YEARLY, ...more });
+  expect(answer).toMatchObject(refusal(400, code, { field }));
+});
 
-  test("a test shows the next ticks, and saves nothing", async () => {
-    const { total } = ok(await orgAdmin.get("/schedules"));
-    const { next } = ok(
-      await orgAdmin.post("/schedules:test", { cron: "30 2 * * *", time_zone: "Europe/Berlin" }),
-    );
-    expect(next).toHaveLength(5);
-    expect(await orgAdmin.post("/schedules:test", { cron: "often" })).toMatchObject(
-      refusal(400, "validation_error", { field: "cron" }),
-    );
-    expect(ok(await orgAdmin.get("/schedules")).total).toBe(total);
-  });
+test("what is wrong is said a test shows the next ticks, and saves nothing", async () => {
+  const { total } = ok(await orgAdmin.get("/schedules"));
+  const { next } = ok(
+    await orgAdmin.post("/schedules:test", { cron: "30 2 * * *", time_zone: "Europe/Berlin" }),
+  );
+  expect(next).toHaveLength(5);
+  expect(await orgAdmin.post("/schedules:test", { cron: "often" })).toMatchObject(
+    refusal(400, "validation_error", { field: "cron" }),
+  );
+  expect(ok(await orgAdmin.get("/schedules")).total).toBe(total);
+});
 
-  test("an event that is too large", async () => {
-    const event = { type: "t", data: "x".repeat(20_000) };
-    const answer = await orgAdmin.post("/schedules", { name: "large", ...YEARLY, event });
-    expect(answer).toMatchObject(refusal(413, "payload_too_large", { max_size: 20_000 }));
-  });
+test("what is wrong is said an event that is too large", async () => {
+  const event = { type: "t", data: "x".repeat(20_000) };
+  const answer = await orgAdmin.post("/schedules", { name: "large", ...YEARLY, event });
+  expect(answer).toMatchObject(refusal(413, "payload_too_large", { max_size: 20_000 }));
 });

@@ -49,56 +49,54 @@ async function newPerson(): Promise<Omit<Person, "secret" | "recovery">> {
   return { id, email, password, login, own: api(server, ok(await login()).access_token) };
 }
 
-describe("setting up", () => {
-  test("needs the password, and is in force only after a first code", async () => {
-    const person = await newPerson();
-    const wrong = await person.own.post("/auth/totp", { password: "not the password" });
-    expect(wrong).toMatchObject(refusal(400, "validation_error", { field: "password" }));
-    const { secret, uri } = ok(await person.own.post("/auth/totp", { password: person.password }));
-    const address = new URL(uri);
-    expect([address.protocol, address.host, decodeURIComponent(address.pathname)]).toEqual([
-      "otpauth:",
-      "totp",
-      `/Sensorium:${person.email}`,
-    ]);
-    expect(address.searchParams.get("secret")).toBe(secret);
-    expect((await person.login()).status).toBe(200);
-    const early = await person.own.post("/auth/totp/confirm", { code: wrongCode(secret) });
-    expect(early).toMatchObject(refusal(400, "validation_error", { field: "code" }));
-    expect((await person.login()).status).toBe(200);
-    const { recovery_codes } = ok(await person.own.post("/auth/totp/confirm", { code: codeOf(secret) }));
-    expect(new Set(recovery_codes).size).toBe(10);
-    expect(await person.login()).toMatchObject(required);
-    expect((await person.login(codeOf(secret, 1))).status).toBe(200);
-    expect(ok(await person.own.get("/auth/ways"))).toEqual({
-      password: true,
-      totp: { since: expect.any(String), recovery_codes_left: 10 },
-      identity: null,
-    });
-    const again = await person.own.post("/auth/totp", { password: person.password });
-    expect(again).toMatchObject(refusal(409, "conflict"));
+test("setting up needs the password, and is in force only after a first code", async () => {
+  const person = await newPerson();
+  const wrong = await person.own.post("/auth/totp", { password: "not the password" });
+  expect(wrong).toMatchObject(refusal(400, "validation_error", { field: "password" }));
+  const { secret, uri } = ok(await person.own.post("/auth/totp", { password: person.password }));
+  const address = new URL(uri);
+  expect([address.protocol, address.host, decodeURIComponent(address.pathname)]).toEqual([
+    "otpauth:",
+    "totp",
+    `/Sensorium:${person.email}`,
+  ]);
+  expect(address.searchParams.get("secret")).toBe(secret);
+  expect((await person.login()).status).toBe(200);
+  const early = await person.own.post("/auth/totp/confirm", { code: wrongCode(secret) });
+  expect(early).toMatchObject(refusal(400, "validation_error", { field: "code" }));
+  expect((await person.login()).status).toBe(200);
+  const { recovery_codes } = ok(await person.own.post("/auth/totp/confirm", { code: codeOf(secret) }));
+  expect(new Set(recovery_codes).size).toBe(10);
+  expect(await person.login()).toMatchObject(required);
+  expect((await person.login(codeOf(secret, 1))).status).toBe(200);
+  expect(ok(await person.own.get("/auth/ways"))).toEqual({
+    password: true,
+    totp: { since: expect.any(String), recovery_codes_left: 10 },
+    identity: null,
   });
+  const again = await person.own.post("/auth/totp", { password: person.password });
+  expect(again).toMatchObject(refusal(409, "conflict"));
+});
 
-  test("begun anew replaces the secret that was not confirmed", async () => {
-    const { own, password } = await newPerson();
-    const first = ok(await own.post("/auth/totp", { password })).secret;
-    const second = ok(await own.post("/auth/totp", { password })).secret;
-    expect(second).not.toBe(first);
-    expect((await own.post("/auth/totp/confirm", { code: codeOf(first) })).status).toBe(400);
-    expect((await own.post("/auth/totp/confirm", { code: codeOf(second) })).status).toBe(200);
-  });
+test("setting up begun anew replaces the secret that was not confirmed", async () => {
+  const { own, password } = await newPerson();
+  const first = ok(await own.post("/auth/totp", { password })).secret;
+  const second = ok(await own.post("/auth/totp", { password })).secret;
+  expect(second).not.toBe(first);
+  expect((await own.post("/auth/totp/confirm", { code: codeOf(first) })).status).toBe(400);
+  expect((await own.post("/auth/totp/confirm", { code: codeOf(second) })).status).toBe(200);
+});
 
-  test("shows the secret and the recovery codes once: neither is in an answer, a log or the audit log later", async () => {
-    const { own, secret, recovery, id } = await personWithFactor();
-    const later = [
-      ok(await own.get("/auth/ways")),
-      ok(await world.admin.get("/users?limit=200")),
-      ok(await world.admin.get(`/audit?actor_id=${id}`)),
-      server.logs(),
-    ].map((each) => JSON.stringify(each));
-    for (const text of later) for (const each of [secret, ...recovery]) expect(text).not.toContain(each);
-    expect(later[2]).toContain("auth.confirm_totp");
-  });
+test("setting up shows the secret and the recovery codes once: neither is in an answer, a log or the audit log later", async () => {
+  const { own, secret, recovery, id } = await personWithFactor();
+  const later = [
+    ok(await own.get("/auth/ways")),
+    ok(await world.admin.get("/users?limit=200")),
+    ok(await world.admin.get(`/audit?actor_id=${id}`)),
+    server.logs(),
+  ].map((each) => JSON.stringify(each));
+  for (const text of later) for (const each of [secret, ...recovery]) expect(text).not.toContain(each);
+  expect(later[2]).toContain("auth.confirm_totp");
 });
 
 describe("signing in", () => {
