@@ -44,20 +44,19 @@ test("citing a cited memory is no candidate for cleaning, and keeps when it was 
   expect(ok(await alice.get(`/memories/${cited.id}`)).updated_at).toBe(cited.updated_at);
 });
 
-test.each([
-  ["an absent memory", async () => ABSENT],
-  ["another's", () => remember(cast.carol)],
-  ["another team's", () => remember(cast.carol, { scope: "team" })],
-  [
-    "its own that it forgot",
-    async () => {
+test.each(
+  Object.entries({
+    "an absent memory": async () => ABSENT,
+    "another's": () => remember(cast.carol),
+    "another team's": () => remember(cast.carol, { scope: "team" }),
+    "its own that it forgot": async () => {
       const id = await remember(cast.alice);
       ok(await cast.alice.post(`/memories/${id}/forget`));
       return id;
     },
-  ],
-  ["one that has expired", () => remember(cast.alice, { expires_at: "2020-01-01T00:00:00Z" })],
-])("citing %s is 404", async (_, makeOne) => {
+    "one that has expired": () => remember(cast.alice, { expires_at: "2020-01-01T00:00:00Z" }),
+  }),
+)("citing %s is 404", async (_, makeOne) => {
   expect(await cite(cast.alice, await makeOne())).toMatchObject(refusal(404, "not_found"));
 });
 

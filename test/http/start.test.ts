@@ -215,25 +215,21 @@ describe("a start that cannot be", () => {
     expect(await agentToken(server, server.credentials.agent.api_key)).toBeTruthy();
   });
 
-  test.each<[string, (file: string) => Promise<void> | void]>([
-    ["is no database", (file) => writeFile(file, "these are not the bytes of a database".repeat(200))],
-    [
-      "is newer than this program",
-      (file) => {
+  test.each(
+    Object.entries<(file: string) => Promise<void> | void>({
+      "is no database": (file) => writeFile(file, "these are not the bytes of a database".repeat(200)),
+      "is newer than this program": (file) => {
         const database = new DatabaseSync(file);
         database.exec("PRAGMA user_version = 9999");
         database.close();
       },
-    ],
-    [
-      "is another program's",
-      (file) => {
+      "is another program's": (file) => {
         const database = new DatabaseSync(file);
         database.exec("CREATE TABLE recipes (name TEXT)");
         database.close();
       },
-    ],
-  ])("a data file that %s is left as it is", async (_what, make) => {
+    }),
+  )("a data file that %s is left as it is", async (_what, make) => {
     const dataDir = await newDataDir();
     const file = join(dataDir, "sensorium.db");
     await make(file);

@@ -177,32 +177,13 @@ describe("a webhook for CloudEvents", () => {
     expect(altered).toMatchObject(refusal(401, "authentication_failed", {}));
   });
 
+  const text = (more: object) => JSON.stringify({ ...cloudEvent("a"), ...more });
   test.each<[string, string, Record<string, string>, RegExp]>([
-    [
-      "no type",
-      JSON.stringify({ ...cloudEvent("a"), type: undefined }),
-      STRUCTURED,
-      /^mapping error: type: expected/,
-    ],
-    [
-      "no id",
-      JSON.stringify({ ...cloudEvent("a"), id: undefined }),
-      STRUCTURED,
-      /^mapping error: id: expected/,
-    ],
-    [
-      "a type of the service's own",
-      JSON.stringify(cloudEvent("b", { type: "service.run.x" })),
-      STRUCTURED,
-      /reserved for the service/,
-    ],
+    ["no type", text({ type: undefined }), STRUCTURED, /^mapping error: type: expected/],
+    ["no id", text({ id: undefined }), STRUCTURED, /^mapping error: id: expected/],
+    ["a type of the service's own", text({ type: "service.run.x" }), STRUCTURED, /reserved for the service/],
     ["no JSON", "{", STRUCTURED, /^mapping error: the body is not valid JSON/],
-    [
-      "more than 100 events",
-      JSON.stringify(Array(101).fill({})),
-      BATCH,
-      /^mapping error: the batch is 101 events/,
-    ],
+    ["101 events", JSON.stringify(Array(101).fill({})), BATCH, /^mapping error: the batch is 101 events/],
     ["no batch", "{}", BATCH, /^mapping error: the batch is object: expected an array of at most 100 events/],
     [
       "data that is not what it says",
