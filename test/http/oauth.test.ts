@@ -134,11 +134,7 @@ describe("a request", () => {
     ["an unknown client", { client_id: "0199c0de" }, "client_id"],
     ["a redirect URI of nobody", { redirect_uri: "https://evil.example/callback" }, "redirect_uri"],
     ["a longer path", { redirect_uri: "http://127.0.0.1:43117/callback/x" }, "redirect_uri"],
-    [
-      "a user name before the host",
-      { redirect_uri: "http://127.0.0.1:80@evil.example/callback" },
-      "redirect_uri",
-    ],
+    ["a user before the host", { redirect_uri: "http://127.0.0.1:80@evil.example/callback" }, "redirect_uri"],
     ["another name of this machine", { redirect_uri: "http://localhost/callback" }, "redirect_uri"],
     ["no redirect URI", { redirect_uri: undefined }, "redirect_uri"],
   ])("with %s leads nowhere", async (_, parameters, field) => {

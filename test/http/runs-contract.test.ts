@@ -99,13 +99,7 @@ test("finds runs by a part of their goal, and by template in any version", async
 test.each<[string, string, object, string, string]>([
   ["a handoff's id that is none", "steps/start", { handoff_id: "x" }, "validation_error", "handoff_id"],
   ["a bundle's id that is none", "steps/start", { bundle_id: "x" }, "validation_error", "bundle_id"],
-  [
-    "an offer with an id that is none",
-    "handoff-offers",
-    { handoff_id: "x" },
-    "validation_error",
-    "handoff_id",
-  ],
+  ["an offer whose id is none", "handoff-offers", { handoff_id: "x" }, "validation_error", "handoff_id"],
 ])("refuses %s", async (_, what, body, code, field) => {
   const run = await runOf([{ step_key: "a" }]);
   expect(await post(run, what, { step_key: "a", ...body })).toMatchObject(refusal(400, code, { field }));
@@ -321,12 +315,7 @@ test.each<[string, object, number, string, object]>([
     ...INVALID,
     { field: "steps.0.depends_on" },
   ],
-  [
-    "a key twice",
-    { steps: [{ step_key: "a" }, { step_key: "a" }] },
-    ...INVALID,
-    { field: "steps.1.step_key" },
-  ],
+  ["twin keys", { steps: [{ step_key: "a" }, { step_key: "a" }] }, ...INVALID, { field: "steps.1.step_key" }],
   [
     "an unknown dependency",
     { steps: [{ step_key: "a", depends_on: ["z"] }] },

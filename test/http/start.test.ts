@@ -159,19 +159,11 @@ describe("the first start", () => {
 
 describe("a start that cannot be", () => {
   test.each<[string, Record<string, string>, RegExp]>([
-    [
-      "a number that is none",
-      { PORT: "many" },
-      /^PORT is "many": expected a whole number from 0 to 65535\.$/,
-    ],
+    ["a port that is none", { PORT: "many" }, /^PORT is "many": expected a whole number from 0 to 65535\.$/],
     ["a key that is none, which is not repeated", { SECRET_KEY: "c2hvcnQ=" }, /^SECRET_KEY is malformed: /],
     ["a misspelt name", { RETRY_BUDGETS: "3" }, /^RETRY_BUDGETS is not a setting/],
     ["an unknown service", { SERVICES: "gateway,teleport" }, /^SERVICES contains "teleport": expected /],
-    [
-      "an unknown service to leave out",
-      { SERVICES: "-teleport" },
-      /^SERVICES contains "teleport": expected /,
-    ],
+    ["an unknown service left out", { SERVICES: "-teleport" }, /^SERVICES contains "teleport": expected /],
     ["services to run and to leave out", { SERVICES: "gateway,-push" }, /^SERVICES mixes names /],
     ["a folder that is a file", { DATA_DIR: import.meta.filename }, /^DATA_DIR \S+ cannot be used: EEXIST/],
     // Off Linux there is no /proc, and `/` is not everybody's to write in.
