@@ -30,8 +30,8 @@ const door = await openDoor(server, await agentToken(server, server.credentials.
 const folder = mkdtempSync(join(tmpdir(), "sensorium-mcp-"));
 afterAll(async () => {
   door.closeAllConnections();
-  await new Promise((resolve) => (door ? door.close(resolve) : resolve(null)));
-  if (folder) rmSync(folder, { recursive: true });
+  await new Promise((resolve) => door.close(resolve));
+  rmSync(folder, { recursive: true });
   await server.stop();
 });
 
