@@ -45,7 +45,7 @@ test("citing a cited memory is no candidate for cleaning, and keeps when it was 
 });
 
 test.each(
-  Object.entries({
+  Object.entries<() => Promise<string>>({
     "an absent memory": async () => ABSENT,
     "another's": () => remember(cast.carol),
     "another team's": () => remember(cast.carol, { scope: "team" }),
@@ -60,7 +60,7 @@ test.each(
   expect(await cite(cast.alice, await makeOne())).toMatchObject(refusal(404, "not_found"));
 });
 
-test("citing memory.cited reaches those who ask for it and may read the memory, and says no content", async () => {
+test("memory.cited reaches those who ask for it and may read the memory, and says no content", async () => {
   const { admin, alice, teamA, teamB } = cast;
   const [reader, stranger] = [
     await agentIn(server, admin, { team_id: teamA }, LISTENS),
