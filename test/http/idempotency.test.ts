@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { type Caller, callerId } from "../../lib/access/caller.ts";
 import { Fault } from "../../lib/contract/faults.ts";
 import { IdempotencyModel } from "../../services/edge/idempotency/idempotency.model.ts";
@@ -16,7 +16,6 @@ import { api } from "../support/http.ts";
 import { settle } from "../support/settle.ts";
 import { type Things, things } from "../support/things.ts";
 
-let files: TemporaryStore;
 let gateway: TestGateway;
 let domain: Things;
 let keys = 0;
@@ -31,9 +30,7 @@ async function start() {
   gateway = await startGateway({ operations, services: [service], store, blobs });
 }
 
-beforeAll(async () => {
-  files = await temporaryStore();
-});
+let files: TemporaryStore = await temporaryStore();
 afterAll(() => files.remove());
 beforeEach(() => start());
 afterEach(() => gateway.stop());
@@ -179,43 +176,41 @@ describe("a key that was used for another request", () => {
   });
 });
 
-describe("a key", () => {
-  test.each([0, 256])("of %i characters is refused", async (length) => {
-    const headers = { "idempotency-key": "k".repeat(length) };
-    const { status, body } = await api(gateway, "ann").post("/things", { name: "lamp" }, headers);
-    expect([status, body.error.code, body.error.details.field]).toEqual([
-      400,
-      "validation_failed",
-      "Idempotency-Key",
-    ]);
-    expect(domain.made).toEqual([]);
-  });
+test.each([0, 256])("a key of %i characters is refused", async (length) => {
+  const headers = { "idempotency-key": "k".repeat(length) };
+  const { status, body } = await api(gateway, "ann").post("/things", { name: "lamp" }, headers);
+  expect([status, body.error.code, body.error.details.field]).toEqual([
+    400,
+    "validation_failed",
+    "Idempotency-Key",
+  ]);
+  expect(domain.made).toEqual([]);
+});
 
-  test("of 255 characters is not", async () => {
-    const headers = { "idempotency-key": "k".repeat(255) };
-    expect((await api(gateway, "ann").post("/things", { name: "lamp" }, headers)).status).toBe(201);
-  });
+test("a key of 255 characters is not", async () => {
+  const headers = { "idempotency-key": "k".repeat(255) };
+  expect((await api(gateway, "ann").post("/things", { name: "lamp" }, headers)).status).toBe(201);
+});
 
-  test("is ignored where there is no caller, and where nothing is written", async () => {
-    const key = newKey();
-    await api(gateway).post("/things/echo", { name: "one" }, key);
-    const again = await api(gateway).post("/things/echo", { name: "two" }, key);
-    expect([again.status, replayed(again.headers)]).toEqual([201, null]);
-    const read = await api(gateway, "ann").get("/things", key);
-    expect([read.status, replayed(read.headers)]).toEqual([200, null]);
-    expect(domain.made).toEqual(["one", "two"]);
-  });
+test("a key is ignored where there is no caller, and where nothing is written", async () => {
+  const key = newKey();
+  await api(gateway).post("/things/echo", { name: "one" }, key);
+  const again = await api(gateway).post("/things/echo", { name: "two" }, key);
+  expect([again.status, replayed(again.headers)]).toEqual([201, null]);
+  const read = await api(gateway, "ann").get("/things", key);
+  expect([read.status, replayed(read.headers)]).toEqual([200, null]);
+  expect(domain.made).toEqual(["one", "two"]);
+});
 
-  test("is ignored on a read by POST, and nothing is stored", async () => {
-    const rows = () => files.store.collection(IdempotencyModel).count("tn_one", {});
-    const [key, before] = [newKey(), await rows()];
-    for (const name of ["one", "two"]) {
-      const { status, headers } = await api(gateway, "ann").post("/things/search", { name }, key);
-      expect([status, replayed(headers)]).toEqual([200, null]);
-    }
-    expect(domain.made).toEqual(["one", "two"]);
-    expect(await rows()).toBe(before);
-  });
+test("a key is ignored on a read by POST, and nothing is stored", async () => {
+  const rows = () => files.store.collection(IdempotencyModel).count("tn_one", {});
+  const [key, before] = [newKey(), await rows()];
+  for (const name of ["one", "two"]) {
+    const { status, headers } = await api(gateway, "ann").post("/things/search", { name }, key);
+    expect([status, replayed(headers)]).toEqual([200, null]);
+  }
+  expect(domain.made).toEqual(["one", "two"]);
+  expect(await rows()).toBe(before);
 });
 
 describe("stored answers", () => {

@@ -1,23 +1,17 @@
 import { createPublicKey, type JsonWebKey } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import jwt from "jsonwebtoken";
-import { type Answer, type Api, agentToken, api } from "../support/http.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { type Answer, agentToken, api } from "../support/http.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal, signIn, type World } from "../support/tenancy.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal, signIn } from "../support/tenancy.ts";
 
-let server: TestServer;
-let world: World;
-let admin: Api;
-
-beforeAll(async () => {
-  const limits = { EMBEDDER: "none", RATE_LIMIT_PER_MINUTE: "0", LOGIN_ATTEMPTS_PER_MINUTE: "0" };
-  const SECRET_KEY = Buffer.alloc(32, 7).toString("base64");
-  server = await startServer({ env: { OPERATOR_TOKEN, SECRET_KEY, ...limits } });
-  world = await makeWorld(server, "acme");
-  admin = world.admin;
-});
-afterAll(() => server?.stop());
+const limits = { EMBEDDER: "none", RATE_LIMIT_PER_MINUTE: "0", LOGIN_ATTEMPTS_PER_MINUTE: "0" };
+const SECRET_KEY = Buffer.alloc(32, 7).toString("base64");
+const server = await startServer({ env: { OPERATOR_TOKEN, SECRET_KEY, ...limits } });
+const world = await makeWorld(server, "acme");
+const admin = world.admin;
+afterAll(() => server.stop());
 
 const UNKNOWN_KEY = `ak_live_${"x".repeat(32)}`;
 const exchange = (api_key: unknown, headers = {}) => api(server).post("/auth/token", { api_key }, headers);
@@ -264,61 +258,53 @@ describe("signing in", () => {
   });
 });
 
-describe("a tenant that is suspended", () => {
-  test("is shut out, and loses nothing", async () => {
-    const operator = api(server, OPERATOR_TOKEN);
-    const other = await makeWorld(server, "initech");
-    const suspend = (status: string) => operator.patch(`/tenants/${other.tenant_id}`, { status });
-    const { id: agent_id } = ok(await other.admin.post("/agents", { name: "a", delivery_mode: "poll" }));
-    const keyOf = async (scopes: string[]) =>
-      ok(await other.admin.post(`/agents/${agent_id}/keys`, { scopes })) as { id: string; key: string };
-    const [good, revoked] = [await keyOf(["send"]), await keyOf(["receive"])];
-    ok(await other.admin.del(`/agents/${agent_id}/keys/${revoked.id}`));
-    expect(ok(await suspend("suspended"))).toMatchObject({ slug: "initech", status: "suspended" });
-    await expectRefused(other.adminToken);
-    const login = (password: string) =>
-      api(server).post("/auth/login", { ...other.credentials, password, tenant_slug: "initech" });
-    const reasonOf = ({ status, body }: Answer) => [status, body.error.code, body.error.details.reason];
-    const suspended = [401, "authentication_failed", "suspended"];
-    // Whoever holds what was right learns why; nobody else learns that there is such an organisation.
-    expect(reasonOf(await exchange(good.key))).toEqual(suspended);
-    expect(reasonOf(await api(server, good.key).get("/auth/me"))).toEqual(suspended);
-    expect(reasonOf(await api(server, other.adminToken).get("/auth/me"))).toEqual(suspended);
-    expect(reasonOf(await login(other.credentials.password))).toEqual(suspended);
-    expect(reasonOf(await exchange(revoked.key))).toEqual([401, "authentication_failed", undefined]);
-    expect(reasonOf(await login("wrong-password-1"))).toEqual([401, "authentication_failed", undefined]);
-    ok(await suspend("active"));
-    // The token is not revived, and a new one works.
-    await expectRefused(other.adminToken);
-    await settle(async () => (await other.admin.post("/auth/logout")).status === 401);
-    ok(await api(server).post("/auth/login", { ...other.credentials, tenant_slug: "initech" }));
-  });
+test("a tenant that is suspended is shut out, and loses nothing", async () => {
+  const operator = api(server, OPERATOR_TOKEN);
+  const other = await makeWorld(server, "initech");
+  const suspend = (status: string) => operator.patch(`/tenants/${other.tenant_id}`, { status });
+  const { id: agent_id } = ok(await other.admin.post("/agents", { name: "a", delivery_mode: "poll" }));
+  const keyOf = async (scopes: string[]) =>
+    ok(await other.admin.post(`/agents/${agent_id}/keys`, { scopes })) as { id: string; key: string };
+  const [good, revoked] = [await keyOf(["send"]), await keyOf(["receive"])];
+  ok(await other.admin.del(`/agents/${agent_id}/keys/${revoked.id}`));
+  expect(ok(await suspend("suspended"))).toMatchObject({ slug: "initech", status: "suspended" });
+  await expectRefused(other.adminToken);
+  const login = (password: string) =>
+    api(server).post("/auth/login", { ...other.credentials, password, tenant_slug: "initech" });
+  const reasonOf = ({ status, body }: Answer) => [status, body.error.code, body.error.details.reason];
+  const suspended = [401, "authentication_failed", "suspended"];
+  // Whoever holds what was right learns why; nobody else learns that there is such an organisation.
+  expect(reasonOf(await exchange(good.key))).toEqual(suspended);
+  expect(reasonOf(await api(server, good.key).get("/auth/me"))).toEqual(suspended);
+  expect(reasonOf(await api(server, other.adminToken).get("/auth/me"))).toEqual(suspended);
+  expect(reasonOf(await login(other.credentials.password))).toEqual(suspended);
+  expect(reasonOf(await exchange(revoked.key))).toEqual([401, "authentication_failed", undefined]);
+  expect(reasonOf(await login("wrong-password-1"))).toEqual([401, "authentication_failed", undefined]);
+  ok(await suspend("active"));
+  // The token is not revived, and a new one works.
+  await expectRefused(other.adminToken);
+  await settle(async () => (await other.admin.post("/auth/logout")).status === 401);
+  ok(await api(server).post("/auth/login", { ...other.credentials, tenant_slug: "initech" }));
 });
 
-describe("guessing", () => {
-  test("is limited per address, for keys and passwords; who succeeds is never held up", async () => {
-    const limited = await startServer({ env: { LOGIN_ATTEMPTS_PER_MINUTE: "3", EMBEDDER: "none" } });
-    try {
-      const { agent, admin: credentials } = limited.credentials;
-      const client = api(limited);
-      for (let i = 0; i < 10; i++) await agentToken(limited, agent.api_key);
-      for (let i = 0; i < 3; i++) {
-        expect((await client.post("/auth/token", { api_key: UNKNOWN_KEY })).status).toBe(401);
-      }
-      const answers = await Promise.all([
-        client.post("/auth/token", { api_key: agent.api_key }),
-        client.post("/auth/login", credentials),
-      ]);
-      for (const answer of answers) {
-        const details = { limit: 3, window_seconds: 60, retry_after_seconds: expect.any(Number) };
-        expect(answer).toMatchObject(refusal(429, "rate_limited", details));
-        const { retry_after_seconds } = answer.body.error.details;
-        expect(answer.headers.get("retry-after")).toBe(String(retry_after_seconds));
-      }
-    } finally {
-      await limited.stop();
-    }
-  });
+test("guessing is limited per address, for keys and passwords; who succeeds is never held up", async () => {
+  await using limited = await startServer({ env: { LOGIN_ATTEMPTS_PER_MINUTE: "3", EMBEDDER: "none" } });
+  const { agent, admin: credentials } = limited.credentials;
+  const client = api(limited);
+  for (let i = 0; i < 10; i++) await agentToken(limited, agent.api_key);
+  for (let i = 0; i < 3; i++) {
+    expect((await client.post("/auth/token", { api_key: UNKNOWN_KEY })).status).toBe(401);
+  }
+  const answers = await Promise.all([
+    client.post("/auth/token", { api_key: agent.api_key }),
+    client.post("/auth/login", credentials),
+  ]);
+  for (const answer of answers) {
+    const details = { limit: 3, window_seconds: 60, retry_after_seconds: expect.any(Number) };
+    expect(answer).toMatchObject(refusal(429, "rate_limited", details));
+    const { retry_after_seconds } = answer.body.error.details;
+    expect(answer.headers.get("retry-after")).toBe(String(retry_after_seconds));
+  }
 });
 
 test("a SECRET_KEY that is a setting is replaced there", async () => {

@@ -1,9 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { firstAgent, receive, type TestAgent } from "../support/agents.ts";
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { firstAgent, receive } from "../support/agents.ts";
 import type { Answer } from "../support/http.ts";
 import { connectMcp } from "../support/mcp.ts";
-import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 import { ok, refusal } from "../support/tenancy.ts";
@@ -29,15 +28,10 @@ const NASTY = `{
 const KEPT = JSON.stringify(JSON.parse(NASTY));
 const json = { "content-type": "application/json" };
 
-let server: TestServer;
-let agent: TestAgent;
-
-beforeAll(async () => {
-  server = await startShared();
-  agent = await firstAgent(server);
-  ok(await agent.post(`/agents/${agent.id}/interests`, { event_type: "com.*" }));
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const agent = await firstAgent(server);
+ok(await agent.post(`/agents/${agent.id}/interests`, { event_type: "com.*" }));
+afterAll(() => server.stop());
 
 // biome-ignore lint/suspicious/noExplicitAny: what is read has any shape
 const read = async (path: string): Promise<any> => ok(await agent.get(path));
@@ -113,59 +107,57 @@ describe("free JSON is read as it was written", () => {
   });
 });
 
-describe("text is read as it was written", () => {
-  test("in memories, outputs, exemplars, handoffs, templates, runs and interests", async () => {
-    const long = `${TEXT}${"y".repeat(20_000)}`;
-    const memory = await remember(`"title": ${JSON.stringify(LABEL)}, "content": ${JSON.stringify(long)}`);
-    expect(await read(`/memories/${memory.id}`)).toMatchObject({ title: LABEL, content: long });
-    const large = `${TEXT}${"z".repeat(1_048_576)}`;
-    const output = ok(await agent.post("/outputs", { title: LABEL, body: large }));
-    expect(await read(`/outputs/${output.id}`)).toMatchObject({ title: LABEL, body: large });
-    const content = large.slice(0, 1_000_000);
-    const exemplar = ok(await agent.post("/exemplars", { display_name: LABEL, filename: "a.md", content }));
-    const extracted = await settle(async () => {
-      const { extracted_text } = await read(`/exemplars/${exemplar.id}`);
-      return extracted_text;
-    });
-    expect(extracted).toBe(content);
-    const handoff = ok(await agent.post("/handoffs", { name: LABEL, summary: TEXT, artifacts: [TEXT] }));
-    expect(await read(`/handoffs/${handoff.id}`)).toMatchObject({
-      name: LABEL,
-      summary: TEXT,
-      artifacts: [TEXT],
-    });
-    const step = { step_key: "a", title: LABEL, instructions: TEXT, role: TEXT, reference_note: TEXT };
-    const made = {
-      name: LABEL,
-      slug: "nasty",
-      goal_template: TEXT,
-      steps: [{ ...step, completion_mode: "attestation" }],
-    };
-    ok(await agent.post("/process-templates", made));
-    expect(await read("/process-templates/nasty")).toMatchObject({
-      name: LABEL,
-      goal_template: TEXT,
-      steps: [step],
-    });
-    const goal = {
-      goal: TEXT,
-      success_criteria: [TEXT],
-      ambiguity_score: 0.12345678901234568,
-      steps: [step],
-    };
-    const run = ok(await agent.post("/runs", goal));
-    expect(await read(`/runs/${run.id}`)).toMatchObject(goal);
-    ok(await agent.post(`/runs/${run.id}/steps/start`, { step_key: "a", notes: TEXT }));
-    const attempted = await read(`/runs/${run.id}`);
-    expect(attempted.steps[0].attempts[0].notes).toBe(TEXT);
-    const pointer = { uri: TEXT, display_name: LABEL, native_id: TEXT, provider: TEXT };
-    ok(await agent.post(`/runs/${run.id}/artifacts`, { kind: TEXT, pointer }));
-    expect((await read(`/runs/${run.id}/artifacts`)).artifacts[0]).toMatchObject({ kind: TEXT, pointer });
-    const filter_expression = `data.a == ${JSON.stringify("é \ud83d\ude00 $ . <")}`;
-    const interest = { event_type: "x.*", filter_expression };
-    const { id } = ok(await agent.post(`/agents/${agent.id}/interests`, interest));
-    expect(await read(`/agents/${agent.id}/interests/${id}`)).toMatchObject(interest);
+test("text is read as it was written in memories, outputs, exemplars, handoffs, templates, runs and interests", async () => {
+  const long = `${TEXT}${"y".repeat(20_000)}`;
+  const memory = await remember(`"title": ${JSON.stringify(LABEL)}, "content": ${JSON.stringify(long)}`);
+  expect(await read(`/memories/${memory.id}`)).toMatchObject({ title: LABEL, content: long });
+  const large = `${TEXT}${"z".repeat(1_048_576)}`;
+  const output = ok(await agent.post("/outputs", { title: LABEL, body: large }));
+  expect(await read(`/outputs/${output.id}`)).toMatchObject({ title: LABEL, body: large });
+  const content = large.slice(0, 1_000_000);
+  const exemplar = ok(await agent.post("/exemplars", { display_name: LABEL, filename: "a.md", content }));
+  const extracted = await settle(async () => {
+    const { extracted_text } = await read(`/exemplars/${exemplar.id}`);
+    return extracted_text;
   });
+  expect(extracted).toBe(content);
+  const handoff = ok(await agent.post("/handoffs", { name: LABEL, summary: TEXT, artifacts: [TEXT] }));
+  expect(await read(`/handoffs/${handoff.id}`)).toMatchObject({
+    name: LABEL,
+    summary: TEXT,
+    artifacts: [TEXT],
+  });
+  const step = { step_key: "a", title: LABEL, instructions: TEXT, role: TEXT, reference_note: TEXT };
+  const made = {
+    name: LABEL,
+    slug: "nasty",
+    goal_template: TEXT,
+    steps: [{ ...step, completion_mode: "attestation" }],
+  };
+  ok(await agent.post("/process-templates", made));
+  expect(await read("/process-templates/nasty")).toMatchObject({
+    name: LABEL,
+    goal_template: TEXT,
+    steps: [step],
+  });
+  const goal = {
+    goal: TEXT,
+    success_criteria: [TEXT],
+    ambiguity_score: 0.12345678901234568,
+    steps: [step],
+  };
+  const run = ok(await agent.post("/runs", goal));
+  expect(await read(`/runs/${run.id}`)).toMatchObject(goal);
+  ok(await agent.post(`/runs/${run.id}/steps/start`, { step_key: "a", notes: TEXT }));
+  const attempted = await read(`/runs/${run.id}`);
+  expect(attempted.steps[0].attempts[0].notes).toBe(TEXT);
+  const pointer = { uri: TEXT, display_name: LABEL, native_id: TEXT, provider: TEXT };
+  ok(await agent.post(`/runs/${run.id}/artifacts`, { kind: TEXT, pointer }));
+  expect((await read(`/runs/${run.id}/artifacts`)).artifacts[0]).toMatchObject({ kind: TEXT, pointer });
+  const filter_expression = `data.a == ${JSON.stringify("é \ud83d\ude00 $ . <")}`;
+  const interest = { event_type: "x.*", filter_expression };
+  const { id } = ok(await agent.post(`/agents/${agent.id}/interests`, interest));
+  expect(await read(`/agents/${agent.id}/interests/${id}`)).toMatchObject(interest);
 });
 
 describe("a number that no double holds is refused, and nothing is kept", () => {
@@ -188,13 +180,7 @@ describe("a number that no double holds is refused, and nothing is kept", () => 
   });
 
   test("in an event in binary mode", async () => {
-    const headers = {
-      ...json,
-      "ce-specversion": "1.0",
-      "ce-type": "com.x",
-      "ce-source": "/x",
-      "ce-id": "b",
-    };
+    const headers = { ...json, "ce-specversion": "1.0", "ce-type": "com.x", "ce-source": "/x", "ce-id": "b" };
     const refused = await agent.post("/events", '{"a": 1e400}', headers);
     expect(refused).toMatchObject(refusal(400, "invalid_event", { field: "data.a" }));
   });

@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import type { Operation } from "../../lib/contract/contract.ts";
 import { operations } from "../../services/contracts.ts";
 import { multiplyRows } from "../support/maximal.ts";
 import { identifierKind, sampleBody } from "../support/sample.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
 import { connectDevice, KINDS, makeWorld, OPERATOR_TOKEN, ok, type World } from "../support/tenancy.ts";
 
 /**
@@ -23,22 +23,17 @@ const reads = operations.filter(
 );
 const named = reads.map((op) => [`${op.method} ${op.url}`, op] as const);
 
-let server: TestServer;
-let world: World;
-
-beforeAll(async () => {
-  server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0" } });
-  world = await makeWorld(server, "large");
-  for (const kind of KINDS) await world.idOf(kind);
-  await makeOthers(world);
-  await server.end();
-  await multiplyRows(server.dataDir, world.tenant_id);
-  await server.restart();
-}, 300_000);
+const server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0" } });
+const world = await makeWorld(server, "large");
+for (const kind of KINDS) await world.idOf(kind);
+await makeOthers(world);
+await server.end();
+await multiplyRows(server.dataDir, world.tenant_id);
+await server.restart();
 afterAll(async () => {
   // It would first finish indexing the rows.
-  await server?.kill();
-  await server?.stop();
+  await server.kill();
+  await server.stop();
 });
 
 describe.each(named)("%s", (_, op) => {

@@ -1,26 +1,17 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import { type Api, api } from "../support/http.ts";
-import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 import { openStream, type Stream, type StreamMessage } from "../support/stream.ts";
 import { makeWorld, ok, type World } from "../support/tenancy.ts";
 
-let server: TestServer;
-let world: World;
-let other: World;
-let stream: Stream;
-let messages: AsyncGenerator<StreamMessage>;
-
-beforeAll(async () => {
-  server = await startShared();
-  [world, other] = [await makeWorld(server, "watched"), await makeWorld(server, "unwatched")];
-  stream = await openStream(`${server.url}/live`, world.adminToken);
-  messages = each(stream);
-});
+const server = await startShared();
+const [world, other] = [await makeWorld(server, "watched"), await makeWorld(server, "unwatched")];
+const stream = await openStream(`${server.url}/live`, world.adminToken);
+const messages = each(stream);
 afterAll(async () => {
-  stream?.close();
-  await server?.stop();
+  stream.close();
+  await server.stop();
 });
 
 async function* each({ chunks }: Stream): AsyncGenerator<StreamMessage> {

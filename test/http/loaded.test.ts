@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { startServer, type TestServer } from "../support/server.ts";
+import { afterAll, expect, test } from "@jest/globals";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 
 const LARGE = 100_000;
@@ -20,16 +20,13 @@ const LARGE_AT_START = [
   "typebox",
 ];
 
-let server: TestServer;
+const hook = new URL("../support/loaded.mjs", import.meta.url);
+const server = await startServer({ env: { EMBEDDER: "none", NODE_OPTIONS: `--import ${hook}` } });
+process.kill(server.pid(), "SIGUSR2");
 /** Bytes of source by package; threads by their first module. */
-let loaded: { packages: Record<string, number>; threads: string[] };
-
-beforeAll(async () => {
-  const hook = new URL("../support/loaded.mjs", import.meta.url);
-  server = await startServer({ env: { EMBEDDER: "none", NODE_OPTIONS: `--import ${hook}` } });
-  process.kill(server.pid(), "SIGUSR2");
-  loaded = JSON.parse(await settle(() => /^loaded: (.*)\n/m.exec(server.logs())?.[1]));
-});
+const loaded: { packages: Record<string, number>; threads: string[] } = JSON.parse(
+  await settle(() => /^loaded: (.*)\n/m.exec(server.logs())?.[1]),
+);
 
 afterAll(() => server.stop());
 

@@ -1,27 +1,22 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import { cloudEvent, firstAgent, newAgent, type TestAgent } from "../support/agents.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
 import { ok, refusal } from "../support/tenancy.ts";
 
 const PER_AGENT = 5;
 const PER_TENANT = 12;
 const LONGEST_TYPE = 255;
 
-let server: TestServer;
-let admin: TestAgent;
-
-beforeAll(async () => {
-  const env = {
-    RATE_LIMIT_PER_MINUTE: "0",
-    EMBEDDER: "none",
-    MAX_INTERESTS_PER_AGENT: `${PER_AGENT}`,
-    MAX_INTERESTS_PER_TENANT: `${PER_TENANT}`,
-    OUTPUT_BODY_MAX: "10",
-  };
-  server = await startServer({ env });
-  admin = await firstAgent(server);
-});
-afterAll(() => server?.stop());
+const env = {
+  RATE_LIMIT_PER_MINUTE: "0",
+  EMBEDDER: "none",
+  MAX_INTERESTS_PER_AGENT: `${PER_AGENT}`,
+  MAX_INTERESTS_PER_TENANT: `${PER_TENANT}`,
+  OUTPUT_BODY_MAX: "10",
+};
+const server = await startServer({ env });
+const admin = await firstAgent(server);
+afterAll(() => server.stop());
 
 const interestsOf = ({ id }: { id: string }) => `/agents/${id}/interests`;
 const limitOf = (of: string, limit: number) => ({
@@ -72,50 +67,48 @@ test("a tenant has a limit of interests and feeds over all agents", async () => 
   expect((await declare(agents[0] as TestAgent, "com.again", 1)).created).toHaveLength(1);
 });
 
-describe("work of matching is bounded", () => {
-  const tooMany: [string, string, string][] = [
-    ["stars", `${"a*".repeat(17)}`, "at most 16 `*`, this one has 17"],
-    ["single characters", `*${"?".repeat(20)}${"[aa]".repeat(20)}[b]*`, "at most 32 `?` and `[...]`"],
-  ];
+const tooMany: [string, string, string][] = [
+  ["stars", `${"a*".repeat(17)}`, "at most 16 `*`, this one has 17"],
+  ["single characters", `*${"?".repeat(20)}${"[aa]".repeat(20)}[b]*`, "at most 32 `?` and `[...]`"],
+];
 
-  test.each(tooMany)("%s of an interest", async (_, event_type, told) => {
-    const { status, body } = await admin.post(interestsOf(admin), { event_type });
-    expect([status, body.error.code, body.error.details.field]).toEqual([
-      400,
-      "validation_error",
-      "event_type",
-    ]);
-    expect(body.error.message).toContain(told);
-    const tried = await admin.post(`${interestsOf(admin)}:test`, { event_type });
-    expect([tried.status, tried.body.error.details.field]).toEqual([400, "event_type"]);
-  });
+test.each(tooMany)("work of matching is bounded %s of an interest", async (_, event_type, told) => {
+  const { status, body } = await admin.post(interestsOf(admin), { event_type });
+  expect([status, body.error.code, body.error.details.field]).toEqual([
+    400,
+    "validation_error",
+    "event_type",
+  ]);
+  expect(body.error.message).toContain(told);
+  const tried = await admin.post(`${interestsOf(admin)}:test`, { event_type });
+  expect([tried.status, tried.body.error.details.field]).toEqual([400, "event_type"]);
+});
 
-  test.each(tooMany)("%s of a feed", async (name, event_type_glob) => {
-    const { id } = ok(await admin.post("/channels", { name }));
-    const { status, body } = await admin.post(`/channels/${id}/feeds`, { event_type_glob });
-    expect([status, body.error.code, body.error.details.field]).toEqual([
-      400,
-      "validation_error",
-      "event_type_glob",
-    ]);
-  });
+test.each(tooMany)("work of matching is bounded %s of a feed", async (name, event_type_glob) => {
+  const { id } = ok(await admin.post("/channels", { name }));
+  const { status, body } = await admin.post(`/channels/${id}/feeds`, { event_type_glob });
+  expect([status, body.error.code, body.error.details.field]).toEqual([
+    400,
+    "validation_error",
+    "event_type_glob",
+  ]);
+});
 
-  test.each(tooMany)("%s of what events are listed by", async (_, glob) => {
-    const { status, body } = await admin.get(`/events?type=${encodeURIComponent(glob)}`);
-    expect([status, body.error.code, body.error.details.field]).toEqual([400, "validation_error", "type"]);
-  });
+test.each(tooMany)("work of matching is bounded %s of what events are listed by", async (_, glob) => {
+  const { status, body } = await admin.get(`/events?type=${encodeURIComponent(glob)}`);
+  expect([status, body.error.code, body.error.details.field]).toEqual([400, "validation_error", "type"]);
+});
 
-  test.each([
-    ["letters", "a"],
-    ["characters of two units", "😀"],
-  ])("an event's type, in %s", async (name, letter) => {
-    const longest = cloudEvent(`longest-${name}`, { type: letter.repeat(LONGEST_TYPE) });
-    expect((await admin.post("/events", longest)).status).toBe(202);
-    const longer = cloudEvent(`longer-${name}`, { type: letter.repeat(LONGEST_TYPE + 1) });
-    const { status, body } = await admin.post("/events", longer);
-    expect([status, body.error.code, body.error.details.field]).toEqual([400, "invalid_event", "type"]);
-    expect(body.error.message).toContain("at most 255");
-  });
+test.each([
+  ["letters", "a"],
+  ["characters of two units", "😀"],
+])("work of matching is bounded an event's type, in %s", async (name, letter) => {
+  const longest = cloudEvent(`longest-${name}`, { type: letter.repeat(LONGEST_TYPE) });
+  expect((await admin.post("/events", longest)).status).toBe(202);
+  const longer = cloudEvent(`longer-${name}`, { type: letter.repeat(LONGEST_TYPE + 1) });
+  const { status, body } = await admin.post("/events", longer);
+  expect([status, body.error.code, body.error.details.field]).toEqual([400, "invalid_event", "type"]);
+  expect(body.error.message).toContain("at most 255");
 });
 
 test("an output has so many bytes at most", async () => {

@@ -1,26 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { newAgent, receive, type TestAgent } from "../support/agents.ts";
-import type { TestServer } from "../support/server.ts";
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { newAgent, receive } from "../support/agents.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
-import { makeWorld, ok, refusal, type World } from "../support/tenancy.ts";
+import { makeWorld, ok, refusal } from "../support/tenancy.ts";
 import { deliver, githubHeaders, type Registration, register, serviceHeaders } from "../support/webhooks.ts";
 
 const wrong = (name: string) => ({ entity: "order", action: `/${name}` });
 const RIGHT = { entity: "order", action: "/kind", subject: "header:X-Shop" };
 const FORM = { "content-type": "application/x-www-form-urlencoded" };
 
-let server: TestServer;
-let world: World;
-let agent: TestAgent;
-
-beforeAll(async () => {
-  server = await startShared();
-  world = await makeWorld(server, "acme");
-  agent = await newAgent(server, world.admin);
-  ok(await agent.post(`/agents/${agent.id}/interests`, { event_type: "com.*" }));
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const world = await makeWorld(server, "acme");
+const agent = await newAgent(server, world.admin);
+ok(await agent.post(`/agents/${agent.id}/interests`, { event_type: "com.*" }));
+afterAll(() => server.stop());
 
 const send = (hook: Registration, body: string, headers = {}) =>
   deliver(hook.url, body, serviceHeaders(hook.signing_secret, body, headers));
@@ -51,32 +44,30 @@ async function unmapped(source: string, count: number, name = source) {
 const change = (hook: Registration, fields: object) =>
   world.admin.patch(`/ingest/webhooks/${hook.id}`, fields);
 
-describe("a webhook's mapping", () => {
-  test("is replaced as a whole, and holds for what comes then", async () => {
-    const { hook } = await unmapped("replaced", 1);
-    const changed = ok(await change(hook, { name: "Store", mapping: RIGHT }));
-    expect(changed).toMatchObject({
-      name: "Store",
-      source: "replaced",
-      url: hook.url,
-      mapping: { ...RIGHT, id: null, data: null },
-    });
-    expect(changed.updated_at > changed.created_at).toBe(true);
-    expect(ok(await world.admin.get("/ingest/webhooks")).webhooks).toContainEqual(changed);
-    expect((await send(hook, '{"kind":"sent"}')).body.status).toBe("accepted");
-    const [{ payload }] = await receive(agent, 1);
-    expect(payload.type).toBe("com.replaced.order.sent");
+test("a webhook's mapping is replaced as a whole, and holds for what comes then", async () => {
+  const { hook } = await unmapped("replaced", 1);
+  const changed = ok(await change(hook, { name: "Store", mapping: RIGHT }));
+  expect(changed).toMatchObject({
+    name: "Store",
+    source: "replaced",
+    url: hook.url,
+    mapping: { ...RIGHT, id: null, data: null },
   });
+  expect(changed.updated_at > changed.created_at).toBe(true);
+  expect(ok(await world.admin.get("/ingest/webhooks")).webhooks).toContainEqual(changed);
+  expect((await send(hook, '{"kind":"sent"}')).body.status).toBe("accepted");
+  const [{ payload }] = await receive(agent, 1);
+  expect(payload.type).toBe("com.replaced.order.sent");
+});
 
-  test("that can map nothing is refused, and nothing is changed", async () => {
-    const { hook } = await unmapped("refused", 1);
-    const answer = await change(hook, { name: "Store", mapping: { ...RIGHT, id: "/a~7" } });
-    expect(answer).toMatchObject(refusal(400, "validation_error", { field: "mapping.id" }));
-    const { webhooks } = ok(await world.admin.get("/ingest/webhooks"));
-    expect(webhooks.find(({ id }: { id: string }) => id === hook.id)).toMatchObject({
-      name: "Shop",
-      mapping: wrong("refused"),
-    });
+test("a webhook's mapping that can map nothing is refused, and nothing is changed", async () => {
+  const { hook } = await unmapped("refused", 1);
+  const answer = await change(hook, { name: "Store", mapping: { ...RIGHT, id: "/a~7" } });
+  expect(answer).toMatchObject(refusal(400, "validation_error", { field: "mapping.id" }));
+  const { webhooks } = ok(await world.admin.get("/ingest/webhooks"));
+  expect(webhooks.find(({ id }: { id: string }) => id === hook.id)).toMatchObject({
+    name: "Shop",
+    mapping: wrong("refused"),
   });
 });
 
@@ -156,28 +147,26 @@ describe("what could not be mapped", () => {
   });
 });
 
-describe("a form", () => {
-  test("is mapped by its fields", async () => {
-    const hook = await register(world.admin, {
-      ...{ name: "Forms", source: "forms" },
-      mapping: { entity: "/object", action: "/what", id: "/id" },
-    });
-    expect((await send(hook, "object=order&what=paid&id=7&item=a&item=b%20c", FORM)).status).toBe(202);
-    const [{ payload }] = await receive(agent, 1);
-    expect(payload).toMatchObject({
-      id: `${hook.id}:7`,
-      type: "com.forms.order.paid",
-      data: { object: "order", what: "paid", id: "7", item: ["a", "b c"] },
-    });
+test("a form is mapped by its fields", async () => {
+  const hook = await register(world.admin, {
+    ...{ name: "Forms", source: "forms" },
+    mapping: { entity: "/object", action: "/what", id: "/id" },
   });
+  expect((await send(hook, "object=order&what=paid&id=7&item=a&item=b%20c", FORM)).status).toBe(202);
+  const [{ payload }] = await receive(agent, 1);
+  expect(payload).toMatchObject({
+    id: `${hook.id}:7`,
+    type: "com.forms.order.paid",
+    data: { object: "order", what: "paid", id: "7", item: ["a", "b c"] },
+  });
+});
 
-  test("of GitHub is the JSON in it", async () => {
-    const hook = await register(world.admin);
-    const json = { action: "opened", repository: { full_name: "acme/shop" }, text: "a+b & c" };
-    const body = `payload=${encodeURIComponent(JSON.stringify(json))}`;
-    const headers = { ...githubHeaders(hook.signing_secret, body, "issues"), ...FORM };
-    expect((await deliver(hook.url, body, headers)).body.status).toBe("accepted");
-    const [{ payload }] = await receive(agent, 1);
-    expect(payload).toMatchObject({ type: "com.github.issues.opened", subject: "acme/shop", data: json });
-  });
+test("a form of GitHub is the JSON in it", async () => {
+  const hook = await register(world.admin);
+  const json = { action: "opened", repository: { full_name: "acme/shop" }, text: "a+b & c" };
+  const body = `payload=${encodeURIComponent(JSON.stringify(json))}`;
+  const headers = { ...githubHeaders(hook.signing_secret, body, "issues"), ...FORM };
+  expect((await deliver(hook.url, body, headers)).body.status).toBe("accepted");
+  const [{ payload }] = await receive(agent, 1);
+  expect(payload).toMatchObject({ type: "com.github.issues.opened", subject: "acme/shop", data: json });
 });

@@ -1,21 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import { Client } from "@modelcontextprotocol/client";
-import { type Cli, connectTo, newCli } from "../support/cli.ts";
+import { connectTo, newCli } from "../support/cli.ts";
 import { REVISIONS } from "../support/mcp.ts";
-import type { TestServer } from "../support/server.ts";
 import { serving } from "../support/serving.ts";
 import { startShared } from "../support/shared.ts";
 
-let server: TestServer;
-let cli: Cli;
-
-beforeAll(async () => {
-  server = await startShared();
-  cli = newCli({ SENSORIUM_URL: server.root, SENSORIUM_API_KEY: server.credentials.agent.api_key });
-});
+const server = await startShared();
+const cli = newCli({ SENSORIUM_URL: server.root, SENSORIUM_API_KEY: server.credentials.agent.api_key });
 afterAll(async () => {
-  await cli?.remove();
-  await server?.stop();
+  await cli.remove();
+  await server.stop();
 });
 
 /** Lines of JSON-RPC, and what is answered to each by its id. */

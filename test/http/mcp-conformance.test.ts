@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import { startChild } from "../support/child.ts";
 import { agentToken } from "../support/http.ts";
 import { CONFORMANCE_SUITE, REVISIONS } from "../support/mcp.ts";
@@ -25,20 +25,14 @@ interface Check {
   status: "SUCCESS" | "FAILURE" | "WARNING" | "INFO" | "SKIPPED";
 }
 
-let server: TestServer;
-let door: Server;
-let folder: string;
-
-beforeAll(async () => {
-  server = await startShared();
-  door = await openDoor(server, await agentToken(server, server.credentials.agent.api_key));
-  folder = mkdtempSync(join(tmpdir(), "sensorium-mcp-"));
-});
+const server = await startShared();
+const door = await openDoor(server, await agentToken(server, server.credentials.agent.api_key));
+const folder = mkdtempSync(join(tmpdir(), "sensorium-mcp-"));
 afterAll(async () => {
-  door?.closeAllConnections();
-  await new Promise((resolve) => (door ? door.close(resolve) : resolve(null)));
-  if (folder) rmSync(folder, { recursive: true });
-  await server?.stop();
+  door.closeAllConnections();
+  await new Promise((resolve) => door.close(resolve));
+  rmSync(folder, { recursive: true });
+  await server.stop();
 });
 
 type Call = { name: string; arguments: object };

@@ -1,10 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import { Client, StreamableHTTPClientTransport, type Transport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { agentToken } from "../support/http.ts";
-import type { TestServer } from "../support/server.ts";
 import { startShared } from "../support/shared.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -12,14 +11,9 @@ const BRIDGE = ["packages/client/bin.js", "mcp"] as const;
 const guide = await readFile(join(ROOT, "docs/mcp.md"), "utf8");
 const readme = await readFile(join(ROOT, "README.md"), "utf8");
 
-let server: TestServer;
-let token: string;
-
-beforeAll(async () => {
-  server = await startShared();
-  token = await agentToken(server, server.credentials.agent.api_key);
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const token = await agentToken(server, server.credentials.agent.api_key);
+afterAll(() => server.stop());
 
 interface Entry {
   command?: string;
@@ -52,11 +46,7 @@ function filled({ command, args, env, url, headers }: Entry): Transport {
   expect([command, args]).toEqual(["node", [expect.stringMatching(`^/path/to/.+/${file}$`), word]]);
   const own = { ...env, SENSORIUM_URL: root, SENSORIUM_API_KEY: credentials.agent.api_key };
   expect(Object.keys(own)).toEqual(Object.keys(env ?? {}));
-  return new StdioClientTransport({
-    command: process.execPath,
-    args: [join(ROOT, file), word],
-    env: own,
-  });
+  return new StdioClientTransport({ command: process.execPath, args: [join(ROOT, file), word], env: own });
 }
 
 test("the bridge and HTTP are shown", () => {

@@ -1,22 +1,15 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import { newAgent, type TestAgent } from "../support/agents.ts";
 import { connectMcp, type McpClient } from "../support/mcp.ts";
-import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
-import { makeWorld, ok, type World } from "../support/tenancy.ts";
-
-let server: TestServer;
-let mine: World;
-let theirs: World;
+import { makeWorld, ok } from "../support/tenancy.ts";
 
 const SCOPES = ["send", "receive", "memory:read", "memory:write"];
 
-beforeAll(async () => {
-  server = await startShared();
-  [mine, theirs] = [await makeWorld(server, "mine"), await makeWorld(server, "theirs")];
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const [mine, theirs] = [await makeWorld(server, "mine"), await makeWorld(server, "theirs")];
+afterAll(() => server.stop());
 
 interface Listener extends AsyncDisposable {
   agent: TestAgent;

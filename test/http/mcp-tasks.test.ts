@@ -1,40 +1,32 @@
 import type { ServerResponse } from "node:http";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { newAgent, type TestAgent } from "../support/agents.ts";
+import { afterAll, expect, test } from "@jest/globals";
+import { newAgent } from "../support/agents.ts";
 import { itself, textFile } from "../support/documents.ts";
 import { ANY_RESULT, connectMcp, type McpClient, TASKS } from "../support/mcp.ts";
 import { newRun } from "../support/runs.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
 import { serving } from "../support/serving.ts";
 import { settle } from "../support/settle.ts";
-import { ABSENT, makeWorld, OPERATOR_TOKEN, ok, type World } from "../support/tenancy.ts";
+import { ABSENT, makeWorld, OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
 
-let server: TestServer;
-let converter: Awaited<ReturnType<typeof serving>>;
 /** What the converter has not answered yet. */
 const converting: ServerResponse[] = [];
-let mine: World;
-let theirs: World;
-let agent: TestAgent;
-let mcp: McpClient;
 
 const SCOPES = ["send", "receive", "memory:read", "memory:write"];
 const QUESTION = { title: "Refund order 1042?", question: "The cup is broken." };
 const NOT_FOUND = { code: -32602, message: "Task not found." };
 
-beforeAll(async () => {
-  converter = await serving((_, response) => void converting.push(response));
-  const converted = { DOCUMENT_CONVERTER: "tika", DOCUMENT_CONVERTER_URL: converter.url };
-  const env = { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none", ...converted };
-  server = await startServer({ env });
-  [mine, theirs] = [await makeWorld(server, "mine"), await makeWorld(server, "theirs")];
-  agent = await newAgent(server, mine.admin, SCOPES);
-  mcp = await connectMcp(server, agent.token, { tasks: true });
-});
+const converter = await serving((_, response) => void converting.push(response));
+const converted = { DOCUMENT_CONVERTER: "tika", DOCUMENT_CONVERTER_URL: converter.url };
+const env = { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none", ...converted };
+const server = await startServer({ env });
+const [mine, theirs] = [await makeWorld(server, "mine"), await makeWorld(server, "theirs")];
+const agent = await newAgent(server, mine.admin, SCOPES);
+const mcp = await connectMcp(server, agent.token, { tasks: true });
 afterAll(async () => {
-  await mcp?.client.close();
-  await server?.stop();
-  await converter?.close();
+  await mcp.client.close();
+  await server.stop();
+  await converter.close();
 });
 
 // biome-ignore lint/suspicious/noExplicitAny: tests assert on shapes that the type checker cannot know
@@ -64,119 +56,115 @@ async function uploaded() {
   return { task, response: converting.shift() as ServerResponse };
 }
 
-describe("an approval", () => {
-  test("is a task until it is answered, for two clients and over a restart", async () => {
-    const task = await begin("approvals_ask", QUESTION);
-    const id = approvalOf(task);
-    expect(task).toMatchObject({ isTask: true, status: "working", ttlMs: null });
-    expect(task.statusMessage).toBe(`Approval ${id}: open.`);
-    expect(task.pollIntervalMs).toBeGreaterThanOrEqual(1000);
-    const { created_at } = ok(await agent.get(`/approvals/${id}`));
-    expect([task.createdAt, task.lastUpdatedAt]).toEqual([created_at, created_at]);
-    await using other = await connectMcp(server, agent.token, { tasks: true });
-    const { isTask, content, _meta, ...shown } = task;
-    expect(await look(task.taskId, other)).toMatchObject({ ...shown, pollIntervalMs: expect.any(Number) });
-    await server.restart();
-    expect(await look(task.taskId)).toMatchObject({ status: "working" });
-    const answered = await answer(id);
-    for (const client of [mcp, other]) {
-      const done = await look(task.taskId, client);
-      expect(done).toMatchObject({ taskId: task.taskId, status: "completed", createdAt: created_at });
-      expect(done.lastUpdatedAt).toBe(answered.settled_at);
-      expect(done.result.structuredContent).toMatchObject({ id, status: "answered", choice: "approve" });
-      expect(JSON.parse(done.result.content[0].text)).toEqual(done.result.structuredContent);
-    }
-  });
+test("an approval is a task until it is answered, for two clients and over a restart", async () => {
+  const task = await begin("approvals_ask", QUESTION);
+  const id = approvalOf(task);
+  expect(task).toMatchObject({ isTask: true, status: "working", ttlMs: null });
+  expect(task.statusMessage).toBe(`Approval ${id}: open.`);
+  expect(task.pollIntervalMs).toBeGreaterThanOrEqual(1000);
+  const { created_at } = ok(await agent.get(`/approvals/${id}`));
+  expect([task.createdAt, task.lastUpdatedAt]).toEqual([created_at, created_at]);
+  await using other = await connectMcp(server, agent.token, { tasks: true });
+  const { isTask, content, _meta, ...shown } = task;
+  expect(await look(task.taskId, other)).toMatchObject({ ...shown, pollIntervalMs: expect.any(Number) });
+  await server.restart();
+  expect(await look(task.taskId)).toMatchObject({ status: "working" });
+  const answered = await answer(id);
+  for (const client of [mcp, other]) {
+    const done = await look(task.taskId, client);
+    expect(done).toMatchObject({ taskId: task.taskId, status: "completed", createdAt: created_at });
+    expect(done.lastUpdatedAt).toBe(answered.settled_at);
+    expect(done.result.structuredContent).toMatchObject({ id, status: "answered", choice: "approve" });
+    expect(JSON.parse(done.result.content[0].text)).toEqual(done.result.structuredContent);
+  }
+});
 
-  test("is canceled with its task; one that was answered stays so", async () => {
-    const [canceled, answered] = [
-      await begin("approvals_ask", QUESTION),
-      await begin("approvals_ask", QUESTION),
-    ];
-    await answer(approvalOf(answered), "reject");
-    for (const { taskId } of [canceled, answered, canceled])
-      expect(Object.keys(await send("cancel", taskId))).toEqual(["_meta"]);
-    expect(await look(canceled.taskId)).not.toHaveProperty("result");
-    expect(await look(canceled.taskId)).toMatchObject({ status: "cancelled" });
-    expect(ok(await agent.get(`/approvals/${approvalOf(canceled)}`))).toMatchObject({ status: "canceled" });
-    expect(await look(answered.taskId)).toMatchObject({
-      status: "completed",
-      result: { structuredContent: { choice: "reject" } },
-    });
-  });
-
-  test("asked again with the same key is the same task, or its result", async () => {
-    const call = {
-      name: "approvals_ask",
-      arguments: QUESTION,
-      _meta: { "sensorium/idempotency_key": "once" },
-    };
-    const ask = (): Promise<Any> => mcp.client.request({ method: "tools/call", params: call }, ANY_RESULT);
-    const { taskId } = await ask();
-    expect(await ask()).toMatchObject({ isTask: true, taskId });
-    await answer(approvalOf({ taskId }));
-    expect((await ask()).structuredContent).toMatchObject({ status: "answered" });
-  });
-
-  test("that is erased is a task no more", async () => {
-    const { taskId } = await begin("approvals_ask", { ...QUESTION, subject: "customer:42" });
-    ok(await mine.admin.post("/memories/erase", { subject: "customer:42" }));
-    await expect(look(taskId)).rejects.toMatchObject(NOT_FOUND);
+test("an approval is canceled with its task; one that was answered stays so", async () => {
+  const [canceled, answered] = [
+    await begin("approvals_ask", QUESTION),
+    await begin("approvals_ask", QUESTION),
+  ];
+  await answer(approvalOf(answered), "reject");
+  for (const { taskId } of [canceled, answered, canceled])
+    expect(Object.keys(await send("cancel", taskId))).toEqual(["_meta"]);
+  expect(await look(canceled.taskId)).not.toHaveProperty("result");
+  expect(await look(canceled.taskId)).toMatchObject({ status: "cancelled" });
+  expect(ok(await agent.get(`/approvals/${approvalOf(canceled)}`))).toMatchObject({ status: "canceled" });
+  expect(await look(answered.taskId)).toMatchObject({
+    status: "completed",
+    result: { structuredContent: { choice: "reject" } },
   });
 });
 
-describe("a document", () => {
-  test("is a task until it is stored, which cannot be canceled", async () => {
-    const { task, response } = await uploaded();
-    expect(task).toMatchObject({ isTask: true, status: "working" });
-    await send("cancel", task.taskId);
-    expect(await look(task.taskId)).toMatchObject({ status: "working", statusMessage: /: chunking\.$/ });
-    response.end("<p>Cups break in transit.</p>");
-    const { result, lastUpdatedAt } = await ended(task.taskId);
-    const document = ok(await agent.get(`/documents/${task.taskId.split(".")[1]}`));
-    const { document_id } = document;
-    expect(result.structuredContent).toEqual({ accepted: true, document_id, status: "stored" });
-    expect(lastUpdatedAt).toBe(document.ingested_at);
-    ok(await agent.del(itself(document)));
-    for (const method of ["get", "update", "cancel"])
-      await expect(send(method, task.taskId)).rejects.toMatchObject(NOT_FOUND);
-  });
+test("an approval asked again with the same key is the same task, or its result", async () => {
+  const call = {
+    name: "approvals_ask",
+    arguments: QUESTION,
+    _meta: { "sensorium/idempotency_key": "once" },
+  };
+  const ask = (): Promise<Any> => mcp.client.request({ method: "tools/call", params: call }, ANY_RESULT);
+  const { taskId } = await ask();
+  expect(await ask()).toMatchObject({ isTask: true, taskId });
+  await answer(approvalOf({ taskId }));
+  expect((await ask()).structuredContent).toMatchObject({ status: "answered" });
+});
 
-  test("is a task over a restart while it is read, and a person's as an agent's", async () => {
-    await using person = await connectMcp(server, mine.adminToken, { tasks: true });
-    const { taskId } = await begin("documents_upload", scan(), person);
-    await settle(() => converting.length > 0);
-    converting.splice(0);
-    await server.restart();
-    await settle(() => converting.length > 0, { within: 60_000 });
-    expect(await look(taskId, person)).toMatchObject({ status: "working" });
-    for (const response of converting.splice(0)) response.end("<p>Text</p>");
-    await settle(async () => (await look(taskId, person)).status === "completed");
-  });
+test("an approval that is erased is a task no more", async () => {
+  const { taskId } = await begin("approvals_ask", { ...QUESTION, subject: "customer:42" });
+  ok(await mine.admin.post("/memories/erase", { subject: "customer:42" }));
+  await expect(look(taskId)).rejects.toMatchObject(NOT_FOUND);
+});
 
-  test("that fails completes its task with an error, which names the reason", async () => {
-    const { task, response } = await uploaded();
-    response.writeHead(422).end();
-    const { status, result } = await ended(task.taskId);
-    expect([status, result.isError]).toEqual(["completed", true]);
-    expect(result).not.toHaveProperty("structuredContent");
-    expect(JSON.parse(result.content[0].text)).toMatchObject({ status: "failed", error: expect.any(String) });
-  });
+test("a document is a task until it is stored, which cannot be canceled", async () => {
+  const { task, response } = await uploaded();
+  expect(task).toMatchObject({ isTask: true, status: "working" });
+  await send("cancel", task.taskId);
+  expect(await look(task.taskId)).toMatchObject({ status: "working", statusMessage: /: chunking\.$/ });
+  response.end("<p>Cups break in transit.</p>");
+  const { result, lastUpdatedAt } = await ended(task.taskId);
+  const document = ok(await agent.get(`/documents/${task.taskId.split(".")[1]}`));
+  const { document_id } = document;
+  expect(result.structuredContent).toEqual({ accepted: true, document_id, status: "stored" });
+  expect(lastUpdatedAt).toBe(document.ingested_at);
+  ok(await agent.del(itself(document)));
+  for (const method of ["get", "update", "cancel"])
+    await expect(send(method, task.taskId)).rejects.toMatchObject(NOT_FOUND);
+});
 
-  test("that is there already is no task, nor one that the caller cannot read, nor a refusal", async () => {
-    const file = scan();
-    const { taskId } = await begin("documents_upload", file);
-    const again = await begin("documents_upload", file);
-    expect(again.structuredContent).toMatchObject({ accepted: true, existing: true });
-    await settle(() => converting.length > 0);
-    converting.shift()?.end("<p>Text</p>");
-    await ended(taskId);
-    const writer = await newAgent(server, mine.admin, ["memory:write"]);
-    await using blind = await connectMcp(server, writer.token, { tasks: true });
-    const direct = await begin("documents_upload", textFile(), blind);
-    expect(direct.structuredContent).toMatchObject({ accepted: true, status: "queued" });
-    expect(await begin("approvals_ask", {})).toMatchObject({ isError: true });
-  });
+test("a document is a task over a restart while it is read, and a person's as an agent's", async () => {
+  await using person = await connectMcp(server, mine.adminToken, { tasks: true });
+  const { taskId } = await begin("documents_upload", scan(), person);
+  await settle(() => converting.length > 0);
+  converting.splice(0);
+  await server.restart();
+  await settle(() => converting.length > 0, { within: 60_000 });
+  expect(await look(taskId, person)).toMatchObject({ status: "working" });
+  for (const response of converting.splice(0)) response.end("<p>Text</p>");
+  await settle(async () => (await look(taskId, person)).status === "completed");
+});
+
+test("a document that fails completes its task with an error, which names the reason", async () => {
+  const { task, response } = await uploaded();
+  response.writeHead(422).end();
+  const { status, result } = await ended(task.taskId);
+  expect([status, result.isError]).toEqual(["completed", true]);
+  expect(result).not.toHaveProperty("structuredContent");
+  expect(JSON.parse(result.content[0].text)).toMatchObject({ status: "failed", error: expect.any(String) });
+});
+
+test("a document that is there already is no task, nor one that the caller cannot read, nor a refusal", async () => {
+  const file = scan();
+  const { taskId } = await begin("documents_upload", file);
+  const again = await begin("documents_upload", file);
+  expect(again.structuredContent).toMatchObject({ accepted: true, existing: true });
+  await settle(() => converting.length > 0);
+  converting.shift()?.end("<p>Text</p>");
+  await ended(taskId);
+  const writer = await newAgent(server, mine.admin, ["memory:write"]);
+  await using blind = await connectMcp(server, writer.token, { tasks: true });
+  const direct = await begin("documents_upload", textFile(), blind);
+  expect(direct.structuredContent).toMatchObject({ accepted: true, status: "queued" });
+  expect(await begin("approvals_ask", {})).toMatchObject({ isError: true });
 });
 
 test("a handoff offer is a task until a successor decides", async () => {

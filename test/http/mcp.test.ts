@@ -1,35 +1,24 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { newAgent, type TestAgent } from "../support/agents.ts";
-import { connectMcp, type McpClient, REVISIONS } from "../support/mcp.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { newAgent } from "../support/agents.ts";
+import { connectMcp, REVISIONS } from "../support/mcp.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
-
-let server: TestServer;
-let mine: World;
-let theirs: World;
-let agent: TestAgent;
-let mcp: McpClient;
+import { makeWorld, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
 
 const SCOPES = ["send", "receive", "memory:read", "memory:write"];
 const MEMORY = { title: "Terms", content: "ACME pays within 30 days.", type: "semantic", scope: "agent" };
 
-beforeAll(async () => {
-  server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "5000" } });
-  [mine, theirs] = [await makeWorld(server, "mine"), await makeWorld(server, "theirs")];
-  agent = await newAgent(server, mine.admin, SCOPES);
-  mcp = await connectMcp(server, agent.token);
-});
+const server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "5000" } });
+const [mine, theirs] = [await makeWorld(server, "mine"), await makeWorld(server, "theirs")];
+const agent = await newAgent(server, mine.admin, SCOPES);
+const mcp = await connectMcp(server, agent.token);
 afterAll(async () => {
-  await mcp?.client.close();
-  await server?.stop();
+  await mcp.client.close();
+  await server.stop();
 });
 
 const raw = (message: unknown, headers: Record<string, string> = {}) =>
-  agent.post(`${server.root}/mcp`, message, {
-    accept: "application/json, text/event-stream",
-    ...headers,
-  });
+  agent.post(`${server.root}/mcp`, message, { accept: "application/json, text/event-stream", ...headers });
 const PING = { jsonrpc: "2.0", id: 1, method: "ping" };
 
 describe.each(REVISIONS)("the official client, revision %s", (revision) => {
@@ -45,13 +34,11 @@ describe.each(REVISIONS)("the official client, revision %s", (revision) => {
     expect(await own.call("deliveries_ack", { delivery_ids: [deliveries[0].id] })).toEqual({
       acknowledged: 1,
     });
-
     const { id } = await own.call("memories_create", { ...MEMORY, title: `Terms of ${revision}` });
     await settle(async () => {
       const { results } = await own.call("memories_search", { query: `Terms of ${revision}` });
       return results.some(({ memory }: { memory: { id: string } }) => memory.id === id);
     });
-
     await own.call("handoffs_save", { name: `work-${revision}`, payload: { next_action: "Ship it" } });
     expect(await own.call("handoffs_resume", { query: `work-${revision}` })).toContain("Ship it");
   });
@@ -203,10 +190,7 @@ describe("tools", () => {
   test("answer without nulls and what nobody can use, with the brief of a bundle", async () => {
     await mcp.call("memories_create", { content: "Hall nine has two doors." });
     const bundle = await mcp.call("bundles_assemble", { task: "doors of hall nine" });
-    expect(bundle).toEqual({
-      id: expect.any(String),
-      rendered_brief: expect.stringContaining("doors"),
-    });
+    expect(bundle).toEqual({ id: expect.any(String), rendered_brief: expect.stringContaining("doors") });
     const result = await mcp.client.callTool({ name: "memories_search", arguments: { query: "hall nine" } });
     const text = (result.content as { text: string }[])[0]?.text as string;
     expect(text).not.toMatch(/null|tenant_id|agent_id/);
@@ -227,9 +211,7 @@ describe("tools", () => {
     // In a path, only a number is accepted for its text.
     expect(
       await mcp.refused("outputs_get_version", { output_id: "nothing-like-it", version_num: 1 }),
-    ).toMatchObject({
-      code: "not_found",
-    });
+    ).toMatchObject({ code: "not_found" });
     expect(await mcp.refused("specialists_unload", { name: { of: "an object" } })).toMatchObject({
       code: "validation_error",
       details: { field: "name", value: { of: "an object" } },
@@ -321,90 +303,86 @@ describe("tools", () => {
   });
 });
 
-describe("resources", () => {
-  test("are memories, outputs, handoffs and bundles", async () => {
-    const { resourceTemplates } = await mcp.client.listResourceTemplates();
-    expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
-      "sensorium://memories/{id}",
-      "sensorium://outputs/{id}",
-      "sensorium://handoffs/{id}",
-      "sensorium://bundles/{id}",
-      "sensorium://runs/{id}",
-    ]);
-    const memory = await mcp.call("memories_create", { ...MEMORY, title: "Read me" });
-    const output = await mcp.call("outputs_save", { title: "Notes", body: "# Notes\n" });
-    const handoff = await mcp.call("handoffs_save", { name: "read-me", summary: "Halfway." });
-    const bundle = await mcp.call("bundles_assemble", { query: "terms" });
-    const read = async (uri: string) => (await mcp.client.readResource({ uri })).contents[0];
-    expect(await read(`sensorium://memories/${memory.id}`)).toMatchObject({
-      mimeType: "application/json",
-      text: expect.stringContaining('"title":"Read me"'),
-    });
-    const markdown = (text: string) => ({ mimeType: "text/markdown", text: expect.stringContaining(text) });
-    expect(await read(`sensorium://outputs/${output.id}`)).toMatchObject(markdown("# Notes\n"));
-    expect(await read(`sensorium://handoffs/${handoff.id}`)).toMatchObject(markdown("Halfway."));
-    expect(await read(`sensorium://bundles/${bundle.id}`)).toMatchObject(markdown("#"));
-    const { resources } = await mcp.client.listResources();
-    expect(resources.map(({ uri }) => uri)).toEqual(
-      expect.arrayContaining([`sensorium://outputs/${output.id}`, `sensorium://handoffs/${handoff.id}`]),
-    );
+test("resources are memories, outputs, handoffs and bundles", async () => {
+  const { resourceTemplates } = await mcp.client.listResourceTemplates();
+  expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
+    "sensorium://memories/{id}",
+    "sensorium://outputs/{id}",
+    "sensorium://handoffs/{id}",
+    "sensorium://bundles/{id}",
+    "sensorium://runs/{id}",
+  ]);
+  const memory = await mcp.call("memories_create", { ...MEMORY, title: "Read me" });
+  const output = await mcp.call("outputs_save", { title: "Notes", body: "# Notes\n" });
+  const handoff = await mcp.call("handoffs_save", { name: "read-me", summary: "Halfway." });
+  const bundle = await mcp.call("bundles_assemble", { query: "terms" });
+  const read = async (uri: string) => (await mcp.client.readResource({ uri })).contents[0];
+  expect(await read(`sensorium://memories/${memory.id}`)).toMatchObject({
+    mimeType: "application/json",
+    text: expect.stringContaining('"title":"Read me"'),
   });
-
-  test("and all else of another tenant are not found", async () => {
-    const id = await theirs.idOf("memory");
-    expect(await mcp.refused("memories_get", { id })).toMatchObject({
-      code: "not_found",
-      details: { resource_type: "memory", resource_id: id },
-    });
-    for (const uri of [`sensorium://memories/${id}`, "sensorium://memories/nothing", "file:///etc/passwd"]) {
-      await expect(mcp.client.readResource({ uri })).rejects.toMatchObject({ code: -32602, data: { uri } });
-    }
-  });
+  const markdown = (text: string) => ({ mimeType: "text/markdown", text: expect.stringContaining(text) });
+  expect(await read(`sensorium://outputs/${output.id}`)).toMatchObject(markdown("# Notes\n"));
+  expect(await read(`sensorium://handoffs/${handoff.id}`)).toMatchObject(markdown("Halfway."));
+  expect(await read(`sensorium://bundles/${bundle.id}`)).toMatchObject(markdown("#"));
+  const { resources } = await mcp.client.listResources();
+  expect(resources.map(({ uri }) => uri)).toEqual(
+    expect.arrayContaining([`sensorium://outputs/${output.id}`, `sensorium://handoffs/${handoff.id}`]),
+  );
 });
 
-describe("the endpoint", () => {
-  test("asks for a token, one message and POST", async () => {
-    const { status, headers } = await fetch(`${server.root}/mcp`, { method: "POST", body: "{}" });
-    const metadata = `${server.root}/.well-known/oauth-protected-resource/mcp`;
-    expect([status, headers.get("www-authenticate")]).toEqual([
-      401,
-      `Bearer realm="sensorium", resource_metadata="${metadata}"`,
-    ]);
-    expect(await agent.get(`${server.root}/mcp`)).toMatchObject(refusal(405, "method_not_allowed"));
-    expect(await raw([PING, PING])).toMatchObject(refusal(400, "validation_failed"));
-    expect(await raw("{", { "content-type": "application/json" })).toMatchObject(
-      refusal(400, "validation_failed"),
-    );
+test("resources and all else of another tenant are not found", async () => {
+  const id = await theirs.idOf("memory");
+  expect(await mcp.refused("memories_get", { id })).toMatchObject({
+    code: "not_found",
+    details: { resource_type: "memory", resource_id: id },
   });
+  for (const uri of [`sensorium://memories/${id}`, "sensorium://memories/nothing", "file:///etc/passwd"]) {
+    await expect(mcp.client.readResource({ uri })).rejects.toMatchObject({ code: -32602, data: { uri } });
+  }
+});
 
-  test("answers below /v1 too, and counts a message as a request", async () => {
-    // A caller without earlier requests: those of others may just reach the end of their minute.
-    const fresh = await newAgent(server, mine.admin, SCOPES);
-    const left = async () => Number((await fresh.post("/mcp", PING)).headers.get("x-ratelimit-remaining"));
-    expect((await left()) - (await left())).toBe(1);
-  });
+test("the endpoint asks for a token, one message and POST", async () => {
+  const { status, headers } = await fetch(`${server.root}/mcp`, { method: "POST", body: "{}" });
+  const metadata = `${server.root}/.well-known/oauth-protected-resource/mcp`;
+  expect([status, headers.get("www-authenticate")]).toEqual([
+    401,
+    `Bearer realm="sensorium", resource_metadata="${metadata}"`,
+  ]);
+  expect(await agent.get(`${server.root}/mcp`)).toMatchObject(refusal(405, "method_not_allowed"));
+  expect(await raw([PING, PING])).toMatchObject(refusal(400, "validation_failed"));
+  expect(await raw("{", { "content-type": "application/json" })).toMatchObject(
+    refusal(400, "validation_failed"),
+  );
+});
 
-  test("serves only pages of its origin and of this machine", async () => {
-    expect(await raw(PING, { origin: "https://evil.example" })).toMatchObject(refusal(403, "forbidden"));
-    expect(await raw(PING, { origin: "http://localhost:6274" })).toMatchObject({ status: 200 });
-    expect(await raw(PING, { origin: "ftp://localhost" })).toMatchObject(refusal(403, "forbidden"));
-  });
+test("the endpoint answers below /v1 too, and counts a message as a request", async () => {
+  // A caller without earlier requests: those of others may just reach the end of their minute.
+  const fresh = await newAgent(server, mine.admin, SCOPES);
+  const left = async () => Number((await fresh.post("/mcp", PING)).headers.get("x-ratelimit-remaining"));
+  expect((await left()) - (await left())).toBe(1);
+});
 
-  test("a client that leaves gives up its poll", async () => {
-    const type = "com.example.left";
-    await mcp.call("interests_create", { agent_id: agent.id, event_type: type });
-    const leaving = new AbortController();
-    const { signal } = leaving;
-    const poll = mcp.client.callTool({ name: "deliveries_poll", arguments: { wait: 30 } }, { signal });
-    const gone = expect(poll).rejects.toThrow();
-    // Besides the request for the measures.
-    const polling = async () => /http_requests_in_flight 2/.test(await server.metrics());
-    await settle(polling);
-    leaving.abort();
-    await gone;
-    await settle(async () => !(await polling()));
-    await mcp.call("events_publish", { specversion: "1.0", id: "left", source: "urn:test", type });
-    const { deliveries } = await mcp.call("deliveries_poll", { wait: 20 });
-    expect(deliveries).toMatchObject([{ payload: { id: "left" } }]);
-  });
+test("the endpoint serves only pages of its origin and of this machine", async () => {
+  expect(await raw(PING, { origin: "https://evil.example" })).toMatchObject(refusal(403, "forbidden"));
+  expect(await raw(PING, { origin: "http://localhost:6274" })).toMatchObject({ status: 200 });
+  expect(await raw(PING, { origin: "ftp://localhost" })).toMatchObject(refusal(403, "forbidden"));
+});
+
+test("the endpoint a client that leaves gives up its poll", async () => {
+  const type = "com.example.left";
+  await mcp.call("interests_create", { agent_id: agent.id, event_type: type });
+  const leaving = new AbortController();
+  const { signal } = leaving;
+  const poll = mcp.client.callTool({ name: "deliveries_poll", arguments: { wait: 30 } }, { signal });
+  const gone = expect(poll).rejects.toThrow();
+  // Besides the request for the measures.
+  const polling = async () => /http_requests_in_flight 2/.test(await server.metrics());
+  await settle(polling);
+  leaving.abort();
+  await gone;
+  await settle(async () => !(await polling()));
+  await mcp.call("events_publish", { specversion: "1.0", id: "left", source: "urn:test", type });
+  const { deliveries } = await mcp.call("deliveries_poll", { wait: 20 });
+  expect(deliveries).toMatchObject([{ payload: { id: "left" } }]);
 });

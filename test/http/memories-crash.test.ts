@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import type { Answer } from "../support/http.ts";
-import { type Cast, makeCast, memory, remember } from "../support/memories.ts";
-import { inCluster, startServer, type TestServer } from "../support/server.ts";
+import { makeCast, memory, remember } from "../support/memories.ts";
+import { inCluster, startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
 
@@ -12,14 +12,9 @@ const COUNT = 40;
 const ROUNDS = 10;
 const PROPOSALS = "/memories/merge-proposals";
 
-let server: TestServer;
-let cast: Cast;
-
-beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
-  cast = await makeCast(server);
-});
-afterAll(() => server?.stop());
+const server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+const cast = await makeCast(server);
+afterAll(() => server.stop());
 
 const numbers = Array.from({ length: COUNT }, (_, n) => n);
 const read = async (id: string) => ok(await cast.alice.get(`/memories/${id}`));

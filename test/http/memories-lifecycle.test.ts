@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import type { Api } from "../support/http.ts";
-import { type Cast, makeCast, memory, remember } from "../support/memories.ts";
-import type { TestServer } from "../support/server.ts";
+import { makeCast, memory, remember } from "../support/memories.ts";
 import { startShared } from "../support/shared.ts";
 import { ok, refusal } from "../support/tenancy.ts";
 
-let server: TestServer;
-let cast: Cast;
-beforeAll(async () => {
-  server = await startShared();
-  cast = await makeCast(server);
-  ok(await cast.admin.post("/projects", { key: "apollo" }));
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const cast = await makeCast(server);
+ok(await cast.admin.post("/projects", { key: "apollo" }));
+afterAll(() => server.stop());
 
 /** Everything of a memory but when it was last read. */
 async function stateOf(who: Api, id: string) {
@@ -20,179 +15,173 @@ async function stateOf(who: Api, id: string) {
   return state;
 }
 
-describe("an update", () => {
-  test("changes what it names, clears what is null, and leaves the rest", async () => {
-    const made = await remember(cast.alice, {
-      tags: ["one"],
-      project_id: "apollo",
-      expires_at: "2999-01-01T00:00:00Z",
-      freshness_date: "2026-01-01T00:00:00Z",
-      metadata: { kept: true },
-      confidence: 0.9,
-    });
-    const { alice } = cast;
-    // Read-only here: promoting widens it.
-    expect(ok(await alice.patch(`/memories/${made.id}`, { title: "New", scope: "team" }))).toMatchObject({
-      title: "New",
-      scope: "agent",
-    });
-    const changed = ok(await alice.patch(`/memories/${made.id}`, { title: "New", importance: 1 }));
-    expect(changed).toEqual({ ...made, title: "New", importance: 1, updated_at: changed.updated_at });
-    expect(changed.updated_at >= made.updated_at).toBe(true);
-    const cleared = ok(
-      await alice.patch(`/memories/${made.id}`, {
-        expires_at: null,
-        freshness_date: null,
-        project_id: null,
-        tags: null,
-        metadata: null,
-      }),
-    );
-    expect(cleared).toMatchObject({
+test("an update changes what it names, clears what is null, and leaves the rest", async () => {
+  const made = await remember(cast.alice, {
+    tags: ["one"],
+    project_id: "apollo",
+    expires_at: "2999-01-01T00:00:00Z",
+    freshness_date: "2026-01-01T00:00:00Z",
+    metadata: { kept: true },
+    confidence: 0.9,
+  });
+  const { alice } = cast;
+  // Read-only here: promoting widens it.
+  expect(ok(await alice.patch(`/memories/${made.id}`, { title: "New", scope: "team" }))).toMatchObject({
+    title: "New",
+    scope: "agent",
+  });
+  const changed = ok(await alice.patch(`/memories/${made.id}`, { title: "New", importance: 1 }));
+  expect(changed).toEqual({ ...made, title: "New", importance: 1, updated_at: changed.updated_at });
+  expect(changed.updated_at >= made.updated_at).toBe(true);
+  const cleared = ok(
+    await alice.patch(`/memories/${made.id}`, {
       expires_at: null,
       freshness_date: null,
       project_id: null,
-      tags: [],
-      metadata: {},
-      confidence: 0.9,
-      title: "New",
-    });
-    ok(await alice.patch(`/memories/${made.id}`, { tags: ["B b"] }));
-    expect(ok(await alice.patch(`/memories/${made.id}`, { tags: [] })).tags).toEqual([]);
+      tags: null,
+      metadata: null,
+    }),
+  );
+  expect(cleared).toMatchObject({
+    expires_at: null,
+    freshness_date: null,
+    project_id: null,
+    tags: [],
+    metadata: {},
+    confidence: 0.9,
+    title: "New",
   });
-
-  test("that names nothing changes nothing, not even the time", async () => {
-    const made = await remember(cast.alice);
-    expect(ok(await cast.alice.patch(`/memories/${made.id}`, {})).updated_at).toBe(made.updated_at);
-  });
-
-  test.each([
-    [{ title: "" }, "validation_failed", "title"],
-    [{ title: null }, "validation_failed", "title"],
-    [{ content: "" }, "validation_failed", "content"],
-    [{ content: "x".repeat(32_769) }, "validation_failed", "content"],
-    [{ confidence: 2 }, "validation_failed", "confidence"],
-    [{ metadata: "text" }, "validation_failed", "metadata"],
-    [{ metadata: { large: "x".repeat(70_000) } }, "validation_error", "metadata"],
-    [{ project_id: "unknown" }, "validation_error", "project_id"],
-    [{ expires_at: "soon" }, "validation_failed", "expires_at"],
-    [{ tags: ["  "] }, "validation_failed", "tags.0"],
-  ])("that does not fit changes nothing (%#)", async (body, code, field) => {
-    const made = await remember(cast.alice);
-    const before = await stateOf(cast.alice, made.id);
-    expect(await cast.alice.patch(`/memories/${made.id}`, body)).toMatchObject(refusal(400, code, { field }));
-    expect(await stateOf(cast.alice, made.id)).toEqual(before);
-  });
-
-  test("of many at once loses none", async () => {
-    const { id } = await remember(cast.alice);
-    const changes = [
-      { title: "T" },
-      { content: "C" },
-      { confidence: 0.1 },
-      { importance: 0.2 },
-      { tags: ["t"] },
-    ];
-    const many = [...changes, ...changes, ...changes, ...changes];
-    const answers = await Promise.all(many.map((body) => cast.alice.patch(`/memories/${id}`, body)));
-    expect(answers.map(({ status }) => status)).toEqual(many.map(() => 200));
-    expect(await stateOf(cast.alice, id)).toMatchObject(Object.assign({}, ...changes));
-  });
+  ok(await alice.patch(`/memories/${made.id}`, { tags: ["B b"] }));
+  expect(ok(await alice.patch(`/memories/${made.id}`, { tags: [] })).tags).toEqual([]);
 });
 
-describe("a promotion", () => {
-  const promote = (who: Api, id: string, body: object) => who.post(`/memories/${id}/promote`, body);
-
-  test("widens step by step, or at once", async () => {
-    const { alice, bob, carol, teamA } = cast;
-    const { id } = await remember(alice);
-    const inTeam = await promote(alice, id, { scope: "team", team_id: teamA });
-    expect(inTeam).toMatchObject({ status: 200, body: { scope: "team", team_id: teamA, status: "active" } });
-    expect([(await bob.get(`/memories/${id}`)).status, (await carol.get(`/memories/${id}`)).status]).toEqual([
-      200, 404,
-    ]);
-    const everywhere = await promote(alice, id, { scope: "institutional" });
-    expect(everywhere).toMatchObject({ status: 200, body: { scope: "institutional", team_id: null } });
-    expect((await carol.get(`/memories/${id}`)).status).toBe(200);
-    expect(await promote(alice, id, { scope: "institutional" })).toMatchObject({
-      status: 200,
-      body: { updated_at: everywhere.body.updated_at },
-    });
-    const other = await remember(alice);
-    expect(ok(await promote(alice, other.id, { scope: "institutional" })).scope).toBe("institutional");
-  });
-
-  test("never narrows, and its payload fits its scope", async () => {
-    const { alice, teamA, teamB } = cast;
-    const narrow = refusal(422, "business_rule_violation", {
-      rule: "scope_only_widens",
-      message: expect.stringContaining("only be widened"),
-    });
-    const field = refusal(400, "validation_error", { field: "team_id" });
-    const cases: [Record<string, unknown>, object, object][] = [
-      [{ scope: "team" }, { scope: "agent" }, narrow],
-      [{ scope: "team" }, { scope: "team", team_id: teamB }, narrow],
-      [{ scope: "institutional" }, { scope: "team", team_id: teamA }, narrow],
-      [{ scope: "institutional" }, { scope: "agent" }, narrow],
-      [{}, { scope: "agent" }, narrow],
-      [{}, { scope: "team" }, field],
-      [{}, { scope: "team", team_id: "team_absent" }, field],
-      [{}, { scope: "institutional", team_id: teamA }, field],
-      [{}, { scope: "galaxy" }, refusal(400, "validation_failed", { field: "scope" })],
-    ];
-    for (const [more, body, refused] of cases) {
-      const { id } = await remember(alice, more);
-      const before = await stateOf(alice, id);
-      expect(await promote(alice, id, body)).toMatchObject(refused);
-      expect(await stateOf(alice, id)).toEqual(before);
-    }
-  });
+test("an update that names nothing changes nothing, not even the time", async () => {
+  const made = await remember(cast.alice);
+  expect(ok(await cast.alice.patch(`/memories/${made.id}`, {})).updated_at).toBe(made.updated_at);
 });
 
-describe("forgetting", () => {
-  test("hides it from all but its owner, who can take it back as it was", async () => {
-    const { alice, bob } = cast;
-    const made = await remember(alice, { scope: "team" });
-    const forgotten = await alice.post(`/memories/${made.id}/forget`);
-    expect(forgotten).toEqual({
-      ...forgotten,
-      status: 200,
-      body: { memory_id: made.id, forgotten: true, invalid_at: expect.stringMatching(/Z$/) },
-    });
-    expect((await alice.post(`/memories/${made.id}/forget`)).body).toEqual(forgotten.body);
-    expect((await bob.get(`/memories/${made.id}`)).status).toBe(404);
-    expect(await stateOf(alice, made.id)).toMatchObject({
-      status: "forgotten",
-      invalid_at: forgotten.body.invalid_at,
-    });
-    expect((await bob.post(`/memories/${made.id}/restore`)).status).toBe(404);
-    const restored = ok(await alice.post(`/memories/${made.id}/restore`));
-    expect(restored).toMatchObject({
-      ...made,
-      updated_at: restored.updated_at,
-      accessed_at: restored.accessed_at,
-    });
-    expect(ok(await alice.post(`/memories/${made.id}/restore`))).toEqual(restored);
-    expect((await bob.get(`/memories/${made.id}`)).status).toBe(200);
-  });
+test.each([
+  [{ title: "" }, "validation_failed", "title"],
+  [{ title: null }, "validation_failed", "title"],
+  [{ content: "" }, "validation_failed", "content"],
+  [{ content: "x".repeat(32_769) }, "validation_failed", "content"],
+  [{ confidence: 2 }, "validation_failed", "confidence"],
+  [{ metadata: "text" }, "validation_failed", "metadata"],
+  [{ metadata: { large: "x".repeat(70_000) } }, "validation_error", "metadata"],
+  [{ project_id: "unknown" }, "validation_error", "project_id"],
+  [{ expires_at: "soon" }, "validation_failed", "expires_at"],
+  [{ tags: ["  "] }, "validation_failed", "tags.0"],
+])("an update that does not fit changes nothing (%#)", async (body, code, field) => {
+  const made = await remember(cast.alice);
+  const before = await stateOf(cast.alice, made.id);
+  expect(await cast.alice.patch(`/memories/${made.id}`, body)).toMatchObject(refusal(400, code, { field }));
+  expect(await stateOf(cast.alice, made.id)).toEqual(before);
+});
 
-  test("takes nothing else than a restore", async () => {
-    const { alice } = cast;
-    const [{ id }, other] = [await remember(alice), await remember(alice)];
-    ok(await alice.post(`/memories/${id}/forget`));
+test("an update of many at once loses none", async () => {
+  const { id } = await remember(cast.alice);
+  const changes = [
+    { title: "T" },
+    { content: "C" },
+    { confidence: 0.1 },
+    { importance: 0.2 },
+    { tags: ["t"] },
+  ];
+  const many = [...changes, ...changes, ...changes, ...changes];
+  const answers = await Promise.all(many.map((body) => cast.alice.patch(`/memories/${id}`, body)));
+  expect(answers.map(({ status }) => status)).toEqual(many.map(() => 200));
+  expect(await stateOf(cast.alice, id)).toMatchObject(Object.assign({}, ...changes));
+});
+
+const promote = (who: Api, id: string, body: object) => who.post(`/memories/${id}/promote`, body);
+
+test("a promotion widens step by step, or at once", async () => {
+  const { alice, bob, carol, teamA } = cast;
+  const { id } = await remember(alice);
+  const inTeam = await promote(alice, id, { scope: "team", team_id: teamA });
+  expect(inTeam).toMatchObject({ status: 200, body: { scope: "team", team_id: teamA, status: "active" } });
+  expect([(await bob.get(`/memories/${id}`)).status, (await carol.get(`/memories/${id}`)).status]).toEqual([
+    200, 404,
+  ]);
+  const everywhere = await promote(alice, id, { scope: "institutional" });
+  expect(everywhere).toMatchObject({ status: 200, body: { scope: "institutional", team_id: null } });
+  expect((await carol.get(`/memories/${id}`)).status).toBe(200);
+  expect(await promote(alice, id, { scope: "institutional" })).toMatchObject({
+    status: 200,
+    body: { updated_at: everywhere.body.updated_at },
+  });
+  const other = await remember(alice);
+  expect(ok(await promote(alice, other.id, { scope: "institutional" })).scope).toBe("institutional");
+});
+
+test("a promotion never narrows, and its payload fits its scope", async () => {
+  const { alice, teamA, teamB } = cast;
+  const narrow = refusal(422, "business_rule_violation", {
+    rule: "scope_only_widens",
+    message: expect.stringContaining("only be widened"),
+  });
+  const field = refusal(400, "validation_error", { field: "team_id" });
+  const cases: [Record<string, unknown>, object, object][] = [
+    [{ scope: "team" }, { scope: "agent" }, narrow],
+    [{ scope: "team" }, { scope: "team", team_id: teamB }, narrow],
+    [{ scope: "institutional" }, { scope: "team", team_id: teamA }, narrow],
+    [{ scope: "institutional" }, { scope: "agent" }, narrow],
+    [{}, { scope: "agent" }, narrow],
+    [{}, { scope: "team" }, field],
+    [{}, { scope: "team", team_id: "team_absent" }, field],
+    [{}, { scope: "institutional", team_id: teamA }, field],
+    [{}, { scope: "galaxy" }, refusal(400, "validation_failed", { field: "scope" })],
+  ];
+  for (const [more, body, refused] of cases) {
+    const { id } = await remember(alice, more);
     const before = await stateOf(alice, id);
-    for (const answer of [
-      await alice.patch(`/memories/${id}`, { title: "x" }),
-      await alice.post(`/memories/${id}/promote`, { scope: "institutional" }),
-      await alice.post(`/memories/${id}/supersede`, { superseded_by_id: other.id }),
-      await alice.post(`/memories/${other.id}/supersede`, { superseded_by_id: id }),
-      await alice.post("/memories", memory({ supersedes_id: id })),
-    ]) {
-      expect(answer).toMatchObject(refusal(409, "conflict", { status: "forgotten" }));
-    }
+    expect(await promote(alice, id, body)).toMatchObject(refused);
     expect(await stateOf(alice, id)).toEqual(before);
-    expect((await stateOf(alice, other.id)).status).toBe("active");
+  }
+});
+
+test("forgetting hides it from all but its owner, who can take it back as it was", async () => {
+  const { alice, bob } = cast;
+  const made = await remember(alice, { scope: "team" });
+  const forgotten = await alice.post(`/memories/${made.id}/forget`);
+  expect(forgotten).toEqual({
+    ...forgotten,
+    status: 200,
+    body: { memory_id: made.id, forgotten: true, invalid_at: expect.stringMatching(/Z$/) },
   });
+  expect((await alice.post(`/memories/${made.id}/forget`)).body).toEqual(forgotten.body);
+  expect((await bob.get(`/memories/${made.id}`)).status).toBe(404);
+  expect(await stateOf(alice, made.id)).toMatchObject({
+    status: "forgotten",
+    invalid_at: forgotten.body.invalid_at,
+  });
+  expect((await bob.post(`/memories/${made.id}/restore`)).status).toBe(404);
+  const restored = ok(await alice.post(`/memories/${made.id}/restore`));
+  expect(restored).toMatchObject({
+    ...made,
+    updated_at: restored.updated_at,
+    accessed_at: restored.accessed_at,
+  });
+  expect(ok(await alice.post(`/memories/${made.id}/restore`))).toEqual(restored);
+  expect((await bob.get(`/memories/${made.id}`)).status).toBe(200);
+});
+
+test("forgetting takes nothing else than a restore", async () => {
+  const { alice } = cast;
+  const [{ id }, other] = [await remember(alice), await remember(alice)];
+  ok(await alice.post(`/memories/${id}/forget`));
+  const before = await stateOf(alice, id);
+  for (const answer of [
+    await alice.patch(`/memories/${id}`, { title: "x" }),
+    await alice.post(`/memories/${id}/promote`, { scope: "institutional" }),
+    await alice.post(`/memories/${id}/supersede`, { superseded_by_id: other.id }),
+    await alice.post(`/memories/${other.id}/supersede`, { superseded_by_id: id }),
+    await alice.post("/memories", memory({ supersedes_id: id })),
+  ]) {
+    expect(answer).toMatchObject(refusal(409, "conflict", { status: "forgotten" }));
+  }
+  expect(await stateOf(alice, id)).toEqual(before);
+  expect((await stateOf(alice, other.id)).status).toBe("active");
 });
 
 test("who may change a memory: the agent, the person who owns it, and an org admin who may read it", async () => {

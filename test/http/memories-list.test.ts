@@ -1,53 +1,46 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import type { TestAgent } from "../support/agents.ts";
 import type { Api } from "../support/http.ts";
-import { agentIn, type Cast, makeCast, memory, remember } from "../support/memories.ts";
-import type { TestServer } from "../support/server.ts";
+import { agentIn, makeCast, memory, remember } from "../support/memories.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 import { ok, refusal } from "../support/tenancy.ts";
 
-let server: TestServer;
-let cast: Cast;
-/** An agent of team A that owns the listed memories; others' are interleaved. */
-let agent: TestAgent;
-
 const SORTS = ["created_at", "title", "confidence", "importance"] as const;
 const made: Record<string, string>[] = [];
 
-beforeAll(async () => {
-  server = await startShared();
-  cast = await makeCast(server);
-  ok(await cast.admin.post("/projects", { key: "apollo" }));
-  agent = await agentIn(server, cast.admin, { team_id: cast.teamA });
-  const { bob, carol } = cast;
-  const types = ["episodic", "semantic", "procedural"];
-  for (let n = 0; n < 24; n++) {
-    const [who, scope] = [
-      [agent, "agent"],
-      [agent, "team"],
-      [bob, "team"],
-      [carol, "institutional"],
-      // Not the agent's to see.
-      [bob, "agent"],
-      [carol, "team"],
-    ][n % 6] as [Api, string];
-    const given = {
-      scope,
-      type: types[n % 3],
-      title: `${n % 2 ? "Title" : "TITLE"} ${"zyXWvutsrq"[n % 10]}${n}`,
-      content: n % 2 ? `Odd [${n}] (content)` : "Even CONTENT",
-      confidence: (n % 5) / 5,
-      importance: (n % 4) / 4,
-      project_id: n % 4 ? null : "apollo",
-      tags: [`tag_${n % 3}`, "All", ...(n === 1 ? ["North, East"] : [])],
-      source_type: n % 8 ? null : "ticket",
-    };
-    const answer = await remember(who, given);
-    if (n % 6 < 4) made.push(answer);
-  }
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const cast = await makeCast(server);
+ok(await cast.admin.post("/projects", { key: "apollo" }));
+/** An agent of team A that owns the listed memories; others' are interleaved. */
+const agent = await agentIn(server, cast.admin, { team_id: cast.teamA });
+const { bob, carol } = cast;
+const types = ["episodic", "semantic", "procedural"];
+for (let n = 0; n < 24; n++) {
+  const [who, scope] = [
+    [agent, "agent"],
+    [agent, "team"],
+    [bob, "team"],
+    [carol, "institutional"],
+    // Not the agent's to see.
+    [bob, "agent"],
+    [carol, "team"],
+  ][n % 6] as [Api, string];
+  const given = {
+    scope,
+    type: types[n % 3],
+    title: `${n % 2 ? "Title" : "TITLE"} ${"zyXWvutsrq"[n % 10]}${n}`,
+    content: n % 2 ? `Odd [${n}] (content)` : "Even CONTENT",
+    confidence: (n % 5) / 5,
+    importance: (n % 4) / 4,
+    project_id: n % 4 ? null : "apollo",
+    tags: [`tag_${n % 3}`, "All", ...(n === 1 ? ["North, East"] : [])],
+    source_type: n % 8 ? null : "ticket",
+  };
+  const answer = await remember(who, given);
+  if (n % 6 < 4) made.push(answer);
+}
+afterAll(() => server.stop());
 
 const list = async (query: string) => ok(await agent.get(`/memories?${query}`));
 const idsOf = (rows: { id: string }[]) => rows.map(({ id }) => id);
@@ -220,61 +213,57 @@ test("a cursor of another order is refused", async () => {
   );
 });
 
-describe("many at once", () => {
-  test("creates or refuses each independently, in order", async () => {
-    const { alice } = cast;
-    const old = await remember(alice);
-    const before = (await list("scope=institutional")).total;
-    const answer = await alice.post("/memories/batch", {
-      memories: [
-        memory({ scope: "institutional", title: "First" }),
-        memory({ scope: "galaxy" }),
-        "not an object",
-        memory({ project_id: "unknown" }),
-        memory({ supersedes_id: old.id }),
-        memory({ supersedes_id: old.id }),
-        memory({ scope: "institutional", title: "Last" }),
-      ],
-    });
-    expect(answer.status).toBe(201);
-    const { results } = answer.body;
-    expect(results).toMatchObject([
-      { status: 201, memory: { title: "First", agent_id: alice.id, status: "active" } },
-      { status: 400, error: { code: "validation_failed", details: { field: "scope" } } },
-      { status: 400, error: { code: "validation_failed" } },
-      { status: 400, error: { code: "validation_error", details: { field: "project_id" } } },
-      { status: 201, memory: { supersedes_id: old.id } },
-      { status: 409, error: { code: "conflict" } },
-      { status: 201, memory: { title: "Last" } },
-    ]);
-    expect((await list("scope=institutional")).total).toBe(before + 2);
-    expect(ok(await alice.get(`/memories/${results[0].memory.id}`))).toMatchObject(results[0].memory);
+test("many at once creates or refuses each independently, in order", async () => {
+  const { alice } = cast;
+  const old = await remember(alice);
+  const before = (await list("scope=institutional")).total;
+  const answer = await alice.post("/memories/batch", {
+    memories: [
+      memory({ scope: "institutional", title: "First" }),
+      memory({ scope: "galaxy" }),
+      "not an object",
+      memory({ project_id: "unknown" }),
+      memory({ supersedes_id: old.id }),
+      memory({ supersedes_id: old.id }),
+      memory({ scope: "institutional", title: "Last" }),
+    ],
   });
-
-  test("500 keep their order, also under an Idempotency-Key, and are made once", async () => {
-    const memories = Array.from({ length: 500 }, (_, n) =>
-      memory({ title: `Turn ${n}`, source_type: "talk" }),
-    );
-    const key = { "Idempotency-Key": "a conversation" };
-    const writer = await agentIn(server, cast.admin, {});
-    const first = await writer.post("/memories/batch", { memories }, key);
-    const again = await writer.post("/memories/batch", { memories }, key);
-    const ids = first.body.results.map((each: { memory: { id: string } }) => each.memory.id);
-    expect([...ids].sort()).toEqual(ids);
-    expect(again.body).toEqual(first.body);
-    const page = ok(await writer.get("/memories?source_type=talk&order=asc&limit=200"));
-    expect([page.total, idsOf(page.memories)]).toEqual([500, ids.slice(0, 200)]);
-  });
-
-  test.each([[[]], [Array.from({ length: 501 }, () => memory())], ["text"]])(
-    "bounds (%#)",
-    async (memories) => {
-      expect(await agent.post("/memories/batch", { memories })).toMatchObject(
-        refusal(400, "validation_failed", { field: "memories" }),
-      );
-    },
-  );
+  expect(answer.status).toBe(201);
+  const { results } = answer.body;
+  expect(results).toMatchObject([
+    { status: 201, memory: { title: "First", agent_id: alice.id, status: "active" } },
+    { status: 400, error: { code: "validation_failed", details: { field: "scope" } } },
+    { status: 400, error: { code: "validation_failed" } },
+    { status: 400, error: { code: "validation_error", details: { field: "project_id" } } },
+    { status: 201, memory: { supersedes_id: old.id } },
+    { status: 409, error: { code: "conflict" } },
+    { status: 201, memory: { title: "Last" } },
+  ]);
+  expect((await list("scope=institutional")).total).toBe(before + 2);
+  expect(ok(await alice.get(`/memories/${results[0].memory.id}`))).toMatchObject(results[0].memory);
 });
+
+test("many at once 500 keep their order, also under an Idempotency-Key, and are made once", async () => {
+  const memories = Array.from({ length: 500 }, (_, n) => memory({ title: `Turn ${n}`, source_type: "talk" }));
+  const key = { "Idempotency-Key": "a conversation" };
+  const writer = await agentIn(server, cast.admin, {});
+  const first = await writer.post("/memories/batch", { memories }, key);
+  const again = await writer.post("/memories/batch", { memories }, key);
+  const ids = first.body.results.map((each: { memory: { id: string } }) => each.memory.id);
+  expect([...ids].sort()).toEqual(ids);
+  expect(again.body).toEqual(first.body);
+  const page = ok(await writer.get("/memories?source_type=talk&order=asc&limit=200"));
+  expect([page.total, idsOf(page.memories)]).toEqual([500, ids.slice(0, 200)]);
+});
+
+test.each([[[]], [Array.from({ length: 501 }, () => memory())], ["text"]])(
+  "many at once bounds (%#)",
+  async (memories) => {
+    expect(await agent.post("/memories/batch", { memories })).toMatchObject(
+      refusal(400, "validation_failed", { field: "memories" }),
+    );
+  },
+);
 
 test("publishes changes of a memory once, to agents that may read it", async () => {
   const { admin, alice, teamA } = cast;

@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import type { Api } from "../support/http.ts";
-import { type Cast, makeCast, memory, remember } from "../support/memories.ts";
-import type { TestServer } from "../support/server.ts";
+import { makeCast, memory, remember } from "../support/memories.ts";
 import { startShared } from "../support/shared.ts";
 import { ABSENT, ok, refusal } from "../support/tenancy.ts";
 
-let server: TestServer;
-let cast: Cast;
-beforeAll(async () => {
-  server = await startShared();
-  cast = await makeCast(server);
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const cast = await makeCast(server);
+afterAll(() => server.stop());
 
 const supersede = (who: Api, id: string, superseded_by_id: string) =>
   who.post(`/memories/${id}/supersede`, { superseded_by_id });
@@ -179,118 +174,111 @@ describe("nobody can hide memories of others", () => {
   });
 });
 
-describe("ids of memories that a reader may not see are not shown", () => {
-  /** An institutional memory of Alice's that took the place of a private one, and has gone itself. */
-  async function between() {
-    const { alice } = cast;
-    const secret = await remember(alice);
-    const shared = ok(
-      await alice.post(
-        "/memories",
-        memory({ scope: "institutional", title: "Between", supersedes_id: secret.id }),
-      ),
-    );
-    const gone = await remember(alice, { scope: "institutional", title: "Gone" });
-    ok(await supersede(alice, shared.id, gone.id));
-    ok(await alice.post(`/memories/${gone.id}/forget`));
-    return { secret, shared, gone };
-  }
+/** An institutional memory of Alice's that took the place of a private one, and has gone itself. */
+async function between() {
+  const { alice } = cast;
+  const secret = await remember(alice);
+  const shared = ok(
+    await alice.post(
+      "/memories",
+      memory({ scope: "institutional", title: "Between", supersedes_id: secret.id }),
+    ),
+  );
+  const gone = await remember(alice, { scope: "institutional", title: "Gone" });
+  ok(await supersede(alice, shared.id, gone.id));
+  ok(await alice.post(`/memories/${gone.id}/forget`));
+  return { secret, shared, gone };
+}
 
-  test("neither by reading, listing, searching, nor in lineage and graph", async () => {
-    const { alice, bob } = cast;
-    const { secret, shared, gone } = await between();
-    expect(await read(alice, shared.id)).toMatchObject({ supersedes_id: secret.id, superseded_by: gone.id });
-    const other = await remember(bob, { scope: "institutional" });
-    const edge = { target_memory_id: shared.id, relationship_type: "related_to" };
-    ok(await bob.post(`/memories/${other.id}/relationships`, edge));
-    const search = { query: "Between", include_superseded: true };
-    const shown = [
-      await bob.get(`/memories/${shared.id}`),
-      await bob.get("/memories?limit=200&include_superseded=true&search=Between"),
-      await bob.get("/memories?limit=200&include_superseded=true"),
-      await bob.post("/memories/search", search),
-      await bob.get(`/memories/${shared.id}/lineage`),
-      await bob.get(`/memories/${shared.id}/relationships`),
-      await bob.get(`/memories/${shared.id}/graph?include_superseded=true`),
-      await bob.get(`/memories/${other.id}/graph?depth=2&include_superseded=true`),
-      await bob.get("/memories/findings?mark_read=false"),
-      await bob.get("/memories/health"),
-      await supersede(cast.orgAdmin, shared.id, other.id),
-      await cast.orgAdmin.patch(`/memories/${shared.id}`, { title: "Other" }),
-    ];
-    for (const { body } of shown) {
-      expect(JSON.stringify(body)).not.toContain(secret.id);
-      expect(JSON.stringify(body)).not.toContain(gone.id);
-    }
-    expect(shown.slice(0, 9).map(({ body }) => JSON.stringify(body).includes(shared.id))).toEqual([
-      true,
-      true,
-      true,
-      true,
-      true,
-      true,
-      true,
-      true,
-      false,
-    ]);
-    expect(await read(bob, shared.id)).toMatchObject({ supersedes_id: null, superseded_by: null });
-  });
+test("ids of memories that a reader may not see are not shown neither by reading, listing, searching, nor in lineage and graph", async () => {
+  const { alice, bob } = cast;
+  const { secret, shared, gone } = await between();
+  expect(await read(alice, shared.id)).toMatchObject({ supersedes_id: secret.id, superseded_by: gone.id });
+  const other = await remember(bob, { scope: "institutional" });
+  const edge = { target_memory_id: shared.id, relationship_type: "related_to" };
+  ok(await bob.post(`/memories/${other.id}/relationships`, edge));
+  const search = { query: "Between", include_superseded: true };
+  const shown = [
+    await bob.get(`/memories/${shared.id}`),
+    await bob.get("/memories?limit=200&include_superseded=true&search=Between"),
+    await bob.get("/memories?limit=200&include_superseded=true"),
+    await bob.post("/memories/search", search),
+    await bob.get(`/memories/${shared.id}/lineage`),
+    await bob.get(`/memories/${shared.id}/relationships`),
+    await bob.get(`/memories/${shared.id}/graph?include_superseded=true`),
+    await bob.get(`/memories/${other.id}/graph?depth=2&include_superseded=true`),
+    await bob.get("/memories/findings?mark_read=false"),
+    await bob.get("/memories/health"),
+    await supersede(cast.orgAdmin, shared.id, other.id),
+    await cast.orgAdmin.patch(`/memories/${shared.id}`, { title: "Other" }),
+  ];
+  for (const { body } of shown) {
+    expect(JSON.stringify(body)).not.toContain(secret.id);
+    expect(JSON.stringify(body)).not.toContain(gone.id);
+  }
+  expect(shown.slice(0, 9).map(({ body }) => JSON.stringify(body).includes(shared.id))).toEqual([
+    true,
+    true,
+    true,
+    true,
+    true,
+    true,
+    true,
+    true,
+    false,
+  ]);
+  expect(await read(bob, shared.id)).toMatchObject({ supersedes_id: null, superseded_by: null });
 });
 
-describe("refusals change nothing", () => {
-  test("of what is not visible, or is the same", async () => {
-    const { alice, bob } = cast;
-    const [own, hidden] = [await remember(alice), await remember(bob)];
-    for (const [answer, expected] of [
-      [await supersede(alice, own.id, hidden.id), refusal(404, "not_found", { resource_id: hidden.id })],
-      [await supersede(alice, hidden.id, own.id), refusal(404, "not_found", { resource_id: hidden.id })],
-      [await supersede(alice, own.id, ABSENT), refusal(404, "not_found", { resource_id: ABSENT })],
-      [
-        await supersede(alice, own.id, own.id),
-        refusal(400, "validation_error", { field: "superseded_by_id" }),
-      ],
-      [await supersede(alice, own.id, "x"), refusal(400, "validation_error", { field: "superseded_by_id" })],
-      [
-        await alice.post("/memories", memory({ supersedes_id: hidden.id })),
-        refusal(404, "not_found", { resource_id: hidden.id }),
-      ],
-      [
-        await alice.post("/memories", memory({ supersedes_id: ABSENT })),
-        refusal(404, "not_found", { resource_type: "memory", resource_id: ABSENT }),
-      ],
-    ] as const) {
-      expect(answer).toMatchObject(expected);
-    }
-    expect((await read(alice, own.id)).status).toBe("active");
-    expect((await read(bob, hidden.id)).status).toBe("active");
-  });
+test("refusals change nothing of what is not visible, or is the same", async () => {
+  const { alice, bob } = cast;
+  const [own, hidden] = [await remember(alice), await remember(bob)];
+  for (const [answer, expected] of [
+    [await supersede(alice, own.id, hidden.id), refusal(404, "not_found", { resource_id: hidden.id })],
+    [await supersede(alice, hidden.id, own.id), refusal(404, "not_found", { resource_id: hidden.id })],
+    [await supersede(alice, own.id, ABSENT), refusal(404, "not_found", { resource_id: ABSENT })],
+    [await supersede(alice, own.id, own.id), refusal(400, "validation_error", { field: "superseded_by_id" })],
+    [await supersede(alice, own.id, "x"), refusal(400, "validation_error", { field: "superseded_by_id" })],
+    [
+      await alice.post("/memories", memory({ supersedes_id: hidden.id })),
+      refusal(404, "not_found", { resource_id: hidden.id }),
+    ],
+    [
+      await alice.post("/memories", memory({ supersedes_id: ABSENT })),
+      refusal(404, "not_found", { resource_type: "memory", resource_id: ABSENT }),
+    ],
+  ] as const) {
+    expect(answer).toMatchObject(expected);
+  }
+  expect((await read(alice, own.id)).status).toBe("active");
+  expect((await read(bob, hidden.id)).status).toBe("active");
+});
 
-  test("of one that has expired in another's place: nobody would see either", async () => {
-    const { alice } = cast;
-    const old = await remember(alice);
-    const expired = await remember(alice, { expires_at: "2020-01-01T00:00:00Z" });
-    expect(await supersede(alice, old.id, expired.id)).toMatchObject(
-      refusal(404, "not_found", { resource_id: expired.id }),
-    );
-    expect((await read(alice, old.id)).status).toBe("active");
-  });
+test("refusals change nothing of one that has expired in another's place: nobody would see either", async () => {
+  const { alice } = cast;
+  const old = await remember(alice);
+  const expired = await remember(alice, { expires_at: "2020-01-01T00:00:00Z" });
+  expect(await supersede(alice, old.id, expired.id)).toMatchObject(
+    refusal(404, "not_found", { resource_id: expired.id }),
+  );
+  expect((await read(alice, old.id)).status).toBe("active");
+});
 
-  test("of what was replaced before", async () => {
-    const { alice } = cast;
-    const [a, b, c] = [await remember(alice), await remember(alice), await remember(alice)];
-    ok(await supersede(alice, a.id, b.id));
-    const before = await listed(alice);
-    for (const answer of [
-      await supersede(alice, a.id, c.id),
-      await supersede(alice, a.id, b.id),
-      await supersede(alice, c.id, a.id),
-      await alice.post("/memories", memory({ supersedes_id: a.id })),
-    ]) {
-      expect(answer).toMatchObject(refusal(409, "conflict", { status: "superseded" }));
-    }
-    expect(await read(alice, a.id)).toMatchObject({ superseded_by: b.id });
-    expect(await listed(alice)).toEqual(before);
-  });
+test("refusals change nothing of what was replaced before", async () => {
+  const { alice } = cast;
+  const [a, b, c] = [await remember(alice), await remember(alice), await remember(alice)];
+  ok(await supersede(alice, a.id, b.id));
+  const before = await listed(alice);
+  for (const answer of [
+    await supersede(alice, a.id, c.id),
+    await supersede(alice, a.id, b.id),
+    await supersede(alice, c.id, a.id),
+    await alice.post("/memories", memory({ supersedes_id: a.id })),
+  ]) {
+    expect(answer).toMatchObject(refusal(409, "conflict", { status: "superseded" }));
+  }
+  expect(await read(alice, a.id)).toMatchObject({ superseded_by: b.id });
+  expect(await listed(alice)).toEqual(before);
 });
 
 test("of many concurrent successors one wins, and the others leave nothing behind", async () => {

@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import type { Api } from "../support/http.ts";
-import { type Cast, makeCast, memory, remember } from "../support/memories.ts";
-import type { TestServer } from "../support/server.ts";
+import { makeCast, memory, remember } from "../support/memories.ts";
 import { startShared } from "../support/shared.ts";
 import { ok, refusal } from "../support/tenancy.ts";
 
-let server: TestServer;
-let cast: Cast;
-
-beforeAll(async () => {
-  server = await startShared();
-  cast = await makeCast(server);
-  ok(await cast.admin.post("/projects", { key: "apollo" }));
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const cast = await makeCast(server);
+ok(await cast.admin.post("/projects", { key: "apollo" }));
+afterAll(() => server.stop());
 
 const totalOf = async (who: Api) => ok(await who.get("/memories?include_superseded=true")).total as number;
 
@@ -119,103 +113,99 @@ describe("a new memory", () => {
   });
 });
 
-describe("refuses invalid memories, and stores nothing", () => {
-  const long = (characters: number) => "é".repeat(characters);
-  test.each([
-    [{ title: "" }, "validation_failed", "title"],
-    [{ title: " " }, "validation_failed", "title"],
-    [{ title: undefined }, "validation_failed", "title"],
-    [{ title: long(501) }, "validation_failed", "title"],
-    [{ content: "" }, "validation_failed", "content"],
-    [{ content: long(32_769) }, "validation_failed", "content"],
-    [{ type: "opinion" }, "validation_error", "type"],
-    [{ type: undefined }, "validation_failed", "type"],
-    [{ scope: "galaxy" }, "validation_failed", "scope"],
-    [{ scope: undefined }, "validation_failed", "scope"],
-    [{ scope: "team", team_id: "nonsense" }, "validation_error", "team_id"],
-    [{ scope: "team", team_id: "team_absent" }, "validation_error", "team_id"],
-    [{ scope: "institutional", team_id: "team_absent" }, "validation_error", "team_id"],
-    [{ confidence: 1.01 }, "validation_failed", "confidence"],
-    [{ importance: -0.1 }, "validation_failed", "importance"],
-    [{ importance: "high" }, "validation_failed", "importance"],
-    [{ metadata: [] }, "validation_failed", "metadata"],
-    [{ metadata: { large: long(40_000) } }, "validation_error", "metadata"],
-    [{ project_id: "unknown" }, "validation_error", "project_id"],
-    [{ project_id: "0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f" }, "validation_error", "project_id"],
-    [{ tags: ["--"] }, "validation_failed", "tags.0"],
-    [{ tags: "one" }, "validation_failed", "tags"],
-    [{ source_url: "not a url" }, "validation_failed", "source_url"],
-    [{ source_url: "javascript:alert(1)" }, "validation_failed", "source_url"],
-    [{ source_url: "data:text/html,x" }, "validation_failed", "source_url"],
-    [{ freshness_date: "yesterday" }, "validation_failed", "freshness_date"],
-    [{ expires_at: "2026-13-01T00:00:00Z" }, "validation_failed", "expires_at"],
-    [{ supersedes_id: "mem_1" }, "validation_error", "supersedes_id"],
-  ])("%#", async (more, code, field) => {
-    const before = await totalOf(cast.alice);
-    expect(await cast.alice.post("/memories", memory(more))).toMatchObject(refusal(400, code, { field }));
-    expect(await totalOf(cast.alice)).toBe(before);
-  });
-
-  test("content of 32,768 characters is taken, a body over 10 MB is not", async () => {
-    expect((await remember(cast.alice, { content: long(32_768) })).content).toHaveLength(32_768);
-    const huge = memory({ content: "x".repeat(10 * 1_048_576) });
-    expect(await cast.alice.post("/memories", huge)).toMatchObject(refusal(413, "payload_too_large"));
-    const wide = memory({ content: "y".repeat(9_000_000) });
-    expect(await cast.alice.post("/memories", wide)).toMatchObject(
-      refusal(400, "validation_failed", { field: "content" }),
-    );
-    const many = memory({ metadata: { list: Array(500_000).fill([]) } });
-    expect(await cast.alice.post("/memories", many)).toMatchObject(
-      refusal(413, "payload_too_large", { max_values: 100_000 }),
-    );
-  });
+const long = (characters: number) => "é".repeat(characters);
+test.each([
+  [{ title: "" }, "validation_failed", "title"],
+  [{ title: " " }, "validation_failed", "title"],
+  [{ title: undefined }, "validation_failed", "title"],
+  [{ title: long(501) }, "validation_failed", "title"],
+  [{ content: "" }, "validation_failed", "content"],
+  [{ content: long(32_769) }, "validation_failed", "content"],
+  [{ type: "opinion" }, "validation_error", "type"],
+  [{ type: undefined }, "validation_failed", "type"],
+  [{ scope: "galaxy" }, "validation_failed", "scope"],
+  [{ scope: undefined }, "validation_failed", "scope"],
+  [{ scope: "team", team_id: "nonsense" }, "validation_error", "team_id"],
+  [{ scope: "team", team_id: "team_absent" }, "validation_error", "team_id"],
+  [{ scope: "institutional", team_id: "team_absent" }, "validation_error", "team_id"],
+  [{ confidence: 1.01 }, "validation_failed", "confidence"],
+  [{ importance: -0.1 }, "validation_failed", "importance"],
+  [{ importance: "high" }, "validation_failed", "importance"],
+  [{ metadata: [] }, "validation_failed", "metadata"],
+  [{ metadata: { large: long(40_000) } }, "validation_error", "metadata"],
+  [{ project_id: "unknown" }, "validation_error", "project_id"],
+  [{ project_id: "0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f" }, "validation_error", "project_id"],
+  [{ tags: ["--"] }, "validation_failed", "tags.0"],
+  [{ tags: "one" }, "validation_failed", "tags"],
+  [{ source_url: "not a url" }, "validation_failed", "source_url"],
+  [{ source_url: "javascript:alert(1)" }, "validation_failed", "source_url"],
+  [{ source_url: "data:text/html,x" }, "validation_failed", "source_url"],
+  [{ freshness_date: "yesterday" }, "validation_failed", "freshness_date"],
+  [{ expires_at: "2026-13-01T00:00:00Z" }, "validation_failed", "expires_at"],
+  [{ supersedes_id: "mem_1" }, "validation_error", "supersedes_id"],
+])("refuses invalid memories, and stores nothing %#", async (more, code, field) => {
+  const before = await totalOf(cast.alice);
+  expect(await cast.alice.post("/memories", memory(more))).toMatchObject(refusal(400, code, { field }));
+  expect(await totalOf(cast.alice)).toBe(before);
 });
 
-describe("visibility", () => {
-  /** The readers of each of these memories, by id and in lists; the first is its owner. */
-  test.each([
-    ["agent", {}, ["alice", "owner"]],
-    ["team", {}, ["alice", "bob", "owner", "orgAdmin"]],
-    ["institutional", {}, ["alice", "bob", "carol", "admin", "owner", "member", "orgAdmin"]],
-  ] as const)("scope %s", async (scope, more, readers) => {
-    const { id } = await remember(cast.alice, { scope, ...more, title: `Of scope ${scope}` });
-    const everyone = ["alice", "bob", "carol", "admin", "owner", "member", "orgAdmin"] as const;
-    for (const name of everyone) {
-      const reads = (readers as readonly string[]).includes(name);
-      const got = await cast[name].get(`/memories/${id}`);
-      expect([name, got.status]).toEqual([name, reads ? 200 : 404]);
-      const { memories } = ok(await cast[name].get("/memories?limit=200"));
-      expect([name, memories.some((each: { id: string }) => each.id === id)]).toEqual([name, reads]);
-    }
-  });
+test("refuses invalid memories, and stores nothing content of 32,768 characters is taken, a body over 10 MB is not", async () => {
+  expect((await remember(cast.alice, { content: long(32_768) })).content).toHaveLength(32_768);
+  const huge = memory({ content: "x".repeat(10 * 1_048_576) });
+  expect(await cast.alice.post("/memories", huge)).toMatchObject(refusal(413, "payload_too_large"));
+  const wide = memory({ content: "y".repeat(9_000_000) });
+  expect(await cast.alice.post("/memories", wide)).toMatchObject(
+    refusal(400, "validation_failed", { field: "content" }),
+  );
+  const many = memory({ metadata: { list: Array(500_000).fill([]) } });
+  expect(await cast.alice.post("/memories", many)).toMatchObject(
+    refusal(413, "payload_too_large", { max_values: 100_000 }),
+  );
+});
 
-  test("an owner reads its memory in a team that is not its own", async () => {
-    const { alice, bob, carol, teamB } = cast;
-    const { id } = await remember(alice, { scope: "team", team_id: teamB });
-    expect((await alice.get(`/memories/${id}`)).status).toBe(200);
-    expect((await carol.get(`/memories/${id}`)).status).toBe(200);
-    expect((await bob.get(`/memories/${id}`)).status).toBe(404);
-    const { memories } = ok(await alice.get("/memories?scope=team&limit=200"));
-    expect(memories.filter((each: { id: string }) => each.id === id)).toHaveLength(1);
-  });
+/** The readers of each of these memories, by id and in lists; the first is its owner. */
+test.each([
+  ["agent", {}, ["alice", "owner"]],
+  ["team", {}, ["alice", "bob", "owner", "orgAdmin"]],
+  ["institutional", {}, ["alice", "bob", "carol", "admin", "owner", "member", "orgAdmin"]],
+] as const)("visibility scope %s", async (scope, more, readers) => {
+  const { id } = await remember(cast.alice, { scope, ...more, title: `Of scope ${scope}` });
+  const everyone = ["alice", "bob", "carol", "admin", "owner", "member", "orgAdmin"] as const;
+  for (const name of everyone) {
+    const reads = (readers as readonly string[]).includes(name);
+    const got = await cast[name].get(`/memories/${id}`);
+    expect([name, got.status]).toEqual([name, reads ? 200 : 404]);
+    const { memories } = ok(await cast[name].get("/memories?limit=200"));
+    expect([name, memories.some((each: { id: string }) => each.id === id)]).toEqual([name, reads]);
+  }
+});
 
-  test("an expired memory is readable only by its owner, who can extend it", async () => {
-    const { alice, bob } = cast;
-    const { id } = await remember(alice, { scope: "institutional", expires_at: "2020-01-01T00:00:00Z" });
-    const listed = async (who: Api) =>
-      ok(await who.get("/memories?limit=200")).memories.some((each: { id: string }) => each.id === id);
-    expect((await bob.get(`/memories/${id}`)).status).toBe(404);
-    expect([await listed(alice), await listed(bob)]).toEqual([false, false]);
-    ok(await alice.patch(`/memories/${id}`, { expires_at: null }));
-    expect((await bob.get(`/memories/${id}`)).status).toBe(200);
-    expect(await listed(bob)).toBe(true);
-  });
+test("visibility an owner reads its memory in a team that is not its own", async () => {
+  const { alice, bob, carol, teamB } = cast;
+  const { id } = await remember(alice, { scope: "team", team_id: teamB });
+  expect((await alice.get(`/memories/${id}`)).status).toBe(200);
+  expect((await carol.get(`/memories/${id}`)).status).toBe(200);
+  expect((await bob.get(`/memories/${id}`)).status).toBe(404);
+  const { memories } = ok(await alice.get("/memories?scope=team&limit=200"));
+  expect(memories.filter((each: { id: string }) => each.id === id)).toHaveLength(1);
+});
 
-  test("reading is noted, to the minute", async () => {
-    const made = await remember(cast.alice);
-    ok(await cast.alice.get(`/memories/${made.id}`));
-    const { accessed_at, updated_at } = ok(await cast.alice.get(`/memories/${made.id}`));
-    // Within a minute of its making nothing is written.
-    expect([accessed_at, updated_at]).toEqual([made.created_at, made.created_at]);
-  });
+test("visibility an expired memory is readable only by its owner, who can extend it", async () => {
+  const { alice, bob } = cast;
+  const { id } = await remember(alice, { scope: "institutional", expires_at: "2020-01-01T00:00:00Z" });
+  const listed = async (who: Api) =>
+    ok(await who.get("/memories?limit=200")).memories.some((each: { id: string }) => each.id === id);
+  expect((await bob.get(`/memories/${id}`)).status).toBe(404);
+  expect([await listed(alice), await listed(bob)]).toEqual([false, false]);
+  ok(await alice.patch(`/memories/${id}`, { expires_at: null }));
+  expect((await bob.get(`/memories/${id}`)).status).toBe(200);
+  expect(await listed(bob)).toBe(true);
+});
+
+test("visibility reading is noted, to the minute", async () => {
+  const made = await remember(cast.alice);
+  ok(await cast.alice.get(`/memories/${made.id}`));
+  const { accessed_at, updated_at } = ok(await cast.alice.get(`/memories/${made.id}`));
+  // Within a minute of its making nothing is written.
+  expect([accessed_at, updated_at]).toEqual([made.created_at, made.created_at]);
 });

@@ -1,22 +1,16 @@
 import { createPublicKey } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import jwt from "jsonwebtoken";
 import { cloudEvent } from "../support/agents.ts";
 import { chunksOf, foundBy, ingest, textFile } from "../support/documents.ts";
 import { type Api, api } from "../support/http.ts";
-import { agentIn, type Cast, remember as make, makeCast, memory } from "../support/memories.ts";
-import type { TestServer } from "../support/server.ts";
+import { agentIn, remember as make, makeCast, memory } from "../support/memories.ts";
 import { startShared } from "../support/shared.ts";
 import { ABSENT, ok, refusal } from "../support/tenancy.ts";
 
-let server: TestServer;
-let cast: Cast;
-
-beforeAll(async () => {
-  server = await startShared();
-  cast = await makeCast(server);
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const cast = await makeCast(server);
+afterAll(() => server.stop());
 
 const remember = async (caller: Api, more = {}): Promise<string> => (await make(caller, more)).id;
 const erase = (body: object, caller: Api = cast.orgAdmin) => caller.post("/memories/erase", body);
@@ -201,7 +195,6 @@ test("a subject's documents go with their chunks and with what was remembered fr
   const counts = { documents: 2, chunks: 2, memories: 2 };
   expect(ok(await erase({ subject, dry_run: true })).erased).toMatchObject(counts);
   expect(await foundBy(alice, "numbat")).toContain("numbat.txt");
-
   const done = ok(await erase({ subject }));
   expect(done.erased).toMatchObject(counts);
   expect(await readReceipt(done.receipt)).toMatchObject({ erased: done.erased });
@@ -236,19 +229,17 @@ test("no path, stored answer or rebuilt index contains erased memories", async (
   expect(ok(repeated).results).toEqual([]);
 });
 
-describe("refusals erase nothing", () => {
-  test.each([
-    ["nothing named", {}, 400, "validation_error"],
-    ["two things named", { subject: "s", ids: [ABSENT] }, 400, "validation_error"],
-    ["no ids", { ids: [] }, 400, "validation_failed"],
-    ["a malformed id", { ids: ["x"] }, 400, "validation_error"],
-    ["an empty subject", { subject: "" }, 400, "validation_failed"],
-    ["an absent agent", { agent_id: "ag_absent" }, 404, "not_found"],
-  ])("%s", async (_, body, status, code) => {
-    const id = await remember(cast.alice);
-    const entries = (await audit()).length;
-    expect(await erase(body)).toMatchObject(refusal(status, code));
-    expect(await statusOf(cast.alice, id)).toBe(200);
-    expect(await audit()).toHaveLength(entries);
-  });
+test.each([
+  ["nothing named", {}, 400, "validation_error"],
+  ["two things named", { subject: "s", ids: [ABSENT] }, 400, "validation_error"],
+  ["no ids", { ids: [] }, 400, "validation_failed"],
+  ["a malformed id", { ids: ["x"] }, 400, "validation_error"],
+  ["an empty subject", { subject: "" }, 400, "validation_failed"],
+  ["an absent agent", { agent_id: "ag_absent" }, 404, "not_found"],
+])("refusals erase nothing %s", async (_, body, status, code) => {
+  const id = await remember(cast.alice);
+  const entries = (await audit()).length;
+  expect(await erase(body)).toMatchObject(refusal(status, code));
+  expect(await statusOf(cast.alice, id)).toBe(200);
+  expect(await audit()).toHaveLength(entries);
 });

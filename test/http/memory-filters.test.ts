@@ -1,42 +1,36 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import type { TestAgent } from "../support/agents.ts";
-import { agentIn, type Cast, makeCast, remember } from "../support/memories.ts";
-import type { TestServer } from "../support/server.ts";
+import { agentIn, makeCast, remember } from "../support/memories.ts";
 import { startShared } from "../support/shared.ts";
 import { ok } from "../support/tenancy.ts";
 
-let server: TestServer;
-let cast: Cast;
-/** Owns most of the memories; all have the word "quokka". */
-let agent: TestAgent;
 const ids: Record<string, string> = {};
 
 const hour = (n: number) => `2026-03-01T${String(n).padStart(2, "0")}:00:00.000Z`;
 
-beforeAll(async () => {
-  server = await startShared();
-  cast = await makeCast(server);
-  agent = await agentIn(server, cast.admin, { team_id: cast.teamA });
-  const put = async (name: string, by: TestAgent, more: object) => {
-    const made = await remember(by, { title: name, content: `A quokka, ${name}`, ...more });
-    ids[name] = made.id as string;
-  };
-  const paid = { customer: "acme", amount: 120, due: "2026-03-02", labels: ["a", "b"], open: false };
-  await put("paid", agent, { metadata: { ...paid, subject: "ada" }, freshness_date: hour(1) });
-  await put("open", agent, {
-    metadata: { customer: "acme", amount: 500, open: true },
-    freshness_date: hour(2),
-  });
-  await put("nested", agent, {
-    metadata: { of: { customer: "acme" }, text: '{"customer":"acme"}', amount: "120" },
-  });
-  await put("plain", agent, { metadata: { subject: ["ada", 7] } });
-  await put("bobs", cast.bob, { metadata: paid });
-  await put("teams", cast.bob, { scope: "team", metadata: paid });
-  await put("others", cast.carol, { scope: "team", metadata: paid });
-  await put("institution", cast.carol, { scope: "institutional", metadata: { customer: "other" } });
+const server = await startShared();
+const cast = await makeCast(server);
+/** Owns most of the memories; all have the word "quokka". */
+const agent = await agentIn(server, cast.admin, { team_id: cast.teamA });
+const put = async (name: string, by: TestAgent, more: object) => {
+  const made = await remember(by, { title: name, content: `A quokka, ${name}`, ...more });
+  ids[name] = made.id as string;
+};
+const paid = { customer: "acme", amount: 120, due: "2026-03-02", labels: ["a", "b"], open: false };
+await put("paid", agent, { metadata: { ...paid, subject: "ada" }, freshness_date: hour(1) });
+await put("open", agent, {
+  metadata: { customer: "acme", amount: 500, open: true },
+  freshness_date: hour(2),
 });
-afterAll(() => server?.stop());
+await put("nested", agent, {
+  metadata: { of: { customer: "acme" }, text: '{"customer":"acme"}', amount: "120" },
+});
+await put("plain", agent, { metadata: { subject: ["ada", 7] } });
+await put("bobs", cast.bob, { metadata: paid });
+await put("teams", cast.bob, { scope: "team", metadata: paid });
+await put("others", cast.carol, { scope: "team", metadata: paid });
+await put("institution", cast.carol, { scope: "institutional", metadata: { customer: "other" } });
+afterAll(() => server.stop());
 
 type Filters = Record<string, unknown> & { metadata?: object };
 

@@ -1,19 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { Answer } from "../support/http.ts";
-import { type Cast, makeCast } from "../support/memories.ts";
-import type { TestServer } from "../support/server.ts";
+import { makeCast } from "../support/memories.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 import { ok, refusal } from "../support/tenancy.ts";
 
-let server: TestServer;
-let cast: Cast;
-
-beforeAll(async () => {
-  server = await startShared("local");
-  cast = await makeCast(server);
-});
-afterAll(() => server?.stop());
+const server = await startShared("local");
+const cast = await makeCast(server);
+afterAll(() => server.stop());
 
 const at = (namespace: string, key: string) =>
   `/memories/keys/${encodeURIComponent(namespace)}/${encodeURIComponent(key)}`;

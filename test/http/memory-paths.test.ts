@@ -1,34 +1,27 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { cloudEvent, receive, type TestAgent } from "../support/agents.ts";
-import { startEmbedder, type TestEmbedder } from "../support/embedder.ts";
+import { startEmbedder } from "../support/embedder.ts";
 import type { Answer, Api } from "../support/http.ts";
 import { connectMcp } from "../support/mcp.ts";
-import { agentIn, type Cast, makeCast, memory, remember } from "../support/memories.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { agentIn, makeCast, memory, remember } from "../support/memories.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ABSENT, ok } from "../support/tenancy.ts";
 import { whole } from "../support/whole.ts";
 
 const DIMS = 64;
 
-let embedder: TestEmbedder;
-let server: TestServer;
-let cast: Cast;
+const embedder = await startEmbedder();
+embedder.behave({ dims: DIMS, by: async (texts) => texts.map(meaningOf) });
+const server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER_URL: embedder.url } });
+const cast = await makeCast(server);
+const scopes = ["memory:read", "memory:write", "receive"];
 /** An agent of team A that also receives events. */
-let reader: TestAgent;
-
-beforeAll(async () => {
-  embedder = await startEmbedder();
-  embedder.behave({ dims: DIMS, by: async (texts) => texts.map(meaningOf) });
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER_URL: embedder.url } });
-  cast = await makeCast(server);
-  const scopes = ["memory:read", "memory:write", "receive"];
-  reader = await agentIn(server, cast.admin, { team_id: cast.teamA }, scopes);
-  const interest = { event_type: "com.zeppelin.*", enrichment_depth: "deep" };
-  ok(await reader.post(`/agents/${reader.id}/interests`, interest));
-});
+const reader = await agentIn(server, cast.admin, { team_id: cast.teamA }, scopes);
+const interest = { event_type: "com.zeppelin.*", enrichment_depth: "deep" };
+ok(await reader.post(`/agents/${reader.id}/interests`, interest));
 afterAll(async () => {
-  await server?.stop();
+  await server.stop();
   await embedder.stop();
 });
 

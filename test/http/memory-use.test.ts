@@ -1,164 +1,153 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import { receive, type TestAgent } from "../support/agents.ts";
 import type { Api } from "../support/http.ts";
-import { agentIn, type Cast, remember as make, makeCast } from "../support/memories.ts";
-import type { TestServer } from "../support/server.ts";
+import { agentIn, remember as make, makeCast } from "../support/memories.ts";
 import { startShared } from "../support/shared.ts";
 import { ABSENT, ok, refusal } from "../support/tenancy.ts";
 
 const LISTENS = ["memory:read", "memory:write", "receive", "send"];
 
-let server: TestServer;
-let cast: Cast;
-
-beforeAll(async () => {
-  server = await startShared();
-  cast = await makeCast(server);
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const cast = await makeCast(server);
+afterAll(() => server.stop());
 
 const remember = async (caller: Api, more = {}): Promise<string> => (await make(caller, more)).id;
 const cite = (caller: Api, id: string, body?: object) => caller.post(`/memories/${id}/cite`, body ?? {});
 const usageOf = async (caller: Api, id: string) => ok(await caller.get(`/memories/${id}`)).usage;
 const idsOf = (rows: { id: string }[]) => rows.map(({ id }) => id);
 
-describe("citing", () => {
-  test("counts once for each caller, memory and day, and is 204 also on repeat", async () => {
-    const { alice, bob, member } = cast;
-    const id = await remember(alice, { scope: "institutional" });
-    expect(await usageOf(bob, id)).toEqual({ cite_count_30d: 0, last_cited_at: null, trust: 0.5 });
-    const answers = await Promise.all([cite(bob, id), cite(bob, id, { originating_query_id: "q-1" })]);
-    expect(answers.map(({ status, body }) => [status, body])).toEqual([
-      [204, undefined],
-      [204, undefined],
-    ]);
-    expect(await usageOf(bob, id)).toMatchObject({ cite_count_30d: 1, last_cited_at: expect.any(String) });
-    for (const caller of [alice, member, bob]) expect((await cite(caller, id)).status).toBe(204);
-    expect((await usageOf(alice, id)).cite_count_30d).toBe(3);
-  });
-
-  test("a cited memory is no candidate for cleaning, and keeps when it was updated", async () => {
-    const { alice, bob } = cast;
-    const [cited, own, never] = [
-      await make(alice, { tags: ["cleaning"], scope: "institutional" }),
-      await make(alice, { tags: ["cleaning"] }),
-      await make(alice, { tags: ["cleaning"] }),
-    ];
-    ok(await cite(bob, cited.id));
-    ok(await cite(alice, own.id));
-    const { memories } = ok(await alice.get("/memories?never_cited=true&tags=cleaning"));
-    expect(idsOf(memories)).toEqual([never.id]);
-    expect(ok(await alice.get(`/memories/${cited.id}`)).updated_at).toBe(cited.updated_at);
-  });
-
-  test.each([
-    ["an absent memory", async () => ABSENT],
-    ["another's", () => remember(cast.carol)],
-    ["another team's", () => remember(cast.carol, { scope: "team" })],
-    [
-      "its own that it forgot",
-      async () => {
-        const id = await remember(cast.alice);
-        ok(await cast.alice.post(`/memories/${id}/forget`));
-        return id;
-      },
-    ],
-    ["one that has expired", () => remember(cast.alice, { expires_at: "2020-01-01T00:00:00Z" })],
-  ])("%s is 404", async (_, makeOne) => {
-    expect(await cite(cast.alice, await makeOne())).toMatchObject(refusal(404, "not_found"));
-  });
-
-  test("memory.cited reaches those who ask for it and may read the memory, and says no content", async () => {
-    const { admin, alice, teamA, teamB } = cast;
-    const [reader, stranger] = [
-      await agentIn(server, admin, { team_id: teamA }, LISTENS),
-      await agentIn(server, admin, { team_id: teamB }, LISTENS),
-    ];
-    for (const agent of [reader, stranger]) {
-      for (const event_type of ["memory.cited", "service.memory.*", "*"]) {
-        ok(await agent.post(`/agents/${agent.id}/interests`, { event_type }));
-      }
-    }
-    const ofTeam = await remember(alice, { scope: "team", content: "the secret" });
-    ok(await cite(reader, ofTeam, { originating_query_id: "q-7" }));
-    const open = await remember(alice, { scope: "institutional" });
-    // Events from before the interests may still be delivered.
-    const heardBy = async (agent: TestAgent, count: number) => {
-      const heard: Awaited<ReturnType<typeof receive>> = [];
-      while (heard.length < count) {
-        const come = await receive(agent, 1);
-        heard.push(...come.filter(({ payload }) => [ofTeam, open].includes(payload.subject)));
-      }
-      return heard;
-    };
-    const known = await heardBy(reader, 3);
-    const events = known.map(({ payload }) => [payload.type, payload.subject]).sort();
-    expect(events).toEqual(
-      [
-        ["memory.cited", ofTeam],
-        ["service.memory.created", ofTeam],
-        ["service.memory.created", open],
-      ].sort(),
-    );
-    const cited = known.find(({ payload }) => payload.type === "memory.cited").payload;
-    expect(cited.data).toMatchObject({
-      memory_id: ofTeam,
-      cited_by: reader.id,
-      own: false,
-      originating_query_id: "q-7",
-    });
-    expect(JSON.stringify(known)).not.toContain("the secret");
-    expect((await heardBy(stranger, 1)).map(({ payload }) => payload.subject)).toEqual([open]);
-  });
+test("citing counts once for each caller, memory and day, and is 204 also on repeat", async () => {
+  const { alice, bob, member } = cast;
+  const id = await remember(alice, { scope: "institutional" });
+  expect(await usageOf(bob, id)).toEqual({ cite_count_30d: 0, last_cited_at: null, trust: 0.5 });
+  const answers = await Promise.all([cite(bob, id), cite(bob, id, { originating_query_id: "q-1" })]);
+  expect(answers.map(({ status, body }) => [status, body])).toEqual([
+    [204, undefined],
+    [204, undefined],
+  ]);
+  expect(await usageOf(bob, id)).toMatchObject({ cite_count_30d: 1, last_cited_at: expect.any(String) });
+  for (const caller of [alice, member, bob]) expect((await cite(caller, id)).status).toBe(204);
+  expect((await usageOf(alice, id)).cite_count_30d).toBe(3);
 });
 
-describe("trust is the minimum over the lineage", () => {
-  const trustOf = async (id: string) => (await usageOf(cast.alice, id)).trust;
-  const sure = (confidence: number, more = {}) => remember(cast.alice, { confidence, ...more });
+test("citing a cited memory is no candidate for cleaning, and keeps when it was updated", async () => {
+  const { alice, bob } = cast;
+  const [cited, own, never] = [
+    await make(alice, { tags: ["cleaning"], scope: "institutional" }),
+    await make(alice, { tags: ["cleaning"] }),
+    await make(alice, { tags: ["cleaning"] }),
+  ];
+  ok(await cite(bob, cited.id));
+  ok(await cite(alice, own.id));
+  const { memories } = ok(await alice.get("/memories?never_cited=true&tags=cleaning"));
+  expect(idsOf(memories)).toEqual([never.id]);
+  expect(ok(await alice.get(`/memories/${cited.id}`)).updated_at).toBe(cited.updated_at);
+});
 
-  test("of what it replaced, and of what that was made of", async () => {
-    const first = await sure(0.2);
-    const second = await sure(0.9, { supersedes_id: first });
-    const third = await sure(1, { supersedes_id: second });
-    expect([await trustOf(first), await trustOf(second), await trustOf(third)]).toEqual([0.2, 0.2, 0.2]);
-  });
+test.each(
+  Object.entries<() => Promise<string>>({
+    "an absent memory": async () => ABSENT,
+    "another's": () => remember(cast.carol),
+    "another team's": () => remember(cast.carol, { scope: "team" }),
+    "its own that it forgot": async () => {
+      const id = await remember(cast.alice);
+      ok(await cast.alice.post(`/memories/${id}/forget`));
+      return id;
+    },
+    "one that has expired": () => remember(cast.alice, { expires_at: "2020-01-01T00:00:00Z" }),
+  }),
+)("citing %s is 404", async (_, makeOne) => {
+  expect(await cite(cast.alice, await makeOne())).toMatchObject(refusal(404, "not_found"));
+});
 
-  test("of what was merged into it", async () => {
-    const [a, b] = [await sure(0.9), await sure(0.3)];
-    const { id } = ok(await cast.alice.post("/memories/merge-proposals", { memory_a_id: a, memory_b_id: b }));
-    expect(await trustOf(a)).toBe(0.9);
-    ok(await cast.orgAdmin.post(`/memories/merge-proposals/${id}/resolve`, { surviving_memory_id: a }));
-    expect(await trustOf(a)).toBe(0.3);
-  });
-
-  test("of what its owner says it was derived from; others cannot talk it down", async () => {
-    const scope = "institutional";
-    const [a, source, doubtful] = [
-      await sure(0.9, { scope }),
-      await sure(0.6, { scope }),
-      await remember(cast.carol, { scope, confidence: 0.1 }),
-    ];
-    const derive = (caller: Api, from: string) =>
-      caller.post(`/memories/${a}/relationships`, {
-        target_memory_id: from,
-        relationship_type: "derived_from",
-      });
-    ok(await derive(cast.alice, source));
-    ok(await derive(cast.carol, doubtful));
-    expect(await trustOf(a)).toBe(0.6);
-  });
-
-  test("a circle of derivations ends", async () => {
-    const [a, b] = [await sure(0.8), await sure(0.7)];
-    for (const [from, to] of [
-      [a, b],
-      [b, a],
-    ]) {
-      const edge = { target_memory_id: to, relationship_type: "derived_from" };
-      ok(await cast.alice.post(`/memories/${from}/relationships`, edge));
+test("memory.cited reaches those who ask for it and may read the memory, and says no content", async () => {
+  const { admin, alice, teamA, teamB } = cast;
+  const [reader, stranger] = [
+    await agentIn(server, admin, { team_id: teamA }, LISTENS),
+    await agentIn(server, admin, { team_id: teamB }, LISTENS),
+  ];
+  for (const agent of [reader, stranger]) {
+    for (const event_type of ["memory.cited", "service.memory.*", "*"]) {
+      ok(await agent.post(`/agents/${agent.id}/interests`, { event_type }));
     }
-    expect([await trustOf(a), await trustOf(b)]).toEqual([0.7, 0.7]);
+  }
+  const ofTeam = await remember(alice, { scope: "team", content: "the secret" });
+  ok(await cite(reader, ofTeam, { originating_query_id: "q-7" }));
+  const open = await remember(alice, { scope: "institutional" });
+  // Events from before the interests may still be delivered.
+  const heardBy = async (agent: TestAgent, count: number) => {
+    const heard: Awaited<ReturnType<typeof receive>> = [];
+    while (heard.length < count) {
+      const come = await receive(agent, 1);
+      heard.push(...come.filter(({ payload }) => [ofTeam, open].includes(payload.subject)));
+    }
+    return heard;
+  };
+  const known = await heardBy(reader, 3);
+  const events = known.map(({ payload }) => [payload.type, payload.subject]).sort();
+  expect(events).toEqual(
+    [
+      ["memory.cited", ofTeam],
+      ["service.memory.created", ofTeam],
+      ["service.memory.created", open],
+    ].sort(),
+  );
+  const cited = known.find(({ payload }) => payload.type === "memory.cited").payload;
+  expect(cited.data).toMatchObject({
+    memory_id: ofTeam,
+    cited_by: reader.id,
+    own: false,
+    originating_query_id: "q-7",
   });
+  expect(JSON.stringify(known)).not.toContain("the secret");
+  expect((await heardBy(stranger, 1)).map(({ payload }) => payload.subject)).toEqual([open]);
+});
+
+const trustOf = async (id: string) => (await usageOf(cast.alice, id)).trust;
+const sure = (confidence: number, more = {}) => remember(cast.alice, { confidence, ...more });
+
+test("trust is the minimum over the lineage of what it replaced, and of what that was made of", async () => {
+  const first = await sure(0.2);
+  const second = await sure(0.9, { supersedes_id: first });
+  const third = await sure(1, { supersedes_id: second });
+  expect([await trustOf(first), await trustOf(second), await trustOf(third)]).toEqual([0.2, 0.2, 0.2]);
+});
+
+test("trust is the minimum over the lineage of what was merged into it", async () => {
+  const [a, b] = [await sure(0.9), await sure(0.3)];
+  const { id } = ok(await cast.alice.post("/memories/merge-proposals", { memory_a_id: a, memory_b_id: b }));
+  expect(await trustOf(a)).toBe(0.9);
+  ok(await cast.orgAdmin.post(`/memories/merge-proposals/${id}/resolve`, { surviving_memory_id: a }));
+  expect(await trustOf(a)).toBe(0.3);
+});
+
+test("trust is the minimum over the lineage of what its owner says it was derived from; others cannot talk it down", async () => {
+  const scope = "institutional";
+  const [a, source, doubtful] = [
+    await sure(0.9, { scope }),
+    await sure(0.6, { scope }),
+    await remember(cast.carol, { scope, confidence: 0.1 }),
+  ];
+  const derive = (caller: Api, from: string) =>
+    caller.post(`/memories/${a}/relationships`, {
+      target_memory_id: from,
+      relationship_type: "derived_from",
+    });
+  ok(await derive(cast.alice, source));
+  ok(await derive(cast.carol, doubtful));
+  expect(await trustOf(a)).toBe(0.6);
+});
+
+test("trust is the minimum over the lineage a circle of derivations ends", async () => {
+  const [a, b] = [await sure(0.8), await sure(0.7)];
+  for (const [from, to] of [
+    [a, b],
+    [b, a],
+  ]) {
+    const edge = { target_memory_id: to, relationship_type: "derived_from" };
+    ok(await cast.alice.post(`/memories/${from}/relationships`, edge));
+  }
+  expect([await trustOf(a), await trustOf(b)]).toEqual([0.7, 0.7]);
 });
 
 test("an agent's activity tells what it cited and how useful its memories were", async () => {

@@ -1,21 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import type { Api } from "../support/http.ts";
-import { type Cast, remember as make, makeCast } from "../support/memories.ts";
-import type { TestServer } from "../support/server.ts";
+import { remember as make, makeCast } from "../support/memories.ts";
 import { startShared } from "../support/shared.ts";
-import { ABSENT, ok, refusal } from "../support/tenancy.ts";
+import { ABSENT, FAILED, INVALID, MISSING, ok, refusal } from "../support/tenancy.ts";
 
 const PROPOSALS = "/memories/merge-proposals";
 
-let server: TestServer;
-let cast: Cast;
-
-beforeAll(async () => {
-  // Without an embedder the service proposes no merges itself.
-  server = await startShared();
-  cast = await makeCast(server);
-});
-afterAll(() => server?.stop());
+// Without an embedder the service proposes no merges itself.
+const server = await startShared();
+const cast = await makeCast(server);
+afterAll(() => server.stop());
 
 const remember = async (caller: Api, more = {}): Promise<string> => (await make(caller, more)).id;
 const propose = (caller: Api, a: string, b: string, more = {}) =>
@@ -139,65 +133,57 @@ describe("concurrent merges and supersessions in a circle leave a memory active"
   });
 });
 
-describe("refusals change nothing", () => {
-  test.each([
-    ["proposing an absent memory", (a: string) => propose(cast.alice, a, ABSENT), 404, "not_found"],
-    ["proposing another's", (a: string) => propose(cast.bob, a, a), 404, "not_found"],
-    ["a memory with itself", (a: string) => propose(cast.alice, a, a), 400, "validation_error"],
-    ["a malformed id", (a: string) => propose(cast.alice, a, "b"), 400, "validation_error"],
-    ["one id only", (a: string) => cast.alice.post(PROPOSALS, { memory_a_id: a }), 400, "validation_failed"],
-  ] as const)("%s", async (_, attempt, status, code) => {
-    const a = await remember(cast.alice);
-    const { total } = ok(await cast.orgAdmin.get(PROPOSALS));
-    expect(await attempt(a)).toMatchObject(refusal(status, code));
-    expect(ok(await cast.orgAdmin.get(PROPOSALS)).total).toBe(total);
-  });
+test.each([
+  ["proposing an absent memory", (a: string) => propose(cast.alice, a, ABSENT), 404, "not_found"],
+  ["proposing another's", (a: string) => propose(cast.bob, a, a), 404, "not_found"],
+  ["a memory with itself", (a: string) => propose(cast.alice, a, a), 400, "validation_error"],
+  ["a malformed id", (a: string) => propose(cast.alice, a, "b"), 400, "validation_error"],
+  ["one id only", (a: string) => cast.alice.post(PROPOSALS, { memory_a_id: a }), 400, "validation_failed"],
+] as const)("refusals change nothing %s", async (_, attempt, status, code) => {
+  const a = await remember(cast.alice);
+  const { total } = ok(await cast.orgAdmin.get(PROPOSALS));
+  expect(await attempt(a)).toMatchObject(refusal(status, code));
+  expect(ok(await cast.orgAdmin.get(PROPOSALS)).total).toBe(total);
+});
 
-  test.each([
-    ["for a third memory", (id: string) => resolve(cast.orgAdmin, id, ABSENT), 400, "validation_error"],
-    [
-      "for none",
-      (id: string) => cast.orgAdmin.post(`${PROPOSALS}/${id}/resolve`, {}),
-      400,
-      "validation_failed",
-    ],
-    [
-      "with empty content",
-      (id: string, a: string) => resolve(cast.orgAdmin, id, a, { merged_content: "" }),
-      400,
-      "validation_failed",
-    ],
-    ["that does not exist", (_: string, a: string) => resolve(cast.orgAdmin, ABSENT, a), 404, "not_found"],
-  ] as const)("resolving %s", async (_, attempt, status, code) => {
-    const { a, b, id } = await proposal();
-    expect(await attempt(id, a)).toMatchObject(refusal(status, code));
-    expect(ok(await cast.orgAdmin.get(`${PROPOSALS}/${id}`)).status).toBe("open");
-    for (const each of [a, b]) expect((await read(cast.alice, each)).status).toBe("active");
-  });
+test.each([
+  ["for a third memory", (id: string) => resolve(cast.orgAdmin, id, ABSENT), ...INVALID],
+  ["for none", (id: string) => cast.orgAdmin.post(`${PROPOSALS}/${id}/resolve`, {}), ...FAILED],
+  [
+    "with empty content",
+    (id: string, a: string) => resolve(cast.orgAdmin, id, a, { merged_content: "" }),
+    ...FAILED,
+  ],
+  ["that does not exist", (_: string, a: string) => resolve(cast.orgAdmin, ABSENT, a), ...MISSING],
+] as const)("refusals change nothing resolving %s", async (_, attempt, status, code) => {
+  const { a, b, id } = await proposal();
+  expect(await attempt(id, a)).toMatchObject(refusal(status, code));
+  expect(ok(await cast.orgAdmin.get(`${PROPOSALS}/${id}`)).status).toBe("open");
+  for (const each of [a, b]) expect((await read(cast.alice, each)).status).toBe("active");
+});
 
-  test("decided proposals stay decided", async () => {
-    const { a, id } = await proposal();
-    const settled = ok(await resolve(cast.orgAdmin, id, a));
-    for (const again of [
-      await resolve(cast.orgAdmin, id, a),
-      await cast.orgAdmin.post(`${PROPOSALS}/${id}/reject`),
-    ]) {
-      expect(again).toMatchObject(refusal(409, "conflict", { existing_resource_id: id }));
-    }
-    expect(ok(await cast.orgAdmin.get(`${PROPOSALS}/${id}`))).toEqual(settled);
-  });
+test("refusals change nothing decided proposals stay decided", async () => {
+  const { a, id } = await proposal();
+  const settled = ok(await resolve(cast.orgAdmin, id, a));
+  for (const again of [
+    await resolve(cast.orgAdmin, id, a),
+    await cast.orgAdmin.post(`${PROPOSALS}/${id}/reject`),
+  ]) {
+    expect(again).toMatchObject(refusal(409, "conflict", { existing_resource_id: id }));
+  }
+  expect(ok(await cast.orgAdmin.get(`${PROPOSALS}/${id}`))).toEqual(settled);
+});
 
-  test("a memory that is no longer in force is neither proposed nor merged", async () => {
-    const { a, b, id } = await proposal();
-    const c = await remember(cast.alice, { supersedes_id: b });
-    expect(await resolve(cast.orgAdmin, id, a)).toMatchObject(
-      refusal(409, "conflict", { status: "superseded" }),
-    );
-    expect(await propose(cast.alice, c, b)).toMatchObject(refusal(409, "conflict"));
-    ok(await cast.alice.post(`/memories/${a}/forget`));
-    expect(await propose(cast.alice, a, c)).toMatchObject(refusal(404, "not_found"));
-    expect((await read(cast.alice, c)).status).toBe("active");
-  });
+test("refusals change nothing a memory that is no longer in force is neither proposed nor merged", async () => {
+  const { a, b, id } = await proposal();
+  const c = await remember(cast.alice, { supersedes_id: b });
+  expect(await resolve(cast.orgAdmin, id, a)).toMatchObject(
+    refusal(409, "conflict", { status: "superseded" }),
+  );
+  expect(await propose(cast.alice, c, b)).toMatchObject(refusal(409, "conflict"));
+  ok(await cast.alice.post(`/memories/${a}/forget`));
+  expect(await propose(cast.alice, a, c)).toMatchObject(refusal(404, "not_found"));
+  expect((await read(cast.alice, c)).status).toBe("active");
 });
 
 test("a list holds what the caller may read both memories of; an org admin's all", async () => {

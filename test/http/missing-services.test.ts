@@ -81,7 +81,6 @@ const mongo = await startMongo();
     ok(await agent.post(`/agents/${agent.id}/interests`, { event_type: "com.rolled" }));
     ok(await admin.post("/events", cloudEvent("back", { type: "com.rolled" })));
     expect(await receive(agent, 1)).toHaveLength(1);
-
     const other = await startWorker(env, join(folder, "other"), LACKED);
     try {
       await workerReady(other);

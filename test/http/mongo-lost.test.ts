@@ -42,7 +42,6 @@ const here = "url" in mongo && mongo.kind !== "MONGO_URL";
       return answer;
     };
     ok(await publish("before"));
-
     proxy.cut();
     for (const answer of await Promise.all(["one", "two", "three"].map(publish))) {
       expect(answer).toMatchObject({ status: 503, body: { error: { code: "service_unavailable" } } });
@@ -54,7 +53,6 @@ const here = "url" in mongo && mongo.kind !== "MONGO_URL";
     const unready = await agent.get(`${server.root}/readyz`);
     expect(unready).toMatchObject({ status: 503, body: { status: "not_ready" } });
     expect((await agent.get(`${server.root}/healthz`)).status).toBe(200);
-
     proxy.mend();
     await settle(async () => (await publish("after")).status < 300);
     await settle(async () => (await agent.get(`${server.root}/readyz`)).status === 200);
@@ -66,10 +64,7 @@ const here = "url" in mongo && mongo.kind !== "MONGO_URL";
   test("requests to a mute server get 503, and a repeated publish is stored once", async () => {
     const publish = () => agent.post("/events", cloudEvent("mute"));
     proxy.mute();
-    expect(await publish()).toMatchObject({
-      status: 503,
-      body: { error: { code: "service_unavailable" } },
-    });
+    expect(await publish()).toMatchObject({ status: 503, body: { error: { code: "service_unavailable" } } });
     proxy.mend();
     await settle(async () => [200, 202].includes((await publish()).status));
     expect((await receive(agent, 1)).map(({ payload }) => payload.id)).toEqual(["mute"]);

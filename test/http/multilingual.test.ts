@@ -1,13 +1,12 @@
 /** @needs multilingual */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { firstAgent, type TestAgent } from "../support/agents.ts";
-import type { TestEmbedder } from "../support/embedder.ts";
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { firstAgent } from "../support/agents.ts";
 import type { Api } from "../support/http.ts";
 import { agentIn, memory } from "../support/memories.ts";
 import { PREFIXES, startMultilingual } from "../support/multilingual.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
 import { whole } from "../support/whole.ts";
@@ -25,20 +24,17 @@ const FACTS: Record<string, Facts> = JSON.parse(
 /** Of eight questions in other words, those whose answer is among the first two, less one for another processor. */
 const LEAST_FOUND: Record<string, number> = { German: 6, Spanish: 3, Hebrew: 4, Chinese: 7 };
 
-let embedder: TestEmbedder;
-let server: TestServer;
-let admin: TestAgent;
 const agents = new Map<string, Api>();
 
-beforeAll(async () => {
-  embedder = await startMultilingual();
-  const env = { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER_URL: embedder.url, EMBEDDER_MODEL: "e5", ...PREFIXES };
-  server = await startServer({ env });
-  admin = await firstAgent(server);
-  for (const [language, { title, memories }] of Object.entries(FACTS))
-    agents.set(language, await remembering(language, title, memories));
-  await embedded();
-});
+const embedder = await startMultilingual();
+const env = { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER_URL: embedder.url, EMBEDDER_MODEL: "e5", ...PREFIXES };
+const server = await startServer({ env });
+const admin = await firstAgent(server);
+for (const [language, { title, memories }] of Object.entries(FACTS))
+  agents.set(language, await remembering(language, title, memories));
+const gap = async () => ok(await admin.get("/memories/health")).embed_gap_count as number;
+const embedded = () => settle(async () => (await gap()) === 0, { what: "every vector", within: 60_000 });
+await embedded();
 afterAll(async () => {
   await server.stop();
   await embedder.stop();
@@ -51,9 +47,6 @@ async function remembering(name: string, title: string, contents: string[]): Pro
   expect(results.map(({ status }: { status: number }) => status)).toEqual(contents.map(() => 201));
   return agent;
 }
-
-const gap = async () => ok(await admin.get("/memories/health")).embed_gap_count as number;
-const embedded = () => settle(async () => (await gap()) === 0, { what: "every vector", within: 60_000 });
 
 const agentOf = (language: string) => agents.get(language) as Api;
 

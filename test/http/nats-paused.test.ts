@@ -84,7 +84,6 @@ const mongo = await startMongo();
     const statuses = () => Promise.all(everywhere.map(async (there) => (await there.get("/auth/me")).status));
     await settle(async () => (await statuses()).every((status) => status === 200));
     const { keys } = ok(await admin.get(`/agents/${agent.id}/keys`));
-
     await without[way].begin();
     try {
       const revoked = await accepted(() => at(one, admin).del(`/agents/${agent.id}/keys/${keys[0].id}`));

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import { startAlone } from "../support/alone.ts";
 import { deliveryGround, type Ground, onGround, pollSome } from "../support/deliveries.ts";
 import { newReceiver, type Receiver, type ReceiverOptions } from "../support/receiver.ts";
@@ -8,10 +8,7 @@ import { ok } from "../support/tenancy.ts";
 
 const NEXT = "/delivery/next";
 
-let ground: Ground;
-beforeAll(async () => {
-  ground = await deliveryGround();
-});
+const ground = await deliveryGround();
 afterAll(() => ground.server.stop());
 
 let names = 0;
@@ -24,10 +21,7 @@ async function receiverWith(
   on = ground,
 ): Promise<Typed> {
   const type = `com.example.next${++names}`;
-  const receiver = {
-    ...(await newReceiver(on.server, on.admin, type, { interests: [type], agent })),
-    type,
-  };
+  const receiver = { ...(await newReceiver(on.server, on.admin, type, { interests: [type], agent })), type };
   await add(receiver, ready, on);
   return receiver;
 }
@@ -110,25 +104,21 @@ describe("one request settles deliveries and returns the next", () => {
 });
 
 test("takes one commit of the embedded store", async () => {
-  const server = await startAlone({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
-  try {
-    const alone = { server, ...(await onGround(server)) };
-    const receiver = await receiverWith(20, {}, alone);
-    let held = ids((await next(receiver, { limit: 2 })).deliveries);
-    const commits: number[] = [];
-    for (let n = 0; n < 8; n++) {
-      const before = await commitsOf(alone);
-      const answer = await next(receiver, { ack: { delivery_ids: held }, limit: 2 });
-      commits.push((await commitsOf(alone)) - before);
-      expect(answer).toMatchObject({ acknowledged: 2, count: 2 });
-      held = ids(answer.deliveries);
-    }
-    // Others are the service's own, which writes some statistics now and then.
-    commits.sort((a, b) => a - b);
-    expect([commits[0], commits[4]]).toEqual([1, 1]);
-  } finally {
-    await server.stop();
+  await using server = await startAlone({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
+  const alone = { server, ...(await onGround(server)) };
+  const receiver = await receiverWith(20, {}, alone);
+  let held = ids((await next(receiver, { limit: 2 })).deliveries);
+  const commits: number[] = [];
+  for (let n = 0; n < 8; n++) {
+    const before = await commitsOf(alone);
+    const answer = await next(receiver, { ack: { delivery_ids: held }, limit: 2 });
+    commits.push((await commitsOf(alone)) - before);
+    expect(answer).toMatchObject({ acknowledged: 2, count: 2 });
+    held = ids(answer.deliveries);
   }
+  // Others are the service's own, which writes some statistics now and then.
+  commits.sort((a, b) => a - b);
+  expect([commits[0], commits[4]]).toEqual([1, 1]);
 });
 
 /** How often the embedded store has committed. */
@@ -143,105 +133,95 @@ async function* deliveriesOf({ chunks }: Stream): AsyncGenerator<string> {
     for (const { event, id } of messages) if (event === "delivery") yield id as string;
 }
 
-describe("settling does not wait", () => {
-  test("for the next deliveries, and stays if the caller disconnects", async () => {
-    const receiver = await receiverWith(1);
-    const [{ id }] = await pollSome(receiver.api);
-    const leaving = new AbortController();
-    const left = fetch(`${ground.server.url}${NEXT}`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${receiver.token}`, "content-type": "application/json" },
-      body: JSON.stringify({ ack: { delivery_ids: [id] }, wait: 30 }),
-      signal: leaving.signal,
-    });
-    await settle(async () => (await statsOf(receiver)).pending === 0);
-    leaving.abort();
-    await expect(left).rejects.toThrow();
-    await ground.publish(receiver.type);
-    // Not one that the other request got.
-    expect((await next(receiver, { wait: 30 })).deliveries).toMatchObject([{ attempt_count: 1 }]);
+test("settling does not wait for the next deliveries, and stays if the caller disconnects", async () => {
+  const receiver = await receiverWith(1);
+  const [{ id }] = await pollSome(receiver.api);
+  const leaving = new AbortController();
+  const left = fetch(`${ground.server.url}${NEXT}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${receiver.token}`, "content-type": "application/json" },
+    body: JSON.stringify({ ack: { delivery_ids: [id] }, wait: 30 }),
+    signal: leaving.signal,
   });
-
-  test("and gives streams capacity", async () => {
-    const receiver = await receiverWith(1);
-    const stream = await openStream(`${ground.server.url}/delivery/stream?max_in_flight=1`, receiver.token);
-    const deliveries = deliveriesOf(stream);
-    const first = await deliveries.next();
-    expect(await next(receiver, { ack: { delivery_ids: [first.value] } })).toMatchObject({
-      acknowledged: 1,
-      count: 0,
-    });
-    await ground.publish(receiver.type);
-    const second = await deliveries.next();
-    expect(second.value).not.toBe(first.value);
-    stream.close();
-    await deliveries.next();
-  });
+  await settle(async () => (await statsOf(receiver)).pending === 0);
+  leaving.abort();
+  await expect(left).rejects.toThrow();
+  await ground.publish(receiver.type);
+  // Not one that the other request got.
+  expect((await next(receiver, { wait: 30 })).deliveries).toMatchObject([{ attempt_count: 1 }]);
 });
 
-describe("refusals change nothing", () => {
-  test.each([
-    [
-      "more ids than a request may have",
-      { ack: { delivery_ids: Array(101).fill("dlv_1") } },
-      "ack.delivery_ids",
-    ],
-    ["another number of leases", { nack: { delivery_ids: ["dlv_1"], lease: ["x", "y"] } }, "nack.lease"],
-    ["ids that are none", { ack: { delivery_ids: [7] } }, "ack.delivery_ids.0"],
-    ["an unknown key", { acks: { delivery_ids: [] } }, "acks"],
-    ["a limit that is no number", { limit: "many" }, "limit"],
-  ])("%s", async (_, body, field) => {
-    const receiver = await receiverWith(2);
-    const [{ id }] = await pollSome(receiver.api, "limit=1");
-    const answer = await receiver.api.post(NEXT, { ack: { delivery_ids: [id] }, ...body });
-    expect(answer).toMatchObject({ status: 400, body: { error: { details: { field } } } });
-    expect(await statsOf(receiver)).toMatchObject({ pending: 2, in_flight: 1 });
+test("settling does not wait and gives streams capacity", async () => {
+  const receiver = await receiverWith(1);
+  const stream = await openStream(`${ground.server.url}/delivery/stream?max_in_flight=1`, receiver.token);
+  const deliveries = deliveriesOf(stream);
+  const first = await deliveries.next();
+  expect(await next(receiver, { ack: { delivery_ids: [first.value] } })).toMatchObject({
+    acknowledged: 1,
+    count: 0,
   });
-
-  test("for a delivery that is both acknowledged and rejected: it keeps its lease", async () => {
-    const receiver = await receiverWith(1, { retry_budget: 1 });
-    const delivery_ids = ids(await pollSome(receiver.api));
-    const { status, body } = await receiver.api.post(NEXT, { ack: { delivery_ids }, nack: { delivery_ids } });
-    expect({ status, ...body.error.details }).toMatchObject({ status: 400, field: "nack.delivery_ids" });
-    expect(await next(receiver, { ack: { delivery_ids } })).toMatchObject({ ...NOTHING, acknowledged: 1 });
-  });
+  await ground.publish(receiver.type);
+  const second = await deliveries.next();
+  expect(second.value).not.toBe(first.value);
+  stream.close();
+  await deliveries.next();
 });
 
-describe("what one caller may use", () => {
-  test("a body has 64 kB at most", async () => {
-    const receiver = await receiverWith(0);
-    const long = { ack: { delivery_ids: Array.from({ length: 100 }, () => "x".repeat(700)) } };
-    expect((await receiver.api.post(NEXT, long)).status).toBe(413);
-  });
+test.each([
+  ["more ids than are allowed", { ack: { delivery_ids: Array(101).fill("dlv_1") } }, "ack.delivery_ids"],
+  ["another number of leases", { nack: { delivery_ids: ["dlv_1"], lease: ["x", "y"] } }, "nack.lease"],
+  ["ids that are none", { ack: { delivery_ids: [7] } }, "ack.delivery_ids.0"],
+  ["an unknown key", { acks: { delivery_ids: [] } }, "acks"],
+  ["a limit that is no number", { limit: "many" }, "limit"],
+])("refusals change nothing %s", async (_, body, field) => {
+  const receiver = await receiverWith(2);
+  const [{ id }] = await pollSome(receiver.api, "limit=1");
+  const answer = await receiver.api.post(NEXT, { ack: { delivery_ids: [id] }, ...body });
+  expect(answer).toMatchObject({ status: 400, body: { error: { details: { field } } } });
+  expect(await statsOf(receiver)).toMatchObject({ pending: 2, in_flight: 1 });
+});
 
-  test("a hundred requests may wait; a waiting one takes no place of an acknowledgement", async () => {
-    const receiver = await receiverWith(1);
-    const [{ id }] = await pollSome(receiver.api);
-    const ending = new AbortController();
-    const headers = { authorization: `Bearer ${receiver.token}`, "content-type": "application/json" };
-    const wait = () =>
-      fetch(`${ground.server.url}${NEXT}`, {
-        ...{ method: "POST", headers, signal: ending.signal },
-        body: JSON.stringify({ wait: 30 }),
-      }).then(({ status }) => status);
-    const waiting = Array.from({ length: 101 }, wait);
-    expect(await Promise.race(waiting)).toBe(429);
-    expect(ok(await receiver.api.post("/delivery/ack", { delivery_ids: [id] }))).toEqual({ acknowledged: 1 });
-    ending.abort();
-    await Promise.allSettled(waiting);
-    await settle(async () => (await receiver.api.post(NEXT, {})).status === 200);
-  });
+test("refusals change nothing for a delivery that is both acknowledged and rejected: it keeps its lease", async () => {
+  const receiver = await receiverWith(1, { retry_budget: 1 });
+  const delivery_ids = ids(await pollSome(receiver.api));
+  const { status, body } = await receiver.api.post(NEXT, { ack: { delivery_ids }, nack: { delivery_ids } });
+  expect({ status, ...body.error.details }).toMatchObject({ status: 400, field: "nack.delivery_ids" });
+  expect(await next(receiver, { ack: { delivery_ids } })).toMatchObject({ ...NOTHING, acknowledged: 1 });
+});
 
-  test("deliveries are not stored for a key, and the effect stays one", async () => {
-    const receiver = await receiverWith(0);
-    await ground.publish(receiver.type, { text: "x".repeat(3000) });
-    await settle(async () => (await statsOf(receiver)).pending === 1);
-    const key = { "idempotency-key": `next-${receiver.id}` };
-    expect(ok(await receiver.api.post(NEXT, {}, key)).count).toBe(1);
-    expect((await receiver.api.post(NEXT, {}, key)).body.error).toMatchObject({ code: "conflict" });
-    const short = { "idempotency-key": `short-${receiver.id}` };
-    const first = await receiver.api.post(NEXT, { limit: 5 }, short);
-    const again = await receiver.api.post(NEXT, { limit: 5 }, short);
-    expect([first.body, again.headers.get("idempotency-replayed")]).toEqual([again.body, "true"]);
-  });
+test("what one caller may use a body has 64 kB at most", async () => {
+  const receiver = await receiverWith(0);
+  const long = { ack: { delivery_ids: Array.from({ length: 100 }, () => "x".repeat(700)) } };
+  expect((await receiver.api.post(NEXT, long)).status).toBe(413);
+});
+
+test("what one caller may use a hundred requests may wait; a waiting one takes no place of an acknowledgement", async () => {
+  const receiver = await receiverWith(1);
+  const [{ id }] = await pollSome(receiver.api);
+  const ending = new AbortController();
+  const headers = { authorization: `Bearer ${receiver.token}`, "content-type": "application/json" };
+  const wait = () =>
+    fetch(`${ground.server.url}${NEXT}`, {
+      ...{ method: "POST", headers, signal: ending.signal },
+      body: JSON.stringify({ wait: 30 }),
+    }).then(({ status }) => status);
+  const waiting = Array.from({ length: 101 }, wait);
+  expect(await Promise.race(waiting)).toBe(429);
+  expect(ok(await receiver.api.post("/delivery/ack", { delivery_ids: [id] }))).toEqual({ acknowledged: 1 });
+  ending.abort();
+  await Promise.allSettled(waiting);
+  await settle(async () => (await receiver.api.post(NEXT, {})).status === 200);
+});
+
+test("what one caller may use deliveries are not stored for a key, and the effect stays one", async () => {
+  const receiver = await receiverWith(0);
+  await ground.publish(receiver.type, { text: "x".repeat(3000) });
+  await settle(async () => (await statsOf(receiver)).pending === 1);
+  const key = { "idempotency-key": `next-${receiver.id}` };
+  expect(ok(await receiver.api.post(NEXT, {}, key)).count).toBe(1);
+  expect((await receiver.api.post(NEXT, {}, key)).body.error).toMatchObject({ code: "conflict" });
+  const short = { "idempotency-key": `short-${receiver.id}` };
+  const first = await receiver.api.post(NEXT, { limit: 5 }, short);
+  const again = await receiver.api.post(NEXT, { limit: 5 }, short);
+  expect([first.body, again.headers.get("idempotency-replayed")]).toEqual([again.body, "true"]);
 });

@@ -76,51 +76,36 @@ const here = "url" in mongo;
     expect(await look()).toMatchObject({ status: "cancelled" });
   });
 
-  const ends: [string, () => Promise<{ token: string; end: () => Promise<unknown> }>][] = [
-    [
-      "a revoked key",
-      async () => {
-        const { agent, key } = await newKey();
-        const token = await agentToken(one, key.key);
-        return { token, end: () => world.admin.del(`/agents/${agent.id}/keys/${key.id}`) };
-      },
-    ],
-    [
-      "an inactive agent",
-      async () => {
-        const { agent, key } = await newKey();
-        const token = await agentToken(one, key.key);
-        return { token, end: () => world.admin.patch(`/agents/${agent.id}/status`, { status: "inactive" }) };
-      },
-    ],
-    [
-      "a disabled user",
-      async () => {
-        const user = ok(await world.admin.post("/users", { email: "gone@acme.example" }));
-        const token = await signIn(one, user, "acme");
-        return { token, end: () => world.admin.patch(`/users/${user.id}`, { status: "disabled" }) };
-      },
-    ],
-    [
-      "a token that was logged out",
-      async () => {
-        const user = ok(await world.admin.post("/users", { email: "out@acme.example" }));
-        const token = await signIn(one, user, "acme");
-        return { token, end: () => api(one, token).post("/auth/logout") };
-      },
-    ],
-    [
-      "a suspended tenant",
-      async () => {
-        const { tenant_id, adminToken } = await makeWorld(one, "globex");
-        const operator = api(one, OPERATOR_TOKEN);
-        return {
-          token: adminToken,
-          end: () => operator.patch(`/tenants/${tenant_id}`, { status: "suspended" }),
-        };
-      },
-    ],
-  ];
+  const ends = Object.entries<() => Promise<{ token: string; end: () => Promise<unknown> }>>({
+    "a revoked key": async () => {
+      const { agent, key } = await newKey();
+      const token = await agentToken(one, key.key);
+      return { token, end: () => world.admin.del(`/agents/${agent.id}/keys/${key.id}`) };
+    },
+    "an inactive agent": async () => {
+      const { agent, key } = await newKey();
+      const token = await agentToken(one, key.key);
+      return { token, end: () => world.admin.patch(`/agents/${agent.id}/status`, { status: "inactive" }) };
+    },
+    "a disabled user": async () => {
+      const user = ok(await world.admin.post("/users", { email: "gone@acme.example" }));
+      const token = await signIn(one, user, "acme");
+      return { token, end: () => world.admin.patch(`/users/${user.id}`, { status: "disabled" }) };
+    },
+    "a token that was logged out": async () => {
+      const user = ok(await world.admin.post("/users", { email: "out@acme.example" }));
+      const token = await signIn(one, user, "acme");
+      return { token, end: () => api(one, token).post("/auth/logout") };
+    },
+    "a suspended tenant": async () => {
+      const { tenant_id, adminToken } = await makeWorld(one, "globex");
+      const operator = api(one, OPERATOR_TOKEN);
+      return {
+        token: adminToken,
+        end: () => operator.patch(`/tenants/${tenant_id}`, { status: "suspended" }),
+      };
+    },
+  });
 
   test.each(ends)("%s is refused at the other, although it is in use there", async (_, prepare) => {
     const { token, end } = await prepare();
@@ -130,45 +115,33 @@ const here = "url" in mongo;
   });
 
   /** Agents that may receive, and how each loses that. There is no NATS: no event tells the other node. */
-  const losses: [string, () => Promise<{ token: string; end: () => Promise<unknown> }>][] = [
-    [
-      "a revoked key",
-      async () => {
-        const agent = await newAgent(one, world.admin);
-        const { keys } = ok(await world.admin.get(`/agents/${agent.id}/keys`));
-        return { ...agent, end: () => world.admin.del(`/agents/${agent.id}/keys/${keys[0].id}`) };
-      },
-    ],
-    [
-      "an inactive agent",
-      async () => {
-        const agent = await newAgent(one, world.admin);
-        return {
-          ...agent,
-          end: () => world.admin.patch(`/agents/${agent.id}/status`, { status: "inactive" }),
-        };
-      },
-    ],
-    [
-      "a token that was logged out",
-      async () => {
-        const agent = await newAgent(one, world.admin);
-        return { ...agent, end: () => agent.post("/auth/logout") };
-      },
-    ],
-    [
-      "a suspended tenant",
-      async () => {
-        const { tenant_id, admin } = await makeWorld(one, "initech");
-        const operator = api(one, OPERATOR_TOKEN);
-        const suspended = { status: "suspended" };
-        return {
-          ...(await newAgent(one, admin)),
-          end: () => operator.patch(`/tenants/${tenant_id}`, suspended),
-        };
-      },
-    ],
-  ];
+  const losses = Object.entries<() => Promise<{ token: string; end: () => Promise<unknown> }>>({
+    "a revoked key": async () => {
+      const agent = await newAgent(one, world.admin);
+      const { keys } = ok(await world.admin.get(`/agents/${agent.id}/keys`));
+      return { ...agent, end: () => world.admin.del(`/agents/${agent.id}/keys/${keys[0].id}`) };
+    },
+    "an inactive agent": async () => {
+      const agent = await newAgent(one, world.admin);
+      return {
+        ...agent,
+        end: () => world.admin.patch(`/agents/${agent.id}/status`, { status: "inactive" }),
+      };
+    },
+    "a token that was logged out": async () => {
+      const agent = await newAgent(one, world.admin);
+      return { ...agent, end: () => agent.post("/auth/logout") };
+    },
+    "a suspended tenant": async () => {
+      const { tenant_id, admin } = await makeWorld(one, "initech");
+      const operator = api(one, OPERATOR_TOKEN);
+      const suspended = { status: "suspended" };
+      return {
+        ...(await newAgent(one, admin)),
+        end: () => operator.patch(`/tenants/${tenant_id}`, suspended),
+      };
+    },
+  });
 
   test.each(losses)(
     "%s ends a poll and a stream that wait at the other, of which no event tells",

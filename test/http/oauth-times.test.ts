@@ -1,20 +1,11 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import { ClientModel, DeviceModel, GrantModel } from "../../services/identity/oauth/oauth.model.ts";
 import type { Store } from "../../storage/connection.ts";
 import { INSTALLATION } from "../../storage/model.ts";
 import { startAlone } from "../support/alone.ts";
-import { type Api, api } from "../support/http.ts";
+import { api } from "../support/http.ts";
 import { meanwhile } from "../support/meanwhile.ts";
-import {
-  approve,
-  attempt,
-  connect,
-  exchange,
-  type OAuthClient,
-  refresh,
-  registered,
-} from "../support/oauth.ts";
-import type { TestServer } from "../support/server.ts";
+import { approve, attempt, connect, exchange, refresh, registered } from "../support/oauth.ts";
 import { settle } from "../support/settle.ts";
 import { ok, refusal } from "../support/tenancy.ts";
 
@@ -23,19 +14,12 @@ import { ok, refusal } from "../support/tenancy.ts";
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
-let server: TestServer;
-let admin: Api;
-let client: OAuthClient;
-let agent_id: string;
-
-beforeAll(async () => {
-  const env = { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none", DEVICE_CLAIMS_PER_HOUR: "6" };
-  server = await startAlone({ env });
-  admin = api(server, ok(await api(server).post("/auth/login", server.credentials.admin)).access_token);
-  agent_id = server.credentials.agent.id;
-  client = await registered(server);
-});
-afterAll(() => server?.stop());
+const env = { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none", DEVICE_CLAIMS_PER_HOUR: "6" };
+const server = await startAlone({ env });
+const admin = api(server, ok(await api(server).post("/auth/login", server.credentials.admin)).access_token);
+const agent_id = server.credentials.agent.id;
+const client = await registered(server);
+afterAll(() => server.stop());
 
 /** Lets everything be older by so much. */
 function pass(ms: number): Promise<void> {

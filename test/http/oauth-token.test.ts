@@ -1,31 +1,25 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import { api } from "../support/http.ts";
-import { startServer, type TestServer } from "../support/server.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+import { startServer } from "../support/server.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
 
 // POST /auth/token as OAuth 2.0 has it (RFC 6749, section 4.4): libraries of many languages speak nothing else.
 
 const ATTEMPTS = 5;
 const UNKNOWN = `ak_live_${"x".repeat(32)}`;
-let server: TestServer;
-let world: World;
-let agent_id: string;
-let key: string;
 
-beforeAll(async () => {
-  const env = {
-    OPERATOR_TOKEN,
-    LOGIN_ATTEMPTS_PER_MINUTE: String(ATTEMPTS),
-    TRUST_PROXY: "127.0.0.1",
-    EMBEDDER: "none",
-  };
-  server = await startServer({ env });
-  world = await makeWorld(server, "acme");
-  agent_id = ok(await world.admin.post("/agents", { name: "sdk", delivery_mode: "poll" })).id;
-  const scopes = ["send", "memory:read"];
-  key = ok(await world.admin.post(`/agents/${agent_id}/keys`, { scopes })).key;
-});
-afterAll(() => server?.stop());
+const env = {
+  OPERATOR_TOKEN,
+  LOGIN_ATTEMPTS_PER_MINUTE: String(ATTEMPTS),
+  TRUST_PROXY: "127.0.0.1",
+  EMBEDDER: "none",
+};
+const server = await startServer({ env });
+const world = await makeWorld(server, "acme");
+const agent_id = ok(await world.admin.post("/agents", { name: "sdk", delivery_mode: "poll" })).id;
+const scopes = ["send", "memory:read"];
+const key = ok(await world.admin.post(`/agents/${agent_id}/keys`, { scopes })).key;
+afterAll(() => server.stop());
 
 let addresses = 0;
 /** Sends a form, each from a new address: wrong keys count per address. */
@@ -133,17 +127,15 @@ describe("the client credentials grant", () => {
   });
 });
 
-describe("the exchange by JSON", () => {
-  test("says the same, and has the envelope of every error", async () => {
-    const { body } = await api(server).post("/auth/token", { api_key: key });
-    expect(body).toMatchObject({ expires_in: expect.any(Number), scope: "send memory:read" });
-    const refused = await api(server).post("/auth/token", { api_key: UNKNOWN });
-    expect(refused).toMatchObject(refusal(401, "authentication_failed"));
-  });
+test("the exchange by JSON says the same, and has the envelope of every error", async () => {
+  const { body } = await api(server).post("/auth/token", { api_key: key });
+  expect(body).toMatchObject({ expires_in: expect.any(Number), scope: "send memory:read" });
+  const refused = await api(server).post("/auth/token", { api_key: UNKNOWN });
+  expect(refused).toMatchObject(refusal(401, "authentication_failed"));
+});
 
-  test("of another media type says which are taken", async () => {
-    const answer = await api(server).post("/auth/token", "<a/>", { "content-type": "text/xml" });
-    const expected = ["application/json", "application/x-www-form-urlencoded"];
-    expect(answer).toMatchObject(refusal(415, "unsupported_media_type", { expected }));
-  });
+test("the exchange by JSON of another media type says which are taken", async () => {
+  const answer = await api(server).post("/auth/token", "<a/>", { "content-type": "text/xml" });
+  const expected = ["application/json", "application/x-www-form-urlencoded"];
+  expect(answer).toMatchObject(refusal(415, "unsupported_media_type", { expected }));
 });

@@ -16,25 +16,17 @@ import {
   refresh,
   registered,
 } from "../support/oauth.ts";
-import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 import { makeWorld, ok, refusal, type World } from "../support/tenancy.ts";
 
 // Sign-in of programs by OAuth 2.1, as oauth4webapi does it. The official MCP client is in oauth-mcp.test.ts.
 
-let server: TestServer;
-let world: World;
-let other: World;
-let client: OAuthClient;
-
-beforeAll(async () => {
-  server = await startShared();
-  world = await makeWorld(server, "acme");
-  other = await makeWorld(server, "rival");
-  client = await registered(server);
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const world = await makeWorld(server, "acme");
+const other = await makeWorld(server, "rival");
+const client: OAuthClient = await registered(server);
+afterAll(() => server.stop());
 
 const form = (path: string, fields: Record<string, string>) =>
   api(server).post(server.root + path, new URLSearchParams(fields).toString(), {
@@ -46,84 +38,80 @@ const refusedAs = (error: string, status = 400) => ({
 });
 const sessionsOf = async () => ok(await world.admin.get(`/agents/${world.agentId}/sessions`)).sessions;
 
-describe("what a client discovers", () => {
-  test.each([
-    ["/mcp", "/mcp"],
-    ["/v1/mcp", "/v1/mcp"],
-    ["/v1/auth/me", ""],
-  ])("begins with the 401 of %s", async (path, resource) => {
-    const method = path.endsWith("mcp") ? "post" : "get";
-    const answer = await api(server)[method](server.root + path, {});
-    const address = `${server.root}/.well-known/oauth-protected-resource${resource}`;
-    expect([answer.status, answer.headers.get("www-authenticate")]).toEqual([
-      401,
-      `Bearer realm="sensorium", resource_metadata="${address}"`,
-    ]);
-    const metadata = ok(await api(server).get(address));
-    expect(metadata).toMatchObject({
-      resource: server.root + resource,
-      authorization_servers: [server.root],
-    });
-    expect(metadata.scopes_supported).not.toContain("admin");
+test.each([
+  ["/mcp", "/mcp"],
+  ["/v1/mcp", "/v1/mcp"],
+  ["/v1/auth/me", ""],
+])("what a client discovers begins with the 401 of %s", async (path, resource) => {
+  const method = path.endsWith("mcp") ? "post" : "get";
+  const answer = await api(server)[method](server.root + path, {});
+  const address = `${server.root}/.well-known/oauth-protected-resource${resource}`;
+  expect([answer.status, answer.headers.get("www-authenticate")]).toEqual([
+    401,
+    `Bearer realm="sensorium", resource_metadata="${address}"`,
+  ]);
+  const metadata = ok(await api(server).get(address));
+  expect(metadata).toMatchObject({
+    resource: server.root + resource,
+    authorization_servers: [server.root],
   });
+  expect(metadata.scopes_supported).not.toContain("admin");
+});
 
-  test("names itself as the caller does on this machine, and no other host", async () => {
-    const { port } = new URL(server.root);
-    const at = async (host: string) => {
-      const asked = get(`${server.root}/.well-known/oauth-authorization-server`, { headers: { host } });
-      const [answer] = await once(asked, "response");
-      return ((await json(answer)) as { issuer: string }).issuer;
-    };
-    expect(await at(`localhost:${port}`)).toBe(`http://localhost:${port}`);
-    expect(await at("evil.example")).toBe(server.root);
-  });
+test("what a client discovers names itself as the caller does on this machine, and no other host", async () => {
+  const { port } = new URL(server.root);
+  const at = async (host: string) => {
+    const asked = get(`${server.root}/.well-known/oauth-authorization-server`, { headers: { host } });
+    const [answer] = await once(asked, "response");
+    return ((await json(answer)) as { issuer: string }).issuer;
+  };
+  expect(await at(`localhost:${port}`)).toBe(`http://localhost:${port}`);
+  expect(await at("evil.example")).toBe(server.root);
+});
 
-  test("is the metadata of the authorization server", async () => {
-    expect(await discover(server)).toMatchObject({
-      code_challenge_methods_supported: ["S256"],
-      client_id_metadata_document_supported: true,
-      authorization_response_iss_parameter_supported: true,
-    });
+test("what a client discovers is the metadata of the authorization server", async () => {
+  expect(await discover(server)).toMatchObject({
+    code_challenge_methods_supported: ["S256"],
+    client_id_metadata_document_supported: true,
+    authorization_response_iss_parameter_supported: true,
   });
 });
 
-describe("a registration", () => {
-  test.each([
-    ["no redirect URI", { redirect_uris: [] }],
-    ["a script", { redirect_uris: ["javascript:alert(1)"] }],
-    ["http elsewhere", { redirect_uris: ["http://client.example/callback"] }],
-    ["a fragment", { redirect_uris: ["https://client.example/#x"] }],
-    ["an address of a file server", { redirect_uris: ["smb://host.example/share"] }],
-    ["a command of the system", { redirect_uris: ["search-ms:query=x"] }],
-    ["a user name", { redirect_uris: ["https://a@client.example/"] }],
-  ])("is refused with %s", async (_, metadata) => {
-    expect(await api(server).post(`${server.root}/oauth/register`, metadata)).toMatchObject(
-      refusedAs("invalid_redirect_uri"),
-    );
-  });
+test.each([
+  ["no redirect URI", { redirect_uris: [] }],
+  ["a script", { redirect_uris: ["javascript:alert(1)"] }],
+  ["http elsewhere", { redirect_uris: ["http://client.example/callback"] }],
+  ["a fragment", { redirect_uris: ["https://client.example/#x"] }],
+  ["an address of a file server", { redirect_uris: ["smb://host.example/share"] }],
+  ["a command of the system", { redirect_uris: ["search-ms:query=x"] }],
+  ["a user name", { redirect_uris: ["https://a@client.example/"] }],
+])("a registration is refused with %s", async (_, metadata) => {
+  expect(await api(server).post(`${server.root}/oauth/register`, metadata)).toMatchObject(
+    refusedAs("invalid_redirect_uri"),
+  );
+});
 
-  test("is refused in OAuth's form with metadata of other types", async () => {
-    expect(await api(server).post(`${server.root}/oauth/register`, { redirect_uris: 7 })).toMatchObject(
-      refusedAs("invalid_client_metadata"),
-    );
-  });
+test("a registration is refused in OAuth's form with metadata of other types", async () => {
+  expect(await api(server).post(`${server.root}/oauth/register`, { redirect_uris: 7 })).toMatchObject(
+    refusedAs("invalid_client_metadata"),
+  );
+});
 
-  test("makes a public client whatever it asks for", async () => {
-    const asked = {
-      token_endpoint_auth_method: "client_secret_post",
-      redirect_uris: ["cursor://app/callback"],
-    };
-    const { client } = await registered(server, asked);
-    expect(client).toMatchObject({ token_endpoint_auth_method: "none", client_name: "Test client" });
-    expect(client.client_secret).toBeUndefined();
-  });
+test("a registration makes a public client whatever it asks for", async () => {
+  const asked = {
+    token_endpoint_auth_method: "client_secret_post",
+    redirect_uris: ["cursor://app/callback"],
+  };
+  const { client } = await registered(server, asked);
+  expect(client).toMatchObject({ token_endpoint_auth_method: "none", client_name: "Test client" });
+  expect(client.client_secret).toBeUndefined();
+});
 
-  test("shows people a name without characters that hide or reorder others", async () => {
-    const { client } = await registered(server, { client_name: " Edi\u202etor\u200b\n\tof  x\u0000 " });
-    expect(client.client_name).toBe("Editor of x");
-    const unnamed = await registered(server, { client_name: "\u200b\u2060" });
-    expect(unnamed.client.client_name).toBe("Unnamed client");
-  });
+test("a registration shows people a name without characters that hide or reorder others", async () => {
+  const { client } = await registered(server, { client_name: " Edi\u202etor\u200b\n\tof  x\u0000 " });
+  expect(client.client_name).toBe("Editor of x");
+  const unnamed = await registered(server, { client_name: "\u200b\u2060" });
+  expect(unnamed.client.client_name).toBe("Unnamed client");
 });
 
 describe("a request", () => {
@@ -146,11 +134,7 @@ describe("a request", () => {
     ["an unknown client", { client_id: "0199c0de" }, "client_id"],
     ["a redirect URI of nobody", { redirect_uri: "https://evil.example/callback" }, "redirect_uri"],
     ["a longer path", { redirect_uri: "http://127.0.0.1:43117/callback/x" }, "redirect_uri"],
-    [
-      "a user name before the host",
-      { redirect_uri: "http://127.0.0.1:80@evil.example/callback" },
-      "redirect_uri",
-    ],
+    ["a user before the host", { redirect_uri: "http://127.0.0.1:80@evil.example/callback" }, "redirect_uri"],
     ["another name of this machine", { redirect_uri: "http://localhost/callback" }, "redirect_uri"],
     ["no redirect URI", { redirect_uri: undefined }, "redirect_uri"],
   ])("with %s leads nowhere", async (_, parameters, field) => {
@@ -361,86 +345,82 @@ describe("an approved client", () => {
   });
 });
 
-describe("a code", () => {
-  async function issued() {
-    const asked = await attempt(client);
-    const answer = await approve(world.admin, asked.query, world.agentId);
-    return {
-      grant_type: "authorization_code",
-      code: answer.searchParams.get("code") as string,
-      code_verifier: asked.verifier,
-      redirect_uri: asked.redirect_uri,
-      client_id: client.client.client_id,
-    };
-  }
+async function issued() {
+  const asked = await attempt(client);
+  const answer = await approve(world.admin, asked.query, world.agentId);
+  return {
+    grant_type: "authorization_code",
+    code: answer.searchParams.get("code") as string,
+    code_verifier: asked.verifier,
+    redirect_uri: asked.redirect_uri,
+    client_id: client.client.client_id,
+  };
+}
 
-  test.each([
-    ["another verifier", { code_verifier: "x".repeat(43) }, "invalid_grant"],
-    ["another redirect URI", { redirect_uri: "http://127.0.0.1:1/callback" }, "invalid_grant"],
-    ["another resource", { resource: "https://elsewhere.example" }, "invalid_target"],
-    ["another grant", { grant_type: "password" }, "unsupported_grant_type"],
-  ])("with %s is refused, and stays good", async (_, wrong, error) => {
-    const fields = await issued();
-    expect(await form("/oauth/token", { ...fields, ...wrong })).toMatchObject(refusedAs(error));
-    expect((await form("/oauth/token", fields)).status).toBe(200);
-  });
-
-  test("is refused to another client, and without what is needed", async () => {
-    const fields = await issued();
-    const another = await registered(server);
-    const stolen = { ...fields, client_id: another.client.client_id };
-    expect(await form("/oauth/token", stolen)).toMatchObject(refusedAs("invalid_grant"));
-    const { code_verifier: _, ...bare } = fields;
-    expect(await form("/oauth/token", bare)).toMatchObject(refusedAs("invalid_grant"));
-    expect(await form("/oauth/token", { grant_type: "authorization_code" })).toMatchObject(
-      refusedAs("invalid_request"),
-    );
-    expect(await form("/oauth/token", { ...fields, code: `${fields.code}x` })).toMatchObject(
-      refusedAs("invalid_grant"),
-    );
-  });
-
-  test("counts once: used again, it ends what it began", async () => {
-    const fields = await issued();
-    const { access_token, refresh_token } = ok(await form("/oauth/token", fields));
-    await using mcp = await connectMcp(server, access_token);
-    expect(await form("/oauth/token", fields)).toMatchObject(refusedAs("invalid_grant"));
-    await expect(refresh(client, refresh_token)).rejects.toMatchObject({ error: "invalid_grant" });
-    await settle(
-      () =>
-        mcp.call("auth_me").then(
-          () => false,
-          () => true,
-        ),
-      { within: 5000 },
-    );
-  });
-
-  test("gives at most one of many exchanges at once", async () => {
-    const fields = await issued();
-    const before = (await sessionsOf()).length;
-    const answers = await Promise.all([1, 2, 3, 4].map(() => form("/oauth/token", fields)));
-    expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1);
-    expect(await sessionsOf()).toHaveLength(before);
-  });
+test.each([
+  ["another verifier", { code_verifier: "x".repeat(43) }, "invalid_grant"],
+  ["another redirect URI", { redirect_uri: "http://127.0.0.1:1/callback" }, "invalid_grant"],
+  ["another resource", { resource: "https://elsewhere.example" }, "invalid_target"],
+  ["another grant", { grant_type: "password" }, "unsupported_grant_type"],
+])("a code with %s is refused, and stays good", async (_, wrong, error) => {
+  const fields = await issued();
+  expect(await form("/oauth/token", { ...fields, ...wrong })).toMatchObject(refusedAs(error));
+  expect((await form("/oauth/token", fields)).status).toBe(200);
 });
 
-describe("an agent's key", () => {
-  test("is a client's secret at the same endpoint", async () => {
-    const { key } = ok(await world.admin.post(`/agents/${world.agentId}/keys`, { scopes: ["send"] }));
-    const as = await discover(server);
-    const own = { client_id: "any" };
-    for (const authentication of [oauth.ClientSecretBasic(key), oauth.ClientSecretPost(key)]) {
-      const answer = await oauth.clientCredentialsGrantRequest(as, own, authentication, {}, HTTP);
-      expect(await oauth.processClientCredentialsResponse(as, own, answer)).toMatchObject({ scope: "send" });
-    }
-    for (const client_id of [client.client.client_id, "https://client.example/app"])
-      expect(
-        await form("/oauth/token", { grant_type: "client_credentials", client_id, client_secret: key }),
-      ).toMatchObject(refusedAs("unauthorized_client"));
-    const wrong = { grant_type: "client_credentials", client_secret: "nonsense" };
-    expect(await form("/oauth/token", wrong)).toMatchObject(refusedAs("invalid_client", 401));
-  });
+test("a code is refused to another client, and without what is needed", async () => {
+  const fields = await issued();
+  const another = await registered(server);
+  const stolen = { ...fields, client_id: another.client.client_id };
+  expect(await form("/oauth/token", stolen)).toMatchObject(refusedAs("invalid_grant"));
+  const { code_verifier: _, ...bare } = fields;
+  expect(await form("/oauth/token", bare)).toMatchObject(refusedAs("invalid_grant"));
+  expect(await form("/oauth/token", { grant_type: "authorization_code" })).toMatchObject(
+    refusedAs("invalid_request"),
+  );
+  expect(await form("/oauth/token", { ...fields, code: `${fields.code}x` })).toMatchObject(
+    refusedAs("invalid_grant"),
+  );
+});
+
+test("a code counts once: used again, it ends what it began", async () => {
+  const fields = await issued();
+  const { access_token, refresh_token } = ok(await form("/oauth/token", fields));
+  await using mcp = await connectMcp(server, access_token);
+  expect(await form("/oauth/token", fields)).toMatchObject(refusedAs("invalid_grant"));
+  await expect(refresh(client, refresh_token)).rejects.toMatchObject({ error: "invalid_grant" });
+  await settle(
+    () =>
+      mcp.call("auth_me").then(
+        () => false,
+        () => true,
+      ),
+    { within: 5000 },
+  );
+});
+
+test("a code gives at most one of many exchanges at once", async () => {
+  const fields = await issued();
+  const before = (await sessionsOf()).length;
+  const answers = await Promise.all([1, 2, 3, 4].map(() => form("/oauth/token", fields)));
+  expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1);
+  expect(await sessionsOf()).toHaveLength(before);
+});
+
+test("an agent's key is a client's secret at the same endpoint", async () => {
+  const { key } = ok(await world.admin.post(`/agents/${world.agentId}/keys`, { scopes: ["send"] }));
+  const as = await discover(server);
+  const own = { client_id: "any" };
+  for (const authentication of [oauth.ClientSecretBasic(key), oauth.ClientSecretPost(key)]) {
+    const answer = await oauth.clientCredentialsGrantRequest(as, own, authentication, {}, HTTP);
+    expect(await oauth.processClientCredentialsResponse(as, own, answer)).toMatchObject({ scope: "send" });
+  }
+  for (const client_id of [client.client.client_id, "https://client.example/app"])
+    expect(
+      await form("/oauth/token", { grant_type: "client_credentials", client_id, client_secret: key }),
+    ).toMatchObject(refusedAs("unauthorized_client"));
+  const wrong = { grant_type: "client_credentials", client_secret: "nonsense" };
+  expect(await form("/oauth/token", wrong)).toMatchObject(refusedAs("invalid_client", 401));
 });
 
 describe("a device", () => {

@@ -343,15 +343,11 @@ describe("an answer that is wrong", () => {
 test("the service starts while the provider is away, and says so at a sign-in", async () => {
   const provider = await startFalseProvider();
   await provider.stop();
-  const server = await startServer({ env: { ...NO_LIMITS, ...provider.env } });
-  try {
-    const answer = await api(server).post("/auth/oidc");
-    expect(answer).toMatchObject(refusal(503, "service_unavailable"));
-    expect(answer.body.error.message).toContain("False ID cannot be reached");
-    expect((await api(server).post("/auth/login", server.credentials.admin)).status).toBe(200);
-  } finally {
-    await server.stop();
-  }
+  await using server = await startServer({ env: { ...NO_LIMITS, ...provider.env } });
+  const answer = await api(server).post("/auth/oidc");
+  expect(answer).toMatchObject(refusal(503, "service_unavailable"));
+  expect(answer.body.error.message).toContain("False ID cannot be reached");
+  expect((await api(server).post("/auth/login", server.credentials.admin)).status).toBe(200);
 });
 
 describe("without a provider", () => {

@@ -1,24 +1,18 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import type { Api } from "../support/http.ts";
 import { agentIn, remember } from "../support/memories.ts";
-import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
-import { makeWorld, ok, type World } from "../support/tenancy.ts";
+import { makeWorld, ok } from "../support/tenancy.ts";
 
 const STEPS = [
   ...["connect_agent", "declare_interest", "publish_event", "acknowledge_delivery"],
   ...["create_memory", "search_memory", "save_handoff", "complete_run"],
 ];
 
-let server: TestServer;
-let world: World;
-
-beforeAll(async () => {
-  server = await startShared();
-  world = await makeWorld(server, "newcomers");
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const world = await makeWorld(server, "newcomers");
+afterAll(() => server.stop());
 
 const guidance = async (who: Api) => ok(await who.get("/onboarding"));
 const doneOf = async (who: Api): Promise<string[]> =>

@@ -1,87 +1,77 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import type { NodeReport } from "../../services/platform/nodes/nodes.contract.ts";
 import { nodesService } from "../../services/platform/nodes/nodes.service.ts";
 import { findProblems } from "../../services/platform/nodes/report.ts";
 import type { Runtime } from "../../services/runtime.ts";
 import { api } from "../support/http.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
 
-let server: TestServer;
-let operator: ReturnType<typeof api>;
-let world: World;
-beforeAll(async () => {
-  server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
-  operator = api(server, OPERATOR_TOKEN);
-  world = await makeWorld(server, "modes");
-});
-afterAll(() => server?.stop());
+const server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+const operator = api(server, OPERATOR_TOKEN);
+const world = await makeWorld(server, "modes");
+afterAll(() => server.stop());
 
 const event = (id: string) => ({ specversion: "1.0", id, type: "com.example.mode", source: "/modes" });
 const set = async (body: object) => ok(await operator.patch("/installation", body));
 
-describe("the nodes", () => {
-  test("report versions, clocks, links, indexes, queues and disks", async () => {
-    const { nodes, ages, problems } = ok(await operator.get("/nodes"));
-    expect(nodes.length).toBeGreaterThan(0);
-    expect(nodes[0]).toMatchObject({
-      version: expect.stringMatching(/^\d+\.\d+/),
-      status: "ready",
-      checks: { store: "ok", maintenance: "ok" },
-      disk: { free_bytes: expect.any(Number), total_bytes: expect.any(Number) },
-      links: { peers: expect.any(Object), breakers: expect.any(Object) },
-      indexes: { without_vector: expect.any(Number) },
-      queues: { fan_out: expect.any(Number) },
-      modes: { maintenance: false, log_level: expect.any(String) },
-    });
-    const services = nodes.flatMap((node: NodeReport) => node.services);
-    expect(services).toEqual(expect.arrayContaining(["gateway", "deliveries", "nodes"]));
-    expect(Math.abs(Date.parse(nodes[0].clock.at) - Date.now())).toBeLessThan(60_000);
-    expect(Object.keys(ages)).toEqual(["fan_out_seconds", "delivery_seconds"]);
-    expect(Array.isArray(problems)).toBe(true);
-    expect(await world.admin.get("/nodes")).toMatchObject(refusal(401, "authentication_failed"));
+test("the nodes report versions, clocks, links, indexes, queues and disks", async () => {
+  const { nodes, ages, problems } = ok(await operator.get("/nodes"));
+  expect(nodes.length).toBeGreaterThan(0);
+  expect(nodes[0]).toMatchObject({
+    version: expect.stringMatching(/^\d+\.\d+/),
+    status: "ready",
+    checks: { store: "ok", maintenance: "ok" },
+    disk: { free_bytes: expect.any(Number), total_bytes: expect.any(Number) },
+    links: { peers: expect.any(Object), breakers: expect.any(Object) },
+    indexes: { without_vector: expect.any(Number) },
+    queues: { fan_out: expect.any(Number) },
+    modes: { maintenance: false, log_level: expect.any(String) },
   });
+  const services = nodes.flatMap((node: NodeReport) => node.services);
+  expect(services).toEqual(expect.arrayContaining(["gateway", "deliveries", "nodes"]));
+  expect(Math.abs(Date.parse(nodes[0].clock.at) - Date.now())).toBeLessThan(60_000);
+  expect(Object.keys(ages)).toEqual(["fan_out_seconds", "delivery_seconds"]);
+  expect(Array.isArray(problems)).toBe(true);
+  expect(await world.admin.get("/nodes")).toMatchObject(refusal(401, "authentication_failed"));
+});
 
-  test("are examined: what is wrong is named, and what is in order is not", () => {
-    const now = Date.parse("2026-05-04T10:00:00.000Z");
-    const fine: NodeReport = {
-      ...{ node: "a-1", version: "1.2.0", status: "ready", started_at: new Date(now).toISOString() },
-      ...{
-        services: [],
-        checks: { store: "ok" },
-        clock: { at: new Date(now).toISOString(), error_seconds: 0.01 },
-      },
-      ...{ disk: { free_bytes: 50, total_bytes: 100 }, memory_bytes: 1 },
-      links: { peers: { lost: 0 }, breakers: { open: 0 }, nats_connected: true, redis: null },
-      ...{ indexes: { without_vector: 3 }, queues: { fan_out: 0, waiting: {} } },
-      modes: { maintenance: false, log_level: "info" },
-    };
-    const none = { silent: [], others: [], ages: { fan_out_seconds: 2, delivery_seconds: null } };
-    const found = (change: Partial<NodeReport>, more: object = {}) =>
-      findProblems({ ...none, nodes: [{ ...fine, ...change }], ...more }, now).map(
-        ({ severity, node, check }) => `${severity} ${node} ${check}`,
-      );
-    expect(found({})).toEqual([]);
-    const at = new Date(now + 9000).toISOString();
-    expect(found({ clock: { at, error_seconds: 0.4 } })).toEqual(["note a-1 clock", "note a-1 clock"]);
-    expect(found({ disk: { free_bytes: 5, total_bytes: 100 } })).toEqual(["note a-1 disk"]);
-    expect(found({ status: "not_ready", checks: { store: "failed", nats: "ok" } })).toEqual([
-      "wrong a-1 store",
-    ]);
-    expect(found({ checks: { nats: "not connected" } })).toEqual(["note a-1 nats"]);
-    const lost = { ...fine.links, peers: { lost: 2 }, breakers: { open: 1 } };
-    expect(found({ links: lost })).toEqual(["wrong a-1 links", "wrong a-1 links"]);
-    expect(found({ indexes: { without_vector: 20_000 } })).toEqual(["note a-1 indexes"]);
-    const two = [fine, { ...fine, node: "b-1", version: "1.1.0" }];
-    expect(found({}, { nodes: two })).toEqual(["note null versions"]);
-    expect(found({}, { silent: ["c-1"], others: ["d-1"] })).toEqual([
-      "wrong c-1 answers",
-      "note d-1 answers",
-    ]);
-    const ages = { fan_out_seconds: 90, delivery_seconds: 61 };
-    expect(found({}, { ages })).toEqual(["wrong null fan_out", "wrong null deliveries"]);
-  });
+test("the nodes are examined: what is wrong is named, and what is in order is not", () => {
+  const now = Date.parse("2026-05-04T10:00:00.000Z");
+  const fine: NodeReport = {
+    ...{ node: "a-1", version: "1.2.0", status: "ready", started_at: new Date(now).toISOString() },
+    ...{
+      services: [],
+      checks: { store: "ok" },
+      clock: { at: new Date(now).toISOString(), error_seconds: 0.01 },
+    },
+    ...{ disk: { free_bytes: 50, total_bytes: 100 }, memory_bytes: 1 },
+    links: { peers: { lost: 0 }, breakers: { open: 0 }, nats_connected: true, redis: null },
+    ...{ indexes: { without_vector: 3 }, queues: { fan_out: 0, waiting: {} } },
+    modes: { maintenance: false, log_level: "info" },
+  };
+  const none = { silent: [], others: [], ages: { fan_out_seconds: 2, delivery_seconds: null } };
+  const found = (change: Partial<NodeReport>, more: object = {}) =>
+    findProblems({ ...none, nodes: [{ ...fine, ...change }], ...more }, now).map(
+      ({ severity, node, check }) => `${severity} ${node} ${check}`,
+    );
+  expect(found({})).toEqual([]);
+  const at = new Date(now + 9000).toISOString();
+  expect(found({ clock: { at, error_seconds: 0.4 } })).toEqual(["note a-1 clock", "note a-1 clock"]);
+  expect(found({ disk: { free_bytes: 5, total_bytes: 100 } })).toEqual(["note a-1 disk"]);
+  expect(found({ status: "not_ready", checks: { store: "failed", nats: "ok" } })).toEqual([
+    "wrong a-1 store",
+  ]);
+  expect(found({ checks: { nats: "not connected" } })).toEqual(["note a-1 nats"]);
+  const lost = { ...fine.links, peers: { lost: 2 }, breakers: { open: 1 } };
+  expect(found({ links: lost })).toEqual(["wrong a-1 links", "wrong a-1 links"]);
+  expect(found({ indexes: { without_vector: 20_000 } })).toEqual(["note a-1 indexes"]);
+  const two = [fine, { ...fine, node: "b-1", version: "1.1.0" }];
+  expect(found({}, { nodes: two })).toEqual(["note null versions"]);
+  expect(found({}, { silent: ["c-1"], others: ["d-1"] })).toEqual(["wrong c-1 answers", "note d-1 answers"]);
+  const ages = { fan_out_seconds: 90, delivery_seconds: 61 };
+  expect(found({}, { ages })).toEqual(["wrong null fan_out", "wrong null deliveries"]);
 });
 
 test("a node that cannot be asked is one that does not follow", async () => {
@@ -117,9 +107,7 @@ describe("maintenance", () => {
     ok(await agent.post("/events", event("before")));
     const { deliveries } = ok(await agent.get("/delivery/poll?wait=20"));
     const begun = await set({ maintenance: true, reason: "moving" });
-    expect(begun).toMatchObject({
-      maintenance: { reason: "moving", since: expect.any(String) },
-    });
+    expect(begun).toMatchObject({ maintenance: { reason: "moving", since: expect.any(String) } });
     expect(begun.nodes.map(({ applied }: { applied: boolean }) => applied)).not.toContain(false);
     const refused = await agent.post("/events", event("during"));
     expect(refused).toMatchObject(refusal(503, "service_unavailable", { retry_after_seconds: 30 }));
@@ -137,9 +125,7 @@ describe("maintenance", () => {
     ok(await agent.post("/memories/search", { query: "anything" }));
     expect(
       ok(await agent.post("/delivery/next", { ack: { delivery_ids: [deliveries[0].id] } })),
-    ).toMatchObject({
-      acknowledged: 1,
-    });
+    ).toMatchObject({ acknowledged: 1 });
     const { email, password } = world.credentials;
     ok(await api(server).post("/auth/login", { email, password, tenant_slug: world.slug }));
     expect(ok(await api(server).get(`${server.root}/readyz`)).checks.maintenance).toBe("writes are refused");

@@ -5,8 +5,8 @@ import { strFromU8, unzipSync } from "fflate";
 import { extractText, getDocumentProxy } from "unpdf";
 import type { Api } from "../support/http.ts";
 import { startMail } from "../support/mail.ts";
-import { startServer, type TestServer } from "../support/server.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+import { startServer } from "../support/server.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
 
 /** A font that has a letter which the built-in ones lack. */
 const MATHS = join(import.meta.dirname, "../../node_modules/dejavu-fonts-ttf/ttf/DejaVuMathTeXGyre.ttf");
@@ -33,28 +33,21 @@ if (a < b) run();
 [bad](javascript:alert(3)) <iframe src="https://evil.example"></iframe>
 `;
 
-let mail: Awaited<ReturnType<typeof startMail>>;
-let server: TestServer;
-let world: World;
-let id: string;
-
-beforeAll(async () => {
-  mail = await startMail();
-  const env = {
-    OUTPUT_EXPORT: "true",
-    EXPORT_FONTS: MATHS,
-    OUTBOUND_EMAIL: "true",
-    OUTBOUND_EMAILS_PER_HOUR: "3",
-    SMTP_URL: `smtp://127.0.0.1:${mail.port}`,
-    SMTP_FROM: "Sensorium <sensorium@example.com>",
-  };
-  server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", ...env } });
-  world = await makeWorld(server, "files");
-  id = ok(await world.agent.post("/outputs", { body: BODY, scope: "institutional" })).id;
-});
+const mail = await startMail();
+const env = {
+  OUTPUT_EXPORT: "true",
+  EXPORT_FONTS: MATHS,
+  OUTBOUND_EMAIL: "true",
+  OUTBOUND_EMAILS_PER_HOUR: "3",
+  SMTP_URL: `smtp://127.0.0.1:${mail.port}`,
+  SMTP_FROM: "Sensorium <sensorium@example.com>",
+};
+const server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", ...env } });
+const world = await makeWorld(server, "files");
+const id = ok(await world.agent.post("/outputs", { body: BODY, scope: "institutional" })).id;
 afterAll(async () => {
-  await server?.stop();
-  await mail?.stop();
+  await server.stop();
+  await mail.stop();
 });
 
 async function download(format: string, of = id): Promise<{ headers: Headers; bytes: Uint8Array }> {
@@ -180,49 +173,47 @@ describe("export", () => {
   });
 });
 
-describe("e-mail", () => {
-  const send = (by: Api, body: object, headers = {}) => by.post(`/outputs/${id}/email`, body, headers);
+const send = (by: Api, body: object, headers = {}) => by.post(`/outputs/${id}/email`, body, headers);
 
-  test("is to an address", async () => {
-    for (const to of ["nobody", "a@b.example, c@d.example", "a@b.example\r\nBcc: x@y.example"]) {
-      expect(await send(world.member, { to })).toMatchObject(
-        refusal(400, "validation_failed", { field: "to" }),
-      );
-    }
-    const subject = "Hello\r\nBcc: x@y.example";
-    const answer = await send(world.member, { to: "ann@example.com", subject });
-    expect(answer).toMatchObject(refusal(400, "validation_failed", { field: "subject" }));
-    expect(mail.received).toEqual([]);
-  });
+test("e-mail is to an address", async () => {
+  for (const to of ["nobody", "a@b.example, c@d.example", "a@b.example\r\nBcc: x@y.example"]) {
+    expect(await send(world.member, { to })).toMatchObject(
+      refusal(400, "validation_failed", { field: "to" }),
+    );
+  }
+  const subject = "Hello\r\nBcc: x@y.example";
+  const answer = await send(world.member, { to: "ann@example.com", subject });
+  expect(answer).toMatchObject(refusal(400, "validation_failed", { field: "subject" }));
+  expect(mail.received).toEqual([]);
+});
 
-  test("is sent once for its key, with the text, a page and a file, and audited", async () => {
-    const body = { to: "ann@example.com", attach_format: "docx" };
-    const key = { "idempotency-key": "mail-1" };
-    const expected = { status: 200, body: { status: "sent", to: "ann@example.com" } };
-    expect(await send(world.member, body, key)).toMatchObject(expected);
-    expect(await send(world.member, body, key)).toMatchObject(expected);
-    expect(mail.received).toHaveLength(1);
-    const [{ from, to, data } = { from: "", to: [], data: "" }] = mail.received;
-    expect({ from, to }).toEqual({ from: "sensorium@example.com", to: ["ann@example.com"] });
-    expect(data).toMatch(/^Subject: =\?UTF-8\?/m);
-    expect(data).toMatch(/^Content-Type: text\/html/m);
-    expect(data).toMatch(/filename.*\.docx/);
-    const { entries } = ok(await world.admin.get("/audit"));
-    expect(entries[0]).toMatchObject({
-      resource_id: id,
-      details: { to: "ann@example.com", attach_format: "docx" },
-    });
+test("e-mail is sent once for its key, with the text, a page and a file, and audited", async () => {
+  const body = { to: "ann@example.com", attach_format: "docx" };
+  const key = { "idempotency-key": "mail-1" };
+  const expected = { status: 200, body: { status: "sent", to: "ann@example.com" } };
+  expect(await send(world.member, body, key)).toMatchObject(expected);
+  expect(await send(world.member, body, key)).toMatchObject(expected);
+  expect(mail.received).toHaveLength(1);
+  const [{ from, to, data } = { from: "", to: [], data: "" }] = mail.received;
+  expect({ from, to }).toEqual({ from: "sensorium@example.com", to: ["ann@example.com"] });
+  expect(data).toMatch(/^Subject: =\?UTF-8\?/m);
+  expect(data).toMatch(/^Content-Type: text\/html/m);
+  expect(data).toMatch(/filename.*\.docx/);
+  const { entries } = ok(await world.admin.get("/audit"));
+  expect(entries[0]).toMatchObject({
+    resource_id: id,
+    details: { to: "ann@example.com", attach_format: "docx" },
   });
+});
 
-  test("what the server refuses is told, and there are so many in an hour", async () => {
-    const refused = await send(world.member, { to: "refused@example.com" });
-    expect(refused).toMatchObject(refusal(422, "business_rule_violation", { rule: "recipient_refused" }));
-    expect((await send(world.member, { to: "bob@example.com", subject: "Read" })).status).toBe(200);
-    const late = await send(world.admin, { to: "cyd@example.com" });
-    expect(late).toMatchObject(refusal(429, "rate_limited", { limit: 3, window_seconds: 3600 }));
-    expect(Number(late.headers.get("retry-after"))).toBeGreaterThan(0);
-    expect(mail.received).toHaveLength(2);
-  });
+test("e-mail what the server refuses is told, and there are so many in an hour", async () => {
+  const refused = await send(world.member, { to: "refused@example.com" });
+  expect(refused).toMatchObject(refusal(422, "business_rule_violation", { rule: "recipient_refused" }));
+  expect((await send(world.member, { to: "bob@example.com", subject: "Read" })).status).toBe(200);
+  const late = await send(world.admin, { to: "cyd@example.com" });
+  expect(late).toMatchObject(refusal(429, "rate_limited", { limit: 3, window_seconds: 3600 }));
+  expect(Number(late.headers.get("retry-after"))).toBeGreaterThan(0);
+  expect(mail.received).toHaveLength(2);
 });
 
 describe("on other settings", () => {
@@ -244,25 +235,21 @@ describe("on other settings", () => {
       503,
     ],
   ])("%s", async (_, settings, status) => {
-    const other = await startServer({ env: { OPERATOR_TOKEN, ...settings() } });
-    try {
-      const { agent, member } = await makeWorld(other, "other");
-      const output = ok(await agent.post("/outputs", { body: "x", scope: "institutional" })).id;
-      const sent = await member.post(`/outputs/${output}/email`, { to: "ann@example.com" });
-      expect(sent).toMatchObject({ status, body: { error: { message: expect.any(String) } } });
-      expect(sent.headers.has("retry-after")).toBe(status === 503);
-      for (const format of ["pdf", "docx"]) {
-        const exported = await member.get(`/outputs/${output}/export?format=${format}`);
-        expect(exported).toMatchObject(refusal(404, "not_found"));
-        expect(exported.body.error.message).toBe(
-          `There is no ${format} of output on this server: the operator turns it on with OUTPUT_EXPORT=true; md and html always work.`,
-        );
-        const unknown = `/outputs/01890000-0000-7000-8000-000000000000/export?format=${format}`;
-        expect(await member.get(unknown)).toMatchObject(refusal(404, "not_found"));
-        expect((await member.get(unknown)).body.error.message).not.toContain("OUTPUT_EXPORT");
-      }
-    } finally {
-      await other.stop();
+    await using other = await startServer({ env: { OPERATOR_TOKEN, ...settings() } });
+    const { agent, member } = await makeWorld(other, "other");
+    const output = ok(await agent.post("/outputs", { body: "x", scope: "institutional" })).id;
+    const sent = await member.post(`/outputs/${output}/email`, { to: "ann@example.com" });
+    expect(sent).toMatchObject({ status, body: { error: { message: expect.any(String) } } });
+    expect(sent.headers.has("retry-after")).toBe(status === 503);
+    for (const format of ["pdf", "docx"]) {
+      const exported = await member.get(`/outputs/${output}/export?format=${format}`);
+      expect(exported).toMatchObject(refusal(404, "not_found"));
+      expect(exported.body.error.message).toBe(
+        `There is no ${format} of output on this server: the operator turns it on with OUTPUT_EXPORT=true; md and html always work.`,
+      );
+      const unknown = `/outputs/01890000-0000-7000-8000-000000000000/export?format=${format}`;
+      expect(await member.get(unknown)).toMatchObject(refusal(404, "not_found"));
+      expect((await member.get(unknown)).body.error.message).not.toContain("OUTPUT_EXPORT");
     }
   });
 });

@@ -1,16 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import { type Api, agentToken, api } from "../support/http.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
-
-let server: TestServer;
-let world: World;
-/** Two agents of a team, and one without a team. */
-let ann: Api;
-let bob: Api;
-let cyd: Api;
-let team: string;
+import { makeWorld, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
 
 async function newAgent(name: string, team_id?: string): Promise<Api> {
   const { admin } = world;
@@ -21,13 +13,12 @@ async function newAgent(name: string, team_id?: string): Promise<Api> {
   return api(server, await agentToken(server, key));
 }
 
-beforeAll(async () => {
-  server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0" } });
-  world = await makeWorld(server, "shelf");
-  team = ok(await world.admin.post("/teams", { name: "writers" })).id;
-  [ann, bob, cyd] = await Promise.all([newAgent("ann", team), newAgent("bob", team), newAgent("cyd")]);
-});
-afterAll(() => server?.stop());
+const server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0" } });
+const world = await makeWorld(server, "shelf");
+const team = ok(await world.admin.post("/teams", { name: "writers" })).id;
+/** Two agents of a team, and one without a team. */
+const [ann, bob, cyd] = await Promise.all([newAgent("ann", team), newAgent("bob", team), newAgent("cyd")]);
+afterAll(() => server.stop());
 
 const find = async (by: Api, query: string, more = {}) =>
   ok(await by.post("/outputs/search", { query, ...more }));
@@ -36,55 +27,53 @@ const titles = ({ results }: { results: { output: { title: string } }[] }) =>
 const save = async (by: Api, title: string, body: string, more = {}) =>
   ok(await by.post("/outputs", { title, body, ...more }));
 
-describe("who may read", () => {
-  test("an agent's own, its team's, the tenant's", async () => {
-    const own = await save(ann, "Own", "walrus census");
-    const shared = await save(ann, "Shared", "walrus census", { scope: "team" });
-    const all = await save(ann, "All", "walrus census", { scope: "institutional" });
-    expect(shared.team_id).toBe(team);
-    const seen: [Api, { id: string }[]][] = [
-      [ann, [own, shared, all]],
-      [bob, [shared, all]],
-      [cyd, [all]],
-      // Whose agents they are.
-      [world.admin, [own, shared, all]],
-      [world.member, [all]],
-    ];
-    for (const [caller, expected] of seen) {
-      const ids = expected.map(({ id }) => id).sort();
-      const listed = ok(await caller.get("/outputs")).outputs as { id: string; body: null }[];
-      expect(listed.map(({ id }) => id).sort()).toEqual(ids);
-      expect(listed.every(({ body }) => body === null)).toBe(true);
-      const { results } = await find(caller, "walrus census");
-      expect(results.map((each: { output: { id: string } }) => each.output.id).sort()).toEqual(ids);
-      for (const { id } of [own, shared, all].filter((each) => !expected.includes(each))) {
-        for (const path of ["", "/versions", "/versions/1"]) {
-          expect(await caller.get(`/outputs/${id}${path}`)).toMatchObject(refusal(404, "not_found"));
-        }
-        expect(await caller.del(`/outputs/${id}`)).toMatchObject(refusal(404, "not_found"));
-        const version = { output_id: id, body: "mine now" };
-        expect(await caller.post("/outputs", version)).toMatchObject(refusal(404, "not_found"));
+test("who may read an agent's own, its team's, the tenant's", async () => {
+  const own = await save(ann, "Own", "walrus census");
+  const shared = await save(ann, "Shared", "walrus census", { scope: "team" });
+  const all = await save(ann, "All", "walrus census", { scope: "institutional" });
+  expect(shared.team_id).toBe(team);
+  const seen: [Api, { id: string }[]][] = [
+    [ann, [own, shared, all]],
+    [bob, [shared, all]],
+    [cyd, [all]],
+    // Whose agents they are.
+    [world.admin, [own, shared, all]],
+    [world.member, [all]],
+  ];
+  for (const [caller, expected] of seen) {
+    const ids = expected.map(({ id }) => id).sort();
+    const listed = ok(await caller.get("/outputs")).outputs as { id: string; body: null }[];
+    expect(listed.map(({ id }) => id).sort()).toEqual(ids);
+    expect(listed.every(({ body }) => body === null)).toBe(true);
+    const { results } = await find(caller, "walrus census");
+    expect(results.map((each: { output: { id: string } }) => each.output.id).sort()).toEqual(ids);
+    for (const { id } of [own, shared, all].filter((each) => !expected.includes(each))) {
+      for (const path of ["", "/versions", "/versions/1"]) {
+        expect(await caller.get(`/outputs/${id}${path}`)).toMatchObject(refusal(404, "not_found"));
       }
+      expect(await caller.del(`/outputs/${id}`)).toMatchObject(refusal(404, "not_found"));
+      const version = { output_id: id, body: "mine now" };
+      expect(await caller.post("/outputs", version)).toMatchObject(refusal(404, "not_found"));
     }
-    expect(await bob.del(`/outputs/${shared.id}`)).toMatchObject(refusal(403, "forbidden"));
-    expect((await bob.post("/outputs", { output_id: shared.id, body: "walrus by bob" })).status).toBe(201);
-    expect((await world.admin.del(`/outputs/${shared.id}`)).status).toBe(204);
-  });
+  }
+  expect(await bob.del(`/outputs/${shared.id}`)).toMatchObject(refusal(403, "forbidden"));
+  expect((await bob.post("/outputs", { output_id: shared.id, body: "walrus by bob" })).status).toBe(201);
+  expect((await world.admin.del(`/outputs/${shared.id}`)).status).toBe(204);
+});
 
-  test("a person's own is the person's alone", async () => {
-    const { id, user_id } = await save(world.member, "Private", "wombat ledger");
-    expect(user_id).toMatch(/^usr_/);
-    expect(titles(await find(world.member, "wombat ledger"))[0]).toBe("Private");
-    expect(titles(await find(world.admin, "wombat ledger"))).not.toContain("Private");
-    expect((await world.member.del(`/outputs/${id}`)).status).toBe(204);
-    expect(titles(await find(world.member, "wombat ledger"))).not.toContain("Private");
-  });
+test("who may read a person's own is the person's alone", async () => {
+  const { id, user_id } = await save(world.member, "Private", "wombat ledger");
+  expect(user_id).toMatch(/^usr_/);
+  expect(titles(await find(world.member, "wombat ledger"))[0]).toBe("Private");
+  expect(titles(await find(world.admin, "wombat ledger"))).not.toContain("Private");
+  expect((await world.member.del(`/outputs/${id}`)).status).toBe(204);
+  expect(titles(await find(world.member, "wombat ledger"))).not.toContain("Private");
+});
 
-  test("the scope stays as it was first", async () => {
-    const { id } = await save(ann, "Fixed", "scope");
-    const wider = await ann.post("/outputs", { output_id: id, body: "scope", scope: "institutional" });
-    expect(wider).toMatchObject(refusal(400, "validation_error", { field: "scope" }));
-  });
+test("who may read the scope stays as it was first", async () => {
+  const { id } = await save(ann, "Fixed", "scope");
+  const wider = await ann.post("/outputs", { output_id: id, body: "scope", scope: "institutional" });
+  expect(wider).toMatchObject(refusal(400, "validation_error", { field: "scope" }));
 });
 
 describe("search", () => {
@@ -183,59 +172,57 @@ describe("search", () => {
   });
 });
 
-describe("lists", () => {
-  test("by project, run, scope and tags; by time or title, a page at a time", async () => {
-    const lister = await newAgent("lister");
-    ok(await world.admin.post("/projects", { key: "listed" }));
-    const run = ok(await lister.post("/runs", { goal: "g" })).id;
-    const b = await save(lister, "beta", "b", { project_id: "listed" });
-    const a = await save(lister, "Alpha", "a", { process_run_id: run });
-    const c = await save(lister, "Gamma", "c", { project_id: "listed" });
-    const mine = async (query: string) => {
-      const { outputs, total, next_cursor } = ok(await lister.get(`/outputs?scope=agent&${query}`));
-      return { titles: outputs.map(({ title }: { title: string }) => title), total, next_cursor };
-    };
-    expect(await mine("")).toMatchObject({ titles: ["Gamma", "Alpha", "beta"], total: 3 });
-    expect((await mine("order=asc&sort=nonsense")).titles).toEqual(["beta", "Alpha", "Gamma"]);
-    expect((await mine("sort=title")).titles).toEqual(["Alpha", "beta", "Gamma"]);
-    expect((await mine("sort=title&order=desc")).titles).toEqual(["Gamma", "beta", "Alpha"]);
-    expect((await mine("project_id=listed")).titles).toEqual(["Gamma", "beta"]);
-    expect((await mine("project_id=")).titles).toEqual(["Alpha"]);
-    expect((await mine(`process_run_id=${run}`)).titles).toEqual(["Alpha"]);
-    expect((await mine("process_run_id=")).total).toBe(3);
-    for (const sort of ["title", "created_at"]) {
-      const whole = (await mine(`sort=${sort}`)).titles;
-      const first = await mine(`sort=${sort}&limit=2`);
-      const rest = await mine(`sort=${sort}&limit=2&cursor=${first.next_cursor}`);
-      expect([...first.titles, ...rest.titles]).toEqual(whole);
-      expect(rest.next_cursor).toBeNull();
-      expect((await mine(`sort=${sort}&offset=1`)).titles).toEqual(whole.slice(1));
-    }
-    const misfit = `/outputs?sort=title&cursor=${(await mine("limit=1")).next_cursor}`;
-    expect(await lister.get(misfit)).toMatchObject(refusal(400, "validation_failed", { field: "cursor" }));
-    expect(await lister.get("/outputs?limit=201")).toMatchObject(refusal(400, "validation_failed"));
+test("lists by project, run, scope and tags; by time or title, a page at a time", async () => {
+  const lister = await newAgent("lister");
+  ok(await world.admin.post("/projects", { key: "listed" }));
+  const run = ok(await lister.post("/runs", { goal: "g" })).id;
+  const b = await save(lister, "beta", "b", { project_id: "listed" });
+  const a = await save(lister, "Alpha", "a", { process_run_id: run });
+  const c = await save(lister, "Gamma", "c", { project_id: "listed" });
+  const mine = async (query: string) => {
+    const { outputs, total, next_cursor } = ok(await lister.get(`/outputs?scope=agent&${query}`));
+    return { titles: outputs.map(({ title }: { title: string }) => title), total, next_cursor };
+  };
+  expect(await mine("")).toMatchObject({ titles: ["Gamma", "Alpha", "beta"], total: 3 });
+  expect((await mine("order=asc&sort=nonsense")).titles).toEqual(["beta", "Alpha", "Gamma"]);
+  expect((await mine("sort=title")).titles).toEqual(["Alpha", "beta", "Gamma"]);
+  expect((await mine("sort=title&order=desc")).titles).toEqual(["Gamma", "beta", "Alpha"]);
+  expect((await mine("project_id=listed")).titles).toEqual(["Gamma", "beta"]);
+  expect((await mine("project_id=")).titles).toEqual(["Alpha"]);
+  expect((await mine(`process_run_id=${run}`)).titles).toEqual(["Alpha"]);
+  expect((await mine("process_run_id=")).total).toBe(3);
+  for (const sort of ["title", "created_at"]) {
+    const whole = (await mine(`sort=${sort}`)).titles;
+    const first = await mine(`sort=${sort}&limit=2`);
+    const rest = await mine(`sort=${sort}&limit=2&cursor=${first.next_cursor}`);
+    expect([...first.titles, ...rest.titles]).toEqual(whole);
+    expect(rest.next_cursor).toBeNull();
+    expect((await mine(`sort=${sort}&offset=1`)).titles).toEqual(whole.slice(1));
+  }
+  const misfit = `/outputs?sort=title&cursor=${(await mine("limit=1")).next_cursor}`;
+  expect(await lister.get(misfit)).toMatchObject(refusal(400, "validation_failed", { field: "cursor" }));
+  expect(await lister.get("/outputs?limit=201")).toMatchObject(refusal(400, "validation_failed"));
 
-    const filed = await lister.patch(`/outputs/${a.slug}`, { project_id: "listed" });
-    expect(filed).toMatchObject({ status: 200, body: { id: a.id, project_id: "listed", tags: [] } });
-    expect(ok(await lister.patch(`/outputs/${c.id}`, { project_id: null })).project_id).toBeNull();
-    expect((await mine("project_id=listed")).titles).toEqual(["Alpha", "beta"]);
-    const unknown = await lister.patch(`/outputs/${a.id}`, { project_id: b.id });
-    expect(unknown).toMatchObject(refusal(400, "validation_error", { field: "project_id" }));
-    const tagging = await lister.patch(`/outputs/${a.id}`, { tags: ["q3"] });
-    expect(tagging).toMatchObject(refusal(403, "forbidden"));
-  });
+  const filed = await lister.patch(`/outputs/${a.slug}`, { project_id: "listed" });
+  expect(filed).toMatchObject({ status: 200, body: { id: a.id, project_id: "listed", tags: [] } });
+  expect(ok(await lister.patch(`/outputs/${c.id}`, { project_id: null })).project_id).toBeNull();
+  expect((await mine("project_id=listed")).titles).toEqual(["Alpha", "beta"]);
+  const unknown = await lister.patch(`/outputs/${a.id}`, { project_id: b.id });
+  expect(unknown).toMatchObject(refusal(400, "validation_error", { field: "project_id" }));
+  const tagging = await lister.patch(`/outputs/${a.id}`, { tags: ["q3"] });
+  expect(tagging).toMatchObject(refusal(403, "forbidden"));
+});
 
-  test("people tag", async () => {
-    const { id } = await save(world.agent, "Tagged", "t", { scope: "institutional" });
-    const tagged = await world.member.patch(`/outputs/${id}`, {
-      tags: ["Q3 Review", "q3_review", "Billing"],
-    });
-    expect(tagged.body).toEqual({ id, project_id: null, tags: ["q3-review", "billing"] });
-    for (const query of ["tags=q3-review", "tags=nothing,BILLING", "tags=x&tags=billing"]) {
-      expect(ok(await world.agent.get(`/outputs?${query}`)).outputs).toMatchObject([{ id }]);
-    }
-    expect(ok(await world.agent.get("/outputs?tags=nothing")).total).toBe(0);
+test("lists people tag", async () => {
+  const { id } = await save(world.agent, "Tagged", "t", { scope: "institutional" });
+  const tagged = await world.member.patch(`/outputs/${id}`, {
+    tags: ["Q3 Review", "q3_review", "Billing"],
   });
+  expect(tagged.body).toEqual({ id, project_id: null, tags: ["q3-review", "billing"] });
+  for (const query of ["tags=q3-review", "tags=nothing,BILLING", "tags=x&tags=billing"]) {
+    expect(ok(await world.agent.get(`/outputs?${query}`)).outputs).toMatchObject([{ id }]);
+  }
+  expect(ok(await world.agent.get("/outputs?tags=nothing")).total).toBe(0);
 });
 
 test.each<[string, string]>([

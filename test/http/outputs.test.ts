@@ -1,17 +1,11 @@
 import { createHash } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import type { TestServer } from "../support/server.ts";
+import { afterAll, expect, test } from "@jest/globals";
 import { startShared } from "../support/shared.ts";
-import { ABSENT, makeWorld, ok, refusal, type World } from "../support/tenancy.ts";
+import { ABSENT, makeWorld, ok, refusal } from "../support/tenancy.ts";
 
-let server: TestServer;
-let world: World;
-
-beforeAll(async () => {
-  server = await startShared();
-  world = await makeWorld(server, "outputs");
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const world = await makeWorld(server, "outputs");
+afterAll(() => server.stop());
 
 const save = (more: object, headers = {}) =>
   world.agent.post("/outputs", { body: "# Title\n\nText.", ...more }, headers);
@@ -79,91 +73,87 @@ test("slugs are the tenant's own, and never an id or what stands in an id's plac
   expect(await world.agent.get(`/outputs/${ABSENT}`)).toMatchObject(refusal(404, "not_found"));
 });
 
-describe("versions", () => {
-  test("are kept as they were, newest first", async () => {
-    const { id, slug } = ok(await save({ body: "# One\n", scope: "institutional", source_type: "report" }));
-    const two = ok(await save({ output_id: slug, body: "# Two\n", change_note: "rewritten" }));
-    expect(two).toMatchObject({ id, slug, title: "Two", current_version_num: 2, source_type: "report" });
-    const three = await world.member.post("/outputs", { output_id: id, body: "three", title: "Named" });
-    expect(three).toMatchObject({
-      status: 201,
-      body: { title: "Named", agent_id: world.agentId, user_id: null },
+test("versions are kept as they were, newest first", async () => {
+  const { id, slug } = ok(await save({ body: "# One\n", scope: "institutional", source_type: "report" }));
+  const two = ok(await save({ output_id: slug, body: "# Two\n", change_note: "rewritten" }));
+  expect(two).toMatchObject({ id, slug, title: "Two", current_version_num: 2, source_type: "report" });
+  const three = await world.member.post("/outputs", { output_id: id, body: "three", title: "Named" });
+  expect(three).toMatchObject({
+    status: 201,
+    body: { title: "Named", agent_id: world.agentId, user_id: null },
+  });
+  const { versions } = ok(await world.agent.get(`/outputs/${id}/versions`));
+  expect(versions).toMatchObject([
+    { version_num: 3, title: "Named", body: null, authored_by_agent_id: null },
+    { version_num: 2, change_note: "rewritten", authored_by_agent_id: world.agentId, body: null },
+    { version_num: 1, title: "One", body: null },
+  ]);
+  for (const [n, body] of [
+    [1, "# One\n"],
+    [2, "# Two\n"],
+    [3, "three"],
+  ] as const) {
+    expect(ok(await world.agent.get(`/outputs/${id}/versions/${n}`))).toMatchObject({
+      version_num: n,
+      body,
     });
-    const { versions } = ok(await world.agent.get(`/outputs/${id}/versions`));
-    expect(versions).toMatchObject([
-      { version_num: 3, title: "Named", body: null, authored_by_agent_id: null },
-      { version_num: 2, change_note: "rewritten", authored_by_agent_id: world.agentId, body: null },
-      { version_num: 1, title: "One", body: null },
+    expect(ok(await world.agent.get(`/outputs/${id}?version=${n}`))).toMatchObject({
+      body,
+      current_version_num: 3,
+    });
+  }
+  const byId = await world.agent.get(`/outputs/${id}/versions/${versions[2].id}`);
+  expect(byId.body).toMatchObject({ version_num: 1, body: "# One\n" });
+  const fourth = await world.agent.get(`/outputs/${id}?version=4`);
+  expect(fourth).toMatchObject(refusal(404, "not_found"));
+  expect(fourth.body.error.message).toContain("no version 4 of the output. The latest is 3");
+  for (const absent of ["4", "-".repeat(36), "9".repeat(36)])
+    expect(await world.agent.get(`/outputs/${id}/versions/${absent}`)).toMatchObject(
+      refusal(404, "not_found"),
+    );
+  expect(await world.agent.get(`/outputs/${id}?version=0`)).toMatchObject(refusal(400, "validation_failed"));
+});
+
+test("versions saved at once take back nothing of each other, nor of who files the output elsewhere", async () => {
+  const project_id = ok(await world.admin.post("/projects", { key: "filed-at-once", name: "F" })).key;
+  const referred = ok(await save({ title: "Referred to" })).id;
+  for (let round = 0; round < 12; round++) {
+    const { id } = ok(await save({ title: "Before" }));
+    const given = {
+      title: "After",
+      references_ids: [referred],
+      metadata: { by: "one" },
+      source_type: "memo",
+    };
+    const answers = await Promise.all([
+      save({ output_id: id, body: "plain" }),
+      save({ output_id: id, body: "with more", ...given }),
+      save({ output_id: id, body: "plain too" }),
+      world.agent.patch(`/outputs/${id}`, { project_id }),
     ]);
-    for (const [n, body] of [
-      [1, "# One\n"],
-      [2, "# Two\n"],
-      [3, "three"],
-    ] as const) {
-      expect(ok(await world.agent.get(`/outputs/${id}/versions/${n}`))).toMatchObject({
-        version_num: n,
-        body,
-      });
-      expect(ok(await world.agent.get(`/outputs/${id}?version=${n}`))).toMatchObject({
-        body,
-        current_version_num: 3,
-      });
-    }
-    const byId = await world.agent.get(`/outputs/${id}/versions/${versions[2].id}`);
-    expect(byId.body).toMatchObject({ version_num: 1, body: "# One\n" });
-    const fourth = await world.agent.get(`/outputs/${id}?version=4`);
-    expect(fourth).toMatchObject(refusal(404, "not_found"));
-    expect(fourth.body.error.message).toContain("no version 4 of the output. The latest is 3");
-    for (const absent of ["4", "-".repeat(36), "9".repeat(36)])
-      expect(await world.agent.get(`/outputs/${id}/versions/${absent}`)).toMatchObject(
-        refusal(404, "not_found"),
-      );
-    expect(await world.agent.get(`/outputs/${id}?version=0`)).toMatchObject(
-      refusal(400, "validation_failed"),
+    for (const answer of answers) ok(answer);
+    const { title, references_ids, metadata, source_type, ...more } = ok(
+      await world.agent.get(`/outputs/${id}`),
     );
-  });
+    expect({ title, references_ids, metadata, source_type }).toEqual(given);
+    expect(more).toMatchObject({ project_id, current_version_num: 4 });
+  }
+});
 
-  test("saved at once take back nothing of each other, nor of who files the output elsewhere", async () => {
-    const project_id = ok(await world.admin.post("/projects", { key: "filed-at-once", name: "F" })).key;
-    const referred = ok(await save({ title: "Referred to" })).id;
-    for (let round = 0; round < 12; round++) {
-      const { id } = ok(await save({ title: "Before" }));
-      const given = {
-        title: "After",
-        references_ids: [referred],
-        metadata: { by: "one" },
-        source_type: "memo",
-      };
-      const answers = await Promise.all([
-        save({ output_id: id, body: "plain" }),
-        save({ output_id: id, body: "with more", ...given }),
-        save({ output_id: id, body: "plain too" }),
-        world.agent.patch(`/outputs/${id}`, { project_id }),
-      ]);
-      for (const answer of answers) ok(answer);
-      const { title, references_ids, metadata, source_type, ...more } = ok(
-        await world.agent.get(`/outputs/${id}`),
-      );
-      expect({ title, references_ids, metadata, source_type }).toEqual(given);
-      expect(more).toMatchObject({ project_id, current_version_num: 4 });
-    }
-  });
-
-  test("saved at once get distinct numbers", async () => {
-    const { id } = ok(await save({ body: "start" }));
-    const bodies = Array.from({ length: 12 }, (_, i) => `text ${i}`);
-    await Promise.all(bodies.map(async (body) => ok(await save({ output_id: id, body }))));
-    const { versions } = ok(await world.agent.get(`/outputs/${id}/versions`));
-    expect(versions.map(({ version_num }: { version_num: number }) => version_num)).toEqual(
-      Array.from({ length: 13 }, (_, i) => 13 - i),
-    );
-    const texts = await Promise.all(
-      versions.map(
-        async (each: { id: string }) => ok(await world.agent.get(`/outputs/${id}/versions/${each.id}`)).body,
-      ),
-    );
-    expect(texts.sort()).toEqual([...bodies, "start"].sort());
-  });
+test("versions saved at once get distinct numbers", async () => {
+  const { id } = ok(await save({ body: "start" }));
+  const bodies = Array.from({ length: 12 }, (_, i) => `text ${i}`);
+  await Promise.all(bodies.map(async (body) => ok(await save({ output_id: id, body }))));
+  const { versions } = ok(await world.agent.get(`/outputs/${id}/versions`));
+  expect(versions.map(({ version_num }: { version_num: number }) => version_num)).toEqual(
+    Array.from({ length: 13 }, (_, i) => 13 - i),
+  );
+  const texts = await Promise.all(
+    versions.map(
+      async (each: { id: string }) => ok(await world.agent.get(`/outputs/${id}/versions/${each.id}`)).body,
+    ),
+  );
+  expect(texts.sort()).toEqual([...bodies, "start"].sort());
 });
 
 test.each<[string, object, number, string, object?]>([

@@ -1,19 +1,14 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { firstAgent, type TestAgent } from "../support/agents.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { afterAll, expect, test } from "@jest/globals";
+import { firstAgent } from "../support/agents.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ok, refusal } from "../support/tenancy.ts";
 import { deliver, register, SHOP, send, serviceHeaders } from "../support/webhooks.ts";
 
-let server: TestServer;
-let agent: TestAgent;
-
-beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
-  agent = await firstAgent(server);
-});
-afterAll(() => server?.stop());
+const server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+const agent = await firstAgent(server);
+afterAll(() => server.stop());
 
 const LONG = "820982911946154508";
 const json = { "content-type": "application/json" };
@@ -29,52 +24,50 @@ const publish = async (body: string, headers: Record<string, string> = json) =>
   ok(await agent.post("/events", body, headers)).event_id as string;
 const log = async (id: string) => ok(await agent.get(`/ingest/webhooks/${id}/requests`)).requests;
 
-describe("integers that a double cannot hold", () => {
-  test("keep their digits in every mode, to the reader, the filter and the delivery", async () => {
-    const type = "com.long.sold";
-    const filter_expression = `data.order.id == ${LONG}`;
-    ok(await agent.post(`/agents/${agent.id}/interests`, { event_type: type, filter_expression }));
-    const data = `{"order":{"id":${LONG}},"n":[${LONG}]}`;
-    const binary = {
-      "ce-specversion": "1.0",
-      "ce-type": type,
-      "ce-source": "/till",
-      "ce-id": randomUUID(),
-      ...json,
-    };
-    const ids = [await publish(event(type, `"data":${data}`)), await publish(data, binary)];
-    const batch = `[${event(type, `"data":${data}`)},${event(type, `"data":{"order":{"id":820982911946154509}}`)}]`;
-    const answers = ok(
-      await agent.post("/events", batch, { "content-type": "application/cloudevents-batch+json" }),
-    );
-    ids.push(answers[0].event_id);
-    for (const id of ids) expect(await text(`/events/${id}`)).toContain(`"n":[${LONG}]`);
-    const got: string[] = [];
-    await settle(async () => {
-      got.push(...((await text("/delivery/poll?wait=1")).match(/evt_\w+(?=","payload)/g) ?? []));
-      return got.length >= 3;
-    });
-    expect(new Set(got)).toEqual(new Set(ids));
-    const tried = ok(
-      await agent.post(`/agents/${agent.id}/interests:test`, { event_type: type, filter_expression }),
-    );
-    expect(tried).toMatchObject({ tested: expect.any(Number), matched: 3 });
+test("integers that a double cannot hold keep their digits in every mode, to the reader, the filter and the delivery", async () => {
+  const type = "com.long.sold";
+  const filter_expression = `data.order.id == ${LONG}`;
+  ok(await agent.post(`/agents/${agent.id}/interests`, { event_type: type, filter_expression }));
+  const data = `{"order":{"id":${LONG}},"n":[${LONG}]}`;
+  const binary = {
+    "ce-specversion": "1.0",
+    "ce-type": type,
+    "ce-source": "/till",
+    "ce-id": randomUUID(),
+    ...json,
+  };
+  const ids = [await publish(event(type, `"data":${data}`)), await publish(data, binary)];
+  const batch = `[${event(type, `"data":${data}`)},${event(type, `"data":{"order":{"id":820982911946154509}}`)}]`;
+  const answers = ok(
+    await agent.post("/events", batch, { "content-type": "application/cloudevents-batch+json" }),
+  );
+  ids.push(answers[0].event_id);
+  for (const id of ids) expect(await text(`/events/${id}`)).toContain(`"n":[${LONG}]`);
+  const got: string[] = [];
+  await settle(async () => {
+    got.push(...((await text("/delivery/poll?wait=1")).match(/evt_\w+(?=","payload)/g) ?? []));
+    return got.length >= 3;
   });
+  expect(new Set(got)).toEqual(new Set(ids));
+  const tried = ok(
+    await agent.post(`/agents/${agent.id}/interests:test`, { event_type: type, filter_expression }),
+  );
+  expect(tried).toMatchObject({ tested: expect.any(Number), matched: 3 });
+});
 
-  test("identify an event of a webhook, and reach its mapping", async () => {
-    const hook = await register(agent, {
-      ...SHOP,
-      source: "long",
-      mapping: { entity: "order", action: "sold", id: "/id" },
-    });
-    const [first, second] = [
-      await send(hook, `{"id":${LONG}}`, json),
-      await send(hook, '{"id":820982911946154509}', json),
-    ];
-    expect([first.body.status, second.body.status]).toEqual(["accepted", "accepted"]);
-    expect(await text(`/events/${first.body.event_id}`)).toContain(`{"id":${LONG}}`);
-    expect(await text(`/events/${first.body.event_id}`)).toContain(`${hook.id}:${LONG}"`);
+test("integers that a double cannot hold identify an event of a webhook, and reach its mapping", async () => {
+  const hook = await register(agent, {
+    ...SHOP,
+    source: "long",
+    mapping: { entity: "order", action: "sold", id: "/id" },
   });
+  const [first, second] = [
+    await send(hook, `{"id":${LONG}}`, json),
+    await send(hook, '{"id":820982911946154509}', json),
+  ];
+  expect([first.body.status, second.body.status]).toEqual(["accepted", "accepted"]);
+  expect(await text(`/events/${first.body.event_id}`)).toContain(`{"id":${LONG}}`);
+  expect(await text(`/events/${first.body.event_id}`)).toContain(`${hook.id}:${LONG}"`);
 });
 
 test("filters see JSON in base64, and null next to it is no data", async () => {
@@ -144,11 +137,7 @@ test("events of a webhook are told apart by their source, and duplicates that di
 });
 
 test("a mapping whose signatures cannot use the webhook's secret is refused, and nothing changes", async () => {
-  const hook = await register(agent, {
-    ...SHOP,
-    source: "secret",
-    signing_secret: "no:base64:but:long!",
-  });
+  const hook = await register(agent, { ...SHOP, source: "secret", signing_secret: "no:base64:but:long!" });
   const changed = await agent.patch(`/ingest/webhooks/${hook.id}`, { mapping: "standard_webhooks" });
   expect(changed).toMatchObject(refusal(400, "validation_error", { field: "signing_secret" }));
   const { webhooks } = ok(await agent.get("/ingest/webhooks?limit=200"));

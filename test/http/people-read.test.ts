@@ -1,28 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { newAgent, type TestAgent } from "../support/agents.ts";
+import { newAgent } from "../support/agents.ts";
 import { type Api, api } from "../support/http.ts";
-import type { TestServer } from "../support/server.ts";
 import { startShared } from "../support/shared.ts";
-import { ABSENT, makeWorld, ok, refusal, signIn, type World } from "../support/tenancy.ts";
+import { ABSENT, makeWorld, ok, refusal, signIn } from "../support/tenancy.ts";
 
 /** What people may read of an agent's own work: handoffs, bundles and findings. */
-let server: TestServer;
-let world: World;
-let bot: TestAgent;
-/** Owns the agent, and is no admin. */
-let owner: Api;
-let ownerId: string;
 
-beforeAll(async () => {
-  server = await startShared();
-  world = await makeWorld(server, "people");
-  bot = await newAgent(server, world.admin, ["memory:read", "memory:write"]);
-  const invited = ok(await world.admin.post("/users", { email: "owner@people.example" }));
-  ownerId = invited.id;
-  owner = api(server, await signIn(server, invited, world.slug));
-  ok(await world.admin.patch(`/agents/${bot.id}`, { owner_user_id: ownerId }));
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const world = await makeWorld(server, "people");
+const bot = await newAgent(server, world.admin, ["memory:read", "memory:write"]);
+const invited = ok(await world.admin.post("/users", { email: "owner@people.example" }));
+const ownerId = invited.id;
+/** Owns the agent, and is no admin. */
+const owner = api(server, await signIn(server, invited, world.slug));
+ok(await world.admin.patch(`/agents/${bot.id}`, { owner_user_id: ownerId }));
+afterAll(() => server.stop());
 
 const remember = async (by: Api, title: string, scope: string) =>
   ok(await by.post("/memories", { title, content: `${title}: lighthouse.`, type: "semantic", scope })).id;
@@ -98,84 +90,78 @@ describe("handoffs", () => {
   });
 });
 
-describe("bundles", () => {
-  test("are listed and read; what an admin cannot read is withheld, with the brief that quotes it", async () => {
-    const open = await remember(bot, "Open to all", "institutional");
-    const closed = await remember(bot, "Closed to others", "agent");
-    const caps = { handoffs: 0, outputs: 5 };
-    const output = ok(
-      await bot.post("/outputs", { body: "# Report of the lighthouse", scope: "institutional" }),
-    ).id;
-    const made = ok(await bot.post("/bundles", { query: "lighthouse", caps }));
-    const ids = made.items.map(({ item_id }: { item_id: string }) => item_id);
-    expect(ids).toEqual(expect.arrayContaining([open, closed, output]));
+test("bundles are listed and read; what an admin cannot read is withheld, with the brief that quotes it", async () => {
+  const open = await remember(bot, "Open to all", "institutional");
+  const closed = await remember(bot, "Closed to others", "agent");
+  const caps = { handoffs: 0, outputs: 5 };
+  const output = ok(
+    await bot.post("/outputs", { body: "# Report of the lighthouse", scope: "institutional" }),
+  ).id;
+  const made = ok(await bot.post("/bundles", { query: "lighthouse", caps }));
+  const ids = made.items.map(({ item_id }: { item_id: string }) => item_id);
+  expect(ids).toEqual(expect.arrayContaining([open, closed, output]));
 
-    const { bundles, next_cursor } = ok(await world.admin.get(`/agents/${bot.id}/bundles`));
-    expect([bundles, next_cursor]).toEqual([
-      [
-        {
-          ...{ id: made.id, query: "lighthouse", item_count: made.items.length, degraded: made.degraded },
-          created_at: made.created_at,
-        },
-      ],
-      null,
-    ]);
-    const path = `/agents/${bot.id}/bundles/${made.id}`;
-    expect(ok(await owner.get(path))).toEqual({ ...made, agent_id: bot.id });
-    const seen = ok(await world.admin.get(path));
-    expect(seen.rendered_brief).toBeNull();
-    const titles = new Map(
-      seen.items.map((item: { item_id: string; title: string }) => [item.item_id, item.title]),
-    );
-    expect([titles.get(open), titles.get(closed)]).toEqual(["Open to all", ""]);
-    expect(titles.get(output)).toBe("Report of the lighthouse");
-    expect((await auditOf("bundles.get_of_agent"))[0]).toMatchObject({
-      ...{ resource_type: "bundle", resource_id: made.id, details: { agent_id: bot.id, id: made.id } },
-    });
-    for (const who of [bot, world.member]) {
-      expect(await who.get(path)).toMatchObject(refusal(403, "forbidden"));
-      expect(await who.get(`/agents/${bot.id}/bundles`)).toMatchObject(refusal(403, "forbidden"));
-    }
+  const { bundles, next_cursor } = ok(await world.admin.get(`/agents/${bot.id}/bundles`));
+  expect([bundles, next_cursor]).toEqual([
+    [
+      {
+        ...{ id: made.id, query: "lighthouse", item_count: made.items.length, degraded: made.degraded },
+        created_at: made.created_at,
+      },
+    ],
+    null,
+  ]);
+  const path = `/agents/${bot.id}/bundles/${made.id}`;
+  expect(ok(await owner.get(path))).toEqual({ ...made, agent_id: bot.id });
+  const seen = ok(await world.admin.get(path));
+  expect(seen.rendered_brief).toBeNull();
+  const titles = new Map(
+    seen.items.map((item: { item_id: string; title: string }) => [item.item_id, item.title]),
+  );
+  expect([titles.get(open), titles.get(closed)]).toEqual(["Open to all", ""]);
+  expect(titles.get(output)).toBe("Report of the lighthouse");
+  expect((await auditOf("bundles.get_of_agent"))[0]).toMatchObject({
+    ...{ resource_type: "bundle", resource_id: made.id, details: { agent_id: bot.id, id: made.id } },
   });
-
-  test("a brief is whole for an admin who may read all of its items", async () => {
-    const made = ok(await bot.post("/bundles", { query: "lighthouse", memory_scope: "institutional" }));
-    const { rendered_brief } = ok(await world.admin.get(`/agents/${bot.id}/bundles/${made.id}`));
-    expect(rendered_brief).toBe(made.rendered_brief);
-  });
+  for (const who of [bot, world.member]) {
+    expect(await who.get(path)).toMatchObject(refusal(403, "forbidden"));
+    expect(await who.get(`/agents/${bot.id}/bundles`)).toMatchObject(refusal(403, "forbidden"));
+  }
 });
 
-describe("findings", () => {
-  test("are listed for people, newest first, by agent and by memory, and move no cursor", async () => {
-    const [one, two] = [
-      await remember(bot, "One", "institutional"),
-      await remember(bot, "Two", "institutional"),
-    ];
-    const three = await remember(world.agent, "Three", "institutional");
-    const first = ok(await world.member.get("/findings?limit=2"));
-    expect(first.findings.map((each: { memory_id: string }) => each.memory_id)).toEqual([three, two]);
-    const next = ok(await world.member.get(`/findings?limit=1&cursor=${first.next_cursor}`));
-    expect(next.findings[0]).toMatchObject({ memory_id: one, title: "One", by_agent_id: bot.id });
-    const ofAgent = ok(await world.member.get(`/findings?agent_id=${world.agentId}`)).findings;
-    expect(ofAgent.map((each: { memory_id: string }) => each.memory_id)).toEqual([three]);
-    expect(ok(await world.admin.get(`/findings?memory_id=${two}`)).findings).toHaveLength(1);
-    ok(await bot.post(`/memories/${two}/forget`));
-    expect(ok(await world.admin.get(`/findings?memory_id=${two}`)).findings).toEqual([]);
-    expect(ok(await bot.get("/memories/findings?mark_read=false")).cold_start).toBe(true);
-    expect(await world.admin.get("/findings?cursor=none")).toMatchObject(refusal(400, "validation_failed"));
-  });
+test("bundles a brief is whole for an admin who may read all of its items", async () => {
+  const made = ok(await bot.post("/bundles", { query: "lighthouse", memory_scope: "institutional" }));
+  const { rendered_brief } = ok(await world.admin.get(`/agents/${bot.id}/bundles/${made.id}`));
+  expect(rendered_brief).toBe(made.rendered_brief);
 });
 
-describe("exemplars", () => {
-  test("say what refers to them, as the refusal to delete them does", async () => {
-    const text = { display_name: "Good note", filename: "note.md", content: "# Note\n" };
-    const { id } = ok(await bot.post("/exemplars", text));
-    const path = `/exemplars/${id}/referrers`;
-    expect(ok(await world.member.get(path))).toEqual({ referrers: [] });
-    const run = ok(await bot.post("/runs", { goal: "g", steps: [{ step_key: "a" }] })).id;
-    ok(await bot.post(`/runs/${run}/exemplars`, { exemplar_id: id }));
-    const referrers = [{ resource_type: "run", resource_id: run }];
-    expect(ok(await world.member.get(path))).toEqual({ referrers });
-    expect(await bot.del(`/exemplars/${id}`)).toMatchObject(refusal(409, "conflict", { referrers }));
-  });
+test("findings are listed for people, newest first, by agent and by memory, and move no cursor", async () => {
+  const [one, two] = [
+    await remember(bot, "One", "institutional"),
+    await remember(bot, "Two", "institutional"),
+  ];
+  const three = await remember(world.agent, "Three", "institutional");
+  const first = ok(await world.member.get("/findings?limit=2"));
+  expect(first.findings.map((each: { memory_id: string }) => each.memory_id)).toEqual([three, two]);
+  const next = ok(await world.member.get(`/findings?limit=1&cursor=${first.next_cursor}`));
+  expect(next.findings[0]).toMatchObject({ memory_id: one, title: "One", by_agent_id: bot.id });
+  const ofAgent = ok(await world.member.get(`/findings?agent_id=${world.agentId}`)).findings;
+  expect(ofAgent.map((each: { memory_id: string }) => each.memory_id)).toEqual([three]);
+  expect(ok(await world.admin.get(`/findings?memory_id=${two}`)).findings).toHaveLength(1);
+  ok(await bot.post(`/memories/${two}/forget`));
+  expect(ok(await world.admin.get(`/findings?memory_id=${two}`)).findings).toEqual([]);
+  expect(ok(await bot.get("/memories/findings?mark_read=false")).cold_start).toBe(true);
+  expect(await world.admin.get("/findings?cursor=none")).toMatchObject(refusal(400, "validation_failed"));
+});
+
+test("exemplars say what refers to them, as the refusal to delete them does", async () => {
+  const text = { display_name: "Good note", filename: "note.md", content: "# Note\n" };
+  const { id } = ok(await bot.post("/exemplars", text));
+  const path = `/exemplars/${id}/referrers`;
+  expect(ok(await world.member.get(path))).toEqual({ referrers: [] });
+  const run = ok(await bot.post("/runs", { goal: "g", steps: [{ step_key: "a" }] })).id;
+  ok(await bot.post(`/runs/${run}/exemplars`, { exemplar_id: id }));
+  const referrers = [{ resource_type: "run", resource_id: run }];
+  expect(ok(await world.member.get(path))).toEqual({ referrers });
+  expect(await bot.del(`/exemplars/${id}`)).toMatchObject(refusal(409, "conflict", { referrers }));
 });

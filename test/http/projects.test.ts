@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { firstAgent, type TestAgent } from "../support/agents.ts";
-import type { TestServer } from "../support/server.ts";
+import { afterAll, expect, test } from "@jest/globals";
+import { firstAgent } from "../support/agents.ts";
 import { startShared } from "../support/shared.ts";
 import { ok, refusal } from "../support/tenancy.ts";
 
-let server: TestServer;
-let admin: TestAgent;
-
-beforeAll(async () => {
-  server = await startShared("local");
-  admin = await firstAgent(server);
-});
-afterAll(() => server?.stop());
+const server = await startShared("local");
+const admin = await firstAgent(server);
+afterAll(() => server.stop());
 
 const keysOf = (body: { projects: { key: string }[] }) => body.projects.map(({ key }) => key);
 

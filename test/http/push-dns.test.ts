@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { deliveryGround, type Ground, pollSome } from "../support/deliveries.ts";
-import { type NameServer, startNameServer } from "../support/dns.ts";
-import { type Endpoint, startEndpoint } from "../support/endpoint.ts";
+import { afterAll, expect, test } from "@jest/globals";
+import { deliveryGround, pollSome } from "../support/deliveries.ts";
+import { startNameServer } from "../support/dns.ts";
+import { startEndpoint } from "../support/endpoint.ts";
 import { newReceiver } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
@@ -9,16 +9,11 @@ import { ok } from "../support/tenancy.ts";
 const SILENT = 40;
 const TYPE = "com.example.dns";
 
-let names: NameServer;
-let endpoint: Endpoint;
-let ground: Ground;
-beforeAll(async () => {
-  names = await startNameServer(1);
-  endpoint = await startEndpoint();
-  ground = await deliveryGround({ env: { PUSH_ALLOW_PRIVATE: "true", DNS_SERVERS: names.address } });
-});
+const names = await startNameServer(1);
+const endpoint = await startEndpoint();
+const ground = await deliveryGround({ env: { PUSH_ALLOW_PRIVATE: "true", DNS_SERVERS: names.address } });
 afterAll(async () => {
-  await ground?.server.stop();
+  await ground.server.stop();
   await endpoint.stop();
   await names.stop();
 });
@@ -39,7 +34,6 @@ test("endpoints whose names nobody answers hold up no others, and lose no attemp
   // Most of the others are still being looked up, or wait for that.
   const metrics = await (await fetch(`${new URL(ground.server.url).origin}/metrics`)).text();
   expect(metrics).toMatch(/sensorium_resource_in_use\{resource="dns"\} [1-9]\d?$/m);
-
   await settle(() => new Set(names.asked.filter((name) => name.startsWith("silent"))).size === SILENT);
   await ground.publish(TYPE);
   await settle(() => endpoint.pushed.length === 2);

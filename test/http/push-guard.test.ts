@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { deliveryGround, type Ground } from "../support/deliveries.ts";
-import { type Endpoint, startEndpoint } from "../support/endpoint.ts";
+import { afterAll, expect, test } from "@jest/globals";
+import { deliveryGround } from "../support/deliveries.ts";
+import { startEndpoint } from "../support/endpoint.ts";
 import { newReceiver } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
 
-let ground: Ground;
-let endpoint: Endpoint;
-beforeAll(async () => {
-  // An endpoint that was allowed earlier is stored: the check at connection time must refuse it.
-  ground = await deliveryGround({ env: { PUSH_ALLOW_PRIVATE: "true" } });
-  endpoint = await startEndpoint();
-});
+// An endpoint that was allowed earlier is stored: the check at connection time must refuse it.
+const ground = await deliveryGround({ env: { PUSH_ALLOW_PRIVATE: "true" } });
+const endpoint = await startEndpoint();
 afterAll(async () => {
   await ground.server.stop();
   await endpoint.stop();

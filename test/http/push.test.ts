@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, afterEach, describe, expect, test } from "@jest/globals";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { Webhook } from "standardwebhooks";
 import { deliveryGround, type Ground, onGround, pollSome } from "../support/deliveries.ts";
@@ -13,12 +13,9 @@ import { OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
 const document = JSON.parse(readFileSync(join(import.meta.dirname, "../../docs/openapi.json"), "utf8"));
 
-let ground: Ground;
 const endpoints: Endpoint[] = [];
 const agents: string[] = [];
-beforeAll(async () => {
-  ground = await deliveryGround({ env: { PUSH_ALLOW_PRIVATE: "true", OPERATOR_TOKEN } });
-});
+let ground: Ground = await deliveryGround({ env: { PUSH_ALLOW_PRIVATE: "true", OPERATOR_TOKEN } });
 afterEach(async () => {
   // Nothing of one test is pushed during the next.
   for (const id of agents.splice(0))
@@ -101,84 +98,74 @@ test.each(["structured", "binary"])(
   },
 );
 
-describe("in binary mode", () => {
-  const binary = { push_format: "binary" };
+const binary = { push_format: "binary" };
 
-  test("posts the data, signed, with the attributes in headers", async () => {
-    const receiver = await pushed(binary);
-    const secret = await newSecret(receiver);
-    await ground.publish(
-      receiver.type,
-      { amount: 7 },
-      { subject: 'Grüße "€" 100%', urgent: true, count: -1 },
-    );
-    const push = await firstPush(receiver);
-    const { "webhook-signature": _, ...headers } = push.headers;
-    expect(headers).toMatchObject({
-      ...{ "content-type": "application/json", "ce-specversion": "1.0", "ce-type": receiver.type },
-      ...{
-        "ce-subject": "Gr%C3%BC%C3%9Fe%20%22%E2%82%AC%22%20100%25",
-        "ce-urgent": "true",
-        "ce-count": "-1",
-      },
+test("in binary mode posts the data, signed, with the attributes in headers", async () => {
+  const receiver = await pushed(binary);
+  const secret = await newSecret(receiver);
+  await ground.publish(receiver.type, { amount: 7 }, { subject: 'Grüße "€" 100%', urgent: true, count: -1 });
+  const push = await firstPush(receiver);
+  const { "webhook-signature": _, ...headers } = push.headers;
+  expect(headers).toMatchObject({
+    ...{ "content-type": "application/json", "ce-specversion": "1.0", "ce-type": receiver.type },
+    ...{
+      "ce-subject": "Gr%C3%BC%C3%9Fe%20%22%E2%82%AC%22%20100%25",
+      "ce-urgent": "true",
+      "ce-count": "-1",
+    },
+  });
+  expect(headers["ce-id"]).toEqual(expect.any(String));
+  expect(headers["ce-source"]).toEqual(expect.any(String));
+  expect(JSON.parse(push.body)).toEqual({ amount: 7 });
+  expect(verified(secret, push)).toEqual({ amount: 7 });
+});
+
+test.each<[string, object, { type: string | undefined; body: string }]>([
+  ["text", { datacontenttype: "text/plain", data: "grüße" }, { type: "text/plain", body: "grüße" }],
+  ["a string", { datacontenttype: "application/json", data: "x" }, { type: "application/json", body: '"x"' }],
+  [
+    "bytes",
+    { datacontenttype: "image/x-tiny", data_base64: "AQID" },
+    { type: "image/x-tiny", body: "\x01\x02\x03" },
+  ],
+  ["nothing", {}, { type: undefined, body: "" }],
+])("in binary mode %s is the body as its media type has it", async (_what, more, { type, body }) => {
+  const receiver = await pushed(binary);
+  const event = { specversion: "1.0", id: receiver.type, type: receiver.type, source: "urn:test", ...more };
+  ok(await ground.admin.post("/events", event));
+  const push = await firstPush(receiver);
+  expect({ type: push.headers["content-type"], body: push.body }).toEqual({ type, body });
+  expect(push.headers["ce-id"]).toBe(receiver.type);
+});
+
+test.each([
+  ["attributes over 8 KB", { subject: "s".repeat(4000), one: "x".repeat(4000), two: "y".repeat(4000) }],
+  ["a media type that no header holds", { datacontenttype: 'text/plain; a="ü"', data: "x" }],
+])("in binary mode an event with %s is posted as a whole", async (_what, more) => {
+  const receiver = await pushed(binary);
+  const event = { specversion: "1.0", id: receiver.type, type: receiver.type, source: "urn:test", ...more };
+  ok(await ground.admin.post("/events", event));
+  const push = await firstPush(receiver);
+  expect(push.headers["content-type"]).toBe("application/cloudevents+json");
+  expect(JSON.parse(push.body)).toEqual(event);
+});
+
+test("in binary mode holds from the next push on, and back again", async () => {
+  const receiver = await pushed();
+  const next = async (push_format: string) => {
+    const before = receiver.endpoint.pushed.length;
+    expect(ok(await ground.admin.patch(`/agents/${receiver.id}`, { push_format }))).toMatchObject({
+      push_format,
     });
-    expect(headers["ce-id"]).toEqual(expect.any(String));
-    expect(headers["ce-source"]).toEqual(expect.any(String));
-    expect(JSON.parse(push.body)).toEqual({ amount: 7 });
-    expect(verified(secret, push)).toEqual({ amount: 7 });
-  });
-
-  test.each<[string, object, { type: string | undefined; body: string }]>([
-    ["text", { datacontenttype: "text/plain", data: "grüße" }, { type: "text/plain", body: "grüße" }],
-    [
-      "a JSON string",
-      { datacontenttype: "application/json", data: "x" },
-      { type: "application/json", body: '"x"' },
-    ],
-    [
-      "bytes",
-      { datacontenttype: "image/x-tiny", data_base64: "AQID" },
-      { type: "image/x-tiny", body: "\x01\x02\x03" },
-    ],
-    ["nothing", {}, { type: undefined, body: "" }],
-  ])("%s is the body as its media type has it", async (_what, more, { type, body }) => {
-    const receiver = await pushed(binary);
-    const event = { specversion: "1.0", id: receiver.type, type: receiver.type, source: "urn:test", ...more };
-    ok(await ground.admin.post("/events", event));
-    const push = await firstPush(receiver);
-    expect({ type: push.headers["content-type"], body: push.body }).toEqual({ type, body });
-    expect(push.headers["ce-id"]).toBe(receiver.type);
-  });
-
-  test.each([
-    ["attributes over 8 KB", { subject: "s".repeat(4000), one: "x".repeat(4000), two: "y".repeat(4000) }],
-    ["a media type that no header holds", { datacontenttype: 'text/plain; a="ü"', data: "x" }],
-  ])("an event with %s is posted as a whole", async (_what, more) => {
-    const receiver = await pushed(binary);
-    const event = { specversion: "1.0", id: receiver.type, type: receiver.type, source: "urn:test", ...more };
-    ok(await ground.admin.post("/events", event));
-    const push = await firstPush(receiver);
-    expect(push.headers["content-type"]).toBe("application/cloudevents+json");
-    expect(JSON.parse(push.body)).toEqual(event);
-  });
-
-  test("holds from the next push on, and back again", async () => {
-    const receiver = await pushed();
-    const next = async (push_format: string) => {
-      const before = receiver.endpoint.pushed.length;
-      expect(ok(await ground.admin.patch(`/agents/${receiver.id}`, { push_format }))).toMatchObject({
-        push_format,
-      });
-      await ground.publish(receiver.type);
-      return (await settle(() => receiver.endpoint.pushed[before])).headers["ce-type"];
-    };
-    expect(ok(await ground.admin.get(`/agents/${receiver.id}`)).push_format).toBe("structured");
-    expect(await next("binary")).toBe(receiver.type);
-    expect(await next("structured")).toBeUndefined();
-    expect(await ground.admin.patch(`/agents/${receiver.id}`, { push_format: "batch" })).toMatchObject({
-      status: 400,
-      body: { error: { code: "validation_failed", details: { field: "push_format" } } },
-    });
+    await ground.publish(receiver.type);
+    return (await settle(() => receiver.endpoint.pushed[before])).headers["ce-type"];
+  };
+  expect(ok(await ground.admin.get(`/agents/${receiver.id}`)).push_format).toBe("structured");
+  expect(await next("binary")).toBe(receiver.type);
+  expect(await next("structured")).toBeUndefined();
+  expect(await ground.admin.patch(`/agents/${receiver.id}`, { push_format: "batch" })).toMatchObject({
+    status: 400,
+    body: { error: { code: "validation_failed", details: { field: "push_format" } } },
   });
 });
 
@@ -295,57 +282,55 @@ describe("failures", () => {
   });
 });
 
-describe("an endpoint that cannot be reached", () => {
-  test("parks deliveries without spending their budget, and is probed", async () => {
-    const receiver = await pushed({ retry_budget: 1 });
-    await receiver.endpoint.stop();
-    for (let i = 0; i < 5; i++) await ground.publish(receiver.type);
-    await settle(async () => /push_attempts_total\{outcome="park"\} [1-9]/.test(await metrics()));
-    // Of other tests, too.
-    const open = await openBreakers();
-    expect(open).toBeGreaterThan(0);
-    expect(await metrics()).toMatch(/push_breakers_opened_total [1-9]/);
-    await settle(async () => {
-      const { pending, in_flight, dead } = await statsOf(receiver);
-      return pending === 5 && in_flight === 0 && dead === 0;
-    });
-    await receiver.endpoint.start();
-    await settle(() => receiver.endpoint.pushed.length === 5);
-    await settle(async () => (await statsOf(receiver)).pending === 0);
-    await settle(async () => (await openBreakers()) < open);
+test("an endpoint that cannot be reached parks deliveries without spending their budget, and is probed", async () => {
+  const receiver = await pushed({ retry_budget: 1 });
+  await receiver.endpoint.stop();
+  for (let i = 0; i < 5; i++) await ground.publish(receiver.type);
+  await settle(async () => /push_attempts_total\{outcome="park"\} [1-9]/.test(await metrics()));
+  // Of other tests, too.
+  const open = await openBreakers();
+  expect(open).toBeGreaterThan(0);
+  expect(await metrics()).toMatch(/push_breakers_opened_total [1-9]/);
+  await settle(async () => {
+    const { pending, in_flight, dead } = await statsOf(receiver);
+    return pending === 5 && in_flight === 0 && dead === 0;
   });
+  await receiver.endpoint.start();
+  await settle(() => receiver.endpoint.pushed.length === 5);
+  await settle(async () => (await statsOf(receiver)).pending === 0);
+  await settle(async () => (await openBreakers()) < open);
+});
 
-  test("is not tried again at once after a restart, as what was being pushed is", async () => {
-    const [receiver, slow] = [await pushed(), await pushed()];
-    slow.endpoint.answer(() => {});
-    await ground.publish(slow.type);
-    const first = await firstPush(slow);
-    slow.endpoint.answer(200);
-    await receiver.endpoint.stop();
-    const before = await parked();
-    await ground.publish(receiver.type);
-    await settle(async () => (await parked()) >= before + 2);
-    const failedAt = performance.now();
-    await ground.server.restart();
-    // Where the restart alone takes as long as the pause after a second failure, the next try is due.
-    const isDue = () => performance.now() - failedAt >= 9_000;
-    expect((await parked()) === 0 || isDue()).toBe(true);
-    expect(await pollSome(receiver.api)).toMatchObject([{ attempt_count: 1 }]);
-    expect((await parked()) === 0 || isDue()).toBe(true);
-    await settle(() => slow.endpoint.pushed.length === 2);
-    expect(idOf(slow.endpoint.pushed[1] as Pushed)).toBe(idOf(first));
-    await settle(async () => (await statsOf(slow)).pending === 0);
-  });
+test("an endpoint that cannot be reached is not tried again at once after a restart, as what was being pushed is", async () => {
+  const [receiver, slow] = [await pushed(), await pushed()];
+  slow.endpoint.answer(() => {});
+  await ground.publish(slow.type);
+  const first = await firstPush(slow);
+  slow.endpoint.answer(200);
+  await receiver.endpoint.stop();
+  const before = await parked();
+  await ground.publish(receiver.type);
+  await settle(async () => (await parked()) >= before + 2);
+  const failedAt = performance.now();
+  await ground.server.restart();
+  // Where the restart alone takes as long as the pause after a second failure, the next try is due.
+  const isDue = () => performance.now() - failedAt >= 9_000;
+  expect((await parked()) === 0 || isDue()).toBe(true);
+  expect(await pollSome(receiver.api)).toMatchObject([{ attempt_count: 1 }]);
+  expect((await parked()) === 0 || isDue()).toBe(true);
+  await settle(() => slow.endpoint.pushed.length === 2);
+  expect(idOf(slow.endpoint.pushed[1] as Pushed)).toBe(idOf(first));
+  await settle(async () => (await statsOf(slow)).pending === 0);
+});
 
-  test("gives way to another that is named in its place", async () => {
-    const receiver = await pushed();
-    await receiver.endpoint.stop();
-    await ground.publish(receiver.type);
-    const better = await startEndpoint();
-    endpoints.push(better);
-    ok(await ground.admin.patch(`/agents/${receiver.id}`, { delivery_endpoint: better.url }));
-    await settle(() => better.pushed.length === 1);
-  });
+test("an endpoint that cannot be reached gives way to another that is named in its place", async () => {
+  const receiver = await pushed();
+  await receiver.endpoint.stop();
+  await ground.publish(receiver.type);
+  const better = await startEndpoint();
+  endpoints.push(better);
+  ok(await ground.admin.patch(`/agents/${receiver.id}`, { delivery_endpoint: better.url }));
+  await settle(() => better.pushed.length === 1);
 });
 
 test("a slow endpoint and a dead one do not delay another agent", async () => {

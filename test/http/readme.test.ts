@@ -1,24 +1,19 @@
 import { unlinkSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import { cloudEvent, firstAgent, newAgent } from "../support/agents.ts";
 import { NPX, page, readersFolder, runCommands } from "../support/guides.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
 
 const readme = page("README.md");
 const overHttp = readme.slice(readme.indexOf("The same over HTTP"), readme.indexOf("And in TypeScript"));
 
-let server: TestServer;
-let reader: ReturnType<typeof readersFolder>;
-
-beforeAll(async () => {
-  // No settings: the limits are those of a new installation.
-  server = await startServer();
-  reader = readersFolder(server);
-});
+// No settings: the limits are those of a new installation.
+const server = await startServer();
+const reader = readersFolder(server);
 afterAll(async () => {
-  reader?.remove();
-  await server?.stop();
+  reader.remove();
+  await server.stop();
 });
 
 test("its commands lead from the first interest to a memory", async () => {

@@ -137,7 +137,6 @@ const here = "url" in mongo && onPath("redis-server");
     expect(first + second).toBe(LIMIT);
     expect(await one.metrics()).toMatch(/^sensorium_limits_shared\{by="redis"\} 0$/m);
     expect(await countedAlone()).toBeGreaterThan(before);
-
     await redis.start();
     const again = await together(async () => letThrough(await newAgent(), LIMIT * 2));
     expect(again[0] + again[1]).toBe(LIMIT);

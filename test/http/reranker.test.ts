@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
+import { afterAll, beforeEach, expect, test } from "@jest/globals";
 import { firstAgent, type TestAgent } from "../support/agents.ts";
 import { remember } from "../support/memories.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
 import { ok } from "../support/tenancy.ts";
 
 interface Request {
@@ -45,9 +45,6 @@ const service = createServer(async (req, res) => {
   res.writeHead(answered.status, { "content-type": "application/json", location: "/elsewhere" });
   res.end(JSON.stringify(answered.body ?? {}));
 });
-let url: string;
-let server: TestServer;
-let agent: TestAgent;
 
 async function bodyOf(req: IncomingMessage) {
   const chunks: Buffer[] = [];
@@ -79,13 +76,11 @@ async function another(env?: Record<string, string>) {
   return { other, by };
 }
 
-beforeAll(async () => {
-  await new Promise<void>((resolve) => service.listen(0, "127.0.0.1", resolve));
-  url = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
-  server = await start();
-  agent = await firstAgent(server);
-  await rememberBoth(agent);
-});
+await new Promise<void>((resolve) => service.listen(0, "127.0.0.1", resolve));
+const url = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
+const server = await start();
+const agent = await firstAgent(server);
+await rememberBoth(agent);
 beforeEach(() => {
   answer = asJina;
   requests.length = 0;

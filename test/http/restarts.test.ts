@@ -2,19 +2,14 @@ import type { Task } from "@a2a-js/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { a2aClient, a2aRequest, nextEvent } from "../support/a2a.ts";
 import { cloudEvent, newAgent, receive, type TestAgent } from "../support/agents.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, type World } from "../support/tenancy.ts";
+import { makeWorld, OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
 import { order, register, SHOP, send } from "../support/webhooks.ts";
 
-let server: TestServer;
-let world: World;
-
-beforeAll(async () => {
-  server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
-  world = await makeWorld(server, "restarts");
-});
-afterAll(() => server?.stop());
+const server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+const world = await makeWorld(server, "restarts");
+afterAll(() => server.stop());
 
 /** What a test does as the last before the server is gone, and what must be true when it is back. */
 interface Case {
@@ -28,118 +23,102 @@ async function listener(event_type: string): Promise<TestAgent> {
   return agent;
 }
 
-const KILLED: [string, () => Promise<Case>][] = [
-  [
-    "an accepted webhook is delivered",
-    async () => {
-      const hook = await register(world.admin, { ...SHOP, source: "crash" });
-      const agent = await listener("com.crash.order.*");
-      let event_id: string;
-      return {
-        last: async () => {
-          const answer = await send(hook, order({ n: "crash" }));
-          expect(answer.status).toBe(202);
-          event_id = answer.body.event_id;
-        },
-        check: async () => {
-          const [delivery] = await receive(agent, 1);
-          expect(delivery.event_id).toBe(event_id);
-          expect((await send(hook, order({ n: "crash" }))).body.status).toBe("duplicate");
-          await settle(async () => ok(await world.admin.get(`/events/${event_id}`)).state === "fanned_out");
-        },
-      };
-    },
-  ],
-  [
-    "an accepted message of A2A is delivered and answered",
-    async () => {
-      const worker = await newAgent(server, world.admin, ["receive"]);
-      const caller = await newAgent(server, world.admin, ["send"]);
-      ok(await world.admin.patch(`/agents/${worker.id}`, { a2a: true }));
-      const client = await a2aClient(server, worker.id, caller.token);
-      let task: Task;
-      return {
-        last: async () => {
-          task = (await client.sendMessage(a2aRequest("crash"))) as Task;
-        },
-        check: async () => {
-          expect(await nextEvent(worker)).toMatchObject({ type: "service.a2a.message", subject: task.id });
-          const again = (await client.sendMessage(a2aRequest("crash"))) as Task;
-          expect(again).toMatchObject({ id: task.id, contextId: task.contextId });
-          ok(await worker.post(`/a2a-tasks/${task.id}/status`, { state: "completed" }));
-          const stream = client.resubscribeTask({ tenant: "", id: task.id });
-          await expect(stream.next()).rejects.toThrow("final");
-        },
-      };
-    },
-  ],
-  [
-    "an answer and a deadline of questions to people are delivered once",
-    async () => {
-      const agent = await newAgent(server, world.admin);
-      const question = { title: "Refund order 1042?", question: "The cup is **broken**." };
-      const key = { "idempotency-key": "one-question" };
-      const answered = ok(await agent.post("/approvals", question, key));
-      const expiring = ok(await agent.post("/approvals", { ...question, deadline_seconds: 1 }));
-      return {
-        last: async () =>
-          ok(await world.admin.post(`/approvals/${answered.id}/answer`, { choice: "approve" })),
-        check: async () => {
-          const told = await receive(agent, 2);
-          expect(Object.fromEntries(told.map(({ payload }) => [payload.type, payload.subject]))).toEqual({
-            "service.approval.answered": answered.id,
-            "service.approval.expired": expiring.id,
-          });
-          expect(ok(await agent.post("/approvals", question, key)).id).toBe(answered.id);
-          expect(ok(await agent.get("/delivery/poll?wait=0")).deliveries).toEqual([]);
-          const { events } = ok(await world.admin.get("/events?type=service.approval.answered"));
-          expect(events).toHaveLength(1);
-        },
-      };
-    },
-  ],
-  [
-    "a delayed event that became due meanwhile is delivered, a later one waits",
-    async () => {
-      const agent = await listener("com.restart.*");
-      const at = (id: string, ms: number) => {
-        const notbefore = new Date(Date.now() + ms).toISOString();
-        return world.agent.post("/events", cloudEvent(id, { type: "com.restart.x", notbefore }));
-      };
-      const { event_id } = ok(await at("due-later", 86_400_000));
-      return {
-        last: async () => ok(await at("due-meanwhile", 200)),
-        check: async () => {
-          const found = await receive(agent, 1);
-          expect(found.map(({ payload }) => payload.id)).toEqual(["due-meanwhile"]);
-          expect(ok(await world.agent.get(`/events/${event_id}`)).state).toBe("waiting");
-        },
-      };
-    },
-  ],
-  [
-    "an agent's place among findings is kept",
-    async () => {
-      const [reader, writer] = [await newReader(), await newReader()];
-      const look = async () =>
-        ok(await reader.get("/memories/findings")).findings.map(
-          ({ memory_id }: { memory_id: string }) => memory_id,
-        );
-      ok(await writer.post("/memories", { ...FINDING, title: "before" }));
-      expect(await look()).toHaveLength(1);
-      let id: string;
-      return {
-        last: async () => {
-          id = ok(await writer.post("/memories", FINDING)).id;
-        },
-        check: async () => {
-          expect(await look()).toEqual([id]);
-          expect(await look()).toEqual([]);
-        },
-      };
-    },
-  ],
-];
+const KILLED = Object.entries<() => Promise<Case>>({
+  "an accepted webhook is delivered": async () => {
+    const hook = await register(world.admin, { ...SHOP, source: "crash" });
+    const agent = await listener("com.crash.order.*");
+    let event_id: string;
+    return {
+      last: async () => {
+        const answer = await send(hook, order({ n: "crash" }));
+        expect(answer.status).toBe(202);
+        event_id = answer.body.event_id;
+      },
+      check: async () => {
+        const [delivery] = await receive(agent, 1);
+        expect(delivery.event_id).toBe(event_id);
+        expect((await send(hook, order({ n: "crash" }))).body.status).toBe("duplicate");
+        await settle(async () => ok(await world.admin.get(`/events/${event_id}`)).state === "fanned_out");
+      },
+    };
+  },
+  "an accepted message of A2A is delivered and answered": async () => {
+    const worker = await newAgent(server, world.admin, ["receive"]);
+    const caller = await newAgent(server, world.admin, ["send"]);
+    ok(await world.admin.patch(`/agents/${worker.id}`, { a2a: true }));
+    const client = await a2aClient(server, worker.id, caller.token);
+    let task: Task;
+    return {
+      last: async () => {
+        task = (await client.sendMessage(a2aRequest("crash"))) as Task;
+      },
+      check: async () => {
+        expect(await nextEvent(worker)).toMatchObject({ type: "service.a2a.message", subject: task.id });
+        const again = (await client.sendMessage(a2aRequest("crash"))) as Task;
+        expect(again).toMatchObject({ id: task.id, contextId: task.contextId });
+        ok(await worker.post(`/a2a-tasks/${task.id}/status`, { state: "completed" }));
+        const stream = client.resubscribeTask({ tenant: "", id: task.id });
+        await expect(stream.next()).rejects.toThrow("final");
+      },
+    };
+  },
+  "an answer and a deadline of questions to people are delivered once": async () => {
+    const agent = await newAgent(server, world.admin);
+    const question = { title: "Refund order 1042?", question: "The cup is **broken**." };
+    const key = { "idempotency-key": "one-question" };
+    const answered = ok(await agent.post("/approvals", question, key));
+    const expiring = ok(await agent.post("/approvals", { ...question, deadline_seconds: 1 }));
+    return {
+      last: async () => ok(await world.admin.post(`/approvals/${answered.id}/answer`, { choice: "approve" })),
+      check: async () => {
+        const told = await receive(agent, 2);
+        expect(Object.fromEntries(told.map(({ payload }) => [payload.type, payload.subject]))).toEqual({
+          "service.approval.answered": answered.id,
+          "service.approval.expired": expiring.id,
+        });
+        expect(ok(await agent.post("/approvals", question, key)).id).toBe(answered.id);
+        expect(ok(await agent.get("/delivery/poll?wait=0")).deliveries).toEqual([]);
+        const { events } = ok(await world.admin.get("/events?type=service.approval.answered"));
+        expect(events).toHaveLength(1);
+      },
+    };
+  },
+  "a delayed event that became due meanwhile is delivered, a later one waits": async () => {
+    const agent = await listener("com.restart.*");
+    const at = (id: string, ms: number) => {
+      const notbefore = new Date(Date.now() + ms).toISOString();
+      return world.agent.post("/events", cloudEvent(id, { type: "com.restart.x", notbefore }));
+    };
+    const { event_id } = ok(await at("due-later", 86_400_000));
+    return {
+      last: async () => ok(await at("due-meanwhile", 200)),
+      check: async () => {
+        const found = await receive(agent, 1);
+        expect(found.map(({ payload }) => payload.id)).toEqual(["due-meanwhile"]);
+        expect(ok(await world.agent.get(`/events/${event_id}`)).state).toBe("waiting");
+      },
+    };
+  },
+  "an agent's place among findings is kept": async () => {
+    const [reader, writer] = [await newReader(), await newReader()];
+    const look = async () =>
+      ok(await reader.get("/memories/findings")).findings.map(
+        ({ memory_id }: { memory_id: string }) => memory_id,
+      );
+    ok(await writer.post("/memories", { ...FINDING, title: "before" }));
+    expect(await look()).toHaveLength(1);
+    let id: string;
+    return {
+      last: async () => {
+        id = ok(await writer.post("/memories", FINDING)).id;
+      },
+      check: async () => {
+        expect(await look()).toEqual([id]);
+        expect(await look()).toEqual([]);
+      },
+    };
+  },
+});
 
 const FINDING = { title: "t", content: "c", type: "semantic", scope: "institutional" };
 const newReader = () => newAgent(server, world.admin, ["memory:read", "memory:write"]);
@@ -150,95 +129,81 @@ const poll = async (agent: TestAgent, query = "wait=10"): Promise<any[]> =>
 const ack = async (agent: TestAgent, deliveries: { id: string }[]) =>
   ok(await agent.post("/delivery/ack", { delivery_ids: deliveries.map(({ id }) => id) }));
 
-const ENDED: [string, () => Promise<Case>][] = [
-  [
-    "an agent's `max_in_flight` counts what it already has",
-    async () => {
-      const agent = await listener("com.limited.*");
-      ok(await world.admin.patch(`/agents/${agent.id}`, { max_in_flight: 1 }));
-      for (const id of ["limited-1", "limited-2"])
-        ok(await world.agent.post("/events", cloudEvent(id, { type: "com.limited.x" })));
-      await settle(async () => ok(await agent.get("/delivery/stats")).pending === 2);
-      let first: { id: string }[];
-      return {
-        last: async () => {
-          first = await poll(agent);
-        },
-        check: async () => {
-          expect(first).toHaveLength(1);
+const ENDED = Object.entries<() => Promise<Case>>({
+  "an agent's `max_in_flight` counts what it already has": async () => {
+    const agent = await listener("com.limited.*");
+    ok(await world.admin.patch(`/agents/${agent.id}`, { max_in_flight: 1 }));
+    for (const id of ["limited-1", "limited-2"])
+      ok(await world.agent.post("/events", cloudEvent(id, { type: "com.limited.x" })));
+    await settle(async () => ok(await agent.get("/delivery/stats")).pending === 2);
+    let first: { id: string }[];
+    return {
+      last: async () => {
+        first = await poll(agent);
+      },
+      check: async () => {
+        expect(first).toHaveLength(1);
+        expect(await poll(agent, "wait=0")).toEqual([]);
+        const stats = ok(await agent.get("/delivery/stats"));
+        expect(stats).toMatchObject({ in_flight: 1, limited_by: "max_in_flight" });
+        await ack(agent, first);
+        expect(await poll(agent)).toHaveLength(1);
+      },
+    };
+  },
+  "deliveries with the same key keep their order": async () => {
+    const agent = await newAgent(server, world.admin);
+    const interest = { event_type: "com.ordered.*", ordering_key: "data.order" };
+    ok(await agent.post(`/agents/${agent.id}/interests`, interest));
+    for (const id of ["a1", "a2", "a3"])
+      ok(await world.agent.post("/events", cloudEvent(id, { type: "com.ordered.x", data: { order: "a" } })));
+    await settle(async () => ok(await agent.get("/delivery/stats")).pending === 3);
+    let got: { id: string; payload: { id: string } }[];
+    return {
+      last: async () => {
+        got = await poll(agent);
+      },
+      check: async () => {
+        for (const id of ["a1", "a2", "a3"]) {
+          expect(got.map(({ payload }) => payload.id)).toEqual([id]);
           expect(await poll(agent, "wait=0")).toEqual([]);
-          const stats = ok(await agent.get("/delivery/stats"));
-          expect(stats).toMatchObject({ in_flight: 1, limited_by: "max_in_flight" });
-          await ack(agent, first);
-          expect(await poll(agent)).toHaveLength(1);
-        },
-      };
-    },
-  ],
-  [
-    "deliveries with the same key keep their order",
-    async () => {
-      const agent = await newAgent(server, world.admin);
-      const interest = { event_type: "com.ordered.*", ordering_key: "data.order" };
-      ok(await agent.post(`/agents/${agent.id}/interests`, interest));
-      for (const id of ["a1", "a2", "a3"])
-        ok(
-          await world.agent.post("/events", cloudEvent(id, { type: "com.ordered.x", data: { order: "a" } })),
-        );
-      await settle(async () => ok(await agent.get("/delivery/stats")).pending === 3);
-      let got: { id: string; payload: { id: string } }[];
-      return {
-        last: async () => {
-          got = await poll(agent);
-        },
-        check: async () => {
-          for (const id of ["a1", "a2", "a3"]) {
-            expect(got.map(({ payload }) => payload.id)).toEqual([id]);
-            expect(await poll(agent, "wait=0")).toEqual([]);
-            await ack(agent, got);
-            got = await poll(agent, id === "a3" ? "wait=0" : "wait=10");
-          }
-        },
-      };
-    },
-  ],
-  [
-    "an erased memory is in no answer, nor in the rebuilt index",
-    async () => {
-      const agent = await newReader();
-      const query = "xylophonequartz";
-      const search = async () => ok(await agent.post("/memories/search", { query })).results;
-      const { id } = ok(await agent.post("/memories", { ...FINDING, title: query }));
-      expect(await search()).toHaveLength(1);
-      return {
-        last: async () => ok(await world.admin.post("/memories/erase", { ids: [id] })),
-        check: async () => expect(await search()).toEqual([]),
-      };
-    },
-  ],
-  [
-    "types of events, and the history of a tenant, go on counting",
-    async () => {
-      const counted = await makeWorld(server, "counted");
-      const publish = async (id: string) =>
-        ok(await counted.agent.post("/events", cloudEvent(id, { type: "com.restart.seen" })));
-      const count = (expected: number) =>
-        settle(async () => {
-          const { types } = ok(await counted.agent.get("/events/types?search=restart"));
-          const { totals } = ok(await counted.admin.get("/stats/history?range=24h"));
-          return types[0]?.count === expected && totals.published === expected;
-        });
-      return {
-        last: () => publish("before"),
-        check: async () => {
-          await count(1);
-          await publish("after");
-          await count(2);
-        },
-      };
-    },
-  ],
-];
+          await ack(agent, got);
+          got = await poll(agent, id === "a3" ? "wait=0" : "wait=10");
+        }
+      },
+    };
+  },
+  "an erased memory is in no answer, nor in the rebuilt index": async () => {
+    const agent = await newReader();
+    const query = "xylophonequartz";
+    const search = async () => ok(await agent.post("/memories/search", { query })).results;
+    const { id } = ok(await agent.post("/memories", { ...FINDING, title: query }));
+    expect(await search()).toHaveLength(1);
+    return {
+      last: async () => ok(await world.admin.post("/memories/erase", { ids: [id] })),
+      check: async () => expect(await search()).toEqual([]),
+    };
+  },
+  "types of events, and the history of a tenant, go on counting": async () => {
+    const counted = await makeWorld(server, "counted");
+    const publish = async (id: string) =>
+      ok(await counted.agent.post("/events", cloudEvent(id, { type: "com.restart.seen" })));
+    const count = (expected: number) =>
+      settle(async () => {
+        const { types } = ok(await counted.agent.get("/events/types?search=restart"));
+        const { totals } = ok(await counted.admin.get("/stats/history?range=24h"));
+        return types[0]?.count === expected && totals.published === expected;
+      });
+    return {
+      last: () => publish("before"),
+      check: async () => {
+        await count(1);
+        await publish("after");
+        await count(2);
+      },
+    };
+  },
+});
 
 describe.each([
   ["a crash", KILLED, () => server.kill()],

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import { SessionModel } from "../../services/identity/devices/devices.model.ts";
 import { BundleModel } from "../../services/remember/bundles/bundles.model.ts";
 import { DeliveryModel } from "../../services/sense/deliveries/deliveries.model.ts";
@@ -6,11 +6,10 @@ import { EventModel } from "../../services/sense/events/events.model.ts";
 import { positionFrom } from "../../services/sense/events/position.ts";
 import { HandoffModel } from "../../services/work/handoffs/handoffs.model.ts";
 import type { Store } from "../../storage/connection.ts";
-import { cloudEvent, fannedOut, firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
+import { cloudEvent, fannedOut, firstAgent, newAgent, receive } from "../support/agents.ts";
 import { startAlone } from "../support/alone.ts";
 import { api } from "../support/http.ts";
 import { meanwhile } from "../support/meanwhile.ts";
-import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { connectDevice, ok } from "../support/tenancy.ts";
 
@@ -25,16 +24,10 @@ const ENV = {
   RATE_LIMIT_PER_MINUTE: "0",
 };
 
-let server: TestServer;
-let admin: TestAgent;
-let agent: TestAgent;
-
-beforeAll(async () => {
-  server = await startAlone({ env: ENV });
-  admin = await firstAgent(server);
-  agent = await newAgent(server, admin);
-  ok(await agent.post(`/agents/${agent.id}/interests`, { event_type: TYPE }));
-});
+const server = await startAlone({ env: ENV });
+const admin = await firstAgent(server);
+const agent = await newAgent(server, admin);
+ok(await agent.post(`/agents/${agent.id}/interests`, { event_type: TYPE }));
 afterAll(() => server.stop());
 
 async function published(id: string): Promise<string> {

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { deliveryGround, type Ground, pollSome } from "../support/deliveries.ts";
-import { type Endpoint, startEndpoint } from "../support/endpoint.ts";
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { deliveryGround, pollSome } from "../support/deliveries.ts";
+import { startEndpoint } from "../support/endpoint.ts";
 import { newReceiver, type Receiver } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
 import { openStream } from "../support/stream.ts";
 import { ok } from "../support/tenancy.ts";
 
-let ground: Ground;
-let endpoint: Endpoint;
-beforeAll(async () => {
-  ground = await deliveryGround("open");
-  endpoint = await startEndpoint();
-});
+const ground = await deliveryGround("open");
+const endpoint = await startEndpoint();
 afterAll(async () => {
   await ground.server.stop();
   await endpoint.stop();
@@ -148,5 +144,180 @@ test.each([[[]], [[0]], [[86_401]], [[1.5]], ["10"], [Array(21).fill(1)]])(
       });
     const { interests } = ok(await receiver.api.get(path));
     expect(interests).toMatchObject([{ id, retry_delays_seconds: [100] }]);
+  },
+);
+
+/** Creates an agent with an interest that orders by `data.order`. */
+async function orderedReceiver(agent: object = {}, interest: object = {}) {
+  const type = `com.example.ordered${++names}`;
+  const interests = [{ event_type: type, ordering_key: "data.order", ...interest }];
+  return { ...(await newReceiver(ground.server, ground.admin, type, { interests, agent })), type };
+}
+
+/** Publishes one event after the other: `a1` is the first of the order `a`. */
+async function publishAll(type: string, steps: string[]): Promise<void> {
+  for (const step of steps) await ground.publish(type, { order: step[0], step });
+}
+
+const stepsOf = (deliveries: { payload: { data: { step: string } } }[]) =>
+  deliveries.map(({ payload }) => payload.data.step);
+const idsOf = (deliveries: { id: string }[]) => deliveries.map(({ id }) => id);
+
+/** Polls until so many deliveries came. */
+async function pollUntil(receiver: Receiver, count: number) {
+  const all: Awaited<ReturnType<typeof pollSome>> = [];
+  while (all.length < count) all.push(...(await pollSome(receiver.api)));
+  return all;
+}
+
+const allWritten = (receiver: Receiver, pending: number) =>
+  settle(async () => ok(await receiver.api.get("/delivery/stats")).pending === pending);
+
+describe("deliveries with the same key", () => {
+  test("are polled one after the other in the order of publication, those of other keys pass", async () => {
+    const receiver = await orderedReceiver();
+    await publishAll(receiver.type, ["a1", "a2", "b1", "a3", "b2"]);
+    await allWritten(receiver, 5);
+    const first = await pollUntil(receiver, 2);
+    expect(stepsOf(first).toSorted()).toEqual(["a1", "b1"]);
+    expect(await pollSome(receiver.api, "wait=0")).toEqual([]);
+    const a1 = first.filter(({ payload }) => payload.data.step === "a1");
+    ok(await receiver.api.post("/delivery/ack", { delivery_ids: idsOf(a1) }));
+    const second = await pollUntil(receiver, 1);
+    expect(stepsOf(second)).toEqual(["a2"]);
+    ok(await receiver.api.post("/delivery/ack", { delivery_ids: idsOf([...first, ...second]) }));
+    expect(stepsOf(await pollUntil(receiver, 2)).toSorted()).toEqual(["a3", "b2"]);
+  });
+
+  test("wait for one that waits for its retry or whose lease has ended, and pass it when it is dead", async () => {
+    const receiver = await orderedReceiver({ retry_budget: 3, visibility_timeout_seconds: 1 });
+    await publishAll(receiver.type, ["a1", "a2"]);
+    await allWritten(receiver, 2);
+    const [first] = await pollUntil(receiver, 1);
+    ok(await receiver.api.post("/delivery/nack", { delivery_ids: [first.id], delay_seconds: 1 }));
+    expect(await pollSome(receiver.api, "wait=0")).toEqual([]);
+    // The retry; its lease ends.
+    expect(stepsOf(await pollUntil(receiver, 1))).toEqual(["a1"]);
+    const [third] = await pollUntil(receiver, 1);
+    expect([third.payload.data.step, third.attempt_count]).toEqual(["a1", 3]);
+    ok(await receiver.api.post("/delivery/nack", { delivery_ids: [third.id], dead_letter: true }));
+    const [next] = await pollUntil(receiver, 1);
+    expect(next.payload.data.step).toBe("a2");
+    ok(await receiver.api.post("/delivery/ack", { delivery_ids: [next.id] }));
+    await publishAll(receiver.type, ["a3"]);
+    const [last] = await pollUntil(receiver, 1);
+    // A replay takes its turn: it waits for the one that is in flight.
+    ok(await ground.admin.post(`/delivery/dlq/${third.id}/replay`, {}));
+    await settle(async () => ok(await receiver.api.get("/delivery/stats")).dead === 0);
+    ok(await receiver.api.post("/delivery/ack", { delivery_ids: [last.id] }));
+    expect(stepsOf(await pollUntil(receiver, 1))).toEqual(["a1"]);
+  });
+
+  test("come one by one by `POST /delivery/next`", async () => {
+    const receiver = await orderedReceiver();
+    const steps = ["a1", "a2", "a3", "a4"];
+    await publishAll(receiver.type, steps);
+    const given: string[] = [];
+    for (let ack: { delivery_ids: string[] } | undefined; given.length < steps.length; ) {
+      const { deliveries } = ok(await receiver.api.post("/delivery/next", { wait: 10, ...(ack && { ack }) }));
+      expect(deliveries.length).toBeLessThanOrEqual(1);
+      given.push(...stepsOf(deliveries));
+      ack = deliveries.length ? { delivery_ids: idsOf(deliveries) } : undefined;
+    }
+    expect(given).toEqual(steps);
+  });
+
+  test("come one by one on a stream", async () => {
+    const receiver = await orderedReceiver();
+    const steps = ["a1", "a2", "a3"];
+    await publishAll(receiver.type, steps);
+    const stream = await openStream(`${ground.server.url}/delivery/stream`, receiver.token);
+    const given: string[] = [];
+    for await (const messages of stream.chunks) {
+      const deliveries = messages.flatMap(({ data }) => (data?.payload ? [data] : []));
+      if (deliveries.length === 0) continue;
+      given.push(...stepsOf(deliveries));
+      expect(deliveries).toHaveLength(1);
+      const { in_flight } = ok(await receiver.api.get("/delivery/stats"));
+      expect(in_flight).toBe(1);
+      if (given.length === steps.length) break;
+      ok(await receiver.api.post("/delivery/ack", { delivery_ids: idsOf(deliveries) }));
+    }
+    stream.close();
+    expect(given).toEqual(steps);
+  });
+
+  test("are pushed one by one, also after failures", async () => {
+    const attempts: string[] = [];
+    endpoint.answer(({ body }, res) => {
+      const { step } = JSON.parse(body).data;
+      attempts.push(step);
+      // The first attempt at each fails.
+      res.writeHead(attempts.filter((each) => each === step).length === 1 ? 500 : 204).end();
+    });
+    const receiver = await orderedReceiver(
+      { delivery_mode: "push", delivery_endpoint: endpoint.url },
+      { retry_delays_seconds: [1] },
+    );
+    await publishAll(receiver.type, ["a1", "a2", "a3"]);
+    await settle(async () => attempts.length >= 6);
+    expect(attempts).toEqual(["a1", "a1", "a2", "a2", "a3", "a3"]);
+  });
+
+  test("without a value are not ordered; text and numbers with the same digits are one key", async () => {
+    const receiver = await orderedReceiver();
+    for (const data of [{ step: "x1" }, { order: null, step: "x2" }, { order: {}, step: "x3" }])
+      await ground.publish(receiver.type, data);
+    await ground.publish(receiver.type, { order: 5, step: "n1" });
+    await ground.publish(receiver.type, { order: "5", step: "n2" });
+    await allWritten(receiver, 5);
+    expect(stepsOf(await pollUntil(receiver, 4)).toSorted()).toEqual(["n1", "x1", "x2", "x3"]);
+    expect(await pollSome(receiver.api, "wait=0")).toEqual([]);
+  });
+
+  test("keep their order when the rest of a queue is emptied", async () => {
+    const receiver = await orderedReceiver();
+    await publishAll(receiver.type, ["a1", "a2", "a3"]);
+    await allWritten(receiver, 3);
+    const first = await pollUntil(receiver, 1);
+    expect(await pollSome(receiver.api, "wait=0")).toEqual([]);
+    ok(await receiver.api.post("/delivery/ack", { delivery_ids: idsOf(first) }));
+    const second = await pollUntil(receiver, 1);
+    expect(stepsOf(second)).toEqual(["a2"]);
+    ok(await ground.admin.post(`/agents/${receiver.id}/deliveries:drain`, {}));
+    await publishAll(receiver.type, ["a4"]);
+    ok(await receiver.api.post("/delivery/ack", { delivery_ids: idsOf(second) }));
+    expect(stepsOf(await pollUntil(receiver, 1))).toEqual(["a4"]);
+  });
+
+  test("are said to be held", async () => {
+    const receiver = await orderedReceiver();
+    await publishAll(receiver.type, ["a1"]);
+    const event_id = await ground.publish(receiver.type, { order: "a", step: "a2" });
+    await allWritten(receiver, 2);
+    await pollUntil(receiver, 1);
+    const why = ok(await ground.admin.get(`/agents/${receiver.id}/reception?event_id=${event_id}`));
+    expect(why.reasons[0]).toMatchObject({ reason: "held", text: expect.stringContaining("earlier one") });
+    expect(why.delivery).toMatchObject({ status: "waiting", next_attempt_at: null });
+  });
+});
+
+test("the key of an interest is shown, changed and removed", async () => {
+  const { id, api, interest_ids } = await orderedReceiver();
+  const path = `/agents/${id}/interests/${interest_ids[0]}`;
+  expect(ok(await api.get(path)).ordering_key).toBe("data.order");
+  expect(ok(await api.patch(path, { ordering_key: "subject" })).ordering_key).toBe("subject");
+  expect(ok(await api.patch(path, { ordering_key: null })).ordering_key).toBeNull();
+});
+
+test.each(["", "data..order", ".data", "data.a b", "9", "x".repeat(201)])(
+  "the key of an interest cannot be %p",
+  async (ordering_key) => {
+    const { id, api } = await orderedReceiver();
+    const { status, body } = await api.post(`/agents/${id}/interests`, {
+      event_type: "com.x",
+      ordering_key,
+    });
+    expect([status, body.error.details.field]).toEqual([400, "ordering_key"]);
   },
 );

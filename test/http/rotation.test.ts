@@ -1,19 +1,19 @@
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import { type Sealed, SecretBox, SecretError } from "../../lib/crypto/secrets.ts";
 import { SEALED_COLUMNS } from "../../services/identity/rotation/secret-keys.ts";
 import { openStore } from "../../storage/connection.ts";
 import { a2aClient, a2aRequest, pushConfig } from "../support/a2a.ts";
 import { blocksOf, page } from "../support/guides.ts";
-import { type Api, agentToken, api } from "../support/http.ts";
+import { agentToken, api } from "../support/http.ts";
 import { approve, attempt, exchange, refresh, registered } from "../support/oauth.ts";
 import { slackHeaders } from "../support/senders.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { shell } from "../support/shell.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal, signIn, type World } from "../support/tenancy.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal, signIn } from "../support/tenancy.ts";
 import { codeOf } from "../support/totp.ts";
 import { order, type Registration, register, SHOP, send } from "../support/webhooks.ts";
 
@@ -32,15 +32,10 @@ const ENV = {
 };
 const BROKER = "amqp://shop:s3cret-of-the-broker@broker.invalid";
 
-let server: TestServer;
-let operator: Api;
-let world: World;
-beforeAll(async () => {
-  server = await startServer({ env: ENV });
-  operator = api(server, OPERATOR_TOKEN);
-  world = await makeWorld(server, "rotation");
-});
-afterAll(() => server?.stop());
+const server = await startServer({ env: ENV });
+const operator = api(server, OPERATOR_TOKEN);
+const world = await makeWorld(server, "rotation");
+afterAll(() => server.stop());
 
 const keysOnFile = async () => {
   const lines = (await readFile(join(server.dataDir, "secret.key"), "utf8")).trim().split("\n");
@@ -164,76 +159,74 @@ async function openedBy(key: Buffer): Promise<string[]> {
   return [...new Set(opened.map(({ column }) => column))].sort();
 }
 
-describe("the keys of an installation", () => {
-  let filled: Filled;
-  let first: Buffer;
-  let fresh: Buffer;
+let filled: Filled;
+let first: Buffer;
+let fresh: Buffer;
 
-  test("encrypt one of everything that is declared, and of nothing else", async () => {
-    filled = await fill();
-    [first] = await keysOnFile();
-    await server.end();
-    expect(await openedBy(first)).toEqual([...COLUMNS].sort());
-    await server.restart();
+test("the keys of an installation encrypt one of everything that is declared, and of nothing else", async () => {
+  filled = await fill();
+  [first] = await keysOnFile();
+  await server.end();
+  expect(await openedBy(first)).toEqual([...COLUMNS].sort());
+  await server.restart();
+});
+
+test("the keys of an installation are replaced while everything keeps working, a kill included", async () => {
+  const before = ok(await operator.get("/rotation"));
+  expect(before.secret_key).toMatchObject({ kept_in: "file", fallbacks: [], in_use: [], left: {} });
+  const begun = ok(await api(server, FORMER_OPERATOR).post("/rotation", {}));
+  await server.kill();
+  await server.restart();
+  expect(await keysOnFile()).toHaveLength(2);
+  [fresh] = await keysOnFile();
+  const [former, active] = [before.secret_key.active, begun.secret_key.active];
+  expect(ok(await operator.get("/rotation")).secret_key).toMatchObject({ active, fallbacks: [former] });
+  expect(begun.signing_keys.map(({ state }: { state: string }) => state)).toEqual(["signing", "published"]);
+  const { keys } = ok(await api({ url: server.root }).get("/.well-known/jwks.json"));
+  expect(keys).toHaveLength(2);
+  await filled.works(1);
+});
+
+test("the keys of an installation cannot be dropped before nothing needs them", async () => {
+  await settle(async () => {
+    const { in_use, left } = ok(await operator.get("/rotation")).secret_key;
+    if (in_use.length > 0)
+      expect(await operator.post("/rotation/finish", {})).toMatchObject(refusal(409, "conflict"));
+    return in_use.length === 0 && Object.keys(left).length === 0;
   });
+  expect(server.logs()).toContain("they can be removed");
+  const finished = ok(await operator.post("/rotation/finish", {}));
+  expect(finished.secret_key).toMatchObject({ fallbacks: [], in_use: [] });
+  expect(await keysOnFile()).toEqual([fresh]);
+});
 
-  test("are replaced while everything keeps working, a kill included", async () => {
-    const before = ok(await operator.get("/rotation"));
-    expect(before.secret_key).toMatchObject({ kept_in: "file", fallbacks: [], in_use: [], left: {} });
-    const begun = ok(await api(server, FORMER_OPERATOR).post("/rotation", {}));
-    await server.kill();
-    await server.restart();
-    expect(await keysOnFile()).toHaveLength(2);
-    [fresh] = await keysOnFile();
-    const [former, active] = [before.secret_key.active, begun.secret_key.active];
-    expect(ok(await operator.get("/rotation")).secret_key).toMatchObject({ active, fallbacks: [former] });
-    expect(begun.signing_keys.map(({ state }: { state: string }) => state)).toEqual(["signing", "published"]);
-    const { keys } = ok(await api({ url: server.root }).get("/.well-known/jwks.json"));
-    expect(keys).toHaveLength(2);
-    await filled.works(1);
-  });
+test("the keys of an installation then a stolen former key opens nothing, and everything works without it", async () => {
+  await server.end();
+  expect(await openedBy(first)).toEqual([]);
+  expect(await openedBy(fresh)).toEqual([...COLUMNS].sort());
+  await server.restart();
+  expect((await send(filled.hook, order({ round: "last" }))).status).toBe(202);
+  const log = server.logs();
+  for (const secret of [first, fresh]) expect(log).not.toContain(secret.toString("base64"));
+  expect(log).not.toContain("s3cret-of-the-broker");
+});
 
-  test("cannot be dropped before nothing needs them", async () => {
-    await settle(async () => {
-      const { in_use, left } = ok(await operator.get("/rotation")).secret_key;
-      if (in_use.length > 0)
-        expect(await operator.post("/rotation/finish", {})).toMatchObject(refusal(409, "conflict"));
-      return in_use.length === 0 && Object.keys(left).length === 0;
-    });
-    expect(server.logs()).toContain("they can be removed");
-    const finished = ok(await operator.post("/rotation/finish", {}));
-    expect(finished.secret_key).toMatchObject({ fallbacks: [], in_use: [] });
-    expect(await keysOnFile()).toEqual([fresh]);
-  });
+test.each(blocksOf(page("docs/runbooks/key-leaked.md")))(
+  "the keys of an installation the runbook's commands run: %#",
+  async (script) => {
+    const env = { ...process.env, DATA_DIR: server.dataDir, OPERATOR_TOKEN };
+    expect(await shell(script, { cwd: ROOT, env, longestMs: LONGEST_MS })).toMatchObject({ code: 0 });
+    expect(ok(await operator.get("/rotation")).secret_key).toMatchObject({ fallbacks: [], in_use: [] });
+  },
+);
 
-  test("then a stolen former key opens nothing, and everything works without it", async () => {
-    await server.end();
-    expect(await openedBy(first)).toEqual([]);
-    expect(await openedBy(fresh)).toEqual([...COLUMNS].sort());
-    await server.restart();
-    expect((await send(filled.hook, order({ round: "last" }))).status).toBe(202);
-    const log = server.logs();
-    for (const secret of [first, fresh]) expect(log).not.toContain(secret.toString("base64"));
-    expect(log).not.toContain("s3cret-of-the-broker");
-  });
-
-  test.each(blocksOf(page("docs/runbooks/key-leaked.md")))(
-    "the runbook's commands run: %#",
-    async (script) => {
-      const env = { ...process.env, DATA_DIR: server.dataDir, OPERATOR_TOKEN };
-      expect(await shell(script, { cwd: ROOT, env, longestMs: LONGEST_MS })).toMatchObject({ code: 0 });
-      expect(ok(await operator.get("/rotation")).secret_key).toMatchObject({ fallbacks: [], in_use: [] });
-    },
-  );
-
-  test("at once ends every token, and the former key is published for receipts only", async () => {
-    const token = await signIn(server, world.credentials, world.slug);
-    expect((await api(server, token).get("/auth/me")).status).toBe(200);
-    const { signing_keys } = ok(await operator.post("/rotation", { keys: ["signing"], at_once: true }));
-    expect(signing_keys).toEqual([expect.objectContaining({ state: "signing", ends_at: null })]);
-    await settle(async () => (await api(server, token).get("/auth/me")).status === 401);
-    const root = api({ url: server.root });
-    expect(ok(await root.get("/.well-known/jwks.json")).keys).toHaveLength(1);
-    expect(ok(await root.get("/.well-known/jwks.json?retired=true")).keys).toHaveLength(5);
-  });
+test("the keys of an installation at once ends every token, and the former key is published for receipts only", async () => {
+  const token = await signIn(server, world.credentials, world.slug);
+  expect((await api(server, token).get("/auth/me")).status).toBe(200);
+  const { signing_keys } = ok(await operator.post("/rotation", { keys: ["signing"], at_once: true }));
+  expect(signing_keys).toEqual([expect.objectContaining({ state: "signing", ends_at: null })]);
+  await settle(async () => (await api(server, token).get("/auth/me")).status === 401);
+  const root = api({ url: server.root });
+  expect(ok(await root.get("/.well-known/jwks.json")).keys).toHaveLength(1);
+  expect(ok(await root.get("/.well-known/jwks.json?retired=true")).keys).toHaveLength(5);
 });

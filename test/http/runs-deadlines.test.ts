@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import { act, at, keysOf, newRun } from "../support/runs.ts";
-import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
-import { makeWorld, ok, refusal, type World } from "../support/tenancy.ts";
+import { makeWorld, ok, refusal } from "../support/tenancy.ts";
 
-let server: TestServer;
-let world: World;
-
-beforeAll(async () => {
-  server = await startShared();
-  world = await makeWorld(server, "deadlines");
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const world = await makeWorld(server, "deadlines");
+afterAll(() => server.stop());
 
 const SHIP = { step_key: "ship", depends_on: ["pay"] };
 const late = (on_deadline: string) => [{ step_key: "pay", deadline_seconds: 1, on_deadline }, SHIP];

@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import { act, at, keysOf, newRun } from "../support/runs.ts";
-import type { TestServer } from "../support/server.ts";
 import { startShared } from "../support/shared.ts";
-import { makeWorld, ok, refusal, type World } from "../support/tenancy.ts";
+import { makeWorld, ok, refusal } from "../support/tenancy.ts";
 
-let server: TestServer;
-let world: World;
-
-beforeAll(async () => {
-  server = await startShared();
-  world = await makeWorld(server, "runs-races");
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const world = await makeWorld(server, "runs-races");
+afterAll(() => server.stop());
 
 test("a hundred callers race on one step: one completes it, the others are told so", async () => {
   const run = await newRun(world.agent);

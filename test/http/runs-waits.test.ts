@@ -1,21 +1,16 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import { newAgent } from "../support/agents.ts";
 import { type Api, api } from "../support/http.ts";
 import { act, at, newRun } from "../support/runs.ts";
-import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
-import { makeWorld, ok, refusal, type World } from "../support/tenancy.ts";
+import { makeWorld, ok, refusal } from "../support/tenancy.ts";
 
-let server: TestServer;
-let world: World;
 let nth = 0;
 
-beforeAll(async () => {
-  server = await startShared();
-  world = await makeWorld(server, "waits");
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const world = await makeWorld(server, "waits");
+afterAll(() => server.stop());
 
 const PAID = "com.example.order.paid";
 const PAYMENT = {

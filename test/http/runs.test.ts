@@ -1,20 +1,13 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import { act, at, DIAMOND, keysOf, newRun } from "../support/runs.ts";
-import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
-import { makeWorld, ok, refusal, type World } from "../support/tenancy.ts";
+import { makeWorld, ok, refusal } from "../support/tenancy.ts";
 
-let server: TestServer;
-let world: World;
-let member: string;
-
-beforeAll(async () => {
-  server = await startShared();
-  world = await makeWorld(server, "runs");
-  member = ok(await world.member.get("/auth/me")).user.id;
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const world = await makeWorld(server, "runs");
+const member = ok(await world.member.get("/auth/me")).user.id;
+afterAll(() => server.stop());
 
 test("a run goes from its first step to its retrospective", async () => {
   const made = await world.agent.post("/runs", {

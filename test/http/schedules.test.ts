@@ -1,13 +1,12 @@
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import { firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
 import { startAlone } from "../support/alone.ts";
 import { type Api, api } from "../support/http.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ok, refusal, signIn } from "../support/tenancy.ts";
 
-let server: TestServer;
 let admin: TestAgent;
 let orgAdmin: Api;
 const LIMIT = 12;
@@ -18,11 +17,9 @@ const ENV = {
   EVENT_MAX_BYTES: "20000",
 };
 
-beforeAll(async () => {
-  server = await startServer({ env: ENV });
-  await signInAgain();
-});
-afterAll(() => server?.stop());
+const server = await startServer({ env: ENV });
+await signInAgain();
+afterAll(() => server.stop());
 
 async function signInAgain(): Promise<void> {
   admin = await firstAgent(server);
@@ -80,22 +77,20 @@ describe("a schedule", () => {
     // Its clock has just passed a full minute, and is then set to the next one.
     const NODE_OPTIONS = `--import ${join(import.meta.dirname, "../support/skewed-clock.mjs")}`;
     const CLOCK_SKEW_MS = String(60_000 - (Date.now() % 60_000));
-    const other = await startAlone({ env: { ...ENV, NODE_OPTIONS, CLOCK_SKEW_MS, CLOCK_STEP_MS: "60000" } });
-    try {
-      const { admin: user, tenant_slug } = other.credentials;
-      const by = api(other, await signIn(other, user, tenant_slug));
-      const made = await create(by, { cron: "* * * * *", event: { type: "com.minutely.tick" } });
-      process.kill(other.pid(), "SIGUSR2");
-      const after = await settle(async () => {
-        const now = ok(await by.get(`/schedules/${made.id}`));
-        return now.run_count > 0 && now;
-      });
-      const { events } = ok(await by.get("/events?type=com.minutely.tick"));
-      expect(events).toMatchObject([{ payload: { time: made.next_run_at } }]);
-      expect(Date.parse(after.next_run_at) - Date.parse(made.next_run_at)).toBe(60_000);
-    } finally {
-      await other.stop();
-    }
+    await using other = await startAlone({
+      env: { ...ENV, NODE_OPTIONS, CLOCK_SKEW_MS, CLOCK_STEP_MS: "60000" },
+    });
+    const { admin: user, tenant_slug } = other.credentials;
+    const by = api(other, await signIn(other, user, tenant_slug));
+    const made = await create(by, { cron: "* * * * *", event: { type: "com.minutely.tick" } });
+    process.kill(other.pid(), "SIGUSR2");
+    const after = await settle(async () => {
+      const now = ok(await by.get(`/schedules/${made.id}`));
+      return now.run_count > 0 && now;
+    });
+    const { events } = ok(await by.get("/events?type=com.minutely.tick"));
+    expect(events).toMatchObject([{ payload: { time: made.next_run_at } }]);
+    expect(Date.parse(after.next_run_at) - Date.parse(made.next_run_at)).toBe(60_000);
   });
 
   test("is paused and resumed, and what passed meanwhile is not made up for", async () => {
@@ -196,74 +191,70 @@ describe("a schedule", () => {
   });
 });
 
-describe("who may", () => {
-  test("agents manage their own schedules, admins all; others see none", async () => {
-    const [one, other] = [await newAgent(server, admin), await newAgent(server, admin)];
-    const made = await create(one);
-    expect(ok(await one.get("/schedules"))).toMatchObject({ schedules: [{ id: made.id }], total: 1 });
-    expect(ok(await other.get("/schedules"))).toEqual({ schedules: [], total: 0 });
-    expect(ok(await other.get(`/schedules?owner_id=${one.id}`)).total).toBe(0);
-    expect(ok(await orgAdmin.get(`/schedules?owner_id=${one.id}`)).total).toBe(1);
-    const path = `/schedules/${made.id}`;
-    const missing = refusal(404, "not_found");
-    expect(await other.get(path)).toMatchObject(missing);
-    expect(await other.patch(path, { name: "x" })).toMatchObject(missing);
-    expect(await other.post(`${path}:run`, {})).toMatchObject(missing);
-    expect(await other.del(path)).toMatchObject(missing);
-    expect(ok(await orgAdmin.patch(path, { name: "renamed" }))).toMatchObject({ owner_id: one.id });
-    expect((await one.del(path)).status).toBe(204);
-    const { entries } = ok(await orgAdmin.get(`/audit?resource_id=${made.id}&outcome=done`));
-    expect(entries.map(({ action }: { action: string }) => action).toSorted()).toEqual([
-      "schedules.create",
-      "schedules.delete",
-      "schedules.update",
-    ]);
-  });
-
-  test("the number of schedules of an owner is limited; ended ones do not count", async () => {
-    const one = await newAgent(server, admin);
-    const [first] = await Promise.all(Array.from({ length: LIMIT }, () => create(one)));
-    const full = refusal(422, "business_rule_violation", { rule: "schedule_limit" });
-    expect(await one.post("/schedules", { name: "one more", ...YEARLY })).toMatchObject(full);
-    ok(await one.patch(`/schedules/${first.id}`, { at: ahead(200) }));
-    await settle(async () => ok(await one.get(`/schedules/${first.id}`)).status === "ended");
-    await create(one);
-    expect(await one.patch(`/schedules/${first.id}`, { cron: "0 0 * * *" })).toMatchObject(full);
-  });
+test("who may agents manage their own schedules, admins all; others see none", async () => {
+  const [one, other] = [await newAgent(server, admin), await newAgent(server, admin)];
+  const made = await create(one);
+  expect(ok(await one.get("/schedules"))).toMatchObject({ schedules: [{ id: made.id }], total: 1 });
+  expect(ok(await other.get("/schedules"))).toEqual({ schedules: [], total: 0 });
+  expect(ok(await other.get(`/schedules?owner_id=${one.id}`)).total).toBe(0);
+  expect(ok(await orgAdmin.get(`/schedules?owner_id=${one.id}`)).total).toBe(1);
+  const path = `/schedules/${made.id}`;
+  const missing = refusal(404, "not_found");
+  expect(await other.get(path)).toMatchObject(missing);
+  expect(await other.patch(path, { name: "x" })).toMatchObject(missing);
+  expect(await other.post(`${path}:run`, {})).toMatchObject(missing);
+  expect(await other.del(path)).toMatchObject(missing);
+  expect(ok(await orgAdmin.patch(path, { name: "renamed" }))).toMatchObject({ owner_id: one.id });
+  expect((await one.del(path)).status).toBe(204);
+  const { entries } = ok(await orgAdmin.get(`/audit?resource_id=${made.id}&outcome=done`));
+  expect(entries.map(({ action }: { action: string }) => action).toSorted()).toEqual([
+    "schedules.create",
+    "schedules.delete",
+    "schedules.update",
+  ]);
 });
 
-describe("what is wrong is said", () => {
-  test.each([
-    [{ cron: "0 25 * * *" }, "validation_error", "cron"],
-    [{ cron: undefined }, "validation_error", "cron"],
-    [{ at: "2126-01-01T00:00:00Z" }, "validation_error", "at"],
-    [{ time_zone: "Mars/Base" }, "validation_error", "time_zone"],
-    [{ event: { type: "service.run.started" } }, "invalid_event", "event.type"],
-    [{ event: { type: "t", id: "mine" } }, "invalid_event", "event.id"],
-    [{ event: { type: "t", source: "no uri" } }, "invalid_event", "event.source"],
-    [{ event: { type: "t", Not: 1 } }, "invalid_event", "event.Not"],
-    [{ event: {} }, "validation_failed", "event.type"],
-    [{ on_missed: "all" }, "validation_failed", "on_missed"],
-  ])("%j", async (more, code, field) => {
-    const answer = await orgAdmin.post("/schedules", { name: "wrong", ...YEARLY, ...more });
-    expect(answer).toMatchObject(refusal(400, code, { field }));
-  });
+test("who may the number of schedules of an owner is limited; ended ones do not count", async () => {
+  const one = await newAgent(server, admin);
+  const [first] = await Promise.all(Array.from({ length: LIMIT }, () => create(one)));
+  const full = refusal(422, "business_rule_violation", { rule: "schedule_limit" });
+  expect(await one.post("/schedules", { name: "one more", ...YEARLY })).toMatchObject(full);
+  ok(await one.patch(`/schedules/${first.id}`, { at: ahead(200) }));
+  await settle(async () => ok(await one.get(`/schedules/${first.id}`)).status === "ended");
+  await create(one);
+  expect(await one.patch(`/schedules/${first.id}`, { cron: "0 0 * * *" })).toMatchObject(full);
+});
 
-  test("a test shows the next ticks, and saves nothing", async () => {
-    const { total } = ok(await orgAdmin.get("/schedules"));
-    const { next } = ok(
-      await orgAdmin.post("/schedules:test", { cron: "30 2 * * *", time_zone: "Europe/Berlin" }),
-    );
-    expect(next).toHaveLength(5);
-    expect(await orgAdmin.post("/schedules:test", { cron: "often" })).toMatchObject(
-      refusal(400, "validation_error", { field: "cron" }),
-    );
-    expect(ok(await orgAdmin.get("/schedules")).total).toBe(total);
-  });
+test.each([
+  [{ cron: "0 25 * * *" }, "validation_error", "cron"],
+  [{ cron: undefined }, "validation_error", "cron"],
+  [{ at: "2126-01-01T00:00:00Z" }, "validation_error", "at"],
+  [{ time_zone: "Mars/Base" }, "validation_error", "time_zone"],
+  [{ event: { type: "service.run.started" } }, "invalid_event", "event.type"],
+  [{ event: { type: "t", id: "mine" } }, "invalid_event", "event.id"],
+  [{ event: { type: "t", source: "no uri" } }, "invalid_event", "event.source"],
+  [{ event: { type: "t", Not: 1 } }, "invalid_event", "event.Not"],
+  [{ event: {} }, "validation_failed", "event.type"],
+  [{ on_missed: "all" }, "validation_failed", "on_missed"],
+])("what is wrong is said %j", async (more, code, field) => {
+  const answer = await orgAdmin.post("/schedules", { name: "wrong", ...YEARLY, ...more });
+  expect(answer).toMatchObject(refusal(400, code, { field }));
+});
 
-  test("an event that is too large", async () => {
-    const event = { type: "t", data: "x".repeat(20_000) };
-    const answer = await orgAdmin.post("/schedules", { name: "large", ...YEARLY, event });
-    expect(answer).toMatchObject(refusal(413, "payload_too_large", { max_size: 20_000 }));
-  });
+test("what is wrong is said a test shows the next ticks, and saves nothing", async () => {
+  const { total } = ok(await orgAdmin.get("/schedules"));
+  const { next } = ok(
+    await orgAdmin.post("/schedules:test", { cron: "30 2 * * *", time_zone: "Europe/Berlin" }),
+  );
+  expect(next).toHaveLength(5);
+  expect(await orgAdmin.post("/schedules:test", { cron: "often" })).toMatchObject(
+    refusal(400, "validation_error", { field: "cron" }),
+  );
+  expect(ok(await orgAdmin.get("/schedules")).total).toBe(total);
+});
+
+test("what is wrong is said an event that is too large", async () => {
+  const event = { type: "t", data: "x".repeat(20_000) };
+  const answer = await orgAdmin.post("/schedules", { name: "large", ...YEARLY, event });
+  expect(answer).toMatchObject(refusal(413, "payload_too_large", { max_size: 20_000 }));
 });

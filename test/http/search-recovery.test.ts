@@ -1,10 +1,10 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { firstAgent, type TestAgent } from "../support/agents.ts";
-import { startEmbedder, type TestEmbedder } from "../support/embedder.ts";
+import { afterAll, expect, test } from "@jest/globals";
+import { firstAgent } from "../support/agents.ts";
+import { startEmbedder } from "../support/embedder.ts";
 import { memory, remember } from "../support/memories.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
 
@@ -13,16 +13,11 @@ const env: Record<string, string> = {
   RATE_LIMIT_PER_MINUTE: "0",
   NODE_OPTIONS: `--import ${join(import.meta.dirname, "../support/skewed-clock.mjs")}`,
 };
-let embedder: TestEmbedder;
-let server: TestServer;
-let agent: TestAgent;
 
-beforeAll(async () => {
-  embedder = await startEmbedder();
-  env.EMBEDDER_URL = embedder.url;
-  server = await startServer({ env });
-  agent = await firstAgent(server);
-});
+const embedder = await startEmbedder();
+env.EMBEDDER_URL = embedder.url;
+const server = await startServer({ env });
+const agent = await firstAgent(server);
 afterAll(async () => {
   await server.stop();
   await embedder.stop();

@@ -1,13 +1,13 @@
 /** What the index and the rows say apart from each other: a search gives what both let the caller read. */
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import { DocumentModel } from "../../services/remember/documents/documents.model.ts";
 import { MemoryModel } from "../../services/remember/memories/memories.model.ts";
 import { OutputModel } from "../../services/work/outputs/outputs.model.ts";
 import { openStore } from "../../storage/connection.ts";
 import { ingest, textFile } from "../support/documents.ts";
 import type { Api } from "../support/http.ts";
-import { type Cast, makeCast, remember } from "../support/memories.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { makeCast, remember } from "../support/memories.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
 
@@ -23,8 +23,6 @@ const KINDS = {
 type Kind = keyof typeof KINDS;
 type Result = Partial<Record<"memory" | "output", { id: string }>> & { document?: { document_id: string } };
 
-let server: TestServer;
-let cast: Cast;
 /** Of team A by its rows, of team B by the index; and the other way round. */
 const stillFound = new Map<Kind, string>();
 const stillHidden = new Map<Kind, string>();
@@ -36,34 +34,32 @@ async function find(by: Api, kind: Kind): Promise<string[]> {
   );
 }
 
-beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
-  cast = await makeCast(server);
-  const { alice, bob, carol, teamA, teamB } = cast;
-  for (const [kind, make] of Object.entries(KINDS) as [Kind, (typeof KINDS)[Kind]][]) {
-    stillFound.set(kind, await make(alice, "numbat"));
-    stillHidden.set(kind, await make(carol, "numbat"));
-    await settle(async () => (await find(bob, kind)).join() === stillFound.get(kind), { what: kind });
-    await settle(async () => (await find(carol, kind)).join() === stillHidden.get(kind), { what: kind });
-  }
-  await server.end();
-  const store = await openStore({ DATA_DIR: server.dataDir });
-  const models = { memories: MemoryModel, documents: DocumentModel, outputs: OutputModel };
-  for (const [kind, model] of Object.entries(models)) {
-    const rows = store.collection(model as typeof MemoryModel);
-    const move = (ids: Map<Kind, string>, team_id: string) =>
-      rows.update(
-        server.credentials.tenant_id,
-        { _id: ids.get(kind as Kind) as string },
-        { $set: { team_id } },
-      );
-    await move(stillFound, teamB);
-    await move(stillHidden, teamA);
-  }
-  await store.close();
-  await server.restart();
-});
-afterAll(() => server?.stop());
+const server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+const cast = await makeCast(server);
+const { alice, bob, carol, teamA, teamB } = cast;
+for (const [kind, make] of Object.entries(KINDS) as [Kind, (typeof KINDS)[Kind]][]) {
+  stillFound.set(kind, await make(alice, "numbat"));
+  stillHidden.set(kind, await make(carol, "numbat"));
+  await settle(async () => (await find(bob, kind)).join() === stillFound.get(kind), { what: kind });
+  await settle(async () => (await find(carol, kind)).join() === stillHidden.get(kind), { what: kind });
+}
+await server.end();
+const store = await openStore({ DATA_DIR: server.dataDir });
+const models = { memories: MemoryModel, documents: DocumentModel, outputs: OutputModel };
+for (const [kind, model] of Object.entries(models)) {
+  const rows = store.collection(model as typeof MemoryModel);
+  const move = (ids: Map<Kind, string>, team_id: string) =>
+    rows.update(
+      server.credentials.tenant_id,
+      { _id: ids.get(kind as Kind) as string },
+      { $set: { team_id } },
+    );
+  await move(stillFound, teamB);
+  await move(stillHidden, teamA);
+}
+await store.close();
+await server.restart();
+afterAll(() => server.stop());
 
 describe.each(Object.keys(KINDS) as Kind[])("a search of %s", (kind) => {
   test("gives none that the index finds for a team that the row is no longer of", async () => {

@@ -1,21 +1,15 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
-import { startEmbedder, type TestEmbedder } from "../support/embedder.ts";
+import { afterAll, afterEach, describe, expect, test } from "@jest/globals";
+import { startEmbedder } from "../support/embedder.ts";
 import type { Api } from "../support/http.ts";
-import { type Cast, makeCast, remember } from "../support/memories.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { makeCast, remember } from "../support/memories.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
 import { whole } from "../support/whole.ts";
 
-let embedder: TestEmbedder;
-let server: TestServer;
-let cast: Cast;
-
-beforeAll(async () => {
-  embedder = await startEmbedder();
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER_URL: embedder.url } });
-  cast = await makeCast(server);
-});
+const embedder = await startEmbedder();
+const server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER_URL: embedder.url } });
+const cast = await makeCast(server);
 afterAll(async () => {
   await server.stop();
   await embedder.stop();
@@ -200,53 +194,51 @@ describe("a search", () => {
   });
 });
 
-describe("an embedder", () => {
-  test("that is late is not waited for", async () => {
-    const { id } = await remember(cast.alice, { content: "the astrolabe came from Fez" });
-    embedder.behave({ holds: true });
-    const answer = await search(cast.alice, "astrolabe from fez");
-    expect(answer).toMatchObject({ results: [{ memory: { id } }], degraded: true });
-    expect(answer.degraded_reasons[0]).toContain("did not answer");
-  });
+test("an embedder that is late is not waited for", async () => {
+  const { id } = await remember(cast.alice, { content: "the astrolabe came from Fez" });
+  embedder.behave({ holds: true });
+  const answer = await search(cast.alice, "astrolabe from fez");
+  expect(answer).toMatchObject({ results: [{ memory: { id } }], degraded: true });
+  expect(answer.degraded_reasons[0]).toContain("did not answer");
+});
 
-  test("that is out of order leaves a gap that is counted, and filled when it works again", async () => {
-    await embedded();
-    embedder.behave({ status: 500 });
-    const { id } = await remember(cast.alice, { content: "the quadrant is made of brass" });
-    const answer = await settle(async () => {
-      const found = await search(cast.alice, "brass quadrant");
-      return found.degraded_reasons.includes("vector: the embedder failed") && found;
-    });
-    expect(answer).toMatchObject({ results: [{ memory: { id } }], degraded: true });
-    expect(await gap()).toBe(1);
-    embedder.behave({ status: 200 });
-    await embedded();
-    const again = await whole(() => search(cast.alice, "brass quadrant made"));
-    expect(again.results[0].sources.vector).toBeGreaterThan(0);
+test("an embedder that is out of order leaves a gap that is counted, and filled when it works again", async () => {
+  await embedded();
+  embedder.behave({ status: 500 });
+  const { id } = await remember(cast.alice, { content: "the quadrant is made of brass" });
+  const answer = await settle(async () => {
+    const found = await search(cast.alice, "brass quadrant");
+    return found.degraded_reasons.includes("vector: the embedder failed") && found;
   });
+  expect(answer).toMatchObject({ results: [{ memory: { id } }], degraded: true });
+  expect(await gap()).toBe(1);
+  embedder.behave({ status: 200 });
+  await embedded();
+  const again = await whole(() => search(cast.alice, "brass quadrant made"));
+  expect(again.results[0].sources.vector).toBeGreaterThan(0);
+});
 
-  test("that makes nothing of a text leaves it to be found by its words, and is not missed", async () => {
-    await embedded();
-    embedder.behave({ by: async (texts) => texts.map(() => new Array(64).fill(0)) });
-    const { id } = await remember(cast.alice, { content: "会議は金曜日です" });
-    await embedded();
-    const found = await whole(() => search(cast.alice, "会議"));
-    expect(found).toMatchObject({ results: [{ memory: { id } }], sources_contributed: ["bm25"] });
-    expect(await search(cast.alice, "🔴")).toMatchObject({ no_match: true, degraded: false });
-  });
+test("an embedder that makes nothing of a text leaves it to be found by its words, and is not missed", async () => {
+  await embedded();
+  embedder.behave({ by: async (texts) => texts.map(() => new Array(64).fill(0)) });
+  const { id } = await remember(cast.alice, { content: "会議は金曜日です" });
+  await embedded();
+  const found = await whole(() => search(cast.alice, "会議"));
+  expect(found).toMatchObject({ results: [{ memory: { id } }], sources_contributed: ["bm25"] });
+  expect(await search(cast.alice, "🔴")).toMatchObject({ no_match: true, degraded: false });
+});
 
-  test("that gives vectors of another length is not used", async () => {
-    const { id } = await remember(cast.alice, { content: "the sundial is slow" });
-    await embedded();
-    embedder.behave({ dims: 32 });
-    const answer = await settle(async () => {
-      const found = await search(cast.alice, "is the sundial slow?");
-      return (
-        found.degraded_reasons.includes("vector: the embedder returned a vector of another length") && found
-      );
-    });
-    expect(answer).toMatchObject({ results: [{ memory: { id } }], degraded: true });
+test("an embedder that gives vectors of another length is not used", async () => {
+  const { id } = await remember(cast.alice, { content: "the sundial is slow" });
+  await embedded();
+  embedder.behave({ dims: 32 });
+  const answer = await settle(async () => {
+    const found = await search(cast.alice, "is the sundial slow?");
+    return (
+      found.degraded_reasons.includes("vector: the embedder returned a vector of another length") && found
+    );
   });
+  expect(answer).toMatchObject({ results: [{ memory: { id } }], degraded: true });
 });
 
 test("of many memories that say the same each is proposed, but none more than three times", async () => {

@@ -1,18 +1,15 @@
 /** @needs pypi */
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import { snippetsFor } from "../../packages/console/src/pages/agents/snippets.ts";
-import { deliveryGround, type Ground } from "../support/deliveries.ts";
+import { deliveryGround } from "../support/deliveries.ts";
 import { pythonOfTests } from "../support/python.ts";
 import { newReceiver } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
 
-let ground: Ground;
-beforeAll(async () => {
-  ground = await deliveryGround();
-});
+const ground = await deliveryGround();
 afterAll(() => ground.server.stop());
 
 /** How each program for a new agent is run. */

@@ -1,19 +1,12 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { type Api, api } from "../support/http.ts";
-import type { TestServer } from "../support/server.ts";
+import { afterAll, expect, test } from "@jest/globals";
+import { api } from "../support/http.ts";
 import { startShared } from "../support/shared.ts";
-import { makeWorld, ok, refusal, type World } from "../support/tenancy.ts";
+import { makeWorld, ok, refusal } from "../support/tenancy.ts";
 
-let server: TestServer;
-let world: World;
-let reader: Api;
-
-beforeAll(async () => {
-  server = await startShared("local");
-  world = await makeWorld(server, "specialists");
-  reader = api(server, await world.tokenWith(["memory:read"]));
-});
-afterAll(() => server?.stop());
+const server = await startShared("local");
+const world = await makeWorld(server, "specialists");
+const reader = api(server, await world.tokenWith(["memory:read"]));
+afterAll(() => server.stop());
 
 const write = (name: string, body: object) => world.admin.put(`/specialists/${name}`, body);
 
@@ -104,10 +97,7 @@ test("an attempt on a step comes with its specialist, or says why not", async ()
   const begin = async (step_key: string) =>
     ok(await world.agent.post(`/runs/${run.id}/steps/start`, { step_key })).specialist;
   expect(await begin("reviewer")).toMatchObject({ name: "reviewer", version_num: 2 });
-  expect(await begin("nobody")).toEqual({
-    code: "not_found",
-    message: expect.stringContaining("nobody"),
-  });
+  expect(await begin("nobody")).toEqual({ code: "not_found", message: expect.stringContaining("nobody") });
 });
 
 test.each<[string, string, object]>([

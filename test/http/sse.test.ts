@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { deliveryGround, type Ground, pollSome } from "../support/deliveries.ts";
+import { afterAll, expect, test } from "@jest/globals";
+import { deliveryGround, pollSome } from "../support/deliveries.ts";
 import { newReceiver, type Receiver, type ReceiverOptions } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
 import { openStream, type Stream, type StreamMessage } from "../support/stream.ts";
 import { ok } from "../support/tenancy.ts";
 
-let ground: Ground;
-beforeAll(async () => {
-  ground = await deliveryGround();
-});
+const ground = await deliveryGround();
 afterAll(() => ground.server.stop());
 
 type Mine = Receiver & { type: string };
@@ -100,124 +97,120 @@ test("its headers say what it is, and a HEAD request has no more", async () => {
   expect(answer.headers.get("x-request-id")).toMatch(/^req_/);
 });
 
-describe("what is in flight", () => {
-  test("is at most max_in_flight, and goes on as it is acknowledged", async () => {
-    const receiver = await receiverOf();
-    await publish(receiver, 10);
-    await settle(async () => (await statsOf(receiver)).pending === 10);
-    const stream = await listen(receiver, "?max_in_flight=4");
-    await settle(() => stream.deliveries().length === 4);
-    expect(await statsOf(receiver)).toMatchObject({ pending: 10, in_flight: 4 });
-    await ack(receiver, stream.deliveries().slice(0, 2));
-    await settle(() => stream.deliveries().length === 6);
-    await receiver.api.post("/delivery/nack", {
-      delivery_ids: [stream.deliveries()[2]?.id],
-      delay_seconds: 60,
-    });
-    await settle(() => stream.deliveries().length === 7);
-    expect(await statsOf(receiver)).toMatchObject({ pending: 8, in_flight: 4, waiting: 1 });
-    stream.close();
+test("what is in flight is at most max_in_flight, and goes on as it is acknowledged", async () => {
+  const receiver = await receiverOf();
+  await publish(receiver, 10);
+  await settle(async () => (await statsOf(receiver)).pending === 10);
+  const stream = await listen(receiver, "?max_in_flight=4");
+  await settle(() => stream.deliveries().length === 4);
+  expect(await statsOf(receiver)).toMatchObject({ pending: 10, in_flight: 4 });
+  await ack(receiver, stream.deliveries().slice(0, 2));
+  await settle(() => stream.deliveries().length === 6);
+  await receiver.api.post("/delivery/nack", {
+    delivery_ids: [stream.deliveries()[2]?.id],
+    delay_seconds: 60,
   });
-
-  test("counts over all streams of an agent", async () => {
-    const receiver = await receiverOf();
-    const streams = [await listen(receiver, "?max_in_flight=3"), await listen(receiver, "?max_in_flight=3")];
-    await publish(receiver, 8);
-    const all = () => streams.flatMap((stream) => stream.deliveries());
-    await settle(() => all().length === 3);
-    await settle(async () => (await statsOf(receiver)).pending === 8);
-    expect(await statsOf(receiver)).toMatchObject({ pending: 8, in_flight: 3 });
-    const done = new Set<string>();
-    await settle(async () => {
-      const held = all().filter(({ id }) => !done.has(id as string));
-      await ack(receiver, held);
-      for (const { id } of held) done.add(id as string);
-      return done.size === 8;
-    });
-    expect(all()).toHaveLength(8);
-    for (const stream of streams) stream.close();
-  });
-
-  test("makes room when a lease ends", async () => {
-    const receiver = await receiverOf({ agent: { visibility_timeout_seconds: 1 } });
-    await publish(receiver, 1);
-    const stream = await listen(receiver, "?max_in_flight=1");
-    // It is redelivered every second; on a busy machine some attempts may be missed.
-    await settle(() => stream.deliveries().length >= 2);
-    const attempts = stream.deliveries().map(({ data }) => data.attempt_count);
-    expect(attempts.slice(0, 2)).toEqual([1, 2]);
-    stream.close();
-  });
-
-  test.each(["0", "1001", "many"])("refuses max_in_flight=%s", async (value) => {
-    const receiver = await receiverOf();
-    const answer = await receiver.api.get(`/delivery/stream?max_in_flight=${value}`);
-    expect(answer).toMatchObject({ status: 400, body: { error: { code: "validation_failed" } } });
-  });
+  await settle(() => stream.deliveries().length === 7);
+  expect(await statsOf(receiver)).toMatchObject({ pending: 8, in_flight: 4, waiting: 1 });
+  stream.close();
 });
 
-describe("closing", () => {
-  test("returns what it held at once, without counting an attempt", async () => {
-    const receiver = await receiverOf();
-    await publish(receiver, 5);
-    const stream = await listen(receiver);
-    await settle(() => stream.deliveries().length === 5);
-    const [done] = stream.deliveries();
-    await ack(receiver, [done as StreamMessage]);
-    stream.close();
-    const again = await listen(receiver);
-    await settle(() => again.deliveries().length === 4);
-    expect(again.deliveries().map(({ data }) => data.attempt_count)).toEqual([1, 1, 1, 1]);
-    expect(again.deliveries().map(({ id }) => id)).not.toContain(done?.id);
-    again.close();
-    await settle(async () => (await statsOf(receiver)).in_flight === 0);
-    expect(await pollSome(receiver.api, "")).toHaveLength(4);
+test("what is in flight counts over all streams of an agent", async () => {
+  const receiver = await receiverOf();
+  const streams = [await listen(receiver, "?max_in_flight=3"), await listen(receiver, "?max_in_flight=3")];
+  await publish(receiver, 8);
+  const all = () => streams.flatMap((stream) => stream.deliveries());
+  await settle(() => all().length === 3);
+  await settle(async () => (await statsOf(receiver)).pending === 8);
+  expect(await statsOf(receiver)).toMatchObject({ pending: 8, in_flight: 3 });
+  const done = new Set<string>();
+  await settle(async () => {
+    const held = all().filter(({ id }) => !done.has(id as string));
+    await ack(receiver, held);
+    for (const { id } of held) done.add(id as string);
+    return done.size === 8;
   });
+  expect(all()).toHaveLength(8);
+  for (const stream of streams) stream.close();
+});
 
-  test("a closed stream gets no later deliveries", async () => {
-    const receiver = await receiverOf();
-    const stream = await listen(receiver);
-    stream.close();
-    await stream.ended;
-    await publish(receiver, 1);
-    expect(await pollSome(receiver.api)).toMatchObject([{ attempt_count: 1 }]);
-  });
+test("what is in flight makes room when a lease ends", async () => {
+  const receiver = await receiverOf({ agent: { visibility_timeout_seconds: 1 } });
+  await publish(receiver, 1);
+  const stream = await listen(receiver, "?max_in_flight=1");
+  // It is redelivered every second; on a busy machine some attempts may be missed.
+  await settle(() => stream.deliveries().length >= 2);
+  const attempts = stream.deliveries().map(({ data }) => data.attempt_count);
+  expect(attempts.slice(0, 2)).toEqual([1, 2]);
+  stream.close();
+});
 
-  test("a revoked key ends the stream", async () => {
-    const receiver = await receiverOf();
-    const stream = await listen(receiver);
-    const { keys } = ok(await ground.admin.get(`/agents/${receiver.id}/keys`));
-    ok(await ground.admin.del(`/agents/${receiver.id}/keys/${keys[0].id}`));
-    await stream.ended;
-    expect((await receiver.api.get("/delivery/poll")).status).toBe(401);
-  });
+test.each(["0", "1001", "many"])("what is in flight refuses max_in_flight=%s", async (value) => {
+  const receiver = await receiverOf();
+  const answer = await receiver.api.get(`/delivery/stream?max_in_flight=${value}`);
+  expect(answer).toMatchObject({ status: 400, body: { error: { code: "validation_failed" } } });
+});
 
-  test("SIGTERM ends streams and answers waiting polls, and loses nothing", async () => {
-    const own = await deliveryGround({});
-    const ours = async (name: string) =>
-      ({
-        ...(await newReceiver(own.server, own.admin, name, { interests: ["com.example.term"] })),
-        type: "",
-      }) as Mine;
-    const [receiver, poller] = [await ours("streams"), await ours("polls")];
-    const stream = await openStream(`${own.server.url}/delivery/stream`, receiver.token);
-    const got: StreamMessage[] = [];
-    const ended = collect(stream, got);
-    await own.publish("com.example.term");
-    await settle(() => got.some(({ event }) => event === "delivery"));
-    ok(
-      await poller.api.post("/delivery/ack", {
-        delivery_ids: (await pollSome(poller.api)).map(({ id }) => id),
-      }),
-    );
-    const waiting = poller.api.get("/delivery/poll?wait=30");
-    // So that the poll has come in before the signal.
-    await settle(async () => /in_flight 3/.test((await own.admin.get(`${own.server.root}/metrics`)).body));
-    const restarted = own.server.restart();
-    expect((await waiting).body).toEqual({ deliveries: [], count: 0 });
-    await ended;
-    await restarted;
-    expect(await pollSome(receiver.api)).toMatchObject([{ attempt_count: 1 }]);
-    await own.server.stop();
-  });
+test("closing returns what it held at once, without counting an attempt", async () => {
+  const receiver = await receiverOf();
+  await publish(receiver, 5);
+  const stream = await listen(receiver);
+  await settle(() => stream.deliveries().length === 5);
+  const [done] = stream.deliveries();
+  await ack(receiver, [done as StreamMessage]);
+  stream.close();
+  const again = await listen(receiver);
+  await settle(() => again.deliveries().length === 4);
+  expect(again.deliveries().map(({ data }) => data.attempt_count)).toEqual([1, 1, 1, 1]);
+  expect(again.deliveries().map(({ id }) => id)).not.toContain(done?.id);
+  again.close();
+  await settle(async () => (await statsOf(receiver)).in_flight === 0);
+  expect(await pollSome(receiver.api, "")).toHaveLength(4);
+});
+
+test("closing a closed stream gets no later deliveries", async () => {
+  const receiver = await receiverOf();
+  const stream = await listen(receiver);
+  stream.close();
+  await stream.ended;
+  await publish(receiver, 1);
+  expect(await pollSome(receiver.api)).toMatchObject([{ attempt_count: 1 }]);
+});
+
+test("closing a revoked key ends the stream", async () => {
+  const receiver = await receiverOf();
+  const stream = await listen(receiver);
+  const { keys } = ok(await ground.admin.get(`/agents/${receiver.id}/keys`));
+  ok(await ground.admin.del(`/agents/${receiver.id}/keys/${keys[0].id}`));
+  await stream.ended;
+  expect((await receiver.api.get("/delivery/poll")).status).toBe(401);
+});
+
+test("closing SIGTERM ends streams and answers waiting polls, and loses nothing", async () => {
+  const own = await deliveryGround({});
+  const ours = async (name: string) =>
+    ({
+      ...(await newReceiver(own.server, own.admin, name, { interests: ["com.example.term"] })),
+      type: "",
+    }) as Mine;
+  const [receiver, poller] = [await ours("streams"), await ours("polls")];
+  const stream = await openStream(`${own.server.url}/delivery/stream`, receiver.token);
+  const got: StreamMessage[] = [];
+  const ended = collect(stream, got);
+  await own.publish("com.example.term");
+  await settle(() => got.some(({ event }) => event === "delivery"));
+  ok(
+    await poller.api.post("/delivery/ack", {
+      delivery_ids: (await pollSome(poller.api)).map(({ id }) => id),
+    }),
+  );
+  const waiting = poller.api.get("/delivery/poll?wait=30");
+  // So that the poll has come in before the signal.
+  await settle(async () => /in_flight 3/.test((await own.admin.get(`${own.server.root}/metrics`)).body));
+  const restarted = own.server.restart();
+  expect((await waiting).body).toEqual({ deliveries: [], count: 0 });
+  await ended;
+  await restarted;
+  expect(await pollSome(receiver.api)).toMatchObject([{ attempt_count: 1 }]);
+  await own.server.stop();
 });

@@ -17,10 +17,7 @@ import { OPERATOR_TOKEN } from "../support/tenancy.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
-let scratch: string;
-beforeAll(async () => {
-  scratch = await mkdtemp(join(tmpdir(), "sensorium-start-"));
-});
+const scratch = await mkdtemp(join(tmpdir(), "sensorium-start-"));
 afterAll(() => rm(scratch, { recursive: true, force: true }));
 
 const newDataDir = () => mkdtemp(join(scratch, "data-"));
@@ -63,15 +60,11 @@ test("a node that still waits for NATS stops on request, without an error", asyn
 
 test("a node whose log cannot be written serves all the same", async () => {
   // Open for reading only, as good as a file on a full disk.
-  const server = await startServer({
+  await using server = await startServer({
     under: ["sh", "-c", 'exec "$@" 2</dev/null', "sh"],
     env: { LOG_LEVEL: "trace" },
   });
-  try {
-    for (let n = 0; n < 5; n++) expect((await api(server).get("/auth/me")).status).toBe(401);
-  } finally {
-    await server.stop();
-  }
+  for (let n = 0; n < 5; n++) expect((await api(server).get("/auth/me")).status).toBe(401);
 });
 
 test("a node is not ready before the first tenant's credentials are there", async () => {
@@ -166,19 +159,11 @@ describe("the first start", () => {
 
 describe("a start that cannot be", () => {
   test.each<[string, Record<string, string>, RegExp]>([
-    [
-      "a number that is none",
-      { PORT: "many" },
-      /^PORT is "many": expected a whole number from 0 to 65535\.$/,
-    ],
+    ["a port that is none", { PORT: "many" }, /^PORT is "many": expected a whole number from 0 to 65535\.$/],
     ["a key that is none, which is not repeated", { SECRET_KEY: "c2hvcnQ=" }, /^SECRET_KEY is malformed: /],
     ["a misspelt name", { RETRY_BUDGETS: "3" }, /^RETRY_BUDGETS is not a setting/],
     ["an unknown service", { SERVICES: "gateway,teleport" }, /^SERVICES contains "teleport": expected /],
-    [
-      "an unknown service to leave out",
-      { SERVICES: "-teleport" },
-      /^SERVICES contains "teleport": expected /,
-    ],
+    ["an unknown service left out", { SERVICES: "-teleport" }, /^SERVICES contains "teleport": expected /],
     ["services to run and to leave out", { SERVICES: "gateway,-push" }, /^SERVICES mixes names /],
     ["a folder that is a file", { DATA_DIR: import.meta.filename }, /^DATA_DIR \S+ cannot be used: EEXIST/],
     // Off Linux there is no /proc, and `/` is not everybody's to write in.
@@ -213,38 +198,30 @@ describe("a start that cannot be", () => {
   });
 
   test("a data directory in use: its owner goes on", async () => {
-    const server = await startServer();
-    try {
-      const { code, stdout, stderr } = await run({ DATA_DIR: server.dataDir });
-      expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-      expect(stderr).toMatch(
-        new RegExp(`^DATA_DIR [^\n]* is in use by another process \\(pid ${server.pid()}\\)[^\n]*\n$`),
-      );
-      expect(await agentToken(server, server.credentials.agent.api_key)).toBeTruthy();
-    } finally {
-      await server.stop();
-    }
+    await using server = await startServer();
+    const { code, stdout, stderr } = await run({ DATA_DIR: server.dataDir });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toMatch(
+      new RegExp(`^DATA_DIR [^\n]* is in use by another process \\(pid ${server.pid()}\\)[^\n]*\n$`),
+    );
+    expect(await agentToken(server, server.credentials.agent.api_key)).toBeTruthy();
   });
 
-  test.each<[string, (file: string) => Promise<void> | void]>([
-    ["is no database", (file) => writeFile(file, "these are not the bytes of a database".repeat(200))],
-    [
-      "is newer than this program",
-      (file) => {
+  test.each(
+    Object.entries<(file: string) => Promise<void> | void>({
+      "is no database": (file) => writeFile(file, "these are not the bytes of a database".repeat(200)),
+      "is newer than this program": (file) => {
         const database = new DatabaseSync(file);
         database.exec("PRAGMA user_version = 9999");
         database.close();
       },
-    ],
-    [
-      "is another program's",
-      (file) => {
+      "is another program's": (file) => {
         const database = new DatabaseSync(file);
         database.exec("CREATE TABLE recipes (name TEXT)");
         database.close();
       },
-    ],
-  ])("a data file that %s is left as it is", async (_what, make) => {
+    }),
+  )("a data file that %s is left as it is", async (_what, make) => {
     const dataDir = await newDataDir();
     const file = join(dataDir, "sensorium.db");
     await make(file);
@@ -257,25 +234,19 @@ describe("a start that cannot be", () => {
   });
 });
 
-describe("the end", () => {
-  test("SIGTERM answers a waiting poll empty, closes a stream and exits 0", async () => {
-    const server = await startServer();
-    try {
-      const token = await agentToken(server, server.credentials.agent.api_key);
-      const headers = { authorization: `Bearer ${token}` };
-      const poll = api(server, token).get("/delivery/poll?wait=30");
-      const stream = await fetch(`${server.url}/delivery/stream`, { headers });
-      expect(stream.status).toBe(200);
-      const streamed = stream.text();
-      // The poll, the stream and the request that asks.
-      await settle(async () => /^sensorium_http_requests_in_flight 3$/m.test(await metricsOf(server)));
-      await server.restart(); // SIGTERM, and an error unless it exits with 0
-      expect(await poll).toMatchObject({ status: 200, body: { deliveries: [], count: 0 } });
-      await streamed;
-    } finally {
-      await server.stop();
-    }
-  });
+test("the end SIGTERM answers a waiting poll empty, closes a stream and exits 0", async () => {
+  await using server = await startServer();
+  const token = await agentToken(server, server.credentials.agent.api_key);
+  const headers = { authorization: `Bearer ${token}` };
+  const poll = api(server, token).get("/delivery/poll?wait=30");
+  const stream = await fetch(`${server.url}/delivery/stream`, { headers });
+  expect(stream.status).toBe(200);
+  const streamed = stream.text();
+  // The poll, the stream and the request that asks.
+  await settle(async () => /^sensorium_http_requests_in_flight 3$/m.test(await metricsOf(server)));
+  await server.restart(); // SIGTERM, and an error unless it exits with 0
+  expect(await poll).toMatchObject({ status: 200, body: { deliveries: [], count: 0 } });
+  await streamed;
 });
 
 test("SIGTERM to npm ends what npm started", async () => {
@@ -316,13 +287,9 @@ test.each(["secret.key", "sensorium.db", ".credentials.pending", "credentials.js
     const isWritten = () => existsSync(join(dataDir, written));
     await settle(() => isWritten() || existsSync(join(dataDir, "credentials.json")), { every: 1 });
     await child.end("SIGKILL");
-    const server = await startServer({ dataDir });
-    try {
-      const { admin, agent } = server.credentials;
-      expect(await agentToken(server, agent.api_key)).toBeTruthy();
-      expect((await api(server).post("/auth/login", admin)).status).toBe(200);
-    } finally {
-      await server.stop();
-    }
+    await using server = await startServer({ dataDir });
+    const { admin, agent } = server.credentials;
+    expect(await agentToken(server, agent.api_key)).toBeTruthy();
+    expect((await api(server).post("/auth/login", admin)).status).toBe(200);
   },
 );

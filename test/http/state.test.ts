@@ -1,18 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { type Cast, makeCast } from "../support/memories.ts";
-import type { TestServer } from "../support/server.ts";
+import { makeCast } from "../support/memories.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 import { ok, refusal } from "../support/tenancy.ts";
 
-let server: TestServer;
-let cast: Cast;
-
-beforeAll(async () => {
-  server = await startShared("local");
-  cast = await makeCast(server);
-});
-afterAll(() => server?.stop());
+const server = await startShared("local");
+const cast = await makeCast(server);
+afterAll(() => server.stop());
 
 const at = (namespace: string, key: string) =>
   `/state/${encodeURIComponent(namespace)}/${encodeURIComponent(key)}`;
@@ -115,26 +109,24 @@ describe("an entry", () => {
   });
 });
 
-describe("several entries", () => {
-  test("are saved at once, and replace others", async () => {
-    await put("batch", "b", { value: LONG });
-    const entries = ["a", "b", "c"].map((key) => ({ key, value: `of ${key}`, metadata: { key } }));
-    expect(ok(await cast.alice.post("/state/batch", { entries }))).toEqual({ saved: 3 });
-    expect(ok(await cast.alice.get("/state/batch")).entries).toMatchObject([
-      { key: "a", version: 1, value: "of a" },
-      { key: "b", version: 2, value: "of b", metadata: { key: "b" } },
-      { key: "c", version: 1, value: "of c" },
-    ]);
-    expect(ok(await cast.alice.get(at("batch", "b"))).value).toBe("of b");
-  });
+test("several entries are saved at once, and replace others", async () => {
+  await put("batch", "b", { value: LONG });
+  const entries = ["a", "b", "c"].map((key) => ({ key, value: `of ${key}`, metadata: { key } }));
+  expect(ok(await cast.alice.post("/state/batch", { entries }))).toEqual({ saved: 3 });
+  expect(ok(await cast.alice.get("/state/batch")).entries).toMatchObject([
+    { key: "a", version: 1, value: "of a" },
+    { key: "b", version: 2, value: "of b", metadata: { key: "b" } },
+    { key: "c", version: 1, value: "of c" },
+  ]);
+  expect(ok(await cast.alice.get(at("batch", "b"))).value).toBe("of b");
+});
 
-  test("must have different keys", async () => {
-    const entries = ["a", "a"].map((key) => ({ key, value: "v" }));
-    expect(await cast.alice.post("/state/twice", { entries })).toMatchObject(
-      refusal(400, "validation_error", { field: "entries" }),
-    );
-    expect(ok(await cast.alice.get("/state/twice")).entries).toEqual([]);
-  });
+test("several entries must have different keys", async () => {
+  const entries = ["a", "a"].map((key) => ({ key, value: "v" }));
+  expect(await cast.alice.post("/state/twice", { entries })).toMatchObject(
+    refusal(400, "validation_error", { field: "entries" }),
+  );
+  expect(ok(await cast.alice.get("/state/twice")).entries).toEqual([]);
 });
 
 describe("a list", () => {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { type Answer, api } from "../support/http.ts";
 import { connectMcp } from "../support/mcp.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ABSENT, makeWorld, OPERATOR_TOKEN, ok, type World } from "../support/tenancy.ts";
 import { order, register, SHOP, send, serviceHeaders } from "../support/webhooks.ts";
@@ -12,14 +12,10 @@ const KB = 1000;
 /** Of every tenant here, unless the operator gives it another. */
 const QUOTA = 2_000 * KB;
 
-let server: TestServer;
-let operator: ReturnType<typeof api>;
-beforeAll(async () => {
-  const env = { OPERATOR_TOKEN, TENANT_STORAGE_MB: "2", RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" };
-  server = await startServer({ env });
-  operator = api(server, OPERATOR_TOKEN);
-});
-afterAll(() => server?.stop());
+const env = { OPERATOR_TOKEN, TENANT_STORAGE_MB: "2", RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" };
+const server = await startServer({ env });
+const operator = api(server, OPERATOR_TOKEN);
+afterAll(() => server.stop());
 
 let texts = 0;
 /** A text that no other call gives. */

@@ -1,16 +1,10 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import type { TestServer } from "../support/server.ts";
+import { afterAll, expect, test } from "@jest/globals";
 import { startShared } from "../support/shared.ts";
-import { makeWorld, ok, refusal, type World } from "../support/tenancy.ts";
+import { makeWorld, ok, refusal } from "../support/tenancy.ts";
 
-let server: TestServer;
-let world: World;
-
-beforeAll(async () => {
-  server = await startShared();
-  world = await makeWorld(server, "templates");
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const world = await makeWorld(server, "templates");
+afterAll(() => server.stop());
 
 const steps = [
   {
@@ -112,12 +106,7 @@ test("a run copies the steps as they are, and keeps them when the template goes 
 
 test.each<[string, object, string, string]>([
   ["no steps", { steps: [] }, "validation_failed", "steps"],
-  [
-    "a step without completion_mode",
-    { steps: [{ step_key: "a" }] },
-    "validation_failed",
-    "steps.0.completion_mode",
-  ],
+  ["no completion_mode", { steps: [{ step_key: "a" }] }, "validation_failed", "steps.0.completion_mode"],
   ["a slug that is none", { slug: "Not Kebab" }, "validation_failed", "slug"],
   ["a cycle", { steps: [{ ...steps[0], depends_on: ["draft"] }] }, "validation_error", "steps.0.depends_on"],
 ])("a template with %s is refused", async (_, body, code, field) => {

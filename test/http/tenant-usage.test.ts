@@ -1,19 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { api } from "../support/http.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
 
-let server: TestServer;
-let operator: ReturnType<typeof api>;
-let noisy: World;
-let quiet: World;
-beforeAll(async () => {
-  server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
-  operator = api(server, OPERATOR_TOKEN);
-  [noisy, quiet] = [await makeWorld(server, "noisy"), await makeWorld(server, "quiet")];
-});
-afterAll(() => server?.stop());
+const server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+const operator = api(server, OPERATOR_TOKEN);
+const [noisy, quiet] = [await makeWorld(server, "noisy"), await makeWorld(server, "quiet")];
+afterAll(() => server.stop());
 
 const usage = async (query = "") => ok(await operator.get(`/tenants/usage?${query}`));
 
@@ -67,42 +61,40 @@ describe("the use of tenants", () => {
   });
 });
 
-describe("limits of requests", () => {
-  const limitOf = async (world: World["agent"]) =>
-    Number((await world.get("/limits")).headers.get("x-ratelimit-limit"));
+const limitOf = async (world: World["agent"]) =>
+  Number((await world.get("/limits")).headers.get("x-ratelimit-limit"));
 
-  test("of a tenant are the operator's, and need no restart", async () => {
-    const path = `/tenants/${quiet.tenant_id}`;
-    expect(ok(await operator.patch(path, { requests_per_minute: 50 }))).toMatchObject({
-      requests_per_minute: 50,
-    });
-    await settle(async () => (await limitOf(quiet.admin)) === 50);
-    expect(ok(await quiet.admin.get("/limits")).requests_per_minute).toMatchObject({ tenant: 50 });
-    expect(await limitOf(noisy.agent)).toBe(0);
-    ok(await operator.patch(path, { status: "active" }));
-    expect(await limitOf(quiet.admin)).toBe(50);
-    expect(ok(await operator.patch(path, { requests_per_minute: null })).requests_per_minute).toBeNull();
-    await settle(async () => (await limitOf(quiet.admin)) === 0);
+test("limits of requests of a tenant are the operator's, and need no restart", async () => {
+  const path = `/tenants/${quiet.tenant_id}`;
+  expect(ok(await operator.patch(path, { requests_per_minute: 50 }))).toMatchObject({
+    requests_per_minute: 50,
   });
+  await settle(async () => (await limitOf(quiet.admin)) === 50);
+  expect(ok(await quiet.admin.get("/limits")).requests_per_minute).toMatchObject({ tenant: 50 });
+  expect(await limitOf(noisy.agent)).toBe(0);
+  ok(await operator.patch(path, { status: "active" }));
+  expect(await limitOf(quiet.admin)).toBe(50);
+  expect(ok(await operator.patch(path, { requests_per_minute: null })).requests_per_minute).toBeNull();
+  await settle(async () => (await limitOf(quiet.admin)) === 0);
+});
 
-  test("of a key hold for it and its tokens, and for no other key", async () => {
-    const keys = `/agents/${noisy.agentId}/keys`;
-    const body = { scopes: ["send"], requests_per_minute: 40 };
-    const made = ok(await noisy.admin.post(keys, body));
-    expect(made.requests_per_minute).toBe(40);
-    const own = api(server, made.key);
-    expect(await limitOf(own)).toBe(40);
-    const { access_token } = ok(await api(server).post("/auth/token", { api_key: made.key }));
-    expect(await limitOf(api(server, access_token))).toBe(40);
-    expect(await limitOf(noisy.agent)).toBe(0);
-    const changed = ok(await noisy.admin.patch(`${keys}/${made.id}`, { requests_per_minute: 2 }));
-    expect(changed).toMatchObject({ id: made.id, requests_per_minute: 2 });
-    await settle(async () => (await own.get("/limits")).status === 429);
-    expect(await own.get("/limits")).toMatchObject(refusal(429, "rate_limited", { limit: 2 }));
-    ok(await noisy.admin.patch(`${keys}/${made.id}`, { requests_per_minute: null }));
-    await settle(async () => (await own.get("/limits")).status === 200);
-    expect(await limitOf(own)).toBe(0);
-    const { keys: listed } = ok(await noisy.admin.get(keys));
-    expect(listed[0]).toMatchObject({ id: made.id, requests_per_minute: null });
-  });
+test("limits of requests of a key hold for it and its tokens, and for no other key", async () => {
+  const keys = `/agents/${noisy.agentId}/keys`;
+  const body = { scopes: ["send"], requests_per_minute: 40 };
+  const made = ok(await noisy.admin.post(keys, body));
+  expect(made.requests_per_minute).toBe(40);
+  const own = api(server, made.key);
+  expect(await limitOf(own)).toBe(40);
+  const { access_token } = ok(await api(server).post("/auth/token", { api_key: made.key }));
+  expect(await limitOf(api(server, access_token))).toBe(40);
+  expect(await limitOf(noisy.agent)).toBe(0);
+  const changed = ok(await noisy.admin.patch(`${keys}/${made.id}`, { requests_per_minute: 2 }));
+  expect(changed).toMatchObject({ id: made.id, requests_per_minute: 2 });
+  await settle(async () => (await own.get("/limits")).status === 429);
+  expect(await own.get("/limits")).toMatchObject(refusal(429, "rate_limited", { limit: 2 }));
+  ok(await noisy.admin.patch(`${keys}/${made.id}`, { requests_per_minute: null }));
+  await settle(async () => (await own.get("/limits")).status === 200);
+  expect(await limitOf(own)).toBe(0);
+  const { keys: listed } = ok(await noisy.admin.get(keys));
+  expect(listed[0]).toMatchObject({ id: made.id, requests_per_minute: null });
 });

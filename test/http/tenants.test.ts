@@ -148,9 +148,7 @@ describe("leftovers of a crash", () => {
     expect(await broker.call("tenants.bump_routing", change)).toBe(before + 1);
     expect(await version()).toBe(before + 1);
     await runtime.store.collection(TenantModel).delete("tn_routed", { _id: "tn_routed" });
-    await expect(broker.call("tenants.bump_routing", change)).rejects.toMatchObject({
-      type: "not_found",
-    });
+    await expect(broker.call("tenants.bump_routing", change)).rejects.toMatchObject({ type: "not_found" });
   });
 
   test("a slug of a founding under way is not given away, of one that was left it is", async () => {
@@ -269,10 +267,7 @@ describe("leftovers of a crash", () => {
       "agents.create",
       { name: "s", delivery_mode: "push" },
       { meta: { caller } },
-    )) as {
-      id: string;
-      signing_secret: string;
-    };
+    )) as { id: string; signing_secret: string };
     const key = { tenant_id: "tn_next", agent_id: made.id };
     const secrets = () => broker.call("agents.signing_secrets", key);
     expect(await secrets()).toEqual([made.signing_secret]);

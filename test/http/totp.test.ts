@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import { byLogin } from "../../packages/client/authorize.ts";
 import { createClient } from "../../packages/client/index.ts";
 import { type Api, api } from "../support/http.ts";
-import { startServer, type TestServer } from "../support/server.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+import { startServer } from "../support/server.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
 import { codeOf, wrongCode } from "../support/totp.ts";
 
 const NO_LIMITS = {
@@ -16,16 +16,10 @@ const required = refusal(401, "totp_required");
 const refused = refusal(401, "authentication_failed", { reason: "code" });
 const later = refusal(429, "rate_limited");
 
-let server: TestServer;
-let outside: Api;
-let world: World;
-
-beforeAll(async () => {
-  server = await startServer({ env: { OPERATOR_TOKEN, ...NO_LIMITS } });
-  outside = api(server);
-  world = await makeWorld(server, "factors");
-});
-afterAll(() => server?.stop());
+const server = await startServer({ env: { OPERATOR_TOKEN, ...NO_LIMITS } });
+const outside = api(server);
+const world = await makeWorld(server, "factors");
+afterAll(() => server.stop());
 
 interface Person {
   id: string;
@@ -55,56 +49,54 @@ async function newPerson(): Promise<Omit<Person, "secret" | "recovery">> {
   return { id, email, password, login, own: api(server, ok(await login()).access_token) };
 }
 
-describe("setting up", () => {
-  test("needs the password, and is in force only after a first code", async () => {
-    const person = await newPerson();
-    const wrong = await person.own.post("/auth/totp", { password: "not the password" });
-    expect(wrong).toMatchObject(refusal(400, "validation_error", { field: "password" }));
-    const { secret, uri } = ok(await person.own.post("/auth/totp", { password: person.password }));
-    const address = new URL(uri);
-    expect([address.protocol, address.host, decodeURIComponent(address.pathname)]).toEqual([
-      "otpauth:",
-      "totp",
-      `/Sensorium:${person.email}`,
-    ]);
-    expect(address.searchParams.get("secret")).toBe(secret);
-    expect((await person.login()).status).toBe(200);
-    const early = await person.own.post("/auth/totp/confirm", { code: wrongCode(secret) });
-    expect(early).toMatchObject(refusal(400, "validation_error", { field: "code" }));
-    expect((await person.login()).status).toBe(200);
-    const { recovery_codes } = ok(await person.own.post("/auth/totp/confirm", { code: codeOf(secret) }));
-    expect(new Set(recovery_codes).size).toBe(10);
-    expect(await person.login()).toMatchObject(required);
-    expect((await person.login(codeOf(secret, 1))).status).toBe(200);
-    expect(ok(await person.own.get("/auth/ways"))).toEqual({
-      password: true,
-      totp: { since: expect.any(String), recovery_codes_left: 10 },
-      identity: null,
-    });
-    const again = await person.own.post("/auth/totp", { password: person.password });
-    expect(again).toMatchObject(refusal(409, "conflict"));
+test("setting up needs the password, and is in force only after a first code", async () => {
+  const person = await newPerson();
+  const wrong = await person.own.post("/auth/totp", { password: "not the password" });
+  expect(wrong).toMatchObject(refusal(400, "validation_error", { field: "password" }));
+  const { secret, uri } = ok(await person.own.post("/auth/totp", { password: person.password }));
+  const address = new URL(uri);
+  expect([address.protocol, address.host, decodeURIComponent(address.pathname)]).toEqual([
+    "otpauth:",
+    "totp",
+    `/Sensorium:${person.email}`,
+  ]);
+  expect(address.searchParams.get("secret")).toBe(secret);
+  expect((await person.login()).status).toBe(200);
+  const early = await person.own.post("/auth/totp/confirm", { code: wrongCode(secret) });
+  expect(early).toMatchObject(refusal(400, "validation_error", { field: "code" }));
+  expect((await person.login()).status).toBe(200);
+  const { recovery_codes } = ok(await person.own.post("/auth/totp/confirm", { code: codeOf(secret) }));
+  expect(new Set(recovery_codes).size).toBe(10);
+  expect(await person.login()).toMatchObject(required);
+  expect((await person.login(codeOf(secret, 1))).status).toBe(200);
+  expect(ok(await person.own.get("/auth/ways"))).toEqual({
+    password: true,
+    totp: { since: expect.any(String), recovery_codes_left: 10 },
+    identity: null,
   });
+  const again = await person.own.post("/auth/totp", { password: person.password });
+  expect(again).toMatchObject(refusal(409, "conflict"));
+});
 
-  test("begun anew replaces the secret that was not confirmed", async () => {
-    const { own, password } = await newPerson();
-    const first = ok(await own.post("/auth/totp", { password })).secret;
-    const second = ok(await own.post("/auth/totp", { password })).secret;
-    expect(second).not.toBe(first);
-    expect((await own.post("/auth/totp/confirm", { code: codeOf(first) })).status).toBe(400);
-    expect((await own.post("/auth/totp/confirm", { code: codeOf(second) })).status).toBe(200);
-  });
+test("setting up begun anew replaces the secret that was not confirmed", async () => {
+  const { own, password } = await newPerson();
+  const first = ok(await own.post("/auth/totp", { password })).secret;
+  const second = ok(await own.post("/auth/totp", { password })).secret;
+  expect(second).not.toBe(first);
+  expect((await own.post("/auth/totp/confirm", { code: codeOf(first) })).status).toBe(400);
+  expect((await own.post("/auth/totp/confirm", { code: codeOf(second) })).status).toBe(200);
+});
 
-  test("shows the secret and the recovery codes once: neither is in an answer, a log or the audit log later", async () => {
-    const { own, secret, recovery, id } = await personWithFactor();
-    const later = [
-      ok(await own.get("/auth/ways")),
-      ok(await world.admin.get("/users?limit=200")),
-      ok(await world.admin.get(`/audit?actor_id=${id}`)),
-      server.logs(),
-    ].map((each) => JSON.stringify(each));
-    for (const text of later) for (const each of [secret, ...recovery]) expect(text).not.toContain(each);
-    expect(later[2]).toContain("auth.confirm_totp");
-  });
+test("setting up shows the secret and the recovery codes once: neither is in an answer, a log or the audit log later", async () => {
+  const { own, secret, recovery, id } = await personWithFactor();
+  const later = [
+    ok(await own.get("/auth/ways")),
+    ok(await world.admin.get("/users?limit=200")),
+    ok(await world.admin.get(`/audit?actor_id=${id}`)),
+    server.logs(),
+  ].map((each) => JSON.stringify(each));
+  for (const text of later) for (const each of [secret, ...recovery]) expect(text).not.toContain(each);
+  expect(later[2]).toContain("auth.confirm_totp");
 });
 
 describe("signing in", () => {
@@ -176,46 +168,44 @@ describe("signing in", () => {
   });
 });
 
-describe("removing", () => {
-  test("needs the password or a recovery code", async () => {
-    const { own, login, password, recovery, secret } = await personWithFactor();
-    const remove = (body: object) => own.post("/auth/totp/remove", body);
-    for (const body of [
-      {},
-      { password, recovery_code: recovery[0] },
-      { password: "not it" },
-      { recovery_code: "no" },
-    ])
-      expect(await remove(body)).toMatchObject(refusal(400, "validation_error"));
-    expect((await remove({ recovery_code: codeOf(secret) })).status).toBe(400);
-    expect((await remove({ recovery_code: recovery[3] })).status).toBe(204);
-    expect((await login()).status).toBe(200);
-    const second = ok(await own.post("/auth/totp", { password })).secret;
-    ok(await own.post("/auth/totp/confirm", { code: codeOf(second) }));
-    expect(await login()).toMatchObject(required);
-    expect((await remove({ password })).status).toBe(204);
-    expect((await login()).status).toBe(200);
-  });
+test("removing needs the password or a recovery code", async () => {
+  const { own, login, password, recovery, secret } = await personWithFactor();
+  const remove = (body: object) => own.post("/auth/totp/remove", body);
+  for (const body of [
+    {},
+    { password, recovery_code: recovery[0] },
+    { password: "not it" },
+    { recovery_code: "no" },
+  ])
+    expect(await remove(body)).toMatchObject(refusal(400, "validation_error"));
+  expect((await remove({ recovery_code: codeOf(secret) })).status).toBe(400);
+  expect((await remove({ recovery_code: recovery[3] })).status).toBe(204);
+  expect((await login()).status).toBe(200);
+  const second = ok(await own.post("/auth/totp", { password })).secret;
+  ok(await own.post("/auth/totp/confirm", { code: codeOf(second) }));
+  expect(await login()).toMatchObject(required);
+  expect((await remove({ password })).status).toBe(204);
+  expect((await login()).status).toBe(200);
+});
 
-  test("for another person is for admins of the tenant", async () => {
-    const { id, login } = await personWithFactor();
-    const other = await makeWorld(
-      server,
-      `others-${id
-        .slice(-6)
-        .toLowerCase()
-        .replace(/[^a-z0-9]/g, "x")}`,
-    );
-    const body = { reset_totp: true };
-    expect((await other.admin.patch(`/users/${id}`, body)).status).toBe(404);
-    expect((await world.member.patch(`/users/${id}`, body)).status).toBe(403);
-    expect((await world.agent.patch(`/users/${id}`, body)).status).toBe(403);
-    expect(await login()).toMatchObject(required);
-    const found = ok(await world.admin.get("/users?limit=200")).users.find(
-      (user: { id: string }) => user.id === id,
-    );
-    expect(found.sign_in).toEqual(["password", "totp"]);
-    expect(ok(await world.admin.patch(`/users/${id}`, body)).sign_in).toEqual(["password"]);
-    expect((await login()).status).toBe(200);
-  });
+test("removing for another person is for admins of the tenant", async () => {
+  const { id, login } = await personWithFactor();
+  const other = await makeWorld(
+    server,
+    `others-${id
+      .slice(-6)
+      .toLowerCase()
+      .replace(/[^a-z0-9]/g, "x")}`,
+  );
+  const body = { reset_totp: true };
+  expect((await other.admin.patch(`/users/${id}`, body)).status).toBe(404);
+  expect((await world.member.patch(`/users/${id}`, body)).status).toBe(403);
+  expect((await world.agent.patch(`/users/${id}`, body)).status).toBe(403);
+  expect(await login()).toMatchObject(required);
+  const found = ok(await world.admin.get("/users?limit=200")).users.find(
+    (user: { id: string }) => user.id === id,
+  );
+  expect(found.sign_in).toEqual(["password", "totp"]);
+  expect(ok(await world.admin.patch(`/users/${id}`, body)).sign_in).toEqual(["password"]);
+  expect((await login()).status).toBe(200);
 });

@@ -1,4 +1,4 @@
-import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
+import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { startEndpoint } from "../support/endpoint.ts";
@@ -26,23 +26,21 @@ const CALLER_SPAN = "b7ad6b7169203331";
 const spans: Span[] = [];
 /** The attributes of each exporting process, once per export. */
 const resources: Record<string, unknown>[] = [];
-let collector: Server;
-let server: TestServer;
-beforeAll(async () => {
-  collector = createServer(async (req, res) => {
-    if (req.url !== "/v1/traces") return res.writeHead(404).end();
-    const { resourceSpans } = JSON.parse(Buffer.concat(await req.toArray()).toString("utf8"));
-    for (const { resource, scopeSpans } of resourceSpans) {
-      for (const scope of scopeSpans) spans.push(...scope.spans);
-      resources.push(attributesOf(resource));
-    }
-    res.writeHead(200, { "content-type": "application/json" }).end("{}");
-  }).listen(0, "127.0.0.1");
-  await new Promise((done) => collector.once("listening", done));
-  const { port } = collector.address() as AddressInfo;
-  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`, PUSH_ALLOW_PRIVATE: "true" };
-  server = await startServer({ env });
-});
+const attributesOf = ({ attributes }: Pick<Span, "attributes">) =>
+  Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
+const collector = createServer(async (req, res) => {
+  if (req.url !== "/v1/traces") return res.writeHead(404).end();
+  const { resourceSpans } = JSON.parse(Buffer.concat(await req.toArray()).toString("utf8"));
+  for (const { resource, scopeSpans } of resourceSpans) {
+    for (const scope of scopeSpans) spans.push(...scope.spans);
+    resources.push(attributesOf(resource));
+  }
+  res.writeHead(200, { "content-type": "application/json" }).end("{}");
+}).listen(0, "127.0.0.1");
+await new Promise((done) => collector.once("listening", done));
+const { port } = collector.address() as AddressInfo;
+const env = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`, PUSH_ALLOW_PRIVATE: "true" };
+const server = await startServer({ env });
 afterAll(async () => {
   await server.stop();
   collector.closeAllConnections();
@@ -72,8 +70,6 @@ const find = (what: string, is: (span: Span) => boolean) => settle(() => spans.f
 const contextOf = (span: Span) => `00-${span.traceId}-${span.spanId}-01`;
 const newEvent = (type: string) => ({ specversion: "1.0", id: type, type, source: "/traces" });
 
-const attributesOf = ({ attributes }: Pick<Span, "attributes">) =>
-  Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
 const attributeOf = ({ attributes }: Span, name: string) =>
   Object.values(attributes.find(({ key }) => key === name)?.value ?? {})[0];
 
@@ -199,12 +195,8 @@ test("a request without a trace begins one", async () => {
 });
 
 test("a collector that is gone changes nothing for callers, and the server ends in time", async () => {
-  const other = await startServer({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:1" } });
-  try {
-    expect((await api(other).get("/healthz")).status).toBe(200);
-  } finally {
-    await other.stop();
-  }
+  await using other = await startServer({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:1" } });
+  expect((await api(other).get("/healthz")).status).toBe(200);
 });
 
 test("a collector that is away and back is told in two lines, with the count of what was lost", async () => {

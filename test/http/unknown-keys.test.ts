@@ -1,69 +1,61 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import { cloudEvent } from "../support/agents.ts";
 import { api } from "../support/http.ts";
-import type { TestServer } from "../support/server.ts";
 import { startShared } from "../support/shared.ts";
-import { makeWorld, ok, refusal, type World } from "../support/tenancy.ts";
+import { makeWorld, ok, refusal } from "../support/tenancy.ts";
 
-let server: TestServer;
-let mine: World;
+const server = await startShared("local");
+const mine = await makeWorld(server, "mine");
+afterAll(() => server.stop());
 
-beforeAll(async () => {
-  server = await startShared("local");
-  mine = await makeWorld(server, "mine");
+test("a misspelt key of an interest creates none that takes everything", async () => {
+  const interests = `/agents/${mine.agentId}/interests`;
+  const made = await mine.agent.post(interests, { event_typ: "com.example.a" });
+  expect(made).toMatchObject(
+    refusal(400, "validation_failed", { field: "event_typ", expected: "event_type" }),
+  );
+  expect(made.body.error.message).toContain("filter_expression");
+  expect(ok(await mine.agent.get(interests)).total).toBe(0);
 });
-afterAll(() => server?.stop());
 
-describe("a misspelt key", () => {
-  test("of an interest creates none that takes everything", async () => {
-    const interests = `/agents/${mine.agentId}/interests`;
-    const made = await mine.agent.post(interests, { event_typ: "com.example.a" });
-    expect(made).toMatchObject(
-      refusal(400, "validation_failed", { field: "event_typ", expected: "event_type" }),
-    );
-    expect(made.body.error.message).toContain("filter_expression");
-    expect(ok(await mine.agent.get(interests)).total).toBe(0);
-  });
+test("a misspelt key is found within objects and lists", async () => {
+  const mapping = { entity: "a", action: "b", subjct: "/c" };
+  expect(await mine.admin.post("/ingest/webhooks", { name: "n", source: "s", mapping })).toMatchObject(
+    refusal(400, "validation_failed", { field: "mapping.subjct", expected: "subject" }),
+  );
+  const steps = [{ step_key: "a" }, { step_key: "b", reference_pointer: { url: "https://example.com/" } }];
+  expect(await mine.agent.post("/runs", { goal: "g", steps })).toMatchObject(
+    refusal(400, "validation_failed", { field: "steps.1.reference_pointer.url", expected: "uri" }),
+  );
+});
 
-  test("is found within objects and lists", async () => {
-    const mapping = { entity: "a", action: "b", subjct: "/c" };
-    expect(await mine.admin.post("/ingest/webhooks", { name: "n", source: "s", mapping })).toMatchObject(
-      refusal(400, "validation_failed", { field: "mapping.subjct", expected: "subject" }),
-    );
-    const steps = [{ step_key: "a" }, { step_key: "b", reference_pointer: { url: "https://example.com/" } }];
-    expect(await mine.agent.post("/runs", { goal: "g", steps })).toMatchObject(
-      refusal(400, "validation_failed", { field: "steps.1.reference_pointer.url", expected: "uri" }),
-    );
-  });
+test("a misspelt key of one memory of a batch refuses that one", async () => {
+  const memory = { title: "t", content: "c", type: "semantic", scope: "agent" };
+  const memories = [memory, { ...memory, tag: ["a"] }];
+  const { results } = ok(await mine.agent.post("/memories/batch", { memories }));
+  expect(results).toMatchObject([
+    { status: 201 },
+    { status: 400, error: { code: "validation_failed", details: { field: "tag", expected: "tags" } } },
+  ]);
+  const large = [
+    memory,
+    { ...memory, content: "c".repeat(32_000), tag: [] },
+    ...Array(40).fill({ ...memory, content: "c".repeat(32_000) }),
+  ];
+  const { results: all } = ok(await mine.agent.post("/memories/batch", { memories: large }));
+  expect(all.map(({ status }: { status: number }) => status).slice(0, 3)).toEqual([201, 400, 201]);
+  expect(await mine.agent.post("/memories/batch", { memories: large, scope: "agent" })).toMatchObject(
+    refusal(400, "validation_failed", { field: "scope", expected: "memories" }),
+  );
+});
 
-  test("of one memory of a batch refuses that one", async () => {
-    const memory = { title: "t", content: "c", type: "semantic", scope: "agent" };
-    const memories = [memory, { ...memory, tag: ["a"] }];
-    const { results } = ok(await mine.agent.post("/memories/batch", { memories }));
-    expect(results).toMatchObject([
-      { status: 201 },
-      { status: 400, error: { code: "validation_failed", details: { field: "tag", expected: "tags" } } },
-    ]);
-    const large = [
-      memory,
-      { ...memory, content: "c".repeat(32_000), tag: [] },
-      ...Array(40).fill({ ...memory, content: "c".repeat(32_000) }),
-    ];
-    const { results: all } = ok(await mine.agent.post("/memories/batch", { memories: large }));
-    expect(all.map(({ status }: { status: number }) => status).slice(0, 3)).toEqual([201, 400, 201]);
-    expect(await mine.agent.post("/memories/batch", { memories: large, scope: "agent" })).toMatchObject(
-      refusal(400, "validation_failed", { field: "scope", expected: "memories" }),
-    );
+test("a misspelt key of a secret is not sent back", async () => {
+  const { body } = await api(server).post("/auth/login", {
+    email: "a@b.example",
+    pasword: "hunter2hunter2",
   });
-
-  test("of a secret is not sent back", async () => {
-    const { body } = await api(server).post("/auth/login", {
-      email: "a@b.example",
-      pasword: "hunter2hunter2",
-    });
-    expect(JSON.stringify(body)).not.toContain("hunter2");
-    expect(body.error.details).toMatchObject({ field: "pasword", expected: "password" });
-  });
+  expect(JSON.stringify(body)).not.toContain("hunter2");
+  expect(body.error.details).toMatchObject({ field: "pasword", expected: "password" });
 });
 
 test("free-form objects take any key", async () => {

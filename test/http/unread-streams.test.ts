@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import type { Operation } from "../../lib/contract/contract.ts";
 import { operations } from "../../services/contracts.ts";
 import { newAgent } from "../support/agents.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, type World } from "../support/tenancy.ts";
 
@@ -17,9 +17,6 @@ const CLIENTS = 25;
 const MOST_MB = 1200;
 const TYPE = "com.example.maximal";
 const SCOPES = ["send", "receive", "memory:read"];
-
-let server: TestServer;
-let calm: World;
 
 /** A request whose answer is larger than what a connection takes unread. */
 interface Request {
@@ -67,11 +64,9 @@ const FILLED: Record<string, () => Promise<Request[]>> = {
   },
 };
 
-beforeAll(async () => {
-  server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
-  calm = await makeWorld(server, "calm");
-});
-afterAll(() => server?.stop());
+const server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+const calm = await makeWorld(server, "calm");
+afterAll(() => server.stop());
 
 /** Each attack comes from another tenant: together they use as much as they can. */
 let tenants = 0;

@@ -81,7 +81,6 @@ const here = "url" in mongo && mongo.kind !== "MONGO_URL";
     // Sweeps and heartbeats vary a little; a single statement or message for each would be 50.
     expect(ofAll.statements - ofFew.statements).toBeLessThan(MORE);
     expect(ofAll.messages - ofFew.messages).toBeLessThan(MORE);
-
     for (const stream of [...few.streams, ...more.streams]) stream.close();
     await Promise.all([...few.reading, ...more.reading]);
     for (const answer of await Promise.all([...few.polls, ...more.polls]))

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { type Answer, agentToken, api } from "../support/http.ts";
 import { stripeHeaders } from "../support/senders.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
 import { startShared } from "../support/shared.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
 import {
@@ -20,23 +20,17 @@ import {
 const REFUSALS = 12;
 const HOUR = 60 * 60 * 1000;
 
-let server: TestServer;
-let world: World;
-let other: World;
-
-beforeAll(async () => {
-  server = await startServer({
-    env: {
-      OPERATOR_TOKEN,
-      RATE_LIMIT_PER_MINUTE: "0",
-      EMBEDDER: "none",
-      WEBHOOK_REFUSALS_PER_MINUTE: String(REFUSALS),
-      TRUST_PROXY: "loopback",
-    },
-  });
-  [world, other] = await Promise.all([makeWorld(server, "acme"), makeWorld(server, "globex")]);
+const server = await startServer({
+  env: {
+    OPERATOR_TOKEN,
+    RATE_LIMIT_PER_MINUTE: "0",
+    EMBEDDER: "none",
+    WEBHOOK_REFUSALS_PER_MINUTE: String(REFUSALS),
+    TRUST_PROXY: "loopback",
+  },
 });
-afterAll(() => server?.stop());
+const [world, other] = await Promise.all([makeWorld(server, "acme"), makeWorld(server, "globex")]);
+afterAll(() => server.stop());
 
 const eventOf = (answer: Answer) => acceptedEvent(world.admin, answer);
 
@@ -89,7 +83,6 @@ describe("a signed webhook", () => {
     const first = await eventOf(await send(hook, body));
     expect(first.payload.id).toMatch(new RegExp(`^${hook.id}:sha256:[0-9a-f]{64}$`));
     expect((await send(hook, body)).body).toEqual({ event_id: first.event_id, status: "duplicate" });
-
     const mapped = await register(world.admin, { ...SHOP, mapping: { ...SHOP.mapping, id: "/id" } });
     const one = await eventOf(await send(mapped, order({ id: "in_1", n: 1 })));
     expect(one.payload.id).toBe(`${mapped.id}:in_1`);
@@ -111,7 +104,6 @@ describe("a signed webhook", () => {
       event_id: signed.event_id,
       status: "duplicate",
     });
-
     const lost = JSON.stringify({ n: "not mapped" });
     for (const id of ["a", "b"]) {
       expect((await send(hook, lost, { "X-GitHub-Delivery": id })).body.status).toBe("dead_lettered");
@@ -157,75 +149,66 @@ describe("a signed webhook", () => {
   });
 });
 
-describe("a new secret", () => {
-  test("is accepted along with the previous ones, each for its 24 hours", async () => {
-    const hook = await register(world.admin, { ...SHOP, source: "rotated" });
-    const rotate = async (body = {}) =>
-      ok(await world.admin.post(`/ingest/webhooks/${hook.id}:rotate`, body));
-    const status = async (secret: string, n: number) => {
-      const body = order({ n });
-      return (await deliver(hook.url, body, serviceHeaders(secret, body))).status;
-    };
-    const before = Date.now();
-    const second = await rotate();
-    expect(second.signing_secret).not.toBe(hook.signing_secret);
-    const ends = Date.parse(second.previous_ends_at) - before;
-    expect(Math.abs(ends - 24 * HOUR)).toBeLessThan(60_000);
-    expect(await status(hook.signing_secret, 1)).toBe(202);
-    expect(await status(second.signing_secret, 2)).toBe(202);
-
-    const third = await rotate({ signing_secret: "made-by-the-sender-itself" });
-    expect(third.signing_secret).toBe("made-by-the-sender-itself");
-    expect(await status(third.signing_secret, 3)).toBe(202);
-    expect(await status(second.signing_secret, 4)).toBe(202);
-    expect(await status(hook.signing_secret, 5)).toBe(202);
-
-    for (let i = 0; i < 3; i++) await rotate();
-    const seventh = await world.admin.post(`/ingest/webhooks/${hook.id}:rotate`, {});
-    expect(seventh).toMatchObject(refusal(422, "business_rule_violation", { rule: "signing_secret_limit" }));
-    expect(await status(hook.signing_secret, 6)).toBe(202);
-  });
+test("a new secret is accepted along with the previous ones, each for its 24 hours", async () => {
+  const hook = await register(world.admin, { ...SHOP, source: "rotated" });
+  const rotate = async (body = {}) => ok(await world.admin.post(`/ingest/webhooks/${hook.id}:rotate`, body));
+  const status = async (secret: string, n: number) => {
+    const body = order({ n });
+    return (await deliver(hook.url, body, serviceHeaders(secret, body))).status;
+  };
+  const before = Date.now();
+  const second = await rotate();
+  expect(second.signing_secret).not.toBe(hook.signing_secret);
+  const ends = Date.parse(second.previous_ends_at) - before;
+  expect(Math.abs(ends - 24 * HOUR)).toBeLessThan(60_000);
+  expect(await status(hook.signing_secret, 1)).toBe(202);
+  expect(await status(second.signing_secret, 2)).toBe(202);
+  const third = await rotate({ signing_secret: "made-by-the-sender-itself" });
+  expect(third.signing_secret).toBe("made-by-the-sender-itself");
+  expect(await status(third.signing_secret, 3)).toBe(202);
+  expect(await status(second.signing_secret, 4)).toBe(202);
+  expect(await status(hook.signing_secret, 5)).toBe(202);
+  for (let i = 0; i < 3; i++) await rotate();
+  const seventh = await world.admin.post(`/ingest/webhooks/${hook.id}:rotate`, {});
+  expect(seventh).toMatchObject(refusal(422, "business_rule_violation", { rule: "signing_secret_limit" }));
+  expect(await status(hook.signing_secret, 6)).toBe(202);
 });
 
-describe("a secret as it was copied", () => {
-  const key = "C2FVsBQIhrscChlQIMV+b5sSYspob7oD/w==";
-  const url = "-_-_-_-_-_-_-_-_-_-_-_-_";
-  const registered = (mapping: unknown, signing_secret: string) =>
-    world.admin.post("/ingest/webhooks", { ...SHOP, source: "copied", mapping, signing_secret });
+const key = "C2FVsBQIhrscChlQIMV+b5sSYspob7oD/w==";
+const url = "-_-_-_-_-_-_-_-_-_-_-_-_";
+const registered = (mapping: unknown, signing_secret: string) =>
+  world.admin.post("/ingest/webhooks", { ...SHOP, source: "copied", mapping, signing_secret });
 
-  test.each([
-    ["with its version", `v1,whsec_${key}`, `whsec_${key}`],
-    ["in quotes", `"whsec_${key}"`, `whsec_${key}`],
-    ["in typographic quotes and spaces", ` “ whsec_${key} ”\n`, `whsec_${key}`],
-    ["with its prefix in capitals", `V1,WHSEC_${key}`, `whsec_${key}`],
-    ["without its prefix", `'${key}'`, key],
-    ["in the alphabet of URLs", `whsec_${url}`, `whsec_${url}`],
-  ])("is understood %s", async (_, given, secret) => {
-    const hook = ok(await registered("standard_webhooks", given));
-    expect(hook.signing_secret).toBe(secret);
-    const body = JSON.stringify({ type: "user.created", data: { id: secret } });
-    const bytes = Buffer.from(secret.replace("whsec_", ""), "base64").toString("base64");
-    expect((await deliver(hook.url, body, standardHeaders(bytes, body))).status).toBe(202);
-    const rotated = ok(
-      await world.admin.post(`/ingest/webhooks/${hook.id}:rotate`, { signing_secret: given }),
-    );
-    expect(rotated.signing_secret).toBe(secret);
-    await world.admin.del(`/ingest/webhooks/${hook.id}`);
-  });
+test.each([
+  ["with its version", `v1,whsec_${key}`, `whsec_${key}`],
+  ["in quotes", `"whsec_${key}"`, `whsec_${key}`],
+  ["in typographic quotes and spaces", ` “ whsec_${key} ”\n`, `whsec_${key}`],
+  ["with its prefix in capitals", `V1,WHSEC_${key}`, `whsec_${key}`],
+  ["without its prefix", `'${key}'`, key],
+  ["in the alphabet of URLs", `whsec_${url}`, `whsec_${url}`],
+])("a secret as it was copied is understood %s", async (_, given, secret) => {
+  const hook = ok(await registered("standard_webhooks", given));
+  expect(hook.signing_secret).toBe(secret);
+  const body = JSON.stringify({ type: "user.created", data: { id: secret } });
+  const bytes = Buffer.from(secret.replace("whsec_", ""), "base64").toString("base64");
+  expect((await deliver(hook.url, body, standardHeaders(bytes, body))).status).toBe(202);
+  const rotated = ok(await world.admin.post(`/ingest/webhooks/${hook.id}:rotate`, { signing_secret: given }));
+  expect(rotated.signing_secret).toBe(secret);
+  await world.admin.del(`/ingest/webhooks/${hook.id}`);
+});
 
-  test.each([
-    ["with half of its quotes", SHOP.mapping, `whsec_${key}"`],
-    ["with its name", "standard_webhooks", `SECRET=whsec_${key}`],
-    ["twice", SHOP.mapping, `whsec_${key}|whsec_${key}`],
-    ["of an asymmetric signature", "standard_webhooks", `whpk_${key}`],
-    ["with spaces", "github", "one secret of several words"],
-    ["in quotes only to be long enough", "github", '"14-characters."'],
-    ["in letters of no alphabet", "standard_webhooks", "C2FVsBQIhrscChlQIMV+b5sSYspob7oD_w=="],
-  ])("is refused %s", async (_, mapping, given) => {
-    const answer = await registered(mapping, given);
-    expect(answer).toMatchObject(refusal(400, "validation_error", { field: "signing_secret" }));
-    expect(JSON.stringify(answer.body)).not.toContain(given.slice(3, 15));
-  });
+test.each([
+  ["with half of its quotes", SHOP.mapping, `whsec_${key}"`],
+  ["with its name", "standard_webhooks", `SECRET=whsec_${key}`],
+  ["twice", SHOP.mapping, `whsec_${key}|whsec_${key}`],
+  ["of an asymmetric signature", "standard_webhooks", `whpk_${key}`],
+  ["with spaces", "github", "one secret of several words"],
+  ["in quotes only to be long enough", "github", '"14-characters."'],
+  ["in letters of no alphabet", "standard_webhooks", "C2FVsBQIhrscChlQIMV+b5sSYspob7oD_w=="],
+])("a secret as it was copied is refused %s", async (_, mapping, given) => {
+  const answer = await registered(mapping, given);
+  expect(answer).toMatchObject(refusal(400, "validation_error", { field: "signing_secret" }));
+  expect(JSON.stringify(answer.body)).not.toContain(given.slice(3, 15));
 });
 
 describe("what is not signed by whom it is addressed to", () => {
@@ -319,25 +302,21 @@ describe("what is not signed by whom it is addressed to", () => {
 });
 
 test("requests that cost much before they are refused make their address wait, and no other", async () => {
-  const server = await startShared("open");
-  try {
-    const admin = api(server, await agentToken(server, server.credentials.agent.api_key));
-    const hook = await register(admin, SHOP);
-    await Promise.all(Array.from({ length: 49 }, () => register(admin, SHOP)));
-    const large = order({ fill: "x".repeat(1_000_000) });
-    const wrong = { ...serviceHeaders("somebody else's secret", large), "X-Forwarded-For": "10.3.0.1" };
-    const statuses: number[] = [];
-    while (statuses.at(-1) !== 429 && statuses.length < 500)
-      statuses.push((await deliver(hook.url, large, wrong)).status);
-    expect(new Set(statuses)).toEqual(new Set([401, 429]));
-    const small = order();
-    const right = serviceHeaders(hook.signing_secret, small);
-    const from = (address: string) => deliver(hook.url, small, { ...right, "X-Forwarded-For": address });
-    expect(await from("10.3.0.1")).toMatchObject(refusal(429, "rate_limited"));
-    expect((await from("10.3.0.2")).status).toBe(202);
-    const healthy = await api(server).get(`${server.root}/healthz`, { "X-Forwarded-For": "10.3.0.1" });
-    expect(healthy.status).toBe(200);
-  } finally {
-    await server.stop();
-  }
+  await using server = await startShared("open");
+  const admin = api(server, await agentToken(server, server.credentials.agent.api_key));
+  const hook = await register(admin, SHOP);
+  await Promise.all(Array.from({ length: 49 }, () => register(admin, SHOP)));
+  const large = order({ fill: "x".repeat(1_000_000) });
+  const wrong = { ...serviceHeaders("somebody else's secret", large), "X-Forwarded-For": "10.3.0.1" };
+  const statuses: number[] = [];
+  while (statuses.at(-1) !== 429 && statuses.length < 500)
+    statuses.push((await deliver(hook.url, large, wrong)).status);
+  expect(new Set(statuses)).toEqual(new Set([401, 429]));
+  const small = order();
+  const right = serviceHeaders(hook.signing_secret, small);
+  const from = (address: string) => deliver(hook.url, small, { ...right, "X-Forwarded-For": address });
+  expect(await from("10.3.0.1")).toMatchObject(refusal(429, "rate_limited"));
+  expect((await from("10.3.0.2")).status).toBe(202);
+  const healthy = await api(server).get(`${server.root}/healthz`, { "X-Forwarded-For": "10.3.0.1" });
+  expect(healthy.status).toBe(200);
 });

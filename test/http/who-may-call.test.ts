@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import type { Operation } from "../../lib/contract/contract.ts";
 import { operations } from "../../services/contracts.ts";
 import { ACCESS, type AccessRow, type Who } from "../support/access-table.ts";
 import { ask, idsOf } from "../support/holdings.ts";
 import { agentToken } from "../support/http.ts";
-import type { TestServer } from "../support/server.ts";
 import { startShared } from "../support/shared.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal, signIn, type World } from "../support/tenancy.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal, signIn } from "../support/tenancy.ts";
 
 const SCOPES = ["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"];
 
@@ -49,27 +48,21 @@ const OTHER_BODIES = [
 /** Public, with a signature instead of a token, which these requests lack. */
 const SIGNED = ["approvals.answer_slack", "ingest.receive", "ingest.receive_from"];
 
-let server: TestServer;
-let world: World;
-let invited: { email: string; password: string };
-let people: { member: string; admin: string };
 const agents = new Map<string, string>();
 
-beforeAll(async () => {
-  server = await startShared("local");
-  world = await makeWorld(server, "callers");
-  // One agent with a key for each: an agent for each would be many that everything looks at.
-  const keyOf = async (scopes: string[]) =>
-    agentToken(server, ok(await world.admin.post(`/agents/${world.agentId}/keys`, { scopes })).key);
-  for (const scope of SCOPES) {
-    agents.set(scope, await keyOf([scope]));
-    agents.set(`not ${scope}`, await keyOf(SCOPES.filter((each) => each !== scope && each !== "admin")));
-  }
-  const member = { email: `second@${world.slug}.example` };
-  invited = { ...member, password: ok(await world.admin.post("/users", member)).password };
-  people = await signInBoth();
-});
-afterAll(() => server?.stop());
+const server = await startShared("local");
+const world = await makeWorld(server, "callers");
+// One agent with a key for each: an agent for each would be many that everything looks at.
+const keyOf = async (scopes: string[]) =>
+  agentToken(server, ok(await world.admin.post(`/agents/${world.agentId}/keys`, { scopes })).key);
+for (const scope of SCOPES) {
+  agents.set(scope, await keyOf([scope]));
+  agents.set(`not ${scope}`, await keyOf(SCOPES.filter((each) => each !== scope && each !== "admin")));
+}
+const member = { email: `second@${world.slug}.example` };
+const invited = { ...member, password: ok(await world.admin.post("/users", member)).password };
+const people = await signInBoth();
+afterAll(() => server.stop());
 
 async function signInBoth() {
   const [member, admin] = [invited, world.credentials].map((each) => signIn(server, each, world.slug));
@@ -107,24 +100,22 @@ async function readAnswer({ action, method, scope }: AccessRow, response: Respon
 /** What a test can name: two operations have several paths. */
 const named = (rows: AccessRow[]) => rows.map((row) => [`${row.method} ${row.path}`, row] as const);
 
-describe("who may call", () => {
-  test.each(named(ACCESS))("%s", async (_, row) => {
-    const { member, admin } = row.action === "auth.end_session" ? await signInBoth() : people;
-    // Events are read by who may send, and by who may receive.
-    const scope = row.scope ?? "send";
-    const callers = [null, "nonsense", agents.get(`not ${scope}`), agents.get(scope), agents.get("admin")];
-    let answers = "";
-    for (const token of [...callers, member, admin, OPERATOR_TOKEN])
-      answers += await readAnswer(row, await send(row, token ?? null));
-    expect(answers.replace(/(?<=^.{5})./, (of) => (expected(row)[5] === "." ? "." : of))).toBe(expected(row));
-  });
+test.each(named(ACCESS))("who may call %s", async (_, row) => {
+  const { member, admin } = row.action === "auth.end_session" ? await signInBoth() : people;
+  // Events are read by who may send, and by who may receive.
+  const scope = row.scope ?? "send";
+  const callers = [null, "nonsense", agents.get(`not ${scope}`), agents.get(scope), agents.get("admin")];
+  let answers = "";
+  for (const token of [...callers, member, admin, OPERATOR_TOKEN])
+    answers += await readAnswer(row, await send(row, token ?? null));
+  expect(answers.replace(/(?<=^.{5})./, (of) => (expected(row)[5] === "." ? "." : of))).toBe(expected(row));
+});
 
-  const ofAdmins = ACCESS.filter(({ who }) => who === "agents+admins");
-  test.each(named(ofAdmins))("%s: no member, whosever it is", async (_, { action }) => {
-    const op = operations.find((each) => each.action === action) as Operation;
-    const answer = await ask(server.root, world.member, op, await idsOf(op, world));
-    expect(answer).toMatchObject(refusal(403, "forbidden"));
-  });
+const ofAdmins = ACCESS.filter(({ who }) => who === "agents+admins");
+test.each(named(ofAdmins))("who may call %s: no member, whosever it is", async (_, { action }) => {
+  const op = operations.find((each) => each.action === action) as Operation;
+  const answer = await ask(server.root, world.member, op, await idsOf(op, world));
+  expect(answer).toMatchObject(refusal(403, "forbidden"));
 });
 
 function expected({ action, who, scope }: AccessRow): string {

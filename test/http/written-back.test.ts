@@ -1,24 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import type { Operation } from "../../lib/contract/contract.ts";
 import { operations } from "../../services/contracts.ts";
 import type { Api } from "../support/http.ts";
 import { identifierKind } from "../support/sample.ts";
-import type { TestServer } from "../support/server.ts";
 import { startShared } from "../support/shared.ts";
-import { makeId, makeWorld, ok, type World } from "../support/tenancy.ts";
+import { makeId, makeWorld, ok } from "../support/tenancy.ts";
 
-let server: TestServer;
-let mine: World;
-
-beforeAll(async () => {
-  server = await startShared("local");
-  mine = await makeWorld(server, "mine");
-  // Nothing is asked of this team.
-  const assignees = [await mine.idOf("team")];
-  const secrets = { webhook_url: "https://slack.invalid/hook", signing_secret: "secret-of-a-slack-app" };
-  ok(await mine.admin.put("/approval-channels/slack", { ...secrets, assignees }));
-});
-afterAll(() => server?.stop());
+const server = await startShared("local");
+const mine = await makeWorld(server, "mine");
+// Nothing is asked of this team.
+const assignees = [await mine.idOf("team")];
+const secrets = { webhook_url: "https://slack.invalid/hook", signing_secret: "secret-of-a-slack-app" };
+ok(await mine.admin.put("/approval-channels/slack", { ...secrets, assignees }));
+afterAll(() => server.stop());
 
 // biome-ignore lint/suspicious/noExplicitAny: a resource of any kind
 type Resource = any;
@@ -110,14 +104,12 @@ async function listed(op: Operation, address: string): Promise<Resource[]> {
   return Array.isArray(list) ? list : (Object.values(list).find(Array.isArray) as Resource[]);
 }
 
-describe("what was read is taken by", () => {
-  test.each(changes.map((op) => [op.route, op] as const))("%s", async (_, op) => {
-    const address = await addressOf(op);
-    const before = await read(op, address);
-    const write = op.method === "PATCH" ? callerOf(op).patch : callerOf(op).put;
-    expect(await write(address, before)).toMatchObject({ status: 200 });
-    expect(settled(await read(op, address))).toEqual(settled(before));
-  });
+test.each(changes.map((op) => [op.route, op] as const))("what was read is taken by %s", async (_, op) => {
+  const address = await addressOf(op);
+  const before = await read(op, address);
+  const write = op.method === "PATCH" ? callerOf(op).patch : callerOf(op).put;
+  expect(await write(address, before)).toMatchObject({ status: 200 });
+  expect(settled(await read(op, address))).toEqual(settled(before));
 });
 
 /** Leaves out what every write changes. */

@@ -638,7 +638,7 @@ export const FAULTS: Fault[] = [
     'throw new Fault("step_not_skippable", message, { step_key });',
     "return draft;",
     "unit/run-transitions",
-    "http/runs-refusals",
+    "http/runs-contract",
   ),
   fault(
     "offers of a closed run stay open",
@@ -659,7 +659,7 @@ export const FAULTS: Fault[] = [
     "services/work/runs/transitions.ts",
     'new Fault("step_not_skippable", message, { step_key })',
     'new Fault("conflict", message, { step_key })',
-    "http/runs-refusals",
+    "http/runs-contract",
   ),
   fault(
     "a question escalates at its deadline",
@@ -708,7 +708,7 @@ export const FAULTS: Fault[] = [
     "services/work/runs/offers.ts",
     'if (actor.actor_kind !== "user" || actor.actor_id !== offered_by.actor_id) return;',
     "return;",
-    "http/runs-position",
+    "http/runs-contract",
   ),
   fault(
     "a memory replaces an expired one",

@@ -54,6 +54,7 @@ export async function startAlone({
     const { code, signal } = await child.end("SIGTERM");
     if (code !== 0) throw new Error(`server ended with ${signal ?? `exit code ${code}`}:\n${child.output()}`);
   };
+  const stop = () => terminate().finally(removeOwn);
   return {
     url: `${root}/v1`,
     root,
@@ -64,7 +65,8 @@ export async function startAlone({
     pid: () => child.pid,
     logs: () => child.output(),
     metrics: async () => (await fetch(`${root}/metrics`)).text(),
-    stop: () => terminate().finally(removeOwn),
+    stop,
+    [Symbol.asyncDispose]: stop,
     end: terminate,
     kill: async () => {
       running = undefined;

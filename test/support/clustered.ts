@@ -59,12 +59,14 @@ export async function startClustered(
     );
   }
   const end = () => gateway.end().finally(endBehind);
+  const stop = () => end().finally(nats.remove).finally(removeOwn);
   return {
     ...gateway,
     logs: () => gateway.logs() + (worker?.output() ?? ""),
     metrics: async () => `${await gateway.metrics()}\n${await metricsOf(worker as Child)}`,
     end,
-    stop: () => end().finally(nats.remove).finally(removeOwn),
+    stop,
+    [Symbol.asyncDispose]: stop,
     kill: async () => {
       await Promise.all([gateway.kill(), worker?.end("SIGKILL")]);
       worker = undefined;

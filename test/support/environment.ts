@@ -46,6 +46,8 @@ export default class LeakCheckedEnvironment extends TestEnvironment {
 
   override async teardown(): Promise<void> {
     for (const [name, listener] of this.#channels) unsubscribe(name, listener);
+    // What a file had started when loading it failed.
+    await this.#stopAll();
     await super.teardown();
     const notes = process.env[CPU_FILE];
     const cpu = cpuSeconds() - this.#cpuBefore;

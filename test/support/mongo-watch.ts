@@ -26,11 +26,7 @@ export async function watchMongo(url: string, see?: (command: Document) => void)
   };
   const { port, stop } = await startProxy(Number(own.port), () => commandsIn(look));
   own.port = String(port);
-  return {
-    url: own.href,
-    faults: () => (seen ? [...faults] : ["no command of MongoDB's was seen"]),
-    stop,
-  };
+  return { url: own.href, faults: () => (seen ? [...faults] : ["no command of MongoDB's was seen"]), stop };
 }
 
 const OP_MSG = 2013;

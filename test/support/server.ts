@@ -25,7 +25,7 @@ export interface ServerOptions {
   under?: string[];
 }
 
-export interface TestServer {
+export interface TestServer extends AsyncDisposable {
   /** Base URL of the API: `http://127.0.0.1:PORT/v1`. */
   url: string;
   /** Where it listens: `http://127.0.0.1:PORT`. */

@@ -74,6 +74,7 @@ function sharedAt(root: string, suffix: string, credentials: TestServer["credent
     logs: refuse,
     metrics: refuse,
     stop: async () => {},
+    [Symbol.asyncDispose]: async () => {},
     end: refuse,
     kill: refuse,
     restart: refuse,

@@ -95,6 +95,11 @@ export function refusal(status: number, code: string, details: object = {}) {
   return { status, body: { error: { code, details: expect.objectContaining(details) } } };
 }
 
+/** Statuses and codes, for rows of tables. */
+export const INVALID = [400, "validation_error"] as const;
+export const FAILED = [400, "validation_failed"] as const;
+export const MISSING = [404, "not_found"] as const;
+
 /** Creates a resource of each kind in a tenant. A new kind of identifier in a path needs a line here. */
 /** The answer to a connected device. */
 interface Connected {

@@ -134,10 +134,7 @@ export const CLUSTER: World = {
       "memory-use",
       "outputs-search",
       "runs-contract",
-      "runs-position",
-      "runs-refusals",
       "webhook-cloudevents",
-      "webhook-presets",
       "webhook-signatures",
     ],
     "filters, order and pages: test/suites/store": ["memories-list"],
@@ -168,7 +165,7 @@ export const FERRETDB: World = {
     "oauth",
     "runs-races",
     "tenants",
-    "webhook-requests",
+    "webhooks",
   ],
   alone: {
     "hundreds of writes at once, or megabytes: it reads whole collections and writes one at a time": [
