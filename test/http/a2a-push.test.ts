@@ -1,33 +1,25 @@
 import { StreamResponse, type Task, type TaskPushNotificationConfig } from "@a2a-js/sdk";
-import type { Client } from "@a2a-js/sdk/client";
-import { afterAll, afterEach, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, afterEach, expect, test } from "@jest/globals";
 import { a2aClient, nextEvent, pushConfig, a2aRequest as request } from "../support/a2a.ts";
-import { newAgent, type TestAgent } from "../support/agents.ts";
+import { newAgent } from "../support/agents.ts";
 import { type Endpoint, type Pushed, startEndpoint } from "../support/endpoint.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, type World } from "../support/tenancy.ts";
+import { makeWorld, OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
 
-let server: TestServer;
-let world: World;
-let worker: TestAgent;
-let caller: TestAgent;
-let client: Client;
 const endpoints: Endpoint[] = [];
 
-beforeAll(async () => {
-  const env = { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", PUSH_ALLOW_PRIVATE: "true", EMBEDDER: "none" };
-  server = await startServer({ env });
-  world = await makeWorld(server, "a2a-push");
-  worker = await newAgent(server, world.admin, ["receive"]);
-  caller = await newAgent(server, world.admin, ["send"]);
-  ok(await world.admin.patch(`/agents/${worker.id}`, { a2a: true }));
-  client = await a2aClient(server, worker.id, caller.token);
-});
+const env = { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", PUSH_ALLOW_PRIVATE: "true", EMBEDDER: "none" };
+const server = await startServer({ env });
+const world = await makeWorld(server, "a2a-push");
+const worker = await newAgent(server, world.admin, ["receive"]);
+const caller = await newAgent(server, world.admin, ["send"]);
+ok(await world.admin.patch(`/agents/${worker.id}`, { a2a: true }));
+const client = await a2aClient(server, worker.id, caller.token);
 afterEach(async () => {
   for (const endpoint of endpoints.splice(0)) await endpoint.stop();
 });
-afterAll(() => server?.stop());
+afterAll(() => server.stop());
 
 async function webhook(): Promise<Endpoint> {
   const endpoint = await startEndpoint();

@@ -1,6 +1,5 @@
 import { type Task, TaskState } from "@a2a-js/sdk";
-import type { Client } from "@a2a-js/sdk/client";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import {
   a2aClient,
   a2aClientAt,
@@ -11,27 +10,18 @@ import {
 } from "../support/a2a.ts";
 import { newAgent, type TestAgent } from "../support/agents.ts";
 import { api } from "../support/http.ts";
-import type { TestServer } from "../support/server.ts";
 import { startShared } from "../support/shared.ts";
-import { makeWorld, ok, refusal, type World } from "../support/tenancy.ts";
+import { makeWorld, ok, refusal } from "../support/tenancy.ts";
 
-let server: TestServer;
-let world: World;
-let worker: TestAgent;
-let caller: TestAgent;
-let client: Client;
-
-beforeAll(async () => {
-  server = await startShared();
-  world = await makeWorld(server, "a2a");
-  worker = await newAgent(server, world.admin, ["receive"]);
-  caller = await newAgent(server, world.admin, ["send"]);
-  ok(await world.admin.patch(`/agents/${worker.id}`, { a2a: true, description: "Counts things." }));
-  client = await clientOf(caller.token);
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const world = await makeWorld(server, "a2a");
+const worker = await newAgent(server, world.admin, ["receive"]);
+const caller = await newAgent(server, world.admin, ["send"]);
+ok(await world.admin.patch(`/agents/${worker.id}`, { a2a: true, description: "Counts things." }));
+afterAll(() => server.stop());
 
 const clientOf = (token: string) => a2aClient(server, worker.id, token);
+const client = await clientOf(caller.token);
 const receive = () => nextEvent(worker);
 const ALL = { tenant: "", contextId: "", status: 0, pageToken: "", statusTimestampAfter: undefined };
 const report = (id: string, body: object) => worker.post(`/a2a-tasks/${id}/status`, body);

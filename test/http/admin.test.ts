@@ -5,22 +5,15 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { run } from "../support/admin.ts";
 import { newCli } from "../support/cli.ts";
 import { agentToken, api } from "../support/http.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { OPERATOR_TOKEN, ok, signIn } from "../support/tenancy.ts";
 
 const PRIVATE = { CONNECTOR_ALLOW_PRIVATE: "true" };
-
-let scratch: string;
-let server: TestServer;
-beforeAll(async () => {
-  scratch = await mkdtemp(join(tmpdir(), "sensorium-admin-"));
-  server = await startServer({ env: { OPERATOR_TOKEN, ...PRIVATE } });
-});
-afterAll(async () => {
-  await server?.stop();
-  await rm(scratch, { recursive: true });
-});
+const scratch = await mkdtemp(join(tmpdir(), "sensorium-admin-"));
+const server = await startServer({ env: { OPERATOR_TOKEN, ...PRIVATE } });
+afterAll(() => server.stop());
+afterAll(() => rm(scratch, { recursive: true }));
 
 /** The same commands through a running server and on a store without a server. */
 describe.each(["while the server runs", "while it does not"])("the command line %s", (when) => {

@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { deliveryGround, type Ground, pollSome } from "../support/deliveries.ts";
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { deliveryGround, pollSome } from "../support/deliveries.ts";
 import { startEndpoint } from "../support/endpoint.ts";
 import { type Api, api } from "../support/http.ts";
 import { newReceiver, type Receiver, type ReceiverOptions } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
 import { ok, signIn } from "../support/tenancy.ts";
 
-let ground: Ground;
-beforeAll(async () => {
-  ground = await deliveryGround("open");
-});
+const ground = await deliveryGround("open");
 afterAll(() => ground.server.stop());
 
 let names = 0;

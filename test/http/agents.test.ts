@@ -1,19 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { type Api, agentToken, api } from "../support/http.ts";
-import type { TestServer } from "../support/server.ts";
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { agentToken, api } from "../support/http.ts";
 import { startShared } from "../support/shared.ts";
-import { makeWorld, ok, refusal, type World } from "../support/tenancy.ts";
+import { makeWorld, ok, refusal } from "../support/tenancy.ts";
 
-let server: TestServer;
-let world: World;
-let admin: Api;
-
-beforeAll(async () => {
-  server = await startShared();
-  world = await makeWorld(server, "acme");
-  admin = world.admin;
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const world = await makeWorld(server, "acme");
+const admin = world.admin;
+afterAll(() => server.stop());
 
 const AGENT = { name: "Billing watcher", delivery_mode: "poll" };
 const newAgent = async (fields: object = {}) => ok(await admin.post("/agents", { ...AGENT, ...fields }));

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { newAgent, receive, type TestAgent } from "../support/agents.ts";
-import { type Endpoint, type Pushed, startEndpoint } from "../support/endpoint.ts";
+import { newAgent, receive } from "../support/agents.ts";
+import { type Pushed, startEndpoint } from "../support/endpoint.ts";
 import { type Api, api } from "../support/http.ts";
 import { slackHeaders } from "../support/senders.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
 
 // Slack is a stand-in on loopback: its incoming webhook is at /hook, its response URLs are at /response.
 
@@ -18,28 +18,18 @@ const ENV = {
   PUSH_ALLOW_PRIVATE: "true",
 };
 
-let server: TestServer;
-let slack: Endpoint;
-let world: World;
-let other: World;
-let asker: TestAgent;
-
-beforeAll(async () => {
-  slack = await startEndpoint();
-  slack.answer(200);
-  server = await startServer({ env: ENV });
-  world = await makeWorld(server, "slack");
-  other = await makeWorld(server, "neighbours");
-  asker = await newAgent(server, world.admin, ["send", "receive"]);
-  const webhook_url = slack.url;
-  ok(await world.admin.put("/approval-channels/slack", { webhook_url, signing_secret: SECRET }));
-  const others = { webhook_url, signing_secret: OTHER_SECRET };
-  ok(await other.admin.put("/approval-channels/slack", others));
-});
-afterAll(async () => {
-  await server?.stop();
-  await slack?.stop();
-});
+const slack = await startEndpoint();
+slack.answer(200);
+const server = await startServer({ env: ENV });
+const world = await makeWorld(server, "slack");
+const other = await makeWorld(server, "neighbours");
+const asker = await newAgent(server, world.admin, ["send", "receive"]);
+const webhook_url = slack.url;
+ok(await world.admin.put("/approval-channels/slack", { webhook_url, signing_secret: SECRET }));
+const others = { webhook_url, signing_secret: OTHER_SECRET };
+ok(await other.admin.put("/approval-channels/slack", others));
+afterAll(() => server.stop());
+afterAll(() => slack.stop());
 
 const ask = async (more: object = {}, by: Api = asker) =>
   ok(await by.post("/approvals", { ...QUESTION, ...more }));

@@ -1,33 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import { type Api, api } from "../support/http.ts";
-import {
-  approve,
-  attempt,
-  connect,
-  exchange,
-  type OAuthClient,
-  refresh,
-  registered,
-} from "../support/oauth.ts";
-import type { TestServer } from "../support/server.ts";
+import { approve, attempt, connect, exchange, refresh, registered } from "../support/oauth.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal, signIn, type World } from "../support/tenancy.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal, signIn } from "../support/tenancy.ts";
 
 // Nothing outlives its reason: connections end with the rights of the person who approved them, and with the agent.
 
 const WITHIN = { within: 5000 };
-let server: TestServer;
-let world: World;
-let client: OAuthClient;
 let people = 0;
 
-beforeAll(async () => {
-  server = await startShared();
-  world = await makeWorld(server, "approvals");
-  client = await registered(server);
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const world = await makeWorld(server, "approvals");
+const client = await registered(server);
+afterAll(() => server.stop());
 
 interface Person extends Api {
   id: string;

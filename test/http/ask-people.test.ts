@@ -1,38 +1,27 @@
 import { createHash, createPublicKey } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import jwt from "jsonwebtoken";
-import { newAgent, receive, type TestAgent } from "../support/agents.ts";
+import { newAgent, receive } from "../support/agents.ts";
 import { type Api, api } from "../support/http.ts";
-import { agentIn, type Cast, makeCast, remember } from "../support/memories.ts";
+import { agentIn, makeCast, remember } from "../support/memories.ts";
 import { newRun } from "../support/runs.ts";
-import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 import { ABSENT, ok, refusal } from "../support/tenancy.ts";
 
-let server: TestServer;
-let cast: Cast;
-let asker: TestAgent;
-/** The organisation's admin and the owner of an agent of team A. */
-let adminId: string;
-let ownerId: string;
-let runId: string;
-
 const SCOPES = ["send", "receive", "memory:read", "memory:write"];
 const QUESTION = { title: "Refund order 1042?", question: "The cup is **broken**." };
 
-beforeAll(async () => {
-  server = await startShared();
-  cast = await makeCast(server);
-  asker = await agentIn(server, cast.admin, { name: "refunds" }, SCOPES);
-  const { users } = ok(await cast.orgAdmin.get("/users"));
-  const idOf = (part: string) =>
-    users.find(({ email, role }: { email: string; role: string }) => email.includes(part) || role === part)
-      .id;
-  [adminId, ownerId] = [idOf("admin"), idOf("owner@")];
-  runId = (await newRun(asker)).id;
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const cast = await makeCast(server);
+const asker = await agentIn(server, cast.admin, { name: "refunds" }, SCOPES);
+const { users } = ok(await cast.orgAdmin.get("/users"));
+const idOf = (part: string) =>
+  users.find(({ email, role }: { email: string; role: string }) => email.includes(part) || role === part).id;
+/** The organisation's admin and the owner of an agent of team A. */
+const [adminId, ownerId] = [idOf("admin"), idOf("owner@")];
+const runId = (await newRun(asker)).id;
+afterAll(() => server.stop());
 
 const ask = async (more: object = {}, by: Api = asker) =>
   ok(await by.post("/approvals", { ...QUESTION, ...more }));

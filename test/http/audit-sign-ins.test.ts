@@ -1,22 +1,14 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { type Api, api } from "../support/http.ts";
-import type { TestServer } from "../support/server.ts";
+import { afterAll, expect, test } from "@jest/globals";
+import { api } from "../support/http.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
-import { makeWorld, ok, type World } from "../support/tenancy.ts";
+import { makeWorld, ok } from "../support/tenancy.ts";
 
-let server: TestServer;
-let outside: Api;
-let world: World;
-let other: World;
-
-beforeAll(async () => {
-  server = await startShared();
-  outside = api(server);
-  world = await makeWorld(server, "signing-in");
-  other = await makeWorld(server, "signing-in-too");
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const outside = api(server);
+const world = await makeWorld(server, "signing-in");
+const other = await makeWorld(server, "signing-in-too");
+afterAll(() => server.stop());
 
 // biome-ignore lint/suspicious/noExplicitAny: tests assert on shapes that the type checker cannot know
 const entriesOf = async (user: { id: string }, of = world): Promise<any[]> =>

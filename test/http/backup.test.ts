@@ -5,24 +5,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import { create } from "tar";
 import { backUp, restore } from "../../storage/backup.ts";
 import { agentToken, api } from "../support/http.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-
-let scratch: string;
-let server: TestServer;
-beforeAll(async () => {
-  scratch = await mkdtemp(join(tmpdir(), "sensorium-backup-"));
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
-});
-afterAll(async () => {
-  await server.stop();
-  await rm(scratch, { recursive: true, force: true });
-});
+const scratch = await mkdtemp(join(tmpdir(), "sensorium-backup-"));
+const server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
+afterAll(() => server.stop());
+afterAll(() => rm(scratch, { recursive: true, force: true }));
 
 /** Runs `npm run backup` or `npm run restore` as npm would. */
 function npmRun(command: "backup" | "restore", file: string, dataDir: string) {

@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { type Api, api } from "../support/http.ts";
-import type { TestServer } from "../support/server.ts";
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { api } from "../support/http.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 import { ok, refusal } from "../support/tenancy.ts";
 
-let server: TestServer;
-let outside: Api;
-
-beforeAll(async () => {
-  server = await startShared();
-  outside = api(server);
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const outside = api(server);
+afterAll(() => server.stop());
 
 async function signIn(): Promise<{ cookie: string; csrf: string; set: string }> {
   const { status, headers, body } = await outside.post("/auth/session", server.credentials.admin);

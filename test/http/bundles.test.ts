@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import type { TestAgent } from "../support/agents.ts";
-import { agentIn, type Cast, makeCast, remember } from "../support/memories.ts";
-import type { TestServer } from "../support/server.ts";
+import { agentIn, makeCast, remember } from "../support/memories.ts";
 import { startShared } from "../support/shared.ts";
 import { ok, refusal } from "../support/tenancy.ts";
 
-let server: TestServer;
-let cast: Cast;
-
-beforeAll(async () => {
-  server = await startShared();
-  cast = await makeCast(server);
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const cast = await makeCast(server);
+afterAll(() => server.stop());
 
 const newAgent = (team_id?: string): Promise<TestAgent> =>
   agentIn(server, cast.admin, { name: "gatherer", ...(team_id && { team_id }) });

@@ -1,21 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import { cloudEvent, fannedOut, firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
-import { type Api, api } from "../support/http.ts";
-import type { TestServer } from "../support/server.ts";
+import { api } from "../support/http.ts";
 import { startShared } from "../support/shared.ts";
 import { ok, signIn } from "../support/tenancy.ts";
 
-let server: TestServer;
-let admin: TestAgent;
-let orgAdmin: Api;
-
-beforeAll(async () => {
-  server = await startShared();
-  admin = await firstAgent(server);
-  const { admin: user, tenant_slug } = server.credentials;
-  orgAdmin = api(server, await signIn(server, user, tenant_slug));
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const admin = await firstAgent(server);
+const { admin: user, tenant_slug } = server.credentials;
+const orgAdmin = api(server, await signIn(server, user, tenant_slug));
+afterAll(() => server.stop());
 
 async function matchedCount(id: string, type: string): Promise<number> {
   const { event_id } = ok(await admin.post("/events", cloudEvent(id, { type })));

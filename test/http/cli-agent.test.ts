@@ -1,36 +1,26 @@
 /** What an agent, and a person who signed in, do on the command line: interests, memories, schedules, questions. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { type Client, createClient } from "../../packages/client/index.ts";
+import { afterAll, expect, test } from "@jest/globals";
+import { createClient } from "../../packages/client/index.ts";
 import { type Cli, newAgent, newCli } from "../support/cli.ts";
-import type { TestServer } from "../support/server.ts";
 import { serving } from "../support/serving.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 
-let server: TestServer;
-let admin: Client;
-let cli: Cli;
-let person: Cli;
 const done: Cli["done"] = (...args) => cli.done(...args);
 const json: Cli["json"] = (...args) => cli.json(...args);
 
-beforeAll(async () => {
-  server = await startShared();
-  const { agent, admin: user } = server.credentials;
-  admin = createClient({ url: server.url, apiKey: agent.api_key });
-  cli = newCli({ SENSORIUM_URL: server.root, SENSORIUM_API_KEY: agent.api_key });
-  person = newCli();
-  const login = ["login", user.email, "--password-stdin", "--url", server.root];
-  expect((await person.run(login, { input: user.password })).code).toBe(0);
-});
-
-afterAll(async () => {
-  await cli?.remove();
-  await person?.remove();
-  await server?.stop();
-});
+const server = await startShared();
+const { agent, admin: user } = server.credentials;
+const admin = createClient({ url: server.url, apiKey: agent.api_key });
+const cli = newCli({ SENSORIUM_URL: server.root, SENSORIUM_API_KEY: agent.api_key });
+const person = newCli();
+const login = ["login", user.email, "--password-stdin", "--url", server.root];
+expect((await person.run(login, { input: user.password })).code).toBe(0);
+afterAll(() => cli.remove());
+afterAll(() => person.remove());
+afterAll(() => server.stop());
 
 test("an interest is tried, made, listed and withdrawn", async () => {
   await done("publish", "com.example.tried", '{"total": 7}');

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import { Channels, type Receiver } from "../support/channel-receivers.ts";
-import { type Api, api } from "../support/http.ts";
+import { api } from "../support/http.ts";
 import { settle } from "../support/settle.ts";
 import { ok, refusal } from "../support/tenancy.ts";
 
@@ -11,16 +11,12 @@ const BASH = {
   description: "Remove the build",
   input_preview: '{ "command": "rm -rf build" }',
 };
-let channels: Channels;
-let person: Api;
 
-beforeAll(async () => {
-  channels = await Channels.start();
-  const { server } = channels;
-  const signedIn = ok(await api(server).post("/auth/login", server.credentials.admin));
-  person = api(server, signedIn.access_token);
-});
-afterAll(() => channels?.stop());
+const channels = await Channels.start();
+const { server } = channels;
+const signedIn = ok(await api(server).post("/auth/login", server.credentials.admin));
+const person = api(server, signedIn.access_token);
+afterAll(() => channels.stop());
 
 const asked = async ({ agent }: Receiver) => (await agent.approvals.list()).approvals;
 /** Waits for so many questions, newest first. */

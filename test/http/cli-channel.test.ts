@@ -1,17 +1,14 @@
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import { Channels, type Pushed, type Receiver } from "../support/channel-receivers.ts";
 import { settle } from "../support/settle.ts";
 
 const BY_TURN = ["--channel", "--acknowledge", "turn"];
 const OF_NO_TURN = "the turn that took it did not end, or ended with an error";
-let channels: Channels;
 
-beforeAll(async () => {
-  channels = await Channels.start();
-});
-afterAll(() => channels?.stop());
+const channels = await Channels.start();
+afterAll(() => channels.stop());
 
 const stateOf = async (event_id: string) => (await channels.stateOf(event_id))?.state;
 const acknowledged = (event_id: string) => settle(async () => (await stateOf(event_id)) === "acknowledged");

@@ -1,12 +1,11 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import { COMMANDS } from "../../packages/client/cli/commands.ts";
 import { find } from "../../packages/client/cli/find.ts";
 import { parse } from "../../packages/client/cli/parse.ts";
 import { createClient } from "../../packages/client/index.ts";
-import { type Cli, newAgent, newCli } from "../support/cli.ts";
-import type { TestServer } from "../support/server.ts";
+import { newAgent, newCli } from "../support/cli.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 
@@ -76,42 +75,32 @@ const isError = (unreached?: string) => !["goes on", "in an answer"].includes(un
 const isFirst = (name: string) =>
   COMMAND_LINES.find(([each]) => each.split(" ")[0] === name.split(" ")[0])?.[0] === name;
 
-let server: TestServer;
-let cli: Cli;
-
 /** The outcome of each with a key that is refused, and without a server. */
 const refusals = new Map<string, Promise<Failure>>();
 const unanswered = new Map<string, Promise<Failure>>();
 const AT_ONCE = 12;
 
-beforeAll(async () => {
-  // It has no limits of failures: every command is refused once.
-  server = await startShared();
-  cli = newCli({ SENSORIUM_URL: server.root, SENSORIUM_API_KEY: REVOKED });
-  const queue: (() => Promise<void>)[] = [];
-  const enqueue = (args: string[]) => {
-    const { promise, resolve } = Promise.withResolvers<Failure>();
-    queue.push(async () =>
-      resolve(await errorOf(args).catch((error) => ({ exit: -1, message: `${error}` }))),
-    );
-    return promise;
-  };
-  for (const [name, { words, refused, unreached }] of COMMAND_LINES) {
-    const args = [...name.split(" "), ...words];
-    if (refused !== "in an answer") refusals.set(name, enqueue(args));
-    if (isError(unreached) && isFirst(name)) unanswered.set(name, enqueue([...args, "--url", NOWHERE]));
-  }
-  const work = async () => {
-    for (let run = queue.shift(); run; run = queue.shift()) await run();
-  };
-  // Each test waits for its own.
-  for (let n = 0; n < AT_ONCE; n++) void work();
-});
-
-afterAll(async () => {
-  await cli?.remove();
-  await server?.stop();
-});
+// It has no limits of failures: every command is refused once.
+const server = await startShared();
+const cli = newCli({ SENSORIUM_URL: server.root, SENSORIUM_API_KEY: REVOKED });
+const queue: (() => Promise<void>)[] = [];
+const enqueue = (args: string[]) => {
+  const { promise, resolve } = Promise.withResolvers<Failure>();
+  queue.push(async () => resolve(await errorOf(args).catch((error) => ({ exit: -1, message: `${error}` }))));
+  return promise;
+};
+for (const [name, { words, refused, unreached }] of COMMAND_LINES) {
+  const args = [...name.split(" "), ...words];
+  if (refused !== "in an answer") refusals.set(name, enqueue(args));
+  if (isError(unreached) && isFirst(name)) unanswered.set(name, enqueue([...args, "--url", NOWHERE]));
+}
+const work = async () => {
+  for (let run = queue.shift(); run; run = queue.shift()) await run();
+};
+// Each test waits for its own.
+for (let n = 0; n < AT_ONCE; n++) void work();
+afterAll(() => cli.remove());
+afterAll(() => server.stop());
 
 const linesOf = (err: string) => err.trimEnd().split("\n");
 

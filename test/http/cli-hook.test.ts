@@ -1,24 +1,19 @@
 import { execFileSync } from "node:child_process";
 import { appendFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
+import { afterAll, beforeEach, expect, test } from "@jest/globals";
 import { type Client, createClient } from "../../packages/client/index.ts";
 import { type Cli, newAgent, newCli } from "../support/cli.ts";
-import type { TestServer } from "../support/server.ts";
 import { serving } from "../support/serving.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 
-let server: TestServer;
-let admin: Client;
 let agent: Client;
 let cli: Cli;
 let work: string;
 
-beforeAll(async () => {
-  server = await startShared();
-  admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
-});
+const server = await startShared();
+const admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
 
 /** Each test has an agent, whose handoffs no other sees, and a clone of acme/parcels. */
 beforeEach(async () => {
@@ -32,11 +27,8 @@ beforeEach(async () => {
   git("init", "-b", "main");
   git("remote", "add", "origin", "https://me:hunter22@git.example/acme/parcels.git");
 });
-
-afterAll(async () => {
-  await cli?.remove();
-  await server?.stop();
-});
+afterAll(() => cli?.remove());
+afterAll(() => server.stop());
 
 /** The input of a tool's hook. */
 const event = (hook_event_name: string, more: object = {}) => ({

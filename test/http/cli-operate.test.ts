@@ -2,43 +2,30 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { byLogin, type Client, createClient, isApiError } from "../../packages/client/index.ts";
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { byLogin, createClient, isApiError } from "../../packages/client/index.ts";
 import { COMPILED } from "../support/child.ts";
 import { type Cli, newAgent, newCli } from "../support/cli.ts";
 import { onPath } from "../support/needs.ts";
-import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 
 const BIN = join(import.meta.dirname, "../../packages/client/bin.js");
 
-let server: TestServer;
-let admin: Client;
-let person: Client;
+const server = await startShared();
+const admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
+const person = createClient({ url: server.url, authorize: byLogin(server.credentials.admin) });
+const of = { event_type: "com.example.job", delivery_mode: "poll", retry_budget: 1 } as const;
+const { id: agentId, client: agent } = await newAgent(server, admin, "stuck", ["receive"], of);
 /** A person who signed in; nothing in the environment. */
-let cli: Cli;
-let agentId: string;
-let agent: Client;
-
-beforeAll(async () => {
-  server = await startShared();
-  admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
-  person = createClient({ url: server.url, authorize: byLogin(server.credentials.admin) });
-  const of = { event_type: "com.example.job", delivery_mode: "poll", retry_budget: 1 } as const;
-  ({ id: agentId, client: agent } = await newAgent(server, admin, "stuck", ["receive"], of));
-  cli = newCli();
-  const { email, password } = server.credentials.admin;
-  const signedIn = await cli.run(["login", email, "--password-stdin", "--url", server.root], {
-    input: `${password}\n`,
-  });
-  expect(signedIn).toMatchObject({ code: 0, out: expect.stringMatching(/^Signed in as .* \(admin\)\./) });
+const cli = newCli();
+const { email, password } = server.credentials.admin;
+const signedIn = await cli.run(["login", email, "--password-stdin", "--url", server.root], {
+  input: `${password}\n`,
 });
-
-afterAll(async () => {
-  await cli?.remove();
-  await server?.stop();
-});
+expect(signedIn).toMatchObject({ code: 0, out: expect.stringMatching(/^Signed in as .* \(admin\)\./) });
+afterAll(() => cli.remove());
+afterAll(() => server.stop());
 
 const profilesOf = ({ folder }: Cli) => join(folder, ".config/sensorium/profiles.json");
 const readProfiles = () => JSON.parse(readFileSync(profilesOf(cli), "utf8"));

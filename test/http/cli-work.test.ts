@@ -1,29 +1,20 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { type IncomingMessage, request, type ServerResponse } from "node:http";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { type Client, createClient } from "../../packages/client/index.ts";
-import { type Cli, newAgent, newCli } from "../support/cli.ts";
-import type { TestServer } from "../support/server.ts";
+import { afterAll, expect, test } from "@jest/globals";
+import { createClient } from "../../packages/client/index.ts";
+import { newAgent, newCli } from "../support/cli.ts";
 import { serving } from "../support/serving.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 
-let server: TestServer;
-let admin: Client;
-let cli: Cli;
 let agents = 0;
 
-beforeAll(async () => {
-  server = await startShared();
-  admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
-  cli = newCli({ SENSORIUM_URL: server.root });
-});
-
-afterAll(async () => {
-  await cli?.remove();
-  await server?.stop();
-});
+const server = await startShared();
+const admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
+const cli = newCli({ SENSORIUM_URL: server.root });
+afterAll(() => cli.remove());
+afterAll(() => server.stop());
 
 /** An agent that receives events of a type of its own, and how it works. */
 async function worker(scopes = ["receive", "memory:read", "memory:write"], retries?: number[]) {

@@ -1,33 +1,21 @@
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
-import { byLogin, type Client, createClient } from "../../packages/client/index.ts";
+import { byLogin, createClient } from "../../packages/client/index.ts";
 import { type Cli, newAgent, newCli } from "../support/cli.ts";
-import type { TestServer } from "../support/server.ts";
 import { serving } from "../support/serving.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 
-let server: TestServer;
-let admin: Client;
-let person: Client;
-let agentId: string;
-let cli: Cli;
-
-beforeAll(async () => {
-  server = await startShared("local");
-  admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
-  person = createClient({ url: server.url, authorize: byLogin(server.credentials.admin) });
-  const scopes = ["send", "receive", "memory:read", "memory:write"] as const;
-  const made = await newAgent(server, admin, "at the terminal", [...scopes]);
-  agentId = made.id;
-  cli = newCli(made.env);
-});
-
-afterAll(async () => {
-  await cli.remove();
-  await server.stop();
-});
+const server = await startShared("local");
+const admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
+const person = createClient({ url: server.url, authorize: byLogin(server.credentials.admin) });
+const scopes = ["send", "receive", "memory:read", "memory:write"] as const;
+const made = await newAgent(server, admin, "at the terminal", [...scopes]);
+const agentId = made.id;
+const cli = newCli(made.env);
+afterAll(() => cli.remove());
+afterAll(() => server.stop());
 
 const json = (...args: string[]) => cli.json(...args);
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
+import { afterAll, describe, expect, jest, test } from "@jest/globals";
 import {
   type Client,
   createClient,
@@ -7,22 +7,15 @@ import {
   type Listener,
   RetryLater,
 } from "../../packages/client/index.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 
-let server: TestServer;
-let admin: Client;
 const listeners: Listener[] = [];
 
-beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
-  admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
-});
-
-afterAll(async () => {
-  await Promise.all(listeners.map((listener) => listener.stop()));
-  await server.stop();
-});
+const server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+const admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
+afterAll(() => Promise.all(listeners.map((listener) => listener.stop())));
+afterAll(() => server.stop());
 
 /** Creates an agent subscribed to one event type, and a client for it. */
 async function receiver(type: string, more: { visibility_timeout_seconds?: number } = {}) {

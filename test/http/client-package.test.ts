@@ -12,49 +12,34 @@ import {
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import { blocksOf, page } from "../support/guides.ts";
 import { oldestNode } from "../support/oldest-node.ts";
-import type { TestServer } from "../support/server.ts";
 import { startShared } from "../support/shared.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const VITE = createRequire(import.meta.url).resolve("vite");
 const TSC = join(ROOT, "node_modules/.bin/tsc");
 
-let server: TestServer;
-let folder: string;
+const folder = mkdtempSync(join(tmpdir(), "sensorium-package-"));
+const dist = join(folder, "source/dist");
+execFileSync("npm", ["run", "--silent", "client:build", "--", "--outDir", dist], { cwd: ROOT });
+
+const source = join(folder, "source");
+for (const file of ["bin.js", "package.json", "README.md", "LICENSE"])
+  cpSync(join(ROOT, "packages/client", file), join(source, file));
+const packed = execFileSync("npm", ["pack", "--json", "--ignore-scripts"], { cwd: source }).toString();
+const [{ filename, files: listed }] = JSON.parse(packed);
+const files: string[] = listed.map(({ path }: { path: string }) => path);
 /** Where the package is installed from its tarball. */
-let installed: string;
-let files: string[];
+const installed = join(folder, "app/node_modules/sensorium");
+mkdirSync(installed, { recursive: true });
+writeFileSync(join(folder, "app/package.json"), '{ "type": "module" }');
+execFileSync("tar", ["-xzf", join(source, filename), "--strip-components=1", "-C", installed]);
 
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "sensorium-package-"));
-  const dist = join(folder, "source/dist");
-  execFileSync("npm", ["run", "--silent", "client:build", "--", "--outDir", dist], { cwd: ROOT });
-});
-
-beforeAll(() => {
-  const source = join(folder, "source");
-  for (const file of ["bin.js", "package.json", "README.md", "LICENSE"])
-    cpSync(join(ROOT, "packages/client", file), join(source, file));
-  const packed = execFileSync("npm", ["pack", "--json", "--ignore-scripts"], { cwd: source }).toString();
-  const [{ filename, files: listed }] = JSON.parse(packed);
-  files = listed.map(({ path }: { path: string }) => path);
-  installed = join(folder, "app/node_modules/sensorium");
-  mkdirSync(installed, { recursive: true });
-  writeFileSync(join(folder, "app/package.json"), '{ "type": "module" }');
-  execFileSync("tar", ["-xzf", join(source, filename), "--strip-components=1", "-C", installed]);
-});
-
-beforeAll(async () => {
-  server = await startShared();
-});
-
-afterAll(async () => {
-  if (folder) rmSync(folder, { recursive: true });
-  await server?.stop();
-});
+const server = await startShared();
+afterAll(() => rmSync(folder, { recursive: true }));
+afterAll(() => server.stop());
 
 /** Less than the limit of a test. */
 const LONGEST_MS = 50_000;

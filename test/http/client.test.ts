@@ -1,28 +1,19 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
+import { afterAll, describe, expect, jest, test } from "@jest/globals";
 import {
   ApiError,
   byLogin,
   bySession,
-  type Client,
   ConnectionError,
   createClient,
   isApiError,
   type Wait,
 } from "../../packages/client/index.ts";
-import type { TestServer } from "../support/server.ts";
 import { serving } from "../support/serving.ts";
 import { startShared } from "../support/shared.ts";
 
-let server: TestServer;
-let apiKey: string;
-let client: Client;
-
-beforeAll(async () => {
-  server = await startShared("local");
-  apiKey = server.credentials.agent.api_key;
-  client = createClient({ url: server.url, apiKey });
-});
-
+const server = await startShared("local");
+const apiKey = server.credentials.agent.api_key;
+const client = createClient({ url: server.url, apiKey });
 afterAll(() => server.stop());
 
 const MEMORY = { title: "A title", content: "Some content", type: "semantic", scope: "agent" } as const;

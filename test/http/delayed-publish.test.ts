@@ -1,23 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import { CloudEvent, HTTP } from "cloudevents";
 import { cloudEvent, fannedOut, firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
 import { type Api, api } from "../support/http.ts";
-import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 import { ok, refusal, signIn } from "../support/tenancy.ts";
 
-let server: TestServer;
-let admin: TestAgent;
-let orgAdmin: Api;
-
-beforeAll(async () => {
-  server = await startShared();
-  admin = await firstAgent(server);
-  const { admin: user, tenant_slug } = server.credentials;
-  orgAdmin = api(server, await signIn(server, user, tenant_slug));
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const admin = await firstAgent(server);
+const { admin: user, tenant_slug } = server.credentials;
+const orgAdmin = api(server, await signIn(server, user, tenant_slug));
+afterAll(() => server.stop());
 
 const DAY_MS = 86_400_000;
 const ahead = (ms: number) => new Date(Date.now() + ms).toISOString();

@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import { MemoryErasureModel } from "../../services/remember/memories/erasures.model.ts";
 import { openStore } from "../../storage/connection.ts";
 import { api } from "../support/http.ts";
-import { agentIn, type Cast, makeCast, memory, remember } from "../support/memories.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { agentIn, makeCast, memory, remember } from "../support/memories.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ok, refusal, signIn } from "../support/tenancy.ts";
 
-let server: TestServer;
-let cast: Cast;
-
-beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
-  cast = await makeCast(server);
-});
-afterAll(() => server?.stop());
+const server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+const cast = await makeCast(server);
+afterAll(() => server.stop());
 
 const SCOPES = ["send", "receive", "memory:read", "memory:write"];
 const agent = (name: string) => agentIn(server, cast.admin, { name }, SCOPES);

@@ -1,21 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { deliveryGround, type Ground, pollSome } from "../support/deliveries.ts";
-import { type Endpoint, startEndpoint } from "../support/endpoint.ts";
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { deliveryGround, pollSome } from "../support/deliveries.ts";
+import { startEndpoint } from "../support/endpoint.ts";
 import { newReceiver, type Receiver } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
 import { openStream } from "../support/stream.ts";
 import { ok } from "../support/tenancy.ts";
 
-let ground: Ground;
-let endpoint: Endpoint;
-beforeAll(async () => {
-  ground = await deliveryGround("open");
-  endpoint = await startEndpoint();
-});
-afterAll(async () => {
-  await ground.server.stop();
-  await endpoint.stop();
-});
+const ground = await deliveryGround("open");
+const endpoint = await startEndpoint();
+afterAll(() => ground.server.stop());
+afterAll(() => endpoint.stop());
 
 let names = 0;
 /** Creates an agent with limits and an interest, and publishes so many events for it. */

@@ -1,22 +1,17 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import { DeliveryModel } from "../../services/sense/deliveries/deliveries.model.ts";
 import { cloudEvent, firstAgent, newAgent, type TestAgent } from "../support/agents.ts";
 import { startAlone } from "../support/alone.ts";
 import { api } from "../support/http.ts";
 import { meanwhile } from "../support/meanwhile.ts";
-import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
 
-let server: TestServer;
-let admin: TestAgent;
 let events = 0;
 
-beforeAll(async () => {
-  server = await startAlone({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
-  admin = await firstAgent(server);
-});
-afterAll(() => server?.stop());
+const server = await startAlone({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+const admin = await firstAgent(server);
+afterAll(() => server.stop());
 
 /** An agent with an interest of its own, and the deliveries that it is given. */
 async function receiver(own = admin) {

@@ -1,26 +1,19 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import { DeviceCodeModel, SessionModel } from "../../services/identity/devices/devices.model.ts";
 import type { Store } from "../../storage/connection.ts";
 import { startAlone } from "../support/alone.ts";
-import { type Api, api } from "../support/http.ts";
+import { api } from "../support/http.ts";
 import { meanwhile } from "../support/meanwhile.ts";
-import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { connectDevice, makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+import { connectDevice, makeWorld, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
-let server: TestServer;
-let world: World;
-let device: Api;
-
-beforeAll(async () => {
-  server = await startAlone({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
-  world = await makeWorld(server, "times");
-  device = api(server);
-});
-afterAll(() => server?.stop());
+const server = await startAlone({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+const world = await makeWorld(server, "times");
+const device = api(server);
+afterAll(() => server.stop());
 
 const newAgent = async () =>
   ok(await world.admin.post("/agents", { name: "a", delivery_mode: "poll" })).id as string;

@@ -1,24 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { type Api, agentToken, api } from "../support/http.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { agentToken, api } from "../support/http.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
-import { connectDevice, makeWorld, ok, refusal, type World } from "../support/tenancy.ts";
+import { connectDevice, makeWorld, ok, refusal } from "../support/tenancy.ts";
 
 const CODE = /^[BCDFGHJKMNPQRSTVWXYZ2-9]{4}-[BCDFGHJKMNPQRSTVWXYZ2-9]{4}$/;
 const CLIENT = { name: "editor", version: "2.1", host: "laptop" };
 const UNKNOWN_CODE = "BBBB-BBBB";
 
-let server: TestServer;
-let world: World;
-let device: Api;
-
-beforeAll(async () => {
-  server = await startShared();
-  world = await makeWorld(server, "devices");
-  device = api(server);
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const world = await makeWorld(server, "devices");
+const device = api(server);
+afterAll(() => server.stop());
 
 const newAgent = async () =>
   ok(await world.admin.post("/agents", { name: "a", delivery_mode: "poll" })).id as string;

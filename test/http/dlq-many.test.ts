@@ -1,27 +1,24 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { deliveryGround, type Ground, pollSome } from "../support/deliveries.ts";
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { deliveryGround, pollSome } from "../support/deliveries.ts";
 import { newReceiver, type Receiver } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
 
-let ground: Ground;
+const ground = await deliveryGround();
+const options = { agent: { retry_budget: 1 } };
 /** Two agents; the first has five dead letters of two causes, the second one. */
-let one: Receiver;
-let two: Receiver;
-
-beforeAll(async () => {
-  ground = await deliveryGround();
-  const options = { agent: { retry_budget: 1 } };
-  one = await newReceiver(ground.server, ground.admin, "one", {
-    ...options,
-    interests: ["com.example.one.*"],
-  });
-  two = await newReceiver(ground.server, ground.admin, "two", { ...options, interests: ["com.example.two"] });
-  for (const what of ["placed", "placed", "placed", "Cancelled"])
-    await die(one, `com.example.one.${what}`, "shut");
-  await die(one, "com.example.one.placed", "full", { subject: "Order/9", source: "urn:Till" });
-  await die(two, "com.example.two", "shut");
+const one = await newReceiver(ground.server, ground.admin, "one", {
+  ...options,
+  interests: ["com.example.one.*"],
 });
+const two = await newReceiver(ground.server, ground.admin, "two", {
+  ...options,
+  interests: ["com.example.two"],
+});
+for (const what of ["placed", "placed", "placed", "Cancelled"])
+  await die(one, `com.example.one.${what}`, "shut");
+await die(one, "com.example.one.placed", "full", { subject: "Order/9", source: "urn:Till" });
+await die(two, "com.example.two", "shut");
 afterAll(() => ground.server.stop());
 
 async function die(receiver: Receiver, type: string, reason: string, more?: object): Promise<void> {

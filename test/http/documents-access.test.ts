@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import { chunksOf, finished, foundBy, ingest, itself, textFile } from "../support/documents.ts";
 import type { Api } from "../support/http.ts";
-import { agentIn, type Cast, makeCast } from "../support/memories.ts";
-import type { TestServer } from "../support/server.ts";
+import { agentIn, makeCast } from "../support/memories.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 import { ABSENT, ok, refusal } from "../support/tenancy.ts";
 
-let server: TestServer;
-let cast: Cast;
-beforeAll(async () => {
-  server = await startShared();
-  cast = await makeCast(server);
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const cast = await makeCast(server);
+afterAll(() => server.stop());
 
 /** Whether a caller meets a document on each path that leads to one; on all of them alike. */
 async function meets(

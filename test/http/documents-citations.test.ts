@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import { chunksOf, finished, fixtureFile, ingest, itself, textFile } from "../support/documents.ts";
 import type { Api } from "../support/http.ts";
-import { type Cast, makeCast, memory, remember } from "../support/memories.ts";
-import type { TestServer } from "../support/server.ts";
+import { makeCast, memory, remember } from "../support/memories.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 import { ok, refusal } from "../support/tenancy.ts";
 
-let server: TestServer;
-let cast: Cast;
-beforeAll(async () => {
-  server = await startShared();
-  cast = await makeCast(server);
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const cast = await makeCast(server);
+afterAll(() => server.stop());
 
 type Found = { document_id: string; ingestion_source_id: string };
 

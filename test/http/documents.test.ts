@@ -1,27 +1,21 @@
 import { Agent, type IncomingMessage, request } from "node:http";
 import { json } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { newAgent, type TestAgent } from "../support/agents.ts";
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { newAgent } from "../support/agents.ts";
 import { chunksOf, finished, fixtureFile, ingest, textFile } from "../support/documents.ts";
 import type { Api } from "../support/http.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { ABSENT, makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+import { ABSENT, makeWorld, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
 
 const OFFICE = "application/vnd.openxmlformats-officedocument.";
 const SCOPES = ["memory:read", "memory:write"];
 
-let server: TestServer;
-let world: World;
-let ann: TestAgent;
-
-beforeAll(async () => {
-  const env = { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none", DOCUMENT_MAX_BYTES: "2000000" };
-  server = await startServer({ env });
-  world = await makeWorld(server, "documents");
-  ann = await newAgent(server, world.admin, SCOPES);
-});
-afterAll(() => server?.stop());
+const env = { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none", DOCUMENT_MAX_BYTES: "2000000" };
+const server = await startServer({ env });
+const world = await makeWorld(server, "documents");
+const ann = await newAgent(server, world.admin, SCOPES);
+afterAll(() => server.stop());
 
 const find = async (by: Api, query: string, more: object = {}) =>
   ok(await by.post("/documents/search", { query, ...more }));

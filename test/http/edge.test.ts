@@ -1,34 +1,29 @@
 import { once } from "node:events";
 import { connect } from "node:net";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import { operationsIn } from "../../lib/contract/contract.ts";
 import { FAULTS } from "../../lib/contract/faults.ts";
 import type { StreamHandler } from "../../services/edge/gateway/http-exchange.ts";
 import * as system from "../../services/platform/system/system.contract.ts";
-import { startGateway, type TestGateway } from "../support/gateway.ts";
+import { startGateway } from "../support/gateway.ts";
 import { LARGE_BODY, REFUSALS, type SentRequest } from "../support/refusals.ts";
 import { settle } from "../support/settle.ts";
 import { things } from "../support/things.ts";
 
 const MEGABYTE = 1_048_576;
 const domain = things();
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startGateway({
-    operations: [...domain.operations, ...operationsIn(system)],
-    services: [domain.service],
-    env: { MAX_WRITES_IN_FLIGHT: "8", TRUST_PROXY: "loopback" },
-    deps: { streams: { "things.stream": streamUntilClosed } },
-  });
-});
-
-afterAll(() => gateway.stop());
 
 const streamUntilClosed: StreamHandler = async ({ res }) => {
   res.write("first");
   await once(res, "close");
 };
+const gateway = await startGateway({
+  operations: [...domain.operations, ...operationsIn(system)],
+  services: [domain.service],
+  env: { MAX_WRITES_IN_FLIGHT: "8", TRUST_PROXY: "loopback" },
+  deps: { streams: { "things.stream": streamUntilClosed } },
+});
+afterAll(() => gateway.stop());
 
 async function send({
   method = "POST",

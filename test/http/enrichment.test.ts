@@ -1,21 +1,16 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import { cloudEvent, receive, type TestAgent } from "../support/agents.ts";
-import { agentIn, type Cast, makeCast, remember } from "../support/memories.ts";
-import type { TestServer } from "../support/server.ts";
+import { agentIn, makeCast, remember } from "../support/memories.ts";
 import { startShared } from "../support/shared.ts";
 import { ok } from "../support/tenancy.ts";
 import { whole } from "../support/whole.ts";
 
-let server: TestServer;
-let cast: Cast;
 const SCOPES = ["receive", "memory:read", "memory:write"];
 const about = { title: "Invoice of Globex", content: "The invoice of Globex is overdue again." };
 
-beforeAll(async () => {
-  server = await startShared();
-  cast = await makeCast(server);
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const cast = await makeCast(server);
+afterAll(() => server.stop());
 
 /** An agent of team A that hears of events of one subject, which only it is given. */
 async function listener(subject: string, enrichment_depth: string, scopes = SCOPES): Promise<TestAgent> {

@@ -2,32 +2,26 @@ import { randomBytes } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Task } from "@a2a-js/sdk";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import { AuditModel } from "../../services/identity/audit/audit.model.ts";
 import { A2aTaskModel } from "../../services/work/a2a/a2a-tasks.model.ts";
 import { openStore } from "../../storage/connection.ts";
 import { a2aClient, a2aRequest, pushConfig } from "../support/a2a.ts";
 import { ingest, itself, textFile } from "../support/documents.ts";
 import { api } from "../support/http.ts";
-import { agentIn, type Cast, makeCast, remember } from "../support/memories.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { agentIn, makeCast, remember } from "../support/memories.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
 
-let server: TestServer;
-let cast: Cast;
 type TestAgent = Awaited<ReturnType<typeof agentIn>>;
-let worker: TestAgent;
-let sender: TestAgent;
 
-beforeAll(async () => {
-  const env = { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none", PUSH_ALLOW_PRIVATE: "true", OPERATOR_TOKEN };
-  server = await startServer({ env });
-  cast = await makeCast(server);
-  worker = await agentIn(server, cast.admin, { name: "worker", a2a: true }, ["receive", "send"]);
-  sender = await agentIn(server, cast.admin, { name: "sender" }, ["send", "receive"]);
-});
-afterAll(() => server?.stop());
+const env = { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none", PUSH_ALLOW_PRIVATE: "true", OPERATOR_TOKEN };
+const server = await startServer({ env });
+const cast = await makeCast(server);
+const worker = await agentIn(server, cast.admin, { name: "worker", a2a: true }, ["receive", "send"]);
+const sender = await agentIn(server, cast.admin, { name: "sender" }, ["send", "receive"]);
+afterAll(() => server.stop());
 
 const marker = () => `zq${randomBytes(6).toString("hex").replaceAll(/[0-9]/g, "x")}zq`;
 const erase = async (body: object) => ok(await cast.orgAdmin.post("/memories/erase", body));

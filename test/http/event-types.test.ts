@@ -1,26 +1,18 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import { createClient } from "../../packages/client/index.ts";
-import { cloudEvent, firstAgent, newAgent, type TestAgent } from "../support/agents.ts";
+import { cloudEvent, firstAgent, newAgent } from "../support/agents.ts";
 import { newCli } from "../support/cli.ts";
 import { type Api, api } from "../support/http.ts";
-import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 import { ok, refusal, signIn } from "../support/tenancy.ts";
 
-let server: TestServer;
-let admin: TestAgent;
-let orgAdmin: Api;
-let receiver: TestAgent;
-
-beforeAll(async () => {
-  server = await startShared();
-  admin = await firstAgent(server);
-  receiver = await newAgent(server, admin);
-  const { admin: user, tenant_slug } = server.credentials;
-  orgAdmin = api(server, await signIn(server, user, tenant_slug));
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const admin = await firstAgent(server);
+const receiver = await newAgent(server, admin);
+const { admin: user, tenant_slug } = server.credentials;
+const orgAdmin = api(server, await signIn(server, user, tenant_slug));
+afterAll(() => server.stop());
 
 let published = 0;
 const publish = async (type: string, more: object = {}) =>

@@ -1,16 +1,10 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import type { TestServer } from "../support/server.ts";
+import { afterAll, expect, test } from "@jest/globals";
 import { startShared } from "../support/shared.ts";
-import { makeWorld, ok, refusal, type World } from "../support/tenancy.ts";
+import { makeWorld, ok, refusal } from "../support/tenancy.ts";
 
-let server: TestServer;
-let world: World;
-
-beforeAll(async () => {
-  server = await startShared();
-  world = await makeWorld(server, "exemplars");
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const world = await makeWorld(server, "exemplars");
+afterAll(() => server.stop());
 
 const keep = (content: string, more: object = {}) =>
   world.agent.post("/exemplars", { display_name: "An example", filename: "note.md", content, ...more });

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import type { Answer, Api } from "../support/http.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
 
@@ -10,15 +10,11 @@ const TAKEN = 1 + 4;
 /** Seconds of work as PDF. */
 const LONG = "Some **bold** words in a line, and *more* of it.\n\n".repeat(40_000);
 
-let server: TestServer;
-let crowded: World;
-let calm: World;
-
-beforeAll(async () => {
-  server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", OUTPUT_EXPORT: "true" } });
-  [crowded, calm] = await Promise.all([makeWorld(server, "crowded"), makeWorld(server, "calm")]);
+const server = await startServer({
+  env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", OUTPUT_EXPORT: "true" },
 });
-afterAll(() => server?.stop());
+const [crowded, calm] = await Promise.all([makeWorld(server, "crowded"), makeWorld(server, "calm")]);
+afterAll(() => server.stop());
 
 const save = async ({ agent }: World, body: string) =>
   ok(await agent.post("/outputs", { body, scope: "institutional" })).id as string;

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { deliveryGround, type Ground } from "../support/deliveries.ts";
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { deliveryGround } from "../support/deliveries.ts";
 import { type Endpoint, startEndpoint } from "../support/endpoint.ts";
 import { newReceiver, type Receiver } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
@@ -25,25 +25,19 @@ const HOSTILE = {
     'data.text.matches("^(a+)+$") || data.text.matches("^(a|a)*b$") || data.text.matches("(.*a){20}c")',
   wide: "data.list.map(x, data.list.map(y, data.list.map(z, x + y + z))).size() > 0",
 };
-
-let ground: Ground;
-let dead: Endpoint;
-let slow: Endpoint;
-let good: Endpoint;
-let loaded: Receiver;
 const release: (() => void)[] = [];
 
-beforeAll(async () => {
-  ground = await deliveryGround({ env: { PUSH_ALLOW_PRIVATE: "true" } });
-  [dead, slow, good] = (await Promise.all([startEndpoint(), startEndpoint(), startEndpoint()])) as [
-    Endpoint,
-    Endpoint,
-    Endpoint,
-  ];
-  await dead.stop();
-  loaded = await newReceiver(ground.server, ground.admin, "loaded", { interests: ["com.example.backlog"] });
-  slow.answer((_, res) => release.push(() => res.writeHead(204).end()));
+const ground = await deliveryGround({ env: { PUSH_ALLOW_PRIVATE: "true" } });
+const [dead, slow, good] = (await Promise.all([startEndpoint(), startEndpoint(), startEndpoint()])) as [
+  Endpoint,
+  Endpoint,
+  Endpoint,
+];
+await dead.stop();
+const loaded = await newReceiver(ground.server, ground.admin, "loaded", {
+  interests: ["com.example.backlog"],
 });
+slow.answer((_, res) => release.push(() => res.writeHead(204).end()));
 afterAll(async () => {
   for (const answer of release) answer();
   await Promise.all([slow.stop(), good.stop()]);

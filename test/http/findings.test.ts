@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import type { TestAgent } from "../support/agents.ts";
 import type { Api } from "../support/http.ts";
-import { agentIn, type Cast, remember as make, makeCast, memory } from "../support/memories.ts";
-import type { TestServer } from "../support/server.ts";
+import { agentIn, remember as make, makeCast, memory } from "../support/memories.ts";
 import { startShared } from "../support/shared.ts";
 import { ok, refusal } from "../support/tenancy.ts";
 
-let server: TestServer;
-let cast: Cast;
-
-beforeAll(async () => {
-  server = await startShared();
-  cast = await makeCast(server);
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const cast = await makeCast(server);
+afterAll(() => server.stop());
 
 const publish = async (caller: Api, more = {}): Promise<string> =>
   (await make(caller, { scope: "institutional", ...more })).id;

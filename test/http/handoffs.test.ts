@@ -1,20 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import type { TestAgent } from "../support/agents.ts";
-import { agentIn, type Cast, makeCast, remember } from "../support/memories.ts";
-import type { TestServer } from "../support/server.ts";
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { agentIn, makeCast, remember } from "../support/memories.ts";
 import { startShared } from "../support/shared.ts";
 import { ok, refusal } from "../support/tenancy.ts";
 
-let server: TestServer;
-let cast: Cast;
-let agent: TestAgent;
-
-beforeAll(async () => {
-  server = await startShared();
-  cast = await makeCast(server);
-  agent = await agentIn(server, cast.admin, { name: "worker" });
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const cast = await makeCast(server);
+const agent = await agentIn(server, cast.admin, { name: "worker" });
+afterAll(() => server.stop());
 
 const DAY = 86_400_000;
 const save = async (body: object, who = agent) => ok(await who.post("/handoffs", body));
