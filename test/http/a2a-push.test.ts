@@ -132,7 +132,8 @@ test("a configuration is replaced by its id, and one that is gone gets nothing",
     ...[{ url: first.url }, { url: second.url }],
     ...[gone, deleted].map(({ url }, i) => ({ id: `${i}`, url })),
   );
-  expect((await configsOf(task)).map(({ id, url }) => [id, url])).toEqual([
+  const found = (await configsOf(task)).map(({ id, url }) => [id, url]);
+  expect(found).toEqual([
     [task.id, second.url],
     ["0", gone.url],
     ["1", deleted.url],

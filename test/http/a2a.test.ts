@@ -36,10 +36,8 @@ test("a card is shown only of an agent that wants one", async () => {
   expect(JSON.stringify(card)).not.toContain(world.tenant_id);
   for (const id of [caller.id, "ag_nobody"]) {
     const { status, body } = await api(server).get(cardUrl(server, id));
-    expect([status, body.error.message.replace(id, "ID")]).toEqual([
-      404,
-      "There is no agent ID that you may read. Check the id.",
-    ]);
+    const answer = [status, body.error.message.replace(id, "ID")];
+    expect(answer).toEqual([404, "There is no agent ID that you may read. Check the id."]);
     expect(await caller.post(`${server.root}/a2a/${id}`, {})).toMatchObject(refusal(404, "not_found"));
   }
 });
@@ -73,9 +71,8 @@ test("a message is delivered, asked about, continued and answered with an artifa
   );
   const done = await client.getTask({ tenant: "", id: task.id });
   expect(done.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
-  expect(done.history.map(({ parts }) => parts[0]?.content?.value)).toEqual([
-    ...["text of m1", "Which?", "text of m2"],
-  ]);
+  const answer = done.history.map(({ parts }) => parts[0]?.content?.value);
+  expect(answer).toEqual(["text of m1", "Which?", "text of m2"]);
   expect(done.artifacts).toMatchObject([{ artifactId: "r", parts: [{ content: { value: "3" } }] }]);
   expect(await report(task.id, { state: "working" })).toMatchObject(refusal(409, "conflict"));
 });
@@ -205,9 +202,8 @@ test("malformed requests are refused with their reason, and leave nothing", asyn
     });
   }
   const unknown = { ...message, parts: [{ text: "x" }], taskId: "absent" };
-  expect(await call("SendMessage", { message: unknown })).toMatchObject({
-    ...{ code: -32001, message: "There is no task absent of yours." },
-  });
+  const answer = await call("SendMessage", { message: unknown });
+  expect(answer).toMatchObject({ code: -32001, message: "There is no task absent of yours." });
   expect(await call("ListTasks", { status: "DONE" })).toMatchObject({ code: -32602 });
   for (const params of [undefined, null, [], "x", { message: null }, { message: 5 }])
     expect(await call("SendMessage", params)).toMatchObject({ code: -32602 });
@@ -275,9 +271,8 @@ describe("the catalogue", () => {
     const place = Buffer.from(JSON.stringify(["created_at", "2000-01-01T00:00:00.000Z", worker.id]));
     const after = `${server.root + CATALOG}?after=${place.toString("base64url")}`;
     expect(idsOf(await read(theirs, after))).toEqual([theirs.id]);
-    expect(await theirs.get(`${server.root + CATALOG}?after=nonsense`)).toMatchObject(
-      refusal(400, "validation_failed"),
-    );
+    const answer = await theirs.get(`${server.root + CATALOG}?after=nonsense`);
+    expect(answer).toMatchObject(refusal(400, "validation_failed"));
   });
 
   test("continues in a further catalogue after 200 agents, each once", async () => {

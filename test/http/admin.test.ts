@@ -50,10 +50,8 @@ describe.each(["while the server runs", "while it does not"])("the command line 
 
   test("makes, lists, suspends and activates tenants", async () => {
     const made = await done("tenants create --slug acme --name Acme --admin-email ada@example.com");
-    expect(made).toMatchObject({
-      tenant: { slug: "acme" },
-      agent: { api_key: expect.stringMatching(/^ak_live_/) },
-    });
+    const expected = { tenant: { slug: "acme" }, agent: { api_key: expect.stringMatching(/^ak_live_/) } };
+    expect(made).toMatchObject(expected);
     expect(await done("tenants quota acme --storage-mb 50")).toMatchObject({ storage_quota_mb: 50 });
     expect(await done("tenants quota acme --storage-mb default")).toMatchObject({ storage_quota_mb: null });
     expect((await done("tenants suspend acme")).status).toBe("suspended");
@@ -70,9 +68,7 @@ describe.each(["while the server runs", "while it does not"])("the command line 
     }
     const receipt = await done("tenants erase gone --confirm gone");
     expect(receipt).toMatchObject({
-      tenant_id: tenant.id,
-      erased: { agents: 1, api_keys: 1, users: 1 },
-      receipt: expect.any(String),
+      ...{ tenant_id: tenant.id, erased: { agents: 1, api_keys: 1, users: 1 }, receipt: expect.any(String) },
     });
     const listed = await done("tenants list");
     expect(listed.map((each: { slug: string }) => each.slug)).not.toContain("gone");
@@ -131,10 +127,8 @@ describe.each(["while the server runs", "while it does not"])("the command line 
   test("never quotes a file that it cannot read a connector from", async () => {
     const file = join(scratch, "broken.json");
     await writeFile(file, '{"url": "amqp://shop:s3cret@');
-    expect(await admin(`connectors create --file ${file}`)).toMatchObject({
-      code: 1,
-      output: `--file: ${file} does not contain valid JSON.\n`,
-    });
+    const answer = await admin(`connectors create --file ${file}`);
+    expect(answer).toMatchObject({ code: 1, output: `--file: ${file} does not contain valid JSON.\n` });
     expect((await admin("connectors create --file /none.json")).output).toMatch(/^--file: ENOENT/);
   });
 
@@ -225,9 +219,7 @@ describe("while the server runs", () => {
   test("another tenant's people need one of its admins", async () => {
     const made = ok(
       await api(server, OPERATOR_TOKEN).post("/tenants", {
-        slug: "globex",
-        name: "G",
-        admin_email: "g@globex.example",
+        ...{ slug: "globex", name: "G", admin_email: "g@globex.example" },
       }),
     );
     const refused = await run(server.dataDir, "users list --tenant globex");

@@ -58,11 +58,7 @@ describe("the health of an agent", () => {
       reason: expect.stringMatching(
         /^The oldest pending delivery is \d s old, and nothing was acknowledged since\.$/,
       ),
-      pending: 2,
-      in_flight: 0,
-      dead: 0,
-      last_acknowledged_at: null,
-      last_error: null,
+      ...{ pending: 2, in_flight: 0, dead: 0, last_acknowledged_at: null, last_error: null },
     });
     expect(await settle(async () => (await needing()).includes(one.id))).toBe(true);
     const delivery_ids: string[] = (await pollSome(one.api)).map(({ id }) => id);
@@ -86,9 +82,7 @@ describe("the health of an agent", () => {
       return health.last_error !== null && health;
     });
     expect(failing).toMatchObject({
-      state: "failing",
-      dead: 1,
-      last_error: { at: expect.any(String), reason: "billing is closed" },
+      ...{ state: "failing", dead: 1, last_error: { at: expect.any(String), reason: "billing is closed" } },
     });
     expect(await settle(async () => (await needing()).includes(one.id))).toBe(true);
     const other = await newOne();
@@ -201,10 +195,8 @@ describe("an agent's deliveries", () => {
     const { deliveries } = await deliveriesOf(one, "?status=waiting");
     expect(deliveries).toEqual([
       {
-        id,
-        status: "waiting",
-        event: { event_id, type: one.type, source: "urn:test", subject: "order/0" },
-        attempt_count: 1,
+        ...{ id, status: "waiting" },
+        ...{ event: { event_id, type: one.type, source: "urn:test", subject: "order/0" }, attempt_count: 1 },
         next_attempt_at: expect.any(String),
         last_error: { at: expect.any(String), reason: "billing is closed" },
         created_at: expect.any(String),
@@ -235,11 +227,8 @@ describe("an agent's deliveries", () => {
     const { deliveries } = await deliveriesOf(one, "?status=discarded");
     expect(deliveries[0].timeline.at(-1)).toMatchObject({ what: "discarded", reason: "drained" });
     const { entries } = ok(await ground.admin.get("/audit?action=deliveries.drain"));
-    expect(entries[0]).toMatchObject({
-      resource_id: one.id,
-      outcome: "done",
-      details: { agent_id: one.id, discarded: 2 },
-    });
+    const expected = { resource_id: one.id, outcome: "done", details: { agent_id: one.id, discarded: 2 } };
+    expect(entries[0]).toMatchObject(expected);
   });
 
   test("are for the agent, its owner and admins; draining is not for the agent", async () => {

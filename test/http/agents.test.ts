@@ -23,25 +23,12 @@ describe("an agent", () => {
     expect(answer.status).toBe(201);
     const { signing_secret, ...agent } = answer.body;
     expect(agent).toEqual({
-      id: expect.stringMatching(/^ag_/),
-      tenant_id: world.tenant_id,
-      name: AGENT.name,
-      description: null,
-      status: "active",
-      delivery_mode: "poll",
-      delivery_endpoint: null,
-      push_format: "structured",
-      a2a: false,
-      push_stopped: false,
-      team_id: null,
-      owner_user_id: owner,
-      visibility_timeout_seconds: null,
-      retry_budget: null,
-      retry_delays_seconds: null,
-      max_in_flight: null,
-      max_per_minute: null,
-      created_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
-      updated_at: expect.any(String),
+      ...{ id: expect.stringMatching(/^ag_/), tenant_id: world.tenant_id, name: AGENT.name },
+      ...{ description: null, status: "active", delivery_mode: "poll", delivery_endpoint: null },
+      ...{ push_format: "structured", a2a: false, push_stopped: false, team_id: null, owner_user_id: owner },
+      ...{ visibility_timeout_seconds: null, retry_budget: null, retry_delays_seconds: null },
+      ...{ max_in_flight: null, max_per_minute: null },
+      ...{ created_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/), updated_at: expect.any(String) },
     });
     expect(Buffer.from(signing_secret.replace(/^whsec_/, ""), "base64")).toHaveLength(32);
     expect(ok(await admin.get(`/agents/${agent.id}`))).toEqual(agent);
@@ -147,9 +134,8 @@ describe("an agent", () => {
     const { agent } = ok(await me.get("/auth/me"));
     expect(ok(await me.get(`/agents/${agent.id}`))).toEqual(agent);
     const details = { required_scope: "admin" };
-    expect(await me.get(`/agents/${world.agentId}`)).toMatchObject(
-      refusal(403, "insufficient_scope", details),
-    );
+    const answer = await me.get(`/agents/${world.agentId}`);
+    expect(answer).toMatchObject(refusal(403, "insufficient_scope", details));
   });
 
   test("is read by the member who owns it", async () => {
@@ -176,9 +162,8 @@ describe("an agent", () => {
     for (const status of ["inactive", "inactive", "active", "active"]) {
       expect(ok(await admin.patch(`/agents/${id}/status`, { status }))).toMatchObject({ id, status });
     }
-    expect(await admin.patch(`/agents/${id}/status`, { status: "asleep" })).toMatchObject(
-      refusal(400, "validation_failed", { field: "status" }),
-    );
+    const answer = await admin.patch(`/agents/${id}/status`, { status: "asleep" });
+    expect(answer).toMatchObject(refusal(400, "validation_failed", { field: "status" }));
   });
 });
 
@@ -208,17 +193,15 @@ describe("the list of agents", () => {
   );
 });
 
-describe("a signing secret", () => {
-  test("is rotated, and the previous one stays valid for a day", async () => {
-    const { id, signing_secret } = await newAgent();
-    const before = Date.now();
-    const answer = ok(await admin.post(`/agents/${id}/signing-secret`));
-    const took = Date.now() - before;
-    expect(answer.signing_secret).toMatch(/^whsec_/);
-    expect(answer.signing_secret).not.toBe(signing_secret);
-    const left = Date.parse(answer.previous_ends_at) - before;
-    expect(Math.abs(left - 24 * 3_600_000)).toBeLessThan(5000 + took);
-  });
+test("a signing secret: is rotated, and the previous one stays valid for a day", async () => {
+  const { id, signing_secret } = await newAgent();
+  const before = Date.now();
+  const answer = ok(await admin.post(`/agents/${id}/signing-secret`));
+  const took = Date.now() - before;
+  expect(answer.signing_secret).toMatch(/^whsec_/);
+  expect(answer.signing_secret).not.toBe(signing_secret);
+  const left = Date.parse(answer.previous_ends_at) - before;
+  expect(Math.abs(left - 24 * 3_600_000)).toBeLessThan(5000 + took);
 });
 
 describe("a key", () => {
@@ -231,16 +214,9 @@ describe("a key", () => {
     expect(made.status).toBe(201);
     expect(key).toMatch(/^ak_live_[A-Za-z0-9]{32}$/);
     expect(listed).toEqual({
-      id: expect.stringMatching(/^key_/),
-      name: "in production",
-      prefix: key.slice(0, 12),
-      requests_per_minute: null,
-      scopes: ["send", "admin"],
-      state: "active",
-      created_by: expect.stringMatching(/^usr_/),
-      approved_by: null,
-      expires_at,
-      last_used_at: null,
+      ...{ id: expect.stringMatching(/^key_/), name: "in production", prefix: key.slice(0, 12) },
+      ...{ requests_per_minute: null, scopes: ["send", "admin"], state: "active" },
+      ...{ created_by: expect.stringMatching(/^usr_/), approved_by: null, expires_at, last_used_at: null },
       created_at: expect.any(String),
     });
     expect(ok(await admin.get(`/agents/${id}/keys`))).toEqual({ keys: [listed], total: 1 });
@@ -322,12 +298,8 @@ describe("teams and people", () => {
       await admin.post("/users", { email: "fay@acme.example", role: "admin" }),
     );
     expect(password).toHaveLength(24);
-    expect(user).toMatchObject({
-      email: "fay@acme.example",
-      display_name: "fay",
-      role: "admin",
-      status: "active",
-    });
+    const expected = { email: "fay@acme.example", display_name: "fay", role: "admin", status: "active" };
+    expect(user).toMatchObject(expected);
     const details = { field: "email", existing_resource_id: id };
     const again = await admin.post("/users", { email: "FAY@acme.example" });
     expect(again).toMatchObject(refusal(409, "conflict", details));
@@ -350,9 +322,8 @@ describe("teams and people", () => {
     "an admin cannot lock out themselves: %j",
     async (change) => {
       const { user } = ok(await admin.get("/auth/me"));
-      expect(await admin.patch(`/users/${user.id}`, change)).toMatchObject(
-        refusal(422, "business_rule_violation", { rule: "own_account" }),
-      );
+      const answer = await admin.patch(`/users/${user.id}`, change);
+      expect(answer).toMatchObject(refusal(422, "business_rule_violation", { rule: "own_account" }));
       expect(ok(await admin.get("/users")).total).toBeGreaterThan(0);
     },
   );

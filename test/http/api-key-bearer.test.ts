@@ -28,15 +28,11 @@ describe("an API key as the bearer", () => {
   test("is its agent, with its scopes and without an end", async () => {
     const { agent_id, caller } = await newKey(["send", "memory:read"]);
     expect(ok(await caller.get("/auth/me"))).toMatchObject({
-      kind: "agent",
-      agent: { id: agent_id },
-      scopes: ["send", "memory:read"],
-      expires_at: null,
+      ...{ kind: "agent", agent: { id: agent_id }, scopes: ["send", "memory:read"], expires_at: null },
     });
     expect(ok(await caller.get("/handoffs"))).toEqual([]);
-    expect(await caller.post("/memories", { title: "t", content: "c" })).toMatchObject(
-      refusal(403, "insufficient_scope", { required_scope: "memory:write" }),
-    );
+    const answer = await caller.post("/memories", { title: "t", content: "c" });
+    expect(answer).toMatchObject(refusal(403, "insufficient_scope", { required_scope: "memory:write" }));
     expect(await caller.get("/auth/session")).toMatchObject(refusal(403, "forbidden"));
   });
 

@@ -135,9 +135,8 @@ describe("a question", () => {
     expect(entries).toMatchObject([{ actor_kind: "service", resource_id: id, details }]);
     const { receipt } = ok(await world.admin.get(`/approvals/${id}/receipt`));
     const [, claims] = receipt.split(".");
-    expect(JSON.parse(Buffer.from(claims, "base64url").toString()).approval).toMatchObject({
-      answered_by_slack_user: USER,
-    });
+    const expected = { answered_by_slack_user: USER };
+    expect(JSON.parse(Buffer.from(claims, "base64url").toString()).approval).toMatchObject(expected);
 
     // The first answer counts.
     const again = await click(buttonFor(message, "wait"), { user: "U0LATER" });
@@ -212,9 +211,8 @@ describe("a request is refused, and answers nothing,", () => {
     ["another event", JSON.stringify({ type: "view_submission", user: { id: USER }, actions: [{}] })],
     ["no user", JSON.stringify({ type: "block_actions", actions: [{ value: "x.0" }] })],
   ])("with a payload that is %s", async (_, payload) => {
-    expect(await click("", { payload })).toMatchObject(
-      refusal(400, "validation_error", { field: "payload" }),
-    );
+    const answer = await click("", { payload });
+    expect(answer).toMatchObject(refusal(400, "validation_error", { field: "payload" }));
   });
 
   test("for another tenant's question, an unknown one and an unknown choice, without a difference", async () => {
@@ -274,9 +272,8 @@ describe("the channel", () => {
     const foreign = { ...channel, assignees: [await world.idOf("usr")] };
     expect(await third.admin.put(path, foreign)).toMatchObject({ status: 400 });
     const bad = { ...channel, webhook_url: "ftp://slack.example/x" };
-    expect(await third.admin.put(path, bad)).toMatchObject(
-      refusal(400, "validation_error", { field: "webhook_url" }),
-    );
+    const found = await third.admin.put(path, bad);
+    expect(found).toMatchObject(refusal(400, "validation_error", { field: "webhook_url" }));
     expect((await third.admin.del(path)).status).toBe(204);
     const { id } = await ask({}, third.agent);
     const refused = await click(`${id}.0`, { slug: third.slug });

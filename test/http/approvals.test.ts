@@ -138,8 +138,9 @@ const ENDINGS: Ending[] = [
   ],
 ];
 
-describe("a connection ends for good when who approved it", () => {
-  test.each(ENDINGS)("%s", async (_, role, owns, scopes, end, restore) => {
+test.each(ENDINGS)(
+  "a connection ends for good when who approved it: %s",
+  async (_, role, owns, scopes, end, restore) => {
     const person = await newPerson(role);
     const agent = await newAgent(owns ? person.id : null);
     const { lasting, unused } = await approveAll(person, agent, scopes);
@@ -152,8 +153,8 @@ describe("a connection ends for good when who approved it", () => {
     expect(states.filter((state: string) => state === "ended")).toHaveLength(2);
     const { keys } = ok(await world.admin.get(`/agents/${agent}/keys`));
     for (const key of keys) expect(key).toMatchObject({ state: "ended", approved_by: person.id });
-  });
-});
+  },
+);
 
 describe("a connection stays when who approved it", () => {
   const STAYS: Ending[] = [

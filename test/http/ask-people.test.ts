@@ -133,9 +133,8 @@ describe("a question", () => {
     ok(await cast.orgAdmin.post(`/approvals/${theirs}/cancel`));
     const [{ payload }] = await receive(fresh, 1);
     expect(payload).toMatchObject({ type: "service.approval.canceled", data: { approval_id: theirs } });
-    expect(await answer(cast.orgAdmin, theirs)).toMatchObject(
-      refusal(409, "conflict", { status: "canceled" }),
-    );
+    const found = await answer(cast.orgAdmin, theirs);
+    expect(found).toMatchObject(refusal(409, "conflict", { status: "canceled" }));
   });
 
   test("of a person is announced to agents with an interest", async () => {
@@ -145,10 +144,8 @@ describe("a question", () => {
     expect(asked).toMatchObject({ agent_id: null, user_id: expect.stringMatching(/^usr_/) });
     ok(await answer(cast.orgAdmin, asked.id));
     const told = await receive(watcher, 2);
-    expect(told.map(({ payload }) => payload.type).sort()).toEqual([
-      "service.approval.answered",
-      "service.approval.requested",
-    ]);
+    const found = told.map(({ payload }) => payload.type).sort();
+    expect(found).toEqual(["service.approval.answered", "service.approval.requested"]);
   });
 
   const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
@@ -174,23 +171,19 @@ describe("a question", () => {
       "escalate_after_seconds",
     ],
   ])("is refused with %s", async (_, more, field) => {
-    expect(await asker.post("/approvals", { ...QUESTION, ...more() })).toMatchObject(
-      refusal(400, "validation_error", { field }),
-    );
+    const answer = await asker.post("/approvals", { ...QUESTION, ...more() });
+    expect(answer).toMatchObject(refusal(400, "validation_error", { field }));
   });
 
   test("about another's memory or run is refused", async () => {
     const { id: others } = await remember(cast.carol);
-    expect(
-      await asker.post("/approvals", { ...QUESTION, evidence: [{ kind: "memory", id: others }] }),
-    ).toMatchObject(refusal(400, "validation_error", { field: "evidence" }));
-    expect(await asker.post("/approvals", { ...QUESTION, run_id: ABSENT })).toMatchObject(
-      refusal(404, "not_found"),
-    );
+    const found = await asker.post("/approvals", { ...QUESTION, evidence: [{ kind: "memory", id: others }] });
+    expect(found).toMatchObject(refusal(400, "validation_error", { field: "evidence" }));
+    const given = await asker.post("/approvals", { ...QUESTION, run_id: ABSENT });
+    expect(given).toMatchObject(refusal(404, "not_found"));
     const { id } = await ask({ text_allowed: false });
-    expect(await answer(cast.orgAdmin, id, "maybe")).toMatchObject(
-      refusal(400, "validation_error", { field: "choice" }),
-    );
+    const got = await answer(cast.orgAdmin, id, "maybe");
+    expect(got).toMatchObject(refusal(400, "validation_error", { field: "choice" }));
     expect(await answer(cast.orgAdmin, id, "approve", { text: "x" })).toMatchObject(
       refusal(400, "validation_error", { field: "text" }),
     );
@@ -199,11 +192,7 @@ describe("a question", () => {
   test("has digests of an event, an output and a document", async () => {
     const published = ok(
       await asker.post("/events", {
-        specversion: "1.0",
-        id: "e1",
-        source: "/t",
-        type: "com.x",
-        data: { n: 1 },
+        ...{ specversion: "1.0", id: "e1", source: "/t", type: "com.x", data: { n: 1 } },
       }),
     );
     const output = ok(await asker.post("/outputs", { body: "# Report\n" }));

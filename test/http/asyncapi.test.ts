@@ -46,10 +46,8 @@ async function receiveFitting(agent: TestAgent, types: string[]): Promise<void> 
       const { deliveries } = ok(await agent.get("/delivery/poll?wait=1"));
       for (const delivery of deliveries) {
         const { type } = delivery.payload;
-        expect([type, misfit(messagesOf("platformEvents")[type]?.payload, delivery.payload)]).toEqual([
-          type,
-          null,
-        ]);
+        const answer = [type, misfit(messagesOf("platformEvents")[type]?.payload, delivery.payload)];
+        expect(answer).toEqual([type, null]);
         expect(misfit(messagesOf("deliveries").delivery.payload, delivery)).toBeNull();
         missing.delete(type);
       }

@@ -78,10 +78,7 @@ test("everything accepted before a backup under load exists after its restore", 
   const load = publishing(token);
   const file = join(scratch, "under-load.sensorium");
   await http.post("/events", {
-    specversion: "1.0",
-    id: "before",
-    type: "com.example.before",
-    source: "/backup",
+    ...{ specversion: "1.0", id: "before", type: "com.example.before", source: "/backup" },
   });
   const before = [...load.accepted];
   const made = await npmRun("backup", file, server.dataDir);

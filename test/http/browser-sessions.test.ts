@@ -29,10 +29,8 @@ describe("the session of a browser", () => {
   test("returns the signed-in user and the same CSRF token again", async () => {
     const { cookie, csrf } = await signIn();
     const me = ok(await outside.get("/auth/session", { cookie }));
-    expect(me).toMatchObject({
-      csrf_token: csrf,
-      user: { email: server.credentials.admin.email, role: "admin" },
-    });
+    const expected = { csrf_token: csrf, user: { email: server.credentials.admin.email, role: "admin" } };
+    expect(me).toMatchObject(expected);
   });
 
   test("changes something only with its own CSRF token", async () => {
@@ -66,10 +64,8 @@ describe("the session of a browser", () => {
       cookie: next,
       "x-csrf-token": renewed.body.csrf_token,
     });
-    expect([left.status, left.headers.get("set-cookie")]).toEqual([
-      200,
-      expect.stringMatching(/^sensorium_session=; Path=\/; Expires=Thu, 01 Jan 1970/),
-    ]);
+    const expected = [200, expect.stringMatching(/^sensorium_session=; Path=\/; Expires=Thu, 01 Jan 1970/)];
+    expect([left.status, left.headers.get("set-cookie")]).toEqual(expected);
     await settle(async () => (await outside.get("/auth/session", { cookie: next })).status === 401);
     // The cookie of before the renewal is of the same session.
     await settle(async () => (await outside.get("/auth/session", { cookie })).status === 401);

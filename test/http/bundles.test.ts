@@ -35,11 +35,8 @@ test("gathers matches of all kinds, ranks them, and keeps a snapshot", async () 
   expect(idsOf(bundle, "memory")).toEqual([memory.id]);
   expect(idsOf(bundle, "handoff")).toEqual([handoff.id]);
   expect(idsOf(bundle, "output")).toEqual([output.id]);
-  expect(bundle).toMatchObject({
-    degraded: false,
-    degraded_reasons: [],
-    weights_version: expect.any(String),
-  });
+  const expected = { degraded: false, degraded_reasons: [], weights_version: expect.any(String) };
+  expect(bundle).toMatchObject(expected);
   expect(bundle.items.map(({ rank }: { rank: number }) => rank)).toEqual([1, 2, 3]);
   const scores = bundle.items.map(({ score }: { score: number }) => score);
   expect(scores).toEqual([...scores].sort((a, b) => b - a));
@@ -158,8 +155,7 @@ test.each([
 test("only the agent reads it", async () => {
   const { id } = await assemble(cast.alice);
   for (const path of ["", "/brief"]) {
-    expect(await cast.bob.get(`/bundles/${id}${path}`)).toMatchObject(
-      refusal(404, "not_found", { resource_id: id }),
-    );
+    const answer = await cast.bob.get(`/bundles/${id}${path}`);
+    expect(answer).toMatchObject(refusal(404, "not_found", { resource_id: id }));
   }
 });

@@ -21,10 +21,8 @@ test("a channel lives: created, listed, renamed, deleted with all it has", async
   const { id } = created.body;
   expect(ok(await admin.get(`/channels/${id}`))).toEqual(created.body);
   expect(ok(await admin.get("/channels"))).toMatchObject({ channels: [created.body], total: 1 });
-  expect(ok(await admin.patch(`/channels/${id}`, { name: "Lives", description: null }))).toMatchObject({
-    name: "Lives",
-    description: null,
-  });
+  const answer = ok(await admin.patch(`/channels/${id}`, { name: "Lives", description: null }));
+  expect(answer).toMatchObject({ name: "Lives", description: null });
   ok(await admin.post(`/channels/${id}/members`));
   ok(await admin.post(`/channels/${id}/feeds`, { event_type_glob: "com.life.*" }));
   expect(await matchedCount("life-before", "com.life.x")).toBe(1);
@@ -54,11 +52,8 @@ test("every change of members and feeds holds for the next event", async () => {
   const { warnings: _, ...feed } = ok(
     await admin.post(`/channels/${id}/feeds`, { event_type_glob: "com.ch.*", filter_expression: "n == 1" }),
   );
-  expect(feed).toMatchObject({
-    id: expect.stringMatching(/^feed_/),
-    channel_id: id,
-    filter_expression: "n == 1",
-  });
+  const expected = { id: expect.stringMatching(/^feed_/), channel_id: id, filter_expression: "n == 1" };
+  expect(feed).toMatchObject(expected);
   expect(await matchedCount("ch-0", "com.ch.x")).toBe(0);
   for (const [i, agent] of agents.entries()) {
     const joined = await agent.post(`/channels/${id}/members`, {});
@@ -67,10 +62,8 @@ test("every change of members and feeds holds for the next event", async () => {
   }
   const [first] = agents as [TestAgent];
   expect((await first.post(`/channels/${id}/members`)).status).toBe(200);
-  expect(ok(await admin.get(`/channels/${id}/members`))).toMatchObject({
-    members: agents.map((agent) => ({ agent_id: agent.id })),
-    total: 3,
-  });
+  const answer = ok(await admin.get(`/channels/${id}/members`));
+  expect(answer).toMatchObject({ members: agents.map((agent) => ({ agent_id: agent.id })), total: 3 });
   expect((await admin.del(`/channels/${id}/members/${first.id}`)).status).toBe(204);
   expect((await admin.del(`/channels/${id}/members/${first.id}`)).status).toBe(404);
   expect(await matchedCount("ch-left", "com.ch.x")).toBe(2);

@@ -26,17 +26,14 @@ test("an interest is tried, made, listed and withdrawn", async () => {
   await done("publish", "com.example.tried", '{"total": 7}');
   await done("publish", "com.example.tried", '{"total": 8}');
   const wanted = ["com.example.tried", "--filter", "data.total > 7"];
-  expect(await done("interest", "try", ...wanted)).toMatch(
-    /^1 of the last \d+ events match\.\n✓ com\.example\.tried\n✗ com\.example\.tried$/,
-  );
+  const answer = await done("interest", "try", ...wanted);
+  expect(answer).toMatch(/^1 of the last \d+ events match\.\n✓ com\.example\.tried\n✗ com\.example\.tried$/);
   const made = await json("interest", "add", ...wanted, "--priority", "9", "--enrich", "shallow");
   expect(made).toMatchObject({ event_type: wanted[0], priority: 9, enrichment_depth: "shallow" });
   const line = `${made.id} com.example.tried where data.total > 7`;
   expect((await done("interest", "list")).split("\n")).toContain(line);
-  expect(await cli.run(["interest", "add", ...wanted])).toMatchObject({
-    code: 1,
-    err: expect.stringContaining("business_rule_violation"),
-  });
+  const ran = await cli.run(["interest", "add", ...wanted]);
+  expect(ran).toMatchObject({ code: 1, err: expect.stringContaining("business_rule_violation") });
   const changes = ["--retry-delays", "1,30", "--priority", "2"];
   expect(await json("interest", "update", made.id, ...changes)).toMatchObject({
     ...{ id: made.id, event_type: wanted[0], filter_expression: "data.total > 7" },
@@ -68,11 +65,8 @@ test("however many interests there are, all are listed", async () => {
 test("says what is likely a slip", async () => {
   const warning =
     "Warning: The type `com..example.slip` has an empty part between dots. Did you mean `com.example.slip`?\n";
-  expect(await cli.run(["interest", "add", "com..example.slip"])).toEqual({
-    code: 0,
-    out: expect.stringContaining("com..example.slip"),
-    err: warning,
-  });
+  const ran = await cli.run(["interest", "add", "com..example.slip"]);
+  expect(ran).toEqual({ code: 0, out: expect.stringContaining("com..example.slip"), err: warning });
   expect((await cli.run(["publish", "com.example..slip"])).err).toContain("Did you mean `com.example.slip`?");
 });
 
@@ -86,10 +80,8 @@ test("remembers for a team, and supersedes a wrong memory", async () => {
   expect(first).toMatchObject({ scope: "team", team_id: team.id });
   const newer = await remember("Scales are right", "--supersedes", first.id);
   expect(newer).toMatchObject({ scope: "team", team_id: team.id });
-  expect(await cli.run(["remember", "For whom", "--scope", "team"])).toMatchObject({
-    code: 1,
-    err: expect.stringContaining("Give one with --team ID."),
-  });
+  const ran = await cli.run(["remember", "For whom", "--scope", "team"]);
+  expect(ran).toMatchObject({ code: 1, err: expect.stringContaining("Give one with --team ID.") });
   expect(await client.memories.get({ id: first.id })).toMatchObject({ status: "superseded" });
 });
 
@@ -140,9 +132,8 @@ test("an agent asks, a person answers, and both read the answer and its receipt"
   expect(await done("approval", "show", id)).toMatch(/Text\s+It is cheaper\.\n/);
   expect(await json("approval", "receipt", id)).toMatchObject({ id });
   const [, claims = ""] = (await done("approval", "receipt", id)).split(".");
-  expect(JSON.parse(Buffer.from(claims, "base64url").toString()).approval).toMatchObject({
-    ...{ id, choice: "south", text: "It is cheaper." },
-  });
+  const expected = { id, choice: "south", text: "It is cheaper." };
+  expect(JSON.parse(Buffer.from(claims, "base64url").toString()).approval).toMatchObject(expected);
   const [other = ""] = (await done("approval", "ask", "Go on?")).split(" ");
   expect(await done("approval", "cancel", other)).toBe(`${other} canceled`);
 });

@@ -140,9 +140,7 @@ describe.each(COMMAND_LINES)("%s", (name, { words, refused, unreached }) => {
   if (isError(unreached) && isFirst(name))
     test("reports that no server answers", async () => {
       expect(await unanswered.get(name)).toEqual({
-        exit: 1,
-        code: unreached ?? "unreachable",
-        message: expect.stringContaining(NOWHERE),
+        ...{ exit: 1, code: unreached ?? "unreachable", message: expect.stringContaining(NOWHERE) },
       });
     });
 });

@@ -74,10 +74,8 @@ test("a session leaves one handoff, which the project's next session begins with
   const handoffs = await agent.handoffs.list();
   expect(handoffs).toMatchObject([
     {
-      name: "acme/parcels session aaaaaaaaaaaa",
-      summary: "Pack the third parcel",
-      origin_client: "claude-code",
-      version_num: 2,
+      ...{ name: "acme/parcels session aaaaaaaaaaaa", summary: "Pack the third parcel" },
+      ...{ origin_client: "claude-code", version_num: 2 },
       payload: {
         requests: ["Weigh the parcels", "Pack the third parcel"],
         last_answer: "Done.",
@@ -140,9 +138,8 @@ test("a turn is told which events wait, as long as they do, and nothing is lease
       },
     });
   }
-  expect(await turn("sessionStart", "cursor")).toMatchObject({
-    answer: { additional_context: expect.stringContaining("com.example.woken") },
-  });
+  const expected = { answer: { additional_context: expect.stringContaining("com.example.woken") } };
+  expect(await turn("sessionStart", "cursor")).toMatchObject(expected);
   const { deliveries } = await woken.deliveries.poll({ wait: 10 });
   expect(deliveries).toMatchObject([{ attempt_count: 1 }]);
   // Whoever handles it has it.
@@ -167,9 +164,8 @@ test("Cursor's events name a conversation and the workspace, and its answer has 
 
 test("without a transcript the handoff says what the event itself says", async () => {
   await hook(event("Stop", { transcript_path: null, last_assistant_message: "It is packed." }), "codex");
-  expect(await agent.handoffs.list()).toMatchObject([
-    { summary: "It is packed.", payload: { last_answer: "It is packed." } },
-  ]);
+  const answer = await agent.handoffs.list();
+  expect(answer).toMatchObject([{ summary: "It is packed.", payload: { last_answer: "It is packed." } }]);
 });
 
 test("the handoff of a long session is bounded and has no secrets", async () => {
@@ -221,9 +217,7 @@ test("a repository proposes a project of the service, and a person decides", asy
   expect(await use("-")).toContain("are filed under no project of the service.");
   writeFileSync(join(work, ".sensorium.json"), "{}");
   expect(await hook(event("SessionStart"))).toMatchObject({
-    code: 0,
-    answer: {},
-    err: expect.stringContaining('.sensorium.json: expected {"project": "KEY"}.'),
+    ...{ code: 0, answer: {}, err: expect.stringContaining('.sensorium.json: expected {"project": "KEY"}.') },
   });
 });
 
@@ -246,11 +240,8 @@ test.each([17, 70])("a last line of %d MB does not hide what came before it", as
   const file = transcript("Weigh the parcels");
   const output = { type: "tool_result", content: "x".repeat(megabytes * 1024 * 1024) };
   appendFileSync(file, `${JSON.stringify({ type: "user", message: { role: "user", content: [output] } })}\n`);
-  expect(await hook(event("SessionEnd", { transcript_path: file }))).toEqual({
-    code: 0,
-    answer: {},
-    err: "",
-  });
+  const found = await hook(event("SessionEnd", { transcript_path: file }));
+  expect(found).toEqual({ code: 0, answer: {}, err: "" });
   expect(await agent.handoffs.list()).toMatchObject([{ summary: "Weigh the parcels" }]);
 });
 
@@ -316,10 +307,7 @@ test("whatever is wrong is a note, and no tool is stopped by it", async () => {
 
 test("a session does not wait for a server that does not answer", async () => {
   const silent = await serving(() => {});
-  expect(await hook(event("SessionStart"), "codex", { SENSORIUM_URL: silent.url })).toEqual({
-    code: 0,
-    answer: {},
-    err: `sensorium: ${silent.url} did not answer in time.\n`,
-  });
+  const found = await hook(event("SessionStart"), "codex", { SENSORIUM_URL: silent.url });
+  expect(found).toEqual({ code: 0, answer: {}, err: `sensorium: ${silent.url} did not answer in time.\n` });
   await silent.close();
 });

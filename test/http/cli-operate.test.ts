@@ -83,11 +83,8 @@ describe("profiles", () => {
     expect(await cli.run(args, { input: password })).toMatchObject({ code: 0 });
     expect(await run("profile", "use", "second")).toBe("Using the profile second.");
     const listed = await json("profile", "list");
-    expect(listed.find(({ name }: { name: string }) => name === "second")).toMatchObject({
-      current: true,
-      person: email,
-      signed_in: true,
-    });
+    const answer = listed.find(({ name }: { name: string }) => name === "second");
+    expect(answer).toMatchObject({ current: true, person: email, signed_in: true });
     const { token } = readProfiles().second.person;
     expect(await run("profile", "logout")).toBe(`${email} is signed out.`);
     expect(readProfiles().second).toBeUndefined();
@@ -98,10 +95,8 @@ describe("profiles", () => {
         (error) => isApiError(error) && error.status === 401,
       ),
     );
-    expect(await cli.run(["profile", "use", "defualt"])).toMatchObject({
-      code: 1,
-      err: expect.stringContaining("Did you mean default?"),
-    });
+    const ran = await cli.run(["profile", "use", "defualt"]);
+    expect(ran).toMatchObject({ code: 1, err: expect.stringContaining("Did you mean default?") });
   });
 
   test("a wrong password is refused, and nothing is kept", async () => {
@@ -133,10 +128,8 @@ test("a person finds the stuck agent and the cause, replays and discards", async
   expect(await run("dlq", "replay", "--reason", reason)).toBe("3 replayed.");
   await settle(async () => (await json("delivery", "stats")).pending === 3);
   expect(await run("events", "list", "com.example.job", "--query", "length(@)")).toBe("5");
-  expect(await cli.run(["dlq", "discard", "--all"])).toMatchObject({
-    code: 2,
-    err: expect.stringContaining("Delete 2 dead letters? Give --yes."),
-  });
+  const expected = { code: 2, err: expect.stringContaining("Delete 2 dead letters? Give --yes.") };
+  expect(await cli.run(["dlq", "discard", "--all"])).toMatchObject(expected);
   expect(await run("dlq", "discard", gone[0] as string)).toBe("1 discarded.");
   expect(await run("dlq", "discard", "--all", "-y")).toBe("1 discarded.");
   expect(await run("dlq", "list")).toBe("No dead letters.");
@@ -146,42 +139,31 @@ test("an agent is found by a part of its name, and changed", async () => {
   expect(await json("agent", "list", "uck")).toMatchObject([{ id: agentId, name: "stuck" }]);
   expect(await run("agent", "list", "nobody")).toBe("No agents.");
   expect((await run("agent", "list")).split("\n")[0]).toMatch(/^ID +STATE +PENDING +OLDEST +DEAD +NAME/);
-  expect(await run("agent", "update", agentId, "--retry-budget", "1", "--retry-delays", "5,60")).toBe(
-    "stuck changed.",
-  );
-  expect(await admin.agents.get({ agent_id: agentId })).toMatchObject({
-    retry_budget: 1,
-    retry_delays_seconds: [5, 60],
-  });
+  const answer = await run("agent", "update", agentId, "--retry-budget", "1", "--retry-delays", "5,60");
+  expect(answer).toBe("stuck changed.");
+  const found = await admin.agents.get({ agent_id: agentId });
+  expect(found).toMatchObject({ retry_budget: 1, retry_delays_seconds: [5, 60] });
   await run("agent", "update", agentId, "--max-in-flight", "4", "--max-per-minute", "60");
-  expect(await admin.agents.get({ agent_id: agentId })).toMatchObject({
-    max_in_flight: 4,
-    max_per_minute: 60,
-  });
+  const given = await admin.agents.get({ agent_id: agentId });
+  expect(given).toMatchObject({ max_in_flight: 4, max_per_minute: 60 });
   expect(await run("why", agentId)).toContain("4 deliveries at once, 60 a minute");
   await run("agent", "update", agentId, "--max-in-flight", "none", "--max-per-minute", "none");
-  expect(await admin.agents.get({ agent_id: agentId })).toMatchObject({
-    max_in_flight: null,
-    max_per_minute: null,
-  });
+  const got = await admin.agents.get({ agent_id: agentId });
+  expect(got).toMatchObject({ max_in_flight: null, max_per_minute: null });
   expect(await run("agent", "show", agentId)).toMatch(/Agent +stuck\nId +ag_[\w-]+\nState +\w+/);
   expect(await run("agent", "show", "Stuck")).toContain(agentId);
   const named = () => admin.agents.create({ name: "twin", delivery_mode: "poll" });
   const twins = [await named(), await named()].map(({ id }) => id);
-  expect(await cli.run(["agent", "show", "twin"])).toMatchObject({
-    code: 1,
-    err: `2 agents are called twin: give an id, ${twins.join(" or ")}.\n`,
-  });
+  const expected = { code: 1, err: `2 agents are called twin: give an id, ${twins.join(" or ")}.\n` };
+  expect(await cli.run(["agent", "show", "twin"])).toMatchObject(expected);
   expect(await cli.run(["dlq", "list", "--agent", "tuck"])).toMatchObject({
     code: 1,
     err: "No agent is called tuck: `sensorium agent list` shows all.\n",
   });
   expect(await run("why", agentId)).toMatch(/State \w+: \d+ pending, .*\nLimits: lease \d+ s, /);
   expect(await cli.run(["why", agentId, "--event", "evt_none"])).toMatchObject({ code: 1 });
-  expect(await cli.run(["agent", "update", agentId])).toMatchObject({
-    code: 2,
-    err: expect.stringContaining("Nothing to change"),
-  });
+  const ran = await cli.run(["agent", "update", agentId]);
+  expect(ran).toMatchObject({ code: 2, err: expect.stringContaining("Nothing to change") });
   expect(await cli.run(["agent", "update", agentId, "--retry-budget", "many"])).toMatchObject({ code: 2 });
   expect(await cli.run(["agent", "update", agentId, "--retry-delays", "10,soon"])).toMatchObject({ code: 2 });
 });
@@ -192,9 +174,8 @@ test("past events are counted, replayed to an agent and listed", async () => {
   const { id: interest } = await person.interests.create({ agent_id: id, event_type: "com.example.past" });
   const since = ["--since", "2020-01-01T00:00:00Z"];
   expect(await run("agent", "replays", "newcomer")).toBe("No replays.");
-  expect(await run("agent", "replay", "newcomer", ...since, "--dry-run")).toBe(
-    "1 would be delivered, of 1 that match.",
-  );
+  const answer = await run("agent", "replay", "newcomer", ...since, "--dry-run");
+  expect(answer).toBe("1 would be delivered, of 1 that match.");
   const started = await json("agent", "replay", id, ...since, "--interest", interest, "--per-minute", "60");
   expect(started).toMatchObject({ agent_id: id, interest_id: interest, per_minute: 60, again: false });
   const listed = () => run("agent", "replays", "newcomer");
@@ -245,10 +226,8 @@ test("memories are listed, changed, forgotten, restored and merged", async () =>
 
 test("what a person remembers is for all, and the command says so", async () => {
   const { code, out, err } = await cli.run(["remember", "The gate opens at six", "--json"]);
-  expect({ code, note: JSON.parse(err).note }).toEqual({
-    code: 0,
-    note: expect.stringMatching(/whole tenant/),
-  });
+  const answer = { code, note: JSON.parse(err).note };
+  expect(answer).toEqual({ code: 0, note: expect.stringMatching(/whole tenant/) });
   expect(JSON.parse(out)).toMatchObject({ scope: "institutional", title: "The gate opens at six" });
 });
 
@@ -258,13 +237,10 @@ test("documents and outputs are kept, found, exported and deleted", async () => 
   const { document_id, status } = await json(...add);
   expect(status).toBe("stored");
   writeFileSync(join(cli.folder, "broken.pdf"), "no PDF");
-  expect(await cli.run(["document", "add", "broken.pdf", "--wait"])).toMatchObject({
-    code: 1,
-    err: expect.stringMatching(/^broken\.pdf was not stored: /),
-  });
-  expect(await run("document", "list")).toMatch(
-    new RegExp(`^${document_id}  stored +internal .* handbook\\.md$`, "m"),
-  );
+  const ran = await cli.run(["document", "add", "broken.pdf", "--wait"]);
+  expect(ran).toMatchObject({ code: 1, err: expect.stringMatching(/^broken\.pdf was not stored: /) });
+  const answer = await run("document", "list");
+  expect(answer).toMatch(new RegExp(`^${document_id}  stored +internal.* handbook\\.md$`, "m"));
   expect(await run("document", "search", "heavy parcels")).toContain("Heavy parcels go by freight.");
   expect(await run("document", "delete", document_id)).toBe(`${document_id} deleted.`);
   const { id } = await json("output", "save", "@handbook.md", "--scope", "institutional");
@@ -286,10 +262,8 @@ test("documents and outputs are kept, found, exported and deleted", async () => 
 test("an agent and a team are deleted, once that is confirmed", async () => {
   const team = await admin.teams.create({ name: "Passing" });
   const { id } = await admin.agents.create({ name: "passing", delivery_mode: "poll", team_id: team.id });
-  expect(await cli.run(["team", "delete", "passing"])).toMatchObject({
-    code: 2,
-    err: expect.stringContaining(`Delete the team ${team.id}? Give --yes.`),
-  });
+  const expected = { code: 2, err: expect.stringContaining(`Delete the team ${team.id}? Give --yes.`) };
+  expect(await cli.run(["team", "delete", "passing"])).toMatchObject(expected);
   expect(await run("team", "delete", "passing", "--yes")).toBe(`${team.id} deleted; agents that left it: 1.`);
   expect(await cli.run(["agent", "delete", "passing"])).toMatchObject({
     code: 2,
@@ -320,10 +294,8 @@ test("webhooks, connectors and templates are created, listed and deleted", async
   const mapping = JSON.stringify({ entity: "order", action: "placed" });
   const broker = ["--kind", "amqp091", "--broker", "amqp://user:pass@127.0.0.1:9/", "--queue", "orders"];
   const words = ["connector", "create", "Orders", ...broker, "--source", "erp", "--mapping", mapping];
-  expect(await cli.run(words)).toMatchObject({
-    code: 1,
-    err: expect.stringMatching(/^url: 127\.0\.0\.1 is not a public address/),
-  });
+  const expected = { code: 1, err: expect.stringMatching(/^url: 127\.0\.0\.1 is not a public address/) };
+  expect(await cli.run(words)).toMatchObject(expected);
   expect(await run("connector", "list")).toBe("No connectors.");
   const steps = [{ step_key: "only", title: "Only", completion_mode: "attestation" }];
   writeFileSync(join(cli.folder, "template.json"), JSON.stringify({ name: "One", slug: "one", steps }));
@@ -342,9 +314,8 @@ test("a step is skipped and reopened, and a run closed", async () => {
   const { id } = await json("run", "create", "Get it done", "--template", "two");
   expect(await run("run", "skip", id, "first", "--reason", "Not needed")).toBe("first skipped.");
   expect(await run("run", "reopen", id, "first", "--reason", "Needed")).toBe("first reopened.");
-  expect(await run("run", "close", id, "--outcome", "abandoned", "--note", "Enough")).toBe(
-    `${id} closed: abandoned.`,
-  );
+  const answer = await run("run", "close", id, "--outcome", "abandoned", "--note", "Enough");
+  expect(answer).toBe(`${id} closed: abandoned.`);
   expect(await run("run", "list", "--status", "closed", "--query", "[].id")).toBe(id);
 });
 
@@ -358,10 +329,8 @@ test("api calls any operation, with fields, a body, pages and outside /v1", asyn
   writeFileSync(join(cli.folder, "memory.json"), JSON.stringify(memory));
   const { id } = await json("api", "POST", "/memories", "--input", "memory.json");
   expect(await person.memories.get({ id })).toMatchObject({ content: "ü" });
-  expect(await cli.run(["api", "GET", "/nowhere"])).toMatchObject({
-    code: 1,
-    err: expect.stringContaining("(not_found"),
-  });
+  const ran = await cli.run(["api", "GET", "/nowhere"]);
+  expect(ran).toMatchObject({ code: 1, err: expect.stringContaining("(not_found") });
   expect(await cli.run(["api", "GET", "/readyz", "--paginate"])).toMatchObject({ code: 2 });
 });
 

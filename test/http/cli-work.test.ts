@@ -259,10 +259,8 @@ test("a command that takes too long has the log of what it did, and a dead lette
   await working.end();
   const id = (await own.deliveries.deadLetters()).items[0]?.id as string;
   expect((await run("dlq", "show", id)).out).toContain("\n\nLog:\nno lines\n[ended with 65]\n\n{");
-  expect(JSON.parse((await run("dlq", "show", id, "--json")).out)).toMatchObject({
-    id,
-    log: "no lines\n[ended with 65]",
-  });
+  const answer = JSON.parse((await run("dlq", "show", id, "--json")).out);
+  expect(answer).toMatchObject({ id, log: "no lines\n[ended with 65]" });
 });
 
 test("a command that cannot be started says so in the log, and --no-log keeps none", async () => {
@@ -314,12 +312,8 @@ test("with --output each event is a version of one output, linked to the event, 
     events.push(event_id);
   }
   const output = await own.outputs.get({ output_id: name });
-  expect(output).toMatchObject({
-    title: name,
-    body: "# second\ncafé",
-    current_version_num: 2,
-    scope: "agent",
-  });
+  const expected = { title: name, body: "# second\ncafé", current_version_num: 2, scope: "agent" };
+  expect(output).toMatchObject(expected);
   expect(output.metadata).toMatchObject({ event_id: events[1] });
   const { versions } = await own.outputs.listVersions({ output_id: name });
   expect(versions.map(({ change_note }) => change_note?.split(" ")[1])).toEqual([events[1], undefined]);
@@ -376,10 +370,8 @@ test("an event whose output is not saved comes back with the reason, and is save
   });
   await settle(() => acknowledged(event_id));
   await allowed.end();
-  expect(await own.outputs.get({ output_id: name })).toMatchObject({
-    body: "text\n",
-    current_version_num: 1,
-  });
+  const answer = await own.outputs.get({ output_id: name });
+  expect(answer).toMatchObject({ body: "text\n", current_version_num: 1 });
 });
 
 test("an output larger than it may be is not saved in parts", async () => {

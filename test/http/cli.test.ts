@@ -80,10 +80,8 @@ describe("connect", () => {
       else response.end(JSON.stringify(made));
     });
     const other = newCli();
-    expect(await other.run(["connect", "BCDF-2345", "--url", away.url])).toMatchObject({
-      code: 0,
-      out: expect.stringContaining("Connected to the agent ag_1."),
-    });
+    const answer = await other.run(["connect", "BCDF-2345", "--url", away.url]);
+    expect(answer).toMatchObject({ code: 0, out: expect.stringContaining("Connected to the agent ag_1.") });
     await Promise.all([other.remove(), away.close()]);
   });
 
@@ -99,10 +97,8 @@ describe("connect", () => {
       return now.state === "verifying" && now;
     });
     await person.devices.confirm({ agent_id: agentId, claim_id: claim_id as string, action: "reject" });
-    expect(await running.ended).toMatchObject({
-      code: 1,
-      err: expect.stringContaining("The code was denied or has expired."),
-    });
+    const expected = { code: 1, err: expect.stringContaining("The code was denied or has expired.") };
+    expect(await running.ended).toMatchObject(expected);
   });
 });
 
@@ -274,12 +270,8 @@ test("filters memories by owner, time and metadata", async () => {
 });
 
 test("saves and resumes a handoff", async () => {
-  expect(await json("handoff", "save", "work", "--summary", "Half done", "--next", "The rest")).toMatchObject(
-    {
-      version_num: 1,
-      payload: { next_action: "The rest" },
-    },
-  );
+  const answer = await json("handoff", "save", "work", "--summary", "Half done", "--next", "The rest");
+  expect(answer).toMatchObject({ version_num: 1, payload: { next_action: "The rest" } });
   expect(await json("handoff", "list")).toMatchObject([{ name: "work" }]);
   const { out } = await cli.run(["handoff", "resume", "work"]);
   expect(out).toMatch(/^# Handoff: work\n.*Half done.*The rest/s);
@@ -356,9 +348,8 @@ test("global options may precede the command", async () => {
   try {
     const { code, out } = await bare.run(["--url", url, "--json", "publish", "--", "-x"]);
     expect([code, out]).toEqual([1, ""]);
-    expect(await bare.run([`--url=${url}`, "doctor"])).toMatchObject({
-      out: expect.stringContaining(`✓ address  ${url} (from --url)`),
-    });
+    const answer = await bare.run([`--url=${url}`, "doctor"]);
+    expect(answer).toMatchObject({ out: expect.stringContaining(`✓ address  ${url} (from --url)`) });
   } finally {
     await bare.remove();
   }
@@ -375,10 +366,8 @@ test.each([
   ["listen --help", /^sensorium listen/],
   ["help run", /^sensorium run COMMAND\n\n {2}list/],
 ])("help is given wherever it is asked for: %s", async (args, told) => {
-  expect(await cli.run(args.split(" ").filter(Boolean))).toMatchObject({
-    code: 0,
-    out: expect.stringMatching(told),
-  });
+  const ran = await cli.run(args.split(" ").filter(Boolean));
+  expect(ran).toMatchObject({ code: 0, out: expect.stringMatching(told) });
 });
 
 test.each([["--version"], ["--json --version"]])(

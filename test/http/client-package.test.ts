@@ -111,9 +111,8 @@ test("the command of a checkout runs there too, by the Node that npm brought", (
 test("the program of its README does what it says", () => {
   const program = blocksOf(page("packages/client/README.md"), "ts").join("");
   const env = { SENSORIUM_URL: server.url, SENSORIUM_API_KEY: server.credentials.agent.api_key };
-  expect(inApp(oldestNode(), ["--input-type=module", "-e", program], env)).toBe(
-    "remembered com.example.order.placed\n",
-  );
+  const answer = inApp(oldestNode(), ["--input-type=module", "-e", program], env);
+  expect(answer).toBe("remembered com.example.order.placed\n");
 });
 
 test.each(["README.md", "docs/guides/client.md"])(

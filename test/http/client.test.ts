@@ -43,9 +43,8 @@ describe("operations", () => {
     const { id } = interests[0] as { id: string };
     expect(await client.interests.delete({ agent_id, id })).toBeUndefined();
     const memory = await client.memories.create({ ...MEMORY, tags: ["red", "blue"] });
-    expect((await client.memories.list({ tags: ["blue", "green"] })).memories).toMatchObject([
-      { id: memory.id, tags: ["red", "blue"] },
-    ]);
+    const expected = [{ id: memory.id, tags: ["red", "blue"] }];
+    expect((await client.memories.list({ tags: ["blue", "green"] })).memories).toMatchObject(expected);
   });
 
   test("publishes an event once, with any field omitted and any number of retries", async () => {
@@ -53,10 +52,8 @@ describe("operations", () => {
     const { event_id, status } = await client.publish(event);
     expect(status).toBe("accepted");
     expect(await client.publish(event)).toEqual({ event_id, status: "duplicate" });
-    expect((await client.events.get({ event_id })).payload).toMatchObject({
-      specversion: "1.0",
-      colour: "red",
-    });
+    const expected = { specversion: "1.0", colour: "red" };
+    expect((await client.events.get({ event_id })).payload).toMatchObject(expected);
     const other = await client.publish({ type: "com.example.thing", source: "urn:test" });
     expect(other).toMatchObject({ status: "accepted" });
   });
@@ -124,30 +121,21 @@ describe("errors", () => {
     const error = await client.memories.get({ id }).catch((thrown) => thrown);
     expect(error).toBeInstanceOf(ApiError);
     expect(error).toMatchObject({
-      code: "not_found",
-      status: 404,
-      details: { resource_type: "memory", resource_id: id },
-      requestId: expect.stringMatching(/^req_/),
-      retryAfter: null,
+      ...{ code: "not_found", status: 404, details: { resource_type: "memory", resource_id: id } },
+      ...{ requestId: expect.stringMatching(/^req_/), retryAfter: null },
     });
-    expect([isApiError(error), isApiError(error, "not_found"), isApiError(error, "conflict")]).toEqual([
-      true,
-      true,
-      false,
-    ]);
+    const answer = [isApiError(error), isApiError(error, "not_found"), isApiError(error, "conflict")];
+    expect(answer).toEqual([true, true, false]);
   });
 
   test("reports answers that are not the service's", async () => {
     const { fetch } = spy(() => new Response("<h1>Bad Gateway</h1>", { status: 404 }));
-    await expect(client.auth.me({}, { fetch })).rejects.toMatchObject({
-      code: "unexpected_answer",
-      status: 404,
-    });
+    const refused = client.auth.me({}, { fetch });
+    await expect(refused).rejects.toMatchObject({ code: "unexpected_answer", status: 404 });
     const nowhere = createClient({ url: "http://127.0.0.1:1", token: "t", retries: 0 });
     await expect(nowhere.auth.me()).rejects.toBeInstanceOf(ConnectionError);
-    await expect(nowhere.auth.me()).rejects.toThrow(
-      /GET http:\/\/127\.0\.0\.1:1\/v1\/auth\/me: fetch failed \(.+\)/,
-    );
+    const asked = nowhere.auth.me();
+    await expect(asked).rejects.toThrow(/GET http:\/\/127\.0\.0\.1:1\/v1\/auth\/me: fetch failed \(.+\)/);
   });
 
   test.each([
@@ -156,9 +144,7 @@ describe("errors", () => {
   ])("also if they look valid: %s", async (type, text) => {
     const { requests, fetch } = spy(() => new Response(text, { headers: { "content-type": type } }));
     await expect(client.auth.me({}, { fetch })).rejects.toMatchObject({
-      code: "unexpected_answer",
-      status: 200,
-      message: expect.stringContaining(text.trim()),
+      ...{ code: "unexpected_answer", status: 200, message: expect.stringContaining(text.trim()) },
     });
     expect(requests).toHaveLength(1);
   });
@@ -197,9 +183,8 @@ describe("errors", () => {
       const { fetch } = spy(() => new Response(null, { status: 301, headers: { location } }));
       return createClient({ url: "http://sensorium.example.com", token: "t", fetch }).auth.me();
     };
-    await expect(moved("https://sensorium.example.com/v1/auth/me")).rejects.toThrow(
-      "Use the address with https: https://sensorium.example.com.",
-    );
+    const refused = moved("https://sensorium.example.com/v1/auth/me");
+    await expect(refused).rejects.toThrow("Use the address with https: https://sensorium.example.com.");
     await expect(moved("//")).rejects.toThrow("redirects to an address that is not shown");
   });
 

@@ -100,9 +100,7 @@ const order = (id: number | string) => ({ id, what: "Placed", for: "acme", data:
     expect(deliveries.map(({ payload }) => payload)).toEqual(
       expect.arrayContaining([
         expect.objectContaining({
-          id: `${connector.id}:1`,
-          type: `com.${kind}.order.placed`,
-          subject: "acme",
+          ...{ id: `${connector.id}:1`, type: `com.${kind}.order.placed`, subject: "acme" },
           data: { total: 12 },
         }),
         expect.objectContaining({ ...whole, id: `${connector.id}:urn:shop whole-${kind}` }),

@@ -113,10 +113,8 @@ describe("an agent with `max_in_flight`", () => {
     await settle(async () => (await statsOf(receiver)).pending === 2);
     const [first] = await pollUntil(receiver, 1);
     const [again] = await pollUntil(receiver, 1);
-    expect([first.attempt_count + again.attempt_count, (await statsOf(receiver)).in_flight <= 1]).toEqual([
-      first.id === again.id ? 3 : 2,
-      true,
-    ]);
+    const answer = [first.attempt_count + again.attempt_count, (await statsOf(receiver)).in_flight <= 1];
+    expect(answer).toEqual([first.id === again.id ? 3 : 2, true]);
     ok(
       await ground.admin.patch(`/agents/${receiver.id}`, {
         max_in_flight: null,
@@ -140,15 +138,12 @@ describe("an agent with `max_per_minute`", () => {
     expect(await pollSome(receiver.api, "wait=1")).toEqual([]);
     expect(await statsOf(receiver)).toMatchObject({ pending: 2, in_flight: 0, limited_by: "max_per_minute" });
     const { agents } = ok(await ground.admin.get("/delivery/stats?limit=200"));
-    expect(agents.find(({ agent_id }: { agent_id: string }) => agent_id === receiver.id)).toMatchObject({
-      limited_by: "max_per_minute",
-    });
+    const answer = agents.find(({ agent_id }: { agent_id: string }) => agent_id === receiver.id);
+    expect(answer).toMatchObject({ limited_by: "max_per_minute" });
     const left = receiver.event_ids.find((id) => !given.some(({ event_id }) => event_id === id));
     const why = ok(await ground.admin.get(`/agents/${receiver.id}/reception?event_id=${left}`));
-    expect(why.reasons[0]).toMatchObject({
-      reason: "limited",
-      text: expect.stringContaining("`max_per_minute`: 3"),
-    });
+    const found = why.reasons[0];
+    expect(found).toMatchObject({ reason: "limited", text: expect.stringContaining("`max_per_minute`: 3") });
     expect(why.limits).toMatchObject({ max_in_flight: null, max_per_minute: 3 });
     expect(why.health.limited_by).toBe("max_per_minute");
     ok(await ground.admin.patch(`/agents/${receiver.id}`, { max_per_minute: 4 }));

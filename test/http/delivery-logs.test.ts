@@ -64,9 +64,8 @@ test("only the agent, who owns it and admins read it, and only the agent writes 
   const { id } = await mine.next();
   const other = await newAgent(server, admin);
   for (const caller of [other, world.agent, world.admin]) {
-    expect(await caller.post("/delivery/ack", { delivery_ids: [id], log: "not mine" })).not.toMatchObject({
-      body: { acknowledged: 1 },
-    });
+    const answer = await caller.post("/delivery/ack", { delivery_ids: [id], log: "not mine" });
+    expect(answer).not.toMatchObject({ body: { acknowledged: 1 } });
     await caller.post("/delivery/nack", { delivery_ids: [id], log: "not mine", dead_letter: true });
   }
   expect(await mine.log(id)).toBeNull();
@@ -76,9 +75,8 @@ test("only the agent, who owns it and admins read it, and only the agent writes 
     expect(await stranger.get(mine.path(id))).toMatchObject(refusal(404, "not_found"));
   expect(await admin.get(mine.path(`dlv_${"0".repeat(20)}`))).toMatchObject(refusal(404, "not_found"));
   // A delivery of another agent is not found under this one.
-  expect(await other.get(`/agents/${other.id}/deliveries/${id}/log`)).toMatchObject(
-    refusal(404, "not_found"),
-  );
+  const given = await other.get(`/agents/${other.id}/deliveries/${id}/log`);
+  expect(given).toMatchObject(refusal(404, "not_found"));
   expect(await mine.log(id, admin)).toBe("mine");
   const theirs = await receiver({ id: world.agentId, token: world.agentToken, ...world.agent });
   await theirs.publish();
@@ -112,9 +110,8 @@ test("a log belongs to one delivery and has a limit; it is refused before anythi
   }
   const next_ = await agent.post("/delivery/next", { ack: { delivery_ids: [id], log: "x" } });
   expect(next_).toMatchObject({ status: 400, body: { error: { details: { field: "ack.log" } } } });
-  expect(ok(await agent.post("/delivery/nack", { delivery_ids: [id], lease, log: longest }))).toMatchObject({
-    nacked: 1,
-  });
+  const found = ok(await agent.post("/delivery/nack", { delivery_ids: [id], lease, log: longest }));
+  expect(found).toMatchObject({ nacked: 1 });
   expect(await log(id)).toBe(longest);
 });
 
@@ -153,9 +150,8 @@ test("over the quota it is not kept, and counted below it; it goes with the deli
   const big = { body: "# Full\n".padEnd(1_200_000, "full ") };
   ok(await world.agent.post("/outputs", big));
   ok(await operator.patch(`/tenants/${world.tenant_id}`, { storage_quota_mb: 1 }));
-  expect(ok(await agent.post("/delivery/ack", { delivery_ids: [late.id], log: "more" }))).toEqual({
-    acknowledged: 1,
-  });
+  const answer = ok(await agent.post("/delivery/ack", { delivery_ids: [late.id], log: "more" }));
+  expect(answer).toEqual({ acknowledged: 1 });
   expect(ok(await agent.get(path(late.id))).log).toBeNull();
   await settle(async () => (await log(id)) === null, {
     what: "the log to go with the retired delivery",

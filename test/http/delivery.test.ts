@@ -35,8 +35,7 @@ describe("poll", () => {
       count: 1,
       deliveries: [
         {
-          id: expect.stringMatching(/^dlv_/),
-          event_id,
+          ...{ id: expect.stringMatching(/^dlv_/), event_id },
           payload: {
             specversion: "1.0",
             type: receiver.type,
@@ -46,10 +45,8 @@ describe("poll", () => {
             partitionkey: "p",
             data: { amount: 7 },
           },
-          attempt_count: 1,
-          created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/),
-          lease: expect.stringMatching(/^[\w-]{8,}$/),
-          lease_expires_at: expect.any(String),
+          ...{ attempt_count: 1, created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/) },
+          ...{ lease: expect.stringMatching(/^[\w-]{8,}$/), lease_expires_at: expect.any(String) },
           matched: { interest_ids: receiver.interest_ids, feed_ids: [] },
         },
       ],
@@ -94,10 +91,8 @@ describe("poll", () => {
     await settle(async () => (await statsOf(receiver as never)).pending === 3);
     expect(await pollSome(receiver.api, "limit=0&wait=-5")).toHaveLength(1);
     expect(await pollSome(receiver.api, "limit=100000")).toHaveLength(2);
-    expect((await receiver.api.get("/delivery/poll?limit=many")).body.error).toMatchObject({
-      code: "validation_failed",
-      details: { field: "limit" },
-    });
+    const expected = { code: "validation_failed", details: { field: "limit" } };
+    expect((await receiver.api.get("/delivery/poll?limit=many")).body.error).toMatchObject(expected);
   });
 
   test("HEAD, which only looks, is not for it", async () => {
@@ -178,9 +173,7 @@ describe("leases", () => {
     });
     expect(items).toMatchObject([
       {
-        event_id,
-        agent_id: receiver.id,
-        attempt_count: 2,
+        ...{ event_id, agent_id: receiver.id, attempt_count: 2 },
         dlq_reason: "max attempts exceeded (2): lease expired",
       },
     ]);
@@ -207,9 +200,8 @@ describe("leases", () => {
     const attempt_count = (held.get(lapsed) as number) + 1;
     expect(await pollSome(receiver.api, "wait=10")).toMatchObject([{ id: lapsed, attempt_count }]);
     expect(ids(await pollSome(receiver.api, ""))).not.toContain(kept);
-    expect(ok(await receiver.api.post("/delivery/ack", { delivery_ids: [kept] }))).toEqual({
-      acknowledged: 1,
-    });
+    const answer = ok(await receiver.api.post("/delivery/ack", { delivery_ids: [kept] }));
+    expect(answer).toEqual({ acknowledged: 1 });
     expect(await extend(kept, 60)).toBe(0);
   });
 });
@@ -257,10 +249,8 @@ describe("nack", () => {
     for (const receiver of [own, usual]) {
       await ground.publish(receiver.type);
       const [{ id }] = await pollSome(receiver.api);
-      expect(ok(await receiver.api.post("/delivery/nack", { delivery_ids: [id] }))).toEqual({
-        nacked: 1,
-        dead_lettered: 0,
-      });
+      const answer = ok(await receiver.api.post("/delivery/nack", { delivery_ids: [id] }));
+      expect(answer).toEqual({ nacked: 1, dead_lettered: 0 });
       expect(await statsOf(receiver as never)).toMatchObject({ waiting: 1 });
     }
     expect(await pollSome(own.api, "wait=10")).toMatchObject([{ attempt_count: 2 }]);
@@ -269,10 +259,8 @@ describe("nack", () => {
   test.each([[[]], [[0]], [[86_401]], [[1.5]], ["10"]])("refuses %j as an agent's delays", async (delays) => {
     const receiver = await receiverOf();
     const answer = await ground.admin.patch(`/agents/${receiver.id}`, { retry_delays_seconds: delays });
-    expect({ status: answer.status, ...answer.body.error.details }).toMatchObject({
-      status: 400,
-      field: expect.stringContaining("retry_delays_seconds"),
-    });
+    const found = { status: answer.status, ...answer.body.error.details };
+    expect(found).toMatchObject({ status: 400, field: expect.stringContaining("retry_delays_seconds") });
   });
 
   test("with a delay brings the delivery back after it", async () => {
@@ -292,9 +280,8 @@ describe("nack", () => {
     const [{ id }] = await pollSome(receiver.api);
     const body = { delivery_ids: [id], reason: "billing is closed" };
     expect(ok(await receiver.api.post("/delivery/nack", body))).toEqual({ nacked: 1, dead_lettered: 1 });
-    expect(ok(await receiver.api.get("/delivery/dlq")).items).toMatchObject([
-      { id, attempt_count: 1, dlq_reason: "max attempts exceeded (1): billing is closed" },
-    ]);
+    const expected = [{ id, attempt_count: 1, dlq_reason: "max attempts exceeded (1): billing is closed" }];
+    expect(ok(await receiver.api.get("/delivery/dlq")).items).toMatchObject(expected);
   });
 
   test("dead-letters at once what no retry can handle, though its lease has to be the one it is under", async () => {
@@ -305,9 +292,8 @@ describe("nack", () => {
     const nack = async (more: object) => ok(await receiver.api.post("/delivery/nack", { ...body, ...more }));
     expect(await nack({ lease: [`${lease}x`] })).toEqual({ nacked: 0, dead_lettered: 0 });
     expect(await nack({ lease: [lease] })).toEqual({ nacked: 1, dead_lettered: 1 });
-    expect(ok(await receiver.api.get("/delivery/dlq")).items).toMatchObject([
-      { id, attempt_count: 1, dlq_reason: "it has no lines" },
-    ]);
+    const expected = [{ id, attempt_count: 1, dlq_reason: "it has no lines" }];
+    expect(ok(await receiver.api.get("/delivery/dlq")).items).toMatchObject(expected);
   });
 
   test("only what is in flight, and only the agent's own", async () => {
@@ -323,12 +309,7 @@ describe("nack", () => {
 test("statistics: an agent's own, and one row per agent for an admin", async () => {
   const receiver = await receiverOf();
   expect(await statsOf(receiver as never)).toEqual({
-    pending: 0,
-    in_flight: 0,
-    waiting: 0,
-    limited_by: null,
-    dead: 0,
-    oldest_age_seconds: null,
+    ...{ pending: 0, in_flight: 0, waiting: 0, limited_by: null, dead: 0, oldest_age_seconds: null },
   });
   for (let i = 0; i < 3; i++) await ground.publish(receiver.type);
   await settle(async () => (await statsOf(receiver as never)).pending === 3);
@@ -373,20 +354,12 @@ test("an event's page shows its outcome at each receiver", async () => {
   expect(event.deliveries).toEqual({ pending: 0, acknowledged: 1, dlq: 0 });
   expect(event.receivers).toMatchObject([
     {
-      delivery_id: id,
-      agent_id: receiver.id,
-      state: "acknowledged",
-      attempt_count: 2,
+      ...{ delivery_id: id, agent_id: receiver.id, state: "acknowledged", attempt_count: 2 },
       matched: { interest_ids: receiver.interest_ids, feed_ids: [] },
     },
   ]);
-  expect(event.receivers[0].timeline.map(({ what }: { what: string }) => what)).toEqual([
-    "matched",
-    "handed_out",
-    "nacked",
-    "handed_out",
-    "acknowledged",
-  ]);
+  const answer = event.receivers[0].timeline.map(({ what }: { what: string }) => what);
+  expect(answer).toEqual(["matched", "handed_out", "nacked", "handed_out", "acknowledged"]);
 });
 
 test("an agent settles no delivery of another one", async () => {
@@ -419,19 +392,16 @@ describe("the lease of an attempt", () => {
     expect(second.id).toBe(first.id);
     expect(second.lease).not.toBe(first.lease);
     const delivery_ids = [first.id];
-    expect(await post(receiver, "extend", { delivery_ids, lease: second.lease, seconds: 60 })).toEqual({
-      extended: 1,
-    });
+    const answer = await post(receiver, "extend", { delivery_ids, lease: second.lease, seconds: 60 });
+    expect(answer).toEqual({ extended: 1 });
     return { receiver, delivery_ids, first, second };
   }
 
   test("a late rejection or extension changes nothing for the next holder", async () => {
     const { receiver, delivery_ids, first, second } = await passedOn(2);
     const late = { delivery_ids, lease: first.lease };
-    expect(await post(receiver, "nack", { ...late, delay_seconds: 0 })).toEqual({
-      nacked: 0,
-      dead_lettered: 0,
-    });
+    const answer = await post(receiver, "nack", { ...late, delay_seconds: 0 });
+    expect(answer).toEqual({ nacked: 0, dead_lettered: 0 });
     expect(await post(receiver, "extend", { ...late, seconds: 1 })).toEqual({ extended: 0 });
     expect(ok(await receiver.api.get("/delivery/stats"))).toMatchObject({ in_flight: 1, dead: 0 });
     const own = { delivery_ids, lease: [second.lease], delay_seconds: 0 };
@@ -456,17 +426,13 @@ describe("the lease of an attempt", () => {
     const [two, three] = await pollSome(receiver.api, "wait=10&limit=2");
     expect(three.lease).toBe(two.lease);
     const delivery_ids = [one.id, two.id, three.id];
-    expect(await post(receiver, "extend", { delivery_ids, lease: two.lease, seconds: 60 })).toEqual({
-      extended: 2,
-    });
+    const answer = await post(receiver, "extend", { delivery_ids, lease: two.lease, seconds: 60 });
+    expect(answer).toEqual({ extended: 2 });
     const each = [one.lease, "gone", three.lease];
-    expect(await post(receiver, "extend", { delivery_ids, lease: each, seconds: 60 })).toEqual({
-      extended: 2,
-    });
-    expect(await post(receiver, "nack", { delivery_ids, lease: each })).toEqual({
-      nacked: 2,
-      dead_lettered: 0,
-    });
+    const found = await post(receiver, "extend", { delivery_ids, lease: each, seconds: 60 });
+    expect(found).toEqual({ extended: 2 });
+    const given = await post(receiver, "nack", { delivery_ids, lease: each });
+    expect(given).toEqual({ nacked: 2, dead_lettered: 0 });
     const short = await receiver.api.post("/delivery/nack", { delivery_ids, lease: ["x"] });
     expect(short).toMatchObject({
       status: 400,
@@ -485,12 +451,9 @@ describe("the lease of an attempt", () => {
     const [a, b, c] = ids(await pollSome(receiver.api));
     const odd = ["", "nonsense", "evt_1", `dlv_${"x".repeat(500)}`, "dlv_ä\u2028", "42"];
     expect(await post(receiver, "ack", { delivery_ids: [...odd, a] })).toEqual({ acknowledged: 1 });
-    expect(await post(receiver, "nack", { delivery_ids: [b, ...odd] })).toEqual({
-      nacked: 1,
-      dead_lettered: 0,
-    });
-    expect(await post(receiver, "extend", { delivery_ids: [...odd, c], seconds: 9 })).toEqual({
-      extended: 1,
-    });
+    const answer = await post(receiver, "nack", { delivery_ids: [b, ...odd] });
+    expect(answer).toEqual({ nacked: 1, dead_lettered: 0 });
+    const found = await post(receiver, "extend", { delivery_ids: [...odd, c], seconds: 9 });
+    expect(found).toEqual({ extended: 1 });
   });
 });

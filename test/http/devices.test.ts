@@ -45,10 +45,8 @@ test("a device is connected from the code to its first request", async () => {
   expect(verification_uri_complete).toBe(`${verification_uri}?code=${user_code}`);
   const scopes = ["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write"];
   expect(await statusOf(agent)).toMatchObject({ state: "waiting", user_code, expires_at, scopes });
-  expect(await device.get(`/device-codes/${user_code}`)).toMatchObject({
-    status: 200,
-    body: { agent_id: agent },
-  });
+  const answer = await device.get(`/device-codes/${user_code}`);
+  expect(answer).toMatchObject({ status: 200, body: { agent_id: agent } });
 
   const claimAnswer = await claim(` ${user_code.toLowerCase().replace("-", "")}`);
   expect(claimAnswer.status).toBe(200);
@@ -60,17 +58,13 @@ test("a device is connected from the code to its first request", async () => {
   });
 
   const confirmed = await confirm(agent, claim_id, "approve");
-  expect(confirmed).toMatchObject({
-    status: 200,
-    body: { state: "approved", confirmed_at: expect.any(String) },
-  });
+  const expected = { status: 200, body: { state: "approved", confirmed_at: expect.any(String) } };
+  expect(confirmed).toMatchObject(expected);
   const completed = await complete(claim_id);
   expect(completed.status).toBe(200);
   const { api_key, access_token, session_id } = completed.body;
   expect(completed.body).toMatchObject({
-    agent_id: agent,
-    expires_at: expect.any(String),
-    server_now: expect.any(String),
+    ...{ agent_id: agent, expires_at: expect.any(String), server_now: expect.any(String) },
   });
   expect(api_key).toMatch(/^ak_live_[A-Za-z0-9]{32}$/);
 
@@ -78,17 +72,10 @@ test("a device is connected from the code to its first request", async () => {
   expect(connected).toMatchObject({ state: "connected", session_id, scopes });
   expect(JSON.stringify(connected)).not.toContain(api_key);
   const me = ok(await api(server, access_token).get("/auth/me"));
-  expect(me.scopes.sort()).toEqual([
-    "channel:read",
-    "channel:write",
-    "memory:read",
-    "memory:write",
-    "receive",
-    "send",
-  ]);
-  expect(await api(server, await agentToken(server, api_key)).get("/delivery/poll")).toMatchObject({
-    status: 200,
-  });
+  const found = me.scopes.sort();
+  expect(found).toEqual(["channel:read", "channel:write", "memory:read", "memory:write", "receive", "send"]);
+  const given = await api(server, await agentToken(server, api_key)).get("/delivery/poll");
+  expect(given).toMatchObject({ status: 200 });
   expect(await complete(claim_id)).toMatchObject(refusal(404, "not_found"));
   expect(await claim(user_code)).toMatchObject(refusal(404, "not_found"));
 });
@@ -130,9 +117,8 @@ test("a device says of itself only what is known", async () => {
   const { user_code } = await issue(agent);
   const client_info = { ...CLIENT, signature: "by me" };
   const more = { user_code, client_info: { ...client_info, more: "x".repeat(1000) } };
-  expect(await device.post("/device-codes:claim", more)).toMatchObject(
-    refusal(400, "validation_failed", { field: "client_info.more" }),
-  );
+  const answer = await device.post("/device-codes:claim", more);
+  expect(answer).toMatchObject(refusal(400, "validation_failed", { field: "client_info.more" }));
   ok(await device.post("/device-codes:claim", { user_code, client_info }));
   expect((await statusOf(agent)).client_info).toEqual(client_info);
 });
@@ -219,10 +205,8 @@ describe("permissions", () => {
     ok(await world.admin.patch(`/agents/${agent}`, { owner_user_id: await memberId() }));
     const { user_code } = await issue(agent, { scopes: ["send"] }, world.member);
     const { claim_id } = ok(await claim(user_code));
-    expect(ok(await world.member.get(`/device-codes/${user_code}`))).toEqual({
-      agent_id: agent,
-      scopes: ["send"],
-    });
+    const answer = ok(await world.member.get(`/device-codes/${user_code}`));
+    expect(answer).toEqual({ agent_id: agent, scopes: ["send"] });
     expect(await statusOf(agent, world.member)).toMatchObject({ state: "verifying", claim_id });
     ok(await confirm(agent, claim_id, "approve", world.member));
     const { access_token } = ok(await complete(claim_id));
@@ -250,9 +234,8 @@ describe("permissions", () => {
   });
 
   test("an agent without a code has no status", async () => {
-    expect(await world.admin.get(`/agents/${await newAgent()}/device-code`)).toMatchObject(
-      refusal(404, "not_found"),
-    );
+    const answer = await world.admin.get(`/agents/${await newAgent()}/device-code`);
+    expect(answer).toMatchObject(refusal(404, "not_found"));
   });
 });
 
@@ -333,9 +316,8 @@ describe("sessions", () => {
     const list = ok(await world.admin.get(`/agents/${agent}/sessions?limit=1`)).sessions;
     expect(list.map((each: { session_id: string }) => each.session_id)).toEqual([second.session_id]);
     expect(first.session_id).not.toBe(second.session_id);
-    expect(await world.admin.get(`/agents/${agent}/sessions?limit=101`)).toMatchObject(
-      refusal(400, "validation_failed"),
-    );
+    const answer = await world.admin.get(`/agents/${agent}/sessions?limit=101`);
+    expect(answer).toMatchObject(refusal(400, "validation_failed"));
   });
 });
 
@@ -370,7 +352,6 @@ test.each([
   ["client_info", { user_code: UNKNOWN_CODE }],
   ["client_info.host", { user_code: UNKNOWN_CODE, client_info: { ...CLIENT, host: 5 } }],
 ])("a claim with a bad %s is refused", async (field, body) => {
-  expect(await device.post("/device-codes:claim", body)).toMatchObject(
-    refusal(400, "validation_failed", { field }),
-  );
+  const answer = await device.post("/device-codes:claim", body);
+  expect(answer).toMatchObject(refusal(400, "validation_failed", { field }));
 });

@@ -27,14 +27,9 @@ test("a memory derived from a chunk cites its passage", async () => {
   expect(await citations(cast.carol, id)).toEqual({
     citations: [
       {
-        document_id: document.document_id,
-        document_name: "manual.pdf",
-        page: 3,
-        snippet: chunk.text.slice(0, 300),
-        source_id: document.ingestion_source_id,
-        confidence: 1,
-        version: 1,
-        freshness: { stale: false, stale_since: null },
+        ...{ document_id: document.document_id, document_name: "manual.pdf", page: 3 },
+        ...{ snippet: chunk.text.slice(0, 300), source_id: document.ingestion_source_id, confidence: 1 },
+        ...{ version: 1, freshness: { stale: false, stale_since: null } },
       },
     ],
     total: 1,
@@ -103,10 +98,8 @@ describe("a citation is stale", () => {
     ok(await cast.alice.del(itself(document)));
     expect((await citations(cast.alice, id)).citations).toEqual([
       expect.objectContaining({
-        document_id: document.document_id,
-        document_name: document.filename,
-        snippet: "It closes at noon.",
-        freshness: { stale: true, stale_since: expect.any(String) },
+        ...{ document_id: document.document_id, document_name: document.filename },
+        ...{ snippet: "It closes at noon.", freshness: { stale: true, stale_since: expect.any(String) } },
       }),
     ]);
   });

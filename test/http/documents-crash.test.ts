@@ -35,9 +35,8 @@ test("documents accepted before a SIGKILL are parsed after it, once", async () =
     expect(document).toMatchObject({ status: "stored", error: null });
     const { chunks, total } = ok(await agent.get(chunksOf(document, "&limit=100&offset=300")));
     expect(total).toBe(document.chunk_count);
-    expect(chunks.map(({ chunk_index }: { chunk_index: number }) => chunk_index)).toEqual(
-      chunks.map((_: unknown, at: number) => 300 + at),
-    );
+    const answer = chunks.map(({ chunk_index }: { chunk_index: number }) => chunk_index);
+    expect(answer).toEqual(chunks.map((_: unknown, at: number) => 300 + at));
     expect((await foundBy(agent, `${document.filename}321`))[0]).toBe(document.filename);
   }
   for (const file of files) expect((await agent.post("/documents", file)).status).toBe(200);

@@ -22,58 +22,31 @@ const find = async (by: Api, query: string, more: object = {}) =>
 
 test("an upload is queued, read, cut into chunks and found", async () => {
   const { status, body } = await ann.post("/documents", fixtureFile("manual.pdf", "application/pdf"));
-  expect([status, body]).toEqual([
-    202,
-    { accepted: true, document_id: expect.any(String), status: "queued" },
-  ]);
+  const found = [status, body];
+  expect(found).toEqual([202, { accepted: true, document_id: expect.any(String), status: "queued" }]);
   const document = await finished(ann, body.document_id);
   expect(document).toEqual({
-    document_id: body.document_id,
-    filename: "manual.pdf",
-    mime_type: "application/pdf",
-    status: "stored",
-    error: null,
-    byte_size: 30221,
-    chunk_count: 3,
-    sensitivity: "internal",
-    audience: { regions: [], industries: [], product_lines: [], segments: [] },
-    version_num: 1,
-    subject: null,
-    superseded_by: null,
-    agent_id: ann.id,
-    user_id: null,
-    team_id: null,
-    created_at: expect.any(String),
-    ingested_at: expect.any(String),
-    ingestion_source_id: expect.any(String),
-    ingestion_source_name: "tester",
+    ...{ document_id: body.document_id, filename: "manual.pdf", mime_type: "application/pdf" },
+    ...{ status: "stored", error: null, byte_size: 30221, chunk_count: 3, sensitivity: "internal" },
+    ...{ audience: { regions: [], industries: [], product_lines: [], segments: [] }, version_num: 1 },
+    ...{ subject: null, superseded_by: null, agent_id: ann.id, user_id: null, team_id: null },
+    ...{ created_at: expect.any(String), ingested_at: expect.any(String) },
+    ...{ ingestion_source_id: expect.any(String), ingestion_source_name: "tester" },
   });
   const { chunks, total } = ok(await ann.get(chunksOf(document)));
   expect([chunks.length, total]).toEqual([3, 3]);
   expect(chunks[2]).toEqual({
-    chunk_id: expect.any(String),
-    document_id: body.document_id,
-    page_number: 3,
-    char_offset: expect.any(Number),
-    char_length: chunks[2].text.length,
-    chunk_index: 2,
-    text: expect.stringContaining("Frau Özdemir, extension 4711"),
-    created_at: expect.any(String),
+    ...{ chunk_id: expect.any(String), document_id: body.document_id, page_number: 3 },
+    ...{ char_offset: expect.any(Number), char_length: chunks[2].text.length, chunk_index: 2 },
+    ...{ text: expect.stringContaining("Frau Özdemir, extension 4711"), created_at: expect.any(String) },
   });
-  expect(ok(await ann.get(chunksOf(document, "&offset=1&limit=1")))).toEqual({
-    chunks: [chunks[1]],
-    total: 3,
-  });
+  const given = ok(await ann.get(chunksOf(document, "&offset=1&limit=1")));
+  expect(given).toEqual({ chunks: [chunks[1]], total: 3 });
   const answer = await find(ann, "whom to call when the alarm sounds: duty engineer");
-  expect(answer).toMatchObject({
-    no_match: false,
-    degraded: expect.any(Boolean),
-    total_candidates: expect.any(Number),
-  });
+  const expected = { no_match: false, degraded: expect.any(Boolean), total_candidates: expect.any(Number) };
+  expect(answer).toMatchObject(expected);
   expect(answer.results[0]).toEqual({
-    chunk: chunks[2],
-    document,
-    score: expect.any(Number),
+    ...{ chunk: chunks[2], document, score: expect.any(Number) },
     sources: expect.objectContaining({ bm25: expect.any(Number) }),
   });
 });
@@ -89,41 +62,36 @@ test.each([
   expect(ok(await ann.get(chunksOf(document))).chunks[0]).toMatchObject({ chunk_index: 0, page_number });
 });
 
-describe("unreadable documents fail with a reason", () => {
-  test.each([
-    [
-      "an encrypted file",
-      fixtureFile("encrypted.pdf", "application/pdf"),
-      "The file is encrypted: upload it without a password.",
-    ],
-    [
-      "a file that lies",
-      textFile("PK\u0003\u0004", { mime_type: "application/pdf" }),
-      "The file was declared as a PDF, but seems to be a ZIP archive.",
-    ],
-    ["a picture", fixtureFile("picture.pdf", "application/pdf"), /^The file contains no text/],
-  ])("%s", async (_what, file, error) => {
-    const document = await ingest(ann, file);
-    expect(document).toMatchObject({ status: "failed", chunk_count: 0, ingested_at: null });
-    expect(document.error).toMatch(error);
-    expect(ok(await ann.get(chunksOf(document)))).toEqual({ chunks: [], total: 0 });
-    // A failed document can be uploaded again.
-    const again = ok(await ann.post("/documents", file));
-    expect(again).toMatchObject({ accepted: true, status: "queued" });
-    expect(again.document_id).not.toBe(document.document_id);
-    await finished(ann, again.document_id);
-  });
+test.each([
+  [
+    "an encrypted file",
+    fixtureFile("encrypted.pdf", "application/pdf"),
+    "The file is encrypted: upload it without a password.",
+  ],
+  [
+    "a file that lies",
+    textFile("PK\u0003\u0004", { mime_type: "application/pdf" }),
+    "The file was declared as a PDF, but seems to be a ZIP archive.",
+  ],
+  ["a picture", fixtureFile("picture.pdf", "application/pdf"), /^The file contains no text/],
+])("unreadable documents fail with a reason: %s", async (_what, file, error) => {
+  const document = await ingest(ann, file);
+  expect(document).toMatchObject({ status: "failed", chunk_count: 0, ingested_at: null });
+  expect(document.error).toMatch(error);
+  expect(ok(await ann.get(chunksOf(document)))).toEqual({ chunks: [], total: 0 });
+  // A failed document can be uploaded again.
+  const again = ok(await ann.post("/documents", file));
+  expect(again).toMatchObject({ accepted: true, status: "queued" });
+  expect(again.document_id).not.toBe(document.document_id);
+  await finished(ann, again.document_id);
 });
 
 test("media types are the same in any case and with parameters, and base64 may have line breaks", async () => {
   const file = textFile("The tide table of the northern pier.");
   const file_content = file.file_content.replace(/.{20}/g, "$&\r\n");
   const document = await ingest(ann, { ...file, file_content, mime_type: "Text/Markdown; charset=UTF-8" });
-  expect(document).toMatchObject({
-    status: "stored",
-    mime_type: "text/markdown; charset=UTF-8",
-    byte_size: 36,
-  });
+  const expected = { status: "stored", mime_type: "text/markdown; charset=UTF-8", byte_size: 36 };
+  expect(document).toMatchObject(expected);
 });
 
 describe("an upload is refused", () => {
@@ -221,9 +189,8 @@ describe("an upload is refused", () => {
   test("into another agent's source", async () => {
     const { ingestion_source_id: source_id } = await ingest(ann, textFile());
     const bob = await newAgent(server, world.admin, SCOPES);
-    expect(await bob.post("/documents", textFile(undefined, { source_id }))).toMatchObject(
-      refusal(403, "forbidden"),
-    );
+    const answer = await bob.post("/documents", textFile(undefined, { source_id }));
+    expect(answer).toMatchObject(refusal(403, "forbidden"));
     expect((await ann.post("/documents", textFile(undefined, { source_id }))).status).toBe(202);
   });
 });

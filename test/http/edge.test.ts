@@ -164,48 +164,47 @@ describe("a request", () => {
   });
 });
 
-describe("a gateway that stops", () => {
-  test("answers requests in progress, closes their connections and accepts no others", async () => {
-    const own = things();
-    const stopping = await startGateway({ operations: own.operations, services: [own.service] });
-    const headers = { authorization: "Bearer ann", "content-type": "application/json" };
-    const last = fetch(`${stopping.url}/things/slow`, { method: "POST", headers, body: '{"name":"last"}' });
-    await settle(() => own.waiting() === 1);
-    const stopped = stopping.stop();
-    const isClosed = () =>
-      fetch(`${stopping.url}/nothing`).then(
-        () => false,
-        () => true,
-      );
-    await settle(isClosed);
-    own.release();
-    const answer = await last;
-    expect([answer.status, answer.headers.get("connection")]).toEqual([201, "close"]);
-    await stopped;
-    expect(own.made).toEqual(["last"]);
-  });
+test("a gateway that stops: answers requests in progress, closes their connections and accepts no others", async () => {
+  const own = things();
+  const stopping = await startGateway({ operations: own.operations, services: [own.service] });
+  const headers = { authorization: "Bearer ann", "content-type": "application/json" };
+  const last = fetch(`${stopping.url}/things/slow`, { method: "POST", headers, body: '{"name":"last"}' });
+  await settle(() => own.waiting() === 1);
+  const stopped = stopping.stop();
+  const isClosed = () =>
+    fetch(`${stopping.url}/nothing`).then(
+      () => false,
+      () => true,
+    );
+  await settle(isClosed);
+  own.release();
+  const answer = await last;
+  expect([answer.status, answer.headers.get("connection")]).toEqual([201, "close"]);
+  await stopped;
+  expect(own.made).toEqual(["last"]);
 });
 
-describe("malformed requests", () => {
-  test.each([
-    ["no HTTP at all", "hello\r\n\r\n", "is not HTTP/1.1"],
-    [
-      "headers over the limit",
-      `GET /v1/things HTTP/1.1\r\nHost: a\r\nX: ${"y".repeat(20_000)}\r\n\r\n`,
-      "16 KB",
-    ],
-    ["no Host", "GET /v1/things HTTP/1.1\r\n\r\n", "no Host"],
-    [
-      "a malformed length",
-      "POST /v1/things HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n",
-      "is not HTTP/1.1",
-    ],
-    [
-      "two lengths",
-      "POST /v1/things HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
-      "is not HTTP/1.1",
-    ],
-  ])("(%s) is answered with the envelope, and the connection ends", async (_name, bytes, why) => {
+test.each([
+  ["no HTTP at all", "hello\r\n\r\n", "is not HTTP/1.1"],
+  [
+    "headers over the limit",
+    `GET /v1/things HTTP/1.1\r\nHost: a\r\nX: ${"y".repeat(20_000)}\r\n\r\n`,
+    "16 KB",
+  ],
+  ["no Host", "GET /v1/things HTTP/1.1\r\n\r\n", "no Host"],
+  [
+    "a malformed length",
+    "POST /v1/things HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n",
+    "is not HTTP/1.1",
+  ],
+  [
+    "two lengths",
+    "POST /v1/things HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
+    "is not HTTP/1.1",
+  ],
+])(
+  "malformed requests: (%s) is answered with the envelope, and the connection ends",
+  async (_name, bytes, why) => {
     const { head, body } = await exchange(bytes);
     expect(head).toMatch(/^HTTP\/1.1 400 Bad Request\r\n/);
     expect(head).toMatch(/\r\nConnection: close(\r\n|$)/);
@@ -215,16 +214,15 @@ describe("malformed requests", () => {
     });
     expect(body.error.message).toContain(why);
     expect(head).toContain(`X-Request-Id: ${body.error.request_id}`);
-  });
-});
+  },
+);
 
 describe("the page of the API", () => {
   test("loads nothing from elsewhere", async () => {
     const page = await send({ method: "GET", path: "/docs", token: null });
     expect(page.status).toBe(200);
-    expect(page.headers.get("content-security-policy")).toMatch(
-      /^default-src 'none'; script-src 'self' 'sha256-/,
-    );
+    const answer = page.headers.get("content-security-policy");
+    expect(answer).toMatch(/^default-src 'none'; script-src 'self' 'sha256-/);
     expect(page.headers.get("content-security-policy")).not.toMatch(/unsafe|https?:|\*/);
     const wanted = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, url]) => url as string);
     expect(wanted.every((url) => url.startsWith("/"))).toBe(true);

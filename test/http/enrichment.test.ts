@@ -66,17 +66,14 @@ test("a delivery carries its receiver's memories about the event, and nobody els
   const ids = enrichment.memories.map((each: { id: string }) => each.id);
   expect(ids.filter((id: string) => ![...own, shared.id].includes(id))).toEqual([]);
   expect(ids).not.toContain(hidden.id);
-  expect((await heardWhole(shallow, "globex/1")).enrichment).toEqual({
-    memories: [{ id: shared.id, title: about.title, score: expect.any(Number) }],
-  });
+  const expected = { memories: [{ id: shared.id, title: about.title, score: expect.any(Number) }] };
+  expect((await heardWhole(shallow, "globex/1")).enrichment).toEqual(expected);
 });
 
 test("a token that may not read memories gets the event without them", async () => {
   const agent = await listener("blind", "deep", ["receive"]);
   await remember(cast.alice, { ...about, scope: "team" });
   expect((await heardBy(agent, "blind")).enrichment).toEqual({
-    memories: [],
-    degraded: true,
-    degraded_reasons: ["the agent's token lacks the scope memory:read"],
+    ...{ memories: [], degraded: true, degraded_reasons: ["the agent's token lacks the scope memory:read"] },
   });
 });

@@ -125,10 +125,8 @@ test("the command line lists types and shows one", async () => {
     expect(await cli.done("event", "types", "--search", "unheard")).toBe("No event types.");
     const one = await cli.done("event", "types", "com.shell.seen");
     expect(one).toMatch(/Listeners +0\n[\s\S]*"order_id": 42/);
-    expect(await cli.run(["event", "types", "com.never"])).toMatchObject({
-      code: 1,
-      err: expect.stringContaining("com.never"),
-    });
+    const ran = await cli.run(["event", "types", "com.never"]);
+    expect(ran).toMatchObject({ code: 1, err: expect.stringContaining("com.never") });
   } finally {
     await cli.remove();
   }

@@ -17,9 +17,7 @@ test("a text is kept verbatim, read, renamed and deleted", async () => {
     body: {
       ...{ display_name: "An example", original_filename: "note.md", media_type: "text/markdown" },
       ...{
-        byte_size: Buffer.byteLength(content),
-        extraction_status: "ready",
-        extracted_text: content,
+        ...{ byte_size: Buffer.byteLength(content), extraction_status: "ready", extracted_text: content },
         extraction_error: null,
       },
     },
@@ -84,9 +82,8 @@ test("refuses to attach a missing exemplar", async () => {
   const run = ok(await world.agent.post("/runs", { goal: "g" }));
   const { id } = ok(await keep("short-lived"));
   await world.agent.del(`/exemplars/${id}`);
-  expect(await world.agent.post(`/runs/${run.id}/exemplars`, { exemplar_id: id })).toMatchObject(
-    refusal(404, "not_found", { resource_type: "exemplar" }),
-  );
+  const answer = await world.agent.post(`/runs/${run.id}/exemplars`, { exemplar_id: id });
+  expect(answer).toMatchObject(refusal(404, "not_found", { resource_type: "exemplar" }));
 });
 
 test("people download the bytes under a filename that cannot break out of its header", async () => {
@@ -104,9 +101,8 @@ test("people download the bytes under a filename that cannot break out of its he
 
 test("a long filename of emoji is cut between two of them", async () => {
   const { id } = ok(await keep("long name", { filename: `${"😀".repeat(100)}.md` }));
-  expect(await world.member.get(`/exemplars/${id}/download`)).toMatchObject({
-    ...{ status: 200, body: "long name" },
-  });
+  const answer = await world.member.get(`/exemplars/${id}/download`);
+  expect(answer).toMatchObject({ status: 200, body: "long name" });
 });
 
 test.each<[string, object, number, string]>([

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import { deliveryGround } from "../support/deliveries.ts";
 import { type Endpoint, startEndpoint } from "../support/endpoint.ts";
 import { newReceiver, type Receiver } from "../support/receiver.ts";
@@ -86,58 +86,56 @@ async function streamInto(ids: Set<string>, receiver: Receiver, done: () => bool
   }
 }
 
-describe("next to a backlog, a dead endpoint, a slow one and hostile filters", () => {
-  test("the others get theirs soon, and nothing is lost", async () => {
-    const { server, admin } = ground;
-    const hostile = Object.values(HOSTILE).map((filter_expression) => ({
-      event_type: "com.example.fair",
-      filter_expression,
-    }));
-    const attacker = await newReceiver(server, admin, "attacker");
-    for (const interest of hostile) {
-      // Refusing it at once is as good as bounding it later.
-      const { status } = await attacker.api.post(`/agents/${attacker.id}/interests`, interest);
-      expect([201, 400]).toContain(status);
-    }
-    const [stuck, late] = await Promise.all([push("dead", dead), push("slow", slow), push("good", good)]);
-    const polling = await newReceiver(server, admin, "polling", { interests: ["com.example.fair"] });
-    const streaming = await newReceiver(server, admin, "streaming", { interests: ["com.example.fair"] });
-    const [polled, streamed] = [new Set<string>(), new Set<string>()];
-    const all = (ids: Set<string>) => () => ids.size === EVENTS;
+test("the others get theirs soon, and nothing is lost", async () => {
+  const { server, admin } = ground;
+  const hostile = Object.values(HOSTILE).map((filter_expression) => ({
+    event_type: "com.example.fair",
+    filter_expression,
+  }));
+  const attacker = await newReceiver(server, admin, "attacker");
+  for (const interest of hostile) {
+    // Refusing it at once is as good as bounding it later.
+    const { status } = await attacker.api.post(`/agents/${attacker.id}/interests`, interest);
+    expect([201, 400]).toContain(status);
+  }
+  const [stuck, late] = await Promise.all([push("dead", dead), push("slow", slow), push("good", good)]);
+  const polling = await newReceiver(server, admin, "polling", { interests: ["com.example.fair"] });
+  const streaming = await newReceiver(server, admin, "streaming", { interests: ["com.example.fair"] });
+  const [polled, streamed] = [new Set<string>(), new Set<string>()];
+  const all = (ids: Set<string>) => () => ids.size === EVENTS;
 
-    const receiving = Promise.all([
-      pollInto(polled, polling, all(polled)),
-      streamInto(streamed, streaming, all(streamed)),
-    ]);
-    const half = BACKLOG / 2;
-    const began = performance.now();
-    await publish("before", "com.example.backlog", half);
-    const took = performance.now() - began;
-    // The rest of the backlog comes at the same time.
-    const rest = publish("during", "com.example.backlog", half);
-    await publish("fair", "com.example.fair", EVENTS);
-    const pushed = () => new Set(good.pushed.map(({ body }) => JSON.parse(body).id));
-    await settle(() => polled.size === EVENTS && streamed.size === EVENTS && pushed().size === EVENTS, {
-      within: Math.max(SOON, HALVES * took),
-      what: `${EVENTS} events by poll, stream and push`,
-    });
-    await Promise.all([receiving, rest]);
-
-    const pendingOf = async (receiver: Receiver) => ok(await receiver.api.get("/delivery/stats")).pending;
-    await settle(async () => (await pendingOf(loaded)) === BACKLOG);
-    expect(await pendingOf(stuck)).toBe(EVENTS);
-    expect(await pendingOf(late)).toBeLessThanOrEqual(EVENTS);
-    for (const receiver of [polling, streaming]) await settle(async () => (await pendingOf(receiver)) === 0);
-    expect((await admin.get("/delivery/dlq")).body.count).toBe(0);
+  const receiving = Promise.all([
+    pollInto(polled, polling, all(polled)),
+    streamInto(streamed, streaming, all(streamed)),
+  ]);
+  const half = BACKLOG / 2;
+  const began = performance.now();
+  await publish("before", "com.example.backlog", half);
+  const took = performance.now() - began;
+  // The rest of the backlog comes at the same time.
+  const rest = publish("during", "com.example.backlog", half);
+  await publish("fair", "com.example.fair", EVENTS);
+  const pushed = () => new Set(good.pushed.map(({ body }) => JSON.parse(body).id));
+  await settle(() => polled.size === EVENTS && streamed.size === EVENTS && pushed().size === EVENTS, {
+    within: Math.max(SOON, HALVES * took),
+    what: `${EVENTS} events by poll, stream and push`,
   });
+  await Promise.all([receiving, rest]);
 
-  // Order is best effort: batches that are fanned out at once may change places.
-  test("the backlog itself is given out oldest first, about", async () => {
-    const { deliveries } = ok(await loaded.api.get("/delivery/poll"));
-    expect(deliveries).toHaveLength(100);
-    for (const { payload } of deliveries) {
-      expect(payload.id).toMatch(/^before-\d+$/);
-      expect(Number(payload.id.slice("before-".length))).toBeLessThan(1000);
-    }
-  });
+  const pendingOf = async (receiver: Receiver) => ok(await receiver.api.get("/delivery/stats")).pending;
+  await settle(async () => (await pendingOf(loaded)) === BACKLOG);
+  expect(await pendingOf(stuck)).toBe(EVENTS);
+  expect(await pendingOf(late)).toBeLessThanOrEqual(EVENTS);
+  for (const receiver of [polling, streaming]) await settle(async () => (await pendingOf(receiver)) === 0);
+  expect((await admin.get("/delivery/dlq")).body.count).toBe(0);
+});
+
+// Order is best effort: batches that are fanned out at once may change places.
+test("the backlog itself is given out oldest first, about", async () => {
+  const { deliveries } = ok(await loaded.api.get("/delivery/poll"));
+  expect(deliveries).toHaveLength(100);
+  for (const { payload } of deliveries) {
+    expect(payload.id).toMatch(/^before-\d+$/);
+    expect(Number(payload.id.slice("before-".length))).toBeLessThan(1000);
+  }
 });

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import type { TestAgent } from "../support/agents.ts";
 import type { Api } from "../support/http.ts";
 import { agentIn, remember as make, makeCast, memory } from "../support/memories.ts";
@@ -107,9 +107,8 @@ test("the sequence has no gap and no order but one, however many write at once",
   const singles = [cast.alice, cast.bob, cast.carol].map((caller) => publish(caller));
   await Promise.all([cast.alice.post("/memories/batch", batch), ...singles, look(reader, "mark_read=false")]);
   const { findings } = await look(reader, "limit=50");
-  expect(findings.map(({ seq }: { seq: number }) => seq - current_seq)).toEqual(
-    Array.from({ length: 43 }, (_, i) => i + 1),
-  );
+  const answer = findings.map(({ seq }: { seq: number }) => seq - current_seq);
+  expect(answer).toEqual(Array.from({ length: 43 }, (_, i) => i + 1));
 });
 
 test("min_importance skips the rest permanently", async () => {
@@ -147,16 +146,13 @@ test("the brief fences what others wrote: it cannot get out, nor give orders out
   expect(rendered_brief).not.toContain("\u202e");
 });
 
-describe("refusals", () => {
-  test.each(["limit=0", "limit=51", "since_seq=-1", "min_importance=2", "mark_read=perhaps"])(
-    "%s is validation_failed, and moves no cursor",
-    async (query) => {
-      const reader = await upToDate();
-      const id = await publish(cast.bob);
-      expect(await reader.get(`/memories/findings?${query}`)).toMatchObject(
-        refusal(400, "validation_failed"),
-      );
-      expect(idsOf(await look(reader))).toEqual([id]);
-    },
-  );
-});
+test.each(["limit=0", "limit=51", "since_seq=-1", "min_importance=2", "mark_read=perhaps"])(
+  "refusals: %s is validation_failed, and moves no cursor",
+  async (query) => {
+    const reader = await upToDate();
+    const id = await publish(cast.bob);
+    const answer = await reader.get(`/memories/findings?${query}`);
+    expect(answer).toMatchObject(refusal(400, "validation_failed"));
+    expect(idsOf(await look(reader))).toEqual([id]);
+  },
+);

@@ -52,9 +52,8 @@ function breaking(at: number, moment: "before" | "after", failure: () => Error =
 }
 
 async function expectGood({ broker }: Node, { admin, agent, tenant_id }: Credentials): Promise<void> {
-  expect(await broker.call("auth.token", { api_key: agent.api_key })).toMatchObject({
-    agent: { id: agent.id, tenant_id },
-  });
+  const answer = await broker.call("auth.token", { api_key: agent.api_key });
+  expect(answer).toMatchObject({ agent: { id: agent.id, tenant_id } });
   expect(await broker.call("auth.login", admin)).toMatchObject({ user: { tenant_id, role: "admin" } });
   expect(await broker.call("tenants.list", {})).toMatchObject({ total: 1, tenants: [{ slug: "default" }] });
 }

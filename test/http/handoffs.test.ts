@@ -54,10 +54,8 @@ describe("saving", () => {
       origin_client: "c",
     });
     const answer = await agent.post("/handoffs", { name: "again", summary: "two" });
-    expect(answer).toMatchObject({
-      status: 200,
-      body: { id: first.id, version_num: 2, summary: "two", payload: {} },
-    });
+    const expected = { status: 200, body: { id: first.id, version_num: 2, summary: "two", payload: {} } };
+    expect(answer).toMatchObject(expected);
     expect(answer.body).toMatchObject({ origin_client: null, created_at: first.created_at });
     expect(ok(await agent.post("/handoffs", { name: "again", origin_client: null })).version_num).toBe(3);
     expect(await save({ name: "again" }, cast.alice)).toMatchObject({ version_num: 1 });
@@ -67,9 +65,8 @@ describe("saving", () => {
     const saved = await Promise.all(
       Array.from({ length: 12 }, (_, i) => save({ name: "race", summary: `${i}` })),
     );
-    expect(saved.map(({ version_num }) => version_num).sort((a, b) => a - b)).toEqual(
-      Array.from({ length: 12 }, (_, i) => i + 1),
-    );
+    const answer = saved.map(({ version_num }) => version_num).sort((a, b) => a - b);
+    expect(answer).toEqual(Array.from({ length: 12 }, (_, i) => i + 1));
     expect(new Set(saved.map(({ id }) => id)).size).toBe(1);
   });
 
@@ -79,9 +76,8 @@ describe("saving", () => {
       const answer = await agent.post("/handoffs", { name: "guarded", summary: "no", if_version });
       expect(answer).toMatchObject(refusal(409, "conflict", { existing_resource_id: id, version_num: 1 }));
     }
-    expect(await agent.post("/handoffs", { name: "no such", if_version: 1 })).toMatchObject(
-      refusal(409, "conflict"),
-    );
+    const found = await agent.post("/handoffs", { name: "no such", if_version: 1 });
+    expect(found).toMatchObject(refusal(409, "conflict"));
     expect(await save({ name: "guarded", if_version: 1 })).toMatchObject({ version_num: 2, summary: "" });
   });
 
@@ -125,10 +121,11 @@ describe("saving", () => {
     const { id } = await save({ name: "cites", citations });
     ok(await agent.patch(`/memories/${own.id}`, { title: "Renamed" }));
     const { body } = await agent.get(`/handoffs/${id}`);
-    expect(body.citations).toEqual([
+    const expected = [
       { memory_id: own.id, title: "Mine" },
       { memory_id: hidden.id, title: "" },
-    ]);
+    ];
+    expect(body.citations).toEqual(expected);
     const erased = ok(await cast.orgAdmin.post("/memories/erase", { ids: [own.id] }));
     expect(erased.erased).toMatchObject({ handoffs: 1 });
     expect(JSON.stringify(ok(await agent.get(`/handoffs/${id}`)))).not.toContain("Mine");
@@ -201,9 +198,8 @@ test("the list is by the latest saving, in pages, and by words that fit", async 
   expect(await list("?q=lph")).toEqual(["alpha"]);
   expect(await list("?q=nothing%20of%20it")).toEqual([]);
   expect(await list("?q=again&limit=1")).toEqual(["alpha"]);
-  expect(await lister.get("/handoffs?limit=201")).toMatchObject(
-    refusal(400, "validation_failed", { field: "limit" }),
-  );
+  const answer = await lister.get("/handoffs?limit=201");
+  expect(answer).toMatchObject(refusal(400, "validation_failed", { field: "limit" }));
 });
 
 test("pinned handoffs are marked until they are unpinned, which restarts their term", async () => {

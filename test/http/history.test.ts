@@ -74,18 +74,12 @@ test("is of an agent, of a type, of both", async () => {
   const delivered = { created: 3, delivered: 3, acknowledged: 3 };
   expect(await totals(`agent_id=${publisher.id}`)).toMatchObject({ ...none, published: 3 });
   expect(await totals(`agent_id=${agent.id}`)).toMatchObject({ ...none, ...delivered });
-  expect(await totals(`agent_id=${failing.id}`)).toMatchObject({
-    ...none,
-    ...{ created: 1, delivered: 2, failed: 2, dead_lettered: 1 },
-  });
-  expect(await totals(`type=${ORDER}`)).toMatchObject({
-    ...none,
-    ...{ published: 2, created: 2, delivered: 2, acknowledged: 2 },
-  });
-  expect(await totals(`agent_id=${agent.id}&type=${BILL}`)).toMatchObject({
-    ...none,
-    ...{ created: 1, delivered: 1, acknowledged: 1 },
-  });
+  const answer = await totals(`agent_id=${failing.id}`);
+  expect(answer).toMatchObject({ ...none, ...{ created: 1, delivered: 2, failed: 2, dead_lettered: 1 } });
+  const found = await totals(`type=${ORDER}`);
+  expect(found).toMatchObject({ ...none, ...{ published: 2, created: 2, delivered: 2, acknowledged: 2 } });
+  const given = await totals(`agent_id=${agent.id}&type=${BILL}`);
+  expect(given).toMatchObject({ ...none, ...{ created: 1, delivered: 1, acknowledged: 1 } });
   expect((await history(world.admin, `agent_id=${failing.id}`)).types).toEqual([BILL]);
 });
 
