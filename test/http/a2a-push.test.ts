@@ -60,11 +60,8 @@ test("a webhook that was given with the message gets the changes of its task, au
   const given = { taskPushNotificationConfig: config };
   const task = (await client.sendMessage(request("given", {}, given))) as Task;
   expect((await nextEvent(worker)).subject).toBe(task.id);
-  await report(task, {
-    state: "completed",
-    message: "Done.",
-    artifacts: [{ artifact_id: "a", data: { n: 1 } }],
-  });
+  const fields = { state: "completed", message: "Done.", artifacts: [{ artifact_id: "a", data: { n: 1 } }] };
+  await report(task, fields);
   const [push] = await settle(() => pushed.length > 0 && pushed);
   expect(push?.headers).toMatchObject({
     "content-type": "application/a2a+json",
@@ -174,10 +171,7 @@ test("others neither see nor change the webhooks of a task", async () => {
     await expect(refused).rejects.toThrow("There is no task");
   const theirs = await makeWorld(server, "a2a-others");
   const list = {
-    jsonrpc: "2.0",
-    id: 1,
-    method: "ListTaskPushNotificationConfigs",
-    params: { taskId: task.id },
+    ...{ jsonrpc: "2.0", id: 1, method: "ListTaskPushNotificationConfigs", params: { taskId: task.id } },
   };
   const version = { "a2a-version": "1.0" };
   const foreign = await theirs.agent.post(`${server.root}/a2a/${worker.id}`, list, version);

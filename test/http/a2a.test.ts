@@ -63,12 +63,8 @@ test("a message is delivered, asked about, continued and answered with an artifa
   const again = (await client.sendMessage(request("m2", { taskId: task.id }))) as Task;
   expect(again).toMatchObject({ id: task.id, contextId: task.contextId });
   expect((await receive()).subject).toBe(task.id);
-  ok(
-    await report(task.id, {
-      state: "completed",
-      artifacts: [{ artifact_id: "r", name: "Result", text: "3" }],
-    }),
-  );
+  const fields = { state: "completed", artifacts: [{ artifact_id: "r", name: "Result", text: "3" }] };
+  ok(await report(task.id, fields));
   const done = await client.getTask({ tenant: "", id: task.id });
   expect(done.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
   const answer = done.history.map(({ parts }) => parts[0]?.content?.value);
@@ -78,10 +74,8 @@ test("a message is delivered, asked about, continued and answered with an artifa
 });
 
 test("a repeated message makes no second task and no second delivery", async () => {
-  const [one, two] = (await Promise.all([
-    client.sendMessage(request("same")),
-    client.sendMessage(request("same")),
-  ])) as [Task, Task];
+  const calls = [client.sendMessage(request("same")), client.sendMessage(request("same"))];
+  const [one, two] = (await Promise.all(calls)) as [Task, Task];
   expect(two.id).toBe(one.id);
   expect((await receive()).subject).toBe(one.id);
   expect(ok(await worker.get("/delivery/poll?wait=1")).deliveries).toEqual([]);

@@ -105,10 +105,7 @@ describe.each(["while the server runs", "while it does not"])("the command line 
     const described = async (fields: object) => writeFile(file, JSON.stringify(fields));
     const mapping = { entity: "order", action: "/what" };
     const broker = {
-      kind: "amqp091",
-      url: "amqp://shop:s3cret@127.0.0.1:1",
-      queue: "orders",
-      source: "shop",
+      ...{ kind: "amqp091", url: "amqp://shop:s3cret@127.0.0.1:1", queue: "orders", source: "shop" },
     };
     await described({ name: "Orders", ...broker, mapping, paused: true });
     const made = await done(`connectors create --file ${file}`);
@@ -217,11 +214,8 @@ describe("while the server runs", () => {
   });
 
   test("another tenant's people need one of its admins", async () => {
-    const made = ok(
-      await api(server, OPERATOR_TOKEN).post("/tenants", {
-        ...{ slug: "globex", name: "G", admin_email: "g@globex.example" },
-      }),
-    );
+    const body = { slug: "globex", name: "G", admin_email: "g@globex.example" };
+    const made = ok(await api(server, OPERATOR_TOKEN).post("/tenants", body));
     const refused = await run(server.dataDir, "users list --tenant globex");
     expect(refused).toMatchObject({ code: 1, output: expect.stringContaining("--password-file") });
     const file = join(scratch, "password");
@@ -263,10 +257,8 @@ test("`sensorium admin` runs in an installation of the server", async () => {
   const admin = (...words: string[]) => cli.spawn(["admin", ...words]).ended;
   try {
     const { code, out } = await admin("agents", "list");
-    expect({ code, agents: JSON.parse(out) }).toEqual({
-      code: 0,
-      agents: expect.arrayContaining([expect.objectContaining({ id: server.credentials.agent.id })]),
-    });
+    const expected = [expect.objectContaining({ id: server.credentials.agent.id })];
+    expect({ code, agents: JSON.parse(out) }).toEqual({ code: 0, agents: expect.arrayContaining(expected) });
     expect((await admin("--help")).out).toContain("tenants create --slug SLUG");
     expect(await admin("nonsense")).toMatchObject({ code: 1 });
     expect(await cli.done("__complete", "admin", "tenants", "cr")).toBe("create");

@@ -37,14 +37,9 @@ describe("an agent", () => {
   test("takes all of its settings, and null takes them back", async () => {
     const team_id = ok(await admin.post("/teams", { name: "takers", description: "who take" })).id;
     const settings = {
-      name: "Renamed",
-      description: "Watches",
-      delivery_mode: "push",
-      delivery_endpoint: "https://example.com/hook?a=b",
-      team_id,
-      owner_user_id: await world.idOf("usr"),
-      visibility_timeout_seconds: 43_200,
-      retry_budget: 100,
+      ...{ name: "Renamed", description: "Watches", delivery_mode: "push" },
+      ...{ delivery_endpoint: "https://example.com/hook?a=b", team_id },
+      ...{ owner_user_id: await world.idOf("usr"), visibility_timeout_seconds: 43_200, retry_budget: 100 },
       retry_delays_seconds: [1, 86_400],
     };
     const { id } = await newAgent();

@@ -235,10 +235,8 @@ test("a connection with the scope admin creates no credentials, and a key of its
   const agent = await newAgent(null);
   const webhook = { name: "w", source: "s", mapping: { entity: "e", action: "a" } };
   const made = ok(await world.admin.post("/ingest/webhooks", webhook));
-  const { access_token } = await connect(client, world.admin, agent, {
-    scope: "admin",
-    resource: server.root,
-  });
+  const fields = { scope: "admin", resource: server.root };
+  const { access_token } = await connect(client, world.admin, agent, fields);
   const { api_key } = ok(await complete(await approved(world.admin, agent, ["admin"])));
   const calls: [path: string, body: object][] = [
     [`/agents/${agent}/keys`, { scopes: ["send"] }],

@@ -84,10 +84,8 @@ describe("a question", () => {
 
   test("of two people one answers, and the other learns who did", async () => {
     const { id } = await ask({ assignees: [cast.teamA, "admins"] });
-    const answers = await Promise.all([
-      answer(cast.orgAdmin, id),
-      answer(cast.owner, id, "reject", { text: "No." }),
-    ]);
+    const calls = [answer(cast.orgAdmin, id), answer(cast.owner, id, "reject", { text: "No." })];
+    const answers = await Promise.all(calls);
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
     const winner = answers.find(({ status }) => status === 200)?.body;
     const loser = answers.find(({ status }) => status === 409)?.body;
@@ -190,11 +188,8 @@ describe("a question", () => {
   });
 
   test("has digests of an event, an output and a document", async () => {
-    const published = ok(
-      await asker.post("/events", {
-        ...{ specversion: "1.0", id: "e1", source: "/t", type: "com.x", data: { n: 1 } },
-      }),
-    );
+    const fields = { ...{ specversion: "1.0", id: "e1", source: "/t", type: "com.x", data: { n: 1 } } };
+    const published = ok(await asker.post("/events", fields));
     const output = ok(await asker.post("/outputs", { body: "# Report\n" }));
     const file_content = Buffer.from("a manual").toString("base64");
     const file = { file_content, filename: "m.md", mime_type: "text/markdown", sensitivity: "internal" };

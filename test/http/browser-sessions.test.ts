@@ -60,10 +60,8 @@ describe("the session of a browser", () => {
     const renewed = await outside.post("/auth/session/renew", {}, { cookie, "x-csrf-token": csrf });
     const next = renewed.headers.get("set-cookie")?.split(";")[0] as string;
     expect(next).not.toBe(cookie);
-    const left = await outside.del("/auth/session", {
-      cookie: next,
-      "x-csrf-token": renewed.body.csrf_token,
-    });
+    const fields = { cookie: next, "x-csrf-token": renewed.body.csrf_token };
+    const left = await outside.del("/auth/session", fields);
     const expected = [200, expect.stringMatching(/^sensorium_session=; Path=\/; Expires=Thu, 01 Jan 1970/)];
     expect([left.status, left.headers.get("set-cookie")]).toEqual(expected);
     await settle(async () => (await outside.get("/auth/session", { cookie: next })).status === 401);

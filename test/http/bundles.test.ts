@@ -21,10 +21,8 @@ const save = async (who: TestAgent, name: string, summary: string) =>
 
 test("gathers matches of all kinds, ranks them, and keeps a snapshot", async () => {
   const agent = await newAgent();
-  const memory = await remember(agent, {
-    title: "Lighthouse lamp",
-    content: "The lighthouse lamp needs a new lens.",
-  });
+  const fields = { title: "Lighthouse lamp", content: "The lighthouse lamp needs a new lens." };
+  const memory = await remember(agent, fields);
   await remember(agent, { title: "Lunch", content: "Soup on Mondays." });
   const handoff = await save(agent, "lighthouse", "Order the lens for the lighthouse lamp.");
   const body = "# Lighthouse report\n\nThe lens of the lighthouse lamp is cracked.";
@@ -78,9 +76,7 @@ test("only what the agent may see, of the scope and the project that are asked f
   ok(await cast.admin.post("/projects", { key: "dam" }));
   const agent = await newAgent(cast.teamA);
   const about = (scope: string, more: object = {}) => ({
-    scope,
-    title: "Dam",
-    content: "The dam holds water.",
+    ...{ scope, title: "Dam", content: "The dam holds water." },
     ...more,
   });
   const own = await remember(agent, about("agent"));

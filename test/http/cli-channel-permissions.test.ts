@@ -6,9 +6,7 @@ import { ok, refusal } from "../support/tenancy.ts";
 
 const RELAY = ["--channel", "--relay-permissions", "admins"];
 const BASH = {
-  request_id: "abcde",
-  tool_name: "Bash",
-  description: "Remove the build",
+  ...{ request_id: "abcde", tool_name: "Bash", description: "Remove the build" },
   input_preview: '{ "command": "rm -rf build" }',
 };
 

@@ -160,10 +160,8 @@ test("an event that no turn ends with is rejected after a time, and what a sende
   const message = await next(0);
   const { prompt } = taken(message, "p1");
   await receiver.hook("UserPromptSubmit", { prompt_id: "p1", prompt: `Look at this: ${prompt}` });
-  await receiver.hook("UserPromptSubmit", {
-    prompt_id: "p1",
-    prompt: `<channel source="other" text="${prompt}">`,
-  });
+  const fields = { prompt_id: "p1", prompt: `<channel source="other" text="${prompt}">` };
+  await receiver.hook("UserPromptSubmit", fields);
   // A version without ids of turns.
   await receiver.hook("UserPromptSubmit", { prompt });
   await receiver.hook("Stop", { prompt_id: "p1" });

@@ -32,9 +32,7 @@ afterAll(() => server.stop());
 
 /** The input of a tool's hook. */
 const event = (hook_event_name: string, more: object = {}) => ({
-  hook_event_name,
-  session_id: "11111111-2222-4333-8444-aaaaaaaaaaaa",
-  cwd: work,
+  ...{ hook_event_name, session_id: "11111111-2222-4333-8444-aaaaaaaaaaaa", cwd: work },
   ...more,
 });
 
@@ -60,10 +58,8 @@ function transcript(...requests: string[]): string {
 
 test("a session leaves one handoff, which the project's next session begins with", async () => {
   await agent.memories.create({
-    title: "Parcels over 30 kg go by freight",
-    content: "The third parcel weighs 40 kg.",
-    type: "semantic",
-    scope: "agent",
+    ...{ title: "Parcels over 30 kg go by freight", content: "The third parcel weighs 40 kg." },
+    ...{ type: "semantic", scope: "agent" },
   });
   const first = await hook(event("SessionStart", { source: "startup" }));
   expect(first).toMatchObject({ code: 0, err: "" });
@@ -177,10 +173,8 @@ test("the handoff of a long session is bounded and has no secrets", async () => 
   expect(JSON.stringify(saved).length).toBeLessThan(8000);
   for (let n = 0; n < 12; n++)
     await agent.memories.create({
-      title: `API_KEY ${n}`,
-      content: `Use the API_KEY ${n}. ${"Parcels. ".repeat(300)}`,
-      type: "semantic",
-      scope: "agent",
+      ...{ title: `API_KEY ${n}`, content: `Use the API_KEY ${n}. ${"Parcels. ".repeat(300)}` },
+      ...{ type: "semantic", scope: "agent" },
     });
   const brief = briefIn(await hook(event("SessionStart", { session_id: "another" })));
   expect(brief.length).toBeGreaterThan(4000);
@@ -261,10 +255,8 @@ test("the project's next session is told, once, that one was not saved, and why"
 test("a session whose hook was killed is named as not saved, until it is", async () => {
   const silent = await serving(() => {});
   const left = event("SessionEnd", { transcript_path: transcript("Weigh the parcels") });
-  const killed = cli.spawn(["hook", "codex"], {
-    input: JSON.stringify(left),
-    env: { SENSORIUM_URL: silent.url },
-  });
+  const options = { input: JSON.stringify(left), env: { SENSORIUM_URL: silent.url } };
+  const killed = cli.spawn(["hook", "codex"], options);
   const folder = join(cli.folder, ".config/sensorium/unsaved");
   await settle(() => existsSync(folder) && readdirSync(folder).some((name) => name.endsWith(".json")));
   await killed.end("SIGKILL");

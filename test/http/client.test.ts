@@ -209,10 +209,8 @@ describe("errors", () => {
     "%j in a path would name something else, and is not sent",
     async (feed_id) => {
       const { requests, fetch } = spy(() => undefined);
-      const deleting = client.channels.deleteFeed(
-        { channel_id: "ch_1", feed_id: feed_id as string },
-        { fetch },
-      );
+      const fields = { channel_id: "ch_1", feed_id: feed_id as string };
+      const deleting = client.channels.deleteFeed(fields, { fetch });
       await expect(deleting).rejects.toThrow(
         /^feed_id is .*: expected an id or a name, not empty, "\." or "\.\."\.$/,
       );
@@ -353,10 +351,8 @@ describe("who calls", () => {
     const { requests, fetch } = spy((request) => {
       if (isExchange(request) || refused || requests.length < 5) return undefined;
       refused = true;
-      return Response.json(
-        { error: { code: "authentication_failed", message: "It ended." } },
-        { status: 401 },
-      );
+      const fields = { error: { code: "authentication_failed", message: "It ended." } };
+      return Response.json(fields, { status: 401 });
     });
     const own = createClient({ url: server.url, apiKey, fetch });
     await Promise.all([own.auth.me(), own.auth.me(), own.auth.me()]);

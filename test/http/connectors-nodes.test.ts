@@ -52,10 +52,8 @@ const rabbit = started as TestRabbit;
         ...{ mapping, prefetch: 10 },
       }),
     );
-    await settle(async () => (await consumers()) === 2, {
-      within: 30_000,
-      what: "a consumer on each worker",
-    });
+    const fields = { within: 30_000, what: "a consumer on each worker" };
+    await settle(async () => (await consumers()) === 2, fields);
     const numbers = Array.from({ length: MESSAGES }, (_, n) => n);
     const sending = sendTo(
       rabbit,

@@ -58,12 +58,7 @@ const order = (id: number | string) => ({ id, what: "Placed", for: "acme", data:
   test("are 50 at most in a tenant", async () => {
     const full = await makeWorld(server, "full");
     const paused = {
-      name: "Shop",
-      kind: "amqp091",
-      url: rabbit.url,
-      queue: "q",
-      source: "Shop",
-      mapping,
+      ...{ name: "Shop", kind: "amqp091", url: rabbit.url, queue: "q", source: "Shop", mapping },
       paused: true,
     };
     const create = () => full.admin.post("/ingest/connectors", paused);
@@ -136,11 +131,7 @@ const order = (id: number | string) => ({ id, what: "Placed", for: "acme", data:
     const agent = await receiver("com.shop.sold");
     const connector = await register({ queue: "binary" });
     const event = {
-      specversion: "1.0",
-      id: "binary-1",
-      type: "com.shop.sold",
-      source: "urn:shop",
-      subject: "Grüße",
+      ...{ specversion: "1.0", id: "binary-1", type: "com.shop.sold", source: "urn:shop", subject: "Grüße" },
     };
     const headers = Object.fromEntries(Object.entries(event).map(([name, value]) => [`ce-${name}`, value]));
     const contentType = "text/plain; charset=utf-8";
@@ -213,12 +204,7 @@ const order = (id: number | string) => ({ id, what: "Placed", for: "acme", data:
       const seconds = { "!": "timestamp", value: at.getTime() / 1000 };
       const values = {
         ...plain,
-        count: -7,
-        big: 2 ** 40,
-        ratio: 0.5,
-        urgent: true,
-        due: seconds,
-        key: bytes,
+        ...{ count: -7, big: 2 ** 40, ratio: 0.5, urgent: true, due: seconds, key: bytes },
       };
       const headers = mapKeys(values, (name) => `cloudEvents_${name}`);
       await sendTo(rabbit, queue, [{ body: {}, options: { headers } }]);
@@ -226,10 +212,8 @@ const order = (id: number | string) => ({ id, what: "Placed", for: "acme", data:
       const { wrap_long, wrap_binary, wrap_timestamp } = rhea.types;
       const numbers = { count: wrap_long(-7), big: wrap_long(2 ** 40), ratio: 0.5 };
       const others = { urgent: true, due: wrap_timestamp(at.getTime()), key: wrap_binary(bytes) };
-      const application_properties = mapKeys(
-        { ...plain, ...numbers, ...others },
-        (name) => `cloudEvents:${name}`,
-      );
+      const fields = { ...plain, ...numbers, ...others };
+      const application_properties = mapKeys(fields, (name) => `cloudEvents:${name}`);
       const body = rhea.message.data_section(Buffer.from("{}"));
       await sendOverAmqp10(rabbit, queue, { body, content_type: "application/json", application_properties });
     }

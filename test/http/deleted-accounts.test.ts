@@ -61,9 +61,7 @@ test("a deletion that was cut off is finished after the next start", async () =>
   const store = await openStore({ DATA_DIR: server.dataDir });
   await store.collection(MemoryErasureModel).insert({
     ...{
-      _id: "era_gone",
-      tenant_id,
-      target: JSON.stringify({ agent_id: leaver.id, gone: "keep" }),
+      ...{ _id: "era_gone", tenant_id, target: JSON.stringify({ agent_id: leaver.id, gone: "keep" }) },
       batch: [],
     },
     ...{ by: "{}", begun_at: new Date(), lease_ends_at: new Date(Date.now() + 600_000) },

@@ -115,12 +115,8 @@ describe("an agent with `max_in_flight`", () => {
     const [again] = await pollUntil(receiver, 1);
     const answer = [first.attempt_count + again.attempt_count, (await statsOf(receiver)).in_flight <= 1];
     expect(answer).toEqual([first.id === again.id ? 3 : 2, true]);
-    ok(
-      await ground.admin.patch(`/agents/${receiver.id}`, {
-        max_in_flight: null,
-        visibility_timeout_seconds: 60,
-      }),
-    );
+    const body = { max_in_flight: null, visibility_timeout_seconds: 60 };
+    ok(await ground.admin.patch(`/agents/${receiver.id}`, body));
     await settle(async () => {
       await pollSome(receiver.api, "wait=0");
       return (await statsOf(receiver)).in_flight === 2;

@@ -324,9 +324,7 @@ describe("sessions", () => {
 test("tries at codes have a budget per address, also across a restart", async () => {
   const small = await startServer({
     env: {
-      RATE_LIMIT_PER_MINUTE: "0",
-      DEVICE_CLAIMS_PER_HOUR: "3",
-      EMBEDDER: "none",
+      ...{ RATE_LIMIT_PER_MINUTE: "0", DEVICE_CLAIMS_PER_HOUR: "3", EMBEDDER: "none" },
       TRUST_PROXY: "loopback",
     },
   });

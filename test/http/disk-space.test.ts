@@ -39,10 +39,7 @@ function stream(megabytes: number): Promise<Response> {
   });
   const headers = { authorization: `Bearer ${token}`, ...MARKDOWN };
   return fetch(`${server.url}/outputs?title=Streamed`, {
-    method: "POST",
-    headers,
-    body,
-    duplex: "half",
+    ...{ method: "POST", headers, body, duplex: "half" },
   } as RequestInit);
 }
 

@@ -49,10 +49,8 @@ test.each(["document", "document_chunk"])(
         freshness: { stale: false, stale_since: null },
       }),
     ]);
-    const secret = await ingest(
-      cast.alice,
-      textFile(`For ${source_type} only.`, { sensitivity: "restricted" }),
-    );
+    const fields = { sensitivity: "restricted" };
+    const secret = await ingest(cast.alice, textFile(`For ${source_type} only.`, fields));
     for (const unseen of [secret.document_id, "DMS-4711"]) {
       const answer = await cast.carol.post("/memories", memory(of(unseen)));
       if (source_type === "document") expect((await citations(cast.carol, ok(answer).id)).total).toBe(0);

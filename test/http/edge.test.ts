@@ -38,16 +38,11 @@ async function send({
   if (type && body !== undefined) all["content-type"] = type;
   const url =
     path.startsWith("/status") || path.startsWith("/docs") ? gateway.root + path : gateway.url + path;
-  const response = await fetch(url, {
-    method,
-    headers: all,
-    ...(body !== undefined && { body: body as never }),
-  });
+  const options = { method, headers: all, ...(body !== undefined && { body: body as never }) };
+  const response = await fetch(url, options);
   const text = await response.text();
   return {
-    status: response.status,
-    headers: response.headers,
-    text,
+    ...{ status: response.status, headers: response.headers, text },
     body: text.startsWith("{") ? JSON.parse(text) : null,
   };
 }
@@ -142,11 +137,8 @@ describe("a request", () => {
   });
 
   test("cannot name another id in its body than in its path", async () => {
-    const { body } = await send({
-      method: "PATCH",
-      path: "/things/nope",
-      body: '{"name":"c","thing_id":"ch_1"}',
-    });
+    const fields = { method: "PATCH", path: "/things/nope", body: '{"name":"c","thing_id":"ch_1"}' };
+    const { body } = await send(fields);
     expect(body.error).toMatchObject({ code: "validation_failed", details: { field: "thing_id" } });
   });
 

@@ -57,9 +57,7 @@ test("a delivery carries its receiver's memories about the event, and nobody els
   const { enrichment } = await heardWhole(deep, "globex/2");
   expect(enrichment).toEqual({
     memories: Array.from({ length: 10 }, () => ({
-      id: expect.any(String),
-      title: expect.stringMatching(/^Invoice/),
-      content: about.content,
+      ...{ id: expect.any(String), title: expect.stringMatching(/^Invoice/), content: about.content },
       score: expect.any(Number),
     })),
   });

@@ -62,10 +62,8 @@ test("leaves nothing of memories and documents in any file", async () => {
   );
   // Its answer is kept as a blob.
   ok(await alice.post("/memories/batch", { memories: many }, keyed()));
-  const document = await ingest(
-    alice,
-    textFile(`The text says ${texts.file}. `.repeat(300), { filename: `${texts.filename}.txt`, subject }),
-  );
+  const fields = { filename: `${texts.filename}.txt`, subject };
+  const document = await ingest(alice, textFile(`The text says ${texts.file}. `.repeat(300), fields));
   const [chunk] = ok(await alice.get(chunksOf(document))).chunks;
   const source = { source_type: "document_chunk", source_id: chunk.chunk_id };
   await remember(bob, { ...source, content: texts.gist });
@@ -188,13 +186,8 @@ test("of a tenant leaves nothing of it in any file", async () => {
   ok(await admin.post("/agents", { name: texts.agent, delivery_mode: "poll" }, keyed()));
   ok(await admin.post("/teams", { name: texts.team }));
   ok(await admin.post("/users", { email: `${texts.email}@gone.example` }, keyed()));
-  ok(
-    await admin.post(
-      "/memories",
-      memory({ title: texts.title, content: texts.content, scope: "institutional" }),
-      keyed(),
-    ),
-  );
+  const fields = { title: texts.title, content: texts.content, scope: "institutional" };
+  ok(await admin.post("/memories", memory(fields), keyed()));
   ok(await gone.agent.post("/events", cloudEvent("one", { data: { text: texts.event } }), keyed()));
   await ingest(admin, textFile(texts.file));
   expect((await heldIn(server.dataDir, texts)).length).toBeGreaterThan(6);

@@ -75,12 +75,8 @@ test("tasks that mention an erased memory are erased", async () => {
 });
 
 test("an agent's tasks, schedules, bundles and handoffs are erased with its memories", async () => {
-  const agent = await agentIn(server, cast.admin, { name: "leaver" }, [
-    "send",
-    "receive",
-    "memory:read",
-    "memory:write",
-  ]);
+  const fields = ["send", "receive", "memory:read", "memory:write"];
+  const agent = await agentIn(server, cast.admin, { name: "leaver" }, fields);
   const text = marker();
   const task = await give(agent, text);
   await schedule(agent, { note: text });

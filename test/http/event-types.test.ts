@@ -31,12 +31,8 @@ test("each type is listed with its sources, times and listeners, the latest firs
   await publish("com.list.first", { source: "/a" });
   await publish("com.list.first", { source: "/b" });
   ok(await receiver.post(`/agents/${receiver.id}/interests`, { event_type: "com.list.*" }));
-  ok(
-    await admin.post(`/agents/${admin.id}/interests`, {
-      event_type: "com.list.second",
-      filter_expression: "data.n > 5",
-    }),
-  );
+  const body = { event_type: "com.list.second", filter_expression: "data.n > 5" };
+  ok(await admin.post(`/agents/${admin.id}/interests`, body));
   await publish("com.list.second", { source: "/a", data: { n: 1 } });
   const [second, first] = await typesWith(orgAdmin, "LIST.", 3);
   expect(second).toMatchObject({ type: "com.list.second", count: 1, listeners: 2 });

@@ -22,14 +22,9 @@ async function receiver(event_type: string, more: object = {}): Promise<TestAgen
 
 describe("publishing by the SDK", () => {
   const everything = {
-    id: "sdk-1",
-    source: "https://example.com/a%20b",
-    type: "com.sdk.sent",
-    subject: "order/1",
-    time: "2026-01-31T09:30:00.000Z",
-    dataschema: "https://example.com/schema",
-    datacontenttype: "application/json",
-    comexampleext: "kept",
+    ...{ id: "sdk-1", source: "https://example.com/a%20b", type: "com.sdk.sent", subject: "order/1" },
+    ...{ time: "2026-01-31T09:30:00.000Z", dataschema: "https://example.com/schema" },
+    ...{ datacontenttype: "application/json", comexampleext: "kept" },
     data: { text: "Grüße", list: [1, 2.5, null] },
   };
 
@@ -104,9 +99,7 @@ describe("binary mode", () => {
   test("undoes percent-encoding, and quotes", async () => {
     const headers = {
       ...BINARY,
-      "ce-id": "bin-encoded",
-      "ce-subject": '"Euro%20%E2%82%AC"',
-      "content-type": "text/plain",
+      ...{ "ce-id": "bin-encoded", "ce-subject": '"Euro%20%E2%82%AC"', "content-type": "text/plain" },
     };
     const { event_id } = ok(await admin.post("/events", "x", headers));
     expect(ok(await admin.get(`/events/${event_id}`)).payload.subject).toBe("Euro €");

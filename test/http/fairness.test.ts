@@ -104,10 +104,8 @@ test("the others get theirs soon, and nothing is lost", async () => {
   const [polled, streamed] = [new Set<string>(), new Set<string>()];
   const all = (ids: Set<string>) => () => ids.size === EVENTS;
 
-  const receiving = Promise.all([
-    pollInto(polled, polling, all(polled)),
-    streamInto(streamed, streaming, all(streamed)),
-  ]);
+  const calls = [pollInto(polled, polling, all(polled)), streamInto(streamed, streaming, all(streamed))];
+  const receiving = Promise.all(calls);
   const half = BACKLOG / 2;
   const began = performance.now();
   await publish("before", "com.example.backlog", half);

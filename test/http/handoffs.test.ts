@@ -14,8 +14,7 @@ const resume = (query: string, who = agent) => who.post("/handoffs/resume", { qu
 const namesOf = (handoffs: { name: string }[]) => handoffs.map(({ name }) => name);
 
 const FULL = {
-  name: "billing-migration",
-  summary: "Two of three tables are migrated.",
+  ...{ name: "billing-migration", summary: "Two of three tables are migrated." },
   payload: {
     completed: ["Invoices", "Customers"],
     remaining: "Payments",
@@ -27,8 +26,7 @@ const FULL = {
     mood: { is: "good" },
     ticket: "T-42",
   },
-  artifacts: ["https://git.example/pull/42"],
-  origin_client: "terminal",
+  ...{ artifacts: ["https://git.example/pull/42"], origin_client: "terminal" },
 };
 
 describe("saving", () => {
@@ -47,12 +45,8 @@ describe("saving", () => {
   });
 
   test("under an existing name overwrites it in place", async () => {
-    const first = await save({
-      name: "again",
-      summary: "one",
-      payload: { remaining: ["x"] },
-      origin_client: "c",
-    });
+    const fields = { name: "again", summary: "one", payload: { remaining: ["x"] }, origin_client: "c" };
+    const first = await save(fields);
     const answer = await agent.post("/handoffs", { name: "again", summary: "two" });
     const expected = { status: 200, body: { id: first.id, version_num: 2, summary: "two", payload: {} } };
     expect(answer).toMatchObject(expected);
