@@ -247,9 +247,8 @@ test.each(["", "help", "--help", "agents list -h"])("prints its help: %s", async
     "agents list",
     "keys revoke",
     "connectors create",
-  ]) {
+  ])
     expect(output).toContain(command);
-  }
 });
 
 test("`sensorium admin` runs in an installation of the server", async () => {

@@ -161,8 +161,7 @@ describe("the list of agents", () => {
 describe("an agent's deliveries", () => {
   test("are listed newest first across states and priorities, page by page", async () => {
     const one = await newOne();
-    const urgent = { event_type: `${one.type}.urgent`, priority: 9 };
-    ok(await one.api.post(`/agents/${one.id}/interests`, urgent));
+    ok(await one.api.post(`/agents/${one.id}/interests`, { event_type: `${one.type}.urgent`, priority: 9 }));
     for (let i = 0; i < 3; i++) {
       await ground.publish(one.type, { i });
       await ground.publish(`${one.type}.urgent`, { i });

@@ -49,8 +49,7 @@ describe("an agent", () => {
     const { name, delivery_mode, ...nullable } = settings;
     const none = Object.fromEntries(Object.keys(nullable).map((field) => [field, null]));
     expect(ok(await admin.patch(`/agents/${id}`, none))).toMatchObject({ ...none, name, delivery_mode });
-    const created = await newAgent(settings);
-    expect(created).toMatchObject(settings);
+    expect(await newAgent(settings)).toMatchObject(settings);
   });
 
   const wrong: [string, object, string, string][] = [
@@ -154,9 +153,8 @@ describe("an agent", () => {
 
   test("can be deactivated and activated repeatedly", async () => {
     const { id } = await newAgent();
-    for (const status of ["inactive", "inactive", "active", "active"]) {
+    for (const status of ["inactive", "inactive", "active", "active"])
       expect(ok(await admin.patch(`/agents/${id}/status`, { status }))).toMatchObject({ id, status });
-    }
     const answer = await admin.patch(`/agents/${id}/status`, { status: "asleep" });
     expect(answer).toMatchObject(refusal(400, "validation_failed", { field: "status" }));
   });

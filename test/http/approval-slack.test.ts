@@ -121,8 +121,7 @@ describe("a question", () => {
     const text = `Answered with *ship &amp; tell* by <@${USER}>.`;
     expect(answered).toMatchObject({ status: 200, body: { replace_original: true } });
     expect(answered.body.blocks[1].text).toEqual({ type: "mrkdwn", text });
-    const responses = slack.pushed.filter(({ path }) => path === "/response").map(read);
-    expect(responses).toEqual([answered.body]);
+    expect(slack.pushed.filter(({ path }) => path === "/response").map(read)).toEqual([answered.body]);
 
     expect(ok(await world.admin.get(`/approvals/${id}`))).toMatchObject({
       ...{ status: "answered", choice: "ship & tell", text: null, answered_by: "slack" },
@@ -169,8 +168,7 @@ describe("a question", () => {
     const theirs = await ask({ assignees: [member.id] });
     expect((await click(`${theirs.id}.0`)).body).toMatchObject({ response_type: "ephemeral" });
     expect(await statusOf(theirs.id)).toBe("open");
-    const both = { assignees: [member.id], escalate_to: ["admins"], escalate_after_seconds: 1 };
-    const { id } = await ask(both);
+    const { id } = await ask({ assignees: [member.id], escalate_to: ["admins"], escalate_after_seconds: 1 });
     const message = await posted(id);
     expect(JSON.stringify(message.blocks)).toContain("Escalated: nobody has answered yet.");
     expect(messagesOf(theirs.id)).toEqual([]);
@@ -271,13 +269,11 @@ describe("the channel", () => {
     expect(ok(await third.admin.put(path, {}))).toMatchObject({ host: "127.0.0.1", assignees: ["admins"] });
     const foreign = { ...channel, assignees: [await world.idOf("usr")] };
     expect(await third.admin.put(path, foreign)).toMatchObject({ status: 400 });
-    const bad = { ...channel, webhook_url: "ftp://slack.example/x" };
-    const found = await third.admin.put(path, bad);
+    const found = await third.admin.put(path, { ...channel, webhook_url: "ftp://slack.example/x" });
     expect(found).toMatchObject(refusal(400, "validation_error", { field: "webhook_url" }));
     expect((await third.admin.del(path)).status).toBe(204);
     const { id } = await ask({}, third.agent);
-    const refused = await click(`${id}.0`, { slug: third.slug });
-    expect(refused).toMatchObject(refusal(401, "authentication_failed"));
+    expect(await click(`${id}.0`, { slug: third.slug })).toMatchObject(refusal(401, "authentication_failed"));
     expect(await statusOf(id, third.admin)).toBe("open");
     const { entries } = ok(await third.admin.get("/audit?action=approvals.set_slack"));
     expect(JSON.stringify(entries)).not.toContain(SECRET);

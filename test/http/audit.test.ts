@@ -73,9 +73,8 @@ describe("audited actions", () => {
 async function send(op: Operation, body: unknown, request_id: string) {
   const caller: Api = op.access.by === "any" || op.access.by === "agent" ? world.agent : world.admin;
   let { url } = op;
-  for (const [name, schema] of Object.entries(op.path ?? {})) {
+  for (const [name, schema] of Object.entries(op.path ?? {}))
     url = url.replace(`{${name}}`, encodeURIComponent(absentId(identifierKind(schema) as string)));
-  }
   const { required = [] } = Type.Object(op.query ?? {}) as { required?: string[] };
   const query = required.map(
     (name) => `${name}=${absentId(identifierKind(op.query?.[name] as never) as string)}`,

@@ -118,8 +118,7 @@ test("statistics count what happens, and the stream of them begins at once", asy
     // A node that does not answer at once counts for nothing.
     return now.series.published.some((count: number) => count > 0) && now;
   });
-  const published = stats.series.published.reduce((sum: number, count: number) => sum + count, 0);
-  expect(published).toBe(1);
+  expect(stats.series.published.reduce((sum: number, count: number) => sum + count, 0)).toBe(1);
   expect(stats).toMatchObject({ recent: [{ type: "com.example.live" }], health: { status: "ready" } });
   const stream = await fetch(`${server.url}/live`, { headers: { cookie } });
   const reader = (stream.body as ReadableStream<Uint8Array>).getReader();

@@ -28,9 +28,8 @@ test("a channel lives: created, listed, renamed, deleted with all it has", async
   expect(await matchedCount("life-before", "com.life.x")).toBe(1);
   expect((await admin.del(`/channels/${id}`)).status).toBe(204);
   expect(await matchedCount("life-after", "com.life.x")).toBe(0);
-  for (const path of ["", "/members", "/feeds"]) {
+  for (const path of ["", "/members", "/feeds"])
     expect((await admin.get(`/channels/${id}${path}`)).status).toBe(404);
-  }
 });
 
 test("an identical feed is refused, whether its filter is blank or absent", async () => {
@@ -96,12 +95,11 @@ describe("refusals change nothing", () => {
     for (const answer of [
       await admin.post("/channels", { name: "Taken" }),
       await admin.patch(`/channels/${other.id}`, { name: "Taken" }),
-    ]) {
+    ])
       expect(answer).toMatchObject({
         status: 409,
         body: { error: { code: "conflict", details: { existing_resource_id: first.id } } },
       });
-    }
     expect(ok(await admin.get(`/channels/${other.id}`)).name).toBe("Free");
   });
 

@@ -158,8 +158,7 @@ test("listen reports an event that it rejects", async () => {
   const event_type = "com.example.job";
   const { env } = await newAgent(server, admin, "hands back", ["receive"], { event_type });
   await admin.publish({ type: "com.example.job", source: "urn:t" });
-  const exec = ["listen", "--json", "--exec", "exit 3"];
-  const listening = cli.spawn(exec, { env });
+  const listening = cli.spawn(["listen", "--json", "--exec", "exit 3"], { env });
   await settle(() => listening.err().includes("\n"));
   const [line = ""] = linesOf((await listening.end("SIGINT")).err);
   expect(JSON.parse(line)).toEqual({

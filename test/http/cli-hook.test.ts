@@ -61,8 +61,7 @@ test("a session leaves one handoff, which the project's next session begins with
     ...{ title: "Parcels over 30 kg go by freight", content: "The third parcel weighs 40 kg." },
     ...{ type: "semantic", scope: "agent" },
   });
-  const first = await hook(event("SessionStart", { source: "startup" }));
-  expect(first).toMatchObject({ code: 0, err: "" });
+  expect(await hook(event("SessionStart", { source: "startup" }))).toMatchObject({ code: 0, err: "" });
   const left = { transcript_path: transcript("Weigh the parcels") };
   expect(await hook(event("PreCompact", left))).toEqual({ code: 0, answer: {}, err: "" });
   const more = { transcript_path: transcript("Weigh the parcels", "Pack the third parcel") };

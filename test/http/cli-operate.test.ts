@@ -120,8 +120,7 @@ test("a person finds the stuck agent and the cause, replays and discards", async
   );
   const queried = await run("dlq", "list", "--reason", reason, "--query", "[].id");
   expect(queried.split("\n").sort()).toEqual(full.toSorted());
-  const shown = await run("dlq", "get", full[0] as string);
-  expect(shown).toMatch(new RegExp(`Reason +${RegExp.escape(reason)}`));
+  expect(await run("dlq", "get", full[0] as string)).toMatch(new RegExp(`Reason +${RegExp.escape(reason)}`));
   const { event_id } = await json("dlq", "show", full[0] as string);
   expect(await run("event", "show", event_id, "--delivery", full[0] as string)).toContain("the disk is full");
   expect(await run("dlq", "replay", "--reason", reason, "--dry-run")).toBe("3 would be replayed.");
@@ -276,8 +275,7 @@ test("an agent and a team are deleted, once that is confirmed", async () => {
 test("agents, their keys and teams are created, listed and deleted", async () => {
   const team = await json("team", "create", "Night shift", "--description", "Awake");
   expect(await run("team", "list")).toMatch(new RegExp(`^${team.id} .* Night shift$`, "m"));
-  const made = await run("agent", "create", "lamp", "--team", team.id);
-  expect(made).toMatch(/^Delivery mode +poll$/m);
+  expect(await run("agent", "create", "lamp", "--team", team.id)).toMatch(/^Delivery mode +poll$/m);
   const key = await json("key", "create", "lamp", "--scopes", "send,receive", "--name", "first");
   expect(key).toMatchObject({ key: expect.stringMatching(/^ak_live_/), scopes: ["send", "receive"] });
   expect(await run("key", "list", "lamp")).toContain("send, receive");

@@ -375,8 +375,7 @@ describe("who calls", () => {
     const own = createClient({ url: server.url, apiKey, fetch });
     await own.auth.me();
     await own.auth.me();
-    expect(exchanges).toBe(1);
-    expect(requests.at(-1)?.headers.get("authorization")).toBe("Bearer token-1");
+    expect([exchanges, requests.at(-1)?.headers.get("authorization")]).toEqual([1, "Bearer token-1"]);
   });
 
   test("reports a wrong key after one attempt", async () => {

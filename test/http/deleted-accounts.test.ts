@@ -86,8 +86,7 @@ test("a person is deleted, and the agents get another owner", async () => {
   expect(found).toMatchObject(refusal(400, "validation_error"));
   const question = { title: "Refund?", question: "The cup is broken." };
   const { id } = ok(await owned.post("/approvals", { ...question, assignees: [leaver.id] }));
-  const answer = { choice: "approve", text: "I saw it." };
-  ok(await api(server, token).post(`/approvals/${id}/answer`, answer));
+  ok(await api(server, token).post(`/approvals/${id}/answer`, { choice: "approve", text: "I saw it." }));
   const done = ok(await orgAdmin.del(`/users/${leaver.id}?agents_to=${next.id}`));
   expect(done).toMatchObject({ id: leaver.id, receipt: expect.any(String) });
   expect(ok(await owned.get(`/approvals/${id}`))).toMatchObject({ choice: "approve", text: null });

@@ -161,9 +161,8 @@ describe("permissions", () => {
       await self.get(`/agents/${other}/device-code`),
       await self.get(`/agents/${other}/sessions`),
       await world.member.post(`/agents/${other}/device-code`, {}),
-    ]) {
+    ])
       expect(answer).toMatchObject(refusal(403, "insufficient_scope", { required_scope: "admin" }));
-    }
     expect(await self.get(`/agents/${other}/device-code`)).toMatchObject({ status: 403 });
   });
 
@@ -251,8 +250,7 @@ describe("at once", () => {
     const decisions = await Promise.all(
       ["approve", "reject", "approve", "reject"].map((action) => confirm(agent, claim_id, action)),
     );
-    const made = decisions.filter(({ status }) => status === 200);
-    expect(made).toHaveLength(1);
+    expect(decisions.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(decisions.filter(({ status }) => status === 409)).toHaveLength(3);
 
     const other = await claimed();

@@ -208,9 +208,8 @@ describe("chunks and documents", () => {
       cursor = page.next_cursor;
     }
     expect(seen).toEqual(ids);
-    for (const query of ["limit=0", "limit=101", "offset=-1", "status=deleted", "cursor=x"]) {
+    for (const query of ["limit=0", "limit=101", "offset=-1", "status=deleted", "cursor=x"])
       expect((await cast.bob.get(`/documents?${query}`)).status).toBe(400);
-    }
   });
 });
 
@@ -219,9 +218,8 @@ test("publishes changes of documents to agents that may read them", async () => 
     agentIn(server, cast.admin, settings, ["receive", "memory:read", "memory:write"]);
   const inTeam = await listener({ name: "in", team_id: cast.teamA });
   const outside = await listener({ name: "out", team_id: cast.teamB });
-  for (const each of [inTeam, outside]) {
+  for (const each of [inTeam, outside])
     ok(await each.post(`/agents/${each.id}/interests`, { event_type: "service.document.*" }));
-  }
   const secret = await ingest(cast.alice, textFile(undefined, { sensitivity: "restricted" }));
   const open = await ingest(cast.alice, textFile());
   ok(await cast.alice.del(itself(open)));

@@ -163,8 +163,7 @@ describe("no blob is left", () => {
     const given = { kind: "note", pointer: { uri: "https://example.com/a" } };
     const { id } = ok(await gone.agent.post(`/runs/${run.id}/artifacts`, given));
     const held = { artifact_id: id, content_base64: "aGk=", mime_type: "text/plain" };
-    const done = { step_key: "a", artifact_contents: [held] };
-    ok(await gone.agent.post(`/runs/${run.id}/steps/complete`, done));
+    ok(await gone.agent.post(`/runs/${run.id}/steps/complete`, { step_key: "a", artifact_contents: [held] }));
     await ingest(gone.agent as TestAgent, textFile());
     expect(await blobsOf(gone.tenant_id)).toHaveLength(2);
     const { erased } = ok(await api(server, OPERATOR_TOKEN).del(`/tenants/${gone.tenant_id}`));

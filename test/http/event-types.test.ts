@@ -119,8 +119,7 @@ test("the command line lists types and shows one", async () => {
       /TYPE +LAST SEEN +EVENTS +LISTENERS +SOURCE\ncom\.shell\.seen +\S.* +1 +0 +\/shell/,
     );
     expect(await cli.done("event", "types", "--search", "unheard")).toBe("No event types.");
-    const one = await cli.done("event", "types", "com.shell.seen");
-    expect(one).toMatch(/Listeners +0\n[\s\S]*"order_id": 42/);
+    expect(await cli.done("event", "types", "com.shell.seen")).toMatch(/Listeners +0\n[\s\S]*"order_id": 42/);
     const ran = await cli.run(["event", "types", "com.never"]);
     expect(ran).toMatchObject({ code: 1, err: expect.stringContaining("com.never") });
   } finally {

@@ -26,8 +26,7 @@ test("a text is kept verbatim, read, renamed and deleted", async () => {
   expect(await world.agent.get(`/exemplars/${id}`)).toMatchObject({ status: 200, body: made.body });
   const renamed = ok(await world.agent.patch(`/exemplars/${id}`, { display_name: "Better" }));
   expect(renamed).toEqual({ ...made.body, display_name: "Better", updated_at: expect.any(String) });
-  const list = ok(await world.agent.get("/exemplars"));
-  expect(list).toEqual([{ ...renamed, extracted_text: null }]);
+  expect(ok(await world.agent.get("/exemplars"))).toEqual([{ ...renamed, extracted_text: null }]);
   expect((await world.agent.del(`/exemplars/${id}`)).status).toBe(204);
   expect(await world.agent.get(`/exemplars/${id}`)).toMatchObject(refusal(404, "not_found"));
 });

@@ -24,8 +24,7 @@ test("reads continue despite any number of costly ones of another tenant and a c
   const answers: Answer[] = [];
   const done = () => answers.filter(({ status }) => status === 200).length;
   const ask = async () => {
-    const erasure = { agent_id: crowded.agentId, dry_run: true };
-    answers.push(await crowded.admin.post("/memories/erase", erasure));
+    answers.push(await crowded.admin.post("/memories/erase", { agent_id: crowded.agentId, dry_run: true }));
   };
   const all = Array.from({ length: READS }, ask);
   const refused = () => answers.filter(({ status }) => status !== 200);

@@ -57,9 +57,8 @@ test("one event for three hundred members reaches each of them once", async () =
     const made = Array.from({ length: 50 }, () =>
       admin.post("/agents", { name: "member", delivery_mode: "poll" }),
     );
-    for (const { body } of await Promise.all(made)) {
+    for (const { body } of await Promise.all(made))
       ok(await admin.post(`/channels/${id}/members`, { agent_id: body.id }));
-    }
   }
   const { event_id } = ok(await admin.post("/events", cloudEvent("wide", { type: "com.wide.x" })));
   const answer = await fannedOut(admin, event_id);

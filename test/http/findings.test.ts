@@ -151,8 +151,7 @@ test.each(["limit=0", "limit=51", "since_seq=-1", "min_importance=2", "mark_read
   async (query) => {
     const reader = await upToDate();
     const id = await publish(cast.bob);
-    const answer = await reader.get(`/memories/findings?${query}`);
-    expect(answer).toMatchObject(refusal(400, "validation_failed"));
+    expect(await reader.get(`/memories/findings?${query}`)).toMatchObject(refusal(400, "validation_failed"));
     expect(idsOf(await look(reader))).toEqual([id]);
   },
 );

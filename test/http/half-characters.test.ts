@@ -49,8 +49,7 @@ test("in an event's data is the publisher's, and arrives as it was sent", async 
 test("written as two escapes a whole one is kept", async () => {
   const whole = await remember(agent, { title: "whole" });
   const body = String.raw`{"title": "glad \ud83d\ude00", "content": "\uD83D\uDE00"}`;
-  const type = { "content-type": "application/json" };
-  const answer = ok(await agent.patch(`/memories/${whole.id}`, body, type));
+  const answer = ok(await agent.patch(`/memories/${whole.id}`, body, { "content-type": "application/json" }));
   expect(answer).toMatchObject({ title: "glad 😀", content: "😀" });
 });
 

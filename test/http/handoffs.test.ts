@@ -210,9 +210,8 @@ test("pinned handoffs are marked until they are unpinned, which restarts their t
 test("a deleted one is gone, from search too, and its name is free", async () => {
   const { id } = await save({ name: "gone", summary: "Sell the harpsichord" });
   expect((await agent.del(`/handoffs/${id}`)).status).toBe(204);
-  for (const path of [`/handoffs/${id}`, `/handoffs/${id}/export`]) {
+  for (const path of [`/handoffs/${id}`, `/handoffs/${id}/export`])
     expect(await agent.get(path)).toMatchObject(refusal(404, "not_found", { resource_id: id }));
-  }
   expect(await agent.del(`/handoffs/${id}`)).toMatchObject(refusal(404, "not_found"));
   expect(await resume("sell the harpsichord")).toMatchObject(refusal(404, "not_found"));
   const again = await save({ name: "gone" });
@@ -222,11 +221,9 @@ test("a deleted one is gone, from search too, and its name is free", async () =>
 
 test("only the agent reads it", async () => {
   const { id } = await save({ name: "private", summary: "A secret plan" }, cast.alice);
-  for (const path of ["", "/export"]) {
+  for (const path of ["", "/export"])
     expect(await cast.bob.get(`/handoffs/${id}${path}`)).toMatchObject(refusal(404, "not_found"));
-  }
-  for (const query of ["private", id, "a secret plan"]) {
+  for (const query of ["private", id, "a secret plan"])
     expect(await resume(query, cast.bob)).toMatchObject(refusal(404, "not_found"));
-  }
   expect(ok(await cast.bob.get("/handoffs?q=secret"))).toEqual([]);
 });
