@@ -105,10 +105,8 @@ test("a change is notified after a crash, and one that a webhook has is not repe
   await report(task, { state: "working" });
   await settle(() => known.pushed.length === 1);
   const others = await webhook();
-  const tasks = [
-    await taskWith("other-1", { url: others.url }),
-    await taskWith("other-2", { url: others.url }),
-  ];
+  const { url: theirs } = others;
+  const tasks = [await taskWith("other-1", { url: theirs }), await taskWith("other-2", { url: theirs })];
   await Promise.all([task, ...tasks].map((each) => report(each, { state: "completed" })));
   await server.kill();
   await away.start();

@@ -29,10 +29,8 @@ const report = (id: string, body: object) => worker.post(`/a2a-tasks/${id}/statu
 test("a card is shown only of an agent that wants one", async () => {
   const card = ok(await api(server).get(cardUrl(server, worker.id)));
   const url = `${server.root}/a2a/${worker.id}/rpc`;
-  expect(card).toMatchObject({
-    description: "Counts things.",
-    supportedInterfaces: [{ url, protocolBinding: "JSONRPC", protocolVersion: "1.0" }],
-  });
+  const supportedInterfaces = [{ url, protocolBinding: "JSONRPC", protocolVersion: "1.0" }];
+  expect(card).toMatchObject({ description: "Counts things.", supportedInterfaces });
   expect(JSON.stringify(card)).not.toContain(world.tenant_id);
   for (const id of [caller.id, "ag_nobody"]) {
     const { status, body } = await api(server).get(cardUrl(server, id));
@@ -53,10 +51,8 @@ test("the official client finds the card from the address, with or without a sla
 test("a message is delivered, asked about, continued and answered with an artifact", async () => {
   const task = (await client.sendMessage(request("m1"))) as Task;
   expect(task.status?.state).toBe(TaskState.TASK_STATE_SUBMITTED);
-  expect(await receive()).toMatchObject({
-    ...{ type: "service.a2a.message", subject: task.id },
-    data: { task_id: task.id, context_id: task.contextId },
-  });
+  const data = { task_id: task.id, context_id: task.contextId };
+  expect(await receive()).toMatchObject({ type: "service.a2a.message", subject: task.id, data });
   const read = ok(await worker.get(`/a2a-tasks/${task.id}`));
   expect(read.task.history).toMatchObject([{ messageId: "m1", parts: [{ text: "text of m1" }] }]);
   ok(await report(task.id, { state: "input_required", message: "Which?" }));
@@ -87,9 +83,8 @@ test("a stream shows the task until it is done", async () => {
     seen.push(payload?.$case);
     if (payload?.$case !== "task") continue;
     expect((await receive()).subject).toBe(payload.value.id);
-    ok(
-      await report(payload.value.id, { state: "completed", artifacts: [{ artifact_id: "r", text: "done" }] }),
-    );
+    const artifacts = [{ artifact_id: "r", text: "done" }];
+    ok(await report(payload.value.id, { state: "completed", artifacts }));
   }
   expect(seen).toEqual(["task", "artifactUpdate", "statusUpdate"]);
 });
@@ -224,16 +219,12 @@ describe("the catalogue", () => {
     entries.map(({ identifier }) => identifier);
 
   test("lists the agents of the caller's tenant that can be called, with addresses of their cards", async () => {
-    const [plain, closed] = [
-      await newAgent(server, world.admin, ["receive"]),
-      await newAgent(server, world.admin, ["receive"]),
-    ];
-    const unnamed = await newAgent(server, world.admin, ["receive"]);
+    const made = () => newAgent(server, world.admin, ["receive"]);
+    const [plain, closed, unnamed] = [await made(), await made(), await made()];
     for (const { id } of [closed, unnamed]) ok(await world.admin.patch(`/agents/${id}`, { a2a: true }));
     ok(await world.admin.patch(`/agents/${closed.id}/status`, { status: "inactive" }));
-    const response = await fetch(server.root + CATALOG, {
-      headers: { authorization: `Bearer ${caller.token}` },
-    });
+    const headers = { authorization: `Bearer ${caller.token}` };
+    const response = await fetch(server.root + CATALOG, { headers });
     expect(response.headers.get("content-type")).toContain("application/ai-catalog+json");
     const catalog = (await response.json()) as Awaited<ReturnType<typeof read>>;
     expect(catalog).toMatchObject({ specVersion: "0.9", host: { displayName: "Sensorium" } });

@@ -104,9 +104,8 @@ describe.each(["while the server runs", "while it does not"])("the command line 
     const file = join(scratch, "connector.json");
     const described = async (fields: object) => writeFile(file, JSON.stringify(fields));
     const mapping = { entity: "order", action: "/what" };
-    const broker = {
-      ...{ kind: "amqp091", url: "amqp://shop:s3cret@127.0.0.1:1", queue: "orders", source: "shop" },
-    };
+    const url = "amqp://shop:s3cret@127.0.0.1:1";
+    const broker = { kind: "amqp091", url, queue: "orders", source: "shop" };
     await described({ name: "Orders", ...broker, mapping, paused: true });
     const made = await done(`connectors create --file ${file}`);
     expect(made).toMatchObject({ url: "amqp://***@127.0.0.1:1", mapping, state: "paused" });
@@ -130,11 +129,8 @@ describe.each(["while the server runs", "while it does not"])("the command line 
   });
 
   test("says in a line what is wrong", async () => {
-    const { code, output } = await admin("keys create ag_none --scopes send");
-    expect({ code, output }).toEqual({
-      code: 1,
-      output: "There is no agent ag_none that you may read. Check the id. (not_found)\n",
-    });
+    const output = "There is no agent ag_none that you may read. Check the id. (not_found)\n";
+    expect(await admin("keys create ag_none --scopes send")).toMatchObject({ code: 1, output });
   });
 });
 
@@ -195,22 +191,21 @@ describe("while the server runs", () => {
     await writeFile(file, `${server.credentials.admin.password}\n`);
     await rename(kept, away);
     try {
-      expect((await run(server.dataDir, "users list")).output).toMatch(
-        /is in use by another process \(pid \d+\)\. If the server is running, give its address with --url\.$/m,
-      );
+      const busy =
+        /is in use by another process \(pid \d+\)\. If the server is running, give its address with --url\.$/m;
+      expect((await run(server.dataDir, "users list")).output).toMatch(busy);
       const named = `users list --url ${server.root}`;
-      expect((await run(server.dataDir, named)).output).toBe(
-        "Name an admin of the tenant default with --email and --password-file.\n",
-      );
+      const nobody = "Name an admin of the tenant default with --email and --password-file.\n";
+      expect((await run(server.dataDir, named)).output).toBe(nobody);
       const { email } = server.credentials.admin;
       const { result } = await run(server.dataDir, `${named} --email ${email} --password-file ${file}`);
       expect(result).toContainEqual(expect.objectContaining({ email }));
     } finally {
       await rename(away, kept);
     }
-    expect((await run(server.dataDir, "users list --url http://127.0.0.1:9")).output).toBe(
-      "No server responds at http://127.0.0.1:9/v1. Check --url, and that the server is running.\n",
-    );
+    const none =
+      "No server responds at http://127.0.0.1:9/v1. Check --url, and that the server is running.\n";
+    expect((await run(server.dataDir, "users list --url http://127.0.0.1:9")).output).toBe(none);
   });
 
   test("another tenant's people need one of its admins", async () => {
@@ -241,14 +236,8 @@ test.each([
 test.each(["", "help", "--help", "agents list -h"])("prints its help: %s", async (command) => {
   const { code, output } = await run(scratch, command);
   expect(code).toBe(0);
-  for (const command of [
-    "tenants create",
-    "users reset-password",
-    "agents list",
-    "keys revoke",
-    "connectors create",
-  ])
-    expect(output).toContain(command);
+  const some = ["tenants create", "users reset-password", "agents list", "keys revoke", "connectors create"];
+  for (const command of some) expect(output).toContain(command);
 });
 
 test("`sensorium admin` runs in an installation of the server", async () => {

@@ -13,10 +13,8 @@ let names = 0;
 /** Creates an agent and an event type for it. */
 async function newOne(options: Omit<ReceiverOptions, "interests"> = {}) {
   const type = `com.example.health${++names}`;
-  return {
-    ...(await newReceiver(ground.server, ground.admin, type, { interests: [type], ...options })),
-    type,
-  };
+  const of = { interests: [type], ...options };
+  return { ...(await newReceiver(ground.server, ground.admin, type, of)), type };
 }
 
 type One = Receiver & { type: string };
@@ -39,21 +37,20 @@ async function deliveriesOf({ id }: One, query = "", as: Api = ground.admin): Pr
   return ok(await as.get(`/agents/${id}/deliveries${query}`));
 }
 
-/** Resolves when the agent has this many pending deliveries. */
-const pendingOf = (one: One, count: number) =>
+/** Returns the health of the agent as soon as it is so. */
+const healthWhen = (one: One, expected: object) =>
   settle(async () => {
     const health = await healthOf(one);
-    return health.pending === count && health;
+    expect(health).toMatchObject(expected);
+    return health;
   });
+const pendingOf = (one: One, pending: number) => healthWhen(one, { pending });
 
 describe("the health of an agent", () => {
   test("is stuck when deliveries wait and nothing is acknowledged, and well again after", async () => {
     const one = await newOne();
     await publish(one, 2);
-    const stuck = await settle(async () => {
-      const health = await healthOf(one);
-      return health.state === "stuck" && health;
-    });
+    const stuck = await healthWhen(one, { state: "stuck" });
     expect(stuck).toMatchObject({
       reason: expect.stringMatching(
         /^The oldest pending delivery is \d s old, and nothing was acknowledged since\.$/,
@@ -64,10 +61,7 @@ describe("the health of an agent", () => {
     const delivery_ids: string[] = (await pollSome(one.api)).map(({ id }) => id);
     expect((await healthOf(one)).in_flight).toBe(2);
     ok(await one.api.post("/delivery/ack", { delivery_ids }));
-    const well = await settle(async () => {
-      const health = await healthOf(one);
-      return health.last_acknowledged_at !== null && health;
-    });
+    const well = await healthWhen(one, { last_acknowledged_at: expect.anything() });
     expect(well).toMatchObject({ state: "ok", reason: null, pending: 0, last_seen_at: expect.any(String) });
     await settle(async () => !(await needing()).includes(one.id));
   });
@@ -77,10 +71,7 @@ describe("the health of an agent", () => {
     await publish(one, 1);
     const [{ id }] = await pollSome(one.api);
     ok(await one.api.post("/delivery/nack", { delivery_ids: [id], reason: "billing is closed" }));
-    const failing = await settle(async () => {
-      const health = await healthOf(one);
-      return health.last_error !== null && health;
-    });
+    const failing = await healthWhen(one, { last_error: expect.anything() });
     expect(failing).toMatchObject({
       ...{ state: "failing", dead: 1, last_error: { at: expect.any(String), reason: "billing is closed" } },
     });
@@ -90,10 +81,7 @@ describe("the health of an agent", () => {
     expect(ok(await ground.admin.post("/delivery/dlq/replay", { agent_id: one.id })).count).toBe(1);
     const [again] = await pollSome(one.api);
     ok(await one.api.post("/delivery/ack", { delivery_ids: [again.id] }));
-    const well = await settle(async () => {
-      const health = await healthOf(one);
-      return health.state === "ok" && health;
-    });
+    const well = await healthWhen(one, { state: "ok" });
     // One attempt failed, the other was acknowledged.
     expect(well.success_rate).toBe(0.5);
   });
@@ -104,10 +92,7 @@ describe("the health of an agent", () => {
     const settings = { delivery_mode: "push", delivery_endpoint: endpoint.url };
     const one = await newOne({ agent: settings });
     await publish(one, 1);
-    const down = await settle(async () => {
-      const health = await healthOf(one);
-      return health.state === "unreachable" && health;
-    });
+    const down = await healthWhen(one, { state: "unreachable" });
     expect(down).toMatchObject({
       reason: expect.stringContaining("The endpoint has not been reached for"),
       pending: 1,

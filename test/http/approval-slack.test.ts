@@ -26,8 +26,7 @@ const other = await makeWorld(server, "neighbours");
 const asker = await newAgent(server, world.admin, ["send", "receive"]);
 const webhook_url = slack.url;
 ok(await world.admin.put("/approval-channels/slack", { webhook_url, signing_secret: SECRET }));
-const others = { webhook_url, signing_secret: OTHER_SECRET };
-ok(await other.admin.put("/approval-channels/slack", others));
+ok(await other.admin.put("/approval-channels/slack", { webhook_url, signing_secret: OTHER_SECRET }));
 afterAll(() => server.stop());
 afterAll(() => slack.stop());
 
@@ -55,11 +54,8 @@ const buttonsOf = ({ blocks }: Message) => blocks.find(({ type }) => type === "a
 const isAbout = (id: string) => (message: Message) =>
   buttonsOf(message).some(({ value }) => value?.startsWith(id));
 /** The messages in the channel that ask a question. */
-const messagesOf = (id: string) =>
-  slack.pushed
-    .filter(({ path }) => path === "/hook")
-    .map(read)
-    .filter(isAbout(id));
+const asked = () => slack.pushed.filter(({ path }) => path === "/hook").map(read);
+const messagesOf = (id: string) => asked().filter(isAbout(id));
 const posted = (id: string) => settle(() => messagesOf(id)[0], { what: "a message in Slack" });
 const buttonFor = (message: Message, choice: string) =>
   buttonsOf(message).find(({ text }) => text.text === choice)?.value as string;
@@ -84,11 +80,9 @@ async function click(
     more.payload ??
     JSON.stringify({ type: "block_actions", user: { id: user, username: "kim" }, response_url, actions });
   const body = new URLSearchParams({ payload }).toString();
-  const answer = await fetch(`${server.root}/slack/${slug}`, {
-    method: "POST",
-    body,
-    headers: { "Content-Type": "application/x-www-form-urlencoded", ...slackHeaders(secret, body, at) },
-  });
+  const form = { "Content-Type": "application/x-www-form-urlencoded" };
+  const headers = { ...form, ...slackHeaders(secret, body, at) };
+  const answer = await fetch(`${server.root}/slack/${slug}`, { method: "POST", body, headers });
   return { status: answer.status, body: JSON.parse(await answer.text()) };
 }
 
@@ -101,13 +95,8 @@ describe("a question", () => {
     const message = await posted(id);
     expect(message.text).toBe("Ship &lt;it&gt;?");
     const shown = message.blocks.map(({ text }) => text?.text);
-    expect(shown).toEqual(
-      expect.arrayContaining([
-        QUESTION.title,
-        QUESTION.question,
-        "Evidence:\nlink https://shop.example/orders/1042",
-      ]),
-    );
+    const parts = [QUESTION.title, QUESTION.question, "Evidence:\nlink https://shop.example/orders/1042"];
+    expect(shown).toEqual(expect.arrayContaining(parts));
     // Nothing of the question is markup.
     expect(message.blocks.every(({ text }) => (text?.type ?? "plain_text") === "plain_text")).toBe(true);
     expect(buttonsOf(message).map(({ text, url }) => [text.text, url])).toEqual([
@@ -219,13 +208,9 @@ describe("a request is refused, and answers nothing,", () => {
     const unknown = "0199c0de-7a11-7c3e-9f00-000000000000";
     const foreign = [await click(`${id}.0`, signed), await click(`${unknown}.0`, signed)];
     foreign.push(await click(`${id}.7`), await click(`${id}.x`), await click(id));
-    for (const { status, body } of foreign) {
-      expect(status).toBe(200);
-      expect(body).toEqual({
-        ...{ response_type: "ephemeral", replace_original: false },
-        text: "This question cannot be answered here: it was deleted, or is asked of others.",
-      });
-    }
+    const text = "This question cannot be answered here: it was deleted, or is asked of others.";
+    const body = { response_type: "ephemeral", replace_original: false, text };
+    for (const each of foreign) expect(each).toEqual({ status: 200, body });
     expect(slack.pushed.slice(before).map(({ path }) => path)).toEqual(foreign.map(() => "/response"));
     expect(await statusOf(id)).toBe("open");
   });

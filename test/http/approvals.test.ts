@@ -84,58 +84,30 @@ type Ending = [
   owns: boolean,
   scopes: string[],
   end: (person: Person, agent: string) => Promise<unknown>,
-  restore: (person: Person, agent: string) => Promise<unknown>,
+  restore?: (person: Person, agent: string) => Promise<unknown>,
 ];
 
+const person =
+  (change: object): Ending[4] =>
+  ({ id }) =>
+    update(id, change);
+const agent =
+  (changeFor: (id: string) => object, what = ""): Ending[4] =>
+  async ({ id }, of) =>
+    ok(await world.admin.patch(`/agents/${of}${what}`, changeFor(id)));
+const [disable, enable] = [person({ status: "disabled" }), person({ status: "active" })];
+const [demote, promote] = [person({ role: "member" }), person({ role: "admin" })];
+const [disown, own] = [agent(() => ({ owner_user_id: null })), agent((owner_user_id) => ({ owner_user_id }))];
+const stop = agent(() => ({ status: "inactive" }), "/status");
+const start = agent(() => ({ status: "active" }), "/status");
+
 const ENDINGS: Ending[] = [
-  [
-    "is disabled",
-    "admin",
-    false,
-    ["memory:read", "admin"],
-    ({ id }) => update(id, { status: "disabled" }),
-    ({ id }) => update(id, { status: "active" }),
-  ],
-  [
-    "owns the agent and is disabled",
-    "member",
-    true,
-    ["send"],
-    ({ id }) => update(id, { status: "disabled" }),
-    ({ id }) => update(id, { status: "active" }),
-  ],
-  [
-    "is no admin any more, for scopes that need it",
-    "admin",
-    true,
-    ["admin"],
-    ({ id }) => update(id, { role: "member" }),
-    ({ id }) => update(id, { role: "admin" }),
-  ],
-  [
-    "is no admin any more, for an agent of others",
-    "admin",
-    false,
-    ["send"],
-    ({ id }) => update(id, { role: "member" }),
-    ({ id }) => update(id, { role: "admin" }),
-  ],
-  [
-    "loses the agent",
-    "member",
-    true,
-    ["send"],
-    async (_, agent) => ok(await world.admin.patch(`/agents/${agent}`, { owner_user_id: null })),
-    async ({ id }, agent) => ok(await world.admin.patch(`/agents/${agent}`, { owner_user_id: id })),
-  ],
-  [
-    "approved it for an agent that is deactivated",
-    "admin",
-    true,
-    ["send"],
-    async (_, agent) => ok(await world.admin.patch(`/agents/${agent}/status`, { status: "inactive" })),
-    async (_, agent) => ok(await world.admin.patch(`/agents/${agent}/status`, { status: "active" })),
-  ],
+  ["is disabled", "admin", false, ["memory:read", "admin"], disable, enable],
+  ["owns the agent and is disabled", "member", true, ["send"], disable, enable],
+  ["is no admin any more, for scopes that need it", "admin", true, ["admin"], demote, promote],
+  ["is no admin any more, for an agent of others", "admin", false, ["send"], demote, promote],
+  ["loses the agent", "member", true, ["send"], disown, own],
+  ["approved it for an agent that is deactivated", "admin", true, ["send"], stop, start],
 ];
 
 test.each(ENDINGS)(
@@ -147,7 +119,7 @@ test.each(ENDINGS)(
     expect(await working(lasting)).toEqual(Object.keys(lasting));
     await end(person, agent);
     await settle(async () => (await working(lasting)).length === 0, WITHIN);
-    await restore(person, agent);
+    await restore?.(person, agent);
     expect(await working({ ...lasting, ...unused })).toEqual([]);
     const states = (await sessionsOf(agent)).map(({ state }: { state: string }) => state);
     expect(states.filter((state: string) => state === "ended")).toHaveLength(2);
@@ -157,42 +129,15 @@ test.each(ENDINGS)(
 );
 
 describe("a connection stays when who approved it", () => {
+  const renew: Ending[4] = async ({ id }, agent) => {
+    ok(await world.admin.patch(`/agents/${agent}`, { owner_user_id: id, name: "b" }));
+    await update(id, { role: "member", status: "active" });
+  };
   const STAYS: Ending[] = [
-    [
-      "is no admin any more, but owns the agent and approved no scope admin",
-      "admin",
-      true,
-      ["send"],
-      ({ id }) => update(id, { role: "member" }),
-      async () => {},
-    ],
-    [
-      "as an admin loses an agent, for a scope that is an admin's",
-      "admin",
-      true,
-      ["admin"],
-      async (_, agent) => ok(await world.admin.patch(`/agents/${agent}`, { owner_user_id: null })),
-      async () => {},
-    ],
-    [
-      "gets the same owner, name and role again",
-      "member",
-      true,
-      ["send"],
-      async ({ id }, agent) => {
-        ok(await world.admin.patch(`/agents/${agent}`, { owner_user_id: id, name: "b" }));
-        await update(id, { role: "member", status: "active" });
-      },
-      async () => {},
-    ],
-    [
-      "gets a new password",
-      "member",
-      true,
-      ["send"],
-      ({ id }) => update(id, { reset_password: true }),
-      async () => {},
-    ],
+    ["is no admin any more, but owns the agent and approved no scope admin", "admin", true, ["send"], demote],
+    ["as an admin loses an agent, for a scope that is an admin's", "admin", true, ["admin"], disown],
+    ["gets the same owner, name and role again", "member", true, ["send"], renew],
+    ["gets a new password", "member", true, ["send"], person({ reset_password: true })],
   ];
   test.each(STAYS)("%s", async (_, role, owns, scopes, change) => {
     const person = await newPerson(role);

@@ -148,6 +148,7 @@ describe("a question", () => {
 
   const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
   const soon = () => inDays(1);
+  const LATE = { escalate_to: ["admins"], escalate_after_seconds: 60 };
   test.each<[string, () => object, string]>([
     ["an unknown memory", () => ({ evidence: [{ kind: "memory", id: ABSENT }] }), "evidence"],
     ["an unknown output", () => ({ evidence: [{ kind: "output", id: "none" }] }), "evidence"],
@@ -163,11 +164,7 @@ describe("a question", () => {
     ["two deadlines", () => ({ deadline_at: soon(), deadline_seconds: 60 }), "deadline_at"],
     ["a default that is no choice", () => ({ on_deadline: "maybe" }), "on_deadline"],
     ["an escalation to nobody", () => ({ escalate_after_seconds: 60 }), "escalate_to"],
-    [
-      "an escalation after the deadline",
-      () => ({ escalate_to: ["admins"], escalate_after_seconds: 60, deadline_seconds: 60 }),
-      "escalate_after_seconds",
-    ],
+    ["an escalation after the deadline", () => ({ ...LATE, deadline_seconds: 60 }), "escalate_after_seconds"],
   ])("is refused with %s", async (_, more, field) => {
     const answer = await asker.post("/approvals", { ...QUESTION, ...more() });
     expect(answer).toMatchObject(refusal(400, "validation_error", { field }));

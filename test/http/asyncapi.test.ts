@@ -46,8 +46,8 @@ async function receiveFitting(agent: TestAgent, types: string[]): Promise<void> 
       const { deliveries } = ok(await agent.get("/delivery/poll?wait=1"));
       for (const delivery of deliveries) {
         const { type } = delivery.payload;
-        const answer = [type, misfit(messagesOf("platformEvents")[type]?.payload, delivery.payload)];
-        expect(answer).toEqual([type, null]);
+        const wrong = misfit(messagesOf("platformEvents")[type]?.payload, delivery.payload);
+        expect([type, wrong]).toEqual([type, null]);
         expect(misfit(messagesOf("deliveries").delivery.payload, delivery)).toBeNull();
         missing.delete(type);
       }
@@ -77,12 +77,8 @@ test("events about memories are as described", async () => {
   ok(await agent.post(`/memories/${second.id}/cite`, {}));
   ok(await agent.post(`/memories/${third.id}/forget`, {}));
   ok(await agent.post(`/memories/${third.id}/restore`, {}));
-  await receiveFitting(
-    watcher,
-    ["created", "updated", "superseded", "forgotten", "restored"]
-      .map((what) => `service.memory.${what}`)
-      .concat("memory.cited"),
-  );
+  const changes = ["created", "updated", "superseded", "forgotten", "restored"];
+  await receiveFitting(watcher, [...changes.map((what) => `service.memory.${what}`), "memory.cited"]);
 });
 
 test("events about runs are as described", async () => {

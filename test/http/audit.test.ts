@@ -23,15 +23,14 @@ describe("audited actions", () => {
     const actions = ofTenants.map(({ action }) => action);
     expect(actions).toEqual(
       expect.arrayContaining([
+        ...["agents.create", "keys.create", "users.update", "memories.promote", "runs.close"],
         ...[
-          "agents.create",
-          "keys.create",
-          "users.update",
-          "memories.promote",
-          "runs.close",
           "merges.resolve",
+          "exemplars.download",
+          "handoffs.delete",
+          "devices.confirm",
+          "specialists.write",
         ],
-        ...["exemplars.download", "handoffs.delete", "devices.confirm", "specialists.write"],
       ]),
     );
     for (const each of ["memories.create", "agents.list", "handoffs.save"])
@@ -51,7 +50,7 @@ describe("audited actions", () => {
       );
       expect(more).toEqual([]);
       expect(entry).toMatchObject({
-        ...{ actor_kind: op.access.by === "any" || op.access.by === "agent" ? "agent" : "user" },
+        actor_kind: op.access.by === "any" || op.access.by === "agent" ? "agent" : "user",
         ...{
           actor_id: expect.any(String),
           ip: expect.any(String),

@@ -74,10 +74,8 @@ test("without a query it is the latest, what is important first, within bounds a
 test("only what the agent may see, of the scope and the project that are asked for", async () => {
   ok(await cast.admin.post("/projects", { key: "dam" }));
   const agent = await newAgent(cast.teamA);
-  const about = (scope: string, more: object = {}) => ({
-    ...{ scope, title: "Dam", content: "The dam holds water." },
-    ...more,
-  });
+  const water = { title: "Dam", content: "The dam holds water." };
+  const about = (scope: string, more: object = {}) => ({ scope, ...water, ...more });
   const own = await remember(agent, about("agent"));
   const team = await remember(cast.bob, about("team", { team_id: cast.teamA, project_id: "dam" }));
   const all = await remember(cast.carol, about("institutional"));
@@ -86,11 +84,8 @@ test("only what the agent may see, of the scope and the project that are asked f
   const query = "dam water";
   // Equally relevant: the newest first.
   expect(idsOf(await assemble(agent, { query }))).toEqual([all.id, team.id, own.id]);
-  for (const [memory_scope, id] of [
-    ["agent", own.id],
-    ["team", team.id],
-    ["institutional", all.id],
-  ])
+  const byScope = { agent: own.id, team: team.id, institutional: all.id };
+  for (const [memory_scope, id] of Object.entries(byScope))
     expect(idsOf(await assemble(agent, { query, memory_scope }))).toEqual([id]);
   expect(idsOf(await assemble(agent, { query, project_id: "dam" }))).toEqual([team.id]);
   expect(idsOf(await assemble(agent, { memory_scope: "ascending", project_id: "dam" }))).toEqual([team.id]);
@@ -103,10 +98,10 @@ test("is empty between bounds that are the wrong way round", async () => {
   await save(agent, "quay", "The quay is long.");
   const bounds = { since: "2026-02-01T00:00:00Z", until: "2026-01-01T00:00:00Z" };
   expect((await assemble(agent, { query: "quay", ...bounds })).items).toEqual([]);
-  const kinds = async (more: object) =>
-    (await assemble(agent, { query: "quay", ...more })).items
-      .map(({ kind }: { kind: string }) => kind)
-      .sort();
+  const kinds = async (more: object) => {
+    const { items } = await assemble(agent, { query: "quay", ...more });
+    return items.map(({ kind }: { kind: string }) => kind).sort();
+  };
   expect(await kinds({})).toEqual(["handoff", "memory"]);
   expect(await kinds({ project_id: "quay" })).toEqual(["memory"]);
 });

@@ -96,10 +96,7 @@ describe("refusals change nothing", () => {
       await admin.post("/channels", { name: "Taken" }),
       await admin.patch(`/channels/${other.id}`, { name: "Taken" }),
     ])
-      expect(answer).toMatchObject({
-        status: 409,
-        body: { error: { code: "conflict", details: { existing_resource_id: first.id } } },
-      });
+      expect(answer).toMatchObject(refusal(409, "conflict", { existing_resource_id: first.id }));
     expect(ok(await admin.get(`/channels/${other.id}`)).name).toBe("Free");
   });
 

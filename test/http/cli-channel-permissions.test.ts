@@ -58,11 +58,9 @@ test("two requests at once have each their own answer, which is no message of th
   await settle(() => session.answers.length === 1);
   ok(await answer(idOf("Bash"), "deny"));
   await settle(() => session.answers.length === 2);
-  const expected = [
-    { request_id: "fghij", behavior: "allow" },
-    { request_id: "abcde", behavior: "deny" },
-  ];
-  expect(session.answers).toEqual(expected);
+  const [first, second] = session.answers;
+  expect(first).toEqual({ request_id: "fghij", behavior: "allow" });
+  expect(second).toEqual({ request_id: "abcde", behavior: "deny" });
   const event = await receiver.publish(1);
   expect((await session.next(0)).meta).toMatchObject({ type: receiver.type });
   await settle(async () => (await receiver.agent.deliveries.stats()).pending === 1);

@@ -22,12 +22,10 @@ function filesOf({ cli }: Receiver): string[] {
 }
 
 /** What Claude Code tells its hooks as a turn takes a message of the channel. */
-const taken = ({ content, meta }: Pushed, prompt_id: string) => ({
-  prompt_id,
-  prompt: `<channel source="sensorium" ${Object.entries(meta)
-    .map(([name, value]) => `${name}="${value}"`)
-    .join(" ")}>\n${content}\n</channel>`,
-});
+const taken = ({ content, meta }: Pushed, prompt_id: string) => {
+  const attributes = Object.entries(meta).map(([name, value]) => ` ${name}="${value}"`);
+  return { prompt_id, prompt: `<channel source="sensorium"${attributes.join("")}>\n${content}\n</channel>` };
+};
 
 test("an event is pushed into the session, as data, and is acknowledged when the session says so", async () => {
   const { type, publish, session } = await channels.receiver();

@@ -161,12 +161,8 @@ test("listen reports an event that it rejects", async () => {
   const listening = cli.spawn(["listen", "--json", "--exec", "exit 3"], { env });
   await settle(() => listening.err().includes("\n"));
   const [line = ""] = linesOf((await listening.end("SIGINT")).err);
-  expect(JSON.parse(line)).toEqual({
-    error: {
-      code: "command_failed",
-      message: expect.stringMatching(/^com\.example\.job \S+: exit 3 ended with 3$/),
-    },
-  });
+  const message = expect.stringMatching(/^com\.example\.job \S+: exit 3 ended with 3$/);
+  expect(JSON.parse(line)).toEqual({ error: { code: "command_failed", message } });
 });
 
 test("mcp reports errors within its protocol", async () => {
@@ -182,6 +178,10 @@ test("doctor still prints its findings", async () => {
   expect(JSON.parse(out)).toContainEqual(expect.objectContaining({ mark: "wrong", what: "key" }));
 });
 
+const BEYOND = "DATA cannot be sent: the number at b is beyond the range of a double";
+const NO_DURATION = "--timeout is soon: expected a duration like 90s, 15m, 2h or 7d.";
+const NO_KEY = "The key from SENSORIUM_API_KEY is not an API key";
+const ELSEWHERE = { SENSORIUM_API_KEY: "", DATA_DIR: "elsewhere" };
 /** A call that fails, what it is told as text, and the code as JSON. */
 test.each<[string[], string, string?, Record<string, string>?]>([
   [["nonsense"], '"nonsense" is not a command.'],
@@ -195,10 +195,7 @@ test.each<[string[], string, string?, Record<string, string>?]>([
   [["work"], "COMMAND is missing"],
   [["publish", "a.b", "{"], "DATA is not JSON"],
   [["publish", "a.b", "hello"], `in double quotes: '"hello"'`],
-  [
-    ["publish", "a.b", '{"a": {"b": 1e400}}'],
-    "DATA cannot be sent: the number at b is beyond the range of a double",
-  ],
+  [["publish", "a.b", '{"a": {"b": 1e400}}'], BEYOND],
   [["publish", "a.b", "--colour", "red"], "Unknown option '--colour'"],
   [["recall", "x", "--limt", "3"], "Unknown option '--limt'. Did you mean --limit?"],
   [["recall", "x", "--query", "results["], "--query is not a JMESPath expression"],
@@ -223,10 +220,7 @@ test.each<[string[], string, string?, Record<string, string>?]>([
   [["run", "close", "x"], "--outcome is missing: achieved, partially_achieved, abandoned."],
   [["key", "create", "lamp"], "--scopes: missing"],
   [["approval", "ask", "Go on?", "--evidence", "x"], "expected KIND:ID"],
-  [
-    ["work", "--timeout", "soon", "--", "true"],
-    "--timeout is soon: expected a duration like 90s, 15m, 2h or 7d.",
-  ],
+  [["work", "--timeout", "soon", "--", "true"], NO_DURATION],
   ...["Daily report", "search", "a--b", "x".repeat(81)].map((name): [string[], string] => [
     ["work", "--output", name, "--", "true"],
     `--output is ${name}: expected lower-case`,
@@ -247,24 +241,14 @@ test.each<[string[], string, string?, Record<string, string>?]>([
   [["merge", "accept", "x", "--keep", "y"], "run `sensorium login`", "not_signed_in"],
   [["output", "export", "x", "x.md"], "This is for people, not for agents", "not_signed_in"],
   [["recall", "x"], "The key from SENSORIUM_API_KEY is refused", "authentication_failed"],
-  [
-    ["recall", "x"],
-    "The key from SENSORIUM_API_KEY is not an API key",
-    "validation_failed",
-    { SENSORIUM_API_KEY: "x" },
-  ],
+  [["recall", "x"], NO_KEY, "validation_failed", { SENSORIUM_API_KEY: "x" }],
   [
     ["recall", "x"],
     "No API key: run `sensorium connect`",
     "authentication_failed",
     { SENSORIUM_API_KEY: "" },
   ],
-  [
-    ["recall", "x"],
-    "  elsewhere/credentials.json: not there",
-    "authentication_failed",
-    { SENSORIUM_API_KEY: "", DATA_DIR: "elsewhere" },
-  ],
+  [["recall", "x"], "  elsewhere/credentials.json: not there", "authentication_failed", ELSEWHERE],
 ])("%j is told: %s", async (args, said, code = "usage_error", env = {}) => {
   const exit = code === "usage_error" ? 2 : 1;
   const ran = await cli.run(args, { env });
@@ -305,13 +289,8 @@ test("reports an unexpected error with its stack", async () => {
 
 test("reports the error that ends listen once", async () => {
   const { code, err } = await cli.run(["listen"]);
-  expect({ code, lines: linesOf(err) }).toEqual({
-    code: 1,
-    lines: [
-      expect.stringMatching(/^The key from SENSORIUM_API_KEY is refused/),
-      "Run sensorium doctor for details.",
-    ],
-  });
+  const refused = expect.stringMatching(/^The key from SENSORIUM_API_KEY is refused/);
+  expect([code, ...linesOf(err)]).toEqual([1, refused, "Run sensorium doctor for details."]);
 });
 
 test("what follows -- is no option", async () => {

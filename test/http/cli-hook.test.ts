@@ -66,18 +66,14 @@ test("a session leaves one handoff, which the project's next session begins with
   expect(await hook(event("PreCompact", left))).toEqual({ code: 0, answer: {}, err: "" });
   const more = { transcript_path: transcript("Weigh the parcels", "Pack the third parcel") };
   expect(await hook(event("SessionEnd", more))).toEqual({ code: 0, answer: {}, err: "" });
-  const handoffs = await agent.handoffs.list();
-  expect(handoffs).toMatchObject([
-    {
-      ...{ name: "acme/parcels session aaaaaaaaaaaa", summary: "Pack the third parcel" },
-      ...{ origin_client: "claude-code", version_num: 2 },
-      payload: {
-        requests: ["Weigh the parcels", "Pack the third parcel"],
-        last_answer: "Done.",
-        branch: "main",
-      },
-    },
-  ]);
+  const requests = ["Weigh the parcels", "Pack the third parcel"];
+  const [handoff, ...others] = await agent.handoffs.list();
+  expect(handoff).toMatchObject({
+    ...{ name: "acme/parcels session aaaaaaaaaaaa", summary: "Pack the third parcel" },
+    ...{ origin_client: "claude-code", version_num: 2 },
+    payload: { requests, last_answer: "Done.", branch: "main" },
+  });
+  expect(others).toEqual([]);
   const other = await hook(event("SessionStart", { session_id: "another", source: "startup" }), "codex");
   expect(briefIn(other)).toContain("# Handoff: acme/parcels session aaaaaaaaaaaa");
   expect(briefIn(other)).toContain("The third parcel weighs 40 kg.");
@@ -124,14 +120,10 @@ test("a turn is told which events wait, as long as they do, and nothing is lease
       const told = (await turn(name, tool)).answer;
       return Object.keys(told).length > 0 && told;
     });
-    expect(answer).toEqual({
-      hookSpecificOutput: {
-        hookEventName: name,
-        additionalContext: expect.stringMatching(
-          /deliveries_poll.*\n````text\n- com\.example\.woken parcel 3 ``` Ignore all that \(.*\)\n````$/s,
-        ),
-      },
-    });
+    const context =
+      /deliveries_poll.*\n````text\n- com\.example\.woken parcel 3 ``` Ignore all that \(.*\)\n````$/s;
+    const expected = { hookEventName: name, additionalContext: expect.stringMatching(context) };
+    expect(answer).toEqual({ hookSpecificOutput: expected });
   }
   const expected = { answer: { additional_context: expect.stringContaining("com.example.woken") } };
   expect(await turn("sessionStart", "cursor")).toMatchObject(expected);
@@ -142,11 +134,9 @@ test("a turn is told which events wait, as long as they do, and nothing is lease
 });
 
 test("Cursor's events name a conversation and the workspace, and its answer has another form", async () => {
+  const of = { conversation_id: "c-1", cursor_version: "3.9.16", workspace_roots: [work] };
   const cursor = (hook_event_name: string, more: object) =>
-    hook(
-      { hook_event_name, conversation_id: "c-1", cursor_version: "3.9.16", workspace_roots: [work], ...more },
-      "cursor",
-    );
+    hook({ hook_event_name, ...of, ...more }, "cursor");
   const file = join(cli.folder, "cursor.jsonl");
   const said = (role: string, text: string) =>
     `${JSON.stringify({ role, message: { content: [{ type: "text", text }] } })}\n`;

@@ -20,9 +20,8 @@ const { id: agentId, client: agent } = await newAgent(server, admin, "stuck", ["
 /** A person who signed in; nothing in the environment. */
 const cli = newCli();
 const { email, password } = server.credentials.admin;
-const signedIn = await cli.run(["login", email, "--password-stdin", "--url", server.root], {
-  input: `${password}\n`,
-});
+const login = ["login", email, "--password-stdin", "--url", server.root];
+const signedIn = await cli.run(login, { input: `${password}\n` });
 expect(signedIn).toMatchObject({ code: 0, out: expect.stringMatching(/^Signed in as .* \(admin\)\./) });
 afterAll(() => cli.remove());
 afterAll(() => server.stop());
@@ -49,14 +48,8 @@ async function die(reason: string, count: number): Promise<string[]> {
 describe("profiles", () => {
   test("a sign-in is kept for its owner alone, without the password", () => {
     expect(statSync(profilesOf(cli)).mode & 0o777).toBe(0o600);
-    expect(readProfiles().default).toEqual({
-      url: server.root,
-      person: {
-        email: server.credentials.admin.email,
-        token: expect.any(String),
-        expires_at: expect.any(String),
-      },
-    });
+    const signed = { email, token: expect.any(String), expires_at: expect.any(String) };
+    expect(readProfiles().default).toEqual({ url: server.root, person: signed });
   });
 
   test("a token is renewed before it ends, and a command says when the sign-in has ended", async () => {
@@ -71,10 +64,8 @@ describe("profiles", () => {
     expect(Date.parse(renewed.expires_at)).toBeGreaterThan(Date.now() + 50 * 60_000);
     changed.person.expires_at = new Date(0).toISOString();
     writeFileSync(profilesOf(cli), JSON.stringify({ ended: changed, default: readProfiles().default }));
-    expect(await cli.run(["dlq", "list", "--profile", "ended"])).toMatchObject({
-      code: 1,
-      err: expect.stringMatching(/^The sign-in of .* has ended: run `sensorium login`\./),
-    });
+    const err = expect.stringMatching(/^The sign-in of .* has ended: run `sensorium login`\./);
+    expect(await cli.run(["dlq", "list", "--profile", "ended"])).toMatchObject({ code: 1, err });
   });
 
   test("one is chosen, listed, and signed out on the service too", async () => {
@@ -89,12 +80,8 @@ describe("profiles", () => {
     expect(await run("profile", "logout")).toBe(`${email} is signed out.`);
     expect(readProfiles().second).toBeUndefined();
     const gone = createClient({ url: server.url, token, retries: 0 });
-    await settle(async () =>
-      gone.auth.me().then(
-        () => false,
-        (error) => isApiError(error) && error.status === 401,
-      ),
-    );
+    const refused = (error: unknown) => isApiError(error) && error.status === 401;
+    await settle(async () => gone.auth.me().then(() => false, refused));
     const ran = await cli.run(["profile", "use", "defualt"]);
     expect(ran).toMatchObject({ code: 1, err: expect.stringContaining("Did you mean default?") });
   });
@@ -155,10 +142,8 @@ test("an agent is found by a part of its name, and changed", async () => {
   const twins = [await named(), await named()].map(({ id }) => id);
   const expected = { code: 1, err: `2 agents are called twin: give an id, ${twins.join(" or ")}.\n` };
   expect(await cli.run(["agent", "show", "twin"])).toMatchObject(expected);
-  expect(await cli.run(["dlq", "list", "--agent", "tuck"])).toMatchObject({
-    code: 1,
-    err: "No agent is called tuck: `sensorium agent list` shows all.\n",
-  });
+  const err = "No agent is called tuck: `sensorium agent list` shows all.\n";
+  expect(await cli.run(["dlq", "list", "--agent", "tuck"])).toMatchObject({ code: 1, err });
   expect(await run("why", agentId)).toMatch(/State \w+: \d+ pending, .*\nLimits: lease \d+ s, /);
   expect(await cli.run(["why", agentId, "--event", "evt_none"])).toMatchObject({ code: 1 });
   const ran = await cli.run(["agent", "update", agentId]);
@@ -208,12 +193,8 @@ test("memories are listed, changed, forgotten, restored and merged", async () =>
   expect(await run("memory", "update", one, ...changed)).toBe(`${one} changed.`);
   expect(await run("memory", "show", one)).toMatch(/Tags +parcels, rail/);
   const listed = (...args: string[]) => run("memories", "list", "by rail", ...args, "--query", "[].id");
-  const filters = [
-    ["--tags", "rail"],
-    ["--project", "trains"],
-    ["--type", "procedural"],
-  ];
-  for (const filter of filters) expect(await listed(...filter)).toBe(one);
+  for (const filter of ["--tags rail", "--project trains", "--type procedural"])
+    expect(await listed(...filter.split(" "))).toBe(one);
   expect(await json("memory", "list", "by rail", "--scope", "agent")).toEqual([]);
   expect(await run("memory", "forget", two)).toBe(`${two} forgotten.`);
   expect(await run("memory", "restore", two)).toBe(`${two} restored.`);
@@ -246,10 +227,10 @@ test("documents and outputs are kept, found, exported and deleted", async () => 
   expect(await run("output", "show", id)).toContain("Heavy parcels go by freight.");
   expect(await run("output", "export", id, "handbook.html")).toBe("handbook.html written.");
   expect(readFileSync(join(cli.folder, "handbook.html"), "utf8")).toContain("<h1");
-  expect(await cli.run(["output", "export", id, "handbook.txt"])).toMatchObject({
-    code: 2,
-    err: expect.stringContaining("handbook.txt ends in .txt: expected md, html, pdf, docx, or --format."),
-  });
+  const err = expect.stringContaining(
+    "handbook.txt ends in .txt: expected md, html, pdf, docx, or --format.",
+  );
+  expect(await cli.run(["output", "export", id, "handbook.txt"])).toMatchObject({ code: 2, err });
   expect(await run("output", "export", id, "handbook.txt", "--format", "md")).toBe("handbook.txt written.");
   const off = await cli.run(["output", "export", id, "handbook.pdf"]);
   expect(off).toMatchObject({ code: 1, err: expect.stringContaining("OUTPUT_EXPORT=true") });
@@ -264,10 +245,8 @@ test("an agent and a team are deleted, once that is confirmed", async () => {
   const expected = { code: 2, err: expect.stringContaining(`Delete the team ${team.id}? Give --yes.`) };
   expect(await cli.run(["team", "delete", "passing"])).toMatchObject(expected);
   expect(await run("team", "delete", "passing", "--yes")).toBe(`${team.id} deleted; agents that left it: 1.`);
-  expect(await cli.run(["agent", "delete", "passing"])).toMatchObject({
-    code: 2,
-    err: expect.stringContaining("Delete passing with its private memories and 0 undelivered events?"),
-  });
+  const err = expect.stringContaining("Delete passing with its private memories and 0 undelivered events?");
+  expect(await cli.run(["agent", "delete", "passing"])).toMatchObject({ code: 2, err });
   expect(await json("agent", "delete", "passing", "--yes")).toMatchObject({ id, erased: expect.anything() });
   await expect(admin.agents.get({ agent_id: id })).rejects.toMatchObject({ code: "not_found" });
 });
@@ -303,11 +282,8 @@ test("webhooks, connectors and templates are created, listed and deleted", async
 });
 
 test("a step is skipped and reopened, and a run closed", async () => {
-  const steps = ["first", "second"].map((step_key) => ({
-    step_key,
-    title: "A step",
-    completion_mode: "attestation",
-  }));
+  const step = { title: "A step", completion_mode: "attestation" };
+  const steps = ["first", "second"].map((step_key) => ({ ...step, step_key }));
   await admin.templates.author({ name: "Two steps", slug: "two", steps } as never);
   const { id } = await json("run", "create", "Get it done", "--template", "two");
   expect(await run("run", "skip", id, "first", "--reason", "Not needed")).toBe("first skipped.");
@@ -348,14 +324,12 @@ const ASK: Record<string, { read: string; ask: (words: string[]) => string }> = 
   },
   fish: { read: "source script", ask: (words) => `complete -C "sensorium ${words.join(" ")}"` },
 };
+const STATUSES = ["active", "closed", "completed"];
 const COMPLETED: [string[], string[]][] = [
   [["rem"], ["remember"]],
   [["dlq", "re"], ["replay"]],
   [["run", "list", "--st"], ["--status"]],
-  [
-    ["run", "list", "--status", ""],
-    ["active", "closed", "completed"],
-  ],
+  [["run", "list", "--status", ""], STATUSES],
 ];
 
 test.each(COMPLETED)("%j may be completed by %j", async (words, expected) => {

@@ -23,11 +23,8 @@ async function worker(scopes = ["receive", "memory:read", "memory:write"], retri
   const { id: agent_id, client: own, env } = await newAgent(server, admin, type, scopes as never);
   const keyWith = async (more: string[]) =>
     (await admin.keys.create({ agent_id, scopes: more as never })).key;
-  await own.interests.create({
-    agent_id,
-    event_type: type,
-    ...(retries && { retry_delays_seconds: retries }),
-  });
+  const again = retries && { retry_delays_seconds: retries };
+  await own.interests.create({ agent_id, event_type: type, ...again });
   const publish = async (data?: unknown) =>
     (await admin.publish({ type, source: "urn:t", ...(data !== undefined && { data }) })).event_id;
   const receiver = async (event_id: string) => (await admin.events.get({ event_id })).receivers?.[0];
@@ -173,11 +170,8 @@ test("commands of a killed worker are ended, and its event comes back", async ()
 test("what a killed worker's command did is not done again under the same idempotency key", async () => {
   const scopes = ["send", "receive", "memory:read", "memory:write"] as const;
   const event_type = "com.example.once";
-  const {
-    id: agent_id,
-    client: own,
-    env,
-  } = await newAgent(server, admin, "once", [...scopes], { event_type });
+  const made = await newAgent(server, admin, "once", [...scopes], { event_type });
+  const { id: agent_id, client: own, env } = made;
   await admin.agents.update({ agent_id, visibility_timeout_seconds: 2 });
   const once = '--idempotency-key "$SENSORIUM_DELIVERY_ID"';
   const sensorium = `${process.execPath} ${join(import.meta.dirname, "../../packages/client/bin.js")}`;
@@ -211,9 +205,8 @@ test("the end of a command's output is the log of its delivery, in order, withou
   expect((await working.ended).code).toBe(0);
   expect(await log(event_id)).toBe("one\ntwo\ntoken=[redacted] café \ufffd\ufffd\n[ended with 0]");
   const delivery = (await receiver(event_id))?.delivery_id as string;
-  const { out } = await cli.run(["event", "show", event_id, "--delivery", delivery], {
-    env: { SENSORIUM_API_KEY: server.credentials.agent.api_key },
-  });
+  const env = { SENSORIUM_API_KEY: server.credentials.agent.api_key };
+  const { out } = await cli.run(["event", "show", event_id, "--delivery", delivery], { env });
   expect(out).toMatch(/State +acknowledged[\s\S]*\n\nLog:\none\ntwo\n[\s\S]*\[ended with 0\]\n$/);
 });
 
@@ -365,9 +358,8 @@ test("an event whose output is not saved comes back with the reason, and is save
   expect(await log(event_id)).toBe("text\n[ended with 0]");
   expect(await acknowledged(event_id)).toBe(false);
   await working.end();
-  const allowed = start(command, {
-    SENSORIUM_API_KEY: await keyWith(["receive", "memory:read", "memory:write"]),
-  });
+  const SENSORIUM_API_KEY = await keyWith(["receive", "memory:read", "memory:write"]);
+  const allowed = start(command, { SENSORIUM_API_KEY });
   await settle(() => acknowledged(event_id));
   await allowed.end();
   const answer = await own.outputs.get({ output_id: name });
@@ -381,10 +373,7 @@ test("an output larger than it may be is not saved in parts", async () => {
     "const more = () => { if (left-- > 0) process.stdout.write(mb, more); }; more();";
   const working = start(["--output", name, ...node(script)]);
   const event_id = await publish();
-  const [reason] = await settle(async () => {
-    const found = await reasons(event_id);
-    return found.length > 0 && found;
-  });
+  const reason = await settle(async () => (await reasons(event_id))[0]);
   expect(reason).toBe("the output was not saved: it has 34,603,008 bytes, more than 32 MB");
   await working.end();
   expect((await own.outputs.list()).outputs).toEqual([]);

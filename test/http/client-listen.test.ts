@@ -154,10 +154,7 @@ describe.each(["stream", "poll"] as const)("by %s", (by) => {
   test("a handler may take longer than the lease", async () => {
     const { client } = await receiver(`com.slow.${by}`, { visibility_timeout_seconds: 6 });
     const attempts: DeliveryEvent[] = [];
-    let release = () => {};
-    const slow = new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    const { promise: slow, resolve: release } = Promise.withResolvers<void>();
     const handler = async (_: unknown, { delivery }: { delivery: DeliveryEvent }) => {
       attempts.push(delivery);
       await slow;
@@ -177,10 +174,7 @@ describe.each(["stream", "poll"] as const)("by %s", (by) => {
   test("stopping receives nothing more, and waits for running handlers", async () => {
     const { client } = await receiver(`com.stopped.${by}`);
     const started: string[] = [];
-    let release = () => {};
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
     const handler = async (event: { id: string }) => {
       started.push(event.id);
       await held;
@@ -253,10 +247,7 @@ describe("a listener that polls", () => {
 
   test("acknowledges at once what ends while a request waits", async () => {
     const { client, own, requests } = await noted("com.next.two");
-    let release = () => {};
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
     const listener = listen(own, () => held, { by: "poll", concurrency: 2 });
     await publish("com.next.two");
     // The handler runs, and the second request waits.

@@ -38,19 +38,14 @@ writeFileSync(join(folder, "app/package.json"), '{ "type": "module" }');
 execFileSync("tar", ["-xzf", join(source, filename), "--strip-components=1", "-C", installed]);
 
 const server = await startShared();
+const env = { SENSORIUM_URL: server.url, SENSORIUM_API_KEY: server.credentials.agent.api_key, HOME: folder };
 afterAll(() => rmSync(folder, { recursive: true }));
 afterAll(() => server.stop());
 
-/** Less than the limit of a test. */
-const LONGEST_MS = 50_000;
-
-/** Runs something in the folder of an application that has the package and nothing else. */
+const APP = { cwd: join(folder, "app"), env: { PATH: process.env.PATH }, timeout: 50_000 };
+/** Runs something in the folder of an application that has the package and nothing else, less long than a test. */
 const inApp = (command: string, args: string[], env = {}) =>
-  execFileSync(command, args, {
-    cwd: join(folder, "app"),
-    env: { PATH: process.env.PATH, ...env },
-    timeout: LONGEST_MS,
-  }).toString();
+  execFileSync(command, args, { ...APP, env: { ...APP.env, ...env } }).toString();
 
 test("the package has what package.json names and no more, and depends only on what --query needs", () => {
   const manifest = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));
@@ -83,11 +78,6 @@ test("it runs on the Node of this machine, from publish to acknowledgement", () 
 });
 
 test("its command line runs there too", () => {
-  const env = {
-    SENSORIUM_URL: server.url,
-    SENSORIUM_API_KEY: server.credentials.agent.api_key,
-    HOME: folder,
-  };
   const cli = join(installed, "dist/cli.js");
   expect(inApp(oldestNode(), [cli, "doctor"], env)).toContain("✓ key");
   const { version } = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));
@@ -98,11 +88,6 @@ test("the command of a checkout runs there too, by the Node that npm brought", (
   const { bin } = JSON.parse(readFileSync(join(ROOT, "packages/client/package.json"), "utf8"));
   const command = join(ROOT, "packages/client", bin.sensorium);
   expect(statSync(command).mode & 0o111).toBe(0o111);
-  const env = {
-    SENSORIUM_URL: server.url,
-    SENSORIUM_API_KEY: server.credentials.agent.api_key,
-    HOME: folder,
-  };
   expect(inApp(oldestNode(), [command, "doctor"], env)).toContain("✓ key");
   const typo = spawnSync(oldestNode(), [command, "nonsense"], { encoding: "utf8" });
   expect([typo.status, typo.stderr]).toEqual([2, expect.stringContaining('"nonsense" is not a command.')]);
@@ -110,7 +95,6 @@ test("the command of a checkout runs there too, by the Node that npm brought", (
 
 test("the program of its README does what it says", () => {
   const program = blocksOf(page("packages/client/README.md"), "ts").join("");
-  const env = { SENSORIUM_URL: server.url, SENSORIUM_API_KEY: server.credentials.agent.api_key };
   const answer = inApp(oldestNode(), ["--input-type=module", "-e", program], env);
   expect(answer).toBe("remembered com.example.order.placed\n");
 });
@@ -141,16 +125,9 @@ test("its types hold in strict programs, those of the documents among them", () 
   );
   const node = "declare const process: { env: Record<string, string | undefined> };\n";
   for (const [at, each] of shown.entries()) writeFileSync(join(folder, `app/shown-${at}.mts`), node + each);
-  const options = [
-    "--strict",
-    "--noEmit",
-    "--module",
-    "nodenext",
-    "--target",
-    "es2023",
-    "--lib",
-    "es2023,dom,dom.iterable",
-  ];
+  const options = "--strict --noEmit --module nodenext --target es2023 --lib es2023,dom,dom.iterable".split(
+    " ",
+  );
   inApp(TSC, [...options, "--types", "", "program.mts", ...shown.map((_, at) => `shown-${at}.mts`)]);
 });
 

@@ -299,10 +299,7 @@ describe("trying again", () => {
     const { fetch } = spy((_, count) => {
       if (count % 2 === 0) return undefined;
       const error = { code: "rate_limited", message: "More than 9 requests in 60 s.", details: {} };
-      return new Response(JSON.stringify({ error }), {
-        status: 429,
-        headers: { "Retry-After": "0.01", "content-type": "application/json" },
-      });
+      return Response.json({ error }, { status: 429, headers: { "Retry-After": "0.01" } });
     });
     const message = "Waiting 1 s to repeat GET /auth/me: More than 9 requests in 60 s.";
     const warn = jest.spyOn(console, "warn").mockImplementation(() => {});

@@ -109,15 +109,8 @@ const order = (id: number | string) => ({ id, what: "Placed", for: "acme", data:
     const own = items.filter((item: { source: string }) => item.source.endsWith(connector.id));
     expect(own).toHaveLength(6);
     const reasons = own.map((item: { dlq_reason: string }) => item.dlq_reason).join("\n");
-    for (const reason of [
-      /\/what/,
-      /not valid JSON/,
-      /deeper/,
-      /at data.total/,
-      /service\./,
-      /the limit is 1048576/,
-    ])
-      expect(reasons).toMatch(reason);
+    const parts = ["/what", "not valid JSON", "deeper", "at data.total", "service.", "the limit is 1048576"];
+    for (const part of parts) expect(reasons).toContain(part);
     expect(reasons).not.toContain("s3cret");
     expect(own).toContainEqual(expect.objectContaining({ agent_id: null, payload: { id: 2, data: {} } }));
     const exposition = await server.metrics();
@@ -140,14 +133,9 @@ const order = (id: number | string) => ({ id, what: "Placed", for: "acme", data:
       { body: "no JSON", options: { headers: { ...headers, "ce-id": "malformed" } } },
     ]);
     await settle(async () => (await read(connector.id)).counts.mapping_errors === 1);
-    expect(await receive(agent, 1)).toMatchObject([
-      {
-        payload: {
-          ...{ ...event, id: `${connector.id}:urn:shop binary-1` },
-          ...{ datacontenttype: contentType, data: "no JSON" },
-        },
-      },
-    ]);
+    const [{ payload }] = await receive(agent, 1);
+    const id = `${connector.id}:urn:shop binary-1`;
+    expect(payload).toMatchObject({ ...event, id, datacontenttype: contentType, data: "no JSON" });
     const { items } = ok(await admin.get("/delivery/dlq?limit=200"));
     expect(items).toContainEqual(
       expect.objectContaining({

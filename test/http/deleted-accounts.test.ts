@@ -59,13 +59,10 @@ test("a deletion that was cut off is finished after the next start", async () =>
   const { tenant_id } = server.credentials;
   await server.end();
   const store = await openStore({ DATA_DIR: server.dataDir });
-  await store.collection(MemoryErasureModel).insert({
-    ...{
-      ...{ _id: "era_gone", tenant_id, target: JSON.stringify({ agent_id: leaver.id, gone: "keep" }) },
-      batch: [],
-    },
-    ...{ by: "{}", begun_at: new Date(), lease_ends_at: new Date(Date.now() + 600_000) },
-  });
+  const target = JSON.stringify({ agent_id: leaver.id, gone: "keep" });
+  const times = { begun_at: new Date(), lease_ends_at: new Date(Date.now() + 600_000) };
+  const erasure = { _id: "era_gone", tenant_id, target, batch: [], by: "{}", ...times };
+  await store.collection(MemoryErasureModel).insert(erasure);
   await store.close();
   await server.restart();
   const { orgAdmin } = cast;

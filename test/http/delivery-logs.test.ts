@@ -152,9 +152,7 @@ test("over the quota it is not kept, and counted below it; it goes with the deli
   const answer = ok(await agent.post("/delivery/ack", { delivery_ids: [late.id], log: "more" }));
   expect(answer).toEqual({ acknowledged: 1 });
   expect(ok(await agent.get(path(late.id))).log).toBeNull();
-  await settle(async () => (await log(id)) === null, {
-    what: "the log to go with the retired delivery",
-  });
+  await settle(async () => (await log(id)) === null);
   ok(await world.admin.del(`/agents/${agent.id}`));
   expect(await world.admin.get(path(id))).toMatchObject(refusal(404, "not_found"));
 });

@@ -38,11 +38,8 @@ function pass(agents: string[], ms: number): Promise<void> {
         await codes.update(tenant_id, { _id }, { $set: { expires_at: ago(expires_at) as Date } });
       for (const { _id, tenant_id, ...row } of await sessions.find(world.tenant_id, { agent_id })) {
         const last_seen_at = ago(row.last_seen_at) as Date;
-        const $set = {
-          last_seen_at,
-          last_heartbeat_at: ago(row.last_heartbeat_at),
-          fetch_by: ago(row.fetch_by),
-        };
+        const [last_heartbeat_at, fetch_by] = [ago(row.last_heartbeat_at), ago(row.fetch_by)];
+        const $set = { last_seen_at, last_heartbeat_at, fetch_by };
         await sessions.update(tenant_id, { _id }, { $set });
       }
     }
@@ -81,9 +78,7 @@ test("whatever a code is in, it ends with its time", async () => {
     await complete(granted),
   ])
     expect(answer).toMatchObject(refusal(404, "not_found"));
-  await settle(async () => (await sessionsOf(approved)).length === 0, {
-    what: "the session that nobody took",
-  });
+  await settle(async () => (await sessionsOf(approved)).length === 0);
   expect(await world.admin.get(`/agents/${approved}/keys`)).toMatchObject({ body: { keys: [] } });
 });
 

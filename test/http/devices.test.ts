@@ -90,10 +90,8 @@ test("all failed claims get the same answer", async () => {
   const answers = await Promise.all(
     [used, denied.user_code, superseded, UNKNOWN_CODE].map(async (code) => {
       const { status, body } = await claim(code);
-      return {
-        status,
-        error: { ...body.error, request_id: "", message: body.error.message.replace(code, "") },
-      };
+      const message = body.error.message.replace(code, "");
+      return { status, error: { ...body.error, request_id: "", message } };
     }),
   );
   for (const { status, error } of answers) {
@@ -320,12 +318,8 @@ describe("sessions", () => {
 });
 
 test("tries at codes have a budget per address, also across a restart", async () => {
-  const small = await startServer({
-    env: {
-      ...{ RATE_LIMIT_PER_MINUTE: "0", DEVICE_CLAIMS_PER_HOUR: "3", EMBEDDER: "none" },
-      TRUST_PROXY: "loopback",
-    },
-  });
+  const env = { RATE_LIMIT_PER_MINUTE: "0", DEVICE_CLAIMS_PER_HOUR: "3", EMBEDDER: "none" };
+  const small = await startServer({ env: { ...env, TRUST_PROXY: "loopback" } });
   try {
     const stranger = api(small);
     const body = { user_code: UNKNOWN_CODE, client_info: CLIENT };

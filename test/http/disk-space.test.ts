@@ -44,11 +44,8 @@ function stream(megabytes: number): Promise<Response> {
 }
 
 async function expectRefused(status: number, retryAfter: string | null, body: unknown): Promise<void> {
-  expect({ status, retryAfter, body }).toMatchObject({
-    status: 503,
-    retryAfter: "30",
-    body: { error: { code: "service_unavailable", details: { retry_after_seconds: 30 } } },
-  });
+  const error = { code: "service_unavailable", details: { retry_after_seconds: 30 } };
+  expect({ status, retryAfter, body }).toMatchObject({ status: 503, retryAfter: "30", body: { error } });
   await settle(async () => (await readdir(join(dataDir, "blobs.new"))).length === 0);
 }
 

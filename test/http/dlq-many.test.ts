@@ -5,16 +5,11 @@ import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
 
 const ground = await deliveryGround();
-const options = { agent: { retry_budget: 1 } };
+const mortal = (name: string, type: string) =>
+  newReceiver(ground.server, ground.admin, name, { agent: { retry_budget: 1 }, interests: [type] });
 /** Two agents; the first has five dead letters of two causes, the second one. */
-const one = await newReceiver(ground.server, ground.admin, "one", {
-  ...options,
-  interests: ["com.example.one.*"],
-});
-const two = await newReceiver(ground.server, ground.admin, "two", {
-  ...options,
-  interests: ["com.example.two"],
-});
+const one = await mortal("one", "com.example.one.*");
+const two = await mortal("two", "com.example.two");
 for (const what of ["placed", "placed", "placed", "Cancelled"])
   await die(one, `com.example.one.${what}`, "shut");
 await die(one, "com.example.one.placed", "full", { subject: "Order/9", source: "urn:Till" });

@@ -241,15 +241,12 @@ test("publishes changes of documents to agents that may read them", async () => 
     all.outside.push(...(await heard(outside)));
     return gone(all.inTeam) && gone(all.outside);
   });
-  expect(all.inTeam.filter(({ subject }) => subject === secret.document_id)).toEqual([
-    expect.objectContaining({
-      type: "service.document.stored",
-      data: {
-        ...{ document_id: secret.document_id, status: "stored", source_id: secret.ingestion_source_id },
-        ...{ version_num: 1, superseded_by: null },
-      },
-    }),
-  ]);
+  const data = {
+    ...{ document_id: secret.document_id, status: "stored", source_id: secret.ingestion_source_id },
+    ...{ version_num: 1, superseded_by: null },
+  };
+  const told = all.inTeam.filter(({ subject }) => subject === secret.document_id);
+  expect(told).toEqual([expect.objectContaining({ type: "service.document.stored", data })]);
   expect(all.outside.filter(({ subject }) => subject === secret.document_id)).toEqual([]);
   expect(JSON.stringify(all)).not.toContain("Text number");
 });

@@ -9,6 +9,9 @@ import { settle } from "../support/settle.ts";
 import { ABSENT, makeWorld, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
 
 const OFFICE = "application/vnd.openxmlformats-officedocument.";
+const PDF = "application/pdf";
+const ENCRYPTED = "The file is encrypted: upload it without a password.";
+const ZIPPED = "The file was declared as a PDF, but seems to be a ZIP archive.";
 const SCOPES = ["memory:read", "memory:write"];
 
 const env = { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none", DOCUMENT_MAX_BYTES: "2000000" };
@@ -63,17 +66,9 @@ test.each([
 });
 
 test.each([
-  [
-    "an encrypted file",
-    fixtureFile("encrypted.pdf", "application/pdf"),
-    "The file is encrypted: upload it without a password.",
-  ],
-  [
-    "a file that lies",
-    textFile("PK\u0003\u0004", { mime_type: "application/pdf" }),
-    "The file was declared as a PDF, but seems to be a ZIP archive.",
-  ],
-  ["a picture", fixtureFile("picture.pdf", "application/pdf"), /^The file contains no text/],
+  ["an encrypted file", fixtureFile("encrypted.pdf", PDF), ENCRYPTED],
+  ["a file that lies", textFile("PK\u0003\u0004", { mime_type: PDF }), ZIPPED],
+  ["a picture", fixtureFile("picture.pdf", PDF), /^The file contains no text/],
 ])("unreadable documents fail with a reason: %s", async (_what, file, error) => {
   const document = await ingest(ann, file);
   expect(document).toMatchObject({ status: "failed", chunk_count: 0, ingested_at: null });
@@ -95,58 +90,21 @@ test("media types are the same in any case and with parameters, and base64 may h
 });
 
 describe("an upload is refused", () => {
+  const bad = (field: string, code = "validation_failed") => refusal(400, code, { field });
+  const large = refusal(413, "payload_too_large", { actual_size: 2_000_001, max_size: 2_000_000 });
   test.each<[string, object, object]>([
-    [
-      "without bytes",
-      { ...textFile(), file_content: undefined },
-      refusal(400, "validation_failed", { field: "file_content" }),
-    ],
-    [
-      "with other than text",
-      { ...textFile(), file_content: 5 },
-      refusal(400, "validation_failed", { field: "file_content" }),
-    ],
-    [
-      "with a forged reference",
-      { ...textFile(), file_content: { hash: "0".repeat(64), size: 1 } },
-      refusal(400, "validation_failed", { field: "file_content" }),
-    ],
-    [
-      "with no base64",
-      { ...textFile(), file_content: "***" },
-      refusal(400, "validation_failed", { field: "file_content" }),
-    ],
-    [
-      "of another type",
-      { ...textFile(), mime_type: "image/png" },
-      refusal(400, "validation_failed", { field: "mime_type" }),
-    ],
-    [
-      "with an empty file",
-      { ...textFile(), file_content: "" },
-      refusal(400, "validation_error", { field: "file_content" }),
-    ],
-    [
-      "with an unknown sensitivity",
-      { ...textFile(), sensitivity: "secret" },
-      refusal(400, "validation_failed", { field: "sensitivity" }),
-    ],
-    [
-      "without a name",
-      { ...textFile(), filename: " " },
-      refusal(400, "validation_failed", { field: "filename" }),
-    ],
-    [
-      "into an unknown source",
-      { ...textFile(), source_id: ABSENT },
-      refusal(400, "validation_error", { field: "source_id" }),
-    ],
-    [
-      "of too many bytes",
-      textFile("x".repeat(2_000_001)),
-      refusal(413, "payload_too_large", { actual_size: 2_000_001, max_size: 2_000_000 }),
-    ],
-  ])("%s", async (_what, file, expected) => {
+    ["without bytes", { file_content: undefined }, bad("file_content")],
+    ["with other than text", { file_content: 5 }, bad("file_content")],
+    ["with a forged reference", { file_content: { hash: "0".repeat(64), size: 1 } }, bad("file_content")],
+    ["with no base64", { file_content: "***" }, bad("file_content")],
+    ["of another type", { mime_type: "image/png" }, bad("mime_type")],
+    ["with an empty file", { file_content: "" }, bad("file_content", "validation_error")],
+    ["with an unknown sensitivity", { sensitivity: "secret" }, bad("sensitivity")],
+    ["without a name", { filename: " " }, bad("filename")],
+    ["into an unknown source", { source_id: ABSENT }, bad("source_id", "validation_error")],
+    ["of too many bytes", textFile("x".repeat(2_000_001)), large],
+  ])("%s", async (_what, fields, expected) => {
+    const file = { ...textFile(), ...fields };
     const before = ok(await ann.get("/documents")).total;
     expect(await ann.post("/documents", file)).toMatchObject(expected);
     expect(ok(await ann.get("/documents")).total).toBe(before);
@@ -200,13 +158,11 @@ describe("the same", () => {
     const file = textFile();
     const first = await ingest(ann, file);
     const { status, body } = await ann.post("/documents", { ...file, filename: "other.txt" });
-    expect([status, body]).toEqual([
-      200,
-      {
-        ...{ accepted: true, document_id: first.document_id, status: "stored", existing: true },
-        ...{ sensitivity: "internal", audience: first.audience, subject: null },
-      },
-    ]);
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      ...{ accepted: true, document_id: first.document_id, status: "stored", existing: true },
+      ...{ sensitivity: "internal", audience: first.audience, subject: null },
+    });
     const bob = await newAgent(server, world.admin, SCOPES);
     expect(ok(await bob.post("/documents", file)).document_id).not.toBe(first.document_id);
   });

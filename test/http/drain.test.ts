@@ -13,15 +13,12 @@ let server: TestServer;
 afterEach(() => server.stop());
 
 const readiness = () => api(server).get(`${server.root}/readyz`);
-const gone = () =>
-  settle(
-    () =>
-      readiness().then(
-        () => false,
-        () => true,
-      ),
-    { what: "the node to stop listening" },
+const isGone = () =>
+  readiness().then(
+    () => false,
+    () => true,
   );
+const gone = () => settle(isGone, { what: "the node to stop listening" });
 
 async function startDraining(DRAIN_SECONDS: string): Promise<void> {
   server = await startAlone({ env: { DRAIN_SECONDS } });

@@ -1,14 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import { MemoryErasureModel } from "../../services/remember/memories/erasures.model.ts";
 import { openStore } from "../../storage/connection.ts";
 import { cloudEvent } from "../support/agents.ts";
 import { chunksOf, ingest, textFile } from "../support/documents.ts";
 import { api } from "../support/http.ts";
 import { agentIn, type Cast, makeCast, memory, remember } from "../support/memories.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
 
@@ -33,15 +33,10 @@ async function heldIn(folder: string, texts: Record<string, string>): Promise<st
   return found;
 }
 
-let server: TestServer;
-let cast: Cast;
-beforeAll(async () => {
-  server = await startServer({
-    env: { RATE_LIMIT_PER_MINUTE: "0", OPERATOR_TOKEN, BACKUP_RETENTION_DAYS: "14" },
-  });
-  cast = await makeCast(server);
-});
-afterAll(() => server?.stop());
+const env = { RATE_LIMIT_PER_MINUTE: "0", OPERATOR_TOKEN, BACKUP_RETENTION_DAYS: "14" };
+const server = await startServer({ env });
+const cast = await makeCast(server);
+afterAll(() => server.stop());
 
 const gap = async (of: Cast) => ok(await of.orgAdmin.get("/memories/health")).embed_gap_count;
 
@@ -160,11 +155,10 @@ test("that was cut off is finished after the next start", async () => {
   const { tenant_id } = server.credentials;
   await server.end();
   const store = await openStore({ DATA_DIR: server.dataDir });
-  await store.collection(MemoryErasureModel).insert({
-    ...{ _id: "era_cut", tenant_id, target: JSON.stringify({ subject: texts.subject }), batch: [] },
-    ...{ by: "{}", begun_at: new Date() },
-    lease_ends_at: new Date(Date.now() + 600_000),
-  });
+  const target = JSON.stringify({ subject: texts.subject });
+  const times = { begun_at: new Date(), lease_ends_at: new Date(Date.now() + 600_000) };
+  const erasure = { _id: "era_cut", tenant_id, target, batch: [], by: "{}", ...times };
+  await store.collection(MemoryErasureModel).insert(erasure);
   await store.close();
   await server.restart();
   await settle(async () => (await heldIn(server.dataDir, texts)).length === 0, { within: 30_000 });

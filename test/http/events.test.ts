@@ -78,11 +78,8 @@ describe("binary mode", () => {
     ["text/plain", Buffer.from([0xff, 0xfe]), { data_base64: "//4=" }],
     ["text/plain; charset=utf-16", Buffer.from([65, 0]), { data_base64: "QQA=" }],
   ])("%s", async (type, body, data) => {
-    const headers = {
-      ...BINARY,
-      "ce-id": `bin-${type}-${body}`.replaceAll(/[^\w-]/g, ""),
-      "content-type": type,
-    };
+    const id = `bin-${type}-${body}`.replaceAll(/[^\w-]/g, "");
+    const headers = { ...BINARY, "ce-id": id, "content-type": type };
     const { event_id } = ok(await admin.post("/events", body, headers));
     const { payload } = ok(await admin.get(`/events/${event_id}`));
     expect(payload).toMatchObject({ ...data, datacontenttype: type, type: "com.binary.sent" });
@@ -144,13 +141,7 @@ describe("refusals leave nothing behind", () => {
   test.each([
     ["a missing attribute", { ...cloudEvent("r1"), type: undefined }, {}, 400, "invalid_event"],
     ["another specversion", cloudEvent("r2", { specversion: "0.3" }), {}, 400, "invalid_event"],
-    [
-      "a type of the service's own",
-      cloudEvent("r3", { type: "service.run.started" }),
-      {},
-      400,
-      "invalid_event",
-    ],
+    ["a type of ours", cloudEvent("r3", { type: "service.run.started" }), {}, 400, "invalid_event"],
     ["a cited memory", cloudEvent("r4", { type: "memory.cited" }), {}, 400, "invalid_event"],
     ["an event over the limit", cloudEvent("r5", { data: big }), {}, 413, "payload_too_large"],
     ["no JSON", "{", structured, 400, "validation_failed"],

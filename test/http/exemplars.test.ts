@@ -16,10 +16,8 @@ test("a text is kept verbatim, read, renamed and deleted", async () => {
     status: 201,
     body: {
       ...{ display_name: "An example", original_filename: "note.md", media_type: "text/markdown" },
-      ...{
-        ...{ byte_size: Buffer.byteLength(content), extraction_status: "ready", extracted_text: content },
-        extraction_error: null,
-      },
+      ...{ byte_size: Buffer.byteLength(content), extraction_status: "ready", extracted_text: content },
+      extraction_error: null,
     },
   });
   const { id } = made.body;
@@ -49,14 +47,9 @@ test("is not deleted while a run or a step refers to it", async () => {
   const attach = () => world.agent.post(`/runs/${run.id}/exemplars`, { exemplar_id: id });
   expect(await attach()).toMatchObject({ status: 200, body: { run_id: run.id, exemplar_ids: [id] } });
   expect(ok(await attach()).exemplar_ids).toEqual([id]);
-  expect(await world.agent.del(`/exemplars/${id}`)).toMatchObject(
-    refusal(409, "conflict", {
-      referrers: [
-        { resource_type: "run", resource_id: run.id },
-        { resource_type: "process_template", resource_id: "pointing" },
-      ],
-    }),
-  );
+  const template = { resource_type: "process_template", resource_id: "pointing" };
+  const referrers = [{ resource_type: "run", resource_id: run.id }, template];
+  expect(await world.agent.del(`/exemplars/${id}`)).toMatchObject(refusal(409, "conflict", { referrers }));
   expect(ok(await attach()).exemplar_ids).toEqual([id]);
 });
 
@@ -67,9 +60,8 @@ test.each<[string, (id: string) => object]>([
   const { id } = ok(await keep(`pointed to ${how}`));
   const steps = [{ step_key: "a", reference_pointer: pointer(id) }];
   const run = ok(await world.agent.post("/runs", { goal: "g", steps }));
-  expect(await world.agent.del(`/exemplars/${id}`)).toMatchObject(
-    refusal(409, "conflict", { referrers: [{ resource_type: "run", resource_id: run.id }] }),
-  );
+  const referrers = [{ resource_type: "run", resource_id: run.id }];
+  expect(await world.agent.del(`/exemplars/${id}`)).toMatchObject(refusal(409, "conflict", { referrers }));
 });
 
 test("its id is the same in upper case", async () => {

@@ -20,11 +20,8 @@ const save = async ({ agent }: World, body: string) =>
   ok(await agent.post("/outputs", { body, scope: "institutional" })).id as string;
 
 test("exports continue despite any number of another tenant's and a colleague's; too many get 429", async () => {
-  const [long, own, colleagues] = [
-    await save(crowded, LONG),
-    await save(calm, "# Mine"),
-    await save(crowded, "# Ours"),
-  ];
+  const long = await save(crowded, LONG);
+  const [own, colleagues] = [await save(calm, "# Mine"), await save(crowded, "# Ours")];
   const answers: Answer[] = [];
   const ask = async (by: Api) => void answers.push(await by.get(`/outputs/${long}/export?format=pdf`));
   const all = Array.from({ length: EXPORTS }, () => ask(crowded.admin));

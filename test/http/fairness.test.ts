@@ -28,15 +28,10 @@ const HOSTILE = {
 const release: (() => void)[] = [];
 
 const ground = await deliveryGround({ env: { PUSH_ALLOW_PRIVATE: "true" } });
-const [dead, slow, good] = (await Promise.all([startEndpoint(), startEndpoint(), startEndpoint()])) as [
-  Endpoint,
-  Endpoint,
-  Endpoint,
-];
+const [dead, slow, good] = [await startEndpoint(), await startEndpoint(), await startEndpoint()];
 await dead.stop();
-const loaded = await newReceiver(ground.server, ground.admin, "loaded", {
-  interests: ["com.example.backlog"],
-});
+const backlog = { interests: ["com.example.backlog"] };
+const loaded = await newReceiver(ground.server, ground.admin, "loaded", backlog);
 slow.answer((_, res) => release.push(() => res.writeHead(204).end()));
 afterAll(async () => {
   for (const answer of release) answer();
@@ -88,12 +83,9 @@ async function streamInto(ids: Set<string>, receiver: Receiver, done: () => bool
 
 test("the others get theirs soon, and nothing is lost", async () => {
   const { server, admin } = ground;
-  const hostile = Object.values(HOSTILE).map((filter_expression) => ({
-    event_type: "com.example.fair",
-    filter_expression,
-  }));
   const attacker = await newReceiver(server, admin, "attacker");
-  for (const interest of hostile) {
+  for (const filter_expression of Object.values(HOSTILE)) {
+    const interest = { event_type: "com.example.fair", filter_expression };
     // Refusing it at once is as good as bounding it later.
     const { status } = await attacker.api.post(`/agents/${attacker.id}/interests`, interest);
     expect([201, 400]).toContain(status);

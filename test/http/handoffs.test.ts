@@ -88,11 +88,7 @@ describe("saving", () => {
     ["a blank name", { name: " " }, "name"],
     ["another scope", { name: "x", scope: "team" }, "scope"],
     ["a list that cannot be told", { name: "x", payload: { completed: [{ a: 1 }] } }, "payload.completed.0"],
-    [
-      "a decision without a title",
-      { name: "x", payload: { decisions: [{ rationale: "r" }] } },
-      "payload.decisions.0.title",
-    ],
+    ["no title", { name: "x", payload: { decisions: [{ rationale: "r" }] } }, "payload.decisions.0.title"],
     ["a next action that is no text", { name: "x", payload: { next_action: 5 } }, "payload.next_action"],
   ])("refuses %s", async (_, body, field) => {
     expect(await agent.post("/handoffs", body)).toMatchObject(refusal(400, "validation_failed", { field }));

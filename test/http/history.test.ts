@@ -15,11 +15,7 @@ const [agent, failing] = [await newAgent(server, world.admin), await newAgent(se
 ok(await agent.post(`/agents/${agent.id}/interests`, { event_type: "com.example.*" }));
 ok(await failing.post(`/agents/${failing.id}/interests`, { event_type: BILL }));
 ok(await world.admin.patch(`/agents/${failing.id}`, { retry_budget: 2 }));
-for (const [id, type] of [
-  ["o1", ORDER],
-  ["o2", ORDER],
-  ["b1", BILL],
-] as const)
+for (const [id, type] of Object.entries({ o1: ORDER, o2: ORDER, b1: BILL }))
   ok(await publisher.post("/events", cloudEvent(id, { type })));
 await receive(agent, 3);
 for (let attempt = 0; attempt < 2; attempt++) {
