@@ -185,10 +185,8 @@ test("malformed requests are refused with their reason, and leave nothing", asyn
   const message = { messageId: "malformed", role: "ROLE_USER" };
   for (const parts of [undefined, [], [{}], [null], ["x"], [{ text: "x" }, 5]]) {
     const error = await call("SendMessage", { message: { ...message, parts } });
-    expect(error).toMatchObject({
-      code: -32602,
-      message: expect.stringMatching(/^message\.parts: expected/),
-    });
+    const wanted = { code: -32602, message: expect.stringMatching(/^message\.parts: expected/) };
+    expect(error).toMatchObject(wanted);
   }
   const unknown = { ...message, parts: [{ text: "x" }], taskId: "absent" };
   const answer = await call("SendMessage", { message: unknown });

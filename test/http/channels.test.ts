@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "@jest/globals";
 import { cloudEvent, fannedOut, firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
 import { api } from "../support/http.ts";
 import { startShared } from "../support/shared.ts";
-import { ok, signIn } from "../support/tenancy.ts";
+import { ok, refusal, signIn } from "../support/tenancy.ts";
 
 const server = await startShared();
 const admin = await firstAgent(server);

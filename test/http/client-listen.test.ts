@@ -196,10 +196,8 @@ describe.each(["stream", "poll"] as const)("by %s", (by) => {
     const { client } = await receiver(`com.away.${by}`);
     const seen: string[] = [];
     const problems: unknown[] = [];
-    const listener = listen(client, ({ id }) => seen.push(id), {
-      by,
-      onProblem: (problem) => problems.push(problem),
-    });
+    const fields = { by, onProblem: (problem: unknown) => problems.push(problem) };
+    const listener = listen(client, ({ id }) => seen.push(id), fields);
     await publish(`com.away.${by}`);
     await settle(() => seen.length === 1);
     await server.restart();

@@ -63,9 +63,8 @@ test("a device is connected from the code to its first request", async () => {
   const completed = await complete(claim_id);
   expect(completed.status).toBe(200);
   const { api_key, access_token, session_id } = completed.body;
-  expect(completed.body).toMatchObject({
-    ...{ agent_id: agent, expires_at: expect.any(String), server_now: expect.any(String) },
-  });
+  const wanted = { agent_id: agent, expires_at: expect.any(String), server_now: expect.any(String) };
+  expect(completed.body).toMatchObject(wanted);
   expect(api_key).toMatch(/^ak_live_[A-Za-z0-9]{32}$/);
 
   const connected = await statusOf(agent);

@@ -106,10 +106,8 @@ test("the others get theirs soon, and nothing is lost", async () => {
   const rest = publish("during", "com.example.backlog", half);
   await publish("fair", "com.example.fair", EVENTS);
   const pushed = () => new Set(good.pushed.map(({ body }) => JSON.parse(body).id));
-  await settle(() => polled.size === EVENTS && streamed.size === EVENTS && pushed().size === EVENTS, {
-    within: Math.max(SOON, HALVES * took),
-    what: `${EVENTS} events by poll, stream and push`,
-  });
+  const fields = { within: Math.max(SOON, HALVES * took), what: `${EVENTS} events by poll, stream and push` };
+  await settle(() => polled.size === EVENTS && streamed.size === EVENTS && pushed().size === EVENTS, fields);
   await Promise.all([receiving, rest]);
 
   const pendingOf = async (receiver: Receiver) => ok(await receiver.api.get("/delivery/stats")).pending;
