@@ -1,33 +1,25 @@
 import { StreamResponse, type Task, type TaskPushNotificationConfig } from "@a2a-js/sdk";
-import type { Client } from "@a2a-js/sdk/client";
-import { afterAll, afterEach, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, afterEach, expect, test } from "@jest/globals";
 import { a2aClient, nextEvent, pushConfig, a2aRequest as request } from "../support/a2a.ts";
-import { newAgent, type TestAgent } from "../support/agents.ts";
+import { newAgent } from "../support/agents.ts";
 import { type Endpoint, type Pushed, startEndpoint } from "../support/endpoint.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, type World } from "../support/tenancy.ts";
+import { makeWorld, OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
 
-let server: TestServer;
-let world: World;
-let worker: TestAgent;
-let caller: TestAgent;
-let client: Client;
 const endpoints: Endpoint[] = [];
 
-beforeAll(async () => {
-  const env = { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", PUSH_ALLOW_PRIVATE: "true", EMBEDDER: "none" };
-  server = await startServer({ env });
-  world = await makeWorld(server, "a2a-push");
-  worker = await newAgent(server, world.admin, ["receive"]);
-  caller = await newAgent(server, world.admin, ["send"]);
-  ok(await world.admin.patch(`/agents/${worker.id}`, { a2a: true }));
-  client = await a2aClient(server, worker.id, caller.token);
-});
+const env = { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", PUSH_ALLOW_PRIVATE: "true", EMBEDDER: "none" };
+const server = await startServer({ env });
+const world = await makeWorld(server, "a2a-push");
+const worker = await newAgent(server, world.admin, ["receive"]);
+const caller = await newAgent(server, world.admin, ["send"]);
+ok(await world.admin.patch(`/agents/${worker.id}`, { a2a: true }));
+const client = await a2aClient(server, worker.id, caller.token);
 afterEach(async () => {
   for (const endpoint of endpoints.splice(0)) await endpoint.stop();
 });
-afterAll(() => server?.stop());
+afterAll(() => server.stop());
 
 async function webhook(): Promise<Endpoint> {
   const endpoint = await startEndpoint();
@@ -68,11 +60,8 @@ test("a webhook that was given with the message gets the changes of its task, au
   const given = { taskPushNotificationConfig: config };
   const task = (await client.sendMessage(request("given", {}, given))) as Task;
   expect((await nextEvent(worker)).subject).toBe(task.id);
-  await report(task, {
-    state: "completed",
-    message: "Done.",
-    artifacts: [{ artifact_id: "a", data: { n: 1 } }],
-  });
+  const fields = { state: "completed", message: "Done.", artifacts: [{ artifact_id: "a", data: { n: 1 } }] };
+  await report(task, fields);
   const [push] = await settle(() => pushed.length > 0 && pushed);
   expect(push?.headers).toMatchObject({
     "content-type": "application/a2a+json",
@@ -116,10 +105,8 @@ test("a change is notified after a crash, and one that a webhook has is not repe
   await report(task, { state: "working" });
   await settle(() => known.pushed.length === 1);
   const others = await webhook();
-  const tasks = [
-    await taskWith("other-1", { url: others.url }),
-    await taskWith("other-2", { url: others.url }),
-  ];
+  const { url: theirs } = others;
+  const tasks = [await taskWith("other-1", { url: theirs }), await taskWith("other-2", { url: theirs })];
   await Promise.all([task, ...tasks].map((each) => report(each, { state: "completed" })));
   await server.kill();
   await away.start();
@@ -140,7 +127,8 @@ test("a configuration is replaced by its id, and one that is gone gets nothing",
     ...[{ url: first.url }, { url: second.url }],
     ...[gone, deleted].map(({ url }, i) => ({ id: `${i}`, url })),
   );
-  expect((await configsOf(task)).map(({ id, url }) => [id, url])).toEqual([
+  const found = (await configsOf(task)).map(({ id, url }) => [id, url]);
+  expect(found).toEqual([
     [task.id, second.url],
     ["0", gone.url],
     ["1", deleted.url],
@@ -181,10 +169,7 @@ test("others neither see nor change the webhooks of a task", async () => {
     await expect(refused).rejects.toThrow("There is no task");
   const theirs = await makeWorld(server, "a2a-others");
   const list = {
-    jsonrpc: "2.0",
-    id: 1,
-    method: "ListTaskPushNotificationConfigs",
-    params: { taskId: task.id },
+    ...{ jsonrpc: "2.0", id: 1, method: "ListTaskPushNotificationConfigs", params: { taskId: task.id } },
   };
   const version = { "a2a-version": "1.0" };
   const foreign = await theirs.agent.post(`${server.root}/a2a/${worker.id}`, list, version);

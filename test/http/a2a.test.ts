@@ -1,6 +1,5 @@
 import { type Task, TaskState } from "@a2a-js/sdk";
-import type { Client } from "@a2a-js/sdk/client";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import {
   a2aClient,
   a2aClientAt,
@@ -11,27 +10,18 @@ import {
 } from "../support/a2a.ts";
 import { newAgent, type TestAgent } from "../support/agents.ts";
 import { api } from "../support/http.ts";
-import type { TestServer } from "../support/server.ts";
 import { startShared } from "../support/shared.ts";
-import { makeWorld, ok, refusal, type World } from "../support/tenancy.ts";
+import { makeWorld, ok, refusal } from "../support/tenancy.ts";
 
-let server: TestServer;
-let world: World;
-let worker: TestAgent;
-let caller: TestAgent;
-let client: Client;
-
-beforeAll(async () => {
-  server = await startShared();
-  world = await makeWorld(server, "a2a");
-  worker = await newAgent(server, world.admin, ["receive"]);
-  caller = await newAgent(server, world.admin, ["send"]);
-  ok(await world.admin.patch(`/agents/${worker.id}`, { a2a: true, description: "Counts things." }));
-  client = await clientOf(caller.token);
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const world = await makeWorld(server, "a2a");
+const worker = await newAgent(server, world.admin, ["receive"]);
+const caller = await newAgent(server, world.admin, ["send"]);
+ok(await world.admin.patch(`/agents/${worker.id}`, { a2a: true, description: "Counts things." }));
+afterAll(() => server.stop());
 
 const clientOf = (token: string) => a2aClient(server, worker.id, token);
+const client = await clientOf(caller.token);
 const receive = () => nextEvent(worker);
 const ALL = { tenant: "", contextId: "", status: 0, pageToken: "", statusTimestampAfter: undefined };
 const report = (id: string, body: object) => worker.post(`/a2a-tasks/${id}/status`, body);
@@ -39,17 +29,13 @@ const report = (id: string, body: object) => worker.post(`/a2a-tasks/${id}/statu
 test("a card is shown only of an agent that wants one", async () => {
   const card = ok(await api(server).get(cardUrl(server, worker.id)));
   const url = `${server.root}/a2a/${worker.id}/rpc`;
-  expect(card).toMatchObject({
-    description: "Counts things.",
-    supportedInterfaces: [{ url, protocolBinding: "JSONRPC", protocolVersion: "1.0" }],
-  });
+  const supportedInterfaces = [{ url, protocolBinding: "JSONRPC", protocolVersion: "1.0" }];
+  expect(card).toMatchObject({ description: "Counts things.", supportedInterfaces });
   expect(JSON.stringify(card)).not.toContain(world.tenant_id);
   for (const id of [caller.id, "ag_nobody"]) {
     const { status, body } = await api(server).get(cardUrl(server, id));
-    expect([status, body.error.message.replace(id, "ID")]).toEqual([
-      404,
-      "There is no agent ID that you may read. Check the id.",
-    ]);
+    const answer = [status, body.error.message.replace(id, "ID")];
+    expect(answer).toEqual([404, "There is no agent ID that you may read. Check the id."]);
     expect(await caller.post(`${server.root}/a2a/${id}`, {})).toMatchObject(refusal(404, "not_found"));
   }
 });
@@ -65,36 +51,27 @@ test("the official client finds the card from the address, with or without a sla
 test("a message is delivered, asked about, continued and answered with an artifact", async () => {
   const task = (await client.sendMessage(request("m1"))) as Task;
   expect(task.status?.state).toBe(TaskState.TASK_STATE_SUBMITTED);
-  expect(await receive()).toMatchObject({
-    ...{ type: "service.a2a.message", subject: task.id },
-    data: { task_id: task.id, context_id: task.contextId },
-  });
+  const data = { task_id: task.id, context_id: task.contextId };
+  expect(await receive()).toMatchObject({ type: "service.a2a.message", subject: task.id, data });
   const read = ok(await worker.get(`/a2a-tasks/${task.id}`));
   expect(read.task.history).toMatchObject([{ messageId: "m1", parts: [{ text: "text of m1" }] }]);
   ok(await report(task.id, { state: "input_required", message: "Which?" }));
   const again = (await client.sendMessage(request("m2", { taskId: task.id }))) as Task;
   expect(again).toMatchObject({ id: task.id, contextId: task.contextId });
   expect((await receive()).subject).toBe(task.id);
-  ok(
-    await report(task.id, {
-      state: "completed",
-      artifacts: [{ artifact_id: "r", name: "Result", text: "3" }],
-    }),
-  );
+  const fields = { state: "completed", artifacts: [{ artifact_id: "r", name: "Result", text: "3" }] };
+  ok(await report(task.id, fields));
   const done = await client.getTask({ tenant: "", id: task.id });
   expect(done.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
-  expect(done.history.map(({ parts }) => parts[0]?.content?.value)).toEqual([
-    ...["text of m1", "Which?", "text of m2"],
-  ]);
+  const answer = done.history.map(({ parts }) => parts[0]?.content?.value);
+  expect(answer).toEqual(["text of m1", "Which?", "text of m2"]);
   expect(done.artifacts).toMatchObject([{ artifactId: "r", parts: [{ content: { value: "3" } }] }]);
   expect(await report(task.id, { state: "working" })).toMatchObject(refusal(409, "conflict"));
 });
 
 test("a repeated message makes no second task and no second delivery", async () => {
-  const [one, two] = (await Promise.all([
-    client.sendMessage(request("same")),
-    client.sendMessage(request("same")),
-  ])) as [Task, Task];
+  const calls = [client.sendMessage(request("same")), client.sendMessage(request("same"))];
+  const [one, two] = (await Promise.all(calls)) as [Task, Task];
   expect(two.id).toBe(one.id);
   expect((await receive()).subject).toBe(one.id);
   expect(ok(await worker.get("/delivery/poll?wait=1")).deliveries).toEqual([]);
@@ -106,9 +83,8 @@ test("a stream shows the task until it is done", async () => {
     seen.push(payload?.$case);
     if (payload?.$case !== "task") continue;
     expect((await receive()).subject).toBe(payload.value.id);
-    ok(
-      await report(payload.value.id, { state: "completed", artifacts: [{ artifact_id: "r", text: "done" }] }),
-    );
+    const artifacts = [{ artifact_id: "r", text: "done" }];
+    ok(await report(payload.value.id, { state: "completed", artifacts }));
   }
   expect(seen).toEqual(["task", "artifactUpdate", "statusUpdate"]);
 });
@@ -209,15 +185,12 @@ test("malformed requests are refused with their reason, and leave nothing", asyn
   const message = { messageId: "malformed", role: "ROLE_USER" };
   for (const parts of [undefined, [], [{}], [null], ["x"], [{ text: "x" }, 5]]) {
     const error = await call("SendMessage", { message: { ...message, parts } });
-    expect(error).toMatchObject({
-      code: -32602,
-      message: expect.stringMatching(/^message\.parts: expected/),
-    });
+    const wanted = { code: -32602, message: expect.stringMatching(/^message\.parts: expected/) };
+    expect(error).toMatchObject(wanted);
   }
   const unknown = { ...message, parts: [{ text: "x" }], taskId: "absent" };
-  expect(await call("SendMessage", { message: unknown })).toMatchObject({
-    ...{ code: -32001, message: "There is no task absent of yours." },
-  });
+  const answer = await call("SendMessage", { message: unknown });
+  expect(answer).toMatchObject({ code: -32001, message: "There is no task absent of yours." });
   expect(await call("ListTasks", { status: "DONE" })).toMatchObject({ code: -32602 });
   for (const params of [undefined, null, [], "x", { message: null }, { message: 5 }])
     expect(await call("SendMessage", params)).toMatchObject({ code: -32602 });
@@ -244,16 +217,12 @@ describe("the catalogue", () => {
     entries.map(({ identifier }) => identifier);
 
   test("lists the agents of the caller's tenant that can be called, with addresses of their cards", async () => {
-    const [plain, closed] = [
-      await newAgent(server, world.admin, ["receive"]),
-      await newAgent(server, world.admin, ["receive"]),
-    ];
-    const unnamed = await newAgent(server, world.admin, ["receive"]);
+    const made = () => newAgent(server, world.admin, ["receive"]);
+    const [plain, closed, unnamed] = [await made(), await made(), await made()];
     for (const { id } of [closed, unnamed]) ok(await world.admin.patch(`/agents/${id}`, { a2a: true }));
     ok(await world.admin.patch(`/agents/${closed.id}/status`, { status: "inactive" }));
-    const response = await fetch(server.root + CATALOG, {
-      headers: { authorization: `Bearer ${caller.token}` },
-    });
+    const headers = { authorization: `Bearer ${caller.token}` };
+    const response = await fetch(server.root + CATALOG, { headers });
     expect(response.headers.get("content-type")).toContain("application/ai-catalog+json");
     const catalog = (await response.json()) as Awaited<ReturnType<typeof read>>;
     expect(catalog).toMatchObject({ specVersion: "0.9", host: { displayName: "Sensorium" } });
@@ -285,9 +254,8 @@ describe("the catalogue", () => {
     const place = Buffer.from(JSON.stringify(["created_at", "2000-01-01T00:00:00.000Z", worker.id]));
     const after = `${server.root + CATALOG}?after=${place.toString("base64url")}`;
     expect(idsOf(await read(theirs, after))).toEqual([theirs.id]);
-    expect(await theirs.get(`${server.root + CATALOG}?after=nonsense`)).toMatchObject(
-      refusal(400, "validation_failed"),
-    );
+    const answer = await theirs.get(`${server.root + CATALOG}?after=nonsense`);
+    expect(answer).toMatchObject(refusal(400, "validation_failed"));
   });
 
   test("continues in a further catalogue after 200 agents, each once", async () => {

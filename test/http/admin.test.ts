@@ -5,22 +5,15 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { run, runProcess } from "../support/admin.ts";
 import { newCli } from "../support/cli.ts";
 import { agentToken, api } from "../support/http.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { OPERATOR_TOKEN, ok, signIn } from "../support/tenancy.ts";
 
 const PRIVATE = { CONNECTOR_ALLOW_PRIVATE: "true" };
-
-let scratch: string;
-let server: TestServer;
-beforeAll(async () => {
-  scratch = await mkdtemp(join(tmpdir(), "sensorium-admin-"));
-  server = await startServer({ env: { OPERATOR_TOKEN, ...PRIVATE } });
-});
-afterAll(async () => {
-  await server?.stop();
-  await rm(scratch, { recursive: true });
-});
+const scratch = await mkdtemp(join(tmpdir(), "sensorium-admin-"));
+const server = await startServer({ env: { OPERATOR_TOKEN, ...PRIVATE } });
+afterAll(() => server.stop());
+afterAll(() => rm(scratch, { recursive: true }));
 
 /** The same commands through a running server and on a store without a server. */
 describe.each(["while the server runs", "while it does not"])("the command line %s", (when) => {
@@ -63,9 +56,7 @@ describe.each(["while the server runs", "while it does not"])("the command line 
     }
     const receipt = await done("tenants erase gone --confirm gone");
     expect(receipt).toMatchObject({
-      tenant_id: tenant.id,
-      erased: { agents: 1, api_keys: 1, users: 1 },
-      receipt: expect.any(String),
+      ...{ tenant_id: tenant.id, erased: { agents: 1, api_keys: 1, users: 1 }, receipt: expect.any(String) },
     });
     const listed = await done("tenants list");
     expect(listed.map((each: { slug: string }) => each.slug)).not.toContain("gone");
@@ -76,10 +67,8 @@ describe.each(["while the server runs", "while it does not"])("the command line 
 
   test("makes, lists, suspends and activates tenants", async () => {
     const made = await done("tenants create --slug acme --name Acme --admin-email ada@example.com");
-    expect(made).toMatchObject({
-      tenant: { slug: "acme" },
-      agent: { api_key: expect.stringMatching(/^ak_live_/) },
-    });
+    const expected = { tenant: { slug: "acme" }, agent: { api_key: expect.stringMatching(/^ak_live_/) } };
+    expect(made).toMatchObject(expected);
     expect(await done("tenants quota acme --storage-mb 50")).toMatchObject({ storage_quota_mb: 50 });
     expect(await done("tenants quota acme --storage-mb default")).toMatchObject({ storage_quota_mb: null });
     expect((await done("tenants suspend acme")).status).toBe("suspended");
@@ -115,12 +104,8 @@ describe.each(["while the server runs", "while it does not"])("the command line 
     const file = join(scratch, "connector.json");
     const described = async (fields: object) => writeFile(file, JSON.stringify(fields));
     const mapping = { entity: "order", action: "/what" };
-    const broker = {
-      kind: "amqp091",
-      url: "amqp://shop:s3cret@127.0.0.1:1",
-      queue: "orders",
-      source: "shop",
-    };
+    const url = "amqp://shop:s3cret@127.0.0.1:1";
+    const broker = { kind: "amqp091", url, queue: "orders", source: "shop" };
     await described({ name: "Orders", ...broker, mapping, paused: true });
     const made = await done(`connectors create --file ${file}`);
     expect(made).toMatchObject({ url: "amqp://***@127.0.0.1:1", mapping, state: "paused" });
@@ -138,19 +123,14 @@ describe.each(["while the server runs", "while it does not"])("the command line 
   test("never quotes a file that it cannot read a connector from", async () => {
     const file = join(scratch, "broken.json");
     await writeFile(file, '{"url": "amqp://shop:s3cret@');
-    expect(await admin(`connectors create --file ${file}`)).toMatchObject({
-      code: 1,
-      output: `--file: ${file} does not contain valid JSON.\n`,
-    });
+    const answer = await admin(`connectors create --file ${file}`);
+    expect(answer).toMatchObject({ code: 1, output: `--file: ${file} does not contain valid JSON.\n` });
     expect((await admin("connectors create --file /none.json")).output).toMatch(/^--file: ENOENT/);
   });
 
   test("says in a line what is wrong", async () => {
-    const { code, output } = await admin("keys create ag_none --scopes send");
-    expect({ code, output }).toEqual({
-      code: 1,
-      output: "There is no agent ag_none that you may read. Check the id. (not_found)\n",
-    });
+    const output = "There is no agent ag_none that you may read. Check the id. (not_found)\n";
+    expect(await admin("keys create ag_none --scopes send")).toMatchObject({ code: 1, output });
   });
 });
 
@@ -214,32 +194,26 @@ describe("while the server runs", () => {
     await writeFile(file, `${server.credentials.admin.password}\n`);
     await rename(kept, away);
     try {
-      expect((await runProcess(server.dataDir, "users list")).output).toMatch(
-        /is in use by another process \(pid \d+\)\. If the server is running, give its address with --url\.$/m,
-      );
+      const busy =
+        /is in use by another process \(pid \d+\)\. If the server is running, give its address with --url\.$/m;
+      expect((await runProcess(server.dataDir, "users list")).output).toMatch(busy);
       const named = `users list --url ${server.root}`;
-      expect((await run(server.dataDir, named)).output).toBe(
-        "Name an admin of the tenant default with --email and --password-file.\n",
-      );
+      const nobody = "Name an admin of the tenant default with --email and --password-file.\n";
+      expect((await run(server.dataDir, named)).output).toBe(nobody);
       const { email } = server.credentials.admin;
       const { result } = await run(server.dataDir, `${named} --email ${email} --password-file ${file}`);
       expect(result).toContainEqual(expect.objectContaining({ email }));
     } finally {
       await rename(away, kept);
     }
-    expect((await run(server.dataDir, "users list --url http://127.0.0.1:9")).output).toBe(
-      "No server responds at http://127.0.0.1:9/v1. Check --url, and that the server is running.\n",
-    );
+    const none =
+      "No server responds at http://127.0.0.1:9/v1. Check --url, and that the server is running.\n";
+    expect((await run(server.dataDir, "users list --url http://127.0.0.1:9")).output).toBe(none);
   });
 
   test("another tenant's people need one of its admins", async () => {
-    const made = ok(
-      await api(server, OPERATOR_TOKEN).post("/tenants", {
-        slug: "globex",
-        name: "G",
-        admin_email: "g@globex.example",
-      }),
-    );
+    const body = { slug: "globex", name: "G", admin_email: "g@globex.example" };
+    const made = ok(await api(server, OPERATOR_TOKEN).post("/tenants", body));
     const refused = await run(server.dataDir, "users list --tenant globex");
     expect(refused).toMatchObject({ code: 1, output: expect.stringContaining("--password-file") });
     const file = join(scratch, "password");
@@ -265,15 +239,8 @@ test.each([
 test.each(["", "help", "--help", "agents list -h"])("prints its help: %s", async (command) => {
   const { code, output } = await run(scratch, command);
   expect(code).toBe(0);
-  for (const command of [
-    "tenants create",
-    "users reset-password",
-    "agents list",
-    "keys revoke",
-    "connectors create",
-  ]) {
-    expect(output).toContain(command);
-  }
+  const some = ["tenants create", "users reset-password", "agents list", "keys revoke", "connectors create"];
+  for (const command of some) expect(output).toContain(command);
 });
 
 test("`sensorium admin` runs in an installation of the server", async () => {
@@ -281,10 +248,8 @@ test("`sensorium admin` runs in an installation of the server", async () => {
   const admin = (...words: string[]) => cli.spawn(["admin", ...words]).ended;
   try {
     const { code, out } = await admin("agents", "list");
-    expect({ code, agents: JSON.parse(out) }).toEqual({
-      code: 0,
-      agents: expect.arrayContaining([expect.objectContaining({ id: server.credentials.agent.id })]),
-    });
+    const expected = [expect.objectContaining({ id: server.credentials.agent.id })];
+    expect({ code, agents: JSON.parse(out) }).toEqual({ code: 0, agents: expect.arrayContaining(expected) });
     expect((await admin("--help")).out).toContain("tenants create --slug SLUG");
     expect(await admin("nonsense")).toMatchObject({ code: 1 });
     expect(await cli.done("__complete", "admin", "tenants", "cr")).toBe("create");

@@ -1,22 +1,17 @@
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import { startAlone } from "../support/alone.ts";
 import { type Api, agentToken, api } from "../support/http.ts";
 import { created } from "../support/receiver.ts";
-import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
 
 const DAY = 86_400;
 const TYPE = "com.example.habit";
-
-let server: TestServer;
-beforeAll(async () => {
-  const clock = `--import ${join(import.meta.dirname, "../support/skewed-clock.mjs")}`;
-  const env = { NODE_OPTIONS: clock, CLOCK_STEP_MS: String(DAY * 1000), RATE_LIMIT_PER_MINUTE: "0" };
-  server = await startAlone({ env });
-});
-afterAll(() => server?.stop());
+const clock = `--import ${join(import.meta.dirname, "../support/skewed-clock.mjs")}`;
+const env = { NODE_OPTIONS: clock, CLOCK_STEP_MS: String(DAY * 1000), RATE_LIMIT_PER_MINUTE: "0" };
+const server = await startAlone({ env });
+afterAll(() => server.stop());
 
 /** Tokens end meanwhile. */
 const as = async (key: string): Promise<Api> => api(server, await agentToken(server, key));

@@ -1,25 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { deliveryGround, type Ground, pollSome } from "../support/deliveries.ts";
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { deliveryGround, pollSome } from "../support/deliveries.ts";
 import { startEndpoint } from "../support/endpoint.ts";
 import { type Api, api } from "../support/http.ts";
 import { newReceiver, type Receiver, type ReceiverOptions } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
 import { ok, signIn } from "../support/tenancy.ts";
 
-let ground: Ground;
-beforeAll(async () => {
-  ground = await deliveryGround("open");
-});
+const ground = await deliveryGround("open");
 afterAll(() => ground.server.stop());
 
 let names = 0;
 /** Creates an agent and an event type for it. */
 async function newOne(options: Omit<ReceiverOptions, "interests"> = {}) {
   const type = `com.example.health${++names}`;
-  return {
-    ...(await newReceiver(ground.server, ground.admin, type, { interests: [type], ...options })),
-    type,
-  };
+  const of = { interests: [type], ...options };
+  return { ...(await newReceiver(ground.server, ground.admin, type, of)), type };
 }
 
 type One = Receiver & { type: string };
@@ -42,39 +37,31 @@ async function deliveriesOf({ id }: One, query = "", as: Api = ground.admin): Pr
   return ok(await as.get(`/agents/${id}/deliveries${query}`));
 }
 
-/** Resolves when the agent has this many pending deliveries. */
-const pendingOf = (one: One, count: number) =>
+/** Returns the health of the agent as soon as it is so. */
+const healthWhen = (one: One, expected: object) =>
   settle(async () => {
     const health = await healthOf(one);
-    return health.pending === count && health;
+    expect(health).toMatchObject(expected);
+    return health;
   });
+const pendingOf = (one: One, pending: number) => healthWhen(one, { pending });
 
 describe("the health of an agent", () => {
   test("is stuck when deliveries wait and nothing is acknowledged, and well again after", async () => {
     const one = await newOne();
     await publish(one, 2);
-    const stuck = await settle(async () => {
-      const health = await healthOf(one);
-      return health.state === "stuck" && health;
-    });
+    const stuck = await healthWhen(one, { state: "stuck" });
     expect(stuck).toMatchObject({
       reason: expect.stringMatching(
         /^The oldest pending delivery is \d s old, and nothing was acknowledged since\.$/,
       ),
-      pending: 2,
-      in_flight: 0,
-      dead: 0,
-      last_acknowledged_at: null,
-      last_error: null,
+      ...{ pending: 2, in_flight: 0, dead: 0, last_acknowledged_at: null, last_error: null },
     });
     expect(await settle(async () => (await needing()).includes(one.id))).toBe(true);
     const delivery_ids: string[] = (await pollSome(one.api)).map(({ id }) => id);
     expect((await healthOf(one)).in_flight).toBe(2);
     ok(await one.api.post("/delivery/ack", { delivery_ids }));
-    const well = await settle(async () => {
-      const health = await healthOf(one);
-      return health.last_acknowledged_at !== null && health;
-    });
+    const well = await healthWhen(one, { last_acknowledged_at: expect.anything() });
     expect(well).toMatchObject({ state: "ok", reason: null, pending: 0, last_seen_at: expect.any(String) });
     await settle(async () => !(await needing()).includes(one.id));
   });
@@ -84,14 +71,9 @@ describe("the health of an agent", () => {
     await publish(one, 1);
     const [{ id }] = await pollSome(one.api);
     ok(await one.api.post("/delivery/nack", { delivery_ids: [id], reason: "billing is closed" }));
-    const failing = await settle(async () => {
-      const health = await healthOf(one);
-      return health.last_error !== null && health;
-    });
+    const failing = await healthWhen(one, { last_error: expect.anything() });
     expect(failing).toMatchObject({
-      state: "failing",
-      dead: 1,
-      last_error: { at: expect.any(String), reason: "billing is closed" },
+      ...{ state: "failing", dead: 1, last_error: { at: expect.any(String), reason: "billing is closed" } },
     });
     expect(await settle(async () => (await needing()).includes(one.id))).toBe(true);
     const other = await newOne();
@@ -99,10 +81,7 @@ describe("the health of an agent", () => {
     expect(ok(await ground.admin.post("/delivery/dlq/replay", { agent_id: one.id })).count).toBe(1);
     const [again] = await pollSome(one.api);
     ok(await one.api.post("/delivery/ack", { delivery_ids: [again.id] }));
-    const well = await settle(async () => {
-      const health = await healthOf(one);
-      return health.state === "ok" && health;
-    });
+    const well = await healthWhen(one, { state: "ok" });
     // One attempt failed, the other was acknowledged.
     expect(well.success_rate).toBe(0.5);
   });
@@ -113,10 +92,7 @@ describe("the health of an agent", () => {
     const settings = { delivery_mode: "push", delivery_endpoint: endpoint.url };
     const one = await newOne({ agent: settings });
     await publish(one, 1);
-    const down = await settle(async () => {
-      const health = await healthOf(one);
-      return health.state === "unreachable" && health;
-    });
+    const down = await healthWhen(one, { state: "unreachable" });
     expect(down).toMatchObject({
       reason: expect.stringContaining("The endpoint has not been reached for"),
       pending: 1,
@@ -170,8 +146,7 @@ describe("the list of agents", () => {
 describe("an agent's deliveries", () => {
   test("are listed newest first across states and priorities, page by page", async () => {
     const one = await newOne();
-    const urgent = { event_type: `${one.type}.urgent`, priority: 9 };
-    ok(await one.api.post(`/agents/${one.id}/interests`, urgent));
+    ok(await one.api.post(`/agents/${one.id}/interests`, { event_type: `${one.type}.urgent`, priority: 9 }));
     for (let i = 0; i < 3; i++) {
       await ground.publish(one.type, { i });
       await ground.publish(`${one.type}.urgent`, { i });
@@ -204,10 +179,8 @@ describe("an agent's deliveries", () => {
     const { deliveries } = await deliveriesOf(one, "?status=waiting");
     expect(deliveries).toEqual([
       {
-        id,
-        status: "waiting",
-        event: { event_id, type: one.type, source: "urn:test", subject: "order/0" },
-        attempt_count: 1,
+        ...{ id, status: "waiting" },
+        ...{ event: { event_id, type: one.type, source: "urn:test", subject: "order/0" }, attempt_count: 1 },
         next_attempt_at: expect.any(String),
         last_error: { at: expect.any(String), reason: "billing is closed" },
         created_at: expect.any(String),
@@ -238,11 +211,8 @@ describe("an agent's deliveries", () => {
     const { deliveries } = await deliveriesOf(one, "?status=discarded");
     expect(deliveries[0].timeline.at(-1)).toMatchObject({ what: "discarded", reason: "drained" });
     const { entries } = ok(await ground.admin.get("/audit?action=deliveries.drain"));
-    expect(entries[0]).toMatchObject({
-      resource_id: one.id,
-      outcome: "done",
-      details: { agent_id: one.id, discarded: 2 },
-    });
+    const expected = { resource_id: one.id, outcome: "done", details: { agent_id: one.id, discarded: 2 } };
+    expect(entries[0]).toMatchObject(expected);
   });
 
   test("are for the agent, its owner and admins; draining is not for the agent", async () => {

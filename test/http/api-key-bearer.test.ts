@@ -1,22 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import { hashApiKey } from "../../lib/access/api-key.ts";
 import { agentToken, api } from "../support/http.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
 
 // An API key as the bearer token itself: for clients that send one header for as long as they live.
 
 const ATTEMPTS = 5;
-let server: TestServer;
-let world: World;
 
-beforeAll(async () => {
-  const env = { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "500", LOGIN_ATTEMPTS_PER_MINUTE: String(ATTEMPTS) };
-  server = await startServer({ env: { ...env, TRUST_PROXY: "127.0.0.1", LOG_LEVEL: "debug" } });
-  world = await makeWorld(server, "acme");
-});
-afterAll(() => server?.stop());
+const env = { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "500", LOGIN_ATTEMPTS_PER_MINUTE: String(ATTEMPTS) };
+const server = await startServer({ env: { ...env, TRUST_PROXY: "127.0.0.1", LOG_LEVEL: "debug" } });
+const world = await makeWorld(server, "acme");
+afterAll(() => server.stop());
 
 async function newKey(scopes: string[], fields: object = {}) {
   const { id: agent_id } = ok(await world.admin.post("/agents", { name: "sdk", delivery_mode: "poll" }));
@@ -32,15 +28,11 @@ describe("an API key as the bearer", () => {
   test("is its agent, with its scopes and without an end", async () => {
     const { agent_id, caller } = await newKey(["send", "memory:read"]);
     expect(ok(await caller.get("/auth/me"))).toMatchObject({
-      kind: "agent",
-      agent: { id: agent_id },
-      scopes: ["send", "memory:read"],
-      expires_at: null,
+      ...{ kind: "agent", agent: { id: agent_id }, scopes: ["send", "memory:read"], expires_at: null },
     });
     expect(ok(await caller.get("/handoffs"))).toEqual([]);
-    expect(await caller.post("/memories", { title: "t", content: "c" })).toMatchObject(
-      refusal(403, "insufficient_scope", { required_scope: "memory:write" }),
-    );
+    const answer = await caller.post("/memories", { title: "t", content: "c" });
+    expect(answer).toMatchObject(refusal(403, "insufficient_scope", { required_scope: "memory:write" }));
     expect(await caller.get("/auth/session")).toMatchObject(refusal(403, "forbidden"));
   });
 
@@ -141,7 +133,6 @@ describe("keys that are guessed", () => {
     expect((await from("192.0.2.5", key)).status).toBe(200);
     expect((await from("192.0.2.5", guess(7))).status).toBe(401);
     await settle(() => /"status":401,.*"ip":"192.0.2.5"/.test(server.logs()), { what: "both are logged" });
-    const logged = [key, guess(7), hashApiKey(key)].filter((secret) => server.logs().includes(secret));
-    expect(logged).toEqual([]);
+    expect([key, guess(7), hashApiKey(key)].filter((secret) => server.logs().includes(secret))).toEqual([]);
   });
 });

@@ -1,32 +1,22 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { newAgent, receive, type TestAgent } from "../support/agents.ts";
-import { type Api, api } from "../support/http.ts";
+import { afterAll, expect, test } from "@jest/globals";
+import { newAgent, receive } from "../support/agents.ts";
+import { api } from "../support/http.ts";
 import { type Received, startMail } from "../support/mail.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
 
-let mail: Awaited<ReturnType<typeof startMail>>;
-let server: TestServer;
-let world: World;
-let asker: TestAgent;
-let anyone: Api;
-
-beforeAll(async () => {
-  mail = await startMail();
-  const env = {
-    ...{ OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", PUBLIC_FAILURES_PER_MINUTE: "8", EMBEDDER: "none" },
-    ...{ SMTP_URL: `smtp://127.0.0.1:${mail.port}`, SMTP_FROM: "Sensorium <sensorium@example.com>" },
-  };
-  server = await startServer({ env });
-  world = await makeWorld(server, "links");
-  asker = await newAgent(server, world.admin, ["send", "receive"]);
-  anyone = api(server);
-});
-afterAll(async () => {
-  await server?.stop();
-  await mail?.stop();
-});
+const mail = await startMail();
+const env = {
+  ...{ OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", PUBLIC_FAILURES_PER_MINUTE: "8", EMBEDDER: "none" },
+  ...{ SMTP_URL: `smtp://127.0.0.1:${mail.port}`, SMTP_FROM: "Sensorium <sensorium@example.com>" },
+};
+const server = await startServer({ env });
+const world = await makeWorld(server, "links");
+const asker = await newAgent(server, world.admin, ["send", "receive"]);
+const anyone = api(server);
+afterAll(() => server.stop());
+afterAll(() => mail.stop());
 
 const QUESTION = { title: "Ship it?", question: "All checks are green." };
 const ask = async (more: object = {}) => ok(await asker.post("/approvals", { ...QUESTION, ...more }));
@@ -67,9 +57,8 @@ test("each assignee gets an e-mail, whose links answer once for this person", as
   expect(ok(await world.admin.get(`/approvals/${id}`)).status).toBe("open");
   expect((await anyone.get(`/approval-links:answer?token=${theirs.reject}`)).status).toBe(405);
 
-  expect(ok(await answer(theirs.reject, { text: "Not on a Friday." }))).toEqual({
-    ...{ title: "Ship it?", choice: "reject" },
-  });
+  const found = ok(await answer(theirs.reject, { text: "Not on a Friday." }));
+  expect(found).toEqual({ title: "Ship it?", choice: "reject" });
   expect(ok(await world.admin.get(`/approvals/${id}`))).toMatchObject({
     ...{ status: "answered", choice: "reject", text: "Not on a Friday." },
     ...{ answered_by: "link", answered_by_user_id: member.id },

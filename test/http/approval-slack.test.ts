@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { newAgent, receive, type TestAgent } from "../support/agents.ts";
-import { type Endpoint, type Pushed, startEndpoint } from "../support/endpoint.ts";
+import { newAgent, receive } from "../support/agents.ts";
+import { type Pushed, startEndpoint } from "../support/endpoint.ts";
 import { type Api, api } from "../support/http.ts";
 import { slackHeaders } from "../support/senders.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
 
 // Slack is a stand-in on loopback: its incoming webhook is at /hook, its response URLs are at /response.
 
@@ -18,28 +18,17 @@ const ENV = {
   PUSH_ALLOW_PRIVATE: "true",
 };
 
-let server: TestServer;
-let slack: Endpoint;
-let world: World;
-let other: World;
-let asker: TestAgent;
-
-beforeAll(async () => {
-  slack = await startEndpoint();
-  slack.answer(200);
-  server = await startServer({ env: ENV });
-  world = await makeWorld(server, "slack");
-  other = await makeWorld(server, "neighbours");
-  asker = await newAgent(server, world.admin, ["send", "receive"]);
-  const webhook_url = slack.url;
-  ok(await world.admin.put("/approval-channels/slack", { webhook_url, signing_secret: SECRET }));
-  const others = { webhook_url, signing_secret: OTHER_SECRET };
-  ok(await other.admin.put("/approval-channels/slack", others));
-});
-afterAll(async () => {
-  await server?.stop();
-  await slack?.stop();
-});
+const slack = await startEndpoint();
+slack.answer(200);
+const server = await startServer({ env: ENV });
+const world = await makeWorld(server, "slack");
+const other = await makeWorld(server, "neighbours");
+const asker = await newAgent(server, world.admin, ["send", "receive"]);
+const webhook_url = slack.url;
+ok(await world.admin.put("/approval-channels/slack", { webhook_url, signing_secret: SECRET }));
+ok(await other.admin.put("/approval-channels/slack", { webhook_url, signing_secret: OTHER_SECRET }));
+afterAll(() => server.stop());
+afterAll(() => slack.stop());
 
 const ask = async (more: object = {}, by: Api = asker) =>
   ok(await by.post("/approvals", { ...QUESTION, ...more }));
@@ -65,11 +54,8 @@ const buttonsOf = ({ blocks }: Message) => blocks.find(({ type }) => type === "a
 const isAbout = (id: string) => (message: Message) =>
   buttonsOf(message).some(({ value }) => value?.startsWith(id));
 /** The messages in the channel that ask a question. */
-const messagesOf = (id: string) =>
-  slack.pushed
-    .filter(({ path }) => path === "/hook")
-    .map(read)
-    .filter(isAbout(id));
+const asked = () => slack.pushed.filter(({ path }) => path === "/hook").map(read);
+const messagesOf = (id: string) => asked().filter(isAbout(id));
 const posted = (id: string) => settle(() => messagesOf(id)[0], { what: "a message in Slack" });
 const buttonFor = (message: Message, choice: string) =>
   buttonsOf(message).find(({ text }) => text.text === choice)?.value as string;
@@ -94,11 +80,9 @@ async function click(
     more.payload ??
     JSON.stringify({ type: "block_actions", user: { id: user, username: "kim" }, response_url, actions });
   const body = new URLSearchParams({ payload }).toString();
-  const answer = await fetch(`${server.root}/slack/${slug}`, {
-    method: "POST",
-    body,
-    headers: { "Content-Type": "application/x-www-form-urlencoded", ...slackHeaders(secret, body, at) },
-  });
+  const form = { "Content-Type": "application/x-www-form-urlencoded" };
+  const headers = { ...form, ...slackHeaders(secret, body, at) };
+  const answer = await fetch(`${server.root}/slack/${slug}`, { method: "POST", body, headers });
   return { status: answer.status, body: JSON.parse(await answer.text()) };
 }
 
@@ -111,13 +95,8 @@ describe("a question", () => {
     const message = await posted(id);
     expect(message.text).toBe("Ship &lt;it&gt;?");
     const shown = message.blocks.map(({ text }) => text?.text);
-    expect(shown).toEqual(
-      expect.arrayContaining([
-        QUESTION.title,
-        QUESTION.question,
-        "Evidence:\nlink https://shop.example/orders/1042",
-      ]),
-    );
+    const parts = [QUESTION.title, QUESTION.question, "Evidence:\nlink https://shop.example/orders/1042"];
+    expect(shown).toEqual(expect.arrayContaining(parts));
     // Nothing of the question is markup.
     expect(message.blocks.every(({ text }) => (text?.type ?? "plain_text") === "plain_text")).toBe(true);
     expect(buttonsOf(message).map(({ text, url }) => [text.text, url])).toEqual([
@@ -131,8 +110,7 @@ describe("a question", () => {
     const text = `Answered with *ship &amp; tell* by <@${USER}>.`;
     expect(answered).toMatchObject({ status: 200, body: { replace_original: true } });
     expect(answered.body.blocks[1].text).toEqual({ type: "mrkdwn", text });
-    const responses = slack.pushed.filter(({ path }) => path === "/response").map(read);
-    expect(responses).toEqual([answered.body]);
+    expect(slack.pushed.filter(({ path }) => path === "/response").map(read)).toEqual([answered.body]);
 
     expect(ok(await world.admin.get(`/approvals/${id}`))).toMatchObject({
       ...{ status: "answered", choice: "ship & tell", text: null, answered_by: "slack" },
@@ -145,9 +123,8 @@ describe("a question", () => {
     expect(entries).toMatchObject([{ actor_kind: "service", resource_id: id, details }]);
     const { receipt } = ok(await world.admin.get(`/approvals/${id}/receipt`));
     const [, claims] = receipt.split(".");
-    expect(JSON.parse(Buffer.from(claims, "base64url").toString()).approval).toMatchObject({
-      answered_by_slack_user: USER,
-    });
+    const expected = { answered_by_slack_user: USER };
+    expect(JSON.parse(Buffer.from(claims, "base64url").toString()).approval).toMatchObject(expected);
 
     // The first answer counts.
     const again = await click(buttonFor(message, "wait"), { user: "U0LATER" });
@@ -180,8 +157,7 @@ describe("a question", () => {
     const theirs = await ask({ assignees: [member.id] });
     expect((await click(`${theirs.id}.0`)).body).toMatchObject({ response_type: "ephemeral" });
     expect(await statusOf(theirs.id)).toBe("open");
-    const both = { assignees: [member.id], escalate_to: ["admins"], escalate_after_seconds: 1 };
-    const { id } = await ask(both);
+    const { id } = await ask({ assignees: [member.id], escalate_to: ["admins"], escalate_after_seconds: 1 });
     const message = await posted(id);
     expect(JSON.stringify(message.blocks)).toContain("Escalated: nobody has answered yet.");
     expect(messagesOf(theirs.id)).toEqual([]);
@@ -222,9 +198,8 @@ describe("a request is refused, and answers nothing,", () => {
     ["another event", JSON.stringify({ type: "view_submission", user: { id: USER }, actions: [{}] })],
     ["no user", JSON.stringify({ type: "block_actions", actions: [{ value: "x.0" }] })],
   ])("with a payload that is %s", async (_, payload) => {
-    expect(await click("", { payload })).toMatchObject(
-      refusal(400, "validation_error", { field: "payload" }),
-    );
+    const answer = await click("", { payload });
+    expect(answer).toMatchObject(refusal(400, "validation_error", { field: "payload" }));
   });
 
   test("for another tenant's question, an unknown one and an unknown choice, without a difference", async () => {
@@ -233,13 +208,9 @@ describe("a request is refused, and answers nothing,", () => {
     const unknown = "0199c0de-7a11-7c3e-9f00-000000000000";
     const foreign = [await click(`${id}.0`, signed), await click(`${unknown}.0`, signed)];
     foreign.push(await click(`${id}.7`), await click(`${id}.x`), await click(id));
-    for (const { status, body } of foreign) {
-      expect(status).toBe(200);
-      expect(body).toEqual({
-        ...{ response_type: "ephemeral", replace_original: false },
-        text: "This question cannot be answered here: it was deleted, or is asked of others.",
-      });
-    }
+    const text = "This question cannot be answered here: it was deleted, or is asked of others.";
+    const body = { response_type: "ephemeral", replace_original: false, text };
+    for (const each of foreign) expect(each).toEqual({ status: 200, body });
     expect(slack.pushed.slice(before).map(({ path }) => path)).toEqual(foreign.map(() => "/response"));
     expect(await statusOf(id)).toBe("open");
   });
@@ -283,14 +254,11 @@ describe("the channel", () => {
     expect(ok(await third.admin.put(path, {}))).toMatchObject({ host: "127.0.0.1", assignees: ["admins"] });
     const foreign = { ...channel, assignees: [await world.idOf("usr")] };
     expect(await third.admin.put(path, foreign)).toMatchObject({ status: 400 });
-    const bad = { ...channel, webhook_url: "ftp://slack.example/x" };
-    expect(await third.admin.put(path, bad)).toMatchObject(
-      refusal(400, "validation_error", { field: "webhook_url" }),
-    );
+    const found = await third.admin.put(path, { ...channel, webhook_url: "ftp://slack.example/x" });
+    expect(found).toMatchObject(refusal(400, "validation_error", { field: "webhook_url" }));
     expect((await third.admin.del(path)).status).toBe(204);
     const { id } = await ask({}, third.agent);
-    const refused = await click(`${id}.0`, { slug: third.slug });
-    expect(refused).toMatchObject(refusal(401, "authentication_failed"));
+    expect(await click(`${id}.0`, { slug: third.slug })).toMatchObject(refusal(401, "authentication_failed"));
     expect(await statusOf(id, third.admin)).toBe("open");
     const { entries } = ok(await third.admin.get("/audit?action=approvals.set_slack"));
     expect(JSON.stringify(entries)).not.toContain(SECRET);

@@ -1,33 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import { type Api, api } from "../support/http.ts";
-import {
-  approve,
-  attempt,
-  connect,
-  exchange,
-  type OAuthClient,
-  refresh,
-  registered,
-} from "../support/oauth.ts";
-import type { TestServer } from "../support/server.ts";
+import { approve, attempt, connect, exchange, refresh, registered } from "../support/oauth.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal, signIn, type World } from "../support/tenancy.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal, signIn } from "../support/tenancy.ts";
 
 // Nothing outlives its reason: connections end with the rights of the person who approved them, and with the agent.
 
 const WITHIN = { within: 5000 };
-let server: TestServer;
-let world: World;
-let client: OAuthClient;
 let people = 0;
 
-beforeAll(async () => {
-  server = await startShared();
-  world = await makeWorld(server, "approvals");
-  client = await registered(server);
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const world = await makeWorld(server, "approvals");
+const client = await registered(server);
+afterAll(() => server.stop());
 
 interface Person extends Api {
   id: string;
@@ -98,114 +84,60 @@ type Ending = [
   owns: boolean,
   scopes: string[],
   end: (person: Person, agent: string) => Promise<unknown>,
-  restore: (person: Person, agent: string) => Promise<unknown>,
+  restore?: (person: Person, agent: string) => Promise<unknown>,
 ];
+
+const person =
+  (change: object): Ending[4] =>
+  ({ id }) =>
+    update(id, change);
+const agent =
+  (changeFor: (id: string) => object, what = ""): Ending[4] =>
+  async ({ id }, of) =>
+    ok(await world.admin.patch(`/agents/${of}${what}`, changeFor(id)));
+const [disable, enable] = [person({ status: "disabled" }), person({ status: "active" })];
+const [demote, promote] = [person({ role: "member" }), person({ role: "admin" })];
+const [disown, own] = [agent(() => ({ owner_user_id: null })), agent((owner_user_id) => ({ owner_user_id }))];
+const stop = agent(() => ({ status: "inactive" }), "/status");
+const start = agent(() => ({ status: "active" }), "/status");
 
 const ENDINGS: Ending[] = [
-  [
-    "is disabled",
-    "admin",
-    false,
-    ["memory:read", "admin"],
-    ({ id }) => update(id, { status: "disabled" }),
-    ({ id }) => update(id, { status: "active" }),
-  ],
-  [
-    "owns the agent and is disabled",
-    "member",
-    true,
-    ["send"],
-    ({ id }) => update(id, { status: "disabled" }),
-    ({ id }) => update(id, { status: "active" }),
-  ],
-  [
-    "is no admin any more, for scopes that need it",
-    "admin",
-    true,
-    ["admin"],
-    ({ id }) => update(id, { role: "member" }),
-    ({ id }) => update(id, { role: "admin" }),
-  ],
-  [
-    "is no admin any more, for an agent of others",
-    "admin",
-    false,
-    ["send"],
-    ({ id }) => update(id, { role: "member" }),
-    ({ id }) => update(id, { role: "admin" }),
-  ],
-  [
-    "loses the agent",
-    "member",
-    true,
-    ["send"],
-    async (_, agent) => ok(await world.admin.patch(`/agents/${agent}`, { owner_user_id: null })),
-    async ({ id }, agent) => ok(await world.admin.patch(`/agents/${agent}`, { owner_user_id: id })),
-  ],
-  [
-    "approved it for an agent that is deactivated",
-    "admin",
-    true,
-    ["send"],
-    async (_, agent) => ok(await world.admin.patch(`/agents/${agent}/status`, { status: "inactive" })),
-    async (_, agent) => ok(await world.admin.patch(`/agents/${agent}/status`, { status: "active" })),
-  ],
+  ["is disabled", "admin", false, ["memory:read", "admin"], disable, enable],
+  ["owns the agent and is disabled", "member", true, ["send"], disable, enable],
+  ["is no admin any more, for scopes that need it", "admin", true, ["admin"], demote, promote],
+  ["is no admin any more, for an agent of others", "admin", false, ["send"], demote, promote],
+  ["loses the agent", "member", true, ["send"], disown, own],
+  ["approved it for an agent that is deactivated", "admin", true, ["send"], stop, start],
 ];
 
-describe("a connection ends for good when who approved it", () => {
-  test.each(ENDINGS)("%s", async (_, role, owns, scopes, end, restore) => {
+test.each(ENDINGS)(
+  "a connection ends for good when who approved it: %s",
+  async (_, role, owns, scopes, end, restore) => {
     const person = await newPerson(role);
     const agent = await newAgent(owns ? person.id : null);
     const { lasting, unused } = await approveAll(person, agent, scopes);
     expect(await working(lasting)).toEqual(Object.keys(lasting));
     await end(person, agent);
     await settle(async () => (await working(lasting)).length === 0, WITHIN);
-    await restore(person, agent);
+    await restore?.(person, agent);
     expect(await working({ ...lasting, ...unused })).toEqual([]);
     const states = (await sessionsOf(agent)).map(({ state }: { state: string }) => state);
     expect(states.filter((state: string) => state === "ended")).toHaveLength(2);
     const { keys } = ok(await world.admin.get(`/agents/${agent}/keys`));
     for (const key of keys) expect(key).toMatchObject({ state: "ended", approved_by: person.id });
-  });
-});
+  },
+);
 
 describe("a connection stays when who approved it", () => {
+  const renew: Ending[4] = async ({ id }, agent) => {
+    ok(await world.admin.patch(`/agents/${agent}`, { owner_user_id: id, name: "b" }));
+    await update(id, { role: "member", status: "active" });
+  };
   const STAYS: Ending[] = [
-    [
-      "is no admin any more, but owns the agent and approved no scope admin",
-      "admin",
-      true,
-      ["send"],
-      ({ id }) => update(id, { role: "member" }),
-      async () => {},
-    ],
-    [
-      "as an admin loses an agent, for a scope that is an admin's",
-      "admin",
-      true,
-      ["admin"],
-      async (_, agent) => ok(await world.admin.patch(`/agents/${agent}`, { owner_user_id: null })),
-      async () => {},
-    ],
-    [
-      "gets the same owner, name and role again",
-      "member",
-      true,
-      ["send"],
-      async ({ id }, agent) => {
-        ok(await world.admin.patch(`/agents/${agent}`, { owner_user_id: id, name: "b" }));
-        await update(id, { role: "member", status: "active" });
-      },
-      async () => {},
-    ],
-    [
-      "gets a new password",
-      "member",
-      true,
-      ["send"],
-      ({ id }) => update(id, { reset_password: true }),
-      async () => {},
-    ],
+    ["is no admin any more, but owns the agent and approved no scope admin", "admin", true, ["send"], demote],
+    ["as an admin loses an agent, for a scope that is an admin's", "admin", true, ["admin"], disown],
+    ["gets the same owner, name and role again", "member", true, ["send"], renew],
+    ["gets a new password", "member", true, ["send"], person({ reset_password: true })],
   ];
   test.each(STAYS)("%s", async (_, role, owns, scopes, change) => {
     const person = await newPerson(role);
@@ -248,10 +180,8 @@ test("a connection with the scope admin creates no credentials, and a key of its
   const agent = await newAgent(null);
   const webhook = { name: "w", source: "s", mapping: { entity: "e", action: "a" } };
   const made = ok(await world.admin.post("/ingest/webhooks", webhook));
-  const { access_token } = await connect(client, world.admin, agent, {
-    scope: "admin",
-    resource: server.root,
-  });
+  const fields = { scope: "admin", resource: server.root };
+  const { access_token } = await connect(client, world.admin, agent, fields);
   const { api_key } = ok(await complete(await approved(world.admin, agent, ["admin"])));
   const calls: [path: string, body: object][] = [
     [`/agents/${agent}/keys`, { scopes: ["send"] }],

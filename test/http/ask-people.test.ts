@@ -1,38 +1,27 @@
 import { createHash, createPublicKey } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import jwt from "jsonwebtoken";
-import { newAgent, receive, type TestAgent } from "../support/agents.ts";
+import { newAgent, receive } from "../support/agents.ts";
 import { type Api, api } from "../support/http.ts";
-import { agentIn, type Cast, makeCast, remember } from "../support/memories.ts";
+import { agentIn, makeCast, remember } from "../support/memories.ts";
 import { newRun } from "../support/runs.ts";
-import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 import { ABSENT, ok, refusal } from "../support/tenancy.ts";
 
-let server: TestServer;
-let cast: Cast;
-let asker: TestAgent;
-/** The organisation's admin and the owner of an agent of team A. */
-let adminId: string;
-let ownerId: string;
-let runId: string;
-
 const SCOPES = ["send", "receive", "memory:read", "memory:write"];
 const QUESTION = { title: "Refund order 1042?", question: "The cup is **broken**." };
 
-beforeAll(async () => {
-  server = await startShared();
-  cast = await makeCast(server);
-  asker = await agentIn(server, cast.admin, { name: "refunds" }, SCOPES);
-  const { users } = ok(await cast.orgAdmin.get("/users"));
-  const idOf = (part: string) =>
-    users.find(({ email, role }: { email: string; role: string }) => email.includes(part) || role === part)
-      .id;
-  [adminId, ownerId] = [idOf("admin"), idOf("owner@")];
-  runId = (await newRun(asker)).id;
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const cast = await makeCast(server);
+const asker = await agentIn(server, cast.admin, { name: "refunds" }, SCOPES);
+const { users } = ok(await cast.orgAdmin.get("/users"));
+const idOf = (part: string) =>
+  users.find(({ email, role }: { email: string; role: string }) => email.includes(part) || role === part).id;
+/** The organisation's admin and the owner of an agent of team A. */
+const [adminId, ownerId] = [idOf("admin"), idOf("owner@")];
+const runId = (await newRun(asker)).id;
+afterAll(() => server.stop());
 
 const ask = async (more: object = {}, by: Api = asker) =>
   ok(await by.post("/approvals", { ...QUESTION, ...more }));
@@ -95,10 +84,8 @@ describe("a question", () => {
 
   test("of two people one answers, and the other learns who did", async () => {
     const { id } = await ask({ assignees: [cast.teamA, "admins"] });
-    const answers = await Promise.all([
-      answer(cast.orgAdmin, id),
-      answer(cast.owner, id, "reject", { text: "No." }),
-    ]);
+    const calls = [answer(cast.orgAdmin, id), answer(cast.owner, id, "reject", { text: "No." })];
+    const answers = await Promise.all(calls);
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
     const winner = answers.find(({ status }) => status === 200)?.body;
     const loser = answers.find(({ status }) => status === 409)?.body;
@@ -144,9 +131,8 @@ describe("a question", () => {
     ok(await cast.orgAdmin.post(`/approvals/${theirs}/cancel`));
     const [{ payload }] = await receive(fresh, 1);
     expect(payload).toMatchObject({ type: "service.approval.canceled", data: { approval_id: theirs } });
-    expect(await answer(cast.orgAdmin, theirs)).toMatchObject(
-      refusal(409, "conflict", { status: "canceled" }),
-    );
+    const found = await answer(cast.orgAdmin, theirs);
+    expect(found).toMatchObject(refusal(409, "conflict", { status: "canceled" }));
   });
 
   test("of a person is announced to agents with an interest", async () => {
@@ -156,14 +142,13 @@ describe("a question", () => {
     expect(asked).toMatchObject({ agent_id: null, user_id: expect.stringMatching(/^usr_/) });
     ok(await answer(cast.orgAdmin, asked.id));
     const told = await receive(watcher, 2);
-    expect(told.map(({ payload }) => payload.type).sort()).toEqual([
-      "service.approval.answered",
-      "service.approval.requested",
-    ]);
+    const found = told.map(({ payload }) => payload.type).sort();
+    expect(found).toEqual(["service.approval.answered", "service.approval.requested"]);
   });
 
   const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
   const soon = () => inDays(1);
+  const LATE = { escalate_to: ["admins"], escalate_after_seconds: 60 };
   test.each<[string, () => object, string]>([
     ["an unknown memory", () => ({ evidence: [{ kind: "memory", id: ABSENT }] }), "evidence"],
     ["an unknown output", () => ({ evidence: [{ kind: "output", id: "none" }] }), "evidence"],
@@ -179,44 +164,28 @@ describe("a question", () => {
     ["two deadlines", () => ({ deadline_at: soon(), deadline_seconds: 60 }), "deadline_at"],
     ["a default that is no choice", () => ({ on_deadline: "maybe" }), "on_deadline"],
     ["an escalation to nobody", () => ({ escalate_after_seconds: 60 }), "escalate_to"],
-    [
-      "an escalation after the deadline",
-      () => ({ escalate_to: ["admins"], escalate_after_seconds: 60, deadline_seconds: 60 }),
-      "escalate_after_seconds",
-    ],
+    ["an escalation after the deadline", () => ({ ...LATE, deadline_seconds: 60 }), "escalate_after_seconds"],
   ])("is refused with %s", async (_, more, field) => {
-    expect(await asker.post("/approvals", { ...QUESTION, ...more() })).toMatchObject(
-      refusal(400, "validation_error", { field }),
-    );
+    const answer = await asker.post("/approvals", { ...QUESTION, ...more() });
+    expect(answer).toMatchObject(refusal(400, "validation_error", { field }));
   });
 
   test("about another's memory or run is refused", async () => {
     const { id: others } = await remember(cast.carol);
-    expect(
-      await asker.post("/approvals", { ...QUESTION, evidence: [{ kind: "memory", id: others }] }),
-    ).toMatchObject(refusal(400, "validation_error", { field: "evidence" }));
-    expect(await asker.post("/approvals", { ...QUESTION, run_id: ABSENT })).toMatchObject(
-      refusal(404, "not_found"),
-    );
+    const found = await asker.post("/approvals", { ...QUESTION, evidence: [{ kind: "memory", id: others }] });
+    expect(found).toMatchObject(refusal(400, "validation_error", { field: "evidence" }));
+    const given = await asker.post("/approvals", { ...QUESTION, run_id: ABSENT });
+    expect(given).toMatchObject(refusal(404, "not_found"));
     const { id } = await ask({ text_allowed: false });
-    expect(await answer(cast.orgAdmin, id, "maybe")).toMatchObject(
-      refusal(400, "validation_error", { field: "choice" }),
-    );
-    expect(await answer(cast.orgAdmin, id, "approve", { text: "x" })).toMatchObject(
-      refusal(400, "validation_error", { field: "text" }),
-    );
+    const got = await answer(cast.orgAdmin, id, "maybe");
+    expect(got).toMatchObject(refusal(400, "validation_error", { field: "choice" }));
+    const shown = await answer(cast.orgAdmin, id, "approve", { text: "x" });
+    expect(shown).toMatchObject(refusal(400, "validation_error", { field: "text" }));
   });
 
   test("has digests of an event, an output and a document", async () => {
-    const published = ok(
-      await asker.post("/events", {
-        specversion: "1.0",
-        id: "e1",
-        source: "/t",
-        type: "com.x",
-        data: { n: 1 },
-      }),
-    );
+    const fields = { ...{ specversion: "1.0", id: "e1", source: "/t", type: "com.x", data: { n: 1 } } };
+    const published = ok(await asker.post("/events", fields));
     const output = ok(await asker.post("/outputs", { body: "# Report\n" }));
     const file_content = Buffer.from("a manual").toString("base64");
     const file = { file_content, filename: "m.md", mime_type: "text/markdown", sensitivity: "internal" };

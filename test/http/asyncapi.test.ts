@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import { Ajv } from "ajv";
 import addFormatsModule from "ajv-formats";
 import { a2aClient, a2aRequest } from "../support/a2a.ts";
@@ -11,10 +11,9 @@ import { startEndpoint } from "../support/endpoint.ts";
 import { api } from "../support/http.ts";
 import { newReceiver } from "../support/receiver.ts";
 import { act, at, newRun } from "../support/runs.ts";
-import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
-import { makeWorld, ok, type World } from "../support/tenancy.ts";
+import { makeWorld, ok } from "../support/tenancy.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the document is walked in many ways
 type Json = any;
@@ -24,18 +23,12 @@ const document: Json = JSON.parse(
 const ajv = new Ajv({ strict: false });
 (addFormatsModule as unknown as (ajv: Ajv) => void)(ajv);
 ajv.addSchema({ components: document.components }, "doc");
-
-let server: TestServer;
-let world: World;
-let watcher: TestAgent;
-beforeAll(async () => {
-  server = await startShared("open");
-  world = await makeWorld(server, "asyncapi");
-  watcher = await newAgent(server, world.admin, ["receive", "memory:read"]);
-  for (const event_type of ["service.*", "memory.cited"])
-    ok(await watcher.post(`/agents/${watcher.id}/interests`, { event_type }));
-});
-afterAll(() => server?.stop());
+const server = await startShared("open");
+const world = await makeWorld(server, "asyncapi");
+const watcher = await newAgent(server, world.admin, ["receive", "memory:read"]);
+for (const event_type of ["service.*", "memory.cited"])
+  ok(await watcher.post(`/agents/${watcher.id}/interests`, { event_type }));
+afterAll(() => server.stop());
 
 /** What is wrong with a value by a schema of the document; null if nothing. */
 function misfit(schema: Json, value: unknown): unknown {
@@ -53,10 +46,8 @@ async function receiveFitting(agent: TestAgent, types: string[]): Promise<void> 
       const { deliveries } = ok(await agent.get("/delivery/poll?wait=1"));
       for (const delivery of deliveries) {
         const { type } = delivery.payload;
-        expect([type, misfit(messagesOf("platformEvents")[type]?.payload, delivery.payload)]).toEqual([
-          type,
-          null,
-        ]);
+        const wrong = misfit(messagesOf("platformEvents")[type]?.payload, delivery.payload);
+        expect([type, wrong]).toEqual([type, null]);
         expect(misfit(messagesOf("deliveries").delivery.payload, delivery)).toBeNull();
         missing.delete(type);
       }
@@ -86,12 +77,8 @@ test("events about memories are as described", async () => {
   ok(await agent.post(`/memories/${second.id}/cite`, {}));
   ok(await agent.post(`/memories/${third.id}/forget`, {}));
   ok(await agent.post(`/memories/${third.id}/restore`, {}));
-  await receiveFitting(
-    watcher,
-    ["created", "updated", "superseded", "forgotten", "restored"]
-      .map((what) => `service.memory.${what}`)
-      .concat("memory.cited"),
-  );
+  const changes = ["created", "updated", "superseded", "forgotten", "restored"];
+  await receiveFitting(watcher, [...changes.map((what) => `service.memory.${what}`), "memory.cited"]);
 });
 
 test("events about runs are as described", async () => {

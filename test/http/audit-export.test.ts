@@ -1,23 +1,16 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { newAgent, type TestAgent } from "../support/agents.ts";
-import type { TestServer } from "../support/server.ts";
+import { newAgent } from "../support/agents.ts";
 import { startShared } from "../support/shared.ts";
-import { makeWorld, ok, refusal, type World } from "../support/tenancy.ts";
+import { makeWorld, ok, refusal } from "../support/tenancy.ts";
 
 /** More than two parts of an export. */
 const MANY = 1100;
 const NAME = '=HYPERLINK("https://evil.example";"x")';
 
-let server: TestServer;
-let world: World;
-let bot: TestAgent;
-
-beforeAll(async () => {
-  server = await startShared();
-  world = await makeWorld(server, "exported");
-  bot = await newAgent(server, world.admin, ["memory:read", "memory:write"]);
-  ok(await world.admin.patch(`/agents/${bot.id}`, { name: NAME }));
-});
+const server = await startShared();
+const world = await makeWorld(server, "exported");
+const bot = await newAgent(server, world.admin, ["memory:read", "memory:write"]);
+ok(await world.admin.patch(`/agents/${bot.id}`, { name: NAME }));
 
 beforeAll(async () => {
   for (let at = 0; at < MANY; at += 50) {
@@ -25,7 +18,7 @@ beforeAll(async () => {
     for (const { status } of await Promise.all(notes)) expect(status).toBe(404);
   }
 });
-afterAll(() => server?.stop());
+afterAll(() => server.stop());
 
 const uuid = (n: number) => `0199c0de-7a11-7c3e-9f00-${String(n).padStart(12, "0")}`;
 
@@ -90,9 +83,8 @@ test("an export is recorded once, however long it is", async () => {
 });
 
 test("an unknown format is refused", async () => {
-  expect(await world.admin.get("/audit/export?format=xml")).toMatchObject(
-    refusal(400, "validation_failed", { field: "format" }),
-  );
+  const answer = await world.admin.get("/audit/export?format=xml");
+  expect(answer).toMatchObject(refusal(400, "validation_failed", { field: "format" }));
 });
 
 test("an export has nothing of another tenant", async () => {

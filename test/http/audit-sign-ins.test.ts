@@ -1,22 +1,14 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { type Api, api } from "../support/http.ts";
-import type { TestServer } from "../support/server.ts";
+import { afterAll, expect, test } from "@jest/globals";
+import { api } from "../support/http.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
-import { makeWorld, ok, type World } from "../support/tenancy.ts";
+import { makeWorld, ok } from "../support/tenancy.ts";
 
-let server: TestServer;
-let outside: Api;
-let world: World;
-let other: World;
-
-beforeAll(async () => {
-  server = await startShared();
-  outside = api(server);
-  world = await makeWorld(server, "signing-in");
-  other = await makeWorld(server, "signing-in-too");
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const outside = api(server);
+const world = await makeWorld(server, "signing-in");
+const other = await makeWorld(server, "signing-in-too");
+afterAll(() => server.stop());
 
 // biome-ignore lint/suspicious/noExplicitAny: tests assert on shapes that the type checker cannot know
 const entriesOf = async (user: { id: string }, of = world): Promise<any[]> =>
@@ -47,11 +39,8 @@ test("signing in and out is noted: who, from where and how", async () => {
 test("a failed sign-in is recorded once a minute for an address, without the password, where it was tried", async () => {
   const elsewhere = await invite("bob@signing-in.example", other);
   const user = await invite("bob@signing-in.example");
-  const attempt = {
-    email: "Bob@signing-in.example",
-    password: "a wrong password",
-    tenant_slug: world.slug,
-  };
+  const of = { password: "a wrong password", tenant_slug: world.slug };
+  const attempt = { ...of, email: "Bob@signing-in.example" };
   for (let i = 0; i < 3; i++) expect((await outside.post("/auth/login", attempt)).status).toBe(401);
   expect((await outside.post("/auth/login", { ...attempt, email: "nobody@x.example" })).status).toBe(401);
   const noted = await settle(async () => {
@@ -76,10 +65,7 @@ test("without a named organisation none sees the address: the attempt may be at 
   ] as const;
   expect((await outside.post("/auth/login", { email, password: "a wrong password" })).status).toBe(401);
   for (const [user, of] of users) {
-    const [noted] = await settle(async () => {
-      const all = await entriesOf(user, of);
-      return all.length > 0 && all;
-    });
+    const noted = await settle(async () => (await entriesOf(user, of))[0]);
     expect(noted).toMatchObject({ action: "auth.login", outcome: "refused", ip: null });
   }
   const theirs = ok(await outside.post("/auth/login", { email, password: users[0][0].password }));

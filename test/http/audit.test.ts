@@ -1,22 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import { Type } from "typebox";
 import { isAudited, type Operation } from "../../lib/contract/contract.ts";
 import { PREFIXES } from "../../lib/ids.ts";
 import { operations } from "../../services/contracts.ts";
 import { type Api, api } from "../support/http.ts";
 import { identifierKind, sampleBody } from "../support/sample.ts";
-import type { TestServer } from "../support/server.ts";
 import { startShared } from "../support/shared.ts";
-import { makeWorld, ok, refusal, type World } from "../support/tenancy.ts";
+import { makeWorld, ok, refusal } from "../support/tenancy.ts";
 
-let server: TestServer;
-let world: World;
-
-beforeAll(async () => {
-  server = await startShared();
-  world = await makeWorld(server, "audited");
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const world = await makeWorld(server, "audited");
+afterAll(() => server.stop());
 
 const list = async (query = "") => ok(await world.admin.get(`/audit?${query}`));
 // biome-ignore lint/suspicious/noExplicitAny: tests assert on shapes that the type checker cannot know
@@ -29,15 +23,14 @@ describe("audited actions", () => {
     const actions = ofTenants.map(({ action }) => action);
     expect(actions).toEqual(
       expect.arrayContaining([
+        ...["agents.create", "keys.create", "users.update", "memories.promote", "runs.close"],
         ...[
-          "agents.create",
-          "keys.create",
-          "users.update",
-          "memories.promote",
-          "runs.close",
           "merges.resolve",
+          "exemplars.download",
+          "handoffs.delete",
+          "devices.confirm",
+          "specialists.write",
         ],
-        ...["exemplars.download", "handoffs.delete", "devices.confirm", "specialists.write"],
       ]),
     );
     for (const each of ["memories.create", "agents.list", "handoffs.save"])
@@ -57,7 +50,7 @@ describe("audited actions", () => {
       );
       expect(more).toEqual([]);
       expect(entry).toMatchObject({
-        ...{ actor_kind: op.access.by === "any" || op.access.by === "agent" ? "agent" : "user" },
+        actor_kind: op.access.by === "any" || op.access.by === "agent" ? "agent" : "user",
         ...{
           actor_id: expect.any(String),
           ip: expect.any(String),
@@ -79,9 +72,8 @@ describe("audited actions", () => {
 async function send(op: Operation, body: unknown, request_id: string) {
   const caller: Api = op.access.by === "any" || op.access.by === "agent" ? world.agent : world.admin;
   let { url } = op;
-  for (const [name, schema] of Object.entries(op.path ?? {})) {
+  for (const [name, schema] of Object.entries(op.path ?? {}))
     url = url.replace(`{${name}}`, encodeURIComponent(absentId(identifierKind(schema) as string)));
-  }
   const { required = [] } = Type.Object(op.query ?? {}) as { required?: string[] };
   const query = required.map(
     (name) => `${name}=${absentId(identifierKind(op.query?.[name] as never) as string)}`,
@@ -118,11 +110,8 @@ test("shared resources name who changed them", async () => {
   expect(await changes(`resource_type=template&resource_id=${template}`)).toEqual([
     ["templates.author", by, { fields: ["name", "slug", "steps"], slug: "audited-t", version_num: 1 }],
   ]);
-  expect((await changes(`resource_type=template&resource_id=${next}`))[0]).toEqual([
-    "templates.author",
-    also,
-    expect.objectContaining({ version_num: 2 }),
-  ]);
+  const answer = (await changes(`resource_type=template&resource_id=${next}`))[0];
+  expect(answer).toEqual(["templates.author", also, expect.objectContaining({ version_num: 2 })]);
 
   const run_id = ok(await first.post("/runs", { goal: "G", template_id: template })).id;
   ok(await second.post(`/runs/${run_id}/steps/start`, { step_key: "a" }));
@@ -153,20 +142,15 @@ test("an entry names caller, action and resource, without secrets", async () => 
   const key = ok(await world.admin.post(`/agents/${agent.id}/keys`, { scopes: ["send"] }));
   ok(await world.admin.patch(`/agents/${agent.id}`, { name: "Renamed" }));
   expect((await world.admin.del(`/agents/${agent.id}/keys/${key.id}`)).status).toBe(204);
-  expect(await world.admin.del(`/agents/${agent.id}/keys/key_nobody`)).toMatchObject(
-    refusal(404, "not_found"),
-  );
+  const answer = await world.admin.del(`/agents/${agent.id}/keys/key_nobody`);
+  expect(answer).toMatchObject(refusal(404, "not_found"));
   const created = await entries(`resource_id=${agent.id}`);
   expect(created.map(({ action, details }) => [action, details.fields])).toEqual([
     ["agents.update", ["name"]],
     ["agents.create", expect.arrayContaining(["name", "delivery_mode"])],
   ]);
-  expect(created[0]).toMatchObject({
-    resource_type: "agent",
-    actor_kind: "user",
-    outcome: "done",
-    error: null,
-  });
+  const found = created[0];
+  expect(found).toMatchObject({ resource_type: "agent", actor_kind: "user", outcome: "done", error: null });
   const ofKeys = await entries("resource_type=key&limit=3");
   expect(
     ofKeys.map(({ action, resource_id, outcome, error }) => [action, resource_id, outcome, error]),
@@ -194,12 +178,10 @@ test("the log is read in pages, by what was done, by whom, when and how it ended
   expect(await entries(`action=teams.create&until=${before.at}`)).not.toContainEqual(latest);
   const refused = await entries("outcome=refused");
   expect(new Set(refused.map(({ outcome }) => outcome))).toEqual(new Set(["refused"]));
-  expect(await entries(`actor_id=${world.agentId}&action=teams.create`)).toEqual(
-    all.filter(({ actor_id }) => actor_id === world.agentId),
-  );
-  expect(await world.admin.get("/audit?cursor=none")).toMatchObject(
-    refusal(400, "validation_failed", { field: "cursor" }),
-  );
+  const answer = await entries(`actor_id=${world.agentId}&action=teams.create`);
+  expect(answer).toEqual(all.filter(({ actor_id }) => actor_id === world.agentId));
+  const found = await world.admin.get("/audit?cursor=none");
+  expect(found).toMatchObject(refusal(400, "validation_failed", { field: "cursor" }));
 });
 
 test("the log has nothing of another tenant", async () => {

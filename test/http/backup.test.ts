@@ -5,24 +5,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import { create } from "tar";
 import { backUp, restore } from "../../storage/backup.ts";
 import { agentToken, api } from "../support/http.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-
-let scratch: string;
-let server: TestServer;
-beforeAll(async () => {
-  scratch = await mkdtemp(join(tmpdir(), "sensorium-backup-"));
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
-});
-afterAll(async () => {
-  await server.stop();
-  await rm(scratch, { recursive: true, force: true });
-});
+const scratch = await mkdtemp(join(tmpdir(), "sensorium-backup-"));
+const server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
+afterAll(() => server.stop());
+afterAll(() => rm(scratch, { recursive: true, force: true }));
 
 /** Runs `npm run backup` or `npm run restore` as npm would. */
 function npmRun(command: "backup" | "restore", file: string, dataDir: string) {
@@ -33,12 +26,10 @@ function npmRun(command: "backup" | "restore", file: string, dataDir: string) {
     stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";
-  child.stdout.setEncoding("utf8").on("data", (text) => {
-    output += text;
-  });
-  child.stderr.setEncoding("utf8").on("data", (text) => {
-    output += text;
-  });
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding("utf8").on("data", (text) => {
+      output += text;
+    });
   return new Promise<{ code: number | null; output: string }>((resolve) =>
     child.once("close", (code) => resolve({ code, output })),
   );
@@ -46,19 +37,14 @@ function npmRun(command: "backup" | "restore", file: string, dataDir: string) {
 
 const newFolder = () => mkdtemp(join(scratch, "data-"));
 
+const EVENT = { specversion: "1.0", source: "/backup" };
 /** Publishes until stopped; returns the accepted ids. */
 function publishing(token: string): { accepted: string[]; stop(): Promise<void> } {
   const accepted: string[] = [];
   let going = true;
   const run = async () => {
     for (let n = 0; going; n++) {
-      const event = {
-        specversion: "1.0",
-        id: `live-${n}`,
-        type: "com.example.live",
-        source: "/backup",
-        data: { n },
-      };
+      const event = { ...EVENT, id: `live-${n}`, type: "com.example.live", data: { n } };
       const { status, body } = await api(server, token).post("/events", event);
       if (status === 202) accepted.push(body.event_id);
     }
@@ -84,12 +70,8 @@ test("everything accepted before a backup under load exists after its restore", 
 
   const load = publishing(token);
   const file = join(scratch, "under-load.sensorium");
-  await http.post("/events", {
-    specversion: "1.0",
-    id: "before",
-    type: "com.example.before",
-    source: "/backup",
-  });
+  const once = { ...EVENT, id: "before", type: "com.example.before" };
+  await http.post("/events", once);
   const before = [...load.accepted];
   const made = await npmRun("backup", file, server.dataDir);
   await load.stop();
@@ -111,8 +93,7 @@ test("everything accepted before a backup under load exists after its restore", 
     for (const id of before) expect((await there.get(`/events/${id}`)).status).toBe(200);
     // The token of the first server is good here: the key that signs tokens came along, and opens.
     expect((await api(restored, token).get("/auth/me")).status).toBe(200);
-    const again = { specversion: "1.0", id: "before", type: "com.example.before", source: "/backup" };
-    expect((await there.post("/events", again)).body.status).toBe("duplicate");
+    expect((await there.post("/events", once)).body.status).toBe("duplicate");
   } finally {
     await restored.stop();
   }
@@ -160,11 +141,8 @@ describe("refused", () => {
 
   test("a backup of a folder without a store", async () => {
     const dataDir = await newFolder();
-    const { code, output } = await npmRun("backup", join(scratch, "none"), dataDir);
-    expect({ code, output }).toEqual({
-      code: 1,
-      output: `${dataDir} contains no embedded store. Set DATA_DIR to the server's data directory.\n`,
-    });
+    const output = `${dataDir} contains no embedded store. Set DATA_DIR to the server's data directory.\n`;
+    expect(await npmRun("backup", join(scratch, "none"), dataDir)).toEqual({ code: 1, output });
   });
 
   test("a restore into a folder that is not empty, which stays as it is", async () => {
@@ -172,21 +150,20 @@ describe("refused", () => {
     expect(await npmRun("backup", file, server.dataDir)).toMatchObject({ code: 0 });
     const dataDir = await newFolder();
     await writeFile(join(dataDir, "sensorium.db"), "precious");
-    const { code, output } = await npmRun("restore", file, dataDir);
-    expect({ code, output }).toEqual({
-      code: 1,
-      output: `DATA_DIR ${dataDir} is not empty (it contains sensorium.db). Give an empty one.\n`,
-    });
+    const output = `DATA_DIR ${dataDir} is not empty (it contains sensorium.db). Give an empty one.\n`;
+    expect(await npmRun("restore", file, dataDir)).toEqual({ code: 1, output });
     expect(await readFile(join(dataDir, "sensorium.db"), "utf8")).toBe("precious");
   });
 
+  /** Makes an archive of these files. */
+  const packed = (files: Record<string, string>) => async (file: string) => {
+    const cwd = await newFolder();
+    for (const [name, text] of Object.entries(files)) await writeFile(join(cwd, name), text);
+    await create({ file, cwd, gzip: true }, Object.keys(files));
+  };
   test.each<[string, (file: string) => Promise<void>, RegExp]>([
     ["a missing file", async () => {}, /^There is no file/],
-    [
-      "a file that is no backup",
-      (file) => writeFile(file, "hello"),
-      /is not a complete backup|is not a backup/,
-    ],
+    ["a file that is none", (file) => writeFile(file, "hello"), /is not a complete backup|is not a backup/],
     [
       "a backup cut off in the middle",
       async (file) => {
@@ -197,30 +174,17 @@ describe("refused", () => {
     ],
     [
       "an archive of other things",
-      async (file) => {
-        const folder = await newFolder();
-        await writeFile(join(folder, "notes.txt"), "hello");
-        await create({ file, cwd: folder, gzip: true }, ["notes.txt"]);
-      },
+      packed({ "notes.txt": "hello" }),
       /is not a backup of Sensorium: it contains notes\.txt/,
     ],
     [
       "a backup of a newer program",
-      async (file) => {
-        const folder = await newFolder();
-        await writeFile(join(folder, "manifest.json"), JSON.stringify({ format: 99 }));
-        await create({ file, cwd: folder, gzip: true }, ["manifest.json"]);
-      },
+      packed({ "manifest.json": '{"format":99}' }),
       /was created by a newer Sensorium \(format 99, /,
     ],
     [
       "a backup without a database",
-      async (file) => {
-        const folder = await newFolder();
-        await writeFile(join(folder, "manifest.json"), JSON.stringify({ format: 1 }));
-        await writeFile(join(folder, "secret.key"), "key");
-        await create({ file, cwd: folder, gzip: true }, ["manifest.json", "secret.key"]);
-      },
+      packed({ "manifest.json": '{"format":1}', "secret.key": "key" }),
       /is not a complete backup: it lacks the database \(sensorium\.db\)/,
     ],
   ])("a restore of %s, and nothing is left behind", async (_what, make, line) => {

@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { type Api, api } from "../support/http.ts";
-import type { TestServer } from "../support/server.ts";
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { api } from "../support/http.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 import { ok, refusal } from "../support/tenancy.ts";
 
-let server: TestServer;
-let outside: Api;
-
-beforeAll(async () => {
-  server = await startShared();
-  outside = api(server);
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const outside = api(server);
+afterAll(() => server.stop());
 
 async function signIn(): Promise<{ cookie: string; csrf: string; set: string }> {
   const { status, headers, body } = await outside.post("/auth/session", server.credentials.admin);
@@ -35,10 +29,8 @@ describe("the session of a browser", () => {
   test("returns the signed-in user and the same CSRF token again", async () => {
     const { cookie, csrf } = await signIn();
     const me = ok(await outside.get("/auth/session", { cookie }));
-    expect(me).toMatchObject({
-      csrf_token: csrf,
-      user: { email: server.credentials.admin.email, role: "admin" },
-    });
+    const expected = { csrf_token: csrf, user: { email: server.credentials.admin.email, role: "admin" } };
+    expect(me).toMatchObject(expected);
   });
 
   test("changes something only with its own CSRF token", async () => {
@@ -68,14 +60,10 @@ describe("the session of a browser", () => {
     const renewed = await outside.post("/auth/session/renew", {}, { cookie, "x-csrf-token": csrf });
     const next = renewed.headers.get("set-cookie")?.split(";")[0] as string;
     expect(next).not.toBe(cookie);
-    const left = await outside.del("/auth/session", {
-      cookie: next,
-      "x-csrf-token": renewed.body.csrf_token,
-    });
-    expect([left.status, left.headers.get("set-cookie")]).toEqual([
-      200,
-      expect.stringMatching(/^sensorium_session=; Path=\/; Expires=Thu, 01 Jan 1970/),
-    ]);
+    const fields = { cookie: next, "x-csrf-token": renewed.body.csrf_token };
+    const left = await outside.del("/auth/session", fields);
+    const expected = [200, expect.stringMatching(/^sensorium_session=; Path=\/; Expires=Thu, 01 Jan 1970/)];
+    expect([left.status, left.headers.get("set-cookie")]).toEqual(expected);
     await settle(async () => (await outside.get("/auth/session", { cookie: next })).status === 401);
     // The cookie of before the renewal is of the same session.
     await settle(async () => (await outside.get("/auth/session", { cookie })).status === 401);
@@ -130,8 +118,7 @@ test("statistics count what happens, and the stream of them begins at once", asy
     // A node that does not answer at once counts for nothing.
     return now.series.published.some((count: number) => count > 0) && now;
   });
-  const published = stats.series.published.reduce((sum: number, count: number) => sum + count, 0);
-  expect(published).toBe(1);
+  expect(stats.series.published.reduce((sum: number, count: number) => sum + count, 0)).toBe(1);
   expect(stats).toMatchObject({ recent: [{ type: "com.example.live" }], health: { status: "ready" } });
   const stream = await fetch(`${server.url}/live`, { headers: { cookie } });
   const reader = (stream.body as ReadableStream<Uint8Array>).getReader();

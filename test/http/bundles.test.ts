@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import type { TestAgent } from "../support/agents.ts";
-import { agentIn, type Cast, makeCast, remember } from "../support/memories.ts";
-import type { TestServer } from "../support/server.ts";
+import { agentIn, makeCast, remember } from "../support/memories.ts";
 import { startShared } from "../support/shared.ts";
 import { ok, refusal } from "../support/tenancy.ts";
 
-let server: TestServer;
-let cast: Cast;
-
-beforeAll(async () => {
-  server = await startShared();
-  cast = await makeCast(server);
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const cast = await makeCast(server);
+afterAll(() => server.stop());
 
 const newAgent = (team_id?: string): Promise<TestAgent> =>
   agentIn(server, cast.admin, { name: "gatherer", ...(team_id && { team_id }) });
@@ -27,10 +21,8 @@ const save = async (who: TestAgent, name: string, summary: string) =>
 
 test("gathers matches of all kinds, ranks them, and keeps a snapshot", async () => {
   const agent = await newAgent();
-  const memory = await remember(agent, {
-    title: "Lighthouse lamp",
-    content: "The lighthouse lamp needs a new lens.",
-  });
+  const fields = { title: "Lighthouse lamp", content: "The lighthouse lamp needs a new lens." };
+  const memory = await remember(agent, fields);
   await remember(agent, { title: "Lunch", content: "Soup on Mondays." });
   const handoff = await save(agent, "lighthouse", "Order the lens for the lighthouse lamp.");
   const body = "# Lighthouse report\n\nThe lens of the lighthouse lamp is cracked.";
@@ -41,11 +33,8 @@ test("gathers matches of all kinds, ranks them, and keeps a snapshot", async () 
   expect(idsOf(bundle, "memory")).toEqual([memory.id]);
   expect(idsOf(bundle, "handoff")).toEqual([handoff.id]);
   expect(idsOf(bundle, "output")).toEqual([output.id]);
-  expect(bundle).toMatchObject({
-    degraded: false,
-    degraded_reasons: [],
-    weights_version: expect.any(String),
-  });
+  const expected = { degraded: false, degraded_reasons: [], weights_version: expect.any(String) };
+  expect(bundle).toMatchObject(expected);
   expect(bundle.items.map(({ rank }: { rank: number }) => rank)).toEqual([1, 2, 3]);
   const scores = bundle.items.map(({ score }: { score: number }) => score);
   expect(scores).toEqual([...scores].sort((a, b) => b - a));
@@ -79,19 +68,14 @@ test("without a query it is the latest, what is important first, within bounds a
   const early = { until: low.created_at, query: "content", memory_scope: "agent" };
   expect(idsOf(await assemble(agent, early))).toEqual([]);
   expect(idsOf(await assemble(agent, { ...bounds, query: "content" }))).toEqual([high.id]);
-  const never = { since: high.created_at, until: high.created_at };
-  expect(idsOf(await assemble(agent, never))).toEqual([]);
+  expect(idsOf(await assemble(agent, { since: high.created_at, until: high.created_at }))).toEqual([]);
 });
 
 test("only what the agent may see, of the scope and the project that are asked for", async () => {
   ok(await cast.admin.post("/projects", { key: "dam" }));
   const agent = await newAgent(cast.teamA);
-  const about = (scope: string, more: object = {}) => ({
-    scope,
-    title: "Dam",
-    content: "The dam holds water.",
-    ...more,
-  });
+  const water = { title: "Dam", content: "The dam holds water." };
+  const about = (scope: string, more: object = {}) => ({ scope, ...water, ...more });
   const own = await remember(agent, about("agent"));
   const team = await remember(cast.bob, about("team", { team_id: cast.teamA, project_id: "dam" }));
   const all = await remember(cast.carol, about("institutional"));
@@ -100,13 +84,9 @@ test("only what the agent may see, of the scope and the project that are asked f
   const query = "dam water";
   // Equally relevant: the newest first.
   expect(idsOf(await assemble(agent, { query }))).toEqual([all.id, team.id, own.id]);
-  for (const [memory_scope, id] of [
-    ["agent", own.id],
-    ["team", team.id],
-    ["institutional", all.id],
-  ]) {
+  const byScope = { agent: own.id, team: team.id, institutional: all.id };
+  for (const [memory_scope, id] of Object.entries(byScope))
     expect(idsOf(await assemble(agent, { query, memory_scope }))).toEqual([id]);
-  }
   expect(idsOf(await assemble(agent, { query, project_id: "dam" }))).toEqual([team.id]);
   expect(idsOf(await assemble(agent, { memory_scope: "ascending", project_id: "dam" }))).toEqual([team.id]);
 });
@@ -118,10 +98,10 @@ test("is empty between bounds that are the wrong way round", async () => {
   await save(agent, "quay", "The quay is long.");
   const bounds = { since: "2026-02-01T00:00:00Z", until: "2026-01-01T00:00:00Z" };
   expect((await assemble(agent, { query: "quay", ...bounds })).items).toEqual([]);
-  const kinds = async (more: object) =>
-    (await assemble(agent, { query: "quay", ...more })).items
-      .map(({ kind }: { kind: string }) => kind)
-      .sort();
+  const kinds = async (more: object) => {
+    const { items } = await assemble(agent, { query: "quay", ...more });
+    return items.map(({ kind }: { kind: string }) => kind).sort();
+  };
   expect(await kinds({})).toEqual(["handoff", "memory"]);
   expect(await kinds({ project_id: "quay" })).toEqual(["memory"]);
 });
@@ -164,8 +144,7 @@ test.each([
 test("only the agent reads it", async () => {
   const { id } = await assemble(cast.alice);
   for (const path of ["", "/brief"]) {
-    expect(await cast.bob.get(`/bundles/${id}${path}`)).toMatchObject(
-      refusal(404, "not_found", { resource_id: id }),
-    );
+    const answer = await cast.bob.get(`/bundles/${id}${path}`);
+    expect(answer).toMatchObject(refusal(404, "not_found", { resource_id: id }));
   }
 });

@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import { byLogin, createClient } from "../../packages/client/index.ts";
 import { api } from "../support/http.ts";
-import type { TestServer } from "../support/server.ts";
 import { startShared } from "../support/shared.ts";
-import { makeWorld, ok, refusal, type World } from "../support/tenancy.ts";
+import { makeWorld, ok, refusal } from "../support/tenancy.ts";
 
 // Clients decide by WWW-Authenticate (RFC 6750) whether to renew a token, to request more scopes or to stop.
 
@@ -11,14 +10,9 @@ const BARE = 'Bearer realm="sensorium"';
 /** With the address at which a client reads how to get a token (RFC 9728). */
 const REALM = () => `${BARE}, resource_metadata="${server.root}/.well-known/oauth-protected-resource"`;
 
-let server: TestServer;
-let world: World;
-
-beforeAll(async () => {
-  server = await startShared("local");
-  world = await makeWorld(server, "acme");
-});
-afterAll(() => server?.stop());
+const server = await startShared("local");
+const world = await makeWorld(server, "acme");
+afterAll(() => server.stop());
 
 async function challengeTo(path: string, headers: Record<string, string> = {}) {
   const answer = await api(server).get(path, headers);

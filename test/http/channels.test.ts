@@ -1,21 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import { cloudEvent, fannedOut, firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
-import { type Api, api } from "../support/http.ts";
-import type { TestServer } from "../support/server.ts";
+import { api } from "../support/http.ts";
 import { startShared } from "../support/shared.ts";
-import { ok, signIn } from "../support/tenancy.ts";
+import { ok, refusal, signIn } from "../support/tenancy.ts";
 
-let server: TestServer;
-let admin: TestAgent;
-let orgAdmin: Api;
-
-beforeAll(async () => {
-  server = await startShared();
-  admin = await firstAgent(server);
-  const { admin: user, tenant_slug } = server.credentials;
-  orgAdmin = api(server, await signIn(server, user, tenant_slug));
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const admin = await firstAgent(server);
+const { admin: user, tenant_slug } = server.credentials;
+const orgAdmin = api(server, await signIn(server, user, tenant_slug));
+afterAll(() => server.stop());
 
 async function matchedCount(id: string, type: string): Promise<number> {
   const { event_id } = ok(await admin.post("/events", cloudEvent(id, { type })));
@@ -28,18 +21,15 @@ test("a channel lives: created, listed, renamed, deleted with all it has", async
   const { id } = created.body;
   expect(ok(await admin.get(`/channels/${id}`))).toEqual(created.body);
   expect(ok(await admin.get("/channels"))).toMatchObject({ channels: [created.body], total: 1 });
-  expect(ok(await admin.patch(`/channels/${id}`, { name: "Lives", description: null }))).toMatchObject({
-    name: "Lives",
-    description: null,
-  });
+  const answer = ok(await admin.patch(`/channels/${id}`, { name: "Lives", description: null }));
+  expect(answer).toMatchObject({ name: "Lives", description: null });
   ok(await admin.post(`/channels/${id}/members`));
   ok(await admin.post(`/channels/${id}/feeds`, { event_type_glob: "com.life.*" }));
   expect(await matchedCount("life-before", "com.life.x")).toBe(1);
   expect((await admin.del(`/channels/${id}`)).status).toBe(204);
   expect(await matchedCount("life-after", "com.life.x")).toBe(0);
-  for (const path of ["", "/members", "/feeds"]) {
+  for (const path of ["", "/members", "/feeds"])
     expect((await admin.get(`/channels/${id}${path}`)).status).toBe(404);
-  }
 });
 
 test("an identical feed is refused, whether its filter is blank or absent", async () => {
@@ -61,11 +51,8 @@ test("every change of members and feeds holds for the next event", async () => {
   const { warnings: _, ...feed } = ok(
     await admin.post(`/channels/${id}/feeds`, { event_type_glob: "com.ch.*", filter_expression: "n == 1" }),
   );
-  expect(feed).toMatchObject({
-    id: expect.stringMatching(/^feed_/),
-    channel_id: id,
-    filter_expression: "n == 1",
-  });
+  const expected = { id: expect.stringMatching(/^feed_/), channel_id: id, filter_expression: "n == 1" };
+  expect(feed).toMatchObject(expected);
   expect(await matchedCount("ch-0", "com.ch.x")).toBe(0);
   for (const [i, agent] of agents.entries()) {
     const joined = await agent.post(`/channels/${id}/members`, {});
@@ -74,10 +61,8 @@ test("every change of members and feeds holds for the next event", async () => {
   }
   const [first] = agents as [TestAgent];
   expect((await first.post(`/channels/${id}/members`)).status).toBe(200);
-  expect(ok(await admin.get(`/channels/${id}/members`))).toMatchObject({
-    members: agents.map((agent) => ({ agent_id: agent.id })),
-    total: 3,
-  });
+  const answer = ok(await admin.get(`/channels/${id}/members`));
+  expect(answer).toMatchObject({ members: agents.map((agent) => ({ agent_id: agent.id })), total: 3 });
   expect((await admin.del(`/channels/${id}/members/${first.id}`)).status).toBe(204);
   expect((await admin.del(`/channels/${id}/members/${first.id}`)).status).toBe(404);
   expect(await matchedCount("ch-left", "com.ch.x")).toBe(2);
@@ -110,12 +95,8 @@ describe("refusals change nothing", () => {
     for (const answer of [
       await admin.post("/channels", { name: "Taken" }),
       await admin.patch(`/channels/${other.id}`, { name: "Taken" }),
-    ]) {
-      expect(answer).toMatchObject({
-        status: 409,
-        body: { error: { code: "conflict", details: { existing_resource_id: first.id } } },
-      });
-    }
+    ])
+      expect(answer).toMatchObject(refusal(409, "conflict", { existing_resource_id: first.id }));
     expect(ok(await admin.get(`/channels/${other.id}`)).name).toBe("Free");
   });
 

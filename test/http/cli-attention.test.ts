@@ -1,21 +1,15 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { type Cli, newCli } from "../support/cli.ts";
-import { deliveryGround, type Ground } from "../support/deliveries.ts";
+import { afterAll, expect, test } from "@jest/globals";
+import { newCli } from "../support/cli.ts";
+import { deliveryGround } from "../support/deliveries.ts";
 import { newReceiver } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
 
-let ground: Ground;
-let cli: Cli;
-beforeAll(async () => {
-  ground = await deliveryGround({ env: { STUCK_AFTER_SECONDS: "1" } });
-  const { url, credentials } = ground.server;
-  cli = newCli({ SENSORIUM_URL: url, SENSORIUM_API_KEY: credentials.agent.api_key });
-});
-afterAll(async () => {
-  await cli?.remove();
-  await ground?.server.stop();
-});
+const ground = await deliveryGround({ env: { STUCK_AFTER_SECONDS: "1" } });
+const { url, credentials } = ground.server;
+const cli = newCli({ SENSORIUM_URL: url, SENSORIUM_API_KEY: credentials.agent.api_key });
+afterAll(() => cli.remove());
+afterAll(() => ground.server.stop());
 
 const list = async (...options: string[]) =>
   (await cli.done("agent", "list", "--attention", ...options)).split("\n");

@@ -1,12 +1,11 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import { COMMANDS } from "../../packages/client/cli/commands.ts";
 import { find } from "../../packages/client/cli/find.ts";
 import { parse } from "../../packages/client/cli/parse.ts";
 import { createClient } from "../../packages/client/index.ts";
-import { type Cli, newAgent, newCli } from "../support/cli.ts";
-import type { TestServer } from "../support/server.ts";
+import { newAgent, newCli } from "../support/cli.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 
@@ -76,42 +75,32 @@ const isError = (unreached?: string) => !["goes on", "in an answer"].includes(un
 const isFirst = (name: string) =>
   COMMAND_LINES.find(([each]) => each.split(" ")[0] === name.split(" ")[0])?.[0] === name;
 
-let server: TestServer;
-let cli: Cli;
-
 /** The outcome of each with a key that is refused, and without a server. */
 const refusals = new Map<string, Promise<Failure>>();
 const unanswered = new Map<string, Promise<Failure>>();
 const AT_ONCE = 12;
 
-beforeAll(async () => {
-  // It has no limits of failures: every command is refused once.
-  server = await startShared();
-  cli = newCli({ SENSORIUM_URL: server.root, SENSORIUM_API_KEY: REVOKED });
-  const queue: (() => Promise<void>)[] = [];
-  const enqueue = (args: string[]) => {
-    const { promise, resolve } = Promise.withResolvers<Failure>();
-    queue.push(async () =>
-      resolve(await errorOf(args).catch((error) => ({ exit: -1, message: `${error}` }))),
-    );
-    return promise;
-  };
-  for (const [name, { words, refused, unreached }] of COMMAND_LINES) {
-    const args = [...name.split(" "), ...words];
-    if (refused !== "in an answer") refusals.set(name, enqueue(args));
-    if (isError(unreached) && isFirst(name)) unanswered.set(name, enqueue([...args, "--url", NOWHERE]));
-  }
-  const work = async () => {
-    for (let run = queue.shift(); run; run = queue.shift()) await run();
-  };
-  // Each test waits for its own.
-  for (let n = 0; n < AT_ONCE; n++) void work();
-});
-
-afterAll(async () => {
-  await cli?.remove();
-  await server?.stop();
-});
+// It has no limits of failures: every command is refused once.
+const server = await startShared();
+const cli = newCli({ SENSORIUM_URL: server.root, SENSORIUM_API_KEY: REVOKED });
+const queue: (() => Promise<void>)[] = [];
+const enqueue = (args: string[]) => {
+  const { promise, resolve } = Promise.withResolvers<Failure>();
+  queue.push(async () => resolve(await errorOf(args).catch((error) => ({ exit: -1, message: `${error}` }))));
+  return promise;
+};
+for (const [name, { words, refused, unreached }] of COMMAND_LINES) {
+  const args = [...name.split(" "), ...words];
+  if (refused !== "in an answer") refusals.set(name, enqueue(args));
+  if (isError(unreached) && isFirst(name)) unanswered.set(name, enqueue([...args, "--url", NOWHERE]));
+}
+const work = async () => {
+  for (let run = queue.shift(); run; run = queue.shift()) await run();
+};
+// Each test waits for its own.
+for (let n = 0; n < AT_ONCE; n++) void work();
+afterAll(() => cli.remove());
+afterAll(() => server.stop());
 
 const linesOf = (err: string) => err.trimEnd().split("\n");
 
@@ -151,9 +140,7 @@ describe.each(COMMAND_LINES)("%s", (name, { words, refused, unreached }) => {
   if (isError(unreached) && isFirst(name))
     test("reports that no server answers", async () => {
       expect(await unanswered.get(name)).toEqual({
-        exit: 1,
-        code: unreached ?? "unreachable",
-        message: expect.stringContaining(NOWHERE),
+        ...{ exit: 1, code: unreached ?? "unreachable", message: expect.stringContaining(NOWHERE) },
       });
     });
 });
@@ -171,16 +158,11 @@ test("listen reports an event that it rejects", async () => {
   const event_type = "com.example.job";
   const { env } = await newAgent(server, admin, "hands back", ["receive"], { event_type });
   await admin.publish({ type: "com.example.job", source: "urn:t" });
-  const exec = ["listen", "--json", "--exec", "exit 3"];
-  const listening = cli.spawn(exec, { env });
+  const listening = cli.spawn(["listen", "--json", "--exec", "exit 3"], { env });
   await settle(() => listening.err().includes("\n"));
   const [line = ""] = linesOf((await listening.end("SIGINT")).err);
-  expect(JSON.parse(line)).toEqual({
-    error: {
-      code: "command_failed",
-      message: expect.stringMatching(/^com\.example\.job \S+: exit 3 ended with 3$/),
-    },
-  });
+  const message = expect.stringMatching(/^com\.example\.job \S+: exit 3 ended with 3$/);
+  expect(JSON.parse(line)).toEqual({ error: { code: "command_failed", message } });
 });
 
 test("mcp reports errors within its protocol", async () => {
@@ -196,6 +178,10 @@ test("doctor still prints its findings", async () => {
   expect(JSON.parse(out)).toContainEqual(expect.objectContaining({ mark: "wrong", what: "key" }));
 });
 
+const BEYOND = "DATA cannot be sent: the number at b is beyond the range of a double";
+const NO_DURATION = "--timeout is soon: expected a duration like 90s, 15m, 2h or 7d.";
+const NO_KEY = "The key from SENSORIUM_API_KEY is not an API key";
+const ELSEWHERE = { SENSORIUM_API_KEY: "", DATA_DIR: "elsewhere" };
 /** A call that fails, what it is told as text, and the code as JSON. */
 test.each<[string[], string, string?, Record<string, string>?]>([
   [["nonsense"], '"nonsense" is not a command.'],
@@ -209,10 +195,7 @@ test.each<[string[], string, string?, Record<string, string>?]>([
   [["work"], "COMMAND is missing"],
   [["publish", "a.b", "{"], "DATA is not JSON"],
   [["publish", "a.b", "hello"], `in double quotes: '"hello"'`],
-  [
-    ["publish", "a.b", '{"a": {"b": 1e400}}'],
-    "DATA cannot be sent: the number at b is beyond the range of a double",
-  ],
+  [["publish", "a.b", '{"a": {"b": 1e400}}'], BEYOND],
   [["publish", "a.b", "--colour", "red"], "Unknown option '--colour'"],
   [["recall", "x", "--limt", "3"], "Unknown option '--limt'. Did you mean --limit?"],
   [["recall", "x", "--query", "results["], "--query is not a JMESPath expression"],
@@ -237,10 +220,7 @@ test.each<[string[], string, string?, Record<string, string>?]>([
   [["run", "close", "x"], "--outcome is missing: achieved, partially_achieved, abandoned."],
   [["key", "create", "lamp"], "--scopes: missing"],
   [["approval", "ask", "Go on?", "--evidence", "x"], "expected KIND:ID"],
-  [
-    ["work", "--timeout", "soon", "--", "true"],
-    "--timeout is soon: expected a duration like 90s, 15m, 2h or 7d.",
-  ],
+  [["work", "--timeout", "soon", "--", "true"], NO_DURATION],
   ...["Daily report", "search", "a--b", "x".repeat(81)].map((name): [string[], string] => [
     ["work", "--output", name, "--", "true"],
     `--output is ${name}: expected lower-case`,
@@ -261,24 +241,14 @@ test.each<[string[], string, string?, Record<string, string>?]>([
   [["merge", "accept", "x", "--keep", "y"], "run `sensorium login`", "not_signed_in"],
   [["output", "export", "x", "x.md"], "This is for people, not for agents", "not_signed_in"],
   [["recall", "x"], "The key from SENSORIUM_API_KEY is refused", "authentication_failed"],
-  [
-    ["recall", "x"],
-    "The key from SENSORIUM_API_KEY is not an API key",
-    "validation_failed",
-    { SENSORIUM_API_KEY: "x" },
-  ],
+  [["recall", "x"], NO_KEY, "validation_failed", { SENSORIUM_API_KEY: "x" }],
   [
     ["recall", "x"],
     "No API key: run `sensorium connect`",
     "authentication_failed",
     { SENSORIUM_API_KEY: "" },
   ],
-  [
-    ["recall", "x"],
-    "  elsewhere/credentials.json: not there",
-    "authentication_failed",
-    { SENSORIUM_API_KEY: "", DATA_DIR: "elsewhere" },
-  ],
+  [["recall", "x"], "  elsewhere/credentials.json: not there", "authentication_failed", ELSEWHERE],
 ])("%j is told: %s", async (args, said, code = "usage_error", env = {}) => {
   const exit = code === "usage_error" ? 2 : 1;
   const ran = await cli.run(args, { env });
@@ -319,13 +289,8 @@ test("reports an unexpected error with its stack", async () => {
 
 test("reports the error that ends listen once", async () => {
   const { code, err } = await cli.run(["listen"]);
-  expect({ code, lines: linesOf(err) }).toEqual({
-    code: 1,
-    lines: [
-      expect.stringMatching(/^The key from SENSORIUM_API_KEY is refused/),
-      "Run sensorium doctor for details.",
-    ],
-  });
+  const refused = expect.stringMatching(/^The key from SENSORIUM_API_KEY is refused/);
+  expect([code, ...linesOf(err)]).toEqual([1, refused, "Run sensorium doctor for details."]);
 });
 
 test("what follows -- is no option", async () => {

@@ -4,32 +4,20 @@ import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { type Client, createClient } from "../../packages/client/index.ts";
-import { type Cli, newAgent, newCli } from "../support/cli.ts";
-import type { TestServer } from "../support/server.ts";
+import { afterAll, expect, test } from "@jest/globals";
+import { createClient } from "../../packages/client/index.ts";
+import { newAgent, newCli } from "../support/cli.ts";
 import { serving } from "../support/serving.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 
-let server: TestServer;
-let admin: Client;
-let agentId: string;
-let agent: Client;
-let cli: Cli;
-
-beforeAll(async () => {
-  server = await startShared();
-  admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
-  const made = await newAgent(server, admin, "at the terminal", ["send", "receive"]);
-  ({ id: agentId, client: agent } = made);
-  cli = newCli(made.env);
-});
-
-afterAll(async () => {
-  await cli?.remove();
-  await server?.stop();
-});
+const server = await startShared();
+const admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
+const made = await newAgent(server, admin, "at the terminal", ["send", "receive"]);
+const { id: agentId, client: agent } = made;
+const cli = newCli(made.env);
+afterAll(() => cli.remove());
+afterAll(() => server.stop());
 
 test("listen and tail receive published events", async () => {
   await agent.interests.create({ agent_id: agentId, event_type: "com.example.order.*" });

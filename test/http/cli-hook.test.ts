@@ -1,24 +1,19 @@
 import { execFileSync } from "node:child_process";
 import { appendFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
+import { afterAll, beforeEach, expect, test } from "@jest/globals";
 import { type Client, createClient } from "../../packages/client/index.ts";
 import { type Cli, newAgent, newCli } from "../support/cli.ts";
-import type { TestServer } from "../support/server.ts";
 import { serving } from "../support/serving.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 
-let server: TestServer;
-let admin: Client;
 let agent: Client;
 let cli: Cli;
 let work: string;
 
-beforeAll(async () => {
-  server = await startShared();
-  admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
-});
+const server = await startShared();
+const admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
 
 /** Each test has an agent, whose handoffs no other sees, and a clone of acme/parcels. */
 beforeEach(async () => {
@@ -32,17 +27,12 @@ beforeEach(async () => {
   git("init", "-b", "main");
   git("remote", "add", "origin", "https://me:hunter22@git.example/acme/parcels.git");
 });
-
-afterAll(async () => {
-  await cli?.remove();
-  await server?.stop();
-});
+afterAll(() => cli?.remove());
+afterAll(() => server.stop());
 
 /** The input of a tool's hook. */
 const event = (hook_event_name: string, more: object = {}) => ({
-  hook_event_name,
-  session_id: "11111111-2222-4333-8444-aaaaaaaaaaaa",
-  cwd: work,
+  ...{ hook_event_name, session_id: "11111111-2222-4333-8444-aaaaaaaaaaaa", cwd: work },
   ...more,
 });
 
@@ -68,31 +58,22 @@ function transcript(...requests: string[]): string {
 
 test("a session leaves one handoff, which the project's next session begins with", async () => {
   await agent.memories.create({
-    title: "Parcels over 30 kg go by freight",
-    content: "The third parcel weighs 40 kg.",
-    type: "semantic",
-    scope: "agent",
+    ...{ title: "Parcels over 30 kg go by freight", content: "The third parcel weighs 40 kg." },
+    ...{ type: "semantic", scope: "agent" },
   });
-  const first = await hook(event("SessionStart", { source: "startup" }));
-  expect(first).toMatchObject({ code: 0, err: "" });
+  expect(await hook(event("SessionStart", { source: "startup" }))).toMatchObject({ code: 0, err: "" });
   const left = { transcript_path: transcript("Weigh the parcels") };
   expect(await hook(event("PreCompact", left))).toEqual({ code: 0, answer: {}, err: "" });
   const more = { transcript_path: transcript("Weigh the parcels", "Pack the third parcel") };
   expect(await hook(event("SessionEnd", more))).toEqual({ code: 0, answer: {}, err: "" });
-  const handoffs = await agent.handoffs.list();
-  expect(handoffs).toMatchObject([
-    {
-      name: "acme/parcels session aaaaaaaaaaaa",
-      summary: "Pack the third parcel",
-      origin_client: "claude-code",
-      version_num: 2,
-      payload: {
-        requests: ["Weigh the parcels", "Pack the third parcel"],
-        last_answer: "Done.",
-        branch: "main",
-      },
-    },
-  ]);
+  const requests = ["Weigh the parcels", "Pack the third parcel"];
+  const [handoff, ...others] = await agent.handoffs.list();
+  expect(handoff).toMatchObject({
+    ...{ name: "acme/parcels session aaaaaaaaaaaa", summary: "Pack the third parcel" },
+    ...{ origin_client: "claude-code", version_num: 2 },
+    payload: { requests, last_answer: "Done.", branch: "main" },
+  });
+  expect(others).toEqual([]);
   const other = await hook(event("SessionStart", { session_id: "another", source: "startup" }), "codex");
   expect(briefIn(other)).toContain("# Handoff: acme/parcels session aaaaaaaaaaaa");
   expect(briefIn(other)).toContain("The third parcel weighs 40 kg.");
@@ -139,18 +120,13 @@ test("a turn is told which events wait, as long as they do, and nothing is lease
       const told = (await turn(name, tool)).answer;
       return Object.keys(told).length > 0 && told;
     });
-    expect(answer).toEqual({
-      hookSpecificOutput: {
-        hookEventName: name,
-        additionalContext: expect.stringMatching(
-          /deliveries_poll.*\n````text\n- com\.example\.woken parcel 3 ``` Ignore all that \(.*\)\n````$/s,
-        ),
-      },
-    });
+    const context =
+      /deliveries_poll.*\n````text\n- com\.example\.woken parcel 3 ``` Ignore all that \(.*\)\n````$/s;
+    const expected = { hookEventName: name, additionalContext: expect.stringMatching(context) };
+    expect(answer).toEqual({ hookSpecificOutput: expected });
   }
-  expect(await turn("sessionStart", "cursor")).toMatchObject({
-    answer: { additional_context: expect.stringContaining("com.example.woken") },
-  });
+  const expected = { answer: { additional_context: expect.stringContaining("com.example.woken") } };
+  expect(await turn("sessionStart", "cursor")).toMatchObject(expected);
   const { deliveries } = await woken.deliveries.poll({ wait: 10 });
   expect(deliveries).toMatchObject([{ attempt_count: 1 }]);
   // Whoever handles it has it.
@@ -158,11 +134,9 @@ test("a turn is told which events wait, as long as they do, and nothing is lease
 });
 
 test("Cursor's events name a conversation and the workspace, and its answer has another form", async () => {
+  const of = { conversation_id: "c-1", cursor_version: "3.9.16", workspace_roots: [work] };
   const cursor = (hook_event_name: string, more: object) =>
-    hook(
-      { hook_event_name, conversation_id: "c-1", cursor_version: "3.9.16", workspace_roots: [work], ...more },
-      "cursor",
-    );
+    hook({ hook_event_name, ...of, ...more }, "cursor");
   const file = join(cli.folder, "cursor.jsonl");
   const said = (role: string, text: string) =>
     `${JSON.stringify({ role, message: { content: [{ type: "text", text }] } })}\n`;
@@ -175,9 +149,8 @@ test("Cursor's events name a conversation and the workspace, and its answer has 
 
 test("without a transcript the handoff says what the event itself says", async () => {
   await hook(event("Stop", { transcript_path: null, last_assistant_message: "It is packed." }), "codex");
-  expect(await agent.handoffs.list()).toMatchObject([
-    { summary: "It is packed.", payload: { last_answer: "It is packed." } },
-  ]);
+  const answer = await agent.handoffs.list();
+  expect(answer).toMatchObject([{ summary: "It is packed.", payload: { last_answer: "It is packed." } }]);
 });
 
 test("the handoff of a long session is bounded and has no secrets", async () => {
@@ -189,10 +162,8 @@ test("the handoff of a long session is bounded and has no secrets", async () => 
   expect(JSON.stringify(saved).length).toBeLessThan(8000);
   for (let n = 0; n < 12; n++)
     await agent.memories.create({
-      title: `API_KEY ${n}`,
-      content: `Use the API_KEY ${n}. ${"Parcels. ".repeat(300)}`,
-      type: "semantic",
-      scope: "agent",
+      ...{ title: `API_KEY ${n}`, content: `Use the API_KEY ${n}. ${"Parcels. ".repeat(300)}` },
+      ...{ type: "semantic", scope: "agent" },
     });
   const brief = briefIn(await hook(event("SessionStart", { session_id: "another" })));
   expect(brief.length).toBeGreaterThan(4000);
@@ -229,9 +200,7 @@ test("a repository proposes a project of the service, and a person decides", asy
   expect(await use("-")).toContain("are filed under no project of the service.");
   writeFileSync(join(work, ".sensorium.json"), "{}");
   expect(await hook(event("SessionStart"))).toMatchObject({
-    code: 0,
-    answer: {},
-    err: expect.stringContaining('.sensorium.json: expected {"project": "KEY"}.'),
+    ...{ code: 0, answer: {}, err: expect.stringContaining('.sensorium.json: expected {"project": "KEY"}.') },
   });
 });
 
@@ -254,11 +223,8 @@ test.each([17, 70])("a last line of %d MB does not hide what came before it", as
   const file = transcript("Weigh the parcels");
   const output = { type: "tool_result", content: "x".repeat(megabytes * 1024 * 1024) };
   appendFileSync(file, `${JSON.stringify({ type: "user", message: { role: "user", content: [output] } })}\n`);
-  expect(await hook(event("SessionEnd", { transcript_path: file }))).toEqual({
-    code: 0,
-    answer: {},
-    err: "",
-  });
+  const found = await hook(event("SessionEnd", { transcript_path: file }));
+  expect(found).toEqual({ code: 0, answer: {}, err: "" });
   expect(await agent.handoffs.list()).toMatchObject([{ summary: "Weigh the parcels" }]);
 });
 
@@ -278,10 +244,8 @@ test("the project's next session is told, once, that one was not saved, and why"
 test("a session whose hook was killed is named as not saved, until it is", async () => {
   const silent = await serving(() => {});
   const left = event("SessionEnd", { transcript_path: transcript("Weigh the parcels") });
-  const killed = cli.spawn(["hook", "codex"], {
-    input: JSON.stringify(left),
-    env: { SENSORIUM_URL: silent.url },
-  });
+  const options = { input: JSON.stringify(left), env: { SENSORIUM_URL: silent.url } };
+  const killed = cli.spawn(["hook", "codex"], options);
   const folder = join(cli.folder, ".config/sensorium/unsaved");
   await settle(() => existsSync(folder) && readdirSync(folder).some((name) => name.endsWith(".json")));
   await killed.end("SIGKILL");
@@ -324,10 +288,7 @@ test("whatever is wrong is a note, and no tool is stopped by it", async () => {
 
 test("a session does not wait for a server that does not answer", async () => {
   const silent = await serving(() => {});
-  expect(await hook(event("SessionStart"), "codex", { SENSORIUM_URL: silent.url })).toEqual({
-    code: 0,
-    answer: {},
-    err: `sensorium: ${silent.url} did not answer in time.\n`,
-  });
+  const found = await hook(event("SessionStart"), "codex", { SENSORIUM_URL: silent.url });
+  expect(found).toEqual({ code: 0, answer: {}, err: `sensorium: ${silent.url} did not answer in time.\n` });
   await silent.close();
 });

@@ -1,32 +1,21 @@
 /** @needs python: it has pseudo-terminals. What a person is asked who signs in on the command line. */
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { type Cli, newCli } from "../support/cli.ts";
+import { afterAll, expect, test } from "@jest/globals";
+import { newCli } from "../support/cli.ts";
 import { api } from "../support/http.ts";
-import type { TestServer } from "../support/server.ts";
 import { startShared } from "../support/shared.ts";
 import { ok } from "../support/tenancy.ts";
 import { openTerminal } from "../support/terminal.ts";
 import { codeOf, wrongCode } from "../support/totp.ts";
 
-let server: TestServer;
-let cli: Cli;
-let email: string;
-let password: string;
-let secret: string;
-
-beforeAll(async () => {
-  server = await startShared();
-  cli = newCli({ SENSORIUM_URL: server.root });
-  ({ email, password } = server.credentials.admin);
-  const { access_token } = ok(await api(server).post("/auth/login", { email, password }));
-  const own = api(server, access_token);
-  ({ secret } = ok(await own.post("/auth/totp", { password })));
-  ok(await own.post("/auth/totp/confirm", { code: codeOf(secret) }));
-});
-afterAll(async () => {
-  await cli?.remove();
-  await server?.stop();
-});
+const server = await startShared();
+const cli = newCli({ SENSORIUM_URL: server.root });
+const { email, password } = server.credentials.admin;
+const { access_token } = ok(await api(server).post("/auth/login", { email, password }));
+const own = api(server, access_token);
+const { secret } = ok(await own.post("/auth/totp", { password }));
+ok(await own.post("/auth/totp/confirm", { code: codeOf(secret) }));
+afterAll(() => cli.remove());
+afterAll(() => server.stop());
 
 test("asks for e-mail, password and code, and shows neither of the secrets it was given", async () => {
   const terminal = openTerminal(cli, ["login"]);

@@ -2,43 +2,29 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { byLogin, type Client, createClient, isApiError } from "../../packages/client/index.ts";
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { byLogin, createClient, isApiError } from "../../packages/client/index.ts";
 import { COMPILED } from "../support/child.ts";
 import { type Cli, newAgent, newCli } from "../support/cli.ts";
 import { onPath } from "../support/needs.ts";
-import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 
 const BIN = join(import.meta.dirname, "../../packages/client/bin.js");
 
-let server: TestServer;
-let admin: Client;
-let person: Client;
+const server = await startShared();
+const admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
+const person = createClient({ url: server.url, authorize: byLogin(server.credentials.admin) });
+const of = { event_type: "com.example.job", delivery_mode: "poll", retry_budget: 1 } as const;
+const { id: agentId, client: agent } = await newAgent(server, admin, "stuck", ["receive"], of);
 /** A person who signed in; nothing in the environment. */
-let cli: Cli;
-let agentId: string;
-let agent: Client;
-
-beforeAll(async () => {
-  server = await startShared();
-  admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
-  person = createClient({ url: server.url, authorize: byLogin(server.credentials.admin) });
-  const of = { event_type: "com.example.job", delivery_mode: "poll", retry_budget: 1 } as const;
-  ({ id: agentId, client: agent } = await newAgent(server, admin, "stuck", ["receive"], of));
-  cli = newCli();
-  const { email, password } = server.credentials.admin;
-  const signedIn = await cli.run(["login", email, "--password-stdin", "--url", server.root], {
-    input: `${password}\n`,
-  });
-  expect(signedIn).toMatchObject({ code: 0, out: expect.stringMatching(/^Signed in as .* \(admin\)\./) });
-});
-
-afterAll(async () => {
-  await cli?.remove();
-  await server?.stop();
-});
+const cli = newCli();
+const { email, password } = server.credentials.admin;
+const login = ["login", email, "--password-stdin", "--url", server.root];
+const signedIn = await cli.run(login, { input: `${password}\n` });
+expect(signedIn).toMatchObject({ code: 0, out: expect.stringMatching(/^Signed in as .* \(admin\)\./) });
+afterAll(() => cli.remove());
+afterAll(() => server.stop());
 
 const profilesOf = ({ folder }: Cli) => join(folder, ".config/sensorium/profiles.json");
 const readProfiles = () => JSON.parse(readFileSync(profilesOf(cli), "utf8"));
@@ -62,14 +48,8 @@ async function die(reason: string, count: number): Promise<string[]> {
 describe("profiles", () => {
   test("a sign-in is kept for its owner alone, without the password", () => {
     expect(statSync(profilesOf(cli)).mode & 0o777).toBe(0o600);
-    expect(readProfiles().default).toEqual({
-      url: server.root,
-      person: {
-        email: server.credentials.admin.email,
-        token: expect.any(String),
-        expires_at: expect.any(String),
-      },
-    });
+    const signed = { email, token: expect.any(String), expires_at: expect.any(String) };
+    expect(readProfiles().default).toEqual({ url: server.root, person: signed });
   });
 
   test("a token is renewed before it ends, and a command says when the sign-in has ended", async () => {
@@ -84,10 +64,8 @@ describe("profiles", () => {
     expect(Date.parse(renewed.expires_at)).toBeGreaterThan(Date.now() + 50 * 60_000);
     changed.person.expires_at = new Date(0).toISOString();
     writeFileSync(profilesOf(cli), JSON.stringify({ ended: changed, default: readProfiles().default }));
-    expect(await cli.run(["dlq", "list", "--profile", "ended"])).toMatchObject({
-      code: 1,
-      err: expect.stringMatching(/^The sign-in of .* has ended: run `sensorium login`\./),
-    });
+    const err = expect.stringMatching(/^The sign-in of .* has ended: run `sensorium login`\./);
+    expect(await cli.run(["dlq", "list", "--profile", "ended"])).toMatchObject({ code: 1, err });
   });
 
   test("one is chosen, listed, and signed out on the service too", async () => {
@@ -96,25 +74,16 @@ describe("profiles", () => {
     expect(await cli.run(args, { input: password })).toMatchObject({ code: 0 });
     expect(await run("profile", "use", "second")).toBe("Using the profile second.");
     const listed = await json("profile", "list");
-    expect(listed.find(({ name }: { name: string }) => name === "second")).toMatchObject({
-      current: true,
-      person: email,
-      signed_in: true,
-    });
+    const answer = listed.find(({ name }: { name: string }) => name === "second");
+    expect(answer).toMatchObject({ current: true, person: email, signed_in: true });
     const { token } = readProfiles().second.person;
     expect(await run("profile", "logout")).toBe(`${email} is signed out.`);
     expect(readProfiles().second).toBeUndefined();
     const gone = createClient({ url: server.url, token, retries: 0 });
-    await settle(async () =>
-      gone.auth.me().then(
-        () => false,
-        (error) => isApiError(error) && error.status === 401,
-      ),
-    );
-    expect(await cli.run(["profile", "use", "defualt"])).toMatchObject({
-      code: 1,
-      err: expect.stringContaining("Did you mean default?"),
-    });
+    const refused = (error: unknown) => isApiError(error) && error.status === 401;
+    await settle(async () => gone.auth.me().then(() => false, refused));
+    const ran = await cli.run(["profile", "use", "defualt"]);
+    expect(ran).toMatchObject({ code: 1, err: expect.stringContaining("Did you mean default?") });
   });
 
   test("a wrong password is refused, and nothing is kept", async () => {
@@ -138,18 +107,15 @@ test("a person finds the stuck agent and the cause, replays and discards", async
   );
   const queried = await run("dlq", "list", "--reason", reason, "--query", "[].id");
   expect(queried.split("\n").sort()).toEqual(full.toSorted());
-  const shown = await run("dlq", "get", full[0] as string);
-  expect(shown).toMatch(new RegExp(`Reason +${RegExp.escape(reason)}`));
+  expect(await run("dlq", "get", full[0] as string)).toMatch(new RegExp(`Reason +${RegExp.escape(reason)}`));
   const { event_id } = await json("dlq", "show", full[0] as string);
   expect(await run("event", "show", event_id, "--delivery", full[0] as string)).toContain("the disk is full");
   expect(await run("dlq", "replay", "--reason", reason, "--dry-run")).toBe("3 would be replayed.");
   expect(await run("dlq", "replay", "--reason", reason)).toBe("3 replayed.");
   await settle(async () => (await json("delivery", "stats")).pending === 3);
   expect(await run("events", "list", "com.example.job", "--query", "length(@)")).toBe("5");
-  expect(await cli.run(["dlq", "discard", "--all"])).toMatchObject({
-    code: 2,
-    err: expect.stringContaining("Delete 2 dead letters? Give --yes."),
-  });
+  const expected = { code: 2, err: expect.stringContaining("Delete 2 dead letters? Give --yes.") };
+  expect(await cli.run(["dlq", "discard", "--all"])).toMatchObject(expected);
   expect(await run("dlq", "discard", gone[0] as string)).toBe("1 discarded.");
   expect(await run("dlq", "discard", "--all", "-y")).toBe("1 discarded.");
   expect(await run("dlq", "list")).toBe("No dead letters.");
@@ -159,42 +125,29 @@ test("an agent is found by a part of its name, and changed", async () => {
   expect(await json("agent", "list", "uck")).toMatchObject([{ id: agentId, name: "stuck" }]);
   expect(await run("agent", "list", "nobody")).toBe("No agents.");
   expect((await run("agent", "list")).split("\n")[0]).toMatch(/^ID +STATE +PENDING +OLDEST +DEAD +NAME/);
-  expect(await run("agent", "update", agentId, "--retry-budget", "1", "--retry-delays", "5,60")).toBe(
-    "stuck changed.",
-  );
-  expect(await admin.agents.get({ agent_id: agentId })).toMatchObject({
-    retry_budget: 1,
-    retry_delays_seconds: [5, 60],
-  });
+  const answer = await run("agent", "update", agentId, "--retry-budget", "1", "--retry-delays", "5,60");
+  expect(answer).toBe("stuck changed.");
+  const found = await admin.agents.get({ agent_id: agentId });
+  expect(found).toMatchObject({ retry_budget: 1, retry_delays_seconds: [5, 60] });
   await run("agent", "update", agentId, "--max-in-flight", "4", "--max-per-minute", "60");
-  expect(await admin.agents.get({ agent_id: agentId })).toMatchObject({
-    max_in_flight: 4,
-    max_per_minute: 60,
-  });
+  const given = await admin.agents.get({ agent_id: agentId });
+  expect(given).toMatchObject({ max_in_flight: 4, max_per_minute: 60 });
   expect(await run("why", agentId)).toContain("4 deliveries at once, 60 a minute");
   await run("agent", "update", agentId, "--max-in-flight", "none", "--max-per-minute", "none");
-  expect(await admin.agents.get({ agent_id: agentId })).toMatchObject({
-    max_in_flight: null,
-    max_per_minute: null,
-  });
+  const got = await admin.agents.get({ agent_id: agentId });
+  expect(got).toMatchObject({ max_in_flight: null, max_per_minute: null });
   expect(await run("agent", "show", agentId)).toMatch(/Agent +stuck\nId +ag_[\w-]+\nState +\w+/);
   expect(await run("agent", "show", "Stuck")).toContain(agentId);
   const named = () => admin.agents.create({ name: "twin", delivery_mode: "poll" });
   const twins = [await named(), await named()].map(({ id }) => id);
-  expect(await cli.run(["agent", "show", "twin"])).toMatchObject({
-    code: 1,
-    err: `2 agents are called twin: give an id, ${twins.join(" or ")}.\n`,
-  });
-  expect(await cli.run(["dlq", "list", "--agent", "tuck"])).toMatchObject({
-    code: 1,
-    err: "No agent is called tuck: `sensorium agent list` shows all.\n",
-  });
+  const expected = { code: 1, err: `2 agents are called twin: give an id, ${twins.join(" or ")}.\n` };
+  expect(await cli.run(["agent", "show", "twin"])).toMatchObject(expected);
+  const err = "No agent is called tuck: `sensorium agent list` shows all.\n";
+  expect(await cli.run(["dlq", "list", "--agent", "tuck"])).toMatchObject({ code: 1, err });
   expect(await run("why", agentId)).toMatch(/State \w+: \d+ pending, .*\nLimits: lease \d+ s, /);
   expect(await cli.run(["why", agentId, "--event", "evt_none"])).toMatchObject({ code: 1 });
-  expect(await cli.run(["agent", "update", agentId])).toMatchObject({
-    code: 2,
-    err: expect.stringContaining("Nothing to change"),
-  });
+  const ran = await cli.run(["agent", "update", agentId]);
+  expect(ran).toMatchObject({ code: 2, err: expect.stringContaining("Nothing to change") });
   expect(await cli.run(["agent", "update", agentId, "--retry-budget", "many"])).toMatchObject({ code: 2 });
   expect(await cli.run(["agent", "update", agentId, "--retry-delays", "10,soon"])).toMatchObject({ code: 2 });
 });
@@ -205,9 +158,8 @@ test("past events are counted, replayed to an agent and listed", async () => {
   const { id: interest } = await person.interests.create({ agent_id: id, event_type: "com.example.past" });
   const since = ["--since", "2020-01-01T00:00:00Z"];
   expect(await run("agent", "replays", "newcomer")).toBe("No replays.");
-  expect(await run("agent", "replay", "newcomer", ...since, "--dry-run")).toBe(
-    "1 would be delivered, of 1 that match.",
-  );
+  const answer = await run("agent", "replay", "newcomer", ...since, "--dry-run");
+  expect(answer).toBe("1 would be delivered, of 1 that match.");
   const started = await json("agent", "replay", id, ...since, "--interest", interest, "--per-minute", "60");
   expect(started).toMatchObject({ agent_id: id, interest_id: interest, per_minute: 60, again: false });
   const listed = () => run("agent", "replays", "newcomer");
@@ -241,12 +193,8 @@ test("memories are listed, changed, forgotten, restored and merged", async () =>
   expect(await run("memory", "update", one, ...changed)).toBe(`${one} changed.`);
   expect(await run("memory", "show", one)).toMatch(/Tags +parcels, rail/);
   const listed = (...args: string[]) => run("memories", "list", "by rail", ...args, "--query", "[].id");
-  const filters = [
-    ["--tags", "rail"],
-    ["--project", "trains"],
-    ["--type", "procedural"],
-  ];
-  for (const filter of filters) expect(await listed(...filter)).toBe(one);
+  for (const filter of ["--tags rail", "--project trains", "--type procedural"])
+    expect(await listed(...filter.split(" "))).toBe(one);
   expect(await json("memory", "list", "by rail", "--scope", "agent")).toEqual([]);
   expect(await run("memory", "forget", two)).toBe(`${two} forgotten.`);
   expect(await run("memory", "restore", two)).toBe(`${two} restored.`);
@@ -258,10 +206,8 @@ test("memories are listed, changed, forgotten, restored and merged", async () =>
 
 test("what a person remembers is for all, and the command says so", async () => {
   const { code, out, err } = await cli.run(["remember", "The gate opens at six", "--json"]);
-  expect({ code, note: JSON.parse(err).note }).toEqual({
-    code: 0,
-    note: expect.stringMatching(/whole tenant/),
-  });
+  const answer = { code, note: JSON.parse(err).note };
+  expect(answer).toEqual({ code: 0, note: expect.stringMatching(/whole tenant/) });
   expect(JSON.parse(out)).toMatchObject({ scope: "institutional", title: "The gate opens at six" });
 });
 
@@ -271,23 +217,20 @@ test("documents and outputs are kept, found, exported and deleted", async () => 
   const { document_id, status } = await json(...add);
   expect(status).toBe("stored");
   writeFileSync(join(cli.folder, "broken.pdf"), "no PDF");
-  expect(await cli.run(["document", "add", "broken.pdf", "--wait"])).toMatchObject({
-    code: 1,
-    err: expect.stringMatching(/^broken\.pdf was not stored: /),
-  });
-  expect(await run("document", "list")).toMatch(
-    new RegExp(`^${document_id}  stored +internal .* handbook\\.md$`, "m"),
-  );
+  const ran = await cli.run(["document", "add", "broken.pdf", "--wait"]);
+  expect(ran).toMatchObject({ code: 1, err: expect.stringMatching(/^broken\.pdf was not stored: /) });
+  const answer = await run("document", "list");
+  expect(answer).toMatch(new RegExp(`^${document_id}  stored +internal.* handbook\\.md$`, "m"));
   expect(await run("document", "search", "heavy parcels")).toContain("Heavy parcels go by freight.");
   expect(await run("document", "delete", document_id)).toBe(`${document_id} deleted.`);
   const { id } = await json("output", "save", "@handbook.md", "--scope", "institutional");
   expect(await run("output", "show", id)).toContain("Heavy parcels go by freight.");
   expect(await run("output", "export", id, "handbook.html")).toBe("handbook.html written.");
   expect(readFileSync(join(cli.folder, "handbook.html"), "utf8")).toContain("<h1");
-  expect(await cli.run(["output", "export", id, "handbook.txt"])).toMatchObject({
-    code: 2,
-    err: expect.stringContaining("handbook.txt ends in .txt: expected md, html, pdf, docx, or --format."),
-  });
+  const err = expect.stringContaining(
+    "handbook.txt ends in .txt: expected md, html, pdf, docx, or --format.",
+  );
+  expect(await cli.run(["output", "export", id, "handbook.txt"])).toMatchObject({ code: 2, err });
   expect(await run("output", "export", id, "handbook.txt", "--format", "md")).toBe("handbook.txt written.");
   const off = await cli.run(["output", "export", id, "handbook.pdf"]);
   expect(off).toMatchObject({ code: 1, err: expect.stringContaining("OUTPUT_EXPORT=true") });
@@ -299,15 +242,11 @@ test("documents and outputs are kept, found, exported and deleted", async () => 
 test("an agent and a team are deleted, once that is confirmed", async () => {
   const team = await admin.teams.create({ name: "Passing" });
   const { id } = await admin.agents.create({ name: "passing", delivery_mode: "poll", team_id: team.id });
-  expect(await cli.run(["team", "delete", "passing"])).toMatchObject({
-    code: 2,
-    err: expect.stringContaining(`Delete the team ${team.id}? Give --yes.`),
-  });
+  const expected = { code: 2, err: expect.stringContaining(`Delete the team ${team.id}? Give --yes.`) };
+  expect(await cli.run(["team", "delete", "passing"])).toMatchObject(expected);
   expect(await run("team", "delete", "passing", "--yes")).toBe(`${team.id} deleted; agents that left it: 1.`);
-  expect(await cli.run(["agent", "delete", "passing"])).toMatchObject({
-    code: 2,
-    err: expect.stringContaining("Delete passing with its private memories and 0 undelivered events?"),
-  });
+  const err = expect.stringContaining("Delete passing with its private memories and 0 undelivered events?");
+  expect(await cli.run(["agent", "delete", "passing"])).toMatchObject({ code: 2, err });
   expect(await json("agent", "delete", "passing", "--yes")).toMatchObject({ id, erased: expect.anything() });
   await expect(admin.agents.get({ agent_id: id })).rejects.toMatchObject({ code: "not_found" });
 });
@@ -315,8 +254,7 @@ test("an agent and a team are deleted, once that is confirmed", async () => {
 test("agents, their keys and teams are created, listed and deleted", async () => {
   const team = await json("team", "create", "Night shift", "--description", "Awake");
   expect(await run("team", "list")).toMatch(new RegExp(`^${team.id} .* Night shift$`, "m"));
-  const made = await run("agent", "create", "lamp", "--team", team.id);
-  expect(made).toMatch(/^Delivery mode +poll$/m);
+  expect(await run("agent", "create", "lamp", "--team", team.id)).toMatch(/^Delivery mode +poll$/m);
   const key = await json("key", "create", "lamp", "--scopes", "send,receive", "--name", "first");
   expect(key).toMatchObject({ key: expect.stringMatching(/^ak_live_/), scopes: ["send", "receive"] });
   expect(await run("key", "list", "lamp")).toContain("send, receive");
@@ -333,10 +271,8 @@ test("webhooks, connectors and templates are created, listed and deleted", async
   const mapping = JSON.stringify({ entity: "order", action: "placed" });
   const broker = ["--kind", "amqp091", "--broker", "amqp://user:pass@127.0.0.1:9/", "--queue", "orders"];
   const words = ["connector", "create", "Orders", ...broker, "--source", "erp", "--mapping", mapping];
-  expect(await cli.run(words)).toMatchObject({
-    code: 1,
-    err: expect.stringMatching(/^url: 127\.0\.0\.1 is not a public address/),
-  });
+  const expected = { code: 1, err: expect.stringMatching(/^url: 127\.0\.0\.1 is not a public address/) };
+  expect(await cli.run(words)).toMatchObject(expected);
   expect(await run("connector", "list")).toBe("No connectors.");
   const steps = [{ step_key: "only", title: "Only", completion_mode: "attestation" }];
   writeFileSync(join(cli.folder, "template.json"), JSON.stringify({ name: "One", slug: "one", steps }));
@@ -346,18 +282,14 @@ test("webhooks, connectors and templates are created, listed and deleted", async
 });
 
 test("a step is skipped and reopened, and a run closed", async () => {
-  const steps = ["first", "second"].map((step_key) => ({
-    step_key,
-    title: "A step",
-    completion_mode: "attestation",
-  }));
+  const step = { title: "A step", completion_mode: "attestation" };
+  const steps = ["first", "second"].map((step_key) => ({ ...step, step_key }));
   await admin.templates.author({ name: "Two steps", slug: "two", steps } as never);
   const { id } = await json("run", "create", "Get it done", "--template", "two");
   expect(await run("run", "skip", id, "first", "--reason", "Not needed")).toBe("first skipped.");
   expect(await run("run", "reopen", id, "first", "--reason", "Needed")).toBe("first reopened.");
-  expect(await run("run", "close", id, "--outcome", "abandoned", "--note", "Enough")).toBe(
-    `${id} closed: abandoned.`,
-  );
+  const answer = await run("run", "close", id, "--outcome", "abandoned", "--note", "Enough");
+  expect(answer).toBe(`${id} closed: abandoned.`);
   expect(await run("run", "list", "--status", "closed", "--query", "[].id")).toBe(id);
 });
 
@@ -371,10 +303,8 @@ test("api calls any operation, with fields, a body, pages and outside /v1", asyn
   writeFileSync(join(cli.folder, "memory.json"), JSON.stringify(memory));
   const { id } = await json("api", "POST", "/memories", "--input", "memory.json");
   expect(await person.memories.get({ id })).toMatchObject({ content: "ü" });
-  expect(await cli.run(["api", "GET", "/nowhere"])).toMatchObject({
-    code: 1,
-    err: expect.stringContaining("(not_found"),
-  });
+  const ran = await cli.run(["api", "GET", "/nowhere"]);
+  expect(ran).toMatchObject({ code: 1, err: expect.stringContaining("(not_found") });
   expect(await cli.run(["api", "GET", "/readyz", "--paginate"])).toMatchObject({ code: 2 });
 });
 
@@ -394,14 +324,12 @@ const ASK: Record<string, { read: string; ask: (words: string[]) => string }> = 
   },
   fish: { read: "source script", ask: (words) => `complete -C "sensorium ${words.join(" ")}"` },
 };
+const STATUSES = ["active", "closed", "completed"];
 const COMPLETED: [string[], string[]][] = [
   [["rem"], ["remember"]],
   [["dlq", "re"], ["replay"]],
   [["run", "list", "--st"], ["--status"]],
-  [
-    ["run", "list", "--status", ""],
-    ["active", "closed", "completed"],
-  ],
+  [["run", "list", "--status", ""], STATUSES],
 ];
 
 test.each(COMPLETED)("%j may be completed by %j", async (words, expected) => {

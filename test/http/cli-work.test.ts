@@ -1,29 +1,20 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { type IncomingMessage, request, type ServerResponse } from "node:http";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { type Client, createClient } from "../../packages/client/index.ts";
-import { type Cli, newAgent, newCli } from "../support/cli.ts";
-import type { TestServer } from "../support/server.ts";
+import { afterAll, expect, test } from "@jest/globals";
+import { createClient } from "../../packages/client/index.ts";
+import { newAgent, newCli } from "../support/cli.ts";
 import { serving } from "../support/serving.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 
-let server: TestServer;
-let admin: Client;
-let cli: Cli;
 let agents = 0;
 
-beforeAll(async () => {
-  server = await startShared();
-  admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
-  cli = newCli({ SENSORIUM_URL: server.root });
-});
-
-afterAll(async () => {
-  await cli?.remove();
-  await server?.stop();
-});
+const server = await startShared();
+const admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
+const cli = newCli({ SENSORIUM_URL: server.root });
+afterAll(() => cli.remove());
+afterAll(() => server.stop());
 
 /** An agent that receives events of a type of its own, and how it works. */
 async function worker(scopes = ["receive", "memory:read", "memory:write"], retries?: number[]) {
@@ -32,11 +23,8 @@ async function worker(scopes = ["receive", "memory:read", "memory:write"], retri
   const { id: agent_id, client: own, env } = await newAgent(server, admin, type, scopes as never);
   const keyWith = async (more: string[]) =>
     (await admin.keys.create({ agent_id, scopes: more as never })).key;
-  await own.interests.create({
-    agent_id,
-    event_type: type,
-    ...(retries && { retry_delays_seconds: retries }),
-  });
+  const again = retries && { retry_delays_seconds: retries };
+  await own.interests.create({ agent_id, event_type: type, ...again });
   const publish = async (data?: unknown) =>
     (await admin.publish({ type, source: "urn:t", ...(data !== undefined && { data }) })).event_id;
   const receiver = async (event_id: string) => (await admin.events.get({ event_id })).receivers?.[0];
@@ -182,11 +170,8 @@ test("commands of a killed worker are ended, and its event comes back", async ()
 test("what a killed worker's command did is not done again under the same idempotency key", async () => {
   const scopes = ["send", "receive", "memory:read", "memory:write"] as const;
   const event_type = "com.example.once";
-  const {
-    id: agent_id,
-    client: own,
-    env,
-  } = await newAgent(server, admin, "once", [...scopes], { event_type });
+  const made = await newAgent(server, admin, "once", [...scopes], { event_type });
+  const { id: agent_id, client: own, env } = made;
   await admin.agents.update({ agent_id, visibility_timeout_seconds: 2 });
   const once = '--idempotency-key "$SENSORIUM_DELIVERY_ID"';
   const sensorium = `${process.execPath} ${join(import.meta.dirname, "../../packages/client/bin.js")}`;
@@ -220,9 +205,8 @@ test("the end of a command's output is the log of its delivery, in order, withou
   expect((await working.ended).code).toBe(0);
   expect(await log(event_id)).toBe("one\ntwo\ntoken=[redacted] café \ufffd\ufffd\n[ended with 0]");
   const delivery = (await receiver(event_id))?.delivery_id as string;
-  const { out } = await cli.run(["event", "show", event_id, "--delivery", delivery], {
-    env: { SENSORIUM_API_KEY: server.credentials.agent.api_key },
-  });
+  const env = { SENSORIUM_API_KEY: server.credentials.agent.api_key };
+  const { out } = await cli.run(["event", "show", event_id, "--delivery", delivery], { env });
   expect(out).toMatch(/State +acknowledged[\s\S]*\n\nLog:\none\ntwo\n[\s\S]*\[ended with 0\]\n$/);
 });
 
@@ -268,10 +252,8 @@ test("a command that takes too long has the log of what it did, and a dead lette
   await working.end();
   const id = (await own.deliveries.deadLetters()).items[0]?.id as string;
   expect((await run("dlq", "show", id)).out).toContain("\n\nLog:\nno lines\n[ended with 65]\n\n{");
-  expect(JSON.parse((await run("dlq", "show", id, "--json")).out)).toMatchObject({
-    id,
-    log: "no lines\n[ended with 65]",
-  });
+  const answer = JSON.parse((await run("dlq", "show", id, "--json")).out);
+  expect(answer).toMatchObject({ id, log: "no lines\n[ended with 65]" });
 });
 
 test("a command that cannot be started says so in the log, and --no-log keeps none", async () => {
@@ -323,12 +305,8 @@ test("with --output each event is a version of one output, linked to the event, 
     events.push(event_id);
   }
   const output = await own.outputs.get({ output_id: name });
-  expect(output).toMatchObject({
-    title: name,
-    body: "# second\ncafé",
-    current_version_num: 2,
-    scope: "agent",
-  });
+  const expected = { title: name, body: "# second\ncafé", current_version_num: 2, scope: "agent" };
+  expect(output).toMatchObject(expected);
   expect(output.metadata).toMatchObject({ event_id: events[1] });
   const { versions } = await own.outputs.listVersions({ output_id: name });
   expect(versions.map(({ change_note }) => change_note?.split(" ")[1])).toEqual([events[1], undefined]);
@@ -380,15 +358,12 @@ test("an event whose output is not saved comes back with the reason, and is save
   expect(await log(event_id)).toBe("text\n[ended with 0]");
   expect(await acknowledged(event_id)).toBe(false);
   await working.end();
-  const allowed = start(command, {
-    SENSORIUM_API_KEY: await keyWith(["receive", "memory:read", "memory:write"]),
-  });
+  const SENSORIUM_API_KEY = await keyWith(["receive", "memory:read", "memory:write"]);
+  const allowed = start(command, { SENSORIUM_API_KEY });
   await settle(() => acknowledged(event_id));
   await allowed.end();
-  expect(await own.outputs.get({ output_id: name })).toMatchObject({
-    body: "text\n",
-    current_version_num: 1,
-  });
+  const answer = await own.outputs.get({ output_id: name });
+  expect(answer).toMatchObject({ body: "text\n", current_version_num: 1 });
 });
 
 test("an output larger than it may be is not saved in parts", async () => {
@@ -398,10 +373,7 @@ test("an output larger than it may be is not saved in parts", async () => {
     "const more = () => { if (left-- > 0) process.stdout.write(mb, more); }; more();";
   const working = start(["--output", name, ...node(script)]);
   const event_id = await publish();
-  const [reason] = await settle(async () => {
-    const found = await reasons(event_id);
-    return found.length > 0 && found;
-  });
+  const reason = await settle(async () => (await reasons(event_id))[0]);
   expect(reason).toBe("the output was not saved: it has 34,603,008 bytes, more than 32 MB");
   await working.end();
   expect((await own.outputs.list()).outputs).toEqual([]);

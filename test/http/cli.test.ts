@@ -1,34 +1,28 @@
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
-import { byLogin, type Client, createClient } from "../../packages/client/index.ts";
+import { byLogin, createClient } from "../../packages/client/index.ts";
 import { type Cli, newAgent, newCli } from "../support/cli.ts";
-import type { TestServer } from "../support/server.ts";
 import { serving } from "../support/serving.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 
-let server: TestServer;
-let admin: Client;
-let person: Client;
-let agentId: string;
-let cli: Cli;
+const server = await startShared("local");
+const admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
+const person = createClient({ url: server.url, authorize: byLogin(server.credentials.admin) });
+const scopes = ["send", "receive", "memory:read", "memory:write"] as const;
+const made = await newAgent(server, admin, "at the terminal", [...scopes]);
+const agentId = made.id;
+const cli = newCli(made.env);
+afterAll(() => cli.remove());
+afterAll(() => server.stop());
 
-beforeAll(async () => {
-  server = await startShared("local");
-  admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
-  person = createClient({ url: server.url, authorize: byLogin(server.credentials.admin) });
-  const scopes = ["send", "receive", "memory:read", "memory:write"] as const;
-  const made = await newAgent(server, admin, "at the terminal", [...scopes]);
-  agentId = made.id;
-  cli = newCli(made.env);
-});
-
-afterAll(async () => {
-  await cli.remove();
-  await server.stop();
-});
-
+/** The status of the agent's code, once a device has claimed it. */
+const claimed = () =>
+  settle(async () => {
+    const now = await person.devices.status({ agent_id: agentId });
+    return now.state === "verifying" && now;
+  });
 const json = (...args: string[]) => cli.json(...args);
 
 describe("connect", () => {
@@ -45,26 +39,17 @@ describe("connect", () => {
     const { user_code } = await person.devices.issue({ agent_id: agentId });
     const typed = user_code.toLowerCase().replace("-", "");
     const running = device.start(["connect", typed, "--name", "laptop", "--url", server.root]);
-    const status = await settle(async () => {
-      const now = await person.devices.status({ agent_id: agentId });
-      return now.state === "verifying" && now;
-    });
+    const status = await claimed();
     expect(status.client_info).toMatchObject({ name: "laptop" });
     await settle(() => running.err().includes("Waiting for a person to approve laptop"));
-    await person.devices.confirm({
-      agent_id: agentId,
-      claim_id: status.claim_id as string,
-      action: "approve",
-    });
+    const claim_id = status.claim_id as string;
+    await person.devices.confirm({ agent_id: agentId, claim_id, action: "approve" });
     const { code, out } = await running.ended;
     expect([code, out]).toEqual([0, expect.stringContaining(`Connected to the agent ${agentId}.`)]);
     const file = join(device.folder, ".config/sensorium/profiles.json");
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect(JSON.parse(readFileSync(file, "utf8")).default).toMatchObject({
-      url: server.root,
-      api_key: expect.stringMatching(/^ak_live_/),
-      session_id: expect.stringMatching(/^ses_/),
-    });
+    const kept = { api_key: expect.stringMatching(/^ak_live_/), session_id: expect.stringMatching(/^ses_/) };
+    expect(JSON.parse(readFileSync(file, "utf8")).default).toMatchObject({ url: server.root, ...kept });
     expect(out).not.toContain("ak_live_");
     const published = await device.run(["publish", "com.example.connected"]);
     expect(published).toMatchObject({ code: 0, out: expect.stringMatching(/^evt_\w+ accepted\n$/) });
@@ -92,29 +77,20 @@ describe("connect", () => {
       else response.end(JSON.stringify(made));
     });
     const other = newCli();
-    expect(await other.run(["connect", "BCDF-2345", "--url", away.url])).toMatchObject({
-      code: 0,
-      out: expect.stringContaining("Connected to the agent ag_1."),
-    });
+    const answer = await other.run(["connect", "BCDF-2345", "--url", away.url]);
+    expect(answer).toMatchObject({ code: 0, out: expect.stringContaining("Connected to the agent ag_1.") });
     await Promise.all([other.remove(), away.close()]);
   });
 
   test("reports an unknown or denied code", async () => {
-    expect(await device.run(["connect", "BCDF-2345", "--url", server.root])).toMatchObject({
-      code: 1,
-      err: expect.stringMatching(/^No pending code BCDF-2345: .* The console creates a new one/),
-    });
+    const err = expect.stringMatching(/^No pending code BCDF-2345: .* The console creates a new one/);
+    expect(await device.run(["connect", "BCDF-2345", "--url", server.root])).toMatchObject({ code: 1, err });
     const { user_code } = await person.devices.issue({ agent_id: agentId });
     const running = device.start(["connect", user_code]);
-    const { claim_id } = await settle(async () => {
-      const now = await person.devices.status({ agent_id: agentId });
-      return now.state === "verifying" && now;
-    });
+    const { claim_id } = await claimed();
     await person.devices.confirm({ agent_id: agentId, claim_id: claim_id as string, action: "reject" });
-    expect(await running.ended).toMatchObject({
-      code: 1,
-      err: expect.stringContaining("The code was denied or has expired."),
-    });
+    const expected = { code: 1, err: expect.stringContaining("The code was denied or has expired.") };
+    expect(await running.ended).toMatchObject(expected);
   });
 });
 
@@ -195,10 +171,8 @@ describe("the file of a server in the folder", () => {
     expect(hooked).toMatchObject({ code: 0, out: "{}\n", err: expect.stringContaining("No API key") });
     const message = { jsonrpc: "2.0", id: 1, method: "tools/list" };
     const bridged = await here.run(["mcp"], { input: `${JSON.stringify(message)}\n`, env });
-    expect(JSON.parse(bridged.out)).toMatchObject({
-      id: 1,
-      error: { message: expect.stringContaining("data/credentials.json: never used by this command") },
-    });
+    const told = expect.stringContaining("data/credentials.json: never used by this command");
+    expect(JSON.parse(bridged.out)).toMatchObject({ id: 1, error: { message: told } });
     expect(heard).toEqual([]);
   });
 
@@ -253,13 +227,8 @@ test("a relative XDG_CONFIG_HOME names no folder of the working directory", asyn
 });
 
 test("recalls a memory", async () => {
-  const { id } = await json(
-    "remember",
-    "Invoices are due in 30 days",
-    "ACME pays late.",
-    "--tags",
-    "money,acme",
-  );
+  const words = ["Invoices are due in 30 days", "ACME pays late.", "--tags", "money,acme"];
+  const { id } = await json("remember", ...words);
   const { results } = await json("recall", "when are invoices due");
   expect(results[0]).toMatchObject({ memory: { id, tags: ["money", "acme"] } });
   const { out } = await cli.run(["recall", "when are invoices due"]);
@@ -286,12 +255,8 @@ test("filters memories by owner, time and metadata", async () => {
 });
 
 test("saves and resumes a handoff", async () => {
-  expect(await json("handoff", "save", "work", "--summary", "Half done", "--next", "The rest")).toMatchObject(
-    {
-      version_num: 1,
-      payload: { next_action: "The rest" },
-    },
-  );
+  const answer = await json("handoff", "save", "work", "--summary", "Half done", "--next", "The rest");
+  expect(answer).toMatchObject({ version_num: 1, payload: { next_action: "The rest" } });
   expect(await json("handoff", "list")).toMatchObject([{ name: "work" }]);
   const { out } = await cli.run(["handoff", "resume", "work"]);
   expect(out).toMatch(/^# Handoff: work\n.*Half done.*The rest/s);
@@ -299,10 +264,8 @@ test("saves and resumes a handoff", async () => {
 
 test("a run is begun from a template and done step by step", async () => {
   const step = { completion_mode: "attestation", title: "A step" } as const;
-  const steps = [
-    { ...step, step_key: "first" },
-    { ...step, step_key: "second", depends_on: ["first"] },
-  ];
+  const first = { ...step, step_key: "first" };
+  const steps = [first, { ...step, step_key: "second", depends_on: ["first"] }];
   await admin.templates.author({ name: "Two steps", slug: "two-steps", steps } as never);
   const { id } = await json("run", "create", "Get it done", "--template", "two-steps");
   expect(await json("run", "list")).toMatchObject([{ id, status: "active" }]);
@@ -338,16 +301,8 @@ describe("doctor", () => {
   });
 
   test.each([
-    [
-      "nothing listens there",
-      { SENSORIUM_URL: "http://127.0.0.1:9" },
-      /✗ address .*(nothing listens|bad port)/,
-    ],
-    [
-      "the key is revoked",
-      { SENSORIUM_API_KEY: `ak_live_${"0".repeat(32)}` },
-      /✗ key .* is refused: revoked/,
-    ],
+    ["nothing listens", { SENSORIUM_URL: "http://127.0.0.1:9" }, /✗ address .*(nothing listens|bad port)/],
+    ["a revoked key", { SENSORIUM_API_KEY: `ak_live_${"0".repeat(32)}` }, /✗ key .* is refused: revoked/],
     ["the key is none", { SENSORIUM_API_KEY: "secret" }, /✗ key .* is not an API key: expected ak_live_/],
     ["there is no key", { SENSORIUM_API_KEY: "" }, /✗ key .*none: run `sensorium connect`/],
   ])("%s", async (_, env, told) => {
@@ -368,9 +323,8 @@ test("global options may precede the command", async () => {
   try {
     const { code, out } = await bare.run(["--url", url, "--json", "publish", "--", "-x"]);
     expect([code, out]).toEqual([1, ""]);
-    expect(await bare.run([`--url=${url}`, "doctor"])).toMatchObject({
-      out: expect.stringContaining(`✓ address  ${url} (from --url)`),
-    });
+    const answer = await bare.run([`--url=${url}`, "doctor"]);
+    expect(answer).toMatchObject({ out: expect.stringContaining(`✓ address  ${url} (from --url)`) });
   } finally {
     await bare.remove();
   }
@@ -387,10 +341,8 @@ test.each([
   ["listen --help", /^sensorium listen/],
   ["help run", /^sensorium run COMMAND\n\n {2}list/],
 ])("help is given wherever it is asked for: %s", async (args, told) => {
-  expect(await cli.run(args.split(" ").filter(Boolean))).toMatchObject({
-    code: 0,
-    out: expect.stringMatching(told),
-  });
+  const ran = await cli.run(args.split(" ").filter(Boolean));
+  expect(ran).toMatchObject({ code: 0, out: expect.stringMatching(told) });
 });
 
 test.each([["--version"], ["--json --version"]])(

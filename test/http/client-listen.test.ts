@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
+import { afterAll, describe, expect, jest, test } from "@jest/globals";
 import {
   type Client,
   createClient,
@@ -7,22 +7,15 @@ import {
   type Listener,
   RetryLater,
 } from "../../packages/client/index.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 
-let server: TestServer;
-let admin: Client;
 const listeners: Listener[] = [];
 
-beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
-  admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
-});
-
-afterAll(async () => {
-  await Promise.all(listeners.map((listener) => listener.stop()));
-  await server.stop();
-});
+const server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+const admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
+afterAll(() => Promise.all(listeners.map((listener) => listener.stop())));
+afterAll(() => server.stop());
 
 /** Creates an agent subscribed to one event type, and a client for it. */
 async function receiver(type: string, more: { visibility_timeout_seconds?: number } = {}) {
@@ -88,11 +81,8 @@ describe.each(["stream", "poll"] as const)("by %s", (by) => {
     await settled(client);
     await listener.stop();
     for (const id of handled) await read(id);
-    expect(handled.map((id) => logs.get(id))).toEqual([
-      null,
-      `\ufffd${"y".repeat(16_383)}`,
-      `${"x".repeat(16_379)}😀yyy`,
-    ]);
+    const answer = handled.map((id) => logs.get(id));
+    expect(answer).toEqual([null, `\ufffd${"y".repeat(16_383)}`, `${"x".repeat(16_379)}😀yyy`]);
   });
 
   test("events with separators of lines in their data are handled like others", async () => {
@@ -157,18 +147,14 @@ describe.each(["stream", "poll"] as const)("by %s", (by) => {
     const { event_id } = await publish(`com.hopeless.${by}`);
     await settle(async () => (await client.deliveries.deadLetters()).items.length === 1);
     await listener.stop();
-    expect((await client.deliveries.deadLetters()).items).toMatchObject([
-      { event_id, dlq_reason: "it has no lines", attempt_count: 1 },
-    ]);
+    const expected = [{ event_id, dlq_reason: "it has no lines", attempt_count: 1 }];
+    expect((await client.deliveries.deadLetters()).items).toMatchObject(expected);
   });
 
   test("a handler may take longer than the lease", async () => {
     const { client } = await receiver(`com.slow.${by}`, { visibility_timeout_seconds: 6 });
     const attempts: DeliveryEvent[] = [];
-    let release = () => {};
-    const slow = new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    const { promise: slow, resolve: release } = Promise.withResolvers<void>();
     const handler = async (_: unknown, { delivery }: { delivery: DeliveryEvent }) => {
       attempts.push(delivery);
       await slow;
@@ -188,10 +174,7 @@ describe.each(["stream", "poll"] as const)("by %s", (by) => {
   test("stopping receives nothing more, and waits for running handlers", async () => {
     const { client } = await receiver(`com.stopped.${by}`);
     const started: string[] = [];
-    let release = () => {};
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
     const handler = async (event: { id: string }) => {
       started.push(event.id);
       await held;
@@ -213,10 +196,8 @@ describe.each(["stream", "poll"] as const)("by %s", (by) => {
     const { client } = await receiver(`com.away.${by}`);
     const seen: string[] = [];
     const problems: unknown[] = [];
-    const listener = listen(client, ({ id }) => seen.push(id), {
-      by,
-      onProblem: (problem) => problems.push(problem),
-    });
+    const fields = { by, onProblem: (problem: unknown) => problems.push(problem) };
+    const listener = listen(client, ({ id }) => seen.push(id), fields);
     await publish(`com.away.${by}`);
     await settle(() => seen.length === 1);
     await server.restart();
@@ -264,10 +245,7 @@ describe("a listener that polls", () => {
 
   test("acknowledges at once what ends while a request waits", async () => {
     const { client, own, requests } = await noted("com.next.two");
-    let release = () => {};
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
     const listener = listen(own, () => held, { by: "poll", concurrency: 2 });
     await publish("com.next.two");
     // The handler runs, and the second request waits.

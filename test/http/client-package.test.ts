@@ -12,60 +12,40 @@ import {
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import { blocksOf, page } from "../support/guides.ts";
 import { oldestNode } from "../support/oldest-node.ts";
-import type { TestServer } from "../support/server.ts";
 import { startShared } from "../support/shared.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const VITE = createRequire(import.meta.url).resolve("vite");
 const TSC = join(ROOT, "node_modules/.bin/tsc");
 
-let server: TestServer;
-let folder: string;
+const folder = mkdtempSync(join(tmpdir(), "sensorium-package-"));
+const dist = join(folder, "source/dist");
+execFileSync("npm", ["run", "--silent", "client:build", "--", "--outDir", dist], { cwd: ROOT });
+
+const source = join(folder, "source");
+for (const file of ["bin.js", "package.json", "README.md", "LICENSE"])
+  cpSync(join(ROOT, "packages/client", file), join(source, file));
+const packed = execFileSync("npm", ["pack", "--json", "--ignore-scripts"], { cwd: source }).toString();
+const [{ filename, files: listed }] = JSON.parse(packed);
+const files: string[] = listed.map(({ path }: { path: string }) => path);
 /** Where the package is installed from its tarball. */
-let installed: string;
-let files: string[];
+const installed = join(folder, "app/node_modules/sensorium");
+mkdirSync(installed, { recursive: true });
+writeFileSync(join(folder, "app/package.json"), '{ "type": "module" }');
+execFileSync("tar", ["-xzf", join(source, filename), "--strip-components=1", "-C", installed]);
 
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "sensorium-package-"));
-  const dist = join(folder, "source/dist");
-  execFileSync("npm", ["run", "--silent", "client:build", "--", "--outDir", dist], { cwd: ROOT });
-});
+const server = await startShared();
+const env = { SENSORIUM_URL: server.url, SENSORIUM_API_KEY: server.credentials.agent.api_key, HOME: folder };
+afterAll(() => rmSync(folder, { recursive: true }));
+afterAll(() => server.stop());
 
-beforeAll(() => {
-  const source = join(folder, "source");
-  for (const file of ["bin.js", "package.json", "README.md", "LICENSE"])
-    cpSync(join(ROOT, "packages/client", file), join(source, file));
-  const packed = execFileSync("npm", ["pack", "--json", "--ignore-scripts"], { cwd: source }).toString();
-  const [{ filename, files: listed }] = JSON.parse(packed);
-  files = listed.map(({ path }: { path: string }) => path);
-  installed = join(folder, "app/node_modules/sensorium");
-  mkdirSync(installed, { recursive: true });
-  writeFileSync(join(folder, "app/package.json"), '{ "type": "module" }');
-  execFileSync("tar", ["-xzf", join(source, filename), "--strip-components=1", "-C", installed]);
-});
-
-beforeAll(async () => {
-  server = await startShared();
-});
-
-afterAll(async () => {
-  if (folder) rmSync(folder, { recursive: true });
-  await server?.stop();
-});
-
-/** Less than the limit of a test. */
-const LONGEST_MS = 50_000;
-
-/** Runs something in the folder of an application that has the package and nothing else. */
+const APP = { cwd: join(folder, "app"), env: { PATH: process.env.PATH }, timeout: 50_000 };
+/** Runs something in the folder of an application that has the package and nothing else, less long than a test. */
 const inApp = (command: string, args: string[], env = {}) =>
-  execFileSync(command, args, {
-    cwd: join(folder, "app"),
-    env: { PATH: process.env.PATH, ...env },
-    timeout: LONGEST_MS,
-  }).toString();
+  execFileSync(command, args, { ...APP, env: { ...APP.env, ...env } }).toString();
 
 test("the package has what package.json names and no more, and depends only on what --query needs", () => {
   const manifest = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));
@@ -98,11 +78,6 @@ test("it runs on the Node of this machine, from publish to acknowledgement", () 
 });
 
 test("its command line runs there too", () => {
-  const env = {
-    SENSORIUM_URL: server.url,
-    SENSORIUM_API_KEY: server.credentials.agent.api_key,
-    HOME: folder,
-  };
   const cli = join(installed, "dist/cli.js");
   expect(inApp(oldestNode(), [cli, "doctor"], env)).toContain("✓ key");
   const { version } = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));
@@ -113,11 +88,6 @@ test("the command of a checkout runs there too, by the Node that npm brought", (
   const { bin } = JSON.parse(readFileSync(join(ROOT, "packages/client/package.json"), "utf8"));
   const command = join(ROOT, "packages/client", bin.sensorium);
   expect(statSync(command).mode & 0o111).toBe(0o111);
-  const env = {
-    SENSORIUM_URL: server.url,
-    SENSORIUM_API_KEY: server.credentials.agent.api_key,
-    HOME: folder,
-  };
   expect(inApp(oldestNode(), [command, "doctor"], env)).toContain("✓ key");
   const typo = spawnSync(oldestNode(), [command, "nonsense"], { encoding: "utf8" });
   expect([typo.status, typo.stderr]).toEqual([2, expect.stringContaining('"nonsense" is not a command.')]);
@@ -125,10 +95,8 @@ test("the command of a checkout runs there too, by the Node that npm brought", (
 
 test("the program of its README does what it says", () => {
   const program = blocksOf(page("packages/client/README.md"), "ts").join("");
-  const env = { SENSORIUM_URL: server.url, SENSORIUM_API_KEY: server.credentials.agent.api_key };
-  expect(inApp(oldestNode(), ["--input-type=module", "-e", program], env)).toBe(
-    "remembered com.example.order.placed\n",
-  );
+  const answer = inApp(oldestNode(), ["--input-type=module", "-e", program], env);
+  expect(answer).toBe("remembered com.example.order.placed\n");
 });
 
 test.each(["README.md", "docs/guides/client.md"])(
@@ -157,16 +125,9 @@ test("its types hold in strict programs, those of the documents among them", () 
   );
   const node = "declare const process: { env: Record<string, string | undefined> };\n";
   for (const [at, each] of shown.entries()) writeFileSync(join(folder, `app/shown-${at}.mts`), node + each);
-  const options = [
-    "--strict",
-    "--noEmit",
-    "--module",
-    "nodenext",
-    "--target",
-    "es2023",
-    "--lib",
-    "es2023,dom,dom.iterable",
-  ];
+  const options = "--strict --noEmit --module nodenext --target es2023 --lib es2023,dom,dom.iterable".split(
+    " ",
+  );
   inApp(TSC, [...options, "--types", "", "program.mts", ...shown.map((_, at) => `shown-${at}.mts`)]);
 });
 

@@ -1,28 +1,19 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
+import { afterAll, describe, expect, jest, test } from "@jest/globals";
 import {
   ApiError,
   byLogin,
   bySession,
-  type Client,
   ConnectionError,
   createClient,
   isApiError,
   type Wait,
 } from "../../packages/client/index.ts";
-import type { TestServer } from "../support/server.ts";
 import { serving } from "../support/serving.ts";
 import { startShared } from "../support/shared.ts";
 
-let server: TestServer;
-let apiKey: string;
-let client: Client;
-
-beforeAll(async () => {
-  server = await startShared("local");
-  apiKey = server.credentials.agent.api_key;
-  client = createClient({ url: server.url, apiKey });
-});
-
+const server = await startShared("local");
+const apiKey = server.credentials.agent.api_key;
+const client = createClient({ url: server.url, apiKey });
 afterAll(() => server.stop());
 
 const MEMORY = { title: "A title", content: "Some content", type: "semantic", scope: "agent" } as const;
@@ -52,9 +43,8 @@ describe("operations", () => {
     const { id } = interests[0] as { id: string };
     expect(await client.interests.delete({ agent_id, id })).toBeUndefined();
     const memory = await client.memories.create({ ...MEMORY, tags: ["red", "blue"] });
-    expect((await client.memories.list({ tags: ["blue", "green"] })).memories).toMatchObject([
-      { id: memory.id, tags: ["red", "blue"] },
-    ]);
+    const expected = [{ id: memory.id, tags: ["red", "blue"] }];
+    expect((await client.memories.list({ tags: ["blue", "green"] })).memories).toMatchObject(expected);
   });
 
   test("publishes an event once, with any field omitted and any number of retries", async () => {
@@ -62,10 +52,8 @@ describe("operations", () => {
     const { event_id, status } = await client.publish(event);
     expect(status).toBe("accepted");
     expect(await client.publish(event)).toEqual({ event_id, status: "duplicate" });
-    expect((await client.events.get({ event_id })).payload).toMatchObject({
-      specversion: "1.0",
-      colour: "red",
-    });
+    const expected = { specversion: "1.0", colour: "red" };
+    expect((await client.events.get({ event_id })).payload).toMatchObject(expected);
     const other = await client.publish({ type: "com.example.thing", source: "urn:test" });
     expect(other).toMatchObject({ status: "accepted" });
   });
@@ -133,30 +121,21 @@ describe("errors", () => {
     const error = await client.memories.get({ id }).catch((thrown) => thrown);
     expect(error).toBeInstanceOf(ApiError);
     expect(error).toMatchObject({
-      code: "not_found",
-      status: 404,
-      details: { resource_type: "memory", resource_id: id },
-      requestId: expect.stringMatching(/^req_/),
-      retryAfter: null,
+      ...{ code: "not_found", status: 404, details: { resource_type: "memory", resource_id: id } },
+      ...{ requestId: expect.stringMatching(/^req_/), retryAfter: null },
     });
-    expect([isApiError(error), isApiError(error, "not_found"), isApiError(error, "conflict")]).toEqual([
-      true,
-      true,
-      false,
-    ]);
+    const answer = [isApiError(error), isApiError(error, "not_found"), isApiError(error, "conflict")];
+    expect(answer).toEqual([true, true, false]);
   });
 
   test("reports answers that are not the service's", async () => {
     const { fetch } = spy(() => new Response("<h1>Bad Gateway</h1>", { status: 404 }));
-    await expect(client.auth.me({}, { fetch })).rejects.toMatchObject({
-      code: "unexpected_answer",
-      status: 404,
-    });
+    const refused = client.auth.me({}, { fetch });
+    await expect(refused).rejects.toMatchObject({ code: "unexpected_answer", status: 404 });
     const nowhere = createClient({ url: "http://127.0.0.1:1", token: "t", retries: 0 });
     await expect(nowhere.auth.me()).rejects.toBeInstanceOf(ConnectionError);
-    await expect(nowhere.auth.me()).rejects.toThrow(
-      /GET http:\/\/127\.0\.0\.1:1\/v1\/auth\/me: fetch failed \(.+\)/,
-    );
+    const asked = nowhere.auth.me();
+    await expect(asked).rejects.toThrow(/GET http:\/\/127\.0\.0\.1:1\/v1\/auth\/me: fetch failed \(.+\)/);
   });
 
   test.each([
@@ -165,9 +144,7 @@ describe("errors", () => {
   ])("also if they look valid: %s", async (type, text) => {
     const { requests, fetch } = spy(() => new Response(text, { headers: { "content-type": type } }));
     await expect(client.auth.me({}, { fetch })).rejects.toMatchObject({
-      code: "unexpected_answer",
-      status: 200,
-      message: expect.stringContaining(text.trim()),
+      ...{ code: "unexpected_answer", status: 200, message: expect.stringContaining(text.trim()) },
     });
     expect(requests).toHaveLength(1);
   });
@@ -206,9 +183,8 @@ describe("errors", () => {
       const { fetch } = spy(() => new Response(null, { status: 301, headers: { location } }));
       return createClient({ url: "http://sensorium.example.com", token: "t", fetch }).auth.me();
     };
-    await expect(moved("https://sensorium.example.com/v1/auth/me")).rejects.toThrow(
-      "Use the address with https: https://sensorium.example.com.",
-    );
+    const refused = moved("https://sensorium.example.com/v1/auth/me");
+    await expect(refused).rejects.toThrow("Use the address with https: https://sensorium.example.com.");
     await expect(moved("//")).rejects.toThrow("redirects to an address that is not shown");
   });
 
@@ -233,10 +209,8 @@ describe("errors", () => {
     "%j in a path would name something else, and is not sent",
     async (feed_id) => {
       const { requests, fetch } = spy(() => undefined);
-      const deleting = client.channels.deleteFeed(
-        { channel_id: "ch_1", feed_id: feed_id as string },
-        { fetch },
-      );
+      const fields = { channel_id: "ch_1", feed_id: feed_id as string };
+      const deleting = client.channels.deleteFeed(fields, { fetch });
       await expect(deleting).rejects.toThrow(
         /^feed_id is .*: expected an id or a name, not empty, "\." or "\.\."\.$/,
       );
@@ -325,10 +299,7 @@ describe("trying again", () => {
     const { fetch } = spy((_, count) => {
       if (count % 2 === 0) return undefined;
       const error = { code: "rate_limited", message: "More than 9 requests in 60 s.", details: {} };
-      return new Response(JSON.stringify({ error }), {
-        status: 429,
-        headers: { "Retry-After": "0.01", "content-type": "application/json" },
-      });
+      return Response.json({ error }, { status: 429, headers: { "Retry-After": "0.01" } });
     });
     const message = "Waiting 1 s to repeat GET /auth/me: More than 9 requests in 60 s.";
     const warn = jest.spyOn(console, "warn").mockImplementation(() => {});
@@ -377,10 +348,8 @@ describe("who calls", () => {
     const { requests, fetch } = spy((request) => {
       if (isExchange(request) || refused || requests.length < 5) return undefined;
       refused = true;
-      return Response.json(
-        { error: { code: "authentication_failed", message: "It ended." } },
-        { status: 401 },
-      );
+      const fields = { error: { code: "authentication_failed", message: "It ended." } };
+      return Response.json(fields, { status: 401 });
     });
     const own = createClient({ url: server.url, apiKey, fetch });
     await Promise.all([own.auth.me(), own.auth.me(), own.auth.me()]);
@@ -403,8 +372,7 @@ describe("who calls", () => {
     const own = createClient({ url: server.url, apiKey, fetch });
     await own.auth.me();
     await own.auth.me();
-    expect(exchanges).toBe(1);
-    expect(requests.at(-1)?.headers.get("authorization")).toBe("Bearer token-1");
+    expect([exchanges, requests.at(-1)?.headers.get("authorization")]).toEqual([1, "Bearer token-1"]);
   });
 
   test("reports a wrong key after one attempt", async () => {

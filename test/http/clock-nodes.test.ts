@@ -118,12 +118,9 @@ const LATE_MS = 260;
   });
 
   test("a node that does not know the record's time well says so, and serves", async () => {
-    expect(whileLate).toMatchObject({
-      status: 200,
-      clock: expect.stringMatching(/^known to within [1-3]\d\d ms only/),
-    });
-    expect(await Promise.all(servers.map(readiness))).toEqual(
-      servers.map(() => ({ status: 200, clock: "ok" })),
-    );
+    const expected = { status: 200, clock: expect.stringMatching(/^known to within [1-3]\d\d ms only/) };
+    expect(whileLate).toMatchObject(expected);
+    const answer = await Promise.all(servers.map(readiness));
+    expect(answer).toEqual(servers.map(() => ({ status: 200, clock: "ok" })));
   });
 });

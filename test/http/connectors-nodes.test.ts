@@ -46,22 +46,13 @@ const rabbit = started as TestRabbit;
   test("both consume its messages; the other takes over from one that dies; neither consumes while paused", async () => {
     const receiver = await newReceiver(nodes.gateway, admin, "receiver", { interests: ["com.shared.*"] });
     const mapping = { entity: "order", action: "placed", id: "/n" };
-    const { id } = ok(
-      await admin.post("/ingest/connectors", {
-        ...{ name: "Shared", kind: "amqp091", url: rabbit.url, queue: QUEUE, source: "shared" },
-        ...{ mapping, prefetch: 10 },
-      }),
-    );
-    await settle(async () => (await consumers()) === 2, {
-      within: 30_000,
-      what: "a consumer on each worker",
-    });
+    const broker = { name: "Shared", kind: "amqp091", url: rabbit.url, queue: QUEUE, source: "shared" };
+    const { id } = ok(await admin.post("/ingest/connectors", { ...broker, mapping, prefetch: 10 }));
+    const fields = { within: 30_000, what: "a consumer on each worker" };
+    await settle(async () => (await consumers()) === 2, fields);
     const numbers = Array.from({ length: MESSAGES }, (_, n) => n);
-    const sending = sendTo(
-      rabbit,
-      QUEUE,
-      numbers.map((n) => ({ body: { n } })),
-    );
+    const messages = numbers.map((n) => ({ body: { n } }));
+    const sending = sendTo(rabbit, QUEUE, messages);
     const taken = new Set<number>();
     const take = async () => {
       const { deliveries } = ok(await receiver.api.get("/delivery/poll?limit=100&wait=1"));

@@ -58,12 +58,7 @@ const order = (id: number | string) => ({ id, what: "Placed", for: "acme", data:
   test("are 50 at most in a tenant", async () => {
     const full = await makeWorld(server, "full");
     const paused = {
-      name: "Shop",
-      kind: "amqp091",
-      url: rabbit.url,
-      queue: "q",
-      source: "Shop",
-      mapping,
+      ...{ name: "Shop", kind: "amqp091", url: rabbit.url, queue: "q", source: "Shop", mapping },
       paused: true,
     };
     const create = () => full.admin.post("/ingest/connectors", paused);
@@ -100,9 +95,7 @@ const order = (id: number | string) => ({ id, what: "Placed", for: "acme", data:
     expect(deliveries.map(({ payload }) => payload)).toEqual(
       expect.arrayContaining([
         expect.objectContaining({
-          id: `${connector.id}:1`,
-          type: `com.${kind}.order.placed`,
-          subject: "acme",
+          ...{ id: `${connector.id}:1`, type: `com.${kind}.order.placed`, subject: "acme" },
           data: { total: 12 },
         }),
         expect.objectContaining({ ...whole, id: `${connector.id}:urn:shop whole-${kind}` }),
@@ -116,15 +109,8 @@ const order = (id: number | string) => ({ id, what: "Placed", for: "acme", data:
     const own = items.filter((item: { source: string }) => item.source.endsWith(connector.id));
     expect(own).toHaveLength(6);
     const reasons = own.map((item: { dlq_reason: string }) => item.dlq_reason).join("\n");
-    for (const reason of [
-      /\/what/,
-      /not valid JSON/,
-      /deeper/,
-      /at data.total/,
-      /service\./,
-      /the limit is 1048576/,
-    ])
-      expect(reasons).toMatch(reason);
+    const parts = ["/what", "not valid JSON", "deeper", "at data.total", "service.", "the limit is 1048576"];
+    for (const part of parts) expect(reasons).toContain(part);
     expect(reasons).not.toContain("s3cret");
     expect(own).toContainEqual(expect.objectContaining({ agent_id: null, payload: { id: 2, data: {} } }));
     const exposition = await server.metrics();
@@ -138,11 +124,7 @@ const order = (id: number | string) => ({ id, what: "Placed", for: "acme", data:
     const agent = await receiver("com.shop.sold");
     const connector = await register({ queue: "binary" });
     const event = {
-      specversion: "1.0",
-      id: "binary-1",
-      type: "com.shop.sold",
-      source: "urn:shop",
-      subject: "Grüße",
+      ...{ specversion: "1.0", id: "binary-1", type: "com.shop.sold", source: "urn:shop", subject: "Grüße" },
     };
     const headers = Object.fromEntries(Object.entries(event).map(([name, value]) => [`ce-${name}`, value]));
     const contentType = "text/plain; charset=utf-8";
@@ -151,14 +133,9 @@ const order = (id: number | string) => ({ id, what: "Placed", for: "acme", data:
       { body: "no JSON", options: { headers: { ...headers, "ce-id": "malformed" } } },
     ]);
     await settle(async () => (await read(connector.id)).counts.mapping_errors === 1);
-    expect(await receive(agent, 1)).toMatchObject([
-      {
-        payload: {
-          ...{ ...event, id: `${connector.id}:urn:shop binary-1` },
-          ...{ datacontenttype: contentType, data: "no JSON" },
-        },
-      },
-    ]);
+    const [{ payload }] = await receive(agent, 1);
+    const id = `${connector.id}:urn:shop binary-1`;
+    expect(payload).toMatchObject({ ...event, id, datacontenttype: contentType, data: "no JSON" });
     const { items } = ok(await admin.get("/delivery/dlq?limit=200"));
     expect(items).toContainEqual(
       expect.objectContaining({
@@ -215,12 +192,7 @@ const order = (id: number | string) => ({ id, what: "Placed", for: "acme", data:
       const seconds = { "!": "timestamp", value: at.getTime() / 1000 };
       const values = {
         ...plain,
-        count: -7,
-        big: 2 ** 40,
-        ratio: 0.5,
-        urgent: true,
-        due: seconds,
-        key: bytes,
+        ...{ count: -7, big: 2 ** 40, ratio: 0.5, urgent: true, due: seconds, key: bytes },
       };
       const headers = mapKeys(values, (name) => `cloudEvents_${name}`);
       await sendTo(rabbit, queue, [{ body: {}, options: { headers } }]);
@@ -228,10 +200,8 @@ const order = (id: number | string) => ({ id, what: "Placed", for: "acme", data:
       const { wrap_long, wrap_binary, wrap_timestamp } = rhea.types;
       const numbers = { count: wrap_long(-7), big: wrap_long(2 ** 40), ratio: 0.5 };
       const others = { urgent: true, due: wrap_timestamp(at.getTime()), key: wrap_binary(bytes) };
-      const application_properties = mapKeys(
-        { ...plain, ...numbers, ...others },
-        (name) => `cloudEvents:${name}`,
-      );
+      const fields = { ...plain, ...numbers, ...others };
+      const application_properties = mapKeys(fields, (name) => `cloudEvents:${name}`);
       const body = rhea.message.data_section(Buffer.from("{}"));
       await sendOverAmqp10(rabbit, queue, { body, content_type: "application/json", application_properties });
     }

@@ -1,23 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import { CloudEvent, HTTP } from "cloudevents";
 import { cloudEvent, fannedOut, firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
 import { type Api, api } from "../support/http.ts";
-import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 import { ok, refusal, signIn } from "../support/tenancy.ts";
 
-let server: TestServer;
-let admin: TestAgent;
-let orgAdmin: Api;
-
-beforeAll(async () => {
-  server = await startShared();
-  admin = await firstAgent(server);
-  const { admin: user, tenant_slug } = server.credentials;
-  orgAdmin = api(server, await signIn(server, user, tenant_slug));
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const admin = await firstAgent(server);
+const { admin: user, tenant_slug } = server.credentials;
+const orgAdmin = api(server, await signIn(server, user, tenant_slug));
+afterAll(() => server.stop());
 
 const DAY_MS = 86_400_000;
 const ahead = (ms: number) => new Date(Date.now() + ms).toISOString();
@@ -53,11 +46,8 @@ describe("an event with notbefore", () => {
     const done = await fannedOut(admin, event_id);
     expect(done).toMatchObject({ waits_until: null, matched_count: 1 });
     expect(done.fanned_out_at >= notbefore).toBe(true);
-    expect(done.timeline.map(({ what }: { what: string }) => what)).toEqual([
-      "published",
-      "waiting",
-      "matched",
-    ]);
+    const answer = done.timeline.map(({ what }: { what: string }) => what);
+    expect(answer).toEqual(["published", "waiting", "matched"]);
     expect(ok(await admin.get("/events?waiting=true")).events).toEqual([]);
   });
 
@@ -93,12 +83,8 @@ describe("an event with notbefore", () => {
       { ...given, specversion: "1.0", id: "last", notbefore: undefined },
     ];
     const results = ok(await admin.post("/events", JSON.stringify(batch), BATCH));
-    expect(results.map(({ status }: { status: string }) => status)).toEqual([
-      "accepted",
-      "accepted",
-      "rejected",
-      "accepted",
-    ]);
+    const answer = results.map(({ status }: { status: string }) => status);
+    expect(answer).toEqual(["accepted", "accepted", "rejected", "accepted"]);
     const ids = async (count: number) => (await receive(agent, count)).map(({ payload }) => payload.id);
     expect((await ids(2)).sort()).toEqual(["first", "last"]);
     expect((await ids(2)).sort()).toEqual(["binary", "delayed"]);

@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import { MemoryErasureModel } from "../../services/remember/memories/erasures.model.ts";
 import { openStore } from "../../storage/connection.ts";
 import { api } from "../support/http.ts";
-import { agentIn, type Cast, makeCast, memory, remember } from "../support/memories.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { agentIn, makeCast, memory, remember } from "../support/memories.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ok, refusal, signIn } from "../support/tenancy.ts";
 
-let server: TestServer;
-let cast: Cast;
-
-beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
-  cast = await makeCast(server);
-});
-afterAll(() => server?.stop());
+const server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+const cast = await makeCast(server);
+afterAll(() => server.stop());
 
 const SCOPES = ["send", "receive", "memory:read", "memory:write"];
 const agent = (name: string) => agentIn(server, cast.admin, { name }, SCOPES);
@@ -64,15 +59,10 @@ test("a deletion that was cut off is finished after the next start", async () =>
   const { tenant_id } = server.credentials;
   await server.end();
   const store = await openStore({ DATA_DIR: server.dataDir });
-  await store.collection(MemoryErasureModel).insert({
-    ...{
-      _id: "era_gone",
-      tenant_id,
-      target: JSON.stringify({ agent_id: leaver.id, gone: "keep" }),
-      batch: [],
-    },
-    ...{ by: "{}", begun_at: new Date(), lease_ends_at: new Date(Date.now() + 600_000) },
-  });
+  const target = JSON.stringify({ agent_id: leaver.id, gone: "keep" });
+  const times = { begun_at: new Date(), lease_ends_at: new Date(Date.now() + 600_000) };
+  const erasure = { _id: "era_gone", tenant_id, target, batch: [], by: "{}", ...times };
+  await store.collection(MemoryErasureModel).insert(erasure);
   await store.close();
   await server.restart();
   const { orgAdmin } = cast;
@@ -89,13 +79,11 @@ test("a person is deleted, and the agents get another owner", async () => {
   const [leaver, next] = [await invite("leaver@example.com", "admin"), await invite("next@example.com")];
   const token = await signIn(server, leaver, tenant_slug);
   const owned = await agentIn(server, cast.admin, { name: "owned", owner_user_id: leaver.id }, SCOPES);
-  expect(await orgAdmin.del(`/users/${leaver.id}?agents_to=${leaver.id}`)).toMatchObject(
-    refusal(400, "validation_error"),
-  );
+  const found = await orgAdmin.del(`/users/${leaver.id}?agents_to=${leaver.id}`);
+  expect(found).toMatchObject(refusal(400, "validation_error"));
   const question = { title: "Refund?", question: "The cup is broken." };
   const { id } = ok(await owned.post("/approvals", { ...question, assignees: [leaver.id] }));
-  const answer = { choice: "approve", text: "I saw it." };
-  ok(await api(server, token).post(`/approvals/${id}/answer`, answer));
+  ok(await api(server, token).post(`/approvals/${id}/answer`, { choice: "approve", text: "I saw it." }));
   const done = ok(await orgAdmin.del(`/users/${leaver.id}?agents_to=${next.id}`));
   expect(done).toMatchObject({ id: leaver.id, receipt: expect.any(String) });
   expect(ok(await owned.get(`/approvals/${id}`))).toMatchObject({ choice: "approve", text: null });

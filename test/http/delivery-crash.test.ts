@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { deliveryGround, type Ground, pollSome } from "../support/deliveries.ts";
+import { afterAll, expect, test } from "@jest/globals";
+import { deliveryGround, pollSome } from "../support/deliveries.ts";
 import { newReceiver } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
 
-let ground: Ground;
-beforeAll(async () => {
-  ground = await deliveryGround({});
-});
+const ground = await deliveryGround({});
 afterAll(() => ground.server.stop());
 
 async function crash(): Promise<void> {

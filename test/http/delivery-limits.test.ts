@@ -1,21 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { deliveryGround, type Ground, pollSome } from "../support/deliveries.ts";
-import { type Endpoint, startEndpoint } from "../support/endpoint.ts";
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { deliveryGround, pollSome } from "../support/deliveries.ts";
+import { startEndpoint } from "../support/endpoint.ts";
 import { newReceiver, type Receiver } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
 import { openStream } from "../support/stream.ts";
 import { ok } from "../support/tenancy.ts";
 
-let ground: Ground;
-let endpoint: Endpoint;
-beforeAll(async () => {
-  ground = await deliveryGround("open");
-  endpoint = await startEndpoint();
-});
-afterAll(async () => {
-  await ground.server.stop();
-  await endpoint.stop();
-});
+const ground = await deliveryGround("open");
+const endpoint = await startEndpoint();
+afterAll(() => ground.server.stop());
+afterAll(() => endpoint.stop());
 
 let names = 0;
 /** Creates an agent with limits and an interest, and publishes so many events for it. */
@@ -119,16 +113,10 @@ describe("an agent with `max_in_flight`", () => {
     await settle(async () => (await statsOf(receiver)).pending === 2);
     const [first] = await pollUntil(receiver, 1);
     const [again] = await pollUntil(receiver, 1);
-    expect([first.attempt_count + again.attempt_count, (await statsOf(receiver)).in_flight <= 1]).toEqual([
-      first.id === again.id ? 3 : 2,
-      true,
-    ]);
-    ok(
-      await ground.admin.patch(`/agents/${receiver.id}`, {
-        max_in_flight: null,
-        visibility_timeout_seconds: 60,
-      }),
-    );
+    const answer = [first.attempt_count + again.attempt_count, (await statsOf(receiver)).in_flight <= 1];
+    expect(answer).toEqual([first.id === again.id ? 3 : 2, true]);
+    const body = { max_in_flight: null, visibility_timeout_seconds: 60 };
+    ok(await ground.admin.patch(`/agents/${receiver.id}`, body));
     await settle(async () => {
       await pollSome(receiver.api, "wait=0");
       return (await statsOf(receiver)).in_flight === 2;
@@ -146,15 +134,12 @@ describe("an agent with `max_per_minute`", () => {
     expect(await pollSome(receiver.api, "wait=1")).toEqual([]);
     expect(await statsOf(receiver)).toMatchObject({ pending: 2, in_flight: 0, limited_by: "max_per_minute" });
     const { agents } = ok(await ground.admin.get("/delivery/stats?limit=200"));
-    expect(agents.find(({ agent_id }: { agent_id: string }) => agent_id === receiver.id)).toMatchObject({
-      limited_by: "max_per_minute",
-    });
+    const answer = agents.find(({ agent_id }: { agent_id: string }) => agent_id === receiver.id);
+    expect(answer).toMatchObject({ limited_by: "max_per_minute" });
     const left = receiver.event_ids.find((id) => !given.some(({ event_id }) => event_id === id));
     const why = ok(await ground.admin.get(`/agents/${receiver.id}/reception?event_id=${left}`));
-    expect(why.reasons[0]).toMatchObject({
-      reason: "limited",
-      text: expect.stringContaining("`max_per_minute`: 3"),
-    });
+    const found = why.reasons[0];
+    expect(found).toMatchObject({ reason: "limited", text: expect.stringContaining("`max_per_minute`: 3") });
     expect(why.limits).toMatchObject({ max_in_flight: null, max_per_minute: 3 });
     expect(why.health.limited_by).toBe("max_per_minute");
     ok(await ground.admin.patch(`/agents/${receiver.id}`, { max_per_minute: 4 }));

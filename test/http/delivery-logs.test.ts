@@ -1,22 +1,17 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import { DeliveryModel } from "../../services/sense/deliveries/deliveries.model.ts";
 import { cloudEvent, firstAgent, newAgent, type TestAgent } from "../support/agents.ts";
 import { startAlone } from "../support/alone.ts";
 import { api } from "../support/http.ts";
 import { meanwhile } from "../support/meanwhile.ts";
-import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
 
-let server: TestServer;
-let admin: TestAgent;
 let events = 0;
 
-beforeAll(async () => {
-  server = await startAlone({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
-  admin = await firstAgent(server);
-});
-afterAll(() => server?.stop());
+const server = await startAlone({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+const admin = await firstAgent(server);
+afterAll(() => server.stop());
 
 /** An agent with an interest of its own, and the deliveries that it is given. */
 async function receiver(own = admin) {
@@ -47,8 +42,7 @@ test("a log is kept with a delivery, acknowledged, rejected or dead-lettered; th
   const odd = '<script>alert(1)</script>\u0000\u001b[31mred\u001b[0m😀 "\\ \u202e\n';
   const dead = { delivery_ids: [id], lease: second.lease, dead_letter: true, log: odd };
   expect(ok(await agent.post("/delivery/nack", dead))).toMatchObject({ dead_lettered: 1 });
-  const read = ok(await admin.get(path(id)));
-  expect(read).toEqual({ log: odd, logged_at: expect.stringMatching(/^20.*Z$/) });
+  expect(ok(await admin.get(path(id)))).toEqual({ log: odd, logged_at: expect.stringMatching(/^20.*Z$/) });
   const listed = [`/agents/${agent.id}/deliveries`, "/delivery/dlq", `/events/${first.event_id}`];
   for (const list of listed) expect(JSON.stringify(ok(await agent.get(list)))).not.toContain("alert(1)");
   ok(await admin.post(`/delivery/dlq/${id}/replay`));
@@ -69,9 +63,8 @@ test("only the agent, who owns it and admins read it, and only the agent writes 
   const { id } = await mine.next();
   const other = await newAgent(server, admin);
   for (const caller of [other, world.agent, world.admin]) {
-    expect(await caller.post("/delivery/ack", { delivery_ids: [id], log: "not mine" })).not.toMatchObject({
-      body: { acknowledged: 1 },
-    });
+    const answer = await caller.post("/delivery/ack", { delivery_ids: [id], log: "not mine" });
+    expect(answer).not.toMatchObject({ body: { acknowledged: 1 } });
     await caller.post("/delivery/nack", { delivery_ids: [id], log: "not mine", dead_letter: true });
   }
   expect(await mine.log(id)).toBeNull();
@@ -81,9 +74,8 @@ test("only the agent, who owns it and admins read it, and only the agent writes 
     expect(await stranger.get(mine.path(id))).toMatchObject(refusal(404, "not_found"));
   expect(await admin.get(mine.path(`dlv_${"0".repeat(20)}`))).toMatchObject(refusal(404, "not_found"));
   // A delivery of another agent is not found under this one.
-  expect(await other.get(`/agents/${other.id}/deliveries/${id}/log`)).toMatchObject(
-    refusal(404, "not_found"),
-  );
+  const given = await other.get(`/agents/${other.id}/deliveries/${id}/log`);
+  expect(given).toMatchObject(refusal(404, "not_found"));
   expect(await mine.log(id, admin)).toBe("mine");
   const theirs = await receiver({ id: world.agentId, token: world.agentToken, ...world.agent });
   await theirs.publish();
@@ -117,9 +109,8 @@ test("a log belongs to one delivery and has a limit; it is refused before anythi
   }
   const next_ = await agent.post("/delivery/next", { ack: { delivery_ids: [id], log: "x" } });
   expect(next_).toMatchObject({ status: 400, body: { error: { details: { field: "ack.log" } } } });
-  expect(ok(await agent.post("/delivery/nack", { delivery_ids: [id], lease, log: longest }))).toMatchObject({
-    nacked: 1,
-  });
+  const found = ok(await agent.post("/delivery/nack", { delivery_ids: [id], lease, log: longest }));
+  expect(found).toMatchObject({ nacked: 1 });
   expect(await log(id)).toBe(longest);
 });
 
@@ -158,13 +149,10 @@ test("over the quota it is not kept, and counted below it; it goes with the deli
   const big = { body: "# Full\n".padEnd(1_200_000, "full ") };
   ok(await world.agent.post("/outputs", big));
   ok(await operator.patch(`/tenants/${world.tenant_id}`, { storage_quota_mb: 1 }));
-  expect(ok(await agent.post("/delivery/ack", { delivery_ids: [late.id], log: "more" }))).toEqual({
-    acknowledged: 1,
-  });
+  const answer = ok(await agent.post("/delivery/ack", { delivery_ids: [late.id], log: "more" }));
+  expect(answer).toEqual({ acknowledged: 1 });
   expect(ok(await agent.get(path(late.id))).log).toBeNull();
-  await settle(async () => (await log(id)) === null, {
-    what: "the log to go with the retired delivery",
-  });
+  await settle(async () => (await log(id)) === null);
   ok(await world.admin.del(`/agents/${agent.id}`));
   expect(await world.admin.get(path(id))).toMatchObject(refusal(404, "not_found"));
 });

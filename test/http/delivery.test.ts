@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { deliveryGround, type Ground, pollSome } from "../support/deliveries.ts";
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { deliveryGround, pollSome } from "../support/deliveries.ts";
 import { newReceiver, type ReceiverOptions, returned } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
-import { ok } from "../support/tenancy.ts";
+import { ok, refusal } from "../support/tenancy.ts";
 
-let ground: Ground;
-beforeAll(async () => {
-  ground = await deliveryGround();
-});
+const ground = await deliveryGround();
 afterAll(() => ground.server.stop());
 
 let names = 0;
@@ -25,11 +22,8 @@ const statsOf = async (receiver: { api: { get(path: string): Promise<never> } })
 describe("poll", () => {
   test("returns the whole event, the matching interests and the end of the lease", async () => {
     const receiver = await receiverOf();
-    const event_id = await ground.publish(
-      receiver.type,
-      { amount: 7 },
-      { subject: "order/1", partitionkey: "p" },
-    );
+    const more = { subject: "order/1", partitionkey: "p" };
+    const event_id = await ground.publish(receiver.type, { amount: 7 }, more);
     const before = Date.now();
     const answer = await receiver.api.get("/delivery/poll?wait=10");
     const took = Date.now() - before;
@@ -38,21 +32,13 @@ describe("poll", () => {
       count: 1,
       deliveries: [
         {
-          id: expect.stringMatching(/^dlv_/),
-          event_id,
+          ...{ id: expect.stringMatching(/^dlv_/), event_id },
           payload: {
-            specversion: "1.0",
-            type: receiver.type,
-            source: "urn:test",
-            id: expect.any(String),
-            subject: "order/1",
-            partitionkey: "p",
-            data: { amount: 7 },
+            ...{ specversion: "1.0", type: receiver.type, source: "urn:test", id: expect.any(String) },
+            ...{ subject: "order/1", partitionkey: "p", data: { amount: 7 } },
           },
-          attempt_count: 1,
-          created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/),
-          lease: expect.stringMatching(/^[\w-]{8,}$/),
-          lease_expires_at: expect.any(String),
+          ...{ attempt_count: 1, created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/) },
+          ...{ lease: expect.stringMatching(/^[\w-]{8,}$/), lease_expires_at: expect.any(String) },
           matched: { interest_ids: receiver.interest_ids, feed_ids: [] },
         },
       ],
@@ -97,10 +83,8 @@ describe("poll", () => {
     await settle(async () => (await statsOf(receiver as never)).pending === 3);
     expect(await pollSome(receiver.api, "limit=0&wait=-5")).toHaveLength(1);
     expect(await pollSome(receiver.api, "limit=100000")).toHaveLength(2);
-    expect((await receiver.api.get("/delivery/poll?limit=many")).body.error).toMatchObject({
-      code: "validation_failed",
-      details: { field: "limit" },
-    });
+    const expected = { code: "validation_failed", details: { field: "limit" } };
+    expect((await receiver.api.get("/delivery/poll?limit=many")).body.error).toMatchObject(expected);
   });
 
   test("HEAD, which only looks, is not for it", async () => {
@@ -115,17 +99,13 @@ describe("poll", () => {
   });
 
   test("gives higher priorities first, then the older", async () => {
-    const interests = [1, 9, 5].map((priority) => ({
-      event_type: `com.example.priority.${priority}`,
-      priority,
-    }));
+    const typeOf = (priority: number) => `com.example.priority.${priority}`;
+    const interests = [1, 9, 5].map((priority) => ({ event_type: typeOf(priority), priority }));
     const receiver = await receiverOf({ interests });
-    for (const priority of [1, 5, 9, 9, 1]) await ground.publish(`com.example.priority.${priority}`);
+    for (const priority of [1, 5, 9, 9, 1]) await ground.publish(typeOf(priority));
     await settle(async () => (await statsOf(receiver as never)).pending === 5);
-    const types = [...(await pollSome(receiver.api, "limit=2")), ...(await pollSome(receiver.api, ""))].map(
-      ({ payload }) => payload.type.at(-1),
-    );
-    expect(types).toEqual(["9", "9", "5", "1", "1"]);
+    const all = [...(await pollSome(receiver.api, "limit=2")), ...(await pollSome(receiver.api, ""))];
+    expect(all.map(({ payload }) => payload.type.at(-1))).toEqual(["9", "9", "5", "1", "1"]);
   });
 
   test("stops at 4 MB of events, and continues from there", async () => {
@@ -175,18 +155,9 @@ describe("leases", () => {
     const event_id = await ground.publish(receiver.type);
     for (const attempt_count of [1, 2])
       expect(await pollSome(receiver.api)).toMatchObject([{ attempt_count }]);
-    const { items } = await settle(async () => {
-      const { body } = await receiver.api.get("/delivery/dlq");
-      return body.count > 0 && body;
-    });
-    expect(items).toMatchObject([
-      {
-        event_id,
-        agent_id: receiver.id,
-        attempt_count: 2,
-        dlq_reason: "max attempts exceeded (2): lease expired",
-      },
-    ]);
+    const dead = await settle(async () => (await receiver.api.get("/delivery/dlq")).body.items[0]);
+    expect(dead).toMatchObject({ event_id, agent_id: receiver.id, attempt_count: 2 });
+    expect(dead.dlq_reason).toBe("max attempts exceeded (2): lease expired");
     expect(await pollSome(receiver.api, "")).toEqual([]);
   });
 
@@ -210,9 +181,8 @@ describe("leases", () => {
     const attempt_count = (held.get(lapsed) as number) + 1;
     expect(await pollSome(receiver.api, "wait=10")).toMatchObject([{ id: lapsed, attempt_count }]);
     expect(ids(await pollSome(receiver.api, ""))).not.toContain(kept);
-    expect(ok(await receiver.api.post("/delivery/ack", { delivery_ids: [kept] }))).toEqual({
-      acknowledged: 1,
-    });
+    const answer = ok(await receiver.api.post("/delivery/ack", { delivery_ids: [kept] }));
+    expect(answer).toEqual({ acknowledged: 1 });
     expect(await extend(kept, 60)).toBe(0);
   });
 });
@@ -236,21 +206,18 @@ describe("ack", () => {
     await ground.publish(receiver.type);
     const [{ id }] = await pollSome(receiver.api);
     await settle(async () => (await statsOf(receiver as never)).in_flight === 0);
-    expect(ok(await receiver.api.post("/delivery/ack", { delivery_ids: [id] }))).toEqual({
-      acknowledged: 1,
-    });
+    expect(ok(await receiver.api.post("/delivery/ack", { delivery_ids: [id] }))).toEqual({ acknowledged: 1 });
     expect(await pollSome(receiver.api, "wait=2")).toEqual([]);
   });
 
   test.each([
-    ["no ids", {}, "validation_failed", "delivery_ids"],
-    ["text", { delivery_ids: "dlv_1" }, "validation_failed", "delivery_ids"],
-    ["101 ids", { delivery_ids: Array(101).fill("dlv_1") }, "validation_failed", "delivery_ids"],
-  ])("refuses %s", async (_, body, code, field) => {
-    const receiver = await receiverOf();
-    const answer = await receiver.api.post("/delivery/ack", body);
-    expect(answer.status).toBe(400);
-    expect(answer.body.error).toMatchObject({ code, details: { field } });
+    ["no ids", {}],
+    ["text", { delivery_ids: "dlv_1" }],
+    ["101 ids", { delivery_ids: Array(101).fill("dlv_1") }],
+  ])("refuses %s", async (_, body) => {
+    const { api } = await receiverOf();
+    const refused = refusal(400, "validation_failed", { field: "delivery_ids" });
+    expect(await api.post("/delivery/ack", body)).toMatchObject(refused);
   });
 });
 
@@ -260,10 +227,8 @@ describe("nack", () => {
     for (const receiver of [own, usual]) {
       await ground.publish(receiver.type);
       const [{ id }] = await pollSome(receiver.api);
-      expect(ok(await receiver.api.post("/delivery/nack", { delivery_ids: [id] }))).toEqual({
-        nacked: 1,
-        dead_lettered: 0,
-      });
+      const answer = ok(await receiver.api.post("/delivery/nack", { delivery_ids: [id] }));
+      expect(answer).toEqual({ nacked: 1, dead_lettered: 0 });
       expect(await statsOf(receiver as never)).toMatchObject({ waiting: 1 });
     }
     expect(await pollSome(own.api, "wait=10")).toMatchObject([{ attempt_count: 2 }]);
@@ -272,10 +237,8 @@ describe("nack", () => {
   test.each([[[]], [[0]], [[86_401]], [[1.5]], ["10"]])("refuses %j as an agent's delays", async (delays) => {
     const receiver = await receiverOf();
     const answer = await ground.admin.patch(`/agents/${receiver.id}`, { retry_delays_seconds: delays });
-    expect({ status: answer.status, ...answer.body.error.details }).toMatchObject({
-      status: 400,
-      field: expect.stringContaining("retry_delays_seconds"),
-    });
+    const found = { status: answer.status, ...answer.body.error.details };
+    expect(found).toMatchObject({ status: 400, field: expect.stringContaining("retry_delays_seconds") });
   });
 
   test("with a delay brings the delivery back after it", async () => {
@@ -295,9 +258,8 @@ describe("nack", () => {
     const [{ id }] = await pollSome(receiver.api);
     const body = { delivery_ids: [id], reason: "billing is closed" };
     expect(ok(await receiver.api.post("/delivery/nack", body))).toEqual({ nacked: 1, dead_lettered: 1 });
-    expect(ok(await receiver.api.get("/delivery/dlq")).items).toMatchObject([
-      { id, attempt_count: 1, dlq_reason: "max attempts exceeded (1): billing is closed" },
-    ]);
+    const expected = [{ id, attempt_count: 1, dlq_reason: "max attempts exceeded (1): billing is closed" }];
+    expect(ok(await receiver.api.get("/delivery/dlq")).items).toMatchObject(expected);
   });
 
   test("dead-letters at once what no retry can handle, though its lease has to be the one it is under", async () => {
@@ -308,9 +270,8 @@ describe("nack", () => {
     const nack = async (more: object) => ok(await receiver.api.post("/delivery/nack", { ...body, ...more }));
     expect(await nack({ lease: [`${lease}x`] })).toEqual({ nacked: 0, dead_lettered: 0 });
     expect(await nack({ lease: [lease] })).toEqual({ nacked: 1, dead_lettered: 1 });
-    expect(ok(await receiver.api.get("/delivery/dlq")).items).toMatchObject([
-      { id, attempt_count: 1, dlq_reason: "it has no lines" },
-    ]);
+    const expected = [{ id, attempt_count: 1, dlq_reason: "it has no lines" }];
+    expect(ok(await receiver.api.get("/delivery/dlq")).items).toMatchObject(expected);
   });
 
   test("only what is in flight, and only the agent's own", async () => {
@@ -326,12 +287,7 @@ describe("nack", () => {
 test("statistics: an agent's own, and one row per agent for an admin", async () => {
   const receiver = await receiverOf();
   expect(await statsOf(receiver as never)).toEqual({
-    pending: 0,
-    in_flight: 0,
-    waiting: 0,
-    limited_by: null,
-    dead: 0,
-    oldest_age_seconds: null,
+    ...{ pending: 0, in_flight: 0, waiting: 0, limited_by: null, dead: 0, oldest_age_seconds: null },
   });
   for (let i = 0; i < 3; i++) await ground.publish(receiver.type);
   await settle(async () => (await statsOf(receiver as never)).pending === 3);
@@ -376,20 +332,12 @@ test("an event's page shows its outcome at each receiver", async () => {
   expect(event.deliveries).toEqual({ pending: 0, acknowledged: 1, dlq: 0 });
   expect(event.receivers).toMatchObject([
     {
-      delivery_id: id,
-      agent_id: receiver.id,
-      state: "acknowledged",
-      attempt_count: 2,
+      ...{ delivery_id: id, agent_id: receiver.id, state: "acknowledged", attempt_count: 2 },
       matched: { interest_ids: receiver.interest_ids, feed_ids: [] },
     },
   ]);
-  expect(event.receivers[0].timeline.map(({ what }: { what: string }) => what)).toEqual([
-    "matched",
-    "handed_out",
-    "nacked",
-    "handed_out",
-    "acknowledged",
-  ]);
+  const answer = event.receivers[0].timeline.map(({ what }: { what: string }) => what);
+  expect(answer).toEqual(["matched", "handed_out", "nacked", "handed_out", "acknowledged"]);
 });
 
 test("an agent settles no delivery of another one", async () => {
@@ -415,26 +363,20 @@ describe("the lease of an attempt", () => {
     const receiver = await receiverOf({ agent: { visibility_timeout_seconds: 1, retry_budget } });
     await ground.publish(receiver.type);
     const [first] = await pollSome(receiver.api);
-    const [second] = await settle(async () => {
-      const some = await pollSome(receiver.api);
-      return some.length > 0 && some;
-    });
+    const second = await settle(async () => (await pollSome(receiver.api))[0]);
     expect(second.id).toBe(first.id);
     expect(second.lease).not.toBe(first.lease);
     const delivery_ids = [first.id];
-    expect(await post(receiver, "extend", { delivery_ids, lease: second.lease, seconds: 60 })).toEqual({
-      extended: 1,
-    });
+    const answer = await post(receiver, "extend", { delivery_ids, lease: second.lease, seconds: 60 });
+    expect(answer).toEqual({ extended: 1 });
     return { receiver, delivery_ids, first, second };
   }
 
   test("a late rejection or extension changes nothing for the next holder", async () => {
     const { receiver, delivery_ids, first, second } = await passedOn(2);
     const late = { delivery_ids, lease: first.lease };
-    expect(await post(receiver, "nack", { ...late, delay_seconds: 0 })).toEqual({
-      nacked: 0,
-      dead_lettered: 0,
-    });
+    const answer = await post(receiver, "nack", { ...late, delay_seconds: 0 });
+    expect(answer).toEqual({ nacked: 0, dead_lettered: 0 });
     expect(await post(receiver, "extend", { ...late, seconds: 1 })).toEqual({ extended: 0 });
     expect(ok(await receiver.api.get("/delivery/stats"))).toMatchObject({ in_flight: 1, dead: 0 });
     const own = { delivery_ids, lease: [second.lease], delay_seconds: 0 };
@@ -459,26 +401,16 @@ describe("the lease of an attempt", () => {
     const [two, three] = await pollSome(receiver.api, "wait=10&limit=2");
     expect(three.lease).toBe(two.lease);
     const delivery_ids = [one.id, two.id, three.id];
-    expect(await post(receiver, "extend", { delivery_ids, lease: two.lease, seconds: 60 })).toEqual({
-      extended: 2,
-    });
+    const answer = await post(receiver, "extend", { delivery_ids, lease: two.lease, seconds: 60 });
+    expect(answer).toEqual({ extended: 2 });
     const each = [one.lease, "gone", three.lease];
-    expect(await post(receiver, "extend", { delivery_ids, lease: each, seconds: 60 })).toEqual({
-      extended: 2,
-    });
-    expect(await post(receiver, "nack", { delivery_ids, lease: each })).toEqual({
-      nacked: 2,
-      dead_lettered: 0,
-    });
+    const found = await post(receiver, "extend", { delivery_ids, lease: each, seconds: 60 });
+    expect(found).toEqual({ extended: 2 });
+    const given = await post(receiver, "nack", { delivery_ids, lease: each });
+    expect(given).toEqual({ nacked: 2, dead_lettered: 0 });
     const short = await receiver.api.post("/delivery/nack", { delivery_ids, lease: ["x"] });
-    expect(short).toMatchObject({
-      status: 400,
-      body: {
-        error: {
-          message: "lease: expected one for all deliveries, or one for each, got 1 for 3 deliveries.",
-        },
-      },
-    });
+    const message = "lease: expected one for all deliveries, or one for each, got 1 for 3 deliveries.";
+    expect(short).toMatchObject({ status: 400, body: { error: { message } } });
   });
 
   test("ids that name nothing, of whatever form, are not counted, and the others are settled", async () => {
@@ -488,12 +420,9 @@ describe("the lease of an attempt", () => {
     const [a, b, c] = ids(await pollSome(receiver.api));
     const odd = ["", "nonsense", "evt_1", `dlv_${"x".repeat(500)}`, "dlv_ä\u2028", "42"];
     expect(await post(receiver, "ack", { delivery_ids: [...odd, a] })).toEqual({ acknowledged: 1 });
-    expect(await post(receiver, "nack", { delivery_ids: [b, ...odd] })).toEqual({
-      nacked: 1,
-      dead_lettered: 0,
-    });
-    expect(await post(receiver, "extend", { delivery_ids: [...odd, c], seconds: 9 })).toEqual({
-      extended: 1,
-    });
+    const answer = await post(receiver, "nack", { delivery_ids: [b, ...odd] });
+    expect(answer).toEqual({ nacked: 1, dead_lettered: 0 });
+    const found = await post(receiver, "extend", { delivery_ids: [...odd, c], seconds: 9 });
+    expect(found).toEqual({ extended: 1 });
   });
 });

@@ -1,26 +1,19 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import { DeviceCodeModel, SessionModel } from "../../services/identity/devices/devices.model.ts";
 import type { Store } from "../../storage/connection.ts";
 import { startAlone } from "../support/alone.ts";
-import { type Api, api } from "../support/http.ts";
+import { api } from "../support/http.ts";
 import { meanwhile } from "../support/meanwhile.ts";
-import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { connectDevice, makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+import { connectDevice, makeWorld, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
-let server: TestServer;
-let world: World;
-let device: Api;
-
-beforeAll(async () => {
-  server = await startAlone({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
-  world = await makeWorld(server, "times");
-  device = api(server);
-});
-afterAll(() => server?.stop());
+const server = await startAlone({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+const world = await makeWorld(server, "times");
+const device = api(server);
+afterAll(() => server.stop());
 
 const newAgent = async () =>
   ok(await world.admin.post("/agents", { name: "a", delivery_mode: "poll" })).id as string;
@@ -45,11 +38,8 @@ function pass(agents: string[], ms: number): Promise<void> {
         await codes.update(tenant_id, { _id }, { $set: { expires_at: ago(expires_at) as Date } });
       for (const { _id, tenant_id, ...row } of await sessions.find(world.tenant_id, { agent_id })) {
         const last_seen_at = ago(row.last_seen_at) as Date;
-        const $set = {
-          last_seen_at,
-          last_heartbeat_at: ago(row.last_heartbeat_at),
-          fetch_by: ago(row.fetch_by),
-        };
+        const [last_heartbeat_at, fetch_by] = [ago(row.last_heartbeat_at), ago(row.fetch_by)];
+        const $set = { last_seen_at, last_heartbeat_at, fetch_by };
         await sessions.update(tenant_id, { _id }, { $set });
       }
     }
@@ -88,9 +78,7 @@ test("whatever a code is in, it ends with its time", async () => {
     await complete(granted),
   ])
     expect(answer).toMatchObject(refusal(404, "not_found"));
-  await settle(async () => (await sessionsOf(approved)).length === 0, {
-    what: "the session that nobody took",
-  });
+  await settle(async () => (await sessionsOf(approved)).length === 0);
   expect(await world.admin.get(`/agents/${approved}/keys`)).toMatchObject({ body: { keys: [] } });
 });
 

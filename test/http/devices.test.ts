@@ -1,24 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { type Api, agentToken, api } from "../support/http.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { agentToken, api } from "../support/http.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
-import { connectDevice, makeWorld, ok, refusal, type World } from "../support/tenancy.ts";
+import { connectDevice, makeWorld, ok, refusal } from "../support/tenancy.ts";
 
 const CODE = /^[BCDFGHJKMNPQRSTVWXYZ2-9]{4}-[BCDFGHJKMNPQRSTVWXYZ2-9]{4}$/;
 const CLIENT = { name: "editor", version: "2.1", host: "laptop" };
 const UNKNOWN_CODE = "BBBB-BBBB";
 
-let server: TestServer;
-let world: World;
-let device: Api;
-
-beforeAll(async () => {
-  server = await startShared();
-  world = await makeWorld(server, "devices");
-  device = api(server);
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const world = await makeWorld(server, "devices");
+const device = api(server);
+afterAll(() => server.stop());
 
 const newAgent = async () =>
   ok(await world.admin.post("/agents", { name: "a", delivery_mode: "poll" })).id as string;
@@ -51,10 +45,8 @@ test("a device is connected from the code to its first request", async () => {
   expect(verification_uri_complete).toBe(`${verification_uri}?code=${user_code}`);
   const scopes = ["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write"];
   expect(await statusOf(agent)).toMatchObject({ state: "waiting", user_code, expires_at, scopes });
-  expect(await device.get(`/device-codes/${user_code}`)).toMatchObject({
-    status: 200,
-    body: { agent_id: agent },
-  });
+  const answer = await device.get(`/device-codes/${user_code}`);
+  expect(answer).toMatchObject({ status: 200, body: { agent_id: agent } });
 
   const claimAnswer = await claim(` ${user_code.toLowerCase().replace("-", "")}`);
   expect(claimAnswer.status).toBe(200);
@@ -66,35 +58,23 @@ test("a device is connected from the code to its first request", async () => {
   });
 
   const confirmed = await confirm(agent, claim_id, "approve");
-  expect(confirmed).toMatchObject({
-    status: 200,
-    body: { state: "approved", confirmed_at: expect.any(String) },
-  });
+  const expected = { status: 200, body: { state: "approved", confirmed_at: expect.any(String) } };
+  expect(confirmed).toMatchObject(expected);
   const completed = await complete(claim_id);
   expect(completed.status).toBe(200);
   const { api_key, access_token, session_id } = completed.body;
-  expect(completed.body).toMatchObject({
-    agent_id: agent,
-    expires_at: expect.any(String),
-    server_now: expect.any(String),
-  });
+  const wanted = { agent_id: agent, expires_at: expect.any(String), server_now: expect.any(String) };
+  expect(completed.body).toMatchObject(wanted);
   expect(api_key).toMatch(/^ak_live_[A-Za-z0-9]{32}$/);
 
   const connected = await statusOf(agent);
   expect(connected).toMatchObject({ state: "connected", session_id, scopes });
   expect(JSON.stringify(connected)).not.toContain(api_key);
   const me = ok(await api(server, access_token).get("/auth/me"));
-  expect(me.scopes.sort()).toEqual([
-    "channel:read",
-    "channel:write",
-    "memory:read",
-    "memory:write",
-    "receive",
-    "send",
-  ]);
-  expect(await api(server, await agentToken(server, api_key)).get("/delivery/poll")).toMatchObject({
-    status: 200,
-  });
+  const found = me.scopes.sort();
+  expect(found).toEqual(["channel:read", "channel:write", "memory:read", "memory:write", "receive", "send"]);
+  const given = await api(server, await agentToken(server, api_key)).get("/delivery/poll");
+  expect(given).toMatchObject({ status: 200 });
   expect(await complete(claim_id)).toMatchObject(refusal(404, "not_found"));
   expect(await claim(user_code)).toMatchObject(refusal(404, "not_found"));
 });
@@ -109,10 +89,8 @@ test("all failed claims get the same answer", async () => {
   const answers = await Promise.all(
     [used, denied.user_code, superseded, UNKNOWN_CODE].map(async (code) => {
       const { status, body } = await claim(code);
-      return {
-        status,
-        error: { ...body.error, request_id: "", message: body.error.message.replace(code, "") },
-      };
+      const message = body.error.message.replace(code, "");
+      return { status, error: { ...body.error, request_id: "", message } };
     }),
   );
   for (const { status, error } of answers) {
@@ -136,9 +114,8 @@ test("a device says of itself only what is known", async () => {
   const { user_code } = await issue(agent);
   const client_info = { ...CLIENT, signature: "by me" };
   const more = { user_code, client_info: { ...client_info, more: "x".repeat(1000) } };
-  expect(await device.post("/device-codes:claim", more)).toMatchObject(
-    refusal(400, "validation_failed", { field: "client_info.more" }),
-  );
+  const answer = await device.post("/device-codes:claim", more);
+  expect(answer).toMatchObject(refusal(400, "validation_failed", { field: "client_info.more" }));
   ok(await device.post("/device-codes:claim", { user_code, client_info }));
   expect((await statusOf(agent)).client_info).toEqual(client_info);
 });
@@ -181,9 +158,8 @@ describe("permissions", () => {
       await self.get(`/agents/${other}/device-code`),
       await self.get(`/agents/${other}/sessions`),
       await world.member.post(`/agents/${other}/device-code`, {}),
-    ]) {
+    ])
       expect(answer).toMatchObject(refusal(403, "insufficient_scope", { required_scope: "admin" }));
-    }
     expect(await self.get(`/agents/${other}/device-code`)).toMatchObject({ status: 403 });
   });
 
@@ -225,10 +201,8 @@ describe("permissions", () => {
     ok(await world.admin.patch(`/agents/${agent}`, { owner_user_id: await memberId() }));
     const { user_code } = await issue(agent, { scopes: ["send"] }, world.member);
     const { claim_id } = ok(await claim(user_code));
-    expect(ok(await world.member.get(`/device-codes/${user_code}`))).toEqual({
-      agent_id: agent,
-      scopes: ["send"],
-    });
+    const answer = ok(await world.member.get(`/device-codes/${user_code}`));
+    expect(answer).toEqual({ agent_id: agent, scopes: ["send"] });
     expect(await statusOf(agent, world.member)).toMatchObject({ state: "verifying", claim_id });
     ok(await confirm(agent, claim_id, "approve", world.member));
     const { access_token } = ok(await complete(claim_id));
@@ -256,9 +230,8 @@ describe("permissions", () => {
   });
 
   test("an agent without a code has no status", async () => {
-    expect(await world.admin.get(`/agents/${await newAgent()}/device-code`)).toMatchObject(
-      refusal(404, "not_found"),
-    );
+    const answer = await world.admin.get(`/agents/${await newAgent()}/device-code`);
+    expect(answer).toMatchObject(refusal(404, "not_found"));
   });
 });
 
@@ -274,8 +247,7 @@ describe("at once", () => {
     const decisions = await Promise.all(
       ["approve", "reject", "approve", "reject"].map((action) => confirm(agent, claim_id, action)),
     );
-    const made = decisions.filter(({ status }) => status === 200);
-    expect(made).toHaveLength(1);
+    expect(decisions.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(decisions.filter(({ status }) => status === 409)).toHaveLength(3);
 
     const other = await claimed();
@@ -339,21 +311,14 @@ describe("sessions", () => {
     const list = ok(await world.admin.get(`/agents/${agent}/sessions?limit=1`)).sessions;
     expect(list.map((each: { session_id: string }) => each.session_id)).toEqual([second.session_id]);
     expect(first.session_id).not.toBe(second.session_id);
-    expect(await world.admin.get(`/agents/${agent}/sessions?limit=101`)).toMatchObject(
-      refusal(400, "validation_failed"),
-    );
+    const answer = await world.admin.get(`/agents/${agent}/sessions?limit=101`);
+    expect(answer).toMatchObject(refusal(400, "validation_failed"));
   });
 });
 
 test("tries at codes have a budget per address, also across a restart", async () => {
-  const small = await startServer({
-    env: {
-      RATE_LIMIT_PER_MINUTE: "0",
-      DEVICE_CLAIMS_PER_HOUR: "3",
-      EMBEDDER: "none",
-      TRUST_PROXY: "loopback",
-    },
-  });
+  const env = { RATE_LIMIT_PER_MINUTE: "0", DEVICE_CLAIMS_PER_HOUR: "3", EMBEDDER: "none" };
+  const small = await startServer({ env: { ...env, TRUST_PROXY: "loopback" } });
   try {
     const stranger = api(small);
     const body = { user_code: UNKNOWN_CODE, client_info: CLIENT };
@@ -376,7 +341,6 @@ test.each([
   ["client_info", { user_code: UNKNOWN_CODE }],
   ["client_info.host", { user_code: UNKNOWN_CODE, client_info: { ...CLIENT, host: 5 } }],
 ])("a claim with a bad %s is refused", async (field, body) => {
-  expect(await device.post("/device-codes:claim", body)).toMatchObject(
-    refusal(400, "validation_failed", { field }),
-  );
+  const answer = await device.post("/device-codes:claim", body);
+  expect(answer).toMatchObject(refusal(400, "validation_failed", { field }));
 });

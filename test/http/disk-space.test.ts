@@ -3,12 +3,11 @@ import { mkdtemp, readdir, rm, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import { firstAgent } from "../support/agents.ts";
 import { startAlone } from "../support/alone.ts";
-import { type Api, agentToken, api } from "../support/http.ts";
+import { agentToken, api } from "../support/http.ts";
 import { remember } from "../support/memories.ts";
-import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
 
@@ -17,25 +16,16 @@ const MARKDOWN = { "content-type": "text/markdown" };
 /** Free space for uploads until they are refused, in megabytes. */
 const LEFT = 48;
 
-let dataDir: string;
-let server: TestServer;
-let http: Api;
-let token: string;
-
-beforeAll(async () => {
-  // A disk that no other program fills meanwhile, where there is one.
-  dataDir = await mkdtemp(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "sensorium-small-"));
-  const { bavail, bsize } = await statfs(dataDir);
-  const min = Math.floor(((bavail * bsize) / MB - LEFT) / 2);
-  const env = { MIN_FREE_DISK_MB: String(min), RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" };
-  server = await startAlone({ env, dataDir });
-  token = await agentToken(server, server.credentials.agent.api_key);
-  http = api(server, token);
-});
-afterAll(async () => {
-  await server?.stop();
-  await rm(dataDir, { recursive: true, force: true });
-});
+// A disk that no other program fills meanwhile, where there is one.
+const dataDir = await mkdtemp(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "sensorium-small-"));
+const { bavail, bsize } = await statfs(dataDir);
+const min = Math.floor(((bavail * bsize) / MB - LEFT) / 2);
+const env = { MIN_FREE_DISK_MB: String(min), RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" };
+const server = await startAlone({ env, dataDir });
+const token = await agentToken(server, server.credentials.agent.api_key);
+const http = api(server, token);
+afterAll(() => server.stop());
+afterAll(() => rm(dataDir, { recursive: true, force: true }));
 
 const lines = (megabytes: number) =>
   "A line of some hundred bytes, as they are in any text that is long. \n".repeat(megabytes * 14_500);
@@ -49,19 +39,13 @@ function stream(megabytes: number): Promise<Response> {
   });
   const headers = { authorization: `Bearer ${token}`, ...MARKDOWN };
   return fetch(`${server.url}/outputs?title=Streamed`, {
-    method: "POST",
-    headers,
-    body,
-    duplex: "half",
+    ...{ method: "POST", headers, body, duplex: "half" },
   } as RequestInit);
 }
 
 async function expectRefused(status: number, retryAfter: string | null, body: unknown): Promise<void> {
-  expect({ status, retryAfter, body }).toMatchObject({
-    status: 503,
-    retryAfter: "30",
-    body: { error: { code: "service_unavailable", details: { retry_after_seconds: 30 } } },
-  });
+  const error = { code: "service_unavailable", details: { retry_after_seconds: 30 } };
+  expect({ status, retryAfter, body }).toMatchObject({ status: 503, retryAfter: "30", body: { error } });
   await settle(async () => (await readdir(join(dataDir, "blobs.new"))).length === 0);
 }
 

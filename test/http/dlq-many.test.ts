@@ -1,27 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { deliveryGround, type Ground, pollSome } from "../support/deliveries.ts";
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { deliveryGround, pollSome } from "../support/deliveries.ts";
 import { newReceiver, type Receiver } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
 
-let ground: Ground;
+const ground = await deliveryGround();
+const mortal = (name: string, type: string) =>
+  newReceiver(ground.server, ground.admin, name, { agent: { retry_budget: 1 }, interests: [type] });
 /** Two agents; the first has five dead letters of two causes, the second one. */
-let one: Receiver;
-let two: Receiver;
-
-beforeAll(async () => {
-  ground = await deliveryGround();
-  const options = { agent: { retry_budget: 1 } };
-  one = await newReceiver(ground.server, ground.admin, "one", {
-    ...options,
-    interests: ["com.example.one.*"],
-  });
-  two = await newReceiver(ground.server, ground.admin, "two", { ...options, interests: ["com.example.two"] });
-  for (const what of ["placed", "placed", "placed", "Cancelled"])
-    await die(one, `com.example.one.${what}`, "shut");
-  await die(one, "com.example.one.placed", "full", { subject: "Order/9", source: "urn:Till" });
-  await die(two, "com.example.two", "shut");
-});
+const one = await mortal("one", "com.example.one.*");
+const two = await mortal("two", "com.example.two");
+for (const what of ["placed", "placed", "placed", "Cancelled"])
+  await die(one, `com.example.one.${what}`, "shut");
+await die(one, "com.example.one.placed", "full", { subject: "Order/9", source: "urn:Till" });
+await die(two, "com.example.two", "shut");
 afterAll(() => ground.server.stop());
 
 async function die(receiver: Receiver, type: string, reason: string, more?: object): Promise<void> {
@@ -87,10 +79,8 @@ test("groups count what matches, most frequent first", async () => {
     total: 6,
     more: false,
   });
-  expect(await groups("type=com.example.one.placed")).toMatchObject({
-    groups: [{ count: 3 }, { count: 1 }],
-    total: 4,
-  });
+  const answer = await groups("type=com.example.one.placed");
+  expect(answer).toMatchObject({ groups: [{ count: 3 }, { count: 1 }], total: 4 });
 });
 
 describe("bulk requests by a filter", () => {
@@ -130,15 +120,11 @@ describe("bulk requests by a filter", () => {
   test("discard, which no replay brings back, and which is audited with its count", async () => {
     const answer = ok(await discard({ reason: dead("shut"), agent_id: one.id }));
     expect(answer).toEqual({
-      status: "accepted",
-      count: 3,
-      groups: [{ dlq_reason: dead("shut"), count: 3 }],
-      more: false,
+      ...{ status: "accepted", count: 3, groups: [{ dlq_reason: dead("shut"), count: 3 }], more: false },
     });
     expect(await groups("")).toMatchObject({ total: 2 });
-    expect(await auditedAs("discard_many")).toMatchObject([
-      { outcome: "done", details: { count: 3, dry_run: false } },
-    ]);
+    const found = await auditedAs("discard_many");
+    expect(found).toMatchObject([{ outcome: "done", details: { count: 3, dry_run: false } }]);
     expect(ok(await replay({ agent_id: one.id, text: "shut" }))).toMatchObject({ count: 0 });
     expect(await pollSome(one.api, "")).toEqual([]);
   });

@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { deliveryGround, type Ground, pollSome } from "../support/deliveries.ts";
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { deliveryGround, pollSome } from "../support/deliveries.ts";
 import { newReceiver, type Receiver } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
 
-let ground: Ground;
-beforeAll(async () => {
-  ground = await deliveryGround();
-});
+const ground = await deliveryGround();
 afterAll(() => ground.server.stop());
 
 let names = 0;
@@ -40,14 +37,9 @@ describe("the list", () => {
     const first = await deadOf(receiver, "?limit=2");
     expect(first).toMatchObject({ count: 2, next_cursor: expect.any(String) });
     expect(first.items[0]).toEqual({
-      id: ids[4],
-      event_id: expect.stringMatching(/^evt_/),
-      agent_id: receiver.id,
-      payload: expect.objectContaining({ type: receiver.type, data: { i: 4 } }),
-      attempt_count: 1,
-      dlq_reason: dead("no"),
-      created_at: expect.any(String),
-      dead_lettered_at: expect.any(String),
+      ...{ id: ids[4], event_id: expect.stringMatching(/^evt_/), agent_id: receiver.id },
+      ...{ payload: expect.objectContaining({ type: receiver.type, data: { i: 4 } }), attempt_count: 1 },
+      ...{ dlq_reason: dead("no"), created_at: expect.any(String), dead_lettered_at: expect.any(String) },
       source: "urn:test",
     });
     const second = await deadOf(receiver, `?limit=2&cursor=${first.next_cursor}`);
@@ -98,11 +90,8 @@ describe("replay of one", () => {
     const late = await newReceiver(ground.server, ground.admin, "late", { interests: [receiver.type] });
 
     const dry = ok(await receiver.api.post(`/delivery/dlq/${id}/replay`, { dry_run: true }));
-    expect({ ...dry, receivers: dry.receivers.toSorted() }).toEqual({
-      id,
-      status: "dry_run",
-      receivers: [receiver.id, late.id].toSorted(),
-    });
+    const answer = { ...dry, receivers: dry.receivers.toSorted() };
+    expect(answer).toEqual({ id, status: "dry_run", receivers: [receiver.id, late.id].toSorted() });
     expect(await deadOf(receiver)).toMatchObject({ count: 1 });
 
     ok(await receiver.api.post(`/delivery/dlq/${id}/replay`));
@@ -136,12 +125,8 @@ describe("replay of many", () => {
     const dry = ok(await receiver.api.post("/delivery/dlq/replay", { ...body, dry_run: true }));
     expect(dry).toEqual({ status: "dry_run", count: 3, groups, more: false });
     expect(await deadOf(receiver)).toMatchObject({ count: 4 });
-    expect(ok(await receiver.api.post("/delivery/dlq/replay", body))).toEqual({
-      status: "accepted",
-      count: 3,
-      groups,
-      more: false,
-    });
+    const answer = ok(await receiver.api.post("/delivery/dlq/replay", body));
+    expect(answer).toEqual({ status: "accepted", count: 3, groups, more: false });
     const { items } = await settle(async () => {
       const left = await deadOf(receiver);
       return left.count === 1 && left;
@@ -182,36 +167,26 @@ test("a deleted dead letter is gone, and no replay brings it back", async () => 
   expect(await deadOf(one)).toMatchObject({ count: 0 });
 });
 
-describe("service.delivery.dead_lettered", () => {
-  test("carries ids and reason, never content; its own dead letter publishes nothing", async () => {
-    const watcher = await newReceiver(ground.server, ground.admin, "watcher", {
-      interests: [
-        { event_type: "service.delivery.*", filter_expression: 'data.dlq_reason.endsWith("told")' },
-      ],
-      agent: { retry_budget: 1 },
-    });
-    const receiver = await mortal();
-    const [id] = await die(receiver, "told");
-    const [told] = await pollSome(watcher.api);
-    expect(told.payload).toMatchObject({
-      type: "service.delivery.dead_lettered",
-      source: "sensorium",
-      subject: id,
-    });
-    expect(told.payload.data).toEqual({
-      delivery_id: id,
-      event_id: expect.stringMatching(/^evt_/),
-      agent_id: receiver.id,
-      attempt_count: 1,
-      dlq_reason: dead("told"),
-    });
-    // The watcher's dead letter is written before the second one, which it is notified of.
-    ok(await watcher.api.post("/delivery/nack", { delivery_ids: [told.id], reason: "told" }));
-    const [second] = await die(receiver, "told");
-    const [after, ...more] = await pollSome(watcher.api);
-    expect(after.payload.subject).toBe(second);
-    expect(more).toEqual([]);
+test("service.delivery.dead_lettered: carries ids and reason, never content; its own dead letter publishes nothing", async () => {
+  const watcher = await newReceiver(ground.server, ground.admin, "watcher", {
+    interests: [{ event_type: "service.delivery.*", filter_expression: 'data.dlq_reason.endsWith("told")' }],
+    agent: { retry_budget: 1 },
   });
+  const receiver = await mortal();
+  const [id] = await die(receiver, "told");
+  const [told] = await pollSome(watcher.api);
+  const expected = { type: "service.delivery.dead_lettered", source: "sensorium", subject: id };
+  expect(told.payload).toMatchObject(expected);
+  expect(told.payload.data).toEqual({
+    ...{ delivery_id: id, event_id: expect.stringMatching(/^evt_/), agent_id: receiver.id },
+    ...{ attempt_count: 1, dlq_reason: dead("told") },
+  });
+  // The watcher's dead letter is written before the second one, which it is notified of.
+  ok(await watcher.api.post("/delivery/nack", { delivery_ids: [told.id], reason: "told" }));
+  const [second] = await die(receiver, "told");
+  const [after, ...more] = await pollSome(watcher.api);
+  expect(after.payload.subject).toBe(second);
+  expect(more).toEqual([]);
 });
 
 test("an event's id names its dead letter, where it has one", async () => {
@@ -237,9 +212,7 @@ test("the id of an event with several dead letters is ambiguous to those who see
   const [{ id, event_id }] = await pollSome(two.api);
   ok(await two.api.post("/delivery/nack", { delivery_ids: [id] }));
   const path = `/delivery/dlq/${event_id}/replay`;
-  expect(await ground.admin.post(path, {})).toMatchObject({
-    status: 409,
-    body: { error: { code: "conflict" } },
-  });
+  const answer = await ground.admin.post(path, {});
+  expect(answer).toMatchObject({ status: 409, body: { error: { code: "conflict" } } });
   expect(ok(await two.api.post(path, { dry_run: true }))).toMatchObject({ id, status: "dry_run" });
 });

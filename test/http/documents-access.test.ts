@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import { chunksOf, finished, foundBy, ingest, itself, textFile } from "../support/documents.ts";
 import type { Api } from "../support/http.ts";
-import { agentIn, type Cast, makeCast } from "../support/memories.ts";
-import type { TestServer } from "../support/server.ts";
+import { agentIn, makeCast } from "../support/memories.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 import { ABSENT, ok, refusal } from "../support/tenancy.ts";
 
-let server: TestServer;
-let cast: Cast;
-beforeAll(async () => {
-  server = await startShared();
-  cast = await makeCast(server);
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const cast = await makeCast(server);
+afterAll(() => server.stop());
 
 /** Whether a caller meets a document on each path that leads to one; on all of them alike. */
 async function meets(
@@ -71,10 +66,8 @@ test("an audience narrows what search returns", async () => {
   expect(await find()).toEqual(["asia.txt", "europe.txt", "everybody.txt"]);
   expect(await find({ regions: [] })).toEqual(["asia.txt", "europe.txt", "everybody.txt"]);
   expect(await find({ regions: ["emea"] })).toEqual(["europe.txt", "everybody.txt"]);
-  expect(await find({ regions: ["EMEA", "APAC"], industries: ["banking"] })).toEqual([
-    "europe.txt",
-    "everybody.txt",
-  ]);
+  const answer = await find({ regions: ["EMEA", "APAC"], industries: ["banking"] });
+  expect(answer).toEqual(["europe.txt", "everybody.txt"]);
   expect(await find({ regions: ["apac"], industries: ["retail"] })).toEqual(["asia.txt", "everybody.txt"]);
   expect(await find({ segments: ["none"], regions: ["latam"] })).toEqual(["everybody.txt"]);
 });
@@ -188,12 +181,10 @@ describe("a deletion", () => {
 describe("chunks and documents", () => {
   test("need the source they are of", async () => {
     const document = await ingest(cast.alice, textFile());
-    expect(await cast.alice.get(chunksOf({ ...document, ingestion_source_id: ABSENT }))).toMatchObject(
-      refusal(404, "not_found", { resource_type: "source" }),
-    );
-    expect(await cast.alice.get(`/documents/${document.document_id}/chunks`)).toMatchObject(
-      refusal(400, "validation_failed", { field: "source_id" }),
-    );
+    const answer = await cast.alice.get(chunksOf({ ...document, ingestion_source_id: ABSENT }));
+    expect(answer).toMatchObject(refusal(404, "not_found", { resource_type: "source" }));
+    const found = await cast.alice.get(`/documents/${document.document_id}/chunks`);
+    expect(found).toMatchObject(refusal(400, "validation_failed", { field: "source_id" }));
   });
 
   test("are listed by the page, newest first, and by source and status", async () => {
@@ -217,9 +208,8 @@ describe("chunks and documents", () => {
       cursor = page.next_cursor;
     }
     expect(seen).toEqual(ids);
-    for (const query of ["limit=0", "limit=101", "offset=-1", "status=deleted", "cursor=x"]) {
+    for (const query of ["limit=0", "limit=101", "offset=-1", "status=deleted", "cursor=x"])
       expect((await cast.bob.get(`/documents?${query}`)).status).toBe(400);
-    }
   });
 });
 
@@ -228,9 +218,8 @@ test("publishes changes of documents to agents that may read them", async () => 
     agentIn(server, cast.admin, settings, ["receive", "memory:read", "memory:write"]);
   const inTeam = await listener({ name: "in", team_id: cast.teamA });
   const outside = await listener({ name: "out", team_id: cast.teamB });
-  for (const each of [inTeam, outside]) {
+  for (const each of [inTeam, outside])
     ok(await each.post(`/agents/${each.id}/interests`, { event_type: "service.document.*" }));
-  }
   const secret = await ingest(cast.alice, textFile(undefined, { sensitivity: "restricted" }));
   const open = await ingest(cast.alice, textFile());
   ok(await cast.alice.del(itself(open)));
@@ -252,18 +241,12 @@ test("publishes changes of documents to agents that may read them", async () => 
     all.outside.push(...(await heard(outside)));
     return gone(all.inTeam) && gone(all.outside);
   });
-  expect(all.inTeam.filter(({ subject }) => subject === secret.document_id)).toEqual([
-    expect.objectContaining({
-      type: "service.document.stored",
-      data: {
-        document_id: secret.document_id,
-        status: "stored",
-        source_id: secret.ingestion_source_id,
-        version_num: 1,
-        superseded_by: null,
-      },
-    }),
-  ]);
+  const data = {
+    ...{ document_id: secret.document_id, status: "stored", source_id: secret.ingestion_source_id },
+    ...{ version_num: 1, superseded_by: null },
+  };
+  const told = all.inTeam.filter(({ subject }) => subject === secret.document_id);
+  expect(told).toEqual([expect.objectContaining({ type: "service.document.stored", data })]);
   expect(all.outside.filter(({ subject }) => subject === secret.document_id)).toEqual([]);
   expect(JSON.stringify(all)).not.toContain("Text number");
 });

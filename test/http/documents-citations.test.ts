@@ -1,49 +1,32 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import { chunksOf, finished, fixtureFile, ingest, itself, textFile } from "../support/documents.ts";
 import type { Api } from "../support/http.ts";
-import { type Cast, makeCast, memory, remember } from "../support/memories.ts";
-import type { TestServer } from "../support/server.ts";
+import { makeCast, memory, remember } from "../support/memories.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 import { ok, refusal } from "../support/tenancy.ts";
 
-let server: TestServer;
-let cast: Cast;
-beforeAll(async () => {
-  server = await startShared();
-  cast = await makeCast(server);
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const cast = await makeCast(server);
+afterAll(() => server.stop());
 
 type Found = { document_id: string; ingestion_source_id: string };
 
 const chunkOf = async (who: Api, document: Found, at = 0) => ok(await who.get(chunksOf(document))).chunks[at];
-const fromChunk = (source_id: string) => ({
-  source_type: "document_chunk",
-  source_id,
-  scope: "institutional",
-});
+const about = { source_type: "document_chunk", scope: "institutional" };
+const fromChunk = (source_id: string) => ({ ...about, source_id });
 const citations = async (who: Api, id: string) => ok(await who.get(`/memories/${id}/citations`));
 
 test("a memory derived from a chunk cites its passage", async () => {
   const document = await ingest(cast.alice, fixtureFile("manual.pdf", "application/pdf"));
   const chunk = await chunkOf(cast.alice, document, 2);
   const { id } = await remember(cast.alice, fromChunk(chunk.chunk_id));
-  expect(await citations(cast.carol, id)).toEqual({
-    citations: [
-      {
-        document_id: document.document_id,
-        document_name: "manual.pdf",
-        page: 3,
-        snippet: chunk.text.slice(0, 300),
-        source_id: document.ingestion_source_id,
-        confidence: 1,
-        version: 1,
-        freshness: { stale: false, stale_since: null },
-      },
-    ],
-    total: 1,
-  });
+  const cited = {
+    ...{ document_id: document.document_id, document_name: "manual.pdf", page: 3 },
+    ...{ snippet: chunk.text.slice(0, 300), source_id: document.ingestion_source_id, confidence: 1 },
+    ...{ version: 1, freshness: { stale: false, stale_since: null } },
+  };
+  expect(await citations(cast.carol, id)).toEqual({ citations: [cited], total: 1 });
 });
 
 test.each(["document", "document_chunk"])(
@@ -59,10 +42,8 @@ test.each(["document", "document_chunk"])(
         freshness: { stale: false, stale_since: null },
       }),
     ]);
-    const secret = await ingest(
-      cast.alice,
-      textFile(`For ${source_type} only.`, { sensitivity: "restricted" }),
-    );
+    const fields = { sensitivity: "restricted" };
+    const secret = await ingest(cast.alice, textFile(`For ${source_type} only.`, fields));
     for (const unseen of [secret.document_id, "DMS-4711"]) {
       const answer = await cast.carol.post("/memories", memory(of(unseen)));
       if (source_type === "document") expect((await citations(cast.carol, ok(answer).id)).total).toBe(0);
@@ -93,13 +74,9 @@ describe("a citation is stale", () => {
     const { id } = await remember(cast.alice, fromChunk((await chunkOf(cast.alice, first)).chunk_id));
     await ingest(cast.alice, textFile("Payment within twenty days.", { filename }));
     await settle(async () => (await finished(cast.alice, first.document_id)).status === "superseded");
-    expect((await citations(cast.alice, id)).citations).toEqual([
-      expect.objectContaining({
-        snippet: "Payment within ten days.",
-        version: 1,
-        freshness: { stale: true, stale_since: expect.any(String) },
-      }),
-    ]);
+    const freshness = { stale: true, stale_since: expect.any(String) };
+    const expected = expect.objectContaining({ snippet: "Payment within ten days.", version: 1, freshness });
+    expect((await citations(cast.alice, id)).citations).toEqual([expected]);
   });
 
   test("from when its document is deleted", async () => {
@@ -108,10 +85,8 @@ describe("a citation is stale", () => {
     ok(await cast.alice.del(itself(document)));
     expect((await citations(cast.alice, id)).citations).toEqual([
       expect.objectContaining({
-        document_id: document.document_id,
-        document_name: document.filename,
-        snippet: "It closes at noon.",
-        freshness: { stale: true, stale_since: expect.any(String) },
+        ...{ document_id: document.document_id, document_name: document.filename },
+        ...{ snippet: "It closes at noon.", freshness: { stale: true, stale_since: expect.any(String) } },
       }),
     ]);
   });

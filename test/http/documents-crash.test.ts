@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { firstAgent, type TestAgent } from "../support/agents.ts";
+import { afterAll, expect, test } from "@jest/globals";
+import { firstAgent } from "../support/agents.ts";
 import { chunksOf, finished, foundBy, textFile } from "../support/documents.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
 
-let server: TestServer;
-let agent: TestAgent;
-beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
-  agent = await firstAgent(server);
-});
-afterAll(() => server?.stop());
+const server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+const agent = await firstAgent(server);
+afterAll(() => server.stop());
 
 /** Returns text for many chunks, each with a unique word. */
 const longText = (name: string, paragraphs: number) =>
@@ -39,9 +35,8 @@ test("documents accepted before a SIGKILL are parsed after it, once", async () =
     expect(document).toMatchObject({ status: "stored", error: null });
     const { chunks, total } = ok(await agent.get(chunksOf(document, "&limit=100&offset=300")));
     expect(total).toBe(document.chunk_count);
-    expect(chunks.map(({ chunk_index }: { chunk_index: number }) => chunk_index)).toEqual(
-      chunks.map((_: unknown, at: number) => 300 + at),
-    );
+    const answer = chunks.map(({ chunk_index }: { chunk_index: number }) => chunk_index);
+    expect(answer).toEqual(chunks.map((_: unknown, at: number) => 300 + at));
     expect((await foundBy(agent, `${document.filename}321`))[0]).toBe(document.filename);
   }
   for (const file of files) expect((await agent.post("/documents", file)).status).toBe(200);

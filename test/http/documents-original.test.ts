@@ -1,24 +1,16 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import { newAgent, type TestAgent } from "../support/agents.ts";
 import { finished, fixtureFile, ingest, textFile } from "../support/documents.ts";
-import type { TestServer } from "../support/server.ts";
 import { startShared } from "../support/shared.ts";
-import { ABSENT, makeWorld, ok, refusal, type World } from "../support/tenancy.ts";
+import { ABSENT, makeWorld, ok, refusal } from "../support/tenancy.ts";
 
-let server: TestServer;
-let world: World;
-let ann: TestAgent;
-let bob: TestAgent;
-
-beforeAll(async () => {
-  server = await startShared();
-  world = await makeWorld(server, "originals");
-  ann = await newAgent(server, world.admin, ["memory:read", "memory:write"]);
-  // The admin who makes an agent owns it, and would read what is its own.
-  ok(await world.admin.patch(`/agents/${ann.id}`, { owner_user_id: null }));
-  bob = await newAgent(server, world.admin, ["memory:read", "memory:write"]);
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const world = await makeWorld(server, "originals");
+const ann = await newAgent(server, world.admin, ["memory:read", "memory:write"]);
+// The admin who makes an agent owns it, and would read what is its own.
+ok(await world.admin.patch(`/agents/${ann.id}`, { owner_user_id: null }));
+const bob = await newAgent(server, world.admin, ["memory:read", "memory:write"]);
+afterAll(() => server.stop());
 
 /** The bytes of an answer: `api` reads text. */
 async function bytesOf(agent: TestAgent, document_id: string) {

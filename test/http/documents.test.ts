@@ -1,85 +1,55 @@
 import { Agent, type IncomingMessage, request } from "node:http";
 import { json } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { newAgent, type TestAgent } from "../support/agents.ts";
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { newAgent } from "../support/agents.ts";
 import { chunksOf, finished, fixtureFile, ingest, textFile } from "../support/documents.ts";
 import type { Api } from "../support/http.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { ABSENT, makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+import { ABSENT, makeWorld, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
 
 const OFFICE = "application/vnd.openxmlformats-officedocument.";
+const PDF = "application/pdf";
+const ENCRYPTED = "The file is encrypted: upload it without a password.";
+const ZIPPED = "The file was declared as a PDF, but seems to be a ZIP archive.";
 const SCOPES = ["memory:read", "memory:write"];
 
-let server: TestServer;
-let world: World;
-let ann: TestAgent;
-
-beforeAll(async () => {
-  const env = { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none", DOCUMENT_MAX_BYTES: "2000000" };
-  server = await startServer({ env });
-  world = await makeWorld(server, "documents");
-  ann = await newAgent(server, world.admin, SCOPES);
-});
-afterAll(() => server?.stop());
+const env = { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none", DOCUMENT_MAX_BYTES: "2000000" };
+const server = await startServer({ env });
+const world = await makeWorld(server, "documents");
+const ann = await newAgent(server, world.admin, SCOPES);
+afterAll(() => server.stop());
 
 const find = async (by: Api, query: string, more: object = {}) =>
   ok(await by.post("/documents/search", { query, ...more }));
 
 test("an upload is queued, read, cut into chunks and found", async () => {
   const { status, body } = await ann.post("/documents", fixtureFile("manual.pdf", "application/pdf"));
-  expect([status, body]).toEqual([
-    202,
-    { accepted: true, document_id: expect.any(String), status: "queued" },
-  ]);
+  const found = [status, body];
+  expect(found).toEqual([202, { accepted: true, document_id: expect.any(String), status: "queued" }]);
   const document = await finished(ann, body.document_id);
   expect(document).toEqual({
-    document_id: body.document_id,
-    filename: "manual.pdf",
-    mime_type: "application/pdf",
-    status: "stored",
-    error: null,
-    byte_size: 30221,
-    chunk_count: 3,
-    sensitivity: "internal",
-    audience: { regions: [], industries: [], product_lines: [], segments: [] },
-    version_num: 1,
-    subject: null,
-    superseded_by: null,
-    agent_id: ann.id,
-    user_id: null,
-    team_id: null,
-    created_at: expect.any(String),
-    ingested_at: expect.any(String),
-    ingestion_source_id: expect.any(String),
-    ingestion_source_name: "tester",
+    ...{ document_id: body.document_id, filename: "manual.pdf", mime_type: "application/pdf" },
+    ...{ status: "stored", error: null, byte_size: 30221, chunk_count: 3, sensitivity: "internal" },
+    ...{ audience: { regions: [], industries: [], product_lines: [], segments: [] }, version_num: 1 },
+    ...{ subject: null, superseded_by: null, agent_id: ann.id, user_id: null, team_id: null },
+    ...{ created_at: expect.any(String), ingested_at: expect.any(String) },
+    ...{ ingestion_source_id: expect.any(String), ingestion_source_name: "tester" },
   });
   const { chunks, total } = ok(await ann.get(chunksOf(document)));
   expect([chunks.length, total]).toEqual([3, 3]);
   expect(chunks[2]).toEqual({
-    chunk_id: expect.any(String),
-    document_id: body.document_id,
-    page_number: 3,
-    char_offset: expect.any(Number),
-    char_length: chunks[2].text.length,
-    chunk_index: 2,
-    text: expect.stringContaining("Frau Özdemir, extension 4711"),
-    created_at: expect.any(String),
+    ...{ chunk_id: expect.any(String), document_id: body.document_id, page_number: 3 },
+    ...{ char_offset: expect.any(Number), char_length: chunks[2].text.length, chunk_index: 2 },
+    ...{ text: expect.stringContaining("Frau Özdemir, extension 4711"), created_at: expect.any(String) },
   });
-  expect(ok(await ann.get(chunksOf(document, "&offset=1&limit=1")))).toEqual({
-    chunks: [chunks[1]],
-    total: 3,
-  });
+  const given = ok(await ann.get(chunksOf(document, "&offset=1&limit=1")));
+  expect(given).toEqual({ chunks: [chunks[1]], total: 3 });
   const answer = await find(ann, "whom to call when the alarm sounds: duty engineer");
-  expect(answer).toMatchObject({
-    no_match: false,
-    degraded: expect.any(Boolean),
-    total_candidates: expect.any(Number),
-  });
+  const expected = { no_match: false, degraded: expect.any(Boolean), total_candidates: expect.any(Number) };
+  expect(answer).toMatchObject(expected);
   expect(answer.results[0]).toEqual({
-    chunk: chunks[2],
-    document,
-    score: expect.any(Number),
+    ...{ chunk: chunks[2], document, score: expect.any(Number) },
     sources: expect.objectContaining({ bm25: expect.any(Number) }),
   });
 });
@@ -95,96 +65,46 @@ test.each([
   expect(ok(await ann.get(chunksOf(document))).chunks[0]).toMatchObject({ chunk_index: 0, page_number });
 });
 
-describe("unreadable documents fail with a reason", () => {
-  test.each([
-    [
-      "an encrypted file",
-      fixtureFile("encrypted.pdf", "application/pdf"),
-      "The file is encrypted: upload it without a password.",
-    ],
-    [
-      "a file that lies",
-      textFile("PK\u0003\u0004", { mime_type: "application/pdf" }),
-      "The file was declared as a PDF, but seems to be a ZIP archive.",
-    ],
-    ["a picture", fixtureFile("picture.pdf", "application/pdf"), /^The file contains no text/],
-  ])("%s", async (_what, file, error) => {
-    const document = await ingest(ann, file);
-    expect(document).toMatchObject({ status: "failed", chunk_count: 0, ingested_at: null });
-    expect(document.error).toMatch(error);
-    expect(ok(await ann.get(chunksOf(document)))).toEqual({ chunks: [], total: 0 });
-    // A failed document can be uploaded again.
-    const again = ok(await ann.post("/documents", file));
-    expect(again).toMatchObject({ accepted: true, status: "queued" });
-    expect(again.document_id).not.toBe(document.document_id);
-    await finished(ann, again.document_id);
-  });
+test.each([
+  ["an encrypted file", fixtureFile("encrypted.pdf", PDF), ENCRYPTED],
+  ["a file that lies", textFile("PK\u0003\u0004", { mime_type: PDF }), ZIPPED],
+  ["a picture", fixtureFile("picture.pdf", PDF), /^The file contains no text/],
+])("unreadable documents fail with a reason: %s", async (_what, file, error) => {
+  const document = await ingest(ann, file);
+  expect(document).toMatchObject({ status: "failed", chunk_count: 0, ingested_at: null });
+  expect(document.error).toMatch(error);
+  expect(ok(await ann.get(chunksOf(document)))).toEqual({ chunks: [], total: 0 });
+  // A failed document can be uploaded again.
+  const again = ok(await ann.post("/documents", file));
+  expect(again).toMatchObject({ accepted: true, status: "queued" });
+  expect(again.document_id).not.toBe(document.document_id);
+  await finished(ann, again.document_id);
 });
 
 test("media types are the same in any case and with parameters, and base64 may have line breaks", async () => {
   const file = textFile("The tide table of the northern pier.");
   const file_content = file.file_content.replace(/.{20}/g, "$&\r\n");
   const document = await ingest(ann, { ...file, file_content, mime_type: "Text/Markdown; charset=UTF-8" });
-  expect(document).toMatchObject({
-    status: "stored",
-    mime_type: "text/markdown; charset=UTF-8",
-    byte_size: 36,
-  });
+  const expected = { status: "stored", mime_type: "text/markdown; charset=UTF-8", byte_size: 36 };
+  expect(document).toMatchObject(expected);
 });
 
 describe("an upload is refused", () => {
+  const bad = (field: string, code = "validation_failed") => refusal(400, code, { field });
+  const large = refusal(413, "payload_too_large", { actual_size: 2_000_001, max_size: 2_000_000 });
   test.each<[string, object, object]>([
-    [
-      "without bytes",
-      { ...textFile(), file_content: undefined },
-      refusal(400, "validation_failed", { field: "file_content" }),
-    ],
-    [
-      "with other than text",
-      { ...textFile(), file_content: 5 },
-      refusal(400, "validation_failed", { field: "file_content" }),
-    ],
-    [
-      "with a forged reference",
-      { ...textFile(), file_content: { hash: "0".repeat(64), size: 1 } },
-      refusal(400, "validation_failed", { field: "file_content" }),
-    ],
-    [
-      "with no base64",
-      { ...textFile(), file_content: "***" },
-      refusal(400, "validation_failed", { field: "file_content" }),
-    ],
-    [
-      "of another type",
-      { ...textFile(), mime_type: "image/png" },
-      refusal(400, "validation_failed", { field: "mime_type" }),
-    ],
-    [
-      "with an empty file",
-      { ...textFile(), file_content: "" },
-      refusal(400, "validation_error", { field: "file_content" }),
-    ],
-    [
-      "with an unknown sensitivity",
-      { ...textFile(), sensitivity: "secret" },
-      refusal(400, "validation_failed", { field: "sensitivity" }),
-    ],
-    [
-      "without a name",
-      { ...textFile(), filename: " " },
-      refusal(400, "validation_failed", { field: "filename" }),
-    ],
-    [
-      "into an unknown source",
-      { ...textFile(), source_id: ABSENT },
-      refusal(400, "validation_error", { field: "source_id" }),
-    ],
-    [
-      "of too many bytes",
-      textFile("x".repeat(2_000_001)),
-      refusal(413, "payload_too_large", { actual_size: 2_000_001, max_size: 2_000_000 }),
-    ],
-  ])("%s", async (_what, file, expected) => {
+    ["without bytes", { file_content: undefined }, bad("file_content")],
+    ["with other than text", { file_content: 5 }, bad("file_content")],
+    ["with a forged reference", { file_content: { hash: "0".repeat(64), size: 1 } }, bad("file_content")],
+    ["with no base64", { file_content: "***" }, bad("file_content")],
+    ["of another type", { mime_type: "image/png" }, bad("mime_type")],
+    ["with an empty file", { file_content: "" }, bad("file_content", "validation_error")],
+    ["with an unknown sensitivity", { sensitivity: "secret" }, bad("sensitivity")],
+    ["without a name", { filename: " " }, bad("filename")],
+    ["into an unknown source", { source_id: ABSENT }, bad("source_id", "validation_error")],
+    ["of too many bytes", textFile("x".repeat(2_000_001)), large],
+  ])("%s", async (_what, fields, expected) => {
+    const file = { ...textFile(), ...fields };
     const before = ok(await ann.get("/documents")).total;
     expect(await ann.post("/documents", file)).toMatchObject(expected);
     expect(ok(await ann.get("/documents")).total).toBe(before);
@@ -227,9 +147,8 @@ describe("an upload is refused", () => {
   test("into another agent's source", async () => {
     const { ingestion_source_id: source_id } = await ingest(ann, textFile());
     const bob = await newAgent(server, world.admin, SCOPES);
-    expect(await bob.post("/documents", textFile(undefined, { source_id }))).toMatchObject(
-      refusal(403, "forbidden"),
-    );
+    const answer = await bob.post("/documents", textFile(undefined, { source_id }));
+    expect(answer).toMatchObject(refusal(403, "forbidden"));
     expect((await ann.post("/documents", textFile(undefined, { source_id }))).status).toBe(202);
   });
 });
@@ -239,13 +158,11 @@ describe("the same", () => {
     const file = textFile();
     const first = await ingest(ann, file);
     const { status, body } = await ann.post("/documents", { ...file, filename: "other.txt" });
-    expect([status, body]).toEqual([
-      200,
-      {
-        ...{ accepted: true, document_id: first.document_id, status: "stored", existing: true },
-        ...{ sensitivity: "internal", audience: first.audience, subject: null },
-      },
-    ]);
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      ...{ accepted: true, document_id: first.document_id, status: "stored", existing: true },
+      ...{ sensitivity: "internal", audience: first.audience, subject: null },
+    });
     const bob = await newAgent(server, world.admin, SCOPES);
     expect(ok(await bob.post("/documents", file)).document_id).not.toBe(first.document_id);
   });

@@ -13,15 +13,12 @@ let server: TestServer;
 afterEach(() => server.stop());
 
 const readiness = () => api(server).get(`${server.root}/readyz`);
-const gone = () =>
-  settle(
-    () =>
-      readiness().then(
-        () => false,
-        () => true,
-      ),
-    { what: "the node to stop listening" },
+const isGone = () =>
+  readiness().then(
+    () => false,
+    () => true,
   );
+const gone = () => settle(isGone, { what: "the node to stop listening" });
 
 async function startDraining(DRAIN_SECONDS: string): Promise<void> {
   server = await startAlone({ env: { DRAIN_SECONDS } });
@@ -36,8 +33,7 @@ describe("a node that drains", () => {
     const agent = await firstAgent(server);
     ok(await agent.post(`/agents/${agent.id}/interests`, { event_type: "com.example.thing" }));
     const published = await agent.post("/events", cloudEvent("while it drains"));
-    expect(published.status).toBe(202);
-    expect(published.headers.get("connection")).toBe("close");
+    expect([published.status, published.headers.get("connection")]).toEqual([202, "close"]);
     expect(await receive(agent, 1)).toMatchObject([{ payload: { id: "while it drains" } }]);
     // A second SIGTERM changes nothing.
     process.kill(server.pid(), "SIGTERM");

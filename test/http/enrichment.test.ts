@@ -1,21 +1,16 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import { cloudEvent, receive, type TestAgent } from "../support/agents.ts";
-import { agentIn, type Cast, makeCast, remember } from "../support/memories.ts";
-import type { TestServer } from "../support/server.ts";
+import { agentIn, makeCast, remember } from "../support/memories.ts";
 import { startShared } from "../support/shared.ts";
 import { ok } from "../support/tenancy.ts";
 import { whole } from "../support/whole.ts";
 
-let server: TestServer;
-let cast: Cast;
 const SCOPES = ["receive", "memory:read", "memory:write"];
 const about = { title: "Invoice of Globex", content: "The invoice of Globex is overdue again." };
 
-beforeAll(async () => {
-  server = await startShared();
-  cast = await makeCast(server);
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const cast = await makeCast(server);
+afterAll(() => server.stop());
 
 /** An agent of team A that hears of events of one subject, which only it is given. */
 async function listener(subject: string, enrichment_depth: string, scopes = SCOPES): Promise<TestAgent> {
@@ -62,26 +57,21 @@ test("a delivery carries its receiver's memories about the event, and nobody els
   const { enrichment } = await heardWhole(deep, "globex/2");
   expect(enrichment).toEqual({
     memories: Array.from({ length: 10 }, () => ({
-      id: expect.any(String),
-      title: expect.stringMatching(/^Invoice/),
-      content: about.content,
+      ...{ id: expect.any(String), title: expect.stringMatching(/^Invoice/), content: about.content },
       score: expect.any(Number),
     })),
   });
   const ids = enrichment.memories.map((each: { id: string }) => each.id);
   expect(ids.filter((id: string) => ![...own, shared.id].includes(id))).toEqual([]);
   expect(ids).not.toContain(hidden.id);
-  expect((await heardWhole(shallow, "globex/1")).enrichment).toEqual({
-    memories: [{ id: shared.id, title: about.title, score: expect.any(Number) }],
-  });
+  const expected = { memories: [{ id: shared.id, title: about.title, score: expect.any(Number) }] };
+  expect((await heardWhole(shallow, "globex/1")).enrichment).toEqual(expected);
 });
 
 test("a token that may not read memories gets the event without them", async () => {
   const agent = await listener("blind", "deep", ["receive"]);
   await remember(cast.alice, { ...about, scope: "team" });
   expect((await heardBy(agent, "blind")).enrichment).toEqual({
-    memories: [],
-    degraded: true,
-    degraded_reasons: ["the agent's token lacks the scope memory:read"],
+    ...{ memories: [], degraded: true, degraded_reasons: ["the agent's token lacks the scope memory:read"] },
   });
 });

@@ -2,32 +2,26 @@ import { randomBytes } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Task } from "@a2a-js/sdk";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import { AuditModel } from "../../services/identity/audit/audit.model.ts";
 import { A2aTaskModel } from "../../services/work/a2a/a2a-tasks.model.ts";
 import { openStore } from "../../storage/connection.ts";
 import { a2aClient, a2aRequest, pushConfig } from "../support/a2a.ts";
 import { ingest, itself, textFile } from "../support/documents.ts";
 import { api } from "../support/http.ts";
-import { agentIn, type Cast, makeCast, remember } from "../support/memories.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { agentIn, makeCast, remember } from "../support/memories.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
 
-let server: TestServer;
-let cast: Cast;
 type TestAgent = Awaited<ReturnType<typeof agentIn>>;
-let worker: TestAgent;
-let sender: TestAgent;
 
-beforeAll(async () => {
-  const env = { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none", PUSH_ALLOW_PRIVATE: "true", OPERATOR_TOKEN };
-  server = await startServer({ env });
-  cast = await makeCast(server);
-  worker = await agentIn(server, cast.admin, { name: "worker", a2a: true }, ["receive", "send"]);
-  sender = await agentIn(server, cast.admin, { name: "sender" }, ["send", "receive"]);
-});
-afterAll(() => server?.stop());
+const env = { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none", PUSH_ALLOW_PRIVATE: "true", OPERATOR_TOKEN };
+const server = await startServer({ env });
+const cast = await makeCast(server);
+const worker = await agentIn(server, cast.admin, { name: "worker", a2a: true }, ["receive", "send"]);
+const sender = await agentIn(server, cast.admin, { name: "sender" }, ["send", "receive"]);
+afterAll(() => server.stop());
 
 const marker = () => `zq${randomBytes(6).toString("hex").replaceAll(/[0-9]/g, "x")}zq`;
 const erase = async (body: object) => ok(await cast.orgAdmin.post("/memories/erase", body));
@@ -81,12 +75,8 @@ test("tasks that mention an erased memory are erased", async () => {
 });
 
 test("an agent's tasks, schedules, bundles and handoffs are erased with its memories", async () => {
-  const agent = await agentIn(server, cast.admin, { name: "leaver" }, [
-    "send",
-    "receive",
-    "memory:read",
-    "memory:write",
-  ]);
+  const fields = ["send", "receive", "memory:read", "memory:write"];
+  const agent = await agentIn(server, cast.admin, { name: "leaver" }, fields);
   const text = marker();
   const task = await give(agent, text);
   await schedule(agent, { note: text });
@@ -173,8 +163,7 @@ describe("no blob is left", () => {
     const given = { kind: "note", pointer: { uri: "https://example.com/a" } };
     const { id } = ok(await gone.agent.post(`/runs/${run.id}/artifacts`, given));
     const held = { artifact_id: id, content_base64: "aGk=", mime_type: "text/plain" };
-    const done = { step_key: "a", artifact_contents: [held] };
-    ok(await gone.agent.post(`/runs/${run.id}/steps/complete`, done));
+    ok(await gone.agent.post(`/runs/${run.id}/steps/complete`, { step_key: "a", artifact_contents: [held] }));
     await ingest(gone.agent as TestAgent, textFile());
     expect(await blobsOf(gone.tenant_id)).toHaveLength(2);
     const { erased } = ok(await api(server, OPERATOR_TOKEN).del(`/tenants/${gone.tenant_id}`));
@@ -184,11 +173,8 @@ describe("no blob is left", () => {
 });
 
 test("final tasks with their webhooks, and entries of the audit log, end after their retention", async () => {
-  const [old, open, recent] = [
-    await give(sender, "old"),
-    await give(sender, "open"),
-    await give(sender, "new"),
-  ];
+  const old = await give(sender, "old");
+  const [open, recent] = [await give(sender, "open"), await give(sender, "new")];
   for (const id of [old, recent]) ok(await worker.post(`/a2a-tasks/${id}/status`, { state: "completed" }));
   const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
   const logged = async () => {

@@ -1,26 +1,18 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import { createClient } from "../../packages/client/index.ts";
-import { cloudEvent, firstAgent, newAgent, type TestAgent } from "../support/agents.ts";
+import { cloudEvent, firstAgent, newAgent } from "../support/agents.ts";
 import { newCli } from "../support/cli.ts";
 import { type Api, api } from "../support/http.ts";
-import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 import { ok, refusal, signIn } from "../support/tenancy.ts";
 
-let server: TestServer;
-let admin: TestAgent;
-let orgAdmin: Api;
-let receiver: TestAgent;
-
-beforeAll(async () => {
-  server = await startShared();
-  admin = await firstAgent(server);
-  receiver = await newAgent(server, admin);
-  const { admin: user, tenant_slug } = server.credentials;
-  orgAdmin = api(server, await signIn(server, user, tenant_slug));
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const admin = await firstAgent(server);
+const receiver = await newAgent(server, admin);
+const { admin: user, tenant_slug } = server.credentials;
+const orgAdmin = api(server, await signIn(server, user, tenant_slug));
+afterAll(() => server.stop());
 
 let published = 0;
 const publish = async (type: string, more: object = {}) =>
@@ -39,12 +31,8 @@ test("each type is listed with its sources, times and listeners, the latest firs
   await publish("com.list.first", { source: "/a" });
   await publish("com.list.first", { source: "/b" });
   ok(await receiver.post(`/agents/${receiver.id}/interests`, { event_type: "com.list.*" }));
-  ok(
-    await admin.post(`/agents/${admin.id}/interests`, {
-      event_type: "com.list.second",
-      filter_expression: "data.n > 5",
-    }),
-  );
+  const body = { event_type: "com.list.second", filter_expression: "data.n > 5" };
+  ok(await admin.post(`/agents/${admin.id}/interests`, body));
   await publish("com.list.second", { source: "/a", data: { n: 1 } });
   const [second, first] = await typesWith(orgAdmin, "LIST.", 3);
   expect(second).toMatchObject({ type: "com.list.second", count: 1, listeners: 2 });
@@ -131,12 +119,9 @@ test("the command line lists types and shows one", async () => {
       /TYPE +LAST SEEN +EVENTS +LISTENERS +SOURCE\ncom\.shell\.seen +\S.* +1 +0 +\/shell/,
     );
     expect(await cli.done("event", "types", "--search", "unheard")).toBe("No event types.");
-    const one = await cli.done("event", "types", "com.shell.seen");
-    expect(one).toMatch(/Listeners +0\n[\s\S]*"order_id": 42/);
-    expect(await cli.run(["event", "types", "com.never"])).toMatchObject({
-      code: 1,
-      err: expect.stringContaining("com.never"),
-    });
+    expect(await cli.done("event", "types", "com.shell.seen")).toMatch(/Listeners +0\n[\s\S]*"order_id": 42/);
+    const ran = await cli.run(["event", "types", "com.never"]);
+    expect(ran).toMatchObject({ code: 1, err: expect.stringContaining("com.never") });
   } finally {
     await cli.remove();
   }

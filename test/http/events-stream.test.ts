@@ -1,23 +1,18 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import { type Client, createClient, type EventSummary, isApiError } from "../../packages/client/index.ts";
 import { cloudEvent, firstAgent } from "../support/agents.ts";
-import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 import { ok } from "../support/tenancy.ts";
 
-let server: TestServer;
-let admin: Client;
 const ended = new AbortController();
 
-beforeAll(async () => {
-  server = await startShared();
-  admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
-});
+const server = await startShared();
+const admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
 
 afterAll(async () => {
   ended.abort();
-  await server?.stop();
+  await server.stop();
 });
 
 /** An agent's client, with a key of these scopes. */

@@ -1,16 +1,10 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import type { TestServer } from "../support/server.ts";
+import { afterAll, expect, test } from "@jest/globals";
 import { startShared } from "../support/shared.ts";
-import { makeWorld, ok, refusal, type World } from "../support/tenancy.ts";
+import { makeWorld, ok, refusal } from "../support/tenancy.ts";
 
-let server: TestServer;
-let world: World;
-
-beforeAll(async () => {
-  server = await startShared();
-  world = await makeWorld(server, "exemplars");
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const world = await makeWorld(server, "exemplars");
+afterAll(() => server.stop());
 
 const keep = (content: string, more: object = {}) =>
   world.agent.post("/exemplars", { display_name: "An example", filename: "note.md", content, ...more });
@@ -22,20 +16,15 @@ test("a text is kept verbatim, read, renamed and deleted", async () => {
     status: 201,
     body: {
       ...{ display_name: "An example", original_filename: "note.md", media_type: "text/markdown" },
-      ...{
-        byte_size: Buffer.byteLength(content),
-        extraction_status: "ready",
-        extracted_text: content,
-        extraction_error: null,
-      },
+      ...{ byte_size: Buffer.byteLength(content), extraction_status: "ready", extracted_text: content },
+      extraction_error: null,
     },
   });
   const { id } = made.body;
   expect(await world.agent.get(`/exemplars/${id}`)).toMatchObject({ status: 200, body: made.body });
   const renamed = ok(await world.agent.patch(`/exemplars/${id}`, { display_name: "Better" }));
   expect(renamed).toEqual({ ...made.body, display_name: "Better", updated_at: expect.any(String) });
-  const list = ok(await world.agent.get("/exemplars"));
-  expect(list).toEqual([{ ...renamed, extracted_text: null }]);
+  expect(ok(await world.agent.get("/exemplars"))).toEqual([{ ...renamed, extracted_text: null }]);
   expect((await world.agent.del(`/exemplars/${id}`)).status).toBe(204);
   expect(await world.agent.get(`/exemplars/${id}`)).toMatchObject(refusal(404, "not_found"));
 });
@@ -58,14 +47,9 @@ test("is not deleted while a run or a step refers to it", async () => {
   const attach = () => world.agent.post(`/runs/${run.id}/exemplars`, { exemplar_id: id });
   expect(await attach()).toMatchObject({ status: 200, body: { run_id: run.id, exemplar_ids: [id] } });
   expect(ok(await attach()).exemplar_ids).toEqual([id]);
-  expect(await world.agent.del(`/exemplars/${id}`)).toMatchObject(
-    refusal(409, "conflict", {
-      referrers: [
-        { resource_type: "run", resource_id: run.id },
-        { resource_type: "process_template", resource_id: "pointing" },
-      ],
-    }),
-  );
+  const template = { resource_type: "process_template", resource_id: "pointing" };
+  const referrers = [{ resource_type: "run", resource_id: run.id }, template];
+  expect(await world.agent.del(`/exemplars/${id}`)).toMatchObject(refusal(409, "conflict", { referrers }));
   expect(ok(await attach()).exemplar_ids).toEqual([id]);
 });
 
@@ -76,9 +60,8 @@ test.each<[string, (id: string) => object]>([
   const { id } = ok(await keep(`pointed to ${how}`));
   const steps = [{ step_key: "a", reference_pointer: pointer(id) }];
   const run = ok(await world.agent.post("/runs", { goal: "g", steps }));
-  expect(await world.agent.del(`/exemplars/${id}`)).toMatchObject(
-    refusal(409, "conflict", { referrers: [{ resource_type: "run", resource_id: run.id }] }),
-  );
+  const referrers = [{ resource_type: "run", resource_id: run.id }];
+  expect(await world.agent.del(`/exemplars/${id}`)).toMatchObject(refusal(409, "conflict", { referrers }));
 });
 
 test("its id is the same in upper case", async () => {
@@ -90,9 +73,8 @@ test("refuses to attach a missing exemplar", async () => {
   const run = ok(await world.agent.post("/runs", { goal: "g" }));
   const { id } = ok(await keep("short-lived"));
   await world.agent.del(`/exemplars/${id}`);
-  expect(await world.agent.post(`/runs/${run.id}/exemplars`, { exemplar_id: id })).toMatchObject(
-    refusal(404, "not_found", { resource_type: "exemplar" }),
-  );
+  const answer = await world.agent.post(`/runs/${run.id}/exemplars`, { exemplar_id: id });
+  expect(answer).toMatchObject(refusal(404, "not_found", { resource_type: "exemplar" }));
 });
 
 test("people download the bytes under a filename that cannot break out of its header", async () => {
@@ -110,9 +92,8 @@ test("people download the bytes under a filename that cannot break out of its he
 
 test("a long filename of emoji is cut between two of them", async () => {
   const { id } = ok(await keep("long name", { filename: `${"😀".repeat(100)}.md` }));
-  expect(await world.member.get(`/exemplars/${id}/download`)).toMatchObject({
-    ...{ status: 200, body: "long name" },
-  });
+  const answer = await world.member.get(`/exemplars/${id}/download`);
+  expect(answer).toMatchObject({ status: 200, body: "long name" });
 });
 
 test.each<[string, object, number, string]>([

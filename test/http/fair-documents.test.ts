@@ -1,30 +1,23 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { newAgent, type TestAgent } from "../support/agents.ts";
+import { afterAll, expect, test } from "@jest/globals";
+import { newAgent } from "../support/agents.ts";
 import { finished, ingest, textFile } from "../support/documents.ts";
 import type { Api } from "../support/http.ts";
 import { endlessPdf } from "../support/pdf.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, type World } from "../support/tenancy.ts";
+import { makeWorld, OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
 
 const SCOPES = ["memory:read", "memory:write"];
 const SLOW = 6;
 /** So long that nothing else takes as long, so short that a test sees a few of them end. */
 const DOCUMENT_PARSE_SECONDS = "8";
-
-let server: TestServer;
-let crowded: World;
-let calm: World;
-let attacker: TestAgent;
 let made = 0;
 
-beforeAll(async () => {
-  const env = { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none", DOCUMENT_PARSE_SECONDS };
-  server = await startServer({ env });
-  [crowded, calm] = await Promise.all([makeWorld(server, "crowded"), makeWorld(server, "calm")]);
-  attacker = await newAgent(server, crowded.admin, SCOPES);
-});
-afterAll(() => server?.stop());
+const env = { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none", DOCUMENT_PARSE_SECONDS };
+const server = await startServer({ env });
+const [crowded, calm] = await Promise.all([makeWorld(server, "crowded"), makeWorld(server, "calm")]);
+const attacker = await newAgent(server, crowded.admin, SCOPES);
+afterAll(() => server.stop());
 
 async function uploadSlow(by: Api, count: number): Promise<string[]> {
   const ids: string[] = [];

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import type { Answer, Api } from "../support/http.ts";
 import { memory, remember } from "../support/memories.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
 
 const BATCHES = 5;
 const BATCH = 500;
@@ -11,27 +11,20 @@ const READS = 60;
 /** Reads of one caller in progress and waiting. */
 const TAKEN = 2 + 32;
 
-let server: TestServer;
-let crowded: World;
-let calm: World;
-
-beforeAll(async () => {
-  server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
-  [crowded, calm] = await Promise.all([makeWorld(server, "crowded"), makeWorld(server, "calm")]);
-  for (let batch = 0; batch < BATCHES; batch++) {
-    const memories = Array.from({ length: BATCH }, (_, i) => memory({ content: `crowd ${batch} ${i}` }));
-    ok(await crowded.agent.post("/memories/batch", { memories }));
-  }
-  await remember(calm.agent);
-});
-afterAll(() => server?.stop());
+const server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+const [crowded, calm] = await Promise.all([makeWorld(server, "crowded"), makeWorld(server, "calm")]);
+for (let batch = 0; batch < BATCHES; batch++) {
+  const memories = Array.from({ length: BATCH }, (_, i) => memory({ content: `crowd ${batch} ${i}` }));
+  ok(await crowded.agent.post("/memories/batch", { memories }));
+}
+await remember(calm.agent);
+afterAll(() => server.stop());
 
 test("reads continue despite any number of costly ones of another tenant and a colleague", async () => {
   const answers: Answer[] = [];
   const done = () => answers.filter(({ status }) => status === 200).length;
   const ask = async () => {
-    const erasure = { agent_id: crowded.agentId, dry_run: true };
-    answers.push(await crowded.admin.post("/memories/erase", erasure));
+    answers.push(await crowded.admin.post("/memories/erase", { agent_id: crowded.agentId, dry_run: true }));
   };
   const all = Array.from({ length: READS }, ask);
   const refused = () => answers.filter(({ status }) => status !== 200);

@@ -1,29 +1,20 @@
-import { afterAll, afterEach, beforeAll, expect, test } from "@jest/globals";
-import { startEmbedder, type TestEmbedder } from "../support/embedder.ts";
+import { afterAll, afterEach, expect, test } from "@jest/globals";
+import { startEmbedder } from "../support/embedder.ts";
 import type { Api } from "../support/http.ts";
 import { memory, remember } from "../support/memories.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, type World } from "../support/tenancy.ts";
+import { makeWorld, OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
 
 const BATCHES = 4;
 const BATCH = 500;
 
-let embedder: TestEmbedder;
-let server: TestServer;
-let crowded: World;
-let calm: World;
-
-beforeAll(async () => {
-  embedder = await startEmbedder();
-  const env = { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER_URL: embedder.url };
-  server = await startServer({ env });
-  [crowded, calm] = await Promise.all([makeWorld(server, "crowded"), makeWorld(server, "calm")]);
-});
-afterAll(async () => {
-  await server?.stop();
-  await embedder?.stop();
-});
+const embedder = await startEmbedder();
+const env = { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER_URL: embedder.url };
+const server = await startServer({ env });
+const [crowded, calm] = await Promise.all([makeWorld(server, "crowded"), makeWorld(server, "calm")]);
+afterAll(() => server.stop());
+afterAll(() => embedder.stop());
 afterEach(() => embedder.behave({ status: 200, holds: false, by: null }));
 
 const gap = async (by: Api) => ok(await by.get("/memories/health")).embed_gap_count as number;

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { deliveryGround, type Ground } from "../support/deliveries.ts";
+import { afterAll, expect, test } from "@jest/globals";
+import { deliveryGround } from "../support/deliveries.ts";
 import { type Endpoint, startEndpoint } from "../support/endpoint.ts";
 import { newReceiver, type Receiver } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
@@ -25,25 +25,14 @@ const HOSTILE = {
     'data.text.matches("^(a+)+$") || data.text.matches("^(a|a)*b$") || data.text.matches("(.*a){20}c")',
   wide: "data.list.map(x, data.list.map(y, data.list.map(z, x + y + z))).size() > 0",
 };
-
-let ground: Ground;
-let dead: Endpoint;
-let slow: Endpoint;
-let good: Endpoint;
-let loaded: Receiver;
 const release: (() => void)[] = [];
 
-beforeAll(async () => {
-  ground = await deliveryGround({ env: { PUSH_ALLOW_PRIVATE: "true" } });
-  [dead, slow, good] = (await Promise.all([startEndpoint(), startEndpoint(), startEndpoint()])) as [
-    Endpoint,
-    Endpoint,
-    Endpoint,
-  ];
-  await dead.stop();
-  loaded = await newReceiver(ground.server, ground.admin, "loaded", { interests: ["com.example.backlog"] });
-  slow.answer((_, res) => release.push(() => res.writeHead(204).end()));
-});
+const ground = await deliveryGround({ env: { PUSH_ALLOW_PRIVATE: "true" } });
+const [dead, slow, good] = [await startEndpoint(), await startEndpoint(), await startEndpoint()];
+await dead.stop();
+const backlog = { interests: ["com.example.backlog"] };
+const loaded = await newReceiver(ground.server, ground.admin, "loaded", backlog);
+slow.answer((_, res) => release.push(() => res.writeHead(204).end()));
 afterAll(async () => {
   for (const answer of release) answer();
   await Promise.all([slow.stop(), good.stop()]);
@@ -92,58 +81,49 @@ async function streamInto(ids: Set<string>, receiver: Receiver, done: () => bool
   }
 }
 
-describe("next to a backlog, a dead endpoint, a slow one and hostile filters", () => {
-  test("the others get theirs soon, and nothing is lost", async () => {
-    const { server, admin } = ground;
-    const hostile = Object.values(HOSTILE).map((filter_expression) => ({
-      event_type: "com.example.fair",
-      filter_expression,
-    }));
-    const attacker = await newReceiver(server, admin, "attacker");
-    for (const interest of hostile) {
-      // Refusing it at once is as good as bounding it later.
-      const { status } = await attacker.api.post(`/agents/${attacker.id}/interests`, interest);
-      expect([201, 400]).toContain(status);
-    }
-    const [stuck, late] = await Promise.all([push("dead", dead), push("slow", slow), push("good", good)]);
-    const polling = await newReceiver(server, admin, "polling", { interests: ["com.example.fair"] });
-    const streaming = await newReceiver(server, admin, "streaming", { interests: ["com.example.fair"] });
-    const [polled, streamed] = [new Set<string>(), new Set<string>()];
-    const all = (ids: Set<string>) => () => ids.size === EVENTS;
+test("the others get theirs soon, and nothing is lost", async () => {
+  const { server, admin } = ground;
+  const attacker = await newReceiver(server, admin, "attacker");
+  for (const filter_expression of Object.values(HOSTILE)) {
+    const interest = { event_type: "com.example.fair", filter_expression };
+    // Refusing it at once is as good as bounding it later.
+    const { status } = await attacker.api.post(`/agents/${attacker.id}/interests`, interest);
+    expect([201, 400]).toContain(status);
+  }
+  const [stuck, late] = await Promise.all([push("dead", dead), push("slow", slow), push("good", good)]);
+  const polling = await newReceiver(server, admin, "polling", { interests: ["com.example.fair"] });
+  const streaming = await newReceiver(server, admin, "streaming", { interests: ["com.example.fair"] });
+  const [polled, streamed] = [new Set<string>(), new Set<string>()];
+  const all = (ids: Set<string>) => () => ids.size === EVENTS;
 
-    const receiving = Promise.all([
-      pollInto(polled, polling, all(polled)),
-      streamInto(streamed, streaming, all(streamed)),
-    ]);
-    const half = BACKLOG / 2;
-    const began = performance.now();
-    await publish("before", "com.example.backlog", half);
-    const took = performance.now() - began;
-    // The rest of the backlog comes at the same time.
-    const rest = publish("during", "com.example.backlog", half);
-    await publish("fair", "com.example.fair", EVENTS);
-    const pushed = () => new Set(good.pushed.map(({ body }) => JSON.parse(body).id));
-    await settle(() => polled.size === EVENTS && streamed.size === EVENTS && pushed().size === EVENTS, {
-      within: Math.max(SOON, HALVES * took),
-      what: `${EVENTS} events by poll, stream and push`,
-    });
-    await Promise.all([receiving, rest]);
+  const calls = [pollInto(polled, polling, all(polled)), streamInto(streamed, streaming, all(streamed))];
+  const receiving = Promise.all(calls);
+  const half = BACKLOG / 2;
+  const began = performance.now();
+  await publish("before", "com.example.backlog", half);
+  const took = performance.now() - began;
+  // The rest of the backlog comes at the same time.
+  const rest = publish("during", "com.example.backlog", half);
+  await publish("fair", "com.example.fair", EVENTS);
+  const pushed = () => new Set(good.pushed.map(({ body }) => JSON.parse(body).id));
+  const fields = { within: Math.max(SOON, HALVES * took), what: `${EVENTS} events by poll, stream and push` };
+  await settle(() => polled.size === EVENTS && streamed.size === EVENTS && pushed().size === EVENTS, fields);
+  await Promise.all([receiving, rest]);
 
-    const pendingOf = async (receiver: Receiver) => ok(await receiver.api.get("/delivery/stats")).pending;
-    await settle(async () => (await pendingOf(loaded)) === BACKLOG);
-    expect(await pendingOf(stuck)).toBe(EVENTS);
-    expect(await pendingOf(late)).toBeLessThanOrEqual(EVENTS);
-    for (const receiver of [polling, streaming]) await settle(async () => (await pendingOf(receiver)) === 0);
-    expect((await admin.get("/delivery/dlq")).body.count).toBe(0);
-  });
+  const pendingOf = async (receiver: Receiver) => ok(await receiver.api.get("/delivery/stats")).pending;
+  await settle(async () => (await pendingOf(loaded)) === BACKLOG);
+  expect(await pendingOf(stuck)).toBe(EVENTS);
+  expect(await pendingOf(late)).toBeLessThanOrEqual(EVENTS);
+  for (const receiver of [polling, streaming]) await settle(async () => (await pendingOf(receiver)) === 0);
+  expect((await admin.get("/delivery/dlq")).body.count).toBe(0);
+});
 
-  // Order is best effort: batches that are fanned out at once may change places.
-  test("the backlog itself is given out oldest first, about", async () => {
-    const { deliveries } = ok(await loaded.api.get("/delivery/poll"));
-    expect(deliveries).toHaveLength(100);
-    for (const { payload } of deliveries) {
-      expect(payload.id).toMatch(/^before-\d+$/);
-      expect(Number(payload.id.slice("before-".length))).toBeLessThan(1000);
-    }
-  });
+// Order is best effort: batches that are fanned out at once may change places.
+test("the backlog itself is given out oldest first, about", async () => {
+  const { deliveries } = ok(await loaded.api.get("/delivery/poll"));
+  expect(deliveries).toHaveLength(100);
+  for (const { payload } of deliveries) {
+    expect(payload.id).toMatch(/^before-\d+$/);
+    expect(Number(payload.id.slice("before-".length))).toBeLessThan(1000);
+  }
 });

@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { cloudEvent, fannedOut, firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { afterAll, expect, test } from "@jest/globals";
+import { cloudEvent, fannedOut, firstAgent, newAgent, receive } from "../support/agents.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
 
-let server: TestServer;
-let admin: TestAgent;
-
-beforeAll(async () => {
-  server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
-  admin = await firstAgent(server);
-});
-afterAll(() => server?.stop());
+const server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+const admin = await firstAgent(server);
+afterAll(() => server.stop());
 
 /** Publishes from many at once until `stop` says so or the server is gone; gives the ids that were accepted. */
 async function publishUntil(stop: (accepted: number) => boolean): Promise<Map<string, string>> {
@@ -62,13 +57,10 @@ test("one event for three hundred members reaches each of them once", async () =
     const made = Array.from({ length: 50 }, () =>
       admin.post("/agents", { name: "member", delivery_mode: "poll" }),
     );
-    for (const { body } of await Promise.all(made)) {
+    for (const { body } of await Promise.all(made))
       ok(await admin.post(`/channels/${id}/members`, { agent_id: body.id }));
-    }
   }
   const { event_id } = ok(await admin.post("/events", cloudEvent("wide", { type: "com.wide.x" })));
-  expect(await fannedOut(admin, event_id)).toMatchObject({
-    matched_count: 300,
-    deliveries: { pending: 300 },
-  });
+  const answer = await fannedOut(admin, event_id);
+  expect(answer).toMatchObject({ matched_count: 300, deliveries: { pending: 300 } });
 });

@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import type { TestAgent } from "../support/agents.ts";
 import type { Api } from "../support/http.ts";
-import { agentIn, type Cast, remember as make, makeCast, memory } from "../support/memories.ts";
-import type { TestServer } from "../support/server.ts";
+import { agentIn, remember as make, makeCast, memory } from "../support/memories.ts";
 import { startShared } from "../support/shared.ts";
 import { ok, refusal } from "../support/tenancy.ts";
 
-let server: TestServer;
-let cast: Cast;
-
-beforeAll(async () => {
-  server = await startShared();
-  cast = await makeCast(server);
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const cast = await makeCast(server);
+afterAll(() => server.stop());
 
 const publish = async (caller: Api, more = {}): Promise<string> =>
   (await make(caller, { scope: "institutional", ...more })).id;
@@ -113,17 +107,14 @@ test("the sequence has no gap and no order but one, however many write at once",
   const singles = [cast.alice, cast.bob, cast.carol].map((caller) => publish(caller));
   await Promise.all([cast.alice.post("/memories/batch", batch), ...singles, look(reader, "mark_read=false")]);
   const { findings } = await look(reader, "limit=50");
-  expect(findings.map(({ seq }: { seq: number }) => seq - current_seq)).toEqual(
-    Array.from({ length: 43 }, (_, i) => i + 1),
-  );
+  const answer = findings.map(({ seq }: { seq: number }) => seq - current_seq);
+  expect(answer).toEqual(Array.from({ length: 43 }, (_, i) => i + 1));
 });
 
 test("min_importance skips the rest permanently", async () => {
   const reader = await upToDate();
-  const [, high] = [
-    await publish(cast.bob, { importance: 0.2 }),
-    await publish(cast.bob, { importance: 0.8 }),
-  ];
+  await publish(cast.bob, { importance: 0.2 });
+  const high = await publish(cast.bob, { importance: 0.8 });
   await publish(cast.bob, { importance: 0.1 });
   expect(idsOf(await look(reader, "min_importance=0.8"))).toEqual([high]);
   expect(idsOf(await look(reader))).toEqual([]);
@@ -153,16 +144,12 @@ test("the brief fences what others wrote: it cannot get out, nor give orders out
   expect(rendered_brief).not.toContain("\u202e");
 });
 
-describe("refusals", () => {
-  test.each(["limit=0", "limit=51", "since_seq=-1", "min_importance=2", "mark_read=perhaps"])(
-    "%s is validation_failed, and moves no cursor",
-    async (query) => {
-      const reader = await upToDate();
-      const id = await publish(cast.bob);
-      expect(await reader.get(`/memories/findings?${query}`)).toMatchObject(
-        refusal(400, "validation_failed"),
-      );
-      expect(idsOf(await look(reader))).toEqual([id]);
-    },
-  );
-});
+test.each(["limit=0", "limit=51", "since_seq=-1", "min_importance=2", "mark_read=perhaps"])(
+  "refusals: %s is validation_failed, and moves no cursor",
+  async (query) => {
+    const reader = await upToDate();
+    const id = await publish(cast.bob);
+    expect(await reader.get(`/memories/findings?${query}`)).toMatchObject(refusal(400, "validation_failed"));
+    expect(idsOf(await look(reader))).toEqual([id]);
+  },
+);

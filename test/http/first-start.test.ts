@@ -16,12 +16,10 @@ afterEach(() => rm(dataDir, { recursive: true }));
 
 type Node = Awaited<ReturnType<typeof startIdentity>>;
 
-const start = (node: Node, port = 3000) =>
-  ensureFirstTenant({
-    ...node,
-    baseUrl: `http://127.0.0.1:${port}/v1`,
-    ingestUrl: `http://127.0.0.1:${port}`,
-  });
+const start = (node: Node, port = 3000) => {
+  const ingestUrl = `http://127.0.0.1:${port}`;
+  return ensureFirstTenant({ ...node, baseUrl: `${ingestUrl}/v1`, ingestUrl });
+};
 
 const kept = async () => JSON.parse(await readFile(join(dataDir, "credentials.json"), "utf8")) as Credentials;
 
@@ -52,9 +50,8 @@ function breaking(at: number, moment: "before" | "after", failure: () => Error =
 }
 
 async function expectGood({ broker }: Node, { admin, agent, tenant_id }: Credentials): Promise<void> {
-  expect(await broker.call("auth.token", { api_key: agent.api_key })).toMatchObject({
-    agent: { id: agent.id, tenant_id },
-  });
+  const answer = await broker.call("auth.token", { api_key: agent.api_key });
+  expect(answer).toMatchObject({ agent: { id: agent.id, tenant_id } });
   expect(await broker.call("auth.login", admin)).toMatchObject({ user: { tenant_id, role: "admin" } });
   expect(await broker.call("tenants.list", {})).toMatchObject({ total: 1, tenants: [{ slug: "default" }] });
 }
@@ -150,10 +147,8 @@ describe("two nodes that start at once on one record", () => {
   test("make one tenant, and only one of them shows credentials, which are good", async () => {
     const other = await mkdtemp(join(tmpdir(), "sensorium-first-"));
     await onNode(async (node) => {
-      const elsewhere = {
-        ...node,
-        runtime: { ...node.runtime, config: { ...node.runtime.config, DATA_DIR: other } },
-      };
+      const config = { ...node.runtime.config, DATA_DIR: other };
+      const elsewhere = { ...node, runtime: { ...node.runtime, config } };
       const shown = (await Promise.all([start(node), start(elsewhere)])).filter((each) => each !== null);
       expect(shown).toHaveLength(1);
       await expectGood(node, shown[0] as Credentials);

@@ -6,10 +6,8 @@ import { makeWorld, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
 
 const UNKNOWN_KEY = `ak_live_${"x".repeat(32)}`;
 const LIMIT = 3;
-const BEHIND_PROXY = {
-  ...{ TRUST_PROXY: "127.0.0.1", RATE_LIMIT_PER_MINUTE: "0" },
-  ...{ OPERATOR_TOKEN, EMBEDDER: "none" },
-};
+const UNLIMITED = { RATE_LIMIT_PER_MINUTE: "0", OPERATOR_TOKEN, EMBEDDER: "none" };
+const BEHIND_PROXY = { ...UNLIMITED, TRUST_PROXY: "127.0.0.1" };
 const from = (address: string) => ({ "x-forwarded-for": address });
 const locked = refusal(429, "rate_limited", { limit: LIMIT, window_seconds: 60 });
 

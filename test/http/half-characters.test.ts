@@ -1,22 +1,16 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { cloudEvent, firstAgent, receive, type TestAgent } from "../support/agents.ts";
+import { afterAll, expect, test } from "@jest/globals";
+import { cloudEvent, firstAgent, receive } from "../support/agents.ts";
 import { connectMcp } from "../support/mcp.ts";
 import { memory, remember } from "../support/memories.ts";
-import type { TestServer } from "../support/server.ts";
 import { startShared } from "../support/shared.ts";
 import { ok, refusal } from "../support/tenancy.ts";
 
 /** Half a character: what is left of "😀" where somebody cut a text in the middle of it. */
 const HALF = "so glad \ud83d";
 
-let server: TestServer;
-let agent: TestAgent;
-
-beforeAll(async () => {
-  server = await startShared();
-  agent = await firstAgent(server);
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const agent = await firstAgent(server);
+afterAll(() => server.stop());
 
 const MANY = Array.from({ length: 60 }, () => memory({ content: "x".repeat(10_000) }));
 
@@ -55,11 +49,8 @@ test("in an event's data is the publisher's, and arrives as it was sent", async 
 test("written as two escapes a whole one is kept", async () => {
   const whole = await remember(agent, { title: "whole" });
   const body = String.raw`{"title": "glad \ud83d\ude00", "content": "\uD83D\uDE00"}`;
-  const type = { "content-type": "application/json" };
-  expect(ok(await agent.patch(`/memories/${whole.id}`, body, type))).toMatchObject({
-    title: "glad 😀",
-    content: "😀",
-  });
+  const answer = ok(await agent.patch(`/memories/${whole.id}`, body, { "content-type": "application/json" }));
+  expect(answer).toMatchObject({ title: "glad 😀", content: "😀" });
 });
 
 test("no error quotes half of one, wherever it cuts a long text", async () => {

@@ -1,20 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import type { TestAgent } from "../support/agents.ts";
-import { agentIn, type Cast, makeCast, remember } from "../support/memories.ts";
-import type { TestServer } from "../support/server.ts";
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { agentIn, makeCast, remember } from "../support/memories.ts";
 import { startShared } from "../support/shared.ts";
 import { ok, refusal } from "../support/tenancy.ts";
 
-let server: TestServer;
-let cast: Cast;
-let agent: TestAgent;
-
-beforeAll(async () => {
-  server = await startShared();
-  cast = await makeCast(server);
-  agent = await agentIn(server, cast.admin, { name: "worker" });
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const cast = await makeCast(server);
+const agent = await agentIn(server, cast.admin, { name: "worker" });
+afterAll(() => server.stop());
 
 const DAY = 86_400_000;
 const save = async (body: object, who = agent) => ok(await who.post("/handoffs", body));
@@ -22,8 +14,7 @@ const resume = (query: string, who = agent) => who.post("/handoffs/resume", { qu
 const namesOf = (handoffs: { name: string }[]) => handoffs.map(({ name }) => name);
 
 const FULL = {
-  name: "billing-migration",
-  summary: "Two of three tables are migrated.",
+  ...{ name: "billing-migration", summary: "Two of three tables are migrated." },
   payload: {
     completed: ["Invoices", "Customers"],
     remaining: "Payments",
@@ -35,8 +26,7 @@ const FULL = {
     mood: { is: "good" },
     ticket: "T-42",
   },
-  artifacts: ["https://git.example/pull/42"],
-  origin_client: "terminal",
+  ...{ artifacts: ["https://git.example/pull/42"], origin_client: "terminal" },
 };
 
 describe("saving", () => {
@@ -55,17 +45,11 @@ describe("saving", () => {
   });
 
   test("under an existing name overwrites it in place", async () => {
-    const first = await save({
-      name: "again",
-      summary: "one",
-      payload: { remaining: ["x"] },
-      origin_client: "c",
-    });
+    const fields = { name: "again", summary: "one", payload: { remaining: ["x"] }, origin_client: "c" };
+    const first = await save(fields);
     const answer = await agent.post("/handoffs", { name: "again", summary: "two" });
-    expect(answer).toMatchObject({
-      status: 200,
-      body: { id: first.id, version_num: 2, summary: "two", payload: {} },
-    });
+    const expected = { status: 200, body: { id: first.id, version_num: 2, summary: "two", payload: {} } };
+    expect(answer).toMatchObject(expected);
     expect(answer.body).toMatchObject({ origin_client: null, created_at: first.created_at });
     expect(ok(await agent.post("/handoffs", { name: "again", origin_client: null })).version_num).toBe(3);
     expect(await save({ name: "again" }, cast.alice)).toMatchObject({ version_num: 1 });
@@ -75,9 +59,8 @@ describe("saving", () => {
     const saved = await Promise.all(
       Array.from({ length: 12 }, (_, i) => save({ name: "race", summary: `${i}` })),
     );
-    expect(saved.map(({ version_num }) => version_num).sort((a, b) => a - b)).toEqual(
-      Array.from({ length: 12 }, (_, i) => i + 1),
-    );
+    const answer = saved.map(({ version_num }) => version_num).sort((a, b) => a - b);
+    expect(answer).toEqual(Array.from({ length: 12 }, (_, i) => i + 1));
     expect(new Set(saved.map(({ id }) => id)).size).toBe(1);
   });
 
@@ -87,9 +70,8 @@ describe("saving", () => {
       const answer = await agent.post("/handoffs", { name: "guarded", summary: "no", if_version });
       expect(answer).toMatchObject(refusal(409, "conflict", { existing_resource_id: id, version_num: 1 }));
     }
-    expect(await agent.post("/handoffs", { name: "no such", if_version: 1 })).toMatchObject(
-      refusal(409, "conflict"),
-    );
+    const found = await agent.post("/handoffs", { name: "no such", if_version: 1 });
+    expect(found).toMatchObject(refusal(409, "conflict"));
     expect(await save({ name: "guarded", if_version: 1 })).toMatchObject({ version_num: 2, summary: "" });
   });
 
@@ -106,11 +88,7 @@ describe("saving", () => {
     ["a blank name", { name: " " }, "name"],
     ["another scope", { name: "x", scope: "team" }, "scope"],
     ["a list that cannot be told", { name: "x", payload: { completed: [{ a: 1 }] } }, "payload.completed.0"],
-    [
-      "a decision without a title",
-      { name: "x", payload: { decisions: [{ rationale: "r" }] } },
-      "payload.decisions.0.title",
-    ],
+    ["no title", { name: "x", payload: { decisions: [{ rationale: "r" }] } }, "payload.decisions.0.title"],
     ["a next action that is no text", { name: "x", payload: { next_action: 5 } }, "payload.next_action"],
   ])("refuses %s", async (_, body, field) => {
     expect(await agent.post("/handoffs", body)).toMatchObject(refusal(400, "validation_failed", { field }));
@@ -133,10 +111,11 @@ describe("saving", () => {
     const { id } = await save({ name: "cites", citations });
     ok(await agent.patch(`/memories/${own.id}`, { title: "Renamed" }));
     const { body } = await agent.get(`/handoffs/${id}`);
-    expect(body.citations).toEqual([
+    const expected = [
       { memory_id: own.id, title: "Mine" },
       { memory_id: hidden.id, title: "" },
-    ]);
+    ];
+    expect(body.citations).toEqual(expected);
     const erased = ok(await cast.orgAdmin.post("/memories/erase", { ids: [own.id] }));
     expect(erased.erased).toMatchObject({ handoffs: 1 });
     expect(JSON.stringify(ok(await agent.get(`/handoffs/${id}`)))).not.toContain("Mine");
@@ -209,9 +188,8 @@ test("the list is by the latest saving, in pages, and by words that fit", async 
   expect(await list("?q=lph")).toEqual(["alpha"]);
   expect(await list("?q=nothing%20of%20it")).toEqual([]);
   expect(await list("?q=again&limit=1")).toEqual(["alpha"]);
-  expect(await lister.get("/handoffs?limit=201")).toMatchObject(
-    refusal(400, "validation_failed", { field: "limit" }),
-  );
+  const answer = await lister.get("/handoffs?limit=201");
+  expect(answer).toMatchObject(refusal(400, "validation_failed", { field: "limit" }));
 });
 
 test("pinned handoffs are marked until they are unpinned, which restarts their term", async () => {
@@ -228,9 +206,8 @@ test("pinned handoffs are marked until they are unpinned, which restarts their t
 test("a deleted one is gone, from search too, and its name is free", async () => {
   const { id } = await save({ name: "gone", summary: "Sell the harpsichord" });
   expect((await agent.del(`/handoffs/${id}`)).status).toBe(204);
-  for (const path of [`/handoffs/${id}`, `/handoffs/${id}/export`]) {
+  for (const path of [`/handoffs/${id}`, `/handoffs/${id}/export`])
     expect(await agent.get(path)).toMatchObject(refusal(404, "not_found", { resource_id: id }));
-  }
   expect(await agent.del(`/handoffs/${id}`)).toMatchObject(refusal(404, "not_found"));
   expect(await resume("sell the harpsichord")).toMatchObject(refusal(404, "not_found"));
   const again = await save({ name: "gone" });
@@ -240,11 +217,9 @@ test("a deleted one is gone, from search too, and its name is free", async () =>
 
 test("only the agent reads it", async () => {
   const { id } = await save({ name: "private", summary: "A secret plan" }, cast.alice);
-  for (const path of ["", "/export"]) {
+  for (const path of ["", "/export"])
     expect(await cast.bob.get(`/handoffs/${id}${path}`)).toMatchObject(refusal(404, "not_found"));
-  }
-  for (const query of ["private", id, "a secret plan"]) {
+  for (const query of ["private", id, "a secret plan"])
     expect(await resume(query, cast.bob)).toMatchObject(refusal(404, "not_found"));
-  }
   expect(ok(await cast.bob.get("/handoffs?q=secret"))).toEqual([]);
 });

@@ -1,45 +1,31 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { cloudEvent, newAgent, receive, type TestAgent } from "../support/agents.ts";
+import { afterAll, expect, test } from "@jest/globals";
+import { cloudEvent, newAgent, receive } from "../support/agents.ts";
 import { type Api, api } from "../support/http.ts";
-import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, type World } from "../support/tenancy.ts";
+import { makeWorld, OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
 
 const ORDER = "com.example.order";
 const BILL = "com.example.bill";
 
-let server: TestServer;
-let world: World;
-let other: World;
-let publisher: TestAgent;
-let agent: TestAgent;
-let failing: TestAgent;
-
-beforeAll(async () => {
-  server = await startShared();
-  [world, other] = [await makeWorld(server, "counted"), await makeWorld(server, "uncounted")];
-  publisher = await newAgent(server, world.admin);
-  [agent, failing] = [await newAgent(server, world.admin), await newAgent(server, world.admin)];
-  ok(await agent.post(`/agents/${agent.id}/interests`, { event_type: "com.example.*" }));
-  ok(await failing.post(`/agents/${failing.id}/interests`, { event_type: BILL }));
-  ok(await world.admin.patch(`/agents/${failing.id}`, { retry_budget: 2 }));
-  for (const [id, type] of [
-    ["o1", ORDER],
-    ["o2", ORDER],
-    ["b1", BILL],
-  ] as const)
-    ok(await publisher.post("/events", cloudEvent(id, { type })));
-  await receive(agent, 3);
-  for (let attempt = 0; attempt < 2; attempt++) {
-    const delivery_ids = await settle(async () => {
-      const { deliveries } = ok(await failing.get("/delivery/poll?wait=5"));
-      return deliveries.length > 0 && deliveries.map(({ id }: { id: string }) => id);
-    });
-    ok(await failing.post("/delivery/nack", { delivery_ids, delay_seconds: 0, reason: "no" }));
-  }
-});
-afterAll(() => server?.stop());
+const server = await startShared();
+const [world, other] = [await makeWorld(server, "counted"), await makeWorld(server, "uncounted")];
+const publisher = await newAgent(server, world.admin);
+const [agent, failing] = [await newAgent(server, world.admin), await newAgent(server, world.admin)];
+ok(await agent.post(`/agents/${agent.id}/interests`, { event_type: "com.example.*" }));
+ok(await failing.post(`/agents/${failing.id}/interests`, { event_type: BILL }));
+ok(await world.admin.patch(`/agents/${failing.id}`, { retry_budget: 2 }));
+for (const [id, type] of Object.entries({ o1: ORDER, o2: ORDER, b1: BILL }))
+  ok(await publisher.post("/events", cloudEvent(id, { type })));
+await receive(agent, 3);
+for (let attempt = 0; attempt < 2; attempt++) {
+  const delivery_ids = await settle(async () => {
+    const { deliveries } = ok(await failing.get("/delivery/poll?wait=5"));
+    return deliveries.length > 0 && deliveries.map(({ id }: { id: string }) => id);
+  });
+  ok(await failing.post("/delivery/nack", { delivery_ids, delay_seconds: 0, reason: "no" }));
+}
+afterAll(() => server.stop());
 
 // biome-ignore lint/suspicious/noExplicitAny: tests assert on shapes that the type checker cannot know
 const history = async (of: Api, query: string): Promise<any> => ok(await of.get(`/stats/history?${query}`));
@@ -84,18 +70,12 @@ test("is of an agent, of a type, of both", async () => {
   const delivered = { created: 3, delivered: 3, acknowledged: 3 };
   expect(await totals(`agent_id=${publisher.id}`)).toMatchObject({ ...none, published: 3 });
   expect(await totals(`agent_id=${agent.id}`)).toMatchObject({ ...none, ...delivered });
-  expect(await totals(`agent_id=${failing.id}`)).toMatchObject({
-    ...none,
-    ...{ created: 1, delivered: 2, failed: 2, dead_lettered: 1 },
-  });
-  expect(await totals(`type=${ORDER}`)).toMatchObject({
-    ...none,
-    ...{ published: 2, created: 2, delivered: 2, acknowledged: 2 },
-  });
-  expect(await totals(`agent_id=${agent.id}&type=${BILL}`)).toMatchObject({
-    ...none,
-    ...{ created: 1, delivered: 1, acknowledged: 1 },
-  });
+  const answer = await totals(`agent_id=${failing.id}`);
+  expect(answer).toMatchObject({ ...none, ...{ created: 1, delivered: 2, failed: 2, dead_lettered: 1 } });
+  const found = await totals(`type=${ORDER}`);
+  expect(found).toMatchObject({ ...none, ...{ published: 2, created: 2, delivered: 2, acknowledged: 2 } });
+  const given = await totals(`agent_id=${agent.id}&type=${BILL}`);
+  expect(given).toMatchObject({ ...none, ...{ created: 1, delivered: 1, acknowledged: 1 } });
   expect((await history(world.admin, `agent_id=${failing.id}`)).types).toEqual([BILL]);
 });
 
