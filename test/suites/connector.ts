@@ -297,11 +297,7 @@ export function connectorSuite(
       const parts = { connect: () => new make(sourceOf(queue, { prefetch: 20 })), take };
       const troubles: (string | null)[] = [];
       const consumer = new Consumer(
-        {
-          ...parts,
-          changed: () => states.push(consumer.state),
-          trouble: (reason) => troubles.push(reason),
-        },
+        { ...parts, changed: () => states.push(consumer.state), trouble: (reason) => troubles.push(reason) },
         Date.now,
       );
       let [died, over] = [false, false];

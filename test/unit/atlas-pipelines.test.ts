@@ -79,11 +79,7 @@ describe("pipelines", () => {
           should: [
             { text: { query: ["burro", "burr", "=burrow", "=ab"], path: ["title_terms", "text_terms"] } },
             {
-              wildcard: {
-                query: ["burrow*"],
-                path: ["title_terms", "text_terms"],
-                allowAnalyzedField: true,
-              },
+              wildcard: { query: ["burrow*"], path: ["title_terms", "text_terms"], allowAnalyzedField: true },
             },
           ],
           minimumShouldMatch: 1,

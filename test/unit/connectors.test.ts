@@ -38,12 +38,7 @@ test("a media type is compared without case and parameters", () => {
 test("headers are what is plain", () => {
   expect(
     plainHeaders({ A: "x", b: 1, c: true, d: { e: 1 }, f: null, g: new Date(0), h: new Date(Number.NaN) }),
-  ).toEqual({
-    a: "x",
-    b: "1",
-    c: "true",
-    g: "1970-01-01T00:00:00.000Z",
-  });
+  ).toEqual({ a: "x", b: "1", c: "true", g: "1970-01-01T00:00:00.000Z" });
 });
 
 describe("what several nodes say of a connector", () => {

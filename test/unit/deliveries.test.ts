@@ -308,9 +308,7 @@ describe("a lease", () => {
     await broker.broadcast("deliveries.stream_closed", { tenant_id, agent_id, lease: "S" });
     expect(
       await settle(async () => (await claim(agent_id)).deliveries.find((each) => each.id === id)),
-    ).toMatchObject({
-      attempt_count: 1,
-    });
+    ).toMatchObject({ attempt_count: 1 });
   });
 
   test("goes with the event when retention took it", async () => {

@@ -166,14 +166,7 @@ test("what a node that died had leased is taken up by the next at once", async (
   const event = published("orphan");
   const envelope = JSON.stringify(event);
   await events.insert({
-    ...{
-      _id: "evt_orphan",
-      tenant_id: TENANT,
-      ce_id: event.id,
-      type: "t",
-      source: "/s",
-      subject: null,
-    },
+    ...{ _id: "evt_orphan", tenant_id: TENANT, ce_id: event.id, type: "t", source: "/s", subject: null },
     ...{
       envelope,
       size: envelope.length,

@@ -42,14 +42,7 @@ afterAll(async () => {
 test("only finished events past their retention are deleted, with their deliveries", async () => {
   const row = (tenant_id: string, n: number, days: number, more: Partial<EventDoc> = {}): EventDoc => {
     const at = Date.now() - days * DAY;
-    const fixed = {
-      envelope: "{}",
-      size: 2,
-      type: "t",
-      source: "/",
-      subject: null,
-      publisher_id: null,
-    };
+    const fixed = { envelope: "{}", size: 2, type: "t", source: "/", subject: null, publisher_id: null };
     const _id = `evt_${tenant_id}_${days}_${n}`;
     return {
       _id,
@@ -78,10 +71,7 @@ test("only finished events past their retention are deleted, with their deliveri
   await events.insertMany([...old, ...kept]);
   const gone: string[] = [];
   const retention = new Retention({ events, store, broker, onDeleted: (ids) => gone.push(...ids) }, 10);
-  broker.createService({
-    name: "events",
-    actions: { delete_old: (ctx) => retention.deleteSome(ctx) },
-  });
+  broker.createService({ name: "events", actions: { delete_old: (ctx) => retention.deleteSome(ctx) } });
   await broker.waitForServices("events");
   await retention.run();
   const left = (await events.system.find({}, { bounded: "a few" }).toArray()) as EventDoc[];

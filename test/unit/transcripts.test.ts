@@ -81,11 +81,7 @@ test("reads what Codex writes", async () => {
         { step: "Send it", status: "pending" },
       ],
     }),
-    item({
-      type: "message",
-      role: "assistant",
-      content: [{ type: "output_text", text: "It is packed." }],
-    }),
+    item({ type: "message", role: "assistant", content: [{ type: "output_text", text: "It is packed." }] }),
   );
   expect(session).toEqual({
     requests: ["Pack the third parcel"],
