@@ -36,9 +36,7 @@ beforeEach(async () => {
   DATA_DIR = await mkdtemp(join(tmpdir(), "sensorium-embedded-"));
 });
 
-afterEach(async () => {
-  await rm(DATA_DIR, { recursive: true });
-});
+afterEach(() => rm(DATA_DIR, { recursive: true }));
 
 async function withStore<T>(use: (store: Store) => Promise<T>): Promise<T> {
   const store = await openStore({ DATA_DIR });
@@ -101,11 +99,10 @@ describe("the data directory", () => {
     await withStore((store) => store.ping());
   });
 
-  test("is refused to a second store in the same process", async () => {
-    await withStore(async () => {
+  test("is refused to a second store in the same process", async () =>
+    withStore(async () => {
       expect(await refusal()).toContain(`pid ${process.pid}`);
-    });
-  });
+    }));
 
   test("may have rows that keep a text in the document, which others store out of line", async () => {
     const model = (outOfLine?: "text") => ({
@@ -226,15 +223,15 @@ describe("what the embedded store leaves out", () => {
     ["the command dbStats", (_things, store) => database(store).command({ dbStats: 1 })],
     ["values of type RegExp", (things) => things.findOne({ a: /x/ })],
     ["values of BSON type Decimal128", (things) => things.insertOne({ a: Decimal128.fromString("1.5") })],
-  ])("%s is refused by name", async (name, use) => {
-    await withStore(async (store) => {
+  ])("%s is refused by name", async (name, use) =>
+    withStore(async (store) => {
       const things: AnyCollection = database(store).collection("things");
       await things.insertOne({ _id: 1 });
       await expect((async () => use(things, store))()).rejects.toThrow(
         `mongoose-sqlite does not implement ${name}`,
       );
-    });
-  });
+    }),
+  );
 });
 
 describe("a write of many rows", () => {

@@ -261,6 +261,4 @@ test("groups dead letters by reason, and previews a replay before running it", a
   });
 });
 
-test("no page had problems or requested another host", () => {
-  expect(site.problems).toEqual([]);
-});
+test("no page had problems or requested another host", () => expect(site.problems).toEqual([]));

@@ -84,6 +84,4 @@ test("Escape asks for confirmation before it discards text in a dialog", async (
   await page.getByRole("dialog").waitFor({ state: "detached" });
 });
 
-test("no dialog had problems or requested another host", () => {
-  expect(site.problems).toEqual([]);
-});
+test("no dialog had problems or requested another host", () => expect(site.problems).toEqual([]));

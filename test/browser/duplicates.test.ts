@@ -105,6 +105,4 @@ test("the explanation of a search names every candidate", async () => {
   expect(await checkPage(page, "explained")).toEqual([]);
 });
 
-test("nothing went wrong in the pages", () => {
-  expect(site.problems).toEqual([]);
-});
+test("nothing went wrong in the pages", () => expect(site.problems).toEqual([]));

@@ -298,6 +298,4 @@ test("uploads many files a few at a time", async () => {
   await page.unroute("**/v1/documents");
 });
 
-test("no page had problems or requested another host", () => {
-  expect(site.problems).toEqual([]);
-});
+test("no page had problems or requested another host", () => expect(site.problems).toEqual([]));

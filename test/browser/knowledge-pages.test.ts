@@ -132,6 +132,4 @@ test("links only web addresses in a memory", async () => {
   ]);
 });
 
-test("no page had problems or requested another host", () => {
-  expect(site.problems).toEqual([]);
-});
+test("no page had problems or requested another host", () => expect(site.problems).toEqual([]));

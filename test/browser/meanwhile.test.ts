@@ -268,6 +268,4 @@ async function listen() {
   return { reported };
 }
 
-test("no page had problems or requested another host", () => {
-  expect(site.problems).toEqual([]);
-});
+test("no page had problems or requested another host", () => expect(site.problems).toEqual([]));

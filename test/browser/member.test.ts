@@ -333,6 +333,4 @@ test("explanations of hidden pages are accessible", async () => {
   expect(await checkPage(page, "ingest-of-a-member")).toEqual([]);
 });
 
-test("no page had problems or requested another host", () => {
-  expect(site.problems).toEqual([]);
-});
+test("no page had problems or requested another host", () => expect(site.problems).toEqual([]));

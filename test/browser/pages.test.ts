@@ -144,6 +144,4 @@ test("signing in can be, too", async () => {
   await context.close();
 });
 
-test("no page had problems or requested another host", () => {
-  expect(site.problems).toEqual([]);
-});
+test("no page had problems or requested another host", () => expect(site.problems).toEqual([]));

@@ -327,6 +327,4 @@ describe("missing pages and failures", () => {
   });
 });
 
-test("no page had problems or requested another host", () => {
-  expect(site.problems).toEqual([]);
-});
+test("no page had problems or requested another host", () => expect(site.problems).toEqual([]));

@@ -88,6 +88,4 @@ test("an event is published later, and cancelled while it waits", async () => {
   expect(ok(await admin.get("/events?waiting=true")).events).toEqual([]);
 });
 
-test("no page had problems or requested another host", () => {
-  expect(site.problems).toEqual([]);
-});
+test("no page had problems or requested another host", () => expect(site.problems).toEqual([]));

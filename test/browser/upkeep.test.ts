@@ -194,8 +194,7 @@ describe("pages follow the server", () => {
     await page.getByRole("group", { name: /Fill, Ready/ }).waitFor();
     // By then all its changes were reported.
     await page.evaluate(STATS_TOLD);
-    const asked = await askedUntilTold();
-    expect(asked.filter((url) => !url.endsWith("/v1/live"))).toEqual([]);
+    expect((await askedUntilTold()).filter((url) => !url.endsWith("/v1/live"))).toEqual([]);
   });
 });
 
@@ -280,6 +279,4 @@ describe("by keyboard alone", () => {
   });
 });
 
-test("no page had problems or requested another host", () => {
-  expect(site.problems).toEqual([]);
-});
+test("no page had problems or requested another host", () => expect(site.problems).toEqual([]));

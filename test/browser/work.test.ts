@@ -227,6 +227,4 @@ describe("the template editor", () => {
   });
 });
 
-test("nothing went wrong in the pages", () => {
-  expect(site.problems).toEqual([]);
-});
+test("nothing went wrong in the pages", () => expect(site.problems).toEqual([]));

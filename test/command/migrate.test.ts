@@ -51,9 +51,7 @@ describe("--migrate", () => {
     },
   );
 
-  test("brings the embedded store to this version too", async () => {
-    expect(await migrate({})).toEqual(DONE);
-  });
+  test("brings the embedded store to this version too", async () => expect(await migrate({})).toEqual(DONE));
 
   test("says in one line that the record cannot be reached", async () => {
     const MONGO_URL = `mongodb://127.0.0.1:${await freePort()}/x?serverSelectionTimeoutMS=500`;

@@ -66,6 +66,4 @@ test.each([
     { update: "agents", updates: [{ q: {}, u: { $set: { given: { $where: 1 } } } }], writeConcern },
     'update agents stores a field of the name "$where"',
   ],
-])("%j is refused", (command, fault) => {
-  expect(faultsOf(command)).toEqual([fault]);
-});
+])("%j is refused", (command, fault) => expect(faultsOf(command)).toEqual([fault]));

@@ -12,9 +12,7 @@ describe("the credentials of an address", () => {
     "http://localhost/@x",
     "http://[::1]/@x",
     "not an address",
-  ])("%s is read in one way", (address) => {
-    expect(credentialsFault(address)).toBeNull();
-  });
+  ])("%s is read in one way", (address) => expect(credentialsFault(address)).toBeNull());
 
   test.each([
     "amqp://user:a1#b2@broker.example",

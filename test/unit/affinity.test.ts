@@ -35,9 +35,8 @@ describe("affinity", () => {
   test("calls without a key stay on a node that can serve them; those with one go to its owner all the same", () => {
     const seen = nodes.map((node, i) => ({ ...node, local: i === 2 }));
     for (let n = 0; n < nodes.length; n++) expect(keyed().select(seen, call()).id).toBe(nodes[2]?.id);
-    for (const key of keys.slice(0, 50)) {
+    for (const key of keys.slice(0, 50))
       expect(keyed().select(seen, call(key)).id).toBe(ownerOf(key, nodes).id);
-    }
   });
 
   test("where none is this node they go to all of them, however often a request chooses one", () => {

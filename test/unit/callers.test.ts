@@ -77,9 +77,9 @@ test.each<[string, Caller, Parameters<typeof current>[1]]>([
   ["is of a disabled person", userCaller, { of: "users.of_tokens", row: null }],
   ["is of another tenant's person", userCaller, { of: "users.of_tokens", row: { tenant_id: "tn_b" } }],
   ["is of an earlier password", userCaller, { of: "users.of_tokens", row: { token_version: 3 } }],
-])("a token is refused that %s", async (_, caller, stored) => {
-  expect(await current(caller, stored)).toBeNull();
-});
+])("a token is refused that %s", async (_, caller, stored) =>
+  expect(await current(caller, stored)).toBeNull(),
+);
 
 test("a token of a suspended tenant is told apart", async () => {
   const suspended = { of: "tenants.get_many", row: { status: "suspended" } } as const;

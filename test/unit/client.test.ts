@@ -54,9 +54,10 @@ describe("the generated table", () => {
     expect(readFileSync(file, "utf8") === tableOf(operations)).toBe(true);
   });
 
-  test("has how an operation is called", () => {
-    expect(tableOf([thing])).toContain('lookUp: {"method":"GET","path":"/things/{thing_id}","scope":"send"}');
-  });
+  test("has how an operation is called", () =>
+    expect(tableOf([thing])).toContain(
+      'lookUp: {"method":"GET","path":"/things/{thing_id}","scope":"send"}',
+    ));
 });
 
 describe("the types", () => {
@@ -100,9 +101,9 @@ test.each([
   [`${"word ".repeat(30)}`, `${"word ".repeat(22)}word…`],
   ["😀".repeat(121), `${"😀".repeat(119)}…`],
   [" \n ", "Untitled"],
-])("a memory's title is its first line, cut at a word: %j", (text, title) => {
-  expect([titleOf(text), titleOfTool(text)]).toEqual([title, title]);
-});
+])("a memory's title is its first line, cut at a word: %j", (text, title) =>
+  expect([titleOf(text), titleOfTool(text)]).toEqual([title, title]),
+);
 
 test("a list says how to go on with it", () => {
   const list = (query: object, result: object) =>
@@ -141,9 +142,8 @@ describe("walking a list by offset", () => {
     });
   });
 
-  test("reads an unpaged array at most one more time", async () => {
-    expect(await walk(() => [{ id: "a" }], "")).toEqual({ asked: [0, 1], found: [{ id: "a" }] });
-  });
+  test("reads an unpaged array at most one more time", async () =>
+    expect(await walk(() => [{ id: "a" }], "")).toEqual({ asked: [0, 1], found: [{ id: "a" }] }));
 });
 
 test("server-sent events are read however they are cut", async () => {

@@ -91,21 +91,20 @@ describe("an envelope is refused as invalid_event", () => {
     ["with_underscore", "x"],
     ["with-dash", "x"],
     ["", "x"],
-  ])("%j: %j", (field, value) => {
+  ])("%j: %j", (field, value) =>
     expect(refusal({ ...GOOD, [field]: value })).toEqual({
       type: "invalid_event",
       field: field === "" ? "" : field,
       value: typeof value === "string" && value.length > 200 ? expect.any(String) : (value ?? null),
-    });
-  });
+    }),
+  );
 
-  test.each([[null], [[]], ["text"], [7]])("what is no object: %j", (value) => {
-    expect(refusal(value)).toMatchObject({ type: "invalid_event", field: "" });
-  });
+  test.each([[null], [[]], ["text"], [7]])("what is no object: %j", (value) =>
+    expect(refusal(value)).toMatchObject({ type: "invalid_event", field: "" }),
+  );
 
-  test("data together with data_base64", () => {
-    expect(refusal({ ...GOOD, data: 1, data_base64: "aGVsbG8=" })).toMatchObject({ field: "data_base64" });
-  });
+  test("data together with data_base64", () =>
+    expect(refusal({ ...GOOD, data: 1, data_base64: "aGVsbG8=" })).toMatchObject({ field: "data_base64" }));
 });
 
 test("an attribute that is null is unset, and data that is null stays", () => {
@@ -117,9 +116,8 @@ test("an attribute that is null is unset, and data that is null stays", () => {
 test("hostile attributes are refused without backtracking: the time limit of a test would tell", () => {
   for (const unit of ["a/", "%20", ";a=a", " ", "0", "\\"]) {
     const long = `${unit.repeat(4_000 / unit.length)}\u0000`;
-    for (const field of ["source", "dataschema", "time", "datacontenttype"]) {
+    for (const field of ["source", "dataschema", "time", "datacontenttype"])
       expect(refusal({ ...GOOD, [field]: `a/b${long}` })).toMatchObject({ field });
-    }
   }
   expect(refusal({ ...GOOD, data_base64: `${"A".repeat(4_000_000 - 1)}!` })).toMatchObject({
     field: "data_base64",
@@ -164,9 +162,7 @@ describe("a broker's message in binary mode", () => {
     });
   });
 
-  test("is told by its specversion", () => {
-    expect(readAttributes({ "ce-type": "x", other: "y" })).toBeNull();
-  });
+  test("is told by its specversion", () => expect(readAttributes({ "ce-type": "x", other: "y" })).toBeNull());
 });
 
 test.each([
@@ -175,9 +171,9 @@ test.each([
   ["", "{no JSON", { data_base64: "e25vIEpTT04=" }],
   ["", "17", { data_base64: "MTc=" }],
   ["Application/JSON", "17", { data: 17, datacontenttype: "Application/JSON" }],
-])("data of the type %j: %s", (type, body, data) => {
-  expect(binaryEvent(GOOD, type, Buffer.from(body))).toEqual({ ...GOOD, ...data });
-});
+])("data of the type %j: %s", (type, body, data) =>
+  expect(binaryEvent(GOOD, type, Buffer.from(body))).toEqual({ ...GOOD, ...data }),
+);
 
 test.each<[string, string, () => unknown]>([
   ["no JSON", "data", () => binaryEvent(GOOD, "application/json", Buffer.from("{no"))],
@@ -185,8 +181,8 @@ test.each<[string, string, () => unknown]>([
   ["too large a number", "data.n", () => binaryEvent(GOOD, "application/json", Buffer.from('{"n":1e999}'))],
   ["too deep", "data", () => binaryEvent(GOOD, "application/json", Buffer.from("[".repeat(2000)))],
   ["a header that is no UTF-8", "subject", () => attributesIn({ "ce-id": "1", "ce-subject": "%ff" })],
-])("a request in binary mode with %s is refused", (_, field, read) => {
+])("a request in binary mode with %s is refused", (_, field, read) =>
   expect(read).toThrow(
     expect.objectContaining({ type: "invalid_event", data: expect.objectContaining({ field }) }),
-  );
-});
+  ),
+);

@@ -231,9 +231,8 @@ describe("the cluster", () => {
     expect(nginx.match(/server gateway-\d:3000 max_fails=1 fail_timeout=\d+s;/g)).toHaveLength(2);
   });
 
-  test("keeps the data of RabbitMQ, which are named after its host, when the container is replaced", () => {
-    expect(compose.services.rabbitmq?.hostname).toBe("rabbitmq");
-  });
+  test("keeps the data of RabbitMQ, which are named after its host, when the container is replaced", () =>
+    expect(compose.services.rabbitmq?.hostname).toBe("rabbitmq"));
 
   test("opens Prometheus, which has no passwords, only through the proxy", () => {
     expect(compose.services.prometheus?.ports).toBeUndefined();
@@ -291,12 +290,10 @@ describe("the cluster", () => {
     expect(Object.keys(shared[0] ?? {})).toEqual(
       expect.arrayContaining(["MONGO_URL", "NATS_URL", "REDIS_URL", "SECRET_KEY"]),
     );
-    for (const name of ["MONGO_URL", "NATS_URL", "REDIS_URL"]) {
+    for (const name of ["MONGO_URL", "NATS_URL", "REDIS_URL"])
       expect(Object.keys(compose.services)).toContain(new URL(shared[0]?.[name] ?? "").hostname);
-    }
   });
 
-  test("lets NATS take what nodes send", () => {
-    expect(Number(/max_payload: (\d+)MB/.exec(read("deploy/nats.conf"))?.[1])).toBeGreaterThanOrEqual(12);
-  });
+  test("lets NATS take what nodes send", () =>
+    expect(Number(/max_payload: (\d+)MB/.exec(read("deploy/nats.conf"))?.[1])).toBeGreaterThanOrEqual(12));
 });

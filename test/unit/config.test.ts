@@ -18,14 +18,11 @@ const PROMISED = {
 test("without an environment every setting has its default", () => {
   const config = readConfig({});
   expect(config).toMatchObject(PROMISED);
-  for (const [name, setting] of Object.entries(SETTINGS)) {
+  for (const [name, setting] of Object.entries(SETTINGS))
     expect([name, config[name as keyof typeof config]]).toEqual([name, setting.default]);
-  }
 });
 
-test("an empty value is none", () => {
-  expect(readConfig({ PORT: "" }).PORT).toBe(3000);
-});
+test("an empty value is none", () => expect(readConfig({ PORT: "" }).PORT).toBe(3000));
 
 test.each([
   ["integer", { PORT: "0" }, { PORT: 0 }],
@@ -40,9 +37,9 @@ test.each([
   ["a replica set", { MONGO_URL: "mongodb://u:p%2F@a:27017,b:27018/d?replicaSet=rs", SECRET_KEY: KEY }, {}],
   ["hosts without a database", { MONGO_URL: "mongodb://a,b", SECRET_KEY: KEY }, {}],
   ["Atlas", { MONGO_URL: "mongodb+srv://u:p@c.mongodb.net/?retryWrites=true", SECRET_KEY: KEY }, {}],
-])("reads: %s", (_what, env, expected) => {
-  expect(readConfig(env as NodeJS.ProcessEnv)).toMatchObject({ ...env, ...expected });
-});
+])("reads: %s", (_what, env, expected) =>
+  expect(readConfig(env as NodeJS.ProcessEnv)).toMatchObject({ ...env, ...expected }),
+);
 
 describe("of sign-in", () => {
   const OIDC = {
@@ -57,9 +54,7 @@ describe("of sign-in", () => {
     [{ ...OIDC, OIDC_ISSUER: "http://127.0.0.1:8080/realms/a" }],
     [{ ...OIDC, OIDC_ISSUER: "http://[::1]:8080" }],
     [{ ...OIDC, OIDC_ROLES: "*=member" }],
-  ])("accepts %j", (env) => {
-    expect(readConfig(env).OIDC_ISSUER).toBe(env.OIDC_ISSUER);
-  });
+  ])("accepts %j", (env) => expect(readConfig(env).OIDC_ISSUER).toBe(env.OIDC_ISSUER));
 
   test("reads groups with commas and backslashes", () => {
     const OIDC_ROLES = String.raw`CN=Ops\,OU=Groups\,DC=acme=admin, ACME\staff=member`;
@@ -83,9 +78,7 @@ describe("of sign-in", () => {
     [{ ...OIDC, OIDC_ROLES: "staff" }, /OIDC_ROLES contains "staff"/],
     [{ ...OIDC, OIDC_ROLES: "staff=owner" }, /OIDC_ROLES contains "staff=owner"/],
     [{ OIDC_ISSUERS: "x" }, /OIDC_ISSUERS is not a setting/],
-  ])("refuses %j", (env, message) => {
-    expect(() => readConfig(env)).toThrow(message);
-  });
+  ])("refuses %j", (env, message) => expect(() => readConfig(env)).toThrow(message));
 });
 
 describe("refuses, with the name, what it was and what it may be", () => {
@@ -159,9 +152,7 @@ describe("refuses, with the name, what it was and what it may be", () => {
       { NATS_PORT: "4222" },
       "NATS_PORT is not a setting. Remove it, or see docs/reference/settings.md for the right name.",
     ],
-  ])("%j", (env, message) => {
-    expect(() => readConfig(env)).toThrow(new ConfigError(message));
-  });
+  ])("%j", (env, message) => expect(() => readConfig(env)).toThrow(new ConfigError(message)));
 
   test("but never a secret", () => {
     expect(() => readConfig({ SECRET_KEY: "c2hvcnQ=" })).toThrow(/^SECRET_KEY is malformed: /);
@@ -169,9 +160,8 @@ describe("refuses, with the name, what it was and what it may be", () => {
   });
 });
 
-test("leaves other programs' variables alone", () => {
-  expect(() => readConfig({ PATH: "/bin", EDITOR: "vi", OTEL_SERVICE_NAME: "x" })).not.toThrow();
-});
+test("leaves other programs' variables alone", () =>
+  expect(() => readConfig({ PATH: "/bin", EDITOR: "vi", OTEL_SERVICE_NAME: "x" })).not.toThrow());
 
 test("takes no service that Kubernetes tells a pod of for a misspelt setting", () => {
   const link = {

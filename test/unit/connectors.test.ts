@@ -26,20 +26,17 @@ test.each([
   ["amqp://user:pass@host:5672/vhost?heartbeat=3", "amqp://***@host:5672/vhost"],
   ["amqps://user@host", "amqps://***@host"],
   ["amqp://host/", "amqp://host/"],
-])("%s is shown as %s", (url, shown) => {
-  expect(shownUrl(url)).toBe(shown);
-});
+])("%s is shown as %s", (url, shown) => expect(shownUrl(url)).toBe(shown));
 
 test("a media type is compared without case and parameters", () => {
   expect(mediaTypeOf("Application/CloudEvents+JSON; charset=utf-8")).toBe("application/cloudevents+json");
   expect(mediaTypeOf("")).toBe("");
 });
 
-test("headers are what is plain", () => {
+test("headers are what is plain", () =>
   expect(
     plainHeaders({ A: "x", b: 1, c: true, d: { e: 1 }, f: null, g: new Date(0), h: new Date(Number.NaN) }),
-  ).toEqual({ a: "x", b: "1", c: "true", g: "1970-01-01T00:00:00.000Z" });
-});
+  ).toEqual({ a: "x", b: "1", c: "true", g: "1970-01-01T00:00:00.000Z" }));
 
 describe("what several nodes say of a connector", () => {
   const at = new Date("2026-01-01T00:00:00.000Z");

@@ -22,15 +22,11 @@ test.each([
   ],
   [["amount = 5", "amount > 1"], { amount: { gt: 1 } }],
   [["amount > 1", "amount = 5"], { amount: 5 }],
-])("%j is %j", (texts, filter) => {
-  expect(built(...texts)).toEqual(filter);
-});
+])("%j is %j", (texts, filter) => expect(built(...texts)).toEqual(filter));
 
 test.each(["", "customer", "= acme", "amount > many", "amount >= true", "due > May 1", "a.b = 1", "$a = 1"])(
   "%j is no condition",
-  (text) => {
-    expect(withCondition({}, text)).toBeNull();
-  },
+  (text) => expect(withCondition({}, text)).toBeNull(),
 );
 
 test("what is shown of a condition is the condition, and removing all leaves nothing", () => {

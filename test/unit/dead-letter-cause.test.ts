@@ -31,15 +31,11 @@ test.each([
   ["HTTP 500", "HTTP 400"],
   ["the till is shut", "the till is full"],
   ["sha256 is missing", "sha512 is missing"],
-])("%j has another cause than %j", (one, other) => {
-  expect(causeOf(one)).not.toBe(causeOf(other));
-});
+])("%j has another cause than %j", (one, other) => expect(causeOf(one)).not.toBe(causeOf(other)));
 
 test.each(["the endpoint responded with 503", "HTTP 500", "sha256 is missing", "the till is shut"])(
   "%j is its own cause",
-  (reason) => {
-    expect(causeOf(reason)).toBe(reason);
-  },
+  (reason) => expect(causeOf(reason)).toBe(reason),
 );
 
 test("a cause is short and stays what it is", () => {

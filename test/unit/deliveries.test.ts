@@ -238,8 +238,7 @@ describe("a lease", () => {
         delivery_ids: held.deliveries.map(({ id }) => id),
         ...(settling === "nack" && { delay_seconds: 60 }),
       };
-      const woken = await wakesOf(agent_id, () => call(settling, params, caller(agent_id, ["receive"])));
-      expect(woken).toBe(1);
+      expect(await wakesOf(agent_id, () => call(settling, params, caller(agent_id, ["receive"])))).toBe(1);
       expect((await claim(agent_id)).deliveries).toHaveLength(1);
     },
   );

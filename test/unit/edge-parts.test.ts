@@ -26,9 +26,9 @@ describe("the address of a caller", () => {
     ["the trusted peer forwards for nobody", ["loopback"], "127.0.0.1", {}, "127.0.0.1"],
     ["the peer is IPv4 on an IPv6 socket", [], "::ffff:192.0.2.1", {}, "192.0.2.1"],
     ["the peer is IPv6", [], "2001:db8::1", {}, "2001:db8::1"],
-  ])("when %s", (_when, trusted, peer, headers, address) => {
-    expect(clientAddress(trusted)(request(peer, headers as Record<string, string>))).toBe(address);
-  });
+  ])("when %s", (_when, trusted, peer, headers, address) =>
+    expect(clientAddress(trusted)(request(peer, headers as Record<string, string>))).toBe(address),
+  );
 });
 
 describe("the origin of what listens", () => {
@@ -37,26 +37,24 @@ describe("the origin of what listens", () => {
     ["10.1.2.3", "http://10.1.2.3:3000"],
     ["::1", "http://[::1]:3000"],
     ["localhost", "http://localhost:3000"],
-  ])("at %s is there", (host, origin) => {
-    expect(originAt(host, 3000)).toBe(origin);
-  });
+  ])("at %s is there", (host, origin) => expect(originAt(host, 3000)).toBe(origin));
 
   test.each([
     ["0.0.0.0", "http://127.0.0.1:3000"],
     ["::", "http://[::1]:3000"],
-  ])("at %s, on all addresses, is the loopback one, which can be called", (host, origin) => {
-    expect(originAt(host, 3000)).toBe(origin);
-  });
+  ])("at %s, on all addresses, is the loopback one, which can be called", (host, origin) =>
+    expect(originAt(host, 3000)).toBe(origin),
+  );
 });
 
 describe("a request id", () => {
-  test.each(["a", "req_1", "00-4bf9-01", "A.b:c@d/e+f=g", "x".repeat(128)])("%j is kept", (id) => {
-    expect(givenRequestId(request("", { "x-request-id": id }))).toBe(id);
-  });
+  test.each(["a", "req_1", "00-4bf9-01", "A.b:c@d/e+f=g", "x".repeat(128)])("%j is kept", (id) =>
+    expect(givenRequestId(request("", { "x-request-id": id }))).toBe(id),
+  );
 
-  test.each(["", "a b", "<b>", "ä", "a\tb", "x".repeat(129)])("%j is not", (id) => {
-    expect(givenRequestId(request("", { "x-request-id": id }))).toBeNull();
-  });
+  test.each(["", "a b", "<b>", "ä", "a\tb", "x".repeat(129)])("%j is not", (id) =>
+    expect(givenRequestId(request("", { "x-request-id": id }))).toBeNull(),
+  );
 });
 
 describe("an error", () => {
@@ -132,9 +130,7 @@ describe("the limits of callers", () => {
   const { ann, ada, cyd } = CALLERS as Record<string, NonNullable<(typeof CALLERS)[string]>>;
   const NOW = 1_800_000_000_000;
 
-  test("are none where both are off", () => {
-    expect(limits(0, 0).take(ann as never, NOW)).toBeNull();
-  });
+  test("are none where both are off", () => expect(limits(0, 0).take(ann as never, NOW)).toBeNull());
 
   test("count a refused request against neither", () => {
     const both = limits(10, 2);

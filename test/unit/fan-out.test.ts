@@ -298,9 +298,7 @@ test.each<[string, object]>([
     { name: "RequestTimeoutError", data: { action: "interests.match" } },
   ],
   ["other services, which are busy", { name: "QueueIsFullError" }],
-])("waits for %s, and says so", (expected, error) => {
-  expect(missingFor(error)).toBe(expected);
-});
+])("waits for %s, and says so", (expected, error) => expect(missingFor(error)).toBe(expected));
 
 test("a delayed event tells when it is due, in any time zone, and others nothing", async () => {
   const { fanOut, publisher } = start("delayed");

@@ -49,9 +49,7 @@ describe("CEL as cel-go has it", () => {
     ["… nor do those of an offset", `${at(`${SECOND}Z`)}.getMinutes('+05:45') == 45`],
     ["… nor days of the year", `${at("2026-07-01T00:00:00Z")}.getDayOfYear() == 181`],
     ["bytes have an order", "b'a' < b'b' && b'ab' >= b'a'"],
-  ])("%s: %s", (_, expression) => {
-    expect(outcome(expression)).toBe("match");
-  });
+  ])("%s: %s", (_, expression) => expect(outcome(expression)).toBe("match"));
 
   test.each([
     ["a day that is none", "timestamp(data.impossible) > timestamp(0)"],
@@ -69,7 +67,5 @@ describe("CEL as cel-go has it", () => {
     ["bits as int", "int('0b11') == 3"],
     ["hexadecimal digits as double", "double('0x10') == 16.0"],
     ["a duration without digits", "duration('s') == duration('0s')"],
-  ])("%s is an error: %s", (_, expression) => {
-    expect(outcome(expression)).toBe("error");
-  });
+  ])("%s is an error: %s", (_, expression) => expect(outcome(expression)).toBe("error"));
 });

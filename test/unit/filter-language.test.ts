@@ -17,9 +17,9 @@ const rows = [...page.matchAll(/^\| (.*) \| `([^`]+)` \|$/gm)].map(
 const OUT_OF_REACH = ["hasValue", "none", "of", "or", "orValue", "value"];
 
 describe("docs/guides/filters.md", () => {
-  test.each(rows)("%s: %s", (_, example) => {
-    expect(compileFilter(example).explain(new EventScope(event))).toEqual({ outcome: "match" });
-  });
+  test.each(rows)("%s: %s", (_, example) =>
+    expect(compileFilter(example).explain(new EventScope(event))).toEqual({ outcome: "match" }),
+  );
 
   test("has every function there is, and no other, each in an example", () => {
     const section = page.slice(page.indexOf("## Functions"), page.indexOf("## Where"));

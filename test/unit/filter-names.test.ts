@@ -62,9 +62,9 @@ describe("a filter in another language is refused with what CEL writes", () => {
     ["data.status.startswith('a')", "Did you mean `startsWith`?", 0],
     ["data.note == None", "`null` for `None`", 13],
     ["data.vip == True", "`true` for `True`", 12],
-  ])("%s", (filter, hint, position) => {
-    expect(refusal(filter)).toEqual({ message: expect.stringContaining(hint), position });
-  });
+  ])("%s", (filter, hint, position) =>
+    expect(refusal(filter)).toEqual({ message: expect.stringContaining(hint), position }),
+  );
 });
 
 test.each([
@@ -79,9 +79,7 @@ test.each([
   "cel.bind(event, data, event.Unit_Price > 1)",
   "data.type == 'a' && data['Any key'] == 1 && data.event.Some_Key == 1",
   "event.data.order.Total > 1 && event[data.key] == 1",
-])("accepted: %s", (filter) => {
-  expect(refusal(filter)).toBeNull();
-});
+])("accepted: %s", (filter) => expect(refusal(filter)).toBeNull());
 
 test("the names that a filter reads do not include variables of its macros", () => {
   const read = (filter: string) =>
@@ -119,9 +117,7 @@ describe("hints of a dry run", () => {
     ["has(data.discount) && data.discount > 1", []],
     ["type(order.total) == double || type(order) == map", []],
     ["data == {} || event.type == 'a'", []],
-  ])("%s", (filter, hints) => {
-    expect(filterHints(filter, events).map(({ text }) => text)).toEqual(hints);
-  });
+  ])("%s", (filter, hints) => expect(filterHints(filter, events).map(({ text }) => text)).toEqual(hints));
 
   test("need an event of the type", () => {
     expect(filterHints("total > 1", [])).toEqual([]);

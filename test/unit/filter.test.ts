@@ -51,9 +51,7 @@ describe("matches", () => {
     "status.matches('^p[a-z]+d$') && matches(status, 'ai')",
     "data.data.startsWith('a key') && data.event.startsWith('a key') && data.type.startsWith('a key')",
     "data.status == 'paid' && event.type != data.type",
-  ])("%s", (expression) => {
-    expect(outcome(expression)).toBe("match");
-  });
+  ])("%s", (expression) => expect(outcome(expression)).toBe("match"));
 });
 
 describe("data as filters see it", () => {
@@ -93,9 +91,7 @@ describe("does not match", () => {
     "status == 'open'",
     "data.missing == 1 && status == 'open'",
     "tags == ['vip']",
-  ])("%s", (expression) => {
-    expect(outcome(expression)).toBe("no_match");
-  });
+  ])("%s", (expression) => expect(outcome(expression)).toBe("no_match"));
 });
 
 describe("cannot be evaluated", () => {

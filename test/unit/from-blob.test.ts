@@ -74,8 +74,7 @@ test.each([
     sendTo(res, answer, async () => blob()).then(served.resolve, served.resolve);
   });
   try {
-    const received = fetch(`http://127.0.0.1:${port}/`).then((answered) => answered.text());
-    await expect(received).rejects.toThrow();
+    await expect(fetch(`http://127.0.0.1:${port}/`).then((answered) => answered.text())).rejects.toThrow();
     const err = await served.promise;
     expect(err).toBeInstanceOf(BlobBroken);
     expect((err as Error).message).toMatch(message);

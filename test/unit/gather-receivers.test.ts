@@ -42,6 +42,4 @@ test("every agent once, with all the reasons and the highest priority", () => {
   });
 });
 
-test("no match, no receivers", () => {
-  expect(gather([]).size).toBe(0);
-});
+test("no match, no receivers", () => expect(gather([]).size).toBe(0));

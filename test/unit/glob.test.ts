@@ -37,9 +37,7 @@ describe("what a glob matches", () => {
     ["a.c", "abc", false],
     ["a\\*", "a\\b", true],
     ["(a|b)+$", "(a|b)+$", true],
-  ])("%s on %s: %s", (glob, text, expected) => {
-    expect(matches(glob, text)).toBe(expected);
-  });
+  ])("%s on %s: %s", (glob, text, expected) => expect(matches(glob, text)).toBe(expected));
 });
 
 test.each([
@@ -62,9 +60,9 @@ describe("a new glob has a bounded number of wildcards", () => {
     [`com.${"?".repeat(17)}${"[a-z]".repeat(16)}`, "at most 32 `?` and `[...]`, this one has 33"],
     ["*".repeat(40), null],
     [`[${"*?".repeat(60)}]`, null],
-  ])("%s: %s", (glob, reason) => {
-    expect(globError(glob)).toEqual(reason === null ? null : expect.stringContaining(reason));
-  });
+  ])("%s: %s", (glob, reason) =>
+    expect(globError(glob)).toEqual(reason === null ? null : expect.stringContaining(reason)),
+  );
 
   test("one that was stored before is matched all the same", () => {
     expect(matches(`com.${"?".repeat(40)}`, `com.${"x".repeat(40)}`)).toBe(true);
@@ -72,9 +70,7 @@ describe("a new glob has a bounded number of wildcards", () => {
   });
 });
 
-test("a valid glob has no error", () => {
-  expect(globError("com.*.[a-z]?")).toBeNull();
-});
+test("a valid glob has no error", () => expect(globError("com.*.[a-z]?")).toBeNull());
 
 test("literal parts", () => {
   expect(compileGlob("com.a")).toMatchObject({ prefix: "com.a", suffix: "", literal: true });

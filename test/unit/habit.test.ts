@@ -71,9 +71,9 @@ test.each<[string, [number, number][], number, number]>([
     15,
     0,
   ],
-])("an agent that %s", (_, absences, day, hours) => {
-  expect(usualAbsence(after(...absences), START + day * DAY)).toBe(hours * HOUR);
-});
+])("an agent that %s", (_, absences, day, hours) =>
+  expect(usualAbsence(after(...absences), START + day * DAY)).toBe(hours * HOUR),
+);
 
 test("one absence a day is kept, for two weeks", () => {
   const everyHour = Array.from({ length: 24 * 40 }, (_, hour): [number, number] => [hour / 24, 1]);

@@ -76,9 +76,7 @@ test.each<[string, Partial<HealthFacts>, string, string | null]>([
   ],
   ["was never seen", { seen_at: null }, "quiet", "Not seen yet."],
   ["is inactive, whatever waits for it", { active: false, ...late, unreachable: down }, "ok", null],
-])("an agent that %s", (_, facts, state, reason) => {
-  expect(health(facts)).toEqual({ state, reason });
-});
+])("an agent that %s", (_, facts, state, reason) => expect(health(facts)).toEqual({ state, reason }));
 
 test("the worst state that applies is shown", () => {
   const failing = { dead_at: NOW - MINUTE };

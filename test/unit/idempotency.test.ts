@@ -36,9 +36,7 @@ describe("a request with a key that is known", () => {
       "other_request",
     ],
     ["begins when the key's time is over", { ...answered, fingerprint: "other", expires_at: at(0) }, "begin"],
-  ])("%s", (_name, fields, verdict) => {
-    expect(judge(record(fields), "same", NOW, false)).toBe(verdict);
-  });
+  ])("%s", (_name, fields, verdict) => expect(judge(record(fields), "same", NOW, false)).toBe(verdict));
 });
 
 test("a request takes over at once from one whose process is gone, but not its answer", () => {
@@ -68,6 +66,6 @@ test.each([
   ['{"id":7}', null],
   ["[1]", null],
   [null, null],
-])("the resource that %s speaks of is %s", (body, id) => {
-  expect(readResourceId({ status: 201, type: "", headers: {}, base64: false, body })).toBe(id);
-});
+])("the resource that %s speaks of is %s", (body, id) =>
+  expect(readResourceId({ status: 201, type: "", headers: {}, base64: false, body })).toBe(id),
+);

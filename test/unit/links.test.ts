@@ -19,14 +19,12 @@ const HARMFUL = [
 
 describe("a link of the web", () => {
   const check = compileCheck(Type.Object({ url: WebLink }));
-  test.each(["https://example.com/a?b#c", "http://localhost:3000", "HTTPS://EXAMPLE.COM"])("is %s", (url) => {
-    expect(check({ url })).toBeNull();
-  });
+  test.each(["https://example.com/a?b#c", "http://localhost:3000", "HTTPS://EXAMPLE.COM"])("is %s", (url) =>
+    expect(check({ url })).toBeNull(),
+  );
   test.each([...HARMFUL, "file:///etc/passwd", "s3://bucket/key", "/relative", "example.com", ""])(
     "is not %j",
-    (url) => {
-      expect(check({ url })).toMatchObject({ type: "validation_failed", data: { field: "url" } });
-    },
+    (url) => expect(check({ url })).toMatchObject({ type: "validation_failed", data: { field: "url" } }),
   );
 });
 
@@ -42,22 +40,18 @@ describe("an address that names a thing", () => {
       "sensorium://memories/1",
     ],
     ...["docs/brief.md", "/tmp/a", "brief", "a/b:c", "?q=a:b", "#part", ""],
-  ])("is %j", (uri) => {
-    expect(check({ uri })).toBeNull();
-  });
-  test.each(HARMFUL)("is not %j", (uri) => {
-    expect(check({ uri })).toMatchObject({ type: "validation_failed", data: { field: "uri" } });
-  });
+  ])("is %j", (uri) => expect(check({ uri })).toBeNull());
+  test.each(HARMFUL)("is not %j", (uri) =>
+    expect(check({ uri })).toMatchObject({ type: "validation_failed", data: { field: "uri" } }),
+  );
 });
 
 describe("the console shows as a link", () => {
-  test.each(["https://example.com/a", "http://localhost:3000"])("%s", (address) => {
-    expect(isWebLink(address)).toBe(true);
-  });
+  test.each(["https://example.com/a", "http://localhost:3000"])("%s", (address) =>
+    expect(isWebLink(address)).toBe(true),
+  );
   test.each([...HARMFUL, "file:///a", "s3://bucket/a", "mailto:a@example.com", "/a", ""])(
     "not %j",
-    (address) => {
-      expect(isWebLink(address)).toBe(false);
-    },
+    (address) => expect(isWebLink(address)).toBe(false),
   );
 });

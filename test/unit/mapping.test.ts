@@ -69,9 +69,9 @@ describe("a payload becomes an event", () => {
     expect(mapped({ data: "/body" }, { what: "paid", body: null }).data).toBeNull();
   });
 
-  test.each([[undefined], [null], [""]])("without a subject where that is %p", (about) => {
-    expect(mapped({ subject: "/about" }, { what: "paid", about })).not.toHaveProperty("subject");
-  });
+  test.each([[undefined], [null], [""]])("without a subject where that is %p", (about) =>
+    expect(mapped({ subject: "/about" }, { what: "paid", about })).not.toHaveProperty("subject"),
+  );
 
   test("with ids of two sources that never collide", () => {
     const one = mapped({ id: "/id" }, { what: "paid", id: "1" });
@@ -91,9 +91,7 @@ test.each([
   ["../..", ""],
   ["---", ""],
   ["", ""],
-])("%p is folded to %p", (given, folded) => {
-  expect(toTypePart(given)).toBe(folded);
-});
+])("%p is folded to %p", (given, folded) => expect(toTypePart(given)).toBe(folded));
 
 test("a folded part has no dot, is folded already, and makes a valid event whatever it was", () => {
   fc.assert(
@@ -143,9 +141,9 @@ describe("what cannot be mapped", () => {
       { what: "paid" },
       "entity: header:X-Event is missing: expected a string or a number",
     ],
-  ])("%s is named in the reason", (_, spec, payload, reason) => {
-    expect(map(spec, payload)).toEqual({ error: `mapping error: ${reason}` });
-  });
+  ])("%s is named in the reason", (_, spec, payload, reason) =>
+    expect(map(spec, payload)).toEqual({ error: `mapping error: ${reason}` }),
+  );
 
   test.each([
     ["id", { id: "/x" }],
@@ -163,9 +161,8 @@ describe("what cannot be mapped", () => {
   });
 
   test("inherited properties and lengths of lists are missing", () => {
-    for (const action of ["/constructor/name", "/__proto__", "/list/length", "/list/01", "/list/-"]) {
+    for (const action of ["/constructor/name", "/__proto__", "/list/length", "/list/01", "/list/-"])
       expect(map({ action }, { list: ["a", "b"] })).toHaveProperty("error");
-    }
   });
 });
 
@@ -177,11 +174,11 @@ describe("a mapping that could map nothing is refused", () => {
     ["mapping.id", { id: "/~" }],
     ["mapping.subject", { subject: "header:" }],
     ["mapping.data", { data: "header:a b" }],
-  ])("%s", (field, spec) => {
+  ])("%s", (field, spec) =>
     expect(() => compileMapping({ ...SPEC, ...spec })).toThrow(
       expect.objectContaining({ type: "validation_error", data: expect.objectContaining({ field }) }),
-    );
-  });
+    ),
+  );
 });
 
 describe("GitHub's payloads", () => {
@@ -230,11 +227,10 @@ describe("a payload that is a CloudEvent", () => {
 
   test.each([[{ ...event, source: "" }], [{ ...event, type: undefined }], [[event]], ["text"]])(
     "is refused when it is none: %j",
-    (payload) => {
+    (payload) =>
       expect(mapCloudEvent(payload, RECEIPT)).toEqual({
         error: expect.stringMatching(/^mapping error: .*expected/),
-      });
-    },
+      }),
   );
 });
 
@@ -259,9 +255,9 @@ describe("JSON Pointers", () => {
     ["/foo/2", undefined],
     ["/foo/00", undefined],
     ["/nothing/below", undefined],
-  ])("%s leads to %j", (text, value) => {
-    expect(resolvePointer(document, parsePointer(text) as string[])).toEqual(value);
-  });
+  ])("%s leads to %j", (text, value) =>
+    expect(resolvePointer(document, parsePointer(text) as string[])).toEqual(value),
+  );
 
   test("that are none", () => {
     for (const text of ["", "foo", "/~", "/~2", "#/foo"]) expect(parsePointer(text)).toBeNull();

@@ -80,9 +80,7 @@ describe("events that the service publishes itself", () => {
     ["memory.cited", ["memory.*", "memory.cited"]],
     ["memory.other", ["*", "m*", "memory*", "memory.*"]],
     ["services.started", ["*", "*.started", "s*", "service*"]],
-  ])("%s", async (type, globs) => {
-    expect(await matchedGlobs(index, type)).toEqual(globs);
-  });
+  ])("%s", async (type, globs) => expect(await matchedGlobs(index, type)).toEqual(globs));
 });
 
 test("a filter is asked once per event, however many subscriptions and globs have it", async () => {
@@ -188,8 +186,8 @@ function scan(all: Iterable<Subscription>, event: { type: string; data: object }
   );
 }
 
-test("property: finds what a scan of all subscriptions finds, also after changes", async () => {
-  await fc.assert(
+test("property: finds what a scan of all subscriptions finds, also after changes", async () =>
+  fc.assert(
     fc.asyncProperty(
       subscriptions,
       subscriptions,
@@ -213,8 +211,7 @@ test("property: finds what a scan of all subscriptions finds, also after changes
       },
     ),
     { numRuns: 500 },
-  );
-});
+  ));
 
 test("matching in slices gives the same result", async () => {
   const index = new MatchIndex(

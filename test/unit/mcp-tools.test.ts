@@ -172,9 +172,7 @@ describe("arguments", () => {
       { payload: "x", next_action: "y" },
       { payload: "x", next_action: "y" },
     ],
-  ])("%s", (_, name, args, expected) => {
-    expect(given(name, args)).toEqual(expected);
-  });
+  ])("%s", (_, name, args, expected) => expect(given(name, args)).toEqual(expected));
 
   test("of every contract lead to a parameter, and are none themselves", () => {
     for (const { op, tool } of all) {
@@ -290,16 +288,12 @@ describe("nulls", () => {
       { goal: "g", steps: [{ step_key: "a", title: null }] },
       { goal: "g", steps: [{ step_key: "a" }] },
     ],
-  ])("%s are left out", (_, tool, given, left) => {
-    expect(withoutNulls(schemaOf(tool), given)).toEqual(left);
-  });
+  ])("%s are left out", (_, tool, given, left) => expect(withoutNulls(schemaOf(tool), given)).toEqual(left));
 
   test.each([
     ["where a change clears", "memories_update", { id: "1", tags: null, expires_at: null }],
     ["where something has to be said", "runs_assign_step", { step_key: "a", assigned_user_id: null }],
     ["in what may be anything", "events_publish", { type: "a", data: { n: null, list: [null] } }],
     ["in what the schema does not know", "memories_create", { unknown: null, metadata: { a: null } }],
-  ])("%s stay", (_, tool, given) => {
-    expect(withoutNulls(schemaOf(tool), given)).toEqual(given);
-  });
+  ])("%s stay", (_, tool, given) => expect(withoutNulls(schemaOf(tool), given)).toEqual(given));
 });

@@ -26,9 +26,7 @@ describe("tags", () => {
       ["b", "a", "b"],
       ["b", "a"],
     ],
-  ])("%j fold to %j", (given, expected) => {
-    expect(canonicalTags(given)).toEqual(expected);
-  });
+  ])("%j fold to %j", (given, expected) => expect(canonicalTags(given)).toEqual(expected));
 
   test("folding is idempotent and complete", () => {
     fc.assert(
@@ -40,9 +38,8 @@ describe("tags", () => {
     );
   });
 
-  test("in a query are repeated, comma-separated or both", () => {
-    expect(tagsOfQuery(["A,b c", "", "d", "a"])).toEqual(["a", "b-c", "a,b-c", "d"]);
-  });
+  test("in a query are repeated, comma-separated or both", () =>
+    expect(tagsOfQuery(["A,b c", "", "d", "a"])).toEqual(["a", "b-c", "a,b-c", "d"]));
 });
 
 describe("sweeps", () => {
@@ -169,8 +166,7 @@ describe("sweeps", () => {
       "its-winner": "active",
     });
     expect(found).not.toHaveProperty("too-late");
-    const replaced = await memories.rows.findOne("tn_1", { _id: "old" });
-    expect(replaced?.superseded_by).toBe("new");
+    expect((await memories.rows.findOne("tn_1", { _id: "old" }))?.superseded_by).toBe("new");
     expect(told).toEqual(expect.arrayContaining(["old", "new", "its-winner"]));
   });
 

@@ -14,7 +14,5 @@ describe("networkOf", () => {
     ["fe80::1%eth0", "fe80:0:0:0::/64"],
     ["", "unknown"],
     ["nonsense", "unknown"],
-  ])("of %s is %s", (address, network) => {
-    expect(networkOf(address)).toBe(network);
-  });
+  ])("of %s is %s", (address, network) => expect(networkOf(address)).toBe(network));
 });

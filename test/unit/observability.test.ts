@@ -40,9 +40,8 @@ describe("metrics", () => {
 
   test("every metric has its meaning", async () => {
     const text = await exposition();
-    for (const [, name] of text.matchAll(/^# TYPE (\S+)/gm)) {
+    for (const [, name] of text.matchAll(/^# TYPE (\S+)/gm))
       expect(text).toMatch(new RegExp(`^# HELP ${name} \\w+`, "m"));
-    }
   });
 });
 
@@ -129,9 +128,9 @@ describe("traceparent", () => {
     ["not sampled", `00-${TRACE}-${SPAN}-00`, false],
     ["other flags too", `00-${TRACE}-${SPAN}-03`, true],
     ["of a later version, with more", `cc-${TRACE}-${SPAN}-01-what-the-future-brings`, true],
-  ])("%s is read", (_what, text, sampled) => {
-    expect(parseTraceparent(text)).toEqual({ trace_id: TRACE, span_id: SPAN, sampled });
-  });
+  ])("%s is read", (_what, text, sampled) =>
+    expect(parseTraceparent(text)).toEqual({ trace_id: TRACE, span_id: SPAN, sampled }),
+  );
 
   test.each([
     ["absent", undefined],
@@ -143,9 +142,7 @@ describe("traceparent", () => {
     ["too short", `00-${TRACE.slice(1)}-${SPAN}-01`],
     ["version ff", `ff-${TRACE}-${SPAN}-01`],
     ["version 00 with more", `00-${TRACE}-${SPAN}-01-more`],
-  ])("%s is none", (_what, text) => {
-    expect(parseTraceparent(text)).toBeNull();
-  });
+  ])("%s is none", (_what, text) => expect(parseTraceparent(text)).toBeNull());
 
   test("is written as it was read", () => {
     const text = `00-${TRACE}-${SPAN}-01`;

@@ -229,9 +229,8 @@ describe("the catalogue of errors and the document", () => {
       expect(document.info.description).toContain(`| \`${code}\` | ${status} |`);
       expect(document.info.description).toContain(means);
     }
-    for (const [code, example] of Object.entries<Json>(document.components.examples)) {
+    for (const [code, example] of Object.entries<Json>(document.components.examples))
       expect([code, example.value.error.code]).toEqual([code, code]);
-    }
   });
 
   test("agree on the status of each response and its codes", () => {

@@ -117,8 +117,7 @@ test("each operation has an id in camel case that is a name in TypeScript and Py
 });
 
 test("ids begin with a verb, and have a word for what it acts on", () => {
-  const odd = ids.filter((id) => !VERBS.includes(words(id)[0] as string) || words(id).length < 2);
-  expect(odd).toEqual([]);
+  expect(ids.filter((id) => !VERBS.includes(words(id)[0] as string) || words(id).length < 2)).toEqual([]);
   const used = new Set(ids.map((id) => words(id)[0]));
   expect(VERBS.filter((verb) => !used.has(verb))).toEqual([]);
 });

@@ -158,9 +158,9 @@ test.each<[string, string, object]>([
   ["an attribute", "subject", { subject: "order/1" }],
   ["a part of the data", "data.order.id", { data: { order: { id: "order/1" } } }],
   ["an element of a list", "data.ids.0", { data: { ids: ["order/1"] } }],
-])("the value of %s is a key", (_, path, event) => {
-  expect(orderingOf(event as never, path)).toBe(orderingOf({ subject: "order/1" } as never, "subject"));
-});
+])("the value of %s is a key", (_, path, event) =>
+  expect(orderingOf(event as never, path)).toBe(orderingOf({ subject: "order/1" } as never, "subject")),
+);
 
 test.each<[string, string, object]>([
   ["missing", "data.id", { data: {} }],
@@ -170,6 +170,6 @@ test.each<[string, string, object]>([
   ["a list", "data.id", { data: { id: [1] } }],
   ["inherited", "data.constructor.name", { data: {} }],
   ["a property of a text", "data.length", { data: "text" }],
-])("a value that is %s is none", (_, path, event) => {
-  expect(orderingOf(event as never, path)).toBeUndefined();
-});
+])("a value that is %s is none", (_, path, event) =>
+  expect(orderingOf(event as never, path)).toBeUndefined(),
+);

@@ -29,9 +29,8 @@ describe("lines", () => {
     expect(seen(family.repeat(2), family.length)).toEqual([family, family]);
   });
 
-  test("go over the borders of pieces", () => {
-    expect(seen("one t", 7, "wo th", "ree")).toEqual(["one two", "three"]);
-  });
+  test("go over the borders of pieces", () =>
+    expect(seen("one t", 7, "wo th", "ree")).toEqual(["one two", "three"]));
 
   test("end between words that have no spaces between them, and never before a sign that closes", () => {
     for (const text of [
@@ -104,7 +103,5 @@ describe("the title of a file stands in it once", () => {
       ],
     ],
     ["the title of a text without headings", "We go.\n", "Plan", [[1, "Plan"]]],
-  ])("%s", (_, markdown, title, expected) => {
-    expect(headings(markdown, title)).toEqual(expected);
-  });
+  ])("%s", (_, markdown, title, expected) => expect(headings(markdown, title)).toEqual(expected));
 });

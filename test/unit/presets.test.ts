@@ -163,9 +163,9 @@ const cases: Case[] = [
 ];
 
 describe("a preset maps", () => {
-  test.each(cases)("%s", (_, name, payload, headers, expected) => {
-    expect(map(name, payload, headers)).toEqual(expected);
-  });
+  test.each(cases)("%s", (_, name, payload, headers, expected) =>
+    expect(map(name, payload, headers)).toEqual(expected),
+  );
 
   test("every example of GitHub", () => {
     for (const { name, payload } of githubDeliveries()) {
@@ -175,12 +175,11 @@ describe("a preset maps", () => {
   });
 });
 
-test.each(PRESET_NAMES)("%s says where the kind of an event is missing", (name) => {
-  expect(map(name, { other: 1 })).toMatch(/^mapping error: .+ is missing: expected the kind of an event of /);
-});
+test.each(PRESET_NAMES)("%s says where the kind of an event is missing", (name) =>
+  expect(map(name, { other: 1 })).toMatch(/^mapping error: .+ is missing: expected the kind of an event of /),
+);
 
-test("a kind without a letter or digit is no type", () => {
+test("a kind without a letter or digit is no type", () =>
   expect(map("linear", { type: "…" })).toBe(
     'mapping error: Linear names the event "…": expected a string with a letter or digit',
-  );
-});
+  ));

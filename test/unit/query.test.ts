@@ -32,9 +32,7 @@ test.each([
   ["为什么印刷公司什么时候结束吗", "印刷 刷公 公司 结束"],
   ["怎么样", ""],
   ["x".repeat(100), "x".repeat(40)],
-])("the terms of %j", (text, expected) => {
-  expect(terms(text).join(" ")).toBe(expected);
-});
+])("the terms of %j", (text, expected) => expect(terms(text).join(" ")).toBe(expected));
 
 test.each([
   ["a soft hyphen", "Rechnungs\u00adfreigabe", "rechnungsfreigab"],
@@ -44,9 +42,7 @@ test.each([
   ["a non-joiner between Latin letters", "Auf\u200clage", "auflag"],
   ["a variation selector", "heart\ufe0f", "heart"],
   ["both letters for yeh and kaf", "كتابي", "کتابی"],
-])("%s neither divides nor joins words", (_, text, expected) => {
-  expect(terms(text).join(" ")).toBe(expected);
-});
+])("%s neither divides nor joins words", (_, text, expected) => expect(terms(text).join(" ")).toBe(expected));
 
 test.each([
   ["私の猫 café", "私 猫"],
@@ -110,9 +106,7 @@ test.each([
   ["It costs 900 kroner", 0],
   ["Was it in 2023?", SIGN_ASKS | SIGN_TELLS_TIME],
   ["A lasting impression in the end", 0],
-])("the signs of %j", (text, expected) => {
-  expect(findSigns(text)).toBe(expected);
-});
+])("the signs of %j", (text, expected) => expect(findSigns(text)).toBe(expected));
 
 test.each([
   ["on 2023-05-08", "2023-05-08..2023-05-09"],

@@ -31,7 +31,7 @@ describe("the notes of a release", () => {
     expect(releaseNotes(changelog, "1.1.0-rc.1", DOCS)).toBe("- First.");
   });
 
-  test.each(["1.1.0", "1.2", "1.2.1", ""])("are missing for %j, which stops the release", (version) => {
-    expect(() => releaseNotes(changelog, version, DOCS)).toThrow(`has no entries under ## [${version}]`);
-  });
+  test.each(["1.1.0", "1.2", "1.2.1", ""])("are missing for %j, which stops the release", (version) =>
+    expect(() => releaseNotes(changelog, version, DOCS)).toThrow(`has no entries under ## [${version}]`),
+  );
 });

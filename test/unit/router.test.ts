@@ -56,9 +56,7 @@ describe("a path", () => {
     ["GET", "/v1/device-codes/BCDF-2345", "GET /device-codes/{code}", { code: "BCDF-2345" }],
     ["GET", "/v1/agents/a%2Fb%20c", "GET /agents/{agent_id}", { agent_id: "a/b c" }],
     ["GET", "/w/acme", "GET /w/{slug}", { slug: "acme" }],
-  ])("%s %s is %s", (method, path, route, params) => {
-    expect(find(method, path)).toEqual({ route, params });
-  });
+  ])("%s %s is %s", (method, path, route, params) => expect(find(method, path)).toEqual({ route, params }));
 
   test.each([
     "/",
@@ -72,13 +70,10 @@ describe("a path", () => {
     "/v1/w/acme",
     "/v1/constructor",
     "/v1/agents/ag_1/interests:other",
-  ])("%j is not found", (path) => {
-    expect(router.find(path)).toBeNull();
-  });
+  ])("%j is not found", (path) => expect(router.find(path)).toBeNull());
 
-  test("has its own methods only", () => {
-    expect([...(router.find("/v1/agents/ag_1")?.routes.keys() ?? [])]).toEqual(["GET", "PATCH"]);
-  });
+  test("has its own methods only", () =>
+    expect([...(router.find("/v1/agents/ag_1")?.routes.keys() ?? [])]).toEqual(["GET", "PATCH"]));
 });
 
 test("two operations cannot have the same place", () => {

@@ -311,9 +311,8 @@ test("a step that names no mode hands off when another person goes on", () => {
     ["usr_1", null],
     [null, "usr_2"],
     [null, null],
-  ] as const) {
+  ] as const)
     expect(modes(a, b)).toEqual(["attestation", "attestation"]);
-  }
 });
 
 const CRITERION = { key: "read", description: "Somebody has read it." };
@@ -332,11 +331,11 @@ test.each([
     [step("x"), step("a", ["c", "x"]), step("b", ["a"]), step("c", ["b"])],
     "steps.1.depends_on",
   ],
-])("steps with %s are refused", (_, steps, field) => {
+])("steps with %s are refused", (_, steps, field) =>
   expect(() => checkSteps(steps)).toThrow(
     expect.objectContaining({ type: "validation_error", data: expect.objectContaining({ field }) }),
-  );
-});
+  ),
+);
 
 /** Steps that only depend on earlier ones, some with criteria or by handoff. */
 const graphs = fc

@@ -183,6 +183,5 @@ test("a change while a tick is published wins over the next tick of before", asy
     return null;
   };
   await tickerOn().run();
-  const changed = await stored(made);
-  expect(changed).toMatchObject({ cron: "0 0 * * *", revision: 2, next_at: made.next_at });
+  expect(await stored(made)).toMatchObject({ cron: "0 0 * * *", revision: 2, next_at: made.next_at });
 });

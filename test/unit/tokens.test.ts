@@ -110,9 +110,7 @@ describe("Tokens", () => {
     ["a signature with more behind it", `${good}AAAA`],
     ["a header that is no JSON", `${Buffer.from("{").toString("base64url")}.${body}.${signature}`],
     ["claims that are no JSON", `${head}.${Buffer.from("{").toString("base64url")}.${signature}`],
-  ])("%s is refused", (_, token) => {
-    expect(tokens.read(token, NOW)).toBeNull();
-  });
+  ])("%s is refused", (_, token) => expect(tokens.read(token, NOW)).toBeNull());
 });
 
 // By hand: jsonwebtoken itself refuses to make one.

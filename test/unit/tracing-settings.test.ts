@@ -21,9 +21,7 @@ describe("where traces are sent", () => {
     ],
     [{ ...ON, OTEL_TRACES_EXPORTER: "none" }, null],
     [{ ...ON, OTEL_SDK_DISABLED: "true" }, null],
-  ])("%j: %s", (env, url) => {
-    expect(tracesUrl(readConfig(env as NodeJS.ProcessEnv))).toBe(url);
-  });
+  ])("%j: %s", (env, url) => expect(tracesUrl(readConfig(env as NodeJS.ProcessEnv))).toBe(url));
 });
 
 describe("what the SDK would ignore is refused", () => {
@@ -48,9 +46,7 @@ describe("what the SDK would ignore is refused", () => {
     [{ OTEL_TRACES_SAMPLER_ARG: "half" }, /OTEL_TRACES_SAMPLER_ARG is "half"/],
     [{ OTEL_TRACES_SAMPLER_ARG: " " }, /OTEL_TRACES_SAMPLER_ARG is " "/],
     [{ OTEL_TRACES_EXPORTER: "console" }, /OTEL_TRACES_EXPORTER is "console": expected one of otlp, none/],
-  ])("%j", (env, message) => {
-    expect(() => readConfig({ ...ON, ...env })).toThrow(message);
-  });
+  ])("%j", (env, message) => expect(() => readConfig({ ...ON, ...env })).toThrow(message));
 
   test("with no value of a header in the error", () => {
     const env = { ...ON, [HEADERS]: "Authorization=Bearer s3cret%" };
@@ -60,9 +56,9 @@ describe("what the SDK would ignore is refused", () => {
   test.each([
     [HEADERS, "Authorization=Basic%20YTpi==, x-scope = a%2Cb%3B ,"],
     ["OTEL_RESOURCE_ATTRIBUTES", "service.namespace=shop, k8s.pod.name=web-1,note=a%3Db,empty="],
-  ])("but not %s=%s", (name, value) => {
-    expect(readConfig({ ...ON, [name]: value })).toMatchObject({ [name]: value });
-  });
+  ])("but not %s=%s", (name, value) =>
+    expect(readConfig({ ...ON, [name]: value })).toMatchObject({ [name]: value }),
+  );
 
   test("nothing of it without a collector", () => {
     const env = { OTEL_RESOURCE_ATTRIBUTES: "team", OTEL_EXPORTER_OTLP_HEADERS: "team" };
@@ -103,12 +99,12 @@ describe("samplers", () => {
     [{ OTEL_TRACES_SAMPLER: "always_off" }, [false, false, false, false]],
     [{ OTEL_TRACES_SAMPLER: "traceidratio", ...HALF }, [true, false, false, true]],
     [{ OTEL_TRACES_SAMPLER: "traceidratio" }, [true, true, true, true]],
-  ])("%j", (env, expected) => {
+  ])("%j", (env, expected) =>
     expect([
       isSampled(env, IDS.low),
       isSampled(env, IDS.high),
       isSampled(env, IDS.high, TraceFlags.SAMPLED),
       isSampled(env, IDS.low, TraceFlags.NONE),
-    ]).toEqual(expected);
-  });
+    ]).toEqual(expected),
+  );
 });

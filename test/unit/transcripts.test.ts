@@ -168,9 +168,7 @@ test.each([
   ["-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----!", "[redacted]!"],
   ["eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abcDEF", "[redacted]"],
   ["the token bucket, max_tokens: 4096", "the token bucket, max_tokens: 4096"],
-])("redacts %s", (text, redacted) => {
-  expect(redact(text)).toBe(redacted);
-});
+])("redacts %s", (text, redacted) => expect(redact(text)).toBe(redacted));
 
 test("a fence cannot be ended by the text in it, and nothing in it is invisible", () => {
   expect(fence("a\n````\nb\u202e\u{e0041}")).toBe("`````text\na\n````\nb\ufffd\ufffd\n`````");

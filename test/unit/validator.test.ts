@@ -36,9 +36,7 @@ describe("a value that fits", () => {
       memory: "0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f",
       team_id: "team_1",
     },
-  ])("%j is no fault", (value) => {
-    expect(check(value)).toBeNull();
-  });
+  ])("%j is no fault", (value) => expect(check(value)).toBeNull());
 });
 
 test.each([
@@ -46,9 +44,9 @@ test.each([
   [Type.String({ pattern: "\\S" }), " ", 'expected text that is not blank, got " ".'],
   [Type.String({ pattern: "^a+$", "x-expected": "some a" }), "b", 'expected some a, got "b".'],
   [Type.String({ pattern: "^a+$" }), "b", 'expected a string that matches ^a+$, got "b".'],
-])("a pattern is told in words, if there are any: %#", (of, value, message) => {
-  expect(compileCheck(Type.Object({ it: of }))({ it: value })?.message).toBe(`it: ${message}`);
-});
+])("a pattern is told in words, if there are any: %#", (of, value, message) =>
+  expect(compileCheck(Type.Object({ it: of }))({ it: value })?.message).toBe(`it: ${message}`),
+);
 
 describe("a label", () => {
   const named = compileCheck(
@@ -59,9 +57,9 @@ describe("a label", () => {
       pointer: Type.Optional(nullable(Type.Object({ title: Type.String() }))),
     }),
   );
-  test.each(["Ana\u0301 – אבג \u200f😀\u200d", "C\\u001b"])("may be %j", (name) => {
-    expect(named({ name, content: "\u001b]52;c;aGk=\u0007\n" })).toBeNull();
-  });
+  test.each(["Ana\u0301 – אבג \u200f😀\u200d", "C\\u001b"])("may be %j", (name) =>
+    expect(named({ name, content: "\u001b]52;c;aGk=\u0007\n" })).toBeNull(),
+  );
   test.each(["\u001b]52;c;aGk=\u0007", "two\nlines", "\u009b31m", "\u007f", "a\u202etxt.exe", "\u2066"])(
     "is not %j",
     (bad) => {
@@ -155,9 +153,7 @@ describe("a value that does not fit is a fault with its field and what was expec
     [{ name: "a", size: [1] }, "size: expected integer or null, got an array."],
     [{ name: "a", to: "x".repeat(999) }, `to: expected an e-mail address, got "${"x".repeat(100)}…".`],
     [null, "The request: expected object, got null."],
-  ])("and its message says so: %j", (value, message) => {
-    expect(check(value)?.message).toBe(message);
-  });
+  ])("and its message says so: %j", (value, message) => expect(check(value)?.message).toBe(message));
 
   test("a secret is not in the message, and a length is in code points", () => {
     const strict = compileCheck(Type.Object({ password: Type.String({ minLength: 3, ...SECRET }) }));
@@ -231,7 +227,7 @@ describe("a query", () => {
     [{ limit: "201" }, "limit"],
     [{ limit: ["1", "2"] }, "limit"],
     [{ dry_run: "yes" }, "dry_run"],
-  ])("that does not fit is a fault: %j", (values, field) => {
-    expect(query(values)).toMatchObject({ type: "validation_failed", data: { field } });
-  });
+  ])("that does not fit is a fault: %j", (values, field) =>
+    expect(query(values)).toMatchObject({ type: "validation_failed", data: { field } }),
+  );
 });
