@@ -24,9 +24,7 @@ const mongo = await startMongo();
 function header(_id: string) {
   const n = Number(_id.slice(4));
   return {
-    _id,
-    type: `com.example.t${n % 3}`,
-    source: "urn:Shop",
+    ...{ _id, type: `com.example.t${n % 3}`, source: "urn:Shop" },
     subject: n % 400 === 1 ? `Order/${n}` : null,
   };
 }

@@ -24,11 +24,7 @@ async function publish(name: string, count: number): Promise<void> {
   for (let i = 0; i < count; i++) {
     const subject = `order-${i}`;
     const event = {
-      specversion: "1.0",
-      id: `e-${++events}`,
-      source: "urn:shop",
-      type: `com.${name}`,
-      subject,
+      ...{ specversion: "1.0", id: `e-${++events}`, source: "urn:shop", type: `com.${name}`, subject },
     };
     ok(await agent.post("/events", event));
   }
@@ -215,9 +211,7 @@ test("an interest is edited in place", async () => {
   await page.getByText("Interest saved.").waitFor();
   await page.getByRole("cell", { name: "data.total > 100" }).waitFor();
   expect(ok(await admin.get(`/agents/${id}/interests/${interest_ids[0]}`))).toMatchObject({
-    event_type: "com.edited.*",
-    filter_expression: "data.total > 100",
-    priority: 9,
+    ...{ event_type: "com.edited.*", filter_expression: "data.total > 100", priority: 9 },
     retry_delays_seconds: [5, 60],
   });
 });

@@ -134,10 +134,7 @@ test("an interest is tried on the last events before it is saved", async () => {
   for (const total of [1, 2, 300])
     ok(
       await agent.api.post("/events", {
-        specversion: "1.0",
-        id: `try-${total}`,
-        source: "urn:t",
-        type: "com.try.order",
+        ...{ specversion: "1.0", id: `try-${total}`, source: "urn:t", type: "com.try.order" },
         data: { total },
       }),
     );
@@ -233,11 +230,7 @@ test("groups dead letters by reason, and previews a replay before running it", a
   for (const n of [1, 2])
     ok(
       await agent.api.post("/events", {
-        specversion: "1.0",
-        id: `die-${n}`,
-        source: "urn:t",
-        type: "com.die.now",
-        data: { n },
+        ...{ specversion: "1.0", id: `die-${n}`, source: "urn:t", type: "com.die.now", data: { n } },
       }),
     );
   for (const _ of [1, 2]) {

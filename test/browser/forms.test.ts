@@ -36,9 +36,7 @@ test("a template is authored with a live graph, and begun with somebody assigned
   expect(steps).toMatchObject([
     { step_key: "collect", depends_on: [] },
     {
-      step_key: "write",
-      depends_on: ["collect"],
-      due_in_seconds: 5400,
+      ...{ step_key: "write", depends_on: ["collect"], due_in_seconds: 5400 },
       completion_criteria: [{ key: "read", description: "A second person has read it." }],
     },
   ]);

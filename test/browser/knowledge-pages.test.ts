@@ -19,9 +19,7 @@ const STEPS = [
   { step_key: "draft", title: LONG, depends_on: ["collect"], completion_mode: "attestation" },
   { step_key: "shots", title: "Screenshots", depends_on: ["collect"], completion_mode: "attestation" },
   {
-    step_key: "review",
-    title: "Review",
-    depends_on: ["draft", "shots"],
+    ...{ step_key: "review", title: "Review", depends_on: ["draft", "shots"] },
     completion_mode: "handoff_accepted",
   },
 ];

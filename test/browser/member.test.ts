@@ -74,23 +74,9 @@ test("a member has no buttons for what only admins do", async () => {
   expect(await page.getByRole("link", { name: "Erase permanently" }).count()).toBe(0);
   const places = page.getByRole("navigation", { name: "Console" }).getByRole("link");
   expect(await places.allInnerTexts()).toEqual([
-    "Overview",
-    "Events",
-    "Agents",
-    "Enter a device code",
-    "Channels",
-    "Schedules",
-    "Memories",
-    "Findings",
-    "Documents",
-    "Specialists",
-    "Approvals",
-    "Runs",
-    "Templates",
-    "Exemplars",
-    "Handoffs",
-    "Outputs",
-    "Settings",
+    ...["Overview", "Events", "Agents", "Enter a device code", "Channels", "Schedules", "Memories"],
+    ...["Findings", "Documents", "Specialists", "Approvals", "Runs", "Templates", "Exemplars", "Handoffs"],
+    ...["Outputs", "Settings"],
   ]);
 });
 
@@ -103,12 +89,7 @@ test("a member is led to what their agent is, and to nothing of it that is for a
   await agents.click();
   await site.heading("mels-bot").waitFor();
   expect(await page.getByRole("tab").allInnerTexts()).toEqual([
-    "Deliveries",
-    "Why",
-    "Devices",
-    "Handoffs",
-    "Bundles",
-    "Settings",
+    ...["Deliveries", "Why", "Devices", "Handoffs", "Bundles", "Settings"],
   ]);
   await page.getByRole("tab", { name: "Settings" }).click();
   await page.getByText("Agent ID").waitFor();
@@ -198,12 +179,7 @@ async function furnish(): Promise<Record<string, string>> {
   ok(await admin.post("/process-templates", template));
   ok(await admin.post("/projects", { key: "apollo" }));
   return {
-    MEMORY: a,
-    MERGE: merge,
-    OUTPUT: output,
-    DOCUMENT: document,
-    AGENT: own,
-    RUN: offered,
+    ...{ MEMORY: a, MERGE: merge, OUTPUT: output, DOCUMENT: document, AGENT: own, RUN: offered },
     CHANNEL: channel,
   };
 }

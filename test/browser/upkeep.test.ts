@@ -209,10 +209,7 @@ test.each(["/", "/events", "/dead-letters"])("%s follows the server by one conne
 test("keeps a note on a step when somebody else is faster", async () => {
   const criteria = ["wide", "deep"].map((key) => ({ key, description: `It is ${key}` }));
   const dig = {
-    step_key: "dig",
-    title: "Dig",
-    completion_mode: "attestation",
-    completion_criteria: criteria,
+    ...{ step_key: "dig", title: "Dig", completion_mode: "attestation", completion_criteria: criteria },
   };
   const fill = { step_key: "fill", title: "Fill", depends_on: ["dig"], completion_mode: "attestation" };
   const { id } = ok(await admin.post("/runs", { goal: "Another hole", steps: [dig, fill] }));

@@ -34,13 +34,8 @@ export function connectorSuite(
     const newQueue = () => `${name}-${++queues}`;
     const sourceOf = (queue: string, more: Partial<BrokerSource> = {}) => ({
       ...{
-        url: rabbit.url,
-        from: from(queue),
-        after: null,
-        prefetch: 10,
-        maxBytes: 1_048_576,
-        allowPrivate: true,
-        resolve: resolveHost,
+        ...{ url: rabbit.url, from: from(queue), after: null, prefetch: 10, maxBytes: 1_048_576 },
+        ...{ allowPrivate: true, resolve: resolveHost },
       },
       ...more,
     });

@@ -54,13 +54,8 @@ class Auth {
     if (!this.live.has(params.token ?? KEY)) throw new Fault("authentication_failed", "revoked");
     const { token = KEY } = params;
     return {
-      kind: "agent",
-      tenant_id: "tn_1",
-      agent_id: "ag_1",
-      key_id: "key_1",
-      token_id: token,
-      scopes: this.scopes,
-      expires_at: this.ends_at,
+      ...{ kind: "agent", tenant_id: "tn_1", agent_id: "ag_1", key_id: "key_1", token_id: token },
+      ...{ scopes: this.scopes, expires_at: this.ends_at },
     };
   }
 }

@@ -19,33 +19,24 @@ import { openApiDocument } from "../../services/edge/gateway/openapi/openapi.ts"
 import { titleOf as titleOfTool } from "../../services/edge/mcp/defaults.ts";
 
 const thing = operation({
-  action: "things.look_up",
-  route: "GET /things/{thing_id}",
-  summary: "Look a thing up",
+  ...{ action: "things.look_up", route: "GET /things/{thing_id}", summary: "Look a thing up" },
   access: { by: "any", scope: "send" },
   path: { thing_id: Type.String({ description: "Id of the thing." }) },
   query: { colour: Type.Optional(oneOf(["red", "blue"])) },
   results: { 200: Type.Object({ name: nullable(Type.String()) }, { title: "Thing" }), 204: null },
 }) as unknown as Operation;
 const list = operation({
-  action: "things.list",
-  route: "GET /things",
-  summary: "List things",
-  access: { by: "any" },
+  ...{ action: "things.list", route: "GET /things", summary: "List things", access: { by: "any" } },
   query: { offset: Type.Optional(Type.Integer()) },
   results: {
     200: Type.Object({ things: Type.Array(Type.Object({ id: Type.String() })), total: Type.Integer() }),
   },
 }) as unknown as Operation;
 const change = operation({
-  action: "things.change",
-  route: "PATCH /things/{thing_id}",
-  summary: "Change a thing",
-  access: { by: "any" },
-  path: { thing_id: Type.String() },
+  ...{ action: "things.change", route: "PATCH /things/{thing_id}", summary: "Change a thing" },
+  ...{ access: { by: "any" }, path: { thing_id: Type.String() } },
   body: { tags: Type.Array(Type.String()), extra: Type.Optional(Type.Record(Type.String(), Type.Unknown())) },
-  produces: ["text/csv", "application/pdf"],
-  results: { 200: Type.String() },
+  ...{ produces: ["text/csv", "application/pdf"], results: { 200: Type.String() } },
 }) as unknown as Operation;
 
 describe("the generated table", () => {
@@ -187,13 +178,8 @@ test.each([
 });
 
 test.each([
-  "https://h.test",
-  "https://h.test/",
-  "https://h.test/v1",
-  "https://h.test/v1/",
-  "https://h.test/mcp",
-  "https://h.test//mcp/?tools=all#x",
-  " HTTPS://h.test/V1\n",
+  ...["https://h.test", "https://h.test/", "https://h.test/v1", "https://h.test/v1/", "https://h.test/mcp"],
+  ...["https://h.test//mcp/?tools=all#x", " HTTPS://h.test/V1\n"],
 ])("the address %j is understood", (url) => {
   expect(parseOrigin(url).toLowerCase()).toBe("https://h.test");
   expect(parseOrigin(url.replace("h.test", "h.test/proxied")).toLowerCase()).toBe("https://h.test/proxied");

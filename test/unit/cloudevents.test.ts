@@ -148,12 +148,7 @@ describe("a broker's message in binary mode", () => {
   test("keeps the types of its extensions, and only theirs", () => {
     const due = new Date("2026-01-31T09:30:00Z");
     const values = {
-      count: -7,
-      most: 2 ** 31,
-      ratio: 0.5,
-      urgent: false,
-      due,
-      key: Uint8Array.of(0, 255, 16),
+      ...{ count: -7, most: 2 ** 31, ratio: 0.5, urgent: false, due, key: Uint8Array.of(0, 255, 16) },
     };
     expect(readAttributes(named("cloudevents:", { ...values, id: 17, time: due }))).toEqual({
       ...{ ...headers, id: "17", time: "2026-01-31T09:30:00.000Z" },

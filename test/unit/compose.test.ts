@@ -35,11 +35,8 @@ interface Compose {
 const FILES = ["docker-compose.yml", "deploy/docker-compose.cluster.yml"];
 /** What the shell gives for `${NAME:?…}`. */
 const GIVEN: Record<string, string> = {
-  SECRET_KEY: Buffer.alloc(32).toString("base64"),
-  METRICS_TOKEN: "metrics-token-of-the-test",
-  MONGO_PASSWORD: "mongo-password",
-  NATS_PASSWORD: "nats-password",
-  REDIS_PASSWORD: "redis-password",
+  ...{ SECRET_KEY: Buffer.alloc(32).toString("base64"), METRICS_TOKEN: "metrics-token-of-the-test" },
+  ...{ MONGO_PASSWORD: "mongo-password", NATS_PASSWORD: "nats-password", REDIS_PASSWORD: "redis-password" },
   RABBITMQ_PASSWORD: "rabbitmq-password",
 };
 const filled = (value: string) =>
@@ -90,10 +87,7 @@ describe.each(FILES)("%s", (file) => {
   test("runs our nodes without rights, on a root that they cannot write, with bounded memory", () => {
     for (const [, service] of ours(compose))
       expect(service).toMatchObject({
-        read_only: true,
-        tmpfs: ["/tmp"],
-        cap_drop: ["ALL"],
-        security_opt: ["no-new-privileges:true"],
+        ...{ read_only: true, tmpfs: ["/tmp"], cap_drop: ["ALL"], security_opt: ["no-new-privileges:true"] },
         mem_limit: expect.stringMatching(/^\dg$/),
       });
   });

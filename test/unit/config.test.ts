@@ -165,10 +165,8 @@ test("leaves other programs' variables alone", () =>
 
 test("takes no service that Kubernetes tells a pod of for a misspelt setting", () => {
   const link = {
-    REDIS_MASTER_SERVICE_HOST: "10.0.0.7",
-    REDIS_MASTER_SERVICE_PORT: "6379",
-    REDIS_MASTER_SERVICE_PORT_CLIENT: "6379",
-    REDIS_MASTER_PORT: "tcp://10.0.0.7:6379",
+    ...{ REDIS_MASTER_SERVICE_HOST: "10.0.0.7", REDIS_MASTER_SERVICE_PORT: "6379" },
+    ...{ REDIS_MASTER_SERVICE_PORT_CLIENT: "6379", REDIS_MASTER_PORT: "tcp://10.0.0.7:6379" },
     REDIS_MASTER_PORT_6379_TCP_ADDR: "10.0.0.7",
   };
   expect(() => readConfig(link)).not.toThrow();

@@ -32,11 +32,7 @@ async function listening(server: Server) {
     opened,
     source: {
       ...source,
-      after: null,
-      prefetch: 2,
-      maxBytes: MAX_BYTES,
-      allowPrivate: true,
-      resolve: resolveHost,
+      ...{ after: null, prefetch: 2, maxBytes: MAX_BYTES, allowPrivate: true, resolve: resolveHost },
     },
   };
 }

@@ -156,10 +156,7 @@ describe("a runner", () => {
 
 describe("a message", () => {
   const doc = {
-    _id: "con_1",
-    tenant_id: "tn_1",
-    source: "shop",
-    mapping: { entity: "order", action: "/what" },
+    ...{ _id: "con_1", tenant_id: "tn_1", source: "shop", mapping: { entity: "order", action: "/what" } },
   };
   const body = Buffer.from('{"what":"paid"}');
   /** Takes messages in, each of which is as given; the events and the dead letters that they became. */

@@ -56,14 +56,7 @@ test("parameters without a value are left out", () =>
 
 test("a text of a terminal loses its colours and links, and nothing else", () => {
   const sequences = [
-    "[31m",
-    "[1;38;5;200m",
-    "[2K",
-    "[?25l",
-    "(B",
-    "]0;title\u0007",
-    "]8;;https://x.example\u001b\\",
-    "7",
+    ...["[31m", "[1;38;5;200m", "[2K", "[?25l", "(B", "]0;title\u0007", "]8;;https://x.example\u001b\\", "7"],
   ];
   const text = "[ended with 0]\nB7 \u001b";
   for (const each of sequences) expect(withoutSequences(`a\u001b${each}${text}`)).toBe(`a${text}`);

@@ -367,12 +367,7 @@ test("leases and waits from a clock that was days ahead end", async () => {
   const notifyReady = () => {};
   const progress = new Progress(store.collection(ProgressModel), 300_000);
   await new Sweep({
-    store,
-    deliveries,
-    agents: settings,
-    progress,
-    ordering: unordered,
-    notifyReady,
+    ...{ store, deliveries, agents: settings, progress, ordering: unordered, notifyReady },
   }).endAhead();
   const rows = await deliveries.find(tenant_id, { agent_id }, { sort: { event_id: 1 }, bounded: "a few" });
   expect(rows.map(({ state }) => state)).toEqual(["ready", "dead", "leased", "ready", "waiting"]);
@@ -393,12 +388,7 @@ test("a lease that is extended while the sweep looks at it goes on", async () =>
   } as unknown as AgentSettingsCache;
   const progress = new Progress(store.collection(ProgressModel), 300_000);
   await new Sweep({
-    store,
-    deliveries,
-    agents,
-    progress,
-    ordering: unordered,
-    notifyReady: () => {},
+    ...{ store, deliveries, agents, progress, ordering: unordered, notifyReady: () => {} },
   }).endDue();
   expect(await rowOf(agent_id, "evt_1")).toMatchObject({ state: "leased", due_at: until });
   expect(await rowOf(agent_id, "evt_2")).toMatchObject({ state: "ready" });
@@ -468,10 +458,7 @@ test("dead letters are announced and listed a few megabytes at a time", async ()
 
 describe("what could not be mapped to an event", () => {
   const broken = {
-    tenant_id,
-    source: "con_1",
-    payload: { any: "thing" },
-    reason: "mapping error: no entity",
+    ...{ tenant_id, source: "con_1", payload: { any: "thing" }, reason: "mapping error: no entity" },
   };
 
   test("is a dead letter without an agent, for admins only, and cannot be replayed", async () => {
@@ -479,15 +466,9 @@ describe("what could not be mapped to an event", () => {
     const admin = caller("ag_admin", ["admin"]);
     const { items } = await call<{ items: object[] }>("dead_letters", {}, admin);
     expect(items).toContainEqual({
-      id,
-      event_id: null,
-      agent_id: null,
-      payload: { any: "thing" },
-      attempt_count: 0,
-      dlq_reason: "mapping error: no entity",
-      created_at: expect.any(String),
-      dead_lettered_at: expect.any(String),
-      source: "con_1",
+      ...{ id, event_id: null, agent_id: null, payload: { any: "thing" }, attempt_count: 0 },
+      ...{ dlq_reason: "mapping error: no entity", created_at: expect.any(String) },
+      ...{ dead_lettered_at: expect.any(String), source: "con_1" },
     });
     expect(await call("dead_letters", {}, caller("ag_other", ["receive"]))).toMatchObject({ count: 0 });
     await expect(call("replay", { id }, admin)).rejects.toMatchObject({

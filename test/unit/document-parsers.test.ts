@@ -19,13 +19,10 @@ const text = async (bytes: Uint8Array, type: string) =>
 
 describe("files of LibreOffice", () => {
   const facts = [
-    "Operating manual of the Lindau pump station",
-    "four full turns & check that the",
+    ...["Operating manual of the Lindau pump station", "four full turns & check that the"],
     "pressure gauge reads < 2 bar",
-    "Zwei Pumpen, grün lackiert, stehen im Keller; the naïve operator calls them",
-    "“Max” and “Moritz”",
-    "Frau Özdemir, extension 4711",
-    "The footnote says that the generator burns rapeseed oil.",
+    ...["Zwei Pumpen, grün lackiert, stehen im Keller; the naïve operator calls them", "“Max” and “Moritz”"],
+    ...["Frau Özdemir, extension 4711", "The footnote says that the generator burns rapeseed oil."],
   ];
   test.each([
     ["manual.pdf", PDF],

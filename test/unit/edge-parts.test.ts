@@ -100,10 +100,7 @@ describe("an error", () => {
   test("that came from another node is still the same", () => {
     // Across nodes an error keeps message, code, type and data, and no class of ours.
     const remote = Object.assign(new Error("Taken."), {
-      name: "Fault",
-      code: 409,
-      type: "conflict",
-      data: { a: 1 },
+      ...{ name: "Fault", code: 409, type: "conflict", data: { a: 1 } },
     });
     expect(toFault(remote)).toMatchObject({ type: "conflict", data: { a: 1 } });
   });

@@ -36,16 +36,9 @@ afterAll(async () => {
 /** The oldest two are of a type that is rare, as is one in the first window; every tenth is of another source. */
 function row(n: number, position: string): EventDoc {
   return {
-    _id: `evt_${position}`,
-    tenant_id: ADMIN.tenant_id,
-    envelope: JSON.stringify({ n }),
-    size: 10,
-    ce_id: `${n}`,
-    type: n < 2 || n === COUNT - 5 ? "rare" : "common",
-    source: n % 10 === 0 ? "/tenth" : "/",
-    subject: null,
-    publisher_id: null,
-    accepted_at: new Date(n),
+    ...{ _id: `evt_${position}`, tenant_id: ADMIN.tenant_id, envelope: JSON.stringify({ n }), size: 10 },
+    ...{ ce_id: `${n}`, type: n < 2 || n === COUNT - 5 ? "rare" : "common" },
+    ...{ source: n % 10 === 0 ? "/tenth" : "/", subject: null, publisher_id: null, accepted_at: new Date(n) },
     position,
   };
 }

@@ -85,12 +85,7 @@ test("charges the time that a task took", async () => {
   await drain();
   clock.mockRestore();
   expect(started).toEqual([
-    "slow agent",
-    "quick agent",
-    "quick agent",
-    "quick agent",
-    "slow agent",
-    "slow agent",
+    ...["slow agent", "quick agent", "quick agent", "quick agent", "slow agent", "slow agent"],
   ]);
 });
 

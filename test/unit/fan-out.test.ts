@@ -48,11 +48,7 @@ beforeAll(async () => {
         return params.events.map(({ event_id, envelope }: { event_id: string; envelope: CloudEvent }) => {
           onMatch(envelope);
           const receiver = {
-            agent_id: "ag_1",
-            interest_ids: [],
-            feed_ids: [],
-            priority: 5,
-            enrichment_depth: "none",
+            ...{ agent_id: "ag_1", interest_ids: [], feed_ids: [], priority: 5, enrichment_depth: "none" },
           };
           return { event_id, receivers: [receiver] };
         });
@@ -92,15 +88,8 @@ function start(instance: string, node: { driver?: Store["driver"]; events?: type
   const arrivals = new Arrivals(broker);
   const fanOut = new FanOut({ events: node.events ?? events, store, broker, arrivals, instance });
   const publisher = new Publisher({
-    events,
-    store,
-    broker,
-    fanOut,
-    types: new EventTypes({ events, store, broker }),
-    recent,
-    arrivals,
-    onWaiting: (due) => void waiting.push(due),
-    maxBytes: 1e6,
+    ...{ events, store, broker, fanOut, types: new EventTypes({ events, store, broker }), recent, arrivals },
+    ...{ onWaiting: (due) => void waiting.push(due), maxBytes: 1e6 },
   });
   return { fanOut, publisher };
 }
@@ -168,11 +157,7 @@ test("what a node that died had leased is taken up by the next at once", async (
   await events.insert({
     ...{ _id: "evt_orphan", tenant_id: TENANT, ce_id: event.id, type: "t", source: "/s", subject: null },
     ...{
-      envelope,
-      size: envelope.length,
-      publisher_id: null,
-      accepted_at: new Date(),
-      position: "0",
+      ...{ envelope, size: envelope.length, publisher_id: null, accepted_at: new Date(), position: "0" },
       ...leased,
     },
   });
@@ -203,13 +188,7 @@ test("of events that share a stamp none is fanned out before it was accepted", a
   );
   const stamps = new FanOutStamps(events, () => undefined);
   const entry = {
-    tenant_id: TENANT,
-    event: null,
-    size: 1,
-    position: "0",
-    owner: "",
-    leased_until: 0,
-    attempts: 0,
+    ...{ tenant_id: TENANT, event: null, size: 1, position: "0", owner: "", leased_until: 0, attempts: 0 },
   };
   stamps.add(
     accepted.map((at, i) => ({

@@ -85,13 +85,8 @@ test.each([
 
 test("the gateway continues after a blob that breaks off or a caller who leaves", async () => {
   const read = operation({
-    action: "texts.read",
-    route: "GET /text",
-    summary: "",
-    access: { by: "any" },
-    results: { 200: Type.String() },
-    produces: ["text/plain"],
-    fromBlob: "answer",
+    ...{ action: "texts.read", route: "GET /text", summary: "", access: { by: "any" } },
+    ...{ results: { 200: Type.String() }, produces: ["text/plain"], fromBlob: "answer" },
   });
   const service = { name: "texts", actions: { read: action(read, () => ({ hash: "h", size: 6 })) } };
   let blob = () => Readable.from(broken());

@@ -18,21 +18,15 @@ const row = (_id: string, more: Partial<HandoffDoc> = {}): HandoffDoc => ({
 
 test("a brief has what somebody needs who goes on, and then all else that was saved", () => {
   const payload = {
-    mood: { is: "good" },
-    context_notes: "See the\ndashboard",
-    next_action: "Run the backfill",
-    completed: ["Invoices", "Customers\n(all)"],
-    remaining: "Payments",
-    blockers: [],
+    ...{ mood: { is: "good" }, context_notes: "See the\ndashboard", next_action: "Run the backfill" },
+    ...{ completed: ["Invoices", "Customers\n(all)"], remaining: "Payments", blockers: [] },
     decisions: [{ title: "Batches", rationale: "The replica lags", by: "us" }, { title: "At night" }],
     rejected_options: ["One transaction"],
   };
   const brief = renderBrief(
     row("id-1", {
       ...{
-        name: "billing\nmigration",
-        summary: "Half done.",
-        payload: JSON.stringify(payload),
+        ...{ name: "billing\nmigration", summary: "Half done.", payload: JSON.stringify(payload) },
         version_num: 3,
       },
       ...{ origin_client: "terminal", bundle_id: "id-2", artifacts: ["https://git.example/42"] },

@@ -10,15 +10,8 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
 const FINE: HealthFacts = {
-  active: true,
-  late_ms: 5 * MINUTE,
-  unreachable: null,
-  push_stopped: false,
-  oldest_at: null,
-  acknowledged_at: NOW - HOUR,
-  dead_at: null,
-  seen_at: NOW - MINUTE,
-  lacking: null,
+  ...{ active: true, late_ms: 5 * MINUTE, unreachable: null, push_stopped: false, oldest_at: null },
+  ...{ acknowledged_at: NOW - HOUR, dead_at: null, seen_at: NOW - MINUTE, lacking: null },
 };
 const health = (facts: Partial<HealthFacts>) => stateOf({ ...FINE, ...facts }, NOW);
 

@@ -6,17 +6,8 @@ const NOW = 1_800_000_000_000;
 const at = (offset: number) => new Date(NOW + offset);
 
 const record = (fields: Partial<IdempotencyDoc>): IdempotencyDoc => ({
-  _id: "r",
-  tenant_id: "tn_1",
-  caller_id: "ag_1",
-  fingerprint: "same",
-  nonce: "n",
-  lease: "l",
-  lease_ends_at: at(1),
-  answered_at: null,
-  answer: null,
-  resource_id: null,
-  expires_at: at(1000),
+  ...{ _id: "r", tenant_id: "tn_1", caller_id: "ag_1", fingerprint: "same", nonce: "n", lease: "l" },
+  ...{ lease_ends_at: at(1), answered_at: null, answer: null, resource_id: null, expires_at: at(1000) },
   ...fields,
 });
 const answered = { answered_at: at(-5), answer: "{}" };

@@ -15,14 +15,10 @@ beforeEach(() => {
   event = ledger.newEvent("r1", "order", "x");
   ledger.answered(event, { event_id: "evt_1", status: "accepted" });
   stored = {
-    event_id: "evt_1",
-    state: "fanned_out",
-    payload: event,
+    ...{ event_id: "evt_1", state: "fanned_out", payload: event },
     receivers: [
       {
-        delivery_id: "dlv_1",
-        receiver: "polling",
-        state: "acknowledged",
+        ...{ delivery_id: "dlv_1", receiver: "polling", state: "acknowledged" },
         timeline: ["matched", "handed_out", "acknowledged"].map((what) => ({ at: "", what })),
       },
     ],

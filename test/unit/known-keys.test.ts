@@ -7,9 +7,7 @@ import { operations } from "../../services/contracts.ts";
 
 const inner = Type.Object({ title: Type.String(), note: Type.Optional(Type.String()) });
 const schema = Type.Object({
-  name: Type.String(),
-  inner: Type.Optional(nullable(inner)),
-  list: Type.Optional(Type.Array(inner)),
+  ...{ name: Type.String(), inner: Type.Optional(nullable(inner)), list: Type.Optional(Type.Array(inner)) },
   either: Type.Optional(Type.Union([Type.String(), inner, Type.Array(Type.Object({ key: Type.String() }))])),
   named: Type.Optional(Type.Record(Type.String(), inner)),
   free: Type.Optional(Type.Object({}, { additionalProperties: true })),
@@ -93,20 +91,11 @@ test("only metadata, payloads and events are free-form", () => {
     freeIn(op.body ? { type: "object", properties: op.body } : {}, op.action),
   );
   expect(free.sort()).toEqual([
-    "events.publish.event",
-    "handoffs.save.payload",
-    "handoffs.save.payload.decisions[]",
-    "handoffs.save.payload.rejected_options[]",
-    "memories.create.metadata",
-    "memories.put_by_key.metadata",
-    "memories.update.metadata",
-    "oauth.register.metadata",
-    "outputs.save.metadata",
-    "relationships.create.metadata",
-    "schedules.create.event",
-    "schedules.update.event",
-    "state.put.metadata",
-    "state.put_many.entries[].metadata",
+    ...["events.publish.event", "handoffs.save.payload", "handoffs.save.payload.decisions[]"],
+    ...["handoffs.save.payload.rejected_options[]", "memories.create.metadata"],
+    ...["memories.put_by_key.metadata", "memories.update.metadata", "oauth.register.metadata"],
+    ...["outputs.save.metadata", "relationships.create.metadata", "schedules.create.event"],
+    ...["schedules.update.event", "state.put.metadata", "state.put_many.entries[].metadata"],
   ]);
 });
 

@@ -91,11 +91,9 @@ test("all problems are named at once, and an installation that differs from the 
 
 test("dependencies are followed as npm installs them", () => {
   install("node_modules/a", "MIT", ISC, {
-    dependencies: { b: "^2" },
-    optionalDependencies: { absent: "1" },
+    ...{ dependencies: { b: "^2" }, optionalDependencies: { absent: "1" } },
     peerDependencies: { peer: "*", unwanted: "*" },
-    peerDependenciesMeta: { unwanted: { optional: true } },
-    devDependencies: { tool: "1" },
+    ...{ peerDependenciesMeta: { unwanted: { optional: true } }, devDependencies: { tool: "1" } },
   });
   install("node_modules/a/node_modules/b", "MIT", ISC, {
     version: "2.0.0",

@@ -5,15 +5,9 @@ import { compileCheck } from "../../lib/contract/validator.ts";
 import { isWebLink } from "../../packages/console/src/data/links.ts";
 
 const HARMFUL = [
-  "javascript:alert(1)",
-  "JavaScript:alert(1)",
-  " javascript:alert(1)",
-  "java\nscript:alert(1)",
-  "\u0000javascript:alert(1)",
-  "javascript://example.com/%0aalert(1)",
-  "data:text/html,<script>alert(1)</script>",
-  "vbscript:msgbox(1)",
-  "blob:https://example.com/1",
+  ...["javascript:alert(1)", "JavaScript:alert(1)", " javascript:alert(1)", "java\nscript:alert(1)"],
+  ...["\u0000javascript:alert(1)", "javascript://example.com/%0aalert(1)"],
+  ...["data:text/html,<script>alert(1)</script>", "vbscript:msgbox(1)", "blob:https://example.com/1"],
   "view-source:https://example.com",
 ];
 
@@ -32,13 +26,7 @@ describe("an address that names a thing", () => {
   const check = compileCheck(Type.Object({ uri: Type.String({ pattern: NAMED_ADDRESS }) }));
   test.each([
     ...["https://example.com", "s3://bucket/key", "gs://bucket/key", "git+https://example.com/a.git"],
-    ...[
-      "git+ssh://git@example.com/a.git",
-      "file:///notes.md",
-      "file:a",
-      "urn:isbn:1",
-      "sensorium://memories/1",
-    ],
+    ..."git+ssh://git@example.com/a.git file:///notes.md file:a urn:isbn:1 sensorium://memories/1".split(" "),
     ...["docs/brief.md", "/tmp/a", "brief", "a/b:c", "?q=a:b", "#part", ""],
   ])("is %j", (uri) => expect(check({ uri })).toBeNull());
   test.each(HARMFUL)("is not %j", (uri) =>

@@ -14,9 +14,7 @@ import { githubDeliveries } from "../support/github.ts";
 
 const SPEC: MappingSpec = { source: "shop", entity: "order", action: "/what" };
 const RECEIPT: Receipt = {
-  registration_id: "whk_1",
-  default_id: "d-1",
-  ce_source: "/w/acme/shop",
+  ...{ registration_id: "whk_1", default_id: "d-1", ce_source: "/w/acme/shop" },
   now: Date.UTC(2026, 0, 31, 9, 30),
 };
 
@@ -34,13 +32,8 @@ describe("a payload becomes an event", () => {
     const payload = { what: "paid", order: { number: 7 } };
     expect(map({}, payload)).toEqual({
       event: {
-        specversion: "1.0",
-        id: "whk_1:d-1",
-        source: "/w/acme/shop",
-        type: "com.shop.order.paid",
-        time: "2026-01-31T09:30:00.000Z",
-        datacontenttype: "application/json",
-        data: payload,
+        ...{ specversion: "1.0", id: "whk_1:d-1", source: "/w/acme/shop", type: "com.shop.order.paid" },
+        ...{ time: "2026-01-31T09:30:00.000Z", datacontenttype: "application/json", data: payload },
       },
     });
   });
@@ -49,10 +42,7 @@ describe("a payload becomes an event", () => {
     const payload = { what: "Paid", "a/b": { "m~n": [{ id: 12 }] }, about: "order 7", body: { total: 5 } };
     const spec = { id: "/a~1b/m~0n/0/id", subject: "/about", data: "/body" };
     expect(mapped(spec, payload)).toMatchObject({
-      id: "whk_1:12",
-      subject: "order 7",
-      type: "com.shop.order.paid",
-      data: { total: 5 },
+      ...{ id: "whk_1:12", subject: "order 7", type: "com.shop.order.paid", data: { total: 5 } },
     });
   });
 
@@ -184,9 +174,7 @@ describe("a mapping that could map nothing is refused", () => {
 describe("GitHub's payloads", () => {
   const deliveries = githubDeliveries();
   const map = compileMapping({
-    source: "GitHub",
-    entity: "header:X-GitHub-Event",
-    action: "/action",
+    ...{ source: "GitHub", entity: "header:X-GitHub-Event", action: "/action" },
     subject: "/repository/full_name",
   });
 

@@ -198,11 +198,9 @@ describe("pruned answers", () => {
         items: {
           type: "object",
           properties: {
-            name: { type: "string" },
-            tags: { type: "array", items: { type: "string" } },
+            ...{ name: { type: "string" }, tags: { type: "array", items: { type: "string" } } },
             score: { type: "number" },
-            at: { anyOf: [{ type: "string", format: "date-time" }, { type: "null" }] },
-            data: {},
+            ...{ at: { anyOf: [{ type: "string", format: "date-time" }, { type: "null" }] }, data: {} },
             other: { anyOf: [{ type: "string" }, { type: "null" }] },
           },
         },
@@ -210,23 +208,14 @@ describe("pruned answers", () => {
     },
   } as JsonSchema;
   const row = {
-    name: "a",
-    tags: [],
-    score: 0.123456,
-    at: "2026-01-02T03:04:05.678Z",
-    data: { n: null, list: [] },
-    other: null,
-    extra: null,
+    ...{ name: "a", tags: [], score: 0.123456, at: "2026-01-02T03:04:05.678Z", data: { n: null, list: [] } },
+    ...{ other: null, extra: null },
   };
 
   test("have no nulls, no empty lists in items, and round; what the schema leaves open stays", () => {
     const answer = { tenant_id: "tn_1", rows: [row] };
     const small = {
-      name: "a",
-      score: 0.123,
-      at: "2026-01-02T03:04:05Z",
-      data: { n: null, list: [] },
-      extra: null,
+      ...{ name: "a", score: 0.123, at: "2026-01-02T03:04:05Z", data: { n: null, list: [] }, extra: null },
     };
     expect(prune(answer, selectKept(schema))).toEqual({ rows: [small] });
     expect(prune({ rows: [] }, selectKept(schema))).toEqual({ rows: [] });

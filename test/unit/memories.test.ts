@@ -160,10 +160,7 @@ describe("sweeps", () => {
     await finishPending(memories, calls);
     const found = await statuses();
     expect(found).toMatchObject({
-      old: "superseded",
-      new: "active",
-      "half-done": "superseded",
-      "its-winner": "active",
+      ...{ old: "superseded", new: "active", "half-done": "superseded", "its-winner": "active" },
     });
     expect(found).not.toHaveProperty("too-late");
     expect((await memories.rows.findOne("tn_1", { _id: "old" }))?.superseded_by).toBe("new");

@@ -10,17 +10,7 @@ import { formatTraceparent, parseTraceparent } from "../../observability/tracing
 
 describe("metrics", () => {
   /** Labels whose values are few and known. */
-  const LABELS = new Set([
-    "operation",
-    "action",
-    "command",
-    "level",
-    "status",
-    "outcome",
-    "state",
-    "le",
-    "thread",
-  ]);
+  const LABELS = new Set("operation action command level status outcome state le thread".split(" "));
 
   test("follow the naming rules of Prometheus and have no id as a label", async () => {
     metrics.requestSeconds.labels({ operation: "events.publish", status: "2xx" }).observe(0.002);

@@ -74,32 +74,15 @@ Between
 2. Two
 `;
   expect((await shown(`# A title\n${markdown}`)).slice(1)).toEqual([
-    "1. One",
-    "2. Two",
-    "  ◦ inner",
-    "    1. deep",
-    "  ◦ more",
-    "Of two as well",
-    "3. Three",
-    "  1. first",
-    "  2. second",
-    "4. Four",
-    "  1. anew",
-    "Between",
-    "1. Anew",
-    "2. Two",
+    ...["1. One", "2. Two", "  ◦ inner", "    1. deep", "  ◦ more", "Of two as well", "3. Three"],
+    ...["  1. first", "  2. second", "4. Four", "  1. anew", "Between", "1. Anew", "2. Two"],
   ]);
 });
 
 test("begin where the text lets them", async () => {
   const markdown = "# A title\n\n0. zero\n1. one\n\n7) seven\n8) eight\n\n   12. twelve\n   13. thirteen\n";
   expect((await shown(markdown)).slice(1)).toEqual([
-    "0. zero",
-    "1. one",
-    "7. seven",
-    "8. eight",
-    "  12. twelve",
-    "  13. thirteen",
+    ...["0. zero", "1. one", "7. seven", "8. eight", "  12. twelve", "  13. thirteen"],
   ]);
 });
 

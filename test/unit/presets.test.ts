@@ -18,10 +18,7 @@ function map(name: PresetName, payload: unknown, headers: Record<string, string>
 }
 
 const of = (type: string, subject?: string, time = NOW, id = "d-1") => ({
-  type,
-  id: `whk_1:${id}`,
-  subject,
-  time,
+  ...{ type, id: `whk_1:${id}`, subject, time },
 });
 
 type Case = [
@@ -93,9 +90,7 @@ const cases: Case[] = [
     "an invoice of Stripe",
     "stripe",
     {
-      id: "evt_9",
-      type: "customer.subscription.updated",
-      created: 1769851800,
+      ...{ id: "evt_9", type: "customer.subscription.updated", created: 1769851800 },
       data: { object: { id: "sub_1" } },
     },
     {},

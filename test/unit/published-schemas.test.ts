@@ -56,17 +56,7 @@ function* partsOf([at, schema]: Found): Generator<Found> {
 
 const KEYWORDS = [
   ...["type", "enum", "const", "anyOf", "properties", "required", "additionalProperties", "items"],
-  ...[
-    "minimum",
-    "maximum",
-    "minLength",
-    "maxLength",
-    "minItems",
-    "maxItems",
-    "uniqueItems",
-    "pattern",
-    "format",
-  ],
+  ..."minimum maximum minLength maxLength minItems maxItems uniqueItems pattern format".split(" "),
   ...["description", "default", "examples", "contentEncoding"],
 ];
 // Formats that OpenAI's strict functions accept too.

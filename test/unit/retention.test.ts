@@ -45,9 +45,7 @@ test("only finished events past their retention are deleted, with their deliveri
     const fixed = { envelope: "{}", size: 2, type: "t", source: "/", subject: null, publisher_id: null };
     const _id = `evt_${tenant_id}_${days}_${n}`;
     return {
-      _id,
-      tenant_id,
-      ce_id: _id,
+      ...{ _id, tenant_id, ce_id: _id },
       ...fixed,
       accepted_at: new Date(at),
       position: positionMaker()(at),

@@ -35,9 +35,7 @@ const CONVERSATION: Conversation = {
 
 test("a turn becomes a memory with its speaker, conversation and time", () =>
   expect(memoryOf(CONVERSATION, CONVERSATION.turns[0] as Conversation["turns"][0])).toMatchObject({
-    title: "Ada",
-    content: "Look!\n[a cat]",
-    source_id: "c/2",
+    ...{ title: "Ada", content: "Look!\n[a cat]", source_id: "c/2" },
     freshness_date: "2023-05-08T00:05:00.000Z",
   }));
 

@@ -5,12 +5,7 @@ import { pathParams, Router } from "../../services/edge/gateway/router.ts";
 
 const declare = (route: `GET /${string}`, root = false) =>
   operation({
-    action: route,
-    route,
-    root,
-    summary: "",
-    access: { by: "public" },
-    results: { 200: Type.Null() },
+    ...{ action: route, route, root, summary: "", access: { by: "public" }, results: { 200: Type.Null() } },
   }) as unknown as Operation;
 
 const routes = [
@@ -59,16 +54,8 @@ describe("a path", () => {
   ])("%s %s is %s", (method, path, route, params) => expect(find(method, path)).toEqual({ route, params }));
 
   test.each([
-    "/",
-    "",
-    "/v1",
-    "/agents",
-    "/v1/agents/ag_1/keys",
-    "/v1/agents//keys/key_1",
-    "/v1/agents/ag_1/keys/key_1/more",
-    "/v1/agents/%ff",
-    "/v1/w/acme",
-    "/v1/constructor",
+    ...["/", "", "/v1", "/agents", "/v1/agents/ag_1/keys", "/v1/agents//keys/key_1"],
+    ...["/v1/agents/ag_1/keys/key_1/more", "/v1/agents/%ff", "/v1/w/acme", "/v1/constructor"],
     "/v1/agents/ag_1/interests:other",
   ])("%j is not found", (path) => expect(router.find(path)).toBeNull());
 

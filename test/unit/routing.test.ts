@@ -114,10 +114,7 @@ test("an event of a team is for its members of now: by interest, in a replay, an
   const waits = ["ag_a", "usr_a"].map((reader_id) => ({
     ...{
       ...wait,
-      _id: `wait_${reader_id}`,
-      event_type: TEAMS_EVENT.type,
-      filter_expression: null,
-      reader_id,
+      ...{ _id: `wait_${reader_id}`, event_type: TEAMS_EVENT.type, filter_expression: null, reader_id },
     },
   }));
   await call("begin_waits", { tenant_id, waits });
@@ -127,10 +124,7 @@ test("an event of a team is for its members of now: by interest, in a replay, an
     const [match] = await call<{ receivers: object[]; waits?: string[] }[]>("match", { tenant_id, events });
     const replayed = await call<{ matches: object[] }>("match_agent", {
       ...{
-        tenant_id,
-        agent_id: "ag_a",
-        interest_id: null,
-        events: [{ event_id: "evt_1", ...past }],
+        ...{ tenant_id, agent_id: "ag_a", interest_id: null, events: [{ event_id: "evt_1", ...past }] },
         most: 9,
       },
     });
@@ -224,11 +218,7 @@ test("after a node fails its changes are read while events are matched by the ta
   // Another node wrote this, and failed before it could count it.
   const at = new Date();
   const row = {
-    agent_id,
-    event_type: "com.left",
-    filter_expression: null,
-    priority: 5,
-    conflict_key: "left",
+    ...{ agent_id, event_type: "com.left", filter_expression: null, priority: 5, conflict_key: "left" },
   };
   const all = { ...row, enrichment_depth: "none" as const, created_at: at, updated_at: at };
   await store.collection(InterestModel).insert({ _id: "int_left", tenant_id: "tn_a", ...all });

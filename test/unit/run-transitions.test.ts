@@ -38,11 +38,7 @@ function runOf(steps: StepDef[]): RunState {
 
 const apply = (run: RunState, { status, progress, offers, noted }: Change): RunState => ({
   ...run,
-  status,
-  progress,
-  offers,
-  noted,
-  version: run.version + 1,
+  ...{ status, progress, offers, noted, version: run.version + 1 },
 });
 const statuses = (run: RunState) =>
   Object.fromEntries(run.steps.map(({ step_key }, i) => [step_key, run.progress[i]?.status]));
@@ -92,10 +88,7 @@ describe("a diamond", () => {
     const change = reopen(run, "a", because);
     expect(kinds(change)).toEqual(["step_reopened a", "step_ready a", "step_blocked c"]);
     expect(statuses(apply(run, change))).toEqual({
-      a: "ready",
-      b: "in_progress",
-      c: "blocked",
-      d: "blocked",
+      ...{ a: "ready", b: "in_progress", c: "blocked", d: "blocked" },
     });
     const open = apply(run, change);
     expect(faultOf(() => start(open, "b", startIt))).toBe("step_not_ready");
@@ -341,9 +334,7 @@ test.each([
 const graphs = fc
   .array(
     fc.record({
-      on: fc.array(fc.nat(9), { maxLength: 3 }),
-      criteria: fc.nat(2),
-      handoff: fc.boolean(),
+      ...{ on: fc.array(fc.nat(9), { maxLength: 3 }), criteria: fc.nat(2), handoff: fc.boolean() },
       person: fc.constantFrom(null, "usr_1", "usr_2"),
     }),
     { minLength: 1, maxLength: 8 },

@@ -61,9 +61,7 @@ beforeEach(async () => {
 
 const tickerOn = (collection = rows) =>
   new Ticker({
-    rows: collection,
-    store: { now: () => now, past: () => now },
-    broker,
+    ...{ rows: collection, store: { now: () => now, past: () => now }, broker },
     usage: { isFull: () => full },
   });
 
@@ -75,10 +73,7 @@ async function schedule(more: Partial<ScheduleDoc> = {}): Promise<ScheduleDoc> {
     ...{ event: '{"type":"t"}', cron: "0 * * * *", time_zone: "UTC", at: null, on_missed: "run_once" },
     ...{ paused: false, revision: 1, secret: "s", next_at, due_at: next_at, failures: 0, run_count: 0 },
     ...{
-      last_run_at: null,
-      last_event_id: null,
-      last_missed_at: null,
-      last_error: null,
+      ...{ last_run_at: null, last_event_id: null, last_missed_at: null, last_error: null },
       last_error_at: null,
     },
     ...{ created_at: at, updated_at: at },

@@ -66,10 +66,7 @@ describe("of a person", () => {
     const runtime = { secrets, store: { ...files.store, now: () => now } } as never;
     const rows = files.store.collection(UserModel);
     await new Users(runtime, rows).insert({
-      _id: "usr_1",
-      tenant_id: "tn_1",
-      email: "a@b.example",
-      password,
+      ...{ _id: "usr_1", tenant_id: "tn_1", email: "a@b.example", password },
     });
     factors = new SecondFactors(runtime, rows);
     ({ secret } = (await factors.begin({ ...person, password })) as { secret: string });

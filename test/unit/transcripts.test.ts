@@ -47,9 +47,7 @@ test("reads what Claude Code writes", async () => {
     '{"type": "user", "message": {"role": "user", "content": "cut o',
   );
   expect(session).toEqual({
-    requests: ["Pack the third parcel"],
-    answer: "It is packed.",
-    files: ["/work/a.txt"],
+    ...{ requests: ["Pack the third parcel"], answer: "It is packed.", files: ["/work/a.txt"] },
     commands: ["ls parcels"],
     todos: [
       { text: "Weigh it", done: true },
@@ -84,9 +82,7 @@ test("reads what Codex writes", async () => {
     item({ type: "message", role: "assistant", content: [{ type: "output_text", text: "It is packed." }] }),
   );
   expect(session).toEqual({
-    requests: ["Pack the third parcel"],
-    answer: "It is packed.",
-    files: ["src/a.ts", "src/b.ts"],
+    ...{ requests: ["Pack the third parcel"], answer: "It is packed.", files: ["src/a.ts", "src/b.ts"] },
     commands: ["ls parcels", "git status"],
     todos: [
       { text: "Weigh it", done: true },
@@ -112,11 +108,8 @@ test("reads what Gemini CLI writes, as lines and as one document", async () => {
     { type: "gemini", content: "It is packed." },
   ];
   const read_ = {
-    requests: ["Pack the third parcel"],
-    answer: "It is packed.",
-    files: ["a.txt"],
-    commands: ["ls parcels"],
-    todos: [{ text: "Send it", done: false }],
+    ...{ requests: ["Pack the third parcel"], answer: "It is packed.", files: ["a.txt"] },
+    ...{ commands: ["ls parcels"], todos: [{ text: "Send it", done: false }] },
   };
   expect(await read({ sessionId: "x", kind: "main" }, ...messages, { $set: { lastUpdated: "now" } })).toEqual(
     read_,
@@ -140,10 +133,7 @@ test("reads what Cursor writes", async () => {
     },
   );
   expect(session).toEqual({
-    requests: ["Pack it"],
-    answer: "It is packed.",
-    files: ["/work/a.txt"],
-    commands: ["ls parcels"],
+    ...{ requests: ["Pack it"], answer: "It is packed.", files: ["/work/a.txt"], commands: ["ls parcels"] },
     todos: [{ text: "Send", done: false }],
   });
 });

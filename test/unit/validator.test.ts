@@ -12,10 +12,8 @@ const schema = Type.Object({
   kind: Type.Optional(Type.Union([Type.Literal("a"), Type.Literal("b")])),
   owner: Type.Optional(nullable(Type.Object({ agent_id: Id("ag") }))),
   tags: Type.Optional(Type.Array(Type.String(), { maxItems: 2, uniqueItems: true })),
-  at: Type.Optional(Timestamp),
-  to: Type.Optional(Type.String({ format: "email" })),
-  memory: Type.Optional(Uuid("memory")),
-  team_id: Type.Optional(nullable(Id("team"))),
+  ...{ at: Type.Optional(Timestamp), to: Type.Optional(Type.String({ format: "email" })) },
+  ...{ memory: Type.Optional(Uuid("memory")), team_id: Type.Optional(nullable(Id("team"))) },
   ids: Type.Optional(Type.Array(Id("dlv"))),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 9, default: 5 })),
 });
@@ -31,9 +29,7 @@ describe("a value that fits", () => {
     { name: "a", unknown: 1 },
     { name: "a", size: null, owner: null, team_id: null, tags: [] },
     {
-      name: "a",
-      at: "2026-01-31T09:30:00Z",
-      memory: "0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f",
+      ...{ name: "a", at: "2026-01-31T09:30:00Z", memory: "0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f" },
       team_id: "team_1",
     },
   ])("%j is no fault", (value) => expect(check(value)).toBeNull());

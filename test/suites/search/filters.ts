@@ -10,33 +10,17 @@ const MODEL = "filters";
 
 /** One entry per filter; all have the same word and vector, so that only filters distinguish them. */
 const ENTRIES: Record<string, Partial<SearchEntry>> = {
-  own: {},
-  others: { agent_id: "ag_b" },
-  team: { scope: "team", agent_id: "ag_b", team_id: "team_a" },
+  ...{ own: {}, others: { agent_id: "ag_b" }, team: { scope: "team", agent_id: "ag_b", team_id: "team_a" } },
   otherTeam: { scope: "team", agent_id: "ag_b", team_id: "team_b" },
   ownInOtherTeam: { scope: "team", team_id: "team_b" },
   institution: { scope: "institutional", agent_id: "ag_b" },
-  nobodys: { scope: "institutional", agent_id: null },
-  expired: { expires_at: NOW },
-  expiring: { expires_at: NOW + 1 },
-  superseded: { superseded: true },
-  filed: { project_id: "apollo" },
-  tagged: { tags: ["red", "blue"] },
-  episodic: { type: "episodic" },
+  ...{ nobodys: { scope: "institutional", agent_id: null }, expired: { expires_at: NOW } },
+  ...{ expiring: { expires_at: NOW + 1 }, superseded: { superseded: true }, filed: { project_id: "apollo" } },
+  ...{ tagged: { tags: ["red", "blue"] }, episodic: { type: "episodic" } },
   labelled: { scope: "institutional", audience: ["regions:emea", "segments:b2b"] },
 };
 
-const PLAIN = [
-  "own",
-  "ownInOtherTeam",
-  "institution",
-  "nobodys",
-  "expiring",
-  "filed",
-  "tagged",
-  "episodic",
-  "labelled",
-];
+const PLAIN = "own ownInOtherTeam institution nobodys expiring filed tagged episodic labelled".split(" ");
 
 const CASES: [string, Partial<LegsQuery>, string[]][] = [
   ["an agent without a team", {}, PLAIN],
@@ -86,10 +70,7 @@ const FACT_ENTRIES: Record<string, Partial<SearchEntry>> = {
   listed: metadata({ state: ["open", "late"], total: [0, 1e21], nested: { state: "paid" } }),
   // Its text looks like lines of others.
   odd: metadata({
-    'a":"b': 'x\n"state":"paid"',
-    text: '"state":"paid"',
-    "to.\u2028$gt": "y",
-    total: "120.5",
+    ...{ 'a":"b': 'x\n"state":"paid"', text: '"state":"paid"', "to.\u2028$gt": "y", total: "120.5" },
   }),
   others: { agent_id: "ag_b", created_at: 10, date: 100, ...metadata({ state: "paid", total: 120.5 }) },
 };
