@@ -21,32 +21,30 @@ async function pollOne(agent: Api): Promise<{ id: string }> {
   return deliveries[0];
 }
 
-describe("signing in", () => {
-  test("signs in after a wrong password until it is signed out", async () => {
-    const context = await site.browser.newContext();
-    const other = await context.newPage();
-    await other.goto(`${site.server.root}/agents`);
-    await other.getByLabel("E-mail").fill(site.server.credentials.admin.email);
-    await other.getByLabel("Password").fill("not the password");
-    await other.getByRole("button", { name: "Sign in" }).click();
-    await other
-      .getByRole("alert")
-      .getByText(/e-mail or password is incorrect/)
-      .waitFor();
-    await other.getByLabel("Password").fill(site.server.credentials.admin.password);
-    await other.getByRole("button", { name: "Sign in" }).click();
-    await other.getByRole("heading", { name: "Agents", level: 1 }).waitFor();
-    await other.reload();
-    await other.getByRole("heading", { name: "Agents", level: 1 }).waitFor();
-    const signedIn = await context.cookies();
-    expect(signedIn.map(({ name }) => name).sort()).toEqual(["sensorium_device", "sensorium_session"]);
-    expect(signedIn.every(({ httpOnly, sameSite }) => httpOnly && sameSite === "Strict")).toBe(true);
-    await other.getByRole("button", { name: "Sign out" }).click();
-    await other.getByText("You are signed out.").waitFor();
-    // The remaining cookie is no credential: it keeps failed logins by others from locking this browser out.
-    expect((await context.cookies()).map(({ name }) => name)).toEqual(["sensorium_device"]);
-    await context.close();
-  });
+test("signing in signs in after a wrong password until it is signed out", async () => {
+  const context = await site.browser.newContext();
+  const other = await context.newPage();
+  await other.goto(`${site.server.root}/agents`);
+  await other.getByLabel("E-mail").fill(site.server.credentials.admin.email);
+  await other.getByLabel("Password").fill("not the password");
+  await other.getByRole("button", { name: "Sign in" }).click();
+  await other
+    .getByRole("alert")
+    .getByText(/e-mail or password is incorrect/)
+    .waitFor();
+  await other.getByLabel("Password").fill(site.server.credentials.admin.password);
+  await other.getByRole("button", { name: "Sign in" }).click();
+  await other.getByRole("heading", { name: "Agents", level: 1 }).waitFor();
+  await other.reload();
+  await other.getByRole("heading", { name: "Agents", level: 1 }).waitFor();
+  const signedIn = await context.cookies();
+  expect(signedIn.map(({ name }) => name).sort()).toEqual(["sensorium_device", "sensorium_session"]);
+  expect(signedIn.every(({ httpOnly, sameSite }) => httpOnly && sameSite === "Strict")).toBe(true);
+  await other.getByRole("button", { name: "Sign out" }).click();
+  await other.getByText("You are signed out.").waitFor();
+  // The remaining cookie is no credential: it keeps failed logins by others from locking this browser out.
+  expect((await context.cookies()).map(({ name }) => name)).toEqual(["sensorium_device"]);
+  await context.close();
 });
 
 test("a new agent's key is shown once", async () => {

@@ -180,22 +180,20 @@ async function askedUntilTold(): Promise<string[]> {
   return asked;
 }
 
-describe("pages follow the server", () => {
-  test("a run updates live, without requests while nothing changes", async () => {
-    const steps = [
-      { step_key: "dig", title: "Dig", completion_mode: "attestation" },
-      { step_key: "fill", title: "Fill", depends_on: ["dig"], completion_mode: "attestation" },
-    ];
-    const { id } = ok(await admin.post("/runs", { goal: "A hole", steps }));
-    await site.go(`/runs/${id}`);
-    await page.getByRole("group", { name: "Dig, Ready" }).waitFor();
-    ok(await agent.post(`/runs/${id}/steps/complete`, { step_key: "dig" }));
-    await page.getByRole("group", { name: "Dig, Completed" }).waitFor();
-    await page.getByRole("group", { name: /Fill, Ready/ }).waitFor();
-    // By then all its changes were reported.
-    await page.evaluate(STATS_TOLD);
-    expect((await askedUntilTold()).filter((url) => !url.endsWith("/v1/live"))).toEqual([]);
-  });
+test("pages follow the server a run updates live, without requests while nothing changes", async () => {
+  const steps = [
+    { step_key: "dig", title: "Dig", completion_mode: "attestation" },
+    { step_key: "fill", title: "Fill", depends_on: ["dig"], completion_mode: "attestation" },
+  ];
+  const { id } = ok(await admin.post("/runs", { goal: "A hole", steps }));
+  await site.go(`/runs/${id}`);
+  await page.getByRole("group", { name: "Dig, Ready" }).waitFor();
+  ok(await agent.post(`/runs/${id}/steps/complete`, { step_key: "dig" }));
+  await page.getByRole("group", { name: "Dig, Completed" }).waitFor();
+  await page.getByRole("group", { name: /Fill, Ready/ }).waitFor();
+  // By then all its changes were reported.
+  await page.evaluate(STATS_TOLD);
+  expect((await askedUntilTold()).filter((url) => !url.endsWith("/v1/live"))).toEqual([]);
 });
 
 test.each(["/", "/events", "/dead-letters"])("%s follows the server by one connection", async (path) => {

@@ -72,41 +72,42 @@ test("neither the code nor the claim stands in the store as it is", async () => 
   expect(JSON.stringify(row)).not.toMatch(new RegExp(`${text}|clm_secret`));
 });
 
-describe("a code that cannot be claimed", () => {
-  const WRONG: [string, () => Promise<{ text: string; now: number }>][] = [
-    ["is unknown", async () => ({ text: "BBBB-2222", now: store.now() })],
-    [
-      "has run out",
-      async () => issued(store.now() - 11 * MINUTE).then(({ text }) => ({ text, now: store.now() })),
-    ],
-    [
-      "is superseded",
-      async () => {
-        const older = await issued();
-        await issued(older.now + 1, older.agent);
-        return older;
-      },
-    ],
-    [
-      "is claimed",
-      async () => {
-        const code = await issued();
-        await claim(code.text, code.now);
-        return code;
-      },
-    ],
-    [
-      "is denied",
-      async () => {
-        const code = await issued();
-        const claimed = await claim(code.text, code.now);
-        await codes.decide(claimed as never, null, code.now);
-        return code;
-      },
-    ],
-  ];
+const WRONG: [string, () => Promise<{ text: string; now: number }>][] = [
+  ["is unknown", async () => ({ text: "BBBB-2222", now: store.now() })],
+  [
+    "has run out",
+    async () => issued(store.now() - 11 * MINUTE).then(({ text }) => ({ text, now: store.now() })),
+  ],
+  [
+    "is superseded",
+    async () => {
+      const older = await issued();
+      await issued(older.now + 1, older.agent);
+      return older;
+    },
+  ],
+  [
+    "is claimed",
+    async () => {
+      const code = await issued();
+      await claim(code.text, code.now);
+      return code;
+    },
+  ],
+  [
+    "is denied",
+    async () => {
+      const code = await issued();
+      const claimed = await claim(code.text, code.now);
+      await codes.decide(claimed as never, null, code.now);
+      return code;
+    },
+  ],
+];
 
-  test.each(WRONG)("because it %s takes what every claim takes", async (_, make) => {
+test.each(WRONG)(
+  "a code that cannot be claimed because it %s takes what every claim takes",
+  async (_, make) => {
     const right = await issued();
     asked = [];
     expect(await claim(right.text, right.now)).not.toBeNull();
@@ -115,8 +116,8 @@ describe("a code that cannot be claimed", () => {
     asked = [];
     expect(await claim(text, now)).toBeNull();
     expect(asked).toEqual(taken);
-  });
-});
+  },
+);
 
 const APPROVAL = { user_id: "usr_a", disablings: 0, token_version: 0, as: "owner", version: 0 } as const;
 

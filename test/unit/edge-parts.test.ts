@@ -15,21 +15,19 @@ import { settle } from "../support/settle.ts";
 const request = (remoteAddress: string, headers: Record<string, string> = {}) =>
   ({ socket: { remoteAddress }, connection: { remoteAddress }, headers }) as unknown as IncomingMessage;
 
-describe("the address of a caller", () => {
-  const forwarded = { "x-forwarded-for": "203.0.113.9, 10.0.0.7" };
+const forwarded = { "x-forwarded-for": "203.0.113.9, 10.0.0.7" };
 
-  test.each([
-    ["no proxy is trusted", [], "10.0.0.1", forwarded, "10.0.0.1"],
-    ["the peer is not a trusted one", ["10.9.0.0/16"], "10.0.0.1", forwarded, "10.0.0.1"],
-    ["the peer is trusted", ["10.0.0.1"], "10.0.0.1", forwarded, "10.0.0.7"],
-    ["all proxies on the way are trusted", ["10.0.0.0/8"], "10.0.0.1", forwarded, "203.0.113.9"],
-    ["the trusted peer forwards for nobody", ["loopback"], "127.0.0.1", {}, "127.0.0.1"],
-    ["the peer is IPv4 on an IPv6 socket", [], "::ffff:192.0.2.1", {}, "192.0.2.1"],
-    ["the peer is IPv6", [], "2001:db8::1", {}, "2001:db8::1"],
-  ])("when %s", (_when, trusted, peer, headers, address) =>
-    expect(clientAddress(trusted)(request(peer, headers as Record<string, string>))).toBe(address),
-  );
-});
+test.each([
+  ["no proxy is trusted", [], "10.0.0.1", forwarded, "10.0.0.1"],
+  ["the peer is not a trusted one", ["10.9.0.0/16"], "10.0.0.1", forwarded, "10.0.0.1"],
+  ["the peer is trusted", ["10.0.0.1"], "10.0.0.1", forwarded, "10.0.0.7"],
+  ["all proxies on the way are trusted", ["10.0.0.0/8"], "10.0.0.1", forwarded, "203.0.113.9"],
+  ["the trusted peer forwards for nobody", ["loopback"], "127.0.0.1", {}, "127.0.0.1"],
+  ["the peer is IPv4 on an IPv6 socket", [], "::ffff:192.0.2.1", {}, "192.0.2.1"],
+  ["the peer is IPv6", [], "2001:db8::1", {}, "2001:db8::1"],
+])("the address of a caller when %s", (_when, trusted, peer, headers, address) =>
+  expect(clientAddress(trusted)(request(peer, headers as Record<string, string>))).toBe(address),
+);
 
 describe("the origin of what listens", () => {
   test.each([

@@ -96,16 +96,14 @@ test("bytes pass if they are UTF-8, wherever a part ends", async () => {
   await fc.assert(property, { numRuns: 1000 });
 });
 
-describe("refused is", () => {
-  test.each<[string, string | Buffer, new () => Error]>([
-    ["a text without an end", '{"body":"abc', SyntaxError],
-    ["an unknown escape", String.raw`{"body":"a\x41"}`, SyntaxError],
-    ["an escape cut off", String.raw`{"body":"a\u00"}`, SyntaxError],
-    ["a line break within a text", '{"body":"a\nb"}', SyntaxError],
-    ["what is not UTF-8", Buffer.from('{"body":"\xff"}', "latin1"), SyntaxError],
-    ["a rest that is too long", `{"other":"${"x".repeat(200_000)}","body":""}`, RangeError],
-  ])("%s", (_what, json, kind) => expect(read(json, ["body"])).rejects.toThrow(kind));
-});
+test.each<[string, string | Buffer, new () => Error]>([
+  ["a text without an end", '{"body":"abc', SyntaxError],
+  ["an unknown escape", String.raw`{"body":"a\x41"}`, SyntaxError],
+  ["an escape cut off", String.raw`{"body":"a\u00"}`, SyntaxError],
+  ["a line break within a text", '{"body":"a\nb"}', SyntaxError],
+  ["what is not UTF-8", Buffer.from('{"body":"\xff"}', "latin1"), SyntaxError],
+  ["a rest that is too long", `{"other":"${"x".repeat(200_000)}","body":""}`, RangeError],
+])("refused is: %s", (_what, json, kind) => expect(read(json, ["body"])).rejects.toThrow(kind));
 
 test("what is not read to its end is told so", async () => {
   let left = false;

@@ -31,22 +31,20 @@ function isDescribed({ description, anyOf = [] }: JsonSchema): boolean {
   return Boolean(description) || anyOf.some(isDescribed);
 }
 
-describe("the tools", () => {
-  test.each(all.map(({ op, tool }) => [tool.name, op, tool] as const))("%s", (name, op, tool) => {
-    expect(name).toMatch(/^[a-z0-9]+_[a-z0-9_]+$/);
-    expect(tool.description).toMatch(/^(Use|Call) this .*\b[Rr]eturns?\b/s);
-    expect(tool.description?.toLowerCase()).not.toContain(op.summary.toLowerCase());
-    expect(undescribed(tool.inputSchema as JsonSchema)).toEqual([]);
-    const ajv = new Ajv({ strictTypes: false, formats: {}, validateFormats: false, allowUnionTypes: true });
-    ajv.compile(tool.inputSchema);
-    if (op.method !== "PATCH") expect(hasNull(tool.inputSchema as JsonSchema)).toBe(false);
-    const isText = Boolean(op.produces || op.alsoProduces) || Object.values(op.results).includes(null);
-    expect(tool.outputSchema === undefined).toBe(isText);
-    if (!tool.outputSchema) return;
-    ajv.compile(tool.outputSchema);
-    expect(["object", "array"]).toContain(tool.outputSchema.type);
-    expect(JSON.stringify(tool.outputSchema)).not.toMatch(/"(examples|x-\w+)":/);
-  });
+test.each(all.map(({ op, tool }) => [tool.name, op, tool] as const))("the tools: %s", (name, op, tool) => {
+  expect(name).toMatch(/^[a-z0-9]+_[a-z0-9_]+$/);
+  expect(tool.description).toMatch(/^(Use|Call) this .*\b[Rr]eturns?\b/s);
+  expect(tool.description?.toLowerCase()).not.toContain(op.summary.toLowerCase());
+  expect(undescribed(tool.inputSchema as JsonSchema)).toEqual([]);
+  const ajv = new Ajv({ strictTypes: false, formats: {}, validateFormats: false, allowUnionTypes: true });
+  ajv.compile(tool.inputSchema);
+  if (op.method !== "PATCH") expect(hasNull(tool.inputSchema as JsonSchema)).toBe(false);
+  const isText = Boolean(op.produces || op.alsoProduces) || Object.values(op.results).includes(null);
+  expect(tool.outputSchema === undefined).toBe(isText);
+  if (!tool.outputSchema) return;
+  ajv.compile(tool.outputSchema);
+  expect(["object", "array"]).toContain(tool.outputSchema.type);
+  expect(JSON.stringify(tool.outputSchema)).not.toMatch(/"(examples|x-\w+)":/);
 });
 
 test("each tool that changes something is called by a test", () => {

@@ -23,17 +23,15 @@ const check = compileCheck(schema);
 const SECRETIVE = /password|api_key|secret|token/;
 const isText = (schema: object) => (schema as { type?: string }).type === "string";
 
-describe("a value that fits", () => {
-  test.each([
-    { name: "a" },
-    { name: "a", unknown: 1 },
-    { name: "a", size: null, owner: null, team_id: null, tags: [] },
-    {
-      ...{ name: "a", at: "2026-01-31T09:30:00Z", memory: "0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f" },
-      team_id: "team_1",
-    },
-  ])("%j is no fault", (value) => expect(check(value)).toBeNull());
-});
+test.each([
+  { name: "a" },
+  { name: "a", unknown: 1 },
+  { name: "a", size: null, owner: null, team_id: null, tags: [] },
+  {
+    ...{ name: "a", at: "2026-01-31T09:30:00Z", memory: "0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f" },
+    team_id: "team_1",
+  },
+])("a value that fits: %j is no fault", (value) => expect(check(value)).toBeNull());
 
 test.each([
   [Id("dlv"), "evt_1", 'expected an id that begins with dlv_, got "evt_1".'],
