@@ -4,8 +4,9 @@ import { Type } from "typebox";
 import { operation } from "../../lib/contract/contract.ts";
 import { operations } from "../../services/contracts.ts";
 import { action } from "../../services/runtime.ts";
-import { startGateway, type TemporaryStore, type TestGateway, temporaryStore } from "../support/gateway.ts";
+import { startGateway, type TestGateway } from "../support/gateway.ts";
 import { type Api, api } from "../support/http.ts";
+import { type TemporaryStore, temporaryStore } from "../support/own-store.ts";
 import { settle } from "../support/settle.ts";
 import { refusal } from "../support/tenancy.ts";
 

@@ -19,7 +19,7 @@ import { Consumer, nothing } from "../../services/sense/connectors/consumer.ts";
 import { Intake } from "../../services/sense/connectors/intake.ts";
 import { Runner } from "../../services/sense/connectors/runner.ts";
 import { resolveHost } from "../support/dns.ts";
-import { type TemporaryStore, temporaryStore } from "../support/gateway.ts";
+import { type TemporaryStore, temporaryStore } from "../support/own-store.ts";
 import { settle } from "../support/settle.ts";
 
 test.each([

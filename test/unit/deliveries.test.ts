@@ -22,16 +22,11 @@ import type { Received } from "../../services/sense/deliveries/receive.ts";
 import type { Outcomes } from "../../services/sense/deliveries/settle.ts";
 import { Sweep } from "../../services/sense/deliveries/sweep.ts";
 import { type Emission, emitted } from "../../services/sense/events/publish.ts";
-import type { TenantCollection } from "../../storage/collection.ts";
-import { openStore, type Store } from "../../storage/connection.ts";
 import { unread } from "../support/audit.ts";
+import { ownBroker, ownStore } from "../support/own-store.ts";
 import { settle } from "../support/settle.ts";
 
 const tenant_id = "tn_a";
-let dataDir: string;
-let store: Store;
-let deliveries: TenantCollection<DeliveryDoc>;
-let broker: ServiceBroker;
 /** Events of other types than the usual one. */
 const TYPES: Record<string, string> = {
   ...{ evt_cited: "memory.cited", evt_service: "service.run.started" },
@@ -95,16 +90,19 @@ beforeAll(async () => {
         return { error: "mapping error: still none" };
       },
     },
-  });
-  broker.createService(deliveriesService({ store, config: readConfig({}) } as Runtime));
-  deliveries = store.collection(DeliveryModel);
-  await broker.start();
-});
-afterAll(async () => {
-  await broker.stop();
-  await store.close();
-  await rm(dataDir, { recursive: true });
-});
+    {
+      name: "ingest",
+      actions: {
+        map_again: ({ params: { payload } }: { params: { payload: { fails: boolean } } }) => {
+          if (payload.fails) throw new Error("a defect");
+          return { error: "mapping error: still none" };
+        },
+      },
+    },
+    deliveriesService({ store, config: readConfig({}) } as Runtime),
+  ],
+  { validator: new ContractValidator() },
+);
 
 /** Of deliveries without a key. */
 const unordered = { release: () => {} };

@@ -7,41 +7,31 @@ import type { AgentState } from "../../services/identity/agents/agents.contract.
 import { Codes } from "../../services/identity/devices/codes.ts";
 import { DeviceCodeModel } from "../../services/identity/devices/devices.model.ts";
 import { TenantCollection } from "../../storage/collection.ts";
-import { openStore, type Store } from "../../storage/connection.ts";
+import { ownFolder, ownStore } from "../support/own-store.ts";
 
 const MINUTE = 60_000;
 const CLIENT = { name: "test", version: "1.0", host: "here" };
 
-let dataDir: string;
-let store: Store;
-let codes: Codes;
 /** Queries sent to the store. */
 let asked: string[];
 let agents = 0;
 
-beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), "sensorium-codes-"));
-  store = await openStore({ DATA_DIR: dataDir, MONGO_URL: null });
-  const { system } = store.collection(DeviceCodeModel);
-  const counted = new Proxy(system, {
-    get(target, name: keyof typeof system) {
-      const value = target[name];
-      if (typeof value !== "function") return value;
-      return (...args: unknown[]) => {
-        asked.push(name);
-        return (value as (...each: unknown[]) => unknown).apply(target, args);
-      };
-    },
-  });
-  codes = new Codes(
-    new TenantCollection(counted as never),
-    await openSecretBox({ SECRET_KEY: null, SECRET_KEY_FALLBACKS: [], DATA_DIR: dataDir }),
-  );
+const store = await ownStore();
+const { system } = store.collection(DeviceCodeModel);
+const counted = new Proxy(system, {
+  get(target, name: keyof typeof system) {
+    const value = target[name];
+    if (typeof value !== "function") return value;
+    return (...args: unknown[]) => {
+      asked.push(name);
+      return (value as (...each: unknown[]) => unknown).apply(target, args);
+    };
+  },
 });
-afterAll(async () => {
-  await store.close();
-  await rm(dataDir, { recursive: true });
-});
+const codes = new Codes(
+  new TenantCollection(counted as never),
+  await openSecretBox({ SECRET_KEY: null, SECRET_KEY_FALLBACKS: [], DATA_DIR: await ownFolder() }),
+);
 beforeEach(() => {
   asked = [];
 });

@@ -1,8 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
-import { ServiceBroker } from "moleculer";
+import { beforeEach, expect, test } from "@jest/globals";
 import type { CloudEvent } from "../../lib/cloudevents/cloudevents.ts";
 import { Fault } from "../../lib/contract/faults.ts";
 import { RecentEvents } from "../../services/sense/deliveries/recent-events.ts";
@@ -13,8 +9,8 @@ import { FanOut, missingFor } from "../../services/sense/events/fan-out.ts";
 import { FanOutStamps } from "../../services/sense/events/fan-out-stamps.ts";
 import { fanoutKey } from "../../services/sense/events/position.ts";
 import { Publisher } from "../../services/sense/events/publish.ts";
-import type { TenantCollection } from "../../storage/collection.ts";
-import { openStore, type Store } from "../../storage/connection.ts";
+import type { Store } from "../../storage/connection.ts";
+import { ownBroker, ownStore } from "../support/own-store.ts";
 import { settle } from "../support/settle.ts";
 
 const TENANT = "tn_test";
@@ -34,12 +30,10 @@ let matching: string[];
 /** Blocks the matching of a tenant. */
 const held = new Map<string, Promise<void>>();
 
-beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), "sensorium-fan-out-"));
-  opened = await openStore({ DATA_DIR: dataDir, MONGO_URL: null });
-  events = opened.collection(EventModel);
-  broker = new ServiceBroker({ logger: false });
-  broker.createService({
+const opened = await ownStore();
+const events = opened.collection(EventModel);
+const broker = await ownBroker([
+  {
     name: "interests",
     actions: {
       match: async ({ params }) => {
@@ -54,22 +48,16 @@ beforeAll(async () => {
         });
       },
     },
-  });
-  broker.createService({
+  },
+  {
     name: "deliveries",
     actions: {
       enqueue({ params }) {
         enqueued.push(...params.deliveries.map((each: { event_id: string }) => each.event_id));
       },
     },
-  });
-  await broker.start();
-});
-afterAll(async () => {
-  await broker.stop();
-  await opened.close();
-  await rm(dataDir, { recursive: true });
-});
+  },
+]);
 beforeEach(() => {
   later = 0;
   enqueued = [];

@@ -7,7 +7,7 @@ import { type TenantDoc, TenantModel } from "../../services/identity/tenants/ten
 import { ErasureModel } from "../../services/remember/search/search.model.ts";
 import { type Model, sealedFields, type TenantDocument } from "../../storage/model.ts";
 import { tenantErasure } from "../../storage/search/protocol.ts";
-import { temporaryStore } from "../support/gateway.ts";
+import { temporaryStore } from "../support/own-store.ts";
 
 const schemaOf = (model: unknown) => (model as Model<TenantDocument>).schema;
 const movedModel = (name: string) => MOVED.find((model) => model.name === name) as (typeof MOVED)[number];

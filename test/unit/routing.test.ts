@@ -1,8 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
-import { ServiceBroker } from "moleculer";
+import { beforeEach, expect, test } from "@jest/globals";
 import { readConfig } from "../../config.ts";
 import { ContractValidator } from "../../lib/contract/validator.ts";
 import { exposition } from "../../observability/metrics.ts";
@@ -10,8 +6,8 @@ import type { RoutingState, RoutingSubject } from "../../services/identity/tenan
 import type { Runtime } from "../../services/runtime.ts";
 import { InterestModel } from "../../services/sense/interests/interests.model.ts";
 import { interestsService } from "../../services/sense/interests/interests.service.ts";
-import { openStore, type Store } from "../../storage/connection.ts";
 import { unread } from "../support/audit.ts";
+import { ownBroker, ownStore } from "../support/own-store.ts";
 import { settle } from "../support/settle.ts";
 
 const TEAMS_EVENT = { type: "service.memory.created", data: {}, audience: "ag_author team_1" };
@@ -32,27 +28,34 @@ let beforeRaise = async () => {};
 /** Hook that runs at the next read of a table, after the interests. */
 let afterInterests = async () => {};
 
-beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), "sensorium-routing-"));
-  store = await openStore({ DATA_DIR: dataDir, MONGO_URL: null });
-  broker = new ServiceBroker({ logger: false, validator: new ContractValidator() as never });
-  broker.createService(unread);
-  broker.createService({
-    name: "tenants",
-    actions: {
-      routing_version: () => version,
-      routing_since: ({ params }: { params: { version: number } }): RoutingState => {
-        if (away) throw new Error("the store did not answer");
-        const known = recorded.length - (version - params.version);
-        return { version, changes: known < 0 ? null : recorded.slice(known) };
-      },
-      bump_routing: async ({ params: { subject } }: { params: { subject: RoutingSubject } }) => {
-        if (failing) throw new Error("the store did not answer");
-        const before = beforeRaise;
-        beforeRaise = async () => {};
-        await before();
-        recorded.push(subject);
-        return ++version;
+const store = await ownStore();
+const routed = () => ({ feeds: [], members: [] });
+const feeds_page = async () => {
+  const after = afterInterests;
+  afterInterests = async () => {};
+  await after();
+  return [];
+};
+const broker = await ownBroker(
+  [
+    unread,
+    {
+      name: "tenants",
+      actions: {
+        routing_version: () => version,
+        routing_since: ({ params }: { params: { version: number } }): RoutingState => {
+          if (away) throw new Error("the store did not answer");
+          const known = recorded.length - (version - params.version);
+          return { version, changes: known < 0 ? null : recorded.slice(known) };
+        },
+        bump_routing: async ({ params: { subject } }: { params: { subject: RoutingSubject } }) => {
+          if (failing) throw new Error("the store did not answer");
+          const before = beforeRaise;
+          beforeRaise = async () => {};
+          await before();
+          recorded.push(subject);
+          return ++version;
+        },
       },
     },
   });

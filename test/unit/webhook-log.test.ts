@@ -4,7 +4,7 @@ import { WebhookLogModel, WebhookModel } from "../../services/sense/ingest/inges
 import { keptHeaders } from "../../services/sense/ingest/kept-headers.ts";
 import { refusedEntry } from "../../services/sense/ingest/receive.ts";
 import { RequestLog } from "../../services/sense/ingest/request-log.ts";
-import { type TemporaryStore, temporaryStore } from "../support/gateway.ts";
+import { type TemporaryStore, temporaryStore } from "../support/own-store.ts";
 import { settle } from "../support/settle.ts";
 
 const AT = new Date("2026-01-31T09:30:00Z");

@@ -11,7 +11,7 @@ import { WebhookBodyModel } from "../../services/sense/ingest/ingest.model.ts";
 import { WebhookLimits } from "../../services/sense/ingest/limits.ts";
 import { readPayload } from "../../services/sense/ingest/payload.ts";
 import { webhookPath } from "../../services/sense/ingest/webhooks.ts";
-import { type TemporaryStore, temporaryStore } from "../support/gateway.ts";
+import { type TemporaryStore, temporaryStore } from "../support/own-store.ts";
 
 const DAY = 24 * 60 * 60 * 1000;
 const NOON = Date.UTC(2026, 0, 31, 12);
