@@ -1,6 +1,7 @@
 /** @needs chromium */
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { checkPage, openSite } from "../support/browser.ts";
+import { beforeAll, expect, test } from "@jest/globals";
+import { checkPage } from "../support/browser.ts";
+import { openSite } from "../support/site.ts";
 import { ok } from "../support/tenancy.ts";
 import { deliver, send } from "../support/webhooks.ts";
 
@@ -9,7 +10,6 @@ const { page, admin } = site;
 const ids: Record<string, string> = {};
 
 beforeAll(furnish);
-afterAll(site.close);
 
 /** Names come as people and programs write them. */
 const LONG = `Settle all that is open with the suppliers ${"and_their_subsidiaries_".repeat(6)}`;
@@ -129,5 +129,3 @@ test("links only web addresses in a memory", async () => {
     '<a href="https://example.com/terms" rel="noreferrer noopener" target="_blank">The terms</a>',
   ]);
 });
-
-test("no page had problems or requested another host", () => expect(site.problems).toEqual([]));

@@ -1,12 +1,11 @@
 /** @needs chromium */
-import { afterAll, expect, test } from "@jest/globals";
-import { openSite } from "../support/browser.ts";
+import { expect, test } from "@jest/globals";
 import { settle } from "../support/settle.ts";
+import { openSite } from "../support/site.ts";
 import { ok } from "../support/tenancy.ts";
 
 const site = await openSite();
 const { page, admin } = site;
-afterAll(site.close);
 
 /** Something that two change at the same time: one in the console, the other over HTTP. */
 interface Shared {
@@ -244,5 +243,3 @@ async function listen() {
     .then(() => source.close());
   return { reported };
 }
-
-test("no page had problems or requested another host", () => expect(site.problems).toEqual([]));

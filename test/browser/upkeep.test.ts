@@ -1,12 +1,11 @@
 /** @needs chromium */
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import type { Route } from "playwright-core";
-import { openSite } from "../support/browser.ts";
+import { openSite } from "../support/site.ts";
 import { ok } from "../support/tenancy.ts";
 
 const site = await openSite();
 const { page, admin, agent } = site;
-afterAll(site.close);
 
 async function remember(title: string, more: object = {}): Promise<string> {
   const memory = { title, content: title, type: "semantic", scope: "institutional", ...more };
@@ -273,5 +272,3 @@ describe("by keyboard alone", () => {
     expect(ok(await admin.get(`/channels/${id}/members`)).total).toBe(1);
   });
 });
-
-test("no page had problems or requested another host", () => expect(site.problems).toEqual([]));

@@ -1,4 +1,5 @@
-import { describe, expect, test } from "@jest/globals";
+import { describe, expect, jest, test } from "@jest/globals";
+import { Environment } from "@marcbachmann/cel-js";
 import { compileFilter, EventScope } from "../../lib/filter/filter.ts";
 
 // Work blocks the event loop, so the tests count work: how often a filter reads an instrumented field.
@@ -119,3 +120,23 @@ describe("deeply nested values", () => {
 
 test("the reason of an error does not carry the event", () =>
   expect(explain("m[s] == 1", { m: {}, s: "x".repeat(100_000) }).error?.length).toBeLessThan(400));
+
+test("a filter with an operation that cannot be charged does not compile", () => {
+  const parse = Environment.prototype.parse;
+  const spied = jest.spyOn(Environment.prototype, "parse").mockImplementation(function (
+    this: Environment,
+    text,
+  ) {
+    const parsed = parse.call(this, text);
+    const { check } = parsed;
+    parsed.check = () => {
+      const checkedAs = check();
+      delete (parsed.ast as { handle?: unknown }).handle;
+      return checkedAs;
+    };
+    return parsed;
+  });
+  expect(() => compileFilter("data.changed > 1")).toThrow("cel-js has no operation for >");
+  spied.mockRestore();
+  expect(() => compileFilter("data.changed > 1")).not.toThrow();
+});

@@ -181,7 +181,7 @@ test("property: finds what a scan of all subscriptions finds, also after changes
           expect(ids((await index.match(event)).matched)).toEqual(scan(live.values(), event));
       },
     ),
-    { numRuns: 500 },
+    { numRuns: 200 },
   ));
 
 test("matching in slices gives the same result", async () => {

@@ -14,6 +14,8 @@ const core = choose(tools, undefined);
 const toolOf = (name: string) => tools.get(name) as OperationTool;
 const schemaOf = (name: string) => toolOf(name).tool.inputSchema as JsonSchema;
 
+const ajv = new Ajv({ strictTypes: false, formats: {}, validateFormats: false, allowUnionTypes: true });
+
 /** Whether a schema allows null anywhere but in required fields. */
 function hasNull({ required = [], properties = {}, ...rest }: JsonSchema): boolean {
   const optional = Object.entries(properties).filter(([name]) => !(required as string[]).includes(name));
@@ -36,7 +38,6 @@ test.each(all.map(({ op, tool }) => [tool.name, op, tool] as const))("the tools:
   expect(tool.description).toMatch(/^(Use|Call) this .*\b[Rr]eturns?\b/s);
   expect(tool.description?.toLowerCase()).not.toContain(op.summary.toLowerCase());
   expect(undescribed(tool.inputSchema as JsonSchema)).toEqual([]);
-  const ajv = new Ajv({ strictTypes: false, formats: {}, validateFormats: false, allowUnionTypes: true });
   ajv.compile(tool.inputSchema);
   if (op.method !== "PATCH") expect(hasNull(tool.inputSchema as JsonSchema)).toBe(false);
   const isText = Boolean(op.produces || op.alsoProduces) || Object.values(op.results).includes(null);

@@ -29,7 +29,7 @@ describe("naming", () => {
   ])("the title of %j", (text, title) => expect(deriveTitle(text)).toBe(title));
 
   test("is found in a long line in linear time", () => {
-    const LONG = 2_097_152;
+    const LONG = 524_288;
     for (const line of [
       `a${"[".repeat(LONG)}`,
       `# a${" ".repeat(LONG)}b`,
