@@ -16,10 +16,7 @@ test.each([
   [['code = "7"', 'name = "Acme, Inc."'], { code: "7", name: "Acme, Inc." }],
   [["state = open, late", "n = 1, 2"], { state: { in: ["open", "late"] }, n: { in: [1, 2] } }],
   [["amount >= 100", "amount < 500"], { amount: { gte: 100, lt: 500 } }],
-  [
-    ["due > 2026-01-31", "due <= 2026-02-01T09:00:00Z"],
-    { due: { gt: "2026-01-31", lte: "2026-02-01T09:00:00Z" } },
-  ],
+  [["due > 2026-01-31", "due <= 2026-02-01T09:00Z"], { due: { gt: "2026-01-31", lte: "2026-02-01T09:00Z" } }],
   [["amount = 5", "amount > 1"], { amount: { gt: 1 } }],
   [["amount > 1", "amount = 5"], { amount: 5 }],
 ])("%j is %j", (texts, filter) => expect(built(...texts)).toEqual(filter));

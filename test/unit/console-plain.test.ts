@@ -3,7 +3,7 @@ import { plain } from "../../packages/console/src/ui/plain.ts";
 
 test.each([
   [
-    "# Deploy\n\nRun **all** of `npm test`, then [tag](https://example.com).",
+    "# Deploy\n\nRun **all** of `npm test`, then [tag](https://a.co).",
     "Deploy Run all of npm test, then tag.",
   ],
   ["Before:\n\n1. Call\n2. Wait\n   - an hour", "Before: • Call • Wait • an hour"],

@@ -16,10 +16,7 @@ test.each([
   ["ECONNREFUSED 127.0.0.1:3000", "ECONNREFUSED 10.1.2.3:80"],
   [python(12), python(99)],
   [python(12), "ValueError: order 5 has no customer"],
-  [
-    "TypeError: x is not a function\n    at run (a.js:1:2)",
-    "TypeError: x is not a function\n    at b (b.js:9:9)",
-  ],
+  ["TypeError: x is no function\n    at run (a.js:1:2)", "TypeError: x is no function\n    at b (b.js:9:9)"],
   [spentReason(5, "lease expired"), spentReason(3, "lease expired")],
 ])("%j has the same cause as %j", (one, other) => {
   expect(causeOf(one)).toBe(causeOf(other));

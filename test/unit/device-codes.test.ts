@@ -62,36 +62,20 @@ test("neither the code nor the claim stands in the store as it is", async () => 
   expect(JSON.stringify(row)).not.toMatch(new RegExp(`${text}|clm_secret`));
 });
 
+/** A code, after something was done with it. */
+async function after(act: (code: Awaited<ReturnType<typeof issued>>) => Promise<unknown>) {
+  const code = await issued();
+  await act(code);
+  return code;
+}
 const WRONG: [string, () => Promise<{ text: string; now: number }>][] = [
   ["is unknown", async () => ({ text: "BBBB-2222", now: store.now() })],
-  [
-    "has run out",
-    async () => issued(store.now() - 11 * MINUTE).then(({ text }) => ({ text, now: store.now() })),
-  ],
-  [
-    "is superseded",
-    async () => {
-      const older = await issued();
-      await issued(older.now + 1, older.agent);
-      return older;
-    },
-  ],
-  [
-    "is claimed",
-    async () => {
-      const code = await issued();
-      await claim(code.text, code.now);
-      return code;
-    },
-  ],
+  ["has run out", async () => ({ ...(await issued(store.now() - 11 * MINUTE)), now: store.now() })],
+  ["is superseded", () => after(({ now, agent }) => issued(now + 1, agent))],
+  ["is claimed", () => after(({ text, now }) => claim(text, now))],
   [
     "is denied",
-    async () => {
-      const code = await issued();
-      const claimed = await claim(code.text, code.now);
-      await codes.decide(claimed as never, null, code.now);
-      return code;
-    },
+    () => after(async ({ text, now }) => codes.decide((await claim(text, now)) as never, null, now)),
   ],
 ];
 

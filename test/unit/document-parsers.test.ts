@@ -241,17 +241,13 @@ describe("files of other programs", () => {
 
 describe("text", () => {
   const latin1 = (given: string) => new Uint8Array(Buffer.from(given, "latin1"));
+  const GERMAN =
+    "Die Größe der Straße überrascht natürlich jeden, der dort früher wohnte. Schöne Grüße aus Köln.";
   test.each<[string, Uint8Array, string]>([
     ["UTF-8", strToU8("Grüße – 東京\r\nzwei"), "Grüße – 東京\nzwei"],
     ["UTF-8 with a mark", strToU8("\ufeffGrüße"), "Grüße"],
     ["UTF-16", new Uint8Array(Buffer.from("\ufeffGrüße 東京", "utf16le")), "Grüße 東京"],
-    [
-      "Latin-1",
-      latin1(
-        "Die Größe der Straße überrascht natürlich jeden, der dort früher wohnte. Schöne Grüße aus Köln.",
-      ),
-      "Die Größe der Straße überrascht natürlich jeden, der dort früher wohnte. Schöne Grüße aus Köln.",
-    ],
+    ["Latin-1", latin1(GERMAN), GERMAN],
     ["ISO 2022-JP", latin1("Re: \u001b$B2q5D\u001b(B"), "Re: 会議"],
     ["ASCII that mentions pictures", strToU8("GIF89a is a format."), "GIF89a is a format."],
     ["ASCII that mentions PDFs", strToU8("Files begin with\n%PDF-1.4"), "Files begin with\n%PDF-1.4"],
@@ -272,11 +268,7 @@ describe("text", () => {
   });
 
   test.each<[string, string, string]>([
-    [
-      "elements that are no part of a line",
-      "<summary>Fees</summary>Free<dialog open>Now</dialog>",
-      "Fees\nFree\n\nNow",
-    ],
+    ["elements outside lines", "<summary>Fees</summary>Free<dialog open>Now</dialog>", "Fees\nFree\n\nNow"],
     ["controls", "<button>Save</button><button>Send</button> H<sub>2</sub>O", "Save Send H2O"],
     ["a block by its style", 'a<span style="display:block">b</span>c', "a\nb\nc"],
     [
@@ -285,11 +277,7 @@ describe("text", () => {
       "Seen!",
     ],
     ["readings of a word", "<ruby>港<rp>(</rp><rt>minato</rt><rp>)</rp></ruby>へ", "港(minato)へ"],
-    [
-      "levels and numbers",
-      "<h3>Steps</h3><ol start=4><li>a<ul><li>b</ul><li>c</ol>",
-      "### Steps\n\n4. a\n  - b\n5. c",
-    ],
+    ["levels", "<h3>Steps</h3><ol start=4><li>a<ul><li>b</ul><li>c</ol>", "### Steps\n\n4. a\n  - b\n5. c"],
     [
       "columns behind merged and empty cells",
       "<table><tr><th>A<th>B<th>C<tr><td rowspan=2>1<td><td>2<tr><td colspan=2>3</table>",
@@ -373,19 +361,14 @@ describe("what cannot be read says why", () => {
     ],
     ["a presentation as Word document", () => fixture("festival.pptx"), DOCX, /^is not a Word document/],
     [
-      "a PDF as text",
+      "PDF as text",
       () => fixture("manual.pdf"),
       "text/plain",
       /^was declared as text, but seems to be a PDF$/,
     ],
     ["RTF as text", () => strToU8("{\\rtf1\\ansi Hello}"), "text/plain", /seems to be RTF$/],
     ["text as workbook", () => strToU8("a,b"), XLSX, /^was declared as a workbook, but seems to be text$/],
-    [
-      "a picture as text",
-      () => new Uint8Array([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10]),
-      "text/plain",
-      /a picture/,
-    ],
+    ["a picture", () => new Uint8Array([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10]), "text/plain", /a picture/],
     ["another as text", () => strToU8("GIF89a\u0001\0\u0001\0"), "text/plain", /a picture/],
     ["bytes as text", () => new Uint8Array([1, 0, 2, 0, 3]), "text/plain", /binary data/],
     [

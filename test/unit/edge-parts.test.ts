@@ -56,30 +56,16 @@ describe("a request id", () => {
 });
 
 describe("an error", () => {
+  const SOON = { retry_after_seconds: 1 };
   test.each([
     [new Fault("conflict", "Taken.", { a: 1 }), 409, "conflict", { a: 1 }],
     [notFound("agent", "ag_1"), 404, "not_found", { resource_type: "agent", resource_id: "ag_1" }],
     [invalidValue("name", "No."), 400, "validation_error", { field: "name" }],
+    [new Errors.RequestTimeoutError({ action: "a.b", nodeID: "n" }), 503, "service_unavailable", SOON],
+    [new Errors.ServiceNotFoundError({ action: "a.b" }), 503, "service_unavailable", SOON],
+    [new Errors.QueueIsFullError({ action: "a.b", nodeID: "n", size: 1 }), 503, "service_unavailable", SOON],
     [
-      new Errors.RequestTimeoutError({ action: "a.b", nodeID: "n" }),
-      503,
-      "service_unavailable",
-      { retry_after_seconds: 1 },
-    ],
-    [
-      new Errors.ServiceNotFoundError({ action: "a.b" }),
-      503,
-      "service_unavailable",
-      { retry_after_seconds: 1 },
-    ],
-    [
-      new Errors.QueueIsFullError({ action: "a.b", nodeID: "n", size: 1, limit: 1 }),
-      503,
-      "service_unavailable",
-      { retry_after_seconds: 1 },
-    ],
-    [
-      new Errors.MoleculerError("MongoServerError: E11000 dup key", 500, "DRIVER", { index: "x" }),
+      new Errors.MoleculerError("Mongo: E11000 dup key", 500, "DRIVER", { index: "x" }),
       500,
       "internal_error",
       {},

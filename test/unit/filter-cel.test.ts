@@ -21,7 +21,7 @@ const SECOND = "2026-01-01T00:00:00";
 
 test.each([
   [
-    "texts are ordered by code points",
+    "texts are ordered by code point",
     "data.wide < data.emoji && 'ｚ' < '😀' && !('😀' <= 'ｚ') && 'a' < 'ab'",
   ],
   ["indexes of texts count code points", "'😀a'.indexOf('a') == 1 && '😀ab'.substring(1, 2) == 'a'"],
@@ -35,10 +35,7 @@ test.each([
   ["… of durations", "duration('9007199254740993ns') > duration('9007199254740992ns')"],
   ["durations with signs add up", "duration('-1.5s') + duration('1s') == duration('-0.5s')"],
   ["a time is a text again", `string(${at(`${SECOND}.000000321Z`)}) == '${SECOND}.000000321Z'`],
-  [
-    "a duration is a text again",
-    "string(duration('90m')) == '5400s' && string(duration('-1500ms')) == '-1.5s'",
-  ],
+  ["a duration is a text", "string(duration('90m')) == '5400s' && string(duration('-1500ms')) == '-1.5s'"],
   ["a time is a number", `int(${at("1970-01-01T00:01:00Z")}) == 60`],
   ["hours of a zone do not depend on this machine", `${at(`${SECOND}Z`)}.getHours('Asia/Kolkata') == 5`],
   ["… nor do those of an offset", `${at(`${SECOND}Z`)}.getMinutes('+05:45') == 45`],

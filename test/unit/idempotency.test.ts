@@ -20,11 +20,7 @@ test.each<[string, Partial<IdempotencyDoc>, string]>([
   ["is told so when the secret's time is over", { ...answered, secret_ends_at: at(0) }, "answered"],
   ["is told so when the answer was not kept", { ...answered, answer: null }, "answered"],
   ["is another one, even while the first is running", { fingerprint: "other" }, "other_request"],
-  [
-    "is another one, though the first failed",
-    { fingerprint: "other", lease_ends_at: at(-9) },
-    "other_request",
-  ],
+  ["is another, though the first failed", { fingerprint: "other", lease_ends_at: at(-9) }, "other_request"],
   ["begins when the key's time is over", { ...answered, fingerprint: "other", expires_at: at(0) }, "begin"],
 ])("a request with a key that is known: %s", (_name, fields, verdict) =>
   expect(judge(record(fields), "same", NOW, false)).toBe(verdict),

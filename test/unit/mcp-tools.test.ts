@@ -135,12 +135,7 @@ describe("arguments", () => {
     ["a singular", "memories_create", { tag: "a" }, { tags: ["a"] }],
     ["a name without its id", "memories_create", { project: "p" }, { project_id: "p" }],
     ["an event in an object", "events_publish", { event: { eventType: "a" } }, { type: "a" }],
-    [
-      "an attribute of an event",
-      "events_publish",
-      { type: "a", sourceid: "b" },
-      { type: "a", sourceid: "b" },
-    ],
+    ["an event's attribute", "events_publish", { type: "a", sourceid: "b" }, { type: "a", sourceid: "b" }],
     ["data as text", "events_publish", { type: "a", data: '{"n": 1}' }, { type: "a", data: { n: 1 } }],
     [
       "a text that looks like JSON and is to be a text",
@@ -166,7 +161,7 @@ describe("arguments", () => {
     ["what cannot be converted", "memories_create", { importance: "high" }, { importance: "high" }],
     ["what nobody knows", "memories_create", { mood: "good" }, { mood: "good" }],
     [
-      "one whose holder is no object",
+      "one whose holder is none",
       "handoffs_save",
       { payload: "x", next_action: "y" },
       { payload: "x", next_action: "y" },
@@ -264,12 +259,7 @@ describe("nulls", () => {
   test.each([
     ["where a text is expected", "memories_list", { scope: null, limit: 5 }, { limit: 5 }],
     ["where over HTTP null is a value", "memories_search", { query: "a", project_id: null }, { query: "a" }],
-    [
-      "within an object",
-      "bundles_assemble",
-      { caps: { memories: null, outputs: 1 } },
-      { caps: { outputs: 1 } },
-    ],
+    ["in an object", "bundles_assemble", { caps: { memories: null, outputs: 1 } }, { caps: { outputs: 1 } }],
     [
       "within the objects of a list",
       "runs_create",

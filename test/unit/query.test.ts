@@ -21,10 +21,8 @@ test.each([
   ["我用Python写代码", "我用 python 写代 代码"],
   ["2024年のAWSクラスター 第3章", "2024 年の aw クラ ラス スタ ター 第 3 章"],
   ["ວັນ ថ្ងៃ", "ວັ ັນ ថ្ ្ង ងៃ"],
-  [
-    "Größe GRÖSSE Łódź smørrebrød Œuvre TOPLANTI toplantı",
-    "gross gross lodz smorrebrod oeuvr toplanti toplanti",
-  ],
+  ["Größe GRÖSSE Łódź smørrebrød Œuvre", "gross gross lodz smorrebrod oeuvr"],
+  ["TOPLANTI toplantı", "toplanti toplanti"],
   ["Wie lange darf die Lieferung dauern?", "die lieferung dauern"],
   ["¿Cuándo quedan los del almacén?", "quedan almacen"],
   ["המדפסת מדפסת והמדפסות", "דפסת דפסת דפס"],

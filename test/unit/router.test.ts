@@ -38,9 +38,9 @@ describe("a path", () => {
     ["PATCH", "/v1/agents/ag_1", "PATCH /agents/{id}", { id: "ag_1" }],
     [
       "GET",
-      "/v1/agents/ag_1/keys/key_2",
+      "/v1/agents/ag_1/keys/k",
       "GET /agents/{agent_id}/keys/{key_id}",
-      { agent_id: "ag_1", key_id: "key_2" },
+      { agent_id: "ag_1", key_id: "k" },
     ],
     ["GET", "/v1/agents/ag_1/interests", "GET /agents/{id}/interests", { id: "ag_1" }],
     ["POST", "/v1/agents/ag_1/interests:test", "POST /agents/{id}/interests:test", { id: "ag_1" }],

@@ -123,7 +123,7 @@ test.each<[string, DeliveryHeaders]>([
   ["a timestamp that is none", { ...standard(), "webhook-timestamp": "NaN" }],
   [
     "another version",
-    { ...standard(), "webhook-signature": standard()["webhook-signature"]?.replace("v1,", "v2,") },
+    { ...standard(), "webhook-signature": standard()["webhook-signature"]?.replace("1", "2") },
   ],
   ["a Stripe signature too old", stripe(NOW - 301 * SECONDS)],
   ["a Stripe signature without its time", { "stripe-signature": `v1=${hex(SECRET, BODY)}` }],

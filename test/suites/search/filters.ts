@@ -24,11 +24,7 @@ const PLAIN = "own ownInOtherTeam institution nobodys expiring filed tagged epis
 
 const CASES: [string, Partial<LegsQuery>, string[]][] = [
   ["an agent without a team", {}, PLAIN],
-  [
-    "an agent of a team",
-    { access: { agent_id: "ag_a", agent_ids: ["ag_a"], team_ids: ["team_a"] } },
-    [...PLAIN, "team"],
-  ],
+  ["a team", { access: { agent_id: "ag_a", agent_ids: ["ag_a"], team_ids: ["team_a"] } }, [...PLAIN, "team"]],
   [
     "a person who owns nobody",
     { access: { agent_id: null, agent_ids: [], team_ids: [] } },
@@ -41,22 +37,14 @@ const CASES: [string, Partial<LegsQuery>, string[]][] = [
   ["no project", { where: { project_id: null, scope: "agent" } }, ["own", "expiring", "tagged", "episodic"]],
   ["tags", { where: { tags_any: ["green", "blue"] } }, ["tagged"]],
   ["an owner", { where: { agent_id: "ag_b" } }, ["institution"]],
-  [
-    "an audience",
-    { where: { audience: [["regions:emea", "regions:apac"], ["segments:b2b"]] } },
-    ["labelled"],
-  ],
+  ["audience", { where: { audience: [["regions:emea", "regions:apac"], ["segments:b2b"]] } }, ["labelled"]],
   ["an audience with one group missing", { where: { audience: [["regions:emea"], ["x:y"]] } }, []],
   [
     "superseded ones too",
     { include_superseded: true, where: { scope: "agent", project_id: null } },
     ["own", "expiring", "superseded", "tagged", "episodic"],
   ],
-  [
-    "a moment later",
-    { now: NOW + 1, where: { scope: "agent", project_id: null } },
-    ["own", "tagged", "episodic"],
-  ],
+  ["later", { now: NOW + 1, where: { scope: "agent", project_id: null } }, ["own", "tagged", "episodic"]],
 ];
 
 const FACTS = "tn_facts";
@@ -90,7 +78,7 @@ const FACT_CASES: [string, LegsQuery["where"], string[]][] = [
   ["fresh until, not without a date", { date: { until: 101 } }, ["old"]],
   ["a text", { metadata: [{ key: "state", in: ["paid"] }] }, ["paid"]],
   [
-    "one of several, also in a list",
+    "one of several, or of a list",
     { metadata: [{ key: "state", in: ["late", "paid"] }] },
     ["listed", "paid"],
   ],

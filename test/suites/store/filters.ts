@@ -81,7 +81,7 @@ const CASES: [name: string, filter: object, ids: string[]][] = [
   ["a text anywhere", { b: { $regex: "y" } }, ["text", "words"]],
   ["a text anywhere without case", { b: { $regex: "X", $options: "i" } }, ["two", "big", "text", "list"]],
   [
-    "a text anywhere, by either of two",
+    "text anywhere, in either",
     { $or: [{ b: { $regex: "yz" } }, { c: { $regex: "50" } }] },
     ["text", "signs"],
   ],
