@@ -59,6 +59,5 @@ test("a pool of any size has a connection for each kind of work", () => {
   expect(recordQueues(undefined)).toBeNull();
 });
 
-test("a record without a connection to spare is lost for the moment", () => {
-  expect(isStoreLost(new RecordBusyError("busy"))).toBe(true);
-});
+test("a record without a connection to spare is lost for the moment", () =>
+  expect(isStoreLost(new RecordBusyError("busy"))).toBe(true));

@@ -21,9 +21,7 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "sensorium-crash-"));
 });
 
-afterAll(async () => {
-  await rm(directory, { recursive: true });
-});
+afterAll(() => rm(directory, { recursive: true }));
 
 const acknowledged = (output: string, what: string) =>
   [...output.matchAll(new RegExp(`^${what} (\\S+)\\n`, "gm"))].map((match) => match[1] as string);

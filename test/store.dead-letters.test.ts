@@ -24,9 +24,7 @@ const mongo = await startMongo();
 function header(_id: string) {
   const n = Number(_id.slice(4));
   return {
-    _id,
-    type: `com.example.t${n % 3}`,
-    source: "urn:Shop",
+    ...{ _id, type: `com.example.t${n % 3}`, source: "urn:Shop" },
     subject: n % 400 === 1 ? `Order/${n}` : null,
   };
 }
@@ -101,24 +99,22 @@ describe.each(["sqlite", "mongodb"])("dead letters on %s", (driver) => {
     return ids;
   }
 
-  describe("pages have each dead letter once, latest first", () => {
-    test.each([
-      ["all", {}, 30, () => true],
-      ["all in pages larger than a window", {}, 700, () => true],
-      ["an agent's", { agent_id: "ag_1" }, 50, (n: number) => n % 2 === 1],
-      ["of a type", { type: "com.example.t2" }, 50, (n: number) => n % 3 === 2],
-      ["of a glob", { type: "*.t[01]" }, 333, (n: number) => n % 3 !== 2],
-      ["with a text of the subject", { text: "order/" }, 1, (n: number) => n % 400 === 1],
-      ["with a text of the source", { text: "URN:SHOP" }, 200, (n: number) => n !== 7],
-      ["with a text of the reason", { text: "SHUT" }, 10, (n: number) => n === 11],
-      ["by all of them", { agent_id: "ag_1", type: "com.*", text: "order" }, 2, (n: number) => n % 400 === 1],
-      ["with what nothing has", { text: "nowhere" }, 50, () => false],
-    ])("%s", async (_, filter, limit, is) => {
-      const ids = await read(filter, limit);
-      expect(numbers(ids)).toEqual(upTo(ROWS, is));
-      const times = ids.map((id) => Math.floor(Number(id.slice(4)) / 4));
-      expect(times).toEqual(times.toSorted((a, b) => b - a));
-    });
+  test.each([
+    ["all", {}, 30, () => true],
+    ["all in pages larger than a window", {}, 700, () => true],
+    ["an agent's", { agent_id: "ag_1" }, 50, (n: number) => n % 2 === 1],
+    ["of a type", { type: "com.example.t2" }, 50, (n: number) => n % 3 === 2],
+    ["of a glob", { type: "*.t[01]" }, 333, (n: number) => n % 3 !== 2],
+    ["with a text of the subject", { text: "order/" }, 1, (n: number) => n % 400 === 1],
+    ["with a text of the source", { text: "URN:SHOP" }, 200, (n: number) => n !== 7],
+    ["with a text of the reason", { text: "SHUT" }, 10, (n: number) => n === 11],
+    ["by all of them", { agent_id: "ag_1", type: "com.*", text: "order" }, 2, (n: number) => n % 400 === 1],
+    ["with what nothing has", { text: "nowhere" }, 50, () => false],
+  ])("pages have each dead letter once, latest first: %s", async (_, filter, limit, is) => {
+    const ids = await read(filter, limit);
+    expect(numbers(ids)).toEqual(upTo(ROWS, is));
+    const times = ids.map((id) => Math.floor(Number(id.slice(4)) / 4));
+    expect(times).toEqual(times.toSorted((a, b) => b - a));
   });
 
   test("until a time, given by its reason", async () => {

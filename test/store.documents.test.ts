@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { LEASE_MS, place, Queue } from "../mixins/queue.ts";
 import { type DocumentDoc, DocumentModel } from "../services/remember/documents/documents.model.ts";
 import type { TenantCollection } from "../storage/collection.ts";
-import { type TemporaryStore, temporaryStore } from "./support/gateway.ts";
+import { type TemporaryStore, temporaryStore } from "./support/own-store.ts";
 import { settle } from "./support/settle.ts";
 
 let files: TemporaryStore;

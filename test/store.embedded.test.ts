@@ -36,9 +36,7 @@ beforeEach(async () => {
   DATA_DIR = await mkdtemp(join(tmpdir(), "sensorium-embedded-"));
 });
 
-afterEach(async () => {
-  await rm(DATA_DIR, { recursive: true });
-});
+afterEach(() => rm(DATA_DIR, { recursive: true }));
 
 async function withStore<T>(use: (store: Store) => Promise<T>): Promise<T> {
   const store = await openStore({ DATA_DIR });
@@ -101,11 +99,10 @@ describe("the data directory", () => {
     await withStore((store) => store.ping());
   });
 
-  test("is refused to a second store in the same process", async () => {
-    await withStore(async () => {
+  test("is refused to a second store in the same process", async () =>
+    withStore(async () => {
       expect(await refusal()).toContain(`pid ${process.pid}`);
-    });
-  });
+    }));
 
   test("may have rows that keep a text in the document, which others store out of line", async () => {
     const model = (outOfLine?: "text") => ({
@@ -186,56 +183,42 @@ test("a stop on a full disk leaves what it cannot copy in the log", async () => 
   expect(rows).toBeGreaterThanOrEqual(500);
 });
 
-describe("what the embedded store leaves out", () => {
-  test.each<[string, (things: AnyCollection, store: Store) => unknown]>([
-    ["the filter operator $where", (things) => things.findOne({ $where: "1" })],
-    ["the filter operator $type", (things) => things.find({ a: { $type: "string" } }).toArray()],
-    ["the update operator $bit", (things) => things.updateOne({}, { $bit: { a: { and: 1 } } })],
-    ["the positional operator $", (things) => things.updateOne({ a: 1 }, { $set: { "a.$": 1 } })],
-    ["the positional operator $[]", (things) => things.updateOne({ a: 1 }, { $set: { "a.$[]": 1 } })],
-    [
-      "the $push modifier $sort",
-      (things) => things.updateOne({}, { $push: { a: { $each: [], $sort: 1 } } as never }),
-    ],
-    ["updates by an aggregation pipeline", (things) => things.updateOne({}, [{ $set: { a: 1 } }])],
-    ["collection.aggregate", (things) => things.aggregate([])],
-    ["collection.distinct", (things) => things.distinct("a")],
-    ["cursor.map", (things) => things.find().map((each) => each)],
-    [
-      "bulkWrite of replaceOne",
-      (things) => things.bulkWrite([{ replaceOne: { filter: {}, replacement: {} } }]),
-    ],
-    ["the filter operator $nor", (things) => things.findOne({ $nor: [{ a: 1 }] })],
-    ["the filter operator $not", (things) => things.findOne({ a: { $not: { $lt: 1 } } })],
-    ["$elemMatch of values", (things) => things.findOne({ a: { $elemMatch: { $lt: 1 } } })],
-    ["the update operator $rename", (things) => things.updateOne({}, { $rename: { a: "b" } })],
-    ["$pull by a condition", (things) => things.updateOne({}, { $pull: { a: { $lt: 1 } } as never })],
-    [
-      "a $slice of $push",
-      (things) => things.updateOne({}, { $push: { a: { $each: [], $slice: 1 } } as never }),
-    ],
-    ["the projection $slice of a", (things) => things.findOne({}, { projection: { a: { $slice: 1 } } })],
-    ["the option collation", (things) => things.find({}, { collation: { locale: "en" } }).toArray()],
-    ["the option session", (things) => things.insertOne({ a: 1 }, { session: {} as never })],
-    [
-      "the index option partialFilterExpression",
-      (things) => things.createIndex({ a: 1 }, { partialFilterExpression: {} }),
-    ],
-    ["collection.watch", (things) => things.watch()],
-    ["client.startSession", (_things, store) => store.connection.startSession()],
-    ["the command dbStats", (_things, store) => database(store).command({ dbStats: 1 })],
-    ["values of type RegExp", (things) => things.findOne({ a: /x/ })],
-    ["values of BSON type Decimal128", (things) => things.insertOne({ a: Decimal128.fromString("1.5") })],
-  ])("%s is refused by name", async (name, use) => {
-    await withStore(async (store) => {
-      const things: AnyCollection = database(store).collection("things");
-      await things.insertOne({ _id: 1 });
-      await expect((async () => use(things, store))()).rejects.toThrow(
-        `mongoose-sqlite does not implement ${name}`,
-      );
-    });
-  });
-});
+test.each<[string, (things: AnyCollection, store: Store) => unknown]>([
+  ["the filter operator $where", (things) => things.findOne({ $where: "1" })],
+  ["the filter operator $type", (things) => things.find({ a: { $type: "string" } }).toArray()],
+  ["the update operator $bit", (things) => things.updateOne({}, { $bit: { a: { and: 1 } } })],
+  ["the positional operator $", (things) => things.updateOne({ a: 1 }, { $set: { "a.$": 1 } })],
+  ["the positional operator $[]", (things) => things.updateOne({ a: 1 }, { $set: { "a.$[]": 1 } })],
+  ["$sort of $push", (things) => things.updateOne({}, { $push: { a: { $each: [], $sort: 1 } } as never })],
+  ["updates by an aggregation pipeline", (things) => things.updateOne({}, [{ $set: { a: 1 } }])],
+  ["collection.aggregate", (things) => things.aggregate([])],
+  ["collection.distinct", (things) => things.distinct("a")],
+  ["cursor.map", (things) => things.find().map((each) => each)],
+  ["replaceOne in bulk", (things) => things.bulkWrite([{ replaceOne: { filter: {}, replacement: {} } }])],
+  ["the filter operator $nor", (things) => things.findOne({ $nor: [{ a: 1 }] })],
+  ["the filter operator $not", (things) => things.findOne({ a: { $not: { $lt: 1 } } })],
+  ["$elemMatch of values", (things) => things.findOne({ a: { $elemMatch: { $lt: 1 } } })],
+  ["the update operator $rename", (things) => things.updateOne({}, { $rename: { a: "b" } })],
+  ["$pull by a condition", (things) => things.updateOne({}, { $pull: { a: { $lt: 1 } } as never })],
+  ["$slice of $push", (things) => things.updateOne({}, { $push: { a: { $each: [], $slice: 1 } } as never })],
+  ["the projection $slice of a", (things) => things.findOne({}, { projection: { a: { $slice: 1 } } })],
+  ["the option collation", (things) => things.find({}, { collation: { locale: "en" } }).toArray()],
+  ["the option session", (things) => things.insertOne({ a: 1 }, { session: {} as never })],
+  ["partialFilterExpression", (things) => things.createIndex({ a: 1 }, { partialFilterExpression: {} })],
+  ["collection.watch", (things) => things.watch()],
+  ["client.startSession", (_things, store) => store.connection.startSession()],
+  ["the command dbStats", (_things, store) => database(store).command({ dbStats: 1 })],
+  ["values of type RegExp", (things) => things.findOne({ a: /x/ })],
+  ["values of BSON type Decimal128", (things) => things.insertOne({ a: Decimal128.fromString("1.5") })],
+])("what the embedded store leaves out: %s is refused by name", async (name, use) =>
+  withStore(async (store) => {
+    const things: AnyCollection = database(store).collection("things");
+    await things.insertOne({ _id: 1 });
+    await expect((async () => use(things, store))()).rejects.toThrow(
+      `mongoose-sqlite does not implement ${name}`,
+    );
+  }),
+);
 
 describe("a write of many rows", () => {
   const MANY = 20_000;

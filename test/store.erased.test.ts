@@ -21,11 +21,7 @@ interface Row extends TenantDocument {
 }
 
 const schema = new Schema<Row>({
-  _id: String,
-  tenant_id: String,
-  title: String,
-  text: String,
-  tags: [String],
+  ...{ _id: String, tenant_id: String, title: String, text: String, tags: [String] },
 });
 schema.index({ tenant_id: 1, title: 1 });
 schema.index({ tenant_id: 1, tags: 1 });

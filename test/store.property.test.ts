@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import type { Db } from "mongodb";
 import { openStore, type Store } from "../storage/connection.ts";
@@ -16,77 +16,75 @@ const ROUNDS = 150;
 const mongo = await startMongo();
 const portable = !("url" in mongo) || mongo.kind === "mongo-java-server";
 
-describe("random filters and updates", () => {
-  let directory: string;
-  let embedded: Store;
-  let reference: Store | undefined;
-  let made = 0;
+let directory: string;
+let embedded: Store;
+let reference: Store | undefined;
+let made = 0;
 
-  beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), "sensorium-property-"));
-    embedded = await openStore({ DATA_DIR: directory });
-    if ("url" in mongo) reference = await openStore({ DATA_DIR: "", MONGO_URL: mongo.url });
-  });
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "sensorium-property-"));
+  embedded = await openStore({ DATA_DIR: directory });
+  if ("url" in mongo) reference = await openStore({ DATA_DIR: "", MONGO_URL: mongo.url });
+});
 
-  afterAll(async () => {
-    await embedded.close();
-    await reference?.close();
-    await rm(directory, { recursive: true });
-    if ("url" in mongo) await mongo.stop();
-  });
+afterAll(async () => {
+  await embedded.close();
+  await reference?.close();
+  await rm(directory, { recursive: true });
+  if ("url" in mongo) await mongo.stop();
+});
 
-  async function collection(store: Store, list: object[], indexed: boolean): Promise<AnyCollection> {
-    const things: AnyCollection = (store.connection.db as unknown as Db).collection(`random_${++made}`);
-    if (indexed) for (const index of INDEXES) await things.createIndex(index);
-    await things.insertMany(list);
-    return things;
+async function collection(store: Store, list: object[], indexed: boolean): Promise<AnyCollection> {
+  const things: AnyCollection = (store.connection.db as unknown as Db).collection(`random_${++made}`);
+  if (indexed) for (const index of INDEXES) await things.createIndex(index);
+  await things.insertMany(list);
+  return things;
+}
+
+const ids = async (things: AnyCollection, filter: object) =>
+  (await things.find(filter, { sort: { _id: 1 } }).toArray()).map(({ _id }) => _id);
+
+const everything = (things: AnyCollection) => things.find({}, { sort: { _id: 1 } }).toArray();
+
+/** Applies each update to all documents it fits, one at a time, leaving those it does not fit. */
+async function applyAll(things: AnyCollection, list: { _id: number }[], changes: object[]): Promise<void> {
+  for (const change of changes) {
+    for (const { _id } of list) await things.updateOne({ _id }, change).catch(() => undefined);
   }
+}
 
-  const ids = async (things: AnyCollection, filter: object) =>
-    (await things.find(filter, { sort: { _id: 1 } }).toArray()).map(({ _id }) => _id);
+test("an index changes no answer, before and after updates", async () => {
+  const property = fc.asyncProperty(
+    documents,
+    fc.array(filters(false), { minLength: 4, maxLength: 8 }),
+    fc.array(updates(false), { maxLength: 3 }),
+    async (list, asked, changes) => {
+      const plain = await collection(embedded, list, false);
+      const indexed = await collection(embedded, list, true);
+      for (const filter of asked) expect(await ids(indexed, filter)).toEqual(await ids(plain, filter));
+      await Promise.all([applyAll(plain, list, changes), applyAll(indexed, list, changes)]);
+      expect(await everything(indexed)).toEqual(await everything(plain));
+      for (const filter of asked) {
+        expect(await ids(indexed, filter)).toEqual(await ids(plain, filter));
+        expect(await indexed.countDocuments(filter)).toBe(await plain.countDocuments(filter));
+      }
+    },
+  );
+  await fc.assert(property, { numRuns: ROUNDS });
+});
 
-  const everything = (things: AnyCollection) => things.find({}, { sort: { _id: 1 } }).toArray();
-
-  /** Applies each update to all documents it fits, one at a time, leaving those it does not fit. */
-  async function applyAll(things: AnyCollection, list: { _id: number }[], changes: object[]): Promise<void> {
-    for (const change of changes) {
-      for (const { _id } of list) await things.updateOne({ _id }, change).catch(() => undefined);
-    }
-  }
-
-  test("an index changes no answer, before and after updates", async () => {
-    const property = fc.asyncProperty(
-      documents,
-      fc.array(filters(false), { minLength: 4, maxLength: 8 }),
-      fc.array(updates(false), { maxLength: 3 }),
-      async (list, asked, changes) => {
-        const plain = await collection(embedded, list, false);
-        const indexed = await collection(embedded, list, true);
-        for (const filter of asked) expect(await ids(indexed, filter)).toEqual(await ids(plain, filter));
-        await Promise.all([applyAll(plain, list, changes), applyAll(indexed, list, changes)]);
-        expect(await everything(indexed)).toEqual(await everything(plain));
-        for (const filter of asked) {
-          expect(await ids(indexed, filter)).toEqual(await ids(plain, filter));
-          expect(await indexed.countDocuments(filter)).toBe(await plain.countDocuments(filter));
-        }
-      },
-    );
-    await fc.assert(property, { numRuns: ROUNDS });
-  });
-
-  ("url" in mongo ? test : test.skip)("answers are MongoDB's", async () => {
-    const property = fc.asyncProperty(
-      documents,
-      fc.array(filters(portable), { minLength: 2, maxLength: 6 }),
-      fc.array(updates(portable), { maxLength: 3 }),
-      async (list, asked, changes) => {
-        const ours = await collection(embedded, list, true);
-        const theirs = await collection(reference as Store, list, false);
-        for (const filter of asked) expect(await ids(ours, filter)).toEqual(await ids(theirs, filter));
-        await Promise.all([applyAll(ours, list, changes), applyAll(theirs, list, changes)]);
-        expect(await everything(ours)).toEqual(await everything(theirs));
-      },
-    );
-    await fc.assert(property, { numRuns: ROUNDS });
-  });
+("url" in mongo ? test : test.skip)("answers are MongoDB's", async () => {
+  const property = fc.asyncProperty(
+    documents,
+    fc.array(filters(portable), { minLength: 2, maxLength: 6 }),
+    fc.array(updates(portable), { maxLength: 3 }),
+    async (list, asked, changes) => {
+      const ours = await collection(embedded, list, true);
+      const theirs = await collection(reference as Store, list, false);
+      for (const filter of asked) expect(await ids(ours, filter)).toEqual(await ids(theirs, filter));
+      await Promise.all([applyAll(ours, list, changes), applyAll(theirs, list, changes)]);
+      expect(await everything(ours)).toEqual(await everything(theirs));
+    },
+  );
+  await fc.assert(property, { numRuns: ROUNDS });
 });

@@ -14,9 +14,8 @@ const here = "url" in mongo;
     if (here) await mongo.stop();
   });
 
-  test("starts with an empty database", async () => {
-    expect(await client.db().listCollections().toArray()).toEqual([]);
-  });
+  test("starts with an empty database", async () =>
+    expect(await client.db().listCollections().toArray()).toEqual([]));
 
   test("tells its clock", async () => {
     const { localTime } = await client.db().command({ hello: 1 });

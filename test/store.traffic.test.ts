@@ -29,10 +29,7 @@ describe.each(["sqlite", "mongodb"])("traffic on %s", (driver) => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "sensorium-traffic-"));
-    store = await openStore({
-      DATA_DIR: folder,
-      ...(isMongo && "url" in mongo && { MONGO_URL: mongo.url }),
-    });
+    store = await openStore({ DATA_DIR: folder, ...(isMongo && "url" in mongo && { MONGO_URL: mongo.url }) });
   });
   beforeEach(async () => {
     drainTally();

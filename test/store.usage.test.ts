@@ -129,9 +129,7 @@ describe.each(["sqlite", "mongodb"])("usage on %s", (driver) => {
     await blobs.put(new BlobWrite("tn_e"), Buffer.alloc(300 * KB, "d"));
     await expect(
       blobs.put(new BlobWrite("tn_e"), Readable.from([Buffer.alloc(300 * KB, "e")])),
-    ).rejects.toMatchObject({
-      type: "business_rule_violation",
-    });
+    ).rejects.toMatchObject({ type: "business_rule_violation" });
   });
 
   test("shows other nodes the sum of all, and a quota that the operator changed", async () => {

@@ -10,7 +10,7 @@ import {
 import { charge, functionPrice, isContainer, OPERATOR_PRICES, rangePrice, requireScalar } from "./cost.ts";
 
 // The adapter of cel-js. It alone knows the properties of checked nodes, which are not public interface: the version is
-// pinned, and `test/unit/cel.test.ts` fails if an update changes them.
+// pinned, and the tests of filters (`test/unit/filter*.test.ts`) fail if an update changes them.
 
 /** A filter that cannot be compiled; `position` is the offset of the error in the expression. */
 export class FilterError extends Error {

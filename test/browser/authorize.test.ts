@@ -145,8 +145,7 @@ test("a device that shows a code is approved as a new agent", async () => {
   await heading(page, "Editor is connected").waitFor();
   expect(await checkPage(page, "authorize-done")).toEqual([]);
   const polled = await oauth.deviceCodeGrantRequest(as, device, oauth.None(), begun.device_code, HTTP);
-  const tokens = await oauth.processDeviceCodeResponse(as, device, polled);
-  expect(tokens.scope).not.toContain("admin");
+  expect((await oauth.processDeviceCodeResponse(as, device, polled)).scope).not.toContain("admin");
   const { agents } = ok(await admin.get("/agents?search=Robot"));
   const { sessions } = ok(await admin.get(`/agents/${agents[0].id}/sessions`));
   expect(sessions[0].client_name).toBe("Editor");

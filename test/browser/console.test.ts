@@ -1,13 +1,15 @@
 /** @needs chromium */
-import { afterAll, describe, expect, test } from "@jest/globals";
-import { checkPage, openSite } from "../support/browser.ts";
+import { describe, expect, test } from "@jest/globals";
+import { checkPage } from "../support/browser.ts";
+import { pollSome } from "../support/deliveries.ts";
 import { type Api, agentToken, api } from "../support/http.ts";
+import { newReceiver } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
+import { openSite } from "../support/site.ts";
 import { ok } from "../support/tenancy.ts";
 
 const site = await openSite();
-const { page, admin } = site;
-afterAll(site.close);
+const { page, admin, agent: publisher } = site;
 
 /** An agent whose deliveries die at the first nack. */
 async function newAgent(name: string): Promise<{ id: string; api: Api }> {
@@ -21,32 +23,69 @@ async function pollOne(agent: Api): Promise<{ id: string }> {
   return deliveries[0];
 }
 
-describe("signing in", () => {
-  test("signs in after a wrong password until it is signed out", async () => {
-    const context = await site.browser.newContext();
-    const other = await context.newPage();
-    await other.goto(`${site.server.root}/agents`);
-    await other.getByLabel("E-mail").fill(site.server.credentials.admin.email);
-    await other.getByLabel("Password").fill("not the password");
-    await other.getByRole("button", { name: "Sign in" }).click();
-    await other
-      .getByRole("alert")
-      .getByText(/e-mail or password is incorrect/)
-      .waitFor();
-    await other.getByLabel("Password").fill(site.server.credentials.admin.password);
-    await other.getByRole("button", { name: "Sign in" }).click();
-    await other.getByRole("heading", { name: "Agents", level: 1 }).waitFor();
-    await other.reload();
-    await other.getByRole("heading", { name: "Agents", level: 1 }).waitFor();
-    const signedIn = await context.cookies();
-    expect(signedIn.map(({ name }) => name).sort()).toEqual(["sensorium_device", "sensorium_session"]);
-    expect(signedIn.every(({ httpOnly, sameSite }) => httpOnly && sameSite === "Strict")).toBe(true);
-    await other.getByRole("button", { name: "Sign out" }).click();
-    await other.getByText("You are signed out.").waitFor();
-    // The remaining cookie is no credential: it keeps failed logins by others from locking this browser out.
-    expect((await context.cookies()).map(({ name }) => name)).toEqual(["sensorium_device"]);
-    await context.close();
-  });
+test("types of events are listed once there are some, with ways to their events and listeners", async () => {
+  await site.go("/events/types");
+  await page.getByText("No event types yet").waitFor();
+  const current = page.getByRole("navigation", { name: "Console" }).locator("[aria-current=page]");
+  expect(await current.allInnerTexts()).toEqual(["Event types"]);
+
+  const agent = ok(await admin.post("/agents", { name: "Packer", delivery_mode: "poll" }));
+  ok(await admin.post(`/agents/${agent.id}/interests`, { event_type: "com.shop.order.*" }));
+  let id = 0;
+  const publish = async (type: string) =>
+    ok(
+      await admin.post("/events", { specversion: "1.0", id: `${++id}`, source: "/shop", type, data: { id } }),
+    );
+  await publish("com.shop.order.[new]");
+  await publish("com.shop.order.[new]");
+  await publish("com.shop.refund");
+  await page.reload();
+  const rows = page.getByRole("row");
+  await rows.nth(2).waitFor();
+  expect(await rows.nth(1).textContent()).toMatch(/com\.shop\.refund\/shopNobody1/);
+  expect(await rows.nth(2).textContent()).toMatch(/com\.shop\.order\.\[new\]\/shop1 agent2/);
+
+  await page.getByRole("link", { name: "2 events of com.shop.order.[new]" }).click();
+  await site.heading("Events").waitFor();
+  await rows.nth(2).waitFor();
+  expect(await page.getByRole("cell", { name: "com.shop.order.[new]" }).count()).toBe(2);
+  await page.goBack();
+
+  await page.getByLabel("Search event types").fill("order");
+  await page.waitForURL("**/events/types?q=order");
+  await page.getByRole("link", { name: "1 agent", exact: true }).click();
+  await site.heading("com.shop.order.[new]").waitFor();
+  await page.getByRole("link", { name: "Packer" }).waitFor();
+  await page.getByRole("link", { name: "Show events" }).waitFor();
+  await page.reload();
+  await page.getByRole("link", { name: "Open event" }).click();
+  await site.heading("com.shop.order.[new]").waitFor();
+});
+
+test("signs in after a wrong password until it is signed out", async () => {
+  const context = await site.browser.newContext();
+  const other = await context.newPage();
+  await other.goto(`${site.server.root}/agents`);
+  await other.getByLabel("E-mail").fill(site.server.credentials.admin.email);
+  await other.getByLabel("Password").fill("not the password");
+  await other.getByRole("button", { name: "Sign in" }).click();
+  await other
+    .getByRole("alert")
+    .getByText(/e-mail or password is incorrect/)
+    .waitFor();
+  await other.getByLabel("Password").fill(site.server.credentials.admin.password);
+  await other.getByRole("button", { name: "Sign in" }).click();
+  await other.getByRole("heading", { name: "Agents", level: 1 }).waitFor();
+  await other.reload();
+  await other.getByRole("heading", { name: "Agents", level: 1 }).waitFor();
+  const signedIn = await context.cookies();
+  expect(signedIn.map(({ name }) => name).sort()).toEqual(["sensorium_device", "sensorium_session"]);
+  expect(signedIn.every(({ httpOnly, sameSite }) => httpOnly && sameSite === "Strict")).toBe(true);
+  await other.getByRole("button", { name: "Sign out" }).click();
+  await other.getByText("You are signed out.").waitFor();
+  // The remaining cookie is no credential: it keeps failed logins by others from locking this browser out.
+  expect((await context.cookies()).map(({ name }) => name)).toEqual(["sensorium_device"]);
+  await context.close();
 });
 
 test("a new agent's key is shown once", async () => {
@@ -134,10 +173,7 @@ test("an interest is tried on the last events before it is saved", async () => {
   for (const total of [1, 2, 300])
     ok(
       await agent.api.post("/events", {
-        specversion: "1.0",
-        id: `try-${total}`,
-        source: "urn:t",
-        type: "com.try.order",
+        ...{ specversion: "1.0", id: `try-${total}`, source: "urn:t", type: "com.try.order" },
         data: { total },
       }),
     );
@@ -233,11 +269,7 @@ test("groups dead letters by reason, and previews a replay before running it", a
   for (const n of [1, 2])
     ok(
       await agent.api.post("/events", {
-        specversion: "1.0",
-        id: `die-${n}`,
-        source: "urn:t",
-        type: "com.die.now",
-        data: { n },
+        ...{ specversion: "1.0", id: `die-${n}`, source: "urn:t", type: "com.die.now", data: { n } },
       }),
     );
   for (const _ of [1, 2]) {
@@ -261,6 +293,138 @@ test("groups dead letters by reason, and previews a replay before running it", a
   });
 });
 
-test("no page had problems or requested another host", () => {
-  expect(site.problems).toEqual([]);
+const LOG =
+  "\u001b[1;31mred\u001b[0m \u001b]8;;https://x.example\u0007link\u001b]8;;\u0007\r\n" +
+  '<img src="x" onerror="document.title=1"> <b>bold</b>\n\u202eabc \u0000\u001b\n[ended with 65]';
+const SHOWN =
+  'red link\n<img src="x" onerror="document.title=1"> <b>bold</b>\n\\u202eabc \\u0000\\u001b\n[ended with 65]';
+
+const log = (inside: ReturnType<typeof page.locator>) =>
+  inside.getByRole("region", { name: "log", exact: true });
+
+test("the log of a delivery is shown as text on the agent's page, the event's and with the dead letter", async () => {
+  const { id, api } = await newReceiver(site.server, admin, "printer", { interests: ["com.printer"] });
+  const publish = async (source: string) =>
+    ok(await publisher.post("/events", { specversion: "1.0", id: source, source, type: "com.printer" }))
+      .event_id;
+  const event_id = await publish("urn:logged");
+  const [{ id: delivery, lease }] = await pollSome(api, "wait=10&limit=1");
+  const dead = { delivery_ids: [delivery], lease, dead_letter: true, reason: "no paper", log: LOG };
+  ok(await api.post("/delivery/nack", dead));
+
+  await site.go(`/agents/${id}?tab=deliveries`);
+  await site.button("1 attempt: com.printer").click();
+  const dialog = page.getByRole("dialog");
+  await log(dialog).waitFor();
+  expect(await log(dialog).textContent()).toBe(SHOWN);
+  expect(await checkPage(page, "delivery-log")).toEqual([]);
+
+  await site.go(`/dead-letters?letter=${delivery}`);
+  await log(dialog).waitFor();
+  expect(await log(dialog).textContent()).toBe(SHOWN);
+  expect(await checkPage(page, "dead-letter-log")).toEqual([]);
+
+  await site.go(`/events/${event_id}`);
+  const main = page.getByRole("main");
+  await main.getByText("Log", { exact: true }).click();
+  await log(main).waitFor();
+  expect(await log(main).textContent()).toBe(SHOWN);
+  expect(await checkPage(page, "event-log")).toEqual([]);
+  expect(await page.locator("b, img[src=x]").count()).toBe(0);
+  expect(await page.title()).not.toBe("1");
+});
+
+test("a delivery without a log has none", async () => {
+  const { id, api } = await newReceiver(site.server, admin, "silent", { interests: ["com.silent"] });
+  const silent = { specversion: "1.0", id: "s", source: "urn:silent", type: "com.silent" };
+  const { event_id } = ok(await publisher.post("/events", silent));
+  const [{ id: delivery }] = await pollSome(api, "wait=10&limit=1");
+  ok(await api.post("/delivery/ack", { delivery_ids: [delivery] }));
+  await site.go(`/agents/${id}?tab=deliveries`);
+  await site.button("1 attempt: com.silent").click();
+  await page.getByRole("dialog").getByText("Acknowledged").waitFor();
+  expect(await log(page.getByRole("dialog")).count()).toBe(0);
+  await site.go(`/events/${event_id}`);
+  await page.getByRole("main").getByText("Log", { exact: true }).click();
+  await page.getByText("No log.").waitFor();
+});
+
+test("a schedule is created with its next times in view, changed, paused, run and deleted", async () => {
+  await site.go("/schedules");
+  await site.button("Create schedule").first().click();
+  await page.getByLabel("Name").fill("Weekly report");
+  const cron = page.getByLabel("Cron expression");
+  await cron.fill("0 25 * * *");
+  await page.getByRole("dialog").getByText("Invalid value for hour: 25").waitFor();
+  await cron.fill("30 2 * * *");
+  await page.getByLabel("Time zone").selectOption("Europe/Berlin");
+  const ticks = page.getByRole("list", { name: "Next times" }).getByRole("listitem");
+  await settle(async () => (await ticks.count()) === 5);
+  await settle(async () => /, 0[23]:[03]0 /.test((await ticks.first().textContent()) ?? ""));
+  await page.getByLabel("Event type").fill("com.example.report.due");
+  await page.getByLabel("Data (JSON)").fill('{"format": "pdf"}');
+  await site.inDialog("Create schedule").click();
+  await site.heading("Weekly report").waitFor();
+  const [{ id }] = ok(await admin.get("/schedules")).schedules;
+  const made = ok(await admin.get(`/schedules/${id}`));
+  expect(made).toMatchObject({
+    ...{ name: "Weekly report", cron: "30 2 * * *", time_zone: "Europe/Berlin", on_missed: "run_once" },
+    event: { type: "com.example.report.due", data: { format: "pdf" } },
+  });
+
+  await site.button("Edit").click();
+  await page.getByText("Source, missed times").click();
+  await page.getByLabel("Missed times").selectOption("skip");
+  await page.getByLabel("Subject").fill("weekly");
+  await site.inDialog("Save").click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  const changed = ok(await admin.get(`/schedules/${made.id}`));
+  expect(changed).toMatchObject({ on_missed: "skip", event: { ...made.event, subject: "weekly" } });
+  expect(changed.next_run_at).toBe(made.next_run_at);
+
+  await site.button("Pause").click();
+  await page.getByText("None while the schedule is paused.").waitFor();
+  await site.button("Publish now").click();
+  await site.heading("com.example.report.due").waitFor();
+  await page.goBack();
+  await page.locator("dd", { hasText: "event" }).first().waitFor();
+  await site.button("Resume").click();
+  await settle(async () => (await ticks.count()) === 5);
+  await site.button("Delete").click();
+  await site.inDialog("Delete schedule").click();
+  await page.getByText("No schedules yet").waitFor();
+});
+
+test("a schedule for one time is shown until it has ended", async () => {
+  await site.go("/schedules?create=1");
+  await page.getByLabel("Name").fill("Launch");
+  await page.getByText("Once", { exact: true }).click();
+  const soon = new Date(Date.now() + 10_000);
+  const local = new Date(soon.getTime() - soon.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+  await page.getByLabel("Time", { exact: true }).fill(local);
+  await page.getByLabel("Event type").fill("com.example.launch");
+  await site.inDialog("Create schedule").click();
+  await site.heading("Launch").waitFor();
+  await page.getByText("its last time is over").waitFor();
+  const { events } = ok(await admin.get("/events?type=com.example.launch"));
+  expect(events).toHaveLength(1);
+});
+
+test("an event is published later, and cancelled while it waits", async () => {
+  await site.go("/events?publish=1");
+  await site.field("Type").fill("com.example.later");
+  await page.getByLabel("Deliver at").fill("2099-01-01T09:00");
+  await site.inDialog("Publish").click();
+  await page.getByRole("dialog").getByText("at most 366 days ahead").waitFor();
+  const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 16);
+  await page.getByLabel("Deliver at").fill(tomorrow);
+  await site.inDialog("Publish").click();
+  await site.heading("com.example.later").waitFor();
+  await page.locator(".badge", { hasText: "Waiting" }).waitFor();
+  await site.go("/events?waiting=1");
+  await page.getByRole("link", { name: "com.example.later" }).click();
+  await site.button("Cancel event").click();
+  await site.inDialog("Cancel event").click();
+  await site.heading("Events").waitFor();
+  expect(ok(await admin.get("/events?waiting=true")).events).toEqual([]);
 });

@@ -49,6 +49,4 @@ test("another is in the shell", async () => {
   expect(told.at(-1)).toBe("the postmortem is written as a run");
 });
 
-test("no page had problems or requested another host", () => {
-  expect(site.problems).toEqual([]);
-});
+test("no page had problems or requested another host", () => expect(site.problems).toEqual([]));

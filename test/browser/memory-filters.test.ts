@@ -1,12 +1,11 @@
 /** @needs chromium */
-import { afterAll, expect, test } from "@jest/globals";
-import { openSite } from "../support/browser.ts";
+import { expect, test } from "@jest/globals";
 import { settle } from "../support/settle.ts";
+import { openSite } from "../support/site.ts";
 import { ok } from "../support/tenancy.ts";
 
 const site = await openSite();
 const { page, admin } = site;
-afterAll(site.close);
 
 const remember = async (title: string, metadata: object) => {
   const content = `An invoice: ${title}.`;

@@ -1,7 +1,8 @@
 /** @needs chromium */
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { checkPage, openSite } from "../support/browser.ts";
+import { beforeAll, expect, test } from "@jest/globals";
+import { checkPage } from "../support/browser.ts";
 import { agentToken, api } from "../support/http.ts";
+import { openSite } from "../support/site.ts";
 import { ok } from "../support/tenancy.ts";
 
 const site = await openSite();
@@ -14,7 +15,6 @@ let schedule: string;
 let waiting: string;
 
 beforeAll(furnish);
-afterAll(site.close);
 
 /** Names come as people and programs write them: nowhere in this one may a line end. */
 const LONG = `watcher_of_${"invoices_and_orders_".repeat(7)}`;
@@ -33,11 +33,7 @@ async function furnish(): Promise<void> {
   ok(await admin.post(`/channels/${channel}/feeds`, { event_type_glob: "com.github.*" }));
   ok(await admin.post(`/channels/${channel}/members`, { agent_id: agent }));
   const sent = {
-    specversion: "1.0",
-    id: "1",
-    source: "urn:shop",
-    type: "com.example.order",
-    subject: "o#1",
+    ...{ specversion: "1.0", id: "1", source: "urn:shop", type: "com.example.order", subject: "o#1" },
     data: { total: 42 },
   };
   event = ok(await admin.post("/events", sent)).event_id;
@@ -56,9 +52,7 @@ async function furnish(): Promise<void> {
   ok(
     await admin.post("/events", {
       ...sent,
-      id: "2",
-      type: `com.example.${LONG.slice(0, 90)}`,
-      source: `https://${LONG}.example/a`,
+      ...{ id: "2", type: `com.example.${LONG.slice(0, 90)}`, source: `https://${LONG}.example/a` },
     }),
   );
   await aDeadLetter(other.id);
@@ -78,11 +72,7 @@ async function aDeadLetter(agent_id: string): Promise<void> {
   const receiver = api(site.server, await agentToken(site.server, key));
   ok(
     await admin.post("/events", {
-      specversion: "1.0",
-      id: "3",
-      source: "urn:shop",
-      type: `com.die.${LONG.slice(0, 90)}`,
-      data: {},
+      ...{ specversion: "1.0", id: "3", source: "urn:shop", type: `com.die.${LONG.slice(0, 90)}`, data: {} },
     }),
   );
   const { deliveries } = ok(await receiver.get("/delivery/poll?wait=10&limit=1"));
@@ -142,8 +132,4 @@ test("signing in can be, too", async () => {
   await page.getByRole("button", { name: "Sign in" }).waitFor();
   expect(await checkPage(page, "sign-in")).toEqual([]);
   await context.close();
-});
-
-test("no page had problems or requested another host", () => {
-  expect(site.problems).toEqual([]);
 });

@@ -76,10 +76,7 @@ async function privateMemory(): Promise<void> {
   const title = "What nobody else may read";
   ok(
     await archivist.post("/memories", {
-      title,
-      content: "ACME pays late.",
-      type: "semantic",
-      scope: "agent",
+      ...{ title, content: "ACME pays late.", type: "semantic", scope: "agent" },
     }),
   );
   ids.withheld = ok(await archivist.post("/bundles", { query: "When does ACME pay?" })).id;

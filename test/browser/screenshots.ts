@@ -17,11 +17,8 @@ const MAX_BYTES = 200_000;
 const OPERATOR_TOKEN = "operator-token-of-the-screenshots";
 
 const ORDER = {
-  specversion: "1.0",
-  id: "order-1842-placed",
-  source: "https://shop.example.com",
-  type: "com.example.order.placed",
-  subject: "order-1842",
+  ...{ specversion: "1.0", id: "order-1842-placed", source: "https://shop.example.com" },
+  ...{ type: "com.example.order.placed", subject: "order-1842" },
   data: { total: 249.9, currency: "EUR", items: [{ sku: "lamp-12", quantity: 2 }] },
 };
 

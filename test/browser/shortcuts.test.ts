@@ -18,10 +18,7 @@ beforeAll(async () => {
   ids.run = ok(await admin.post("/runs", { goal: "Close the quarter" })).id;
   ids.channel = ok(await admin.post("/channels", { name: "finance" })).id;
   const event = {
-    specversion: "1.0",
-    source: "urn:shop",
-    type: "com.example.order.placed",
-    subject: "order-1842",
+    ...{ specversion: "1.0", source: "urn:shop", type: "com.example.order.placed", subject: "order-1842" },
   };
   ids.event = ok(await admin.post("/events", { ...event, id: "1" })).event_id;
   const steps = [{ step_key: "a", title: "A", completion_mode: "attestation" }];

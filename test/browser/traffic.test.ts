@@ -159,6 +159,4 @@ test("the overview and the agent's page are accessible, in light and dark, wide 
   expect(await checkPage(site.page, "traffic-agent")).toEqual([]);
 });
 
-test("no page had problems", () => {
-  expect(site.problems).toEqual([]);
-});
+test("no page had problems", () => expect(site.problems).toEqual([]));

@@ -1,15 +1,14 @@
 /** @needs chromium */
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { openSite } from "../support/browser.ts";
+import { beforeAll, describe, expect, test } from "@jest/globals";
 import { makeDeadLetters } from "../support/dead-letters.ts";
 import { type Api, agentToken, api } from "../support/http.ts";
 import { settle } from "../support/settle.ts";
+import { openSite } from "../support/site.ts";
 import { ok } from "../support/tenancy.ts";
 
 // It ends the server.
 const site = await openSite(undefined, {});
 const { page, admin } = site;
-afterAll(site.close);
 
 const rows = page.locator("tbody tr");
 
@@ -206,7 +205,7 @@ describe("live", () => {
     ["a channel", async () => renamed("/channels", { name: "old" }, "name")],
     [
       "a memory",
-      async () => renamed("/memories", { title: "old", content: "c", type: "semantic", scope }, "title"),
+      async () => renamed("/memories", { title: "o", content: "c", type: "semantic", scope }, "title"),
     ],
     [
       "an output",
@@ -310,8 +309,4 @@ describe("live", () => {
     await other.getByRole("heading", { name: "Agents", level: 1 }).waitFor();
     await other.close();
   });
-});
-
-test("no page had problems or requested another host", () => {
-  expect(site.problems).toEqual([]);
 });

@@ -169,9 +169,8 @@ const CASES: Record<string, { fires: Hours[]; quiet: Hours[] }> = {
   },
 };
 
-test("each alert has its cases", () => {
-  expect(Object.keys(CASES).sort()).toEqual(alerts.map(({ name }) => name).sort());
-});
+test("each alert has its cases", () =>
+  expect(Object.keys(CASES).sort()).toEqual(alerts.map(({ name }) => name).sort()));
 
 (onPath("promtool") ? describe : describe.skip)("alerts", () => {
   test.each(Object.keys(CASES))("%s fires for its fault, and for nothing less", async (name) => {

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { MongoClient } from "mongodb";
 import { START } from "../support/alone.ts";
 import { startChild } from "../support/child.ts";
@@ -33,31 +33,27 @@ async function migrate(env: Record<string, string>) {
 
 const DONE = { code: 0, signal: null, output: "The record has all indexes of this version.\n" };
 
-describe("--migrate", () => {
-  ("skipped" in mongo ? test.skip : test)(
-    "creates the indexes, needs no NATS, and can be repeated",
-    async () => {
-      const { url } = mongo as TestMongo;
-      const NATS_URL = `nats://127.0.0.1:${await freePort()}`;
-      for (const time of ["first", "second"])
-        expect([time, await migrate({ MONGO_URL: url, NATS_URL, SECRET_KEY })]).toEqual([time, DONE]);
-      const client = new MongoClient(url);
-      const indexes = await client.db().collection("events").indexes();
-      const tenants = await client.db().collection("tenants").countDocuments();
-      await client.close();
-      expect(indexes.some(({ unique, key }) => unique && Object.keys(key).includes("ce_id"))).toBe(true);
-      // It is no first start.
-      expect(tenants).toBe(0);
-    },
-  );
+("skipped" in mongo ? test.skip : test)(
+  "creates the indexes, needs no NATS, and can be repeated",
+  async () => {
+    const { url } = mongo as TestMongo;
+    const NATS_URL = `nats://127.0.0.1:${await freePort()}`;
+    for (const time of ["first", "second"])
+      expect([time, await migrate({ MONGO_URL: url, NATS_URL, SECRET_KEY })]).toEqual([time, DONE]);
+    const client = new MongoClient(url);
+    const indexes = await client.db().collection("events").indexes();
+    const tenants = await client.db().collection("tenants").countDocuments();
+    await client.close();
+    expect(indexes.some(({ unique, key }) => unique && Object.keys(key).includes("ce_id"))).toBe(true);
+    // It is no first start.
+    expect(tenants).toBe(0);
+  },
+);
 
-  test("brings the embedded store to this version too", async () => {
-    expect(await migrate({})).toEqual(DONE);
-  });
+test("brings the embedded store to this version too", async () => expect(await migrate({})).toEqual(DONE));
 
-  test("says in one line that the record cannot be reached", async () => {
-    const MONGO_URL = `mongodb://127.0.0.1:${await freePort()}/x?serverSelectionTimeoutMS=500`;
-    const { code, output } = await migrate({ MONGO_URL, SECRET_KEY });
-    expect([code, output]).toEqual([1, expect.stringMatching(/^MONGO_URL cannot be used: .*\n$/)]);
-  });
+test("says in one line that the record cannot be reached", async () => {
+  const MONGO_URL = `mongodb://127.0.0.1:${await freePort()}/x?serverSelectionTimeoutMS=500`;
+  const { code, output } = await migrate({ MONGO_URL, SECRET_KEY });
+  expect([code, output]).toEqual([1, expect.stringMatching(/^MONGO_URL cannot be used: .*\n$/)]);
 });

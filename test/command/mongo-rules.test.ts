@@ -20,9 +20,7 @@ test("accepts commands that hold everywhere", () => {
     { delete: "runs", deletes: [{ q: { _id: "1", tenant_id: "t" }, limit: 1 }], writeConcern },
     { findAndModify: "agents", query: { name: "x" }, update: { $inc: { n: 1 } }, writeConcern },
     {
-      findAndModify: "events",
-      query: { tenant_id: "t", ce_id: null },
-      update: { $inc: { n: 1 } },
+      ...{ findAndModify: "events", query: { tenant_id: "t", ce_id: null }, update: { $inc: { n: 1 } } },
       writeConcern,
     },
   ];
@@ -66,6 +64,4 @@ test.each([
     { update: "agents", updates: [{ q: {}, u: { $set: { given: { $where: 1 } } } }], writeConcern },
     'update agents stores a field of the name "$where"',
   ],
-])("%j is refused", (command, fault) => {
-  expect(faultsOf(command)).toEqual([fault]);
-});
+])("%j is refused", (command, fault) => expect(faultsOf(command)).toEqual([fault]));

@@ -9,9 +9,8 @@ test("a test file declares its needs in a comment", () => {
   expect(declaredNeeds("no comment")).toEqual([]);
 });
 
-test("an unknown need is an error that names those there are", () => {
-  expect(() => declaredNeeds(needs("oracle"))).toThrow(/oracle: unknown, allowed are mongodb, nats/);
-});
+test("an unknown need is an error that names those there are", () =>
+  expect(() => declaredNeeds(needs("oracle"))).toThrow(/oracle: unknown, allowed are mongodb, nats/));
 
 const MISSING = new Map([
   ["chromium", { why: "not found: have chromium on PATH", debian: "chromium" }],
@@ -39,6 +38,4 @@ test("one command installs all that skipped tests need from Debian", () => {
   );
 });
 
-test("nothing is said where no test was skipped", () => {
-  expect(describeSkipped([], MISSING)).toEqual([]);
-});
+test("nothing is said where no test was skipped", () => expect(describeSkipped([], MISSING)).toEqual([]));

@@ -18,9 +18,8 @@ test("bench:recall without a file stores and asks the sample conversation, and f
   expect(stdout).toMatch(/^p50 \/ p95 of a search, one at a time\s+[\d.]+ \/ [\d.]+ ms$/m);
 });
 
-test("bench:recall says which file is missing", async () => {
-  await expect(run("no-such-file.json")).rejects.toMatchObject({
+test("bench:recall says which file is missing", () =>
+  expect(run("no-such-file.json")).rejects.toMatchObject({
     code: 1,
     stderr: "There is no file no-such-file.json.\n",
-  });
-});
+  }));

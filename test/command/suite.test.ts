@@ -13,13 +13,9 @@ test("reports passed, failed and skipped tests by name", async () => {
   const { files, problems } = await run(["tidy"]);
   expect(files).toEqual([
     {
-      file: "test/command/fixtures/tidy.ts",
-      passed: ["passes"],
+      ...{ file: "test/command/fixtures/tidy.ts", passed: ["passes"] },
       failed: ["fails: Error: expect(received).toBe(expected) // Object.is equality Expected: 2 Received: 1"],
-      skipped: ["is left out"],
-      seconds: expect.any(Number),
-      cpu: expect.any(Number),
-      slow: [],
+      ...{ skipped: ["is left out"], seconds: expect.any(Number), cpu: expect.any(Number), slow: [] },
     },
   ]);
   expect(problems).toEqual([]);
@@ -41,10 +37,8 @@ test.each(["child", "worker", "server"])("fails a file that leaves a %s behind",
   const { files } = await run([kind]);
   expect(files).toEqual([
     expect.objectContaining({
-      file: `test/command/fixtures/${kind}.ts`,
-      passed: [],
-      failed: [expect.stringMatching(/^\(the file itself\): ./)],
-      skipped: [],
+      ...{ file: `test/command/fixtures/${kind}.ts`, passed: [] },
+      ...{ failed: [expect.stringMatching(/^\(the file itself\): ./)], skipped: [] },
     }),
   ]);
 });

@@ -5,14 +5,9 @@ import { IdempotencyModel } from "../../services/edge/idempotency/idempotency.mo
 import { sweep } from "../../services/edge/idempotency/idempotency.service.ts";
 import { BlobWrite } from "../../storage/blobs/blobs.ts";
 import { guardBlobs } from "../../storage/blobs/guarded.ts";
-import {
-  CALLERS,
-  startGateway,
-  type TemporaryStore,
-  type TestGateway,
-  temporaryStore,
-} from "../support/gateway.ts";
+import { CALLERS, startGateway, type TestGateway } from "../support/gateway.ts";
 import { api } from "../support/http.ts";
+import { type TemporaryStore, temporaryStore } from "../support/own-store.ts";
 import { settle } from "../support/settle.ts";
 import { type Things, things } from "../support/things.ts";
 

@@ -82,9 +82,8 @@ async function stopAll(code: number): Promise<never> {
 
 function readCounts(given: string[]): [number, number] {
   const [gateways = 2, workers = 2] = given.map(Number);
-  if (given.length > 2 || ![gateways, workers].every((n) => Number.isInteger(n) && n >= 1 && n <= MOST)) {
+  if (given.length > 2 || ![gateways, workers].every((n) => Number.isInteger(n) && n >= 1 && n <= MOST))
     fail(`GATEWAYS and WORKERS are whole numbers from 1 to ${MOST}: got ${given.join(" ")}.`);
-  }
   return [gateways, workers];
 }
 

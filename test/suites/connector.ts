@@ -34,13 +34,8 @@ export function connectorSuite(
     const newQueue = () => `${name}-${++queues}`;
     const sourceOf = (queue: string, more: Partial<BrokerSource> = {}) => ({
       ...{
-        url: rabbit.url,
-        from: from(queue),
-        after: null,
-        prefetch: 10,
-        maxBytes: 1_048_576,
-        allowPrivate: true,
-        resolve: resolveHost,
+        ...{ url: rabbit.url, from: from(queue), after: null, prefetch: 10, maxBytes: 1_048_576 },
+        ...{ allowPrivate: true, resolve: resolveHost },
       },
       ...more,
     });
@@ -297,11 +292,7 @@ export function connectorSuite(
       const parts = { connect: () => new make(sourceOf(queue, { prefetch: 20 })), take };
       const troubles: (string | null)[] = [];
       const consumer = new Consumer(
-        {
-          ...parts,
-          changed: () => states.push(consumer.state),
-          trouble: (reason) => troubles.push(reason),
-        },
+        { ...parts, changed: () => states.push(consumer.state), trouble: (reason) => troubles.push(reason) },
         Date.now,
       );
       let [died, over] = [false, false];

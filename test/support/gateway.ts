@@ -1,7 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { ServiceBroker, type ServiceSchema } from "moleculer";
 import { readConfig } from "../../config.ts";
 import type { AgentCaller, Caller, UserCaller } from "../../lib/access/caller.ts";
@@ -17,12 +14,10 @@ import { gateway } from "../../services/edge/gateway/gateway.service.ts";
 import type { GatewayDeps } from "../../services/edge/gateway/gateway-context.ts";
 import { idempotencyService } from "../../services/edge/idempotency/idempotency.service.ts";
 import { newHostResolver } from "../../services/host-resolver.ts";
-import { MODELS } from "../../services/models.ts";
 import type { Runtime } from "../../services/runtime.ts";
 import type { Blobs } from "../../storage/blobs/blobs.ts";
 import { guardBlobs } from "../../storage/blobs/guarded.ts";
-import { openBlobs } from "../../storage/blobs/open.ts";
-import { openStore, type Store } from "../../storage/connection.ts";
+import type { Store } from "../../storage/connection.ts";
 import { Traffic } from "../../storage/traffic/traffic.ts";
 import { StorageUsage } from "../../storage/usage/usage.ts";
 import { unread } from "./audit.ts";
@@ -95,34 +90,6 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
     await broker.stop();
   };
   return { root, url: `${root}/v1`, broker, stop };
-}
-
-export interface TemporaryStore {
-  store: Store;
-  blobs: Blobs;
-  /** Closes it and opens it again, as a restart does. */
-  reopen(): Promise<void>;
-  remove(): Promise<void>;
-}
-
-/** Opens an embedded store in a new directory. */
-export async function temporaryStore(): Promise<TemporaryStore> {
-  const DATA_DIR = await mkdtemp(join(tmpdir(), "sensorium-test-"));
-  const store = await openStore({ DATA_DIR });
-  const files: TemporaryStore = {
-    store,
-    blobs: await openBlobs(store, { DATA_DIR }, MODELS),
-    reopen: async () => {
-      await files.store.close();
-      files.store = await openStore({ DATA_DIR });
-      files.blobs = await openBlobs(files.store, { DATA_DIR }, MODELS);
-    },
-    remove: async () => {
-      await files.store.close();
-      await rm(DATA_DIR, { recursive: true });
-    },
-  };
-  return files;
 }
 
 function resolveCaller({ headers }: IncomingMessage): Caller {

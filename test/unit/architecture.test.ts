@@ -30,9 +30,8 @@ describe("imports go one way", () => {
     expect(all.flatMap(({ imports }) => imports).length).toBeGreaterThan(100);
   });
 
-  test("lib imports nothing of ours", () => {
-    expect(offences(inFolder("lib"), (of) => of.startsWith("lib/"))).toEqual([]);
-  });
+  test("lib imports nothing of ours", () =>
+    expect(offences(inFolder("lib"), (of) => of.startsWith("lib/"))).toEqual([]));
 
   test("storage and connectors import lib", () => {
     const own = (folder: string) =>
@@ -102,9 +101,8 @@ describe("imports go one way", () => {
     expect(readers.map(({ file }) => file)).toEqual([]);
   });
 
-  test("there is no circle", () => {
-    expect(circles([...all, ...client, ...driver, ...consoleSources])).toEqual([]);
-  });
+  test("there is no circle", () =>
+    expect(circles([...all, ...client, ...driver, ...consoleSources])).toEqual([]));
 
   test("domains form no circle", () => {
     const domains = Map.groupBy(inFolder("services"), ({ file }) => domainOf(file));

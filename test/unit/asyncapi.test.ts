@@ -57,12 +57,7 @@ describe("schemas", () => {
   test("with a name that the OpenAPI document has too are the same", () => {
     const both = Object.keys(document.components.schemas).filter((name) => openapi.components.schemas[name]);
     expect(both.toSorted()).toEqual([
-      "CloudEvent",
-      "DeliveryEvent",
-      "Matched",
-      "PublishResult",
-      "RejectedEvent",
-      "WebhookBatchResult",
+      ...["CloudEvent", "DeliveryEvent", "Matched", "PublishResult", "RejectedEvent", "WebhookBatchResult"],
       "WebhookResult",
     ]);
     for (const name of both)
@@ -134,12 +129,8 @@ test("names operations and addresses as the OpenAPI document does", () => {
     expect([name, ids.get(name)]).toEqual([name, address ?? "delivery"]);
   }
   expect(Object.entries<Json>(document.operations).map(([name, { action }]) => `${action} ${name}`)).toEqual([
-    "receive publishEvent",
-    "send publishPlatformEvent",
-    "send streamDeliveries",
-    "send pushDelivery",
-    "receive receiveWebhook",
-    "receive receiveWebhookFromSource",
+    ...["receive publishEvent", "send publishPlatformEvent", "send streamDeliveries", "send pushDelivery"],
+    ...["receive receiveWebhook", "receive receiveWebhookFromSource"],
   ]);
 });
 

@@ -28,14 +28,8 @@ const narrowed = buildConditions(
     access: { agent_id: "ag_a", agent_ids: ["ag_a"], team_ids: ["team_a"] },
     include_superseded: true,
     where: {
-      types: ["semantic", "episodic"],
-      project_id: null,
-      except: { types: ["x"] },
-      since: 5,
-      until: 9,
-      updated: { since: 7 },
-      date: { until: 8 },
-      metadata: [{ key: "state", in: ["open"] }],
+      ...{ types: ["semantic", "episodic"], project_id: null, except: { types: ["x"] }, since: 5, until: 9 },
+      ...{ updated: { since: 7 }, date: { until: 8 }, metadata: [{ key: "state", in: ["open"] }] },
     },
   }),
 );
@@ -79,11 +73,7 @@ describe("pipelines", () => {
           should: [
             { text: { query: ["burro", "burr", "=burrow", "=ab"], path: ["title_terms", "text_terms"] } },
             {
-              wildcard: {
-                query: ["burrow*"],
-                path: ["title_terms", "text_terms"],
-                allowAnalyzedField: true,
-              },
+              wildcard: { query: ["burrow*"], path: ["title_terms", "text_terms"], allowAnalyzedField: true },
             },
           ],
           minimumShouldMatch: 1,
@@ -97,10 +87,7 @@ describe("pipelines", () => {
     const [search] = vectorPipeline(mine, { vector, dimensions: 2, limit: 60 }, context);
     expect(search).toEqual({
       $vectorSearch: {
-        index: "entries_vector_2_2",
-        path: "vector",
-        queryVector: vector,
-        numCandidates: 1200,
+        ...{ index: "entries_vector_2_2", path: "vector", queryVector: vector, numCandidates: 1200 },
         limit: 60,
         filter: {
           $and: [
@@ -142,10 +129,7 @@ describe("pipelines", () => {
     expect(vector).toEqual(expect.arrayContaining(paths));
     expect(Object.keys(textIndex().definition.mappings.fields)).toEqual(expect.arrayContaining(paths));
     expect(vectorIndex(384).definition.fields[0]).toEqual({
-      type: "vector",
-      path: "vector",
-      numDimensions: 384,
-      similarity: "cosine",
+      ...{ type: "vector", path: "vector", numDimensions: 384, similarity: "cosine" },
     });
   });
 });

@@ -13,6 +13,4 @@ test.each([
   ["über/日本.md", "日本.md"],
   [`${"x".repeat(300)}.md`, `${"x".repeat(147)}.md`],
   [`${"😀".repeat(100)}.md`, `${"😀".repeat(73)}.md`],
-])("the filename %j is saved as %j", (given, safe) => {
-  expect(safeFilename(given)).toBe(safe);
-});
+])("the filename %j is saved as %j", (given, safe) => expect(safeFilename(given)).toBe(safe));

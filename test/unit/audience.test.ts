@@ -1,4 +1,4 @@
-import { describe, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { agentAccess, MEMORY_SCOPES, mayRead } from "../../lib/access/visibility.ts";
 import { audienceIn, audienceOf, isIn } from "../../lib/cloudevents/audience.ts";
@@ -22,9 +22,7 @@ test("an event about a row is for whom may read the row, and for nobody else", (
   );
 });
 
-describe("who sets it", () => {
-  test("only the service: what a client publishes is not bound by it", () => {
-    expect(audienceIn({ type: "com.example.thing", audience: "ag_1" })).toBeNull();
-    expect(audienceIn({ type: "memory.cited", audience: "ag_1" })).toEqual(new Set(["ag_1"]));
-  });
+test("who sets it only the service: what a client publishes is not bound by it", () => {
+  expect(audienceIn({ type: "com.example.thing", audience: "ag_1" })).toBeNull();
+  expect(audienceIn({ type: "memory.cited", audience: "ag_1" })).toEqual(new Set(["ag_1"]));
 });

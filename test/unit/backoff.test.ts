@@ -13,9 +13,8 @@ test("a delivery is retried after 10 s, 1 min, 5 min and 30 min, and every 30 mi
   expect(delays).toEqual([10, 10, 60, 300, 1800, 1800, 1800]);
 });
 
-test("delays of an agent's own repeat their last one", () => {
-  expect([1, 2, 3, 4].map((attempts) => retryDelay(attempts, [2, 5], middle))).toEqual([2, 5, 5, 5]);
-});
+test("delays of an agent's own repeat their last one", () =>
+  expect([1, 2, 3, 4].map((attempts) => retryDelay(attempts, [2, 5], middle))).toEqual([2, 5, 5, 5]));
 
 test.each([
   [[10], [20], -1],

@@ -42,7 +42,6 @@ test("what has no value, or is a map, is refused with its position", () => {
     ["run == data.x", 0],
     ["data.x == run.values", 10],
     ["data.x == run.id.more", 10],
-  ] as const) {
+  ] as const)
     expect(() => bind(expression)).toThrow(expect.objectContaining({ name: "FilterError", position }));
-  }
 });

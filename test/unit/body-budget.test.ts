@@ -4,8 +4,9 @@ import { Type } from "typebox";
 import { operation } from "../../lib/contract/contract.ts";
 import { operations } from "../../services/contracts.ts";
 import { action } from "../../services/runtime.ts";
-import { startGateway, type TemporaryStore, type TestGateway, temporaryStore } from "../support/gateway.ts";
+import { startGateway, type TestGateway } from "../support/gateway.ts";
 import { type Api, api } from "../support/http.ts";
+import { type TemporaryStore, temporaryStore } from "../support/own-store.ts";
 import { settle } from "../support/settle.ts";
 import { refusal } from "../support/tenancy.ts";
 
@@ -14,13 +15,9 @@ const MOST_ITEMS = 40;
 
 describe("an operation that takes a list of up to 4 MB", () => {
   const take = operation({
-    action: "things.take",
-    route: "POST /things",
-    summary: "Take things",
-    access: { by: "any" },
+    ...{ action: "things.take", route: "POST /things", summary: "Take things", access: { by: "any" } },
     body: { things: Type.Array(Type.Unknown(), { minItems: 1, maxItems: MOST_ITEMS }) },
-    maxBody: 4 * MB,
-    results: { 201: Type.Object({ taken: Type.Integer() }) },
+    ...{ maxBody: 4 * MB, results: { 201: Type.Object({ taken: Type.Integer() }) } },
   });
   let calls: { seed: string | undefined; tenant: string }[] = [];
   let gate: Promise<void> | null = null;
@@ -115,20 +112,12 @@ describe("an operation that takes a list of up to 4 MB", () => {
 describe("a body of very many values", () => {
   const heavy = { field: Array.from({ length: 95_000 }, () => 0) };
   const keep = operation({
-    action: "heavy.keep",
-    route: "POST /heavy",
-    summary: "Keep something",
-    access: { by: "any" },
-    body: { field: Type.Array(Type.Unknown()) },
-    results: { 201: Type.Object({}) },
+    ...{ action: "heavy.keep", route: "POST /heavy", summary: "Keep something", access: { by: "any" } },
+    ...{ body: { field: Type.Array(Type.Unknown()) }, results: { 201: Type.Object({}) } },
   });
   const enter = operation({
-    action: "heavy.enter",
-    route: "POST /enter",
-    summary: "Enter without a token",
-    access: { by: "public" },
-    body: { field: Type.Unknown() },
-    results: { 201: Type.Object({}) },
+    ...{ action: "heavy.enter", route: "POST /enter", summary: "Enter without a token" },
+    ...{ access: { by: "public" }, body: { field: Type.Unknown() }, results: { 201: Type.Object({}) } },
   });
   let gateway: TestGateway;
 
@@ -166,17 +155,10 @@ describe("a body of very many values", () => {
 
 /** Bodies over a megabyte: `parsed` within the limit of values, or only what stands beside a text that goes to a `blob`. */
 const LARGE = {
-  "events.publish": "parsed",
-  "memories.create": "parsed",
-  "memories.create_batch": "parsed",
-  "memories.update": "parsed",
-  "runs.complete_step": "parsed",
-  "state.put": "blob",
-  "tenants.import_rows": "parsed",
-  "gateway.mcp": "parsed",
-  "documents.upload": "blob",
-  "exemplars.create": "blob",
-  "outputs.save": "blob",
+  ...{ "events.publish": "parsed", "memories.create": "parsed", "memories.create_batch": "parsed" },
+  ...{ "memories.update": "parsed", "runs.complete_step": "parsed", "state.put": "blob" },
+  ...{ "tenants.import_rows": "parsed", "gateway.mcp": "parsed", "documents.upload": "blob" },
+  ...{ "exemplars.create": "blob", "outputs.save": "blob" },
 };
 
 test("every operation that reads more than a megabyte is known, and parses at most ten for callers", () => {

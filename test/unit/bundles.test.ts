@@ -56,11 +56,7 @@ test("each leg is asked for what concerns it, up to its cap", async () => {
 test("a brief is rendered the same again, and cuts what is long", () => {
   const item = {
     ...candidate("m1", 0.9),
-    excerpt: "y".repeat(5000),
-    source: "bm25",
-    kind: "memory" as const,
-    rank: 1,
-    why: "Fits.",
+    ...{ excerpt: "y".repeat(5000), source: "bm25", kind: "memory" as const, rank: 1, why: "Fits." },
   };
   const brief = renderBrief({ query: null, items: [item], degraded_reasons: [] });
   expect(brief).toBe(

@@ -54,266 +54,259 @@ class Auth {
     if (!this.live.has(params.token ?? KEY)) throw new Fault("authentication_failed", "revoked");
     const { token = KEY } = params;
     return {
-      kind: "agent",
-      tenant_id: "tn_1",
-      agent_id: "ag_1",
-      key_id: "key_1",
-      token_id: token,
-      scopes: this.scopes,
-      expires_at: this.ends_at,
+      ...{ kind: "agent", tenant_id: "tn_1", agent_id: "ag_1", key_id: "key_1", token_id: token },
+      ...{ scopes: this.scopes, expires_at: this.ends_at },
     };
   }
 }
 
-describe("CallerCache", () => {
-  let auth: Auth;
-  let cache: CallerCache;
+let auth: Auth;
+let cache: CallerCache;
 
-  beforeEach(() => {
-    jest.useFakeTimers();
-    auth = new Auth();
-    cache = new CallerCache(auth.broker as unknown as ServiceBroker);
-    cache.start();
-  });
-  afterEach(() => {
-    cache.stop();
-    jest.useRealTimers();
-  });
+beforeEach(() => {
+  jest.useFakeTimers();
+  auth = new Auth();
+  cache = new CallerCache(auth.broker as unknown as ServiceBroker);
+  cache.start();
+});
+afterEach(() => {
+  cache.stop();
+  jest.useRealTimers();
+});
 
-  const pass = (ms: number) => jest.advanceTimersByTimeAsync(ms);
-  const outcome = async () => {
-    try {
-      return ((await cache.resolve(request(TOKEN))) as { agent_id?: string }).agent_id;
-    } catch (err) {
-      return (err as Fault).type;
-    }
-  };
-  /** How long a caller that asks every 100 ms still gets in, after something happened. */
-  const heldOut = async () => {
-    for (let ms = 0; ms <= 10_000; ms += 100) {
-      if ((await outcome()) !== "ag_1") return ms;
-      await pass(100);
-    }
-    return Number.POSITIVE_INFINITY;
-  };
+const pass = (ms: number) => jest.advanceTimersByTimeAsync(ms);
+const outcome = async () => {
+  try {
+    return ((await cache.resolve(request(TOKEN))) as { agent_id?: string }).agent_id;
+  } catch (err) {
+    return (err as Fault).type;
+  }
+};
+/** How long a caller that asks every 100 ms still gets in, after something happened. */
+const heldOut = async () => {
+  for (let ms = 0; ms <= 10_000; ms += 100) {
+    if ((await outcome()) !== "ag_1") return ms;
+    await pass(100);
+  }
+  return Number.POSITIVE_INFINITY;
+};
 
-  test("a token is verified once, also when many requests bring it at once", async () => {
-    await Promise.all(Array.from({ length: 50 }, outcome));
-    expect(await outcome()).toBe("ag_1");
-    expect(auth.asked).toEqual(["auth.verify"]);
-    expect(cache.resolve(request(TOKEN))).not.toBeInstanceOf(Promise);
-  });
+test("a token is verified once, also when many requests bring it at once", async () => {
+  await Promise.all(Array.from({ length: 50 }, outcome));
+  expect(await outcome()).toBe("ag_1");
+  expect(auth.asked).toEqual(["auth.verify"]);
+  expect(cache.resolve(request(TOKEN))).not.toBeInstanceOf(Promise);
+});
 
-  test("callers in use are checked every 2 s, all in one call, and others not at all", async () => {
-    for (let n = 0; n < 50; n++) auth.live.add(`ddd.eee.${n}`);
-    const everybody = () =>
-      Promise.all(Array.from({ length: 50 }, async (_, n) => cache.resolve(request(`Bearer ddd.eee.${n}`))));
+test("callers in use are checked every 2 s, all in one call, and others not at all", async () => {
+  for (let n = 0; n < 50; n++) auth.live.add(`ddd.eee.${n}`);
+  const everybody = () =>
+    Promise.all(Array.from({ length: 50 }, async (_, n) => cache.resolve(request(`Bearer ddd.eee.${n}`))));
+  await everybody();
+  auth.asked = [];
+  for (let n = 0; n < 5; n++) {
     await everybody();
-    auth.asked = [];
-    for (let n = 0; n < 5; n++) {
-      await everybody();
-      await pass(2000);
-    }
-    expect(auth.asked).toEqual(Array(5).fill("auth.states"));
-    auth.asked = [];
-    await pass(20_000);
-    expect(auth.asked).toEqual([]);
-  });
-
-  test("thousands of callers are checked a thousand at a time", async () => {
-    auth.live = { has: () => true } as never;
-    for (let n = 0; n < 2500; n++) {
-      await cache.resolve(request(`Bearer ddd.eee.${n}`));
-      cache.resolve(request(`Bearer ddd.eee.${n}`));
-    }
-    auth.asked = [];
     await pass(2000);
-    expect(auth.asked).toEqual(Array(3).fill("auth.states"));
-  });
+  }
+  expect(auth.asked).toEqual(Array(5).fill("auth.states"));
+  auth.asked = [];
+  await pass(20_000);
+  expect(auth.asked).toEqual([]);
+});
 
-  test("a caller's changed rights hold within 5 s, although no event tells", async () => {
+test("thousands of callers are checked a thousand at a time", async () => {
+  auth.live = { has: () => true } as never;
+  for (let n = 0; n < 2500; n++) {
+    await cache.resolve(request(`Bearer ddd.eee.${n}`));
+    cache.resolve(request(`Bearer ddd.eee.${n}`));
+  }
+  auth.asked = [];
+  await pass(2000);
+  expect(auth.asked).toEqual(Array(3).fill("auth.states"));
+});
+
+test("a caller's changed rights hold within 5 s, although no event tells", async () => {
+  await outcome();
+  auth.scopes = ["send"];
+  await pass(4500);
+  expect(await cache.resolve(request(TOKEN))).toMatchObject({ scopes: ["send"] });
+});
+
+test("a revoked token is refused within 5 s, whenever in the period it is revoked", async () => {
+  for (const offset of [0, 1, 500, 1999, 2000, 2001, 3500]) {
+    auth.live.add("aaa.bbb.ccc");
+    expect(await outcome()).toBe("ag_1");
+    await pass(offset);
     await outcome();
-    auth.scopes = ["send"];
-    await pass(4500);
-    expect(await cache.resolve(request(TOKEN))).toMatchObject({ scopes: ["send"] });
-  });
+    auth.revoke();
+    expect(await heldOut()).toBeLessThanOrEqual(5000);
+    expect(await outcome()).toBe("authentication_failed");
+  }
+});
 
-  test("a revoked token is refused within 5 s, whenever in the period it is revoked", async () => {
+test("one that is used once in a while is asked for again after 4.5 s", async () => {
+  await outcome();
+  auth.revoke();
+  await pass(4500);
+  expect(await outcome()).toBe("authentication_failed");
+});
+
+test("an API key is asked for by its hash and address", async () => {
+  auth.live.add(KEY);
+  const resolve = async () => cache.resolve(request(`Bearer ${KEY}`), "192.0.2.1");
+  await resolve();
+  await pass(4500);
+  auth.down = true;
+  await expect(resolve()).rejects.toMatchObject({ type: "service_unavailable" });
+  auth.down = false;
+  await resolve();
+  expect(auth.keys).toEqual(Array(3).fill([hashApiKey(KEY), "192.0.2.1"]));
+  auth.revoke();
+  await pass(4500);
+  await expect(resolve()).rejects.toMatchObject({ type: "authentication_failed" });
+});
+
+test("a suspended tenant's key is asked for once in 2 s, until something changes", async () => {
+  auth.live.add(KEY);
+  auth.suspended = true;
+  const resolve = async () => cache.resolve(request(`Bearer ${KEY}`), "192.0.2.1");
+  const refused = () => expect(resolve()).rejects.toMatchObject({ data: { reason: "suspended" } });
+  for (let n = 0; n < 10; n++) await refused();
+  expect(auth.keys).toHaveLength(1);
+  await pass(2000);
+  await refused();
+  expect(auth.keys).toHaveLength(2);
+  auth.suspended = false;
+  cache.forget({ tenant_id: "tn_1" });
+  await expect(resolve()).resolves.toMatchObject({ agent_id: "ag_1" });
+});
+
+test("while the record is silent, nobody is trusted longer than 5 s: 503, and back as soon as it answers", async () => {
+  await outcome();
+  auth.delay_ms = 60_000;
+  await pass(4500);
+  const asked = auth.asked.length;
+  const waiting = Array.from({ length: 100 }, outcome);
+  await pass(6000);
+  expect(await Promise.all(waiting)).toEqual(Array(100).fill("service_unavailable"));
+  // All of them wait for the same verification.
+  expect(auth.asked.length - asked).toBeLessThanOrEqual(4);
+  auth.delay_ms = 0;
+  await pass(3000);
+  expect(await outcome()).toBe("ag_1");
+});
+
+test("a record that answers late costs nobody a 503", async () => {
+  await outcome();
+  auth.delay_ms = 2400;
+  for (let n = 0; n < 30; n++) {
+    const asked = outcome();
+    // As long as a request may wait for a verification.
+    await pass(2500);
+    expect(await asked).toBe("ag_1");
+  }
+});
+
+describe("an open request", () => {
+  const refusals = () => {
+    const refused: string[] = [];
+    const leave = cache.watch(request(TOKEN), (fault) => refused.push(fault.type));
+    return { refused, leave };
+  };
+
+  test("is refused within 5 s, although no event tells", async () => {
     for (const offset of [0, 1, 500, 1999, 2000, 2001, 3500]) {
       auth.live.add("aaa.bbb.ccc");
-      expect(await outcome()).toBe("ag_1");
-      await pass(offset);
-      await outcome();
-      auth.revoke();
-      expect(await heldOut()).toBeLessThanOrEqual(5000);
-      expect(await outcome()).toBe("authentication_failed");
-    }
-  });
-
-  test("one that is used once in a while is asked for again after 4.5 s", async () => {
-    await outcome();
-    auth.revoke();
-    await pass(4500);
-    expect(await outcome()).toBe("authentication_failed");
-  });
-
-  test("an API key is asked for by its hash and address", async () => {
-    auth.live.add(KEY);
-    const resolve = async () => cache.resolve(request(`Bearer ${KEY}`), "192.0.2.1");
-    await resolve();
-    await pass(4500);
-    auth.down = true;
-    await expect(resolve()).rejects.toMatchObject({ type: "service_unavailable" });
-    auth.down = false;
-    await resolve();
-    expect(auth.keys).toEqual(Array(3).fill([hashApiKey(KEY), "192.0.2.1"]));
-    auth.revoke();
-    await pass(4500);
-    await expect(resolve()).rejects.toMatchObject({ type: "authentication_failed" });
-  });
-
-  test("a suspended tenant's key is asked for once in 2 s, until something changes", async () => {
-    auth.live.add(KEY);
-    auth.suspended = true;
-    const resolve = async () => cache.resolve(request(`Bearer ${KEY}`), "192.0.2.1");
-    const refused = () => expect(resolve()).rejects.toMatchObject({ data: { reason: "suspended" } });
-    for (let n = 0; n < 10; n++) await refused();
-    expect(auth.keys).toHaveLength(1);
-    await pass(2000);
-    await refused();
-    expect(auth.keys).toHaveLength(2);
-    auth.suspended = false;
-    cache.forget({ tenant_id: "tn_1" });
-    await expect(resolve()).resolves.toMatchObject({ agent_id: "ag_1" });
-  });
-
-  test("while the record is silent, nobody is trusted longer than 5 s: 503, and back as soon as it answers", async () => {
-    await outcome();
-    auth.delay_ms = 60_000;
-    await pass(4500);
-    const asked = auth.asked.length;
-    const waiting = Array.from({ length: 100 }, outcome);
-    await pass(6000);
-    expect(await Promise.all(waiting)).toEqual(Array(100).fill("service_unavailable"));
-    // All of them wait for the same verification.
-    expect(auth.asked.length - asked).toBeLessThanOrEqual(4);
-    auth.delay_ms = 0;
-    await pass(3000);
-    expect(await outcome()).toBe("ag_1");
-  });
-
-  test("a record that answers late costs nobody a 503", async () => {
-    await outcome();
-    auth.delay_ms = 2400;
-    for (let n = 0; n < 30; n++) {
-      const asked = outcome();
-      // As long as a request may wait for a verification.
-      await pass(2500);
-      expect(await asked).toBe("ag_1");
-    }
-  });
-
-  describe("an open request", () => {
-    const refusals = () => {
-      const refused: string[] = [];
-      const leave = cache.watch(request(TOKEN), (fault) => refused.push(fault.type));
-      return { refused, leave };
-    };
-
-    test("is refused within 5 s, although no event tells", async () => {
-      for (const offset of [0, 1, 500, 1999, 2000, 2001, 3500]) {
-        auth.live.add("aaa.bbb.ccc");
-        await outcome();
-        const { refused, leave } = refusals();
-        await pass(20_000 + offset);
-        expect(refused).toEqual([]);
-        auth.revoke();
-        await pass(5000);
-        expect(refused).toEqual(["authentication_failed"]);
-        leave();
-      }
-    });
-
-    test("is refused at once by the event, and when its token expires", async () => {
-      await outcome();
-      const first = refusals();
-      auth.revoke();
-      cache.forget({ tenant_id: "tn_1", agent_id: "ag_1" });
-      await pass(0);
-      expect(first.refused).toEqual(["authentication_failed"]);
-      auth.live.add("aaa.bbb.ccc");
-      auth.ends_at = Date.now() + 10_000;
-      await outcome();
-      const second = refusals();
-      await pass(12_000);
-      expect(second.refused).toEqual(["authentication_failed"]);
-    });
-
-    test("stays open while nothing can be verified, and is told nothing after its end", async () => {
       await outcome();
       const { refused, leave } = refusals();
-      const other = refusals();
-      auth.delay_ms = 60_000;
-      await pass(20_000);
+      await pass(20_000 + offset);
       expect(refused).toEqual([]);
-      leave();
-      auth.delay_ms = 0;
       auth.revoke();
-      await pass(10_000);
-      expect(refused).toEqual([]);
-      expect(other.refused).toEqual(["authentication_failed"]);
-    });
+      await pass(5000);
+      expect(refused).toEqual(["authentication_failed"]);
+      leave();
+    }
   });
 
-  test("a token is refused from the moment it expires", async () => {
-    auth.ends_at = Date.now() + 1000;
-    expect(await outcome()).toBe("ag_1");
-    auth.live.clear();
-    await pass(999);
-    expect(await outcome()).toBe("ag_1");
-    await pass(1);
-    expect(await outcome()).toBe("authentication_failed");
-  });
-
-  test.each([
-    ["its tenant", { tenant_id: "tn_1" }, true],
-    ["its key", { tenant_id: "tn_1", key_id: "key_1" }, true],
-    ["its agent", { tenant_id: "tn_1", agent_id: "ag_1" }, true],
-    ["itself", { tenant_id: "tn_1", token_id: "aaa.bbb.ccc" }, true],
-    ["another key", { tenant_id: "tn_1", key_id: "key_2" }, false],
-    ["a user", { tenant_id: "tn_1", user_id: "usr_1" }, false],
-    ["another tenant", { tenant_id: "tn_2" }, false],
-  ])("a change of %s drops it at once: %j", async (_, change, drops) => {
+  test("is refused at once by the event, and when its token expires", async () => {
     await outcome();
-    auth.asked = [];
-    cache.forget(change);
-    await outcome();
-    expect(auth.asked).toEqual(drops ? ["auth.verify"] : []);
-  });
-
-  test.each([
-    ["none", undefined],
-    ["another scheme", "Basic aaa.bbb.ccc"],
-    ["no token", "Bearer "],
-    ["something that is no JWT", "Bearer aaa"],
-    ["two tokens", "Bearer aaa.bbb.ccc aaa.bbb.ccc"],
-    ["an endless one", `Bearer aaa.bbb.${"c".repeat(5000)}`],
-  ])("an Authorization header with %s is refused without asking", async (_, header) => {
-    await expect(async () => cache.resolve(request(header))).rejects.toMatchObject({
-      type: "authentication_failed",
-    });
-    expect(auth.asked).toEqual([]);
-  });
-
-  test("it keeps a bounded number, and those that were used last", async () => {
-    auth.live = { has: () => true } as never;
-    await outcome();
-    for (let i = 0; i < 30_000; i++) await cache.resolve(request(`Bearer a.a.${i}`));
-    await outcome();
-    await pass(2000);
-    for (let i = 30_000; i < 60_000; i++) await cache.resolve(request(`Bearer a.a.${i}`));
-    expect(cache.resolve(request(TOKEN))).not.toBeInstanceOf(Promise);
-    expect(cache.resolve(request("Bearer a.a.0"))).toBeInstanceOf(Promise);
+    const first = refusals();
+    auth.revoke();
+    cache.forget({ tenant_id: "tn_1", agent_id: "ag_1" });
     await pass(0);
+    expect(first.refused).toEqual(["authentication_failed"]);
+    auth.live.add("aaa.bbb.ccc");
+    auth.ends_at = Date.now() + 10_000;
+    await outcome();
+    const second = refusals();
+    await pass(12_000);
+    expect(second.refused).toEqual(["authentication_failed"]);
   });
+
+  test("stays open while nothing can be verified, and is told nothing after its end", async () => {
+    await outcome();
+    const { refused, leave } = refusals();
+    const other = refusals();
+    auth.delay_ms = 60_000;
+    await pass(20_000);
+    expect(refused).toEqual([]);
+    leave();
+    auth.delay_ms = 0;
+    auth.revoke();
+    await pass(10_000);
+    expect(refused).toEqual([]);
+    expect(other.refused).toEqual(["authentication_failed"]);
+  });
+});
+
+test("a token is refused from the moment it expires", async () => {
+  auth.ends_at = Date.now() + 1000;
+  expect(await outcome()).toBe("ag_1");
+  auth.live.clear();
+  await pass(999);
+  expect(await outcome()).toBe("ag_1");
+  await pass(1);
+  expect(await outcome()).toBe("authentication_failed");
+});
+
+test.each([
+  ["its tenant", { tenant_id: "tn_1" }, true],
+  ["its key", { tenant_id: "tn_1", key_id: "key_1" }, true],
+  ["its agent", { tenant_id: "tn_1", agent_id: "ag_1" }, true],
+  ["itself", { tenant_id: "tn_1", token_id: "aaa.bbb.ccc" }, true],
+  ["another key", { tenant_id: "tn_1", key_id: "key_2" }, false],
+  ["a user", { tenant_id: "tn_1", user_id: "usr_1" }, false],
+  ["another tenant", { tenant_id: "tn_2" }, false],
+])("a change of %s drops it at once: %j", async (_, change, drops) => {
+  await outcome();
+  auth.asked = [];
+  cache.forget(change);
+  await outcome();
+  expect(auth.asked).toEqual(drops ? ["auth.verify"] : []);
+});
+
+test.each([
+  ["none", undefined],
+  ["another scheme", "Basic aaa.bbb.ccc"],
+  ["no token", "Bearer "],
+  ["something that is no JWT", "Bearer aaa"],
+  ["two tokens", "Bearer aaa.bbb.ccc aaa.bbb.ccc"],
+  ["an endless one", `Bearer aaa.bbb.${"c".repeat(5000)}`],
+])("an Authorization header with %s is refused without asking", async (_, header) => {
+  await expect(async () => cache.resolve(request(header))).rejects.toMatchObject({
+    type: "authentication_failed",
+  });
+  expect(auth.asked).toEqual([]);
+});
+
+test("it keeps a bounded number, and those that were used last", async () => {
+  auth.live = { has: () => true } as never;
+  await outcome();
+  for (let i = 0; i < 30_000; i++) await cache.resolve(request(`Bearer a.a.${i}`));
+  await outcome();
+  await pass(2000);
+  for (let i = 30_000; i < 60_000; i++) await cache.resolve(request(`Bearer a.a.${i}`));
+  expect(cache.resolve(request(TOKEN))).not.toBeInstanceOf(Promise);
+  expect(cache.resolve(request("Bearer a.a.0"))).toBeInstanceOf(Promise);
+  await pass(0);
 });

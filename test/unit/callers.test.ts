@@ -59,27 +59,19 @@ test.each<[string, Caller, Parameters<typeof current>[1]]>([
   ["was revoked", agentCaller, { ended: ["tok_1"] }],
   ["is of a session that was ended", userCaller, { ended: ["ses_1"] }],
   ["is of a tenant that is gone", agentCaller, { of: "tenants.get_many", row: null }],
-  [
-    "is of a tenant that was suspended since",
-    agentCaller,
-    { of: "tenants.get_many", row: { token_version: 8 } },
-  ],
+  ["is of a tenant suspended since", agentCaller, { of: "tenants.get_many", row: { token_version: 8 } }],
   ["is of a revoked key", agentCaller, { of: "keys.of_tokens", row: null }],
   ["is of another agent's key", agentCaller, { of: "keys.of_tokens", row: { agent_id: "ag_2" } }],
   ["is of a deleted agent", agentCaller, { of: "agents.of_tokens", row: null }],
   ["is of an inactive agent", agentCaller, { of: "agents.of_tokens", row: { status: "inactive" } }],
-  [
-    "is of an agent that was inactive since",
-    agentCaller,
-    { of: "agents.of_tokens", row: { token_version: 4 } },
-  ],
+  ["is of an agent inactive since", agentCaller, { of: "agents.of_tokens", row: { token_version: 4 } }],
   ["is of another tenant's agent", agentCaller, { of: "agents.of_tokens", row: { tenant_id: "tn_b" } }],
   ["is of a disabled person", userCaller, { of: "users.of_tokens", row: null }],
   ["is of another tenant's person", userCaller, { of: "users.of_tokens", row: { tenant_id: "tn_b" } }],
   ["is of an earlier password", userCaller, { of: "users.of_tokens", row: { token_version: 3 } }],
-])("a token is refused that %s", async (_, caller, stored) => {
-  expect(await current(caller, stored)).toBeNull();
-});
+])("a token is refused that %s", async (_, caller, stored) =>
+  expect(await current(caller, stored)).toBeNull(),
+);
 
 test("a token of a suspended tenant is told apart", async () => {
   const suspended = { of: "tenants.get_many", row: { status: "suspended" } } as const;

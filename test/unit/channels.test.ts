@@ -5,8 +5,9 @@ import * as channels from "../../services/sense/channels/channels.contract.ts";
 import { ChannelModel, FeedModel, MemberModel } from "../../services/sense/channels/channels.model.ts";
 import { channelsService } from "../../services/sense/channels/channels.service.ts";
 import type { Model } from "../../storage/model.ts";
-import { startGateway, type TemporaryStore, type TestGateway, temporaryStore } from "../support/gateway.ts";
+import { startGateway, type TestGateway } from "../support/gateway.ts";
 import { type Api, api } from "../support/http.ts";
+import { type TemporaryStore, temporaryStore } from "../support/own-store.ts";
 
 let files: TemporaryStore;
 let gateway: TestGateway;

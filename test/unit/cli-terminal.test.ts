@@ -14,9 +14,7 @@ test.each([
   ["\u009b2J\u0085\u007f\u0000", "\\u009b2J\\u0085\\u007f\\u0000"],
   ["txt\u202eexe\u2066", "txt\\u202eexe\\u2066"],
   ["Zoë 日本 אב\u200f 😀\u200d", "Zoë 日本 אב\u200f 😀\u200d"],
-])("%j is written as %j", (text, written) => {
-  expect(safe(text)).toBe(written);
-});
+])("%j is written as %j", (text, written) => expect(safe(text)).toBe(written));
 
 test("JSON stays the same JSON", () => {
   const value = { name: "\u001b[31m\u009b\u202e\u007f", list: ["\r\n\t"] };
@@ -42,6 +40,6 @@ test.each([
   [["tenants", "cr"], ["create"]],
   [["tenants", "create", "--sl"], ["--slug"]],
   [["nothing", ""], []],
-])("in the operator's command line %j is completed", (words, expected) => {
-  expect(candidates(words, OPERATORS)).toEqual(expected);
-});
+])("in the operator's command line %j is completed", (words, expected) =>
+  expect(candidates(words, OPERATORS)).toEqual(expected),
+);

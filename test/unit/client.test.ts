@@ -19,33 +19,24 @@ import { openApiDocument } from "../../services/edge/gateway/openapi/openapi.ts"
 import { titleOf as titleOfTool } from "../../services/edge/mcp/defaults.ts";
 
 const thing = operation({
-  action: "things.look_up",
-  route: "GET /things/{thing_id}",
-  summary: "Look a thing up",
+  ...{ action: "things.look_up", route: "GET /things/{thing_id}", summary: "Look a thing up" },
   access: { by: "any", scope: "send" },
   path: { thing_id: Type.String({ description: "Id of the thing." }) },
   query: { colour: Type.Optional(oneOf(["red", "blue"])) },
   results: { 200: Type.Object({ name: nullable(Type.String()) }, { title: "Thing" }), 204: null },
 }) as unknown as Operation;
 const list = operation({
-  action: "things.list",
-  route: "GET /things",
-  summary: "List things",
-  access: { by: "any" },
+  ...{ action: "things.list", route: "GET /things", summary: "List things", access: { by: "any" } },
   query: { offset: Type.Optional(Type.Integer()) },
   results: {
     200: Type.Object({ things: Type.Array(Type.Object({ id: Type.String() })), total: Type.Integer() }),
   },
 }) as unknown as Operation;
 const change = operation({
-  action: "things.change",
-  route: "PATCH /things/{thing_id}",
-  summary: "Change a thing",
-  access: { by: "any" },
-  path: { thing_id: Type.String() },
+  ...{ action: "things.change", route: "PATCH /things/{thing_id}", summary: "Change a thing" },
+  ...{ access: { by: "any" }, path: { thing_id: Type.String() } },
   body: { tags: Type.Array(Type.String()), extra: Type.Optional(Type.Record(Type.String(), Type.Unknown())) },
-  produces: ["text/csv", "application/pdf"],
-  results: { 200: Type.String() },
+  ...{ produces: ["text/csv", "application/pdf"], results: { 200: Type.String() } },
 }) as unknown as Operation;
 
 describe("the generated table", () => {
@@ -54,9 +45,10 @@ describe("the generated table", () => {
     expect(readFileSync(file, "utf8") === tableOf(operations)).toBe(true);
   });
 
-  test("has how an operation is called", () => {
-    expect(tableOf([thing])).toContain('lookUp: {"method":"GET","path":"/things/{thing_id}","scope":"send"}');
-  });
+  test("has how an operation is called", () =>
+    expect(tableOf([thing])).toContain(
+      'lookUp: {"method":"GET","path":"/things/{thing_id}","scope":"send"}',
+    ));
 });
 
 describe("the types", () => {
@@ -100,9 +92,9 @@ test.each([
   [`${"word ".repeat(30)}`, `${"word ".repeat(22)}word…`],
   ["😀".repeat(121), `${"😀".repeat(119)}…`],
   [" \n ", "Untitled"],
-])("a memory's title is its first line, cut at a word: %j", (text, title) => {
-  expect([titleOf(text), titleOfTool(text)]).toEqual([title, title]);
-});
+])("a memory's title is its first line, cut at a word: %j", (text, title) =>
+  expect([titleOf(text), titleOfTool(text)]).toEqual([title, title]),
+);
 
 test("a list says how to go on with it", () => {
   const list = (query: object, result: object) =>
@@ -141,9 +133,8 @@ describe("walking a list by offset", () => {
     });
   });
 
-  test("reads an unpaged array at most one more time", async () => {
-    expect(await walk(() => [{ id: "a" }], "")).toEqual({ asked: [0, 1], found: [{ id: "a" }] });
-  });
+  test("reads an unpaged array at most one more time", async () =>
+    expect(await walk(() => [{ id: "a" }], "")).toEqual({ asked: [0, 1], found: [{ id: "a" }] }));
 });
 
 test("server-sent events are read however they are cut", async () => {
@@ -187,13 +178,8 @@ test.each([
 });
 
 test.each([
-  "https://h.test",
-  "https://h.test/",
-  "https://h.test/v1",
-  "https://h.test/v1/",
-  "https://h.test/mcp",
-  "https://h.test//mcp/?tools=all#x",
-  " HTTPS://h.test/V1\n",
+  ...["https://h.test", "https://h.test/", "https://h.test/v1", "https://h.test/v1/", "https://h.test/mcp"],
+  ...["https://h.test//mcp/?tools=all#x", " HTTPS://h.test/V1\n"],
 ])("the address %j is understood", (url) => {
   expect(parseOrigin(url).toLowerCase()).toBe("https://h.test");
   expect(parseOrigin(url.replace("h.test", "h.test/proxied")).toLowerCase()).toBe("https://h.test/proxied");

@@ -18,28 +18,26 @@ function refusal(event: unknown): { type: string; field: unknown; value: unknown
   }
 }
 
-describe("an envelope is accepted", () => {
-  test.each([
-    ["with only what is required", {}],
-    ["with every attribute", { subject: "s", time: "2026-01-31T09:30:00.123+02:00", dataschema: "urn:x:y" }],
-    ["with a leap day", { time: "2024-02-29T00:00:00Z" }],
-    ["with a leap second", { time: "2016-12-31T23:59:60Z" }],
-    ["with media type parameters", { datacontenttype: 'application/json; charset=utf-8; x="a;b"' }],
-    ["with a structured suffix", { datacontenttype: "application/vnd.acme+json" }],
-    ["with data null", { data: null }],
-    ["with data of any kind", { data: [1, "two", { three: 3 }] }],
-    ["with binary data", { data_base64: "aGVsbG8=" }],
-    ["with empty binary data", { data_base64: "" }],
-    ["with extensions", { traceparent: "00-abc", partition: -2147483648, sampled: true, empty: "" }],
-    ["with a source that is a URN", { source: "urn:uuid:6e8bc430-9c3a-11d9-9669-0800200c9a66" }],
-    ["with a source that is a path", { source: "1-555-123-4567" }],
-    ["with a source that is a fragment", { source: "#sensor" }],
-    ["with a source of an IPv6 host", { source: "http://[::1]:8080/x?y=1#z" }],
-    ["with text of any script", { subject: "Grüße 👋" }],
-  ])("%s", (_, more) => {
-    const event = { ...GOOD, ...more };
-    expect(checkCloudEvent(event)).toBe(event);
-  });
+test.each([
+  ["with only what is required", {}],
+  ["with every attribute", { subject: "s", time: "2026-01-31T09:30:00.123+02:00", dataschema: "urn:x:y" }],
+  ["with a leap day", { time: "2024-02-29T00:00:00Z" }],
+  ["with a leap second", { time: "2016-12-31T23:59:60Z" }],
+  ["with media type parameters", { datacontenttype: 'application/json; charset=utf-8; x="a;b"' }],
+  ["with a structured suffix", { datacontenttype: "application/vnd.acme+json" }],
+  ["with data null", { data: null }],
+  ["with data of any kind", { data: [1, "two", { three: 3 }] }],
+  ["with binary data", { data_base64: "aGVsbG8=" }],
+  ["with empty binary data", { data_base64: "" }],
+  ["with extensions", { traceparent: "00-abc", partition: -2147483648, sampled: true, empty: "" }],
+  ["with a source that is a URN", { source: "urn:uuid:6e8bc430-9c3a-11d9-9669-0800200c9a66" }],
+  ["with a source that is a path", { source: "1-555-123-4567" }],
+  ["with a source that is a fragment", { source: "#sensor" }],
+  ["with a source of an IPv6 host", { source: "http://[::1]:8080/x?y=1#z" }],
+  ["with text of any script", { subject: "Grüße 👋" }],
+])("an envelope is accepted: %s", (_, more) => {
+  const event = { ...GOOD, ...more };
+  expect(checkCloudEvent(event)).toBe(event);
 });
 
 describe("an envelope is refused as invalid_event", () => {
@@ -91,21 +89,20 @@ describe("an envelope is refused as invalid_event", () => {
     ["with_underscore", "x"],
     ["with-dash", "x"],
     ["", "x"],
-  ])("%j: %j", (field, value) => {
+  ])("%j: %j", (field, value) =>
     expect(refusal({ ...GOOD, [field]: value })).toEqual({
       type: "invalid_event",
       field: field === "" ? "" : field,
       value: typeof value === "string" && value.length > 200 ? expect.any(String) : (value ?? null),
-    });
-  });
+    }),
+  );
 
-  test.each([[null], [[]], ["text"], [7]])("what is no object: %j", (value) => {
-    expect(refusal(value)).toMatchObject({ type: "invalid_event", field: "" });
-  });
+  test.each([[null], [[]], ["text"], [7]])("what is no object: %j", (value) =>
+    expect(refusal(value)).toMatchObject({ type: "invalid_event", field: "" }),
+  );
 
-  test("data together with data_base64", () => {
-    expect(refusal({ ...GOOD, data: 1, data_base64: "aGVsbG8=" })).toMatchObject({ field: "data_base64" });
-  });
+  test("data together with data_base64", () =>
+    expect(refusal({ ...GOOD, data: 1, data_base64: "aGVsbG8=" })).toMatchObject({ field: "data_base64" }));
 });
 
 test("an attribute that is null is unset, and data that is null stays", () => {
@@ -117,9 +114,8 @@ test("an attribute that is null is unset, and data that is null stays", () => {
 test("hostile attributes are refused without backtracking: the time limit of a test would tell", () => {
   for (const unit of ["a/", "%20", ";a=a", " ", "0", "\\"]) {
     const long = `${unit.repeat(4_000 / unit.length)}\u0000`;
-    for (const field of ["source", "dataschema", "time", "datacontenttype"]) {
+    for (const field of ["source", "dataschema", "time", "datacontenttype"])
       expect(refusal({ ...GOOD, [field]: `a/b${long}` })).toMatchObject({ field });
-    }
   }
   expect(refusal({ ...GOOD, data_base64: `${"A".repeat(4_000_000 - 1)}!` })).toMatchObject({
     field: "data_base64",
@@ -150,12 +146,7 @@ describe("a broker's message in binary mode", () => {
   test("keeps the types of its extensions, and only theirs", () => {
     const due = new Date("2026-01-31T09:30:00Z");
     const values = {
-      count: -7,
-      most: 2 ** 31,
-      ratio: 0.5,
-      urgent: false,
-      due,
-      key: Uint8Array.of(0, 255, 16),
+      ...{ count: -7, most: 2 ** 31, ratio: 0.5, urgent: false, due, key: Uint8Array.of(0, 255, 16) },
     };
     expect(readAttributes(named("cloudevents:", { ...values, id: 17, time: due }))).toEqual({
       ...{ ...headers, id: "17", time: "2026-01-31T09:30:00.000Z" },
@@ -164,9 +155,7 @@ describe("a broker's message in binary mode", () => {
     });
   });
 
-  test("is told by its specversion", () => {
-    expect(readAttributes({ "ce-type": "x", other: "y" })).toBeNull();
-  });
+  test("is told by its specversion", () => expect(readAttributes({ "ce-type": "x", other: "y" })).toBeNull());
 });
 
 test.each([
@@ -175,9 +164,9 @@ test.each([
   ["", "{no JSON", { data_base64: "e25vIEpTT04=" }],
   ["", "17", { data_base64: "MTc=" }],
   ["Application/JSON", "17", { data: 17, datacontenttype: "Application/JSON" }],
-])("data of the type %j: %s", (type, body, data) => {
-  expect(binaryEvent(GOOD, type, Buffer.from(body))).toEqual({ ...GOOD, ...data });
-});
+])("data of the type %j: %s", (type, body, data) =>
+  expect(binaryEvent(GOOD, type, Buffer.from(body))).toEqual({ ...GOOD, ...data }),
+);
 
 test.each<[string, string, () => unknown]>([
   ["no JSON", "data", () => binaryEvent(GOOD, "application/json", Buffer.from("{no"))],
@@ -185,8 +174,8 @@ test.each<[string, string, () => unknown]>([
   ["too large a number", "data.n", () => binaryEvent(GOOD, "application/json", Buffer.from('{"n":1e999}'))],
   ["too deep", "data", () => binaryEvent(GOOD, "application/json", Buffer.from("[".repeat(2000)))],
   ["a header that is no UTF-8", "subject", () => attributesIn({ "ce-id": "1", "ce-subject": "%ff" })],
-])("a request in binary mode with %s is refused", (_, field, read) => {
+])("a request in binary mode with %s is refused", (_, field, read) =>
   expect(read).toThrow(
     expect.objectContaining({ type: "invalid_event", data: expect.objectContaining({ field }) }),
-  );
-});
+  ),
+);

@@ -60,7 +60,6 @@ describe("the check of a repository", () => {
     });
   });
 
-  test("sources without a repository pass, and the reason is printed", () => {
-    expect(check()).toMatchObject({ status: 0, stdout: expect.stringMatching(/not checked: .*git/) });
-  });
+  test("sources without a repository pass, and the reason is printed", () =>
+    expect(check()).toMatchObject({ status: 0, stdout: expect.stringMatching(/not checked: .*git/) }));
 });

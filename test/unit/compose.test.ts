@@ -35,11 +35,8 @@ interface Compose {
 const FILES = ["docker-compose.yml", "deploy/docker-compose.cluster.yml"];
 /** What the shell gives for `${NAME:?…}`. */
 const GIVEN: Record<string, string> = {
-  SECRET_KEY: Buffer.alloc(32).toString("base64"),
-  METRICS_TOKEN: "metrics-token-of-the-test",
-  MONGO_PASSWORD: "mongo-password",
-  NATS_PASSWORD: "nats-password",
-  REDIS_PASSWORD: "redis-password",
+  ...{ SECRET_KEY: Buffer.alloc(32).toString("base64"), METRICS_TOKEN: "metrics-token-of-the-test" },
+  ...{ MONGO_PASSWORD: "mongo-password", NATS_PASSWORD: "nats-password", REDIS_PASSWORD: "redis-password" },
   RABBITMQ_PASSWORD: "rabbitmq-password",
 };
 const filled = (value: string) =>
@@ -90,10 +87,7 @@ describe.each(FILES)("%s", (file) => {
   test("runs our nodes without rights, on a root that they cannot write, with bounded memory", () => {
     for (const [, service] of ours(compose))
       expect(service).toMatchObject({
-        read_only: true,
-        tmpfs: ["/tmp"],
-        cap_drop: ["ALL"],
-        security_opt: ["no-new-privileges:true"],
+        ...{ read_only: true, tmpfs: ["/tmp"], cap_drop: ["ALL"], security_opt: ["no-new-privileges:true"] },
         mem_limit: expect.stringMatching(/^\dg$/),
       });
   });
@@ -231,9 +225,8 @@ describe("the cluster", () => {
     expect(nginx.match(/server gateway-\d:3000 max_fails=1 fail_timeout=\d+s;/g)).toHaveLength(2);
   });
 
-  test("keeps the data of RabbitMQ, which are named after its host, when the container is replaced", () => {
-    expect(compose.services.rabbitmq?.hostname).toBe("rabbitmq");
-  });
+  test("keeps the data of RabbitMQ, which are named after its host, when the container is replaced", () =>
+    expect(compose.services.rabbitmq?.hostname).toBe("rabbitmq"));
 
   test("opens Prometheus, which has no passwords, only through the proxy", () => {
     expect(compose.services.prometheus?.ports).toBeUndefined();
@@ -291,12 +284,10 @@ describe("the cluster", () => {
     expect(Object.keys(shared[0] ?? {})).toEqual(
       expect.arrayContaining(["MONGO_URL", "NATS_URL", "REDIS_URL", "SECRET_KEY"]),
     );
-    for (const name of ["MONGO_URL", "NATS_URL", "REDIS_URL"]) {
+    for (const name of ["MONGO_URL", "NATS_URL", "REDIS_URL"])
       expect(Object.keys(compose.services)).toContain(new URL(shared[0]?.[name] ?? "").hostname);
-    }
   });
 
-  test("lets NATS take what nodes send", () => {
-    expect(Number(/max_payload: (\d+)MB/.exec(read("deploy/nats.conf"))?.[1])).toBeGreaterThanOrEqual(12);
-  });
+  test("lets NATS take what nodes send", () =>
+    expect(Number(/max_payload: (\d+)MB/.exec(read("deploy/nats.conf"))?.[1])).toBeGreaterThanOrEqual(12));
 });

@@ -32,11 +32,7 @@ async function listening(server: Server) {
     opened,
     source: {
       ...source,
-      after: null,
-      prefetch: 2,
-      maxBytes: MAX_BYTES,
-      allowPrivate: true,
-      resolve: resolveHost,
+      ...{ after: null, prefetch: 2, maxBytes: MAX_BYTES, allowPrivate: true, resolve: resolveHost },
     },
   };
 }
@@ -197,9 +193,8 @@ describe("AMQP 0-9-1", () => {
   }
   function deliver(socket: Socket, body: Buffer, messageId: string): void {
     announce(socket, body.length, messageId);
-    for (let at = 0; at < body.length; at += 100_000) {
+    for (let at = 0; at < body.length; at += 100_000)
       socket.write(makeBodyFrame(1, body.subarray(at, at + 100_000)));
-    }
   }
 
   test("of a message that is too large only the beginning is held, and others come after it", async () => {

@@ -19,32 +19,24 @@ import { Consumer, nothing } from "../../services/sense/connectors/consumer.ts";
 import { Intake } from "../../services/sense/connectors/intake.ts";
 import { Runner } from "../../services/sense/connectors/runner.ts";
 import { resolveHost } from "../support/dns.ts";
-import { type TemporaryStore, temporaryStore } from "../support/gateway.ts";
+import { type TemporaryStore, temporaryStore } from "../support/own-store.ts";
 import { settle } from "../support/settle.ts";
 
 test.each([
   ["amqp://user:pass@host:5672/vhost?heartbeat=3", "amqp://***@host:5672/vhost"],
   ["amqps://user@host", "amqps://***@host"],
   ["amqp://host/", "amqp://host/"],
-])("%s is shown as %s", (url, shown) => {
-  expect(shownUrl(url)).toBe(shown);
-});
+])("%s is shown as %s", (url, shown) => expect(shownUrl(url)).toBe(shown));
 
 test("a media type is compared without case and parameters", () => {
   expect(mediaTypeOf("Application/CloudEvents+JSON; charset=utf-8")).toBe("application/cloudevents+json");
   expect(mediaTypeOf("")).toBe("");
 });
 
-test("headers are what is plain", () => {
+test("headers are what is plain", () =>
   expect(
     plainHeaders({ A: "x", b: 1, c: true, d: { e: 1 }, f: null, g: new Date(0), h: new Date(Number.NaN) }),
-  ).toEqual({
-    a: "x",
-    b: "1",
-    c: "true",
-    g: "1970-01-01T00:00:00.000Z",
-  });
-});
+  ).toEqual({ a: "x", b: "1", c: "true", g: "1970-01-01T00:00:00.000Z" }));
 
 describe("what several nodes say of a connector", () => {
   const at = new Date("2026-01-01T00:00:00.000Z");
@@ -164,10 +156,7 @@ describe("a runner", () => {
 
 describe("a message", () => {
   const doc = {
-    _id: "con_1",
-    tenant_id: "tn_1",
-    source: "shop",
-    mapping: { entity: "order", action: "/what" },
+    ...{ _id: "con_1", tenant_id: "tn_1", source: "shop", mapping: { entity: "order", action: "/what" } },
   };
   const body = Buffer.from('{"what":"paid"}');
   /** Takes messages in, each of which is as given; the events and the dead letters that they became. */

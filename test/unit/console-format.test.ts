@@ -22,8 +22,7 @@ test("times of the day are alike everywhere: from 00:00 to 23:59", () => {
 });
 
 test("a share is never rounded up to all", () => {
-  const shares = [0, 0.57, 0.9999, 1, null];
-  expect(shares.map(percent)).toEqual(["0 %", "57 %", "99.9 %", "100 %", "–"]);
+  expect([0, 0.57, 0.9999, 1, null].map(percent)).toEqual(["0 %", "57 %", "99.9 %", "100 %", "–"]);
 });
 
 test("a number has the unit in which it is short, rounded down where it is a time", () => {
@@ -48,24 +47,16 @@ test("a time is told from now on, to both sides", () => {
   expect(told).toEqual(["2 h ago", "5 min ago", "now", "now", "in 1 min", "in 1 d"]);
 });
 
-test("parameters without a value are left out", () => {
+test("parameters without a value are left out", () =>
   expect(filled({ a: "", b: null, c: undefined, d: false, e: [], f: "x", g: ["y"], h: true })).toEqual({
     f: "x",
     g: ["y"],
     h: true,
-  });
-});
+  }));
 
 test("a text of a terminal loses its colours and links, and nothing else", () => {
   const sequences = [
-    "[31m",
-    "[1;38;5;200m",
-    "[2K",
-    "[?25l",
-    "(B",
-    "]0;title\u0007",
-    "]8;;https://x.example\u001b\\",
-    "7",
+    ...["[31m", "[1;38;5;200m", "[2K", "[?25l", "(B", "]0;title\u0007", "]8;;https://x.example\u001b\\", "7"],
   ];
   const text = "[ended with 0]\nB7 \u001b";
   for (const each of sequences) expect(withoutSequences(`a\u001b${each}${text}`)).toBe(`a${text}`);

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { heightOf, isInView, LEAST_ZOOM, layOut, viewOf } from "../../packages/console/src/graph/layout.ts";
 
 const SIZE = { width: 216, height: 62 };
@@ -14,39 +14,37 @@ const chain = (count: number) => {
   );
 };
 
-describe("the view of a graph", () => {
-  test("is whole and in the middle, where it is readable so", () => {
-    const placed = chain(3);
-    const frame = { width: 1100, height: heightOf(placed, SIZE, 1100) };
-    const view = viewOf(placed, SIZE, frame);
-    expect(view.isWhole).toBe(true);
-    for (const at of placed.values()) expect(isInView(at, SIZE, view, frame)).toBe(true);
-  });
+test("is whole and in the middle, where it is readable so", () => {
+  const placed = chain(3);
+  const frame = { width: 1100, height: heightOf(placed, SIZE, 1100) };
+  const view = viewOf(placed, SIZE, frame);
+  expect(view.isWhole).toBe(true);
+  for (const at of placed.values()) expect(isInView(at, SIZE, view, frame)).toBe(true);
+});
 
-  test.each([14, 100])(
-    "of %i steps is never too small to read, and shows the step that is asked for",
-    (count) => {
-      const placed = chain(count);
-      for (const width of [360, 1100]) {
-        const frame = { width, height: heightOf(placed, SIZE, width) };
-        const first = viewOf(placed, SIZE, frame);
-        expect(first).toMatchObject({ isWhole: false, zoom: LEAST_ZOOM });
-        expect(isInView(placed.get("s0") as { x: number; y: number }, SIZE, first, frame)).toBe(true);
-        for (const key of ["s0", "s6", `s${count - 1}`]) {
-          const at = placed.get(key) as { x: number; y: number };
-          expect(isInView(at, SIZE, viewOf(placed, SIZE, frame, at), frame)).toBe(true);
-        }
-        expect(isInView(placed.get("s9") as { x: number; y: number }, SIZE, first, frame)).toBe(false);
+test.each([14, 100])(
+  "of %i steps is never too small to read, and shows the step that is asked for",
+  (count) => {
+    const placed = chain(count);
+    for (const width of [360, 1100]) {
+      const frame = { width, height: heightOf(placed, SIZE, width) };
+      const first = viewOf(placed, SIZE, frame);
+      expect(first).toMatchObject({ isWhole: false, zoom: LEAST_ZOOM });
+      expect(isInView(placed.get("s0") as { x: number; y: number }, SIZE, first, frame)).toBe(true);
+      for (const key of ["s0", "s6", `s${count - 1}`]) {
+        const at = placed.get(key) as { x: number; y: number };
+        expect(isInView(at, SIZE, viewOf(placed, SIZE, frame, at), frame)).toBe(true);
       }
-    },
-  );
+      expect(isInView(placed.get("s9") as { x: number; y: number }, SIZE, first, frame)).toBe(false);
+    }
+  },
+);
 
-  test("leaves no empty room at either end", () => {
-    const placed = chain(20);
-    const frame = { width: 1000, height: 300 };
-    const last = placed.get("s19") as { x: number; y: number };
-    const { x, zoom } = viewOf(placed, SIZE, frame, last);
-    expect(Math.round((last.x + SIZE.width) * zoom + x)).toBe(984);
-    expect(viewOf(placed, SIZE, frame).x).toBe(16);
-  });
+test("leaves no empty room at either end", () => {
+  const placed = chain(20);
+  const frame = { width: 1000, height: 300 };
+  const last = placed.get("s19") as { x: number; y: number };
+  const { x, zoom } = viewOf(placed, SIZE, frame, last);
+  expect(Math.round((last.x + SIZE.width) * zoom + x)).toBe(984);
+  expect(viewOf(placed, SIZE, frame).x).toBe(16);
 });

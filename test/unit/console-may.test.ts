@@ -13,6 +13,6 @@ test.each<[Action, admin: boolean, member: boolean]>([
   ["deliveries.poll", false, false],
   ["handoffs.save", false, false],
   ["tenants.create", false, false],
-])("%s is offered to admins: %j, to members: %j", (action, admin, member) => {
-  expect([mayCall("admin", action), mayCall("member", action)]).toEqual([admin, member]);
-});
+])("%s is offered to admins: %j, to members: %j", (action, admin, member) =>
+  expect([mayCall("admin", action), mayCall("member", action)]).toEqual([admin, member]),
+);

@@ -31,6 +31,6 @@ test.each([
   ["nobody has signed in since", () => {}],
   ["somebody else has", () => setSession(sessionOf("usr_2", "new"))],
   ["the person has signed out", () => setSession(undefined)],
-])("its refusal stands where %s", async (_, meanwhile) => {
-  expect(await send(meanwhile)).toEqual({ status: 401, sent: ["old"] });
-});
+])("its refusal stands where %s", async (_, meanwhile) =>
+  expect(await send(meanwhile)).toEqual({ status: 401, sent: ["old"] }),
+);

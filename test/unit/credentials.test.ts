@@ -17,9 +17,8 @@ describe("API keys", () => {
   test("use every letter about equally often", () => {
     const counts = new Map<string, number>();
     for (let i = 0; i < 2000; i++) {
-      for (const letter of newApiKey(secrets, `seed ${i}`).slice(8)) {
+      for (const letter of newApiKey(secrets, `seed ${i}`).slice(8))
         counts.set(letter, (counts.get(letter) ?? 0) + 1);
-      }
     }
     const mean = (2000 * 32) / 62;
     expect(counts.size).toBe(62);
@@ -43,9 +42,8 @@ describe("passwords", () => {
     expect(await isPassword("", hash)).toBe(false);
   });
 
-  test("nothing fits where there is no user", async () => {
-    expect(await isPassword("pässword", null)).toBe(false);
-  });
+  test("nothing fits where there is no user", async () =>
+    expect(await isPassword("pässword", null)).toBe(false));
 
   test("the same password is stored differently for each e-mail, with its parameters", async () => {
     const [a, b] = await Promise.all(

@@ -7,9 +7,9 @@ test.each([
   ["created_at", new Date("2026-05-01T10:00:00.123Z")],
   ["title", 'Café "𝄞"'],
   ["confidence", 0],
-])("a place in a list by %s comes back", (by, value) => {
-  expect(fromCursor(toCursor(by, { value, id: "a" }), by)).toEqual({ value, id: "a" });
-});
+])("a place in a list by %s comes back", (by, value) =>
+  expect(fromCursor(toCursor(by, { value, id: "a" }), by)).toEqual({ value, id: "a" }),
+);
 
 test.each([
   ["no base64", "%%%"],
@@ -20,9 +20,9 @@ test.each([
   ["an operator for a value", encoded(["title", { $gt: "" }, "a"])],
   ["an operator for an id", encoded(["title", "x", { $ne: "" }])],
   ["nothing", ""],
-])("what no list gave is refused: %s", (_, cursor) => {
-  expect(() => fromCursor(cursor, "title")).toThrow(expect.objectContaining({ type: "validation_failed" }));
-});
+])("what no list gave is refused: %s", (_, cursor) =>
+  expect(() => fromCursor(cursor, "title")).toThrow(expect.objectContaining({ type: "validation_failed" })),
+);
 
 test("a time that is none is refused", () => {
   for (const value of ["soon", 1e99, null])

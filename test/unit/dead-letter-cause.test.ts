@@ -16,10 +16,7 @@ test.each([
   ["ECONNREFUSED 127.0.0.1:3000", "ECONNREFUSED 10.1.2.3:80"],
   [python(12), python(99)],
   [python(12), "ValueError: order 5 has no customer"],
-  [
-    "TypeError: x is not a function\n    at run (a.js:1:2)",
-    "TypeError: x is not a function\n    at b (b.js:9:9)",
-  ],
+  ["TypeError: x is no function\n    at run (a.js:1:2)", "TypeError: x is no function\n    at b (b.js:9:9)"],
   [spentReason(5, "lease expired"), spentReason(3, "lease expired")],
 ])("%j has the same cause as %j", (one, other) => {
   expect(causeOf(one)).toBe(causeOf(other));
@@ -31,15 +28,11 @@ test.each([
   ["HTTP 500", "HTTP 400"],
   ["the till is shut", "the till is full"],
   ["sha256 is missing", "sha512 is missing"],
-])("%j has another cause than %j", (one, other) => {
-  expect(causeOf(one)).not.toBe(causeOf(other));
-});
+])("%j has another cause than %j", (one, other) => expect(causeOf(one)).not.toBe(causeOf(other)));
 
 test.each(["the endpoint responded with 503", "HTTP 500", "sha256 is missing", "the till is shut"])(
   "%j is its own cause",
-  (reason) => {
-    expect(causeOf(reason)).toBe(reason);
-  },
+  (reason) => expect(causeOf(reason)).toBe(reason),
 );
 
 test("a cause is short and stays what it is", () => {

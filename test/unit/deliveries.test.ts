@@ -22,16 +22,11 @@ import type { Received } from "../../services/sense/deliveries/receive.ts";
 import type { Outcomes } from "../../services/sense/deliveries/settle.ts";
 import { Sweep } from "../../services/sense/deliveries/sweep.ts";
 import { type Emission, emitted } from "../../services/sense/events/publish.ts";
-import type { TenantCollection } from "../../storage/collection.ts";
-import { openStore, type Store } from "../../storage/connection.ts";
 import { unread } from "../support/audit.ts";
+import { ownBroker, ownStore } from "../support/own-store.ts";
 import { settle } from "../support/settle.ts";
 
 const tenant_id = "tn_a";
-let dataDir: string;
-let store: Store;
-let deliveries: TenantCollection<DeliveryDoc>;
-let broker: ServiceBroker;
 /** Events of other types than the usual one. */
 const TYPES: Record<string, string> = {
   ...{ evt_cited: "memory.cited", evt_service: "service.run.started" },
@@ -95,16 +90,19 @@ beforeAll(async () => {
         return { error: "mapping error: still none" };
       },
     },
-  });
-  broker.createService(deliveriesService({ store, config: readConfig({}) } as Runtime));
-  deliveries = store.collection(DeliveryModel);
-  await broker.start();
-});
-afterAll(async () => {
-  await broker.stop();
-  await store.close();
-  await rm(dataDir, { recursive: true });
-});
+    {
+      name: "ingest",
+      actions: {
+        map_again: ({ params: { payload } }: { params: { payload: { fails: boolean } } }) => {
+          if (payload.fails) throw new Error("a defect");
+          return { error: "mapping error: still none" };
+        },
+      },
+    },
+    deliveriesService({ store, config: readConfig({}) } as Runtime),
+  ],
+  { validator: new ContractValidator() },
+);
 
 /** Of deliveries without a key. */
 const unordered = { release: () => {} };
@@ -238,8 +236,7 @@ describe("a lease", () => {
         delivery_ids: held.deliveries.map(({ id }) => id),
         ...(settling === "nack" && { delay_seconds: 60 }),
       };
-      const woken = await wakesOf(agent_id, () => call(settling, params, caller(agent_id, ["receive"])));
-      expect(woken).toBe(1);
+      expect(await wakesOf(agent_id, () => call(settling, params, caller(agent_id, ["receive"])))).toBe(1);
       expect((await claim(agent_id)).deliveries).toHaveLength(1);
     },
   );
@@ -308,9 +305,7 @@ describe("a lease", () => {
     await broker.broadcast("deliveries.stream_closed", { tenant_id, agent_id, lease: "S" });
     expect(
       await settle(async () => (await claim(agent_id)).deliveries.find((each) => each.id === id)),
-    ).toMatchObject({
-      attempt_count: 1,
-    });
+    ).toMatchObject({ attempt_count: 1 });
   });
 
   test("goes with the event when retention took it", async () => {
@@ -370,12 +365,7 @@ test("leases and waits from a clock that was days ahead end", async () => {
   const notifyReady = () => {};
   const progress = new Progress(store.collection(ProgressModel), 300_000);
   await new Sweep({
-    store,
-    deliveries,
-    agents: settings,
-    progress,
-    ordering: unordered,
-    notifyReady,
+    ...{ store, deliveries, agents: settings, progress, ordering: unordered, notifyReady },
   }).endAhead();
   const rows = await deliveries.find(tenant_id, { agent_id }, { sort: { event_id: 1 }, bounded: "a few" });
   expect(rows.map(({ state }) => state)).toEqual(["ready", "dead", "leased", "ready", "waiting"]);
@@ -396,12 +386,7 @@ test("a lease that is extended while the sweep looks at it goes on", async () =>
   } as unknown as AgentSettingsCache;
   const progress = new Progress(store.collection(ProgressModel), 300_000);
   await new Sweep({
-    store,
-    deliveries,
-    agents,
-    progress,
-    ordering: unordered,
-    notifyReady: () => {},
+    ...{ store, deliveries, agents, progress, ordering: unordered, notifyReady: () => {} },
   }).endDue();
   expect(await rowOf(agent_id, "evt_1")).toMatchObject({ state: "leased", due_at: until });
   expect(await rowOf(agent_id, "evt_2")).toMatchObject({ state: "ready" });
@@ -471,10 +456,7 @@ test("dead letters are announced and listed a few megabytes at a time", async ()
 
 describe("what could not be mapped to an event", () => {
   const broken = {
-    tenant_id,
-    source: "con_1",
-    payload: { any: "thing" },
-    reason: "mapping error: no entity",
+    ...{ tenant_id, source: "con_1", payload: { any: "thing" }, reason: "mapping error: no entity" },
   };
 
   test("is a dead letter without an agent, for admins only, and cannot be replayed", async () => {
@@ -482,15 +464,9 @@ describe("what could not be mapped to an event", () => {
     const admin = caller("ag_admin", ["admin"]);
     const { items } = await call<{ items: object[] }>("dead_letters", {}, admin);
     expect(items).toContainEqual({
-      id,
-      event_id: null,
-      agent_id: null,
-      payload: { any: "thing" },
-      attempt_count: 0,
-      dlq_reason: "mapping error: no entity",
-      created_at: expect.any(String),
-      dead_lettered_at: expect.any(String),
-      source: "con_1",
+      ...{ id, event_id: null, agent_id: null, payload: { any: "thing" }, attempt_count: 0 },
+      ...{ dlq_reason: "mapping error: no entity", created_at: expect.any(String) },
+      ...{ dead_lettered_at: expect.any(String), source: "con_1" },
     });
     expect(await call("dead_letters", {}, caller("ag_other", ["receive"]))).toMatchObject({ count: 0 });
     await expect(call("replay", { id }, admin)).rejects.toMatchObject({

@@ -21,14 +21,11 @@ const secrets = Object.entries(SETTINGS)
   .filter(([, setting]) => "secret" in setting && setting.secret)
   .map(([name]) => name);
 const GIVEN: Record<string, string> = {
-  MONGO_URL: "mongodb://mongodb/sensorium",
-  NATS_URL: "nats://nats:4222",
-  REDIS_URL: "redis://redis:6379",
-  SMTP_URL: "smtp://mail",
+  ...{ MONGO_URL: "mongodb://mongodb/sensorium", NATS_URL: "nats://nats:4222" },
+  ...{ REDIS_URL: "redis://redis:6379", SMTP_URL: "smtp://mail" },
   SECRET_KEY: Buffer.alloc(32).toString("base64"),
   SECRET_KEY_FALLBACKS: Buffer.alloc(32, 1).toString("base64"),
-  OTEL_EXPORTER_OTLP_HEADERS: "x-scope=all",
-  OTEL_EXPORTER_OTLP_TRACES_HEADERS: "x-scope=traces",
+  ...{ OTEL_EXPORTER_OTLP_HEADERS: "x-scope=all", OTEL_EXPORTER_OTLP_TRACES_HEADERS: "x-scope=traces" },
 };
 const STOP_SECONDS = Number(/SHUTDOWN_MS = (\d+)/.exec(read("bin/main.ts"))?.[1]) / 1000;
 const { start } = JSON.parse(read("package.json")).scripts;

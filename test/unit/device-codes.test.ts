@@ -7,41 +7,31 @@ import type { AgentState } from "../../services/identity/agents/agents.contract.
 import { Codes } from "../../services/identity/devices/codes.ts";
 import { DeviceCodeModel } from "../../services/identity/devices/devices.model.ts";
 import { TenantCollection } from "../../storage/collection.ts";
-import { openStore, type Store } from "../../storage/connection.ts";
+import { ownFolder, ownStore } from "../support/own-store.ts";
 
 const MINUTE = 60_000;
 const CLIENT = { name: "test", version: "1.0", host: "here" };
 
-let dataDir: string;
-let store: Store;
-let codes: Codes;
 /** Queries sent to the store. */
 let asked: string[];
 let agents = 0;
 
-beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), "sensorium-codes-"));
-  store = await openStore({ DATA_DIR: dataDir, MONGO_URL: null });
-  const { system } = store.collection(DeviceCodeModel);
-  const counted = new Proxy(system, {
-    get(target, name: keyof typeof system) {
-      const value = target[name];
-      if (typeof value !== "function") return value;
-      return (...args: unknown[]) => {
-        asked.push(name);
-        return (value as (...each: unknown[]) => unknown).apply(target, args);
-      };
-    },
-  });
-  codes = new Codes(
-    new TenantCollection(counted as never),
-    await openSecretBox({ SECRET_KEY: null, SECRET_KEY_FALLBACKS: [], DATA_DIR: dataDir }),
-  );
+const store = await ownStore();
+const { system } = store.collection(DeviceCodeModel);
+const counted = new Proxy(system, {
+  get(target, name: keyof typeof system) {
+    const value = target[name];
+    if (typeof value !== "function") return value;
+    return (...args: unknown[]) => {
+      asked.push(name);
+      return (value as (...each: unknown[]) => unknown).apply(target, args);
+    };
+  },
 });
-afterAll(async () => {
-  await store.close();
-  await rm(dataDir, { recursive: true });
-});
+const codes = new Codes(
+  new TenantCollection(counted as never),
+  await openSecretBox({ SECRET_KEY: null, SECRET_KEY_FALLBACKS: [], DATA_DIR: await ownFolder() }),
+);
 beforeEach(() => {
   asked = [];
 });
@@ -72,41 +62,26 @@ test("neither the code nor the claim stands in the store as it is", async () => 
   expect(JSON.stringify(row)).not.toMatch(new RegExp(`${text}|clm_secret`));
 });
 
-describe("a code that cannot be claimed", () => {
-  const WRONG: [string, () => Promise<{ text: string; now: number }>][] = [
-    ["is unknown", async () => ({ text: "BBBB-2222", now: store.now() })],
-    [
-      "has run out",
-      async () => issued(store.now() - 11 * MINUTE).then(({ text }) => ({ text, now: store.now() })),
-    ],
-    [
-      "is superseded",
-      async () => {
-        const older = await issued();
-        await issued(older.now + 1, older.agent);
-        return older;
-      },
-    ],
-    [
-      "is claimed",
-      async () => {
-        const code = await issued();
-        await claim(code.text, code.now);
-        return code;
-      },
-    ],
-    [
-      "is denied",
-      async () => {
-        const code = await issued();
-        const claimed = await claim(code.text, code.now);
-        await codes.decide(claimed as never, null, code.now);
-        return code;
-      },
-    ],
-  ];
+/** A code, after something was done with it. */
+async function after(act: (code: Awaited<ReturnType<typeof issued>>) => Promise<unknown>) {
+  const code = await issued();
+  await act(code);
+  return code;
+}
+const WRONG: [string, () => Promise<{ text: string; now: number }>][] = [
+  ["is unknown", async () => ({ text: "BBBB-2222", now: store.now() })],
+  ["has run out", async () => ({ ...(await issued(store.now() - 11 * MINUTE)), now: store.now() })],
+  ["is superseded", () => after(({ now, agent }) => issued(now + 1, agent))],
+  ["is claimed", () => after(({ text, now }) => claim(text, now))],
+  [
+    "is denied",
+    () => after(async ({ text, now }) => codes.decide((await claim(text, now)) as never, null, now)),
+  ],
+];
 
-  test.each(WRONG)("because it %s takes what every claim takes", async (_, make) => {
+test.each(WRONG)(
+  "a code that cannot be claimed because it %s takes what every claim takes",
+  async (_, make) => {
     const right = await issued();
     asked = [];
     expect(await claim(right.text, right.now)).not.toBeNull();
@@ -115,8 +90,8 @@ describe("a code that cannot be claimed", () => {
     asked = [];
     expect(await claim(text, now)).toBeNull();
     expect(asked).toEqual(taken);
-  });
-});
+  },
+);
 
 const APPROVAL = { user_id: "usr_a", disablings: 0, token_version: 0, as: "owner", version: 0 } as const;
 

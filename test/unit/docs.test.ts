@@ -55,71 +55,69 @@ describe("what the documents name is there", () => {
   });
 });
 
-describe("programs and commands in the documents", () => {
-  const PYTHON = { python: "projects.test.ts", console: "projects.test.ts" };
-  /** The test that runs a page's blocks of each language, or why none can. */
-  const RUN_BY: Record<string, Record<string, string>> = {
-    "README.md": {
-      ...{ sh: "readme.test.ts", json: "mcp-guide.test.ts", ts: "readme.test.ts" },
-      python: "projects.test.ts",
-    },
-    "packages/client/README.md": { ts: "client-package.test.ts" },
-    "packages/mongoose-sqlite/README.md": { ts: "driver.test.ts" },
-    "packages/python/README.md": { python: "projects.test.ts", console: "needs PyPI" },
-    "packages/integrations/claude-code/README.md": { sh: "claude-code.test.ts", ts: "claude-code.test.ts" },
-    "packages/integrations/codex/README.md": { sh: "codex.test.ts" },
-    "packages/integrations/gemini-cli/README.md": { sh: "gemini-cli.test.ts" },
-    "packages/integrations/ai-sdk/README.md": { ts: "integrations.test.ts", console: "integrations.test.ts" },
-    "packages/integrations/langchain-js/README.md": {
-      ts: "integrations.test.ts",
-      console: "integrations.test.ts",
-    },
-    "packages/integrations/langgraph-js/README.md": {
-      ts: "integrations.test.ts",
-      console: "integrations.test.ts",
-    },
-    "packages/integrations/openai-agents-js/README.md": {
-      ts: "integrations.test.ts",
-      console: "integrations.test.ts",
-    },
-    "packages/integrations/langchain-python/README.md": PYTHON,
-    "packages/integrations/langgraph-python/README.md": PYTHON,
-    "packages/integrations/openai-agents-python/README.md": PYTHON,
-    "deploy/helm/sensorium/README.md": { yaml: "chart.test.ts" },
-    "docs/atlas.md": { bash: "needs an Atlas" },
-    "docs/guides/client.md": { sh: "in-order.test.ts", ts: "in-order.test.ts" },
-    "docs/guides/filters.md": { json: "filter-language.test.ts" },
-    "docs/guides/operators-day.md": { sh: "operators-day.test.ts" },
-    "docs/guides/receive.md": { sh: "in-order.test.ts", python: "in-order.test.ts" },
-    "docs/runbooks/key-leaked.md": { sh: "rotation.test.ts" },
-    "docs/mcp.md": { json: "mcp-guide.test.ts", toml: "mcp-guide.test.ts" },
-    "docs/security.md": { sh: "needs a published release" },
-    "docs/sharding.md": { js: "needs a sharded MongoDB" },
-  };
-  /** By folder, for pages without their own. */
-  const GUIDE = { sh: "in-order.test.ts" };
-  const RUNBOOK = { sh: "alerts.test.ts" };
+const PYTHON = { python: "projects.test.ts", console: "projects.test.ts" };
+/** The test that runs a page's blocks of each language, or why none can. */
+const RUN_BY: Record<string, Record<string, string>> = {
+  "README.md": {
+    ...{ sh: "readme.test.ts", json: "mcp-guide.test.ts", ts: "readme.test.ts" },
+    python: "projects.test.ts",
+  },
+  "packages/client/README.md": { ts: "client-package.test.ts" },
+  "packages/mongoose-sqlite/README.md": { ts: "driver.test.ts" },
+  "packages/python/README.md": { python: "projects.test.ts", console: "needs PyPI" },
+  "packages/integrations/claude-code/README.md": { sh: "claude-code.test.ts", ts: "claude-code.test.ts" },
+  "packages/integrations/codex/README.md": { sh: "codex.test.ts" },
+  "packages/integrations/gemini-cli/README.md": { sh: "gemini-cli.test.ts" },
+  "packages/integrations/ai-sdk/README.md": { ts: "integrations.test.ts", console: "integrations.test.ts" },
+  "packages/integrations/langchain-js/README.md": {
+    ts: "integrations.test.ts",
+    console: "integrations.test.ts",
+  },
+  "packages/integrations/langgraph-js/README.md": {
+    ts: "integrations.test.ts",
+    console: "integrations.test.ts",
+  },
+  "packages/integrations/openai-agents-js/README.md": {
+    ts: "integrations.test.ts",
+    console: "integrations.test.ts",
+  },
+  "packages/integrations/langchain-python/README.md": PYTHON,
+  "packages/integrations/langgraph-python/README.md": PYTHON,
+  "packages/integrations/openai-agents-python/README.md": PYTHON,
+  "deploy/helm/sensorium/README.md": { yaml: "chart.test.ts" },
+  "docs/atlas.md": { bash: "needs an Atlas" },
+  "docs/guides/client.md": { sh: "in-order.test.ts", ts: "in-order.test.ts" },
+  "docs/guides/filters.md": { json: "filter-language.test.ts" },
+  "docs/guides/operators-day.md": { sh: "operators-day.test.ts" },
+  "docs/guides/receive.md": { sh: "in-order.test.ts", python: "in-order.test.ts" },
+  "docs/runbooks/key-leaked.md": { sh: "rotation.test.ts" },
+  "docs/mcp.md": { json: "mcp-guide.test.ts", toml: "mcp-guide.test.ts" },
+  "docs/security.md": { sh: "needs a published release" },
+  "docs/sharding.md": { js: "needs a sharded MongoDB" },
+};
+/** By folder, for pages without their own. */
+const GUIDE = { sh: "in-order.test.ts" };
+const RUNBOOK = { sh: "alerts.test.ts" };
 
-  test("are run, or it is known why not", () => {
-    const tests = new Set(
-      globSync("{test,packages/{*,integrations/*}/test}/**/*.test.ts", { cwd: ROOT }).map((file) =>
-        basename(file),
-      ),
-    );
-    const blocks = named(/^```([a-z]+)$/gm).filter(({ what }) => what !== "text");
-    const runner = ({ page, what }: { page: string; what: string }) =>
-      (RUN_BY[page] ?? folderRunner(page))[what];
-    function folderRunner(page: string): Record<string, string> {
-      if (page.startsWith("docs/guides/")) return GUIDE;
-      return page.startsWith("docs/runbooks/") ? RUNBOOK : {};
-    }
-    expect(blocks.length).toBeGreaterThan(50);
-    expect(shown(blocks.filter((each) => !runner(each)))).toEqual([]);
-    const runners = new Set(
-      blocks.map((each) => runner(each) as string).filter((by) => !by.startsWith("needs ")),
-    );
-    expect([...runners].filter((by) => !tests.has(by))).toEqual([]);
-  });
+test("programs and commands in the documents are run, or it is known why not", () => {
+  const tests = new Set(
+    globSync("{test,packages/{*,integrations/*}/test}/**/*.test.ts", { cwd: ROOT }).map((file) =>
+      basename(file),
+    ),
+  );
+  const blocks = named(/^```([a-z]+)$/gm).filter(({ what }) => what !== "text");
+  const runner = ({ page, what }: { page: string; what: string }) =>
+    (RUN_BY[page] ?? folderRunner(page))[what];
+  function folderRunner(page: string): Record<string, string> {
+    if (page.startsWith("docs/guides/")) return GUIDE;
+    return page.startsWith("docs/runbooks/") ? RUNBOOK : {};
+  }
+  expect(blocks.length).toBeGreaterThan(50);
+  expect(shown(blocks.filter((each) => !runner(each)))).toEqual([]);
+  const runners = new Set(
+    blocks.map((each) => runner(each) as string).filter((by) => !by.startsWith("needs ")),
+  );
+  expect([...runners].filter((by) => !tests.has(by))).toEqual([]);
 });
 
 describe("guides", () => {

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { afterEach, expect, test } from "@jest/globals";
 import { DocumentConverter, NotConvertible } from "../../connectors/document-converter.ts";
 
 interface Answer {
@@ -39,52 +39,46 @@ async function convert(kind: string, answer: Answer) {
   return { text: new TextDecoder().decode(bytes), mime_type, sent: seen[0] };
 }
 
-describe("a converter", () => {
-  test("docling-serve gets a form and returns Markdown", async () => {
-    const body = JSON.stringify({
-      status: "success",
-      document: { md_content: "# Depths\n\n<!-- image -->North 4 m" },
-    });
-    const { text, mime_type, sent } = await convert("docling", { body });
-    expect([text, mime_type]).toEqual(["# Depths\n\nNorth 4 m", "text/markdown"]);
-    expect(sent).toMatchObject({
-      method: "POST",
-      url: "/v1/convert/file",
-      headers: { "x-api-key": "secret" },
-    });
-    expect(sent?.body).toMatch(/name="files"; filename="h.*\.gif"[\s\S]*GIF89a scan[\s\S]*name="to_formats"/);
+test("docling-serve gets a form and returns Markdown", async () => {
+  const body = JSON.stringify({
+    status: "success",
+    document: { md_content: "# Depths\n\n<!-- image -->North 4 m" },
   });
+  const { text, mime_type, sent } = await convert("docling", { body });
+  expect([text, mime_type]).toEqual(["# Depths\n\nNorth 4 m", "text/markdown"]);
+  expect(sent).toMatchObject({
+    method: "POST",
+    url: "/v1/convert/file",
+    headers: { "x-api-key": "secret" },
+  });
+  expect(sent?.body).toMatch(/name="files"; filename="h.*\.gif"[\s\S]*GIF89a scan[\s\S]*name="to_formats"/);
+});
 
-  test("Apache Tika gets the file and returns HTML", async () => {
-    const { text, mime_type, sent } = await convert("tika", { body: "<p>Depths</p>" });
-    expect([text, mime_type]).toEqual(["<p>Depths</p>", "text/html"]);
-    expect(sent).toMatchObject({ method: "PUT", url: "/tika", body: "GIF89a scan" });
-    expect(sent?.headers).toMatchObject({ "content-type": "image/gif", accept: "text/html" });
-  });
+test("Apache Tika gets the file and returns HTML", async () => {
+  const { text, mime_type, sent } = await convert("tika", { body: "<p>Depths</p>" });
+  expect([text, mime_type]).toEqual(["<p>Depths</p>", "text/html"]);
+  expect(sent).toMatchObject({ method: "PUT", url: "/tika", body: "GIF89a scan" });
+  expect(sent?.headers).toMatchObject({ "content-type": "image/gif", accept: "text/html" });
+});
 
-  test("unstructured gets a form and returns elements", async () => {
-    const body = JSON.stringify([
-      { type: "Title", text: "Depths & tides" },
-      { type: "ListItem", text: "North" },
-      { type: "Table", text: "A 1", metadata: { text_as_html: "<table><tr><td>A<td>1</table>" } },
-    ]);
-    const { text, sent } = await convert("unstructured", { body });
-    expect(text).toBe("<h1>Depths &#38; tides</h1>\n<ul><li>North</li></ul>\n<table><tr><td>A<td>1</table>");
-    expect(sent).toMatchObject({ url: "/general/v0/general", headers: { "unstructured-api-key": "secret" } });
-  });
+test("unstructured gets a form and returns elements", async () => {
+  const body = JSON.stringify([
+    { type: "Title", text: "Depths & tides" },
+    { type: "ListItem", text: "North" },
+    { type: "Table", text: "A 1", metadata: { text_as_html: "<table><tr><td>A<td>1</table>" } },
+  ]);
+  const { text, sent } = await convert("unstructured", { body });
+  expect(text).toBe("<h1>Depths &#38; tides</h1>\n<ul><li>North</li></ul>\n<table><tr><td>A<td>1</table>");
+  expect(sent).toMatchObject({ url: "/general/v0/general", headers: { "unstructured-api-key": "secret" } });
+});
 
-  test.each<[string, Answer, boolean]>([
-    ["refuses the file", { status: 422, body: "" }, true],
-    ["fails to convert it", { body: JSON.stringify({ status: "failure" }) }, true],
-    ["is overloaded", { status: 503, body: "" }, false],
-    [
-      "sends it to another address",
-      { status: 307, headers: { location: "http://127.0.0.1:1/" }, body: "" },
-      false,
-    ],
-  ])("that %s", async (_what, answer, isFinal) => {
-    const err = await convert("docling", answer).catch((each) => each);
-    expect((err as Error).message).toBeTruthy();
-    expect(err instanceof NotConvertible).toBe(isFinal);
-  });
+test.each<[string, Answer, boolean]>([
+  ["refuses the file", { status: 422, body: "" }, true],
+  ["fails to convert it", { body: JSON.stringify({ status: "failure" }) }, true],
+  ["is overloaded", { status: 503, body: "" }, false],
+  ["sends it elsewhere", { status: 307, headers: { location: "http://127.0.0.1:1/" }, body: "" }, false],
+])("that %s", async (_what, answer, isFinal) => {
+  const err = await convert("docling", answer).catch((each) => each);
+  expect((err as Error).message).toBeTruthy();
+  expect(err instanceof NotConvertible).toBe(isFinal);
 });

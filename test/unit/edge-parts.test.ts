@@ -15,21 +15,19 @@ import { settle } from "../support/settle.ts";
 const request = (remoteAddress: string, headers: Record<string, string> = {}) =>
   ({ socket: { remoteAddress }, connection: { remoteAddress }, headers }) as unknown as IncomingMessage;
 
-describe("the address of a caller", () => {
-  const forwarded = { "x-forwarded-for": "203.0.113.9, 10.0.0.7" };
+const forwarded = { "x-forwarded-for": "203.0.113.9, 10.0.0.7" };
 
-  test.each([
-    ["no proxy is trusted", [], "10.0.0.1", forwarded, "10.0.0.1"],
-    ["the peer is not a trusted one", ["10.9.0.0/16"], "10.0.0.1", forwarded, "10.0.0.1"],
-    ["the peer is trusted", ["10.0.0.1"], "10.0.0.1", forwarded, "10.0.0.7"],
-    ["all proxies on the way are trusted", ["10.0.0.0/8"], "10.0.0.1", forwarded, "203.0.113.9"],
-    ["the trusted peer forwards for nobody", ["loopback"], "127.0.0.1", {}, "127.0.0.1"],
-    ["the peer is IPv4 on an IPv6 socket", [], "::ffff:192.0.2.1", {}, "192.0.2.1"],
-    ["the peer is IPv6", [], "2001:db8::1", {}, "2001:db8::1"],
-  ])("when %s", (_when, trusted, peer, headers, address) => {
-    expect(clientAddress(trusted)(request(peer, headers as Record<string, string>))).toBe(address);
-  });
-});
+test.each([
+  ["no proxy is trusted", [], "10.0.0.1", forwarded, "10.0.0.1"],
+  ["the peer is not a trusted one", ["10.9.0.0/16"], "10.0.0.1", forwarded, "10.0.0.1"],
+  ["the peer is trusted", ["10.0.0.1"], "10.0.0.1", forwarded, "10.0.0.7"],
+  ["all proxies on the way are trusted", ["10.0.0.0/8"], "10.0.0.1", forwarded, "203.0.113.9"],
+  ["the trusted peer forwards for nobody", ["loopback"], "127.0.0.1", {}, "127.0.0.1"],
+  ["the peer is IPv4 on an IPv6 socket", [], "::ffff:192.0.2.1", {}, "192.0.2.1"],
+  ["the peer is IPv6", [], "2001:db8::1", {}, "2001:db8::1"],
+])("the address of a caller when %s", (_when, trusted, peer, headers, address) =>
+  expect(clientAddress(trusted)(request(peer, headers as Record<string, string>))).toBe(address),
+);
 
 describe("the origin of what listens", () => {
   test.each([
@@ -37,53 +35,37 @@ describe("the origin of what listens", () => {
     ["10.1.2.3", "http://10.1.2.3:3000"],
     ["::1", "http://[::1]:3000"],
     ["localhost", "http://localhost:3000"],
-  ])("at %s is there", (host, origin) => {
-    expect(originAt(host, 3000)).toBe(origin);
-  });
+  ])("at %s is there", (host, origin) => expect(originAt(host, 3000)).toBe(origin));
 
   test.each([
     ["0.0.0.0", "http://127.0.0.1:3000"],
     ["::", "http://[::1]:3000"],
-  ])("at %s, on all addresses, is the loopback one, which can be called", (host, origin) => {
-    expect(originAt(host, 3000)).toBe(origin);
-  });
+  ])("at %s, on all addresses, is the loopback one, which can be called", (host, origin) =>
+    expect(originAt(host, 3000)).toBe(origin),
+  );
 });
 
 describe("a request id", () => {
-  test.each(["a", "req_1", "00-4bf9-01", "A.b:c@d/e+f=g", "x".repeat(128)])("%j is kept", (id) => {
-    expect(givenRequestId(request("", { "x-request-id": id }))).toBe(id);
-  });
+  test.each(["a", "req_1", "00-4bf9-01", "A.b:c@d/e+f=g", "x".repeat(128)])("%j is kept", (id) =>
+    expect(givenRequestId(request("", { "x-request-id": id }))).toBe(id),
+  );
 
-  test.each(["", "a b", "<b>", "ä", "a\tb", "x".repeat(129)])("%j is not", (id) => {
-    expect(givenRequestId(request("", { "x-request-id": id }))).toBeNull();
-  });
+  test.each(["", "a b", "<b>", "ä", "a\tb", "x".repeat(129)])("%j is not", (id) =>
+    expect(givenRequestId(request("", { "x-request-id": id }))).toBeNull(),
+  );
 });
 
 describe("an error", () => {
+  const SOON = { retry_after_seconds: 1 };
   test.each([
     [new Fault("conflict", "Taken.", { a: 1 }), 409, "conflict", { a: 1 }],
     [notFound("agent", "ag_1"), 404, "not_found", { resource_type: "agent", resource_id: "ag_1" }],
     [invalidValue("name", "No."), 400, "validation_error", { field: "name" }],
+    [new Errors.RequestTimeoutError({ action: "a.b", nodeID: "n" }), 503, "service_unavailable", SOON],
+    [new Errors.ServiceNotFoundError({ action: "a.b" }), 503, "service_unavailable", SOON],
+    [new Errors.QueueIsFullError({ action: "a.b", nodeID: "n", size: 1 }), 503, "service_unavailable", SOON],
     [
-      new Errors.RequestTimeoutError({ action: "a.b", nodeID: "n" }),
-      503,
-      "service_unavailable",
-      { retry_after_seconds: 1 },
-    ],
-    [
-      new Errors.ServiceNotFoundError({ action: "a.b" }),
-      503,
-      "service_unavailable",
-      { retry_after_seconds: 1 },
-    ],
-    [
-      new Errors.QueueIsFullError({ action: "a.b", nodeID: "n", size: 1, limit: 1 }),
-      503,
-      "service_unavailable",
-      { retry_after_seconds: 1 },
-    ],
-    [
-      new Errors.MoleculerError("MongoServerError: E11000 dup key", 500, "DRIVER", { index: "x" }),
+      new Errors.MoleculerError("Mongo: E11000 dup key", 500, "DRIVER", { index: "x" }),
       500,
       "internal_error",
       {},
@@ -102,10 +84,7 @@ describe("an error", () => {
   test("that came from another node is still the same", () => {
     // Across nodes an error keeps message, code, type and data, and no class of ours.
     const remote = Object.assign(new Error("Taken."), {
-      name: "Fault",
-      code: 409,
-      type: "conflict",
-      data: { a: 1 },
+      ...{ name: "Fault", code: 409, type: "conflict", data: { a: 1 } },
     });
     expect(toFault(remote)).toMatchObject({ type: "conflict", data: { a: 1 } });
   });
@@ -132,9 +111,7 @@ describe("the limits of callers", () => {
   const { ann, ada, cyd } = CALLERS as Record<string, NonNullable<(typeof CALLERS)[string]>>;
   const NOW = 1_800_000_000_000;
 
-  test("are none where both are off", () => {
-    expect(limits(0, 0).take(ann as never, NOW)).toBeNull();
-  });
+  test("are none where both are off", () => expect(limits(0, 0).take(ann as never, NOW)).toBeNull());
 
   test("count a refused request against neither", () => {
     const both = limits(10, 2);

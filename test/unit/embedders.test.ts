@@ -22,15 +22,13 @@ test.each([
 
 describe("a long text", () => {
   test("is cut where words end, and to no more than six pieces", () => {
-    const cut = splitText("word ".repeat(300));
-    expect(cut.map(({ length }) => length)).toEqual([499, 499, 499]);
+    expect(splitText("word ".repeat(300)).map(({ length }) => length)).toEqual([499, 499, 499]);
     expect(splitText("x".repeat(9999)).map(({ length }) => length)).toEqual([500, 500, 500, 500, 500, 500]);
     expect(splitText(" \n ")).toEqual([""]);
   });
 
-  test("has the mean of its pieces' vectors", () => {
-    expect(averageOf([Float32Array.of(1, 0), Float32Array.of(0, 1)])).toEqual(Float32Array.of(0.5, 0.5));
-  });
+  test("has the mean of its pieces' vectors", () =>
+    expect(averageOf([Float32Array.of(1, 0), Float32Array.of(0, 1)])).toEqual(Float32Array.of(0.5, 0.5)));
 });
 
 test("what a model does not know of a text is one piece as long as it lasts", () => {

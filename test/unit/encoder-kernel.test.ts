@@ -17,11 +17,7 @@ const [ROWS, DEPTH, COLUMNS] = [8, 48, 24] as const;
 const MATRICES: [string, (at: number) => number, (at: number) => number][] = [
   ["at the ends of their ranges", () => MOST_WEIGHT, () => MOST_VALUE],
   ["at the other ends", () => -MOST_WEIGHT, () => MOST_VALUE],
-  [
-    "of both signs",
-    (at) => ((at * 7919) % (2 * MOST_WEIGHT + 1)) - MOST_WEIGHT,
-    (at) => (at * 104_729) % 128,
-  ],
+  ["of any sign", (at) => ((at * 7919) % (2 * MOST_WEIGHT + 1)) - MOST_WEIGHT, (at) => (at * 104_729) % 128],
 ];
 
 test.each(MATRICES)("each spelling of the kernel multiplies integers %s exactly", (_, weightAt, valueAt) => {

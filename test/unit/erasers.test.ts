@@ -6,9 +6,7 @@ import { sources } from "../support/sources.ts";
 
 const product = sources("{bin,middlewares,mixins,services,storage}/**/*.ts");
 
-test("every collection says how its content is erased", () => {
-  expect(unerased()).toEqual([]);
-});
+test("every collection says how its content is erased", () => expect(unerased()).toEqual([]));
 
 test("a collection that does not say so is found", () => {
   const silent = { name: "notes", erasure: {} };

@@ -109,9 +109,8 @@ describe("scrubbing", () => {
     expect(logs).toEqual([]);
   });
 
-  test("has an error that keeps its name between nodes", () => {
-    expect(new ScrubTimeout().name).toBe("ScrubTimeout");
-  });
+  test("has an error that keeps its name between nodes", () =>
+    expect(new ScrubTimeout().name).toBe("ScrubTimeout"));
 });
 
 test("mentions backups only if their retention is configured", () => {

@@ -28,14 +28,7 @@ function publications(tenant_id: string, count: number, size = 100): Publication
   return Array.from({ length: count }, () => {
     const id = `evt_${made++}`;
     const row = {
-      _id: id,
-      tenant_id,
-      ce_id: id,
-      envelope: "{}",
-      size,
-      type: "t",
-      source: "/s",
-      position: id,
+      ...{ _id: id, tenant_id, ce_id: id, envelope: "{}", size, type: "t", source: "/s", position: id },
     };
     const event = { specversion: "1.0", id, source: "/s", type: "t" } as const;
     return { event, row: { ...row, subject: null, publisher_id: null, accepted_at: new Date() } as EventDoc };

@@ -1,51 +1,31 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { beforeAll, expect, test } from "@jest/globals";
 import type { ServiceBroker } from "moleculer";
 import type { Caller } from "../../lib/access/caller.ts";
 import { type EventDoc, EventModel } from "../../services/sense/events/events.model.ts";
 import { listEvents, ScanBudget, WINDOWS } from "../../services/sense/events/list.ts";
 import { positionMaker } from "../../services/sense/events/position.ts";
-import type { TenantCollection } from "../../storage/collection.ts";
-import { openStore, type Store } from "../../storage/connection.ts";
+import { ownStore } from "../support/own-store.ts";
 
 const ADMIN = { kind: "user", tenant_id: "tn_a", user_id: "usr_a", scopes: ["admin"] } as unknown as Caller;
 const broker = {} as ServiceBroker;
 const COUNT = WINDOWS[0] + WINDOWS[1];
 
-let directory: string;
-let store: Store;
-let events: TenantCollection<EventDoc>;
+const store = await ownStore();
+const events = store.collection(EventModel);
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), "sensorium-events-"));
-  store = await openStore({ DATA_DIR: directory });
-  events = store.collection(EventModel);
   await store.ready();
   const next = positionMaker();
   const rows = Array.from({ length: COUNT }, (_, n) => row(n, next(n + 1)));
   for (let at = 0; at < COUNT; at += 2_000) await events.insertMany(rows.slice(at, at + 2_000));
 });
 
-afterAll(async () => {
-  await store.close();
-  await rm(directory, { recursive: true });
-});
-
 /** The oldest two are of a type that is rare, as is one in the first window; every tenth is of another source. */
 function row(n: number, position: string): EventDoc {
   return {
-    _id: `evt_${position}`,
-    tenant_id: ADMIN.tenant_id,
-    envelope: JSON.stringify({ n }),
-    size: 10,
-    ce_id: `${n}`,
-    type: n < 2 || n === COUNT - 5 ? "rare" : "common",
-    source: n % 10 === 0 ? "/tenth" : "/",
-    subject: null,
-    publisher_id: null,
-    accepted_at: new Date(n),
+    ...{ _id: `evt_${position}`, tenant_id: ADMIN.tenant_id, envelope: JSON.stringify({ n }), size: 10 },
+    ...{ ce_id: `${n}`, type: n < 2 || n === COUNT - 5 ? "rare" : "common" },
+    ...{ source: n % 10 === 0 ? "/tenth" : "/", subject: null, publisher_id: null, accepted_at: new Date(n) },
     position,
   };
 }
@@ -56,8 +36,7 @@ async function list(params: Parameters<typeof listEvents>[3]) {
 }
 
 test("what is rare is found behind what is not, in order, over several looks", async () => {
-  const found = await list({ type: "rare" });
-  expect(found).toEqual({ numbers: [COUNT - 5, 1, 0], next_cursor: null });
+  expect(await list({ type: "rare" })).toEqual({ numbers: [COUNT - 5, 1, 0], next_cursor: null });
 });
 
 test.each(["ra*", "*are", "r?re", "*ar*", "[!a-q]are", "*"])("the glob %s finds it as well", async (type) => {

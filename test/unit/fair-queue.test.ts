@@ -1,4 +1,4 @@
-import { describe, expect, jest, test } from "@jest/globals";
+import { expect, jest, test } from "@jest/globals";
 import fc from "fast-check";
 import { FairQueue, type FairQueueOptions, type Release } from "../../lib/queue/fair-queue.ts";
 
@@ -35,184 +35,177 @@ function newBench(options: Partial<FairQueueOptions> = {}) {
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 const times = (count: number, task: () => void) => Array.from({ length: count }, task);
 
-describe("a fair queue", () => {
-  test("serves tenants by turns, however many tasks one of them has", async () => {
-    const { ask, started, drain } = newBench();
-    times(6, () => void ask("flood"));
-    times(2, () => void ask("calm"));
-    await drain();
-    expect(started.map((name) => name.split(" ")[0]).join(" ")).toBe(
-      "flood calm flood calm flood flood flood flood",
-    );
-  });
+test("serves tenants by turns, however many tasks one of them has", async () => {
+  const { ask, started, drain } = newBench();
+  times(6, () => void ask("flood"));
+  times(2, () => void ask("calm"));
+  await drain();
+  expect(started.map((name) => name.split(" ")[0]).join(" ")).toBe(
+    "flood calm flood calm flood flood flood flood",
+  );
+});
 
-  test("divides a tenant's part among its callers", async () => {
-    const { ask, started, drain } = newBench();
-    times(5, () => void ask("a", "busy"));
-    void ask("a", "other");
-    await drain();
-    expect(started.indexOf("a other")).toBe(1);
-  });
+test("divides a tenant's part among its callers", async () => {
+  const { ask, started, drain } = newBench();
+  times(5, () => void ask("a", "busy"));
+  void ask("a", "other");
+  await drain();
+  expect(started.indexOf("a other")).toBe(1);
+});
 
-  test("counts cost, not tasks", async () => {
-    const { ask, started, drain } = newBench({ capacity: 4 });
-    times(4, () => void ask("heavy", "agent", 4));
-    times(6, () => void ask("light", "agent", 1));
-    await drain();
-    // Four light ones for each heavy one.
-    expect(started.slice(1, 5).every((name) => name === "light agent")).toBe(true);
-    expect(started[5]).toBe("heavy agent");
-  });
+test("counts cost, not tasks", async () => {
+  const { ask, started, drain } = newBench({ capacity: 4 });
+  times(4, () => void ask("heavy", "agent", 4));
+  times(6, () => void ask("light", "agent", 1));
+  await drain();
+  // Four light ones for each heavy one.
+  expect(started.slice(1, 5).every((name) => name === "light agent")).toBe(true);
+  expect(started[5]).toBe("heavy agent");
+});
 
-  test("does not save up the time in which a tenant asked for nothing", async () => {
-    const { ask, started, drain } = newBench();
-    times(20, () => void ask("busy"));
-    await drain(10);
-    times(10, () => void ask("late"));
-    await drain();
-    expect(started.slice(11, 17).filter((name) => name === "late agent")).toHaveLength(3);
-  });
+test("does not save up the time in which a tenant asked for nothing", async () => {
+  const { ask, started, drain } = newBench();
+  times(20, () => void ask("busy"));
+  await drain(10);
+  times(10, () => void ask("late"));
+  await drain();
+  expect(started.slice(11, 17).filter((name) => name === "late agent")).toHaveLength(3);
+});
 
-  test("charges the time that a task took", async () => {
-    let now = 0;
-    const clock = jest.spyOn(performance, "now").mockImplementation(() => now);
-    const { ask, started, running, drain } = newBench({ chargeTime: true });
-    void ask("slow");
-    await turn();
-    times(2, () => void ask("slow"));
-    times(3, () => void ask("quick"));
-    now = 20;
-    running.shift()?.release();
-    await drain();
-    clock.mockRestore();
-    expect(started).toEqual([
-      "slow agent",
-      "quick agent",
-      "quick agent",
-      "quick agent",
-      "slow agent",
-      "slow agent",
-    ]);
-  });
+test("charges the time that a task took", async () => {
+  let now = 0;
+  const clock = jest.spyOn(performance, "now").mockImplementation(() => now);
+  const { ask, started, running, drain } = newBench({ chargeTime: true });
+  void ask("slow");
+  await turn();
+  times(2, () => void ask("slow"));
+  times(3, () => void ask("quick"));
+  now = 20;
+  running.shift()?.release();
+  await drain();
+  clock.mockRestore();
+  expect(started).toEqual([
+    ...["slow agent", "quick agent", "quick agent", "quick agent", "slow agent", "slow agent"],
+  ]);
+});
 
-  test("counts a refusal of what does not wait, and takes a place back once", () => {
-    const refused = jest.fn();
-    const { queue } = newBench({ capacity: 2, observer: { refused, waited: () => {} } });
-    const leave = queue.enter({ tenant_id: "flood", caller: "agent" });
-    expect(() => queue.enter({ tenant_id: "flood", caller: "agent" })).toThrow("in progress");
-    expect(refused).toHaveBeenCalledTimes(1);
-    leave();
-    leave();
-    expect(queue.inUse).toBe(0);
-  });
+test("counts a refusal of what does not wait, and takes a place back once", () => {
+  const refused = jest.fn();
+  const { queue } = newBench({ capacity: 2, observer: { refused, waited: () => {} } });
+  const leave = queue.enter({ tenant_id: "flood", caller: "agent" });
+  expect(() => queue.enter({ tenant_id: "flood", caller: "agent" })).toThrow("in progress");
+  expect(refused).toHaveBeenCalledTimes(1);
+  leave();
+  leave();
+  expect(queue.inUse).toBe(0);
+});
 
-  test("keeps capacity for others when a tenant uses its whole share", async () => {
-    const { ask, running } = newBench({ capacity: 4, perTenant: 3 });
-    times(10, () => void ask("flood"));
-    void ask("calm");
-    await turn();
-    expect(running.map(({ name }) => name)).toEqual([
-      "flood agent",
-      "flood agent",
-      "flood agent",
-      "calm agent",
-    ]);
-  });
+test("keeps capacity for others when a tenant uses its whole share", async () => {
+  const { ask, running } = newBench({ capacity: 4, perTenant: 3 });
+  times(10, () => void ask("flood"));
+  void ask("calm");
+  await turn();
+  expect(running.map(({ name }) => name)).toEqual([
+    "flood agent",
+    "flood agent",
+    "flood agent",
+    "calm agent",
+  ]);
+});
 
-  test("keeps capacity for a tenant's other callers", async () => {
-    const { ask, running } = newBench({ capacity: 4, perCaller: 2 });
-    times(5, () => void ask("a", "flood"));
-    void ask("a", "calm");
-    await turn();
-    expect(running.map(({ name }) => name)).toEqual(["a flood", "a flood", "a calm"]);
-  });
+test("keeps capacity for a tenant's other callers", async () => {
+  const { ask, running } = newBench({ capacity: 4, perCaller: 2 });
+  times(5, () => void ask("a", "flood"));
+  void ask("a", "calm");
+  await turn();
+  expect(running.map(({ name }) => name)).toEqual(["a flood", "a flood", "a calm"]);
+});
 
-  test("takes units back one by one", async () => {
-    const { ask, running, queue } = newBench({ capacity: 3 });
-    void ask("a", "agent", 3);
-    void ask("b", "agent", 2);
-    await turn();
-    running[0]?.release(1);
-    await turn();
-    expect([running.length, queue.inUse]).toEqual([1, 2]);
-    running[0]?.release(1);
-    await turn();
-    expect([running.length, queue.inUse]).toEqual([2, 3]);
-    running[0]?.release();
-    running[0]?.release();
-    running[1]?.release(7);
-    expect(queue.inUse).toBe(0);
-  });
+test("takes units back one by one", async () => {
+  const { ask, running, queue } = newBench({ capacity: 3 });
+  void ask("a", "agent", 3);
+  void ask("b", "agent", 2);
+  await turn();
+  running[0]?.release(1);
+  await turn();
+  expect([running.length, queue.inUse]).toEqual([1, 2]);
+  running[0]?.release(1);
+  await turn();
+  expect([running.length, queue.inUse]).toEqual([2, 3]);
+  running[0]?.release();
+  running[0]?.release();
+  running[1]?.release(7);
+  expect(queue.inUse).toBe(0);
+});
 
-  test("refuses the caller that fills it, and not the one that comes then", async () => {
-    const { ask, refused, started, drain } = newBench({ maxWaiting: 10, maxWaitingPerCaller: 10 });
-    times(12, () => void ask("flood"));
-    void ask("calm");
-    await turn();
-    expect(refused).toEqual(["flood agent rate_limited", "flood agent rate_limited"]);
-    await drain();
-    expect(started).toContain("calm agent");
-  });
+test("refuses the caller that fills it, and not the one that comes then", async () => {
+  const { ask, refused, started, drain } = newBench({ maxWaiting: 10, maxWaitingPerCaller: 10 });
+  times(12, () => void ask("flood"));
+  void ask("calm");
+  await turn();
+  expect(refused).toEqual(["flood agent rate_limited", "flood agent rate_limited"]);
+  await drain();
+  expect(started).toContain("calm agent");
+});
 
-  test("refuses a caller that has too many waiting while there is room for others", async () => {
-    const { ask, refused, queue } = newBench({ maxWaiting: 100, maxWaitingPerCaller: 2 });
-    times(5, () => void ask("a", "greedy"));
-    times(2, () => void ask("a", "modest"));
-    await turn();
-    expect(refused).toEqual(["a greedy rate_limited", "a greedy rate_limited"]);
-    expect(queue.waiting).toBe(4);
-  });
+test("refuses a caller that has too many waiting while there is room for others", async () => {
+  const { ask, refused, queue } = newBench({ maxWaiting: 100, maxWaitingPerCaller: 2 });
+  times(5, () => void ask("a", "greedy"));
+  times(2, () => void ask("a", "modest"));
+  await turn();
+  expect(refused).toEqual(["a greedy rate_limited", "a greedy rate_limited"]);
+  expect(queue.waiting).toBe(4);
+});
 
-  test("runs what costs more than its capacity alone", async () => {
-    const { ask, running, drain, started } = newBench({ capacity: 2 });
-    void ask("a");
-    void ask("b", "agent", 50);
-    void ask("a");
-    await turn();
-    expect(running).toHaveLength(1);
-    await drain();
-    expect(started).toHaveLength(3);
-  });
+test("runs what costs more than its capacity alone", async () => {
+  const { ask, running, drain, started } = newBench({ capacity: 2 });
+  void ask("a");
+  void ask("b", "agent", 50);
+  void ask("a");
+  await turn();
+  expect(running).toHaveLength(1);
+  await drain();
+  expect(started).toHaveLength(3);
+});
 
-  test("refuses what has waited too long", async () => {
-    const { ask, refused } = newBench({ patienceMs: 1 });
-    void ask("a");
-    await ask("b");
-    expect(refused).toEqual(["b agent service_unavailable"]);
-  });
+test("refuses what has waited too long", async () => {
+  const { ask, refused } = newBench({ patienceMs: 1 });
+  void ask("a");
+  await ask("b");
+  expect(refused).toEqual(["b agent service_unavailable"]);
+});
 
-  test("gives back what a task that fails had, once", async () => {
-    const { queue } = newBench();
-    const fail = queue.run({ tenant_id: "a", caller: "x" }, 1, () => Promise.reject(new Error("broken")));
-    await expect(fail).rejects.toThrow("broken");
-    const release = await queue.acquire({ tenant_id: "a", caller: "x" }, 1);
-    release();
-    release();
-    expect([queue.inUse, queue.waiting]).toEqual([0, 0]);
-  });
+test("gives back what a task that fails had, once", async () => {
+  const { queue } = newBench();
+  const fail = queue.run({ tenant_id: "a", caller: "x" }, 1, () => Promise.reject(new Error("broken")));
+  await expect(fail).rejects.toThrow("broken");
+  const release = await queue.acquire({ tenant_id: "a", caller: "x" }, 1);
+  release();
+  release();
+  expect([queue.inUse, queue.waiting]).toEqual([0, 0]);
+});
 
-  test("starts every task once, within its bounds, whatever is asked", async () => {
-    const task = fc.record({
-      tenant: fc.constantFrom("a", "b", "c"),
-      caller: fc.constantFrom("x", "y"),
-      cost: fc.integer({ min: 1, max: 6 }),
-    });
-    await fc.assert(
-      fc.asyncProperty(fc.array(task, { maxLength: 60 }), async (tasks) => {
-        const { queue, ask, drain, started, refused } = newBench({
-          capacity: 5,
-          perTenant: 4,
-          maxWaiting: 60,
-        });
-        for (const { tenant, caller, cost } of tasks) void ask(tenant, caller, cost);
-        expect(queue.inUse).toBeLessThanOrEqual(6);
-        expect(queue.waiting).toBeLessThanOrEqual(60);
-        await drain();
-        await turn();
-        expect(started.length + refused.length).toBe(tasks.length);
-        expect([queue.inUse, queue.waiting]).toEqual([0, 0]);
-      }),
-      { numRuns: 200 },
-    );
+test("starts every task once, within its bounds, whatever is asked", async () => {
+  const task = fc.record({
+    tenant: fc.constantFrom("a", "b", "c"),
+    caller: fc.constantFrom("x", "y"),
+    cost: fc.integer({ min: 1, max: 6 }),
   });
+  await fc.assert(
+    fc.asyncProperty(fc.array(task, { maxLength: 60 }), async (tasks) => {
+      const { queue, ask, drain, started, refused } = newBench({
+        capacity: 5,
+        perTenant: 4,
+        maxWaiting: 60,
+      });
+      for (const { tenant, caller, cost } of tasks) void ask(tenant, caller, cost);
+      expect(queue.inUse).toBeLessThanOrEqual(6);
+      expect(queue.waiting).toBeLessThanOrEqual(60);
+      await drain();
+      await turn();
+      expect(started.length + refused.length).toBe(tasks.length);
+      expect([queue.inUse, queue.waiting]).toEqual([0, 0]);
+    }),
+    { numRuns: 200 },
+  );
 });

@@ -5,15 +5,8 @@ function entry(tenant_id: string, n: number, more: Partial<Entry> = {}): Entry {
   const event_id = `${tenant_id}-${n}`;
   const event = { specversion: "1.0", id: event_id, source: "/", type: "t" } as const;
   return {
-    event_id,
-    tenant_id,
-    event,
-    size: 100,
-    position: "",
-    due_at: 0,
-    owner: "me",
-    leased_until: Number.POSITIVE_INFINITY,
-    attempts: 0,
+    ...{ event_id, tenant_id, event, size: 100, position: "", due_at: 0, owner: "me" },
+    ...{ leased_until: Number.POSITIVE_INFINITY, attempts: 0 },
     ...more,
   };
 }

@@ -1,8 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
-import { ServiceBroker } from "moleculer";
+import { beforeEach, expect, test } from "@jest/globals";
 import type { CloudEvent } from "../../lib/cloudevents/cloudevents.ts";
 import { Fault } from "../../lib/contract/faults.ts";
 import { RecentEvents } from "../../services/sense/deliveries/recent-events.ts";
@@ -13,8 +9,8 @@ import { FanOut, missingFor } from "../../services/sense/events/fan-out.ts";
 import { FanOutStamps } from "../../services/sense/events/fan-out-stamps.ts";
 import { fanoutKey } from "../../services/sense/events/position.ts";
 import { Publisher } from "../../services/sense/events/publish.ts";
-import type { TenantCollection } from "../../storage/collection.ts";
-import { openStore, type Store } from "../../storage/connection.ts";
+import type { Store } from "../../storage/connection.ts";
+import { ownBroker, ownStore } from "../support/own-store.ts";
 import { settle } from "../support/settle.ts";
 
 const TENANT = "tn_test";
@@ -34,12 +30,10 @@ let matching: string[];
 /** Blocks the matching of a tenant. */
 const held = new Map<string, Promise<void>>();
 
-beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), "sensorium-fan-out-"));
-  opened = await openStore({ DATA_DIR: dataDir, MONGO_URL: null });
-  events = opened.collection(EventModel);
-  broker = new ServiceBroker({ logger: false });
-  broker.createService({
+const opened = await ownStore();
+const events = opened.collection(EventModel);
+const broker = await ownBroker([
+  {
     name: "interests",
     actions: {
       match: async ({ params }) => {
@@ -48,32 +42,22 @@ beforeAll(async () => {
         return params.events.map(({ event_id, envelope }: { event_id: string; envelope: CloudEvent }) => {
           onMatch(envelope);
           const receiver = {
-            agent_id: "ag_1",
-            interest_ids: [],
-            feed_ids: [],
-            priority: 5,
-            enrichment_depth: "none",
+            ...{ agent_id: "ag_1", interest_ids: [], feed_ids: [], priority: 5, enrichment_depth: "none" },
           };
           return { event_id, receivers: [receiver] };
         });
       },
     },
-  });
-  broker.createService({
+  },
+  {
     name: "deliveries",
     actions: {
       enqueue({ params }) {
         enqueued.push(...params.deliveries.map((each: { event_id: string }) => each.event_id));
       },
     },
-  });
-  await broker.start();
-});
-afterAll(async () => {
-  await broker.stop();
-  await opened.close();
-  await rm(dataDir, { recursive: true });
-});
+  },
+]);
 beforeEach(() => {
   later = 0;
   enqueued = [];
@@ -92,15 +76,8 @@ function start(instance: string, node: { driver?: Store["driver"]; events?: type
   const arrivals = new Arrivals(broker);
   const fanOut = new FanOut({ events: node.events ?? events, store, broker, arrivals, instance });
   const publisher = new Publisher({
-    events,
-    store,
-    broker,
-    fanOut,
-    types: new EventTypes({ events, store, broker }),
-    recent,
-    arrivals,
-    onWaiting: (due) => void waiting.push(due),
-    maxBytes: 1e6,
+    ...{ events, store, broker, fanOut, types: new EventTypes({ events, store, broker }), recent, arrivals },
+    ...{ onWaiting: (due) => void waiting.push(due), maxBytes: 1e6 },
   });
   return { fanOut, publisher };
 }
@@ -166,20 +143,9 @@ test("what a node that died had leased is taken up by the next at once", async (
   const event = published("orphan");
   const envelope = JSON.stringify(event);
   await events.insert({
+    ...{ _id: "evt_orphan", tenant_id: TENANT, ce_id: event.id, type: "t", source: "/s", subject: null },
     ...{
-      _id: "evt_orphan",
-      tenant_id: TENANT,
-      ce_id: event.id,
-      type: "t",
-      source: "/s",
-      subject: null,
-    },
-    ...{
-      envelope,
-      size: envelope.length,
-      publisher_id: null,
-      accepted_at: new Date(),
-      position: "0",
+      ...{ envelope, size: envelope.length, publisher_id: null, accepted_at: new Date(), position: "0" },
       ...leased,
     },
   });
@@ -210,13 +176,7 @@ test("of events that share a stamp none is fanned out before it was accepted", a
   );
   const stamps = new FanOutStamps(events, () => undefined);
   const entry = {
-    tenant_id: TENANT,
-    event: null,
-    size: 1,
-    position: "0",
-    owner: "",
-    leased_until: 0,
-    attempts: 0,
+    ...{ tenant_id: TENANT, event: null, size: 1, position: "0", owner: "", leased_until: 0, attempts: 0 },
   };
   stamps.add(
     accepted.map((at, i) => ({
@@ -305,9 +265,7 @@ test.each<[string, object]>([
     { name: "RequestTimeoutError", data: { action: "interests.match" } },
   ],
   ["other services, which are busy", { name: "QueueIsFullError" }],
-])("waits for %s, and says so", (expected, error) => {
-  expect(missingFor(error)).toBe(expected);
-});
+])("waits for %s, and says so", (expected, error) => expect(missingFor(error)).toBe(expected));
 
 test("a delayed event tells when it is due, in any time zone, and others nothing", async () => {
   const { fanOut, publisher } = start("delayed");

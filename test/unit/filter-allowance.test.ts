@@ -99,12 +99,7 @@ describe("in the index of a tenant", () => {
   const hostile = `${ten}.all(a, ${ten}.all(b, ${ten}.all(c, ${ten}.all(d, ${ten}.all(e, a >= 0)))))`;
   const event = { type: "com.x", data: { n: 1 } };
   const interest = (id: string, filter: string) => ({
-    id,
-    kind: "interest" as const,
-    agent_id: id,
-    glob: "com.*",
-    filter,
-    priority: 5,
+    ...{ id, kind: "interest" as const, agent_id: id, glob: "com.*", filter, priority: 5 },
   });
 
   test("a suspended filter counts as an error and is not evaluated; the others go on", async () => {

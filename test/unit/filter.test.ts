@@ -2,59 +2,42 @@ import { describe, expect, test } from "@jest/globals";
 import { compileFilter, EventScope, FilterError, parseEnvelope } from "../../lib/filter/filter.ts";
 
 const event = {
-  type: "com.shop.order.paid",
-  source: "/shop",
-  subject: "order/7",
-  time: "2026-03-01T10:00:00Z",
+  ...{ type: "com.shop.order.paid", source: "/shop", subject: "order/7", time: "2026-03-01T10:00:00Z" },
   data: {
-    amount: 100.5,
-    count: 100,
-    status: "paid",
-    note: null,
-    tags: ["vip", "eu"],
+    ...{ amount: 100.5, count: 100, status: "paid", note: null, tags: ["vip", "eu"] },
     lines: [
       { sku: "a1", quantity: 2 },
       { sku: "b2", quantity: 1 },
     ],
-    customer: { country: "DE", "sign-up": 2020 },
-    type: "a key that CEL has its own name for",
-    data: "a key that must not hide the data",
-    event: "a key that must not hide the event",
+    ...{ customer: { country: "DE", "sign-up": 2020 }, type: "a key that CEL has its own name for" },
+    ...{ data: "a key that must not hide the data", event: "a key that must not hide the event" },
   },
 };
 
 const outcome = (expression: string, of: object = event) =>
   compileFilter(expression).matches(new EventScope(of as typeof event));
 
-describe("matches", () => {
-  test.each([
-    "data.amount > 100",
-    "data.count >= 100 && data.count == 100 && data.count <= 100.0",
-    "data.count in [99, 100]",
-    "amount > 100 && status == 'paid'",
-    "event.type == 'com.shop.order.paid' && event.data.status == status",
-    "event.subject.startsWith('order/') && event.source.endsWith('shop') && status.contains('ai')",
-    "size(tags) == 2 && tags.size() == 2 && size(status) == 4 && size(customer) == 2",
-    "'vip' in tags && 'country' in customer && !('zip' in customer)",
-    "has(customer.country) && !has(data.customer.zip)",
-    "customer['sign-up'] == 2020 && lines[1].sku == 'b2'",
-    "lines.exists(l, l.sku == 'b2') && lines.all(l, l.quantity > 0) && lines.exists_one(l, l.quantity == 2)",
-    "lines.filter(l, l.quantity > 1).map(l, l.sku) == ['a1']",
-    "customer.exists(key, key == 'country')",
-    "data.note == null",
-    "amount + 1.0 > 101.0 && amount + 1 > 101 && 1 + amount > 101 && 200 - count == 100 && count - 1 == 99",
-    "count * 2 == 200 && count / 8 == 12.5 && 50 / count == 0.5 && count % 3 == 1 && 7 % 2 == 1",
-    "lines[0].quantity % lines[1].quantity == 0 && 7 / 2 == 3",
-    "amount > 100 ? status == 'paid' : false",
-    "data.missing == 1 || status == 'paid'",
-    "timestamp(event.time) < timestamp('2026-04-01T00:00:00Z')",
-    "status.matches('^p[a-z]+d$') && matches(status, 'ai')",
-    "data.data.startsWith('a key') && data.event.startsWith('a key') && data.type.startsWith('a key')",
-    "data.status == 'paid' && event.type != data.type",
-  ])("%s", (expression) => {
-    expect(outcome(expression)).toBe("match");
-  });
-});
+test.each([
+  ...["data.amount > 100", "data.count >= 100 && data.count == 100 && data.count <= 100.0"],
+  ...["data.count in [99, 100]", "amount > 100 && status == 'paid'"],
+  "event.type == 'com.shop.order.paid' && event.data.status == status",
+  "event.subject.startsWith('order/') && event.source.endsWith('shop') && status.contains('ai')",
+  "size(tags) == 2 && tags.size() == 2 && size(status) == 4 && size(customer) == 2",
+  "'vip' in tags && 'country' in customer && !('zip' in customer)",
+  "has(customer.country) && !has(data.customer.zip)",
+  "customer['sign-up'] == 2020 && lines[1].sku == 'b2'",
+  "lines.exists(l, l.sku == 'b2') && lines.all(l, l.quantity > 0) && lines.exists_one(l, l.quantity == 2)",
+  ...["lines.filter(l, l.quantity > 1).map(l, l.sku) == ['a1']", "customer.exists(key, key == 'country')"],
+  "data.note == null",
+  "amount + 1.0 > 101.0 && amount + 1 > 101 && 1 + amount > 101 && 200 - count == 100 && count - 1 == 99",
+  "count * 2 == 200 && count / 8 == 12.5 && 50 / count == 0.5 && count % 3 == 1 && 7 % 2 == 1",
+  "lines[0].quantity % lines[1].quantity == 0 && 7 / 2 == 3",
+  ...["amount > 100 ? status == 'paid' : false", "data.missing == 1 || status == 'paid'"],
+  "timestamp(event.time) < timestamp('2026-04-01T00:00:00Z')",
+  "status.matches('^p[a-z]+d$') && matches(status, 'ai')",
+  "data.data.startsWith('a key') && data.event.startsWith('a key') && data.type.startsWith('a key')",
+  "data.status == 'paid' && event.type != data.type",
+])("matches: %s", (expression) => expect(outcome(expression)).toBe("match"));
 
 describe("data as filters see it", () => {
   const seen = (event: object, filter: string) =>
@@ -87,16 +70,12 @@ describe("data as filters see it", () => {
   });
 });
 
-describe("does not match", () => {
-  test.each([
-    "data.amount > 101",
-    "status == 'open'",
-    "data.missing == 1 && status == 'open'",
-    "tags == ['vip']",
-  ])("%s", (expression) => {
-    expect(outcome(expression)).toBe("no_match");
-  });
-});
+test.each([
+  "data.amount > 101",
+  "status == 'open'",
+  "data.missing == 1 && status == 'open'",
+  "tags == ['vip']",
+])("does not match: %s", (expression) => expect(outcome(expression)).toBe("no_match"));
 
 describe("cannot be evaluated", () => {
   test.each([

@@ -3,18 +3,10 @@ import { gatherInSteps, type Reasons } from "../../services/sense/interests/rout
 import type { Subscription } from "../../services/sense/interests/subscription.ts";
 
 const interest = (id: string, agent_id: string, priority: number): Subscription => ({
-  id,
-  kind: "interest",
-  agent_id,
-  glob: "*",
-  priority,
+  ...{ id, kind: "interest", agent_id, glob: "*", priority },
 });
 const feed = (id: string, channel_id: string): Subscription => ({
-  id,
-  kind: "feed",
-  channel_id,
-  glob: "*",
-  priority: 0,
+  ...{ id, kind: "feed", channel_id, glob: "*", priority: 0 },
 });
 const members: Record<string, string[]> = { ch_1: ["ag_1", "ag_2"], ch_2: ["ag_2", "ag_3"], ch_empty: [] };
 const membersOf = (channel: string) => members[channel] ?? [];
@@ -42,6 +34,4 @@ test("every agent once, with all the reasons and the highest priority", () => {
   });
 });
 
-test("no match, no receivers", () => {
-  expect(gather([]).size).toBe(0);
-});
+test("no match, no receivers", () => expect(gather([]).size).toBe(0));

@@ -1,12 +1,8 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, expect, jest, test } from "@jest/globals";
+import { expect, jest, test } from "@jest/globals";
 import { renderBrief } from "../../services/work/handoffs/brief.ts";
 import { type HandoffDoc, HandoffModel } from "../../services/work/handoffs/handoffs.model.ts";
 import { Handoffs } from "../../services/work/handoffs/handoffs.ts";
-import type { TenantCollection } from "../../storage/collection.ts";
-import { openStore, type Store } from "../../storage/connection.ts";
+import { ownStore } from "../support/own-store.ts";
 
 const NOW = new Date("2026-03-01T10:00:00.000Z");
 const row = (_id: string, more: Partial<HandoffDoc> = {}): HandoffDoc => ({
@@ -18,21 +14,15 @@ const row = (_id: string, more: Partial<HandoffDoc> = {}): HandoffDoc => ({
 
 test("a brief has what somebody needs who goes on, and then all else that was saved", () => {
   const payload = {
-    mood: { is: "good" },
-    context_notes: "See the\ndashboard",
-    next_action: "Run the backfill",
-    completed: ["Invoices", "Customers\n(all)"],
-    remaining: "Payments",
-    blockers: [],
+    ...{ mood: { is: "good" }, context_notes: "See the\ndashboard", next_action: "Run the backfill" },
+    ...{ completed: ["Invoices", "Customers\n(all)"], remaining: "Payments", blockers: [] },
     decisions: [{ title: "Batches", rationale: "The replica lags", by: "us" }, { title: "At night" }],
     rejected_options: ["One transaction"],
   };
   const brief = renderBrief(
     row("id-1", {
       ...{
-        name: "billing\nmigration",
-        summary: "Half done.",
-        payload: JSON.stringify(payload),
+        ...{ name: "billing\nmigration", summary: "Half done.", payload: JSON.stringify(payload) },
         version_num: 3,
       },
       ...{ origin_client: "terminal", bundle_id: "id-2", artifacts: ["https://git.example/42"] },
@@ -109,19 +99,9 @@ m-2
   );
 });
 
-let dataDir: string;
-let store: Store;
-let rows: TenantCollection<HandoffDoc>;
+const store = await ownStore();
+const rows = store.collection(HandoffModel);
 const atNow = () => ({ ...store, now: () => NOW.getTime() });
-beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), "sensorium-handoffs-"));
-  store = await openStore({ DATA_DIR: dataDir, MONGO_URL: null });
-  rows = store.collection(HandoffModel);
-});
-afterAll(async () => {
-  await store.close();
-  await rm(dataDir, { recursive: true });
-});
 
 test("an expired handoff is removed from search too, unless it is pinned or resumed meanwhile", async () => {
   const later = new Date(NOW.getTime() + 1);

@@ -10,15 +10,8 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
 const FINE: HealthFacts = {
-  active: true,
-  late_ms: 5 * MINUTE,
-  unreachable: null,
-  push_stopped: false,
-  oldest_at: null,
-  acknowledged_at: NOW - HOUR,
-  dead_at: null,
-  seen_at: NOW - MINUTE,
-  lacking: null,
+  ...{ active: true, late_ms: 5 * MINUTE, unreachable: null, push_stopped: false, oldest_at: null },
+  ...{ acknowledged_at: NOW - HOUR, dead_at: null, seen_at: NOW - MINUTE, lacking: null },
 };
 const health = (facts: Partial<HealthFacts>) => stateOf({ ...FINE, ...facts }, NOW);
 
@@ -76,9 +69,7 @@ test.each<[string, Partial<HealthFacts>, string, string | null]>([
   ],
   ["was never seen", { seen_at: null }, "quiet", "Not seen yet."],
   ["is inactive, whatever waits for it", { active: false, ...late, unreachable: down }, "ok", null],
-])("an agent that %s", (_, facts, state, reason) => {
-  expect(health(facts)).toEqual({ state, reason });
-});
+])("an agent that %s", (_, facts, state, reason) => expect(health(facts)).toEqual({ state, reason }));
 
 test("the worst state that applies is shown", () => {
   const failing = { dead_at: NOW - MINUTE };

@@ -49,9 +49,8 @@ test("fields are taken out of any object, in parts of any length", async () => {
 test("escapes of every kind are read, wherever a part ends", async () => {
   const json = String.raw`{"body":"\"\\\/\b\f\n\r\t\u00e4\ud83d\ude00\\\\u0041 ä😀\\"}`;
   const { body } = JSON.parse(json);
-  for (let length = 1; length < 40; length++) {
+  for (let length = 1; length < 40; length++)
     expect((await read(json, ["body"], [length])).taken).toEqual({ body });
-  }
 });
 
 test.each([
@@ -60,9 +59,9 @@ test.each([
   ["an escaped name", String.raw`{"b\u006fdy":"x"}`, { body: "x" }],
   ["a list", '["body","x"]', ["body", "x"]],
   ["a text of the same name", '{"x":"body","y":{"body":"x"}}', { x: "body", y: { body: "x" } }],
-])("%s is left where it is", async (_what, json, rest) => {
-  expect(await read(json, ["body"])).toEqual({ taken: {}, rest });
-});
+])("%s is left where it is", async (_what, json, rest) =>
+  expect(await read(json, ["body"])).toEqual({ taken: {}, rest }),
+);
 
 test("bytes stand in JSON as their text does, wherever a part ends", () => {
   const text = fc.oneof(
@@ -97,18 +96,14 @@ test("bytes pass if they are UTF-8, wherever a part ends", async () => {
   await fc.assert(property, { numRuns: 1000 });
 });
 
-describe("refused is", () => {
-  test.each<[string, string | Buffer, new () => Error]>([
-    ["a text without an end", '{"body":"abc', SyntaxError],
-    ["an unknown escape", String.raw`{"body":"a\x41"}`, SyntaxError],
-    ["an escape cut off", String.raw`{"body":"a\u00"}`, SyntaxError],
-    ["a line break within a text", '{"body":"a\nb"}', SyntaxError],
-    ["what is not UTF-8", Buffer.from('{"body":"\xff"}', "latin1"), SyntaxError],
-    ["a rest that is too long", `{"other":"${"x".repeat(200_000)}","body":""}`, RangeError],
-  ])("%s", async (_what, json, kind) => {
-    await expect(read(json, ["body"])).rejects.toThrow(kind);
-  });
-});
+test.each<[string, string | Buffer, new () => Error]>([
+  ["a text without an end", '{"body":"abc', SyntaxError],
+  ["an unknown escape", String.raw`{"body":"a\x41"}`, SyntaxError],
+  ["an escape cut off", String.raw`{"body":"a\u00"}`, SyntaxError],
+  ["a line break within a text", '{"body":"a\nb"}', SyntaxError],
+  ["what is not UTF-8", Buffer.from('{"body":"\xff"}', "latin1"), SyntaxError],
+  ["a rest that is too long", `{"other":"${"x".repeat(200_000)}","body":""}`, RangeError],
+])("refused is: %s", (_what, json, kind) => expect(read(json, ["body"])).rejects.toThrow(kind));
 
 test("what is not read to its end is told so", async () => {
   let left = false;

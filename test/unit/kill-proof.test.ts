@@ -15,14 +15,10 @@ beforeEach(() => {
   event = ledger.newEvent("r1", "order", "x");
   ledger.answered(event, { event_id: "evt_1", status: "accepted" });
   stored = {
-    event_id: "evt_1",
-    state: "fanned_out",
-    payload: event,
+    ...{ event_id: "evt_1", state: "fanned_out", payload: event },
     receivers: [
       {
-        delivery_id: "dlv_1",
-        receiver: "polling",
-        state: "acknowledged",
+        ...{ delivery_id: "dlv_1", receiver: "polling", state: "acknowledged" },
         timeline: ["matched", "handed_out", "acknowledged"].map((what) => ({ at: "", what })),
       },
     ],
@@ -89,23 +85,11 @@ describe("is found", () => {
     ["an event that is lost", /accepted as evt_1 and is lost/, () => []],
     ["an event with another id", /accepted as evt_1 and is evt_9/, () => [{ ...stored, event_id: "evt_9" }]],
     ["an event that is stored twice", /stored twice/, () => [stored, stored]],
-    [
-      "an event that was never sent",
-      /never sent/,
-      () => [stored, { ...stored, payload: { ...event, id: "?" } }],
-    ],
-    [
-      "an event that was changed",
-      /not what was sent/,
-      () => [{ ...stored, payload: { ...event, source: "/" } }],
-    ],
+    ["an event never sent", /never sent/, () => [stored, { ...stored, payload: { ...event, id: "?" } }]],
+    ["a changed event", /not what was sent/, () => [{ ...stored, payload: { ...event, source: "/" } }]],
     ["an event that waits for its fan-out", /is accepted, not/, () => [{ ...stored, state: "accepted" }]],
     ["a missing delivery", /has 0 deliveries/, () => [{ ...stored, receivers: [] }]],
-    [
-      "a doubled delivery",
-      /has 2/,
-      () => [{ ...stored, receivers: [...stored.receivers, ...stored.receivers] }],
-    ],
+    ["two deliveries", /has 2/, () => [{ ...stored, receivers: [...stored.receivers, ...stored.receivers] }]],
     ["a delivery that is left", /is pending at the end/, () => [withRow({ state: "pending" })]],
     ["a delivery that never arrived", /never arrived/, () => [withRow({ delivery_id: "dlv_2" })]],
     [
@@ -154,11 +138,7 @@ describe("is found", () => {
 
   const channels: [string, RegExp, { name: string; id: string }[]][] = [
     ["a channel that is lost", /made as ch_1 and is $/m, []],
-    [
-      "a channel that is there twice",
-      /is ch_1 and ch_2/,
-      ["ch_1", "ch_2"].map((id) => ({ name: "made", id })),
-    ],
+    ["a channel that is twice", /is ch_1 and ch_2/, ["ch_1", "ch_2"].map((id) => ({ name: "made", id }))],
     ["a channel with another id", /made as ch_1 and is ch_2/, [{ name: "made", id: "ch_2" }]],
     ["a channel that nobody asked for", /"?other"? was not made/, [{ name: "other", id: "ch_3" }]],
   ];

@@ -54,9 +54,8 @@ test("a package without a file gets the standard text with its author, if there 
 
 test.each(["(MIT OR GPL-3.0-only)", "Apache-2.0 AND BSD-3-Clause", "GPL-2.0 OR ISC"])(
   "%s is allowed",
-  (license) => {
-    expect(thirdPartyLicenses(root, [install("node_modules/a", license)])).toContain(`a 1.2.3 (${license})`);
-  },
+  (license) =>
+    expect(thirdPartyLicenses(root, [install("node_modules/a", license)])).toContain(`a 1.2.3 (${license})`),
 );
 
 test.each([
@@ -71,11 +70,11 @@ test.each([
   "(MIT OR ISC) AND GPL-3.0-only",
   undefined,
   { type: "MIT" },
-])("%j stops the release", (license) => {
+])("%j stops the release", (license) =>
   expect(() => thirdPartyLicenses(root, [install("node_modules/a", license)])).toThrow(
     `a@1.2.3: the license ${JSON.stringify(license)} is not allowed`,
-  );
-});
+  ),
+);
 
 test("all problems are named at once, and an installation that differs from the lock file", () => {
   const paths = [
@@ -92,11 +91,9 @@ test("all problems are named at once, and an installation that differs from the 
 
 test("dependencies are followed as npm installs them", () => {
   install("node_modules/a", "MIT", ISC, {
-    dependencies: { b: "^2" },
-    optionalDependencies: { absent: "1" },
+    ...{ dependencies: { b: "^2" }, optionalDependencies: { absent: "1" } },
     peerDependencies: { peer: "*", unwanted: "*" },
-    peerDependenciesMeta: { unwanted: { optional: true } },
-    devDependencies: { tool: "1" },
+    ...{ peerDependenciesMeta: { unwanted: { optional: true } }, devDependencies: { tool: "1" } },
   });
   install("node_modules/a/node_modules/b", "MIT", ISC, {
     version: "2.0.0",

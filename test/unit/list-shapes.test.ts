@@ -8,22 +8,9 @@ const EXCEPTIONS: Record<string, readonly string[]> = {
   /** Pages by offset with the number of all, from before the rule. */
   total: [
     ...["agents.list", "agents.list_own", "channels.list", "channels.list_feeds", "channels.list_members"],
-    ...[
-      "connectors.list",
-      "documents.list",
-      "documents.list_chunks",
-      "ingest.list_webhooks",
-      "interests.list",
-    ],
+    ..."connectors.list documents.list documents.list_chunks ingest.list_webhooks interests.list".split(" "),
     ...["keys.list", "memories.list", "merges.list", "outputs.list", "projects.list", "runs.list_artifacts"],
-    ...[
-      "schedules.list",
-      "specialists.versions",
-      "teams.list",
-      "tenants.list",
-      "tenants.usage",
-      "users.list",
-    ],
+    ..."schedules.list specialists.versions teams.list tenants.list tenants.usage users.list".split(" "),
   ],
   /** Pages by a cursor of an older name. */
   next_cursor: [
@@ -32,13 +19,7 @@ const EXCEPTIONS: Record<string, readonly string[]> = {
   ],
   /** More than a list, or fixed by the specification. */
   own: [
-    ...[
-      "deliveries.dead_letters",
-      "deliveries.poll",
-      "deliveries.stats",
-      "findings.list",
-      "memories.activity",
-    ],
+    ..."deliveries.dead_letters deliveries.poll deliveries.stats findings.list memories.activity".split(" "),
     ...["relationships.list", "sessions.list"],
   ],
 };

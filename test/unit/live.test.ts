@@ -6,12 +6,8 @@ import type { HttpExchange, Link } from "../../services/edge/gateway/http-exchan
 import { ChangeBuffer, streamLive } from "../../services/edge/gateway/streams/live.ts";
 import { outputTo } from "../support/output.ts";
 
-beforeEach(() => {
-  jest.useFakeTimers();
-});
-afterEach(() => {
-  jest.useRealTimers();
-});
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
 
 const aMoment = () => jest.advanceTimersByTimeAsync(1000);
 

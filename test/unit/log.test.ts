@@ -16,9 +16,7 @@ function recorded(env: Record<string, string> = {}) {
     write: (line) => lines.push(line),
   });
   return {
-    log,
-    text: () => lines.join(""),
-    last: () => JSON.parse(lines.at(-1) as string),
+    ...{ log, text: () => lines.join(""), last: () => JSON.parse(lines.at(-1) as string) },
     count: () => lines.length,
   };
 }
@@ -46,10 +44,7 @@ describe("secrets", () => {
     const { log, last } = recorded();
     log.warn({ tenant_id: "tn_1", note: `key ${API_KEY} of ag_1` }, "refused");
     expect(last()).toMatchObject({
-      level: "warn",
-      tenant_id: "tn_1",
-      note: "key [secret] of ag_1",
-      msg: "refused",
+      ...{ level: "warn", tenant_id: "tn_1", note: "key [secret] of ag_1", msg: "refused" },
     });
   });
 });

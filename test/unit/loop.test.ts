@@ -133,9 +133,9 @@ describe("of rows that are done in turn", () => {
   test.each([
     new Errors.ServiceNotFoundError({ action: "memories.collapse" }),
     new Error("database or disk is full"),
-  ])("stops at %s, because all others would fail too", async (lost) => {
-    expect(await done((row) => (row === 2 ? lost : null))).toEqual({ seen: [1], error: lost.message });
-  });
+  ])("stops at %s, because all others would fail too", async (lost) =>
+    expect(await done((row) => (row === 2 ? lost : null))).toEqual({ seen: [1], error: lost.message }),
+  );
 });
 
 describe("of tenants whose rows are done in turn", () => {

@@ -14,6 +14,8 @@ const core = choose(tools, undefined);
 const toolOf = (name: string) => tools.get(name) as OperationTool;
 const schemaOf = (name: string) => toolOf(name).tool.inputSchema as JsonSchema;
 
+const ajv = new Ajv({ strictTypes: false, formats: {}, validateFormats: false, allowUnionTypes: true });
+
 /** Whether a schema allows null anywhere but in required fields. */
 function hasNull({ required = [], properties = {}, ...rest }: JsonSchema): boolean {
   const optional = Object.entries(properties).filter(([name]) => !(required as string[]).includes(name));
@@ -31,22 +33,19 @@ function isDescribed({ description, anyOf = [] }: JsonSchema): boolean {
   return Boolean(description) || anyOf.some(isDescribed);
 }
 
-describe("the tools", () => {
-  test.each(all.map(({ op, tool }) => [tool.name, op, tool] as const))("%s", (name, op, tool) => {
-    expect(name).toMatch(/^[a-z0-9]+_[a-z0-9_]+$/);
-    expect(tool.description).toMatch(/^(Use|Call) this .*\b[Rr]eturns?\b/s);
-    expect(tool.description?.toLowerCase()).not.toContain(op.summary.toLowerCase());
-    expect(undescribed(tool.inputSchema as JsonSchema)).toEqual([]);
-    const ajv = new Ajv({ strictTypes: false, formats: {}, validateFormats: false, allowUnionTypes: true });
-    ajv.compile(tool.inputSchema);
-    if (op.method !== "PATCH") expect(hasNull(tool.inputSchema as JsonSchema)).toBe(false);
-    const isText = Boolean(op.produces || op.alsoProduces) || Object.values(op.results).includes(null);
-    expect(tool.outputSchema === undefined).toBe(isText);
-    if (!tool.outputSchema) return;
-    ajv.compile(tool.outputSchema);
-    expect(["object", "array"]).toContain(tool.outputSchema.type);
-    expect(JSON.stringify(tool.outputSchema)).not.toMatch(/"(examples|x-\w+)":/);
-  });
+test.each(all.map(({ op, tool }) => [tool.name, op, tool] as const))("the tools: %s", (name, op, tool) => {
+  expect(name).toMatch(/^[a-z0-9]+_[a-z0-9_]+$/);
+  expect(tool.description).toMatch(/^(Use|Call) this .*\b[Rr]eturns?\b/s);
+  expect(tool.description?.toLowerCase()).not.toContain(op.summary.toLowerCase());
+  expect(undescribed(tool.inputSchema as JsonSchema)).toEqual([]);
+  ajv.compile(tool.inputSchema);
+  if (op.method !== "PATCH") expect(hasNull(tool.inputSchema as JsonSchema)).toBe(false);
+  const isText = Boolean(op.produces || op.alsoProduces) || Object.values(op.results).includes(null);
+  expect(tool.outputSchema === undefined).toBe(isText);
+  if (!tool.outputSchema) return;
+  ajv.compile(tool.outputSchema);
+  expect(["object", "array"]).toContain(tool.outputSchema.type);
+  expect(JSON.stringify(tool.outputSchema)).not.toMatch(/"(examples|x-\w+)":/);
 });
 
 test("each tool that changes something is called by a test", () => {
@@ -136,12 +135,7 @@ describe("arguments", () => {
     ["a singular", "memories_create", { tag: "a" }, { tags: ["a"] }],
     ["a name without its id", "memories_create", { project: "p" }, { project_id: "p" }],
     ["an event in an object", "events_publish", { event: { eventType: "a" } }, { type: "a" }],
-    [
-      "an attribute of an event",
-      "events_publish",
-      { type: "a", sourceid: "b" },
-      { type: "a", sourceid: "b" },
-    ],
+    ["an event's attribute", "events_publish", { type: "a", sourceid: "b" }, { type: "a", sourceid: "b" }],
     ["data as text", "events_publish", { type: "a", data: '{"n": 1}' }, { type: "a", data: { n: 1 } }],
     [
       "a text that looks like JSON and is to be a text",
@@ -167,14 +161,12 @@ describe("arguments", () => {
     ["what cannot be converted", "memories_create", { importance: "high" }, { importance: "high" }],
     ["what nobody knows", "memories_create", { mood: "good" }, { mood: "good" }],
     [
-      "one whose holder is no object",
+      "one whose holder is none",
       "handoffs_save",
       { payload: "x", next_action: "y" },
       { payload: "x", next_action: "y" },
     ],
-  ])("%s", (_, name, args, expected) => {
-    expect(given(name, args)).toEqual(expected);
-  });
+  ])("%s", (_, name, args, expected) => expect(given(name, args)).toEqual(expected));
 
   test("of every contract lead to a parameter, and are none themselves", () => {
     for (const { op, tool } of all) {
@@ -200,11 +192,9 @@ describe("pruned answers", () => {
         items: {
           type: "object",
           properties: {
-            name: { type: "string" },
-            tags: { type: "array", items: { type: "string" } },
+            ...{ name: { type: "string" }, tags: { type: "array", items: { type: "string" } } },
             score: { type: "number" },
-            at: { anyOf: [{ type: "string", format: "date-time" }, { type: "null" }] },
-            data: {},
+            ...{ at: { anyOf: [{ type: "string", format: "date-time" }, { type: "null" }] }, data: {} },
             other: { anyOf: [{ type: "string" }, { type: "null" }] },
           },
         },
@@ -212,23 +202,14 @@ describe("pruned answers", () => {
     },
   } as JsonSchema;
   const row = {
-    name: "a",
-    tags: [],
-    score: 0.123456,
-    at: "2026-01-02T03:04:05.678Z",
-    data: { n: null, list: [] },
-    other: null,
-    extra: null,
+    ...{ name: "a", tags: [], score: 0.123456, at: "2026-01-02T03:04:05.678Z", data: { n: null, list: [] } },
+    ...{ other: null, extra: null },
   };
 
   test("have no nulls, no empty lists in items, and round; what the schema leaves open stays", () => {
     const answer = { tenant_id: "tn_1", rows: [row] };
     const small = {
-      name: "a",
-      score: 0.123,
-      at: "2026-01-02T03:04:05Z",
-      data: { n: null, list: [] },
-      extra: null,
+      ...{ name: "a", score: 0.123, at: "2026-01-02T03:04:05Z", data: { n: null, list: [] }, extra: null },
     };
     expect(prune(answer, selectKept(schema))).toEqual({ rows: [small] });
     expect(prune({ rows: [] }, selectKept(schema))).toEqual({ rows: [] });
@@ -278,28 +259,19 @@ describe("nulls", () => {
   test.each([
     ["where a text is expected", "memories_list", { scope: null, limit: 5 }, { limit: 5 }],
     ["where over HTTP null is a value", "memories_search", { query: "a", project_id: null }, { query: "a" }],
-    [
-      "within an object",
-      "bundles_assemble",
-      { caps: { memories: null, outputs: 1 } },
-      { caps: { outputs: 1 } },
-    ],
+    ["in an object", "bundles_assemble", { caps: { memories: null, outputs: 1 } }, { caps: { outputs: 1 } }],
     [
       "within the objects of a list",
       "runs_create",
       { goal: "g", steps: [{ step_key: "a", title: null }] },
       { goal: "g", steps: [{ step_key: "a" }] },
     ],
-  ])("%s are left out", (_, tool, given, left) => {
-    expect(withoutNulls(schemaOf(tool), given)).toEqual(left);
-  });
+  ])("%s are left out", (_, tool, given, left) => expect(withoutNulls(schemaOf(tool), given)).toEqual(left));
 
   test.each([
     ["where a change clears", "memories_update", { id: "1", tags: null, expires_at: null }],
     ["where something has to be said", "runs_assign_step", { step_key: "a", assigned_user_id: null }],
     ["in what may be anything", "events_publish", { type: "a", data: { n: null, list: [null] } }],
     ["in what the schema does not know", "memories_create", { unknown: null, metadata: { a: null } }],
-  ])("%s stay", (_, tool, given) => {
-    expect(withoutNulls(schemaOf(tool), given)).toEqual(given);
-  });
+  ])("%s stay", (_, tool, given) => expect(withoutNulls(schemaOf(tool), given)).toEqual(given));
 });

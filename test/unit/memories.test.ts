@@ -1,7 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { beforeAll, describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { canonicalTags, tagsOfQuery } from "../../lib/contract/tags.ts";
 import { type CiteDoc, CiteModel } from "../../services/remember/memories/cites.model.ts";
@@ -12,7 +9,8 @@ import { Memories } from "../../services/remember/memories/memories.ts";
 import { type NewMemory, newMemory } from "../../services/remember/memories/new-memory.ts";
 import { supersede } from "../../services/remember/memories/supersede.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
-import { openStore, type Store } from "../../storage/connection.ts";
+import type { Store } from "../../storage/connection.ts";
+import { ownStore } from "../support/own-store.ts";
 
 describe("tags", () => {
   test.each([
@@ -26,9 +24,7 @@ describe("tags", () => {
       ["b", "a", "b"],
       ["b", "a"],
     ],
-  ])("%j fold to %j", (given, expected) => {
-    expect(canonicalTags(given)).toEqual(expected);
-  });
+  ])("%j fold to %j", (given, expected) => expect(canonicalTags(given)).toEqual(expected));
 
   test("folding is idempotent and complete", () => {
     fc.assert(
@@ -40,28 +36,21 @@ describe("tags", () => {
     );
   });
 
-  test("in a query are repeated, comma-separated or both", () => {
-    expect(tagsOfQuery(["A,b c", "", "d", "a"])).toEqual(["a", "b-c", "a,b-c", "d"]);
-  });
+  test("in a query are repeated, comma-separated or both", () =>
+    expect(tagsOfQuery(["A,b c", "", "d", "a"])).toEqual(["a", "b-c", "a,b-c", "d"]));
 });
 
 describe("sweeps", () => {
   const DAY = 86_400_000;
-  let directory: string;
   let store: Store;
   let memories: Memories;
   let clock: Date;
   const told: string[] = [];
 
   beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), "sensorium-memories-"));
-    store = await openStore({ DATA_DIR: directory });
+    store = await ownStore();
     memories = withCites(store.collection(CiteModel));
     await store.ready();
-  });
-  afterAll(async () => {
-    await store?.close();
-    await rm(directory, { recursive: true, force: true });
   });
 
   const withCites = (cites: TenantCollection<CiteDoc>) => {
@@ -163,14 +152,10 @@ describe("sweeps", () => {
     await finishPending(memories, calls);
     const found = await statuses();
     expect(found).toMatchObject({
-      old: "superseded",
-      new: "active",
-      "half-done": "superseded",
-      "its-winner": "active",
+      ...{ old: "superseded", new: "active", "half-done": "superseded", "its-winner": "active" },
     });
     expect(found).not.toHaveProperty("too-late");
-    const replaced = await memories.rows.findOne("tn_1", { _id: "old" });
-    expect(replaced?.superseded_by).toBe("new");
+    expect((await memories.rows.findOne("tn_1", { _id: "old" }))?.superseded_by).toBe("new");
     expect(told).toEqual(expect.arrayContaining(["old", "new", "its-winner"]));
   });
 

@@ -38,9 +38,9 @@ describe("how MongoDB is talked to", () => {
     ["mongodb+srv://u:p@c.example.net/?w=majority", "sensorium"],
     ["mongodb://u:p@a:1,b:2/mine?replicaSet=r", undefined],
     ["mongodb://a/mine", undefined],
-  ])("%s: the database is ours where it names none", (url, dbName) => {
-    expect(mongoOptions(url).dbName).toBe(dbName);
-  });
+  ])("%s: the database is ours where it names none", (url, dbName) =>
+    expect(mongoOptions(url).dbName).toBe(dbName),
+  );
 
   test("leaves the login where the address has it", () => {
     expect(resolved("mongodb://u:p@a/").credentials?.source).toBe("admin");
@@ -62,9 +62,7 @@ describe("the store is lost", () => {
     ["no more open files", { name: "Error", code: "EMFILE" }],
     ["a disk that fails", new Error("disk I/O error")],
     ["no disk left for the embedded store", new Error("database or disk is full")],
-  ])("%s", (_what, err) => {
-    expect(isStoreLost(err)).toBe(true);
-  });
+  ])("%s", (_what, err) => expect(isStoreLost(err)).toBe(true));
 
   test.each([
     ["a key is taken", { name: "MongoServerError", code: 11000 }],
@@ -72,7 +70,5 @@ describe("the store is lost", () => {
     ["a filter of ours is wrong", { name: "MongoServerError", code: 2 }],
     ["an error of another kind with such a code", { name: "Error", code: 6 }],
     ["nothing", undefined],
-  ])("but not when %s", (_what, err) => {
-    expect(isStoreLost(err)).toBe(false);
-  });
+  ])("but not when %s", (_what, err) => expect(isStoreLost(err)).toBe(false));
 });

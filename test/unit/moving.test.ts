@@ -7,7 +7,7 @@ import { type TenantDoc, TenantModel } from "../../services/identity/tenants/ten
 import { ErasureModel } from "../../services/remember/search/search.model.ts";
 import { type Model, sealedFields, type TenantDocument } from "../../storage/model.ts";
 import { tenantErasure } from "../../storage/search/protocol.ts";
-import { temporaryStore } from "../support/gateway.ts";
+import { temporaryStore } from "../support/own-store.ts";
 
 const schemaOf = (model: unknown) => (model as Model<TenantDocument>).schema;
 const movedModel = (name: string) => MOVED.find((model) => model.name === name) as (typeof MOVED)[number];
@@ -32,9 +32,7 @@ test("every text that is sealed is declared: a field that is called so, and no o
 });
 
 const agent = (own: SecretBox) => ({
-  _id: "ag_1",
-  tenant_id: "tn_1",
-  at: new Date(1),
+  ...{ _id: "ag_1", tenant_id: "tn_1", at: new Date(1) },
   signing_secrets: [{ sealed: own.seal("whsec_x", "agents/ag_1/signing"), ends_at: null }],
 });
 
@@ -76,12 +74,8 @@ test("without a key secrets are left out, and replaced by random ones", () => {
 
 test("rows of another tenant, and what is no row, are refused", () => {
   for (const line of [
-    '{"_id":"a","tenant_id":"tn_2"}',
-    '{"tenant_id":"tn_1"}',
-    '{"_id":{"$ne":1},"tenant_id":"tn_1"}',
-    "x",
-    "null",
-    "[]",
+    ...['{"_id":"a","tenant_id":"tn_2"}', '{"tenant_id":"tn_1"}', '{"_id":{"$ne":1},"tenant_id":"tn_1"}'],
+    ...["x", "null", "[]"],
   ])
     expect(() => readRows("tn_1", line)).toThrow(/rows:/);
 });
@@ -137,12 +131,7 @@ describe("a tenant that was erased here and returns", () => {
     const moving = new Moving({ store, usage, secrets: box() } as never, tenants);
     await store.ready();
     const erased = {
-      _id: "tn_1",
-      tenant_id: "tn_1",
-      slug: "tn_1",
-      name: "",
-      status: "erased",
-      export_id: "e",
+      ...{ _id: "tn_1", tenant_id: "tn_1", slug: "tn_1", name: "", status: "erased", export_id: "e" },
     };
     const counts = { routing_version: 4, requests_per_minute: 5, created_at: at, updated_at: at };
     await tenants.insert({ ...erased, ...counts } as TenantDoc);

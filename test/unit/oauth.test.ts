@@ -14,50 +14,28 @@ const ORIGIN = "https://sensorium.example";
 
 describe("a redirect URI", () => {
   test.each([
-    "https://client.example/callback?x=1",
-    "http://127.0.0.1/callback",
-    "http://localhost:8123/",
-    "http://[::1]:1/x",
-    "cursor://app/callback",
-    "com.example.app:/callback",
+    ...["https://client.example/callback?x=1", "http://127.0.0.1/callback", "http://localhost:8123/"],
+    ...["http://[::1]:1/x", "cursor://app/callback", "com.example.app:/callback"],
     "com.example.my-app.desktop:/callback",
-  ])("may be %s", (uri) => {
-    expect(isRedirectUri(uri)).toBe(true);
-  });
+  ])("may be %s", (uri) => expect(isRedirectUri(uri)).toBe(true));
 
   test.each([
-    "http://client.example/",
-    "http://127.0.0.1.evil.example/",
-    "http://127.0.0.1@evil.example/",
-    "https://client.example/#fragment",
-    "https://client.example\\@evil.example/",
-    "javascript:alert(1)",
-    "JavaScript:alert(1)",
-    "data:text/html,x",
-    "blob:https://client.example/x",
-    "file:///etc/passwd",
-    "ms-settings:privacy",
-    "web+evil:/callback",
-    "myapp://callback",
-    "x-example-app:/callback",
-    "intent://scan/#Intent;scheme=x;end",
-    "vscode-remote://host/callback",
-    " https://client.example/",
-    "https://client.example/\n",
-    "/callback",
-    "",
-  ])("may not be %j", (uri) => {
-    expect(isRedirectUri(uri)).toBe(false);
-  });
+    ...["http://client.example/", "http://127.0.0.1.evil.example/", "http://127.0.0.1@evil.example/"],
+    ...["https://client.example/#fragment", "https://client.example\\@evil.example/", "javascript:alert(1)"],
+    ...["JavaScript:alert(1)", "data:text/html,x", "blob:https://client.example/x", "file:///etc/passwd"],
+    ...["ms-settings:privacy", "web+evil:/callback", "myapp://callback", "x-example-app:/callback"],
+    ...["intent://scan/#Intent;scheme=x;end", "vscode-remote://host/callback", " https://client.example/"],
+    ...["https://client.example/\n", "/callback", ""],
+  ])("may not be %j", (uri) => expect(isRedirectUri(uri)).toBe(false));
 
   test.each([
     ["http://127.0.0.1:49152/callback", "http://127.0.0.1/callback"],
     ["http://127.0.0.1:49152/callback", "http://127.0.0.1:8123/callback"],
     ["http://[::1]:49152/callback", "http://[::1]/callback"],
     ["https://client.example/callback", "https://client.example/callback"],
-  ])("%s is the registered %s", (given, registered) => {
-    expect(isRegistered(given, ["https://other.example/", registered])).toBe(true);
-  });
+  ])("%s is the registered %s", (given, registered) =>
+    expect(isRegistered(given, ["https://other.example/", registered])).toBe(true),
+  );
 
   test.each([
     ["https://client.example:444/callback", "https://client.example/callback"],
@@ -68,9 +46,9 @@ describe("a redirect URI", () => {
     ["http://localhost/callback", "http://127.0.0.1/callback"],
     ["http://127.0.0.1:8123/Callback", "http://127.0.0.1/callback"],
     ["cursor://app:1/callback", "cursor://app/callback"],
-  ])("%s is not the registered %s", (given, registered) => {
-    expect(isRegistered(given, [registered])).toBe(false);
-  });
+  ])("%s is not the registered %s", (given, registered) =>
+    expect(isRegistered(given, [registered])).toBe(false),
+  );
 
   test("is shown by its host, or by the scheme of a program", () => {
     const uris = [
@@ -155,9 +133,7 @@ describe("a token for a resource", () => {
     [ORIGIN, `${ORIGIN}/v1`],
     [null, "https://other.example"],
     [null, "http://localhost.evil.example/mcp"],
-  ])("of %s, %s, is none", (publicUrl, resource) => {
-    expect(read(publicUrl, publicUrl, resource)).toBeNull();
-  });
+  ])("of %s, %s, is none", (publicUrl, resource) => expect(read(publicUrl, publicUrl, resource)).toBeNull());
 });
 
 test("the former refresh token gives the next one again for ten seconds, and no other ever does", async () => {

@@ -10,17 +10,7 @@ import { formatTraceparent, parseTraceparent } from "../../observability/tracing
 
 describe("metrics", () => {
   /** Labels whose values are few and known. */
-  const LABELS = new Set([
-    "operation",
-    "action",
-    "command",
-    "level",
-    "status",
-    "outcome",
-    "state",
-    "le",
-    "thread",
-  ]);
+  const LABELS = new Set("operation action command level status outcome state le thread".split(" "));
 
   test("follow the naming rules of Prometheus and have no id as a label", async () => {
     metrics.requestSeconds.labels({ operation: "events.publish", status: "2xx" }).observe(0.002);
@@ -40,9 +30,8 @@ describe("metrics", () => {
 
   test("every metric has its meaning", async () => {
     const text = await exposition();
-    for (const [, name] of text.matchAll(/^# TYPE (\S+)/gm)) {
+    for (const [, name] of text.matchAll(/^# TYPE (\S+)/gm))
       expect(text).toMatch(new RegExp(`^# HELP ${name} \\w+`, "m"));
-    }
   });
 });
 
@@ -129,9 +118,9 @@ describe("traceparent", () => {
     ["not sampled", `00-${TRACE}-${SPAN}-00`, false],
     ["other flags too", `00-${TRACE}-${SPAN}-03`, true],
     ["of a later version, with more", `cc-${TRACE}-${SPAN}-01-what-the-future-brings`, true],
-  ])("%s is read", (_what, text, sampled) => {
-    expect(parseTraceparent(text)).toEqual({ trace_id: TRACE, span_id: SPAN, sampled });
-  });
+  ])("%s is read", (_what, text, sampled) =>
+    expect(parseTraceparent(text)).toEqual({ trace_id: TRACE, span_id: SPAN, sampled }),
+  );
 
   test.each([
     ["absent", undefined],
@@ -143,9 +132,7 @@ describe("traceparent", () => {
     ["too short", `00-${TRACE.slice(1)}-${SPAN}-01`],
     ["version ff", `ff-${TRACE}-${SPAN}-01`],
     ["version 00 with more", `00-${TRACE}-${SPAN}-01-more`],
-  ])("%s is none", (_what, text) => {
-    expect(parseTraceparent(text)).toBeNull();
-  });
+  ])("%s is none", (_what, text) => expect(parseTraceparent(text)).toBeNull());
 
   test("is written as it was read", () => {
     const text = `00-${TRACE}-${SPAN}-01`;
@@ -153,33 +140,31 @@ describe("traceparent", () => {
   });
 });
 
-describe("a collector that comes and goes", () => {
-  test("is logged once a minute at most, and every lost span is counted", () => {
-    const lines: Record<string, unknown>[] = [];
-    const log = createLog(readConfig({}), { write: (line) => lines.push(JSON.parse(line)) });
-    let code = 0;
-    let now = 0;
-    const collector = {
-      export: (_: unknown, done: (result: { code: number }) => void) => done({ code }),
-      shutdown: async () => {},
-    };
-    const exporter = new WatchedExporter(collector, log, () => now);
-    const send = (outcome: "taken" | "refused", spans: number) => {
-      code = outcome === "taken" ? 0 : 1;
-      exporter.export(new Array(spans), ({ code }) => expect(code).toBe(0));
-    };
-    send("taken", 1);
-    expect(lines).toEqual([]);
-    for (let i = 0; i < 10; i++) {
-      send("refused", 2);
-      send("refused", 1);
-      now += 1000;
-      send("taken", 5);
-    }
-    expect(lines).toMatchObject([{ level: "warn" }, { level: "info", lost_spans: 3, away_seconds: 1 }]);
-    now += 60_000;
+test("a collector that comes and goes is logged once a minute at most, and every lost span is counted", () => {
+  const lines: Record<string, unknown>[] = [];
+  const log = createLog(readConfig({}), { write: (line) => lines.push(JSON.parse(line)) });
+  let code = 0;
+  let now = 0;
+  const collector = {
+    export: (_: unknown, done: (result: { code: number }) => void) => done({ code }),
+    shutdown: async () => {},
+  };
+  const exporter = new WatchedExporter(collector, log, () => now);
+  const send = (outcome: "taken" | "refused", spans: number) => {
+    code = outcome === "taken" ? 0 : 1;
+    exporter.export(new Array(spans), ({ code }) => expect(code).toBe(0));
+  };
+  send("taken", 1);
+  expect(lines).toEqual([]);
+  for (let i = 0; i < 10; i++) {
+    send("refused", 2);
     send("refused", 1);
-    send("taken", 1);
-    expect(lines).toMatchObject([{}, {}, { level: "warn" }, { level: "info", lost_spans: 28 }]);
-  });
+    now += 1000;
+    send("taken", 5);
+  }
+  expect(lines).toMatchObject([{ level: "warn" }, { level: "info", lost_spans: 3, away_seconds: 1 }]);
+  now += 60_000;
+  send("refused", 1);
+  send("taken", 1);
+  expect(lines).toMatchObject([{}, {}, { level: "warn" }, { level: "info", lost_spans: 28 }]);
 });

@@ -15,9 +15,7 @@ describe("the role", () => {
     ["of other kinds of values", { groups: [{ name: "ops" }, null, 1, true] }, null],
     ["of an object", { groups: { ops: true } }, null],
     ["of the star, which a claim cannot name", { groups: ["*"] }, null],
-  ])("%s", (_, claims, role) => {
-    expect(mapRole(claims, "groups", MAPPING)).toBe(role);
-  });
+  ])("%s", (_, claims, role) => expect(mapRole(claims, "groups", MAPPING)).toBe(role));
 
   test("of everybody is that of the star, unless a value gives a higher one", () => {
     expect(mapRole({}, "groups", ["*=member", "ops=admin"])).toBe("member");
@@ -48,13 +46,12 @@ test.each([
   [{ groups: ["guests", 7] }, "not_text"],
   [{ groups: ["guests"] }, "unmapped"],
   [{ groups: [] }, "unmapped"],
-])("%j gives no role, because the claim is %s", (claims, why) => {
-  expect(claimWithoutRole(claims, "groups")).toBe(why);
-});
+])("%j gives no role, because the claim is %s", (claims, why) =>
+  expect(claimWithoutRole(claims, "groups")).toBe(why),
+);
 
-test("a name is one line", () => {
-  expect(readProfile({ sub: "1", name: "Ada\u001b]0;x\u0007\u202e" }).name).toBe("Ada ]0;x  ");
-});
+test("a name is one line", () =>
+  expect(readProfile({ sub: "1", name: "Ada\u001b]0;x\u0007\u202e" }).name).toBe("Ada ]0;x  "));
 
 describe("the profile", () => {
   test("has the e-mail and whether it is verified from one source", () => {
@@ -77,9 +74,9 @@ describe("the profile", () => {
     ["false", false],
     [1, false],
     [undefined, false],
-  ])("takes an e-mail for verified by %j: %j", (email_verified, expected) => {
-    expect(readProfile({ sub: "1", email: "a@b.example", email_verified }).is_email_verified).toBe(expected);
-  });
+  ])("takes an e-mail for verified by %j: %j", (email_verified, expected) =>
+    expect(readProfile({ sub: "1", email: "a@b.example", email_verified }).is_email_verified).toBe(expected),
+  );
 
   test.each([
     "",
@@ -90,9 +87,7 @@ describe("the profile", () => {
     7,
     null,
     ["a@b.example"],
-  ])("does not take %j for an e-mail", (email) => {
-    expect(readProfile({ sub: "1", email }).email).toBeNull();
-  });
+  ])("does not take %j for an e-mail", (email) => expect(readProfile({ sub: "1", email }).email).toBeNull());
 
   test("has a name, of at most 200 characters", () => {
     expect(readProfile({ sub: "1", name: " Ada " }).name).toBe("Ada");

@@ -17,18 +17,10 @@ type Json = any;
 const document = openApiDocument(operations) as Json;
 /** Reads by POST: they honour no Idempotency-Key. */
 const READS = [
-  "/v1/agents/{agent_id}/interests:test",
-  "/v1/agents/{agent_id}/replays:count",
-  "/v1/documents/search",
-  "/v1/ingest/webhooks:test",
-  "/v1/ingest/webhooks/{webhook_id}:test",
-  "/v1/memories/search",
-  "/v1/oauth/request",
-  "/v1/outputs/search",
-  "/v1/schedules:test",
-  "/v1/tenants/{tenant_id}/export",
-  "/v1/tenants/{tenant_id}/export/content",
-  "/v1/tenants/{tenant_id}/export/rows",
+  ...["/v1/agents/{agent_id}/interests:test", "/v1/agents/{agent_id}/replays:count", "/v1/documents/search"],
+  ...["/v1/ingest/webhooks:test", "/v1/ingest/webhooks/{webhook_id}:test", "/v1/memories/search"],
+  ...["/v1/oauth/request", "/v1/outputs/search", "/v1/schedules:test", "/v1/tenants/{tenant_id}/export"],
+  ...["/v1/tenants/{tenant_id}/export/content", "/v1/tenants/{tenant_id}/export/rows"],
 ];
 const METHODS = ["get", "post", "put", "patch", "delete", "options"];
 const described: [string, string, Json][] = Object.entries(document.paths).flatMap(([path, item]) =>
@@ -117,23 +109,14 @@ describe("the document", () => {
     });
     expect(sizes.length).toBeGreaterThan(45);
     expect(Object.fromEntries(sizes.filter(([, size]) => size !== "1 50 200"))).toEqual({
-      "get /v1/agents/{agent_id}/sessions": "1 20 100",
-      "get /v1/delivery/poll": " 100 ",
-      "post /v1/delivery/next": " 100 ",
-      "get /v1/documents": "1 20 100",
-      "get /v1/documents/{document_id}/chunks": "1 20 100",
-      "post /v1/documents/search": "1 10 50",
-      "get /v1/exemplars": "1  200",
-      "get /v1/findings": "1 50 100",
-      "get /v1/memories/findings": "1 10 50",
-      "get /v1/memories/namespaces": "1 100 200",
-      "get /v1/memories/{id}/relationships": "1 200 200",
-      "post /v1/memories/search": "1 10 50",
-      "post /v1/outputs/search": "1 10 50",
-      "get /v1/process-templates": "1  200",
-      "get /v1/runs": "1  200",
-      "get /v1/state": "1 100 200",
-      "get /v1/state/{namespace}": "1 100 100",
+      ...{ "get /v1/agents/{agent_id}/sessions": "1 20 100", "get /v1/delivery/poll": " 100 " },
+      ...{ "post /v1/delivery/next": " 100 ", "get /v1/documents": "1 20 100" },
+      ...{ "get /v1/documents/{document_id}/chunks": "1 20 100", "post /v1/documents/search": "1 10 50" },
+      ...{ "get /v1/exemplars": "1  200", "get /v1/findings": "1 50 100" },
+      ...{ "get /v1/memories/findings": "1 10 50", "get /v1/memories/namespaces": "1 100 200" },
+      ...{ "get /v1/memories/{id}/relationships": "1 200 200", "post /v1/memories/search": "1 10 50" },
+      ...{ "post /v1/outputs/search": "1 10 50", "get /v1/process-templates": "1  200" },
+      ...{ "get /v1/runs": "1  200", "get /v1/state": "1 100 200", "get /v1/state/{namespace}": "1 100 100" },
     });
   });
 
@@ -200,17 +183,11 @@ describe("the document", () => {
 
 const STATUSES = {
   400: ["invalid_event", "validation_error", "validation_failed"],
-  401: ["authentication_failed", "totp_required"],
-  403: ["forbidden", "insufficient_scope"],
-  404: ["not_found"],
-  405: ["method_not_allowed"],
+  ...{ 401: ["authentication_failed", "totp_required"], 403: ["forbidden", "insufficient_scope"] },
+  ...{ 404: ["not_found"], 405: ["method_not_allowed"] },
   409: ["conflict", "step_not_completable", "step_not_ready", "step_not_reopenable", "step_not_skippable"],
-  413: ["payload_too_large"],
-  415: ["unsupported_media_type"],
-  422: ["business_rule_violation"],
-  429: ["rate_limited"],
-  500: ["internal_error"],
-  503: ["service_unavailable"],
+  ...{ 413: ["payload_too_large"], 415: ["unsupported_media_type"], 422: ["business_rule_violation"] },
+  ...{ 429: ["rate_limited"], 500: ["internal_error"], 503: ["service_unavailable"] },
 };
 
 describe("the catalogue of errors and the document", () => {
@@ -229,9 +206,8 @@ describe("the catalogue of errors and the document", () => {
       expect(document.info.description).toContain(`| \`${code}\` | ${status} |`);
       expect(document.info.description).toContain(means);
     }
-    for (const [code, example] of Object.entries<Json>(document.components.examples)) {
+    for (const [code, example] of Object.entries<Json>(document.components.examples))
       expect([code, example.value.error.code]).toEqual([code, code]);
-    }
   });
 
   test("agree on the status of each response and its codes", () => {
@@ -249,27 +225,14 @@ describe("the catalogue of errors and the document", () => {
 
   test("name every code that a contract declares", () => {
     const thing = operation({
-      action: "a.b",
-      route: "POST /a",
-      summary: "",
-      access: { by: "agent", scope: "send" },
-      body: { a: Type.String() },
-      results: { 204: null },
-      errors: ["business_rule_violation"],
+      ...{ action: "a.b", route: "POST /a", summary: "", access: { by: "agent", scope: "send" } },
+      ...{ body: { a: Type.String() }, results: { 204: null }, errors: ["business_rule_violation"] },
     }) as unknown as Operation;
     expect(codesOf(thing).sort()).toEqual(
       [
-        "authentication_failed",
-        "business_rule_violation",
-        "conflict",
-        "forbidden",
-        "insufficient_scope",
-        "internal_error",
-        "payload_too_large",
-        "rate_limited",
-        "service_unavailable",
-        "unsupported_media_type",
-        "validation_failed",
+        ...["authentication_failed", "business_rule_violation", "conflict", "forbidden"],
+        ...["insufficient_scope", "internal_error", "payload_too_large", "rate_limited"],
+        ...["service_unavailable", "unsupported_media_type", "validation_failed"],
       ].sort(),
     );
   });
@@ -299,10 +262,7 @@ test("the text for agents names paths and fields that there are, and the plugin'
 test("two different schemas cannot have one name", () => {
   const make = (field: string) =>
     operation({
-      action: `a.${field}`,
-      route: `GET /${field}`,
-      summary: "",
-      access: { by: "public" },
+      ...{ action: `a.${field}`, route: `GET /${field}`, summary: "", access: { by: "public" } },
       results: { 200: Type.Object({ [field]: Type.String() }, { title: "Same" }) },
     }) as unknown as Operation;
   expect(() => openApiDocument([make("x"), make("y")])).toThrow("Two different schemas have the title Same");

@@ -20,89 +20,12 @@ const words = (id: string) => id.split(/(?=[A-Z])/).map((word) => word.toLowerCa
 
 /** What an id may begin with. */
 const VERBS = [
-  ...[
-    "accept",
-    "ack",
-    "add",
-    "answer",
-    "ask",
-    "assemble",
-    "assign",
-    "attach",
-    "author",
-    "begin",
-    "browse",
-    "call",
-    "cancel",
-  ],
-  ...[
-    "change",
-    "check",
-    "cite",
-    "claim",
-    "clear",
-    "close",
-    "complete",
-    "confirm",
-    "count",
-    "create",
-    "decide",
-    "decline",
-  ],
-  ...[
-    "delete",
-    "discard",
-    "dismiss",
-    "download",
-    "drain",
-    "email",
-    "end",
-    "erase",
-    "explain",
-    "export",
-    "extend",
-  ],
-  ...[
-    "finish",
-    "forget",
-    "get",
-    "import",
-    "issue",
-    "list",
-    "load",
-    "log",
-    "look",
-    "nack",
-    "offer",
-    "pin",
-    "poll",
-  ],
-  ...[
-    "promote",
-    "propose",
-    "publish",
-    "push",
-    "put",
-    "read",
-    "receive",
-    "register",
-    "reject",
-    "remove",
-    "rename",
-  ],
-  ...[
-    "renew",
-    "reopen",
-    "replay",
-    "resolve",
-    "restore",
-    "resume",
-    "retry",
-    "revoke",
-    "rotate",
-    "run",
-    "save",
-  ],
+  ..."accept ack add answer ask assemble assign attach author begin browse call cancel".split(" "),
+  ..."change check cite claim clear close complete confirm count create decide decline".split(" "),
+  ..."delete discard dismiss download drain email end erase explain export extend".split(" "),
+  ..."finish forget get import issue list load log look nack offer pin poll".split(" "),
+  ..."promote propose publish push put read receive register reject remove rename".split(" "),
+  ..."renew reopen replay resolve restore resume retry revoke rotate run save".split(" "),
   ...["search", "send", "set", "skip", "start", "stream", "supersede", "test", "unload", "unpin", "update"],
   ...["upload", "validate", "write"],
 ];
@@ -117,8 +40,7 @@ test("each operation has an id in camel case that is a name in TypeScript and Py
 });
 
 test("ids begin with a verb, and have a word for what it acts on", () => {
-  const odd = ids.filter((id) => !VERBS.includes(words(id)[0] as string) || words(id).length < 2);
-  expect(odd).toEqual([]);
+  expect(ids.filter((id) => !VERBS.includes(words(id)[0] as string) || words(id).length < 2)).toEqual([]);
   const used = new Set(ids.map((id) => words(id)[0]));
   expect(VERBS.filter((verb) => !used.has(verb))).toEqual([]);
 });

@@ -1,7 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import {
   type DeliveryDoc,
   DeliveryModel,
@@ -11,22 +8,20 @@ import { Enqueuer } from "../../services/sense/deliveries/enqueue.ts";
 import { Ordering } from "../../services/sense/deliveries/ordering.ts";
 import { orderingOf } from "../../services/sense/interests/routing-table.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
-import { openStore, type Store } from "../../storage/connection.ts";
+import type { Store } from "../../storage/connection.ts";
 import { startMongo } from "../support/mongo.ts";
+import { atEnd, ownStore } from "../support/own-store.ts";
 import { settle } from "../support/settle.ts";
 
 /** Of the test that runs: horizons are kept by tenant. */
 let tenant_id: string;
 let tenants = 0;
 /** A queue that no claim may go through. */
-const MANY = 20_000;
+const MANY = 4_000;
 const mongo = await startMongo();
-afterAll(async () => {
-  if ("url" in mongo) await mongo.stop();
-});
+if ("url" in mongo) atEnd(mongo.stop);
 
 describe.each(["sqlite", ...("url" in mongo ? ["mongodb"] : [])])("ordered deliveries on %s", (driver) => {
-  let dataDir: string;
   let store: Store;
   let deliveries: TenantCollection<DeliveryDoc>;
   /** No event up to here waits for its fan-out. */
@@ -36,9 +31,7 @@ describe.each(["sqlite", ...("url" in mongo ? ["mongodb"] : [])])("ordered deliv
   const woken: string[] = [];
 
   beforeAll(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), "sensorium-ordering-"));
-    const MONGO_URL = driver === "mongodb" && "url" in mongo ? mongo.url : null;
-    store = await openStore({ DATA_DIR: dataDir, MONGO_URL } as never);
+    store = await ownStore(driver === "mongodb" && "url" in mongo ? mongo.url : null);
     deliveries = store.collection(DeliveryModel);
     await store.ready();
     const broker = { call: async () => horizon, logger: { warn: () => {} } } as never;
@@ -49,16 +42,12 @@ describe.each(["sqlite", ...("url" in mongo ? ["mongodb"] : [])])("ordered deliv
       const requestQueues = { hasWaiting: () => false } as never;
       const enqueuer = new Enqueuer({ deliveries, store, requestQueues, ordering, notifyReady: () => {} });
       nodes.push({ ordering, enqueuer });
+      atEnd(() => ordering.stop());
     }
   });
   beforeEach(() => {
     horizon = "z";
     tenant_id = `tn_${++tenants}`;
-  });
-  afterAll(async () => {
-    for (const { ordering } of nodes) ordering.stop();
-    await store.close();
-    await rm(dataDir, { recursive: true });
   });
 
   const nameOf = (n: number) => `evt_${String(n).padStart(6, "0")}`;
@@ -137,7 +126,7 @@ describe.each(["sqlite", ...("url" in mongo ? ["mongodb"] : [])])("ordered deliv
     expect(await ready("ag_lost")).toEqual([nameOf(2)]);
   });
 
-  const count = driver === "sqlite" ? MANY : MANY / 10;
+  const count = driver === "sqlite" ? MANY : MANY / 2;
   test(`of ${count} with one key a claim finds one: the others are not in the index that it reads`, async () => {
     await enqueue(
       "ag_many",
@@ -158,9 +147,9 @@ test.each<[string, string, object]>([
   ["an attribute", "subject", { subject: "order/1" }],
   ["a part of the data", "data.order.id", { data: { order: { id: "order/1" } } }],
   ["an element of a list", "data.ids.0", { data: { ids: ["order/1"] } }],
-])("the value of %s is a key", (_, path, event) => {
-  expect(orderingOf(event as never, path)).toBe(orderingOf({ subject: "order/1" } as never, "subject"));
-});
+])("the value of %s is a key", (_, path, event) =>
+  expect(orderingOf(event as never, path)).toBe(orderingOf({ subject: "order/1" } as never, "subject")),
+);
 
 test.each<[string, string, object]>([
   ["missing", "data.id", { data: {} }],
@@ -170,6 +159,6 @@ test.each<[string, string, object]>([
   ["a list", "data.id", { data: { id: [1] } }],
   ["inherited", "data.constructor.name", { data: {} }],
   ["a property of a text", "data.length", { data: "text" }],
-])("a value that is %s is none", (_, path, event) => {
-  expect(orderingOf(event as never, path)).toBeUndefined();
-});
+])("a value that is %s is none", (_, path, event) =>
+  expect(orderingOf(event as never, path)).toBeUndefined(),
+);

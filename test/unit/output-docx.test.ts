@@ -1,4 +1,4 @@
-import { describe, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { strFromU8, unzipSync } from "fflate";
 import { DomUtils, parseDocument } from "htmlparser2";
 import { renderDocx } from "../../services/work/outputs/render/docx.ts";
@@ -53,9 +53,8 @@ async function shown(markdown: string): Promise<string[]> {
   });
 }
 
-describe("lists are lists of Word", () => {
-  test("bulleted, numbered and within each other; each counts for itself", async () => {
-    const markdown = `
+test("bulleted, numbered and within each other; each counts for itself", async () => {
+  const markdown = `
 1. One
 2. Two
    - inner
@@ -74,53 +73,35 @@ Between
 1. Anew
 2. Two
 `;
-    expect((await shown(`# A title\n${markdown}`)).slice(1)).toEqual([
-      "1. One",
-      "2. Two",
-      "  ◦ inner",
-      "    1. deep",
-      "  ◦ more",
-      "Of two as well",
-      "3. Three",
-      "  1. first",
-      "  2. second",
-      "4. Four",
-      "  1. anew",
-      "Between",
-      "1. Anew",
-      "2. Two",
-    ]);
-  });
+  expect((await shown(`# A title\n${markdown}`)).slice(1)).toEqual([
+    ...["1. One", "2. Two", "  ◦ inner", "    1. deep", "  ◦ more", "Of two as well", "3. Three"],
+    ...["  1. first", "  2. second", "4. Four", "  1. anew", "Between", "1. Anew", "2. Two"],
+  ]);
+});
 
-  test("begin where the text lets them", async () => {
-    const markdown = "# A title\n\n0. zero\n1. one\n\n7) seven\n8) eight\n\n   12. twelve\n   13. thirteen\n";
-    expect((await shown(markdown)).slice(1)).toEqual([
-      "0. zero",
-      "1. one",
-      "7. seven",
-      "8. eight",
-      "  12. twelve",
-      "  13. thirteen",
-    ]);
-  });
+test("begin where the text lets them", async () => {
+  const markdown = "# A title\n\n0. zero\n1. one\n\n7) seven\n8) eight\n\n   12. twelve\n   13. thirteen\n";
+  expect((await shown(markdown)).slice(1)).toEqual([
+    ...["0. zero", "1. one", "7. seven", "8. eight", "  12. twelve", "  13. thirteen"],
+  ]);
+});
 
-  test("are not to be confused with what a text says in braces", async () => {
-    const [, item, text] = await shown("# A title\n\n- one\n\n{bullets-0} `{bullets-0}` {numbers-0}\n");
-    expect([item, text]).toEqual(["• one", "{bullets-0} {bullets-0} {numbers-0}"]);
-  });
+test("are not to be confused with what a text says in braces", async () => {
+  const [, item, text] = await shown("# A title\n\n- one\n\n{bullets-0} `{bullets-0}` {numbers-0}\n");
+  expect([item, text]).toEqual(["• one", "{bullets-0} {bullets-0} {numbers-0}"]);
+});
 
-  test("tasks have their boxes, behind the number where there is one", async () => {
-    const markdown = "# A title\n\n- [ ] open\n- [x] done\n\n1. [x] first\n2. second\n";
-    expect((await shown(markdown)).slice(1)).toEqual(["☐ open", "☑ done", "1. ☑ first", "2. second"]);
-  });
+test("tasks have their boxes, behind the number where there is one", async () => {
+  const markdown = "# A title\n\n- [ ] open\n- [x] done\n\n1. [x] first\n2. second\n";
+  expect((await shown(markdown)).slice(1)).toEqual(["☐ open", "☑ done", "1. ☑ first", "2. second"]);
+});
 
-  test("beyond what Word counts and how deep it goes the marker is text", async () => {
-    expect((await shown("# A title\n\n32767. last\n32768. over\n")).slice(1)).toEqual([
-      "32767.\tlast",
-      "32768.\tover",
-    ]);
-    const deep = Array.from({ length: 11 }, (_, n) => `${"   ".repeat(n)}1. level ${n}`).join("\n");
-    const lines = await shown(`# A title\n\n${deep}`);
-    expect(lines.slice(9)).toEqual([`${"  ".repeat(8)}1. level 8`, "1.\tlevel 9", "1.\tlevel 10"]);
-  });
+test("beyond what Word counts and how deep it goes the marker is text", async () => {
+  expect((await shown("# A title\n\n32767. last\n32768. over\n")).slice(1)).toEqual([
+    "32767.\tlast",
+    "32768.\tover",
+  ]);
+  const deep = Array.from({ length: 11 }, (_, n) => `${"   ".repeat(n)}1. level ${n}`).join("\n");
+  const lines = await shown(`# A title\n\n${deep}`);
+  expect(lines.slice(9)).toEqual([`${"  ".repeat(8)}1. level 8`, "1.\tlevel 9", "1.\tlevel 10"]);
 });

@@ -29,9 +29,8 @@ describe("lines", () => {
     expect(seen(family.repeat(2), family.length)).toEqual([family, family]);
   });
 
-  test("go over the borders of pieces", () => {
-    expect(seen("one t", 7, "wo th", "ree")).toEqual(["one two", "three"]);
-  });
+  test("go over the borders of pieces", () =>
+    expect(seen("one t", 7, "wo th", "ree")).toEqual(["one two", "three"]));
 
   test("end between words that have no spaces between them, and never before a sign that closes", () => {
     for (const text of [
@@ -75,36 +74,17 @@ describe("what runs from right to left", () => {
   });
 });
 
-describe("the title of a file stands in it once", () => {
-  const headings = (markdown: string, title: string) =>
-    toBlocks(read(markdown, title)).flatMap((block) =>
-      block.kind === "heading" ? [[block.depth, block.runs.map(({ text }) => text).join("")]] : [],
-    );
+const headings = (markdown: string, title: string) =>
+  toBlocks(read(markdown, title)).flatMap((block) =>
+    block.kind === "heading" ? [`${block.depth} ${block.runs.map(({ text }) => text).join("")}`] : [],
+  );
 
-  test.each([
-    [
-      "the text's own heading",
-      "# Plan *A*\n\nWe go.\n\n## Then\n",
-      "Plan A",
-      [
-        [1, "Plan A"],
-        [2, "Then"],
-      ],
-    ],
-    ["the text's first words", "We go.\n", "We go.", []],
-    ["the heading behind a byte order mark", "\ufeff# Plan\n", "Plan", [[1, "Plan"]]],
-    [
-      "another than the text's",
-      "# One\n\n## Two\n",
-      "A & <b>",
-      [
-        [1, "A & <b>"],
-        [2, "One"],
-        [3, "Two"],
-      ],
-    ],
-    ["the title of a text without headings", "We go.\n", "Plan", [[1, "Plan"]]],
-  ])("%s", (_, markdown, title, expected) => {
-    expect(headings(markdown, title)).toEqual(expected);
-  });
-});
+test.each([
+  ["the text's own heading", "# Plan *A*\n\nWe go.\n\n## Then\n", "Plan A", ["1 Plan A", "2 Then"]],
+  ["the text's first words", "We go.\n", "We go.", []],
+  ["the heading behind a byte order mark", "\ufeff# Plan\n", "Plan", ["1 Plan"]],
+  ["another than the text's", "# One\n\n## Two\n", "A & <b>", ["1 A & <b>", "2 One", "3 Two"]],
+  ["the title of a text without headings", "We go.\n", "Plan", ["1 Plan"]],
+])("the title of a file stands in it once: %s", (_, markdown, title, expected) =>
+  expect(headings(markdown, title)).toEqual(expected),
+);

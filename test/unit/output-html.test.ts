@@ -7,9 +7,8 @@ test("what runs from right to left does so in a page", () => {
   expect(renderHtml("plain", "plain")).not.toContain("dir=");
 });
 
-test("no tag of a title is one", () => {
-  expect(renderHtml("We go.", "A & <b>")).toContain("<body>\n<h1>A &amp; &lt;b&gt;</h1>\n<p>We go.</p>");
-});
+test("no tag of a title is one", () =>
+  expect(renderHtml("We go.", "A & <b>")).toContain("<body>\n<h1>A &amp; &lt;b&gt;</h1>\n<p>We go.</p>"));
 
 test("nothing is loaded from elsewhere: images become links, or their text", () => {
   const page = renderHtml(

@@ -5,12 +5,10 @@ import { outputTo } from "../support/output.ts";
 
 const MB = 1_048_576;
 
-beforeEach(() => {
-  jest.useFakeTimers({ doNotFake: ["setImmediate", "nextTick", "queueMicrotask", "performance"] });
-});
-afterEach(() => {
-  jest.useRealTimers();
-});
+beforeEach(
+  () => void jest.useFakeTimers({ doNotFake: ["setImmediate", "nextTick", "queueMicrotask", "performance"] }),
+);
+afterEach(() => void jest.useRealTimers());
 
 /** A connection that takes nothing until it is read, and what writes to it. */
 function connection() {

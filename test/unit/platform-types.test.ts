@@ -8,6 +8,6 @@ test.each([
   ["memory.created", ""],
   ["services.run", ""],
   ["com.example.service.x", ""],
-])("%s asks for a glob that begins with %j", (type, prefix) => {
-  expect([reservedPrefix(type), isPlatformType(type)]).toEqual([prefix, prefix !== ""]);
-});
+])("%s asks for a glob that begins with %j", (type, prefix) =>
+  expect([reservedPrefix(type), isPlatformType(type)]).toEqual([prefix, prefix !== ""]),
+);

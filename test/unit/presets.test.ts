@@ -18,154 +18,118 @@ function map(name: PresetName, payload: unknown, headers: Record<string, string>
 }
 
 const of = (type: string, subject?: string, time = NOW, id = "d-1") => ({
-  type,
-  id: `whk_1:${id}`,
-  subject,
-  time,
+  ...{ type, id: `whk_1:${id}`, subject, time },
 });
 
-type Case = [
+/** The preset is named by its events' type. */
+const cases: [
   what: string,
-  name: PresetName,
-  payload: unknown,
-  headers: Record<string, string>,
-  expected: unknown,
-];
-
-const cases: Case[] = [
+  payload: object,
+  expected: ReturnType<typeof of>,
+  headers?: Record<string, string>,
+][] = [
   [
     "a push of GitHub, which has no action",
-    "github",
     { ref: "refs/heads/main", repository: { full_name: "acme/app" } },
-    { "x-github-event": "push" },
     of("com.github.push.received", "acme/app"),
+    { "x-github-event": "push" },
   ],
   [
     "an issue of GitLab",
-    "gitlab",
     {
       object_kind: "issue",
       project: { path_with_namespace: "acme/app" },
       object_attributes: { action: "open", updated_at: "2026-01-30 17:15:43 UTC" },
     },
-    {},
     of("com.gitlab.issue.open", "acme/app", "2026-01-30T17:15:43.000Z"),
   ],
   [
     "a pipeline of GitLab",
-    "gitlab",
     { object_kind: "pipeline", object_attributes: { status: "success" } },
-    {},
     of("com.gitlab.pipeline.success"),
   ],
   [
     "a message in Slack",
-    "slack",
     {
       ...{ type: "event_callback", event_id: "Ev1", event_time: 1769851800 },
       event: { type: "app_mention", channel: "C1", user: "U1" },
     },
-    {},
     of("com.slack.event.app_mention", "C1", NOW, "Ev1"),
   ],
   [
     "a new channel in Slack",
-    "slack",
     { type: "event_callback", event_id: "Ev2", event: { type: "channel_created", channel: { id: "C2" } } },
-    {},
     of("com.slack.event.channel_created", "C2", NOW, "Ev2"),
   ],
   [
     "a command in Slack",
-    "slack",
     { command: "/deploy-app", text: "now", channel_id: "C1", trigger_id: "1.2" },
-    {},
     of("com.slack.command.deploy-app", "C1"),
   ],
   [
     "a button in Slack",
-    "slack",
     { type: "block_actions", channel: { id: "C1" }, user: { id: "U1" } },
-    {},
     of("com.slack.interaction.block_actions", "C1"),
   ],
   [
     "an invoice of Stripe",
-    "stripe",
     {
-      id: "evt_9",
-      type: "customer.subscription.updated",
-      created: 1769851800,
+      ...{ id: "evt_9", type: "customer.subscription.updated", created: 1769851800 },
       data: { object: { id: "sub_1" } },
     },
-    {},
     of("com.stripe.customer_subscription.updated", "sub_1", NOW, "evt_9"),
   ],
   [
     "an order of Shopify",
-    "shopify",
     { id: 8209829119, admin_graphql_api_id: "gid://shopify/Order/1" },
-    { "x-shopify-topic": "orders/create", "x-shopify-triggered-at": "2026-01-31T09:00:00.123456789Z" },
     of("com.shopify.orders.create", "gid://shopify/Order/1", "2026-01-31T09:00:00.123Z"),
+    { "x-shopify-topic": "orders/create", "x-shopify-triggered-at": "2026-01-31T09:00:00.123456789Z" },
   ],
   [
     "a message that Twilio has sent",
-    "twilio",
     { MessageSid: "SM1", SmsSid: "SM1", MessageStatus: "delivered", SmsStatus: "delivered" },
-    {},
     of("com.twilio.message.delivered", "SM1"),
   ],
   [
     "a message to Twilio",
-    "twilio",
     { MessageSid: "SM2", SmsSid: "SM2", SmsStatus: "received", Body: "hello" },
-    {},
     of("com.twilio.message.received", "SM2"),
   ],
   [
     "a recording of a call at Twilio",
-    "twilio",
     { CallSid: "CA1", RecordingSid: "RE1", RecordingStatus: "completed" },
-    {},
     of("com.twilio.recording.completed", "RE1"),
   ],
   [
     "an issue in Linear",
-    "linear",
     {
       ...{ type: "Issue", action: "create", createdAt: "2026-01-31T09:00:00.5Z" },
       ...{ url: "https://linear.app/acme/issue/A-1", webhookTimestamp: 1 },
     },
-    {},
     of("com.linear.issue.create", "https://linear.app/acme/issue/A-1", "2026-01-31T09:00:00.500Z"),
   ],
   [
     "an issue in Sentry",
-    "sentry",
     { action: "created", data: { issue: { id: "7", web_url: "https://acme.sentry.io/issues/7/" } } },
-    { "sentry-hook-resource": "issue", "sentry-hook-timestamp": "1769851800" },
     of("com.sentry.issue.created", "https://acme.sentry.io/issues/7/"),
+    { "sentry-hook-resource": "issue", "sentry-hook-timestamp": "1769851800" },
   ],
   [
     "a sender of Standard Webhooks",
-    "standard_webhooks",
     { type: "user.created", timestamp: "2026-01-31T09:00:00Z", data: { id: "u1" } },
-    {},
     of("com.standard_webhooks.user.created", "u1", "2026-01-31T09:00:00.000Z"),
   ],
   [
     "a time that cannot be read",
-    "linear",
     { type: "Issue", action: "create", createdAt: "yesterday" },
-    {},
     of("com.linear.issue.create"),
   ],
 ];
 
 describe("a preset maps", () => {
-  test.each(cases)("%s", (_, name, payload, headers, expected) => {
-    expect(map(name, payload, headers)).toEqual(expected);
-  });
+  test.each(cases)("%s", (_, payload, expected, headers = {}) =>
+    expect(map(expected.type.split(".")[1] as PresetName, payload, headers)).toEqual(expected),
+  );
 
   test("every example of GitHub", () => {
     for (const { name, payload } of githubDeliveries()) {
@@ -175,12 +139,11 @@ describe("a preset maps", () => {
   });
 });
 
-test.each(PRESET_NAMES)("%s says where the kind of an event is missing", (name) => {
-  expect(map(name, { other: 1 })).toMatch(/^mapping error: .+ is missing: expected the kind of an event of /);
-});
+test.each(PRESET_NAMES)("%s says where the kind of an event is missing", (name) =>
+  expect(map(name, { other: 1 })).toMatch(/^mapping error: .+ is missing: expected the kind of an event of /),
+);
 
-test("a kind without a letter or digit is no type", () => {
+test("a kind without a letter or digit is no type", () =>
   expect(map("linear", { type: "…" })).toBe(
     'mapping error: Linear names the event "…": expected a string with a letter or digit',
-  );
-});
+  ));

@@ -1,26 +1,13 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { ProgressModel } from "../../services/sense/deliveries/health/progress.model.ts";
 import { Progress } from "../../services/sense/deliveries/health/progress.ts";
-import { openStore, type Store } from "../../storage/connection.ts";
+import { ownStore } from "../support/own-store.ts";
 
 const MINUTE = 60_000;
 const DAY = 1440 * MINUTE;
 const START = Date.parse("2026-03-01T09:00:00Z");
 
-let dataDir: string;
-let store: Store;
-beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), "sensorium-progress-"));
-  store = await openStore({ DATA_DIR: dataDir, MONGO_URL: null });
-});
-afterAll(async () => {
-  await store.close();
-  await rm(dataDir, { recursive: true });
-});
-
+const store = await ownStore();
 const newNode = () => new Progress(store.collection(ProgressModel), 5 * MINUTE);
 const rowOf = async (agent_id: string) => (await newNode().of("tn_a", [agent_id])).get(agent_id);
 

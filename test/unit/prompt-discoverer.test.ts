@@ -5,10 +5,7 @@ import { PromptDiscoverer } from "../../lib/broker/prompt-discoverer.ts";
 function discoverer() {
   const lost: string[] = [];
   const other = {
-    id: "other",
-    local: false,
-    available: true,
-    lastHeartbeatTime: Math.round(process.uptime()),
+    ...{ id: "other", local: false, available: true, lastHeartbeatTime: Math.round(process.uptime()) },
   };
   const nodes = { toArray: () => [other], disconnected: (id: string) => void lost.push(id) };
   const each = new PromptDiscoverer({ heartbeatTimeout: 3 } as never);

@@ -5,14 +5,15 @@ import { entries } from "../../docs/prose/vocabulary.ts";
 const messages = async (text: string, file: string) =>
   (await lint(text, file)).map((finding) => finding.replace(/^.*?: /, ""));
 
-describe("the vocabulary", () => {
-  test.each(entries.map((entry) => [entry.bad, entry] as const))("%s", async (bad, { say, why, good }) => {
+test.each(entries.map((entry) => [entry.bad, entry] as const))(
+  "the vocabulary: %s",
+  async (bad, { say, why, good }) => {
     const [finding, ...more] = await messages(bad, "bad.md");
     expect(finding).toContain(`: say ${say} (${why})`);
     expect(more).toEqual([]);
     expect(await messages(good, "good.md")).toEqual([]);
-  });
-});
+  },
+);
 
 describe("Markdown", () => {
   test("is read paragraph by paragraph, with lists and tables", async () => {

@@ -56,17 +56,7 @@ function* partsOf([at, schema]: Found): Generator<Found> {
 
 const KEYWORDS = [
   ...["type", "enum", "const", "anyOf", "properties", "required", "additionalProperties", "items"],
-  ...[
-    "minimum",
-    "maximum",
-    "minLength",
-    "maxLength",
-    "minItems",
-    "maxItems",
-    "uniqueItems",
-    "pattern",
-    "format",
-  ],
+  ..."minimum maximum minLength maxLength minItems maxItems uniqueItems pattern format".split(" "),
   ...["description", "default", "examples", "contentEncoding"],
 ];
 // Formats that OpenAI's strict functions accept too.
@@ -98,20 +88,16 @@ function wrongWith(schemas: Found[], keywords: string[], formats: string[]): str
   );
 }
 
-test("there are schemas to look at", () => {
-  expect([inTools.length > 100, inDocument.length > 300]).toEqual([true, true]);
-});
+test("there are schemas to look at", () =>
+  expect([inTools.length > 100, inDocument.length > 300]).toEqual([true, true]));
 
 describe("what is published has only what every engine takes", () => {
-  test("MCP", () => {
-    expect(wrongWith(inTools, KEYWORDS, FORMATS)).toEqual([]);
-  });
+  test("MCP", () => expect(wrongWith(inTools, KEYWORDS, FORMATS)).toEqual([]));
 
-  test("OpenAPI", () => {
+  test("OpenAPI", () =>
     expect(wrongWith(inDocument, [...KEYWORDS, ...LATER_KEYWORDS], [...FORMATS, ...LATER_FORMATS])).toEqual(
       [],
-    );
-  });
+    ));
 });
 
 describe("what is published compiles", () => {
@@ -164,21 +150,21 @@ print(json.dumps(wrong))
 
 describe("the service itself is as strict as before", () => {
   const isOutput = compileCheck(OutputId);
-  test.each(["quarterly-report", "été-2026", "报告", "a1"])("%s names an output", (id) => {
-    expect(isOutput(id)).toBeNull();
-  });
-  test.each(["a--b", "-a", "a/b", "a b", "a_b", "“a”", "a…", "a\u2028"])("%j names none", (id) => {
-    expect(isOutput(id)?.type).toBe("validation_error");
-  });
+  test.each(["quarterly-report", "été-2026", "报告", "a1"])("%s names an output", (id) =>
+    expect(isOutput(id)).toBeNull(),
+  );
+  test.each(["a--b", "-a", "a/b", "a b", "a_b", "“a”", "a…", "a\u2028"])("%j names none", (id) =>
+    expect(isOutput(id)?.type).toBe("validation_error"),
+  );
 
   const isChange = compileCheck(updateProject.params);
-  test.each(["2026-12-31", "2026-12-31T10:00:00Z", null])("%s is a target date", (target_date) => {
-    expect(isChange({ key: "a", target_date })).toBeNull();
-  });
-  test.each(["2026-02-30", "2026-12-31T10:00", "tomorrow", ""])("%j is none", (target_date) => {
+  test.each(["2026-12-31", "2026-12-31T10:00:00Z", null])("%s is a target date", (target_date) =>
+    expect(isChange({ key: "a", target_date })).toBeNull(),
+  );
+  test.each(["2026-02-30", "2026-12-31T10:00", "tomorrow", ""])("%j is none", (target_date) =>
     expect(isChange({ key: "a", target_date })?.data).toMatchObject({
       field: "target_date",
       expected: "a date, or a date and time (RFC 3339)",
-    });
-  });
+    }),
+  );
 });

@@ -197,11 +197,7 @@ test("an endpoint that would switch protocols has failed", async () => {
   const { port } = switching.address() as AddressInfo;
   const share = { tenant_id: "tn_a", caller: "ag_a" };
   const push = {
-    share,
-    url: `http://127.0.0.1:${port}/`,
-    id: "dlv_1",
-    envelope: "{}",
-    keys: signingKeys([NEW]),
+    ...{ share, url: `http://127.0.0.1:${port}/`, id: "dlv_1", envelope: "{}", keys: signingKeys([NEW]) },
   };
   expect(await sender.send(push)).toEqual({ kind: "failed", reason: "bad upgrade" });
   await new Promise((resolve) => switching.close(resolve));

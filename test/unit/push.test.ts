@@ -8,19 +8,19 @@ const answered = (status: number, retry_after_seconds: number | null = null) =>
   ({ kind: "answered", status, retry_after_seconds }) as const;
 
 describe("what follows from an attempt", () => {
-  test.each([200, 201, 202, 204, 299])("%i acknowledges", (status) => {
-    expect(outcomeOf(answered(status))).toEqual({ do: "acknowledge" });
-  });
+  test.each([200, 201, 202, 204, 299])("%i acknowledges", (status) =>
+    expect(outcomeOf(answered(status))).toEqual({ do: "acknowledge" }),
+  );
 
   test("410 stops", () => expect(outcomeOf(answered(410))).toEqual({ do: "stop" }));
 
-  test.each([301, 302, 307, 400, 404, 429, 500, 503])("%i is retried by the receiver's delays", (status) => {
+  test.each([301, 302, 307, 400, 404, 429, 500, 503])("%i is retried by the receiver's delays", (status) =>
     expect(outcomeOf(answered(status))).toEqual({
       do: "retry",
       delay_seconds: null,
       reason: `the endpoint responded with ${status}`,
-    });
-  });
+    }),
+  );
 
   test("Retry-After replaces them, and is at most a day", () => {
     expect(outcomeOf(answered(429, 7))).toMatchObject({ do: "retry", delay_seconds: 7 });

@@ -21,10 +21,8 @@ test.each([
   ["我用Python写代码", "我用 python 写代 代码"],
   ["2024年のAWSクラスター 第3章", "2024 年の aw クラ ラス スタ ター 第 3 章"],
   ["ວັນ ថ្ងៃ", "ວັ ັນ ថ្ ្ង ងៃ"],
-  [
-    "Größe GRÖSSE Łódź smørrebrød Œuvre TOPLANTI toplantı",
-    "gross gross lodz smorrebrod oeuvr toplanti toplanti",
-  ],
+  ["Größe GRÖSSE Łódź smørrebrød Œuvre", "gross gross lodz smorrebrod oeuvr"],
+  ["TOPLANTI toplantı", "toplanti toplanti"],
   ["Wie lange darf die Lieferung dauern?", "die lieferung dauern"],
   ["¿Cuándo quedan los del almacén?", "quedan almacen"],
   ["המדפסת מדפסת והמדפסות", "דפסת דפסת דפס"],
@@ -32,9 +30,7 @@ test.each([
   ["为什么印刷公司什么时候结束吗", "印刷 刷公 公司 结束"],
   ["怎么样", ""],
   ["x".repeat(100), "x".repeat(40)],
-])("the terms of %j", (text, expected) => {
-  expect(terms(text).join(" ")).toBe(expected);
-});
+])("the terms of %j", (text, expected) => expect(terms(text).join(" ")).toBe(expected));
 
 test.each([
   ["a soft hyphen", "Rechnungs\u00adfreigabe", "rechnungsfreigab"],
@@ -44,9 +40,7 @@ test.each([
   ["a non-joiner between Latin letters", "Auf\u200clage", "auflag"],
   ["a variation selector", "heart\ufe0f", "heart"],
   ["both letters for yeh and kaf", "كتابي", "کتابی"],
-])("%s neither divides nor joins words", (_, text, expected) => {
-  expect(terms(text).join(" ")).toBe(expected);
-});
+])("%s neither divides nor joins words", (_, text, expected) => expect(terms(text).join(" ")).toBe(expected));
 
 test.each([
   ["私の猫 café", "私 猫"],
@@ -110,9 +104,7 @@ test.each([
   ["It costs 900 kroner", 0],
   ["Was it in 2023?", SIGN_ASKS | SIGN_TELLS_TIME],
   ["A lasting impression in the end", 0],
-])("the signs of %j", (text, expected) => {
-  expect(findSigns(text)).toBe(expected);
-});
+])("the signs of %j", (text, expected) => expect(findSigns(text)).toBe(expected));
 
 test.each([
   ["on 2023-05-08", "2023-05-08..2023-05-09"],

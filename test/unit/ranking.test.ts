@@ -162,12 +162,9 @@ test("a cosine counts as the one that it is by the bundled embedder", () => {
   expect(ranked(QUERY, near, (cosine) => cosine - 0.5)[0]?.score).toBeLessThan(FLOOR);
 });
 
-test("ranks by meaning alone when a query has only words that say nothing", () => {
+test("ranks by meaning alone when a query has only words that say nothing", () =>
   expect(
     order("who are you", [candidate("far", { cosine: 0.1 }), candidate("near", { cosine: 0.5 })]),
-  ).toEqual(["near", "far"]);
-});
+  ).toEqual(["near", "far"]));
 
-test("ranks nothing as nothing", () => {
-  expect(ranked(QUERY, [])).toEqual([]);
-});
+test("ranks nothing as nothing", () => expect(ranked(QUERY, [])).toEqual([]));

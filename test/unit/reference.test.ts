@@ -36,9 +36,7 @@ describe("a type in words", () => {
     [{ enum: ["a", "b"] }, "`a`, `b`"],
     [{ type: "array", items: { $ref: "#/components/schemas/Agent" } }, "list of [Agent](#agent)"],
     [{ type: "object", additionalProperties: { type: "number" } }, "map of number"],
-  ])("%j", (schema, words) => {
-    expect(typeOf(schema)).toBe(words);
-  });
+  ])("%j", (schema, words) => expect(typeOf(schema)).toBe(words));
 
   test("objects within objects have their fields under dotted names", () => {
     const inner = { type: "object", properties: { b: { type: "boolean", default: false } } };

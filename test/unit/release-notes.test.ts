@@ -1,9 +1,8 @@
-import { describe, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { releaseNotes } from "../../release/notes.ts";
 
-describe("the notes of a release", () => {
-  const DOCS = "https://example.org/a/b/blob/v1.2.0/docs";
-  const changelog = `# Changelog
+const DOCS = "https://example.org/a/b/blob/v1.2.0/docs";
+const changelog = `# Changelog
 
 ## [Unreleased]
 
@@ -24,14 +23,13 @@ describe("the notes of a release", () => {
 [1.2.0]: https://example.com
 `;
 
-  test("are the section of the version, with links that work elsewhere", () => {
-    expect(releaseNotes(changelog, "1.2.0", DOCS)).toBe(
-      `### Added\n\n- A [guide](${DOCS}/guides/move.md#steps), see [above](${DOCS}/CHANGELOG.md#changelog) and [there](https://example.com/x).`,
-    );
-    expect(releaseNotes(changelog, "1.1.0-rc.1", DOCS)).toBe("- First.");
-  });
-
-  test.each(["1.1.0", "1.2", "1.2.1", ""])("are missing for %j, which stops the release", (version) => {
-    expect(() => releaseNotes(changelog, version, DOCS)).toThrow(`has no entries under ## [${version}]`);
-  });
+test("are the section of the version, with links that work elsewhere", () => {
+  expect(releaseNotes(changelog, "1.2.0", DOCS)).toBe(
+    `### Added\n\n- A [guide](${DOCS}/guides/move.md#steps), see [above](${DOCS}/CHANGELOG.md#changelog) and [there](https://example.com/x).`,
+  );
+  expect(releaseNotes(changelog, "1.1.0-rc.1", DOCS)).toBe("- First.");
 });
+
+test.each(["1.1.0", "1.2", "1.2.1", ""])("are missing for %j, which stops the release", (version) =>
+  expect(() => releaseNotes(changelog, version, DOCS)).toThrow(`has no entries under ## [${version}]`),
+);

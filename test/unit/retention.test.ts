@@ -1,60 +1,31 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { ServiceBroker } from "moleculer";
+import { expect, test } from "@jest/globals";
+import type { Context } from "moleculer";
 import { type EventDoc, EventModel } from "../../services/sense/events/events.model.ts";
 import { fanoutKey, positionMaker } from "../../services/sense/events/position.ts";
 import { Retention } from "../../services/sense/events/retention.ts";
-import type { TenantCollection } from "../../storage/collection.ts";
-import { openStore, type Store } from "../../storage/connection.ts";
+import { ownBroker, ownStore } from "../support/own-store.ts";
 
 const DAY = 86_400_000;
-let dataDir: string;
-let store: Store;
-let events: TenantCollection<EventDoc>;
-let broker: ServiceBroker;
 const forgotten: string[] = [];
 
-beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), "sensorium-retention-"));
-  store = await openStore({ DATA_DIR: dataDir, MONGO_URL: null });
-  events = store.collection(EventModel);
-  broker = new ServiceBroker({ logger: false });
-  broker.createService({
-    name: "deliveries",
-    actions: {
-      async forget_events({ params: { tenant_id, event_ids } }) {
-        // The deliveries go first: nothing may refer to an event that is gone.
-        expect(await events.count(tenant_id, { _id: { $in: event_ids } })).toBe(event_ids.length);
-        forgotten.push(...event_ids);
-      },
-    },
-  });
-  await broker.start();
-});
-afterAll(async () => {
-  await broker.stop();
-  await store.close();
-  await rm(dataDir, { recursive: true });
-});
+const store = await ownStore();
+const events = store.collection(EventModel);
+const forget_events = async ({ params }: Context<{ tenant_id: string; event_ids: string[] }>) => {
+  // The deliveries go first: nothing may refer to an event that is gone.
+  expect(await events.count(params.tenant_id, { _id: { $in: params.event_ids } })).toBe(
+    params.event_ids.length,
+  );
+  forgotten.push(...params.event_ids);
+};
+const broker = await ownBroker([{ name: "deliveries", actions: { forget_events } }]);
 
 test("only finished events past their retention are deleted, with their deliveries", async () => {
   const row = (tenant_id: string, n: number, days: number, more: Partial<EventDoc> = {}): EventDoc => {
     const at = Date.now() - days * DAY;
-    const fixed = {
-      envelope: "{}",
-      size: 2,
-      type: "t",
-      source: "/",
-      subject: null,
-      publisher_id: null,
-    };
+    const fixed = { envelope: "{}", size: 2, type: "t", source: "/", subject: null, publisher_id: null };
     const _id = `evt_${tenant_id}_${days}_${n}`;
     return {
-      _id,
-      tenant_id,
-      ce_id: _id,
+      ...{ _id, tenant_id, ce_id: _id },
       ...fixed,
       accepted_at: new Date(at),
       position: positionMaker()(at),
@@ -78,10 +49,7 @@ test("only finished events past their retention are deleted, with their deliveri
   await events.insertMany([...old, ...kept]);
   const gone: string[] = [];
   const retention = new Retention({ events, store, broker, onDeleted: (ids) => gone.push(...ids) }, 10);
-  broker.createService({
-    name: "events",
-    actions: { delete_old: (ctx) => retention.deleteSome(ctx) },
-  });
+  broker.createService({ name: "events", actions: { delete_old: (ctx) => retention.deleteSome(ctx) } });
   await broker.waitForServices("events");
   await retention.run();
   const left = (await events.system.find({}, { bounded: "a few" }).toArray()) as EventDoc[];

@@ -13,13 +13,12 @@ test.each([
   ["none of it", ["x"], { recall5: 0, recall10: 0, ndcg10: 0, hit10: 0 }],
   ["half of it, sixth", ["f", "x"], { recall5: 0, recall10: 0.5, hit10: 1 }],
   ["the second only", ["b"], { recall5: 1, recall10: 1, ndcg10: 1 / Math.log2(3), hit10: 1 }],
-])("the quality of a list that has %s", (_, wanted, expected) => {
-  expect(quality(TEN, new Set(wanted))).toMatchObject(expected);
-});
+])("the quality of a list that has %s", (_, wanted, expected) =>
+  expect(quality(TEN, new Set(wanted))).toMatchObject(expected),
+);
 
-test("what is not among the first ten does not count", () => {
-  expect(quality([...TEN, "late"], new Set(["late"]))).toMatchObject({ recall10: 0, hit10: 0 });
-});
+test("what is not among the first ten does not count", () =>
+  expect(quality([...TEN, "late"], new Set(["late"]))).toMatchObject({ recall10: 0, hit10: 0 }));
 
 test("the mean is over questions, whatever they ask for", () => {
   const [all, half] = [quality(TEN, new Set(["a"])), quality(TEN, new Set(["a", "x"]))];
@@ -34,14 +33,11 @@ const CONVERSATION: Conversation = {
   questions: [],
 };
 
-test("a turn becomes a memory with its speaker, conversation and time", () => {
+test("a turn becomes a memory with its speaker, conversation and time", () =>
   expect(memoryOf(CONVERSATION, CONVERSATION.turns[0] as Conversation["turns"][0])).toMatchObject({
-    title: "Ada",
-    content: "Look!\n[a cat]",
-    source_id: "c/2",
+    ...{ title: "Ada", content: "Look!\n[a cat]", source_id: "c/2" },
     freshness_date: "2023-05-08T00:05:00.000Z",
-  });
-});
+  }));
 
 test.each([
   ["7:40 pm on 18 March, 2024", "2024-03-18T19:40:00.000Z"],

@@ -1,8 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
-import { ServiceBroker } from "moleculer";
+import { beforeEach, expect, test } from "@jest/globals";
 import { readConfig } from "../../config.ts";
 import { ContractValidator } from "../../lib/contract/validator.ts";
 import { exposition } from "../../observability/metrics.ts";
@@ -10,8 +6,8 @@ import type { RoutingState, RoutingSubject } from "../../services/identity/tenan
 import type { Runtime } from "../../services/runtime.ts";
 import { InterestModel } from "../../services/sense/interests/interests.model.ts";
 import { interestsService } from "../../services/sense/interests/interests.service.ts";
-import { openStore, type Store } from "../../storage/connection.ts";
 import { unread } from "../support/audit.ts";
+import { ownBroker, ownStore } from "../support/own-store.ts";
 import { settle } from "../support/settle.ts";
 
 const TEAMS_EVENT = { type: "service.memory.created", data: {}, audience: "ag_author team_1" };
@@ -32,27 +28,34 @@ let beforeRaise = async () => {};
 /** Hook that runs at the next read of a table, after the interests. */
 let afterInterests = async () => {};
 
-beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), "sensorium-routing-"));
-  store = await openStore({ DATA_DIR: dataDir, MONGO_URL: null });
-  broker = new ServiceBroker({ logger: false, validator: new ContractValidator() as never });
-  broker.createService(unread);
-  broker.createService({
-    name: "tenants",
-    actions: {
-      routing_version: () => version,
-      routing_since: ({ params }: { params: { version: number } }): RoutingState => {
-        if (away) throw new Error("the store did not answer");
-        const known = recorded.length - (version - params.version);
-        return { version, changes: known < 0 ? null : recorded.slice(known) };
-      },
-      bump_routing: async ({ params: { subject } }: { params: { subject: RoutingSubject } }) => {
-        if (failing) throw new Error("the store did not answer");
-        const before = beforeRaise;
-        beforeRaise = async () => {};
-        await before();
-        recorded.push(subject);
-        return ++version;
+const store = await ownStore();
+const routed = () => ({ feeds: [], members: [] });
+const feeds_page = async () => {
+  const after = afterInterests;
+  afterInterests = async () => {};
+  await after();
+  return [];
+};
+const broker = await ownBroker(
+  [
+    unread,
+    {
+      name: "tenants",
+      actions: {
+        routing_version: () => version,
+        routing_since: ({ params }: { params: { version: number } }): RoutingState => {
+          if (away) throw new Error("the store did not answer");
+          const known = recorded.length - (version - params.version);
+          return { version, changes: known < 0 ? null : recorded.slice(known) };
+        },
+        bump_routing: async ({ params: { subject } }: { params: { subject: RoutingSubject } }) => {
+          if (failing) throw new Error("the store did not answer");
+          const before = beforeRaise;
+          beforeRaise = async () => {};
+          await before();
+          recorded.push(subject);
+          return ++version;
+        },
       },
     },
   });
@@ -114,10 +117,7 @@ test("an event of a team is for its members of now: by interest, in a replay, an
   const waits = ["ag_a", "usr_a"].map((reader_id) => ({
     ...{
       ...wait,
-      _id: `wait_${reader_id}`,
-      event_type: TEAMS_EVENT.type,
-      filter_expression: null,
-      reader_id,
+      ...{ _id: `wait_${reader_id}`, event_type: TEAMS_EVENT.type, filter_expression: null, reader_id },
     },
   }));
   await call("begin_waits", { tenant_id, waits });
@@ -127,10 +127,7 @@ test("an event of a team is for its members of now: by interest, in a replay, an
     const [match] = await call<{ receivers: object[]; waits?: string[] }[]>("match", { tenant_id, events });
     const replayed = await call<{ matches: object[] }>("match_agent", {
       ...{
-        tenant_id,
-        agent_id: "ag_a",
-        interest_id: null,
-        events: [{ event_id: "evt_1", ...past }],
+        ...{ tenant_id, agent_id: "ag_a", interest_id: null, events: [{ event_id: "evt_1", ...past }] },
         most: 9,
       },
     });
@@ -224,11 +221,7 @@ test("after a node fails its changes are read while events are matched by the ta
   // Another node wrote this, and failed before it could count it.
   const at = new Date();
   const row = {
-    agent_id,
-    event_type: "com.left",
-    filter_expression: null,
-    priority: 5,
-    conflict_key: "left",
+    ...{ agent_id, event_type: "com.left", filter_expression: null, priority: 5, conflict_key: "left" },
   };
   const all = { ...row, enrichment_depth: "none" as const, created_at: at, updated_at: at };
   await store.collection(InterestModel).insert({ _id: "int_left", tenant_id: "tn_a", ...all });

@@ -78,11 +78,11 @@ test.each([
   ["0 9 */10 * MON", ["2026-02-01", "2026-02-02", "2026-02-09", "2026-02-11", "2026-02-16"]],
   ["0 9 13 * *", ["2026-02-13", "2026-03-13", "2026-04-13", "2026-05-13", "2026-06-13"]],
   ["0 9 * * FRI-SUN,MON", ["2026-02-01", "2026-02-02", "2026-02-06", "2026-02-07", "2026-02-08"]],
-])("day of month or day of week is enough: %s", (expression, days) => {
+])("day of month or day of week is enough: %s", (expression, days) =>
   expect(
     texts(ticksAfter(cron(expression), ms("2026-02-01T00:00Z"))).map((tick) => tick.slice(0, 10)),
-  ).toEqual(days);
-});
+  ).toEqual(days),
+);
 
 describe("what is due", () => {
   const hourly = cron("0 * * * *");
@@ -180,9 +180,9 @@ describe("reading", () => {
     [{ cron: "0 99-4 * * *" }, "cron", "larger"],
     [{ cron: "0 9 * * *", time_zone: "Nowhere/City" }, "time_zone", "IANA"],
     [{ cron: "0 9 * * *", time_zone: "+02:00" }, "time_zone", "IANA"],
-  ])("%j is refused", (more, field, part) => {
-    expect(refused(more)).toMatchObject({ field, message: expect.stringContaining(part) });
-  });
+  ])("%j is refused", (more, field, part) =>
+    expect(refused(more)).toMatchObject({ field, message: expect.stringContaining(part) }),
+  );
 
   test("the next ticks are shown", () => {
     expect(texts(ticksAfter(cron("@monthly"), now))).toEqual(

@@ -6,7 +6,7 @@ import { type AgentDoc, AgentModel } from "../../services/identity/agents/agents
 import { SealedRows, SecretKeys } from "../../services/identity/rotation/secret-keys.ts";
 import { ConnectorModel, sealedAt } from "../../services/sense/connectors/connectors.model.ts";
 import type { Store } from "../../storage/connection.ts";
-import { type TemporaryStore, temporaryStore } from "../support/gateway.ts";
+import { type TemporaryStore, temporaryStore } from "../support/own-store.ts";
 
 const [OLD, NEW] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
 const old = new SecretBox(OLD);

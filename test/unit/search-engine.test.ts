@@ -58,8 +58,7 @@ test("threads are in order, whatever the order of their ids", () => {
   put(...all);
   reopen();
   load();
-  const found = find(query("number200x"))?.candidates.find(({ has }) => has);
-  expect(found?.id).toBe(all[200]?.id);
+  expect(find(query("number200x"))?.candidates.find(({ has }) => has)?.id).toBe(all[200]?.id);
   const beside = find(query("number199x number201x"))?.candidates.find(({ id }) => id === all[200]?.id);
   expect([beside?.before[0]?.has, beside?.after[0]?.has]).toEqual([1, 2]);
 });

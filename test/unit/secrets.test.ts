@@ -35,9 +35,7 @@ describe("SecretBox", () => {
     ["an altered byte", () => box.open(altered(sealed), "here")],
     ["a text that is too short", () => box.open("v1.AAAA" as Sealed, "here")],
     ["an unknown version", () => box.open(sealed.replace("v1", "v2") as Sealed, "here")],
-  ])("does not open with %s", (_, open) => {
-    expect(open).toThrow(SecretError);
-  });
+  ])("does not open with %s", (_, open) => expect(open).toThrow(SecretError));
 
   test("secrets are random, or follow from the seed and the purpose", () => {
     expect(box.random(16, "a")).not.toEqual(box.random(16, "a"));
@@ -107,9 +105,8 @@ describe("the key of a data directory", () => {
     const dataDir = join(directory, "not", "there");
     const boxes = await Promise.all(Array.from({ length: 8 }, () => openSecretBox(settings(dataDir))));
     const sealed = (boxes[0] as SecretBox).seal("text", "place");
-    for (const box of [...boxes, await openSecretBox(settings(dataDir))]) {
+    for (const box of [...boxes, await openSecretBox(settings(dataDir))])
       expect(box.open(sealed, "place")).toBe("text");
-    }
     expect((await stat(join(dataDir, "secret.key"))).mode & 0o777).toBe(0o600);
   });
 

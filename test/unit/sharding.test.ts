@@ -27,9 +27,8 @@ const models = modules
 /** Models of storage/, in addition to the services'. */
 const ELSEWHERE = ["blobs", "storage_usage", "traffic", "traffic_recorded"];
 
-test("every collection has a row, and every row a collection", () => {
-  expect([...table.keys()].sort()).toEqual([...models.map(({ name }) => name), ...ELSEWHERE].sort());
-});
+test("every collection has a row, and every row a collection", () =>
+  expect([...table.keys()].sort()).toEqual([...models.map(({ name }) => name), ...ELSEWHERE].sort()));
 
 const sharded = models.flatMap(({ name, schema }) => {
   const key = table.get(name);

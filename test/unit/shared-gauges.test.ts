@@ -5,7 +5,7 @@ import { readGauges } from "../../observability/metrics.ts";
 import { TenantModel } from "../../services/identity/tenants/tenants.model.ts";
 import { tenantsService } from "../../services/identity/tenants/tenants.service.ts";
 import { StorageUsage } from "../../storage/usage/usage.ts";
-import { type TemporaryStore, temporaryStore } from "../support/gateway.ts";
+import { type TemporaryStore, temporaryStore } from "../support/own-store.ts";
 import { settle } from "../support/settle.ts";
 
 const GAUGES = ["requests", "events", "deliveries", "searches", "cpu_ms", "stored_bytes"].map(

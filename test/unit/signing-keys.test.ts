@@ -3,7 +3,7 @@ import { SecretBox } from "../../lib/crypto/secrets.ts";
 import { SigningKeyModel } from "../../services/identity/auth/auth.model.ts";
 import { SigningKeys } from "../../services/identity/auth/signing-keys.ts";
 import { Tokens } from "../../services/identity/auth/tokens.ts";
-import { type TemporaryStore, temporaryStore } from "../support/gateway.ts";
+import { type TemporaryStore, temporaryStore } from "../support/own-store.ts";
 
 const MINUTE = 60_000;
 const BEGIN = Date.UTC(2026, 0, 31, 9);

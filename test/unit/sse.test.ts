@@ -8,12 +8,8 @@ import { outputTo } from "../support/output.ts";
 
 // Streams and promises go on as ever.
 const REAL = ["setImmediate", "nextTick", "queueMicrotask", "performance"] as const;
-beforeEach(() => {
-  jest.useFakeTimers({ doNotFake: [...REAL] });
-});
-afterEach(() => {
-  jest.useRealTimers();
-});
+beforeEach(() => void jest.useFakeTimers({ doNotFake: [...REAL] }));
+afterEach(() => void jest.useRealTimers());
 
 /** A stream that nothing is delivered to, and what it has written. */
 function open(

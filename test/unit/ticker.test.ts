@@ -1,21 +1,12 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
-import { ServiceBroker } from "moleculer";
+import { beforeEach, expect, test } from "@jest/globals";
 import type { CloudEvent } from "../../lib/cloudevents/cloudevents.ts";
 import { Fault } from "../../lib/contract/faults.ts";
 import { type ScheduleDoc, ScheduleModel } from "../../services/sense/schedules/schedules.model.ts";
 import { Ticker } from "../../services/sense/schedules/ticker.ts";
-import type { TenantCollection } from "../../storage/collection.ts";
-import { openStore, type Store } from "../../storage/connection.ts";
+import { ownBroker, ownStore } from "../support/own-store.ts";
 
 const TENANT = "tn_a";
 const HOUR = 3_600_000;
-let dataDir: string;
-let store: Store;
-let rows: TenantCollection<ScheduleDoc>;
-let broker: ServiceBroker;
 let now: number;
 /** Published events by id, as often as each was asked for. */
 const published = new Map<string, { event: CloudEvent; times: number }>();
@@ -23,12 +14,9 @@ let refuse: ((event: CloudEvent) => Error | { code: string } | null) | null;
 let status: string;
 let full: boolean;
 
-beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), "sensorium-ticker-"));
-  store = await openStore({ DATA_DIR: dataDir, MONGO_URL: null });
-  rows = store.collection(ScheduleModel);
-  broker = new ServiceBroker({ logger: false });
-  broker.createService({
+const rows = (await ownStore()).collection(ScheduleModel);
+const broker = await ownBroker([
+  {
     name: "events",
     actions: {
       ingest({ params: { tenant_id, publisher_id, events } }) {
@@ -42,16 +30,10 @@ beforeAll(async () => {
         return [{ event_id: `evt_of_${event.id}`, status: before ? "duplicate" : "accepted" }];
       },
     },
-  });
-  broker.createService({ name: "agents", actions: { get_many: () => [{ status }] } });
-  broker.createService({ name: "tenants", actions: { get_many: () => [{ status: "active" }] } });
-  await broker.start();
-});
-afterAll(async () => {
-  await broker.stop();
-  await store.close();
-  await rm(dataDir, { recursive: true });
-});
+  },
+  { name: "agents", actions: { get_many: () => [{ status }] } },
+  { name: "tenants", actions: { get_many: () => [{ status: "active" }] } },
+]);
 beforeEach(async () => {
   await rows.deleteMany(TENANT, {});
   published.clear();
@@ -61,9 +43,7 @@ beforeEach(async () => {
 
 const tickerOn = (collection = rows) =>
   new Ticker({
-    rows: collection,
-    store: { now: () => now, past: () => now },
-    broker,
+    ...{ rows: collection, store: { now: () => now, past: () => now }, broker },
     usage: { isFull: () => full },
   });
 
@@ -75,10 +55,7 @@ async function schedule(more: Partial<ScheduleDoc> = {}): Promise<ScheduleDoc> {
     ...{ event: '{"type":"t"}', cron: "0 * * * *", time_zone: "UTC", at: null, on_missed: "run_once" },
     ...{ paused: false, revision: 1, secret: "s", next_at, due_at: next_at, failures: 0, run_count: 0 },
     ...{
-      last_run_at: null,
-      last_event_id: null,
-      last_missed_at: null,
-      last_error: null,
+      ...{ last_run_at: null, last_event_id: null, last_missed_at: null, last_error: null },
       last_error_at: null,
     },
     ...{ created_at: at, updated_at: at },
@@ -183,6 +160,5 @@ test("a change while a tick is published wins over the next tick of before", asy
     return null;
   };
   await tickerOn().run();
-  const changed = await stored(made);
-  expect(changed).toMatchObject({ cron: "0 0 * * *", revision: 2, next_at: made.next_at });
+  expect(await stored(made)).toMatchObject({ cron: "0 0 * * *", revision: 2, next_at: made.next_at });
 });

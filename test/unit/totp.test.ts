@@ -22,18 +22,18 @@ test.each([
   [1_111_111_109, "081804"],
   [1_234_567_890, "005924"],
   [20_000_000_000, "353130"],
-])("at %d s the code is that of RFC 6238", (seconds, code) => {
-  expect(stepOfCode(RFC_SECRET, code, seconds * 1000)).toBe(Math.floor(seconds / 30));
-});
+])("at %d s the code is that of RFC 6238", (seconds, code) =>
+  expect(stepOfCode(RFC_SECRET, code, seconds * 1000)).toBe(Math.floor(seconds / 30)),
+);
 
 test("a code counts one step early or late, and is known by its step", () => {
   const at = (step: number) => stepOfCode(RFC_SECRET, "287082", step * 30_000);
   expect([-1, 0, 1, 2, 3].map((step) => at(step + 0.5))).toEqual([null, 1, 1, 1, null]);
 });
 
-test.each(["", "28708", "2870820", "abcdef", "28708２"])("%j is no code", (code) => {
-  expect(stepOfCode(RFC_SECRET, code, 59_000)).toBeNull();
-});
+test.each(["", "28708", "2870820", "abcdef", "28708２"])("%j is no code", (code) =>
+  expect(stepOfCode(RFC_SECRET, code, 59_000)).toBeNull(),
+);
 
 test("secrets and recovery codes differ, except for the same seed", () => {
   expect(newTotpSecret(secrets)).toMatch(/^[A-Z2-7]{32}$/);
@@ -66,10 +66,7 @@ describe("of a person", () => {
     const runtime = { secrets, store: { ...files.store, now: () => now } } as never;
     const rows = files.store.collection(UserModel);
     await new Users(runtime, rows).insert({
-      _id: "usr_1",
-      tenant_id: "tn_1",
-      email: "a@b.example",
-      password,
+      ...{ _id: "usr_1", tenant_id: "tn_1", email: "a@b.example", password },
     });
     factors = new SecondFactors(runtime, rows);
     ({ secret } = (await factors.begin({ ...person, password })) as { secret: string });

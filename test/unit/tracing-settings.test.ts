@@ -7,24 +7,22 @@ import { samplerOf } from "../../observability/otel.ts";
 
 const ON = { OTEL_EXPORTER_OTLP_ENDPOINT: "https://collector:4318/otlp/" };
 
-describe("where traces are sent", () => {
-  const OWN = "https://collector/own?tenant=a";
-  test.each([
-    [{}, null],
-    [ON, "https://collector:4318/otlp/v1/traces"],
-    [{ OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318" }, "http://collector:4318/v1/traces"],
-    [{ ...ON, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: OWN }, OWN],
-    [{ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: OWN }, OWN],
-    [
-      { ...ON, OTEL_TRACES_EXPORTER: "otlp", OTEL_SDK_DISABLED: "false" },
-      `${ON.OTEL_EXPORTER_OTLP_ENDPOINT}v1/traces`,
-    ],
-    [{ ...ON, OTEL_TRACES_EXPORTER: "none" }, null],
-    [{ ...ON, OTEL_SDK_DISABLED: "true" }, null],
-  ])("%j: %s", (env, url) => {
-    expect(tracesUrl(readConfig(env as NodeJS.ProcessEnv))).toBe(url);
-  });
-});
+const OWN = "https://collector/own?tenant=a";
+test.each([
+  [{}, null],
+  [ON, "https://collector:4318/otlp/v1/traces"],
+  [{ OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318" }, "http://collector:4318/v1/traces"],
+  [{ ...ON, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: OWN }, OWN],
+  [{ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: OWN }, OWN],
+  [
+    { ...ON, OTEL_TRACES_EXPORTER: "otlp", OTEL_SDK_DISABLED: "false" },
+    `${ON.OTEL_EXPORTER_OTLP_ENDPOINT}v1/traces`,
+  ],
+  [{ ...ON, OTEL_TRACES_EXPORTER: "none" }, null],
+  [{ ...ON, OTEL_SDK_DISABLED: "true" }, null],
+])("where traces are sent: %j: %s", (env, url) =>
+  expect(tracesUrl(readConfig(env as NodeJS.ProcessEnv))).toBe(url),
+);
 
 describe("what the SDK would ignore is refused", () => {
   const HEADERS = "OTEL_EXPORTER_OTLP_HEADERS";
@@ -48,9 +46,7 @@ describe("what the SDK would ignore is refused", () => {
     [{ OTEL_TRACES_SAMPLER_ARG: "half" }, /OTEL_TRACES_SAMPLER_ARG is "half"/],
     [{ OTEL_TRACES_SAMPLER_ARG: " " }, /OTEL_TRACES_SAMPLER_ARG is " "/],
     [{ OTEL_TRACES_EXPORTER: "console" }, /OTEL_TRACES_EXPORTER is "console": expected one of otlp, none/],
-  ])("%j", (env, message) => {
-    expect(() => readConfig({ ...ON, ...env })).toThrow(message);
-  });
+  ])("%j", (env, message) => expect(() => readConfig({ ...ON, ...env })).toThrow(message));
 
   test("with no value of a header in the error", () => {
     const env = { ...ON, [HEADERS]: "Authorization=Bearer s3cret%" };
@@ -60,9 +56,9 @@ describe("what the SDK would ignore is refused", () => {
   test.each([
     [HEADERS, "Authorization=Basic%20YTpi==, x-scope = a%2Cb%3B ,"],
     ["OTEL_RESOURCE_ATTRIBUTES", "service.namespace=shop, k8s.pod.name=web-1,note=a%3Db,empty="],
-  ])("but not %s=%s", (name, value) => {
-    expect(readConfig({ ...ON, [name]: value })).toMatchObject({ [name]: value });
-  });
+  ])("but not %s=%s", (name, value) =>
+    expect(readConfig({ ...ON, [name]: value })).toMatchObject({ [name]: value }),
+  );
 
   test("nothing of it without a collector", () => {
     const env = { OTEL_RESOURCE_ATTRIBUTES: "team", OTEL_EXPORTER_OTLP_HEADERS: "team" };
@@ -70,45 +66,43 @@ describe("what the SDK would ignore is refused", () => {
   });
 });
 
-describe("samplers", () => {
-  /** The XOR of its four parts is what a share is compared with: 0.25 and 0.75 of the largest. */
-  const IDS = { low: `40000000${"0".repeat(23)}1`, high: `c0000000${"0".repeat(23)}1` };
-  const isSampled = (env: Record<string, string>, traceId: string, parent?: TraceFlags) => {
-    const context =
-      parent === undefined
-        ? ROOT_CONTEXT
-        : trace.setSpanContext(ROOT_CONTEXT, {
-            ...{ traceId, spanId: "1".repeat(16), isRemote: true },
-            traceFlags: parent,
-          });
-    const { decision } = samplerOf(readConfig(env)).shouldSample(
-      context,
-      traceId,
-      "x",
-      SpanKind.SERVER,
-      {},
-      [],
-    );
-    return decision === SamplingDecision.RECORD_AND_SAMPLED;
-  };
-  const HALF = { OTEL_TRACES_SAMPLER_ARG: "0.5" };
+/** The XOR of its four parts is what a share is compared with: 0.25 and 0.75 of the largest. */
+const IDS = { low: `40000000${"0".repeat(23)}1`, high: `c0000000${"0".repeat(23)}1` };
+const isSampled = (env: Record<string, string>, traceId: string, parent?: TraceFlags) => {
+  const context =
+    parent === undefined
+      ? ROOT_CONTEXT
+      : trace.setSpanContext(ROOT_CONTEXT, {
+          ...{ traceId, spanId: "1".repeat(16), isRemote: true },
+          traceFlags: parent,
+        });
+  const { decision } = samplerOf(readConfig(env)).shouldSample(
+    context,
+    traceId,
+    "x",
+    SpanKind.SERVER,
+    {},
+    [],
+  );
+  return decision === SamplingDecision.RECORD_AND_SAMPLED;
+};
+const HALF = { OTEL_TRACES_SAMPLER_ARG: "0.5" };
 
-  test.each([
-    // New traces with a low and a high id, and those of callers who sample, and who do not.
-    [{}, [true, true, true, false]],
-    [{ OTEL_TRACES_SAMPLER: "parentbased_always_on" }, [true, true, true, false]],
-    [{ OTEL_TRACES_SAMPLER: "parentbased_always_off" }, [false, false, true, false]],
-    [{ OTEL_TRACES_SAMPLER: "parentbased_traceidratio", ...HALF }, [true, false, true, false]],
-    [{ OTEL_TRACES_SAMPLER: "always_on", ...HALF }, [true, true, true, true]],
-    [{ OTEL_TRACES_SAMPLER: "always_off" }, [false, false, false, false]],
-    [{ OTEL_TRACES_SAMPLER: "traceidratio", ...HALF }, [true, false, false, true]],
-    [{ OTEL_TRACES_SAMPLER: "traceidratio" }, [true, true, true, true]],
-  ])("%j", (env, expected) => {
-    expect([
-      isSampled(env, IDS.low),
-      isSampled(env, IDS.high),
-      isSampled(env, IDS.high, TraceFlags.SAMPLED),
-      isSampled(env, IDS.low, TraceFlags.NONE),
-    ]).toEqual(expected);
-  });
-});
+test.each([
+  // New traces with a low and a high id, and those of callers who sample, and who do not.
+  [{}, [true, true, true, false]],
+  [{ OTEL_TRACES_SAMPLER: "parentbased_always_on" }, [true, true, true, false]],
+  [{ OTEL_TRACES_SAMPLER: "parentbased_always_off" }, [false, false, true, false]],
+  [{ OTEL_TRACES_SAMPLER: "parentbased_traceidratio", ...HALF }, [true, false, true, false]],
+  [{ OTEL_TRACES_SAMPLER: "always_on", ...HALF }, [true, true, true, true]],
+  [{ OTEL_TRACES_SAMPLER: "always_off" }, [false, false, false, false]],
+  [{ OTEL_TRACES_SAMPLER: "traceidratio", ...HALF }, [true, false, false, true]],
+  [{ OTEL_TRACES_SAMPLER: "traceidratio" }, [true, true, true, true]],
+])("samplers: %j", (env, expected) =>
+  expect([
+    isSampled(env, IDS.low),
+    isSampled(env, IDS.high),
+    isSampled(env, IDS.high, TraceFlags.SAMPLED),
+    isSampled(env, IDS.low, TraceFlags.NONE),
+  ]).toEqual(expected),
+);

@@ -78,8 +78,7 @@ describe("counting in memory", () => {
     for (let n = 0; n < 2 * MAX_AGENTS; n++) count(n, NOW);
     const { tn_many = {} } = drained();
     expect(Object.keys(tn_many)).toHaveLength(MAX_AGENTS + 1);
-    const types = new Set(Object.values(tn_many).flatMap((each) => Object.keys(each)));
-    expect(types.size).toBe(MAX_TYPES + 1);
+    expect(new Set(Object.values(tn_many).flatMap((each) => Object.keys(each))).size).toBe(MAX_TYPES + 1);
     expect(tn_many[OTHER]).toEqual({ [OTHER]: { created: MAX_AGENTS } });
     count(2 * MAX_AGENTS, NOW + 60 * MINUTE);
     const name = 2 * MAX_AGENTS;

@@ -47,9 +47,7 @@ test("reads what Claude Code writes", async () => {
     '{"type": "user", "message": {"role": "user", "content": "cut o',
   );
   expect(session).toEqual({
-    requests: ["Pack the third parcel"],
-    answer: "It is packed.",
-    files: ["/work/a.txt"],
+    ...{ requests: ["Pack the third parcel"], answer: "It is packed.", files: ["/work/a.txt"] },
     commands: ["ls parcels"],
     todos: [
       { text: "Weigh it", done: true },
@@ -81,16 +79,10 @@ test("reads what Codex writes", async () => {
         { step: "Send it", status: "pending" },
       ],
     }),
-    item({
-      type: "message",
-      role: "assistant",
-      content: [{ type: "output_text", text: "It is packed." }],
-    }),
+    item({ type: "message", role: "assistant", content: [{ type: "output_text", text: "It is packed." }] }),
   );
   expect(session).toEqual({
-    requests: ["Pack the third parcel"],
-    answer: "It is packed.",
-    files: ["src/a.ts", "src/b.ts"],
+    ...{ requests: ["Pack the third parcel"], answer: "It is packed.", files: ["src/a.ts", "src/b.ts"] },
     commands: ["ls parcels", "git status"],
     todos: [
       { text: "Weigh it", done: true },
@@ -116,11 +108,8 @@ test("reads what Gemini CLI writes, as lines and as one document", async () => {
     { type: "gemini", content: "It is packed." },
   ];
   const read_ = {
-    requests: ["Pack the third parcel"],
-    answer: "It is packed.",
-    files: ["a.txt"],
-    commands: ["ls parcels"],
-    todos: [{ text: "Send it", done: false }],
+    ...{ requests: ["Pack the third parcel"], answer: "It is packed.", files: ["a.txt"] },
+    ...{ commands: ["ls parcels"], todos: [{ text: "Send it", done: false }] },
   };
   expect(await read({ sessionId: "x", kind: "main" }, ...messages, { $set: { lastUpdated: "now" } })).toEqual(
     read_,
@@ -144,10 +133,7 @@ test("reads what Cursor writes", async () => {
     },
   );
   expect(session).toEqual({
-    requests: ["Pack it"],
-    answer: "It is packed.",
-    files: ["/work/a.txt"],
-    commands: ["ls parcels"],
+    ...{ requests: ["Pack it"], answer: "It is packed.", files: ["/work/a.txt"], commands: ["ls parcels"] },
     todos: [{ text: "Send", done: false }],
   });
 });
@@ -172,9 +158,7 @@ test.each([
   ["-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----!", "[redacted]!"],
   ["eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abcDEF", "[redacted]"],
   ["the token bucket, max_tokens: 4096", "the token bucket, max_tokens: 4096"],
-])("redacts %s", (text, redacted) => {
-  expect(redact(text)).toBe(redacted);
-});
+])("redacts %s", (text, redacted) => expect(redact(text)).toBe(redacted));
 
 test("a fence cannot be ended by the text in it, and nothing in it is invisible", () => {
   expect(fence("a\n````\nb\u202e\u{e0041}")).toBe("`````text\na\n````\nb\ufffd\ufffd\n`````");

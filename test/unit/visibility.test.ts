@@ -34,8 +34,11 @@ test.each([
 ])("%s reads what is theirs, their teams' and the institution's", (_, access, expected) => {
   const readable = Object.keys(rows).filter((name) => mayRead(access, rows[name] as Scoped));
   expect(readable.sort()).toEqual([...expected, "the institution's"].sort());
-  const listed = Object.keys(rows).filter((name) => isListed(access, rows[name] as Scoped));
-  expect(listed.sort()).toEqual(readable);
+  expect(
+    Object.keys(rows)
+      .filter((name) => isListed(access, rows[name] as Scoped))
+      .sort(),
+  ).toEqual(readable);
 });
 
 /** Whether the filter for the store matches a row. */

@@ -67,9 +67,8 @@ describe("Slack", () => {
     expect(check({ ...example, headers: { "X-Slack-Signature": signature } })).toBe("no timestamp");
   });
 
-  test("is signed by the tests as by Slack", () => {
-    expect(slackHeaders(SECRET, example.body, then)).toEqual(example.headers);
-  });
+  test("is signed by the tests as by Slack", () =>
+    expect(slackHeaders(SECRET, example.body, then)).toEqual(example.headers));
 });
 
 describe("Twilio", () => {

@@ -71,9 +71,8 @@ describe("signed", () => {
     expect(verify(both)).toBe(true);
   });
 
-  test("with nothing in the body", () => {
-    expect(verify({ "x-service-signature": hex(SECRET, "") }, [SECRET], Buffer.alloc(0))).toBe(true);
-  });
+  test("with nothing in the body", () =>
+    expect(verify({ "x-service-signature": hex(SECRET, "") }, [SECRET], Buffer.alloc(0))).toBe(true));
 });
 
 describe("the digest of what was signed", () => {
@@ -124,13 +123,11 @@ test.each<[string, DeliveryHeaders]>([
   ["a timestamp that is none", { ...standard(), "webhook-timestamp": "NaN" }],
   [
     "another version",
-    { ...standard(), "webhook-signature": standard()["webhook-signature"]?.replace("v1,", "v2,") },
+    { ...standard(), "webhook-signature": standard()["webhook-signature"]?.replace("1", "2") },
   ],
   ["a Stripe signature too old", stripe(NOW - 301 * SECONDS)],
   ["a Stripe signature without its time", { "stripe-signature": `v1=${hex(SECRET, BODY)}` }],
-])("not signed: %s", (_, headers) => {
-  expect(verify(headers)).toBe(false);
-});
+])("not signed: %s", (_, headers) => expect(verify(headers)).toBe(false));
 
 test.each([
   ["no base64 at all", "whsec_!!!!!!!!!!!!"],

@@ -11,7 +11,7 @@ import { WebhookBodyModel } from "../../services/sense/ingest/ingest.model.ts";
 import { WebhookLimits } from "../../services/sense/ingest/limits.ts";
 import { readPayload } from "../../services/sense/ingest/payload.ts";
 import { webhookPath } from "../../services/sense/ingest/webhooks.ts";
-import { type TemporaryStore, temporaryStore } from "../support/gateway.ts";
+import { type TemporaryStore, temporaryStore } from "../support/own-store.ts";
 
 const DAY = 24 * 60 * 60 * 1000;
 const NOON = Date.UTC(2026, 0, 31, 12);
@@ -36,19 +36,19 @@ test.each<[string, Buffer | string, string, RegExp]>([
   ],
   ["a form in another charset", BYTES, FORM, /^mapping error: the form is not in utf-8: name its charset/],
   ["a form whose escapes are", "a=%ff", FORM, /^mapping error: the form is not in utf-8: name its charset/],
-])("a body that is %s is not read, and says why", (_, body, type, error) => {
+])("a body that is %s is not read, and says why", (_, body, type, error) =>
   expect(readPayload(Buffer.from(body as string), type)).toEqual({
     error: expect.stringMatching(error),
     text: expect.any(String),
-  });
-});
+  }),
+);
 
 test.each([
   ["payload=%7B%22a%22%3A1%7D", { a: 1 }],
   ["payload=no+json", { payload: "no json" }],
-])("the only field of the form %s is its payload if it is JSON", (body, payload) => {
-  expect(readPayload(Buffer.from(body), FORM)).toEqual({ payload });
-});
+])("the only field of the form %s is its payload if it is JSON", (body, payload) =>
+  expect(readPayload(Buffer.from(body), FORM)).toEqual({ payload }),
+);
 
 describe("an id and a topic that are not signed", () => {
   const at = { tenant_id: "tn_1", webhook_id: "whk_1", digest: "sha256:1", topic: {}, several: true };
@@ -183,6 +183,4 @@ test.each([
   ["a b/c", "/w/acme/a%20b%2Fc"],
   ["/repository/owner", "/w/acme"],
   ["header:X-From", "/w/acme"],
-])("the address of the source %s is %s", (source, path) => {
-  expect(webhookPath("acme", source)).toBe(path);
-});
+])("the address of the source %s is %s", (source, path) => expect(webhookPath("acme", source)).toBe(path));

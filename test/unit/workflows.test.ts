@@ -43,9 +43,7 @@ describe.each(readdirSync(FOLDER))("%s", (file) => {
     for (const { run = "" } of steps) expect(run).not.toMatch(/npm ci(?! --ignore-scripts)/);
   });
 
-  test("uses no stored secret", () => {
-    expect(text).not.toMatch(/secrets\./);
-  });
+  test("uses no stored secret", () => expect(text).not.toMatch(/secrets\./));
 
   test("runs what there is, and no text of others as a command", () => {
     for (const { run = "" } of steps) {

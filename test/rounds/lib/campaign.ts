@@ -194,11 +194,9 @@ async function readBack(world: World): Promise<StoredEvent[]> {
 function counts({ ledger }: World) {
   const { sent, accepted, receivers, made } = ledger;
   return {
-    sent: sent.size,
-    accepted: accepted.size,
+    ...{ sent: sent.size, accepted: accepted.size },
     deliveries: receivers.reduce((sum, { receipts }) => sum + receipts.size, 0),
-    repeats: receivers.reduce((sum, { repeats }) => sum + repeats, 0),
-    made: made.size,
+    ...{ repeats: receivers.reduce((sum, { repeats }) => sum + repeats, 0), made: made.size },
   };
 }
 

@@ -73,9 +73,7 @@ export async function startStruckCluster(workers = 3): Promise<Subject> {
   }
   opened.move();
   return {
-    server: nodes.gateway,
-    aftermath: true,
-    largestBatch: 5,
+    ...{ server: nodes.gateway, aftermath: true, largestBatch: 5 },
     strike: (random) => {
       const [name, fault] = random.pick(Object.entries(faults));
       const ms = random.int(SHORTEST_MS, LONGEST_MS);

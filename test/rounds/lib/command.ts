@@ -24,9 +24,8 @@ export async function runCommand(
     process.exit(1);
   }
   const say = (line: string) => process.stdout.write(`${new Date().toISOString().slice(11, 19)}  ${line}\n`);
-  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  for (const signal of ["SIGINT", "SIGTERM"] as const)
     process.once(signal, () => void endChildren().finally(() => process.exit(1)));
-  }
   say(`${rounds} rounds, seed ${seed}`);
   const total = { sent: 0, accepted: 0, deliveries: 0, repeats: 0, made: 0 };
   const findings: string[] = [];

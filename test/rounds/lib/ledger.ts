@@ -57,10 +57,7 @@ export class ReceiverRecord {
   /** Records a delivery attempt. @returns its problems */
   receive({ id, payload, attempt_count, lease_expires_at }: Delivery, claimed_at: number): string[] {
     const receipt = {
-      ce_id: payload.id,
-      attempt: attempt_count,
-      claimed_at,
-      lease_until: Date.parse(lease_expires_at),
+      ...{ ce_id: payload.id, attempt: attempt_count, claimed_at, lease_until: Date.parse(lease_expires_at) },
     };
     const before = this.receipts.get(id) ?? [];
     this.receipts.set(id, [...before, receipt]);
@@ -146,10 +143,7 @@ export class Ledger {
   newEvent(run: string, kind: string, text: string): SentEvent {
     const n = ++this.#count;
     const event: SentEvent = {
-      specversion: "1.0",
-      id: `${run}-${n}`,
-      type: `com.example.${kind}`,
-      source: "/rounds/kill",
+      ...{ specversion: "1.0", id: `${run}-${n}`, type: `com.example.${kind}`, source: "/rounds/kill" },
       data: { n, text },
     };
     this.sent.set(event.id, event);

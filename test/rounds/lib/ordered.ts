@@ -102,11 +102,7 @@ export async function runOrdered({ mongoUrl, events, seed, say }: OrderedOptions
         const n = (counts.get(key) ?? 0) + 1;
         counts.set(key, n);
         const event = {
-          specversion: "1.0",
-          type,
-          source: "/rounds/order",
-          id: `${key}-${n}`,
-          data: { key, n },
+          ...{ specversion: "1.0", type, source: "/rounds/order", id: `${key}-${n}`, data: { key, n } },
         };
         while (state.published - ledger.acknowledged >= MOST_BEHIND) await pause(20);
         await answered(() => admin.post("/events", event));

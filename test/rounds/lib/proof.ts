@@ -68,9 +68,8 @@ function wrongWithRows(receiver: ReceiverRecord, { payload, receivers }: StoredE
     if (state !== "acknowledged") wrong.push(`${about} is ${state} at the end`);
     if (receiver.receipts.get(delivery_id)?.[0]?.ce_id !== payload.id) wrong.push(`${about} never arrived`);
     const done = timeline.findIndex(({ what }) => what === "acknowledged");
-    if (done >= 0 && timeline.slice(done).some(({ what }) => what === "handed_out")) {
+    if (done >= 0 && timeline.slice(done).some(({ what }) => what === "handed_out"))
       wrong.push(`${about} was delivered after it was acknowledged`);
-    }
     return wrong;
   });
 }

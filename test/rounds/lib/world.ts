@@ -56,9 +56,7 @@ const PLANS: Plan[] = [
   { name: "everything", via: "poll", lanes: 4, interests: [all], wants: () => true },
   { name: "streaming", via: "stream", lanes: 1, interests: [all], wants: () => true },
   {
-    name: "filtering",
-    via: "poll",
-    lanes: 1,
+    ...{ name: "filtering", via: "poll", lanes: 1 },
     interests: [{ event_type: "com.example.order", filter_expression: "int(data.n) % 2 == 0", priority: 9 }],
     wants: (event) => isKind("order")(event) && event.data.n % 2 === 0,
   },

@@ -10,41 +10,21 @@ const MODEL = "filters";
 
 /** One entry per filter; all have the same word and vector, so that only filters distinguish them. */
 const ENTRIES: Record<string, Partial<SearchEntry>> = {
-  own: {},
-  others: { agent_id: "ag_b" },
-  team: { scope: "team", agent_id: "ag_b", team_id: "team_a" },
+  ...{ own: {}, others: { agent_id: "ag_b" }, team: { scope: "team", agent_id: "ag_b", team_id: "team_a" } },
   otherTeam: { scope: "team", agent_id: "ag_b", team_id: "team_b" },
   ownInOtherTeam: { scope: "team", team_id: "team_b" },
   institution: { scope: "institutional", agent_id: "ag_b" },
-  nobodys: { scope: "institutional", agent_id: null },
-  expired: { expires_at: NOW },
-  expiring: { expires_at: NOW + 1 },
-  superseded: { superseded: true },
-  filed: { project_id: "apollo" },
-  tagged: { tags: ["red", "blue"] },
-  episodic: { type: "episodic" },
+  ...{ nobodys: { scope: "institutional", agent_id: null }, expired: { expires_at: NOW } },
+  ...{ expiring: { expires_at: NOW + 1 }, superseded: { superseded: true }, filed: { project_id: "apollo" } },
+  ...{ tagged: { tags: ["red", "blue"] }, episodic: { type: "episodic" } },
   labelled: { scope: "institutional", audience: ["regions:emea", "segments:b2b"] },
 };
 
-const PLAIN = [
-  "own",
-  "ownInOtherTeam",
-  "institution",
-  "nobodys",
-  "expiring",
-  "filed",
-  "tagged",
-  "episodic",
-  "labelled",
-];
+const PLAIN = "own ownInOtherTeam institution nobodys expiring filed tagged episodic labelled".split(" ");
 
 const CASES: [string, Partial<LegsQuery>, string[]][] = [
   ["an agent without a team", {}, PLAIN],
-  [
-    "an agent of a team",
-    { access: { agent_id: "ag_a", agent_ids: ["ag_a"], team_ids: ["team_a"] } },
-    [...PLAIN, "team"],
-  ],
+  ["a team", { access: { agent_id: "ag_a", agent_ids: ["ag_a"], team_ids: ["team_a"] } }, [...PLAIN, "team"]],
   [
     "a person who owns nobody",
     { access: { agent_id: null, agent_ids: [], team_ids: [] } },
@@ -57,22 +37,14 @@ const CASES: [string, Partial<LegsQuery>, string[]][] = [
   ["no project", { where: { project_id: null, scope: "agent" } }, ["own", "expiring", "tagged", "episodic"]],
   ["tags", { where: { tags_any: ["green", "blue"] } }, ["tagged"]],
   ["an owner", { where: { agent_id: "ag_b" } }, ["institution"]],
-  [
-    "an audience",
-    { where: { audience: [["regions:emea", "regions:apac"], ["segments:b2b"]] } },
-    ["labelled"],
-  ],
+  ["audience", { where: { audience: [["regions:emea", "regions:apac"], ["segments:b2b"]] } }, ["labelled"]],
   ["an audience with one group missing", { where: { audience: [["regions:emea"], ["x:y"]] } }, []],
   [
     "superseded ones too",
     { include_superseded: true, where: { scope: "agent", project_id: null } },
     ["own", "expiring", "superseded", "tagged", "episodic"],
   ],
-  [
-    "a moment later",
-    { now: NOW + 1, where: { scope: "agent", project_id: null } },
-    ["own", "tagged", "episodic"],
-  ],
+  ["later", { now: NOW + 1, where: { scope: "agent", project_id: null } }, ["own", "tagged", "episodic"]],
 ];
 
 const FACTS = "tn_facts";
@@ -86,10 +58,7 @@ const FACT_ENTRIES: Record<string, Partial<SearchEntry>> = {
   listed: metadata({ state: ["open", "late"], total: [0, 1e21], nested: { state: "paid" } }),
   // Its text looks like lines of others.
   odd: metadata({
-    'a":"b': 'x\n"state":"paid"',
-    text: '"state":"paid"',
-    "to.\u2028$gt": "y",
-    total: "120.5",
+    ...{ 'a":"b': 'x\n"state":"paid"', text: '"state":"paid"', "to.\u2028$gt": "y", total: "120.5" },
   }),
   others: { agent_id: "ag_b", created_at: 10, date: 100, ...metadata({ state: "paid", total: 120.5 }) },
 };
@@ -109,7 +78,7 @@ const FACT_CASES: [string, LegsQuery["where"], string[]][] = [
   ["fresh until, not without a date", { date: { until: 101 } }, ["old"]],
   ["a text", { metadata: [{ key: "state", in: ["paid"] }] }, ["paid"]],
   [
-    "one of several, also in a list",
+    "one of several, or of a list",
     { metadata: [{ key: "state", in: ["late", "paid"] }] },
     ["listed", "paid"],
   ],

@@ -11,25 +11,10 @@ let made = 0;
 export function entry(more: Partial<SearchEntry> = {}): SearchEntry {
   const n = ++made;
   return {
-    kind: "memory",
-    id: `id-${String(n).padStart(6, "0")}`,
-    version: 1,
-    title: "A title",
-    text: "Some text",
-    scope: "agent",
-    agent_id: "ag_a",
-    team_id: null,
-    type: "semantic",
-    project_id: null,
-    tags: [],
-    confidence: 0.5,
-    importance: 0.5,
-    created_at: NOW - 1_000_000 + n,
-    date: null,
-    expires_at: null,
-    superseded: false,
-    cites: 0,
-    thread: null,
+    ...{ kind: "memory", id: `id-${String(n).padStart(6, "0")}`, version: 1, title: "A title" },
+    ...{ text: "Some text", scope: "agent", agent_id: "ag_a", team_id: null, type: "semantic" },
+    ...{ project_id: null, tags: [], confidence: 0.5, importance: 0.5, created_at: NOW - 1_000_000 + n },
+    ...{ date: null, expires_at: null, superseded: false, cites: 0, thread: null },
     ...more,
   };
 }
@@ -41,11 +26,8 @@ export function query(text: string, more: Partial<LegsQuery> = {}): LegsQuery {
     tenant_id: TENANT,
     kind: "memory",
     ...{ terms, words, variants },
-    vector: null,
-    access: { agent_id: "ag_a", agent_ids: ["ag_a"], team_ids: [] },
-    where: {},
-    include_superseded: false,
-    now: NOW,
+    ...{ vector: null, access: { agent_id: "ag_a", agent_ids: ["ag_a"], team_ids: [] }, where: {} },
+    ...{ include_superseded: false, now: NOW },
     ...more,
   };
 }

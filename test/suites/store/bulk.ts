@@ -23,11 +23,7 @@ export function bulkTests(bench: Workbench): void {
         { updateOne: { filter: { _id: 7 }, update: { $set: { u: 1 } }, upsert: true } },
       ]);
       expect(result).toMatchObject({
-        matchedCount: 4,
-        modifiedCount: 4,
-        deletedCount: 3,
-        upsertedCount: 1,
-        upsertedIds: { 3: 7 },
+        ...{ matchedCount: 4, modifiedCount: 4, deletedCount: 3, upsertedCount: 1, upsertedIds: { 3: 7 } },
       });
       expect(await things.find().sort({ _id: 1 }).toArray()).toEqual([
         { _id: 4, n: 9 },

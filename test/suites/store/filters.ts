@@ -81,7 +81,7 @@ const CASES: [name: string, filter: object, ids: string[]][] = [
   ["a text anywhere", { b: { $regex: "y" } }, ["text", "words"]],
   ["a text anywhere without case", { b: { $regex: "X", $options: "i" } }, ["two", "big", "text", "list"]],
   [
-    "a text anywhere, by either of two",
+    "text anywhere, in either",
     { $or: [{ b: { $regex: "yz" } }, { c: { $regex: "50" } }] },
     ["text", "signs"],
   ],
@@ -120,18 +120,9 @@ export function filterTests(bench: Workbench): void {
 
   bench.it("documents come back as they went in", async () => {
     const document = {
-      _id: "all",
-      text: 'é \u{1f600} " \\ \n',
-      number: -1.5,
-      big: 2 ** 53 - 1,
-      infinite: Number.POSITIVE_INFINITY,
-      nothing: null,
-      yes: true,
-      at: AT,
-      before: new Date(-5),
-      id: ID,
-      bytes: BYTES,
-      list: [1, [2, AT], { id: ID }],
+      ...{ _id: "all", text: 'é \u{1f600} " \\ \n', number: -1.5, big: 2 ** 53 - 1 },
+      ...{ infinite: Number.POSITIVE_INFINITY, nothing: null, yes: true, at: AT, before: new Date(-5) },
+      ...{ id: ID, bytes: BYTES, list: [1, [2, AT], { id: ID }] },
       embedded: { $: 1, $$: { at: AT }, a: { b: {} } },
     };
     const things = await bench.collection([document]);

@@ -65,9 +65,8 @@ export function indexTests(bench: Workbench): void {
         );
         const error = await things.insertOne({ _id: 4, t: "a", slug: "x" }).catch((thrown) => thrown);
         expect(error).toMatchObject(DUPLICATE);
-        if (!bench.lacks("keyPattern")) {
+        if (!bench.lacks("keyPattern"))
           expect(error).toMatchObject({ keyPattern: { t: 1, slug: 1 }, keyValue: { t: "a", slug: "x" } });
-        }
         await expect(things.updateOne({ _id: 3 }, { $set: { slug: "x" } })).rejects.toMatchObject(DUPLICATE);
         expect(await things.findOne({ _id: 3 })).toMatchObject({ slug: "y" });
         await expect(

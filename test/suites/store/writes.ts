@@ -49,11 +49,7 @@ export function writeTests(bench: Workbench): void {
 
     test("keeps numbers and times as they are", async () => {
       const given = {
-        _id: 1,
-        most: Number.MAX_SAFE_INTEGER,
-        least: -(2 ** 53),
-        part: 0.1,
-        zero: 0,
+        ...{ _id: 1, most: Number.MAX_SAFE_INTEGER, least: -(2 ** 53), part: 0.1, zero: 0 },
         ...(bench.lacks("NaN") ? {} : { none: NaN }),
       };
       const at = new Date("2026-01-31T09:30:00.001Z");
@@ -160,21 +156,19 @@ export function writeTests(bench: Workbench): void {
     });
   });
 
-  describe("delete", () => {
-    test("deleteOne removes one, deleteMany all", async () => {
-      const things = await bench.collection([
-        { _id: 1, g: 1 },
-        { _id: 2, g: 1 },
-        { _id: 3, g: 2 },
-      ]);
-      expect(await things.deleteOne({ g: 1 })).toEqual({ acknowledged: true, deletedCount: 1 });
-      expect(await things.deleteMany({ _id: { $in: [1, 2, 9] } })).toEqual({
-        acknowledged: true,
-        deletedCount: 1,
-      });
-      expect(await bench.ids(things)).toEqual([3]);
-      expect(await things.deleteMany({ h: { $exists: false } })).toMatchObject({ deletedCount: 1 });
+  test("delete deleteOne removes one, deleteMany all", async () => {
+    const things = await bench.collection([
+      { _id: 1, g: 1 },
+      { _id: 2, g: 1 },
+      { _id: 3, g: 2 },
+    ]);
+    expect(await things.deleteOne({ g: 1 })).toEqual({ acknowledged: true, deletedCount: 1 });
+    expect(await things.deleteMany({ _id: { $in: [1, 2, 9] } })).toEqual({
+      acknowledged: true,
+      deletedCount: 1,
     });
+    expect(await bench.ids(things)).toEqual([3]);
+    expect(await things.deleteMany({ h: { $exists: false } })).toMatchObject({ deletedCount: 1 });
   });
 
   test("the next reader reads acknowledged writes", async () => {
