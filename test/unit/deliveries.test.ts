@@ -1,8 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
-import { ServiceBroker } from "moleculer";
+import { describe, expect, jest, test } from "@jest/globals";
 import { readConfig, SETTINGS } from "../../config.ts";
 import { ContractValidator } from "../../lib/contract/validator.ts";
 import type { Runtime } from "../../services/runtime.ts";
@@ -43,58 +39,54 @@ const limits = new Map<string, number>();
 /** The events that were asked for, call by call. */
 const loads: string[][] = [];
 
-beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), "sensorium-deliveries-"));
-  store = await openStore({ DATA_DIR: dataDir, MONGO_URL: null });
-  broker = new ServiceBroker({ logger: false, validator: new ContractValidator() as never });
-  broker.createService(unread);
-  broker.createService({
-    name: "agents",
-    actions: {
-      get_many: ({ params }: { params: { agent_ids: string[] } }) =>
-        params.agent_ids.map((id) => ({
-          ...{ id, team_id: teams[id] ?? null, retry_budget: 2, max_in_flight: limits.get(id) ?? null },
-        })),
-    },
-  });
-  broker.createService({
-    name: "events",
-    actions: {
-      load: ({ params: { event_ids } }: { params: { event_ids: string[] } }) => {
-        loads.push(event_ids);
-        return event_ids
-          .filter((id) => id !== "evt_gone")
-          .map((event_id) => ({
-            event_id,
-            envelope: JSON.stringify({
-              type: TYPES[event_id] ?? "com.example",
-              audience: AUDIENCES[event_id],
-            }),
-          }));
+const store = await ownStore();
+const deliveries = store.collection(DeliveryModel);
+const broker = await ownBroker(
+  [
+    unread,
+    {
+      name: "agents",
+      actions: {
+        get_many: ({ params }: { params: { agent_ids: string[] } }) =>
+          params.agent_ids.map((id) => ({
+            ...{ id, team_id: teams[id] ?? null, retry_budget: 2, max_in_flight: limits.get(id) ?? null },
+          })),
       },
-      emit: ({ params }: { params: Emission }) => {
-        if (JSON.stringify(params.data).includes("evt_fails")) throw new Error("a defect");
-        announcements.push(params);
-      },
-      fan_out_horizon: () => "z",
-      ingest: ({ params: { events } }: { params: { events: { answer: object }[] } }) =>
-        events.map(({ answer }) => answer),
     },
-  });
-  broker.createService({
-    name: "ingest",
-    actions: {
-      map_again: ({ params: { payload } }: { params: { payload: { fails: boolean; answer?: object } } }) => {
-        if (payload.fails) throw new Error("a defect");
-        if (payload.answer) return { event: payload };
-        return { error: "mapping error: still none" };
+    {
+      name: "events",
+      actions: {
+        load: ({ params: { event_ids } }: { params: { event_ids: string[] } }) => {
+          loads.push(event_ids);
+          return event_ids
+            .filter((id) => id !== "evt_gone")
+            .map((event_id) => ({
+              event_id,
+              envelope: JSON.stringify({
+                type: TYPES[event_id] ?? "com.example",
+                audience: AUDIENCES[event_id],
+              }),
+            }));
+        },
+        emit: ({ params }: { params: Emission }) => {
+          if (JSON.stringify(params.data).includes("evt_fails")) throw new Error("a defect");
+          announcements.push(params);
+        },
+        fan_out_horizon: () => "z",
+        ingest: ({ params: { events } }: { params: { events: { answer: object }[] } }) =>
+          events.map(({ answer }) => answer),
       },
     },
     {
       name: "ingest",
       actions: {
-        map_again: ({ params: { payload } }: { params: { payload: { fails: boolean } } }) => {
+        map_again: ({
+          params: { payload },
+        }: {
+          params: { payload: { fails: boolean; answer?: object } };
+        }) => {
           if (payload.fails) throw new Error("a defect");
+          if (payload.answer) return { event: payload };
           return { error: "mapping error: still none" };
         },
       },

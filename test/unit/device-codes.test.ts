@@ -1,7 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { beforeEach, describe, expect, test } from "@jest/globals";
 import { openSecretBox } from "../../lib/crypto/secrets.ts";
 import type { AgentState } from "../../services/identity/agents/agents.contract.ts";
 import { Codes } from "../../services/identity/devices/codes.ts";

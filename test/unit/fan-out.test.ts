@@ -14,10 +14,6 @@ import { ownBroker, ownStore } from "../support/own-store.ts";
 import { settle } from "../support/settle.ts";
 
 const TENANT = "tn_test";
-let dataDir: string;
-let opened: Store;
-let events: TenantCollection<EventDoc>;
-let broker: ServiceBroker;
 /** When the delayed events are due that were told of. */
 const waiting: number[] = [];
 /** Moves the clock that decides. */

@@ -7,7 +7,7 @@ import { Tokens } from "../../services/identity/auth/tokens.ts";
 import { Grants } from "../../services/identity/oauth/grants.ts";
 import { classify, isRedirectUri, isRegistered, placeOf } from "../../services/identity/oauth/redirects.ts";
 import { resolveResource } from "../../services/identity/oauth/resources.ts";
-import { temporaryStore } from "../support/gateway.ts";
+import { temporaryStore } from "../support/own-store.ts";
 import { onlyKey } from "../support/signing-key.ts";
 
 const ORIGIN = "https://sensorium.example";

@@ -12,9 +12,6 @@ import { settle } from "../support/settle.ts";
 
 const TEAMS_EVENT = { type: "service.memory.created", data: {}, audience: "ag_author team_1" };
 
-let dataDir: string;
-let store: Store;
-let broker: ServiceBroker;
 /** The team that every agent is in now. */
 let team_id: string | null = null;
 /** As `TenantDoc` has them. */
@@ -36,6 +33,8 @@ const feeds_page = async () => {
   await after();
   return [];
 };
+const none = () => [];
+const actions = { feeds_page, members_page: none, feeds_of_agent: none, routed };
 const broker = await ownBroker(
   [
     unread,
@@ -58,37 +57,23 @@ const broker = await ownBroker(
         },
       },
     },
-  });
-  broker.createService({
-    name: "agents",
-    actions: {
-      get_many: ({ params }: { params: { agent_ids: string[] } }) =>
-        params.agent_ids.map((id) => ({ id, status: "active", team_id })),
-      owned_by: () => [{ id: "ag_a" }],
+    {
+      name: "agents",
+      actions: {
+        get_many: ({ params }: { params: { agent_ids: string[] } }) =>
+          params.agent_ids.map((id) => ({ id, status: "active", team_id })),
+        owned_by: () => [{ id: "ag_a" }],
+      },
     },
-  });
-  const routed = () => ({ feeds: [], members: [] });
-  const feeds_page = async () => {
-    const after = afterInterests;
-    afterInterests = async () => {};
-    await after();
-    return [];
-  };
-  const none = () => [];
-  const actions = { feeds_page, members_page: none, feeds_of_agent: none, routed };
-  broker.createService({ name: "channels", actions });
-  broker.createService({
-    name: "events",
-    actions: { load: () => [{ event_id: "evt_1", envelope: JSON.stringify(TEAMS_EVENT) }] },
-  });
-  broker.createService(interestsService({ store, config: readConfig({}) } as Runtime));
-  await broker.start();
-});
-afterAll(async () => {
-  await broker.stop();
-  await store.close();
-  await rm(dataDir, { recursive: true });
-});
+    { name: "channels", actions },
+    {
+      name: "events",
+      actions: { load: () => [{ event_id: "evt_1", envelope: JSON.stringify(TEAMS_EVENT) }] },
+    },
+    interestsService({ store, config: readConfig({}) } as Runtime),
+  ],
+  { validator: new ContractValidator() },
+);
 
 beforeEach(() => {
   failing = false;

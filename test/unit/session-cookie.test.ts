@@ -4,7 +4,7 @@ import { readConfig } from "../../config.ts";
 import { csrfToken, sessionCookie, sessionToken } from "../../lib/access/session-cookie.ts";
 import { SecretBox } from "../../lib/crypto/secrets.ts";
 import { authService } from "../../services/identity/auth/auth.service.ts";
-import { temporaryStore } from "../support/gateway.ts";
+import { temporaryStore } from "../support/own-store.ts";
 
 const TOKEN = { access_token: "ey.a.b", expires_at: "2026-01-31T09:30:00.000Z" };
 const HTTPS = "https://sensorium.example";

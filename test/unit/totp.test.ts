@@ -11,7 +11,7 @@ import {
 } from "../../services/identity/users/totp.ts";
 import { UserModel } from "../../services/identity/users/users.model.ts";
 import { Users } from "../../services/identity/users/users.ts";
-import { temporaryStore } from "../support/gateway.ts";
+import { temporaryStore } from "../support/own-store.ts";
 
 const secrets = new SecretBox(Buffer.alloc(32, 1));
 /** "12345678901234567890", the secret of RFC 6238, appendix B. */
