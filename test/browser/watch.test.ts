@@ -205,7 +205,7 @@ describe("live", () => {
     ["a channel", async () => renamed("/channels", { name: "old" }, "name")],
     [
       "a memory",
-      async () => renamed("/memories", { title: "o", content: "c", type: "semantic", scope }, "title"),
+      async () => renamed("/memories", { title: "old", content: "c", type: "semantic", scope }, "title"),
     ],
     [
       "an output",
