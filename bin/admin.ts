@@ -13,12 +13,13 @@ import { COMMON, candidates, ownFlags, ownOptions, refuseMore, type Typed } from
 /**
  * The operator's command line: uses the server if it runs, and otherwise its store.
  *
+ * @param env settings, of this process if absent
  * @throws AdminError, ConfigError: their messages are for the operator
  */
 export async function admin(
   args: string[],
-  env: NodeJS.ProcessEnv,
   stdout: NodeJS.WritableStream,
+  env?: NodeJS.ProcessEnv,
 ): Promise<void> {
   if (args[0] === "__complete") return void stdout.write(candidates(args.slice(1), COMMANDS).join("\n"));
   const { name, typed, wantsHelp } = readCommand(args);
@@ -131,7 +132,7 @@ async function answers(base_url: string): Promise<boolean> {
 
 /** Runs the command of this process's arguments, and ends it. */
 export function runAdmin(args: string[]): Promise<never> {
-  return admin(args, process.env, process.stdout).then(
+  return admin(args, process.stdout).then(
     () => process.exit(0),
     (err: unknown) => {
       const told = err instanceof AdminError || err instanceof ConfigError;

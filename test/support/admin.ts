@@ -13,7 +13,7 @@ export async function run(dataDir: string, command: string, env: Record<string, 
     return true;
   };
   const given = { PATH, HOME, DATA_DIR: dataDir, ...env };
-  const code = await admin(wordsOf(command), given, { write } as unknown as NodeJS.WritableStream).then(
+  const code = await admin(wordsOf(command), { write } as unknown as NodeJS.WritableStream, given).then(
     () => 0,
     (err: Error) => {
       write(`${err.message}\n`);
