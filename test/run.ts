@@ -188,11 +188,12 @@ async function announce(): Promise<void> {
   for (const line of installs) say(`  ${line}`);
 }
 
-/** How much of the processor time is done, and how long the rest takes at this pace. */
+/** How much of the processor time is done, and how long the rest takes at this pace; at first, at that of two cores. */
 function describeLeft(): string {
   const { done, total } = progress;
-  const left = ((performance.now() - startedAt) / 60_000) * (total / Math.max(done, 1) - 1);
-  return `${Math.min(99, Math.floor((done / total) * 100))} %, ${Math.ceil(left)} min left`;
+  const pace = done < total / 10 ? 1 / 2 : (performance.now() - startedAt) / 1000 / done;
+  const minutes = Math.ceil(((total - done) * pace) / 60);
+  return `${Math.min(99, Math.floor((done / total) * 100))} %, ${minutes} min left`;
 }
 
 /** Files that did not run keep their times. */
