@@ -101,12 +101,15 @@ test("the README lists the methods of a collection that are not refused", async 
   expect([...listed.matchAll(/`(\w+)`/g)].map(([, name]) => name).sort()).toEqual(methods.sort());
 });
 
+/** In a terminal jest asks for colours. */
+const PLAIN = { ...process.env, FORCE_COLOR: "0" };
+
 test("the program of the README prints what it says", async () => {
   const [, program = ""] = /^```ts\n([\s\S]*?)^```$/m.exec(await readFile(README, "utf8")) ?? [];
   const file = join(import.meta.dirname, `readme-${process.pid}.mts`);
   await writeFile(file, program.replace('"mongoose-sqlite"', JSON.stringify(INDEX)));
   try {
-    const { stdout } = await promisify(execFile)(process.execPath, [file], { cwd: directory });
+    const { stdout } = await promisify(execFile)(process.execPath, [file], { cwd: directory, env: PLAIN });
     expect(stdout).toBe("1\n");
   } finally {
     await rm(file);
