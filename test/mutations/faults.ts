@@ -130,7 +130,7 @@ export const FAULTS: Fault[] = [
     "http/totp",
   ),
   fault(
-    "the code that sets up the second factor signs in once more",
+    "the code that sets up the second factor signs in again",
     "services/identity/users/totp.ts",
     "last_step: step };",
     "last_step: 0 };",
@@ -259,7 +259,7 @@ export const FAULTS: Fault[] = [
     "http/identity",
   ),
   fault(
-    "a renewed session begins anew",
+    "a renewal restarts the session's lifetime",
     "services/identity/auth/auth.service.ts",
     "await callingUser(ctx), { auth_time, session_id }",
     "await callingUser(ctx), { auth_time: this.#auth.now() / 1000, session_id }",

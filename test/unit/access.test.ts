@@ -37,3 +37,17 @@ test("every operation is in the table of who may call it, and every line of the 
   expect(declared.toSorted()).toEqual(expected.toSorted());
   expect(tools.size).toBe(ACCESS.filter(({ isTool }) => isTool).length);
 });
+
+test("a connection that a person approved gets no credential that outlives it", () => {
+  const OUTLIVING = [
+    ...["agents.rotate_signing_secret", "ingest.create_webhook", "ingest.rotate_webhook"],
+    ...["keys.create", "keys.update"],
+  ];
+  // The new agent's own secret, of pushes to it, and a code that a person has to approve.
+  const OWN = ["agents.create", "devices.issue"];
+  const named = (isIt: (operation: (typeof operations)[number]) => unknown) =>
+    operations.filter(isIt).map(({ action }) => action);
+  expect(named(({ outlives }) => outlives).toSorted()).toEqual(OUTLIVING);
+  const forAgents = named(({ access, secret }) => secret && (access.by === "any" || access.by === "agent"));
+  expect(forAgents.filter((action) => !OUTLIVING.includes(action)).toSorted()).toEqual(OWN);
+});
