@@ -14,7 +14,7 @@ const TIMES = 5;
 /** The embedded store's write-ahead log, and the files that become blobs. */
 const LOG = ".db-wal";
 const BLOBS = "/blobs.new/";
-const BLOB_FOLDER = /\/blobs\/tn_\w+\/[\da-f]{2}>/;
+const BLOB_FOLDER = /\/blobs\/tn_[\w-]+\/[\da-f]{2}>/;
 const CALLS =
   "read,readv,recvfrom,recvmsg,write,writev,sendto,sendmsg,pwrite64,fdatasync,fsync,?rename,?renameat,?renameat2";
 
