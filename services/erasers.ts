@@ -1,5 +1,5 @@
 import type { TenantCollection, TenantDocument } from "../storage/collection.ts";
-import type { AnyModel, Erasure } from "../storage/model.ts";
+import type { AnyModel, Erasure, Replaced } from "../storage/model.ts";
 import type { Where } from "../storage/query.ts";
 import { MODELS } from "./models.ts";
 
@@ -27,10 +27,15 @@ export function erasersOf(kind: Kind, models: readonly AnyModel[] = MODELS): str
 
 /** Returns the collections that do not say how their content is erased. */
 export function unerased(models: readonly { name: string; erasure?: Erasure }[] = MODELS): string[] {
-  const kinds = ["agent", "subject", "memories", "mentions", "with", "none"];
+  const kinds = ["agent", "subject", "memories", "mentions", "replaced", "with", "none"];
   return models
     .filter(({ erasure = {} }) => !kinds.some((kind) => (erasure as Record<string, string>)[kind]))
     .map(({ name }) => name);
+}
+
+/** Returns the collections whose texts are replaced. */
+export function replacedOf(models: readonly AnyModel[] = MODELS): (AnyModel & { erasure: Replaced })[] {
+  return models.filter((each): each is AnyModel & { erasure: Replaced } => "replaced" in each.erasure);
 }
 
 /** Returns the fields with the id of the agent with which rows end, by collection. */

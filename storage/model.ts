@@ -32,6 +32,8 @@ interface Erasers {
 
 export type Erasure = (
   | Erasers
+  /** Its rows stay, but texts that name what is erased are replaced (storage/replace-texts.ts). */
+  | Replaced
   /** Its rows end with those of another collection. */
   | { with: string }
   /** Why nobody's request reaches it. */
@@ -40,6 +42,19 @@ export type Erasure = (
   /** Fields with the id of the agent with which a row ends. */
   owner?: readonly string[];
 };
+
+export interface Replaced {
+  replaced: {
+    /** Fields with the id of the agent that all texts of a row come from. */
+    of: readonly string[];
+    /** Only in these rows. */
+    within?: Record<string, unknown>;
+    /** The field that guards the row's writes. */
+    version?: string;
+    /** The action, on each node, that writes what it has in memory only. */
+    flush?: string;
+  };
+}
 
 /** How the rows of a collection reach another installation with their tenant (services/identity/tenants/moving.ts). */
 export type Move =
@@ -57,6 +72,7 @@ export type Move =
 /** What is known of a collection without the type of its documents. */
 export interface AnyModel {
   name: string;
+  schema: { obj: object };
   erasure: Erasure;
   move: Move;
   blobs?: readonly string[];
@@ -116,6 +132,11 @@ const field = <T, Optional extends boolean = false>(definition: unknown) => defi
 /** Definitions of a schema's fields. */
 export const t = {
   string: <T extends string = string>() => field<T extends Sealed ? never : T>(String),
+  /** A text that callers or other systems fill: content, which erasures have to reach. */
+  text: () => field<string>({ type: String, content: true }),
+  /** A value with such texts: those under these names, or all. A string is JSON with them. */
+  texts: <T>(of: Field<T>, ...names: string[]) =>
+    field<T>({ ...wrapped(of), content: names.length ? names : true }),
   number: () => field<number>(Number),
   boolean: () => field<boolean>(Boolean),
   date: () => field<Date>(Date),
@@ -148,9 +169,10 @@ export const t = {
    * A field whose size callers choose: more than some kilobytes in a row. Reads of several rows must then leave it out or
    * have a budget (`TenantCollection.find`).
    */
-  large: <T>(of: Field<T>) =>
-    ({ ...("type" in of ? of : { type: of }), large: true }) as unknown as Field<T, false, true>,
+  large: <T>(of: Field<T>) => ({ ...wrapped(of), large: true }) as unknown as Field<T, false, true>,
 };
+
+const wrapped = (of: object) => ("type" in of ? of : { type: of });
 
 export type DocumentOf<S> = InferSchemaType<S>;
 
@@ -163,15 +185,32 @@ export interface SealedField {
 
 /** Returns the sealed fields of a schema. */
 export function sealedFields(schema: { obj: object }): SealedField[] {
-  return Object.entries(schema.obj).flatMap(([name, value]) => sealedIn(name, value));
+  return fieldsOf(schema).flatMap(({ path, sealed }) => (sealed ? [{ path, ...sealed }] : []));
 }
 
-function sealedIn(path: string, given: unknown): SealedField[] {
+/** A path of a schema, through arrays too, with what is declared of it. */
+export interface DeclaredField {
+  path: string;
+  /** What mongoose takes it for. */
+  type: unknown;
+  sealed?: Omit<SealedField, "path">;
+  /** It holds content: all its texts, or those under these names. */
+  content?: true | readonly string[];
+}
+
+export function fieldsOf(schema: { obj: object }): DeclaredField[] {
+  return Object.entries(schema.obj).flatMap(([name, value]) => fieldsIn(name, value));
+}
+
+function fieldsIn(path: string, given: unknown): DeclaredField[] {
   const [definition] = [given].flat();
-  if (Object.getPrototypeOf(definition) !== Object.prototype) return [];
-  const { sealed, type } = definition as { sealed?: Omit<SealedField, "path">; type?: unknown };
-  if (type !== undefined) return sealed ? [{ path, ...sealed }] : [];
-  return Object.entries(definition as object).flatMap(([name, value]) => sealedIn(`${path}.${name}`, value));
+  if (typeof definition === "function") return [{ path, type: definition }];
+  const { type, ...declared } = definition as Omit<DeclaredField, "path">;
+  if (typeof type === "function" || declared.content) return [{ path, ...declared, type }];
+  // A list that is large.
+  if (Array.isArray(type)) return fieldsIn(path, type);
+  const inner = Object.entries(definition as object).filter(([name]) => name !== "_id");
+  return inner.flatMap(([name, value]) => fieldsIn(`${path}.${name}`, value));
 }
 
 /** Returns the names of a schema's large fields. */

@@ -12,3 +12,37 @@ export function namesSubject(value: unknown, subjects: ReadonlySet<string>): boo
       namesSubject(each, subjects),
   );
 }
+
+const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+const LETTER = /[\p{L}\p{N}]/u;
+
+/** Returns whether a text has one of these ids, or a subject as whole words: plain, in JSON or in an address. */
+export function toNames({ ids = [], subject }: Named) {
+  const known = new Set(ids);
+  const words = subject === undefined ? [] : writings(subject);
+  const looked = new Set(words.flatMap((word) => [word, encodeURIComponent(word.toWellFormed())]));
+  return (text: string): boolean => {
+    if (known.size > 0 && (text.match(UUID) ?? []).some((id) => known.has(id))) return true;
+    return looked.size > 0 && [text, unescaped(text)].some((each) => [...looked].some((word) => hasWord(each, word)));
+  };
+}
+
+interface Named {
+  ids?: readonly string[] | undefined;
+  subject?: string | undefined;
+}
+
+/** Returns a text without the escapes of JSON, however often they were escaped: `\n` before a name is no letter of it. */
+function unescaped(text: string): string {
+  return text
+    .replace(/\\+u([\da-f]{4})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
+    .replace(/\\+[bfnrt]/g, " ")
+    .replace(/\\+(["/\\])/g, "$1");
+}
+
+function hasWord(text: string, word: string): boolean {
+  for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1)) {
+    if (!LETTER.test(text[at - 1] ?? "") && !LETTER.test(text[at + word.length] ?? "")) return true;
+  }
+  return false;
+}

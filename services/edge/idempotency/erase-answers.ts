@@ -1,9 +1,8 @@
-import { writings } from "../../../lib/text/subject.ts";
+import { toNames } from "../../../lib/text/subject.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { IdempotencyDoc, KeptAnswer } from "./idempotency.model.ts";
 
 const PAGE = 200;
-const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
 /** Which answers to erase: those that contain one of the ids, name a person, or were given to a caller. */
 export interface ErasedAnswers {
@@ -15,13 +14,9 @@ export interface ErasedAnswers {
 /** Returns whether an answer is to be erased. @param text the answer as JSON */
 type IsErased = (caller_id: string, text: string) => boolean;
 
-export function toIsErased({ ids = [], subject, caller_id }: ErasedAnswers): IsErased {
-  const known = new Set(ids);
-  const words = subject === undefined ? [] : writings(subject);
-  return (caller, text) =>
-    caller === caller_id ||
-    (known.size > 0 && (text.match(UUID) ?? []).some((id) => known.has(id))) ||
-    (words.length > 0 && mentions(text, words));
+export function toIsErased({ caller_id, ...named }: ErasedAnswers): IsErased {
+  const names = toNames(named);
+  return (caller, text) => caller === caller_id || textsIn(text).some(names);
 }
 
 /**
@@ -52,24 +47,10 @@ export async function eraseAnswers(
   }
 }
 
-/** Whether an answer contains one of these as whole words, in its body as text or within JSON. */
-function mentions(text: string, words: readonly string[]): boolean {
-  const { body, base64, headers } = JSON.parse(text || "{}") as Partial<KeptAnswer>;
-  const texts = [
-    base64 ? Buffer.from(body ?? "", "base64").toString("utf8") : (body ?? ""),
-    JSON.stringify(headers ?? {}),
-  ];
-  const looked = new Set(words.flatMap((word) => [word, JSON.stringify(word).slice(1, -1)]));
-  return texts.some((each) => [...looked].some((word) => hasWord(each, word)));
-}
-
-const LETTER = /[\p{L}\p{N}]/u;
-
-function hasWord(text: string, word: string): boolean {
-  for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1)) {
-    if (!LETTER.test(text[at - 1] ?? "") && !LETTER.test(text[at + word.length] ?? "")) return true;
-  }
-  return false;
+/** Returns the body and the headers of an answer. */
+function textsIn(answer: string): string[] {
+  const { body, base64, headers = {} } = JSON.parse(answer || "{}") as Partial<KeptAnswer>;
+  return [base64 ? Buffer.from(body ?? "", "base64").toString("utf8") : (body ?? ""), JSON.stringify(headers)];
 }
 
 /** Requests that read data before its erasure are answered by then. */

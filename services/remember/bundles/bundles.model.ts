@@ -9,20 +9,20 @@ export type BundleItem = BundleDoc["items"][number];
 
 const schema = tenantSchema({
   agent_id: t.string(),
-  query: t.nullable(t.string()),
+  query: t.nullable(t.text()),
   items: t.large(
     t.subdocuments({
       kind: t.string<BundleKind>(),
       item_id: t.string(),
-      title: t.string(),
+      title: t.text(),
       /** 0..1 */
       score: t.number(),
       source: t.string(),
-      why: t.string(),
+      why: t.text(),
       rank: t.number(),
     }),
   ),
-  rendered_brief: t.large(t.string()),
+  rendered_brief: t.large(t.text()),
   degraded_reasons: t.array(t.string()),
   weights_version: t.string(),
   /** The memories among the items, for erasure. */

@@ -31,17 +31,17 @@ const documents = tenantSchema({
   ...seen,
   source_id: t.string(),
   source_name: t.string(),
-  filename: t.string(),
+  filename: t.text(),
   mime_type: t.string(),
   sensitivity: t.string<Sensitivity>(),
   audience: t.large(t.mixed<Audience>()),
   /** The subject, for erasure; absent once the document is deleted. */
-  subject: t.optional(t.nullable(t.string())),
+  subject: t.optional(t.nullable(t.text())),
   hash: t.string(),
   byte_size: t.number(),
   /** `deleted`: hidden; the emptied row stays to report since when citations of it are stale. */
   status: t.string<DocumentStatus | "deleted">(),
-  error: t.nullable(t.string()),
+  error: t.nullable(t.text()),
   version_num: t.number(),
   chunk_count: t.number(),
   superseded_by: t.nullable(t.string()),
@@ -79,8 +79,8 @@ const chunks = tenantSchema({
   char_offset: t.number(),
   char_length: t.number(),
   chunk_index: t.number(),
-  text: t.large(t.string()),
-  filename: t.string(),
+  text: t.large(t.text()),
+  filename: t.text(),
   /** Labels such as `regions:emea`. */
   labels: t.large(t.array(t.string())),
   /** False once the document is superseded. */

@@ -1,12 +1,14 @@
 import { createHash, type Hash } from "node:crypto";
 import type { ServiceBroker } from "moleculer";
+import { onEveryNode } from "../../../lib/broker/every-node.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { writings } from "../../../lib/text/subject.ts";
 import type { Blobs } from "../../../storage/blobs/blobs.ts";
 import { TenantCollection, type TenantDocument } from "../../../storage/collection.ts";
 import type { Removal, Store } from "../../../storage/connection.ts";
 import type { Where } from "../../../storage/query.ts";
-import { type EraseMemories, erasersOf, ownersOf } from "../../erasers.ts";
+import { type Erased as ErasedTexts, replaceTexts } from "../../../storage/replace-texts.ts";
+import { type EraseMemories, erasersOf, ownersOf, replacedOf } from "../../erasers.ts";
 import { scrub } from "../../platform/system/scrub.ts";
 import type { Runtime } from "../../runtime.ts";
 import type { CiteDoc } from "./cites.model.ts";
@@ -83,6 +85,7 @@ export class Erasures {
       counts = sum(counts, await countEverywhere(this.#memories.cites, broker, tenant_id, some));
     }
     counts = sum(counts, await eraseMentions(broker, tenant_id, ids, true));
+    counts = sum(counts, await this.#replaceTexts(broker, { tenant_id, ...target, ids, dry_run: true }));
     return sum(counts, await eraseOthers(broker, tenant_id, target, true));
   }
 
@@ -165,10 +168,12 @@ export class Erasures {
       sum,
       erased,
     );
-    for (;;) {
+    const { agent_id, subject } = named;
+    for (let isFirst = true; ; isFirst = false) {
       const ids = await this.#idsOf(tenant_id, targetFilter(named));
       // The subject may still be writing.
-      if (ids.length === 0) return erased;
+      if (ids.length === 0 && !isFirst) return erased;
+      erased = sum(erased, await this.#replaceTexts(broker, { tenant_id, agent_id, subject, ids }));
       for (const id of ids) digest.update(`${id}\n`);
       erased = sum(erased, await eraseMentions(broker, tenant_id, ids, false));
       for (const some of splitChunks(ids, BATCH)) {
@@ -186,6 +191,26 @@ export class Erasures {
     // Repeated for writes that began with rows read before: from here on none of them can be read.
     const late = await eraseEverywhere(this.#memories, broker, tenant_id, ids);
     return [counts, late, { memories }].reduce(sum);
+  }
+
+  /** Replaces, or counts, texts in rows that stay, in all collections that say so. */
+  async #replaceTexts(broker: ServiceBroker, erased: ErasedTexts): Promise<Counts> {
+    const { tenant_id } = erased;
+    const all = await this.#store.collections();
+    const about = new Set(erased.subject === undefined ? [] : writings(erased.subject));
+    const aboutSubject = async (event_ids: string[]) => {
+      const headers = await broker.call<{ _id: string; subject: string | null }[], object>("events.headers", { tenant_id, event_ids });
+      return headers.filter(({ subject }) => subject !== null && about.has(subject)).map(({ _id }) => _id);
+    };
+    let counts: Counts = {};
+    for (const model of replacedOf()) {
+      const native = all.get(model.name);
+      const { flush } = model.erasure.replaced;
+      if (flush && !erased.dry_run) await onEveryNode(broker, flush, {});
+      const count = native ? await replaceTexts(native, model, erased, aboutSubject) : 0;
+      if (count > 0) counts = sum(counts, { [model.name]: count });
+    }
+    return counts;
   }
 
   /** Deletes the rows that end with their owner, in all collections that say so. */

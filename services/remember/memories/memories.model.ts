@@ -40,24 +40,24 @@ const schema = tenantSchema({
   type: t.string<MemoryType>(),
   /** `pending`: not fully written (create.ts), visible to nobody. */
   status: t.string<MemoryStatus | "pending">(),
-  title: t.string(),
-  content: t.large(t.string()),
+  title: t.text(),
+  content: t.large(t.text()),
   confidence: t.number(),
   importance: t.number(),
   /** JSON: callers' keys must have no meaning in the store. */
-  metadata: t.large(t.string()),
+  metadata: t.large(t.text()),
   source_type: t.nullable(t.string()),
-  source_id: t.nullable(t.string()),
-  source_url: t.nullable(t.string()),
+  source_id: t.nullable(t.text()),
+  source_url: t.nullable(t.text()),
   source_event_id: t.nullable(t.string()),
   freshness_date: t.nullable(t.date()),
   expires_at: t.nullable(t.date()),
   project_id: t.nullable(t.string()),
   /** Normalised. */
-  tags: t.array(t.string()),
+  tags: t.array(t.text()),
   /** Address among its owner's memories (keys.ts), stored by namespace.ts. */
-  namespace: t.optional(t.string()),
-  key: t.optional(t.string()),
+  namespace: t.optional(t.text()),
+  key: t.optional(t.text()),
   supersedes_id: t.nullable(t.string()),
   invalid_at: t.nullable(t.date()),
   superseded_by: t.nullable(t.string()),
@@ -77,10 +77,10 @@ const schema = tenantSchema({
   /** Last change for search and other followers; never older than `updated_at`. */
   changed_at: t.date(),
   /** Subjects, for erasure: those of `metadata.subject` and those of its sources. */
-  subjects: t.array(t.string()),
+  subjects: t.array(t.text()),
   /** Subjects of its sources: event, document, merged memories. Absent in older rows. */
-  source_subjects: t.optional(t.array(t.string())),
-  citations: t.large(t.array(t.mixed<StoredCitation>())),
+  source_subjects: t.optional(t.array(t.text())),
+  citations: t.large(t.texts(t.array(t.mixed<StoredCitation>()))),
   /** Null: never. Includes citations by others than the owner. */
   last_cited_at: t.nullable(t.date()),
   /** Citations by others within 30 days; affects ranking. */

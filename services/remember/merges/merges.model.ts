@@ -16,7 +16,7 @@ const schema = tenantSchema({
   proposed_at: t.date(),
   resolved_at: t.nullable(t.date()),
   resolved_by_user_id: t.nullable(t.string()),
-  resolution_note: t.nullable(t.string()),
+  resolution_note: t.nullable(t.text()),
   /** Both memories' ids, in an order independent of a and b. */
   pair: t.string(),
   /** The pair and its tenant while open: two memories have at most one open proposal. */
@@ -24,7 +24,7 @@ const schema = tenantSchema({
   /** Outbox: resolved, but the memories are not merged yet. */
   collapse_due_at: t.optional(t.date()),
   /** Set until they are merged. */
-  merged_content: t.optional(t.large(t.string())),
+  merged_content: t.optional(t.large(t.text())),
 });
 schema.index({ tenant_id: 1, proposed_at: 1, _id: 1 });
 schema.index({ tenant_id: 1, status: 1, proposed_at: 1, _id: 1 });

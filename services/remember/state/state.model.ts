@@ -8,17 +8,17 @@ export interface StateDoc extends DocumentOf<typeof schema> {}
 const schema = tenantSchema({
   agent_id: t.string(),
   /** As `toStored` makes it. */
-  namespace: t.string(),
-  key: t.string(),
+  namespace: t.text(),
+  key: t.text(),
   version: t.number(),
   /** Null if it is a blob: `hash`. */
-  value: t.nullable(t.large(t.string())),
+  value: t.nullable(t.large(t.text())),
   hash: t.nullable(t.string()),
   size: t.number(),
   /** JSON: callers' keys must have no meaning in the store. */
-  metadata: t.large(t.string()),
+  metadata: t.large(t.text()),
   /** The people that `metadata.subject` names. */
-  subjects: t.array(t.string()),
+  subjects: t.array(t.text()),
   created_at: t.date(),
   updated_at: t.date(),
   expires_at: t.nullable(t.date()),

@@ -49,7 +49,7 @@ export interface ConnectorNodeDoc extends DocumentOf<typeof nodes> {}
 const nodes = tenantSchema({
   connector_id: t.string(),
   state: t.string<ConnectorState>(),
-  last_error: t.nullable(t.string()),
+  last_error: t.nullable(t.text()),
   last_error_at: t.nullable(t.date()),
   lag: t.nullable(t.number()),
   seen_at: t.date(),
@@ -63,7 +63,7 @@ export const ConnectorModel: Model<ConnectorDoc> = {
   schema: connectors,
 };
 export const ConnectorNodeModel: Model<ConnectorNodeDoc> = {
-  erasure: { none: "states of connections" },
+  erasure: { replaced: { of: [] } },
   move: { none: "states of connections of the installation's nodes" },
   name: "connector_nodes",
   schema: nodes,

@@ -86,9 +86,9 @@ const schema = tenantSchema({
   retry_delays_seconds: t.optional(t.array(t.number())),
   /** The replay of history that it was created or queued anew by. */
   replay_id: t.optional(t.string()),
-  timeline: t.mixed<TimelineEntry[]>(),
+  timeline: t.texts(t.mixed<TimelineEntry[]>(), "reason"),
   /** What the agent logged when it settled an attempt, the last that has a log, and when. */
-  log: t.optional(t.large(t.string())),
+  log: t.optional(t.large(t.text())),
   log_at: t.optional(t.date()),
   /** End of the lease or wait. Set only on rows that the sweep must examine. */
   due_at: t.optional(t.date()),
@@ -100,21 +100,21 @@ const schema = tenantSchema({
   /** `<agent> <number>` while leased, of an agent with a limit of deliveries in flight. */
   slot_key: t.optional(t.string()),
 
-  dlq_reason: t.optional(t.string()),
+  dlq_reason: t.optional(t.text()),
   dead_lettered_at: t.optional(t.date()),
   /** `<tenant> <time of death>`, `<agent> <time of death>` and `<tenant> <reason>`: see `deadFields`. */
   dlq_key: t.optional(t.string()),
   dlq_agent_key: t.optional(t.string()),
-  dlq_reason_key: t.optional(t.string()),
+  dlq_reason_key: t.optional(t.text()),
   /** Outbox: time of death until `service.delivery.dead_lettered` is published. */
   announce_at: t.optional(t.date()),
   /** Outbox: set while a requested replay is pending. */
   replay_at: t.optional(t.date()),
   /** The payload that never was an event, as JSON text: its keys could have a meaning to the store. */
-  payload_json: t.optional(t.large(t.string())),
+  payload_json: t.optional(t.large(t.text())),
   /** The source of that payload. */
   source: t.optional(t.string()),
-  origin: t.optional(t.large(t.mixed<Origin>())),
+  origin: t.optional(t.large(t.texts(t.mixed<Origin>(), "headers", "default_id"))),
 
   /** When an acknowledged row is reduced to a tombstone, or one without an event is deleted. */
   retire_at: t.optional(t.date()),
@@ -140,7 +140,7 @@ for (const field of [
 }
 
 export const DeliveryModel: Model<DeliveryDoc> = {
-  erasure: { none: "refers to an event, whose retention deletes it", owner: ["agent_id"] },
+  erasure: { replaced: { of: ["agent_id"] }, owner: ["agent_id"] },
   move: { stage: 3 },
   name: "deliveries",
   schema,

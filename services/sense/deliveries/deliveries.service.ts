@@ -264,6 +264,8 @@ function internalActions(domain: () => Domain): Record<string, ActionSchema> {
     ready_agents: idempotent<{ agents: AgentsOfTenant[] }>(({ params }) =>
       findReadyAgents(domain().deliveries, params.agents),
     ),
+    /** Writes what this node has noted of agents, before texts are erased. */
+    flush: internal<object>(() => domain().progress.flush()),
     forget_events: internal<{ tenant_id: string; event_ids: string[] }>(({ params }) =>
       forgetEvents(domain().deliveries, params),
     ),

@@ -8,8 +8,8 @@ import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/m
 export interface EventDoc extends DocumentOf<typeof schema> {}
 
 const schema = tenantSchema({
-  /** The whole CloudEvent as JSON text. */
-  envelope: t.large(t.string()),
+  /** The whole CloudEvent as JSON text; one of the service may quote the reason of a dead letter. */
+  envelope: t.large(t.texts(t.string(), "dlq_reason")),
   /** Its length in bytes. */
   size: t.number(),
   /** The producer's id. With the tenant it is the unique key for deduplication (spec: Events 1). */
@@ -64,7 +64,8 @@ schema.index({ waiting_key: 1 }, { sparse: true });
 schema.index({ due_at: 1 }, { sparse: true });
 
 export const EventModel: Model<EventDoc> = {
-  erasure: { none: "what happened in the organisation; deleted after EVENT_RETENTION_DAYS" },
+  // Others are what happened in the organisation: deleted after EVENT_RETENTION_DAYS.
+  erasure: { replaced: { of: [], within: { type: "service.delivery.dead_lettered" } } },
   move: { stage: 2 },
   name: "events",
   schema,

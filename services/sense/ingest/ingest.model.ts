@@ -60,14 +60,14 @@ const logs = tenantSchema({
       request_id: t.string(),
       at: t.date(),
       outcome: t.string<(typeof REQUEST_OUTCOMES)[number]>(),
-      reason: t.nullable(t.string()),
+      reason: t.nullable(t.text()),
       event_id: t.nullable(t.string()),
       dead_letter_id: t.nullable(t.string()),
       events: t.number(),
       size: t.number(),
       signature: t.nullable(t.string()),
       /** Empty for a refused request. */
-      headers: t.mixed<KeptHeaders>(),
+      headers: t.texts(t.mixed<KeptHeaders>()),
       /** The payload is the event's data, the event itself, or lost but for a part. */
       event_is: t.string<"data" | "payload" | "part">(),
     }),
@@ -77,7 +77,7 @@ const logs = tenantSchema({
 export type LoggedRequest = WebhookLogDoc["requests"][number];
 
 export const WebhookLogModel: Model<WebhookLogDoc> = {
-  erasure: { none: "the last requests of a webhook, replaced by later ones" },
+  erasure: { replaced: { of: [], flush: "ingest.flush" } },
   move: { stage: 0 },
   name: "webhook_logs",
   schema: logs,

@@ -1,6 +1,6 @@
 import { working } from "../../../mixins/loop.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
-import { action, idempotent, type ServiceFactory } from "../../runtime.ts";
+import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
 import * as contract from "./ingest.contract.ts";
 import { WebhookLogModel, WebhookModel } from "./ingest.model.ts";
 import { MappingTests } from "./mapping-tests.ts";
@@ -40,6 +40,8 @@ export const ingestService: ServiceFactory = (runtime) => {
       validate: action(receiving.validateWebhookOrigin, (ctx) => receiver.permit(ctx)),
       validate_for: action(receiving.validateWebhookOriginForSource, (ctx) => receiver.permit(ctx)),
       map_again: idempotent<Again>((ctx) => receiver.mapAgain(ctx)),
+      /** Writes what this node has gathered, before texts are erased. */
+      flush: internal<object>(() => log.write()),
     },
   };
 };

@@ -53,7 +53,7 @@ export class RequestLog {
   async stop(): Promise<void> {
     this.#ended.abort();
     await this.#loop.stop();
-    await this.#write().catch(this.#deps.report);
+    await this.write().catch(this.#deps.report);
   }
 
   add(broker: ServiceBroker, { _id, tenant_id }: Of, request: LoggedRequest): void {
@@ -88,14 +88,15 @@ export class RequestLog {
   async #writeInTurn(): Promise<boolean> {
     if (this.#pending.size === 0) return false;
     try {
-      await this.#write();
+      await this.write();
     } finally {
       await sleep(BUSY_MS, undefined, { signal: this.#ended.signal }).catch(() => {});
     }
     return this.#pending.size > 0;
   }
 
-  async #write(): Promise<void> {
+  /** Writes what is gathered. */
+  async write(): Promise<void> {
     const pending = this.#pending;
     this.#pending = new Map();
     const tenants = Map.groupBy(pending, ([, { tenant_id }]) => tenant_id);

@@ -7,11 +7,11 @@ export interface ScheduleDoc extends DocumentOf<typeof schema> {}
 const schema = tenantSchema({
   /** The agent or person that created it: the publisher of its events. */
   owner_id: t.string(),
-  name: t.string(),
+  name: t.text(),
   /** The attributes of its events as JSON text. */
-  event: t.large(t.string()),
+  event: t.large(t.text()),
   /** `data` and `data_base64` of its events as JSON text; lists do not read it. */
-  content: t.optional(t.large(t.string())),
+  content: t.optional(t.large(t.text())),
   /** Either `cron` or `at`. */
   cron: t.nullable(t.string()),
   time_zone: t.string(),
@@ -33,7 +33,7 @@ const schema = tenantSchema({
   last_event_id: t.nullable(t.string()),
   /** The latest tick for which nothing was published. */
   last_missed_at: t.nullable(t.date()),
-  last_error: t.nullable(t.string()),
+  last_error: t.nullable(t.text()),
   last_error_at: t.nullable(t.date()),
   run_count: t.number(),
   /** When the last tick of all was settled. */

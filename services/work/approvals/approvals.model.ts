@@ -31,7 +31,7 @@ const schema = tenantSchema({
   /** An agent or a person. */
   asker_id: t.string(),
   /** `Asked` as JSON: a text that erasure searches. */
-  asked_json: t.large(t.string()),
+  asked_json: t.large(t.text()),
   run_id: t.nullable(t.string()),
   step_key: t.nullable(t.string()),
   /** Ids of users and teams, or `admins`. */
@@ -44,7 +44,7 @@ const schema = tenantSchema({
   escalate_at: t.nullable(t.date()),
   escalated_at: t.nullable(t.date()),
   choice: t.nullable(t.string()),
-  answer_text: t.nullable(t.large(t.string())),
+  answer_text: t.nullable(t.large(t.text())),
   answered_by_user_id: t.nullable(t.string()),
   answered_by: t.nullable(t.string<AnswerWay>()),
   answered_by_slack_user: t.nullable(t.string()),

@@ -18,7 +18,7 @@ const schema = tenantSchema({
   /** A `SlackSecrets` as JSON. */
   sealed: t.sealed(slackPlace),
   assignees: t.array(t.string()),
-  last_error: t.nullable(t.string()),
+  last_error: t.nullable(t.text()),
   updated_at: t.date(),
 });
 

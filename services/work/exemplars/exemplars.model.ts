@@ -4,8 +4,8 @@ import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/m
 export interface ExemplarDoc extends DocumentOf<typeof schema> {}
 
 const schema = tenantSchema({
-  display_name: t.string(),
-  original_filename: t.string(),
+  display_name: t.text(),
+  original_filename: t.text(),
   media_type: t.string<"text/markdown" | "text/plain">(),
   byte_size: t.number(),
   /** SHA-256: the key of the text among the blobs. */

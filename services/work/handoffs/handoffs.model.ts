@@ -8,13 +8,13 @@ export interface HandoffDoc extends DocumentOf<typeof schema> {}
 
 const schema = tenantSchema({
   agent_id: t.string(),
-  name: t.string(),
-  summary: t.large(t.string()),
+  name: t.text(),
+  summary: t.large(t.text()),
   /** JSON: callers' keys must have no meaning in the store. */
-  payload: t.large(t.string()),
+  payload: t.large(t.text()),
   /** With the memories' titles as of the last save. */
-  citations: t.large(t.subdocuments({ memory_id: t.string(), title: t.string() })),
-  artifacts: t.large(t.array(t.string())),
+  citations: t.large(t.subdocuments({ memory_id: t.string(), title: t.text() })),
+  artifacts: t.large(t.array(t.text())),
   origin_client: t.nullable(t.string()),
   bundle_id: t.nullable(t.string()),
   version_num: t.number(),

@@ -11,10 +11,10 @@ export interface Edition extends FieldTypes<typeof edition> {}
 const edition = {
   version_id: t.string(),
   version_num: t.number(),
-  title: t.string(),
+  title: t.text(),
   hash: t.string(),
   byte_size: t.number(),
-  change_note: t.nullable(t.string()),
+  change_note: t.nullable(t.text()),
   authored_by_agent_id: t.nullable(t.string()),
   authored_by_user_id: t.nullable(t.string()),
   saved_at: t.date(),
@@ -25,10 +25,10 @@ export interface OutputDoc extends DocumentOf<typeof outputs> {}
 
 const outputs = tenantSchema({
   ...edition,
-  slug: t.string(),
+  slug: t.text(),
   /** The title was given; otherwise it follows the text. */
   is_titled: t.boolean(),
-  title_key: t.string(),
+  title_key: t.text(),
   scope: t.string<MemoryScope>(),
   /** The first author: an agent's or a person's id. */
   agent_id: t.string(),
@@ -37,7 +37,7 @@ const outputs = tenantSchema({
   process_run_id: t.nullable(t.string()),
   source_type: t.nullable(t.string()),
   /** JSON: callers' keys must have no meaning in the store. */
-  metadata_json: t.large(t.string()),
+  metadata_json: t.large(t.text()),
   tags: t.array(t.string()),
   derived_from_ids: t.large(t.array(t.string())),
   references_ids: t.large(t.array(t.string())),
@@ -74,8 +74,8 @@ export interface ChunkDoc extends DocumentOf<typeof chunks> {}
 
 const chunks = tenantSchema({
   output_id: t.string(),
-  text: t.large(t.string()),
-  title: t.string(),
+  text: t.large(t.text()),
+  title: t.text(),
   scope: t.string<MemoryScope>(),
   agent_id: t.string(),
   team_id: t.nullable(t.string()),

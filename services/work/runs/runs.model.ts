@@ -136,7 +136,7 @@ export interface PlacedFact extends Fact {
 export interface RunDoc extends DocumentOf<typeof runs> {}
 
 const runs = tenantSchema({
-  goal: t.string(),
+  goal: t.text(),
   project_id: t.nullable(t.string()),
   status: t.string<RunStatus>(),
   initiated_by: t.mixed<{ id: string; display_name: string }>(),
@@ -145,23 +145,23 @@ const runs = tenantSchema({
   plan: t.large(t.string()),
   /** One for each step, in the same order. */
   progress: t.large(t.mixed<StepProgress[]>()),
-  offers: t.large(t.mixed<Offer[]>()),
-  success_criteria: t.large(t.array(t.string())),
+  offers: t.large(t.texts(t.mixed<Offer[]>(), "note")),
+  success_criteria: t.large(t.array(t.text())),
   ambiguity_score: t.nullable(t.number()),
-  ambiguity_notes: t.large(t.mixed<AmbiguityNote[]>()),
+  ambiguity_notes: t.large(t.texts(t.mixed<AmbiguityNote[]>())),
   exemplar_ids: t.array(t.string()),
   /** Given at its creation, for the filters of its steps. */
-  values: t.mixed<RunValues>(),
+  values: t.texts(t.mixed<RunValues>()),
   pointer_ids: t.array(t.string()),
   outcome: t.nullable(t.string<Outcome>()),
   closed_by_user_id: t.nullable(t.string()),
-  close_note: t.nullable(t.string()),
+  close_note: t.nullable(t.text()),
   closed_at: t.nullable(t.date()),
   /** Guards every transition. */
   version: t.number(),
   /** Bytes of notes and evidence (see `Draft`). */
   noted: t.number(),
-  outbox: t.large(t.mixed<Outbox>()),
+  outbox: t.large(t.texts(t.mixed<Outbox>(), "notes")),
   /** Blobs of the outbox's snapshots, which its artifacts will reference. */
   snapshots: t.optional(t.array(t.string())),
   /** Set while the outbox is not empty. */
@@ -186,7 +186,7 @@ runs.index({ relay_at: 1, version: 1 });
 runs.index({ stale_check_at: 1 });
 
 export const RunModel: Model<RunDoc> = {
-  erasure: { none: "the organisation's record of a process" },
+  erasure: { replaced: { of: [], version: "version" } },
   move: { stage: 1 },
   name: "runs",
   schema: runs,
@@ -205,12 +205,12 @@ export interface RunFactsDoc extends DocumentOf<typeof facts> {}
 const facts = tenantSchema({
   run_id: t.string(),
   version: t.number(),
-  facts: t.large(t.mixed<Fact[]>()),
+  facts: t.large(t.texts(t.mixed<Fact[]>(), "notes")),
 });
 facts.index({ tenant_id: 1, run_id: 1, version: 1 });
 
 export const RunFactsModel: Model<RunFactsDoc> = {
-  erasure: { with: "runs" },
+  erasure: { replaced: { of: [] } },
   move: { stage: 0 },
   name: "run_facts",
   schema: facts,
@@ -223,7 +223,7 @@ const artifacts = tenantSchema({
   run_id: t.string(),
   step_record_id: t.nullable(t.string()),
   kind: t.string(),
-  pointer: t.large(t.mixed<Record<string, string | null>>()),
+  pointer: t.large(t.texts(t.mixed<Record<string, string | null>>())),
   content_hash: t.nullable(t.string()),
   byte_size: t.nullable(t.number()),
   mime_type: t.nullable(t.string()),
@@ -235,7 +235,7 @@ artifacts.index({ tenant_id: 1, run_id: 1, created_at: 1, _id: 1 });
 artifacts.index({ tenant_id: 1, content_hash: 1 });
 
 export const RunArtifactModel: Model<RunArtifactDoc> = {
-  erasure: { with: "runs" },
+  erasure: { replaced: { of: [] } },
   move: { stage: 0 },
   name: "run_artifacts",
   schema: artifacts,

@@ -17,7 +17,7 @@ const schema = tenantSchema({
 
   state: t.string<ReplayState>(),
   waiting_for: t.nullable(t.string<Obstacle>()),
-  error: t.nullable(t.string()),
+  error: t.nullable(t.text()),
   /** A position of events, inclusive; null until some were examined if the range begins with a time. */
   next: t.nullable(t.string()),
   /** When the last examined event was accepted. */
@@ -39,7 +39,7 @@ schema.index({ running_key: 1 }, { unique: true, sparse: true });
 schema.index({ queue: 1 }, { sparse: true });
 
 export const ReplayModel: Model<ReplayDoc> = {
-  erasure: { none: "a time range and counts; ends with its agent", owner: ["agent_id"] },
+  erasure: { replaced: { of: ["agent_id"] }, owner: ["agent_id"] },
   // Its deliveries and events are there before it continues.
   move: { stage: 4 },
   name: "replays",
