@@ -45,7 +45,7 @@ export type Erasure = (
 
 export interface Replaced {
   replaced: {
-    /** Fields with the id of the agent that all texts of a row come from. */
+    /** Paths of the id of the agent that all texts of a row come from. */
     of: readonly string[];
     /** Only in these rows. */
     within?: Record<string, unknown>;

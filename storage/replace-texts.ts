@@ -36,10 +36,12 @@ export async function replaceTexts(
   const rows = new TenantCollection<Row>(native as never);
   const { of, within = {}, version } = model.erasure.replaced;
   const fields = fieldsOf(model.schema).filter(({ content }) => content);
-  const roots = [...new Set(fields.map(({ path }) => path.split(".")[0] as string))];
+  const roots = [...new Set(fields.map(({ path }) => rootOf(path)))];
   const names = toNames({ ids, subject });
   const held = roots.map((root) => ({ [root]: { $exists: true } }));
-  const projection = Object.fromEntries([...roots, ...of, "event_id"].map((name) => [name, 1]));
+  const projection = Object.fromEntries(
+    [...new Set([...roots, ...of.map(rootOf), "event_id", "tenant_id"])].map((name) => [name, 1]),
+  );
   const options = { sort: { _id: 1 } as const, limit: PAGE, projection };
 
   async function replacedIn(page: readonly Row[]): Promise<(row: Row) => Record<string, unknown>> {
@@ -47,11 +49,16 @@ export async function replaceTexts(
     const known = new Set(event_ids.length ? await aboutSubject(event_ids) : []);
     if (agent_id !== undefined) known.add(agent_id);
     return (row) => {
-      const isWhole = [...of, "event_id"].some((name) => known.has(row[name] as string));
+      const isWhole = [...of, "event_id"].some((path) =>
+        valuesAt(row, path.split(".")).some((id) => known.has(id as string)),
+      );
       const isErased = isWhole ? () => true : names;
       const changed = roots.map((root) => {
-        const own = fields.filter(({ path }) => path.split(".")[0] === root);
-        return [root, own.reduce((value, each) => replaceAt(value, each, { row, known, isErased }), row[root])];
+        const own = fields.filter(({ path }) => rootOf(path) === root);
+        return [
+          root,
+          own.reduce((value, each) => replaceAt(value, each, { row, known, isErased }), row[root]),
+        ];
       });
       return Object.fromEntries(changed.filter(([root, value]) => value !== row[root as string]));
     };
@@ -82,6 +89,14 @@ export async function replaceTexts(
     if (!more && page.length < PAGE) return count;
     after = (page.at(-1) as Row)._id;
   }
+}
+
+const rootOf = (path: string) => path.split(".")[0] as string;
+
+function valuesAt(value: unknown, [name, ...rest]: readonly string[]): unknown[] {
+  if (Array.isArray(value)) return value.flatMap((each) => valuesAt(each, [name as string, ...rest]));
+  const held = (value as Record<string, unknown> | null)?.[name as string];
+  return rest.length ? valuesAt(held, rest) : [held];
 }
 
 const EVENT_ID = /\bevt_[\w-]+/g;

@@ -23,7 +23,10 @@ export function toNames({ ids = [], subject }: Named) {
   const looked = new Set(words.flatMap((word) => [word, encodeURIComponent(word.toWellFormed())]));
   return (text: string): boolean => {
     if (known.size > 0 && (text.match(UUID) ?? []).some((id) => known.has(id))) return true;
-    return looked.size > 0 && [text, unescaped(text)].some((each) => [...looked].some((word) => hasWord(each, word)));
+    return (
+      looked.size > 0 &&
+      [text, unescaped(text)].some((each) => [...looked].some((word) => hasWord(each, word)))
+    );
   };
 }
 

@@ -7,12 +7,14 @@ import { AuditModel } from "../../services/identity/audit/audit.model.ts";
 import { A2aTaskModel } from "../../services/work/a2a/a2a-tasks.model.ts";
 import { openStore } from "../../storage/connection.ts";
 import { a2aClient, a2aRequest, pushConfig } from "../support/a2a.ts";
+import { cloudEvent } from "../support/agents.ts";
 import { ingest, itself, textFile } from "../support/documents.ts";
 import { api } from "../support/http.ts";
 import { agentIn, makeCast, remember } from "../support/memories.ts";
 import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
+import { register, SHOP, send } from "../support/webhooks.ts";
 
 type TestAgent = Awaited<ReturnType<typeof agentIn>>;
 
@@ -90,6 +92,82 @@ test("an agent's tasks, schedules, bundles and handoffs are erased with its memo
   await settle(
     async () => (await filesWith(text)).filter((name) => !name.startsWith("sensorium.db")).length === 0,
   );
+});
+
+/** What is erased, how texts name it, and which of them others wrote. */
+const ERASED: [
+  what: string,
+  make: (by: TestAgent) => Promise<{ target: object; name: string; subject?: string }>,
+][] = [
+  ["a person", async () => ({ ...named(`Zoë "${marker()}"`) })],
+  ["a memory", async (by) => remember(by, {}).then(({ id }) => ({ target: { ids: [id] }, name: id }))],
+  ["an agent", async (by) => ({ target: { agent_id: by.id }, name: "" })],
+];
+const named = (subject: string) => ({ target: { subject }, name: subject, subject });
+
+test.each(ERASED)("no text about deliveries and runs is left that names %s", async (_, make) => {
+  const scopes = ["send", "receive", "memory:read", "memory:write"];
+  const own = await agentIn(server, cast.admin, { name: "writes", retry_budget: 9 }, scopes);
+  const { target, name, subject } = await make(own);
+  const texts: Record<string, string> = {};
+  /** A text that is to be erased; one of the agent about an event about the person need not name it. */
+  const text = (what: string, naming = name) => {
+    texts[what] = marker();
+    return `${texts[what]} {"at":"\\n${JSON.stringify(naming).slice(1, -1)}"}`;
+  };
+  ok(await own.post(`/agents/${own.id}/interests`, { event_type: "com.example.texts" }));
+  const next = async (more: object = {}) => {
+    ok(await sender.post("/events", cloudEvent(marker(), { type: "com.example.texts", ...more })));
+    return settle(async () => ok(await own.get("/delivery/poll?limit=1&wait=1")).deliveries[0]);
+  };
+  const settleAs = async (how: string, more: object, event: object = {}) => {
+    const { id } = await next(event);
+    ok(await own.post(`/delivery/${how}`, { delivery_ids: [id], ...more }));
+  };
+  await settleAs("ack", { log: text("log") });
+  await settleAs("nack", { reason: text("reason"), log: text("log of a rejection"), delay_seconds: 9000 });
+  await settleAs("nack", { reason: text("death"), dead_letter: true });
+  if (subject) await settleAs("nack", { reason: text("of an event", ""), dead_letter: true }, { subject });
+  await settleAs("nack", { reason: "stays", log: `${marker()} stays`, delay_seconds: 9000 });
+  const goal = name ? text("goal") : "g";
+  const run = ok(
+    await own.post("/runs", { goal, steps: [{ step_key: "a" }, { step_key: "b", depends_on: ["a"] }] }),
+  );
+  ok(await own.post(`/runs/${run.id}/steps/complete`, { step_key: "a", what_makes_this_done: text("note") }));
+  ok(await own.post(`/runs/${run.id}/handoff-offers`, { step_key: "b", note: text("offer") }));
+  if (name) {
+    const close = { outcome: "abandoned", note: text("end") };
+    ok(await cast.orgAdmin.post(`/runs/${run.id}/close`, close));
+    // What cannot be mapped is a dead letter, with its headers.
+    const hook = await register(cast.orgAdmin, { ...SHOP, source: marker() });
+    await send(hook, JSON.stringify({ note: text("payload") }), { "X-Request-Id": marker() });
+  }
+  await settle(
+    async () => ok(await cast.orgAdmin.get("/events?type=service.delivery.dead_lettered")).events.length > 0,
+  );
+  const leftOf = async () => {
+    const held = await Promise.all(
+      Object.entries(texts).map(async ([what, each]) => [what, await filesWith(each)]),
+    );
+    return held.filter(([, files]) => files?.length).map(([what]) => what);
+  };
+  expect(await leftOf()).toEqual(Object.keys(texts));
+  const counted = await erase({ ...target, dry_run: true });
+  const { erased, storage } = await erase(target);
+  expect([await leftOf(), storage]).toEqual([[], "rewritten"]);
+  // With the event about the person, or the payload; and by an agent with what names nothing.
+  const runs = { runs: 1, run_facts: name ? 3 : 2 };
+  for (const each of [counted.erased, erased])
+    expect(each).toMatchObject({ deliveries: subject ? 5 : 4, ...runs });
+  expect((await erase(target)).erased).not.toHaveProperty("deliveries");
+  const deliveries = ok(await own.get(`/agents/${own.id}/deliveries`)).deliveries;
+  const reasons = deliveries.flatMap(
+    (each: { last_error: { reason: string } | null }) => each.last_error?.reason ?? [],
+  );
+  expect(new Set(reasons)).toEqual(new Set(name ? ["[erased]", "stays"] : ["[erased]"]));
+  const dead = ok(await own.get("/delivery/dlq?reason=%5Berased%5D")).items;
+  expect(dead).toHaveLength(subject ? 2 : 1);
+  expect(ok(await own.get(`/runs/${run.id}`))).toMatchObject({ goal: name ? "[erased]" : "g" });
 });
 
 /** The hashes of a tenant's blobs on the disk. */

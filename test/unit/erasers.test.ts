@@ -1,7 +1,9 @@
 import { expect, test } from "@jest/globals";
+import { Schema } from "mongoose";
 import { erasersOf, ownersOf, unerased } from "../../services/erasers.ts";
 import { serviceFactories } from "../../services/index.ts";
 import { MODELS } from "../../services/models.ts";
+import { fieldsOf, t, tenantSchema } from "../../storage/model.ts";
 import { sources } from "../support/sources.ts";
 
 const product = sources("{bin,middlewares,mixins,services,storage}/**/*.ts");
@@ -15,8 +17,97 @@ test("a collection that does not say so is found", () => {
     { name: "a", erasure: { agent: "notes.erase" } },
     { name: "b", erasure: { with: "a" } },
     { name: "c", erasure: { none: "counts" } },
+    { name: "d", erasure: { replaced: { of: [] } } },
   ];
   expect(unerased(declared)).toEqual([]);
+});
+
+/** Names of fields with ids, keys and words of the service. */
+const WORDS =
+  /(?:^|[._])(?:id|ids|by|key|keys|hash|digest|lease|queue|seed|secret|prefix|status|state|kind|scope|scopes|role|type|action|mode|model)$/;
+/** Fields with texts that are no content: names and definitions of the organisation, and words of the service. */
+const NO_CONTENT: Record<string, string> = {
+  a2a_push_configs: "url",
+  agents: "name description delivery_endpoint push_format",
+  api_keys: "name approval",
+  approval_slack: "assignees",
+  approvals: "assigned escalate_to answered_by_slack_user outbox told",
+  audit: "outcome error ip details",
+  bundles: "items.source degraded_reasons weights_version",
+  channel_feeds: "event_type_glob filter_expression",
+  channels: "name description",
+  connectors: "name shown_url from source mapping counts",
+  deliveries: "matched enrichment_depth source",
+  delivery_progress: "absences",
+  device_codes: "client_info approval",
+  document_chunks: "labels",
+  document_sources: "name",
+  documents: "source_name sensitivity audience access_change",
+  event_types: "sources",
+  event_waits: "filter_expression event",
+  events: "source subject position traceparent fanout_owner park_reason",
+  findings: "origin",
+  idempotency_keys: "fingerprint nonce answer_blob",
+  installation: "maintenance log_level",
+  interests: "filter_expression enrichment_depth",
+  memories: "forgotten_from merge_origin merges announce.what finding_origin",
+  memory_erasures: "batch",
+  merge_proposals: "pair open_pair",
+  oauth_clients: "name uri redirect_uris grant_types",
+  oauth_devices: "resource grant",
+  oauth_grants: "client_name redirect_uri code_challenge resource approval",
+  process_templates: "slug name description goal_template steps",
+  projects: "name target_date",
+  push_endpoints: "endpoint last_error",
+  relationships: "edge",
+  replays: "from_event waiting_for next",
+  runs: "plan progress outcome snapshots waits",
+  schedules: "cron time_zone on_missed",
+  search_entries: "thread position embedded",
+  search_state: "value",
+  sessions: "client_name client_version",
+  signing_keys: "jwk",
+  specialist_loads: "name",
+  specialists: "name system_prompt memory_search_directives output_format_rules description",
+  teams: "name description",
+  tenants: "slug name routing_changes",
+  traffic: "unit counts types",
+  users: "email display_name password totp.recovery totp.version identity",
+  webhook_bodies: "topic",
+  webhook_logs: "requests.outcome requests.signature requests.event_is",
+  webhooks: "name source mapping",
+};
+
+/** The fields with texts that are declared neither as content nor as secrets. */
+const undeclared = (schema: Parameters<typeof fieldsOf>[0]) =>
+  fieldsOf(schema)
+    .filter(
+      ({ type, content, sealed }) => (type === String || type === Schema.Types.Mixed) && !content && !sealed,
+    )
+    .map(({ path }) => path)
+    .filter((path) => !WORDS.test(path));
+
+test("every field with texts is declared: as content, or here", () => {
+  const found = MODELS.map(({ name, schema }) => [name, undeclared(schema).join(" ")]).filter(
+    ([, names]) => names,
+  );
+  expect(Object.fromEntries(found)).toEqual(NO_CONTENT);
+  const fields = {
+    ...{
+      note: t.string(),
+      said: t.nullable(t.text()),
+      any: t.optional(t.mixed<object>()),
+      notes: t.array(t.string()),
+    },
+    list: t.large(t.subdocuments({ why: t.string(), heard: t.text(), at: t.date() })),
+  };
+  expect(undeclared(tenantSchema(fields))).toEqual(["note", "any", "notes", "list.why"]);
+});
+
+test("whoever has content says how it is erased, but for works of the organisation", () => {
+  const having = MODELS.filter(({ schema }) => fieldsOf(schema).some(({ content }) => content));
+  const staying = having.filter(({ erasure }) => "none" in erasure).map(({ name }) => name);
+  expect(staying).toEqual(["memory_erasures", "exemplars", "outputs"]);
 });
 
 test("no collection is opened without a model", () => {

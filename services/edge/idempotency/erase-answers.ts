@@ -50,7 +50,10 @@ export async function eraseAnswers(
 /** Returns the body and the headers of an answer. */
 function textsIn(answer: string): string[] {
   const { body, base64, headers = {} } = JSON.parse(answer || "{}") as Partial<KeptAnswer>;
-  return [base64 ? Buffer.from(body ?? "", "base64").toString("utf8") : (body ?? ""), JSON.stringify(headers)];
+  return [
+    base64 ? Buffer.from(body ?? "", "base64").toString("utf8") : (body ?? ""),
+    JSON.stringify(headers),
+  ];
 }
 
 /** Requests that read data before its erasure are answered by then. */

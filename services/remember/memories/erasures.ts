@@ -199,7 +199,10 @@ export class Erasures {
     const all = await this.#store.collections();
     const about = new Set(erased.subject === undefined ? [] : writings(erased.subject));
     const aboutSubject = async (event_ids: string[]) => {
-      const headers = await broker.call<{ _id: string; subject: string | null }[], object>("events.headers", { tenant_id, event_ids });
+      const headers = await broker.call<{ _id: string; subject: string | null }[], object>("events.headers", {
+        tenant_id,
+        event_ids,
+      });
       return headers.filter(({ subject }) => subject !== null && about.has(subject)).map(({ _id }) => _id);
     };
     let counts: Counts = {};

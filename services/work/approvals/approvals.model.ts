@@ -39,11 +39,11 @@ const schema = tenantSchema({
   status: t.string<ApprovalStatus>(),
   deadline_at: t.date(),
   /** The choice that is the answer then; null: none. */
-  on_deadline: t.nullable(t.string()),
+  on_deadline: t.nullable(t.text()),
   escalate_to: t.array(t.string()),
   escalate_at: t.nullable(t.date()),
   escalated_at: t.nullable(t.date()),
-  choice: t.nullable(t.string()),
+  choice: t.nullable(t.text()),
   answer_text: t.nullable(t.large(t.text())),
   answered_by_user_id: t.nullable(t.string()),
   answered_by: t.nullable(t.string<AnswerWay>()),

@@ -23,7 +23,7 @@ const schema = tenantSchema({
 });
 
 export const SlackChannelModel: Model<SlackChannelDoc> = {
-  erasure: { none: "configuration of the organisation" },
+  erasure: { replaced: { of: [] } },
   move: { stage: 2, withoutSecrets: "left out" },
   name: "approval_slack",
   schema,

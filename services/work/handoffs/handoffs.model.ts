@@ -15,7 +15,7 @@ const schema = tenantSchema({
   /** With the memories' titles as of the last save. */
   citations: t.large(t.subdocuments({ memory_id: t.string(), title: t.text() })),
   artifacts: t.large(t.array(t.text())),
-  origin_client: t.nullable(t.string()),
+  origin_client: t.nullable(t.text()),
   bundle_id: t.nullable(t.string()),
   version_num: t.number(),
   pinned_at: t.nullable(t.date()),

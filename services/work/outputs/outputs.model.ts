@@ -38,7 +38,7 @@ const outputs = tenantSchema({
   source_type: t.nullable(t.string()),
   /** JSON: callers' keys must have no meaning in the store. */
   metadata_json: t.large(t.text()),
-  tags: t.array(t.string()),
+  tags: t.array(t.text()),
   derived_from_ids: t.large(t.array(t.string())),
   references_ids: t.large(t.array(t.string())),
   supersedes_ids: t.large(t.array(t.string())),
@@ -80,7 +80,7 @@ const chunks = tenantSchema({
   agent_id: t.string(),
   team_id: t.nullable(t.string()),
   project_id: t.nullable(t.string()),
-  tags: t.array(t.string()),
+  tags: t.array(t.text()),
   superseded: t.boolean(),
   created_at: t.date(),
   version: t.number(),

@@ -161,7 +161,7 @@ const runs = tenantSchema({
   version: t.number(),
   /** Bytes of notes and evidence (see `Draft`). */
   noted: t.number(),
-  outbox: t.large(t.texts(t.mixed<Outbox>(), "notes")),
+  outbox: t.large(t.texts(t.mixed<Outbox>(), "note", "notes", "subject")),
   /** Blobs of the outbox's snapshots, which its artifacts will reference. */
   snapshots: t.optional(t.array(t.string())),
   /** Set while the outbox is not empty. */
@@ -205,12 +205,12 @@ export interface RunFactsDoc extends DocumentOf<typeof facts> {}
 const facts = tenantSchema({
   run_id: t.string(),
   version: t.number(),
-  facts: t.large(t.texts(t.mixed<Fact[]>(), "notes")),
+  facts: t.large(t.texts(t.mixed<Fact[]>(), "note", "notes", "subject")),
 });
 facts.index({ tenant_id: 1, run_id: 1, version: 1 });
 
 export const RunFactsModel: Model<RunFactsDoc> = {
-  erasure: { replaced: { of: [] } },
+  erasure: { replaced: { of: ["facts.actor.actor_id"] } },
   move: { stage: 0 },
   name: "run_facts",
   schema: facts,
