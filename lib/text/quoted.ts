@@ -1,14 +1,12 @@
 /**
  * Characters that could deceive a reader, above all a language model: controls, marks that reorder or hide text,
- * unusual line ends, tags. Joiners stay, because scripts and emoji need them.
+ * unusual line ends, tags and the selectors beyond those of emoji. Joiners stay, because scripts and emoji need them.
  */
-const DECEPTIVE =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are searched for
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
+const DECEPTIVE = /(?![\n\t\u200c\u200d])(?:[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]|[\u{e0100}-\u{e01ef}])/gu;
 
 /**
  * Quotes untrusted text as a fenced block of Markdown that it cannot end: the fence is longer than any run of backticks
- * in it (CommonMark 4.5). For briefs that agents read.
+ * in it (CommonMark 4.5). Whatever models and people read of what others chose goes through it: texts, types, names, ids.
  */
 export function quoteAsData(text: string): string {
   const shown = text.replace(/\r\n?/g, "\n").replace(DECEPTIVE, "\ufffd");

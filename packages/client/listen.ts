@@ -2,6 +2,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import { isFinal } from "./errors.ts";
+import { redact } from "./generated/redact.ts";
 import type { CloudEvent, DeliveryEvent } from "./generated/types.ts";
 import {
   GiveUp,
@@ -19,6 +20,8 @@ import { aborted, escapeControls, pause } from "./support.ts";
 
 const MAX_REASON = 500;
 const MAX_LOG = 16_384;
+/** Of what secrets are looked for in, before it is cut. */
+const MAX_READ = 64_000;
 const MAX_STREAM = 1000;
 const REOPEN_MS = 100;
 
@@ -198,7 +201,7 @@ export class Listener {
   async #handle(delivery: DeliveryEvent, held: Held): Promise<{ error: unknown } | undefined> {
     try {
       const log = (text: string) => {
-        held.log = text.slice(-MAX_LOG).toWellFormed();
+        held.log = redact(text.slice(-MAX_READ)).slice(-MAX_LOG).toWellFormed();
       };
       const context = { delivery, signal: this.#overdue.signal, log };
       await this.#handler(delivery.payload as unknown as CloudEvent, context);
@@ -215,7 +218,8 @@ export class Listener {
   #giveBack({ id }: DeliveryEvent, error: unknown, log: string | undefined): Promise<void> {
     // By now the lease may be of the next attempt.
     if (error instanceof RejectedElsewhere) return Promise.resolve();
-    const reason = (error instanceof Error ? error.message : String(error)).slice(0, MAX_REASON);
+    const said = error instanceof Error ? error.message : String(error);
+    const reason = redact(said.slice(0, MAX_READ)).slice(0, MAX_REASON);
     const delay_seconds = error instanceof RetryLater ? error.delaySeconds : undefined;
     return this.#settling.giveBack(id, {
       ...{ reason, ...this.#leases.named([id]) },

@@ -159,19 +159,17 @@ export class Channel {
   }
 }
 
-function messageFor({ id, attempt_count }: DeliveryEvent, event: Record<string, unknown>, by: By): object {
-  const { type, subject } = event;
-  const meta = {
-    delivery_id: id,
-    event_id: String(event.id),
-    type: String(type),
-    ...(subject !== undefined && { subject: String(subject) }),
-    attempt: String(attempt_count),
-  };
+function messageFor(
+  { id, event_id, attempt_count }: DeliveryEvent,
+  event: Record<string, unknown>,
+  by: By,
+): object {
+  // Only what the service made: a session shows these outside the fences.
+  const meta = { delivery_id: id, event_id, attempt: String(attempt_count) };
   const settle =
     by === "tool"
       ? `Call deliveries_ack with delivery_ids ["${id}"] once it is handled.`
       : "Handle it in this turn: it is acknowledged when the turn ends.";
-  const content = `An event of the type ${type}:\n\n${quoteEvent(event)}\n\n${settle}`;
+  const content = `An event:\n\n${quoteEvent(event)}\n\n${settle}`;
   return { jsonrpc: "2.0", method: "notifications/claude/channel", params: { content, meta } };
 }

@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
-import { redact } from "./hooks/redact.ts";
+import { redact } from "../generated/redact.ts";
 
 /** Limit of the lines sent; the service takes 16,384 characters, with what is said about the rest. */
 const MAX_BYTES = 16_000;
@@ -27,13 +27,23 @@ export class LogTail {
 
   /** Returns the last lines without what looks like a secret, how many bytes are left out, and how the command ended. */
   toText(ending: string): string {
-    const kept = this.#before + this.#latest;
-    const shown = redact(kept);
+    const [kept, shown] = this.#shown();
     const last = lastLines(shown, MAX_BYTES);
     const omitted =
       this.#bytes - Buffer.byteLength(kept) + Buffer.byteLength(shown) - Buffer.byteLength(last);
     const first = omitted > 0 ? `[${omitted.toLocaleString("en")} bytes left out]\n` : "";
     return `${first}${last}[${ending.slice(0, MAX_ENDING)}]`.toWellFormed();
+  }
+
+  /** Returns the last line that is not empty, without what looks like a secret, also one that began in earlier lines. */
+  lastLine(): string {
+    return this.#shown()[1].trim().split("\n").at(-1) ?? "";
+  }
+
+  /** Returns what is kept, and the same without what looks like a secret. */
+  #shown(): [kept: string, shown: string] {
+    const kept = this.#before + this.#latest;
+    return [kept, redact(kept)];
   }
 }
 

@@ -49,6 +49,8 @@ interface Job {
   signal: AbortSignal;
   /** Called with each line of its output. */
   show: (line: string) => void;
+  /** Returns why it failed, by what it has written; empty if that is not to be told. */
+  reason: () => string;
   /** Called with what it writes to standard output. */
   collect?: ((chunk: Uint8Array) => void) | undefined;
   /** Called with how it ended, or why it was not started, before the promise settles. */
@@ -58,7 +60,7 @@ interface Job {
 /**
  * Runs a command in a process group of its own, which ends with it.
  *
- * @throws CommandFailure with its last line if it fails, or why it cannot be started; GiveUp with its last line if no
+ * @throws CommandFailure with its reason if it fails, or why it cannot be started; GiveUp with its reason if no
  *   retry can succeed; the signal's reason, once the command has ended, if the signal aborted
  */
 export function supervise(reaper: Reaper, job: Job): Promise<void> {
@@ -86,14 +88,9 @@ export function supervise(reaper: Reaper, job: Job): Promise<void> {
       timer = setTimeout(() => signalTree(pid, "SIGKILL"), GRACE_MS);
     };
     signal.addEventListener("abort", end, { once: true });
-    let last = "";
-    const note = (line: string) => {
-      if (line.trim()) last = line.trim();
-      show(line);
-    };
     const splitters = [child.stdout, child.stderr].map((stream) => {
       const splitter = new LineSplitter(LONGEST_LINE);
-      stream.on("data", (piece: Buffer) => splitter.take(piece).forEach(note));
+      stream.on("data", (piece: Buffer) => splitter.take(piece).forEach(show));
       return splitter;
     });
     if (job.collect) child.stdout.on("data", job.collect);
@@ -103,12 +100,12 @@ export function supervise(reaper: Reaper, job: Job): Promise<void> {
       clearTimeout(timer);
       signal.removeEventListener("abort", end);
       forget();
-      for (const splitter of splitters) splitter.end().forEach(note);
+      for (const splitter of splitters) splitter.end().forEach(show);
       const how = `ended with ${killedBy ?? code}`;
       job.ended(how);
       if (code === 0) return resolve();
       if (signal.aborted) return reject(signal.reason);
-      fail(how, last || `${program} ${how}`, code === HOPELESS ? HopelessFailure : CommandFailure);
+      fail(how, job.reason() || `${program} ${how}`, code === HOPELESS ? HopelessFailure : CommandFailure);
     });
     // It need not read its input.
     child.stdin.on("error", () => {});

@@ -35,7 +35,9 @@ export const work: Command = {
       means:
         "save each standard output as a version of this output of the agent, before the event is acknowledged",
     },
-    "no-log": { means: "do not keep the end of the output with the delivery" },
+    "no-log": {
+      means: "keep nothing of the output with the delivery, nor its last line as the reason of a failure",
+    },
     count: { value: "N", means: "stop after N events" },
   },
   examples: [
@@ -82,6 +84,7 @@ export const work: Command = {
           tail.add(line);
           telling.note(`${about}: ${line}`);
         },
+        reason: () => (isLogged ? tail.lastLine() : ""),
         collect: collected && ((chunk) => collected.add(chunk)),
         ended: (how) => {
           if (isLogged)

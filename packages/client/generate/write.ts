@@ -1,13 +1,24 @@
-/** Writes generated/operations.ts from the contracts. With `--check` only tells whether it is the present one. */
+/**
+ * Writes the files of generated/ that are kept: from the contracts, and copies of what the client shares with the service.
+ * With `--check` only tells whether they are the present ones.
+ */
 import { readFile, writeFile } from "node:fs/promises";
 import { operations } from "../../../services/contracts.ts";
 import { tableOf } from "./operations.ts";
 
-const FILE = new URL("../generated/operations.ts", import.meta.url);
-const wanted = tableOf(operations);
+const copyOf = async (file: string) =>
+  `// A copy of ${file}, written by \`npm run openapi\`.\n${await readFile(new URL(`../../../${file}`, import.meta.url), "utf8")}`;
+const WANTED = {
+  "operations.ts": tableOf(operations),
+  "quoted.ts": await copyOf("lib/text/quoted.ts"),
+  "redact.ts": await copyOf("lib/text/redact.ts"),
+};
 
-if (!process.argv.includes("--check")) await writeFile(FILE, wanted);
-else if ((await readFile(FILE, "utf8").catch(() => "")) !== wanted) {
-  console.error("packages/client/generated/operations.ts is out of date: run `npm run openapi`.");
-  process.exitCode = 1;
+for (const [name, wanted] of Object.entries(WANTED)) {
+  const file = new URL(`../generated/${name}`, import.meta.url);
+  if (!process.argv.includes("--check")) await writeFile(file, wanted);
+  else if ((await readFile(file, "utf8").catch(() => "")) !== wanted) {
+    console.error(`packages/client/generated/${name} is out of date: run \`npm run openapi\`.`);
+    process.exitCode = 1;
+  }
 }

@@ -1,6 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import type { BrokerMessage, Connector } from "../../../connectors/connector.ts";
 import { backOff } from "../../../lib/queue/backoff.ts";
+import { redact } from "../../../lib/text/redact.ts";
 import type { ConnectorState } from "./connectors.contract.ts";
 import type { Counts, Verdict } from "./connectors.model.ts";
 
@@ -221,7 +222,7 @@ export class Consumer {
 
   #fail(state: ConnectorState, error: string): void {
     this.#report(error);
-    this.last_error = error;
+    this.last_error = redact(error);
     this.last_error_at = new Date(this.#now());
     this.#say(state);
   }

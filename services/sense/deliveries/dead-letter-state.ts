@@ -1,4 +1,5 @@
 import { expectation } from "../../../lib/contract/faults.ts";
+import { redact } from "../../../lib/text/redact.ts";
 import { type DeliveryDoc, SETTLED, timelinePush } from "./deliveries.model.ts";
 
 interface Death {
@@ -12,8 +13,9 @@ interface Death {
 /** In characters. Reasons are listed, filtered and published: long quotes of a payload are cut. */
 const MOST_REASON = 1000;
 
-/** Truncates a reason for storage. */
-export function keptReason(reason: string): string {
+/** Returns a reason for storage: without what looks like a secret, and truncated. */
+export function keptReason(given: string): string {
+  const reason = redact(given);
   if (reason.length <= MOST_REASON) return reason;
   return `${reason.slice(0, MOST_REASON - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 }

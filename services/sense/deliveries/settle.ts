@@ -2,6 +2,7 @@ import type { AgentCaller, Call } from "../../../lib/access/caller.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { invalidValue, isFault } from "../../../lib/contract/faults.ts";
 import { retryDelay } from "../../../lib/queue/backoff.ts";
+import { redact } from "../../../lib/text/redact.ts";
 import type { Loop } from "../../../mixins/loop.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
@@ -185,7 +186,7 @@ export class Settlements {
       return {};
     }
     store.growth.add(tenant_id, log.length);
-    return { log, log_at: new Date(store.now()) };
+    return { log: redact(log), log_at: new Date(store.now()) };
   }
 
   /** Extends leases to `seconds` from now. */
@@ -307,7 +308,8 @@ export class Settlements {
       tally({ tenant_id, agent_id, type }, "failed", 1);
       // Only this attempt: the row may be settled and leased again before this write, on a stream under the same token.
       const filter = { _id, tenant_id, agent_id, state: "leased" as const, lease, attempt_count };
-      const why = reason(_id);
+      const given = reason(_id);
+      const why = given && redact(given);
       progress.failed({ tenant_id, agent_id }, at, why ?? "returned by the agent");
       if (isHopeless || attempt_count >= retry_budget) {
         tally({ tenant_id, agent_id, type }, "dead_lettered", 1);

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ServiceBroker } from "moleculer";
+import { redact } from "../../../lib/text/redact.ts";
 import { reportChange } from "../../../middlewares/live-changes.ts";
 import { Loop } from "../../../mixins/loop.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
@@ -58,7 +59,8 @@ export class RequestLog {
 
   add(broker: ServiceBroker, { _id, tenant_id }: Of, request: LoggedRequest): void {
     this.#broker = broker;
-    this.#keep(_id, tenant_id, [request]);
+    const { reason } = request;
+    this.#keep(_id, tenant_id, [{ ...request, reason: reason && redact(reason) }]);
     this.#loop.nudge();
   }
 

@@ -3,6 +3,7 @@ import { messageId, sendMail } from "../../../connectors/mail.ts";
 import { outcomeOf } from "../../../connectors/push-sender.ts";
 import { isFault } from "../../../lib/contract/faults.ts";
 import { jittered } from "../../../lib/queue/backoff.ts";
+import { quoteAsData, summarise } from "../../../lib/text/quoted.ts";
 import { Queue, type Queued } from "../../../mixins/queue.ts";
 import { activeTenants } from "../../identity/tenants/find-tenants.ts";
 import { originOf } from "../../identity/tenants/origin.ts";
@@ -20,6 +21,8 @@ const IN_WORK = { capacity: 64, perTenant: 4, perCaller: 4 };
 const RETRY_SECONDS = 30;
 /** However long Slack asks to wait, or has been down: the queue takes later ones for due. */
 const LONGEST_SECONDS = 3600;
+/** Of a choice before its link, in characters. */
+const MOST_OF_CHOICE = 200;
 
 type Row = Queued<ApprovalDoc>;
 
@@ -124,10 +127,12 @@ export class Messages {
   #mailFor(row: Row, { id, email }: UserState, origin: string, from: string) {
     const { title, question, choices } = parseAsked(row);
     const links = choices.map(
-      (choice, position) => `${choice}:\n${origin}/answer#${this.#links.token(row, id, position)}`,
+      (choice, position) =>
+        `${summarise(choice, MOST_OF_CHOICE)}:\n${origin}/answer#${this.#links.token(row, id, position)}`,
     );
     const text = [
-      ...[question, "", "Answer by one of these links, which are for you alone; each asks you to confirm:"],
+      ...["The text between the fences is the question, as it was asked:", "", quoteAsData(question), ""],
+      ...["Answer by one of these links, which are for you alone; each asks you to confirm:"],
       ...["", ...links, "", `Or in the console: ${origin}/approvals/${row._id}`],
       ...["", `Open until ${row.deadline_at.toISOString()}.`, ""],
     ].join("\n");

@@ -1,10 +1,11 @@
 import type { Client } from "../../client.ts";
+import { quoteAsData } from "../../generated/quoted.ts";
 import type { Handoff } from "../../generated/types.ts";
 import type { CallOptions } from "../../operation.ts";
 import { type HookInput, TOOLS } from "./input.ts";
 import type { Project } from "./project.ts";
 import { handoffName } from "./save.ts";
-import { cut, fence, oneLine } from "./text.ts";
+import { cut, oneLine } from "./text.ts";
 
 /** All of a brief has at most about 2,000 tokens. In characters. */
 const MOST = 7600;
@@ -36,13 +37,13 @@ export async function briefFor(
   ]);
   const parts = [
     typeof handoff === "string" &&
-      `The latest session in this project left this handoff:\n\n${fence(cut(handoff, MOST_OF_HANDOFF))}`,
+      `The latest session in this project left this handoff:\n\n${quoteAsData(cut(handoff, MOST_OF_HANDOFF))}`,
     others.length > 0 &&
-      `Other handoffs, which handoffs_resume continues:\n\n${fence(others.map(formatLine).join("\n"))}`,
+      `Other handoffs, which handoffs_resume continues:\n\n${quoteAsData(others.map(formatLine).join("\n"))}`,
   ].filter((part) => part !== false && part !== undefined);
   if (bundle.items.length > 0) {
     const room = MOST - parts.reduce((sum, part) => sum + part.length, HEAD.length);
-    parts.push(`What may matter here:\n\n${fence(cut(bundle.rendered_brief, room))}`);
+    parts.push(`What may matter here:\n\n${quoteAsData(cut(bundle.rendered_brief, room))}`);
   }
   return parts.length ? [HEAD, ...parts].join("\n\n") : undefined;
 }

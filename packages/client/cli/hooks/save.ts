@@ -1,10 +1,10 @@
 import { relative } from "node:path";
 import type { Client } from "../../client.ts";
+import { redact } from "../../generated/redact.ts";
 import type { HandoffsSaveParams } from "../../generated/types.ts";
 import type { CallOptions } from "../../operation.ts";
 import type { HookInput, Tool } from "./input.ts";
 import type { Project } from "./project.ts";
-import { redact } from "./redact.ts";
 import { cut, oneLine } from "./text.ts";
 import { readTranscript, type Session } from "./transcript.ts";
 

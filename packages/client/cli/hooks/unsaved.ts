@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
 import { readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { quoteAsData } from "../../generated/quoted.ts";
 import type { Host } from "../environment.ts";
 import { readJson, writeJson } from "../profiles.ts";
 import type { Tool } from "./input.ts";
-import { cut, fence, oneLine } from "./text.ts";
+import { cut, oneLine } from "./text.ts";
 
 /** A file for each session whose handoff is being saved, or was not: a tool may end its hook before it can say so. */
 const folderOf = ({ profilesFile }: Host) => join(dirname(profilesFile), "unsaved");
@@ -55,7 +56,7 @@ export async function unsavedIn(host: Host, root: string): Promise<string | unde
     await rm(file, { force: true }).catch(() => {});
   }
   if (lines.length === 0) return undefined;
-  return `Sensorium could not save what sessions of this project did last: tell the user.\n\n${fence(lines.sort().join("\n"))}`;
+  return `Sensorium could not save what sessions of this project did last: tell the user.\n\n${quoteAsData(lines.sort().join("\n"))}`;
 }
 
 /** A folder that cannot be written to is no reason not to save the handoff itself. */

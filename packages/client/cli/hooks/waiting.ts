@@ -1,6 +1,7 @@
 import type { Client } from "../../client.ts";
+import { quoteAsData } from "../../generated/quoted.ts";
 import type { CallOptions } from "../../operation.ts";
-import { cut, fence, oneLine } from "./text.ts";
+import { cut, oneLine } from "./text.ts";
 
 const MOST = 5;
 const MOST_OF_LINE = 160;
@@ -23,5 +24,5 @@ export async function waitingEvents(client: Client, options: CallOptions): Promi
   );
   if (lines.length === 0) return undefined;
   if (next_cursor !== null) lines.push("- and older ones");
-  return `${HEAD}\n\n${fence(lines.join("\n"))}`;
+  return `${HEAD}\n\n${quoteAsData(lines.join("\n"))}`;
 }
