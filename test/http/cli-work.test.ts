@@ -86,12 +86,12 @@ test("a command gets each event, its exit code settles it, and what it needs to 
     'process.stdin.on("data", (text) => { const { id, data } = JSON.parse(text); const { env } = process; ' +
     'console.log("got", data, id === env.SENSORIUM_EVENT_ID, env.SENSORIUM_ATTEMPT, ' +
     "/^dlv/.test(env.SENSORIUM_DELIVERY_ID), env.SENSORIUM_LEASE.length > 0); " +
-    'if (data === "bad") { console.error("no paper"); process.exit(3); } });';
+    'if (data === "bad") { console.error("no paper, token=abcdefgh"); process.exit(3); } });';
   const working = start(["--", process.execPath, "-e", script]);
   const good = await publish("good");
   await settle(() => acknowledged(good));
   const bad = await publish("bad");
-  await settle(async () => (await reasons(bad)).includes("no paper"));
+  await settle(async () => (await reasons(bad)).includes("no paper, token=[redacted]"));
   const { code, out, err } = await working.end();
   expect([code, out]).toEqual([0, expect.stringMatching(/: handled\n$/)]);
   expect(err).toContain("got good true 1 true true");
@@ -267,7 +267,8 @@ test("a command that cannot be started says so in the log, and --no-log keeps no
   await broken.end();
   const quiet = await publish();
   const working = start(["--no-log", "--", "sh", "-c", 'echo hidden; test "$SENSORIUM_ATTEMPT" -gt 9']);
-  await settle(async () => (await reasons(quiet)).includes("hidden"));
+  await settle(async () => (await reasons(quiet)).includes("sh ended with 1"));
+  expect((await reasons(quiet)).join()).not.toContain("hidden");
   await working.end();
   const { agent_id, delivery_id } = (await receiver(quiet)) as { agent_id: string; delivery_id: string };
   expect(await own.deliveries.log({ agent_id, delivery_id })).toEqual({ log: null, logged_at: null });

@@ -1,4 +1,5 @@
 import type { Operation as Contract } from "../../../lib/contract/contract.ts";
+import { SECRETS } from "../../../lib/text/redact.ts";
 import type { JsonSchema } from "../../client/generate/json.ts";
 import { describe, isDocument, pagesOf } from "../../client/generate/operations.ts";
 
@@ -35,7 +36,29 @@ export function generated(contracts: readonly Contract[]): Record<string, string
   }
   const sorted = [...services].sort(([a], [b]) => (a < b ? -1 : 1));
   const models = new Models();
-  return { "_api.py": apiOf(sorted, models), "models.py": models.written() };
+  return { "_api.py": apiOf(sorted, models), "_redact.py": redactOf(), "models.py": models.written() };
+}
+
+/** Returns the service's list of secrets as a module. */
+function redactOf(): string {
+  const lines = SECRETS.map(([pattern, replacement, flags]) => {
+    const flag = flags === "gi" ? "re.IGNORECASE" : "0";
+    return `    (re.compile(${JSON.stringify(pattern)}, ${flag}), ${JSON.stringify(replacement.replaceAll("$1", "\\g<1>"))}),`;
+  });
+  return [
+    "# Written by `npm run openapi` from lib/text/redact.ts: change that.",
+    '"""What looks like a secret."""\n',
+    "import re\n",
+    '_GONE = "[redacted]"',
+    `_SECRETS = [\n${lines.join("\n")}\n]\n\n`,
+    "def redact(text: str) -> str:",
+    '    """Replaces what looks like a secret in a reason. Others remain: it should contain none."""',
+    "    return _GONE.join(_redact_part(part) for part in text.split(_GONE))\n\n",
+    "def _redact_part(text: str) -> str:",
+    "    for pattern, replacement in _SECRETS:",
+    "        text = pattern.sub(replacement, text)",
+    "    return text\n",
+  ].join("\n");
 }
 
 function apiOf(services: [string, Contract[]][], models: Models): string {

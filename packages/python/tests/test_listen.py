@@ -13,7 +13,8 @@ import httpx
 import pytest
 from real_server import Server
 
-from sensorium import AsyncSensorium, Delivery, GiveUp, RetryLater, Sensorium
+from sensorium import AsyncSensorium, Delivery, GiveUp, RetryLater, Sensorium, quote_as_data
+from sensorium._redact import redact
 from sensorium.listen import _shown
 
 
@@ -320,3 +321,9 @@ asyncio.run(main())
 
 def test_a_log_shows_no_controls_of_others() -> None:
     assert _shown(ValueError("\x1b]52;c;eA==\x07 \u202eexe é")) == "\\u001b]52;c;eA==\\u0007 \\u202eexe é"
+
+
+def test_a_reason_is_told_without_secrets_and_a_quoted_text_cannot_end_its_fence() -> None:
+    reason = 'Digest a="b": {\\"token\\":\\"abc\\"} Set-Cookie: sid=a; Path=/'
+    assert redact(reason) == 'Digest [redacted]: {\\"token\\":[redacted]} Set-Cookie: [redacted]'
+    assert quote_as_data("a\r````\nb\u202e\U000e0041") == "`````text\na\n````\nb\ufffd\ufffd\n`````"

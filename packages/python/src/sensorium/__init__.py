@@ -16,6 +16,7 @@ from .errors import (
 )
 from .listen import Delivery, GiveUp, RetryLater
 from .mcp import McpEndpoint, mcp_endpoint
+from .quoted import quote_as_data
 
 __all__ = [
     "ApiError",
@@ -36,4 +37,5 @@ __all__ = [
     "__version__",
     "mcp_endpoint",
     "models",
+    "quote_as_data",
 ]

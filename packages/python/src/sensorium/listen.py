@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from . import models
 from ._flow import seconds_until
 from ._group import UNSET
+from ._redact import redact
 from .errors import ApiError, SensoriumError
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ WAIT = 20
 """Seconds that a poll waits for a first delivery."""
 MOST_AT_ONCE = 100
 LONGEST_REASON = 500
+MOST_READ = 64_000
+"""Of what secrets are looked for in, before it is cut."""
 SHORTEST_LEASE = 1.0
 FIRST_PAUSE = 0.25
 LONGEST_PAUSE = 30.0
@@ -195,7 +198,7 @@ class _Listener:
         except Exception as error:
             delay = error.delay if isinstance(error, RetryLater) else None
             dead_letter = True if isinstance(error, GiveUp) else UNSET
-            reason = (str(error) or type(error).__name__)[:LONGEST_REASON]
+            reason = redact((str(error) or type(error).__name__)[:MOST_READ])[:LONGEST_REASON]
             _log.warning(
                 "The handler failed on %s (attempt %d): %s",
                 _shown(delivery.type),

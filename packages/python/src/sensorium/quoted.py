@@ -1,0 +1,24 @@
+"""Quoting what others chose, for models."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_KEPT = "\n\t\u200c\u200d"
+_HIDDEN = {"Cc", "Cf", "Zl", "Zp"}
+
+
+def quote_as_data(text: str) -> str:
+    """
+    Quotes a text that others chose as a fenced block of Markdown that it cannot end, for a model that is told that such
+    is data. What hides or reorders text is replaced.
+    """
+    shown = "".join(map(_visible, re.sub("\r\n?", "\n", text)))
+    fence = "`" * (1 + max(2, *map(len, re.findall("`+", shown)), 2))
+    return f"{fence}text\n{shown}\n{fence}"
+
+
+def _visible(char: str) -> str:
+    is_hidden = unicodedata.category(char) in _HIDDEN or "\U000e0100" <= char <= "\U000e01ef"
+    return "\ufffd" if is_hidden and char not in _KEPT else char
