@@ -18,7 +18,7 @@ const anyone = api(server);
 afterAll(() => server.stop());
 afterAll(() => mail.stop());
 
-const QUESTION = { title: "Ship it?", question: "All checks are green." };
+const QUESTION = { title: "Ship it?", question: "All checks are green.\n```" };
 const ask = async (more: object = {}) => ok(await asker.post("/approvals", { ...QUESTION, ...more }));
 
 /** Returns the credentials of an e-mail's links by their choice. */
@@ -42,6 +42,7 @@ test("each assignee gets an e-mail, whose links answer once for this person", as
   const { id } = await ask({ assignees: ["admins", member.id] });
   const [toAdmin, toMember] = [await mailTo(admin.email), await mailTo(member.email)];
   expect(toAdmin.data).toContain("Subject: Ship it?");
+  expect(toAdmin.data).toContain("````text\r\nAll checks are green.\r\n```\r\n````\r\n");
   expect(toAdmin.data).toContain(`/approvals/${id}`);
   const [theirs, others] = [tokensIn(toMember), tokensIn(toAdmin)];
   expect(Object.keys(theirs)).toEqual(["approve", "reject"]);

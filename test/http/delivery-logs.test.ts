@@ -127,6 +127,30 @@ test("no log of the server contains it", async () => {
   await server.restart();
 });
 
+test("a log, a reason and the notice of a dead letter are kept without what looks like a secret", async () => {
+  const { agent, publish, next, log } = await receiver();
+  await publish();
+  const { id } = await next();
+  const secret = '{\\"token\\":\\"abc\\"} Set-Cookie: sid=1; Path=/';
+  ok(
+    await agent.post("/delivery/nack", {
+      delivery_ids: [id],
+      dead_letter: true,
+      reason: secret,
+      log: `Digest a=b\n${secret}`,
+    }),
+  );
+  const kept = '{\\"token\\":[redacted]} Set-Cookie: [redacted]';
+  expect(await log(id)).toBe(`Digest [redacted]\n${kept}`);
+  expect(ok(await agent.get("/delivery/dlq")).items).toMatchObject([{ dlq_reason: kept }]);
+  const notice = async () => {
+    const [latest] = ok(await admin.get("/events?type=service.delivery.dead_lettered&limit=1")).events;
+    return latest ? JSON.stringify(ok(await admin.get(`/events/${latest.event_id}`))) : "";
+  };
+  await settle(async () => (await notice()).includes(id));
+  expect(await notice()).toContain(`"dlq_reason":${JSON.stringify(kept)}`);
+});
+
 test("over the quota it is not kept, and counted below it; it goes with the delivery and its agent", async () => {
   const operator = api(server, OPERATOR_TOKEN);
   const world = await makeWorld(server, "logs-full");

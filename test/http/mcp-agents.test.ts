@@ -106,7 +106,7 @@ test("prompts begin, go on with and leave work", async () => {
   const { prompts } = await mcp.client.listPrompts();
   expect(prompts.map(({ name }) => name)).toEqual(["resume", "brief", "findings", "leave"]);
   await mcp.call("handoffs_save", { name: "ledger", payload: { next_action: "Close the ledger." } });
-  expect(await textOf("resume", { handoff: "ledger" })).toContain("Close the ledger.");
+  expect(await textOf("resume", { handoff: "ledger" })).toMatch(/^```text\n[^`]*Close the ledger\.\n+```$/m);
   await mcp.call("memories_create", { ...MEMORY, title: "Ledgers close on Fridays" });
   expect(await textOf("brief", { task: "close the ledger" })).toMatch(/^Task: close the ledger\n.*Fridays/s);
   expect(await textOf("leave", { name: "ledger" })).toContain('under the name "ledger"');
@@ -125,7 +125,7 @@ test("prompts name the candidates where several handoffs fit", async () => {
     await mcp.call("handoffs_save", { name, summary: "The tax return of the region." });
   }
   expect(await textOf("resume", { handoff: "tax return of the region" })).toMatch(
-    /Ask which one.*- tax-(north|south): The tax return/s,
+    /Ask which one.*\n```text\n- tax-(north|south): The tax return/s,
   );
 });
 
