@@ -5,7 +5,7 @@ import type { Update, Where } from "./query.ts";
 
 /** Stands for a text that was erased. */
 export const ERASED = "[erased]";
-const PAGE = 200;
+const PAGE = 1000;
 const ATTEMPTS = 5;
 
 /** What is erased: the texts of an agent, and those that name a person or mention one of these ids. */

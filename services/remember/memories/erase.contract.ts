@@ -36,7 +36,8 @@ export const eraseMemories = operation({
     "For data-protection requests. Pass exactly one of `agent_id`, `ids` and `subject`. Erases memories of any " +
     "scope and status with their vectors, relationships and other data, and A2A tasks and schedules that mention them; " +
     "by `subject` also the documents uploaded about it, their files and chunks, and the memories derived from these; by " +
-    "`agent_id` and `subject` also state, A2A tasks and schedules; by `agent_id` also bundles and handoffs. Stored " +
+    "`agent_id` and `subject` also state, A2A tasks and schedules; by `agent_id` also bundles and handoffs. Logs and reasons of deliveries, and texts of runs, that name what is erased, or " +
+    "that the agent wrote, are replaced by `[erased]`. Stored " +
     "answers to an Idempotency-Key with any of it are dropped. Responds once the data is removed " +
     "from the service's files; an erasure interrupted by a crash is finished. `receipt` is a JWS of the service " +
     "(`/.well-known/jwks.json`). If data is left, repeat the request.",
