@@ -176,6 +176,8 @@ export interface SearchEntriesPage {
 /** The next page starts after `last`; null if there was no row. `changed_at` in milliseconds. */
 export interface SearchEntriesAnswer {
   entries: (SearchEntry & { tenant_id: string })[];
+  /** Rows that have no entry, each with the reason. */
+  unreadable?: string[];
   last: { changed_at: number; id: string } | null;
 }
 
