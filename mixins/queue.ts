@@ -44,6 +44,10 @@ const pastCaller = (queue: string) => {
   return caller === undefined ? `${tenantOf(queue)} :` : `${tenantOf(queue)} ${caller} ~`;
 };
 
+/** Returns a position of an imported row, in its lane. */
+export const placeAnew = (tenant_id: string, queue: string, now: number) =>
+  place(tenant_id, now, /^[\w.:[\]-]{1,255}$/.exec(callerOf(queue) ?? "")?.[0]);
+
 function callerOf(queue: string): string | undefined {
   const parts = queue.split(" ");
   return parts.length === 4 ? parts[1] : undefined;

@@ -77,7 +77,7 @@ export async function isPassword(password: string, stored: PasswordHash | null):
 }
 
 /** Whether a hash has the cost of ours: another one fits no password, so that no row decides what a sign-in costs. */
-function isKnown({ salt, tag, ...cost }: PasswordHash): boolean {
+export function isKnown({ salt, tag, ...cost }: PasswordHash): boolean {
   const isOurs = Object.entries(COST).every(([name, value]) => cost[name as keyof typeof COST] === value);
   return isOurs && SALT.test(salt) && TAG.test(tag);
 }

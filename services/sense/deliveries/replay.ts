@@ -11,9 +11,9 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import { noteChange } from "../../../storage/traffic/tally.ts";
 import { deliveryTo, type Match } from "../interests/receiver.ts";
 import type { ManyParams } from "./dead-letter-find.ts";
-import { keptReason, mappingError, reasonKey } from "./dead-letter-state.ts";
+import { keptReason, mappingError } from "./dead-letter-state.ts";
 import { answerMany, byRows, chooseDead, type DeadLetters, loadEnvelopes } from "./dead-letters.ts";
-import { type DeliveryDoc, deliveryId, inBatches } from "./deliveries.model.ts";
+import { type DeliveryDoc, deliveryId, inBatches, reasonKey } from "./deliveries.model.ts";
 import type { DeliveryDeps } from "./deps.ts";
 import type { Enqueuer, NewDelivery } from "./enqueue.ts";
 

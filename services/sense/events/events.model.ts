@@ -1,5 +1,6 @@
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
+import { fanoutKey, listKey } from "./position.ts";
 
 /**
  * An accepted event. The envelope is stored once; deliveries refer to it. `_id` contains the position, so that new
@@ -9,7 +10,7 @@ export interface EventDoc extends DocumentOf<typeof schema> {}
 
 const schema = tenantSchema({
   /** The whole CloudEvent as JSON text. */
-  envelope: t.large(t.string()),
+  envelope: t.large(t.json()),
   /** Its length in bytes. */
   size: t.number(),
   /** The producer's id. With the tenant it is the unique key for deduplication (spec: Events 1). */
@@ -66,6 +67,12 @@ schema.index({ due_at: 1 }, { sparse: true });
 export const EventModel: Model<EventDoc> = {
   erasure: { none: "what happened in the organisation; deleted after EVENT_RETENTION_DAYS" },
   move: { stage: 2 },
+  anew: (row, now) => ({
+    fanout_owner: undefined,
+    ...(row.fanout_key && { fanout_key: fanoutKey(row.tenant_id, now.getTime()) }),
+    ...(row.unmatched_key && { unmatched_key: listKey(row) }),
+    ...(row.waiting_key && { waiting_key: listKey(row) }),
+  }),
   name: "events",
   schema,
   outOfLine: "envelope",
