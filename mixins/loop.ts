@@ -1,5 +1,5 @@
 import type { Service, ServiceBroker, ServiceSchema } from "moleculer";
-import { isStoreLost } from "../storage/store-lost.ts";
+import { Unworked } from "./due.ts";
 
 /** Called when a loop's task fails. */
 type Report = (err: unknown) => void;
@@ -96,6 +96,7 @@ export class Loop {
         else if (more !== false) wait = Math.min(more, this.#interval);
       } catch (err) {
         this.#report(err);
+        if (err instanceof Unworked && err.more) this.#again = true;
         wait = Math.min(wait, RETRY_MS);
       }
     }
@@ -153,98 +154,3 @@ export class ServiceLoop extends Loop {
     this.mixin = { created, ...working(() => [this]) };
   }
 }
-
-/**
- * Runs a task for each row in order. A failing row does not stop the others, and its error is thrown at the end; an
- * error that would affect every row, such as a missing store or service, is thrown at once.
- *
- * @param failed called for a row whose task failed by itself
- */
-export async function eachInTurn<Row>(
-  rows: readonly Row[],
-  task: (row: Row) => Promise<unknown>,
-  failed: (row: Row) => Promise<unknown> = async () => {},
-): Promise<void> {
-  const failures: unknown[] = [];
-  for (const row of rows) {
-    await task(row).catch(async (err) => {
-      if ((err as { retryable?: boolean }).retryable || isStoreLost(err)) throw err;
-      failures.push(err);
-      await failed(row);
-    });
-  }
-  if (failures.length > 0) throw failures[0];
-}
-
-interface OfTenant {
-  tenant_id: string;
-}
-
-/** Returns the next rows, excluding some tenants. */
-export type Find<Row> = (others: { tenant_id?: { $nin: string[] } }) => Promise<Row[]>;
-
-/**
- * Runs a task for the rows of one tenant after another. A tenant whose task fails is skipped until all others are done,
- * so that it blocks nobody. Its error is thrown at the end, as in `eachInTurn`.
- *
- * @param find returns fewer rows than `batch` at the end
- * @returns whether there may be more
- */
-export async function tenantsInTurn<Row extends OfTenant>(
-  find: Find<Row>,
-  batch: number,
-  task: (tenant_id: string, rows: Row[]) => Promise<unknown>,
-): Promise<boolean> {
-  const failed: string[] = [];
-  const failures: unknown[] = [];
-  for (let more = true; more; ) {
-    const rows = await find(failed.length ? { tenant_id: { $nin: failed } } : {});
-    const before = failed.length;
-    const byTenant = [...Map.groupBy(rows, ({ tenant_id }) => tenant_id)];
-    const fail = async ([tenant_id]: [string, Row[]]) => void failed.push(tenant_id);
-    await eachInTurn(byTenant, ([tenant_id, those]) => task(tenant_id, those), fail).catch((err) => {
-      if (failed.length === before) throw err;
-      failures.push(err);
-    });
-    more = rows.length >= batch;
-    // While none fails the caller may stop in between.
-    if (failed.length === 0) return more;
-  }
-  throw failures[0];
-}
-
-/** Pause of looks for other tenants after one that found nothing. */
-const LOOK_MS = 1_000;
-/** Limit of consecutive looks, each for tenants that none before it found. */
-const MAX_LOOKS = 8;
-
-/**
- * Finds the oldest rows and, if they fill a batch, the oldest of other tenants too, so that no backlog of one tenant
- * blocks the others. A look for others scans the whole backlog, so after one that found nothing the next is a second
- * later.
- *
- * @param find returns the oldest rows, `batch` at most
- * @returns a `find` that returns at least `batch` rows if there may be more
- */
-export function withOtherTenants<Row extends OfTenant>(
-  find: Find<Row>,
-  batch: number,
-  now = () => performance.now(),
-): Find<Row> {
-  let lookAt = Number.NEGATIVE_INFINITY;
-  return async (others) => {
-    const rows = await find(others);
-    if (rows.length < batch || now() < lookAt) return rows;
-    const found = [...rows];
-    const known = new Set([...(others.tenant_id?.$nin ?? []), ...tenantsOf(rows)]);
-    for (let last = rows, looks = 0; last.length === batch && looks < MAX_LOOKS; looks++) {
-      last = await find({ tenant_id: { $nin: [...known] } });
-      found.push(...last);
-      for (const tenant_id of tenantsOf(last)) known.add(tenant_id);
-    }
-    if (found.length === rows.length) lookAt = now() + LOOK_MS;
-    return found;
-  };
-}
-
-const tenantsOf = (rows: OfTenant[]): string[] => rows.map(({ tenant_id }) => tenant_id);

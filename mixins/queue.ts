@@ -32,6 +32,10 @@ export function place(tenant_id: string, due: number, caller?: string): string {
   return `${lane} ${String(Math.ceil(due)).padStart(DIGITS, "0")} ${newUuid()}`;
 }
 
+/** Whether a position is one of `place`: any other would not sort among those of its tenant. */
+const isPlace = ({ tenant_id, queue }: Workable) =>
+  queue?.startsWith(`${tenant_id} `) && /^\S+( \S+)? \d{15} \S+$/.test(queue);
+
 const dueOf = (queue: string) => Number(queue.split(" ").at(-2));
 const tenantOf = (queue: string) => queue.split(" ", 1)[0] as string;
 /** Rows without a caller share one lane, which sorts before those of callers: `:` follows every digit. */
@@ -40,10 +44,17 @@ const pastCaller = (queue: string) => {
   return caller === undefined ? `${tenantOf(queue)} :` : `${tenantOf(queue)} ${caller} ~`;
 };
 
+/** Returns a position of an imported row, in its lane. */
+export const placeAnew = (tenant_id: string, queue: string, now: number) =>
+  place(tenant_id, now, /^[\w.:[\]-]{1,255}$/.exec(callerOf(queue) ?? "")?.[0]);
+
 function callerOf(queue: string): string | undefined {
   const parts = queue.split(" ");
   return parts.length === 4 ? parts[1] : undefined;
 }
+
+/** Returns where to look on behind a group, of which `key` is: past the key in any case, should it sort elsewhere. */
+export const pastGroup = (end: string, key: string) => (end > key ? end : key);
 
 /** Sorts after all of a tenant's positions: `~` follows every character of an id. */
 const pastTenant = (queue: string) => `${tenantOf(queue)} ~`;
@@ -81,7 +92,7 @@ export class Queue<T extends Workable> {
   }
 
   /**
-   * Leases a row and begins its work, which never rejects; then calls `ended`.
+   * Leases a row and begins its work; then calls `ended`. If it rejects, the row is worked on again when its lease ends.
    *
    * @returns false if none is due, or this node is at its limit
    */
@@ -89,10 +100,11 @@ export class Queue<T extends Workable> {
     if (this.#inWork.size >= this.#limits.capacity) return false;
     const row = await this.claim();
     if (!row) return false;
-    const working = work(row).then(() => {
+    const over = () => {
       this.#inWork.delete(working);
       ended();
-    });
+    };
+    const working = work(row).then(over, over);
     this.#inWork.set(working, row.queue);
     return true;
   }
@@ -193,9 +205,16 @@ export class Queue<T extends Workable> {
     return null;
   }
 
-  #after(queue: string): Promise<Queued<T> | null> {
+  /** Returns the first row after a position. One that is no position is replaced: its row waits for its turn. */
+  async #after(queue: string): Promise<Queued<T> | null> {
     const filter = { queue: { $gt: queue } } as Filter<T>;
-    return this.#rows.system.findOne(filter, { sort: { queue: 1 } }) as Promise<Queued<T> | null>;
+    const row = (await this.#rows.system.findOne(filter, { sort: { queue: 1 } })) as Queued<T> | null;
+    if (!row || isPlace(row)) return row;
+    const $set = { queue: place(row.tenant_id, this.#now() + LEASE_MS) } as Partial<T>;
+    await this.#rows.update(row.tenant_id, byFields<T, Workable>({ _id: row._id, queue: row.queue }), {
+      $set,
+    });
+    return this.#after(queue);
   }
 
   /** Returns a row to the queue, due at a time; null if the lease is lost. */

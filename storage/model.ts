@@ -61,8 +61,6 @@ export type Move =
   | {
       /** Stage of the rows: background work on them needs those of earlier stages, as do lookups by their readers. */
       stage: 0 | 1 | 2 | 3 | 4;
-      /** A date that is set to the time of the import: whatever follows the collection finds the row by it. */
-      stamped?: string;
       /** How a row is imported whose secrets are left out; by default a random one replaces each. */
       withoutSecrets?: "left out" | Record<string, unknown>;
     }
@@ -82,6 +80,8 @@ export interface AnyModel {
 /** A collection's name and its mongoose schema (fields and indexes). */
 export interface Model<T> extends AnyModel {
   schema: Schema<T>;
+  /** Returns what an imported row has for what the server computes, such as keys that are unique or that loops follow. */
+  anew?(row: T, now: Date): Partial<T>;
   /** A long string that is written once: the embedded store keeps it in a table of its own, so that no update copies it. */
   outOfLine?: keyof T & string;
   /** Fields with the hash of a blob, which is released with its last reference. */
@@ -98,9 +98,12 @@ export interface Model<T> extends AnyModel {
 export function tenantSchema<F extends Fields>(
   fields: F,
 ): Schema<Flat<TenantDocument & FieldTypes<F> & MarkLarge<LargeOf<F>>>> {
-  const definition: object = { _id: String, tenant_id: String, ...fields };
-  return new Schema(definition, { versionKey: false });
+  const definition: object = { _id: t.string(), tenant_id: t.string(), ...fields };
+  return new Schema(definition, { versionKey: false, minimize: false });
 }
+
+// An empty text is one.
+Schema.Types.String.checkRequired((value) => typeof value === "string");
 
 declare const TYPE: unique symbol;
 declare const OPTIONAL: unique symbol;
@@ -127,52 +130,90 @@ export type LargeKeys<T> = typeof LARGE extends keyof T
   ? NonNullable<T[typeof LARGE]> & keyof T & string
   : never;
 
-const field = <T, Optional extends boolean = false>(definition: unknown) => definition as Field<T, Optional>;
+const field = <T, Optional extends boolean = false>(type: unknown, rules: object = {}) =>
+  ({ type, required: true, cast: false, ...rules }) as unknown as Field<T, Optional>;
 
-/** Definitions of a schema's fields. */
+/** Characters of a text that is not large. */
+const TEXT = { maxlength: 65_536 };
+const LARGE_TEXT = { maxlength: 16_777_216 };
+const NUMBER = { min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER };
+const DATE = { min: new Date("0000-01-01T00:00:00Z"), max: new Date("9999-12-31T23:59:59.999Z") };
+const LIST = {
+  ...{ default: undefined, castNonArrays: false },
+  validate: {
+    validator: (list: unknown[]) => !list.includes(null),
+    message: "An item of {PATH} is missing.",
+  },
+};
+const JSON_TEXT = { validate: { validator: isJson, message: "{PATH} is no JSON." } };
+const MIXED = { validate: { validator: isShallow, message: "{PATH} is no list or object, or too deep." } };
+/** Levels of a value: MongoDB stores a hundred. */
+const DEEPEST = 64;
+
+/** Definitions of a schema's fields. Rows that come from elsewhere are validated by them (`anew`). */
 export const t = {
-  string: <T extends string = string>() => field<T extends Sealed ? never : T>(String),
+  string: <T extends string = string>(match?: RegExp) =>
+    field<T extends Sealed ? never : T>(String, { ...TEXT, ...(match && { match }) }),
   /** A text that callers or other systems fill: content, which erasures have to reach. */
-  text: () => field<string>({ type: String, content: true }),
+  text: () => field<string>(String, { ...TEXT, content: true }),
   /** A value with such texts: those under these names, or all. A string is JSON with them. */
   texts: <T>(of: Field<T>, ...names: string[]) =>
-    field<T>({ ...wrapped(of), content: names.length ? names : true }),
-  number: () => field<number>(Number),
+    ({ ...of, content: names.length ? names : true }) as unknown as Field<T>,
+  oneOf: <const T extends string>(values: readonly T[]) => field<T>(String, { enum: values }),
+  /** Content as JSON text: callers' keys must have no meaning in the store. */
+  json: () => field<string>(String, { ...TEXT, ...JSON_TEXT, content: true }),
+  number: () => field<number>(Number, NUMBER),
   boolean: () => field<boolean>(Boolean),
-  date: () => field<Date>(Date),
+  date: () => field<Date>(Date, DATE),
   /** Bytes, as the driver reads them. */
-  binary: () => field<Binary>(Buffer),
-  /** A value whose content mongoose ignores. */
-  mixed: <T>() => field<T>(Schema.Types.Mixed),
-  array: <T>(of: Field<T>) => field<T[]>([of]),
+  binary: () => field<Binary>(Buffer, { cast: undefined }),
+  /** A list or an object whose content mongoose ignores. */
+  mixed: <T>() => field<T>(Schema.Types.Mixed, MIXED),
+  array: <T>(of: Field<T>) => field<T[]>([of], LIST),
   /** An array of subdocuments without ids. */
-  subdocuments: <F extends Fields>(fields: F) => field<FieldTypes<F>[]>([{ _id: false, ...fields }]),
+  subdocuments: <F extends Fields>(fields: F) => field<FieldTypes<F>[]>([partOf(fields)], LIST),
 
   /** A subdocument without an id. */
-  subdocument: <F extends Fields>(fields: F) => field<FieldTypes<F>>(fields),
+  subdocument: <F extends Fields>(fields: F) => field<FieldTypes<F>>(partOf(fields)),
   /**
    * A text that a `SecretBox` has sealed. Only values of these fields open, so that a new key reaches all of them.
    *
    * @param place returns the place that a row's text is sealed for
    */
-  sealed: (place: SealedField["place"]) => field<Sealed>({ type: String, sealed: { place } }),
+  sealed: (place: SealedField["place"]) => field<Sealed>(String, { ...TEXT, sealed: { place } }),
   /** A text that is sealed in the rows with the field `only`, and plain in others. */
   sealedWith: (only: string, place: SealedField["place"]) =>
-    field<string>({ type: String, sealed: { place, only } }),
+    field<string>(String, { ...TEXT, sealed: { place, only } }),
 
   /** Null without a value. */
-  nullable: <T, L extends boolean>(of: Field<T, false, L>) => of as unknown as Field<T | null, false, L>,
+  nullable: <T, L extends boolean>(of: Field<T, false, L>) =>
+    ({ ...of, required: false, default: null }) as unknown as Field<T | null, false, L>,
   /** The field may be absent. */
-  optional: <T, L extends boolean>(of: Field<T, false, L>) => of as unknown as Field<T, true, L>,
+  optional: <T, L extends boolean>(of: Field<T, false, L>) =>
+    ({ ...of, required: false, default: undefined }) as unknown as Field<T, true, L>,
 
   /**
    * A field whose size callers choose: more than some kilobytes in a row. Reads of several rows must then leave it out or
    * have a budget (`TenantCollection.find`).
    */
-  large: <T>(of: Field<T>) => ({ ...wrapped(of), large: true }) as unknown as Field<T, false, true>,
+  large: <T>(of: Field<T>) => ({ ...of, ...LARGE_TEXT, large: true }) as unknown as Field<T, false, true>,
 };
 
-const wrapped = (of: object) => ("type" in of ? of : { type: of });
+const partOf = (fields: Fields) => new Schema(fields as object, { _id: false, minimize: false });
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isShallow(value: unknown, depth = 0): boolean {
+  if (typeof value !== "object" || value === null) return depth > 0;
+  return depth < DEEPEST && Object.values(value).every((each) => isShallow(each, depth + 1));
+}
 
 export type DocumentOf<S> = InferSchemaType<S>;
 
@@ -188,7 +229,7 @@ export function sealedFields(schema: { obj: object }): SealedField[] {
   return fieldsOf(schema).flatMap(({ path, sealed }) => (sealed ? [{ path, ...sealed }] : []));
 }
 
-/** A path of a schema, through arrays too, with what is declared of it. */
+/** A path of a schema, through parts and lists too, with what is declared of it. */
 export interface DeclaredField {
   path: string;
   /** What mongoose takes it for. */
@@ -203,14 +244,13 @@ export function fieldsOf(schema: { obj: object }): DeclaredField[] {
 }
 
 function fieldsIn(path: string, given: unknown): DeclaredField[] {
-  const [definition] = [given].flat();
-  if (typeof definition === "function") return [{ path, type: definition }];
-  const { type, ...declared } = definition as Omit<DeclaredField, "path">;
-  if (typeof type === "function" || declared.content) return [{ path, ...declared, type }];
-  // A list that is large.
-  if (Array.isArray(type)) return fieldsIn(path, type);
-  const inner = Object.entries(definition as object).filter(([name]) => name !== "_id");
-  return inner.flatMap(([name, value]) => fieldsIn(`${path}.${name}`, value));
+  if (typeof given === "function") return [{ path, type: given }];
+  const { type, ...declared } = given as Omit<DeclaredField, "path">;
+  const [part] = [type].flat();
+  if (part instanceof Schema)
+    return fieldsOf(part as { obj: object }).map((each) => ({ ...each, path: `${path}.${each.path}` }));
+  if (typeof part === "object" && part !== null) return fieldsIn(path, { ...part, ...declared });
+  return [{ path, ...declared, type: part }];
 }
 
 /** Returns the names of a schema's large fields. */

@@ -19,6 +19,8 @@ export interface PasswordHash {
 const COST = { algorithm: "argon2id", memory: 19_456, passes: 2, parallelism: 1 } as const;
 const SALT_BYTES = 16;
 const TAG_BYTES = 32;
+const SALT = /^[\w-]{22}$/;
+const TAG = /^[\w-]{43}$/;
 const NEW_PASSWORD_BYTES = 18;
 
 /** Returns a random password for a new user; the same one for the same seed (an honoured Idempotency-Key). */
@@ -36,7 +38,7 @@ export async function hashPassword(
   email: string,
 ): Promise<PasswordHash> {
   const hash: PasswordHash = { ...COST, salt: deriveSalt(secrets, email), tag: "" };
-  return { ...hash, tag: (await compute(password, hash)).toString("base64url") };
+  return { ...hash, tag: (await compute(password, hash.salt)).toString("base64url") };
 }
 
 // Takes as long as a real hash and matches no password.
@@ -59,26 +61,29 @@ export function hasSharedSalt({ salt }: PasswordHash, secrets: SecretBox, email:
  * Returns which of these hashes match a password, in order. Costs one computation per salt, and one if there are none.
  */
 export async function fitsPassword(password: string, stored: readonly PasswordHash[]): Promise<boolean[]> {
-  const kinds = Map.groupBy(stored.length ? stored : [NOBODY], (hash) =>
-    JSON.stringify({ ...hash, tag: "" }),
-  );
+  const known = stored.filter(isKnown);
   const tags = new Map<string, Buffer>();
-  for (const [kind, [hash]] of kinds) tags.set(kind, await compute(password, hash as PasswordHash));
-  return stored.map((hash) => {
-    const tag = tags.get(JSON.stringify({ ...hash, tag: "" })) as Buffer;
-    return timingSafeEqual(tag, Buffer.from(hash.tag, "base64url"));
-  });
+  for (const salt of new Set((known.length ? known : [NOBODY]).map((hash) => hash.salt)))
+    tags.set(salt, await compute(password, salt));
+  const fits = ({ salt, tag }: PasswordHash) =>
+    timingSafeEqual(tags.get(salt) as Buffer, Buffer.from(tag, "base64url"));
+  return stored.map((hash) => isKnown(hash) && fits(hash));
 }
 
 /** Whether a password is the stored one. Takes equally long without a stored one (an unknown user). */
 export async function isPassword(password: string, stored: PasswordHash | null): Promise<boolean> {
-  const hash = stored ?? NOBODY;
-  const tag = await compute(password, hash);
-  return timingSafeEqual(tag, Buffer.from(hash.tag, "base64url")) && stored !== null;
+  const [fits] = await fitsPassword(password, stored ? [stored] : []);
+  return fits === true;
 }
 
-function compute(password: string, { memory, passes, parallelism, salt }: PasswordHash): Promise<Buffer> {
+/** Whether a hash has the cost of ours: another one fits no password, so that no row decides what a sign-in costs. */
+export function isKnown({ salt, tag, ...cost }: PasswordHash): boolean {
+  const isOurs = Object.entries(COST).every(([name, value]) => cost[name as keyof typeof COST] === value);
+  return isOurs && SALT.test(salt) && TAG.test(tag);
+}
+
+function compute(password: string, salt: string): Promise<Buffer> {
+  const { algorithm, ...cost } = COST;
   const message = password.normalize("NFKC");
-  const nonce = Buffer.from(salt, "base64url");
-  return derive("argon2id", { message, nonce, parallelism, tagLength: TAG_BYTES, memory, passes });
+  return derive(algorithm, { message, nonce: Buffer.from(salt, "base64url"), tagLength: TAG_BYTES, ...cost });
 }

@@ -6,7 +6,8 @@ import { entryTerms } from "../../lib/text/exact-terms.ts";
 import { findSigns, withoutInvisible } from "../../lib/text/terms.ts";
 
 /** Searchable resources: memories, chunks of documents, handoffs and outputs. */
-export type SearchKind = "memory" | "chunk" | "handoff" | "output";
+export const KINDS = ["memory", "chunk", "handoff", "output"] as const;
+export type SearchKind = (typeof KINDS)[number];
 
 /**
  * The searchable form of a resource. Its domain sends it by `search.put`, and again by its `search_entries`; an older
@@ -176,6 +177,8 @@ export interface SearchEntriesPage {
 /** The next page starts after `last`; null if there was no row. `changed_at` in milliseconds. */
 export interface SearchEntriesAnswer {
   entries: (SearchEntry & { tenant_id: string })[];
+  /** Rows that have no entry, each with the reason. */
+  unreadable?: string[];
   last: { changed_at: number; id: string } | null;
 }
 

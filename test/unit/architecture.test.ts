@@ -173,50 +173,38 @@ test("a file has 400 lines at most", () => {
   expect(long).toEqual([]);
 });
 
-/** Finders across tenants, with reasons. An addition must never return another tenant's data to a caller. */
+/**
+ * Finders across tenants, with reasons. An addition must never return another tenant's data to a caller; work that rows ask
+ * for is found by `Due` and `Queue`, which keep tenants apart.
+ */
 const SYSTEM_FINDERS: Record<string, string> = {
+  "mixins/due.ts": "rows that are due",
   "mixins/queue.ts": "rows that are to be worked on",
   "services/identity/agents/agents.service.ts": "agents of verified tokens",
   "services/identity/agents/agents.ts": "agents to push to",
   "services/identity/auth/auth.ts": "sweep of ended tokens",
   "services/identity/auth/callers.ts": "tokens that were ended early, by their id",
   "services/sense/connectors/runner.ts": "connectors to run",
-  "services/sense/deliveries/announce.ts": "outbox of dead deliveries",
   "services/sense/deliveries/ordering.ts": "sweep",
   "services/sense/deliveries/notify.ts": "which of many agents have ready deliveries",
-  "services/sense/deliveries/replay.ts": "outbox of replays",
   "services/sense/deliveries/sweep.ts": "sweep of what is due",
   "services/identity/devices/codes.ts": "a device code and a claim by their digests; sweep of old codes",
   "services/identity/oauth/grants.ts": "sweep of what has expired",
   "services/sense/events/fan-out-sweep.ts": "sweep of events that are not fanned out",
   "services/sense/events/retention.ts": "sweep of old events",
-  "services/sense/events/waiting.ts": "delayed events that are due",
-  "services/sense/interests/waits.ts": "events that others waited for",
-  "services/sense/schedules/ticker.ts": "schedules that are due",
-  "services/work/approvals/approvals.service.ts":
-    "outbox of approvals; deadlines and escalations that are due",
-  "services/work/handoffs/handoffs.ts": "sweep of handoffs whose term is over",
   "services/work/a2a/a2a-tasks.ts": "sweep of tasks that have long been final",
   "services/identity/keys/keys.service.ts": "a key by its hash; keys of verified tokens",
-  "services/remember/memories/announce.ts": "outbox of events",
-  "services/remember/memories/cites.ts": "citations that are to be published, or no longer count",
-  "services/remember/memories/erasures.ts": "erasures that were cut off",
-  "services/work/runs/relay.ts": "outbox of what happened in runs",
+  "services/remember/memories/erasures.ts": "leases of a node that is gone",
   "services/remember/search/feed.ts": "rows in order of change, for search to follow",
   "services/remember/search/catch-up.ts": "notes of what was erased while a node was away",
-  "services/remember/merges/settle.ts": "outbox of memories to merge",
   "services/identity/rotation/secret-keys.ts": "secrets that a former key has encrypted",
   "services/identity/tenants/first-start.ts": "whether there is any tenant",
   "services/identity/tenants/founding.ts": "whether a slug is taken",
   "services/identity/tenants/tenants.service.ts": "a tenant by slug; tenants of verified tokens",
   "services/identity/tenants/tenants.ts": "the operator's list; sweep of tenants to erase",
-  "services/remember/bundles/bundles.service.ts": "sweep of bundles whose time is over",
   "services/identity/devices/sessions.service.ts":
     "sweeps of devices whose key is gone, or was never fetched",
   "services/edge/idempotency/idempotency.service.ts": "sweep of old keys",
-  "services/remember/memories/memories.service.ts":
-    "memories that became institutional; sweep of what was forgotten long ago; of writes that were cut off",
-  "services/work/runs/runs.service.ts": "sweep of steps that become stale",
   "services/identity/users/users.service.ts": "a person by e-mail at login; people of verified tokens",
 };
 

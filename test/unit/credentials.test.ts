@@ -52,7 +52,22 @@ describe("passwords", () => {
     if (!a || !b) throw new Error("two hashes");
     expect(a.tag).not.toBe(b.tag);
     expect(a).toMatchObject({ algorithm: "argon2id", memory: 19_456, passes: 2, parallelism: 1 });
-    expect(await isPassword("same", { ...a, passes: 3 })).toBe(false);
+  });
+
+  test.each([
+    { passes: 3 },
+    { memory: 900_000 },
+    { parallelism: 64 },
+    { algorithm: "argon2d" },
+    { salt: "short" },
+    { salt: 5 },
+    { tag: "" },
+    { memory: undefined },
+  ])("a hash with %o fits nothing, costs what ours do, and hides no other", async (other) => {
+    const hash = await hashPassword("same", secrets, "a@b.example");
+    const given = { ...hash, ...other } as typeof hash;
+    expect(await isPassword("same", given)).toBe(false);
+    expect(await fitsPassword("same", [given, hash])).toEqual([false, true]);
   });
 
   test("all accounts of an e-mail are compared with by one computation: they share a salt", async () => {

@@ -1,6 +1,6 @@
-import { describe, expect, test } from "@jest/globals";
-import { Errors, ServiceBroker } from "moleculer";
-import { eachInTurn, Loop, ServiceLoop, tenantsInTurn, working } from "../../mixins/loop.ts";
+import { expect, test } from "@jest/globals";
+import { ServiceBroker } from "moleculer";
+import { Loop, ServiceLoop, working } from "../../mixins/loop.ts";
 import { settle } from "../support/settle.ts";
 
 test("runs at start and again at once while there is more", async () => {
@@ -111,62 +111,4 @@ test("loops and workers of a service begin when every service has started, and e
   await broker.stop();
   loop.nudge();
   expect(log.slice(3)).toEqual(["end"]);
-});
-
-describe("of rows that are done in turn", () => {
-  const done = async (failure: (row: number) => Error | null) => {
-    const seen: number[] = [];
-    const doing = eachInTurn([1, 2, 3, 4], async (row) => {
-      const err = failure(row);
-      if (err) throw err;
-      seen.push(row);
-    });
-    return { seen, error: await doing.then(() => null).catch((err: Error) => err.message) };
-  };
-
-  test("reports a failure and continues with the others", async () => {
-    const odd = (row: number) => (row % 2 ? new Error(`row ${row}`) : null);
-    expect(await done(odd)).toEqual({ seen: [2, 4], error: "row 1" });
-    expect(await done(() => null)).toEqual({ seen: [1, 2, 3, 4], error: null });
-  });
-
-  test.each([
-    new Errors.ServiceNotFoundError({ action: "memories.collapse" }),
-    new Error("database or disk is full"),
-  ])("stops at %s, because all others would fail too", async (lost) =>
-    expect(await done((row) => (row === 2 ? lost : null))).toEqual({ seen: [1], error: lost.message }),
-  );
-});
-
-describe("of tenants whose rows are done in turn", () => {
-  const rows = ["a", "a", "a", "b", "c", "a", "b"].map((tenant_id, n) => ({ tenant_id, n }));
-  const done = async (failure: (tenant_id: string) => Error | null) => {
-    const left = new Set(rows);
-    const find = async ({ tenant_id }: { tenant_id?: { $nin: string[] } }) =>
-      [...left].filter((row) => !tenant_id?.$nin.includes(row.tenant_id)).slice(0, 2);
-    const doing = async () => {
-      const turn = () =>
-        tenantsInTurn(find, 2, async (tenant_id, those) => {
-          const err = failure(tenant_id);
-          if (err) throw err;
-          for (const row of those) left.delete(row);
-        });
-      while (await turn());
-    };
-    const error = await doing()
-      .then(() => null)
-      .catch((err: Error) => err.message);
-    return { left: [...left].map(({ n }) => n), error };
-  };
-
-  test("reports a tenant's failures of more than a batch, without holding up other tenants", async () => {
-    expect(await done(() => null)).toEqual({ left: [], error: null });
-    const failing = (tenant_id: string) => (tenant_id === "a" ? new Error("of a") : null);
-    expect(await done(failing)).toEqual({ left: [0, 1, 2, 5], error: "of a" });
-  });
-
-  test("does not retry others after an error that all would hit", async () => {
-    const lost = new Errors.ServiceNotFoundError({ action: "events.emit" });
-    expect(await done(() => lost)).toEqual({ left: rows.map(({ n }) => n), error: lost.message });
-  });
 });

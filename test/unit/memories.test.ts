@@ -2,9 +2,9 @@ import { beforeAll, describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { canonicalTags, tagsOfQuery } from "../../lib/contract/tags.ts";
 import { type CiteDoc, CiteModel } from "../../services/remember/memories/cites.model.ts";
-import { settleCites } from "../../services/remember/memories/cites.ts";
+import { newSettlement } from "../../services/remember/memories/cites.ts";
 import type { MemoryDoc } from "../../services/remember/memories/memories.model.ts";
-import { finishPending, purge } from "../../services/remember/memories/memories.service.ts";
+import { newFinishing, newPurge } from "../../services/remember/memories/memories.service.ts";
 import { Memories } from "../../services/remember/memories/memories.ts";
 import { type NewMemory, newMemory } from "../../services/remember/memories/new-memory.ts";
 import { supersede } from "../../services/remember/memories/supersede.ts";
@@ -91,7 +91,7 @@ describe("sweeps", () => {
     const left: string[][] = [];
     for (const days of [29, 30, 39.9, 40]) {
       clock = onDay(days);
-      expect(await purge(memories, { call } as never)).toBe(false);
+      expect(await newPurge(memories)({ call } as never)).toBe(false);
       left.push(Object.keys(await statuses()).sort());
     }
     expect(left).toEqual([
@@ -128,10 +128,10 @@ describe("sweeps", () => {
       },
     });
     await cite("ag_2");
-    const first = settleCites(withCites(slow), calls);
+    const first = newSettlement(withCites(slow))(calls);
     await counted.promise;
     await cite("ag_3");
-    await settleCites(memories, calls);
+    await newSettlement(memories)(calls);
     expect(await cites.exists("tn_1", { announced: false })).toBe(false);
     goOn.resolve();
     await first;
@@ -146,10 +146,10 @@ describe("sweeps", () => {
     await row("its-winner", { supersedes_id: "half-done" });
     await row("too-late", { supersedes_id: "half-done" });
     clock = new Date(start.getTime() + 4_000);
-    await finishPending(memories, calls);
+    await newFinishing(memories)(calls);
     expect((await statuses()).new).toBe("pending");
     clock = onDay(1);
-    await finishPending(memories, calls);
+    await newFinishing(memories)(calls);
     const found = await statuses();
     expect(found).toMatchObject({
       ...{ old: "superseded", new: "active", "half-done": "superseded", "its-winner": "active" },

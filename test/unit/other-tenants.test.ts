@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { withOtherTenants } from "../../mixins/loop.ts";
+import { withOtherTenants } from "../../mixins/due.ts";
 
 interface Row {
   tenant_id: string;

@@ -4,13 +4,13 @@ import { Description, Id, Name, page, partOf, RetryDelays, Timestamp } from "../
 import { Deleted, SharedMemories } from "../tenants/removal.contract.ts";
 import { DeliveryHealth } from "./delivery-health.contract.ts";
 
-const AGENT_STATUSES = ["active", "inactive"] as const;
+export const AGENT_STATUSES = ["active", "inactive"] as const;
 export type AgentStatus = (typeof AGENT_STATUSES)[number];
 
-const DELIVERY_MODES = ["poll", "push", "sse"] as const;
+export const DELIVERY_MODES = ["poll", "push", "sse"] as const;
 export type DeliveryMode = (typeof DELIVERY_MODES)[number];
 
-const PUSH_FORMATS = ["structured", "binary"] as const;
+export const PUSH_FORMATS = ["structured", "binary"] as const;
 export type PushFormat = (typeof PUSH_FORMATS)[number];
 
 /** An agent as other services see it. */

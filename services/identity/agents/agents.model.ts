@@ -1,16 +1,16 @@
 import { signingPlace } from "../../../lib/crypto/secrets.ts";
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
-import type { AgentStatus, DeliveryMode, PushFormat } from "./agents.contract.ts";
+import { AGENT_STATUSES, DELIVERY_MODES, PUSH_FORMATS } from "./agents.contract.ts";
 
 export interface AgentDoc extends DocumentOf<typeof schema> {}
 
 const schema = tenantSchema({
   name: t.string(),
   description: t.nullable(t.string()),
-  status: t.string<AgentStatus>(),
-  delivery_mode: t.string<DeliveryMode>(),
+  status: t.oneOf(AGENT_STATUSES),
+  delivery_mode: t.oneOf(DELIVERY_MODES),
   delivery_endpoint: t.nullable(t.string()),
-  push_format: t.string<PushFormat>(),
+  push_format: t.oneOf(PUSH_FORMATS),
   /** The endpoint answered 410: pushes stop until it is changed. */
   push_stopped: t.boolean(),
   /** Called over A2A. */

@@ -1,5 +1,5 @@
 import type { Static } from "typebox";
-import type { Scope } from "../../../lib/access/caller.ts";
+import { SCOPES } from "../../../lib/access/caller.ts";
 import { type HourlyBudgetDoc, hourlyBudgets } from "../../../storage/hourly-budget.ts";
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 import type { Approval } from "../keys/keys.contract.ts";
@@ -24,7 +24,7 @@ const codes = tenantSchema({
   /** Set by the claim; until then the row's id, which nobody can present. */
   claim_digest: t.string(),
   sealed_claim: t.nullable(t.sealed(codePlace)),
-  scopes: t.mixed<Scope[]>(),
+  scopes: t.array(t.oneOf(SCOPES)),
   client_info: t.nullable(t.mixed<Static<typeof ClientInfo>>()),
   session_id: t.string(),
   claimed_at: t.nullable(t.date()),
@@ -59,7 +59,7 @@ const sessions = tenantSchema({
   oauth_client_id: t.optional(t.string()),
   /** The person who approved it, and with which scopes. */
   approved_by: t.nullable(t.string()),
-  scopes: t.mixed<Scope[]>(),
+  scopes: t.array(t.oneOf(SCOPES)),
   connected_at: t.date(),
   last_seen_at: t.date(),
   /** Null before the first heartbeat. */

@@ -1,4 +1,4 @@
-import type { Scope } from "../../../lib/access/caller.ts";
+import { SCOPES } from "../../../lib/access/caller.ts";
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 import type { Approval } from "./keys.contract.ts";
 
@@ -8,9 +8,9 @@ export interface KeyDoc extends DocumentOf<typeof schema> {}
 const schema = tenantSchema({
   agent_id: t.string(),
   name: t.nullable(t.string()),
-  hash: t.string(),
+  hash: t.string(/^[0-9a-f]{64}$/),
   prefix: t.string(),
-  scopes: t.mixed<Scope[]>(),
+  scopes: t.array(t.oneOf(SCOPES)),
   /** Of a connection's key; null for one that was created. */
   approval: t.nullable(t.mixed<Approval>()),
   /** Null for a connection's key, and the first. */

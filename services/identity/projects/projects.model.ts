@@ -1,5 +1,5 @@
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
-import type { ProjectStatus } from "./projects.contract.ts";
+import { PROJECT_STATUSES } from "./projects.contract.ts";
 
 /** A project groups memories, runs and outputs (spec: Project). */
 export interface ProjectDoc extends DocumentOf<typeof schema> {}
@@ -9,7 +9,7 @@ const schema = tenantSchema({
   /** The key in lower case: keys that differ only in case are easily confused. */
   folded_key: t.string(),
   name: t.string(),
-  status: t.string<ProjectStatus>(),
+  status: t.oneOf(PROJECT_STATUSES),
   /** As given: a date, or a time. */
   target_date: t.nullable(t.string()),
   created_at: t.date(),

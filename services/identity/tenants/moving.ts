@@ -8,7 +8,7 @@ import { DUPLICATE_KEY, nullIfTaken, refusedRows } from "../../../storage/write-
 import { MODELS } from "../../models.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
 import type * as contract from "./moving.contract.ts";
-import { exportRow, MOVED, type MovedModel, readRows, toImport } from "./portable-rows.ts";
+import { admit, exportRow, MOVED, type MovedModel, readRows, toImport } from "./portable-rows.ts";
 import { changeRouting } from "./routing-change.ts";
 import type { TenantDoc } from "./tenants.model.ts";
 import { announce } from "./tenants.ts";
@@ -122,22 +122,27 @@ export class Moving {
     const converted = given.map((each) => {
       const closed = () =>
         invalidValue("key", `key: a secret of ${collection}/${each._id} was encrypted with another one.`);
-      return { id: each._id, ...opened(() => toImport(model, each, boxes, now), closed) };
+      return { id: each._id, ...opened(() => toImport(model, each, boxes), closed) };
     });
-    const there = await this.#existing(
-      rows,
-      tenant_id,
-      converted.map(({ id }) => id),
-    );
+    const ids = converted.map(({ id }) => id);
+    const there = await this.#existing(rows, tenant_id, ids);
     const fresh = converted.filter(({ id }) => !there.has(id));
-    const added = fresh.flatMap(({ row }) => row ?? []);
-    const taken = await this.#insert(rows, tenant_id, added);
+    const added: TenantDocument[] = [];
+    const refused: { id: string; reason: string }[] = [];
+    const Stored = this.#runtime.store.connection.model<object>(collection);
+    for (const { id, row } of fresh) {
+      const admitted = row && (await admit(model, Stored, row, now));
+      if (admitted && "reason" in admitted) refused.push({ id, reason: admitted.reason });
+      else if (admitted) added.push(admitted.row);
+    }
+    const left_out = fresh.length - added.length - refused.length;
+    for (const id of await this.#insert(rows, tenant_id, added))
+      refused.push({ id, reason: "has an id or a unique field that another row has" });
     return {
-      added: added.length - taken.length,
+      added: fresh.length - left_out - refused.length,
       // They have no other origin: at most, background work has changed them.
       same: there.size,
-      left_out: fresh.length - added.length,
-      refused: taken.map((id) => ({ id, reason: "has an id or a unique field that another row has" })),
+      ...{ left_out, refused },
       unset: converted.flatMap(({ id, row, isUnset }) => (row && isUnset ? `${collection}/${id}` : [])),
     };
   }

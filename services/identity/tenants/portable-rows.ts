@@ -1,7 +1,9 @@
 import { randomBytes } from "node:crypto";
+import type { Error as MongooseError, Model as MongooseModel } from "mongoose";
 import { decode, encode } from "mongoose-sqlite";
 import { invalidValue } from "../../../lib/contract/faults.ts";
 import type { Sealed, SecretBox } from "../../../lib/crypto/secrets.ts";
+import { placeAnew } from "../../../mixins/queue.ts";
 import {
   type Model,
   type Move,
@@ -25,6 +27,7 @@ interface Boxes {
 
 /** Takes the place of a secret that was left out. */
 const LEFT_OUT = "v0.";
+const MOST_REASON = 300;
 
 /** The collections that move with a tenant, in the order of their import. */
 export const MOVED: readonly MovedModel[] = (MODELS as unknown as readonly MovedModel[])
@@ -66,9 +69,9 @@ function readRow(line: string): Exported | null {
  *
  * @throws SecretError if the export's key does not open a secret
  */
-export function toImport(model: MovedModel, given: Exported, { own, portable }: Boxes, now: Date) {
-  const { stamped, withoutSecrets } = model.move;
-  const row: Exported = { ...given, ...(stamped && { [stamped]: now }) };
+export function toImport(model: MovedModel, given: Exported, { own, portable }: Boxes) {
+  const { withoutSecrets } = model.move;
+  const row: Exported = { ...given };
   let isUnset = false;
   changeSealed(model, row, (text, place) => {
     if (text !== LEFT_OUT) return own.seal(portableOf(portable, text, place), place);
@@ -80,6 +83,33 @@ export function toImport(model: MovedModel, given: Exported, { own, portable }: 
     row: isUnset && typeof withoutSecrets === "object" ? { ...row, ...withoutSecrets } : row,
     isUnset,
   };
+}
+
+/**
+ * Returns a row as the collection's model has it: of the right types, without unknown fields, and with what the server
+ * computes computed here. Or the reason why it is none, which names the field.
+ */
+export async function admit(
+  { anew }: MovedModel,
+  Stored: MongooseModel<object>,
+  row: Exported,
+  now: Date,
+): Promise<{ row: TenantDocument } | { reason: string }> {
+  const { _id, tenant_id } = row;
+  if (_id.match(/\btn_\w+/g)?.some((id) => id !== tenant_id)) return { reason: "_id: names another tenant." };
+  try {
+    const document = new Stored(row);
+    await document.validate();
+    const valid = document.toObject() as unknown as Exported;
+    const { queue } = valid as { queue?: string };
+    const place = queue && { queue: placeAnew(tenant_id, queue, now.getTime()) };
+    const fields = Object.entries({ ...valid, ...anew?.(valid, now), ...place });
+    return { row: Object.fromEntries(fields.filter(([, value]) => value !== undefined)) as never };
+  } catch (err) {
+    const { errors = {}, message } = err as MongooseError.ValidationError;
+    const [field, why] = Object.entries(errors)[0] ?? ["row", { message }];
+    return { reason: `${field}: ${why.message}`.slice(0, MOST_REASON) };
+  }
 }
 
 function portableOf(box: SecretBox | null, text: Sealed, place: string): string {

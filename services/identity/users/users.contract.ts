@@ -6,7 +6,7 @@ import { Deleted, SharedMemories } from "../tenants/removal.contract.ts";
 export const ROLES = ["admin", "member"] as const;
 export type Role = (typeof ROLES)[number];
 
-const USER_STATUSES = ["active", "disabled"] as const;
+export const USER_STATUSES = ["active", "disabled"] as const;
 export type UserStatus = (typeof USER_STATUSES)[number];
 
 const SIGN_IN_WAYS = ["password", "totp", "oidc"] as const;

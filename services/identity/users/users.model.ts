@@ -1,6 +1,6 @@
-import type { PasswordHash } from "../../../lib/crypto/password.ts";
+import { isKnown, type PasswordHash } from "../../../lib/crypto/password.ts";
 import { type DocumentOf, type FieldTypes, type Model, t, tenantSchema } from "../../../storage/model.ts";
-import type { Role, UserStatus } from "./users.contract.ts";
+import { ROLES, USER_STATUSES } from "./users.contract.ts";
 
 /** A person of a tenant's organisation. */
 export interface UserDoc extends DocumentOf<typeof schema> {}
@@ -39,8 +39,8 @@ const schema = tenantSchema({
   /** Lower case. */
   email: t.string(),
   display_name: t.string(),
-  role: t.string<Role>(),
-  status: t.string<UserStatus>(),
+  role: t.oneOf(ROLES),
+  status: t.oneOf(USER_STATUSES),
   /** Null for who signs in by the identity provider alone. */
   password: t.nullable(t.mixed<PasswordHash>()),
   totp: t.nullable(t.subdocument(totp)),
@@ -61,6 +61,8 @@ schema.index({ "identity.subject": 1, tenant_id: 1 }, { sparse: true });
 export const UserModel: Model<UserDoc> = {
   erasure: { none: "a person's account, which its own deletion erases" },
   move: { stage: 0, withoutSecrets: { totp: null } },
+  // Without it the person needs a reset.
+  anew: ({ password }) => ({ password: password && isKnown(password) ? password : null }),
   name: "users",
   schema,
 };

@@ -1,5 +1,5 @@
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
-import type { BUNDLE_KINDS } from "./bundles.contract.ts";
+import { BUNDLE_KINDS } from "./bundles.contract.ts";
 
 export type BundleKind = (typeof BUNDLE_KINDS)[number];
 
@@ -12,7 +12,7 @@ const schema = tenantSchema({
   query: t.nullable(t.text()),
   items: t.large(
     t.subdocuments({
-      kind: t.string<BundleKind>(),
+      kind: t.oneOf(BUNDLE_KINDS),
       item_id: t.string(),
       title: t.text(),
       /** 0..1 */

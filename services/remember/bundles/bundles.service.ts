@@ -4,6 +4,7 @@ import { notFound } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { summarise } from "../../../lib/text/quoted.ts";
 import { DAY_MS } from "../../../lib/time.ts";
+import { Due } from "../../../mixins/due.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { WEIGHTS_VERSION } from "../../../storage/search/features.ts";
@@ -24,7 +25,7 @@ const SWEEP_MS = 10 * 60_000;
 export const bundlesService: ServiceFactory = ({ store, config: { BUNDLE_RETENTION_DAYS } }) => {
   const bundles = store.collection(BundleModel);
   const { now } = store;
-  const reaper = new SharedLoop("sweep", (broker) => reap(bundles, now(), broker), SWEEP_MS);
+  const reaper = new SharedLoop("sweep", newReaper(bundles, now), SWEEP_MS);
 
   async function requireOwn({ params: { id }, meta }: Call<{ id: string }>): Promise<BundleDoc> {
     const { tenant_id, agent_id } = meta.caller as AgentCaller;
@@ -125,25 +126,24 @@ async function hold(bundles: TenantCollection<BundleDoc>, now: number, held: Hel
   return bundles.exists(tenant_id, { _id, agent_id });
 }
 
-/** Removes expired bundles that no handoff names; returns whether there may be more. */
-async function reap(
+/** Removes expired bundles that no handoff names. The task returns whether there may be more. */
+function newReaper(
   bundles: TenantCollection<BundleDoc>,
-  now: number,
-  broker: Pick<ServiceBroker, "call">,
-): Promise<boolean> {
-  const over = { expires_at: { $lte: new Date(now) } };
-  const options = { limit: BATCH, projection: { _id: 1, tenant_id: 1 } as const };
-  const rows = (await bundles.system.find(over, options).toArray()) as BundleDoc[];
-  for (const [tenant_id, those] of Map.groupBy(rows, (row) => row.tenant_id)) {
+  now: () => number,
+): (broker: Pick<ServiceBroker, "call">) => Promise<boolean> {
+  const projection = { expires_at: 1 };
+  const due = new Due({ rows: bundles, by: "expires_at", now, batch: BATCH, projection });
+  const reap = async (broker: Pick<ServiceBroker, "call">, tenant_id: string, those: BundleDoc[]) => {
+    const over = { expires_at: { $lte: new Date(now()) } };
     const ids = those.map(({ _id }) => _id);
     const asked = { tenant_id, bundle_ids: ids };
     const named = new Set(await broker.call<string[], object>("handoffs.bundle_references", asked));
-    const $set = { expires_at: new Date(now + HELD_MS) };
+    const $set = { expires_at: new Date(now() + HELD_MS) };
     await bundles.updateMany(tenant_id, { _id: { $in: [...named] }, ...over }, { $set });
     // Bundles held meanwhile stay.
     await bundles.deleteMany(tenant_id, { _id: { $in: ids.filter((id) => !named.has(id)) }, ...over });
-  }
-  return rows.length === BATCH;
+  };
+  return (broker) => due.work((tenant_id, those) => reap(broker, tenant_id, those));
 }
 
 type Bundles = TenantCollection<BundleDoc>;

@@ -1,10 +1,10 @@
-import type { MemoryScope } from "../../../lib/access/visibility.ts";
+import { MEMORY_SCOPES } from "../../../lib/access/visibility.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 import type { SearchEntry } from "../../../storage/search/entry.ts";
 import { labelsOf } from "./audience.ts";
 import type { Piece } from "./chunks.ts";
-import type { Audience, DocumentStatus, Sensitivity } from "./documents.contract.ts";
+import { type Audience, SENSITIVITIES, STATUSES } from "./documents.contract.ts";
 
 /** A source of documents: each agent and person has one. */
 export interface SourceDoc extends DocumentOf<typeof sources> {}
@@ -18,7 +18,7 @@ const sources = tenantSchema({
 
 /** The readers of a document, as for any scoped row; the sensitivity determines the scope. */
 const seen = {
-  scope: t.string<MemoryScope>(),
+  scope: t.oneOf(MEMORY_SCOPES),
   /** The uploader: an agent's or a person's id. */
   agent_id: t.string(),
   team_id: t.nullable(t.string()),
@@ -33,14 +33,14 @@ const documents = tenantSchema({
   source_name: t.string(),
   filename: t.text(),
   mime_type: t.string(),
-  sensitivity: t.string<Sensitivity>(),
+  sensitivity: t.oneOf(SENSITIVITIES),
   audience: t.large(t.mixed<Audience>()),
   /** The subject, for erasure; absent once the document is deleted. */
   subject: t.optional(t.nullable(t.text())),
   hash: t.string(),
   byte_size: t.number(),
   /** `deleted`: hidden; the emptied row stays to report since when citations of it are stale. */
-  status: t.string<DocumentStatus | "deleted">(),
+  status: t.oneOf([...STATUSES, "deleted"]),
   error: t.nullable(t.text()),
   version_num: t.number(),
   chunk_count: t.number(),
@@ -103,16 +103,31 @@ export const SourceModel: Model<SourceDoc> = {
 export const DocumentModel: Model<DocumentDoc> = {
   erasure: { subject: "documents.erase_subject" },
   move: { stage: 1 },
+  anew: (row) => ({
+    ...(row.live_key && { live_key: liveKey(row) }),
+    ...(row.version_key && { version_key: versionKey(row) }),
+  }),
   name: "documents",
   schema: documents,
   blobs: ["hash"],
 };
 export const ChunkModel: Model<ChunkDoc> = {
   erasure: { with: "documents" },
-  move: { stage: 0, stamped: "changed_at" },
+  move: { stage: 0 },
+  anew: (_, changed_at) => ({ changed_at }),
   name: "document_chunks",
   schema: chunks,
 };
+
+/** Unique while the document is live: its source and bytes. */
+export const liveKey = ({
+  tenant_id,
+  source_id,
+  hash,
+}: Pick<DocumentDoc, "tenant_id" | "source_id" | "hash">) => `${tenant_id} ${source_id} ${hash}`;
+
+export const versionKey = (doc: Pick<DocumentDoc, "tenant_id" | "source_id" | "version_num" | "filename">) =>
+  `${doc.tenant_id} ${doc.source_id} ${doc.version_num} ${doc.filename}`;
 
 /** Creates the rows of a document's chunks, always with the same ids. */
 export function toChunks(doc: DocumentDoc, pieces: readonly Piece[], now: Date): ChunkDoc[] {

@@ -19,6 +19,7 @@ import {
   ChunkModel,
   type DocumentDoc,
   DocumentModel,
+  liveKey,
   present,
   presentChunk,
   SourceModel,
@@ -243,15 +244,14 @@ async function downloadDocument(documents: Documents, ctx: Asked) {
 /** Queues a failed document again. @throws Fault not_found, forbidden, conflict */
 async function retryDocument(documents: Documents, ctx: Asked) {
   const doc = await findReadable(documents, ctx, ctx.params.document_id);
-  const { tenant_id, _id, source_id, hash, agent_id } = doc;
+  const { tenant_id, _id, agent_id } = doc;
   const { agent_ids } = await ownerAccess(ctx);
   if (!isAdmin(ctx.meta.caller) && !agent_ids.includes(agent_id))
     throw new Fault("forbidden", "Only its uploader and admins can retry a document. Ask one of them.");
   if (doc.status !== "failed")
     throw refusal(doc, `The document is ${doc.status}. Only failed documents can be retried.`);
   const queue = place(tenant_id, documents.now(), agent_id);
-  const live_key = `${tenant_id} ${source_id} ${hash}`;
-  const $set = { status: "queued" as const, error: null, attempts: 0, queue, live_key };
+  const $set = { status: "queued" as const, error: null, attempts: 0, queue, live_key: liveKey(doc) };
   const queued = await documents.rows
     .update(tenant_id, { _id, status: "failed" }, { $set })
     .catch(nullIfTaken);

@@ -16,7 +16,7 @@ import {
   type uploadDocument as operation,
   SENSITIVITIES,
 } from "./documents.contract.ts";
-import type { DocumentDoc, SourceDoc } from "./documents.model.ts";
+import { type DocumentDoc, liveKey, type SourceDoc, versionKey } from "./documents.model.ts";
 import type { Documents } from "./documents.ts";
 
 type Upload = ParamsOf<typeof operation>;
@@ -117,31 +117,28 @@ async function newDocument(
   const team_id = meta.caller.kind === "agent" ? meta.caller.team_id : null;
   const created_at = new Date(now());
   const version_num = 1 + (await lastVersion(rows, tenant_id, source_id, filename));
+  const key = { tenant_id, source_id, hash: file_content.hash, version_num, filename };
   return {
     _id: newUuid(meta.idempotency_seed),
-    tenant_id,
+    ...key,
     scope: scopeOf(sensitivity, team_id),
     agent_id: callerId(meta.caller),
     team_id,
-    source_id,
     source_name,
-    filename,
     mime_type,
     sensitivity,
     audience: normaliseAudience(audience),
     subject,
-    hash: file_content.hash,
     byte_size: file_content.size,
     status: "queued",
     error: null,
-    version_num,
     chunk_count: 0,
     superseded_by: null,
     stale_since: null,
     created_at,
     ingested_at: null,
-    live_key: `${tenant_id} ${source_id} ${file_content.hash}`,
-    version_key: `${tenant_id} ${source_id} ${version_num} ${filename}`,
+    live_key: liveKey(key),
+    version_key: versionKey(key),
     queue: place(tenant_id, now(), callerId(meta.caller)),
     attempts: 0,
   };

@@ -1,4 +1,4 @@
-import type { MemoryScope } from "../../../lib/access/visibility.ts";
+import { MEMORY_SCOPES } from "../../../lib/access/visibility.ts";
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 
 /** A memory that became institutional; `_id` is the memory's, as this happens once. */
@@ -9,8 +9,8 @@ const findings = tenantSchema({
   seq: t.number(),
   /** The memory's owner. */
   agent_id: t.nullable(t.string()),
-  origin: t.string<"created" | "promoted">(),
-  from_scope: t.nullable(t.string<MemoryScope>()),
+  origin: t.oneOf(["created", "promoted"]),
+  from_scope: t.nullable(t.oneOf(MEMORY_SCOPES)),
   recorded_at: t.date(),
 });
 findings.index({ tenant_id: 1, seq: 1 }, { unique: true });

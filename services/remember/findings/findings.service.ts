@@ -5,7 +5,6 @@ import { fromCursor, pageOf } from "../../../lib/contract/cursor.ts";
 import { defined } from "../../../lib/defined.ts";
 import { quoteAsData, summarise } from "../../../lib/text/quoted.ts";
 import { Actor } from "../../../mixins/actor.ts";
-import { SharedLoop } from "../../../mixins/shared.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { isDuplicateKey } from "../../../storage/write-errors.ts";
 import { type EraseMemories, eraseRows } from "../../erasers.ts";
@@ -14,18 +13,14 @@ import { type ReadableMemory, readableMemories, standingMemories } from "../memo
 import { browseFindings, listFindings } from "./findings.contract.ts";
 import { type CursorDoc, CursorModel, type FindingDoc, FindingModel } from "./findings.model.ts";
 
-const SWEEP_MS = 2_000;
-
 export const findingsService: ServiceFactory = ({ store }) => {
   const rows = store.collection(FindingModel);
   const cursors = store.collection(CursorModel);
   const findings: Findings = { rows, cursors, now: () => new Date(store.now()) };
   const relay = new Relay(findings);
-  const loop = new SharedLoop("relay", (broker) => relay.run(broker), SWEEP_MS);
 
   return {
     name: "findings",
-    mixins: [loop.mixin],
     actions: {
       list: action(listFindings, async (ctx) => {
         // Includes all memories whose write was answered before this request.
@@ -37,19 +32,17 @@ export const findingsService: ServiceFactory = ({ store }) => {
         return browse(findings, ctx);
       }),
 
+      /** Gives due memories of a tenant their positions. */
+      place: idempotent<{ tenant_id: string; due: DueFinding[] }>(({ broker, params: { tenant_id, due } }) =>
+        relay.place(broker, tenant_id, due),
+      ),
+
       /** Removes the findings of erased memories; returns how many. */
       erase_memories: idempotent<EraseMemories>(async ({ params }) => {
         const { tenant_id, ids, dry_run } = params;
         if (!dry_run) await keepPositions(findings, tenant_id, ids);
         return { findings: await eraseRows(rows, params, { _id: { $in: ids } }) };
       }),
-    },
-
-    events: {
-      "findings.due"() {
-        // Every node hears of it.
-        if (loop.isOwn) loop.nudge();
-      },
     },
   };
 };
@@ -77,9 +70,8 @@ async function browse({ rows, now }: Findings, ctx: CallOf<typeof browseFindings
 }
 
 /** A memory that became institutional, from `memories.findings_due`. */
-interface DueFinding {
+export interface DueFinding {
   memory_id: string;
-  tenant_id: string;
   agent_id: string | null;
   origin: "created" | "promoted";
   from_scope: MemoryScope | null;
@@ -104,32 +96,30 @@ class Relay {
     this.#findings = findings;
   }
 
-  /** Relays all due memories of a tenant, or a batch of all tenants. @returns whether there may be more */
-  run(calls: Calls, tenant_id?: string): Promise<boolean> {
+  /** Relays all due memories of a tenant. */
+  async run(calls: Calls, tenant_id: string): Promise<void> {
+    const asked = { tenant_id, limit: BATCH };
+    for (let more = true; more; ) {
+      const due = await calls.call<DueFinding[], unknown>("memories.findings_due", asked);
+      await this.place(calls, tenant_id, due);
+      more = due.length === BATCH;
+    }
+  }
+
+  place(calls: Calls, tenant_id: string, due: DueFinding[]): Promise<void> {
     return this.#actor.run(async () => {
-      for (;;) {
-        const more = await this.#batch(calls, tenant_id);
-        if (!more || tenant_id === undefined) return more;
-      }
+      if (due.length === 0) return;
+      let last = await lastPosition(this.#findings, tenant_id);
+      for (const each of due) last = await this.#write(tenant_id, each, last);
+      const ids = due.map(({ memory_id }) => memory_id);
+      await calls.call("memories.findings_placed", { tenant_id, ids });
     });
   }
 
-  async #batch(calls: Calls, tenant_id?: string): Promise<boolean> {
-    const asked = { tenant_id, limit: BATCH };
-    const due = await calls.call<DueFinding[], unknown>("memories.findings_due", asked);
-    for (const [tenant, those] of Map.groupBy(due, (each) => each.tenant_id)) {
-      let last = await lastPosition(this.#findings, tenant);
-      for (const each of those) last = await this.#place(each, last);
-      const ids = those.map(({ memory_id }) => memory_id);
-      await calls.call("memories.findings_placed", { tenant_id: tenant, ids });
-    }
-    return due.length === BATCH;
-  }
-
   /** Writes it after the last known position; returns the new last position. */
-  async #place(due: DueFinding, last: number): Promise<number> {
+  async #write(tenant_id: string, due: DueFinding, last: number): Promise<number> {
     const { rows } = this.#findings;
-    const { memory_id: _id, tenant_id, agent_id, origin, from_scope, at } = due;
+    const { memory_id: _id, agent_id, origin, from_scope, at } = due;
     const row = { _id, tenant_id, agent_id, origin, from_scope, recorded_at: new Date(at) };
     for (let seq = last + 1; ; ) {
       try {

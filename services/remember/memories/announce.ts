@@ -1,7 +1,7 @@
 import type { ServiceBroker } from "moleculer";
 import type { Static } from "typebox";
 import type { PlatformEventType } from "../../../lib/cloudevents/platform-types.ts";
-import { tenantsInTurn } from "../../../mixins/loop.ts";
+import { Due } from "../../../mixins/due.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { MemoryChange } from "./events.contract.ts";
 import type { MemoryStatus } from "./memories.contract.ts";
@@ -11,18 +11,15 @@ const BATCH = 200;
 const BRIEF = { content: 0, metadata: 0, citations: 0 } as const;
 
 /**
- * Publishes the events in the rows' outboxes. An event's id is the announcement's, so a repetition adds nothing.
- *
- * @returns whether there may be more
+ * Publishes the events in the rows' outboxes. An event's id is the announcement's, so a repetition adds nothing. The task
+ * returns whether there may be more.
  */
-export function announceChanges(
+export function newAnnouncements(
   memories: TenantCollection<MemoryDoc>,
-  broker: ServiceBroker,
-): Promise<boolean> {
-  const options = { sort: { announce_at: 1 }, limit: BATCH, projection: BRIEF } as const;
-  const find = (others: object) =>
-    memories.system.find({ announce_at: { $gt: new Date(0) }, ...others }, options).toArray();
-  return tenantsInTurn<MemoryDoc>(find, BATCH, async (tenant_id, rows) => {
+  now: () => number,
+): (broker: ServiceBroker) => Promise<boolean> {
+  const due = new Due({ rows: memories, by: "announce_at", now, batch: BATCH, projection: BRIEF });
+  const announce = async (broker: ServiceBroker, tenant_id: string, rows: MemoryDoc[]) => {
     // Repeated here in case the process that superseded it was interrupted.
     const superseded = rows.filter(
       ({ superseded_by, announce }) => superseded_by && announce?.some(({ what }) => what === "superseded"),
@@ -37,7 +34,8 @@ export function announceChanges(
       },
     }));
     await memories.bulk(done);
-  });
+  };
+  return (broker) => due.work((tenant_id, rows) => announce(broker, tenant_id, rows));
 }
 
 /** Records that a memory's successor supersedes it (spec: States, Memory). */

@@ -4,7 +4,7 @@ import { type Call, callerId } from "../../../lib/access/caller.ts";
 import type { PlatformEventType } from "../../../lib/cloudevents/platform-types.ts";
 import { notFound } from "../../../lib/contract/faults.ts";
 import { DAY_MS } from "../../../lib/time.ts";
-import { eachInTurn, tenantsInTurn } from "../../../mixins/loop.ts";
+import { Due } from "../../../mixins/due.ts";
 import { nullIfTaken } from "../../../storage/write-errors.ts";
 import type { CiteDoc } from "./cites.model.ts";
 import type { MemoryCitation } from "./events.contract.ts";
@@ -17,7 +17,7 @@ const BATCH = 100;
 
 /**
  * Records a citation, and counts it, so that a list or a search after the answer knows it; repeating it on the same day
- * changes nothing. `settleCites` publishes it, counts what a crash left uncounted, and counts again when it has ended.
+ * changes nothing. `newSettlement` publishes it, counts what a crash left uncounted, and counts again when it has ended.
  *
  * @returns whether it is new
  * @throws Fault not_found
@@ -43,15 +43,11 @@ export async function cite(
   return true;
 }
 
-/** Applies the effects of due citations. @returns whether there may be more */
-export function settleCites(memories: Memories, broker: ServiceBroker): Promise<boolean> {
-  const { cites, now } = memories;
-  const options = { sort: { due_at: 1 }, limit: BATCH } as const;
-  const find = (others: object) =>
-    cites.system.find({ due_at: { $lte: now() }, ...others }, options).toArray();
-  return tenantsInTurn<CiteDoc>(find, BATCH, (_, rows) =>
-    eachInTurn(rows, (row) => settleCite(memories, broker, row)),
-  );
+/** Applies the effects of due citations. The task returns whether there may be more. */
+export function newSettlement(memories: Memories): (broker: ServiceBroker) => Promise<boolean> {
+  const now = () => memories.now().getTime();
+  const due = new Due<CiteDoc>({ rows: memories.cites, by: "due_at", now, batch: BATCH });
+  return (broker) => due.each((row) => settleCite(memories, broker, row));
 }
 
 async function settleCite(memories: Memories, broker: ServiceBroker, row: CiteDoc): Promise<void> {

@@ -5,9 +5,9 @@ export interface MemoryErasureDoc extends DocumentOf<typeof schema> {}
 
 const schema = tenantSchema({
   /** JSON of an `EraseTarget`; null when only the files are left to scrub. */
-  target: t.nullable(t.large(t.text())),
+  target: t.nullable(t.large(t.json())),
   /** JSON: the target's name in the audit log. */
-  by: t.text(),
+  by: t.json(),
   /** Memories whose rows may be deleted already while other data about them remains. */
   batch: t.large(t.array(t.string())),
   begun_at: t.date(),
@@ -19,6 +19,7 @@ schema.index({ lease_ends_at: 1 });
 export const MemoryErasureModel: Model<MemoryErasureDoc> = {
   erasure: { none: "an erasure in progress, which clears what it names" },
   move: { stage: 4 },
+  anew: (_, lease_ends_at) => ({ lease_ends_at }),
   name: "memory_erasures",
   schema,
 };

@@ -3,11 +3,13 @@ import type { ServiceBroker } from "moleculer";
 import { onEveryNode } from "../../../lib/broker/every-node.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { writings } from "../../../lib/text/subject.ts";
+import { Due } from "../../../mixins/due.ts";
 import type { Blobs } from "../../../storage/blobs/blobs.ts";
 import { TenantCollection, type TenantDocument } from "../../../storage/collection.ts";
 import type { Removal, Store } from "../../../storage/connection.ts";
 import type { Where } from "../../../storage/query.ts";
 import { type Erased as ErasedTexts, replaceTexts } from "../../../storage/replace-texts.ts";
+import { PAGE_BYTES } from "../../../storage/within.ts";
 import { type EraseMemories, erasersOf, ownersOf, replacedOf } from "../../erasers.ts";
 import { scrub } from "../../platform/system/scrub.ts";
 import type { Runtime } from "../../runtime.ts";
@@ -54,6 +56,8 @@ const NOTHING: Counts = {
 };
 const BATCH = 200;
 const PAGE = 1000;
+/** Interrupted erasures that are looked at together. */
+const RESUMED = 10;
 /** Keeps messages between nodes below about one megabyte. */
 const MOST_IDS = 20_000;
 /** How long an erasure may run before another node takes it over. */
@@ -63,6 +67,7 @@ const LEASE_MS = 120_000;
 export class Erasures {
   readonly #memories: Memories;
   readonly #erasures: TenantCollection<MemoryErasureDoc>;
+  readonly #due: Due<MemoryErasureDoc>;
   readonly #store: Pick<Store, "scrub" | "collections">;
   readonly #blobs: Pick<Blobs, "releaseAll">;
 
@@ -73,6 +78,8 @@ export class Erasures {
   ) {
     this.#memories = memories;
     this.#erasures = erasures;
+    const asking = { by: "lease_ends_at", batch: RESUMED, bytes: PAGE_BYTES } as const;
+    this.#due = new Due({ rows: erasures, now: () => memories.now().getTime(), ...asking });
     this.#store = store;
     this.#blobs = blobs;
   }
@@ -134,19 +141,17 @@ export class Erasures {
     await this.#erasures.system.updateMany({}, { $set: { lease_ends_at: new Date(0) } });
   }
 
-  /** Finishes an interrupted erasure. @returns whether there may be more */
-  async resume(broker: ServiceBroker): Promise<boolean> {
-    const past = { lease_ends_at: { $lte: this.#memories.now() } };
-    const order = { sort: { lease_ends_at: 1 } } as const;
-    const due = (await this.#erasures.system.findOne(past, order)) as MemoryErasureDoc | null;
-    const row = due && (await this.#claim(due));
-    if (!row) return false;
-    const { erased, memory_ids_sha256 } = await this.carryOut(broker, row);
-    if (row.target !== null && (JSON.parse(row.target) as EraseTarget).again) return true;
-    const details = { by: JSON.parse(row.by), erased, memory_ids_sha256 };
-    const noted = { tenant_id: row.tenant_id, action: "memories.erase", resource_type: "memory", details };
-    await broker.call("audit.record", noted);
-    return true;
+  /** Finishes interrupted erasures. @returns whether there may be more */
+  resume(broker: ServiceBroker): Promise<boolean> {
+    return this.#due.each(async (due) => {
+      const row = await this.#claim(due);
+      if (!row) return;
+      const { erased, memory_ids_sha256 } = await this.carryOut(broker, row);
+      if (row.target !== null && (JSON.parse(row.target) as EraseTarget).again) return;
+      const details = { by: JSON.parse(row.by), erased, memory_ids_sha256 };
+      const noted = { tenant_id: row.tenant_id, action: "memories.erase", resource_type: "memory", details };
+      await broker.call("audit.record", noted);
+    });
   }
 
   #claim({ _id, tenant_id, lease_ends_at }: MemoryErasureDoc): Promise<MemoryErasureDoc | null> {

@@ -7,10 +7,17 @@ import { SubjectOfMetadata } from "../../../lib/contract/subject.ts";
 import { TagsInput } from "../../../lib/contract/tags.ts";
 import { memoryFilters } from "./filters.contract.ts";
 
-const MEMORY_TYPES = ["episodic", "semantic", "procedural", "entity", "reflection", "reasoning"] as const;
+export const MEMORY_TYPES = [
+  "episodic",
+  "semantic",
+  "procedural",
+  "entity",
+  "reflection",
+  "reasoning",
+] as const;
 export type MemoryType = (typeof MEMORY_TYPES)[number];
 
-const MEMORY_STATUSES = ["active", "forgotten", "superseded", "merged"] as const;
+export const MEMORY_STATUSES = ["active", "forgotten", "superseded", "merged"] as const;
 export type MemoryStatus = (typeof MEMORY_STATUSES)[number];
 
 export const SORTS = ["created_at", "title", "confidence", "importance"] as const;

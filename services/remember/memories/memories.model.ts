@@ -1,21 +1,15 @@
-import type { MemoryScope } from "../../../lib/access/visibility.ts";
+import { MEMORY_SCOPES } from "../../../lib/access/visibility.ts";
 import { subjectOf } from "../../../lib/contract/subject.ts";
 import { packMetadata } from "../../../lib/filter/metadata.ts";
 import { ancestorLabels, fromStored } from "../../../lib/text/namespace.ts";
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 import type { SearchEntry } from "../../../storage/search/entry.ts";
 import { subjectLabels } from "./filters.ts";
-import type { MemoryStatus, MemoryType } from "./memories.contract.ts";
+import { MEMORY_STATUSES, MEMORY_TYPES } from "./memories.contract.ts";
 
 /** Changes of a memory, published as `service.memory.<what>` (api: Processes). */
-export type MemoryChange =
-  | "created"
-  | "updated"
-  | "promoted"
-  | "forgotten"
-  | "restored"
-  | "superseded"
-  | "merged";
+const CHANGES = ["created", "updated", "promoted", "forgotten", "restored", "superseded", "merged"] as const;
+export type MemoryChange = (typeof CHANGES)[number];
 
 /** The position in a document that a memory comes from, as of its creation (spec: Citation). */
 export interface StoredCitation {
@@ -35,17 +29,17 @@ const schema = tenantSchema({
   agent_id: t.nullable(t.string()),
   /** The person who wrote it; null when an agent did. */
   user_id: t.nullable(t.string()),
-  scope: t.string<MemoryScope>(),
+  scope: t.oneOf(MEMORY_SCOPES),
   team_id: t.nullable(t.string()),
-  type: t.string<MemoryType>(),
+  type: t.oneOf(MEMORY_TYPES),
   /** `pending`: not fully written (create.ts), visible to nobody. */
-  status: t.string<MemoryStatus | "pending">(),
+  status: t.oneOf([...MEMORY_STATUSES, "pending"]),
   title: t.text(),
   content: t.large(t.text()),
   confidence: t.number(),
   importance: t.number(),
   /** JSON: callers' keys must have no meaning in the store. */
-  metadata: t.large(t.text()),
+  metadata: t.large(t.json()),
   source_type: t.nullable(t.string()),
   source_id: t.nullable(t.text()),
   source_url: t.nullable(t.text()),
@@ -64,7 +58,7 @@ const schema = tenantSchema({
   /** Seed of the request that replaced it, if that had an Idempotency-Key: a repetition gets the same answer. */
   superseded_seed: t.optional(t.string()),
   /** Status before it was forgotten, restored by restore. */
-  forgotten_from: t.optional(t.string<MemoryStatus>()),
+  forgotten_from: t.optional(t.oneOf(MEMORY_STATUSES)),
   /** Origin of the merge that superseded it. */
   merge_origin: t.optional(t.string()),
   /** Merge proposals that added content or citations of another memory. */
@@ -87,12 +81,12 @@ const schema = tenantSchema({
   rank_cites: t.number(),
   pending_at: t.optional(t.date()),
   /** Outbox of events, oldest first; absent when empty. */
-  announce: t.optional(t.subdocuments({ id: t.string(), what: t.string<MemoryChange>(), at: t.date() })),
+  announce: t.optional(t.subdocuments({ id: t.string(), what: t.oneOf(CHANGES), at: t.date() })),
   announce_at: t.optional(t.date()),
   /** Outbox of findings: waiting for its sequence number since then. */
   finding_due_at: t.optional(t.date()),
-  finding_origin: t.optional(t.string<"created" | "promoted">()),
-  finding_from_scope: t.optional(t.nullable(t.string<MemoryScope>())),
+  finding_origin: t.optional(t.oneOf(["created", "promoted"])),
+  finding_from_scope: t.optional(t.nullable(t.oneOf(MEMORY_SCOPES))),
   /** When the row is deleted permanently: some time after it was forgotten or has expired. */
   purge_at: t.optional(t.date()),
 });
@@ -132,7 +126,8 @@ schema.index({ purge_at: 1 }, { sparse: true });
 
 export const MemoryModel: Model<MemoryDoc> = {
   erasure: { agent: "memories.erase", subject: "memories.erase", memories: "memories.erase" },
-  move: { stage: 1, stamped: "changed_at" },
+  move: { stage: 1 },
+  anew: (_, changed_at) => ({ changed_at }),
   name: "memories",
   schema,
 };

@@ -1,12 +1,14 @@
 import type { ActionSchema } from "moleculer";
 import type { RequestContext } from "../../../lib/access/caller.ts";
 import { mayRead } from "../../../lib/access/visibility.ts";
+import { Due } from "../../../mixins/due.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
+import { PAGE_BYTES } from "../../../storage/within.ts";
 import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
-import { announceChanges } from "./announce.ts";
+import { newAnnouncements } from "./announce.ts";
 import type { BundleLeg } from "./bundle-leg.ts";
-import { cite, settleCites } from "./cites.ts";
+import { cite, newSettlement } from "./cites.ts";
 import { createMemories, createMemory } from "./create.ts";
 import { eraseMemories } from "./erase.contract.ts";
 import { erase, eraseOwner } from "./erase.ts";
@@ -33,6 +35,7 @@ import { computeActivity, getMemory, listCitations } from "./usage.ts";
 const ANNOUNCE_MS = 1000;
 const SWEEP_MS = 60_000;
 const CITE_MS = 5_000;
+const PLACE_MS = 2_000;
 /** Interval for finishing interrupted replacements: until then the new memory, and perhaps the old one, is hidden. */
 const FINISH_MS = 5_000;
 const FAILED = "memories: a sweep failed and will be retried";
@@ -41,22 +44,19 @@ export const memoriesService: ServiceFactory = (runtime) => {
   const { store, config, log } = runtime;
   const { MEMORY_REVERSIBILITY_DAYS } = config;
   const memories = new Memories(store, MEMORY_REVERSIBILITY_DAYS, log, () => announcing.nudge());
-  const announcing = new SharedLoop(
-    "announcements",
-    (broker) => announceChanges(memories.rows, broker),
-    ANNOUNCE_MS,
-  );
+  const announcing = new SharedLoop("announcements", newAnnouncements(memories.rows, store.now), ANNOUNCE_MS);
   const erasures = new Erasures(memories, store.collection(MemoryErasureModel), runtime);
   const touches = new Touches(memories.rows, (err) => log.warn({ err }, FAILED));
   const firstSearches = new FirstSearches();
-  const citing = new SharedLoop("citations", (broker) => settleCites(memories, broker), CITE_MS);
-  const purging = new SharedLoop("purge", (broker) => purge(memories, broker), SWEEP_MS);
-  const finishing = new SharedLoop("pending", (broker) => finishPending(memories, broker), FINISH_MS);
+  const citing = new SharedLoop("citations", newSettlement(memories), CITE_MS);
+  const purging = new SharedLoop("purge", newPurge(memories), SWEEP_MS);
+  const finishing = new SharedLoop("pending", newFinishing(memories), FINISH_MS);
+  const placing = new SharedLoop("findings", newPlacing(memories.rows, store.now), PLACE_MS);
   const erasing = new SharedLoop("erasures", (broker) => erasures.resume(broker), SWEEP_MS);
 
   return {
     name: "memories",
-    mixins: [announcing, citing, purging, finishing, erasing].map(({ mixin }) => mixin),
+    mixins: [announcing, citing, purging, finishing, placing, erasing].map(({ mixin }) => mixin),
     actions: {
       create: action(contract.createMemory, (ctx) => createMemory(memories, ctx)),
       create_batch: action(contract.createMemoryBatch, (ctx) => createMemories(memories, ctx)),
@@ -97,6 +97,13 @@ export const memoriesService: ServiceFactory = (runtime) => {
       ...findingsOutbox(memories.rows),
     },
 
+    events: {
+      "findings.due"() {
+        // Every node hears of it.
+        if (placing.isOwn) placing.nudge();
+      },
+    },
+
     async started() {
       if (store.driver === "sqlite") await erasures.reclaim();
     },
@@ -108,24 +115,12 @@ export const memoriesService: ServiceFactory = (runtime) => {
 /** Hands over memories that became institutional and need a position among the findings (findings/findings.service.ts). */
 function findingsOutbox(memories: TenantCollection<MemoryDoc>): Record<string, ActionSchema> {
   return {
-    /** Returns the oldest due memories, of one tenant or of all. */
-    findings_due: idempotent<{ tenant_id?: string; limit: number }>(
+    /** Returns the oldest due memories of a tenant. */
+    findings_due: idempotent<{ tenant_id: string; limit: number }>(
       async ({ params: { tenant_id, limit } }) => {
-        const due = { finding_due_at: { $gt: new Date(0) }, status: { $ne: "pending" as const } };
+        const due = { finding_due_at: { $gt: new Date(0) }, ...WRITTEN };
         const options = { sort: { finding_due_at: 1, _id: 1 } as const, limit, projection: PROJECTION };
-        const rows = (
-          tenant_id === undefined
-            ? await memories.system.find(due, options).toArray()
-            : await memories.find(tenant_id, due, options)
-        ) as MemoryDoc[];
-        return rows.map((row) => ({
-          memory_id: row._id,
-          tenant_id: row.tenant_id,
-          agent_id: row.agent_id,
-          origin: row.finding_origin,
-          from_scope: row.finding_from_scope ?? null,
-          at: row.finding_due_at?.getTime(),
-        }));
+        return (await memories.find(tenant_id, due, options)).map(toDueFinding);
       },
     ),
 
@@ -136,8 +131,23 @@ function findingsOutbox(memories: TenantCollection<MemoryDoc>): Record<string, A
   };
 }
 
+/** Has the memories get their positions that nobody asked for. The task returns whether there may be more. */
+function newPlacing(rows: TenantCollection<MemoryDoc>, now: () => number): (ctx: Calls) => Promise<boolean> {
+  const asking = { by: "finding_due_at", batch: BATCH, where: WRITTEN, projection: PROJECTION } as const;
+  const due = new Due({ rows, now, ...asking });
+  return (ctx) =>
+    due.work((tenant_id, those) => ctx.call("findings.place", { tenant_id, due: those.map(toDueFinding) }));
+}
+
+function toDueFinding(row: MemoryDoc) {
+  return {
+    ...{ memory_id: row._id, agent_id: row.agent_id, origin: row.finding_origin },
+    ...{ from_scope: row.finding_from_scope ?? null, at: row.finding_due_at?.getTime() },
+  };
+}
+
+const WRITTEN = { status: { $ne: "pending" as const } };
 const PROJECTION = {
-  tenant_id: 1,
   agent_id: 1,
   finding_due_at: 1,
   finding_origin: 1,
@@ -192,28 +202,23 @@ const BATCH = 100;
 /** After this long the writer of a replacement has finished or crashed. */
 const PENDING_MS = 5_000;
 
-/** Deletes memories permanently once they can no longer be restored. @returns whether there may be more */
-export async function purge(of: Memories, ctx: Calls): Promise<boolean> {
-  const { rows: memories, now } = of;
-  const due = { purge_at: { $lte: now() } };
-  const rows = (await memories.system
-    .find(due, { limit: BATCH, projection: { tenant_id: 1 } })
-    .toArray()) as Pick<MemoryDoc, "_id" | "tenant_id">[];
-  for (const [tenant_id, those] of Map.groupBy(rows, (row) => row.tenant_id)) {
-    const ids = those.map(({ _id }) => _id);
-    await eraseEverywhere(of, ctx, tenant_id, ids);
-    await memories.deleteMany(tenant_id, { _id: { $in: ids }, ...due });
-  }
-  return rows.length === BATCH;
+/** Deletes memories permanently once they can no longer be restored. The task returns whether there may be more. */
+export function newPurge(of: Memories): (ctx: Calls) => Promise<boolean> {
+  const { rows, now } = of;
+  const projection = { purge_at: 1 };
+  const due = new Due({ rows, by: "purge_at", now: () => now().getTime(), batch: BATCH, projection });
+  return (ctx) =>
+    due.work(async (tenant_id, those) => {
+      const ids = those.map(({ _id }) => _id);
+      await eraseEverywhere(of, ctx, tenant_id, ids);
+      await rows.deleteMany(tenant_id, { _id: { $in: ids }, purge_at: { $lte: now() } });
+    });
 }
 
-/** Finishes replacements that were interrupted. @returns whether there may be more */
-export async function finishPending(memories: Memories, ctx: Calls): Promise<boolean> {
-  const before = new Date(memories.now().getTime() - PENDING_MS);
-  const { rows, more } = await memories.rows.findAnyWithin(
-    { pending_at: { $lte: before } },
-    { limit: BATCH },
-  );
-  for (const row of rows) await completeReplacement(memories, ctx, row);
-  return more || rows.length === BATCH;
+/** Finishes replacements that were interrupted. The task returns whether there may be more. */
+export function newFinishing(memories: Memories): (ctx: Calls) => Promise<boolean> {
+  const { rows } = memories;
+  const now = () => memories.now().getTime() - PENDING_MS;
+  const due = new Due({ rows, by: "pending_at", now, batch: BATCH, bytes: PAGE_BYTES });
+  return (ctx) => due.each((row) => completeReplacement(memories, ctx, row));
 }

@@ -3,7 +3,7 @@ import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, page, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
 import { Content, reader, writer } from "../memories/memories.contract.ts";
 
-const MERGE_STATUSES = ["open", "resolved", "rejected"] as const;
+export const MERGE_STATUSES = ["open", "resolved", "rejected"] as const;
 export type MergeStatus = (typeof MERGE_STATUSES)[number];
 
 const path = { id: Uuid("merge_proposal") };

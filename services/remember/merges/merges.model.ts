@@ -1,6 +1,6 @@
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
-import type { MergeStatus } from "./merges.contract.ts";
+import { MERGE_STATUSES } from "./merges.contract.ts";
 
 /** A proposal that two memories are duplicates (spec: Merge proposal). Without proposers the service found it. */
 export interface MergeDoc extends DocumentOf<typeof schema> {}
@@ -11,7 +11,7 @@ const schema = tenantSchema({
   memory_a_id: t.string(),
   memory_b_id: t.string(),
   surviving_memory_id: t.nullable(t.string()),
-  status: t.string<MergeStatus>(),
+  status: t.oneOf(MERGE_STATUSES),
   similarity: t.nullable(t.number()),
   proposed_at: t.date(),
   resolved_at: t.nullable(t.date()),
@@ -37,6 +37,10 @@ schema.index({ collapse_due_at: 1 }, { sparse: true });
 export const MergeModel: Model<MergeDoc> = {
   erasure: { memories: "merges.erase_memories" },
   move: { stage: 2 },
+  anew: ({ tenant_id, memory_a_id, memory_b_id, open_pair }) => {
+    const pair = pairKey(memory_a_id, memory_b_id);
+    return { pair, ...(open_pair && { open_pair: openPairKey(tenant_id, pair) }) };
+  },
   name: "merge_proposals",
   schema,
 };

@@ -10,14 +10,14 @@ import type { MergeStatus } from "./merges.contract.ts";
 import * as contract from "./merges.contract.ts";
 import { type MergeDoc, MergeModel, type Merges, present } from "./merges.model.ts";
 import { type Duplicate, propose, proposeDuplicates } from "./propose.ts";
-import { collapseDue, reject, resolve } from "./settle.ts";
+import { newCollapse, reject, resolve } from "./settle.ts";
 
 const SWEEP_MS = 5_000;
 
 export const mergesService: ServiceFactory = ({ store }) => {
   const proposals = store.collection(MergeModel);
   const merges: Merges = { proposals, now: () => new Date(store.now()) };
-  const collapsing = new SharedLoop("merges", (broker) => collapseDue(merges, broker), SWEEP_MS);
+  const collapsing = new SharedLoop("merges", newCollapse(merges), SWEEP_MS);
 
   return {
     name: "merges",

@@ -1,7 +1,8 @@
 import type { Context, ServiceBroker } from "moleculer";
 import type { Call, UserCaller } from "../../../lib/access/caller.ts";
 import { Fault, invalidValue, notFound, ruleBroken } from "../../../lib/contract/faults.ts";
-import { eachInTurn } from "../../../mixins/loop.ts";
+import { Due } from "../../../mixins/due.ts";
+import { PAGE_BYTES } from "../../../storage/within.ts";
 import { isDuplicateKey } from "../../../storage/write-errors.ts";
 import { isReadByAllReaders, type ReadableMemory } from "../memories/readable.ts";
 import { type MergeDoc, type Merges, openPairKey } from "./merges.model.ts";
@@ -151,13 +152,11 @@ async function reopen({ proposals }: Merges, { _id, tenant_id, pair, resolved_at
   }
 }
 
-/** Merges memories of proposals resolved by a node that did not finish. @returns whether there may be more */
-export async function collapseDue(merges: Merges, broker: ServiceBroker): Promise<boolean> {
-  const due = { collapse_due_at: { $lte: merges.now() } };
-  const order = { sort: { collapse_due_at: 1 }, limit: BATCH } as const;
-  const { rows, more } = await merges.proposals.findAnyWithin(due, order);
-  await eachInTurn(rows, (row) => collapse(merges, broker, row));
-  return more || rows.length === BATCH;
+/** Merges memories of proposals resolved by a node that did not finish. The task returns whether there may be more. */
+export function newCollapse(merges: Merges): (broker: ServiceBroker) => Promise<boolean> {
+  const asking = { by: "collapse_due_at", batch: BATCH, bytes: PAGE_BYTES } as const;
+  const due = new Due({ rows: merges.proposals, now: () => merges.now().getTime(), ...asking });
+  return (broker) => due.each((row) => collapse(merges, broker, row));
 }
 
 function settledAlready({ _id, status }: MergeDoc): Fault {

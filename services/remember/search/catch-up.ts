@@ -200,8 +200,12 @@ export class CatchUp {
     }
   }
 
-  #page(domain: string, page: SearchEntriesPage): Promise<SearchEntriesAnswer> {
-    return this.#deps.broker.call<SearchEntriesAnswer, SearchEntriesPage>(`${domain}.search_entries`, page);
+  async #page(domain: string, page: SearchEntriesPage): Promise<SearchEntriesAnswer> {
+    const { broker } = this.#deps;
+    const action = `${domain}.search_entries`;
+    const answer = await broker.call<SearchEntriesAnswer, SearchEntriesPage>(action, page);
+    for (const row of answer.unreadable ?? []) broker.logger.warn(`search: left out ${domain} ${row}`);
+    return answer;
   }
 
   #isThere(domain: string): boolean {

@@ -29,14 +29,27 @@ export async function changedAfter<T extends Changing>(
   return (await rows.findAnyWithin(filter as Filter<T>, options)).rows;
 }
 
-/** Builds the answer to `search_entries`: the rows' entries for search, and the start of the next page. */
+/**
+ * Builds the answer to `search_entries`: the rows' entries for search, and the start of the next page. A row that has none
+ * holds up no other.
+ */
 export function toEntriesPage<T extends Changing>(
   rows: readonly T[],
   toEntry: (row: T) => SearchEntry,
 ): SearchEntriesAnswer {
   const last = rows.at(-1);
+  const unreadable: string[] = [];
+  const entries = rows.flatMap((row) => {
+    try {
+      return { ...toEntry(row), tenant_id: row.tenant_id };
+    } catch (err) {
+      unreadable.push(`${row.tenant_id} ${row._id}: ${(err as Error).message}`);
+      return [];
+    }
+  });
   return {
-    entries: rows.map((row) => ({ ...toEntry(row), tenant_id: row.tenant_id })),
+    entries,
+    unreadable,
     last: last ? { changed_at: last.changed_at.getTime(), id: last._id } : null,
   };
 }

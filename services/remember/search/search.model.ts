@@ -2,14 +2,14 @@ import { Schema } from "mongoose";
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 import { type EntryDoc, type SearchStateDoc, searchStates } from "../../../storage/search/atlas/entries.ts";
 import { ENTRIES } from "../../../storage/search/atlas/pipelines.ts";
-import type { SearchKind } from "../../../storage/search/entry.ts";
+import { KINDS, type SearchKind } from "../../../storage/search/entry.ts";
 import { ERASURES } from "../../../storage/search/protocol.ts";
 
 /** The vector of an entry's text, durable so that no node computes it again. `_id` is kind and id. */
 export interface EmbeddingDoc extends DocumentOf<typeof embeddings> {}
 
 const embeddings = tenantSchema({
-  kind: t.string<SearchKind>(),
+  kind: t.oneOf(KINDS),
   model: t.string(),
   /** Hash of the embedded text. */
   hash: t.string(),
@@ -24,7 +24,7 @@ export interface ErasureDoc extends DocumentOf<typeof erasures> {}
 
 const erasures = tenantSchema({
   /** Null: everything of the tenant `ids[0]`. */
-  kind: t.nullable(t.string<SearchKind>()),
+  kind: t.nullable(t.oneOf(KINDS)),
   ids: t.large(t.array(t.string())),
   at: t.date(),
 });

@@ -3,7 +3,7 @@ import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, Name, page, SECRET, Timestamp } from "../../../lib/contract/schema.ts";
 import { Mapping, Source } from "../ingest/mapping.contract.ts";
 
-const CONNECTOR_KINDS = ["amqp091", "amqp10"] as const;
+export const CONNECTOR_KINDS = ["amqp091", "amqp10"] as const;
 export type ConnectorKind = (typeof CONNECTOR_KINDS)[number];
 
 /**

@@ -1,10 +1,10 @@
 import type { Static } from "typebox";
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
-import type {
-  ConnectorKind,
-  ConnectorMapping,
-  ConnectorState,
-  ConnectorView,
+import {
+  CONNECTOR_KINDS,
+  type ConnectorMapping,
+  type ConnectorState,
+  type ConnectorView,
 } from "./connectors.contract.ts";
 
 /** Returns where the address of a connector is sealed. */
@@ -23,7 +23,7 @@ export interface ConnectorDoc extends DocumentOf<typeof connectors> {}
 
 const connectors = tenantSchema({
   name: t.string(),
-  kind: t.string<ConnectorKind>(),
+  kind: t.oneOf(CONNECTOR_KINDS),
   /** With its credentials. */
   sealed_url: t.sealed(sealedAt),
   /** Without its credentials. */

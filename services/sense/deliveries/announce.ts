@@ -1,7 +1,7 @@
 import type { ServiceBroker } from "moleculer";
 import type { Static } from "typebox";
 import { isPlatformType, type PlatformEventType } from "../../../lib/cloudevents/platform-types.ts";
-import { tenantsInTurn, withOtherTenants } from "../../../mixins/loop.ts";
+import { Due } from "../../../mixins/due.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { DeadLetterNotice } from "./dead-letters.contract.ts";
 import { loadEnvelopes } from "./dead-letters.ts";
@@ -16,17 +16,11 @@ const BATCH = 100;
 export function newAnnouncements(
   broker: ServiceBroker,
   deliveries: TenantCollection<DeliveryDoc>,
+  now: () => number,
 ): () => Promise<boolean> {
-  const options = { sort: { announce_at: 1 }, limit: BATCH, projection: SHORTEST } as const;
-  const find = withOtherTenants<DeliveryDoc>(
-    (others) =>
-      deliveries.system.find({ announce_at: { $gt: new Date(0) }, ...others }, options).toArray() as Promise<
-        DeliveryDoc[]
-      >,
-    BATCH,
-  );
+  const due = new Due({ rows: deliveries, by: "announce_at", now, batch: BATCH, projection: SHORTEST });
   return () =>
-    tenantsInTurn<DeliveryDoc>(find, BATCH, async (tenant_id, rows) => {
+    due.work(async (tenant_id, rows) => {
       for (const batch of inBatches(rows)) await announceBatch(broker, deliveries, tenant_id, batch);
     });
 }
@@ -53,7 +47,7 @@ async function announce(
 ): Promise<void> {
   // Never announce a dead-lettered announcement: it would loop.
   if (envelope !== undefined && isPlatformType(JSON.parse(envelope).type)) return;
-  const { _id, tenant_id, event_id, agent_id, attempt_count, announce_at } = row;
+  const { _id, tenant_id, event_id, agent_id, attempt_count, dead_lettered_at } = row;
   const dlq_reason = row.dlq_reason as string;
   await broker.call("events.emit", {
     tenant_id,
@@ -62,6 +56,6 @@ async function announce(
     data: { delivery_id: _id, event_id, agent_id, attempt_count, dlq_reason } satisfies Static<
       typeof DeadLetterNotice
     >,
-    dedupe: `${_id} ${announce_at?.getTime()}`,
+    dedupe: `${_id} ${dead_lettered_at?.getTime()}`,
   });
 }

@@ -6,9 +6,9 @@ import { Fault, invalidValue } from "../../../lib/contract/faults.ts";
 import { compileGlob, type Glob, globError } from "../../../lib/filter/glob.ts";
 import { literal } from "../../../lib/text/containing.ts";
 import type { Where } from "../../../storage/query.ts";
-import { causeOf, deadKey, reasonKey } from "./dead-letter-state.ts";
+import { causeOf } from "./dead-letter-state.ts";
 import type { replayDeadLetters } from "./dead-letters.contract.ts";
-import type { DeliveryDoc } from "./deliveries.model.ts";
+import { type DeliveryDoc, deadKey, reasonKey } from "./deliveries.model.ts";
 import type { DeliveryDeps } from "./deps.ts";
 
 /** What a text of dead letters is sought in, as `events.headers` returns it. */

@@ -1,6 +1,6 @@
 import { expectation } from "../../../lib/contract/faults.ts";
 import { redact } from "../../../lib/text/redact.ts";
-import { type DeliveryDoc, SETTLED, timelinePush } from "./deliveries.model.ts";
+import { type DeliveryDoc, deadKeys, SETTLED, timelinePush } from "./deliveries.model.ts";
 
 interface Death {
   tenant_id: string;
@@ -26,22 +26,10 @@ export function keptReason(given: string): string {
  */
 export function deadFields({ tenant_id, agent_id, at, reason }: Death) {
   return {
-    state: "dead" as const,
-    dlq_reason: reason,
-    dead_lettered_at: at,
-    dlq_key: deadKey(tenant_id, at),
-    ...(agent_id && { dlq_agent_key: deadKey(agent_id, at) }),
-    dlq_reason_key: reasonKey(tenant_id, reason),
+    ...{ state: "dead" as const, dlq_reason: reason, dead_lettered_at: at },
+    ...deadKeys({ tenant_id, agent_id, dead_lettered_at: at, dlq_reason: reason }),
     announce_at: at,
   };
-}
-
-export function deadKey(owner: string, at: Date): string {
-  return `${owner} ${at.toISOString()}`;
-}
-
-export function reasonKey(tenant_id: string, reason: string): string {
-  return `${tenant_id} ${reason}`;
 }
 
 /** Returns the update that dead-letters a pending delivery, with its log, and marks it to be announced. */

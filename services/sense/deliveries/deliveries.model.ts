@@ -1,6 +1,6 @@
 import { MESSAGE_BYTES, pagesBySize, upToSize } from "../../../lib/broker/message-size.ts";
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
-import type { EnrichmentDepth } from "../interests/interests.contract.ts";
+import { ENRICHMENT_DEPTHS } from "../interests/interests.contract.ts";
 
 /**
  * - `ready`: the next poll may claim it. `leased`: delivered, not settled yet, until `due_at`.
@@ -10,7 +10,8 @@ import type { EnrichmentDepth } from "../interests/interests.contract.ts";
  *
  * The first three are the specification's "pending".
  */
-export type DeliveryState = "ready" | "leased" | "waiting" | "acknowledged" | "dead" | "discarded";
+const STATES = ["ready", "leased", "waiting", "acknowledged", "dead", "discarded"] as const;
+export type DeliveryState = (typeof STATES)[number];
 
 export const PENDING: DeliveryState[] = ["ready", "leased", "waiting"];
 /** A delivery in these is no longer pending. */
@@ -71,7 +72,7 @@ const schema = tenantSchema({
   /** Null, like `event_id`, for a broker's message that could not be mapped (dead from the start). */
   agent_id: t.nullable(t.string()),
   event_id: t.nullable(t.string()),
-  state: t.string<DeliveryState>(),
+  state: t.oneOf(STATES),
   priority: t.number(),
   created_at: t.date(),
   /** Delivery attempts so far. */
@@ -81,7 +82,7 @@ const schema = tenantSchema({
   /** The event's type, for statistics; absent on unmapped payloads and on tombstones. */
   type: t.optional(t.string()),
   matched: t.mixed<Matched>(),
-  enrichment_depth: t.string<EnrichmentDepth>(),
+  enrichment_depth: t.oneOf(ENRICHMENT_DEPTHS),
   /** Of the interests that matched; absent: the agent's. */
   retry_delays_seconds: t.optional(t.array(t.number())),
   /** The replay of history that it was created or queued anew by. */
@@ -111,7 +112,7 @@ const schema = tenantSchema({
   /** Outbox: set while a requested replay is pending. */
   replay_at: t.optional(t.date()),
   /** The payload that never was an event, as JSON text: its keys could have a meaning to the store. */
-  payload_json: t.optional(t.large(t.text())),
+  payload_json: t.optional(t.large(t.json())),
   /** The source of that payload. */
   source: t.optional(t.string()),
   origin: t.optional(t.large(t.texts(t.mixed<Origin>(), "headers", "default_id"))),
@@ -139,9 +140,52 @@ for (const field of [
   schema.index({ [field]: 1 }, { sparse: true });
 }
 
+type Dead = Pick<DeliveryDoc, "tenant_id" | "agent_id" | "dead_lettered_at" | "dlq_reason">;
+
+/** Returns the keys of a dead letter by which lists find it: all sparse, of one field each. */
+export function deadKeys({ tenant_id, agent_id, dead_lettered_at, dlq_reason }: Dead) {
+  const at = dead_lettered_at as Date;
+  return {
+    dlq_key: deadKey(tenant_id, at),
+    ...(agent_id && { dlq_agent_key: deadKey(agent_id, at) }),
+    dlq_reason_key: reasonKey(tenant_id, dlq_reason as string),
+  };
+}
+
+export function deadKey(owner: string, at: Date): string {
+  return `${owner} ${at.toISOString()}`;
+}
+
+export function reasonKey(tenant_id: string, reason: string): string {
+  return `${tenant_id} ${reason}`;
+}
+
+/** Returns a delivery without its lease; one with an ordering key waits for its turn again. */
+function unleased({
+  state,
+  agent_id,
+  event_id,
+  active_key,
+  held_key,
+  due_at,
+}: DeliveryDoc): Partial<DeliveryDoc> {
+  const none = { lease: undefined, slot_key: undefined, active_key: undefined, held_key: undefined };
+  const digest = (active_key ?? held_key)?.split(" ")[1];
+  if (!PENDING.includes(state)) return { ...none, due_at: undefined };
+  if (digest && event_id && agent_id)
+    return {
+      ...none,
+      due_at,
+      state: "waiting",
+      held_key: `${agent_id} ${digest} ${event_id.slice("evt_".length)}`,
+    };
+  return { ...none, ...(state === "leased" && { state: "ready", due_at: undefined }) };
+}
+
 export const DeliveryModel: Model<DeliveryDoc> = {
   erasure: { replaced: { of: ["agent_id"] }, owner: ["agent_id"] },
   move: { stage: 3 },
+  anew: (row) => ({ ...unleased(row), ...(row.state === "dead" && row.dead_lettered_at && deadKeys(row)) }),
   name: "deliveries",
   schema,
   outOfLine: "log",

@@ -362,7 +362,7 @@ function newDomain(
     settlements: new Settlements(settling),
     replays: new Replays({ ...deps, deadLetters, enqueuer, loop: replays }),
     sweep: new Sweep({ store, deliveries, agents, progress, ordering, notifyReady: notify }),
-    announce: newAnnouncements(broker, deliveries),
+    announce: newAnnouncements(broker, deliveries, store.now),
     statistics,
     progress,
     asks: (agent: OfAgent) => progress.asked(agent, store.now()),

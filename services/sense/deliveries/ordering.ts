@@ -1,4 +1,5 @@
 import type { ServiceBroker } from "moleculer";
+import { pastGroup } from "../../../mixins/queue.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { isDuplicateKey } from "../../../storage/write-errors.ts";
 import type { DeliveryDoc } from "./deliveries.model.ts";
@@ -66,7 +67,7 @@ export class Ordering {
     for (let visited = 0; visited < SWEPT; visited++) {
       const filter = { held_key: { $gt: this.#after } };
       const row = (await this.#deps.deliveries.system.findOne(filter, options)) as DeliveryDoc | null;
-      this.#after = row ? `${groupOf(row as Held)} ~` : "";
+      this.#after = row ? pastGroup(`${groupOf(row as Held)} ~`, (row as Held).held_key) : "";
       if (!row) return false;
       this.release(row.tenant_id, [groupOf(row as Held)]);
     }

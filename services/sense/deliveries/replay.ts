@@ -1,17 +1,19 @@
 import type { ServiceBroker } from "moleculer";
 import type { Call, Caller } from "../../../lib/access/caller.ts";
+import { MESSAGE_BYTES } from "../../../lib/broker/message-size.ts";
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import type { BatchAnswer } from "../../../lib/cloudevents/publish-answers.ts";
 import { type Fault, type Rule, ruleBroken } from "../../../lib/contract/faults.ts";
 import { parseExact } from "../../../lib/json/json.ts";
-import { eachInTurn, type Find, type Loop, withOtherTenants } from "../../../mixins/loop.ts";
+import { Due } from "../../../mixins/due.ts";
+import type { Loop } from "../../../mixins/loop.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { noteChange } from "../../../storage/traffic/tally.ts";
 import { deliveryTo, type Match } from "../interests/receiver.ts";
 import type { ManyParams } from "./dead-letter-find.ts";
-import { keptReason, mappingError, reasonKey } from "./dead-letter-state.ts";
+import { keptReason, mappingError } from "./dead-letter-state.ts";
 import { answerMany, byRows, chooseDead, type DeadLetters, loadEnvelopes } from "./dead-letters.ts";
-import { type DeliveryDoc, deliveryId, inBatches } from "./deliveries.model.ts";
+import { type DeliveryDoc, deliveryId, inBatches, reasonKey } from "./deliveries.model.ts";
 import type { DeliveryDeps } from "./deps.ts";
 import type { Enqueuer, NewDelivery } from "./enqueue.ts";
 
@@ -23,8 +25,6 @@ interface ReplaysDeps extends DeliveryDeps {
 }
 
 const BATCH = 50;
-/** Delay before a failed replay is retried. */
-const POSTPONED_MS = 60_000;
 
 /**
  * Replays repeat the matching of interests and feeds (spec: Delivery). A request is recorded on the dead row first and
@@ -32,20 +32,13 @@ const POSTPONED_MS = 60_000;
  */
 export class Replays {
   readonly #deps: ReplaysDeps;
-  readonly #findRequested: Find<DeliveryDoc>;
+  readonly #requested: Due<DeliveryDoc>;
 
   constructor(deps: ReplaysDeps) {
     this.#deps = deps;
-    const options = {
-      sort: { replay_at: 1 },
-      limit: BATCH,
-      projection: { timeline: 0, log: 0 },
-      bounded: "one loop a node",
-    } as const;
-    this.#findRequested = withOtherTenants((others) => {
-      const found = deps.deliveries.system.find({ replay_at: { $lte: this.#now() }, ...others }, options);
-      return found.toArray() as Promise<DeliveryDoc[]>;
-    }, BATCH);
+    const projection = { timeline: 0, log: 0 };
+    const asking = { by: "replay_at", batch: BATCH, projection, bytes: MESSAGE_BYTES } as const;
+    this.#requested = new Due({ rows: deps.deliveries, now: () => deps.store.now(), ...asking });
   }
 
   async requestOne(caller: Caller, given: string, dry_run = false) {
@@ -70,19 +63,13 @@ export class Replays {
   }
 
   /** Carries out the oldest requested replays. @returns whether there may be more */
-  async relay(): Promise<boolean> {
-    const requested = await this.#findRequested({});
-    const byTenant = Map.groupBy(requested, ({ tenant_id }) => tenant_id);
-    await eachInTurn([...byTenant], ([tenant_id, rows]) => this.#relayTenant(tenant_id, rows));
-    return requested.length >= BATCH;
-  }
-
-  async #relayTenant(tenant_id: string, rows: DeliveryDoc[]): Promise<void> {
+  relay(): Promise<boolean> {
     const { broker, deliveries } = this.#deps;
-    const withEvent = rows.filter(({ event_id }) => event_id !== null);
-    for (const batch of inBatches(withEvent)) await this.#replayEvents(tenant_id, batch);
-    const publish = (row: Unmapped) => publishAgain(broker, deliveries, row);
-    await eachInTurn(rows.filter(isUnmapped), publish, (row) => this.#postpone(row));
+    return this.#requested.work(async (tenant_id, rows) => {
+      const withEvent = rows.filter(({ event_id }) => event_id !== null);
+      for (const batch of inBatches(withEvent)) await this.#replayEvents(tenant_id, batch);
+      for (const row of rows.filter(isUnmapped)) await publishAgain(broker, deliveries, row);
+    });
   }
 
   async #replayEvents(tenant_id: string, rows: DeliveryDoc[]): Promise<void> {
@@ -99,12 +86,6 @@ export class Replays {
     await deliveries.bulk(
       left.map((row) => ({ updateOne: notReplayed(row, envelopes.has(row.event_id as string)) })),
     );
-  }
-
-  /** Postpones a failed replay: the oldest go first, so it would block all later ones. */
-  async #postpone({ tenant_id, _id }: DeliveryDoc): Promise<void> {
-    const replay_at = new Date(this.#deps.store.now() + POSTPONED_MS);
-    await this.#deps.deliveries.update(tenant_id, { _id, state: "dead" }, { $set: { replay_at } });
   }
 
   /**

@@ -1,5 +1,5 @@
 import { DAY_MS } from "../../../lib/time.ts";
-import { type Find, withOtherTenants } from "../../../mixins/loop.ts";
+import { Due } from "../../../mixins/due.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
@@ -29,6 +29,15 @@ interface SweepDeps {
 
 /** Rows per write: more would delay the writes of others. */
 const BATCH = 500;
+const ENDED = {
+  tenant_id: 1,
+  agent_id: 1,
+  state: 1,
+  attempt_count: 1,
+  type: 1,
+  active_key: 1,
+  due_at: 1,
+} as const;
 /** Longest possible lease and wait, by the contracts of agents, extend and return. */
 const LONGEST_LEASE_MS = DAY_MS / 2;
 const LONGEST_WAIT_MS = DAY_MS;
@@ -36,21 +45,20 @@ const LONGEST_WAIT_MS = DAY_MS;
 /** Time-driven transitions. Each task returns whether there may be more. */
 export class Sweep {
   readonly #deps: SweepDeps;
-  readonly #findDue: Find<DeliveryDoc>;
+  readonly #due: Due<DeliveryDoc>;
+  readonly #retiring: Due<DeliveryDoc>;
 
   constructor(deps: SweepDeps) {
     this.#deps = deps;
-    this.#findDue = withOtherTenants(
-      (others) => this.#find({ due_at: { $lte: new Date(deps.store.now()) }, ...others }),
-      BATCH,
-    );
+    const asking = { rows: deps.deliveries, now: () => deps.store.now(), batch: BATCH };
+    this.#due = new Due({ ...asking, by: "due_at", projection: ENDED });
+    this.#retiring = new Due({ ...asking, by: "retire_at", projection: { event_id: 1, log_at: 1 } });
   }
 
   /** Ends leases and waits: the row becomes ready again, or dead if the budget is spent. */
-  async endDue(): Promise<boolean> {
-    const rows = await this.#findDue({});
+  endDue(): Promise<boolean> {
     const at = new Date(this.#deps.store.now());
-    return this.#end(rows, { due_at: { $lte: at } }, at);
+    return this.#due.work((_, rows) => this.#end(rows, { due_at: { $lte: at } }, at));
   }
 
   /** Returns by how many seconds the sweep is late with the oldest ended lease or wait; null without one. */
@@ -65,7 +73,13 @@ export class Sweep {
   async endAhead(): Promise<boolean> {
     const at = new Date(this.#deps.store.now());
     const after = (ms: number) => ({ due_at: { $gt: new Date(at.getTime() + ms) } });
-    const endAll = async (ended: Ended) => this.#end(await this.#find(ended), ended, at);
+    const endAll = async (ended: Ended) => {
+      const options = { sort: { due_at: 1 }, limit: BATCH, projection: ENDED } as const;
+      const rows = (await this.#deps.deliveries.system.find(ended, options).toArray()) as DeliveryDoc[];
+      for (const own of Map.groupBy(rows, ({ tenant_id }) => tenant_id).values())
+        await this.#end(own, ended, at);
+      return rows.length === BATCH;
+    };
     const leases = await endAll({ ...after(LONGEST_LEASE_MS), state: "leased" });
     return (await endAll({ ...after(LONGEST_WAIT_MS), state: "waiting" })) || leases;
   }
@@ -74,43 +88,30 @@ export class Sweep {
    * Retires rows past their retention: an acknowledged one becomes a tombstone, and one without an event is deleted,
    * because no event deletes it.
    */
-  async retire(): Promise<boolean> {
-    const { deliveries, store } = this.#deps;
-    const past = { retire_at: { $lte: new Date(store.now()) } };
-    const options = { limit: BATCH, projection: { tenant_id: 1, event_id: 1, log_at: 1 } as const };
-    const rows = (await deliveries.system.find(past, options).toArray()) as DeliveryDoc[];
+  retire(): Promise<boolean> {
+    const { deliveries } = this.#deps;
     const gone = {
       ...{ retire_at: 1, timeline: 1, matched: 1, enrichment_depth: 1, retry_delays_seconds: 1 },
       ...{ type: 1, size: 1, replay_id: 1 },
     } as const;
-    for (const [tenant_id, own] of Map.groupBy(rows, (row) => row.tenant_id)) {
+    return this.#retiring.work(async (tenant_id, own) => {
       const logged = own.filter(({ log_at }) => log_at);
       if (logged.length > 0) await deliveries.updateMany(tenant_id, byId(logged), { $unset: LOG });
       const unmapped = own.filter(({ event_id }) => event_id === null);
       if (unmapped.length > 0) await deliveries.deleteMany(tenant_id, byId(unmapped));
       if (unmapped.length < own.length) await deliveries.updateMany(tenant_id, byId(own), { $unset: gone });
-    }
-    return rows.length === BATCH;
+    });
   }
 
-  #find(filter: Ended & { tenant_id?: { $nin: string[] } }): Promise<DeliveryDoc[]> {
-    const projection = {
-      tenant_id: 1,
-      agent_id: 1,
-      state: 1,
-      attempt_count: 1,
-      type: 1,
-      active_key: 1,
-    } as const;
-    const options = { sort: { due_at: 1 }, limit: BATCH, projection } as const;
-    return this.#deps.deliveries.system.find(filter, options).toArray() as Promise<DeliveryDoc[]>;
-  }
-
-  async #end(rows: DeliveryDoc[], ended: Ended, at: Date): Promise<boolean> {
-    if (rows.length === 0) return false;
+  /** Ends those of one tenant. */
+  async #end(rows: DeliveryDoc[], ended: Ended, at: Date): Promise<void> {
+    const [{ tenant_id }] = rows as [DeliveryDoc];
     const byAgent = [...Map.groupBy(rows, ({ agent_id }) => agent_id as string)];
-    const budgets = await this.#retryBudgets(rows);
-    const budgetOf = (agent_id: string | null) => budgets.get(agent_id as string) as number;
+    const settings = await this.#deps.agents.getMany(
+      tenant_id,
+      byAgent.map(([agent_id]) => agent_id),
+    );
+    const budgetOf = (agent_id: string | null) => settings.get(agent_id as string)?.retry_budget as number;
     await this.#deps.deliveries.bulk(
       byAgent.flatMap(([agent_id, own]) => endWrites(own, budgetOf(agent_id), at, ended)),
     );
@@ -121,31 +122,14 @@ export class Sweep {
       tally(row, "dead_lettered", 1);
       this.#deps.ordering.release(row.tenant_id, [row.active_key]);
     }
-    for (const tenant_id of new Set(rows.map((row) => row.tenant_id))) noteChange(tenant_id);
-    this.#deps.notifyReady(
-      byAgent.map(([agent_id, [row]]) => ({ tenant_id: (row as DeliveryDoc).tenant_id, agent_id })),
-    );
-    return rows.length >= BATCH;
+    noteChange(tenant_id);
+    this.#deps.notifyReady(byAgent.map(([agent_id]) => ({ tenant_id, agent_id })));
   }
 
   #failed(row: DeliveryDoc, at: Date): void {
     const { tenant_id, agent_id } = row;
     tally(row, "failed", 1);
     this.#deps.progress.failed({ tenant_id, agent_id: agent_id as string }, at, "lease expired");
-  }
-
-  /** Returns the retry budgets of the rows' agents. */
-  async #retryBudgets(rows: DeliveryDoc[]): Promise<Map<string, number>> {
-    const byTenant = [...Map.groupBy(rows, ({ tenant_id }) => tenant_id)];
-    const settings = await Promise.all(
-      byTenant.map(([tenant_id, own]) => {
-        const agent_ids = new Set(own.map(({ agent_id }) => agent_id as string));
-        return this.#deps.agents.getMany(tenant_id, [...agent_ids]);
-      }),
-    );
-    return new Map(
-      settings.flatMap((map) => [...map].map(([id, { retry_budget }]) => [id, retry_budget] as const)),
-    );
   }
 }
 

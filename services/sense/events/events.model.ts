@@ -1,5 +1,6 @@
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
+import { fanoutKey, listKey } from "./position.ts";
 
 /**
  * An accepted event. The envelope is stored once; deliveries refer to it. `_id` contains the position, so that new
@@ -8,8 +9,8 @@ import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/m
 export interface EventDoc extends DocumentOf<typeof schema> {}
 
 const schema = tenantSchema({
-  /** The whole CloudEvent as JSON text; one of the service may quote the reason of a dead letter. */
-  envelope: t.large(t.texts(t.string(), "dlq_reason")),
+  /** The whole CloudEvent as JSON text. */
+  envelope: t.large(t.texts(t.json(), "dlq_reason")),
   /** Its length in bytes. */
   size: t.number(),
   /** The producer's id. With the tenant it is the unique key for deduplication (spec: Events 1). */
@@ -67,6 +68,12 @@ export const EventModel: Model<EventDoc> = {
   // Others are what happened in the organisation: deleted after EVENT_RETENTION_DAYS.
   erasure: { replaced: { of: [], within: { type: "service.delivery.dead_lettered" } } },
   move: { stage: 2 },
+  anew: (row, now) => ({
+    fanout_owner: undefined,
+    ...(row.fanout_key && { fanout_key: fanoutKey(row.tenant_id, now.getTime()) }),
+    ...(row.unmatched_key && { unmatched_key: listKey(row) }),
+    ...(row.waiting_key && { waiting_key: listKey(row) }),
+  }),
   name: "events",
   schema,
   outOfLine: "envelope",

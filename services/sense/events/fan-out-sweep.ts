@@ -1,6 +1,7 @@
 import { upToSize } from "../../../lib/broker/message-size.ts";
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { parseEnvelope } from "../../../lib/filter/filter.ts";
+import { pastGroup } from "../../../mixins/queue.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { EventDeps } from "./deps.ts";
@@ -53,7 +54,7 @@ export class FanOutSweep {
       const oldest = await this.#oldestOfNextTenant();
       if (!oldest) return this.#startOver();
       const { tenant_id, fanout_key } = oldest;
-      this.#after = keyRange(tenant_id).before;
+      this.#after = pastGroup(keyRange(tenant_id).before, fanout_key as string);
       if ((fanout_key as string) > this.#dueBefore(tenant_id)) continue;
       this.#found = true;
       await this.claim(tenant_id);
@@ -155,7 +156,7 @@ export async function oldestDueSeconds(
     const row = (await events.system.findOne({ fanout_key: { $gt: after } }, options)) as EventDoc | null;
     if (!row) break;
     oldest = Math.min(oldest, (row.not_before ?? row.accepted_at).getTime());
-    after = keyRange(row.tenant_id).before;
+    after = pastGroup(keyRange(row.tenant_id).before, row.fanout_key as string);
   }
   return Number.isFinite(oldest) ? Math.max(0, (store.now() - oldest) / 1000) : null;
 }

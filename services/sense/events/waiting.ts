@@ -2,6 +2,7 @@ import { type Call, callerId, isAdmin } from "../../../lib/access/caller.ts";
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { Fault, notFound } from "../../../lib/contract/faults.ts";
+import { Due } from "../../../mixins/due.ts";
 import type { More } from "../../../mixins/loop.ts";
 import type { EventDeps } from "./deps.ts";
 import type * as contract from "./events.contract.ts";
@@ -22,37 +23,30 @@ const BATCH = 500;
  */
 export class WaitingEvents {
   readonly #deps: WaitingDeps;
+  readonly #due: Due<EventDoc>;
 
   constructor(deps: WaitingDeps) {
+    const { events: rows, store } = deps;
     this.#deps = deps;
+    const asking = { by: "due_at", batch: BATCH, projection: { due_at: 1 } } as const;
+    this.#due = new Due({ rows, now: () => store.past(), ...asking });
   }
 
   /** Makes the events whose time has come due for fan-out. Returns when the next one is due, if any waits. */
   async release(): Promise<More> {
     const { events, store, onReleased } = this.#deps;
-    const options = { sort: { due_at: 1 }, limit: BATCH, projection: { tenant_id: 1, due_at: 1 } } as const;
-    const due = { due_at: { $lte: new Date(store.past()) } };
-    const rows = (await events.system.find(due, options).toArray()) as EventDoc[];
-    if (rows.length === 0) return this.#untilNext();
-    for (const [tenant_id, own] of Map.groupBy(rows, (row) => row.tenant_id)) {
+    const more = await this.#due.work(async (tenant_id, rows) => {
       await events.updateMany(
         tenant_id,
-        { _id: { $in: own.map(({ _id }) => _id) }, due_at: { $exists: true } },
+        { _id: { $in: rows.map(({ _id }) => _id) }, due_at: { $exists: true } },
         {
           $set: { fanout_key: fanoutKey(tenant_id, store.now()) },
           $unset: { due_at: 1, waiting_key: 1 },
         },
       );
-    }
-    onReleased();
-    return rows.length === BATCH || this.#untilNext();
-  }
-
-  async #untilNext(): Promise<More> {
-    const { events, store } = this.#deps;
-    const options = { sort: { due_at: 1 }, projection: { due_at: 1 } } as const;
-    const next = (await events.system.findOne({ due_at: { $gt: new Date(0) } }, options)) as EventDoc | null;
-    return next?.due_at ? Math.max(0, next.due_at.getTime() - store.past()) : false;
+      onReleased();
+    });
+    return more || this.#due.untilNext();
   }
 
   /** Deletes an event that still waits: its publisher's own, for admins any. */

@@ -2,7 +2,7 @@ import type { Static } from "typebox";
 import { signingPlace } from "../../../lib/crypto/secrets.ts";
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 import type { KeptHeaders } from "./kept-headers.ts";
-import type { REQUEST_OUTCOMES, WebhookMapping } from "./mapping.contract.ts";
+import { REQUEST_OUTCOMES, type WebhookMapping } from "./mapping.contract.ts";
 
 /** A sender whose signed requests become events (spec: Events 3). */
 export interface WebhookDoc extends DocumentOf<typeof webhooks> {}
@@ -59,7 +59,7 @@ const logs = tenantSchema({
     t.subdocuments({
       request_id: t.string(),
       at: t.date(),
-      outcome: t.string<(typeof REQUEST_OUTCOMES)[number]>(),
+      outcome: t.oneOf(REQUEST_OUTCOMES),
       reason: t.nullable(t.text()),
       event_id: t.nullable(t.string()),
       dead_letter_id: t.nullable(t.string()),
@@ -69,7 +69,7 @@ const logs = tenantSchema({
       /** Empty for a refused request. */
       headers: t.texts(t.mixed<KeptHeaders>()),
       /** The payload is the event's data, the event itself, or lost but for a part. */
-      event_is: t.string<"data" | "payload" | "part">(),
+      event_is: t.oneOf(["data", "payload", "part"]),
     }),
   ),
 });

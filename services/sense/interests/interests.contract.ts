@@ -3,7 +3,7 @@ import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, page, RetryDelays, Timestamp } from "../../../lib/contract/schema.ts";
 import { FilterExpression, SubscriptionWarnings, TypeGlob } from "../../../lib/contract/subscription.ts";
 
-const ENRICHMENT_DEPTHS = ["none", "shallow", "deep"] as const;
+export const ENRICHMENT_DEPTHS = ["none", "shallow", "deep"] as const;
 /** Agents that are counted, and named, as listeners to an event type. */
 export const MAX_LISTENERS = 1_000;
 export type EnrichmentDepth = (typeof ENRICHMENT_DEPTHS)[number];

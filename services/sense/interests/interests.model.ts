@@ -1,6 +1,6 @@
 import { derivedId } from "../../../lib/ids.ts";
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
-import type { EnrichmentDepth } from "./interests.contract.ts";
+import { ENRICHMENT_DEPTHS } from "./interests.contract.ts";
 import type { Subscription } from "./subscription.ts";
 
 /** What an agent wants to receive (spec: Interest). */
@@ -14,7 +14,7 @@ const schema = tenantSchema({
   filter_expression: t.nullable(t.string()),
   /** 0..9; polls take 9 first. */
   priority: t.number(),
-  enrichment_depth: t.string<EnrichmentDepth>(),
+  enrichment_depth: t.oneOf(ENRICHMENT_DEPTHS),
   /** Of its deliveries; null, or absent in rows from before this was there: the agent's. */
   retry_delays_seconds: t.optional(t.nullable(t.array(t.number()))),
   /** Path of the value by which its deliveries are ordered; null, or absent in older rows: none. */

@@ -18,7 +18,7 @@ const schema = tenantSchema({
   owner_id: t.string(),
   version: t.number(),
   /** The action that takes the event, with the row's `owner_id`, `key` and id. */
-  action: t.string(),
+  action: t.oneOf(["runs.receive"]),
   /** Names the part of the owner that waits. */
   key: t.string(),
   /** A glob over event types. */

@@ -2,6 +2,7 @@ import type { ServiceBroker } from "moleculer";
 import type { Owned } from "../../../lib/access/visibility.ts";
 import { isIn } from "../../../lib/cloudevents/audience.ts";
 import { addressId } from "../../../lib/ids.ts";
+import { Due } from "../../../mixins/due.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { changeRouting } from "../../identity/tenants/routing-change.ts";
@@ -34,8 +35,6 @@ interface WaitsDeps {
 }
 
 const BATCH = 100;
-/** An owner that cannot take its event gets it again after this. */
-const RETRY_MS = 5000;
 
 /**
  * Waits of other domains for one event each: subscriptions without a receiver. Fan-out records the first event that
@@ -45,9 +44,12 @@ const RETRY_MS = 5000;
 export class Waits {
   readonly rows: TenantCollection<WaitDoc>;
   readonly #deps: WaitsDeps;
+  readonly #due: Due<WaitDoc>;
 
   constructor(deps: WaitsDeps) {
-    this.rows = deps.store.collection(WaitModel);
+    const { store } = deps;
+    this.rows = store.collection(WaitModel);
+    this.#due = new Due({ rows: this.rows, by: "notify_at", now: store.now, batch: BATCH });
     this.#deps = deps;
   }
 
@@ -80,23 +82,12 @@ export class Waits {
   }
 
   /** Passes recorded events on to the owners. @returns whether there may be more */
-  async notify(): Promise<boolean> {
-    const { broker, store } = this.#deps;
-    const due = { notify_at: { $lte: new Date(store.now()) } };
-    const options = { sort: { notify_at: 1 }, limit: BATCH } as const;
-    const rows = (await this.rows.system.find(due, options).toArray()) as WaitDoc[];
-    for (const { _id, tenant_id, action, owner_id, key, event } of rows) {
+  notify(): Promise<boolean> {
+    return this.#due.each(async ({ _id, tenant_id, action, owner_id, key, event }) => {
       const over = { tenant_id, owner_id, key, wait_id: _id, event: event as AwaitedEvent };
-      try {
-        await broker.call<void, WaitOver>(action, over);
-        await this.#delete(tenant_id, _id);
-      } catch (err) {
-        broker.logger.warn({ err, wait_id: _id }, "interests: an awaited event could not be passed on yet");
-        const notify_at = new Date(store.now() + RETRY_MS);
-        await this.rows.updateMany(tenant_id, { _id }, { $set: { notify_at } });
-      }
-    }
-    return rows.length === BATCH;
+      await this.#deps.broker.call<void, WaitOver>(action, over);
+      await this.#delete(tenant_id, _id);
+    });
   }
 
   #delete(tenant_id: string, _id: string): Promise<boolean> {

@@ -4,7 +4,7 @@ import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, Name, page, partOf, Timestamp } from "../../../lib/contract/schema.ts";
 import { PublishResult } from "../events/events.contract.ts";
 
-const ON_MISSED = ["skip", "run_once", "run_all"] as const;
+export const ON_MISSED = ["skip", "run_once", "run_all"] as const;
 export type OnMissed = (typeof ON_MISSED)[number];
 const STATUSES = ["active", "paused", "ended"] as const;
 export type ScheduleStatus = (typeof STATUSES)[number];

@@ -1,5 +1,5 @@
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
-import type { OnMissed } from "./schedules.contract.ts";
+import { ON_MISSED } from "./schedules.contract.ts";
 
 /** An event that is published at the ticks of a cron expression, or once. */
 export interface ScheduleDoc extends DocumentOf<typeof schema> {}
@@ -9,14 +9,14 @@ const schema = tenantSchema({
   owner_id: t.string(),
   name: t.text(),
   /** The attributes of its events as JSON text. */
-  event: t.large(t.text()),
+  event: t.large(t.json()),
   /** `data` and `data_base64` of its events as JSON text; lists do not read it. */
-  content: t.optional(t.large(t.text())),
+  content: t.optional(t.large(t.json())),
   /** Either `cron` or `at`. */
   cron: t.nullable(t.string()),
   time_zone: t.string(),
   at: t.nullable(t.date()),
-  on_missed: t.string<OnMissed>(),
+  on_missed: t.oneOf(ON_MISSED),
   paused: t.boolean(),
   /** Increases with every change by callers. */
   revision: t.number(),
@@ -48,6 +48,7 @@ schema.index({ ended_at: 1 }, { sparse: true });
 export const ScheduleModel: Model<ScheduleDoc> = {
   erasure: { agent: "schedules.erase", subject: "schedules.erase", mentions: "schedules.erase" },
   move: { stage: 4 },
+  anew: ({ next_at }) => ({ due_at: next_at ?? undefined }),
   name: "schedules",
   schema,
   outOfLine: "content",

@@ -5,6 +5,7 @@ import type { BatchAnswer } from "../../../lib/cloudevents/publish-answers.ts";
 import { FAULTS, Fault, type FaultCode } from "../../../lib/contract/faults.ts";
 import { backOff } from "../../../lib/queue/backoff.ts";
 import { reportChange } from "../../../middlewares/live-changes.ts";
+import { Due } from "../../../mixins/due.ts";
 import type { More } from "../../../mixins/loop.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
@@ -38,22 +39,18 @@ export const TICK_MS = 5_000;
  */
 export class Ticker {
   readonly #deps: TickerDeps;
+  readonly #due: Due<ScheduleDoc>;
 
   constructor(deps: TickerDeps) {
+    const { rows, store } = deps;
     this.#deps = deps;
+    this.#due = new Due({ rows, by: "due_at", now: () => store.past(), batch: BATCH, bytes: MESSAGE_BYTES });
   }
 
   /** Settles the ticks that are due. Returns when the next one is, if there is one. */
   async run(): Promise<More> {
-    const { rows, store } = this.#deps;
-    const options = { sort: { due_at: 1 }, limit: BATCH, bytes: MESSAGE_BYTES } as const;
-    const past = { due_at: { $lte: new Date(store.past()) } };
-    const { rows: due, more } = await rows.findAnyWithin(past, options);
-    if (due.length === 0) return this.#untilNext();
-    const settled = await Promise.allSettled(due.map((row) => this.#settle(row)));
-    const failed = settled.find((each) => each.status === "rejected");
-    if (failed) throw failed.reason;
-    return more || due.length === BATCH || this.#untilNext();
+    const settleAll = (_: string, rows: ScheduleDoc[]) => Promise.all(rows.map((row) => this.#settle(row)));
+    return (await this.#due.work(settleAll)) || this.#due.untilNext();
   }
 
   /** Tells the nodes of a schedule that is due soon; later ones they find by themselves. */
@@ -71,13 +68,6 @@ export class Ticker {
     if (answer.status !== "rejected") return answer.event_id;
     const { code, message, details } = answer.error;
     throw new Fault(code as FaultCode, message, details);
-  }
-
-  async #untilNext(): Promise<More> {
-    const { rows, store } = this.#deps;
-    const options = { sort: { due_at: 1 }, projection: { due_at: 1 } } as const;
-    const next = (await rows.system.findOne({ due_at: { $gt: new Date(0) } }, options)) as ScheduleDoc | null;
-    return next?.due_at ? Math.max(0, next.due_at.getTime() - store.past()) : false;
   }
 
   async #settle(row: ScheduleDoc): Promise<void> {

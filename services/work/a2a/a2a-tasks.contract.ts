@@ -3,7 +3,7 @@ import { oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import { Id, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
 
 /** States of a task, as A2A 1.0 names them. */
-const TASK_STATES = [
+export const TASK_STATES = [
   "TASK_STATE_SUBMITTED",
   "TASK_STATE_WORKING",
   "TASK_STATE_INPUT_REQUIRED",

@@ -1,5 +1,5 @@
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
-import type { TaskState } from "./a2a-tasks.contract.ts";
+import { TASK_STATES } from "./a2a-tasks.contract.ts";
 
 /** A task that another program gave to an agent over A2A. */
 export interface A2aTaskDoc extends DocumentOf<typeof schema> {}
@@ -10,9 +10,9 @@ const schema = tenantSchema({
   /** The agent or person who sent it, and alone may read it besides the agent. */
   caller_id: t.string(),
   context_id: t.string(),
-  state: t.string<TaskState>(),
+  state: t.oneOf(TASK_STATES),
   /** The task as JSON of the protocol: its keys could have a meaning to the store. */
-  task_json: t.large(t.text()),
+  task_json: t.large(t.json()),
   /** Ids of the caller's messages, so that a repeated one is not added again. */
   message_ids: t.large(t.array(t.string())),
   /** Counts the changes, and guards them. */

@@ -2,11 +2,11 @@ import { Type } from "typebox";
 import { nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import { Id, page, Timestamp, Uuid, Whole } from "../../../lib/contract/schema.ts";
 
-const STATUSES = ["open", "answered", "expired", "canceled"] as const;
+export const STATUSES = ["open", "answered", "expired", "canceled"] as const;
 export type ApprovalStatus = (typeof STATUSES)[number];
 
 /** How an answer was given; `deadline`: the default of `on_deadline`. */
-const WAYS = ["signed_in", "link", "slack", "deadline"] as const;
+export const WAYS = ["signed_in", "link", "slack", "deadline"] as const;
 export type AnswerWay = (typeof WAYS)[number];
 
 const EVIDENCE_KINDS = ["event", "memory", "output", "document", "link"] as const;

@@ -1,18 +1,13 @@
 import { presentAs } from "../../../lib/contract/present-as.ts";
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
-import {
-  type AnswerWay,
-  Approval,
-  type ApprovalStatus,
-  type EvidenceKind,
-  EXPIRED,
-} from "./approvals.contract.ts";
+import { Approval, type EvidenceKind, EXPIRED, STATUSES, WAYS } from "./approvals.contract.ts";
 
 /** Stands for the Slack channel among those who were told. */
 export const SLACK = "slack";
 
 /** What the service publishes about an approval, as `service.approval.<kind>`. */
-export type ApprovalFact = "requested" | "escalated" | "answered" | "expired" | "canceled";
+const FACTS = ["requested", "escalated", "answered", "expired", "canceled"] as const;
+export type ApprovalFact = (typeof FACTS)[number];
 
 /** The question, as it was asked. */
 export interface Asked {
@@ -31,12 +26,12 @@ const schema = tenantSchema({
   /** An agent or a person. */
   asker_id: t.string(),
   /** `Asked` as JSON: a text that erasure searches. */
-  asked_json: t.large(t.text()),
+  asked_json: t.large(t.json()),
   run_id: t.nullable(t.string()),
   step_key: t.nullable(t.string()),
   /** Ids of users and teams, or `admins`. */
   assigned: t.array(t.string()),
-  status: t.string<ApprovalStatus>(),
+  status: t.oneOf(STATUSES),
   deadline_at: t.date(),
   /** The choice that is the answer then; null: none. */
   on_deadline: t.nullable(t.text()),
@@ -46,14 +41,14 @@ const schema = tenantSchema({
   choice: t.nullable(t.text()),
   answer_text: t.nullable(t.large(t.text())),
   answered_by_user_id: t.nullable(t.string()),
-  answered_by: t.nullable(t.string<AnswerWay>()),
+  answered_by: t.nullable(t.oneOf(WAYS)),
   answered_by_slack_user: t.nullable(t.string()),
   settled_at: t.nullable(t.date()),
   created_at: t.date(),
   /** Raised by every change: guards the outbox. */
   version: t.number(),
   /** Not published yet. */
-  outbox: t.array(t.string<ApprovalFact>()),
+  outbox: t.array(t.oneOf(FACTS)),
   /** Since when; absent if the outbox is empty. */
   relay_at: t.optional(t.date()),
   /** When the deadline or the escalation is due; absent once settled. */
@@ -72,6 +67,10 @@ schema.index({ queue: 1 }, { sparse: true });
 export const ApprovalModel: Model<ApprovalDoc> = {
   erasure: { agent: "approvals.erase", subject: "approvals.erase", mentions: "approvals.erase" },
   move: { stage: 2 },
+  anew: ({ status, outbox, escalate_at, escalated_at, deadline_at }, now) => ({
+    relay_at: outbox.length > 0 ? now : undefined,
+    due_at: status === "open" ? (escalated_at ? deadline_at : (escalate_at ?? deadline_at)) : undefined,
+  }),
   name: "approvals",
   schema,
 };

@@ -2,9 +2,10 @@ import type { ServiceBroker } from "moleculer";
 import type { Static } from "typebox";
 import type { PlatformEventType } from "../../../lib/cloudevents/platform-types.ts";
 import { reportChange } from "../../../middlewares/live-changes.ts";
-import { eachInTurn } from "../../../mixins/loop.ts";
+import { Due } from "../../../mixins/due.ts";
 import { place } from "../../../mixins/queue.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
+import { PAGE_BYTES } from "../../../storage/within.ts";
 import type { EraseContent } from "../../erasers.ts";
 import { action, event, idempotent, type ServiceFactory } from "../../runtime.ts";
 import type { ApprovalChange } from "./approvals.contract.ts";
@@ -27,7 +28,12 @@ export const approvalsService: ServiceFactory = (runtime) => {
     sending.nudge();
   });
   const links = new Links(approvals, secrets);
-  const loop = new SharedLoop("outbox", (broker) => work(approvals, broker), LOOK_MS);
+  const loop = new SharedLoop("outbox", newRelay(approvals), LOOK_MS);
+  const deadlines = new SharedLoop(
+    "deadlines",
+    newDeadlines(approvals, () => loop.nudge()),
+    LOOK_MS,
+  );
   const slack = new Slack(runtime, approvals);
   const messages = new Messages(runtime, approvals, links, slack);
   const next = () => sending.nudge();
@@ -36,7 +42,7 @@ export const approvalsService: ServiceFactory = (runtime) => {
 
   return {
     name: "approvals",
-    mixins: [loop.mixin, sending.mixin],
+    mixins: [loop.mixin, deadlines.mixin, sending.mixin],
     actions: {
       ask: action(contract.askForApproval, (ctx) => approvals.ask(ctx)),
       list: action(contract.listApprovals, (ctx) => approvals.list(ctx)),
@@ -69,21 +75,18 @@ const BATCH = 50;
 /** Facts that the asking agent receives whatever its interests. */
 const TOLD: ApprovalFact[] = ["answered", "expired", "canceled"];
 
-/** Applies deadlines and escalations that are due, then publishes. @returns whether there may be more */
-async function work(approvals: Approvals, broker: ServiceBroker): Promise<boolean> {
-  const more = await fireDue(approvals);
-  return (await relay(approvals, broker)) || more;
-}
-
-/** Each is one guarded write: of nodes that find the same row one changes it. */
-async function fireDue(approvals: Approvals): Promise<boolean> {
+/**
+ * Applies deadlines and escalations that are due, each by one guarded write: of nodes that find the same row one changes
+ * it. The task returns whether there may be more.
+ */
+function newDeadlines(approvals: Approvals, published: () => void): () => Promise<boolean> {
   const { rows, now } = approvals;
-  const due = { due_at: { $lte: new Date(now()) } };
-  const found = await rows.findAnyWithin(due, { sort: { due_at: 1 }, limit: BATCH });
-  await eachInTurn(found.rows, (row) =>
-    row.deadline_at.getTime() <= now() ? pass(approvals, row) : escalate(approvals, row),
-  );
-  return found.more || found.rows.length === BATCH;
+  const due = new Due<ApprovalDoc>({ rows, now, by: "due_at", batch: BATCH, bytes: PAGE_BYTES });
+  return () =>
+    due.each(async (row) => {
+      await (row.deadline_at.getTime() <= now() ? pass(approvals, row) : escalate(approvals, row));
+      published();
+    });
 }
 
 function pass(approvals: Approvals, row: ApprovalDoc): Promise<unknown> {
@@ -113,18 +116,17 @@ function escalate({ rows, now }: Approvals, row: ApprovalDoc): Promise<unknown> 
 }
 
 /** Publishes what waits in outboxes. Ids of events derive from the approval, so a repetition adds nothing. */
-async function relay({ rows, now }: Approvals, broker: ServiceBroker): Promise<boolean> {
-  const waiting = { relay_at: { $lte: new Date(now()) } };
-  const found = await rows.findAnyWithin(waiting, { sort: { relay_at: 1 }, limit: BATCH });
-  await eachInTurn(found.rows, async (row) => {
-    const { tenant_id, _id, version } = row;
-    for (const fact of row.outbox) await publish(broker, row, fact);
-    reportChange(broker, tenant_id, "approval");
-    // One that has changed since is published again, with what is new.
-    const done = { $set: { outbox: [] }, $unset: { relay_at: 1 }, $inc: { version: 1 } };
-    await rows.update(tenant_id, { _id, version }, done);
-  });
-  return found.more || found.rows.length === BATCH;
+function newRelay({ rows, now }: Approvals): (broker: ServiceBroker) => Promise<boolean> {
+  const due = new Due<ApprovalDoc>({ rows, now, by: "relay_at", batch: BATCH, bytes: PAGE_BYTES });
+  return (broker) =>
+    due.each(async (row) => {
+      const { tenant_id, _id, version } = row;
+      for (const fact of row.outbox) await publish(broker, row, fact);
+      reportChange(broker, tenant_id, "approval");
+      // One that has changed since is published again, with what is new.
+      const done = { $set: { outbox: [] }, $unset: { relay_at: 1 }, $inc: { version: 1 } };
+      await rows.update(tenant_id, { _id, version }, done);
+    });
 }
 
 async function publish(broker: ServiceBroker, row: ApprovalDoc, fact: ApprovalFact): Promise<void> {

@@ -6,7 +6,7 @@ export interface ExemplarDoc extends DocumentOf<typeof schema> {}
 const schema = tenantSchema({
   display_name: t.text(),
   original_filename: t.text(),
-  media_type: t.string<"text/markdown" | "text/plain">(),
+  media_type: t.oneOf(["text/markdown", "text/plain"]),
   byte_size: t.number(),
   /** SHA-256: the key of the text among the blobs. */
   content_hash: t.string(),

@@ -11,7 +11,7 @@ const schema = tenantSchema({
   name: t.text(),
   summary: t.large(t.text()),
   /** JSON: callers' keys must have no meaning in the store. */
-  payload: t.large(t.text()),
+  payload: t.large(t.json()),
   /** With the memories' titles as of the last save. */
   citations: t.large(t.subdocuments({ memory_id: t.string(), title: t.text() })),
   artifacts: t.large(t.array(t.text())),
@@ -44,7 +44,8 @@ schema.index({ changed_at: 1, _id: 1 });
 
 export const HandoffModel: Model<HandoffDoc> = {
   erasure: { agent: "handoffs.erase_agent", memories: "handoffs.erase_memories" },
-  move: { stage: 1, stamped: "changed_at" },
+  move: { stage: 1 },
+  anew: ({ pinned_at, expires_at }, changed_at) => ({ changed_at, reap_at: pinned_at ? null : expires_at }),
   name: "handoffs",
   schema,
 };

@@ -2,6 +2,7 @@ import type { AgentCaller, RequestContext } from "../../../lib/access/caller.ts"
 import { upToSize } from "../../../lib/broker/message-size.ts";
 import { notFound } from "../../../lib/contract/faults.ts";
 import { DAY_MS } from "../../../lib/time.ts";
+import { Due } from "../../../mixins/due.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { SearchDrop, SearchMissed, SearchPut } from "../../../storage/search/entry.ts";
 import { guardedWrite } from "../../../storage/writes.ts";
@@ -26,11 +27,14 @@ export class Handoffs {
   readonly rows;
   readonly now: () => Date;
   readonly #log: Log;
+  readonly #ended: Due<HandoffDoc>;
 
   constructor(store: Pick<Store, "collection" | "now">, log: Log) {
     this.rows = store.collection(HandoffModel);
     this.now = () => new Date(store.now());
     this.#log = log;
+    const asking = { by: "reap_at", batch: REAPED_AT_ONCE, projection: { reap_at: 1 } } as const;
+    this.#ended = new Due({ rows: this.rows, now: () => store.now(), ...asking });
   }
 
   /** Returns a handoff of the calling agent, or null. */
@@ -111,13 +115,10 @@ export class Handoffs {
   }
 
   /** Removes expired handoffs; returns whether there may be more. */
-  async reap(calls: Calls): Promise<boolean> {
+  reap(calls: Calls): Promise<boolean> {
     const over = { reap_at: { $lte: this.now() } };
-    const options = { limit: REAPED_AT_ONCE, projection: { _id: 1, tenant_id: 1 } as const };
-    const ended = (await this.rows.system.find(over, options).toArray()) as HandoffDoc[];
     // Handoffs that were resumed, saved or pinned meanwhile stay.
-    for (const each of ended) await this.remove(calls, each, over);
-    return ended.length === REAPED_AT_ONCE;
+    return this.#ended.each((row) => this.remove(calls, row, over));
   }
 
   /** Removes, or counts, the titles of erased memories in citations; returns the number of handoffs. */

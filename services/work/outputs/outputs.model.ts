@@ -1,4 +1,4 @@
-import type { MemoryScope } from "../../../lib/access/visibility.ts";
+import { MEMORY_SCOPES } from "../../../lib/access/visibility.ts";
 import { presentAs } from "../../../lib/contract/present-as.ts";
 import { type HourlyBudgetDoc, hourlyBudgets } from "../../../storage/hourly-budget.ts";
 import { type DocumentOf, type FieldTypes, type Model, t, tenantSchema } from "../../../storage/model.ts";
@@ -29,7 +29,7 @@ const outputs = tenantSchema({
   /** The title was given; otherwise it follows the text. */
   is_titled: t.boolean(),
   title_key: t.text(),
-  scope: t.string<MemoryScope>(),
+  scope: t.oneOf(MEMORY_SCOPES),
   /** The first author: an agent's or a person's id. */
   agent_id: t.string(),
   team_id: t.nullable(t.string()),
@@ -37,7 +37,7 @@ const outputs = tenantSchema({
   process_run_id: t.nullable(t.string()),
   source_type: t.nullable(t.string()),
   /** JSON: callers' keys must have no meaning in the store. */
-  metadata_json: t.large(t.text()),
+  metadata_json: t.large(t.json()),
   tags: t.array(t.text()),
   derived_from_ids: t.large(t.array(t.string())),
   references_ids: t.large(t.array(t.string())),
@@ -76,7 +76,7 @@ const chunks = tenantSchema({
   output_id: t.string(),
   text: t.large(t.text()),
   title: t.text(),
-  scope: t.string<MemoryScope>(),
+  scope: t.oneOf(MEMORY_SCOPES),
   agent_id: t.string(),
   team_id: t.nullable(t.string()),
   project_id: t.nullable(t.string()),
@@ -107,7 +107,8 @@ export const VersionModel: Model<VersionDoc> = {
 };
 export const ChunkModel: Model<ChunkDoc> = {
   erasure: { with: "outputs" },
-  move: { stage: 0, stamped: "changed_at" },
+  move: { stage: 0 },
+  anew: (_, changed_at) => ({ changed_at }),
   name: "output_chunks",
   schema: chunks,
 };

@@ -2,6 +2,8 @@ import type { ServiceBroker } from "moleculer";
 import type { Static } from "typebox";
 import type { PlatformEventType } from "../../../lib/cloudevents/platform-types.ts";
 import { reportChange } from "../../../middlewares/live-changes.ts";
+import { Due } from "../../../mixins/due.ts";
+import { PAGE_BYTES } from "../../../storage/within.ts";
 import type { RunChange } from "./events.contract.ts";
 import { snapshotsIn, writeSnapshots } from "./evidence.ts";
 import { transitionsIn } from "./run-document.ts";
@@ -12,24 +14,24 @@ import type { Fact, RunDoc, RunFactsDoc } from "./runs.model.ts";
 const BATCH = 25;
 type Waiting = Pick<RunDoc, "_id" | "tenant_id" | "version" | "project_id" | "status" | "outbox" | "waits">;
 
-/** Relays the facts of changed runs. @returns whether there may be more */
-export async function relayFacts(store: RunStore, broker: ServiceBroker): Promise<boolean> {
-  const options = {
-    sort: { relay_at: 1 },
-    limit: BATCH,
-    projection: { tenant_id: 1, version: 1, project_id: 1, status: 1, outbox: 1, waits: 1 },
-  } as const;
-  const waiting = { relay_at: { $lte: new Date(store.now()) } };
-  const { rows: runs, more } = await store.runs.findAnyWithin(waiting, options);
-  if (runs.length) await relay(store, broker, runs);
-  return more || runs.length === BATCH;
+/** Relays the facts of changed runs. The task returns whether there may be more. */
+export function newRelay(store: RunStore): (broker: ServiceBroker) => Promise<boolean> {
+  const projection = { version: 1, project_id: 1, status: 1, outbox: 1, waits: 1 };
+  const waiting = { by: "relay_at", batch: BATCH, projection, bytes: PAGE_BYTES } as const;
+  const due = new Due<RunDoc>({ rows: store.runs, now: () => store.now(), ...waiting });
+  return (broker) => due.work((tenant_id, runs) => relay(store, broker, tenant_id, runs));
 }
 
 /**
  * Moves facts from runs to their own collection, and publishes them as `service.run.*`. Ids of rows and events derive
  * from run, version and index, so a repetition after a crash adds nothing.
  */
-async function relay(store: RunStore, broker: ServiceBroker, runs: Waiting[]): Promise<void> {
+async function relay(
+  store: RunStore,
+  broker: ServiceBroker,
+  tenant_id: string,
+  runs: Waiting[],
+): Promise<void> {
   const rows = runs.flatMap(factRows);
   const snapshots = runs.flatMap((run) =>
     snapshotsIn(
@@ -40,7 +42,7 @@ async function relay(store: RunStore, broker: ServiceBroker, runs: Waiting[]): P
   await Promise.all([
     ...(rows.length ? [store.facts.insertMissing(rows)] : []),
     writeSnapshots(store.artifacts, snapshots),
-    publish(broker, runs),
+    publish(broker, tenant_id, runs),
     ...runs.map((run) => endWaits(broker, run)),
   ]);
   await clear(store, runs);
@@ -104,17 +106,13 @@ function makeEvent(run: Waiting, fact: Fact, version: number, index: number) {
   };
 }
 
-async function publish(broker: ServiceBroker, runs: Waiting[]): Promise<void> {
-  const byTenant = Map.groupBy(runs, ({ tenant_id }) => tenant_id);
-  const calls = [...byTenant].map(([tenant_id, those]) => {
-    const ids = those.map(({ _id }) => _id);
-    reportChange(broker, tenant_id, "run", ids);
-    const emissions = those.flatMap((run) =>
-      transitionsIn(run.outbox).flatMap(({ version, facts }) =>
-        facts.map((fact, index) => makeEvent(run, fact, version, index)),
-      ),
-    );
-    return broker.call("events.emit_taken", { tenant_id, emissions });
-  });
-  await Promise.all(calls);
+async function publish(broker: ServiceBroker, tenant_id: string, runs: Waiting[]): Promise<void> {
+  const ids = runs.map(({ _id }) => _id);
+  reportChange(broker, tenant_id, "run", ids);
+  const emissions = runs.flatMap((run) =>
+    transitionsIn(run.outbox).flatMap(({ version, facts }) =>
+      facts.map((fact, index) => makeEvent(run, fact, version, index)),
+    ),
+  );
+  await broker.call("events.emit_taken", { tenant_id, emissions });
 }

@@ -1,13 +1,15 @@
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 import type { TemplateStep } from "../templates/templates.contract.ts";
-import type {
-  AmbiguityNote,
-  OfferStatus,
-  Outcome,
-  RunStatus,
-  RunValues,
-  StepEvent,
-  StepStatus,
+import {
+  type AmbiguityNote,
+  type OfferStatus,
+  OUTCOMES,
+  type Outcome,
+  RUN_STATUSES,
+  type RunStatus,
+  type RunValues,
+  type StepEvent,
+  type StepStatus,
 } from "./shapes.contract.ts";
 
 export interface Actor {
@@ -138,11 +140,11 @@ export interface RunDoc extends DocumentOf<typeof runs> {}
 const runs = tenantSchema({
   goal: t.text(),
   project_id: t.nullable(t.string()),
-  status: t.string<RunStatus>(),
+  status: t.oneOf(RUN_STATUSES),
   initiated_by: t.mixed<{ id: string; display_name: string }>(),
   template_id: t.nullable(t.string()),
   /** The steps as JSON text: long and constant, so transitions need not copy them. */
-  plan: t.large(t.string()),
+  plan: t.large(t.json()),
   /** One for each step, in the same order. */
   progress: t.large(t.mixed<StepProgress[]>()),
   offers: t.large(t.texts(t.mixed<Offer[]>(), "note")),
@@ -153,7 +155,7 @@ const runs = tenantSchema({
   /** Given at its creation, for the filters of its steps. */
   values: t.texts(t.mixed<RunValues>()),
   pointer_ids: t.array(t.string()),
-  outcome: t.nullable(t.string<Outcome>()),
+  outcome: t.nullable(t.oneOf(OUTCOMES)),
   closed_by_user_id: t.nullable(t.string()),
   close_note: t.nullable(t.text()),
   closed_at: t.nullable(t.date()),
@@ -188,6 +190,10 @@ runs.index({ stale_check_at: 1 });
 export const RunModel: Model<RunDoc> = {
   erasure: { replaced: { of: [], version: "version" } },
   move: { stage: 1 },
+  anew: ({ outbox, stale_check_at }, now) => ({
+    relay_at: Object.keys(outbox).length > 0 ? now : undefined,
+    ...(stale_check_at && { stale_check_at: now }),
+  }),
   name: "runs",
   schema: runs,
   outOfLine: "plan",

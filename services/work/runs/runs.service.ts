@@ -1,9 +1,10 @@
 import type { ActionSchema, ServiceBroker } from "moleculer";
-import { isFault, notFound, unknownReference } from "../../../lib/contract/faults.ts";
+import { notFound, unknownReference } from "../../../lib/contract/faults.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { account } from "../../../middlewares/audit.ts";
 import { reportChange } from "../../../middlewares/live-changes.ts";
 import { keyedBy } from "../../../mixins/affinity.ts";
+import { Due } from "../../../mixins/due.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import { requireCapacity } from "../../../storage/writes.ts";
 import { action, type CallOf, idempotent, type ServiceFactory } from "../../runtime.ts";
@@ -15,7 +16,7 @@ import { acceptOffer, declineOffer, listOffers, offerHandoff } from "./offers.ts
 import { toActor } from "./participants.ts";
 import { presentArtifact, presentRun } from "./present.ts";
 import { getHistory, getPosition, getRetrospective, getRun, getStatusDocument, listRuns } from "./read.ts";
-import { relayFacts } from "./relay.ts";
+import { newRelay } from "./relay.ts";
 import { assertChangeable } from "./run-state.ts";
 import { RunStore } from "./run-store.ts";
 import type { closeRun as operation } from "./runs.contract.ts";
@@ -29,8 +30,6 @@ import { close, passTime } from "./transitions.ts";
 
 const RELAY_MS = 1000;
 const STALE_CHECK_MS = 1000;
-/** When a run is checked again whose change was refused. */
-const REFUSED_MS = 60_000;
 
 /** Runs: goal-directed work of people and agents, step by step (spec: Process run). */
 export const runsService: ServiceFactory = ({ store: db, blobs }) => {
@@ -40,8 +39,8 @@ export const runsService: ServiceFactory = ({ store: db, blobs }) => {
     () => relaying.nudge(),
     (tenant_id, waits) => broker.call("interests.begin_waits", { tenant_id, waits }),
   );
-  const relaying = new SharedLoop("facts", (broker) => relayFacts(store, broker), RELAY_MS);
-  const checking = new SharedLoop("stale steps", () => checkStale(store), STALE_CHECK_MS);
+  const relaying = new SharedLoop("facts", newRelay(store), RELAY_MS);
+  const checking = new SharedLoop("stale steps", newStaleCheck(store), STALE_CHECK_MS);
 
   return {
     name: "runs",
@@ -94,24 +93,16 @@ async function closeRun(store: RunStore, ctx: CallOf<typeof operation>) {
 }
 
 const BATCH = 100;
-const DUE = { sort: { stale_check_at: 1 }, limit: BATCH, projection: { tenant_id: 1 } } as const;
 
-/** Acts on deadlines that have passed, and reports steps that became stale. @returns whether there may be more */
-async function checkStale(store: RunStore): Promise<boolean> {
-  const filter = { stale_check_at: { $lte: new Date(store.now()) } };
-  const due = (await store.runs.system.find(filter, DUE).toArray()) as RunDoc[];
-  for (const { _id, tenant_id } of due) {
-    try {
+/** Acts on deadlines that have passed, and reports steps that became stale. The task returns whether there may be more. */
+function newStaleCheck(store: RunStore): () => Promise<boolean> {
+  const checked = { by: "stale_check_at", batch: BATCH, projection: { status: 1 } } as const;
+  const due = new Due<RunDoc>({ rows: store.runs, now: () => store.now(), ...checked });
+  return () =>
+    due.each(async ({ _id, tenant_id }) => {
       const { facts } = await store.change(tenant_id, _id, (run) => passTime(run, store.now()));
       if (facts.length === 0) await checkLater(store, tenant_id, _id);
-    } catch (err) {
-      // Such as a limit of waits, which a skipped step would exceed. The others need not wait for it.
-      if (!isFault(err)) throw err;
-      const stale_check_at = new Date(store.now() + REFUSED_MS);
-      await store.runs.updateMany(tenant_id, { _id, ...filter }, { $set: { stale_check_at } });
-    }
-  }
-  return due.length === BATCH;
+    });
 }
 
 /** Schedules the next check of a run without unreported stale steps and passed deadlines. */

@@ -1,5 +1,5 @@
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../../storage/model.ts";
-import type { Obstacle, ReplayState } from "./history.contract.ts";
+import { OBSTACLES, STATES } from "./history.contract.ts";
 
 /** A replay of history to an agent: events from `next`, or else from `from`, until `until` are still to be examined. */
 export interface ReplayDoc extends DocumentOf<typeof schema> {}
@@ -15,8 +15,8 @@ const schema = tenantSchema({
   again: t.boolean(),
   per_minute: t.number(),
 
-  state: t.string<ReplayState>(),
-  waiting_for: t.nullable(t.string<Obstacle>()),
+  state: t.oneOf(STATES),
+  waiting_for: t.nullable(t.oneOf(OBSTACLES)),
   error: t.nullable(t.text()),
   /** A position of events, inclusive; null until some were examined if the range begins with a time. */
   next: t.nullable(t.string()),
@@ -42,6 +42,7 @@ export const ReplayModel: Model<ReplayDoc> = {
   erasure: { replaced: { of: ["agent_id"] }, owner: ["agent_id"] },
   // Its deliveries and events are there before it continues.
   move: { stage: 4 },
+  anew: ({ agent_id, running_key }) => ({ ...(running_key && { running_key: agent_id }) }),
   name: "replays",
   schema,
 };

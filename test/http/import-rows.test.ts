@@ -1,0 +1,154 @@
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import type { SchemaType } from "mongoose";
+import { SecretBox } from "../../lib/crypto/secrets.ts";
+import { MOVED } from "../../services/identity/tenants/portable-rows.ts";
+import { type Api, api } from "../support/http.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, type World } from "../support/tenancy.ts";
+
+// Rows of an import are input. For each field of each collection: what is refused, and what is taken must harm nobody else.
+
+const TENANT = "tn_guest";
+let server: TestServer;
+let operator: Api;
+let world: World;
+beforeAll(async () => {
+  server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0" } });
+  operator = api(server, OPERATOR_TOKEN);
+  world = await makeWorld(server, "host");
+});
+afterAll(() => server?.stop());
+
+type Options = {
+  large?: boolean; enum?: string[]; match?: RegExp; type: unknown[]; validate?: { message?: string } };
+type Path = SchemaType & { options: Options; schema?: { paths: Record<string, Path> } };
+const date = ($: number) => ({ $ });
+const key = randomBytes(32).toString("base64");
+const box = new SecretBox(Buffer.from(key, "base64"));
+const deep = (levels: number) => JSON.parse(`${'{"a":'.repeat(levels)}{}${"}".repeat(levels)}`);
+
+/** A value of a field's kind, as an archive has it. */
+function sampleOf({ instance, options, schema }: Path, id: string): unknown {
+  if (schema) return instance === "Array" ? [rowOf(schema.paths, id)] : rowOf(schema.paths, id);
+  if (options.sealed) return box.seal("a secret", options.sealed.place(id));
+  if (instance === "String" && options.enum) return options.enum[0];
+  if (instance === "String") return options.match ? "0".repeat(64) : options.validate ? "{}" : "a";
+  return { Number: 1, Boolean: true, Date: date(1e12), Buffer: { $: "b00AAAA" }, Mixed: {}, Array: [] }[
+    instance
+  ];
+}
+const rowOf = (paths: Record<string, Path>, id: string): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(paths).map(([name, path]) => [name, sampleOf(path, id)]));
+
+/** What no field of a kind may have. */
+const WRONG: Record<string, unknown[]> = {
+  String: [5, {}, ["a"], "x".repeat(70_000)],
+  Number: ["1", {}, 1e300, -1e300],
+  Boolean: ["no", 1],
+  Date: ["2026-01-01", 1e12, date(9e15), date(3e14), date(-1e14)],
+  Mixed: ["a", 5, deep(1_000)],
+  Array: ["a", { a: 1 }, [null], [[[]]]],
+  Embedded: ["a", 5, []],
+};
+/** What is far from usual, and allowed. */
+const EXTREME: Record<string, unknown[]> = {
+  String: ["", "~~", "\u{10ffff}", "x".repeat(6_000)],
+  Number: [Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER, 0.5],
+  Date: [date(Date.UTC(9998)), date(Date.UTC(1))],
+  Mixed: [{ v1: 5 }, [], deep(60)],
+  Array: [[]],
+};
+
+interface Case {
+  id: string;
+  row: string;
+  field: string;
+  isRefused: boolean;
+}
+
+/** Rows of a collection in which one field is missing, of another type or extreme. */
+function casesOf(name: string, paths: Record<string, Path>): Case[] {
+  let count = 0;
+  const of = (field: string, value: unknown, isRefused: boolean): Case => {
+    const id = `${name}_${count++}`;
+    const row = { ...rowOf(paths, id), [field]: value, _id: id, tenant_id: TENANT };
+    return { id, row: JSON.stringify(row), field, isRefused };
+  };
+  const fields = Object.entries(paths).filter(([field]) => !["_id", "tenant_id"].includes(field));
+  return fields.flatMap(([field, path]) => [
+    of(field, undefined, path.isRequired === true),
+    ...(WRONG[path.instance] ?? [])
+      .filter((value) => typeof value !== "string" || !path.options.large)
+      .map((value) => of(field, value, true)),
+    ...(path.options.sealed ? [] : (EXTREME[path.instance] ?? [])).map((value) => of(field, value, false)),
+  ]);
+}
+
+const begin = { tenant: { id: TENANT, slug: "guest", name: "g", created_at: "2026-01-01T00:00:00.000Z" } };
+const importing = (more: object) => {
+  const limits = { storage_quota_mb: null, requests_per_minute: null };
+  return operator.post("/tenants/import", {
+    tenant: { ...begin.tenant, ...limits },
+    export_id: "e",
+    ...more,
+  });
+};
+
+test("each wrong row is refused with its field, and each odd one that is taken harms no other tenant", async () => {
+  ok(await importing({}));
+  const wrong: string[] = [];
+  for (const { name, schema } of MOVED) {
+    const cases = casesOf(name, (schema as unknown as { paths: Record<string, Path> }).paths);
+    expect(cases.length).toBeGreaterThan(0);
+    const refused = new Map<string, string>();
+    for (const page of pages(cases)) {
+      const rows = page.map(({ row }) => `${row}\n`).join("");
+      const answer = ok(
+        await operator.post(`/tenants/${TENANT}/import/rows`, { collection: name, rows, key }),
+      );
+      for (const { id, reason } of answer.refused) refused.set(id, reason);
+    }
+    for (const { id, field, isRefused, row } of cases) {
+      const reason = refused.get(id);
+      const why = `${name}.${field}: ${reason} for ${row.slice(0, 300)}`;
+      if (isRefused && !reason?.startsWith(field)) wrong.push(why);
+      // Another row may have the same unique field.
+      if (!isRefused && reason && !reason.includes("another row") && !/match|JSON|enum/.test(reason))
+        wrong.push(why);
+    }
+  }
+  expect(wrong).toEqual([]);
+  ok(await importing({ complete: true }));
+  await worksFor(world);
+});
+
+function* pages(cases: Case[]): Generator<Case[]> {
+  for (let at = 0; at < cases.length; at += 200) yield cases.slice(at, at + 200);
+}
+
+/** The tenant's events, runs, approvals and documents go their way. */
+async function worksFor({ agent, agentId }: World): Promise<void> {
+  ok(await agent.post(`/agents/${agentId}/interests`, { event_type: "*" }));
+  ok(await agent.post("/events", { specversion: "1.0", id: "after", type: "order.placed", source: "/s" }));
+  const document = ok(
+    await agent.post("/documents", {
+      ...{ filename: "a.md", mime_type: "text/markdown" },
+      file_content: Buffer.from("# After the import").toString("base64"),
+    }),
+  );
+  ok(await agent.post("/runs", { goal: "g" }));
+  ok(await agent.post("/approvals", { title: "t", question: "q" }));
+  const seen = new Set<string>();
+  await settle(async () => {
+    const { deliveries } = ok(await agent.get("/delivery/poll?limit=50"));
+    for (const each of deliveries) seen.add(each.payload.type);
+    const delivery_ids = deliveries.map(({ id }: { id: string }) => id);
+    if (delivery_ids.length) ok(await agent.post("/delivery/ack", { delivery_ids }));
+    return ["order.placed", "service.run.created", "service.approval.requested"].every((type) =>
+      seen.has(type),
+    );
+  });
+  await settle(async () => ok(await agent.get(`/documents/${document.document_id}`)).status === "stored");
+}

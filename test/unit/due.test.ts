@@ -1,0 +1,112 @@
+import { beforeEach, describe, expect, test } from "@jest/globals";
+import { Errors } from "moleculer";
+import { Due } from "../../mixins/due.ts";
+import { place, Queue } from "../../mixins/queue.ts";
+import { t, tenantSchema } from "../../storage/model.ts";
+import { ownStore } from "../support/own-store.ts";
+
+const text = t.optional(t.string());
+const schema = tenantSchema({ due_at: t.optional(t.date()), queue: text, note: text });
+schema.index({ due_at: 1 }, { sparse: true });
+const store = await ownStore();
+const rows = store.collection({ name: "asking", schema });
+await store.ready();
+
+const START = Date.UTC(2026, 0, 1);
+let now: number;
+let due: Due<{ _id: string; tenant_id: string; due_at?: Date }>;
+const done: string[] = [];
+beforeEach(async () => {
+  await Promise.all(["tn_a", "tn_b"].map((tenant_id) => rows.deleteMany(tenant_id, {})));
+  now = START;
+  due = new Due({ rows: rows as never, by: "due_at", now: () => now, batch: 5, projection: { note: 1 } });
+  done.length = 0;
+});
+/** Rows that fail have the reason in their id. */
+const ask = (tenant_id: string, ...ids: string[]) =>
+  rows.insertMany(ids.map((_id, n) => ({ _id, tenant_id, due_at: new Date(START - 9_000 + n) })));
+const FAILS: Record<string, Error> = {
+  bad: new Error("no list"),
+  away: new Errors.ServiceNotFoundError({ action: "events.emit" }),
+};
+const WAYS = {
+  "row by row": () =>
+    due.each(async ({ tenant_id, _id }) => {
+      const failure = FAILS[_id.split(" ")[0] as string];
+      if (failure) throw failure;
+      done.push(_id);
+      if (!_id.startsWith("stays")) await rows.delete(tenant_id, { _id });
+    }),
+  "a tenant's together": () =>
+    due.work(async (tenant_id, those) => {
+      const ids = those.map(({ _id }) => _id);
+      const failing = ids.find((id) => FAILS[id.split(" ")[0] as string]);
+      if (failing) throw FAILS[failing.split(" ")[0] as string];
+      done.push(...ids);
+      const gone = ids.filter((id) => !id.startsWith("stays"));
+      await rows.deleteMany(tenant_id, { _id: { $in: gone } });
+    }),
+};
+
+describe.each(Object.keys(WAYS) as (keyof typeof WAYS)[])("work on what is due, %s", (way) => {
+  const round = () => WAYS[way]().then(String, (err: Error) => err.message);
+
+  test("sets aside what fails, with its reason, for longer each time: nothing waits behind it", async () => {
+    await ask("tn_a", ...Array.from({ length: 7 }, (_, n) => `bad ${n}`), "good");
+    await ask("tn_b", "other");
+    expect(await round()).toMatch(/^tn_a bad 0: no list; tn_a bad 1: no list; /);
+    expect(done).toEqual(["other"]);
+    await round();
+    expect(done).toEqual(["other", "good"]);
+    expect(await round()).toBe("false");
+    now += 1_300;
+    expect(await round()).toContain("no list");
+    await round();
+    now += 1_300;
+    expect(await round()).toBe("false");
+    now += 1_300;
+    expect(await round()).toContain("no list");
+  });
+
+  test("waits for a service that is away, and works on other tenants' rows meanwhile", async () => {
+    await ask("tn_a", "away 1", "away 2");
+    await ask("tn_b", "other");
+    for (let times = 0; times < 5; times++) expect(await round()).toContain("events.emit");
+    expect(done).toEqual(["other"]);
+    // Not put off so far.
+    expect(await rows.count("tn_a", { due_at: { $lte: new Date(START) } })).toBe(2);
+    await round();
+    expect(await rows.count("tn_a", { due_at: { $lte: new Date(START) } })).toBe(0);
+  });
+
+  test("sets aside what stays due although its work has ended", async () => {
+    await ask("tn_a", ...Array.from({ length: 5 }, (_, n) => `stays ${n}`), "later");
+    for (let times = 0; times < 5; times++) await round();
+    expect(done).not.toContain("later");
+    expect(await round()).toContain("It is still due after its work.");
+    await round();
+    expect(done).toContain("later");
+  });
+});
+
+test("knows when the next one is due", async () => {
+  expect(await due.untilNext()).toBe(false);
+  await rows.insert({ _id: "one", tenant_id: "tn_a", due_at: new Date(START + 5_000) });
+  expect(await due.untilNext()).toBe(5_000);
+});
+
+test("a position that sorts elsewhere holds up no queue: its row waits for its turn", async () => {
+  const positions = { bad: "tn_a ~~", worse: "tn_a ~ 9", other: place("tn_b", START), last: "zz" };
+  await rows.insertMany(
+    Object.entries(positions).map(([_id, queue]) => ({
+      _id,
+      tenant_id: _id === "other" ? "tn_b" : "tn_a",
+      queue,
+    })),
+  );
+  const queue = new Queue(rows as never, () => now);
+  expect([await queue.claim(), await queue.claim()]).toMatchObject([{ _id: "other" }, null]);
+  now += 20_000;
+  const claimed = [await queue.claim(), await queue.claim(), await queue.claim(), await queue.claim()];
+  expect(claimed.map((row) => row?._id).sort()).toEqual(["bad", "last", "other", "worse"]);
+});
