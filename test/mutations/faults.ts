@@ -18,6 +18,7 @@ const DELIVERIES = "services/sense/deliveries";
 const CALLERS = "services/identity/auth/callers.ts";
 const CODES = "services/identity/devices/codes.ts";
 const CLI = "packages/client/cli";
+const GUARD = "services/edge/gateway/limits/guard.ts";
 
 export const FAULTS: Fault[] = [
   // Scopes and who may call.
@@ -59,9 +60,31 @@ export const FAULTS: Fault[] = [
   fault(
     "guesses of passwords are not counted",
     "services/identity/auth/auth.contract.ts",
-    'Failures are limited per address.",\n  access: { by: "public", guarded: true },\n  body: {\n    email',
-    'Failures are limited per address.",\n  access: { by: "public" },\n  body: {\n    email',
+    "  tries: true,\n  body: {\n    email",
+    "  body: {\n    email",
     "unit/access",
+  ),
+  fault(
+    "guesses of the operator's token are not counted",
+    GUARD,
+    'by === "operator" || by === "monitor" ? by : "token";',
+    'by === "operator" ? crypto.randomUUID() : by;',
+    "http/guessing",
+  ),
+  fault(
+    "wrong credentials are not counted",
+    GUARD,
+    "return taken.allowed ? fault : tooMany(taken, now);",
+    "return fault;",
+    "http/guessing",
+  ),
+  fault("a token that has ended counts as a guess", GUARD, '"ended", ', "", "http/guessing"),
+  fault(
+    "the operator's token may be short",
+    "lib/settings.ts",
+    "length < least",
+    "length < 0",
+    "unit/config",
   ),
   fault(
     "a token keeps a scope that its key has lost",
@@ -155,15 +178,22 @@ export const FAULTS: Fault[] = [
     "lib/queue/sliding-window.ts",
     "allowed: room > 0",
     "allowed: room >= 0",
-    "unit/guarded",
+    "unit/guard",
     "unit/sliding-window",
   ),
   fault(
     "successful sign-ins count as failed ones",
-    "services/identity/auth/guarded.ts",
-    "if (!isFailure) giveBack();",
+    GUARD,
+    "giveBack = () => taken.giveBack();",
     "",
-    "unit/guarded",
+    "unit/guard",
+  ),
+  fault(
+    "failures of one account lock others at the address out",
+    GUARD,
+    "max: max * ACCOUNTS",
+    "max",
+    "unit/guard",
   ),
   fault(
     "a caller is trusted for a minute",
