@@ -80,6 +80,27 @@ export const FAULTS: Fault[] = [
   ),
   fault("a token that has ended counts as a guess", GUARD, '"ended", ', "", "http/guessing"),
   fault(
+    "a suspension does not end what was issued before",
+    "services/identity/keys/approval.ts",
+    "{ tenant: tenant_version, agent:",
+    "{ agent:",
+    "http/approvals",
+  ),
+  fault(
+    "codes of devices outlive who issued them",
+    CODES,
+    "standing(from, [code], ({ issued }) => issued)",
+    "[code]",
+    "http/approvals",
+  ),
+  fault(
+    "links of approvals outlive a suspension",
+    "services/work/approvals/links.ts",
+    "!stands({ tenant: issuedIn, user: issuedTo }, current)",
+    "!person",
+    "http/approval-links",
+  ),
+  fault(
     "the operator's token may be short",
     "lib/settings.ts",
     "length < least",
@@ -141,7 +162,7 @@ export const FAULTS: Fault[] = [
   fault(
     "tokens survive a deactivation",
     CALLERS,
-    "if (agent.token_version !== caller.token_version) return null;",
+    "if (!stands({ agent: caller.token_version }, { agent: agent.token_version })) return null;",
     "",
     "unit/callers",
   ),
@@ -517,8 +538,8 @@ export const FAULTS: Fault[] = [
   fault(
     "an import forgets the limit of requests",
     "services/identity/tenants/moving.ts",
-    "...(requests_per_minute !== null && { requests_per_minute }),\n      ...{ routing_version: 1,",
-    "...{ routing_version: 1,",
+    "...(requests_per_minute !== null && { requests_per_minute }),\n      ...(token_version",
+    "...(token_version",
     "unit/moving",
   ),
   fault(
