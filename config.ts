@@ -23,6 +23,8 @@ export { ConfigError };
 
 const DAY = 365 * 100;
 const SECRET = { secret: true };
+/** Nothing limits how often the right one is tried, so it must be too long to be found. */
+const TOKEN = { ...SECRET, least: 32 };
 
 /** Every setting: its environment variable, default and meaning. docs/reference/settings.md is generated from this. */
 export const SETTINGS = {
@@ -83,16 +85,16 @@ export const SETTINGS = {
   ),
   OPERATOR_TOKEN: text(
     null,
-    "Bearer token for the operator's routes (`/tenants`, `/rotation`). Without it they return 404.",
-    SECRET,
+    "Bearer token for the operator's routes (`/tenants`, `/rotation`), of at least 32 characters. Without it they return 404.",
+    TOKEN,
   ),
-  OPERATOR_TOKEN_FALLBACKS: list([], "Tokens that count as `OPERATOR_TOKEN` too, comma-separated.", SECRET),
+  OPERATOR_TOKEN_FALLBACKS: list([], "Tokens that count as `OPERATOR_TOKEN` too, comma-separated.", TOKEN),
   METRICS_TOKEN: text(
     null,
-    "Bearer token for `/metrics`. Without it, only requests from loopback with a loopback `Host` can read it.",
-    SECRET,
+    "Bearer token for `/metrics`, of at least 32 characters. Without it, only requests from loopback with a loopback `Host` can read it.",
+    TOKEN,
   ),
-  METRICS_TOKEN_FALLBACKS: list([], "Tokens that count as `METRICS_TOKEN` too, comma-separated.", SECRET),
+  METRICS_TOKEN_FALLBACKS: list([], "Tokens that count as `METRICS_TOKEN` too, comma-separated.", TOKEN),
 
   PASSWORD_SIGN_IN: flag(
     true,
@@ -143,21 +145,15 @@ export const SETTINGS = {
   ),
   LOGIN_ATTEMPTS_PER_MINUTE: integer(
     20,
-    "Failed logins and token exchanges per 60 s per address (IPv6: per /64), or per browser if the account has signed in " +
-      "from it before; 0: no limit.",
+    "Failed tries of an account's password or code per 60 s per address (IPv6: per /64), or per browser if the account has " +
+      "signed in from it before; of all accounts ten times as many per address; 0: no limit.",
     0,
     1e9,
   ),
   PUBLIC_FAILURES_PER_MINUTE: integer(
     60,
-    "Failed requests without a token (logins, token exchanges, device codes, malformed requests) per 60 s per address " +
-      "(IPv6: per /64); 0: no limit.",
-    0,
-    1e9,
-  ),
-  WEBHOOK_REFUSALS_PER_MINUTE: integer(
-    60,
-    "Webhooks with a wrong signature per 60 s per address (IPv6: per /64) and URL, and ten times as many per address; 0: no limit.",
+    "Wrong credentials of a kind (keys, tokens, codes, links, signatures, `OPERATOR_TOKEN`, `METRICS_TOKEN`) per 60 s per " +
+      "address (IPv6: per /64); further wrong ones get 429, right ones pass; 0: no limit.",
     0,
     1e9,
   ),

@@ -25,6 +25,8 @@ export interface Setting<T> {
   schemes?: readonly string[];
   /** The form of `servers`, one or several separated by commas, and its description. */
   form?: { pattern: RegExp; description: string };
+  /** The least number of characters of the value, or of each of several. */
+  least?: number;
   /** The only values allowed. */
   oneOf?: readonly string[];
   /** The value never appears in a log or an error. */
@@ -43,8 +45,11 @@ export const servers = (pattern: RegExp, description: string, means: string) =>
   >;
 export const flag = (fallback: boolean, means: string) =>
   ({ kind: "boolean", default: fallback, means }) as Setting<boolean>;
-export const list = (fallback: readonly string[], means: string, more: { secret?: boolean } = {}) =>
-  ({ kind: "list", default: fallback, means, ...more }) as Setting<readonly string[]>;
+export const list = (
+  fallback: readonly string[],
+  means: string,
+  more: { secret?: boolean; least?: number } = {},
+) => ({ kind: "list", default: fallback, means, ...more }) as Setting<readonly string[]>;
 export const key = (means: string) =>
   ({ kind: "key", default: null, means, secret: true }) as Setting<string | null>;
 export const keys = (means: string) =>
@@ -74,6 +79,9 @@ export function readSetting(name: string, setting: Setting<unknown>, given: stri
     );
   };
   if (isAddress) requireClear(name, given);
+  const { least = 0 } = setting;
+  if ((setting.kind === "list" ? readList(given) : [given]).some(({ length }) => length < least))
+    fail(`at least ${least} characters, such as those of \`openssl rand -hex ${least}\``);
   switch (setting.kind) {
     case "integer":
     case "number":

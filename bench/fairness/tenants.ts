@@ -2,7 +2,7 @@ import { agentToken, api } from "../../test/support/http.ts";
 import type { TestServer } from "../../test/support/server.ts";
 import { type Client, newClient } from "../lib/http.ts";
 
-export const OPERATOR_TOKEN = "operator-token-of-the-benchmark";
+export const OPERATOR_TOKEN = "the-operator-token-of-the-benchmark";
 
 /** A tenant with its clients. */
 export interface Tenant {

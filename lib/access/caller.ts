@@ -1,5 +1,4 @@
 import type { Context } from "moleculer";
-import type { KnownDevice } from "./device-cookie.ts";
 
 /** Permissions of a token (spec: API key). `admin` implies all others inside its tenant. */
 export const SCOPES = [
@@ -95,8 +94,6 @@ export interface Meta {
   origin?: string;
   /** The value of the cookie that the operation reads (`cookie` of the contract). */
   cookie?: string;
-  /** The browser of a sign-in, if an account has signed in from it before. */
-  device?: KnownDevice;
   /** Answer with this status instead of the operation's first one. */
   $statusCode?: number;
   /** Processor time in ms that a public operation took to refuse a credential: charged to the address. */

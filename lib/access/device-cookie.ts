@@ -17,8 +17,8 @@ export interface KnownDevice {
 
 const name = (publicUrl: string | null) => cookieName("sensorium_device", publicUrl);
 
-/** Returns the tag that identifies an account in a device cookie without revealing the e-mail. */
-function accountTag(secrets: SecretBox, email: string): string {
+/** Returns the tag that identifies an account without revealing the e-mail. */
+export function accountTag(secrets: SecretBox, email: string): string {
   return secrets.digest(ID_BYTES, ACCOUNT, email.toLowerCase());
 }
 

@@ -4,8 +4,8 @@ import type { FaultCode } from "./faults.ts";
 
 /**
  * The callers allowed for an operation.
- * - `public`: no token needed. A token is read, and must be valid, only if `identified`. Failures of `guarded`
- *   operations count against the address (`PUBLIC_FAILURES_PER_MINUTE`).
+ * - `public`: no token needed. A token is read, and must be valid, only if `identified`. Failures count against the
+ *   address (`PUBLIC_FAILURES_PER_MINUTE`).
  * - `operator`: the installation's own token. `monitor`: `METRICS_TOKEN`, or this machine.
  * - `any`: an agent or an org user, with `scope` if given. `people` restricts the users, because the resource belongs
  *   to an agent; the service refuses the others once it knows the owner.
@@ -13,7 +13,7 @@ import type { FaultCode } from "./faults.ts";
  *   answer 403 `forbidden`, agent-scoped ones 401 or 400: api.md "Who calls").
  */
 export type Access =
-  | { by: "public"; identified?: true; guarded?: true }
+  | { by: "public"; identified?: true }
   | { by: "operator" }
   | { by: "monitor" }
   | { by: "any"; scope?: Scope; people?: "org_admin" }
@@ -85,6 +85,11 @@ interface AccessSpec {
    * approved.
    */
   outlives?: true;
+  /**
+   * It checks a credential that is expensive to check, or short: the gateway limits its tries before, by the account whose
+   * `email` is in the body, or by the caller.
+   */
+  tries?: true;
   /** The action gets the value of this cookie of the request in `meta.cookie`. */
   cookie?: string;
   /** The action gets the service's origin as the caller uses it in `meta.origin`. */

@@ -25,7 +25,7 @@ export const FAULTS = {
     status: 401,
     retryable: false,
     means:
-      "The credential is missing, malformed, expired or revoked: get a new token. Or, with `details.reason` `suspended`, the operator has suspended the organisation.",
+      "The credential is missing, malformed, expired or revoked: get a new token. With `details.reason` `ended`, the token was valid before. With `suspended`, the operator has suspended the organisation.",
   },
   totp_required: {
     status: 401,

@@ -14,7 +14,7 @@ const IMAGES = join(import.meta.dirname, "../../docs/img");
 /** 1440 × 900 pixels, with room for the whole event. */
 const VIEW = { viewport: { width: 1600, height: 1000 }, deviceScaleFactor: 0.9 };
 const MAX_BYTES = 200_000;
-const OPERATOR_TOKEN = "operator-token-of-the-screenshots";
+const OPERATOR_TOKEN = "the-operator-token-of-the-screenshots";
 
 const ORDER = {
   ...{ specversion: "1.0", id: "order-1842-placed", source: "https://shop.example.com" },

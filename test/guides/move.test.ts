@@ -13,7 +13,7 @@ test(
   async () => {
     const mongo = await startMongo();
     if ("skipped" in mongo) throw new Error(mongo.skipped);
-    const OPERATOR_TOKEN = "operator-token-of-the-guide";
+    const OPERATOR_TOKEN = "the-long-operator-token-of-the-guide";
     const server = await startServer({ env: { OPERATOR_TOKEN } });
     const reader = readersFolder(server);
     const text = page("docs/guides/move.md");

@@ -1,10 +1,10 @@
 import { afterAll, expect, test } from "@jest/globals";
 import { newAgent, receive } from "../support/agents.ts";
-import { api } from "../support/http.ts";
+import { type Api, api } from "../support/http.ts";
 import { type Received, startMail } from "../support/mail.ts";
 import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal, signIn, type World } from "../support/tenancy.ts";
 
 const mail = await startMail();
 const env = {
@@ -77,16 +77,37 @@ test("each assignee gets an e-mail, whose links answer once for this person", as
   expect(new Set(refused.map(({ body }) => body.error.message)).size).toBe(1);
 });
 
-test("a link ends with the person's account", async () => {
-  const other = await makeWorld(server, "leaving");
+const operator = api(server, OPERATOR_TOKEN);
+const set =
+  (what: (other: World, user_id: string) => string, by: (other: World) => Api) =>
+  async (other: World, user_id: string, status: string) =>
+    ok(await by(other).patch(what(other, user_id), { status }));
+const ofUser = set(
+  (_, user_id) => `/users/${user_id}`,
+  ({ admin }) => admin,
+);
+const ofTenant = set(
+  ({ tenant_id }) => `/tenants/${tenant_id}`,
+  () => operator,
+);
+
+test.each([
+  ["the person's account", "leaving", ofUser, "disabled"],
+  ["the tenant's suspension", "closed", ofTenant, "suspended"],
+])("a link ends for good with %s", async (_, slug, setStatus, status) => {
+  const other = await makeWorld(server, slug);
   const agent = await newAgent(server, other.admin, ["send"]);
-  const invited = ok(await other.admin.post("/users", { email: "leaver@leaving.example" }));
-  ok(await agent.post("/approvals", { ...QUESTION, assignees: [invited.id] }));
-  const { approve } = tokensIn(await mailTo("leaver@leaving.example"));
-  ok(await other.admin.patch(`/users/${invited.id}`, { status: "disabled" }));
-  expect(await answer(approve)).toMatchObject(refusal(404, "not_found"));
-  const { approvals } = ok(await other.admin.get("/approvals"));
-  expect(approvals).toMatchObject([{ status: "open" }]);
+  const email = `leaver@${slug}.example`;
+  const invited = ok(await other.admin.post("/users", { email }));
+  const { id } = ok(await agent.post("/approvals", { ...QUESTION, assignees: [invited.id] }));
+  const { approve } = tokensIn(await mailTo(email));
+  ok(await open(approve));
+  for (const each of [status, "active"]) {
+    await setStatus(other, invited.id, each);
+    expect(await answer(approve)).toMatchObject(refusal(404, "not_found"));
+  }
+  const again = api(server, await signIn(server, other.credentials, other.slug));
+  expect(ok(await again.get(`/approvals/${id}`)).status).toBe("open");
 });
 
 test("guesses count against the address", async () => {

@@ -30,13 +30,31 @@ const newAgent = async (owner_user_id: string | null) =>
 const update = async (id: string, change: object) => ok(await world.admin.patch(`/users/${id}`, change));
 const sessionsOf = async (agent: string) => ok(await world.admin.get(`/agents/${agent}/sessions`)).sessions;
 
+const issue = async (person: Api, agent: string, scopes: string[]) =>
+  ok(await person.post(`/agents/${agent}/device-code`, { scopes })).user_code as string;
+const claim = (user_code: string) =>
+  api(server).post("/device-codes:claim", {
+    user_code,
+    client_info: { name: "laptop", version: "1", host: "h" },
+  });
+const confirm = (person: Api, agent: string, claim_id: string) =>
+  person.post(`/agents/${agent}/device-code:confirm`, { claim_id, action: "approve" });
+
 /** Claims and approves a device of an agent. */
 async function approved(person: Api, agent: string, scopes: string[]): Promise<string> {
-  const { user_code } = ok(await person.post(`/agents/${agent}/device-code`, { scopes }));
-  const client_info = { name: "laptop", version: "1", host: "h" };
-  const { claim_id } = ok(await api(server).post("/device-codes:claim", { user_code, client_info }));
-  ok(await person.post(`/agents/${agent}/device-code:confirm`, { claim_id, action: "approve" }));
+  const { claim_id } = ok(await claim(await issue(person, agent, scopes)));
+  ok(await confirm(person, agent, claim_id));
   return claim_id;
+}
+
+/** What waits for an approval that `by` can give. */
+async function waitingFor(person: Api, agent: string) {
+  const { claim_id } = ok(await claim(await issue(person, agent, ["send"])));
+  const code = await issue(person, agent, ["send"]);
+  return (by: Api): Record<string, () => Promise<boolean>> => ({
+    "claimed code": async () => (await confirm(by, agent, claim_id)).status === 200,
+    "issued code": async () => (await claim(code)).status === 200,
+  });
 }
 
 const complete = (claim_id: string) => api(server).post("/device-codes:complete", { claim_id });
@@ -48,7 +66,7 @@ async function approveAll(person: Api, agent: string, scopes: string[]) {
   const asked = { scope, resource: server.root };
   const granted = await connect(client, person, agent, asked);
   const { api_key, access_token } = ok(await complete(await approved(person, agent, scopes)));
-  const claim = await approved(person, agent, scopes);
+  const claim_id = await approved(person, agent, scopes);
   const pending = await attempt(client, asked);
   const answer = await approve(person, pending.query, agent);
   let refresh_token = granted.refresh_token as string;
@@ -65,7 +83,7 @@ async function approveAll(person: Api, agent: string, scopes: string[]) {
       (await api(server).post("/auth/token", { api_key })).status === 200,
   };
   const unused: Record<string, () => Promise<boolean>> = {
-    "approved device": async () => (await complete(claim)).status === 200,
+    "approved device": async () => (await complete(claim_id)).status === 200,
     "approved client's code": async () => Boolean((await exchange(client, answer, pending)).access_token),
   };
   return { lasting, unused };
@@ -228,20 +246,34 @@ describe("a person's session", () => {
   });
 });
 
-test("a suspension ends tokens for good, and no keys or approvals", async () => {
+test.each<[string, string[], Ending[4], Ending[4]]>([
+  ["is disabled", [], disable, enable],
+  ["issued it for an agent that is deactivated", [], stop, start],
+  ["is no admin any more", ["claimed code", "issued code"], demote, promote],
+])("a code that was not approved ends for good when who issued it: %s", async (_, left, end, restore) => {
+  const person = await newPerson("admin");
+  const agent = await newAgent(null);
+  const waiting = await waitingFor(person, agent);
+  await end(person, agent);
+  await restore(person, agent);
+  expect(await working(waiting(world.admin))).toEqual(left);
+});
+
+test("a suspension ends for good what was issued before, but no key that was created", async () => {
   const other = await makeWorld(server, "suspended");
-  const operator = api(server, OPERATOR_TOKEN);
-  const { access_token, refresh_token } = await connect(client, other.admin, other.agentId, {
-    resource: server.root,
-  });
-  const key = ok(await other.admin.post(`/agents/${other.agentId}/keys`, { scopes: ["send"] })).key;
-  expect([await works(access_token), await works(other.adminToken), await works(key)]).not.toContain(false);
-  ok(await operator.patch(`/tenants/${other.tenant_id}`, { status: "suspended" }));
-  await settle(async () => !(await works(access_token)) && !(await works(key)), WITHIN);
-  await expect(refresh(client, refresh_token as string)).rejects.toMatchObject({ error: "invalid_grant" });
-  ok(await operator.patch(`/tenants/${other.tenant_id}`, { status: "active" }));
-  expect([await works(access_token), await works(other.adminToken)]).toEqual([false, false]);
+  const set = async (status: string) =>
+    ok(await api(server, OPERATOR_TOKEN).patch(`/tenants/${other.tenant_id}`, { status }));
+  const { lasting, unused } = await approveAll(other.admin, other.agentId, ["send"]);
+  const waiting = await waitingFor(other.admin, other.agentId);
+  const all = { ...lasting, session: () => works(other.adminToken) };
+  const { key } = ok(await other.admin.post(`/agents/${other.agentId}/keys`, { scopes: ["send"] }));
+  expect([await working(all), await works(key)]).toEqual([Object.keys(all), true]);
+  await set("suspended");
+  await settle(async () => (await working(all)).length === 0 && !(await works(key)), WITHIN);
+  await set("active");
   await settle(() => works(key), WITHIN);
-  const { access_token: again } = await refresh(client, refresh_token as string);
-  expect(await works(again)).toBe(true);
+  const again = api(server, await signIn(server, other.credentials, other.slug));
+  expect(await working({ ...all, ...unused, ...waiting(again) })).toEqual([]);
+  const fresh = await approveAll(again, other.agentId, ["send"]);
+  expect(await working({ ...fresh.lasting, ...fresh.unused })).toHaveLength(7);
 });

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { type Api, agentToken, api } from "../support/http.ts";
+import { connect, type OAuthClient, registered } from "../support/oauth.ts";
 import { startServer, type TestServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
 
@@ -28,11 +30,15 @@ describe("failed logins", () => {
     expect(await login("wrong", headers)).toMatchObject(locked);
   };
 
-  test("lock the addresses that they come from, not the person", async () => {
-    const { password } = server.credentials.admin;
+  test("lock the account where they come from, neither the person nor others there", async () => {
+    const { email, password } = server.credentials.admin;
     for (const i of [1, 2, 3]) await hammer(from(`203.0.113.${i}`));
     expect(await login(password, from("203.0.113.1"))).toMatchObject(locked);
     expect((await login(password, from("203.0.113.4"))).status).toBe(200);
+    const admin = api(server, ok(await outside.post("/auth/login", { email, password })).access_token);
+    const other = ok(await admin.post("/users", { email: "other@guessing.example" }));
+    const there = { email: other.email, password: other.password };
+    expect((await outside.post("/auth/login", there, from("203.0.113.1"))).status).toBe(200);
   });
 
   test("count by the network of an IPv6 address, as that is one caller's", async () => {
@@ -64,7 +70,8 @@ describe("failed logins", () => {
     const cookie = headers.getSetCookie()[1]?.split(";")[0] as string;
     await hammer(address);
     const other = { email: "somebody@else.example", password: "wrong" };
-    expect(await outside.post("/auth/login", other, { ...address, cookie })).toMatchObject(locked);
+    for (const status of [401, 401, 401, 429])
+      expect((await outside.post("/auth/login", other, { ...address, cookie })).status).toBe(status);
     const forged = { ...address, cookie: cookie.slice(0, -2) + (cookie.endsWith("AA") ? "BB" : "AA") };
     expect(await login(password, forged)).toMatchObject(locked);
   });
@@ -99,47 +106,96 @@ describe("an e-mail that another organisation invites", () => {
   });
 });
 
-describe("failed requests without a token", () => {
+describe("wrong credentials", () => {
+  const METRICS_TOKEN = "a-metrics-token-of-32-characters";
   let server: TestServer;
+  let outside: Api;
+  let admin: Api;
+  let agent_id: string;
+  let client: OAuthClient;
 
   beforeAll(async () => {
-    const env = { PUBLIC_FAILURES_PER_MINUTE: String(LIMIT), LOGIN_ATTEMPTS_PER_MINUTE: "0" };
+    const env = { PUBLIC_FAILURES_PER_MINUTE: String(LIMIT), METRICS_TOKEN };
     server = await startServer({ env: { ...BEHIND_PROXY, ...env } });
+    outside = api(server);
+    agent_id = server.credentials.agent.id;
+    admin = api(server, ok(await outside.post("/auth/login", server.credentials.admin)).access_token);
+    client = await registered(server);
   });
   afterAll(() => server?.stop());
 
-  test("have one budget per address, whatever is asked and however it fails", async () => {
-    const outside = api(server);
-    const here = from("203.0.113.20");
-    const { agent, admin } = server.credentials;
-    const exchange = (headers: Record<string, string>) =>
-      outside.post("/auth/token", { api_key: agent.api_key }, headers);
-    for (let i = 0; i < 3 * LIMIT; i++) expect((await exchange(here)).status).toBe(200);
-    expect((await outside.post("/auth/login", `{"email":[[[[`, here)).status).toBe(400);
-    expect((await outside.post("/auth/token", { api_key: UNKNOWN_KEY }, here)).status).toBe(401);
-    expect((await outside.get("/device-codes/BBBB-BBBB", here)).status).toBe(404);
-    const refused = await exchange(here);
-    expect(refused).toMatchObject(locked);
-    expect(refused.headers.get("retry-after")).toBe(String(refused.body.error.details.retry_after_seconds));
-    for (const path of ["/auth/login", "/auth/session"])
-      expect(await outside.post(path, admin, here)).toMatchObject(locked);
-    for (const path of ["/device-codes:claim", "/device-codes:complete"])
-      expect(await outside.post(path, "", here)).toMatchObject(locked);
-    expect((await exchange(from("203.0.113.21"))).status).toBe(200);
-    const token = await agentToken(server, agent.api_key);
-    expect((await api(server, token).get("/auth/me", here)).status).toBe(200);
-    expect((await outside.get(`${server.root}/healthz`, here)).status).toBe(200);
+  type Headers = Record<string, string>;
+  const newKey = async () => ok(await admin.post(`/agents/${agent_id}/keys`, { scopes: ["send"] })).key;
+  const bearer = (path: string) => (credential: string, headers: Headers) =>
+    outside.get(path, { ...headers, authorization: `Bearer ${credential}` });
+  const form = (fields: (credential: string) => object) => (credential: string, headers: Headers) => {
+    const body = new URLSearchParams({ client_id: client.client.client_id, ...fields(credential) });
+    const type = { "content-type": "application/x-www-form-urlencoded" };
+    return outside.post(`${server.root}/oauth/token`, body.toString(), { ...headers, ...type });
+  };
+  const secret = (client_secret: string) => ({
+    grant_type: "client_credentials",
+    client_id: "",
+    client_secret,
+  });
+  const refreshing = (refresh_token: string) => ({ grant_type: "refresh_token", refresh_token });
+  const claimed = async () => {
+    const { user_code } = ok(await admin.post(`/agents/${agent_id}/device-code`, {}));
+    const client_info = { name: "c", version: "1", host: "h" };
+    const { claim_id } = ok(await outside.post("/device-codes:claim", { user_code, client_info }));
+    return claim_id as string;
+  };
+  const confirmed = async () => {
+    const claim_id = await claimed();
+    ok(await admin.post(`/agents/${agent_id}/device-code:confirm`, { claim_id, action: "approve" }));
+    return claim_id;
+  };
+  const ended = refusal(401, "authentication_failed", { reason: "ended" });
+
+  test.each<[string, status: number, wrong: string, right: () => unknown, send: ReturnType<typeof bearer>]>([
+    ["operator's token", 401, "x", () => OPERATOR_TOKEN, bearer("/tenants")],
+    ["token for metrics", 401, "x", () => METRICS_TOKEN, (...of) => bearer(`${server.root}/metrics`)(...of)],
+    ["API key", 401, UNKNOWN_KEY, newKey, bearer("/auth/me")],
+    ["access token", 401, "a.b.c", async () => agentToken(server, await newKey()), bearer("/auth/me")],
+    [
+      "key to exchange",
+      401,
+      UNKNOWN_KEY,
+      newKey,
+      (api_key, of) => outside.post("/auth/token", { api_key }, of),
+    ],
+    ["client's secret", 401, UNKNOWN_KEY, newKey, form(secret)],
+    [
+      ...(["refresh token", 400, "x.y.0.z"] as const),
+      async () => (await connect(client, admin, agent_id)).refresh_token,
+      form(refreshing),
+    ],
+    [
+      ...(["device's claim", 404, "clm_x", confirmed] as const),
+      (claim_id, of) => outside.post("/device-codes:complete", { claim_id }, of),
+    ],
+  ])("count by address, and refuse no right one: %s", async (name, status, wrong, right, send) => {
+    const here = from(`2001:db8:${name.length}::1`);
+    for (let i = 0; i < LIMIT; i++) expect((await send(wrong, here)).status).toBe(status);
+    const refused = await send(wrong, here);
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([
+      429,
+      expect.stringMatching(/^[1-9]\d?$/),
+    ]);
+    expect((await send((await right()) as string, here)).status).toBe(200);
+    expect((await send(wrong, from(`2001:db8:${name.length}:1::1`))).status).toBe(status);
   });
 
-  test("that only come too early, as a device's that waits for its approval, are no failures", async () => {
+  test("are not those that come too early, are missing, or were valid before", async () => {
     const here = from("203.0.113.30");
+    const claim_id = await claimed();
     const token = await agentToken(server, server.credentials.agent.api_key);
-    const { user_code } = ok(
-      await api(server, token).post(`/agents/${server.credentials.agent.id}/device-code`, {}),
-    );
-    const client_info = { name: "c", version: "1", host: "h" };
-    const { claim_id } = ok(await api(server).post("/device-codes:claim", { user_code, client_info }, here));
-    for (let i = 0; i < 2 * LIMIT; i++)
-      expect((await api(server).post("/device-codes:complete", { claim_id }, here)).status).toBe(409);
+    ok({ ...(await api(server, token).post("/auth/logout")), body: {} });
+    await settle(async () => (await bearer("/auth/me")(token, here)).status === 401);
+    for (let i = 0; i < 2 * LIMIT; i++) {
+      expect((await outside.post("/device-codes:complete", { claim_id }, here)).status).toBe(409);
+      expect((await outside.get("/auth/me", here)).status).toBe(401);
+      expect(await bearer("/auth/me")(token, here)).toMatchObject(ended);
+    }
   });
 });

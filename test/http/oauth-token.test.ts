@@ -10,7 +10,7 @@ const UNKNOWN = `ak_live_${"x".repeat(32)}`;
 
 const env = {
   OPERATOR_TOKEN,
-  LOGIN_ATTEMPTS_PER_MINUTE: String(ATTEMPTS),
+  PUBLIC_FAILURES_PER_MINUTE: String(ATTEMPTS),
   TRUST_PROXY: "127.0.0.1",
   EMBEDDER: "none",
 };
@@ -117,13 +117,14 @@ describe("the client credentials grant", () => {
     expect([status, body.error]).toEqual([400, "invalid_request"]);
   });
 
-  test("limits wrong keys by address", async () => {
+  test("limits wrong keys by address, and no right one", async () => {
     const here = { "x-forwarded-for": "198.51.100.1" };
     const wrong = { ...GRANT, client_id: "a", client_secret: UNKNOWN };
     for (let n = 0; n < ATTEMPTS; n++) expect((await ask(wrong, here)).status).toBe(401);
-    const { status, body, headers } = await ask({ ...wrong, client_secret: key }, here);
+    const { status, body, headers } = await ask(wrong, here);
     expect([status, body.error]).toEqual([429, "temporarily_unavailable"]);
     expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
+    ok(await ask({ ...wrong, client_secret: key }, here));
   });
 });
 

@@ -9,8 +9,8 @@ import { agentToken, api } from "../support/http.ts";
 import { type Credentials, startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 
-const METRICS_TOKEN = "metrics-token-of-the-test";
-const OPERATOR_TOKEN = "operator-token-of-the-test";
+const METRICS_TOKEN = "the-long-metrics-token-of-the-test";
+const OPERATOR_TOKEN = "the-long-operator-token-of-the-test";
 const TRACEPARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
 /** The value of a metric, or the sum of those whose labels contain `labels`. */
@@ -285,8 +285,8 @@ describe("a node with a metrics token", () => {
   });
 
   test.each<[string, string | undefined, number]>([
-    ["without it", undefined, 404],
-    ["with another", "wrong", 404],
+    ["without it", undefined, 401],
+    ["with another", "wrong", 401],
     ["with it", METRICS_TOKEN, 200],
   ])("%s", async (_what, token, status) => {
     expect((await api(server, token).get(`${server.root}/metrics`)).status).toBe(status);

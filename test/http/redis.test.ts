@@ -31,7 +31,7 @@ const here = "url" in mongo && onPath("redis-server");
       REDIS_URL: redis.url,
       SECRET_KEY: randomBytes(32).toString("base64"),
       RATE_LIMIT_PER_MINUTE: String(LIMIT),
-      LOGIN_ATTEMPTS_PER_MINUTE: String(ATTEMPTS),
+      PUBLIC_FAILURES_PER_MINUTE: String(ATTEMPTS),
       TRUST_PROXY: "loopback",
     };
     one = await startServer({ env });
@@ -102,7 +102,7 @@ const here = "url" in mongo && onPath("redis-server");
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
   });
 
-  test("failed attempts at a key count together, and successes do not count", async () => {
+  test("wrong keys count together, and right ones do not", async () => {
     const right = one.credentials.agent.api_key;
     const statuses = await together(async (n) => {
       const from = { "x-forwarded-for": `198.51.100.${n}` };

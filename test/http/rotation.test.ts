@@ -20,7 +20,7 @@ import { order, type Registration, register, SHOP, send } from "../support/webho
 const ROOT = join(import.meta.dirname, "../..");
 /** Each command starts npm, which a busy machine takes seconds for. */
 const LONGEST_MS = 150_000;
-const FORMER_OPERATOR = "former-operator-token";
+const FORMER_OPERATOR = "the-rather-former-operator-token";
 const ENV = {
   OPERATOR_TOKEN,
   OPERATOR_TOKEN_FALLBACKS: FORMER_OPERATOR,

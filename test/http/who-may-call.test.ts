@@ -25,8 +25,7 @@ const ANSWERS: Record<Who, string> = {
   people: "aafff++a",
   "org-admins": "aaffff+a",
   public: "++++++++",
-  guarded: "++++++++",
-  "guarded?": "+a+++++a",
+  "public?": "+a+++++a",
   operator: "aaaaaaa+",
   monitor: "++++++++",
 };

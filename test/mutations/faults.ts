@@ -18,6 +18,7 @@ const DELIVERIES = "services/sense/deliveries";
 const CALLERS = "services/identity/auth/callers.ts";
 const CODES = "services/identity/devices/codes.ts";
 const CLI = "packages/client/cli";
+const GUARD = "services/edge/gateway/limits/guard.ts";
 
 export const FAULTS: Fault[] = [
   // Scopes and who may call.
@@ -59,9 +60,52 @@ export const FAULTS: Fault[] = [
   fault(
     "guesses of passwords are not counted",
     "services/identity/auth/auth.contract.ts",
-    'Failures are limited per address.",\n  access: { by: "public", guarded: true },\n  body: {\n    email',
-    'Failures are limited per address.",\n  access: { by: "public" },\n  body: {\n    email',
+    "  tries: true,\n  body: {\n    email",
+    "  body: {\n    email",
     "unit/access",
+  ),
+  fault(
+    "guesses of the operator's token are not counted",
+    GUARD,
+    'by === "operator" || by === "monitor" ? by : "token";',
+    'by === "operator" ? crypto.randomUUID() : by;',
+    "http/guessing",
+  ),
+  fault(
+    "wrong credentials are not counted",
+    GUARD,
+    "return taken.allowed ? fault : tooMany(taken, now);",
+    "return fault;",
+    "http/guessing",
+  ),
+  fault("a token that has ended counts as a guess", GUARD, '"ended", ', "", "http/guessing"),
+  fault(
+    "a suspension does not end what was issued before",
+    "services/identity/keys/approval.ts",
+    "{ tenant: tenant_version, agent:",
+    "{ agent:",
+    "http/approvals",
+  ),
+  fault(
+    "codes of devices outlive who issued them",
+    CODES,
+    "standing(from, [code], ({ issued }) => issued)",
+    "[code]",
+    "http/approvals",
+  ),
+  fault(
+    "links of approvals outlive a suspension",
+    "services/work/approvals/links.ts",
+    "!stands({ tenant: issuedIn, user: issuedTo }, current)",
+    "!person",
+    "http/approval-links",
+  ),
+  fault(
+    "the operator's token may be short",
+    "lib/settings.ts",
+    "length < least",
+    "length < 0",
+    "unit/config",
   ),
   fault(
     "a token keeps a scope that its key has lost",
@@ -118,7 +162,7 @@ export const FAULTS: Fault[] = [
   fault(
     "tokens survive a deactivation",
     CALLERS,
-    "if (agent.token_version !== caller.token_version) return null;",
+    "if (!stands({ agent: caller.token_version }, { agent: agent.token_version })) return null;",
     "",
     "unit/callers",
   ),
@@ -155,15 +199,22 @@ export const FAULTS: Fault[] = [
     "lib/queue/sliding-window.ts",
     "allowed: room > 0",
     "allowed: room >= 0",
-    "unit/guarded",
+    "unit/guard",
     "unit/sliding-window",
   ),
   fault(
     "successful sign-ins count as failed ones",
-    "services/identity/auth/guarded.ts",
-    "if (!isFailure) giveBack();",
+    GUARD,
+    "giveBack = () => taken.giveBack();",
     "",
-    "unit/guarded",
+    "unit/guard",
+  ),
+  fault(
+    "failures of one account lock others at the address out",
+    GUARD,
+    "max: max * ACCOUNTS",
+    "max",
+    "unit/guard",
   ),
   fault(
     "a caller is trusted for a minute",
@@ -487,8 +538,8 @@ export const FAULTS: Fault[] = [
   fault(
     "an import forgets the limit of requests",
     "services/identity/tenants/moving.ts",
-    "...(requests_per_minute !== null && { requests_per_minute }),\n      ...{ routing_version: 1,",
-    "...{ routing_version: 1,",
+    "...(requests_per_minute !== null && { requests_per_minute }),\n      ...(token_version",
+    "...(token_version",
     "unit/moving",
   ),
   fault(

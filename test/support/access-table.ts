@@ -4,24 +4,24 @@
  *
  * - `everyone`: agents and people with the scope; `agents+admins`: of people only admins.
  * - `agents`: people get 403, or the status that is named. `people`, `org-admins`: agents get 403.
- * - `public`: nobody needs a token; `guarded`: and failures count against the address; `guarded?`: a token tells more.
+ * - `public`: nobody needs a token; `public?`: a token tells more.
  * - `operator`: OPERATOR_TOKEN. `monitor`: METRICS_TOKEN, or this machine.
  * - `tool`: agents have it as an MCP tool.
  */
 const TABLE = `
 # Signing in and tokens: exchanging a credential needs no other one, and guesses are counted by address.
-auth.token                   guarded       -                  POST /v1/auth/token
-auth.login                   guarded       -                  POST /v1/auth/login
+auth.token                   public        -                  POST /v1/auth/token
+auth.login                   public        -                  POST /v1/auth/login
 auth.me                      everyone      -             tool GET /v1/auth/me
 auth.logout                  everyone      -                  POST /v1/auth/logout
 auth.password                people        -                  POST /v1/auth/password
-auth.start_session           guarded       -                  POST /v1/auth/session
+auth.start_session           public        -                  POST /v1/auth/session
 auth.session                 people        -                  GET /v1/auth/session
 auth.renew_session           people        -                  POST /v1/auth/session/renew
 auth.end_session             people        -                  DELETE /v1/auth/session
 auth.methods                 public        -                  GET /v1/auth/methods
-auth.begin_oidc              guarded       -                  POST /v1/auth/oidc
-auth.finish_oidc             guarded       -                  POST /v1/auth/oidc/session
+auth.begin_oidc              public        -                  POST /v1/auth/oidc
+auth.finish_oidc             public        -                  POST /v1/auth/oidc/session
 auth.sign_in_ways            people        -                  GET /v1/auth/ways
 auth.begin_totp              people        -                  POST /v1/auth/totp
 auth.confirm_totp            people        -                  POST /v1/auth/totp/confirm
@@ -31,10 +31,10 @@ oauth.api_resource           public        -                  GET /.well-known/o
 oauth.mcp_resource           public        -                  GET /.well-known/oauth-protected-resource/mcp
 oauth.versioned_mcp_resource public        -                  GET /.well-known/oauth-protected-resource/v1/mcp
 oauth.server                 public        -                  GET /.well-known/oauth-authorization-server
-oauth.register               guarded       -                  POST /oauth/register
-oauth.token                  guarded       -                  POST /oauth/token
-oauth.revoke                 guarded       -                  POST /oauth/revoke
-oauth.device                 guarded       -                  POST /oauth/device
+oauth.register               public        -                  POST /oauth/register
+oauth.token                  public        -                  POST /oauth/token
+oauth.revoke                 public        -                  POST /oauth/revoke
+oauth.device                 public        -                  POST /oauth/device
 oauth.read_request           people        -                  POST /v1/oauth/request
 oauth.decide                 people        -                  POST /v1/oauth/decision
 # Agents, keys, teams: admin; an agent reads itself.
@@ -56,10 +56,10 @@ teams.delete                 everyone      admin              DELETE /v1/teams/{
 # Devices: the agent itself, its owner or an admin; a person confirms; the device has only its code.
 devices.issue                everyone      -                  POST /v1/agents/{agent_id}/device-code
 devices.status               everyone      -                  GET /v1/agents/{agent_id}/device-code
-devices.claim                guarded       -                  POST /v1/device-codes:claim
+devices.claim                public        -                  POST /v1/device-codes:claim
 devices.confirm              people        -                  POST /v1/agents/{agent_id}/device-code:confirm
-devices.complete             guarded       -                  POST /v1/device-codes:complete
-devices.look_up              guarded?      -                  GET /v1/device-codes/{code}
+devices.complete             public        -                  POST /v1/device-codes:complete
+devices.look_up              public?       -                  GET /v1/device-codes/{code}
 sessions.list                everyone      -                  GET /v1/agents/{agent_id}/sessions
 sessions.delete              everyone      admin              DELETE /v1/agents/{agent_id}/sessions/{session_id}
 sessions.heartbeat           agents        -                  POST /v1/sessions/{session_id}/heartbeat
@@ -269,15 +269,15 @@ approvals.get                everyone      -             tool GET /v1/approvals/
 approvals.receipt            everyone      -                  GET /v1/approvals/{id}/receipt
 approvals.cancel             everyone      send               POST /v1/approvals/{id}/cancel
 approvals.answer             people        -                  POST /v1/approvals/{id}/answer
-approvals.open_link          guarded       -                  POST /v1/approval-links:open
-approvals.answer_link        guarded       -                  POST /v1/approval-links:answer
-approvals.answer_slack       guarded       -                  POST /slack/{tenant_slug}
+approvals.open_link          public        -                  POST /v1/approval-links:open
+approvals.answer_link        public        -                  POST /v1/approval-links:answer
+approvals.answer_slack       public        -                  POST /slack/{tenant_slug}
 approvals.set_slack          org-admins    admin              PUT /v1/approval-channels/slack
 approvals.get_slack          org-admins    admin              GET /v1/approval-channels/slack
 approvals.delete_slack       org-admins    admin              DELETE /v1/approval-channels/slack
 # A2A: sending a task is publishing, having been given one is receiving.
 a2a.catalog                  everyone      send               GET /.well-known/ai-catalog.json
-a2a.card                     guarded       -                  GET /a2a/{agent_id}/.well-known/agent-card.json
+a2a.card                     public        -                  GET /a2a/{agent_id}/.well-known/agent-card.json
 gateway.a2a                  everyone      send               POST /a2a/{agent_id}
 a2a_tasks.get                agents        receive       tool GET /v1/a2a-tasks/{task_id}
 a2a_tasks.update             agents        receive       tool POST /v1/a2a-tasks/{task_id}/status
@@ -330,8 +330,7 @@ export type Who =
   | "people"
   | "org-admins"
   | "public"
-  | "guarded"
-  | "guarded?"
+  | "public?"
   | "operator"
   | "monitor";
 

@@ -5,7 +5,7 @@ import { settle } from "./settle.ts";
 
 const { expect } = once("expect") as typeof import("expect");
 
-export const OPERATOR_TOKEN = "operator-token-of-the-tests";
+export const OPERATOR_TOKEN = "the-long-operator-token-of-the-tests";
 
 /** A well-formed id that nothing has. */
 export const ABSENT = "0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f";

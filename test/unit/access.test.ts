@@ -15,8 +15,7 @@ const WHO: [Who, Access][] = [
   ["people", { by: "user" }],
   ["org-admins", { by: "org_admin" }],
   ["public", { by: "public" }],
-  ["guarded", { by: "public", guarded: true }],
-  ["guarded?", { by: "public", guarded: true, identified: true }],
+  ["public?", { by: "public", identified: true }],
   ["operator", { by: "operator" }],
   ["monitor", { by: "monitor" }],
 ];
@@ -50,4 +49,11 @@ test("a connection that a person approved gets no credential that outlives it", 
   expect(named(({ outlives }) => outlives).toSorted()).toEqual(OUTLIVING);
   const forAgents = named(({ access, secret }) => secret && (access.by === "any" || access.by === "agent"));
   expect(forAgents.filter((action) => !OUTLIVING.includes(action)).toSorted()).toEqual(OWN);
+});
+
+test("tries of passwords, codes and answers of the identity provider are limited before they are checked", () => {
+  expect(operations.filter(({ tries }) => tries).map(({ action }) => action)).toEqual([
+    ...["auth.login", "auth.password", "auth.start_session", "auth.finish_oidc"],
+    ...["auth.begin_totp", "auth.confirm_totp", "auth.remove_totp"],
+  ]);
 });

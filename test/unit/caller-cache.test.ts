@@ -20,7 +20,7 @@ class Auth {
   suspended = false;
   scopes = ["send", "receive"];
   asked: string[] = [];
-  /** Hashes of the API keys that it was asked for, each with the caller's address. */
+  /** Hashes of the API keys that it was asked for. */
   keys: unknown[] = [];
   ends_at = Number.POSITIVE_INFINITY;
   broker = {
@@ -37,10 +37,10 @@ class Auth {
   async #call(
     action: string,
     params: { token: string; hash?: string; callers: Caller[] },
-    options: { timeout: number; meta?: { ip: string } },
+    options: { timeout: number },
   ): Promise<unknown> {
     this.asked.push(action);
-    if (params.hash) this.keys.push([params.hash, options.meta?.ip]);
+    if (params.hash) this.keys.push(params.hash);
     if (this.down) throw new Error("no connection");
     if (this.delay_ms) {
       await new Promise((resolve) => setTimeout(resolve, Math.min(this.delay_ms, options.timeout)));
@@ -151,16 +151,16 @@ test("one that is used once in a while is asked for again after 4.5 s", async ()
   expect(await outcome()).toBe("authentication_failed");
 });
 
-test("an API key is asked for by its hash and address", async () => {
+test("an API key is asked for by its hash", async () => {
   auth.live.add(KEY);
-  const resolve = async () => cache.resolve(request(`Bearer ${KEY}`), "192.0.2.1");
+  const resolve = async () => cache.resolve(request(`Bearer ${KEY}`));
   await resolve();
   await pass(4500);
   auth.down = true;
   await expect(resolve()).rejects.toMatchObject({ type: "service_unavailable" });
   auth.down = false;
   await resolve();
-  expect(auth.keys).toEqual(Array(3).fill([hashApiKey(KEY), "192.0.2.1"]));
+  expect(auth.keys).toEqual(Array(3).fill(hashApiKey(KEY)));
   auth.revoke();
   await pass(4500);
   await expect(resolve()).rejects.toMatchObject({ type: "authentication_failed" });
@@ -169,7 +169,7 @@ test("an API key is asked for by its hash and address", async () => {
 test("a suspended tenant's key is asked for once in 2 s, until something changes", async () => {
   auth.live.add(KEY);
   auth.suspended = true;
-  const resolve = async () => cache.resolve(request(`Bearer ${KEY}`), "192.0.2.1");
+  const resolve = async () => cache.resolve(request(`Bearer ${KEY}`));
   const refused = () => expect(resolve()).rejects.toMatchObject({ data: { reason: "suspended" } });
   for (let n = 0; n < 10; n++) await refused();
   expect(auth.keys).toHaveLength(1);

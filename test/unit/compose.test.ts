@@ -35,7 +35,7 @@ interface Compose {
 const FILES = ["docker-compose.yml", "deploy/docker-compose.cluster.yml"];
 /** What the shell gives for `${NAME:?…}`. */
 const GIVEN: Record<string, string> = {
-  ...{ SECRET_KEY: Buffer.alloc(32).toString("base64"), METRICS_TOKEN: "metrics-token-of-the-test" },
+  ...{ SECRET_KEY: Buffer.alloc(32).toString("base64"), METRICS_TOKEN: "the-long-metrics-token-of-the-test" },
   ...{ MONGO_PASSWORD: "mongo-password", NATS_PASSWORD: "nats-password", REDIS_PASSWORD: "redis-password" },
   RABBITMQ_PASSWORD: "rabbitmq-password",
 };

@@ -88,6 +88,12 @@ describe("refuses, with the name, what it was and what it may be", () => {
     [{ PORT: "65536" }, 'PORT is "65536": expected a whole number from 0 to 65535.'],
     [{ RETRY_BUDGET: "0" }, 'RETRY_BUDGET is "0": expected a whole number from 1 to 100.'],
     [{ PUSH_ALLOW_PRIVATE: "yes" }, 'PUSH_ALLOW_PRIVATE is "yes": expected true or false.'],
+    ...["OPERATOR_TOKEN", "METRICS_TOKEN", "OPERATOR_TOKEN_FALLBACKS", "METRICS_TOKEN_FALLBACKS"].map(
+      (name): [Record<string, string>, string] => [
+        { [name]: name.endsWith("S") ? `${"a".repeat(32)},${"b".repeat(31)}` : "a".repeat(31) },
+        `${name} is malformed: expected at least 32 characters, such as those of \`openssl rand -hex 32\`.`,
+      ],
+    ),
     ...["example.com:443", "https://"].map((PUBLIC_URL): [Record<string, string>, string] => [
       { PUBLIC_URL },
       `PUBLIC_URL is "${PUBLIC_URL}": expected a URL that begins with http:// or https://.`,

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "@jest/globals";
+import type { Call } from "../../lib/access/caller.ts";
 import { openSecretBox } from "../../lib/crypto/secrets.ts";
 import type { AgentState } from "../../services/identity/agents/agents.contract.ts";
 import { Codes } from "../../services/identity/devices/codes.ts";
@@ -33,16 +34,22 @@ beforeEach(() => {
   asked = [];
 });
 
+const VERSIONS = { tenant_version: 0, token_version: 0 };
 const newAgent = () => ({ id: `ag_${++agents}`, tenant_id: "tn_a" }) as AgentState;
+/** Answers that tenants and agents are as they were. */
+const from = {
+  call: async (_: string, { agent_ids }: { agent_ids?: string[] }) =>
+    (agent_ids ?? ["tn_a"]).map((id) => ({ id, tenant_id: "tn_a", status: "active", token_version: 0 })),
+} as unknown as Pick<Call, "call">;
 
 /** A new code of an agent, at a time. */
 async function issued(now = store.now(), agent = newAgent()) {
-  const row = await codes.issue(agent, ["send"], { now, seed: undefined });
+  const row = await codes.issue(agent, { scopes: ["send"], issued: VERSIONS }, { now, seed: undefined });
   return { agent, now, row, text: codes.textOf(row) };
 }
 
 const claim = (text: string, now: number, claim_id = `clm_${text}`) =>
-  codes.claim(text, claim_id, CLIENT, now);
+  codes.claim(from, text, claim_id, CLIENT, now);
 
 test("codes have the form that people type, and are good for ten minutes", async () => {
   const { row, text, now } = await issued();

@@ -53,7 +53,7 @@ describe("the document", () => {
       const written = document.paths[path][method.toLowerCase()];
       expect([path, written["x-required-scope"] ?? null]).toEqual([path, scope]);
       if (scope) expect(written.description).toContain(`\`${scope}\``);
-      const ways = { public: 0, guarded: 0, "guarded?": 2 }[who as "public"] ?? 1;
+      const ways = { public: 0, "public?": 2 }[who as "public"] ?? 1;
       expect([path, written.security.length]).toEqual([path, ways]);
     }
   });

@@ -21,7 +21,7 @@ from sensorium import Sensorium
 
 ROOT = Path(__file__).parents[3]
 NODE = ROOT / "node_modules" / ".bin" / "node"
-OPERATOR_TOKEN = "operator-token-of-the-tests"
+OPERATOR_TOKEN = "the-long-operator-token-of-the-tests"
 
 
 @dataclass

@@ -66,7 +66,7 @@ export const getAgentCard = operation({
     "The agent card of A2A 1.0, public: name, description, address and how to authenticate. Clients find it from the " +
     "address `/a2a/{agent_id}/rpc`, with or without a slash at the end. Agents without `a2a`, " +
     "inactive ones and those that do not exist answer alike, with `not_found`.",
-  access: { by: "public", guarded: true },
+  access: { by: "public" },
   path,
   results: {
     200: Type.Record(Type.String(), Type.Unknown(), {

@@ -27,7 +27,7 @@ import { whileWanted } from "./streams/long-poll.ts";
  * calls with an affinity key reach the node that owns it.
  */
 export function callAction(edge: GatewayContext, exchange: HttpExchange): Promise<Answer> {
-  return edge.hold(exchange, () => edge.failures.count(exchange, () => carryOut(edge, exchange)));
+  return edge.hold(exchange, () => edge.guard.charge(exchange, () => carryOut(edge, exchange)));
 }
 
 /** Executes a nested request (`Perform`): all checks except those that the outer one has passed. */
@@ -81,7 +81,8 @@ async function answerTo(edge: GatewayContext, exchange: HttpExchange): Promise<A
   passCookie(edge, exchange);
   if (op.origin) ctx.meta.origin = originFor(exchange.req, runtime.config.PUBLIC_URL);
   const params = await readParams(exchange, runtime);
-  const call = () => ctx.call(op.action, params);
+  const action = () => ctx.call(op.action, params);
+  const call = op.tries ? () => edge.guard.try(exchange, params, action) : action;
   const answer = afterCall(
     exchange,
     op.waits ? await whileWanted(broker, exchange, edge.linkOf(exchange), call) : await call(),

@@ -20,14 +20,14 @@ import {
   requestShare,
   type StreamHandler,
 } from "./http-exchange.ts";
+import { CredentialGuard } from "./limits/guard.ts";
 import { CallerLimits } from "./limits/limits.ts";
 import { Overload } from "./limits/overload.ts";
-import { PublicFailures } from "./limits/public-failures.ts";
 import { RequestObserver } from "./observe/observe.ts";
 
 /** Resolves the caller of a request; throws authentication_failed. */
 interface Callers {
-  resolve(req: IncomingMessage, ip?: string): Caller | Promise<Caller>;
+  resolve(req: IncomingMessage): Caller | Promise<Caller>;
   /** Calls `refuse` once the caller of an open request is refused; returns a function that ends this. */
   watch(req: IncomingMessage, refuse: Refuse): () => void;
   forget(change: AuthChange): void;
@@ -49,7 +49,7 @@ export class GatewayContext {
   readonly deps: GatewayDeps;
   readonly observer: RequestObserver;
   readonly limits: CallerLimits;
-  readonly failures: PublicFailures;
+  readonly guard: CredentialGuard;
   readonly overload: Overload;
   /** Emits a tenant's changes under its id, for the streams of them here. */
   readonly changes = new EventEmitter().setMaxListeners(0);
@@ -66,7 +66,7 @@ export class GatewayContext {
     this.broker = broker;
     this.observer = new RequestObserver(runtime);
     this.limits = new CallerLimits(config, new RateWindows(windows));
-    this.failures = new PublicFailures(config, secrets, windows);
+    this.guard = new CredentialGuard(config, secrets, windows);
     this.overload = new Overload(config.MAX_WRITES_IN_FLIGHT);
     this.addressOf = clientAddress(config.TRUST_PROXY);
     this.deps = depsOf(this);
@@ -99,12 +99,12 @@ export class GatewayContext {
   }
 
   /** Returns the signals that end a waiting request or a stream. */
-  linkOf({ req, ctx }: HttpExchange): Link {
+  linkOf({ req }: HttpExchange): Link {
     const { callers } = this.deps;
     return {
       ending: this.ending,
       watch: (refuse) => callers.watch(req, refuse),
-      recheck: () => callers.resolve(req, ctx.meta.ip),
+      recheck: () => callers.resolve(req),
     };
   }
 

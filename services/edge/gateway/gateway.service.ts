@@ -111,7 +111,7 @@ export function gateway(
         rootCallOptions(this.edge, options, req, res);
       },
       onError(this: Gateway, req: GatewayRequest, _res: ServerResponse, err: unknown) {
-        onError(this.edge, req.$exchange, err);
+        void onError(this.edge, req.$exchange, err);
       },
       // `beforeCall` reads the query.
       qsOptions: { parameterLimit: 0 },

@@ -1,7 +1,6 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import type { CallingOptions, Context } from "moleculer";
 import ApiGateway from "moleculer-web";
-import type { Config } from "../../../config.ts";
 import type { Caller, Meta } from "../../../lib/access/caller.ts";
 import type { Operation } from "../../../lib/contract/contract.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
@@ -25,7 +24,7 @@ import {
 } from "./http-exchange.ts";
 import { overLimit } from "./limits/limits.ts";
 import { requireSpace, requireWrites } from "./limits/storage-limits.ts";
-import { bearerIs, mayMonitor } from "./observe/monitor.ts";
+import { requireBearer, requireMonitor } from "./observe/monitor.ts";
 import { readQueryString, resourceMetadataOf, unknownPath } from "./paths.ts";
 
 const { NotFoundError } = ApiGateway.Errors;
@@ -77,24 +76,21 @@ export function beforeCall(edge: GatewayContext, ctx: Context, req: GatewayReque
  * operations hidden from all but the operator or a monitor
  */
 export function authenticate(edge: GatewayContext, exchange: HttpExchange): void | Promise<void> {
-  const { op, req, ctx } = exchange;
+  const { op, req } = exchange;
   if (op.access.by === "public" && !isIdentified(edge, exchange)) return;
-  if (op.access.by === "operator") return admitOperator(req, edge.runtime.config);
-  if (op.access.by === "monitor") {
-    if (mayMonitor(req, edge.runtime.config)) return;
-    throw unknownPath(req);
-  }
-  const resolved = edge.deps.callers.resolve(req, ctx.meta.ip);
+  if (op.access.by === "operator") return requireBearer(req, edge.runtime.config, "OPERATOR_TOKEN");
+  if (op.access.by === "monitor") return requireMonitor(req, edge.runtime.config);
+  const resolved = edge.deps.callers.resolve(req);
   if (resolved instanceof Promise) return resolved.then((caller) => admit(exchange, caller));
   admit(exchange, resolved);
 }
 
 function admit(exchange: HttpExchange, caller: Caller): void {
+  exchange.caller = exchange.ctx.meta.caller = caller;
   if (caller.only === "mcp" && exchange.op.action !== "gateway.mcp") {
     const message = "This token is for MCP alone: ask for one whose resource is the whole service.";
     throw new Fault("authentication_failed", message);
   }
-  exchange.caller = exchange.ctx.meta.caller = caller;
 }
 
 /** Whether a request to a public operation with optional authentication has a token. */
@@ -102,15 +98,6 @@ function isIdentified({ runtime }: GatewayContext, { op, req }: HttpExchange): b
   const { access } = op;
   const isPublic = access.by === "public" && access.identified === true;
   return isPublic && authorizationOf(req, runtime.config.PUBLIC_URL) !== undefined;
-}
-
-function admitOperator(req: IncomingMessage, { OPERATOR_TOKEN, OPERATOR_TOKEN_FALLBACKS }: Config): void {
-  if (!OPERATOR_TOKEN) throw unknownPath(req);
-  if (!bearerIs(req, [OPERATOR_TOKEN, ...OPERATOR_TOKEN_FALLBACKS]))
-    throw new Fault(
-      "authentication_failed",
-      "This operation needs the operator's token: send OPERATOR_TOKEN as Bearer token.",
-    );
 }
 
 /**
@@ -134,12 +121,19 @@ export function authorize({ limits, runtime }: GatewayContext, exchange: HttpExc
 }
 
 /** `onError`: answers with the error envelope. */
-export function onError(edge: GatewayContext, exchange: EarlyHttpExchange, err: unknown): void {
+export async function onError(
+  edge: GatewayContext,
+  exchange: EarlyHttpExchange,
+  err: unknown,
+): Promise<void> {
   const { req, res, request_id, op } = exchange;
   if (res.headersSent && err instanceof BlobBroken)
     edge.broker.logger.error({ err, request_id }, "a response was cut off");
   if (res.destroyed) return;
-  const fault = edge.faultOf(err instanceof NotFoundError ? unknownPath(req) : err, request_id);
+  const fault = await edge.guard.judge(
+    exchange,
+    edge.faultOf(err instanceof NotFoundError ? unknownPath(req) : err, request_id),
+  );
   // A started stream can only be cut off.
   if (res.headersSent) res.destroy();
   discardBody(req, res, op && maxBodyOf(op));

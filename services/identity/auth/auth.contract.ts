@@ -59,10 +59,10 @@ export const createAccessToken = operation({
   route: "POST /auth/token",
   summary: "Exchange an API key for an access token",
   description:
-    "The API key is the credential. The token expires after an hour, or with its key. Failures are limited per " +
+    "The API key is the credential. The token expires after an hour, or with its key. Wrong keys are limited per " +
     "address. With `scope` or `resource` the token has less than the key.\n\nAs a form, this is the client credentials grant of OAuth 2.0: the key is `client_secret`, or the " +
     "password of HTTP Basic. Errors then have OAuth's form, with `error` and `error_description`.",
-  access: { by: "public", guarded: true },
+  access: { by: "public" },
   origin: true,
   body: {
     api_key: ApiKey,
@@ -96,8 +96,9 @@ export const logIn = operation({
   summary: "Sign in as a person",
   description:
     "Pass `tenant_slug` if the e-mail address and password fit accounts in several tenants, and `code` if the account " +
-    "has a second factor (`totp_required`). Failures are limited per address.",
-  access: { by: "public", guarded: true },
+    "has a second factor (`totp_required`). Failures are limited per account and address.",
+  access: { by: "public" },
+  tries: true,
   body: {
     email: Type.String({
       minLength: 1,
@@ -159,6 +160,7 @@ export const changePassword = operation({
   summary: "Change the caller's password",
   description: "Revokes all tokens of the person and returns a new one.",
   access: { by: "user" },
+  tries: true,
   overQuota: true,
   body: { current_password: Password, new_password: NewPassword },
   results: { 200: SignedIn },
@@ -185,7 +187,8 @@ export const startBrowserSession = operation({
   description:
     "Sets the token as an httpOnly cookie for this origin only. Requests with the cookie that change state need " +
     "`X-CSRF-Token`. Rate limits are those of `POST /auth/login`.",
-  access: { by: "public", guarded: true },
+  access: { by: "public" },
+  tries: true,
   body: credentials,
   cookie: OIDC_COOKIE,
   results: { 200: BrowserSession },
@@ -259,7 +262,7 @@ export const beginOidcSignIn = operation({
   description:
     "Returns where to send the browser, and sets a cookie that its answer must fit. The provider sends the browser back " +
     "to `/sign-in/callback` of the console.",
-  access: { by: "public", guarded: true },
+  access: { by: "public" },
   results: {
     200: Type.Object({
       url: Type.String({
@@ -279,7 +282,8 @@ export const finishOidcSignIn = operation({
     "The cookie of `POST /auth/oidc` is required. The session is that of `POST /auth/session`. The role follows the " +
     "provider's claims at each sign-in. `forbidden` says in `details.reason` who cannot sign in: `no_role`, `disabled`, " +
     "`no_email`, `email_unverified` or `email_taken`.",
-  access: { by: "public", guarded: true },
+  access: { by: "public" },
+  tries: true,
   body: {
     query: Type.String({
       ...SECRET,

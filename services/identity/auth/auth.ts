@@ -113,11 +113,13 @@ export class Auth {
   async verify(ctx: Call<{ token: string }>): Promise<Caller> {
     const { token } = ctx.params;
     await this.signingKeys.follow(keyIdOf(token));
-    const caller = this.tokens.read(token, this.now());
+    const caller = this.tokens.read(token, this.now(), "read");
     const [live] = caller ? await currentCallers(ctx, this.#ended, this.now(), [caller]) : [null];
     if (live === "suspended") throw tenantSuspended();
-    if (!live)
-      throw new Fault("authentication_failed", "The token is malformed, expired or revoked. Get a new one.");
+    if (!live) {
+      const message = "The token is malformed, expired or revoked. Get a new one.";
+      throw new Fault("authentication_failed", message, caller ? { reason: "ended" } : {});
+    }
     this.#note(ctx, [live]);
     return live;
   }
@@ -125,7 +127,7 @@ export class Auth {
   /**
    * Returns the caller of an API key that a request carries in place of a token.
    *
-   * @throws Fault authentication_failed, rate_limited after too many wrong keys from this address
+   * @throws Fault authentication_failed
    */
   async verifyKey(ctx: Call<{ hash: string }>): Promise<AgentCaller> {
     const holder = await this.credentials.checkKey(ctx, ctx.params.hash);

@@ -9,6 +9,7 @@ import {
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { AgentState } from "../agents/agents.contract.ts";
 import type { KeyState } from "../keys/keys.contract.ts";
+import { findAll, stands } from "../keys/versions.ts";
 import type { TenantState } from "../tenants/tenants.contract.ts";
 import type { UserState } from "../users/users.contract.ts";
 import type { EndedTokenDoc } from "./auth.model.ts";
@@ -49,7 +50,7 @@ export async function currentCallers(
     // Its tokens are of an earlier version of the tenant.
     if (current && tenant?.status === "suspended") return "suspended";
     if (tenant?.status !== "active") return null;
-    if (tenant.token_version !== (caller.tenant_version ?? tenant.token_version)) return null;
+    if (!stands({ tenant: caller.tenant_version }, { tenant: tenant.token_version })) return null;
     return current && withLimits(current, tenant, standing.keys);
   });
 }
@@ -88,7 +89,7 @@ function currentAgent(caller: AgentCaller, { keys, agents }: Standing): AgentCal
   const key = keys.get(caller.key_id);
   const agent = agents.get(caller.agent_id);
   if (!key || !agent || agent.status !== "active") return null;
-  if (agent.token_version !== caller.token_version) return null;
+  if (!stands({ agent: caller.token_version }, { agent: agent.token_version })) return null;
   if (key.agent_id !== agent.id || agent.tenant_id !== caller.tenant_id) return null;
   // A token may have less than its key, never more.
   const scopes = caller.scopes.filter((scope) => key.scopes.includes(scope) || key.scopes.includes("admin"));
@@ -98,8 +99,8 @@ function currentAgent(caller: AgentCaller, { keys, agents }: Standing): AgentCal
 
 function currentUser(caller: UserCaller, { users }: Standing): UserCaller | null {
   const user = users.get(caller.user_id);
-  if (!user || user.tenant_id !== caller.tenant_id || user.token_version !== caller.token_version)
-    return null;
+  if (user?.tenant_id !== caller.tenant_id) return null;
+  if (!stands({ user: caller.token_version }, { user: user.token_version })) return null;
   return { ...caller, role: user.role, scopes: scopesForRole(user.role) };
 }
 
@@ -116,22 +117,11 @@ async function load(
   const user_ids = userCallers.map(({ user_id }) => user_id);
   const ended_ids = { _id: { $in: callers.flatMap(endingIds) } };
   const [tenants, keys, agents, users, ended] = await Promise.all([
-    ask<TenantState>(ctx, "tenants.get_many", "tenant_ids", tenant_ids),
-    ask<KeyState>(ctx, "keys.of_tokens", "key_ids", key_ids),
-    ask<AgentState>(ctx, "agents.of_tokens", "agent_ids", agent_ids),
-    ask<UserState>(ctx, "users.of_tokens", "user_ids", user_ids),
+    findAll<TenantState>(ctx, "tenants.get_many", "tenant_ids", tenant_ids),
+    findAll<KeyState>(ctx, "keys.of_tokens", "key_ids", key_ids),
+    findAll<AgentState>(ctx, "agents.of_tokens", "agent_ids", agent_ids),
+    findAll<UserState>(ctx, "users.of_tokens", "user_ids", user_ids),
     endedTokens.system.find(ended_ids, { projection: { _id: 1 } }).toArray(),
   ]);
   return { tenants, keys, agents, users, ended: new Set(ended.map((doc) => doc._id)) };
-}
-
-async function ask<T extends { id: string }>(
-  ctx: Call,
-  action: string,
-  param: string,
-  ids: string[],
-): Promise<Map<string, T>> {
-  if (ids.length === 0) return new Map();
-  const rows = (await ctx.call(action, { [param]: [...new Set(ids)] })) as T[];
-  return new Map(rows.map((row) => [row.id, row]));
 }

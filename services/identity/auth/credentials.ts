@@ -1,7 +1,5 @@
 import { type Call, callerId } from "../../../lib/access/caller.ts";
-import { isAccount } from "../../../lib/access/device-cookie.ts";
-import { Fault, invalidValue, isFault, rateLimited } from "../../../lib/contract/faults.ts";
-import { networkOf } from "../../../lib/http/network-address.ts";
+import { Fault, invalidValue, rateLimited } from "../../../lib/contract/faults.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
 import type { AgentState } from "../agents/agents.contract.ts";
 import type { KeyState } from "../keys/keys.contract.ts";
@@ -11,7 +9,6 @@ import type { CodeCheck } from "../users/totp.ts";
 import type { UserState } from "../users/users.contract.ts";
 import type { changePassword } from "./auth.contract.ts";
 import type { KeyHolder } from "./callers.ts";
-import { Guarded } from "./guarded.ts";
 import { type Login, noteFailedSignIn, noteRefusedSignIn, noteSignIn, type SignInKind } from "./sign-ins.ts";
 
 const WRONG_KEY =
@@ -24,23 +21,20 @@ interface Person {
   user_id: string;
 }
 
-/** Checks keys and passwords, with a limit of wrong ones. */
+/** Checks keys and passwords. The gateway counts those that are wrong. */
 export class Credentials {
-  readonly #runtime: Pick<Runtime, "secrets" | "store">;
-  readonly #guarded: Guarded;
+  readonly #now: () => number;
   readonly #acceptsPasswords: boolean;
 
-  constructor({ secrets, store, config, windows }: Runtime) {
-    this.#runtime = { secrets, store };
+  constructor({ store, config }: Pick<Runtime, "store" | "config">) {
+    this.#now = store.now;
     this.#acceptsPasswords = config.PASSWORD_SIGN_IN;
-    this.#guarded = new Guarded(config.LOGIN_ATTEMPTS_PER_MINUTE, windows);
   }
 
-  /** Returns the API key with this hash, its agent and its tenant. @throws Fault authentication_failed, rate_limited */
+  /** Returns the API key with this hash, its agent and its tenant. @throws Fault authentication_failed */
   async checkKey(ctx: Call, hash: string): Promise<KeyHolder> {
-    const wrong = new Fault("authentication_failed", WRONG_KEY);
-    const holder = await this.#attempt(addressOf(ctx), wrong, () => keyHolder(ctx, hash));
-    // Not a guess: the key is right.
+    const holder = await keyHolder(ctx, hash);
+    if (!holder) throw new Fault("authentication_failed", WRONG_KEY);
     if (holder.tenant.status === "suspended") throw tenantSuspended();
     return holder;
   }
@@ -52,24 +46,19 @@ export class Credentials {
         "forbidden",
         "Passwords are switched off here. Sign in by the identity provider, in the console.",
       );
-    const { secrets, store } = this.#runtime;
     const { email, password, tenant_slug, code } = ctx.params;
-    const { device } = ctx.meta;
-    const isKnown = device !== undefined && isAccount(secrets, device, email);
-    const key = isKnown ? `device ${device.id}` : addressOf(ctx);
-    const wrong = new Fault("authentication_failed", WRONG_LOGIN);
-    const user = await this.#attempt(key, wrong, async () => {
-      const signedIn = await signIn(ctx, { email, password, tenant_slug });
+    const user = await signIn(ctx, { email, password, tenant_slug });
+    if (!user) {
       // Not awaited: the response time would reveal whether the e-mail exists.
-      if (!signedIn) void noteFailedSignIn(ctx, { email, tenant_slug }, store.now());
-      else if (signedIn.has_totp) await requireCode(ctx, signedIn, code);
-      return signedIn;
-    });
+      void noteFailedSignIn(ctx, { email, tenant_slug }, this.#now());
+      throw new Fault("authentication_failed", WRONG_LOGIN);
+    }
+    if (user.has_totp) await requireCode(ctx, user, code);
     await noteSignIn(ctx, user, by);
     return user;
   }
 
-  /** Returns the calling person's new state. @throws Fault validation_error, rate_limited */
+  /** Returns the calling person's new state. @throws Fault validation_error */
   async changePassword(ctx: CallOf<typeof changePassword>): Promise<UserState> {
     const { current_password: current, new_password: next } = ctx.params;
     const wrong = invalidValue(
@@ -81,25 +70,13 @@ export class Credentials {
     );
   }
 
-  /** Tries a password, code or proof of the calling person; null or false means it was wrong. */
-  tryOwn<T>(ctx: Call, wrong: Fault, trial: (person: Person) => Promise<T | null>): Promise<T> {
-    const person = { tenant_id: ctx.meta.caller.tenant_id, user_id: callerId(ctx.meta.caller) };
-    return this.#attempt(`user ${person.user_id}`, wrong, () => trial(person));
-  }
-
-  /** Tries a credential; null means it was wrong, which counts against the key, as does a refusal of a code. */
-  async #attempt<T>(key: string, wrong: Fault, trial: () => Promise<T | null>): Promise<T> {
-    // An attempt that could not be checked is not a guess.
-    const isWrong = (outcome: T | null | undefined, error: unknown) =>
-      outcome === null || (isFault(error) && error.type === "authentication_failed");
-    const result = await this.#guarded.run(key, trial, isWrong);
+  /** Tries a password, code or proof of the calling person; null means it was wrong. @throws Fault the given one then */
+  async tryOwn<T>(ctx: Call, wrong: Fault, trial: (person: Person) => Promise<T | null>): Promise<T> {
+    const { caller } = ctx.meta;
+    const result = await trial({ tenant_id: caller.tenant_id, user_id: callerId(caller) });
     if (result === null) throw wrong;
     return result;
   }
-}
-
-function addressOf({ meta }: Call): string {
-  return `address ${networkOf(meta.ip ?? "")}`;
 }
 
 /** Returns the key with this hash, its agent and its tenant, if all are valid; the tenant may be suspended. */

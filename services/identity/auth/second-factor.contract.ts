@@ -56,6 +56,7 @@ export const beginTotpSetup = operation({
     "Returns a secret for an authenticator app (TOTP, RFC 6238), only here. It is in force once " +
     "`POST /auth/totp/confirm` has got a code.",
   access: { by: "user" },
+  tries: true,
   overQuota: true,
   body: { password: Password },
   results: {
@@ -80,6 +81,7 @@ export const confirmTotpSetup = operation({
   summary: "Put the second factor in force",
   description: "Returns ten recovery codes, only here. Each replaces a code once.",
   access: { by: "user" },
+  tries: true,
   overQuota: true,
   body: { code: Code },
   results: {
@@ -97,6 +99,7 @@ export const removeTotp = operation({
   summary: "Remove the second factor",
   description: "Needs the password or a recovery code.",
   access: { by: "user" },
+  tries: true,
   overQuota: true,
   body: {
     password: Type.Optional(Password),

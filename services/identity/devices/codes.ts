@@ -1,11 +1,11 @@
 import type { Static } from "typebox";
-import type { Scope } from "../../../lib/access/caller.ts";
+import type { Call, Scope } from "../../../lib/access/caller.ts";
 import { canonicalUserCode, USER_CODE_BYTES, userCode } from "../../../lib/access/user-code.ts";
 import type { SecretBox } from "../../../lib/crypto/secrets.ts";
 import { newId } from "../../../lib/ids.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
-import type { AgentState } from "../agents/agents.contract.ts";
-import type { Approval } from "../keys/keys.contract.ts";
+import { standing } from "../keys/approval.ts";
+import type { Approval, Issued } from "../keys/keys.contract.ts";
 import type { ClientInfo } from "./devices.contract.ts";
 import { type CodeState, codePlace, type DeviceCodeDoc } from "./devices.model.ts";
 
@@ -39,8 +39,8 @@ export class Codes {
 
   /** Issues a new code; it supersedes a pending one of the same agent. */
   async issue(
-    { id: agent_id, tenant_id }: AgentState,
-    scopes: readonly Scope[],
+    { id: agent_id, tenant_id }: { id: string; tenant_id: string },
+    { scopes, issued }: { scopes: readonly Scope[]; issued: Issued },
     { now, seed }: { now: number; seed: string | undefined },
   ): Promise<DeviceCodeDoc> {
     const _id = newId("clm", seed && `code ${seed}`);
@@ -60,6 +60,7 @@ export class Codes {
       session_id: newId("ses"),
       claimed_at: null,
       confirmed_at: null,
+      issued,
       approval: null,
       expires_at: new Date(now + LIFETIME_MS),
       // After the code that it supersedes, whatever the clocks of nodes show.
@@ -79,26 +80,32 @@ export class Codes {
   }
 
   /** Returns the row of a code that is neither denied, superseded nor expired. */
-  byCode(text: string, now: number): Promise<DeviceCodeDoc | null> {
+  byCode(from: Pick<Call, "call">, text: string, now: number): Promise<DeviceCodeDoc | null> {
     const live = { state: { $in: LIVE }, expires_at: { $gt: new Date(now) } };
-    const code_digest = this.#digestOf("code", canonicalUserCode(text));
-    return this.#rows.system.findOne({ code_digest, ...live }) as Promise<DeviceCodeDoc | null>;
+    return this.#find(from, { code_digest: this.#digestOf("code", canonicalUserCode(text)), ...live });
   }
 
-  byClaim(claim_id: string): Promise<DeviceCodeDoc | null> {
-    const claim_digest = this.#digestOf("claim", claim_id);
-    return this.#rows.system.findOne({ claim_digest }) as Promise<DeviceCodeDoc | null>;
+  byClaim(from: Pick<Call, "call">, claim_id: string): Promise<DeviceCodeDoc | null> {
+    return this.#find(from, { claim_digest: this.#digestOf("claim", claim_id) });
+  }
+
+  /** Returns the one row, unless what it was issued on has ended. */
+  async #find(from: Pick<Call, "call">, filter: object): Promise<DeviceCodeDoc | null> {
+    const code = (await this.#rows.system.findOne(filter)) as DeviceCodeDoc | null;
+    const [found = null] = code ? await standing(from, [code], ({ issued }) => issued) : [];
+    return found;
   }
 
   /** pending → claimed. Returns null if the code is not pending. */
   async claim(
+    from: Pick<Call, "call">,
     text: string,
     claim_id: string,
     { name, version, signature = null, host }: Static<typeof ClientInfo>,
     now: number,
   ): Promise<DeviceCodeDoc | null> {
     // One read and one write for any code: wrong codes take as long as right ones.
-    const code = await this.byCode(text, now);
+    const code = await this.byCode(from, text, now);
     const { tenant_id, _id } = code ?? { tenant_id: "none", _id: "none" };
     const pending = { _id, state: "pending" as const, expires_at: { $gt: new Date(now) } };
     const $set = {

@@ -106,7 +106,7 @@ export const claimDeviceCode = operation({
   route: "POST /device-codes:claim",
   summary: "Claim a code from the device",
   description: `The code is the credential. Unknown, used, denied and expired codes all return 404. ${CLAIM_BUDGET}`,
-  access: { by: "public", guarded: true },
+  access: { by: "public" },
   body: { user_code: UserCode, client_info: ClientInfo },
   results: { 200: Type.Object({ claim_id: Id("clm") }) },
   errors: ["not_found", "rate_limited"],
@@ -133,7 +133,7 @@ export const completeDeviceCode = operation({
   description:
     "The claim id is the credential. Returns 409 `conflict` before approval, and 404 after denial, expiry or the " +
     "first fetch. The key is returned only here.",
-  access: { by: "public", guarded: true },
+  access: { by: "public" },
   body: { claim_id: Type.String({ ...Id("clm"), ...SECRET }) },
   results: {
     200: Type.Object({
@@ -155,7 +155,7 @@ export const lookUpDeviceCode = operation({
   description:
     "Denied, expired and unknown codes return 404. With a token the answer includes the scopes, and callers other than " +
     `the agent itself, its owner and admins get 404. ${CLAIM_BUDGET}`,
-  access: { by: "public", identified: true, guarded: true },
+  access: { by: "public", identified: true },
   path: { code: UserCode },
   results: { 200: Type.Object({ agent_id: Id("ag"), scopes: Type.Optional(Scopes) }) },
   errors: ["not_found", "rate_limited"],

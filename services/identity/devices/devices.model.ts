@@ -2,7 +2,7 @@ import type { Static } from "typebox";
 import { SCOPES } from "../../../lib/access/caller.ts";
 import { type HourlyBudgetDoc, hourlyBudgets } from "../../../storage/hourly-budget.ts";
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
-import type { Approval } from "../keys/keys.contract.ts";
+import type { Approval, Issued } from "../keys/keys.contract.ts";
 import type { ClientInfo } from "./devices.contract.ts";
 
 /** `completed`: its key was fetched. Expiry follows from `expires_at`. */
@@ -29,6 +29,8 @@ const codes = tenantSchema({
   session_id: t.string(),
   claimed_at: t.nullable(t.date()),
   confirmed_at: t.nullable(t.date()),
+  /** What it was issued on. */
+  issued: t.mixed<Issued>(),
   /** Who has approved it; null until then. */
   approval: t.nullable(t.mixed<Approval>()),
   expires_at: t.date(),

@@ -9,7 +9,7 @@ import { HourlyBudget } from "../../../storage/hourly-budget.ts";
 import { INSTALLATION } from "../../../storage/model.ts";
 import { action, internal, type ServiceFactory } from "../../runtime.ts";
 import { findAgent } from "../agents/find-agent.ts";
-import { approvalBy, isValidKey } from "../keys/approval.ts";
+import { approvalBy, issuedNow, isValidKey } from "../keys/approval.ts";
 import { originOf } from "../tenants/origin.ts";
 import { maySeeDevices, ownAgent, scopesToIssue } from "./agent-access.ts";
 import { Codes } from "./codes.ts";
@@ -70,7 +70,12 @@ export const devicesService: ServiceFactory = ({ store, secrets, config }) => {
         const scopes = scopesToIssue(ctx.meta.caller, ctx.params.scopes);
         const verification_uri = `${await originOf(ctx.broker, config)}/connect`;
         const at = now();
-        const code = await codes.issue(agent, scopes, { now: at, seed: ctx.meta.idempotency_seed });
+        const { issued } = await issuedNow(ctx, agent);
+        const code = await codes.issue(
+          agent,
+          { scopes, issued },
+          { now: at, seed: ctx.meta.idempotency_seed },
+        );
         const verification_uri_complete = `${verification_uri}?code=${codes.textOf(code)}`;
         return { ...codes.present(code, at), verification_uri, verification_uri_complete };
       }),
@@ -86,7 +91,7 @@ export const devicesService: ServiceFactory = ({ store, secrets, config }) => {
         const { user_code, client_info } = ctx.params;
         await takeTry(ctx);
         const claim_id = newId("clm");
-        const claimed = await codes.claim(user_code, claim_id, client_info, now());
+        const claimed = await codes.claim(ctx, user_code, claim_id, client_info, now());
         reportChange(ctx.broker, requireFound(claimed, "device_code", user_code).tenant_id, "device");
         return { claim_id };
       }),
@@ -95,7 +100,7 @@ export const devicesService: ServiceFactory = ({ store, secrets, config }) => {
         const { agent_id, claim_id, action } = ctx.params;
         const agent = await ownAgent(ctx, agent_id);
         const at = now();
-        const claim = await codes.byClaim(claim_id);
+        const claim = await codes.byClaim(ctx, claim_id);
         const own = claim?.tenant_id === agent.tenant_id && claim.agent_id === agent_id;
         if (!own || claim.expires_at.getTime() <= at) throw notFound("claim", claim_id);
         const approve = action === "approve";
@@ -115,7 +120,7 @@ export const devicesService: ServiceFactory = ({ store, secrets, config }) => {
       complete: action(contract.completeDeviceCode, async (ctx) => {
         const { claim_id } = ctx.params;
         const at = now();
-        const claim = await codes.byClaim(claim_id);
+        const claim = await codes.byClaim(ctx, claim_id);
         const open = claim && claim.expires_at.getTime() > at;
         if (open && claim.state === "claimed") {
           const message =
@@ -143,7 +148,7 @@ export const devicesService: ServiceFactory = ({ store, secrets, config }) => {
 
       look_up: action(contract.lookUpDeviceCode, async (ctx) => {
         await takeTry(ctx);
-        const code = await codes.byCode(ctx.params.code, now());
+        const code = await codes.byCode(ctx, ctx.params.code, now());
         if (!code || !(await mayLookUp(ctx, code))) throw notFound("device_code", ctx.params.code);
         const { agent_id, scopes } = code;
         return { agent_id, ...(ctx.meta.caller && { scopes }) };

@@ -11,7 +11,8 @@ export const Session = Type.Object(
     state: oneOf(["active", "idle", "ended"], {
       description:
         "`active`: seen within 24 hours. `ended`: its key was revoked, or its approval has ended, because the person who " +
-        "approved it was disabled, lost the role or the agent, or the agent was deactivated: connect it again.",
+        "approved it was disabled, lost the role or the agent, the agent was deactivated or the organisation suspended: " +
+        "connect it again.",
     }),
     client_name: Type.String(),
     client_version: Type.String(),

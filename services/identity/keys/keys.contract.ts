@@ -18,15 +18,24 @@ export interface KeyState {
 }
 
 /**
- * Who has approved a connection, and what the approval rests on. A number is the version of a fact at that time, which
- * rises when the fact ends: it ends the connection for good, even if the fact returns.
+ * What a stored credential rests on. A number is the version of a fact when it was issued, which rises when the fact
+ * ends: it ends the credential for good, even if the fact returns.
  */
-export interface Approval {
-  user_id: string;
-  /** The person's account: raised by disabling. */
-  disablings: number;
+export interface Issued {
+  /** The tenant's activation; absent before the first suspension. */
+  tenant_version?: number;
   /** The agent's activation. */
   token_version: number;
+  /** The person who issued it, if it was one. */
+  user_id?: string;
+  /** The person's account: raised by disabling. */
+  disablings?: number;
+}
+
+/** Who has approved a connection, and what the approval rests on. */
+export interface Approval extends Issued {
+  user_id: string;
+  disablings: number;
   /** By which right: as the agent's owner, or as an admin, which a scope or another owner may need. */
   as: "owner" | "admin";
   /** Of the ownership, or of the role. */

@@ -161,7 +161,7 @@ export const keysService: ServiceFactory = ({ store, secrets }) => {
 };
 
 async function endedApprovals(from: Pick<Call, "call">, docs: readonly KeyDoc[]): Promise<Set<KeyDoc>> {
-  const approved = await standing(from, docs);
+  const approved = await standing(from, docs, (doc) => doc.approval);
   return new Set(docs.filter((doc) => doc.approval && !approved.has(doc)));
 }
 

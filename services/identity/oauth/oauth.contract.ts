@@ -126,7 +126,7 @@ export const registerOauthClient = operation({
   description:
     "Clients are public: they have no secret, and PKCE is required. A client that nobody approves is forgotten after a " +
     "day, and one that is not used after 90 days. Registrations are limited to `DEVICE_CLAIMS_PER_HOUR` per address.",
-  access: { by: "public", guarded: true },
+  access: { by: "public" },
   oauth: "invalid_client_metadata",
   wholeBody: true,
   body: { metadata: ClientMetadata },
@@ -154,7 +154,7 @@ export const issueOauthToken = operation({
     "By an authorization code with PKCE, a refresh token, a device code (RFC 8628), or an agent's API key as " +
     "`client_secret`. A refresh token is valid once, for 30 days: used again, it ends the connection, except within 10 s " +
     "of its first use, when the answer may have been lost: then it returns the same next refresh token.",
-  access: { by: "public", guarded: true },
+  access: { by: "public" },
   origin: true,
   oauth: "invalid_request",
   consumes: "form",
@@ -189,7 +189,7 @@ export const revokeOauthToken = operation({
   summary: "Disconnect a client by one of its tokens (RFC 7009)",
   description:
     "All tokens of the connection are refused within 5 seconds. Unknown tokens are answered in the same way.",
-  access: { by: "public", guarded: true },
+  access: { by: "public" },
   oauth: "invalid_request",
   consumes: "form",
   body: {
@@ -206,7 +206,7 @@ export const startDeviceAuthorization = operation({
   root: true,
   summary: "Get a code by which a person connects a device (RFC 8628)",
   description: "The person enters the code in the console under `/connect`. It is valid for 10 minutes.",
-  access: { by: "public", guarded: true },
+  access: { by: "public" },
   origin: true,
   oauth: "invalid_request",
   consumes: "form",

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { nullable, operation } from "../../../lib/contract/contract.ts";
+import { nullable, operation, optional } from "../../../lib/contract/contract.ts";
 import { Id } from "../../../lib/contract/schema.ts";
 import { Slug } from "./tenants.contract.ts";
 
@@ -50,6 +50,14 @@ const Moved = Type.Object(
         examples: [3_000],
       }),
     ),
+    ...optional({
+      token_version: Type.Integer({
+        minimum: 0,
+        maximum: 1e9,
+        description: "Connections that were approved in this version of the tenant stand.",
+        examples: [0],
+      }),
+    }),
     created_at: Type.String({
       format: "date-time",
       description: "When it was created.",

@@ -39,12 +39,14 @@ export class Moving {
 
   async beginExport({ params: { tenant_id } }: CallOf<typeof contract.exportTenant>) {
     const found = await this.#require(tenant_id, HELD);
-    const { slug, name, requests_per_minute = null, created_at } = found;
+    const { slug, name, status, requests_per_minute = null, created_at, token_version = 0 } = found;
     const { quota_mb: storage_quota_mb } = await this.#runtime.usage.of(tenant_id);
     return {
       tenant: {
         ...{ id: tenant_id, slug, name, storage_quota_mb, requests_per_minute },
         created_at: created_at.toISOString(),
+        // Its suspension for the export ends no connection elsewhere.
+        token_version: token_version - (status === "suspended" ? 1 : 0),
       },
       collections: MOVED.map((model) => model.name),
     };
@@ -215,10 +217,11 @@ export class Moving {
   }
 
   async #create({ params }: CallOf<typeof contract.importTenant>): Promise<TenantDoc> {
-    const { id: _id, slug, name, created_at, requests_per_minute } = params.tenant;
+    const { id: _id, slug, name, created_at, requests_per_minute, token_version } = params.tenant;
     const row: TenantDoc = {
       ...{ _id, tenant_id: _id, slug, name, status: "importing", export_id: params.export_id },
       ...(requests_per_minute !== null && { requests_per_minute }),
+      ...(token_version && { token_version }),
       ...{ routing_version: 1, created_at: new Date(created_at) },
       updated_at: new Date(this.#runtime.store.now()),
     };
@@ -231,9 +234,9 @@ export class Moving {
   /** Imports a tenant that was erased here. Its row has counted versions on, so that no old token counts again. */
   async #readmit(
     { params }: CallOf<typeof contract.importTenant>,
-    { _id, erase_due_at }: TenantDoc,
+    { _id, erase_due_at, token_version: before = 0 }: TenantDoc,
   ): Promise<TenantDoc> {
-    const { slug, name, created_at, requests_per_minute } = params.tenant;
+    const { slug, name, created_at, requests_per_minute, token_version = 0 } = params.tenant;
     if (erase_due_at)
       throw new Fault("conflict", "The tenant was erased here just now. Retry in two minutes.");
     // Nodes that were away, and indexes that are built later, would drop what is imported.
@@ -242,8 +245,9 @@ export class Moving {
     const $set = {
       ...{ slug, name, created_at: new Date(created_at), status: "importing" as const },
       ...{ export_id: params.export_id, ...(requests_per_minute !== null && { requests_per_minute }) },
+      token_version: Math.max(before + 1, token_version),
     };
-    const $inc = { routing_version: 1, token_version: 1 };
+    const $inc = { routing_version: 1 };
     const $unset = requests_per_minute === null && { $unset: { requests_per_minute: 1 as const } };
     const change = { $set, $inc, ...$unset };
     const row = await this.#tenants.update(_id, { _id, status: "erased" }, change).catch(nullIfTaken);

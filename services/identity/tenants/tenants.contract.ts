@@ -160,7 +160,8 @@ export const updateTenant = operation({
   route: "PATCH /tenants/{tenant_id}",
   summary: "Suspend or activate a tenant, or change its storage quota or its limit of requests",
   description:
-    "Tokens of a suspended tenant are refused within 5 seconds; its data is kept. A tenant over its quota can " +
+    "Tokens of a suspended tenant are refused within 5 seconds; its data is kept. What was issued before does not return " +
+    "when it is active again: people sign in, and connections of devices and clients are approved again. A tenant over its quota can " +
     "read, delete and acknowledge; requests that would store more get `422 business_rule_violation`, rule " +
     "`storage_quota`.",
   access: operator,

@@ -95,10 +95,12 @@ export class Tenants {
       ...(requests_per_minute != null && { requests_per_minute }),
       updated_at: new Date(store.now()),
     };
-    const $inc = { token_version: status === "suspended" ? 1 : 0 };
     const $unset = requests_per_minute === null && { $unset: { requests_per_minute: 1 } };
-    const change = { $set, $inc, ...$unset };
-    const written = await this.#rows.update(tenant_id, { _id: tenant_id, status: USABLE }, change);
+    const change = { $set, ...$unset };
+    const active = { _id: tenant_id, status: "active" as const };
+    const ending = { ...change, $inc: { token_version: 1 } };
+    const ended = status === "suspended" ? await this.#rows.update(tenant_id, active, ending) : null;
+    const written = ended ?? (await this.#rows.update(tenant_id, { ...active, status: USABLE }, change));
     const tenant = requireFound(written, "tenant", tenant_id);
     if (storage_quota_mb !== undefined) await usage.setQuota(tenant_id, storage_quota_mb);
     if (status) await announce(ctx, tenant_id);

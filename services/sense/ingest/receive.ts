@@ -4,7 +4,6 @@ import type { DeliveryHeaders, SchemeName, SignedRequest } from "../../../connec
 import { type Signature, SignatureCheck } from "../../../connectors/webhook-signature.ts";
 import type { Call } from "../../../lib/access/caller.ts";
 import { Fault, isFault } from "../../../lib/contract/faults.ts";
-import { networkOf } from "../../../lib/http/network-address.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { endedSecrets, newSigningSecret, secretsAt } from "../../identity/agents/signing-secrets.ts";
@@ -78,10 +77,7 @@ export class Receiver {
   }
 
   async receive(ctx: Call<Delivery>) {
-    const { tenant_slug, source = "", headers, raw } = ctx.params;
-    const address = networkOf(ctx.meta.ip ?? "");
-    const target = `${tenant_slug}/${source}`;
-    this.#limits.check(address, target, Date.now());
+    const { headers, raw } = ctx.params;
     const body = Buffer.from(raw, "base64");
     const { tenant, candidates } = await this.#candidatesOf(ctx);
     const found = await this.#signerOf(candidates, {
@@ -90,7 +86,6 @@ export class Receiver {
       urls: listAddresses(ctx.params, this.#runtime.config),
     });
     if ("refusals" in found) {
-      this.#limits.refused(address, target, Date.now());
       ctx.meta.$cpu_ms = found.spentMs;
       metrics.webhooks.inc({ outcome: "refused" });
       this.#logRefusals(ctx, found.refusals, body.length);

@@ -19,7 +19,7 @@ export const readApprovalLink = operation({
   description:
     "The link is the credential of one assignee for one choice. Reading answers nothing. Unknown, used and expired links " +
     "return the same 404.",
-  access: { by: "public", guarded: true },
+  access: { by: "public" },
   reads: true,
   body: { token: Token },
   results: {
@@ -36,7 +36,7 @@ export const answerByApprovalLink = operation({
   route: "POST /approval-links:answer",
   summary: "Answer an approval by a link",
   description: "The answer is the link's choice, by the person whom the link was sent to.",
-  access: { by: "public", guarded: true },
+  access: { by: "public" },
   body: { token: Token, text: Type.Optional(text) },
   results: { 200: Type.Object({ title, choice: choice.anyOf[0] }) },
   errors: ["not_found", "validation_error", "rate_limited"],

@@ -1,6 +1,10 @@
 import type { Call, RequestContext } from "../../../lib/access/caller.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
 import type { SecretBox } from "../../../lib/crypto/secrets.ts";
+import { stands } from "../../identity/keys/versions.ts";
+import { findTenant } from "../../identity/tenants/find-tenants.ts";
+import type { TenantState } from "../../identity/tenants/tenants.contract.ts";
+import type { UserState } from "../../identity/users/users.contract.ts";
 import type { CallOf } from "../../runtime.ts";
 import { type ApprovalDoc, parseAsked } from "./approvals.model.ts";
 import { type Approvals, requireFitting } from "./approvals.ts";
@@ -18,7 +22,7 @@ interface Opened {
 }
 
 /**
- * Answers by links. A link names an approval, a person and a choice, with a keyed digest of them; it is used up once the
+ * Answers by links. A link names an approval, a person, a choice and the versions of tenant and person, with a keyed digest of them; it is used up once the
  * approval is not open any more.
  */
 export class Links {
@@ -31,8 +35,9 @@ export class Links {
   }
 
   /** Returns the credential of a person's link for a choice, by the choice's position. */
-  token({ tenant_id, _id }: ApprovalDoc, user_id: string, position: number): string {
-    const named = `${tenant_id}.${_id}.${user_id}.${position}`;
+  token({ tenant_id, _id }: ApprovalDoc, person: UserState, tenant: TenantState, position: number): string {
+    const versions = `${tenant.token_version}-${person.disablings}`;
+    const named = `${tenant_id}.${_id}.${person.id}.${position}.${versions}`;
     return `${named}.${this.#secrets.digest(DIGEST_BYTES, PURPOSE, named)}`;
   }
 
@@ -59,17 +64,25 @@ export class Links {
 
   /** @throws Fault not_found, the same for unknown, used and expired links */
   async #require(ctx: Pick<RequestContext, "call"> & Pick<Call, "meta">, token: string): Promise<Opened> {
-    const [tenant_id = "", _id = "", user_id = "", position = "", digest = ""] = token.split(".");
-    const named = `${tenant_id}.${_id}.${user_id}.${position}`;
-    if (!this.#secrets.isDigest(digest, DIGEST_BYTES, PURPOSE, named)) throw invalid();
+    const parts = token.split(".");
+    const digest = parts.pop() ?? "";
+    if (!this.#secrets.isDigest(digest, DIGEST_BYTES, PURPOSE, parts.join("."))) throw invalid();
+    // Links of earlier builds are without versions.
+    const [tenant_id = "", _id = "", user_id = "", position = "", versions = "0-0"] = parts;
     const { rows, now } = this.#approvals;
     const open = { _id, status: "open" as const, deadline_at: { $gt: new Date(now()) } };
     const doc = await rows.findOne(tenant_id, open);
     const choice = doc && parseAsked(doc).choices[Number(position)];
     if (!doc || !choice) throw invalid();
     // Who has left, or is not assigned any more, answers nothing.
-    const people = await peopleOf(ctx, tenant_id, doc.assigned);
-    if (!people.some(({ id }) => id === user_id)) throw invalid();
+    const [people, tenant] = await Promise.all([
+      peopleOf(ctx, tenant_id, doc.assigned),
+      findTenant(ctx, tenant_id),
+    ]);
+    const person = people.find(({ id }) => id === user_id);
+    const [issuedIn, issuedTo] = versions.split("-").map(Number);
+    const current = { tenant: tenant?.token_version, user: person?.disablings };
+    if (!stands({ tenant: issuedIn, user: issuedTo }, current)) throw invalid();
     return { doc, user_id, choice };
   }
 }

@@ -5,8 +5,9 @@ import { isFault } from "../../../lib/contract/faults.ts";
 import { jittered } from "../../../lib/queue/backoff.ts";
 import { quoteAsData, summarise } from "../../../lib/text/quoted.ts";
 import { Queue, type Queued } from "../../../mixins/queue.ts";
-import { activeTenants } from "../../identity/tenants/find-tenants.ts";
+import { findTenant } from "../../identity/tenants/find-tenants.ts";
 import { originOf } from "../../identity/tenants/origin.ts";
+import type { TenantState } from "../../identity/tenants/tenants.contract.ts";
 import type { UserState } from "../../identity/users/users.contract.ts";
 import type { Runtime } from "../../runtime.ts";
 import { type ApprovalDoc, parseAsked, SLACK } from "./approvals.model.ts";
@@ -75,12 +76,13 @@ export class Messages {
 
   async #send(broker: ServiceBroker, row: Row): Promise<void> {
     const { tenant_id, _id } = row;
-    if ((await activeTenants(broker, [row])).size === 0) return this.#retry(row, RETRY_SECONDS);
+    const tenant = await findTenant(broker, tenant_id);
+    if (tenant?.status !== "active") return this.#retry(row, RETRY_SECONDS);
     const origin = await originOf(broker, this.#runtime.config);
     // Neither waits for the other: one that hangs, or fails, holds up only itself.
     const [posted, mailed] = await Promise.allSettled([
       this.#post(row, origin),
-      this.#mail(broker, row, origin),
+      this.#mail(broker, row, tenant, origin),
     ]);
     if (posted.status === "rejected") throw posted.reason;
     if (mailed.status === "rejected") throw mailed.reason;
@@ -109,14 +111,14 @@ export class Messages {
     return (outcome.do === "retry" && outcome.delay_seconds) || this.#ageOf(row);
   }
 
-  async #mail(broker: ServiceBroker, row: Row, origin: string): Promise<void> {
+  async #mail(broker: ServiceBroker, row: Row, tenant: TenantState, origin: string): Promise<void> {
     const { SMTP_URL: url, SMTP_FROM: from } = this.#runtime.config;
     if (!url || !from) return;
     const { tenant_id, assigned, told } = row;
     const people = await peopleOf(broker, tenant_id, assigned);
     for (const person of people.filter(({ id }) => !told.includes(id))) {
       await broker.call("outputs.take_mail", { tenant_id });
-      await sendMail({ url, from }, this.#mailFor(row, person, origin, from)).catch((err) => {
+      await sendMail({ url, from }, this.#mailFor(row, { person, tenant }, origin, from)).catch((err) => {
         // Who cannot be reached gets no further e-mail; another failure is retried.
         if (!isFault(err) || err.type !== "business_rule_violation") throw err;
       });
@@ -124,11 +126,13 @@ export class Messages {
     }
   }
 
-  #mailFor(row: Row, { id, email }: UserState, origin: string, from: string) {
+  #mailFor(row: Row, to: { person: UserState; tenant: TenantState }, origin: string, from: string) {
+    const { id, email } = to.person;
     const { title, question, choices } = parseAsked(row);
     const links = choices.map(
       (choice, position) =>
-        `${summarise(choice, MOST_OF_CHOICE)}:\n${origin}/answer#${this.#links.token(row, id, position)}`,
+        `${summarise(choice, MOST_OF_CHOICE)}:
+${origin}/answer#${this.#links.token(row, to.person, to.tenant, position)}`,
     );
     const text = [
       ...["The text between the fences is the question, as it was asked:", "", quoteAsData(question), ""],

@@ -91,7 +91,7 @@ export const answerBySlack = operation({
     "The Request URL of the Slack app: a form whose `payload` is Slack's JSON of a click, signed with the app's signing " +
     "secret at most 5 minutes ago. Any other request gets the same 401, whether or not the tenant exists. The message " +
     "that says how it went is the answer, and is sent to the `response_url`.",
-  access: { by: "public", guarded: true },
+  access: { by: "public" },
   consumes: "raw",
   maxBody: 262_144,
   path: { tenant_slug: Type.String({ description: "Slug of the tenant." }) },

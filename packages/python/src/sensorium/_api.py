@@ -578,7 +578,7 @@ class Auth(Group[Mode]):
     ) -> models.AuthTokenResult:
         """Exchange an API key for an access token.
 
-        The API key is the credential. The token expires after an hour, or with its key. Failures are limited per
+        The API key is the credential. The token expires after an hour, or with its key. Wrong keys are limited per
         address. With `scope` or `resource` the token has less than the key.
 
         As a form, this is the client credentials grant of OAuth 2.0: the key is `client_secret`, or the password of
@@ -604,7 +604,7 @@ class Auth(Group[Mode]):
         """Sign in as a person.
 
         Pass `tenant_slug` if the e-mail address and password fit accounts in several tenants, and `code` if the
-        account has a second factor (`totp_required`). Failures are limited per address.
+        account has a second factor (`totp_required`). Failures are limited per account and address.
 
         Args:
             email: E-mail address of the account.
@@ -4973,9 +4973,10 @@ class Tenants(Group[Mode]):
     ) -> models.Tenant:
         """Suspend or activate a tenant, or change its storage quota or its limit of requests.
 
-        Tokens of a suspended tenant are refused within 5 seconds; its data is kept. A tenant over its quota can
-        read, delete and acknowledge; requests that would store more get `422 business_rule_violation`, rule
-        `storage_quota`.
+        Tokens of a suspended tenant are refused within 5 seconds; its data is kept. What was issued before does not
+        return when it is active again: people sign in, and connections of devices and clients are approved again. A
+        tenant over its quota can read, delete and acknowledge; requests that would store more get `422
+        business_rule_violation`, rule `storage_quota`.
 
         Args:
             tenant_id: Id of the tenant.

@@ -2910,7 +2910,8 @@ class Session(Model):
     """Id of the device session."""
     state: Union[Literal["active", "idle", "ended"], str]
     """`active`: seen within 24 hours. `ended`: its key was revoked, or its approval has ended, because the person
-    who approved it was disabled, lost the role or the agent, or the agent was deactivated: connect it again."""
+    who approved it was disabled, lost the role or the agent, the agent was deactivated or the organisation
+    suspended: connect it again."""
     client_name: str
     client_version: str
     oauth_client_id: Union[str, None] = None
@@ -3290,6 +3291,8 @@ class TenantsExportResultTenant(Model):
     """Its name."""
     storage_quota_mb: Union[int, None]
     requests_per_minute: Union[int, None]
+    token_version: Union[int, None] = None
+    """Connections that were approved in this version of the tenant stand."""
     created_at: str
     """When it was created."""
 

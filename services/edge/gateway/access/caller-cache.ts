@@ -14,7 +14,7 @@ const TRUSTED_MS = 4500;
 const CALL_TIMEOUT_MS = 3000;
 const CHUNK = 1000;
 const CAPACITY = 50_000;
-/** How long the refusal of a suspended tenant's caller is repeated without asking: it does not count as a wrong key. */
+/** How long the refusal of a suspended tenant's caller is repeated without asking: no limit of wrong keys applies to it. */
 const REFUSED_MS = 2000;
 
 /** A verified caller. */
@@ -66,16 +66,14 @@ export class CallerCache {
   /**
    * Returns the caller of a request, synchronously if its token or API key is cached.
    *
-   * @param ip the caller's address, to limit wrong keys
-   * @throws Fault authentication_failed (missing or invalid token), rate_limited (too many wrong keys from this
-   * address), service_unavailable (cannot be verified now).
+   * @throws Fault authentication_failed (missing or invalid token), service_unavailable (cannot be verified now).
    */
-  resolve(req: IncomingMessage, ip?: string): Caller | Promise<Caller> {
+  resolve(req: IncomingMessage): Caller | Promise<Caller> {
     const authorization = authorizationOf(req, this.#publicUrl);
     if (authorization === undefined)
       throw refused("The header Authorization is missing: send Bearer <access token> or Bearer <API key>.");
     const entry = this.#entries.get(authorization);
-    if (!entry || isOver(entry) || !isTrusted(entry)) return this.#verify(authorization, ip);
+    if (!entry || isOver(entry) || !isTrusted(entry)) return this.#verify(authorization);
     entry.used = true;
     return entry.caller;
   }
@@ -110,10 +108,10 @@ export class CallerCache {
     if (isOpen) this.#checks.nudge();
   }
 
-  #verify(authorization: string, ip: string | undefined): Promise<Caller> {
+  #verify(authorization: string): Promise<Caller> {
     const pending = this.#pending.get(authorization);
     if (pending) return pending;
-    const verified = this.#ask(authorization, credentialOf(authorization), ip);
+    const verified = this.#ask(authorization, credentialOf(authorization));
     const forget = () => {
       if (this.#pending.get(authorization) === verified) this.#pending.delete(authorization);
     };
@@ -125,11 +123,13 @@ export class CallerCache {
     return verified;
   }
 
-  async #ask(authorization: string, credential: Credential, ip: string | undefined): Promise<Caller> {
+  async #ask(authorization: string, credential: Credential): Promise<Caller> {
     const checked_at = performance.now();
-    const [action, from] = "token" in credential ? ["auth.verify", undefined] : ["auth.verify_key", ip];
     try {
-      const caller = (await this.#call(action, credential, from)) as Caller;
+      const caller = (await this.#call(
+        "token" in credential ? "auth.verify" : "auth.verify_key",
+        credential,
+      )) as Caller;
       const open = this.#entries.get(authorization)?.open ?? new Set<Refuse>();
       this.#keep(authorization, { caller, checked_at, used: false, open });
       this.#said = false;
@@ -186,8 +186,8 @@ export class CallerCache {
     return cannotVerify();
   }
 
-  #call(action: string, params: object, ip?: string): Promise<unknown> {
-    return this.#broker.call(action, params, { timeout: CALL_TIMEOUT_MS, ...(ip && { meta: { ip } }) });
+  #call(action: string, params: object): Promise<unknown> {
+    return this.#broker.call(action, params, { timeout: CALL_TIMEOUT_MS });
   }
 }
 
