@@ -10,24 +10,23 @@ const queues = new Map<string, FairQueue>();
  *
  * @param resource label of its metrics, such as `render`
  */
-export function resourceQueue(resource: string, options: Omit<FairQueueOptions, "observer">): FairQueue {
+export function resourceQueue(resource: string, options: FairQueueOptions): FairQueue {
+  return watchQueue(resource, new FairQueue(options));
+}
+
+/** Shows a queue that is created elsewhere in `/metrics`. */
+export function watchQueue(resource: string, queue: FairQueue): FairQueue {
   metrics.resourceWait.zero({ resource });
   const waits = metrics.resourceWait.labels({ resource });
   const refusals = metrics.resourceRefused.labels({ resource });
-  const observer = {
-    waited: (seconds: number) => waits.observe(seconds),
+  queue.observer = {
+    waited: (seconds) => waits.observe(seconds),
     refused: () => refusals.inc(),
     // Requests without a token have no tenant.
-    charged: (tenant_id: string, ms: number) => void (tenant_id && noteWork(tenant_id, ms)),
+    charged: (tenant_id, ms) => void (tenant_id && noteWork(tenant_id, ms)),
   };
-  const queue = new FairQueue({ ...options, observer });
   queues.set(resource, queue);
   return queue;
-}
-
-/** Shows the length of a queue that is created elsewhere in `/metrics`. */
-export function watchQueue(resource: string, queue: FairQueue): void {
-  queues.set(resource, queue);
 }
 
 const read = (pick: (queue: FairQueue) => number) => async () =>

@@ -6,6 +6,8 @@ import type { SharedWindows } from "../connectors/redis.ts";
 import type { Call } from "../lib/access/caller.ts";
 import type { Operation, ParamsOf } from "../lib/contract/contract.ts";
 import type { SecretBox } from "../lib/crypto/secrets.ts";
+import { shareOf } from "../lib/queue/fair-queue.ts";
+import { asWork, spend } from "../lib/queue/work.ts";
 import { wrapsOf } from "../middlewares/operations.ts";
 import type { Observability } from "../observability/start.ts";
 import type { Blobs } from "../storage/blobs/blobs.ts";
@@ -50,7 +52,7 @@ export function action<P extends TProperties, Q extends TProperties, B extends T
   return {
     visibility: "published",
     params: op.params as never,
-    handler: measured(handler) as (ctx: Context) => unknown,
+    handler: measured(op.action, handler) as (ctx: Context) => unknown,
     ...wrapsOf(op as unknown as Operation),
     // A caller repeats a waiting call itself: it knows how long it still wants to wait.
     ...(op.method === "GET" && !op.waits && RETRIED_ON_ANOTHER_NODE),
@@ -60,16 +62,24 @@ export function action<P extends TProperties, Q extends TProperties, B extends T
 /** Work for a call besides its handler's own beginning, in milliseconds. */
 const CALL_MS = 0.2;
 
-/** Notes the work for the caller's tenant: what runs until the handler first waits, and a constant for the rest. */
-function measured<C extends Call, R>(handler: (ctx: C) => R): (ctx: C) => R {
+/**
+ * Carries out calls as work of their callers (lib/queue/work.ts). Notes what runs until the handler first waits, and a
+ * constant for the rest.
+ */
+function measured<C extends Call, R>(action: string, handler: (ctx: C) => R): (ctx: C) => R {
   return (ctx) => {
-    const began = performance.now();
-    try {
-      return handler(ctx);
-    } finally {
-      const { caller } = ctx.meta;
-      if (caller) noteWork(caller.tenant_id, CALL_MS + performance.now() - began);
-    }
+    const { caller } = ctx.meta;
+    if (!caller) return handler(ctx);
+    return asWork(shareOf(caller), action, () => {
+      const begun = performance.now();
+      try {
+        return handler(ctx);
+      } finally {
+        const ms = performance.now() - begun;
+        spend(ms);
+        noteWork(caller.tenant_id, CALL_MS + ms);
+      }
+    });
   };
 }
 

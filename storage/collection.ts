@@ -1,6 +1,6 @@
 import type { AnyBulkWriteOperation, Collection, Document, Filter, FindOptions, UpdateFilter } from "mongodb";
 import { afterPlace, fromCursor, pageOf } from "../lib/contract/cursor.ts";
-import type { FairQueue } from "../lib/queue/fair-queue.ts";
+import { ALLOWANCE, answerTooLarge, countRead, inTurn } from "../lib/queue/work.ts";
 import type { Row, TenantDocument } from "./model.ts";
 import type { FindArgs, OwnedWhere, SystemCollection, Update, Where, Write } from "./query.ts";
 import { queued, type RecordQueues } from "./record-queues.ts";
@@ -21,8 +21,6 @@ export interface CollectionOptions {
   large?: readonly string[];
   /** For the connections to a record that has a limit of them. */
   queues?: RecordQueues | null;
-  /** Reads of large rows by tenants: only a few run at once. */
-  reads?: FairQueue;
   /** The fields that reference blobs (`Model.blobs`). */
   blobs?: { fields: readonly string[]; dropped: Dropped };
 }
@@ -58,10 +56,9 @@ export class TenantCollection<T extends TenantDocument> {
   readonly #rows: Collection<Row>;
   readonly #blobs: CollectionOptions["blobs"];
   readonly #large: readonly string[];
-  readonly #reads: FairQueue | undefined;
 
   constructor(native: Collection<Row>, options: CollectionOptions = {}, queue = options.queues?.record) {
-    const { growth, queues, blobs, large = [], reads } = options;
+    const { growth, queues, blobs, large = [] } = options;
     const reserve = queues && queue === queues.record ? queues.record_reserved : null;
     this.#rows = queue ? queued(native, queue) : native;
     this.reserved = reserve ? new TenantCollection(native, options, reserve) : this;
@@ -70,14 +67,22 @@ export class TenantCollection<T extends TenantDocument> {
     this.#growth = growth;
     this.#blobs = blobs;
     this.#large = large;
-    this.#reads = reads;
   }
 
   /** Returns the documents that match. The types, and a check, refuse a read of large fields without a limit. */
-  find(tenant_id: string, filter: Where<T>, ...[given]: FindArgs<T>): Promise<T[]> {
+  async find(tenant_id: string, filter: Where<T>, ...[given]: FindArgs<T>): Promise<T[]> {
     const { bounded, ...options } = (given ?? {}) as FindOptions & { bounded?: string };
-    if (bounded === undefined) this.#requireBrief(options.projection);
-    return this.#rows.find<T>(scoped(tenant_id, filter), options).toArray();
+    if (bounded !== undefined) return this.#whole(tenant_id, filter, options);
+    this.#requireBrief(options.projection);
+    return inTurn(() => this.#rows.find<T>(scoped(tenant_id, filter), options).toArray());
+  }
+
+  /** Large rows may all be needed, but never more than one call may read. */
+  async #whole(tenant_id: string, filter: Where<T>, options: FindOptions): Promise<T[]> {
+    const within = { ...(options as WithinOptions), bytes: ALLOWANCE };
+    const { rows, more } = await this.findWithin(tenant_id, filter, within);
+    if (more) throw answerTooLarge();
+    return rows;
   }
 
   #requireBrief(projection: Document = {}): void {
@@ -88,11 +93,13 @@ export class TenantCollection<T extends TenantDocument> {
 
   /**
    * Returns the first documents that match and whose sizes add up to no more than `bytes`, the very first always; only
-   * they are read. Those of a model with large fields wait for one of the few places for such reads.
+   * they are read.
    */
-  findWithin(tenant_id: string, filter: Where<T>, options: WithinOptions): Promise<Within<T>> {
+  async findWithin(tenant_id: string, filter: Where<T>, options: WithinOptions): Promise<Within<T>> {
     const within = scoped(tenant_id, filter) as never;
-    return this.#inTurn(tenant_id, () => readWithin<T>(this.#rows as never, within, options));
+    const found = await inTurn(() => readWithin<T>(this.#rows as never, within, options));
+    this.#count(found.rows);
+    return found;
   }
 
   /** Yields all documents that match, in batches that `findWithin` reads. */
@@ -116,13 +123,14 @@ export class TenantCollection<T extends TenantDocument> {
     { filter = {}, ...options }: { filter?: Where<T> } & Omit<EachOptions, "filter"> = {},
   ): Promise<T[]> {
     const each = { ...options, filter: scoped(tenant_id, filter) as never };
-    return (await this.#inTurn(tenant_id, () => readEach<T>(this.#rows as never, [...ids], each))).rows;
+    const { rows } = await inTurn(() => readEach<T>(this.#rows as never, [...ids], each));
+    this.#count(rows);
+    return rows;
   }
 
-  /** Large rows are read in turn: only a few pages of them at once. */
-  #inTurn<R>(tenant_id: string, read: () => Promise<R>): Promise<R> {
-    if (!this.#reads || this.#large.length === 0) return read();
-    return this.#reads.run({ tenant_id, caller: "" }, 1, read) as Promise<R>;
+  /** Counts large rows for the call that reads them. */
+  #count(rows: readonly T[]): void {
+    if (this.#large.length > 0) for (const row of rows) countRead(roughSize(row));
   }
 
   /** `findWithin` across tenants, for sweeps. */
@@ -130,8 +138,10 @@ export class TenantCollection<T extends TenantDocument> {
     return readWithin<T>(this.system as never, filter as never, options);
   }
 
-  findOne(tenant_id: string, filter: Where<T>, options?: FindOptions): Promise<T | null> {
-    return this.#rows.findOne<T>(scoped(tenant_id, filter), options);
+  async findOne(tenant_id: string, filter: Where<T>, options?: FindOptions): Promise<T | null> {
+    const row = await inTurn(() => this.#rows.findOne<T>(scoped(tenant_id, filter), options));
+    if (row && !options?.projection) this.#count([row]);
+    return row;
   }
 
   /**
@@ -182,7 +192,7 @@ export class TenantCollection<T extends TenantDocument> {
   }
 
   count(tenant_id: string, filter: Where<T>): Promise<number> {
-    return this.#rows.countDocuments(scoped(tenant_id, filter));
+    return inTurn(() => this.#rows.countDocuments(scoped(tenant_id, filter)));
   }
 
   /** Inserts a document, which includes its tenant. Throws the driver's duplicate-key error (code 11000). */

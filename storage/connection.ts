@@ -2,8 +2,8 @@ import type { Collection, IndexDescription } from "mongodb";
 import mongoose, { type Connection } from "mongoose";
 import { DirectoryInUse, type SqliteClient, sqliteDriver } from "mongoose-sqlite";
 import { makeDirectory } from "../lib/files.ts";
-import { FairQueue } from "../lib/queue/fair-queue.ts";
 import { atTickEnd } from "../lib/queue/tick-end.ts";
+import { spend } from "../lib/queue/work.ts";
 import {
   type CollectionOptions,
   type Dropped,
@@ -26,13 +26,6 @@ interface StoreOptions {
   ERASURE_REWRITE_MB?: number;
 }
 
-/** Pages of large rows that are read at once; one place always remains for another tenant. */
-const LARGE_READS = {
-  ...{ capacity: 4, perTenant: 3, chargeTime: true },
-  // Below the timeout of a call between services.
-  ...{ maxWaiting: 1024, maxWaitingPerCaller: 256, patienceMs: 10_000 },
-};
-
 /** How deleted rows were removed. `deleted`: by MongoDB, which reuses their space eventually. */
 export type Removal = Scrubbed | "deleted";
 
@@ -43,8 +36,6 @@ export interface Store {
   driver: "sqlite" | "mongodb";
   /** The queues for connections; null without a limit of them. */
   queues: RecordQueues | null;
-  /** The queue for reads of large rows. */
-  reads: FairQueue;
   /** Growth of rows and blobs since it was last written to the tenants' usage. */
   growth: Growth;
   /** Declares a model, returns its collection and starts creating its indexes: see `ready`. */
@@ -89,7 +80,7 @@ async function openEmbedded({
   ERASURE_REWRITE_MB = REWRITE_MB,
 }: StoreOptions): Promise<Store> {
   const instance = new mongoose.Mongoose();
-  instance.setDriver(sqliteDriver({ atTickEnd, file: DATA_FILE }));
+  instance.setDriver(sqliteDriver({ atTickEnd, file: DATA_FILE, onRead: spend }));
   const connection = await connect(instance, dataDir, {}, `DATA_DIR ${dataDir} cannot be used: `, () =>
     makeWhole(dataDir),
   );
@@ -171,7 +162,7 @@ function modelsOf(
   { setOutOfLine }: DriverParts,
 ): Pick<
   Store,
-  "connection" | "queues" | "reads" | "growth" | "collection" | "onDropped" | "collections" | "ready" | "ping"
+  "connection" | "queues" | "growth" | "collection" | "onDropped" | "collections" | "ready" | "ping"
 > {
   let dropped: Dropped = async () => {};
   const database = databaseOf(connection);
@@ -179,11 +170,9 @@ function modelsOf(
   const growth = new Growth();
   // The embedded store has no connections.
   const queues = recordQueues(connection.getClient().options?.maxPoolSize);
-  const reads = new FairQueue(LARGE_READS);
   return {
     connection,
     queues,
-    reads,
     growth,
     collection<T extends TenantDocument>({
       name,
@@ -200,7 +189,7 @@ function modelsOf(
       built.catch(() => {});
       building.push(built);
       const options: CollectionOptions = {
-        ...{ growth, queues, large: largeFields(schema as never), reads },
+        ...{ growth, queues, large: largeFields(schema as never) },
         ...(blobs && {
           blobs: { fields: blobs, dropped: (tenant_id, hashes) => dropped(tenant_id, hashes) },
         }),

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type ClientRequest, request } from "node:http";
+import { setTimeout } from "node:timers/promises";
 import { endlessPdf } from "../../test/support/pdf.ts";
 import { BATCH_TYPE, type Client } from "../lib/http.ts";
 import { sampleEvent } from "../lib/world.ts";
@@ -124,6 +125,71 @@ const STREAM_ATTACKERS: Attacker[] = [
   },
 ];
 
+/** Attackers of what looks cheap, and whose cost only shows once it is done. */
+const DEAR_ATTACKERS: Attacker[] = [
+  {
+    resource: "an agent's deliveries",
+    does: "lists of 200 deliveries of events of 0.9 MB",
+    victim: "publish",
+    async prepare({ person, agents: [agent] }) {
+      await person.ask("POST", `/agents/${agent?.id}/interests`, { event_type: "com.example.long.*" });
+      const event = { ...sampleEvent(randomUUID(), "com.example.long.one"), data: "x".repeat(900_000) };
+      for (let i = 0; i < 100; i++)
+        await agent?.client.ask("POST", "/events", [{ ...event, id: randomUUID() }], BATCH_TYPE);
+      return agent?.id;
+    },
+    strike: ({ client, target }) => client.ask("GET", `/agents/${target}/deliveries?limit=200`),
+    width: 32,
+  },
+  {
+    resource: "evidence of approvals",
+    does: "questions with 20 events of 0.9 MB as evidence",
+    victim: "publish",
+    async prepare({ agents: [agent] }) {
+      const ids: string[] = [];
+      for (let i = 0; i < 20; i++) {
+        const data = Array.from({ length: 90_000 }, (_, n) => 1_000_000_000 + n);
+        const event = { ...sampleEvent(randomUUID(), "com.example.evidence"), data };
+        const { status, body } = (await agent?.client.ask("POST", "/events", event)) ?? {};
+        if (status === 202) ids.push(body.event_id);
+        else await setTimeout(1000);
+      }
+      return ids.join();
+    },
+    strike: ({ client, target = "" }) => {
+      const evidence = target.split(",").map((id) => ({ kind: "event", id }));
+      return client.ask("POST", "/approvals", { title: "May we?", question: "May we?", evidence });
+    },
+    width: 16,
+  },
+  {
+    resource: "counts of replays",
+    does: "counts over 1,000 events with 40 costly filters",
+    victim: "publish",
+    async prepare({ person, agents: [agent] }) {
+      const data = { of: Array.from({ length: 60 }, (_, i) => i) };
+      for (let i = 0; i < 10; i++) {
+        const batch = Array.from({ length: 100 }, () => ({
+          ...sampleEvent(randomUUID(), "com.example.counted"),
+          data,
+        }));
+        await agent?.client.ask("POST", "/events", batch, BATCH_TYPE);
+      }
+      for (let i = 0; i < 40; i++)
+        await person.ask("POST", `/agents/${agent?.id}/interests`, {
+          event_type: "com.example.counted",
+          filter_expression: `data.of.exists(x, data.of.exists(y, x * y == ${100_000 + i}))`,
+        });
+      return agent?.id;
+    },
+    strike: ({ person, target }) =>
+      person.ask("POST", `/agents/${target}/replays:count`, {
+        from: new Date(Date.now() - 3_600_000).toISOString(),
+      }),
+    width: 16,
+  },
+];
+
 /** Attackers of lists whose rows are large, and of what is asked without a credential. */
 const LIST_ATTACKERS: Attacker[] = [
   {
@@ -187,6 +253,7 @@ const LIST_ATTACKERS: Attacker[] = [
 
 export const ATTACKERS: Attacker[] = [
   ...STREAM_ATTACKERS,
+  ...DEAR_ATTACKERS,
   ...LIST_ATTACKERS,
   {
     resource: "matching",

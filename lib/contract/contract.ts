@@ -170,11 +170,6 @@ interface ExecutionSpec {
   /** The request may wait long: if the caller disconnects, the service is notified (`request.abandoned`). */
   waits?: boolean;
   /**
-   * A read whose cost grows with the tenant's data, not with its answer: only a few run at once
-   * (middlewares/operations.ts). Its action must not call another one, which could wait for itself.
-   */
-  heavy?: boolean;
-  /**
    * It frees capacity, or keeps work alive: its slots and connections are reserved, whatever else the node has to do.
    */
   reserved?: boolean;

@@ -118,6 +118,7 @@ export type FaultCode = keyof typeof FAULTS;
 
 /** Values of `details.rule` of a `business_rule_violation`. */
 export const RULES = {
+  answer_too_large: "The request would read too much at once. Ask for fewer or shorter rows.",
   approval_limit: "The agent, the person or the organisation has too many open approvals. Cancel some first.",
   connector_limit: "The organisation has reached its limit of connectors. Delete one first.",
   export_fails: "The text cannot be exported in this format. Choose another.",

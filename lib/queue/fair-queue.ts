@@ -26,12 +26,13 @@ export interface FairQueueOptions {
   patienceMs?: number;
   /** Charges a task's milliseconds instead of its units, for tasks of unknown length. */
   chargeTime?: boolean;
-  /** Receives the wait of each started task, in seconds, each refusal, and the time that a tenant is charged. */
-  observer?: {
-    waited(seconds: number): void;
-    refused(): void;
-    charged?(tenant_id: string, ms: number): void;
-  };
+}
+
+/** Receives the wait of each started task, in seconds, each refusal, and the time that a tenant is charged. */
+export interface QueueObserver {
+  waited(seconds: number): void;
+  refused(): void;
+  charged(tenant_id: string, ms: number): void;
 }
 
 /** Releases units of a task, by default all remaining ones. */
@@ -111,6 +112,7 @@ class Flows<F extends Flow> {
  * is full, its largest user is refused, not the next arrival.
  */
 export class FairQueue {
+  observer: QueueObserver | undefined;
   readonly #options: FairQueueOptions;
   #tenants = new Flows(() => new Tenant());
   #inUse = 0;
@@ -141,7 +143,8 @@ export class FairQueue {
   /**
    * Waits for `cost` units, which the caller must release.
    *
-   * @param queued units to count while it waits, if those of a waiting task are not what `maxWaiting` limits
+   * @param queued units to count while it waits, if those of a waiting task are not what `maxWaiting` limits; with 0 it
+   * is never refused
    * @throws Fault rate_limited when the caller fills the queue, service_unavailable after `patienceMs`
    */
   acquire(share: Share, cost: number, queued = cost): Promise<Release> {
@@ -169,7 +172,7 @@ export class FairQueue {
     const free = capacity - this.#inUse;
     const isOver = tenant.inUse >= free || caller.inUse >= perCaller;
     if (free <= 0 || isOver) {
-      this.#options.observer?.refused();
+      this.observer?.refused();
       throw free <= 0 ? busy() : tooMany("in progress");
     }
     this.#use(tenant, caller, cost);
@@ -192,7 +195,7 @@ export class FairQueue {
   #keepWaiting(waiter: Waiter): void {
     const { patienceMs, maxWaiting, maxWaitingPerCaller = maxWaiting / 4 } = this.#options;
     const { caller, queued } = waiter;
-    if (patienceMs !== undefined)
+    if (patienceMs !== undefined && queued > 0)
       waiter.timer = setTimeout(() => this.#refuse(waiter, busy()), patienceMs).unref();
     // A task that costs more than the limit may wait alone.
     if (caller.waiting > Math.max(queued, maxWaitingPerCaller)) this.#refuse(waiter, tooMany());
@@ -205,7 +208,7 @@ export class FairQueue {
 
   #refuse(waiter: Waiter, fault: Fault): void {
     this.#remove(waiter);
-    this.#options.observer?.refused();
+    this.observer?.refused();
     waiter.refuse(fault);
     // Smaller tasks may have waited behind it.
     this.#dispatch();
@@ -223,7 +226,7 @@ export class FairQueue {
   #dispatch(): void {
     for (let next = this.#next(); next; next = this.#next()) {
       this.#remove(next);
-      this.#options.observer?.waited((performance.now() - next.since) / 1000);
+      this.observer?.waited((performance.now() - next.since) / 1000);
       next.start(this.#begin(next));
     }
   }
@@ -257,7 +260,7 @@ export class FairQueue {
     this.#tenants.clock = Math.max(this.#tenants.clock, tenant.charged);
     tenant.callers.clock = Math.max(tenant.callers.clock, caller.charged);
     this.#use(tenant, caller, cost);
-    const { chargeTime, observer } = this.#options;
+    const { chargeTime } = this.#options;
     if (!chargeTime) charge(tenant, caller, cost);
     const started = performance.now();
     let left = cost;
@@ -268,7 +271,7 @@ export class FairQueue {
       if (chargeTime && left === 0) {
         const ms = performance.now() - started;
         charge(tenant, caller, ms);
-        observer?.charged?.(tenant_id, ms);
+        this.observer?.charged(tenant_id, ms);
       }
       this.#use(tenant, caller, -given);
       this.#dispatch();

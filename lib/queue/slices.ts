@@ -1,4 +1,6 @@
-/** Divides long work on the main thread into slices, so that other tasks run in between. */
+import { spend, turn } from "./work.ts";
+
+/** Divides long work on the main thread into slices, so that other tasks run in between: each in the turn of its call. */
 export class Slices {
   readonly #ms: number;
   #end: number;
@@ -15,7 +17,9 @@ export class Slices {
 
   /** Yields to the event loop and starts a new slice. */
   async next(): Promise<void> {
+    spend(this.#ms);
     await new Promise(setImmediate);
+    await turn();
     this.#end = performance.now() + this.#ms;
   }
 }

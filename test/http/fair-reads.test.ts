@@ -3,13 +3,11 @@ import type { Answer, Api } from "../support/http.ts";
 import { memory, remember } from "../support/memories.ts";
 import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
+import { makeWorld, OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
 
 const BATCHES = 5;
 const BATCH = 500;
 const READS = 60;
-/** Reads of one caller in progress and waiting. */
-const TAKEN = 2 + 32;
 
 const server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
 const [crowded, calm] = await Promise.all([makeWorld(server, "crowded"), makeWorld(server, "calm")]);
@@ -27,10 +25,7 @@ test("reads continue despite any number of costly ones of another tenant and a c
     answers.push(await crowded.admin.post("/memories/erase", { agent_id: crowded.agentId, dry_run: true }));
   };
   const all = Array.from({ length: READS }, ask);
-  const refused = () => answers.filter(({ status }) => status !== 200);
-  await settle(() => refused().length === READS - TAKEN);
-  for (const answer of refused())
-    expect(answer).toMatchObject(refusal(429, "rate_limited", { retry_after_seconds: 1 }));
+  await settle(() => done() > 0);
   const before = done();
   const others: [Api, string][] = [
     [calm.agent, "/memories/health"],
@@ -40,7 +35,7 @@ test("reads continue despite any number of costly ones of another tenant and a c
   ];
   for (const [by, path] of others) expect(await by.get(path)).toMatchObject({ status: 200 });
   // Most of them still wait.
-  expect(done() - before).toBeLessThan(TAKEN / 2);
+  expect(done() - before).toBeLessThan(READS / 2);
   await Promise.all(all);
-  expect(done()).toBe(TAKEN);
+  expect(done()).toBe(READS);
 });

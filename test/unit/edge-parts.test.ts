@@ -184,7 +184,7 @@ describe("an overloaded node", () => {
   test("keeps places for the streams of others", () => {
     const overload = new Overload(16);
     const stream = { ...op("GET", "any"), stream: true } as Operation;
-    const leaves = Array.from({ length: 100 }, () => overload.enter(stream, share("a")));
+    const leaves = Array.from({ length: 200 }, () => overload.enter(stream, share("a")));
     expect(refusal(() => overload.enter(stream, share("a")))?.[0]).toBe("rate_limited");
     expect(overload.enter(stream, share("a", "other"))).not.toBeNull();
     leaves[0]?.();

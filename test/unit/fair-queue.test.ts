@@ -91,7 +91,8 @@ test("charges the time that a task took", async () => {
 
 test("counts a refusal of what does not wait, and takes a place back once", () => {
   const refused = jest.fn();
-  const { queue } = newBench({ capacity: 2, observer: { refused, waited: () => {} } });
+  const { queue } = newBench({ capacity: 2 });
+  queue.observer = { refused, waited: () => {}, charged: () => {} };
   const leave = queue.enter({ tenant_id: "flood", caller: "agent" });
   expect(() => queue.enter({ tenant_id: "flood", caller: "agent" })).toThrow("in progress");
   expect(refused).toHaveBeenCalledTimes(1);

@@ -4,6 +4,7 @@ import { decode, encode, fromRaw } from "../query/codec.ts";
 import type { Page, Within } from "../query/queries.ts";
 import type { Index } from "../tables/catalog.ts";
 import { findLongText } from "../tables/out-of-line.ts";
+import { SlowRead } from "../threads/channel.ts";
 import type { Threads } from "../threads/threads.ts";
 import type { BulkError, BulkOutcome, UpdateResult } from "../update/writes.ts";
 import { Cursor, type CursorSettings, type Pages } from "./cursor.ts";
@@ -182,11 +183,21 @@ export class SqliteCollection {
   }
 
   #read<T>(request: object): Promise<T> {
-    return this.#threads.reader.request({ ...request, collection: this.collectionName } as never);
+    return this.#from(this.#threads.reader, request);
   }
 
   #scan<T>(request: object): Promise<T> {
-    return this.#threads.scanner().request({ ...request, collection: this.collectionName } as never);
+    return this.#from(this.#threads.scanner(), request);
+  }
+
+  async #from<T>(reader: Threads["reader"], request: object): Promise<T> {
+    const answer = await reader.request<T | SlowRead>({
+      ...request,
+      collection: this.collectionName,
+    } as never);
+    if (!(answer instanceof SlowRead)) return answer;
+    this.#threads.onRead?.(answer.ms);
+    return answer.value as T;
   }
 }
 

@@ -8,6 +8,19 @@ type Waiting = { resolve: (value: never) => void; reject: (error: Error) => void
 export interface ThreadsOptions {
   /** Runs a task at the end of the event loop tick: requests up to then travel as one message. */
   atTickEnd?(task: () => void): void;
+  /** Is told, in the context of a caller, how many milliseconds of a thread its read took, if they were some. */
+  onRead?(ms: number): void;
+}
+
+/** The answer of a read that took its thread some milliseconds. */
+export class SlowRead {
+  readonly value: unknown;
+  readonly ms: number;
+
+  constructor(value: unknown, ms: number) {
+    this.value = value;
+    this.ms = ms;
+  }
 }
 
 /** A thread: its name in diagnostics, the file it opens and the module that serves it. */
@@ -101,7 +114,7 @@ export class Channel<Request> {
     for (const answer of message.answers) {
       const { resolve, reject } = this.#waiting[this.#answered++] as Waiting;
       if ("failed" in answer) reject(this.#makeError(answer.failed));
-      else resolve(answer.value as never);
+      else resolve((answer.ms === undefined ? answer.value : new SlowRead(answer.value, answer.ms)) as never);
     }
     this.#forgetAnswered();
     this.#notifyAnswered(message.answers.length);

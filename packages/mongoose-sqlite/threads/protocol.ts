@@ -31,8 +31,8 @@ export type ReadRequest =
 
 /** Requests of one event loop tick of the main thread, answered in order. */
 export type Batch<Request> = Request[];
-/** An answer: a value, or an error under a key that no value has. */
-export type Answer = { failed: WireError } | { value: unknown };
+/** An answer: a value, with the milliseconds that it took if they were some, or an error under a key that no value has. */
+export type Answer = { failed: WireError } | { value: unknown; ms?: number };
 
 /** A worker's message for one batch or more; `logIsLong` asks for a checkpoint. */
 export type Reply = { answers: Answer[]; logIsLong?: boolean };

@@ -17,6 +17,9 @@ import {
   type WorkerSettings,
 } from "./protocol.ts";
 
+/** Reads that take less are not worth a mention. */
+const SLOW_MS = 0.5;
+
 /** The reader thread: its transactions see the last commit, concurrently with the writer. */
 class Reader {
   readonly #statements: Statements;
@@ -47,8 +50,11 @@ class Reader {
   }
 
   #one(request: ReadRequest): Answer {
+    const begun = performance.now();
     try {
-      return { value: this.#read(request) };
+      const value = this.#read(request);
+      const ms = performance.now() - begun;
+      return ms < SLOW_MS || !("collection" in request) ? { value } : { value, ms };
     } catch (error) {
       return { failed: toWire(error) };
     }

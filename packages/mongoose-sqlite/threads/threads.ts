@@ -11,6 +11,7 @@ export type Threads = {
   /** For reads that may scan many rows, so that short ones do not wait; runs only while needed. */
   scanner(): Channel<ReadRequest>;
   makeError: ErrorMaker;
+  onRead: ThreadsOptions["onRead"];
   /** Completes accepted requests, checkpoints into the main file and ends the threads. */
   close(): Promise<void>;
 };
@@ -49,7 +50,7 @@ export async function startThreads(
   }
   const getScanner = () => scanner.get();
   writer.onLongLog = checkpointing(writer, getScanner);
-  return { writer, reader, scanner: getScanner, makeError, close };
+  return { writer, reader, scanner: getScanner, makeError, onRead: options.onRead, close };
 }
 
 /** The process has no files or threads left; a later attempt may succeed. */

@@ -56,26 +56,45 @@ export async function* follow(
   for (let known = from; !isLast(known.state) && !ended.aborted; ) {
     // Listen before looking, so that no change goes unnoticed in between.
     const changed = emitted(changes, known.id, ended, LOOK_MS);
-    const release = await answerMemory.acquire({ ...side, caller: side.caller_id }, MAX_TASK, 1);
-    let updates: string[] | undefined;
-    try {
-      const next = await tasks.read<Versioned | null>("read_newer", {
-        task_id: known.id,
-        version: known.version,
-      });
-      if (next) {
-        updates = updatesSince(known, next.task);
-        known = toKnown(next);
-      }
-    } finally {
-      release();
-    }
-    if (!updates) {
+    const next = await look(side, tasks, known);
+    if (!next) {
       await changed;
       continue;
     }
+    known = next.known;
     await recheck();
-    yield updates;
+    yield next.updates;
+  }
+}
+
+/** A later version of a task, and the updates that lead to it. */
+interface Newer {
+  known: Known;
+  updates: string[];
+}
+
+/** Looks that began in this tick of the event loop: all streams of a caller that know the same version share one. */
+const looks = new Map<string, Promise<Newer | null>>();
+
+function look(side: Side, tasks: Following["tasks"], known: Known): Promise<Newer | null> {
+  const key = JSON.stringify([side, known.id, known.version]);
+  const shared = looks.get(key);
+  if (shared) return shared;
+  const begun = readNewer(side, tasks, known);
+  looks.set(key, begun);
+  // One that joined later would miss a change since.
+  setImmediate(() => looks.delete(key));
+  return begun;
+}
+
+async function readNewer(side: Side, tasks: Following["tasks"], known: Known): Promise<Newer | null> {
+  const release = await answerMemory.acquire({ ...side, caller: side.caller_id }, MAX_TASK, 1);
+  try {
+    const { id: task_id, version } = known;
+    const next = await tasks.read<Versioned | null>("read_newer", { task_id, version });
+    return next && { known: toKnown(next), updates: updatesSince(known, next.task) };
+  } finally {
+    release();
   }
 }
 

@@ -57,7 +57,6 @@ export const EXPORT_FORMATS = ["csv", "ndjson"] as const;
 export const listAuditRecords = operation({
   action: "audit.list",
   route: "GET /audit",
-  heavy: true,
   summary: "List audited actions, newest first",
   description:
     "The log contains actions reserved for admins or people, deletions, irreversible actions, changes of runs, " +
@@ -80,7 +79,6 @@ export const listAuditRecords = operation({
 export const exportAuditRecords = operation({
   action: "audit.export",
   route: "GET /audit/export",
-  heavy: true,
   summary: "Export audited actions, newest first",
   description:
     "Returns all entries that match the filter of `GET /audit`, of any number, with the names of agents and people. " +

@@ -179,7 +179,6 @@ export const uploadDocument = operation({
 export const listDocuments = operation({
   action: "documents.list",
   route: "GET /documents",
-  heavy: true,
   summary: "List documents, newest first",
   description:
     "Use this to browse documents; to find facts in them, search. Returns metadata and `status`, not text, of documents that the caller can read. Continue with `next_cursor`.",

@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import type { Call, RequestContext } from "../../../lib/access/caller.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { invalidValue, notFound } from "../../../lib/contract/faults.ts";
-import { heavyRead } from "../../../middlewares/operations.ts";
 import { backupsUntil } from "../../platform/system/scrub.ts";
 import type { eraseMemories } from "./erase.contract.ts";
 import type { Erased, Erasures } from "./erasures.ts";
@@ -16,7 +15,7 @@ export async function erase(erasures: Erasures, config: { BACKUP_RETENTION_DAYS:
   const target = { ...(agent_id && { agent_id }), ...(ids && { ids }), ...(subject && { subject }) };
   const by = await namedBy(ctx);
   if (dry_run) {
-    const erased = await heavyRead(ctx, () => erasures.count(ctx.broker, tenant_id, target));
+    const erased = await erasures.count(ctx.broker, tenant_id, target);
     return { dry_run, erased_at: null, erased, storage: null, backups_until: null, receipt: null };
   }
   await note(ctx, "memories.erase_begun", { by });

@@ -78,7 +78,6 @@ export const deleteMemoryByKey = operation({
 export const listMemoryNamespaces = operation({
   action: "memories.namespaces",
   route: "GET /memories/namespaces",
-  heavy: true,
   summary: "List the namespaces of the calling agent's memories",
   description:
     "Use this to see which namespaces the agent's memories are in. Returns those that have active memories, in alphabetical order.",

@@ -75,7 +75,6 @@ export const supersedeMemory = operation({
 export const getMemoryLineage = operation({
   action: "memories.lineage",
   route: "GET /memories/{id}/lineage",
-  heavy: true,
   summary: "Read the lineage of a memory",
   description:
     "Use this to see where a memory comes from. Returns the memories merged into it, directly or indirectly, and " +

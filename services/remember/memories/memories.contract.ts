@@ -176,7 +176,6 @@ export const newMemoryFields = {
 export const listMemories = operation({
   action: "memories.list",
   route: "GET /memories",
-  heavy: true,
   summary: "List memories",
   description:
     "Use this to browse or filter; to find by meaning, search. Returns active, unexpired memories that the " +

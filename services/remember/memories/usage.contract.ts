@@ -71,7 +71,6 @@ const Activity = Type.Object(
 export const getAgentActivity = operation({
   action: "memories.activity",
   route: "GET /agents/{agent_id}/activity",
-  heavy: true,
   summary: "Read an agent's citations of the last 30 days, and those of its memories",
   description: "For the agent itself, its owner, and admins. Newest first.",
   access: reader,
@@ -97,7 +96,6 @@ const Count = (description: string) => Type.Integer({ description });
 export const getMemoryHealth = operation({
   action: "memories.health",
   route: "GET /memories/health",
-  heavy: true,
   summary: "Read the health of the memories that the caller may read",
   description:
     "Use this to find what needs care: returns the number of duplicates, orphans, stale and unembedded memories among the readable ones that changed last, at most 100,000.",

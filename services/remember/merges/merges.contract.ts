@@ -58,7 +58,6 @@ export const proposeMerge = operation({
 export const listMerges = operation({
   action: "merges.list",
   route: "GET /memories/merge-proposals",
-  heavy: true,
   summary: "List merge proposals, newest first",
   description:
     "Use this before proposing a merge. Returns proposals whose memories the caller can both read; for org " +

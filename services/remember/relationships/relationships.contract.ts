@@ -95,7 +95,6 @@ export const deleteRelationship = operation({
 export const getMemoryGraph = operation({
   action: "relationships.graph",
   route: "GET /memories/{id}/graph",
-  heavy: true,
   summary: "Read the graph around a memory",
   description:
     "Use this to see how memories connect over several hops. Returns readable memories, nearest first, and the " +

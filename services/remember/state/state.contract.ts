@@ -197,7 +197,6 @@ export const clearState = operation({
 export const listStateNamespaces = operation({
   action: "state.namespaces",
   route: "GET /state",
-  heavy: true,
   summary: "List the namespaces of the calling agent's state",
   access: reader,
   query: namespacesQuery,

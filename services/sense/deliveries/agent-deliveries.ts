@@ -16,7 +16,7 @@ import {
   type listDeliveries,
   MOST_DRAINED,
 } from "./agent-deliveries.contract.ts";
-import { loadEnvelopes } from "./dead-letters.ts";
+import type { EventHeader } from "./dead-letter-find.ts";
 import {
   BRIEF,
   type DeliveryDoc,
@@ -61,8 +61,10 @@ export class AgentDeliveries {
       .sort(newestFirst)
       .slice(0, limit + 1);
     const { page, next_cursor } = pageOf({ rows }, limit, BY);
-    const envelopes = await loadEnvelopes(this.#deps.broker, tenant_id, page);
-    return { deliveries: page.map((row) => present(row, envelopes.get(row.event_id ?? ""))), next_cursor };
+    const event_ids = page.flatMap(({ event_id }) => event_id ?? []);
+    const headers = await ctx.call<EventHeader[], unknown>("events.headers", { tenant_id, event_ids });
+    const events = new Map(headers.map((header) => [header._id, header]));
+    return { deliveries: page.map((row) => present(row, events.get(row.event_id ?? ""))), next_cursor };
   }
 
   async log(ctx: CallOf<typeof getDeliveryLog>) {
@@ -91,7 +93,7 @@ export class AgentDeliveries {
     if (is_excluded && !isAdmin(ctx.meta.caller)) throw notFound("event", event_id as string);
     const _id = event ? deliveryId(event.event_id, agent_id) : "";
     const row = event && (await deliveries.findOne(tenant_id, { _id }, { projection: BRIEF }));
-    const found = row && present(row, JSON.stringify(event));
+    const found = row && present(row, event);
     const own = states[agent_id] as DeliveryHealth;
     return {
       reasons: reasonsOf(agent, explanation, found, own),
@@ -213,17 +215,19 @@ const FAILURES: Record<string, string> = {
   dead: "retry budget spent",
 };
 
-function present(row: DeliveryDoc, envelope: string | undefined) {
+function present(row: DeliveryDoc, event: Pick<EventHeader, "type" | "source" | "subject"> | undefined) {
   const { _id: id, state, event_id, attempt_count, created_at, due_at } = row;
   const status: DeliveryStatus = state === "leased" ? "in_flight" : state;
   // Tombstones have none.
   const timeline = (row as Partial<DeliveryDoc>).timeline ?? [];
   const failed = timeline.findLast(({ what }) => what in FAILURES);
-  const { type, source, subject = null } = envelope ? JSON.parse(envelope) : {};
   return {
     id,
     status,
-    event: envelope && event_id ? { event_id, type, source, subject } : null,
+    event:
+      event && event_id
+        ? { event_id, type: event.type, source: event.source, subject: event.subject ?? null }
+        : null,
     attempt_count,
     next_attempt_at: (state === "leased" || state === "waiting") && due_at ? due_at.toISOString() : null,
     last_error: failed

@@ -88,7 +88,6 @@ export const listDeadLetters = operation({
 export const listDeadLetterGroups = operation({
   action: "deliveries.dead_letter_groups",
   route: "GET /delivery/dlq/groups",
-  heavy: true,
   summary: "Group dead letters by cause",
   description:
     "Counts the caller's dead letters by their cause, most frequent first; for admins, the whole tenant's. Reasons that " +

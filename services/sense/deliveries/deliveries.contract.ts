@@ -283,7 +283,6 @@ const counts = {
 export const getDeliveryStats = operation({
   action: "deliveries.stats",
   route: "GET /delivery/stats",
-  heavy: true,
   summary: "Count deliveries by state",
   description:
     "Counts the caller's deliveries. For admins, counts the tenant's, with one row per agent on the page; " +

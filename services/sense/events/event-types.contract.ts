@@ -46,7 +46,6 @@ const Listener = Type.Object(
 export const listEventTypes = operation({
   action: "events.types",
   route: "GET /events/types",
-  heavy: true,
   summary: "List the types of the organisation's events",
   description:
     "Use this to see which events exist before subscribing to them. Returns who publishes each type, when it was last seen, and how " +
@@ -73,7 +72,6 @@ export const listEventTypes = operation({
 export const getEventType = operation({
   action: "events.type",
   route: "GET /events/types/{type}",
-  heavy: true,
   summary: "Read an event type: who listens, and its latest event",
   description:
     "Use this to see who would receive an event of the type, and what its data looks like. Admins see all listeners, " +

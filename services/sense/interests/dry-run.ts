@@ -2,6 +2,7 @@ import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { reservedPrefix } from "../../../lib/cloudevents/platform-types.ts";
 import { compileFilter, EventScope, filterable, parseEnvelope } from "../../../lib/filter/filter.ts";
 import { compileGlob } from "../../../lib/filter/glob.ts";
+import { Slices } from "../../../lib/queue/slices.ts";
 import { filterHints } from "./filter-hints.ts";
 import type { VERDICTS } from "./interests.contract.ts";
 
@@ -11,6 +12,8 @@ export interface Sample {
   /** JSON text of the whole CloudEvent. */
   envelope: string;
   accepted_at: Date;
+  /** The CloudEvent, once parsed. */
+  event?: CloudEvent;
 }
 
 /** Params of `events.latest`, which returns samples. */
@@ -32,14 +35,24 @@ interface Verdict {
   error?: string;
 }
 
+/** How long trying events may block the event loop. */
+const SLICE_MS = 2;
+
+export function eventOf(sample: Sample): CloudEvent {
+  sample.event ??= parseEnvelope<CloudEvent>(sample.envelope);
+  return sample.event;
+}
+
 /** Returns for each event whether a candidate would match it, and why not. Glob and filter are valid. */
 export async function tryInterest(glob: string, filter: string | null, samples: Sample[]) {
   const results = [];
   const types = compileGlob(glob);
   const predicate = filter === null ? null : compileFilter(filter);
   const ofType: CloudEvent[] = [];
-  for (const { event_id, envelope, accepted_at } of samples) {
-    const event = parseEnvelope<CloudEvent>(envelope);
+  const slices = new Slices(SLICE_MS);
+  for (const sample of samples) {
+    const { event_id, accepted_at } = sample;
+    const event = eventOf(sample);
     const { reason, error } = verdict(event);
     if (reason !== "type") ofType.push(filterable(event) as CloudEvent);
     const { type, source, subject = null } = event;
@@ -55,8 +68,7 @@ export async function tryInterest(glob: string, filter: string | null, samples: 
       reason,
       ...(error && { error }),
     });
-    // A costly filter on a large event may take a millisecond.
-    await new Promise(setImmediate);
+    if (slices.over) await slices.next();
   }
   const matched = results.filter(({ matches }) => matches).length;
   const hints = filter === null ? [] : filterHints(filter, ofType).map(({ text }) => text);

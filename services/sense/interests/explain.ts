@@ -1,11 +1,9 @@
 import type { Call } from "../../../lib/access/caller.ts";
 import type { Owned } from "../../../lib/access/visibility.ts";
 import { audienceIn, isIn } from "../../../lib/cloudevents/audience.ts";
-import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { notFound } from "../../../lib/contract/faults.ts";
-import { parseEnvelope } from "../../../lib/filter/filter.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
-import { isOfService, type LatestParams, type Sample, TEST_EVENTS, tryInterest } from "./dry-run.ts";
+import { eventOf, isOfService, type LatestParams, type Sample, TEST_EVENTS, tryInterest } from "./dry-run.ts";
 import { type InterestDoc, toSubscription } from "./interests.model.ts";
 import type { Routing } from "./routing.ts";
 import type { Subscription } from "./subscription.ts";
@@ -51,7 +49,7 @@ export async function explainReception(
   ]);
   // The table on this node knows what is suspended here.
   await routing.current(tenant_id);
-  const event = sample && parseEnvelope<CloudEvent>(sample.envelope);
+  const event = sample && eventOf(sample);
   const accepted = sample ? new Date(sample.accepted_at).toISOString() : "";
   const own = rows.map((row) => ({
     ...toSubscription(row),
@@ -93,7 +91,7 @@ async function sampleOf(ctx: Call, { tenant_id, event_id, isTested }: Asked): Pr
   const [sample] = await ctx.call<Sample[], unknown>("events.load", { tenant_id, event_ids: [event_id] });
   if (!sample) throw notFound("event", event_id);
   if (!isTested) return sample;
-  const { type } = parseEnvelope<CloudEvent>(sample.envelope);
+  const { type } = eventOf(sample);
   const tested = await latest(TEST_EVENTS, isOfService(type));
   if (!tested.some((each) => each.event_id === event_id)) throw notFound("event", event_id);
   return sample;

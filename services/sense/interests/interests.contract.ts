@@ -166,7 +166,6 @@ export const VERDICTS = ["match", "type", "filter", "filter_error"] as const;
 export const testInterest = operation({
   action: "interests.test",
   route: "POST /agents/{agent_id}/interests:test",
-  heavy: true,
   summary: "Test an interest on recent events",
   description:
     "Use this before creating an interest. Returns for each of the tenant's last 100 events (fewer if large) " +

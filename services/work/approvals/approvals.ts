@@ -11,6 +11,7 @@ import {
 import { defined } from "../../../lib/defined.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { stringifyExact } from "../../../lib/json/json.ts";
+import { measured } from "../../../lib/queue/work.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import { place } from "../../../mixins/queue.ts";
 import type { Store } from "../../../storage/connection.ts";
@@ -58,13 +59,13 @@ export class Approvals {
     await requireAssignees(ctx, tenant_id, "assignees", assignees);
     await requireAssignees(ctx, tenant_id, "escalate_to", escalate_to);
     await requireStep(ctx, run_id, step_key);
+    const asker_id = callerId(caller);
+    const _id = newUuid(idempotency_seed);
+    await this.#requireCapacity(tenant_id, asker_id, _id);
     const asked = await askedIn(ctx);
     const { on_deadline = EXPIRED } = ctx.params;
     const isChoice = asked.choices.includes(on_deadline);
     if (!isChoice && on_deadline !== EXPIRED) throw notAChoice("on_deadline", on_deadline, asked.choices);
-    const asker_id = callerId(caller);
-    const _id = newUuid(idempotency_seed);
-    await this.#requireCapacity(tenant_id, asker_id, _id);
     const doc = await this.rows.insertOnce({
       ...{ _id, tenant_id, asker_id, asked_json: JSON.stringify(asked), run_id, step_key },
       ...{ assigned: assignees, status: "open", escalate_to, escalated_at: null, ...times },
@@ -267,7 +268,7 @@ const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")
 const DIGESTS: Record<EvidenceKind, (ctx: RequestContext, id: string) => Promise<string | null>> = {
   async event(ctx, event_id) {
     const { payload } = await ctx.call<{ payload: object }, object>("events.get", { event_id });
-    return sha256(stringifyExact(payload));
+    return measured(() => sha256(stringifyExact(payload)));
   },
   async memory(ctx, id) {
     return sha256((await requireReadable(ctx, id.toLowerCase())).content);
@@ -290,8 +291,9 @@ async function digestEvidence(
 ): Promise<Asked["evidence"]> {
   const digested: Asked["evidence"] = [];
   for (const { kind, id } of given) {
+    const known = digested.find((each) => each.kind === kind && each.id === id);
     try {
-      digested.push({ kind, id, sha256: await DIGESTS[kind](ctx, id) });
+      digested.push(known ?? { kind, id, sha256: await DIGESTS[kind](ctx, id) });
     } catch (err) {
       const isUnknown = isFault(err) && ["not_found", "validation_failed"].includes(err.type);
       throw isUnknown ? unknownReference("evidence", kind, id) : err;

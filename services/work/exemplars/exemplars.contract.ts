@@ -76,7 +76,6 @@ export const listExemplars = operation({
     "Use this to find an example by its name. Returns names and ids of all, or of at most `limit`; the header " +
     "`X-Total-Count` has their number. Read an exemplar for its text.",
   access: reader,
-  heavy: true,
   query: ofAll,
   inPages: MOST_LISTED,
   results: { 200: Type.Array(Exemplar) },

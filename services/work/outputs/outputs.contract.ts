@@ -163,7 +163,6 @@ export const saveOutput = operation({
 export const listOutputs = operation({
   action: "outputs.list",
   route: "GET /outputs",
-  heavy: true,
   summary: "List outputs",
   description:
     "Use this to browse or filter; to find by meaning, search. Returns readable outputs without their texts.",

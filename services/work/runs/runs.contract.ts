@@ -80,7 +80,6 @@ export const createRun = operation({
 export const listRuns = operation({
   action: "runs.list",
   route: "GET /runs",
-  heavy: true,
   summary: "List the tenant's runs, newest first",
   description:
     "Returns all runs of the tenant as an array, or at most `limit`; the header `X-Total-Count` has their number.",
@@ -203,7 +202,6 @@ export const closeRun = operation({
 export const getRunRetrospective = operation({
   action: "runs.retrospective",
   route: "GET /runs/{run_id}/retrospective",
-  heavy: true,
   summary: "Read the times and evidence of a closed run's steps",
   description:
     "Use this to learn from a closed run. Returns for each step `elapsed_seconds` from ready to done, `active_seconds` while in progress; null if a step did not get that far. Reopened steps count each time. An open run is `conflict`.",
@@ -269,7 +267,6 @@ const RunAction = Type.Object(
 export const getRunHistory = operation({
   action: "runs.history",
   route: "GET /runs/{run_id}/history",
-  heavy: true,
   summary: "List the completions of steps, in order",
   description:
     "Use this to see who did what: returns each completion with its author, time, attested criteria and artifacts, also " +
@@ -315,7 +312,6 @@ export const getRunHistory = operation({
 export const getRunStatusDocument = operation({
   action: "runs.status_document",
   route: "GET /runs/{run_id}/status-document",
-  heavy: true,
   summary: "Read a run as a Markdown document",
   description: "Use this to report on a run. Returns the same bytes until the run changes.",
   access: reader,

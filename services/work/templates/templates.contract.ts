@@ -255,7 +255,6 @@ export const listTemplates = operation({
     "Use this to find a process for a run. Returns names, descriptions and step counts, without the steps; of all, or " +
     "of at most `limit`. The header `X-Total-Count` has their number.",
   access: { by: "any", scope: "memory:read" },
-  heavy: true,
   query: ofAll,
   inPages: MOST_LISTED,
   results: { 200: Type.Array(TemplateSummary) },

@@ -3,6 +3,7 @@ import { Fault } from "../../../../lib/contract/faults.ts";
 import { countValues, MAX_JSON_VALUES, UNCOUNTED_BYTES } from "../../../../lib/json/json.ts";
 import type { Release, Share } from "../../../../lib/queue/fair-queue.ts";
 import { TokenBuckets } from "../../../../lib/queue/token-bucket.ts";
+import { turns } from "../../../../lib/queue/work.ts";
 import { resourceQueue } from "../../../../observability/resources.ts";
 import { type HttpExchange, requestShare } from "../http-exchange.ts";
 
@@ -32,13 +33,8 @@ const PER_SECOND = 1_000_000;
 const BURST = 4_000_000;
 const tenants = new TokenBuckets(PER_SECOND, BURST);
 const callers = new TokenBuckets(PER_SECOND / 2, BURST / 2);
-const turns = resourceQueue("json", {
-  capacity: 1,
-  chargeTime: true,
-  maxWaiting: 256,
-  maxWaitingPerCaller: 32,
-  patienceMs: 10_000,
-});
+/** Of the four places for dear work: two bodies are parsed in a tick of the event loop. */
+const PARSING = 2;
 
 /** Returns the size limit of an operation's body in bytes. */
 export function maxBodyOf({ maxBody, access, consumes = "json" }: Operation): number {
@@ -70,7 +66,7 @@ function bytesOf(op: Operation, headers: HttpExchange["req"]["headers"]): number
 }
 
 /**
- * Parses a body. A heavy one is charged and queued, so that one is parsed per event loop tick.
+ * Parses a body. A heavy one is charged, and waits for its turn.
  *
  * @throws Fault rate_limited, service_unavailable, or an error of `parse`
  */
@@ -86,7 +82,7 @@ export function parseFairly<T>(raw: Buffer, share: Share, parse: (raw: Buffer) =
 }
 
 async function parseInTurn<T>(raw: Buffer, share: Share, parse: (raw: Buffer) => T): Promise<T> {
-  const release = await turns.acquire(share, 1);
+  const release = await turns.acquire(share, PARSING);
   try {
     return parse(raw);
   } finally {

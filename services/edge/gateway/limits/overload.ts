@@ -3,9 +3,9 @@ import { unavailable } from "../../../../lib/contract/faults.ts";
 import { FairQueue, type Share } from "../../../../lib/queue/fair-queue.ts";
 
 const SAMPLE_MS = 250;
-/** Limits of open streams, and of changes that wait: in total, and per caller. */
-const MAX_STREAMS = 10_000;
-const MAX_STREAMS_OF_CALLER = 100;
+/** Limits of open streams and changes that wait: in total, and per caller. */
+const MAX_OPEN = 20_000;
+const MAX_OPEN_OF_CALLER = 200;
 
 /** Gives a place back, once. */
 export type Leave = () => void;
@@ -20,9 +20,8 @@ export class Overload {
   readonly #writes: FairQueue;
   /** Apart from other writes, which could take all places: these free capacity, or keep work alive. */
   readonly #reserved: FairQueue;
-  readonly #streams = places(MAX_STREAMS, MAX_STREAMS_OF_CALLER);
-  /** Changes that may wait for long afterwards: a wait takes no place of writes. */
-  readonly #waiting = places(MAX_STREAMS, MAX_STREAMS_OF_CALLER);
+  /** Streams, and changes that may wait for long: a wait takes no place of writes. */
+  readonly #open = places(MAX_OPEN, MAX_OPEN_OF_CALLER);
   #lagMs = 0;
   #timer: NodeJS.Timeout | undefined;
 
@@ -59,9 +58,9 @@ export class Overload {
 
   /** Takes a place for a write or a stream; null for uncounted operations. @throws Fault as `FairQueue.enter` */
   enter(op: Operation, share: Share): Leave | null {
-    if (op.stream) return this.#streams.enter(share);
+    if (op.stream) return this.#open.enter(share);
     if (op.method === "GET") return null;
-    if (op.waits) return this.#waiting.enter(share);
+    if (op.waits) return this.#open.enter(share);
     return (op.reserved ? this.#reserved : this.#writes).enter(share);
   }
 }

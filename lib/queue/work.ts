@@ -1,0 +1,145 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { type Fault, ruleBroken } from "../contract/faults.ts";
+import { LruMap } from "../lru-map.ts";
+import { FairQueue, type Release, type Share } from "./fair-queue.ts";
+
+/** Bytes of rows that one call may read. */
+export const ALLOWANCE = 33_554_432;
+
+/** Processor time of a call from which its steps wait for their turns. */
+const DEAR_MS = 5;
+/** Reading, decoding and presenting so many bytes of rows takes about a millisecond. */
+const BYTES_PER_MS = 50_000;
+/** Calls of a kind that run at once before it is known what they cost. */
+const MOST_UNKNOWN = 4;
+/** What is known of a kind falls by this share with every cheap call. */
+const FORGOTTEN = 1 / 20;
+const MOST_KINDS = 10_000;
+
+/** The calls of one operation by one tenant. */
+interface Kind {
+  /** What the dearest of the latest calls cost; null until one has ended. */
+  ms: number | null;
+  running: number;
+}
+
+/** A call of an operation, and what it has cost so far. */
+interface Work {
+  share: Share;
+  kind: Kind;
+  ms: number;
+  bytes: number;
+  /** Give back the memory of what was read. */
+  held: Release[];
+}
+
+/**
+ * The door of a node for dear work. What a call costs is measured where it passes: bytes and time at reads of the
+ * record, time at long work on the main thread. Each further step of a dear call, and of calls of its kind for a while,
+ * waits here for its turn, so that those of other tenants run in between. Steps of cheap calls pass.
+ */
+export const turns = new FairQueue({
+  ...{ capacity: 4, perTenant: 3, perCaller: 2, chargeTime: true },
+  // Below the timeout of a call between services.
+  ...{ maxWaiting: 8192, maxWaitingPerCaller: 1024, patienceMs: 10_000 },
+});
+
+/** Memory of rows that calls have read; short ones are not counted. */
+const memory = new FairQueue({ capacity: 8 * ALLOWANCE, perCaller: 2 * ALLOWANCE, maxWaiting: 0 });
+const COUNTED_BYTES = 65_536;
+
+const current = new AsyncLocalStorage<Work>();
+const kinds = new LruMap<string, Kind>(MOST_KINDS);
+
+/** Carries out a call of an operation for its caller. Calls within it, on this node, are part of it. */
+export function asWork<R>(share: Share, action: string, call: () => R): R {
+  if (current.getStore()) return call();
+  const kind = kindOf(`${share.tenant_id} ${action}`);
+  const work: Work = { share, kind, ms: 0, bytes: 0, held: [] };
+  const ended = () => {
+    kind.running--;
+    for (const release of work.held) release();
+    kind.ms = Math.max(work.ms, (kind.ms ?? 0) * (1 - FORGOTTEN));
+  };
+  kind.running++;
+  try {
+    const result = current.run(work, call);
+    if (result instanceof Promise) result.then(ended, ended);
+    else ended();
+    return result;
+  } catch (err) {
+    ended();
+    throw err;
+  }
+}
+
+function kindOf(key: string): Kind {
+  const known = kinds.get(key);
+  if (known) return known;
+  const kind: Kind = { ms: null, running: 0 };
+  kinds.set(key, kind);
+  return kind;
+}
+
+/** Counts processor time of the current call. */
+export function spend(ms: number): void {
+  const work = current.getStore();
+  if (work) work.ms += ms;
+}
+
+/** Counts the time of long work that cannot be divided. */
+export function measured<R>(task: () => R): R {
+  const begun = performance.now();
+  try {
+    return task();
+  } finally {
+    spend(performance.now() - begun);
+  }
+}
+
+/**
+ * Counts rows that the current call has read.
+ *
+ * @throws Fault business_rule_violation beyond its allowance, rate_limited while its tenant's calls hold too much
+ */
+export function countRead(bytes: number): void {
+  const work = current.getStore();
+  if (!work) return;
+  work.ms += bytes / BYTES_PER_MS;
+  work.bytes += bytes;
+  if (work.bytes > ALLOWANCE) throw answerTooLarge();
+  if (bytes >= COUNTED_BYTES) work.held.push(memory.enter(work.share, bytes));
+}
+
+export function answerTooLarge(): Fault {
+  return ruleBroken("answer_too_large", "The request reads too much at once. Ask for fewer or shorter rows.");
+}
+
+function isDear({ ms, kind }: Work): boolean {
+  return ms >= DEAR_MS || (kind.ms === null ? kind.running > MOST_UNKNOWN : kind.ms >= DEAR_MS);
+}
+
+/**
+ * Takes a step that waits for something else, such as a read, in the turn of the current call.
+ *
+ * @throws Fault rate_limited, service_unavailable, or what the step threw
+ */
+export function inTurn<R>(step: () => Promise<R>): Promise<R> {
+  const work = current.getStore();
+  return work && isDear(work) ? stepOf(work, step) : step();
+}
+
+async function stepOf<R>({ share }: Work, step: () => Promise<R>): Promise<R> {
+  const release = await turns.acquire(share, 1);
+  try {
+    return await step();
+  } finally {
+    // What follows in this tick of the event loop is part of the step.
+    setImmediate(release);
+  }
+}
+
+/** Waits for the turn of the current call, which ends with that tick of the event loop. @throws Fault as `inTurn` */
+export function turn(): Promise<void> {
+  return inTurn(async () => {});
+}
