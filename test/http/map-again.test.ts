@@ -3,7 +3,7 @@ import { newAgent, receive } from "../support/agents.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 import { makeWorld, ok, refusal } from "../support/tenancy.ts";
-import { deliver, githubHeaders, type Registration, register, serviceHeaders } from "../support/webhooks.ts";
+import { deliver, type Registration, register, serviceHeaders } from "../support/webhooks.ts";
 
 const wrong = (name: string) => ({ entity: "order", action: `/${name}` });
 const RIGHT = { entity: "order", action: "/kind", subject: "header:X-Shop" };
@@ -159,14 +159,4 @@ test("a form is mapped by its fields", async () => {
     type: "com.forms.order.paid",
     data: { object: "order", what: "paid", id: "7", item: ["a", "b c"] },
   });
-});
-
-test("a form of GitHub is the JSON in it", async () => {
-  const hook = await register(world.admin);
-  const json = { action: "opened", repository: { full_name: "acme/shop" }, text: "a+b & c" };
-  const body = `payload=${encodeURIComponent(JSON.stringify(json))}`;
-  const headers = { ...githubHeaders(hook.signing_secret, body, "issues"), ...FORM };
-  expect((await deliver(hook.url, body, headers)).body.status).toBe("accepted");
-  const [{ payload }] = await receive(agent, 1);
-  expect(payload).toMatchObject({ type: "com.github.issues.opened", subject: "acme/shop", data: json });
 });

@@ -75,20 +75,6 @@ describe("a rejected delivery is retried", () => {
     expectAbout(await secondsOf(receiver), 300);
   });
 
-  test("also when it was streamed", async () => {
-    const receiver = await receiverOf([[100]], { delivery_mode: "sse" });
-    await ground.publish(receiver.type);
-    const stream = await openStream(`${ground.server.url}/delivery/stream`, receiver.token);
-    for await (const messages of stream.chunks) {
-      const [delivery] = messages.filter(({ event }) => event === "delivery");
-      if (!delivery) continue;
-      ok(await receiver.api.post("/delivery/nack", { delivery_ids: [delivery.id] }));
-      break;
-    }
-    expectAbout(await secondsOf(receiver), 100);
-    stream.close();
-  });
-
   test("also when its push failed", async () => {
     endpoint.answer(500);
     const receiver = await receiverOf([[100]], { delivery_mode: "push", delivery_endpoint: endpoint.url });
@@ -211,20 +197,6 @@ describe("deliveries with the same key", () => {
     await settle(async () => ok(await receiver.api.get("/delivery/stats")).dead === 0);
     ok(await receiver.api.post("/delivery/ack", { delivery_ids: [last.id] }));
     expect(stepsOf(await pollUntil(receiver, 1))).toEqual(["a1"]);
-  });
-
-  test("come one by one by `POST /delivery/next`", async () => {
-    const receiver = await orderedReceiver();
-    const steps = ["a1", "a2", "a3", "a4"];
-    await publishAll(receiver.type, steps);
-    const given: string[] = [];
-    for (let ack: { delivery_ids: string[] } | undefined; given.length < steps.length; ) {
-      const { deliveries } = ok(await receiver.api.post("/delivery/next", { wait: 10, ...(ack && { ack }) }));
-      expect(deliveries.length).toBeLessThanOrEqual(1);
-      given.push(...stepsOf(deliveries));
-      ack = deliveries.length ? { delivery_ids: idsOf(deliveries) } : undefined;
-    }
-    expect(given).toEqual(steps);
   });
 
   test("come one by one on a stream", async () => {

@@ -88,6 +88,7 @@ describe("a signed webhook", () => {
     expect(one.payload.id).toBe(`${mapped.id}:in_1`);
     const again = await send(mapped, order({ id: "in_1", n: 2 }), { "X-GitHub-Delivery": "ignored" });
     expect(again.body).toEqual({ event_id: one.event_id, status: "duplicate", differs: true });
+    expect(await server.metrics()).toMatch(/webhooks(?:_total)?\{[^}]*outcome="differs"[^}]*\} 1\b/);
   });
 
   test("is the same event under any id that is not signed, for its mapping and its dead letter too", async () => {
