@@ -8,11 +8,11 @@ import { agentToken, api } from "../support/http.ts";
 import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { OPERATOR_TOKEN, ok, signIn } from "../support/tenancy.ts";
+import { useServer } from "../support/use.ts";
 
 const PRIVATE = { CONNECTOR_ALLOW_PRIVATE: "true" };
 const scratch = await mkdtemp(join(tmpdir(), "sensorium-admin-"));
-const server = await startServer({ env: { OPERATOR_TOKEN, ...PRIVATE } });
-afterAll(() => server.stop());
+const server = await useServer({ env: { OPERATOR_TOKEN, ...PRIVATE } });
 afterAll(() => rm(scratch, { recursive: true }));
 
 /** The same commands through a running server and on a store without a server. */

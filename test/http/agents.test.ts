@@ -1,12 +1,11 @@
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { agentToken, api } from "../support/http.ts";
-import { startShared } from "../support/shared.ts";
 import { makeWorld, ok, refusal } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
-const server = await startShared();
+const server = await useShared();
 const world = await makeWorld(server, "acme");
 const admin = world.admin;
-afterAll(() => server.stop());
 
 const AGENT = { name: "Billing watcher", delivery_mode: "poll" };
 const newAgent = async (fields: object = {}) => ok(await admin.post("/agents", { ...AGENT, ...fields }));

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { Ajv } from "ajv";
 import addFormatsModule from "ajv-formats";
 import { a2aClient, a2aRequest } from "../support/a2a.ts";
@@ -12,8 +12,8 @@ import { api } from "../support/http.ts";
 import { newReceiver } from "../support/receiver.ts";
 import { act, at, newRun } from "../support/runs.ts";
 import { settle } from "../support/settle.ts";
-import { startShared } from "../support/shared.ts";
 import { makeWorld, ok } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the document is walked in many ways
 type Json = any;
@@ -23,12 +23,11 @@ const document: Json = JSON.parse(
 const ajv = new Ajv({ strict: false });
 (addFormatsModule as unknown as (ajv: Ajv) => void)(ajv);
 ajv.addSchema({ components: document.components }, "doc");
-const server = await startShared("open");
+const server = await useShared("open");
 const world = await makeWorld(server, "asyncapi");
 const watcher = await newAgent(server, world.admin, ["receive", "memory:read"]);
 for (const event_type of ["service.*", "memory.cited"])
   ok(await watcher.post(`/agents/${watcher.id}/interests`, { event_type }));
-afterAll(() => server.stop());
 
 /** What is wrong with a value by a schema of the document; null if nothing. */
 function misfit(schema: Json, value: unknown): unknown {

@@ -1,13 +1,13 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { beforeAll, expect, test } from "@jest/globals";
 import { newAgent } from "../support/agents.ts";
-import { startShared } from "../support/shared.ts";
 import { makeWorld, ok, refusal } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
 /** More than two parts of an export. */
 const MANY = 1100;
 const NAME = '=HYPERLINK("https://evil.example";"x")';
 
-const server = await startShared();
+const server = await useShared();
 const world = await makeWorld(server, "exported");
 const bot = await newAgent(server, world.admin, ["memory:read", "memory:write"]);
 ok(await world.admin.patch(`/agents/${bot.id}`, { name: NAME }));
@@ -18,7 +18,6 @@ beforeAll(async () => {
     for (const { status } of await Promise.all(notes)) expect(status).toBe(404);
   }
 });
-afterAll(() => server.stop());
 
 const uuid = (n: number) => `0199c0de-7a11-7c3e-9f00-${String(n).padStart(12, "0")}`;
 

@@ -1,16 +1,15 @@
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { Type } from "typebox";
 import { isAudited, type Operation } from "../../lib/contract/contract.ts";
 import { PREFIXES } from "../../lib/ids.ts";
 import { operations } from "../../services/contracts.ts";
 import { type Api, api } from "../support/http.ts";
 import { identifierKind, sampleBody } from "../support/sample.ts";
-import { startShared } from "../support/shared.ts";
 import { makeWorld, ok, refusal } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
-const server = await startShared();
+const server = await useShared();
 const world = await makeWorld(server, "audited");
-afterAll(() => server.stop());
 
 const list = async (query = "") => ok(await world.admin.get(`/audit?${query}`));
 // biome-ignore lint/suspicious/noExplicitAny: tests assert on shapes that the type checker cannot know

@@ -1,12 +1,11 @@
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { api } from "../support/http.ts";
 import { settle } from "../support/settle.ts";
-import { startShared } from "../support/shared.ts";
 import { ok, refusal } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
-const server = await startShared();
+const server = await useShared();
 const outside = api(server);
-afterAll(() => server.stop());
 
 async function signIn(): Promise<{ cookie: string; csrf: string; set: string }> {
   const { status, headers, body } = await outside.post("/auth/session", server.credentials.admin);

@@ -7,7 +7,7 @@ import { parse } from "../../packages/client/cli/parse.ts";
 import { createClient } from "../../packages/client/index.ts";
 import { newAgent, newCli } from "../support/cli.ts";
 import { settle } from "../support/settle.ts";
-import { startShared } from "../support/shared.ts";
+import { useShared } from "../support/use.ts";
 
 const REVOKED = `ak_live_${"0".repeat(32)}`;
 const NOWHERE = "http://127.0.0.1:9";
@@ -81,7 +81,7 @@ const unanswered = new Map<string, Promise<Failure>>();
 const AT_ONCE = 12;
 
 // It has no limits of failures: every command is refused once.
-const server = await startShared();
+const server = await useShared();
 const cli = newCli({ SENSORIUM_URL: server.root, SENSORIUM_API_KEY: REVOKED });
 const queue: (() => Promise<void>)[] = [];
 const enqueue = (args: string[]) => {
@@ -100,7 +100,6 @@ const work = async () => {
 // Each test waits for its own.
 for (let n = 0; n < AT_ONCE; n++) void work();
 afterAll(() => cli.remove());
-afterAll(() => server.stop());
 
 const linesOf = (err: string) => err.trimEnd().split("\n");
 

@@ -5,9 +5,9 @@ import { byLogin, createClient } from "../../packages/client/index.ts";
 import { type Cli, newAgent, newCli } from "../support/cli.ts";
 import { serving } from "../support/serving.ts";
 import { settle } from "../support/settle.ts";
-import { startShared } from "../support/shared.ts";
+import { useShared } from "../support/use.ts";
 
-const server = await startShared("local");
+const server = await useShared("local");
 const admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
 const person = createClient({ url: server.url, authorize: byLogin(server.credentials.admin) });
 const scopes = ["send", "receive", "memory:read", "memory:write"] as const;
@@ -15,7 +15,6 @@ const made = await newAgent(server, admin, "at the terminal", [...scopes]);
 const agentId = made.id;
 const cli = newCli(made.env);
 afterAll(() => cli.remove());
-afterAll(() => server.stop());
 
 /** The status of the agent's code, once a device has claimed it. */
 const claimed = () =>

@@ -1,14 +1,13 @@
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { chunksOf, finished, foundBy, ingest, itself, textFile } from "../support/documents.ts";
 import type { Api } from "../support/http.ts";
 import { agentIn, makeCast } from "../support/memories.ts";
 import { settle } from "../support/settle.ts";
-import { startShared } from "../support/shared.ts";
 import { ABSENT, ok, refusal } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
-const server = await startShared();
+const server = await useShared();
 const cast = await makeCast(server);
-afterAll(() => server.stop());
 
 /** Whether a caller meets a document on each path that leads to one; on all of them alike. */
 async function meets(

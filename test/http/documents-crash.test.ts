@@ -1,13 +1,12 @@
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { firstAgent } from "../support/agents.ts";
 import { chunksOf, finished, foundBy, textFile } from "../support/documents.ts";
-import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
+import { useServer } from "../support/use.ts";
 
-const server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+const server = await useServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
 const agent = await firstAgent(server);
-afterAll(() => server.stop());
 
 /** Returns text for many chunks, each with a unique word. */
 const longText = (name: string, paragraphs: number) =>

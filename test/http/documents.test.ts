@@ -1,12 +1,12 @@
 import { Agent, type IncomingMessage, request } from "node:http";
 import { json } from "node:stream/consumers";
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { newAgent } from "../support/agents.ts";
 import { chunksOf, finished, fixtureFile, ingest, textFile } from "../support/documents.ts";
 import type { Api } from "../support/http.ts";
-import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ABSENT, makeWorld, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
+import { useServer } from "../support/use.ts";
 
 const OFFICE = "application/vnd.openxmlformats-officedocument.";
 const PDF = "application/pdf";
@@ -15,10 +15,9 @@ const ZIPPED = "The file was declared as a PDF, but seems to be a ZIP archive.";
 const SCOPES = ["memory:read", "memory:write"];
 
 const env = { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none", DOCUMENT_MAX_BYTES: "2000000" };
-const server = await startServer({ env });
+const server = await useServer({ env });
 const world = await makeWorld(server, "documents");
 const ann = await newAgent(server, world.admin, SCOPES);
-afterAll(() => server.stop());
 
 const find = async (by: Api, query: string, more: object = {}) =>
   ok(await by.post("/documents/search", { query, ...more }));

@@ -1,18 +1,17 @@
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { createClient } from "../../packages/client/index.ts";
 import { cloudEvent, firstAgent, newAgent } from "../support/agents.ts";
 import { newCli } from "../support/cli.ts";
 import { type Api, api } from "../support/http.ts";
 import { settle } from "../support/settle.ts";
-import { startShared } from "../support/shared.ts";
 import { ok, refusal, signIn } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
-const server = await startShared();
+const server = await useShared();
 const admin = await firstAgent(server);
 const receiver = await newAgent(server, admin);
 const { admin: user, tenant_slug } = server.credentials;
 const orgAdmin = api(server, await signIn(server, user, tenant_slug));
-afterAll(() => server.stop());
 
 let published = 0;
 const publish = async (type: string, more: object = {}) =>

@@ -1,10 +1,9 @@
-import { afterAll, expect, test } from "@jest/globals";
-import { startShared } from "../support/shared.ts";
+import { expect, test } from "@jest/globals";
 import { makeWorld, ok, refusal } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
-const server = await startShared();
+const server = await useShared();
 const world = await makeWorld(server, "exemplars");
-afterAll(() => server.stop());
 
 const keep = (content: string, more: object = {}) =>
   world.agent.post("/exemplars", { display_name: "An example", filename: "note.md", content, ...more });

@@ -2,18 +2,17 @@ import { afterAll, afterEach, expect, test } from "@jest/globals";
 import { startEmbedder } from "../support/embedder.ts";
 import type { Api } from "../support/http.ts";
 import { memory, remember } from "../support/memories.ts";
-import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
+import { useServer } from "../support/use.ts";
 
 const BATCHES = 4;
 const BATCH = 500;
 
 const embedder = await startEmbedder();
 const env = { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER_URL: embedder.url };
-const server = await startServer({ env });
+const server = await useServer({ env });
 const [crowded, calm] = await Promise.all([makeWorld(server, "crowded"), makeWorld(server, "calm")]);
-afterAll(() => server.stop());
 afterAll(() => embedder.stop());
 afterEach(() => embedder.behave({ status: 200, holds: false, by: null }));
 

@@ -1,12 +1,11 @@
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { agentIn, makeCast, remember } from "../support/memories.ts";
-import { startShared } from "../support/shared.ts";
 import { ok, refusal } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
-const server = await startShared();
+const server = await useShared();
 const cast = await makeCast(server);
 const agent = await agentIn(server, cast.admin, { name: "worker" });
-afterAll(() => server.stop());
 
 const DAY = 86_400_000;
 const save = async (body: object, who = agent) => ok(await who.post("/handoffs", body));

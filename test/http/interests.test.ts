@@ -1,13 +1,12 @@
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { cloudEvent, fannedOut, firstAgent, newAgent } from "../support/agents.ts";
 import { api } from "../support/http.ts";
-import { startShared } from "../support/shared.ts";
 import { FAILED, INVALID, ok, signIn } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
-const server = await startShared();
+const server = await useShared();
 const admin = await firstAgent(server);
 const agent = await newAgent(server, admin);
-afterAll(() => server.stop());
 
 const interestsOf = ({ id }: { id: string }) => `/agents/${id}/interests`;
 const publish = async (id: string, more: object) =>

@@ -1,7 +1,7 @@
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { cloudEvent, firstAgent, newAgent, type TestAgent } from "../support/agents.ts";
-import { startServer } from "../support/server.ts";
 import { ok, refusal } from "../support/tenancy.ts";
+import { useServer } from "../support/use.ts";
 
 const PER_AGENT = 5;
 const PER_TENANT = 12;
@@ -14,9 +14,8 @@ const env = {
   MAX_INTERESTS_PER_TENANT: `${PER_TENANT}`,
   OUTPUT_BODY_MAX: "10",
 };
-const server = await startServer({ env });
+const server = await useServer({ env });
 const admin = await firstAgent(server);
-afterAll(() => server.stop());
 
 const interestsOf = ({ id }: { id: string }) => `/agents/${id}/interests`;
 const limitOf = (of: string, limit: number) => ({

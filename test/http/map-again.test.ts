@@ -1,19 +1,18 @@
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { newAgent, receive } from "../support/agents.ts";
 import { settle } from "../support/settle.ts";
-import { startShared } from "../support/shared.ts";
 import { makeWorld, ok, refusal } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 import { deliver, type Registration, register, serviceHeaders } from "../support/webhooks.ts";
 
 const wrong = (name: string) => ({ entity: "order", action: `/${name}` });
 const RIGHT = { entity: "order", action: "/kind", subject: "header:X-Shop" };
 const FORM = { "content-type": "application/x-www-form-urlencoded" };
 
-const server = await startShared();
+const server = await useShared();
 const world = await makeWorld(server, "acme");
 const agent = await newAgent(server, world.admin);
 ok(await agent.post(`/agents/${agent.id}/interests`, { event_type: "com.*" }));
-afterAll(() => server.stop());
 
 const send = (hook: Registration, body: string, headers = {}) =>
   deliver(hook.url, body, serviceHeaders(hook.signing_secret, body, headers));

@@ -1,15 +1,15 @@
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import type { TestAgent } from "../support/agents.ts";
 import type { Api } from "../support/http.ts";
 import { agentIn, makeCast, memory, remember } from "../support/memories.ts";
 import { settle } from "../support/settle.ts";
-import { startShared } from "../support/shared.ts";
 import { ok, refusal } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
 const SORTS = ["created_at", "title", "confidence", "importance"] as const;
 const made: Record<string, string>[] = [];
 
-const server = await startShared();
+const server = await useShared();
 const cast = await makeCast(server);
 ok(await cast.admin.post("/projects", { key: "apollo" }));
 /** An agent of team A that owns the listed memories; others' are interleaved. */
@@ -40,7 +40,6 @@ for (let n = 0; n < 24; n++) {
   const answer = await remember(who, given);
   if (n % 6 < 4) made.push(answer);
 }
-afterAll(() => server.stop());
 
 const list = async (query: string) => ok(await agent.get(`/memories?${query}`));
 const idsOf = (rows: { id: string }[]) => rows.map(({ id }) => id);
@@ -309,20 +308,4 @@ test("publishes changes of a memory once, to agents that may read it", async () 
     return payloads.length > 0 && payloads;
   });
   expect(heard.map((each: { subject: string }) => each.subject)).toEqual([open.id]);
-});
-
-test("does not deliver pending events about a team's memories to an agent that left the team", async () => {
-  const { admin, alice, teamA } = cast;
-  const leaver = await agentIn(server, admin, { team_id: teamA }, ["memory:read", "receive"]);
-  ok(await leaver.post(`/agents/${leaver.id}/interests`, { event_type: "service.memory.created" }));
-  for (const title of ["One", "Two", "Three"]) await remember(alice, { scope: "team", title });
-  const { id } = await remember(alice, { scope: "institutional" });
-  const waiting = async () => ok(await leaver.get("/delivery/stats")).pending;
-  await settle(async () => (await waiting()) >= 4);
-  ok(await admin.patch(`/agents/${leaver.id}`, { team_id: null }));
-  // Events it may not read are skipped: the first delivery is the institutional one.
-  const { deliveries } = ok(await leaver.get("/delivery/poll?limit=1"));
-  expect(deliveries).toMatchObject([{ payload: { subject: id } }]);
-  ok(await leaver.post("/delivery/ack", { delivery_ids: [deliveries[0].id] }));
-  expect(await waiting()).toBe(0);
 });

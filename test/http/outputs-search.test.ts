@@ -1,8 +1,8 @@
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { type Api, agentToken, api } from "../support/http.ts";
-import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
+import { useServer } from "../support/use.ts";
 
 async function newAgent(name: string, team_id?: string): Promise<Api> {
   const { admin } = world;
@@ -13,12 +13,11 @@ async function newAgent(name: string, team_id?: string): Promise<Api> {
   return api(server, await agentToken(server, key));
 }
 
-const server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0" } });
+const server = await useServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0" } });
 const world = await makeWorld(server, "shelf");
 const team = ok(await world.admin.post("/teams", { name: "writers" })).id;
 /** Two agents of a team, and one without a team. */
 const [ann, bob, cyd] = await Promise.all([newAgent("ann", team), newAgent("bob", team), newAgent("cyd")]);
-afterAll(() => server.stop());
 
 const find = async (by: Api, query: string, more = {}) =>
   ok(await by.post("/outputs/search", { query, ...more }));

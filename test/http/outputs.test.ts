@@ -1,11 +1,10 @@
 import { createHash } from "node:crypto";
-import { afterAll, expect, test } from "@jest/globals";
-import { startShared } from "../support/shared.ts";
+import { expect, test } from "@jest/globals";
 import { ABSENT, makeWorld, ok, refusal } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
-const server = await startShared();
+const server = await useShared();
 const world = await makeWorld(server, "outputs");
-afterAll(() => server.stop());
 
 const save = (more: object, headers = {}) =>
   world.agent.post("/outputs", { body: "# Title\n\nText.", ...more }, headers);

@@ -1,14 +1,13 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { firstAgent } from "../support/agents.ts";
 import { settle } from "../support/settle.ts";
-import { startShared } from "../support/shared.ts";
 import { ok, refusal } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 import { deliver, register, SHOP, send, serviceHeaders } from "../support/webhooks.ts";
 
-const server = await startShared();
+const server = await useShared();
 const agent = await firstAgent(server);
-afterAll(() => server.stop());
 
 const LONG = "820982911946154508";
 const json = { "content-type": "application/json" };

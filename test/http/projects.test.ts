@@ -1,11 +1,10 @@
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { firstAgent } from "../support/agents.ts";
-import { startShared } from "../support/shared.ts";
 import { ok, refusal } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
-const server = await startShared("local");
+const server = await useShared("local");
 const admin = await firstAgent(server);
-afterAll(() => server.stop());
 
 const keysOf = (body: { projects: { key: string }[] }) => body.projects.map(({ key }) => key);
 

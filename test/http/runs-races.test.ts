@@ -1,11 +1,10 @@
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { act, at, keysOf, newRun } from "../support/runs.ts";
-import { startShared } from "../support/shared.ts";
 import { makeWorld, ok, refusal } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
-const server = await startShared();
+const server = await useShared();
 const world = await makeWorld(server, "runs-races");
-afterAll(() => server.stop());
 
 test("a hundred callers race on one step: one completes it, the others are told so", async () => {
   const run = await newRun(world.agent);

@@ -1,13 +1,12 @@
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { act, at, DIAMOND, keysOf, newRun } from "../support/runs.ts";
 import { settle } from "../support/settle.ts";
-import { startShared } from "../support/shared.ts";
 import { makeWorld, ok, refusal } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
-const server = await startShared();
+const server = await useShared();
 const world = await makeWorld(server, "runs");
 const member = ok(await world.member.get("/auth/me")).user.id;
-afterAll(() => server.stop());
 
 test("a run goes from its first step to its retrospective", async () => {
   const made = await world.agent.post("/runs", {

@@ -1,10 +1,9 @@
-import { afterAll, expect, test } from "@jest/globals";
-import { startShared } from "../support/shared.ts";
+import { expect, test } from "@jest/globals";
 import { makeWorld, ok, refusal } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
-const server = await startShared();
+const server = await useShared();
 const world = await makeWorld(server, "templates");
-afterAll(() => server.stop());
 
 const steps = [
   {

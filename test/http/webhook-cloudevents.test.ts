@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { beforeAll, describe, expect, test } from "@jest/globals";
 import { cloudEvent, newAgent, receive } from "../support/agents.ts";
 import { api } from "../support/http.ts";
 import {
@@ -12,8 +12,8 @@ import {
   twilioJson,
 } from "../support/senders.ts";
 import { settle } from "../support/settle.ts";
-import { startShared } from "../support/shared.ts";
 import { makeWorld, ok, refusal } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 import {
   acceptedEvent,
   deliver,
@@ -28,11 +28,10 @@ import {
 const STRUCTURED = { "Content-Type": "application/cloudevents+json" };
 const BATCH = { "Content-Type": "application/cloudevents-batch+json; charset=utf-8" };
 
-const server = await startShared();
+const server = await useShared();
 const world = await makeWorld(server, "acme");
 const newHook = (source: string) => register(world.admin, { name: source, source, mapping: "cloudevents" });
 const hook = await newHook("events");
-afterAll(() => server.stop());
 
 /** Sends a body signed for a webhook. */
 const send = ({ url, signing_secret }: Registration, body: string, headers: Record<string, string>) =>

@@ -48,7 +48,7 @@ export const CLUSTER: World = {
       "several-nodes",
       "waiting-nodes",
     ],
-    "MongoDB already": ["backup-cluster", "events.mongodb", "mongo-lost", "saturated"],
+    "MongoDB already": ["backup-cluster", "mongo-lost", "saturated"],
     "starts one node in either world": ["outputs-large", "retention"],
     "the store, the index or the start of one process": [
       "admin",
