@@ -4,18 +4,15 @@
  */
 const LONGER: Record<string, string[]> = {
   "several nodes and lost parts: `nats`, `nodes`, `redis` and the files on a cluster stay": [
-    "test/http/affinity",
     "test/http/clock-nodes",
     "test/http/connectors-nodes",
     "test/http/failover",
-    "test/http/fair-nodes",
     "test/http/missing-services",
     "test/http/mongo-lost",
     "test/http/nats-away",
     "test/http/nats-paused",
     "test/http/operator-nodes",
     "test/http/push-idle",
-    "test/http/push-nodes",
     "test/http/rolling-upgrade",
     "test/http/rotation",
     "test/http/routing-nodes",

@@ -28,18 +28,15 @@ export const CLUSTER: World = {
   short: ["delivery", "events", "fan-out", "live", "memories", "runs", "runs-races", "sse"],
   alone: {
     "several nodes already": [
-      "affinity",
       "alerts",
       "clock-nodes",
       "connectors-nodes",
       "failover",
-      "fair-nodes",
       "missing-services",
       "nats",
       "nats-away",
       "nats-paused",
       "nodes",
-      "push-nodes",
       "redis",
       "rolling-upgrade",
       "rolling-upgrade-balancer",
@@ -106,7 +103,7 @@ export const CLUSTER: World = {
       "storage-quota",
       "tenant-usage",
     ],
-    "queues within one process; fair-nodes.test.ts has two workers": [
+    "queues within one process; several-nodes.test.ts has two workers": [
       "fair-documents",
       "fair-exports",
       "fair-reads",
@@ -116,7 +113,7 @@ export const CLUSTER: World = {
     ],
     "memory of one process, and rows written while it is stopped": ["list-memory"],
     "connectors-nodes.test.ts has two workers": ["connectors"],
-    "push-nodes.test.ts has two workers; the rest is one worker's": ["push", "push-dns", "push-guard"],
+    "several-nodes.test.ts has two workers; the rest is one worker's": ["push", "push-dns", "push-guard"],
     "a kill between two writes, whose order is the same; failover.test.ts kills a worker": [
       "delivery-crash",
       "documents-crash",

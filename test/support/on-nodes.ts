@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, describe } from "@jest/globals";
+import { firstAgent, type TestAgent } from "./agents.ts";
+import { startMongo } from "./mongo.ts";
+import { type Nodes, startNodes } from "./nodes.ts";
+
+/** What tests on several nodes begin with. Nothing of it is there before `beforeAll`. */
+interface OnNodes {
+  /** Of the record. */
+  url: string;
+  nodes: Nodes;
+  /** The first agent of the first start, through the gateway. */
+  admin: TestAgent;
+}
+
+/** Tests on a gateway and so many workers, with these settings, over a NATS of their own; skipped without a MongoDB, or what else is not here. */
+export async function onNodes(
+  what: string,
+  workers: number,
+  settings: Record<string, string>,
+  define: (on: OnNodes) => void,
+  isHere = true,
+): Promise<void> {
+  const mongo = await startMongo();
+  const url = "url" in mongo ? mongo.url : "";
+  (url && isHere ? describe : describe.skip)(what, () => {
+    const on = { url, nodes: {} as Nodes, admin: {} as TestAgent };
+    beforeAll(async () => {
+      Object.assign(on.nodes, await startNodes(url, workers, { RATE_LIMIT_PER_MINUTE: "0", ...settings }));
+      Object.assign(on.admin, await firstAgent(on.nodes.gateway));
+    });
+    define(on);
+    afterAll(async () => {
+      await on.nodes.stop?.();
+      if ("url" in mongo) await mongo.stop();
+    });
+  });
+}
