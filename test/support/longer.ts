@@ -29,12 +29,8 @@ const LONGER: Record<string, string[]> = {
     "test/two-owners",
   ],
   "kills at one place each: test/rounds kills at all of them": [
-    "test/http/delivery-crash",
-    "test/http/documents-crash",
-    "test/http/idempotency-crash",
+    "test/http/crashes",
     "test/http/memories-crash",
-    "test/http/outputs-crash",
-    "test/http/runs-crash",
     "test/http/search-recovery",
     "test/store.crash",
   ],

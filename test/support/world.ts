@@ -114,12 +114,7 @@ export const CLUSTER: World = {
     "memory of one process, and rows written while it is stopped": ["list-memory"],
     "connectors-nodes.test.ts has two workers": ["connectors"],
     "several-nodes.test.ts has two workers; the rest is one worker's": ["push", "push-dns", "push-guard"],
-    "a kill between two writes, whose order is the same; failover.test.ts kills a worker": [
-      "delivery-crash",
-      "documents-crash",
-      "outputs-crash",
-      "runs-crash",
-    ],
+    "a kill between two writes, whose order is the same; failover.test.ts kills a worker": ["crashes"],
     "rules within one service, and who sees what": [
       "documents-access",
       "documents-citations",
