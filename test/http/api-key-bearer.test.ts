@@ -35,14 +35,6 @@ describe("an API key as the bearer", () => {
     expect(await caller.get("/auth/session")).toMatchObject(refusal(403, "forbidden"));
   });
 
-  test("calls the tools of MCP", async () => {
-    const { caller } = await newKey(["memory:read"]);
-    const message = { jsonrpc: "2.0", id: 1, method: "tools/list" };
-    const headers = { accept: "application/json, text/event-stream", "mcp-protocol-version": "2025-06-18" };
-    const { status, body } = await caller.post(`${server.root}/mcp`, message, headers);
-    expect([status, JSON.stringify(body)]).toEqual([200, expect.stringContaining("memories_search")]);
-  });
-
   test("ends when the key says so", async () => {
     const expires_at = new Date(Date.now() + 3_600_000).toISOString();
     const { caller } = await newKey(["send"], { expires_at });

@@ -91,15 +91,6 @@ describe("the console's files", () => {
     }
   });
 
-  test("caches scripts forever under hashed names, and revalidates the page", async () => {
-    const { headers, body } = await page("/");
-    expect(headers.get("cache-control")).toBe("no-cache");
-    const [, script] = /src="(\/assets\/[^"]+\.js)"/.exec(body) as unknown as [string, string];
-    const asset = await page(script, "*/*");
-    expect(asset.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
-    expect(asset.headers.get("content-type")).toBe("text/javascript; charset=utf-8");
-  });
-
   test("they hide no 404: of the API, of files, of what asks for JSON, of what lies elsewhere", async () => {
     for (const path of ["/v1/nothing", "/assets/none.js", "/docs/none", "/assets/%2e%2e/%2e%2e/package.json"])
       expect(await page(path)).toMatchObject(refusal(404, "not_found"));

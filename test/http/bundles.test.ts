@@ -124,13 +124,6 @@ test("a bundle with an erased memory goes with it", async () => {
   expect(await agent.get(`/bundles/${bundle.id}`)).toMatchObject(refusal(404, "not_found"));
 });
 
-test("a bundle of nothing is made once for an Idempotency-Key", async () => {
-  const post = () => cast.carol.post("/bundles", { query: "xylophone" }, { "idempotency-key": "bundle" });
-  const first = await post();
-  expect(first).toMatchObject({ status: 201, body: { items: [] } });
-  expect((await post()).body).toEqual(first.body);
-});
-
 test.each([
   ["an unknown project", { project_id: "no-such" }, "validation_error", "project_id"],
   ["a scope that is none", { memory_scope: "all" }, "validation_failed", "memory_scope"],

@@ -164,13 +164,6 @@ test("listen reports an event that it rejects", async () => {
   expect(JSON.parse(line)).toEqual({ error: { code: "command_failed", message } });
 });
 
-test("mcp reports errors within its protocol", async () => {
-  const input = `${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" })}\n`;
-  const { code, out, err } = await cli.run(["mcp", "--json"], { input });
-  expect({ code, err }).toEqual({ code: 0, err: "" });
-  expect(JSON.parse(out)).toMatchObject({ id: 1, error: { data: { code: "authentication_failed" } } });
-});
-
 test("doctor still prints its findings", async () => {
   const { code, out } = await cli.run(["doctor", "--json"]);
   expect(code).toBe(1);

@@ -331,10 +331,6 @@ const COMPLETED: [string[], string[]][] = [
   [["run", "list", "--status", ""], STATUSES],
 ];
 
-test.each(COMPLETED)("%j may be completed by %j", async (words, expected) => {
-  expect((await run("__complete", ...words)).split("\n").sort()).toEqual(expected);
-});
-
 describe.each(Object.entries(ASK))("%s", (shell, { read, ask }) => {
   const completes = onPath(shell) ? test : test.skip;
   completes("completes what is typed", async () => {

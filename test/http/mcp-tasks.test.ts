@@ -225,10 +225,11 @@ test("a task ends with its caller's key", async () => {
 
 test("a client that leaves gives up its poll", async () => {
   const type = "com.example.left";
-  await mcp.call("interests_create", { agent_id: agent.id, event_type: type });
+  await using own = await connectMcp(server, (await newAgent(server, mine.admin, SCOPES)).token);
+  await own.call("interests_create", { event_type: type });
   const leaving = new AbortController();
   const { signal } = leaving;
-  const poll = mcp.client.callTool({ name: "deliveries_poll", arguments: { wait: 30 } }, { signal });
+  const poll = own.client.callTool({ name: "deliveries_poll", arguments: { wait: 30 } }, { signal });
   const gone = expect(poll).rejects.toThrow();
   // Besides the request for the measures.
   const polling = async () => /http_requests_in_flight 2/.test(await server.metrics());
@@ -236,8 +237,8 @@ test("a client that leaves gives up its poll", async () => {
   leaving.abort();
   await gone;
   await settle(async () => !(await polling()));
-  await mcp.call("events_publish", { specversion: "1.0", id: "left", source: "urn:test", type });
-  const { deliveries } = await mcp.call("deliveries_poll", { wait: 20 });
+  await own.call("events_publish", { specversion: "1.0", id: "left", source: "urn:test", type });
+  const { deliveries } = await own.call("deliveries_poll", { wait: 20 });
   expect(deliveries).toMatchObject([{ payload: { id: "left" } }]);
 });
 

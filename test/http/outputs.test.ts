@@ -51,16 +51,6 @@ test("repeated under its key it is saved once, and answered whole again", async 
   expect(second.body.current_version_num).toBe(2);
 });
 
-test.each([
-  ["## A *heading* with [a link](http://x.example) ##\n", "A heading with a link"],
-  ["intro\n\nUnderlined\n===\n", "Underlined"],
-  ["```\n# no heading\n```\n\n# Yes\n", "Yes"],
-  ["\n\n> just a line\nmore", "just a line"],
-  ["***\n", "Untitled"],
-])("the title of %j", async (body, title) => {
-  expect(ok(await save({ body })).title).toBe(title);
-});
-
 test("slugs are the tenant's own, and never an id or what stands in an id's place", async () => {
   const slugs = await Promise.all([1, 2, 3, 4].map(async () => ok(await save({ title: "Same Title" })).slug));
   expect(new Set(slugs).size).toBe(4);

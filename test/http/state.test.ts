@@ -69,17 +69,6 @@ describe("an entry", () => {
     expect(versions.sort((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, n) => n + 1));
   });
 
-  test("is written once under an Idempotency-Key", async () => {
-    const headers = { "Idempotency-Key": "state-once" };
-    const body = { value: LONG, if_version: 0 };
-    const first = await cast.alice.put(at("once", "k"), body, headers);
-    const again = await cast.alice.put(at("once", "k"), body, headers);
-    expect(again).toMatchObject({ status: first.status, body: { version: 1 } });
-    expect(await cast.alice.put(at("once", "k"), { value: "other" }, headers)).toMatchObject(
-      refusal(409, "conflict"),
-    );
-  });
-
   test("is gone when deleted, and when it has expired", async () => {
     await put("gone", "k", { value: "v" });
     expect((await cast.alice.del(at("gone", "k"))).status).toBe(204);
