@@ -1,14 +1,14 @@
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { newCli } from "../support/cli.ts";
-import { deliveryGround, pollSome } from "../support/deliveries.ts";
+import { pollSome, useGround } from "../support/deliveries.ts";
 import { startEndpoint } from "../support/endpoint.ts";
 import { type Api, api } from "../support/http.ts";
+import { pagesOf } from "../support/pages.ts";
 import { newReceiver, type Receiver, type ReceiverOptions } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
 import { ok, signIn } from "../support/tenancy.ts";
 
-const ground = await deliveryGround("open");
-afterAll(() => ground.server.stop());
+const ground = await useGround("open");
 
 let names = 0;
 /** Creates an agent and an event type for it. */
@@ -147,13 +147,7 @@ describe("an agent's deliveries", () => {
     }
     const [taken] = await pollSome(one.api, "limit=1");
     ok(await one.api.post("/delivery/ack", { delivery_ids: [taken.id] }));
-    const listed: { id: string; created_at: string; status: string }[] = [];
-    for (let cursor = ""; ; ) {
-      const page = await deliveriesOf(one, `?limit=2${cursor && `&cursor=${cursor}`}`);
-      listed.push(...page.deliveries);
-      cursor = page.next_cursor ?? "";
-      if (!cursor) break;
-    }
+    const listed = await pagesOf(ground.admin, `/agents/${one.id}/deliveries?limit=2`, "deliveries");
     expect(listed).toHaveLength(6);
     const times = listed.map(({ created_at }) => created_at);
     expect(times).toEqual(times.toSorted().toReversed());
@@ -235,7 +229,7 @@ describe("an agent's deliveries", () => {
 
 test("on the command line many agents with the same reason are one line, unless each is wanted", async () => {
   const of = { interests: ["com.idle"] };
-  const own = await deliveryGround("open");
+  const own = await useGround("open");
   const { url, credentials } = own.server;
   const cli = newCli({ SENSORIUM_URL: url, SENSORIUM_API_KEY: credentials.agent.api_key });
   const list = async (...options: string[]) =>

@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from "@jest/globals";
 import { newAgent } from "../support/agents.ts";
+import { pagesOf } from "../support/pages.ts";
 import { makeWorld, ok } from "../support/tenancy.ts";
 import { useShared } from "../support/use.ts";
 
@@ -35,14 +36,7 @@ test("NDJSON has every entry that the list has, in its order", async () => {
     .trimEnd()
     .split("\n")
     .map((line) => JSON.parse(line));
-  const listed = [];
-  for (let cursor = ""; cursor !== null; ) {
-    const page = ok(
-      await world.admin.get(`/audit?action=handoffs.delete&limit=200${cursor && `&cursor=${cursor}`}`),
-    );
-    listed.push(...page.entries);
-    cursor = page.next_cursor;
-  }
+  const listed = await pagesOf(world.admin, "/audit?action=handoffs.delete&limit=200", "entries");
   expect(listed).toHaveLength(MANY);
   expect(lines).toEqual(listed.map((entry) => ({ ...entry, actor_name: NAME })));
 });

@@ -13,11 +13,12 @@ const QUEUE = "shared";
 const MESSAGES = 200;
 const started = await startRabbit();
 const rabbit = started as TestRabbit;
+const settings = { CONNECTOR_ALLOW_PRIVATE: "true" };
 
 await onNodes(
   "a connector on two workers",
-  2,
-  { CONNECTOR_ALLOW_PRIVATE: "true" },
+  { workers: 2, isHere: "url" in started },
+  settings,
   ({ nodes, admin }) => {
     beforeAll(() => sendTo(rabbit, QUEUE, []));
     afterAll(() => rabbit.stop());
@@ -65,5 +66,4 @@ await onNodes(
       expect((await admin.del(path)).status).toBe(204);
     });
   },
-  "url" in started,
 );

@@ -1,11 +1,10 @@
-import { afterAll, describe, expect, test } from "@jest/globals";
-import { deliveryGround, pollSome } from "../support/deliveries.ts";
+import { describe, expect, test } from "@jest/globals";
+import { pollSome, useGround } from "../support/deliveries.ts";
 import { newReceiver, type Receiver } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
 
-const ground = await deliveryGround();
-afterAll(() => ground.server.stop());
+const ground = await useGround();
 
 let names = 0;
 /** Creates an agent whose deliveries are dead-lettered at the first nack, and an event type for it. */

@@ -2,6 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import { chunksOf, finished, foundBy, ingest, itself, textFile } from "../support/documents.ts";
 import type { Api } from "../support/http.ts";
 import { agentIn, makeCast } from "../support/memories.ts";
+import { pagesOf } from "../support/pages.ts";
 import { settle } from "../support/settle.ts";
 import { ABSENT, ok, refusal } from "../support/tenancy.ts";
 import { useShared } from "../support/use.ts";
@@ -199,14 +200,8 @@ describe("chunks and documents", () => {
     expect(await list("")).toEqual([ids, 3]);
     expect(await list("limit=1&offset=1")).toEqual([[ids[1]], 3]);
     expect(await list("status=failed")).toEqual([[], 0]);
-    const seen: string[] = [];
-    for (let cursor: string | null = ""; cursor !== null; ) {
-      const page = ok(await cast.bob.get(`/documents?${source}&limit=2${cursor && `&cursor=${cursor}`}`));
-      seen.push(...page.documents.map((each: { document_id: string }) => each.document_id));
-      expect(page.total).toBe(3);
-      cursor = page.next_cursor;
-    }
-    expect(seen).toEqual(ids);
+    const seen = await pagesOf(cast.bob, `/documents?${source}&limit=2`, "documents", 3);
+    expect(seen.map(({ document_id }) => document_id)).toEqual(ids);
     for (const query of ["limit=0", "limit=101", "offset=-1", "status=deleted", "cursor=x"])
       expect((await cast.bob.get(`/documents?${query}`)).status).toBe(400);
   });

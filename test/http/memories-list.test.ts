@@ -2,6 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import type { TestAgent } from "../support/agents.ts";
 import type { Api } from "../support/http.ts";
 import { agentIn, makeCast, memory, remember } from "../support/memories.ts";
+import { pagesOf } from "../support/pages.ts";
 import { settle } from "../support/settle.ts";
 import { ok, refusal } from "../support/tenancy.ts";
 import { useShared } from "../support/use.ts";
@@ -71,14 +72,8 @@ test.each(SORTS.flatMap((sort) => [`${sort} asc`, `${sort} desc`]))(
       byOffset.push(...idsOf((await list(`${query}&offset=${offset}`)).memories));
     }
     expect(byOffset).toEqual(expected);
-    const byCursor: string[] = [];
-    for (let cursor: string | null = ""; cursor !== null; ) {
-      const page = await list(`${query}${cursor && `&cursor=${cursor}`}`);
-      byCursor.push(...idsOf(page.memories));
-      expect(page.total).toBe(expected.length);
-      cursor = page.next_cursor;
-    }
-    expect(byCursor).toEqual(expected);
+    const byCursor = await pagesOf(agent, `/memories?${query}`, "memories", expected.length);
+    expect(idsOf(byCursor)).toEqual(expected);
   },
 );
 
@@ -157,14 +152,9 @@ describe("titles of any script and length", () => {
   test.each(["", "&search=any%20script"])("are paged by the cursor in one order%s", async (more) => {
     const writer = await agentIn(server, cast.admin, {});
     for (const title of titles) await remember(writer, { title, scope: "agent", content: "Of any script." });
-    const found: string[] = [];
-    for (let cursor: string | null = ""; cursor !== null; ) {
-      const query = `scope=agent&sort=title&order=asc&limit=1${more}${cursor && `&cursor=${cursor}`}`;
-      const page = ok(await writer.get(`/memories?${query}`));
-      found.push(...page.memories.map(({ title }: { title: string }) => title));
-      cursor = page.next_cursor;
-    }
-    expect(found).toEqual(titles);
+    const query = `scope=agent&sort=title&order=asc&limit=1${more}`;
+    const found = await pagesOf(writer, `/memories?${query}`, "memories");
+    expect(found.map(({ title }) => title)).toEqual(titles);
   });
 });
 
@@ -178,14 +168,8 @@ test("a text search over thousands of memories returns each match once", async (
     ok(await writer.post("/memories/batch", { memories }));
   }
   for (const order of ["sort=created_at", "sort=title&order=asc"]) {
-    const found: string[] = [];
-    for (let cursor: string | null = ""; cursor !== null; ) {
-      const query = `search=needle&scope=agent&limit=20&${order}${cursor && `&cursor=${cursor}`}`;
-      const page = ok(await writer.get(`/memories?${query}`));
-      found.push(...idsOf(page.memories));
-      expect(page.total).toBe(45);
-      cursor = page.next_cursor;
-    }
+    const query = `search=needle&scope=agent&limit=20&${order}`;
+    const found = idsOf(await pagesOf(writer, `/memories?${query}`, "memories", 45));
     expect(found).toHaveLength(45);
     expect(new Set(found).size).toBe(45);
     const whole = ok(await writer.get(`/memories?search=needle&limit=200&${order}`));

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { Webhook } from "standardwebhooks";
-import { deliveryGround, type Ground, onGround, pollSome } from "../support/deliveries.ts";
+import { type Ground, onGround, pollSome, useGround } from "../support/deliveries.ts";
 import { type Endpoint, type Pushed, startEndpoint } from "../support/endpoint.ts";
 import { api } from "../support/http.ts";
 import { newReceiver, returned } from "../support/receiver.ts";
@@ -15,14 +15,13 @@ const document = JSON.parse(readFileSync(join(import.meta.dirname, "../../docs/o
 
 const endpoints: Endpoint[] = [];
 const agents: string[] = [];
-let ground: Ground = await deliveryGround({ env: { PUSH_ALLOW_PRIVATE: "true", OPERATOR_TOKEN } });
+let ground: Ground = await useGround({ env: { PUSH_ALLOW_PRIVATE: "true", OPERATOR_TOKEN } });
 afterEach(async () => {
   // Nothing of one test is pushed during the next.
   for (const id of agents.splice(0))
     ok(await ground.admin.patch(`/agents/${id}/status`, { status: "inactive" }));
   for (const endpoint of endpoints.splice(0)) await endpoint.stop();
 });
-afterAll(() => ground.server.stop());
 
 let names = 0;
 /** Creates an agent with push delivery, its endpoint, and an event type for it. */

@@ -1,17 +1,14 @@
 import { afterAll, describe, expect, test } from "@jest/globals";
-import { deliveryGround, pollSome } from "../support/deliveries.ts";
+import { pollSome, useGround } from "../support/deliveries.ts";
 import { startEndpoint } from "../support/endpoint.ts";
 import { newReceiver, type Receiver } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
 import { openStream } from "../support/stream.ts";
 import { ok } from "../support/tenancy.ts";
 
-const ground = await deliveryGround("open");
+const ground = await useGround("open");
 const endpoint = await startEndpoint();
-afterAll(async () => {
-  await ground.server.stop();
-  await endpoint.stop();
-});
+afterAll(() => endpoint.stop());
 
 let names = 0;
 /** Creates an agent whose own delays are 5000 s, with an interest for each of the delays. */

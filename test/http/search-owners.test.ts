@@ -23,7 +23,6 @@ await onNodes("search by several nodes", 2, { EMBEDDER: "none" }, ({ url, nodes,
     agent = await agentIn(nodes.gateway, admin, {});
   });
   afterAll(async () => {
-    await nodes.stop();
     for (const watch of watches) await watch.stop();
   });
 

@@ -6,6 +6,7 @@ import { type Endpoint, startEndpoint } from "../support/endpoint.ts";
 import { type Api, api } from "../support/http.ts";
 import { agentIn, remember } from "../support/memories.ts";
 import { onNodes } from "../support/on-nodes.ts";
+import { pagesOf } from "../support/pages.ts";
 import { newReceiver } from "../support/receiver.ts";
 import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
@@ -116,13 +117,7 @@ await onNodes("two gateways and two workers", 2, settings, ({ nodes, admin }) =>
   /** The events of a type, when all of them have been brought to their receivers. */
   function fannedOut(api: Api, type: string, count: number): Promise<Summary[]> {
     const all = async () => {
-      const found: Summary[] = [];
-      for (let cursor = ""; ; ) {
-        const page = ok(await api.get(`/events?type=${type}&limit=200${cursor}`));
-        found.push(...page.events);
-        if (page.next_cursor === null) break;
-        cursor = `&cursor=${page.next_cursor}`;
-      }
+      const found: Summary[] = await pagesOf(api, `/events?type=${type}&limit=200`, "events");
       return found.length === count && found.every(({ fanned_out_at }) => fanned_out_at !== null) && found;
     };
     return settle(all, { within: 120_000, every: 200, what: `all of ${type} to be fanned out` });

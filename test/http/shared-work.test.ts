@@ -42,7 +42,6 @@ await onNodes("three workers", 1, { EMBEDDER: "none" }, ({ url, nodes, admin }) 
     await client.db().collection<Document>("events").insertMany(oldEvents());
   });
   afterAll(async () => {
-    await nodes.stop();
     await Promise.all(workers.map(({ watch }) => watch.stop()));
     await client.close();
   });

@@ -1,12 +1,11 @@
-import { afterAll, expect, test } from "@jest/globals";
-import { deliveryGround, pollSome } from "../support/deliveries.ts";
+import { expect, test } from "@jest/globals";
+import { pollSome, useGround } from "../support/deliveries.ts";
 import { newReceiver, type Receiver, type ReceiverOptions } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
 import { openStream, type Stream, type StreamMessage } from "../support/stream.ts";
 import { ok } from "../support/tenancy.ts";
 
-const ground = await deliveryGround();
-afterAll(() => ground.server.stop());
+const ground = await useGround();
 
 type Mine = Receiver & { type: string };
 
@@ -167,7 +166,7 @@ test("closing a revoked key ends the stream", async () => {
 });
 
 test("closing SIGTERM ends streams and answers waiting polls, and loses nothing", async () => {
-  const own = await deliveryGround({});
+  const own = await useGround({});
   const ours = async (name: string) =>
     ({
       ...(await newReceiver(own.server, own.admin, name, { interests: ["com.example.term"] })),

@@ -63,14 +63,6 @@ test("authors at once get a version each", async () => {
   expect(made.map(({ body }) => body.version_num).sort()).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
 });
 
-test("a retry with the same key makes no second version", async () => {
-  const send = () =>
-    world.agent.post("/process-templates", { name: "n", slug: "keyed", steps }, { "idempotency-key": "k1" });
-  const [first, again] = [await send(), await send()];
-  expect(again.body).toEqual(first.body);
-  expect(ok(await world.agent.get("/process-templates/keyed")).version_num).toBe(1);
-});
-
 test("a run copies the steps as they are, and keeps them when the template goes on", async () => {
   const template = ok(await author("copied"));
   const { id: person } = ok(await world.admin.post("/users", { email: "p@templates.example" }));

@@ -37,7 +37,6 @@ const LONGER: Record<string, string[]> = {
   "shares and memory under load: `fairness` and `fair-reads` stay": [
     "test/http/fair-documents",
     "test/http/fair-exports",
-    "test/http/fair-search",
     "test/http/list-memory",
     "test/http/loaded",
     "test/http/storage-quota",
@@ -53,7 +52,6 @@ const LONGER: Record<string, string[]> = {
     "test/http/alerts",
     "test/http/multilingual",
     "test/http/reranker",
-    "test/http/search-another-model",
     "test/http/server-package",
     "test/http/tracing",
     "test/integrations",

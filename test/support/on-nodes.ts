@@ -12,26 +12,39 @@ interface OnNodes {
   admin: TestAgent;
 }
 
+interface Conditions {
+  workers: number;
+  isHere?: boolean;
+  /** Puts something between the nodes and their record, and gives its address there. */
+  through?: (url: string) => Promise<string>;
+}
+
 /** Tests on a gateway and so many workers, with these settings, over a NATS of their own; skipped without a MongoDB, or what else is not here. */
 export async function onNodes(
   what: string,
-  workers: number,
+  nodes: number | Conditions,
   settings: Record<string, string>,
   define: (on: OnNodes) => void,
-  isHere = true,
 ): Promise<void> {
+  const {
+    workers,
+    isHere = true,
+    through = async (url) => url,
+  }: Conditions = typeof nodes === "number" ? { workers: nodes } : nodes;
   const mongo = await startMongo();
   const url = "url" in mongo ? mongo.url : "";
   (url && isHere ? describe : describe.skip)(what, () => {
     const on = { url, nodes: {} as Nodes, admin: {} as TestAgent };
     beforeAll(async () => {
-      Object.assign(on.nodes, await startNodes(url, workers, { RATE_LIMIT_PER_MINUTE: "0", ...settings }));
+      Object.assign(
+        on.nodes,
+        await startNodes(await through(url), workers, { RATE_LIMIT_PER_MINUTE: "0", ...settings }),
+      );
       Object.assign(on.admin, await firstAgent(on.nodes.gateway));
     });
+    // What the tests opened is closed after the nodes that use it, and the record last.
+    afterAll(() => on.nodes.stop?.());
     define(on);
-    afterAll(async () => {
-      await on.nodes.stop?.();
-      if ("url" in mongo) await mongo.stop();
-    });
+    afterAll(async () => "url" in mongo && mongo.stop());
   });
 }

@@ -25,7 +25,7 @@ export const CLUSTER: World = {
   on: "a cluster",
   budgetSeconds: 1200,
   needs: ["mongodb", "nats"],
-  short: ["delivery", "events", "fan-out", "live", "memories", "runs", "runs-races", "sse"],
+  short: ["delivery", "events", "fan-out", "live", "memories", "runs", "sse"],
   alone: {
     "several nodes already": [
       "alerts",
@@ -59,7 +59,6 @@ export const CLUSTER: World = {
       "memories-crash",
       "oauth-times",
       "rotation",
-      "search-another-model",
       "search-recovery",
       "server-package",
       "start",
@@ -107,7 +106,6 @@ export const CLUSTER: World = {
       "fair-documents",
       "fair-exports",
       "fair-reads",
-      "fair-search",
       "fairness",
       "unread-streams",
     ],
@@ -155,7 +153,6 @@ export const FERRETDB: World = {
     "memory-keys",
     "merges",
     "oauth",
-    "runs-races",
     "tenants",
     "webhooks",
   ],
