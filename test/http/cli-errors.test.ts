@@ -257,26 +257,18 @@ test("without a service it says what to do", async () => {
 });
 
 test("reports unreadable profiles", async () => {
-  const home = newCli({ XDG_CONFIG_HOME: "/dev/null", SENSORIUM_URL: server.root });
-  try {
-    const { code, err } = await home.run(["recall", "x", "--json"]);
-    expect({ code, ...JSON.parse(err) }).toMatchObject({ code: 1, error: { code: "unreadable_file" } });
-  } finally {
-    await home.remove();
-  }
+  await using home = newCli({ XDG_CONFIG_HOME: "/dev/null", SENSORIUM_URL: server.root });
+  const { code, err } = await home.run(["recall", "x", "--json"]);
+  expect({ code, ...JSON.parse(err) }).toMatchObject({ code: 1, error: { code: "unreadable_file" } });
 });
 
 test("reports an unexpected error with its stack", async () => {
-  const home = newCli();
-  try {
-    mkdirSync(join(home.folder, ".config/sensorium"), { recursive: true });
-    writeFileSync(join(home.folder, ".config/sensorium/profiles.json"), '{"broken": null}');
-    const { code, err } = await home.run(["profile", "list", "--json"]);
-    const error = { code: "unexpected_error", details: { stack: expect.stringContaining("profile.ts") } };
-    expect({ code, ...JSON.parse(err) }).toMatchObject({ code: 1, error });
-  } finally {
-    await home.remove();
-  }
+  await using home = newCli();
+  mkdirSync(join(home.folder, ".config/sensorium"), { recursive: true });
+  writeFileSync(join(home.folder, ".config/sensorium/profiles.json"), '{"broken": null}');
+  const { code, err } = await home.run(["profile", "list", "--json"]);
+  const error = { code: "unexpected_error", details: { stack: expect.stringContaining("profile.ts") } };
+  expect({ code, ...JSON.parse(err) }).toMatchObject({ code: 1, error });
 });
 
 test("reports the error that ends listen once", async () => {

@@ -318,15 +318,11 @@ describe("doctor", () => {
 
 test("global options may precede the command", async () => {
   const { url } = server;
-  const bare = newCli();
-  try {
-    const { code, out } = await bare.run(["--url", url, "--json", "publish", "--", "-x"]);
-    expect([code, out]).toEqual([1, ""]);
-    const answer = await bare.run([`--url=${url}`, "doctor"]);
-    expect(answer).toMatchObject({ out: expect.stringContaining(`✓ address  ${url} (from --url)`) });
-  } finally {
-    await bare.remove();
-  }
+  await using bare = newCli();
+  const { code, out } = await bare.run(["--url", url, "--json", "publish", "--", "-x"]);
+  expect([code, out]).toEqual([1, ""]);
+  const answer = await bare.run([`--url=${url}`, "doctor"]);
+  expect(answer).toMatchObject({ out: expect.stringContaining(`✓ address  ${url} (from --url)`) });
 });
 
 test.each([

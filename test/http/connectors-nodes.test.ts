@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { connect } from "amqplib";
+import { receive } from "../support/agents.ts";
 import type { Child } from "../support/child.ts";
 import { onNodes } from "../support/on-nodes.ts";
 import { sendTo, startRabbit, type TestRabbit } from "../support/rabbitmq.ts";
@@ -45,10 +46,7 @@ await onNodes(
       const sending = sendTo(rabbit, QUEUE, messages);
       const taken = new Set<number>();
       const take = async () => {
-        const { deliveries } = ok(await receiver.api.get("/delivery/poll?limit=100&wait=1"));
-        for (const { payload } of deliveries) taken.add(payload.data.n);
-        const delivery_ids = deliveries.map((delivery: { id: string }) => delivery.id);
-        if (delivery_ids.length) ok(await receiver.api.post("/delivery/ack", { delivery_ids }));
+        for (const { payload } of await receive(receiver.api, 0)) taken.add(payload.data.n);
         return taken.size;
       };
       await settle(async () => (await take()) > 0);

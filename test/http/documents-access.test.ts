@@ -1,4 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
+import { receive } from "../support/agents.ts";
 import { chunksOf, finished, foundBy, ingest, itself, textFile } from "../support/documents.ts";
 import type { Api } from "../support/http.ts";
 import { agentIn, makeCast } from "../support/memories.ts";
@@ -217,13 +218,8 @@ test("publishes changes of documents to agents that may read them", async () => 
   const secret = await ingest(cast.alice, textFile(undefined, { sensitivity: "restricted" }));
   const open = await ingest(cast.alice, textFile());
   ok(await cast.alice.del(itself(open)));
-  const heard = async (by: Api) => {
-    const { deliveries } = ok(await by.get("/delivery/poll?wait=1&limit=100"));
-    ok(await by.post("/delivery/ack", { delivery_ids: deliveries.map(({ id }: { id: string }) => id) }));
-    return deliveries.map(
-      ({ payload }: { payload: { type: string; subject: string; data: object } }) => payload,
-    );
-  };
+  const heard = async (by: Api): Promise<{ type: string; subject: string; data: object }[]> =>
+    (await receive(by, 0)).map(({ payload }) => payload);
   const all = {
     inTeam: [] as { type: string; subject: string }[],
     outside: [] as { type: string; subject: string }[],

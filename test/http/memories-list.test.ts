@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import type { TestAgent } from "../support/agents.ts";
+import { receive, type TestAgent } from "../support/agents.ts";
 import type { Api } from "../support/http.ts";
 import { agentIn, makeCast, memory, remember } from "../support/memories.ts";
 import { pagesOf } from "../support/pages.ts";
@@ -266,11 +266,8 @@ test("publishes changes of a memory once, to agents that may read it", async () 
   const made = [id, other.id, open.id];
   // Events from before the interests may still be delivered.
   const drain = async (who: TestAgent) => {
-    const { deliveries } = ok(await who.get("/delivery/poll?limit=100&wait=1"));
-    const delivery_ids = deliveries.map((each: { id: string }) => each.id);
-    if (delivery_ids.length) ok(await who.post("/delivery/ack", { delivery_ids }));
-    const payloads = deliveries.map((each: { payload: { subject: string } }) => each.payload);
-    return payloads.filter(({ subject }: { subject: string }) => made.includes(subject));
+    const payloads = (await receive(who, 0)).map(({ payload }) => payload);
+    return payloads.filter(({ subject }) => made.includes(subject));
   };
   await settle(async () => {
     got.push(...(await drain(listener)));

@@ -108,13 +108,9 @@ const versions = await versionsBefore();
 
   test("a node of this version is ready next to one of the version before", async () => {
     await before.restart();
-    const gateway = await startNext("gateway", { SERVICES: "gateway" });
-    try {
-      const { status, body } = await api(gateway).get(`${gateway.root}/readyz`);
-      expect([status, body.checks.services]).toEqual([200, "ok"]);
-      expect((await at(gateway, admin).get("/auth/me")).status).toBe(200);
-    } finally {
-      await gateway.stop();
-    }
+    await using gateway = await startNext("gateway", { SERVICES: "gateway" });
+    const { status, body } = await api(gateway).get(`${gateway.root}/readyz`);
+    expect([status, body.checks.services]).toEqual([200, "ok"]);
+    expect((await at(gateway, admin).get("/auth/me")).status).toBe(200);
   });
 });

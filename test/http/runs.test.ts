@@ -1,4 +1,5 @@
 import { expect, test } from "@jest/globals";
+import { receive } from "../support/agents.ts";
 import { act, at, DIAMOND, keysOf, newRun } from "../support/runs.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, ok, refusal } from "../support/tenancy.ts";
@@ -206,17 +207,8 @@ test("publishes changes of a run as events, in order, without content", async ()
   ok(await world.agent.post(at(run, "close"), { outcome: "achieved" }));
   const seen: { type: string; data: { run_id: string; run_status: string; outcome?: string } }[] = [];
   await settle(async () => {
-    const { deliveries } = ok(await world.agent.get("/delivery/poll?wait=5"));
-    ok(
-      await world.agent.post("/delivery/ack", {
-        delivery_ids: deliveries.map(({ id }: { id: string }) => id),
-      }),
-    );
-    seen.push(
-      ...deliveries
-        .map(({ payload }: { payload: never }) => payload)
-        .filter(({ data }: { data: { run_id: string } }) => data.run_id === run.id),
-    );
+    const payloads = (await receive(world.agent, 0)).map(({ payload }) => payload);
+    seen.push(...payloads.filter(({ data }) => data.run_id === run.id));
     // Several are on their way at once: the last need not be the last to come.
     return seen.length >= 6;
   });

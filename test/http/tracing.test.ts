@@ -146,37 +146,33 @@ test("an action that fails says so by the type of its error", async () => {
 
 test("a push has a span below its delivery's, which its endpoint can continue", async () => {
   const http = await firstAgent(server);
-  const endpoint = await startEndpoint();
-  try {
-    const settings = {
-      name: "pushed",
-      delivery_mode: "push",
-      delivery_endpoint: `${endpoint.url}?key=s3cret`,
-    };
-    const { body: agent } = await http.post("/agents", settings);
-    await (await person(server)).post(`/agents/${agent.id}/interests`, { event_type: "com.example.pushed" });
-    endpoint.answer(500);
-    await http.post("/events", newEvent("com.example.pushed"));
-    const push = await settle(() => endpoint.pushed[0]);
-    const span = await find("the push", ({ kind, name }) => kind === KIND.client && name === "POST");
-    expect(push.headers.traceparent).toBe(contextOf(span));
-    expect(span.status.code).toBe(2);
-    expect(attributesOf(span)).toMatchObject({
-      "http.request.method": "POST",
-      "http.response.status_code": 500,
-      "error.type": "500",
-      "url.full": endpoint.url,
-      "server.address": "127.0.0.1",
-      "server.port": Number(new URL(endpoint.url).port),
-    });
-    const delivery = await find("its delivery", ({ spanId }) => spanId === span.parentSpanId);
-    const publish = await find("its publish", ({ spanId }) => spanId === delivery.links[0]?.spanId);
-    expect(publish.kind).toBe(KIND.producer);
-    expect(JSON.parse(push.body).traceparent).toBe(contextOf(publish));
-    await http.patch(`/agents/${agent.id}/status`, { status: "inactive" });
-  } finally {
-    await endpoint.stop();
-  }
+  await using endpoint = await startEndpoint();
+  const settings = {
+    name: "pushed",
+    delivery_mode: "push",
+    delivery_endpoint: `${endpoint.url}?key=s3cret`,
+  };
+  const { body: agent } = await http.post("/agents", settings);
+  await (await person(server)).post(`/agents/${agent.id}/interests`, { event_type: "com.example.pushed" });
+  endpoint.answer(500);
+  await http.post("/events", newEvent("com.example.pushed"));
+  const push = await settle(() => endpoint.pushed[0]);
+  const span = await find("the push", ({ kind, name }) => kind === KIND.client && name === "POST");
+  expect(push.headers.traceparent).toBe(contextOf(span));
+  expect(span.status.code).toBe(2);
+  expect(attributesOf(span)).toMatchObject({
+    "http.request.method": "POST",
+    "http.response.status_code": 500,
+    "error.type": "500",
+    "url.full": endpoint.url,
+    "server.address": "127.0.0.1",
+    "server.port": Number(new URL(endpoint.url).port),
+  });
+  const delivery = await find("its delivery", ({ spanId }) => spanId === span.parentSpanId);
+  const publish = await find("its publish", ({ spanId }) => spanId === delivery.links[0]?.spanId);
+  expect(publish.kind).toBe(KIND.producer);
+  expect(JSON.parse(push.body).traceparent).toBe(contextOf(publish));
+  await http.patch(`/agents/${agent.id}/status`, { status: "inactive" });
 });
 
 test("a request without a trace begins one", async () => {
@@ -194,42 +190,37 @@ test("a collector that is gone changes nothing for callers, and the server ends 
 test("a collector that is away and back is told in two lines, with the count of what was lost", async () => {
   let away = true;
   let refused = 0;
-  const collector = await serving((req, res) => {
+  await using collector = await serving((req, res) => {
     req.resume();
     if (away) refused++;
     req.once("end", () => (away ? res.writeHead(404).end() : res.writeHead(200).end("{}")));
   });
-  const other = await startServer({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url } });
+  await using other = await startServer({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url } });
   const lines = () =>
     other
       .logs()
       .split("\n")
       .filter((line) => line.includes("tracing: "))
       .map((line) => JSON.parse(line));
-  try {
-    const ask = async () => (await api(other).get("/healthz")).status === 200;
-    await settle(async () => (await ask()) && refused >= 4, { what: "four exports to be refused" });
-    expect(lines()).toHaveLength(1);
-    expect(lines()[0]).toMatchObject({ level: "warn", msg: expect.stringContaining("cannot be reached") });
-    away = false;
-    await settle(async () => (await ask()) && lines().length > 1, { what: "the collector to be back" });
-    expect(lines()).toHaveLength(2);
-    expect(lines()[1]).toMatchObject({ level: "info", msg: "tracing: the collector is back" });
-    expect(lines()[1].lost_spans).toBeGreaterThanOrEqual(4);
-  } finally {
-    await other.stop();
-    await collector.close();
-  }
+  const ask = async () => (await api(other).get("/healthz")).status === 200;
+  await settle(async () => (await ask()) && refused >= 4, { what: "four exports to be refused" });
+  expect(lines()).toHaveLength(1);
+  expect(lines()[0]).toMatchObject({ level: "warn", msg: expect.stringContaining("cannot be reached") });
+  away = false;
+  await settle(async () => (await ask()) && lines().length > 1, { what: "the collector to be back" });
+  expect(lines()).toHaveLength(2);
+  expect(lines()[1]).toMatchObject({ level: "info", msg: "tracing: the collector is back" });
+  expect(lines()[1].lost_spans).toBeGreaterThanOrEqual(4);
 });
 
 test("the variables of OpenTelemetry say where traces go, with which headers and names, and which", async () => {
   const exports: { url?: string; headers: IncomingHttpHeaders; text: string }[] = [];
-  const collector = await serving(async (req, res) => {
+  await using collector = await serving(async (req, res) => {
     const text = Buffer.concat(await req.toArray()).toString("utf8");
     exports.push({ url: req.url as string, headers: req.headers, text });
     res.writeHead(200, { "content-type": "application/json" }).end("{}");
   });
-  const other = await startServer({
+  await using other = await startServer({
     env: {
       OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:1",
       OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/own/traces`,
@@ -241,25 +232,20 @@ test("the variables of OpenTelemetry say where traces go, with which headers and
       OTEL_TRACES_SAMPLER_ARG: "0",
     },
   });
-  try {
-    await api(other).get("/auth/me");
-    await api(other).get("/healthz", { traceparent: `00-${TRACE}-${CALLER_SPAN}-01` });
-    const { url, headers, text } = await settle(() => exports.find((each) => each.text.includes(TRACE)));
-    expect(url).toBe("/own/traces");
-    expect(headers).toMatchObject({ authorization: "Bearer s3cret", "x-scope": "traces" });
-    const [{ resource }] = JSON.parse(text).resourceSpans;
-    expect(attributesOf(resource)).toMatchObject({
-      "service.name": "sense",
-      "deployment.environment.name": "staging",
-      "sensorium.node": expect.stringMatching(/-\d+$/),
-    });
-    // It ended earlier, so that it would have been sent by now.
-    expect(exports.map((each) => each.text).join()).not.toContain("/auth/me");
-    expect(other.logs()).not.toContain("s3cret");
-  } finally {
-    await other.stop();
-    await collector.close();
-  }
+  await api(other).get("/auth/me");
+  await api(other).get("/healthz", { traceparent: `00-${TRACE}-${CALLER_SPAN}-01` });
+  const { url, headers, text } = await settle(() => exports.find((each) => each.text.includes(TRACE)));
+  expect(url).toBe("/own/traces");
+  expect(headers).toMatchObject({ authorization: "Bearer s3cret", "x-scope": "traces" });
+  const [{ resource }] = JSON.parse(text).resourceSpans;
+  expect(attributesOf(resource)).toMatchObject({
+    "service.name": "sense",
+    "deployment.environment.name": "staging",
+    "sensorium.node": expect.stringMatching(/-\d+$/),
+  });
+  // It ended earlier, so that it would have been sent by now.
+  expect(exports.map((each) => each.text).join()).not.toContain("/auth/me");
+  expect(other.logs()).not.toContain("s3cret");
 });
 
 describe("without a collector", () => {
@@ -303,22 +289,18 @@ describe("without a collector", () => {
   });
 
   test("a push passes the trace on as a header", async () => {
-    const endpoint = await startEndpoint();
-    try {
-      const settings = { name: "pushed", delivery_mode: "push", delivery_endpoint: endpoint.url };
-      const { body: agent } = await http.post("/agents", settings);
-      ok(await (await person(plain)).post(`/agents/${agent.id}/interests`, { event_type: "org.example.*" }));
-      await http.post("/events", newEvent("org.example.traced"), { traceparent });
-      await http.post("/events", newEvent("org.example.untraced"));
-      await settle(() => endpoint.pushed.length === 2);
-      const traces = endpoint.pushed.map(({ body, headers }) => [JSON.parse(body).type, headers.traceparent]);
-      expect(Object.fromEntries(traces)).toEqual({
-        "org.example.traced": traceparent,
-        "org.example.untraced": undefined,
-      });
-    } finally {
-      await endpoint.stop();
-    }
+    await using endpoint = await startEndpoint();
+    const settings = { name: "pushed", delivery_mode: "push", delivery_endpoint: endpoint.url };
+    const { body: agent } = await http.post("/agents", settings);
+    ok(await (await person(plain)).post(`/agents/${agent.id}/interests`, { event_type: "org.example.*" }));
+    await http.post("/events", newEvent("org.example.traced"), { traceparent });
+    await http.post("/events", newEvent("org.example.untraced"));
+    await settle(() => endpoint.pushed.length === 2);
+    const traces = endpoint.pushed.map(({ body, headers }) => [JSON.parse(body).type, headers.traceparent]);
+    expect(Object.fromEntries(traces)).toEqual({
+      "org.example.traced": traceparent,
+      "org.example.untraced": undefined,
+    });
   });
 });
 
