@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { newCli } from "../support/cli.ts";
-import { pollSome, useGround } from "../support/deliveries.ts";
+import { deliveryGround, pollSome, useGround } from "../support/deliveries.ts";
 import { startEndpoint } from "../support/endpoint.ts";
 import { type Api, api } from "../support/http.ts";
 import { pagesOf } from "../support/pages.ts";
@@ -229,7 +229,7 @@ describe("an agent's deliveries", () => {
 
 test("on the command line many agents with the same reason are one line, unless each is wanted", async () => {
   const of = { interests: ["com.idle"] };
-  const own = await useGround("open");
+  const own = await deliveryGround("open");
   const { url, credentials } = own.server;
   const cli = newCli({ SENSORIUM_URL: url, SENSORIUM_API_KEY: credentials.agent.api_key });
   const list = async (...options: string[]) =>

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { pollSome, useGround } from "../support/deliveries.ts";
+import { deliveryGround, pollSome, useGround } from "../support/deliveries.ts";
 import { newReceiver, type Receiver, type ReceiverOptions } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
 import { openStream, type Stream, type StreamMessage } from "../support/stream.ts";
@@ -166,7 +166,7 @@ test("closing a revoked key ends the stream", async () => {
 });
 
 test("closing SIGTERM ends streams and answers waiting polls, and loses nothing", async () => {
-  const own = await useGround({});
+  const own = await deliveryGround({});
   const ours = async (name: string) =>
     ({
       ...(await newReceiver(own.server, own.admin, name, { interests: ["com.example.term"] })),
