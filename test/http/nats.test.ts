@@ -1,66 +1,23 @@
-/** @needs mongodb, nats: the services spread over two nodes, which meet over NATS and share one record. */
-import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { START } from "../support/alone.ts";
 import { type Child, startChild } from "../support/child.ts";
-import { type Api, agentToken, api } from "../support/http.ts";
-import { startMongo } from "../support/mongo.ts";
-import { type NatsServer, startNats } from "../support/nats.ts";
-import { startServer, type TestServer } from "../support/server.ts";
-import { settle } from "../support/settle.ts";
+import { api } from "../support/http.ts";
+import { startNats } from "../support/nats.ts";
 
-const mongo = await startMongo();
-const here = "url" in mongo;
-const AT_THE_EDGE = ["gateway"];
-const BEHIND = AT_THE_EDGE.map((name) => `-${name}`);
+// More than any disk has.
+const settings = { MIN_FREE_DISK_MB: "1000000000" };
 
-(here ? describe : describe.skip)("a gateway and a worker over NATS", () => {
-  let nats: NatsServer;
-  let worker: Child;
-  let gateway: TestServer;
-  let dataDir: string;
-  let agent: Api;
-
-  beforeAll(async () => {
-    nats = await startNats();
-    dataDir = await mkdtemp(join(tmpdir(), "sensorium-worker-"));
-    const env = {
-      MONGO_URL: here ? mongo.url : "",
-      NATS_URL: nats.url,
-      SECRET_KEY: randomBytes(32).toString("base64"),
-      RATE_LIMIT_PER_MINUTE: "0",
-      // More than any disk has.
-      MIN_FREE_DISK_MB: "1000000000",
-    };
-    const { PATH = "" } = process.env;
-    worker = await startChild(process.execPath, START, {
-      env: { ...env, PATH, PORT: "0", DATA_DIR: dataDir, SERVICES: BEHIND.join(",") },
-    });
-    gateway = await startServer({ env: { ...env, SERVICES: AT_THE_EDGE.join(",") } });
-    const token = await settle(
-      () => agentToken(gateway, gateway.credentials.agent.api_key).catch(() => undefined),
-      { what: "the nodes to find each other" },
-    );
-    agent = api(gateway, token);
-  });
-  afterAll(async () => {
-    await gateway?.stop();
-    await worker?.end("SIGTERM");
-    await nats?.stop();
-    if (dataDir) await rm(dataDir, { recursive: true });
-    if (here) await mongo.stop();
-  });
-
-  const interest = (event_type: string) =>
-    agent.post(`/agents/${gateway.credentials.agent.id}/interests`, { event_type });
+await onNodes("a gateway and a worker over NATS", 1, settings, ({ nodes, admin: agent }) => {
+  const worker = () => nodes.workers[0] as Child;
+  const interest = (event_type: string) => agent.post(`/agents/${agent.id}/interests`, { event_type });
 
   test("a disk with too little space is shown on every node, and refuses nothing that MongoDB keeps", async () => {
-    const [, root] = await worker.find(/(http:\/\/127\.0\.0\.1:\d+)\/readyz/);
-    for (const origin of [gateway.root, root]) {
-      const { status, body } = await api(gateway).get(`${origin}/readyz`);
+    const [, root] = await worker().find(/(http:\/\/127\.0\.0\.1:\d+)\/readyz/);
+    for (const origin of [nodes.gateway.root, root]) {
+      const { status, body } = await api(nodes.gateway).get(`${origin}/readyz`);
       expect([status, body.checks.disk]).toEqual([
         200,
         expect.stringMatching(/^\d+ MB free; the minimum is/),
@@ -128,7 +85,7 @@ const BEHIND = AT_THE_EDGE.map((name) => `-${name}`);
   });
 
   test("a worker says whether it is ready, and what it counts", async () => {
-    const [, root = ""] = await worker.find(/(http:\/\/127\.0\.0\.1:\d+)\/readyz/);
+    const [, root = ""] = await worker().find(/(http:\/\/127\.0\.0\.1:\d+)\/readyz/);
     const there = { url: root };
     expect(await api(there).get("/readyz")).toMatchObject({
       status: 200,

@@ -1,6 +1,6 @@
 /** @needs mongodb: two nodes on one record, without NATS: changes on one apply on the other. */
 import { randomBytes } from "node:crypto";
-import { copyFile, mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
@@ -21,7 +21,6 @@ const here = "url" in mongo;
 (here ? describe : describe.skip)("two nodes on one record", () => {
   let one: TestServer;
   let other: TestServer;
-  let dataDir: string;
   let world: World;
 
   beforeAll(async () => {
@@ -32,15 +31,12 @@ const here = "url" in mongo;
       RATE_LIMIT_PER_MINUTE: "0",
     };
     one = await startServer({ env });
-    dataDir = await mkdtemp(join(tmpdir(), "sensorium-node-"));
-    await copyFile(join(one.dataDir, "credentials.json"), join(dataDir, "credentials.json"));
-    other = await startServer({ env, dataDir });
+    other = await startServer({ env, beside: one });
     world = await makeWorld(one, "acme");
   });
   afterAll(async () => {
     await other?.stop();
     await one?.stop();
-    if (dataDir) await rm(dataDir, { recursive: true });
     if (here) await mongo.stop();
   });
 
