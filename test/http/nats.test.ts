@@ -1,3 +1,4 @@
+/** @needs mongodb, nats: the services spread over two nodes, which meet over NATS and share one record. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,6 +7,7 @@ import { START } from "../support/alone.ts";
 import { type Child, startChild } from "../support/child.ts";
 import { api } from "../support/http.ts";
 import { startNats } from "../support/nats.ts";
+import { onNodes } from "../support/on-nodes.ts";
 
 // More than any disk has.
 const settings = { MIN_FREE_DISK_MB: "1000000000" };
