@@ -122,12 +122,11 @@ test("saved outputs survive a crash complete, and are found even if not yet inde
 
 test("whenever it is killed, no output is without its text", async () => {
   const bodyOf = (n: number) => `# Output ${n}\n\n${`line ${n} of many\n`.repeat(5000)}`;
-  const tag = "many-lines";
   const answered = new Set<string>();
   for (const upTo of [40, 80]) {
     const saves = Array.from({ length: 40 }, async (_, i) => {
       const n = upTo - i;
-      const { id } = ok(await agent.post("/outputs", { title: String(n), body: bodyOf(n), tags: [tag] }));
+      const { id } = ok(await agent.post("/outputs", { title: String(n), body: bodyOf(n) }));
       answered.add(id);
     });
     await Promise.any(saves);
@@ -135,10 +134,11 @@ test("whenever it is killed, no output is without its text", async () => {
     await Promise.allSettled(saves);
     await server.restart();
   }
-  const { outputs } = ok(await agent.get(`/outputs?tags=${tag}&limit=200`));
+  const { outputs } = ok(await agent.get("/outputs?limit=200"));
   const ids = new Set(outputs.map(({ id }: { id: string }) => id));
   expect([...answered].filter((id) => !ids.has(id))).toEqual([]);
-  for (const { id, title } of outputs) {
+  // Others are of the test before.
+  for (const { id, title } of outputs.filter(({ title }: { title: string }) => /^\d+$/.test(title))) {
     expect(ok(await agent.get(`/outputs/${id}`)).body === bodyOf(Number(title))).toBe(true);
   }
 });
