@@ -7,6 +7,7 @@ const LONGER: Record<string, string[]> = {
     "test/http/clock-nodes",
     "test/http/connectors-nodes",
     "test/http/failover",
+    "test/http/fair-nodes",
     "test/http/missing-services",
     "test/http/mongo-lost",
     "test/http/nats-away",

@@ -32,6 +32,7 @@ export const CLUSTER: World = {
       "clock-nodes",
       "connectors-nodes",
       "failover",
+      "fair-nodes",
       "missing-services",
       "nats",
       "nats-away",
@@ -102,7 +103,7 @@ export const CLUSTER: World = {
       "storage-quota",
       "tenant-usage",
     ],
-    "queues within one process; several-nodes.test.ts has two workers": [
+    "queues within one process; fair-nodes.test.ts has two workers": [
       "fair-documents",
       "fair-exports",
       "fair-reads",
