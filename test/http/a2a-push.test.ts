@@ -1,16 +1,16 @@
 import { StreamResponse, type Task, type TaskPushNotificationConfig } from "@a2a-js/sdk";
-import { afterAll, afterEach, expect, test } from "@jest/globals";
+import { afterEach, expect, test } from "@jest/globals";
 import { a2aClient, nextEvent, pushConfig, a2aRequest as request } from "../support/a2a.ts";
 import { newAgent } from "../support/agents.ts";
 import { type Endpoint, type Pushed, startEndpoint } from "../support/endpoint.ts";
-import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
+import { useServer } from "../support/use.ts";
 
 const endpoints: Endpoint[] = [];
 
 const env = { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", PUSH_ALLOW_PRIVATE: "true", EMBEDDER: "none" };
-const server = await startServer({ env });
+const server = await useServer({ env });
 const world = await makeWorld(server, "a2a-push");
 const worker = await newAgent(server, world.admin, ["receive"]);
 const caller = await newAgent(server, world.admin, ["send"]);
@@ -19,7 +19,6 @@ const client = await a2aClient(server, worker.id, caller.token);
 afterEach(async () => {
   for (const endpoint of endpoints.splice(0)) await endpoint.stop();
 });
-afterAll(() => server.stop());
 
 async function webhook(): Promise<Endpoint> {
   const endpoint = await startEndpoint();

@@ -1,5 +1,5 @@
 import { type Task, TaskState } from "@a2a-js/sdk";
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import {
   a2aClient,
   a2aClientAt,
@@ -10,15 +10,14 @@ import {
 } from "../support/a2a.ts";
 import { newAgent, type TestAgent } from "../support/agents.ts";
 import { api } from "../support/http.ts";
-import { startShared } from "../support/shared.ts";
 import { makeWorld, ok, refusal } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
-const server = await startShared();
+const server = await useShared();
 const world = await makeWorld(server, "a2a");
 const worker = await newAgent(server, world.admin, ["receive"]);
 const caller = await newAgent(server, world.admin, ["send"]);
 ok(await world.admin.patch(`/agents/${worker.id}`, { a2a: true, description: "Counts things." }));
-afterAll(() => server.stop());
 
 const clientOf = (token: string) => a2aClient(server, worker.id, token);
 const client = await clientOf(caller.token);

@@ -8,11 +8,11 @@ import { agentToken, api } from "../support/http.ts";
 import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { OPERATOR_TOKEN, ok, signIn } from "../support/tenancy.ts";
+import { useServer } from "../support/use.ts";
 
 const PRIVATE = { CONNECTOR_ALLOW_PRIVATE: "true" };
 const scratch = await mkdtemp(join(tmpdir(), "sensorium-admin-"));
-const server = await startServer({ env: { OPERATOR_TOKEN, ...PRIVATE } });
-afterAll(() => server.stop());
+const server = await useServer({ env: { OPERATOR_TOKEN, ...PRIVATE } });
 afterAll(() => rm(scratch, { recursive: true }));
 
 /** The same commands through a running server and on a store without a server. */
@@ -143,13 +143,9 @@ test("its changes are visible to the next server, with the same passwords and ke
     dataDir,
     `keys create ${first.credentials.agent.id} --scopes send`,
   );
-  const second = await startServer({ dataDir });
-  try {
-    expect(await signIn(second, user, "default")).toBeTruthy();
-    expect(ok(await api(second, await agentToken(second, key.key)).get("/auth/me")).scopes).toEqual(["send"]);
-  } finally {
-    await second.stop();
-  }
+  await using second = await startServer({ dataDir });
+  expect(await signIn(second, user, "default")).toBeTruthy();
+  expect(ok(await api(second, await agentToken(second, key.key)).get("/auth/me")).scopes).toEqual(["send"]);
 });
 
 describe("while the server runs", () => {
@@ -244,16 +240,12 @@ test.each(["", "help", "--help", "agents list -h"])("prints its help: %s", async
 });
 
 test("`sensorium admin` runs in an installation of the server", async () => {
-  const cli = newCli({ DATA_DIR: server.dataDir });
+  await using cli = newCli({ DATA_DIR: server.dataDir });
   const admin = (...words: string[]) => cli.spawn(["admin", ...words]).ended;
-  try {
-    const { code, out } = await admin("agents", "list");
-    const expected = [expect.objectContaining({ id: server.credentials.agent.id })];
-    expect({ code, agents: JSON.parse(out) }).toEqual({ code: 0, agents: expect.arrayContaining(expected) });
-    expect((await admin("--help")).out).toContain("tenants create --slug SLUG");
-    expect(await admin("nonsense")).toMatchObject({ code: 1 });
-    expect(await cli.done("__complete", "admin", "tenants", "cr")).toBe("create");
-  } finally {
-    await cli.remove();
-  }
+  const { code, out } = await admin("agents", "list");
+  const expected = [expect.objectContaining({ id: server.credentials.agent.id })];
+  expect({ code, agents: JSON.parse(out) }).toEqual({ code: 0, agents: expect.arrayContaining(expected) });
+  expect((await admin("--help")).out).toContain("tenants create --slug SLUG");
+  expect(await admin("nonsense")).toMatchObject({ code: 1 });
+  expect(await cli.done("__complete", "admin", "tenants", "cr")).toBe("create");
 });

@@ -1,13 +1,14 @@
-import { afterAll, describe, expect, test } from "@jest/globals";
-import { deliveryGround, pollSome } from "../support/deliveries.ts";
+import { describe, expect, test } from "@jest/globals";
+import { newCli } from "../support/cli.ts";
+import { deliveryGround, pollSome, useGround } from "../support/deliveries.ts";
 import { startEndpoint } from "../support/endpoint.ts";
 import { type Api, api } from "../support/http.ts";
+import { pagesOf } from "../support/pages.ts";
 import { newReceiver, type Receiver, type ReceiverOptions } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
 import { ok, signIn } from "../support/tenancy.ts";
 
-const ground = await deliveryGround("open");
-afterAll(() => ground.server.stop());
+const ground = await useGround("open");
 
 let names = 0;
 /** Creates an agent and an event type for it. */
@@ -133,14 +134,6 @@ describe("the list of agents", () => {
     expect(all.indexOf(stuck.id)).toBeLessThan(all.indexOf(well.id));
     expect(await needing(`&search=${stuck.type}`)).toEqual([stuck.id]);
   });
-
-  test("shows the health of each if asked", async () => {
-    const one = await newOne();
-    await publish(one, 3);
-    await pendingOf(one, 3);
-    const { agents } = ok(await ground.admin.get(`/agents?include=delivery&search=${one.type}`));
-    expect(agents).toMatchObject([{ id: one.id, delivery: { pending: 3 } }]);
-  });
 });
 
 describe("an agent's deliveries", () => {
@@ -154,13 +147,7 @@ describe("an agent's deliveries", () => {
     }
     const [taken] = await pollSome(one.api, "limit=1");
     ok(await one.api.post("/delivery/ack", { delivery_ids: [taken.id] }));
-    const listed: { id: string; created_at: string; status: string }[] = [];
-    for (let cursor = ""; ; ) {
-      const page = await deliveriesOf(one, `?limit=2${cursor && `&cursor=${cursor}`}`);
-      listed.push(...page.deliveries);
-      cursor = page.next_cursor ?? "";
-      if (!cursor) break;
-    }
+    const listed = await pagesOf(ground.admin, `/agents/${one.id}/deliveries?limit=2`, "deliveries");
     expect(listed).toHaveLength(6);
     const times = listed.map(({ created_at }) => created_at);
     expect(times).toEqual(times.toSorted().toReversed());
@@ -238,4 +225,39 @@ describe("an agent's deliveries", () => {
     expect(own.agents).toMatchObject([{ id: one.id, delivery: { pending: 1 } }]);
     expect(ok(await owner.api.post(`/agents/${one.id}/deliveries:drain`)).discarded).toBe(1);
   });
+});
+
+test("on the command line many agents with the same reason are one line, unless each is wanted", async () => {
+  const of = { interests: ["com.idle"] };
+  const own = await deliveryGround("open");
+  const { url, credentials } = own.server;
+  const cli = newCli({ SENSORIUM_URL: url, SENSORIUM_API_KEY: credentials.agent.api_key });
+  const list = async (...options: string[]) =>
+    (await cli.done("agent", "list", "--attention", ...options)).split("\n");
+  const stuckAgents = (count: number) =>
+    settle(async () => {
+      const { agents } = ok(await own.admin.get("/agents?needs_attention=true&include=delivery"));
+      const states = agents.map((each: { delivery: { state: string } }) => each.delivery.state);
+      return states.filter((state: string) => state === "stuck").length === count;
+    });
+  const receivers = [];
+  for (const name of ["north", "east", "south"])
+    receivers.push(await newReceiver(own.server, own.admin, name, of));
+  await own.publish("com.idle");
+  await stuckAgents(3);
+  expect(await list()).toHaveLength(1 + 3);
+
+  receivers.push(await newReceiver(own.server, own.admin, "west", of));
+  await own.publish("com.idle");
+  await stuckAgents(4);
+  const [header, line, ...others] = await list();
+  expect(header).toMatch(/^ID +STATE +PENDING +OLDEST +DEAD +NAME/);
+  expect(line).toMatch(/^4 agents +stuck +7 +\d+ s +0 +have not been seen for \d+ s \(--each lists them\)/);
+  expect(others).toEqual([]);
+  const each = (await list("--each")).slice(1).join("\n");
+  for (const { id } of receivers) expect(each).toContain(id);
+  const json = JSON.parse((await list("--json")).join(""));
+  expect(json.map(({ id }: { id: string }) => id).sort()).toEqual(receivers.map(({ id }) => id).sort());
+  await cli.remove();
+  await own.server.stop();
 });

@@ -1,12 +1,11 @@
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { agentToken, api } from "../support/http.ts";
-import { startShared } from "../support/shared.ts";
 import { makeWorld, ok, refusal } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
-const server = await startShared();
+const server = await useShared();
 const world = await makeWorld(server, "acme");
 const admin = world.admin;
-afterAll(() => server.stop());
 
 const AGENT = { name: "Billing watcher", delivery_mode: "poll" };
 const newAgent = async (fields: object = {}) => ok(await admin.post("/agents", { ...AGENT, ...fields }));
@@ -78,16 +77,12 @@ describe("an agent", () => {
     ["an unknown owner", { owner_user_id: "usr_none" }, "validation_error"],
   ];
 
-  test.each(wrong)("is not made with %s", async (_, fields, code = "validation_failed") => {
+  test.each(wrong)("is neither made nor changed with %s", async (_, fields, code = "validation_failed") => {
     const refused = refusal(400, code, { field: Object.keys(fields)[0] });
+    const { signing_secret, ...agent } = await newAgent();
     const { total } = ok(await admin.get("/agents"));
     expect(await admin.post("/agents", { ...AGENT, ...fields })).toMatchObject(refused);
     expect(ok(await admin.get("/agents")).total).toBe(total);
-  });
-
-  test.each(wrong)("is not changed with %s", async (_, fields, code = "validation_failed") => {
-    const refused = refusal(400, code, { field: Object.keys(fields)[0] });
-    const { signing_secret, ...agent } = await newAgent();
     const change = { description: "changed", ...fields };
     expect(await admin.patch(`/agents/${agent.id}`, change)).toMatchObject(refused);
     expect(ok(await admin.get(`/agents/${agent.id}`))).toEqual(agent);
@@ -147,14 +142,6 @@ describe("the list of agents", () => {
     expect(await list("?status=inactive")).toEqual([[ids[2]], 1]);
     expect(await list("?status=active&limit=1")).toEqual([[ids[0]], 5]);
   });
-
-  test.each(["limit=0", "limit=201", "limit=x", "offset=-1", "status=asleep"])(
-    "does not take %s",
-    async (query) => {
-      const field = query.split("=")[0] as string;
-      expect(await admin.get(`/agents?${query}`)).toMatchObject(refusal(400, "validation_failed", { field }));
-    },
-  );
 });
 
 test("a signing secret: is rotated, and the previous one stays valid for a day", async () => {

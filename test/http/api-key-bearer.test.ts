@@ -1,18 +1,17 @@
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { hashApiKey } from "../../lib/access/api-key.ts";
 import { agentToken, api } from "../support/http.ts";
-import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
+import { useServer } from "../support/use.ts";
 
 // An API key as the bearer token itself: for clients that send one header for as long as they live.
 
 const ATTEMPTS = 5;
 
 const env = { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "500", PUBLIC_FAILURES_PER_MINUTE: String(ATTEMPTS) };
-const server = await startServer({ env: { ...env, TRUST_PROXY: "127.0.0.1", LOG_LEVEL: "debug" } });
+const server = await useServer({ env: { ...env, TRUST_PROXY: "127.0.0.1", LOG_LEVEL: "debug" } });
 const world = await makeWorld(server, "acme");
-afterAll(() => server.stop());
 
 async function newKey(scopes: string[], fields: object = {}) {
   const { id: agent_id } = ok(await world.admin.post("/agents", { name: "sdk", delivery_mode: "poll" }));
@@ -34,14 +33,6 @@ describe("an API key as the bearer", () => {
     const answer = await caller.post("/memories", { title: "t", content: "c" });
     expect(answer).toMatchObject(refusal(403, "insufficient_scope", { required_scope: "memory:write" }));
     expect(await caller.get("/auth/session")).toMatchObject(refusal(403, "forbidden"));
-  });
-
-  test("calls the tools of MCP", async () => {
-    const { caller } = await newKey(["memory:read"]);
-    const message = { jsonrpc: "2.0", id: 1, method: "tools/list" };
-    const headers = { accept: "application/json, text/event-stream", "mcp-protocol-version": "2025-06-18" };
-    const { status, body } = await caller.post(`${server.root}/mcp`, message, headers);
-    expect([status, JSON.stringify(body)]).toEqual([200, expect.stringContaining("memories_search")]);
   });
 
   test("ends when the key says so", async () => {

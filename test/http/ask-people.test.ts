@@ -1,18 +1,18 @@
 import { createHash, createPublicKey } from "node:crypto";
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import jwt from "jsonwebtoken";
 import { newAgent, receive } from "../support/agents.ts";
 import { type Api, api } from "../support/http.ts";
 import { agentIn, makeCast, remember } from "../support/memories.ts";
 import { newRun } from "../support/runs.ts";
 import { settle } from "../support/settle.ts";
-import { startShared } from "../support/shared.ts";
 import { ABSENT, ok, refusal } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
 const SCOPES = ["send", "receive", "memory:read", "memory:write"];
 const QUESTION = { title: "Refund order 1042?", question: "The cup is **broken**." };
 
-const server = await startShared();
+const server = await useShared();
 const cast = await makeCast(server);
 const asker = await agentIn(server, cast.admin, { name: "refunds" }, SCOPES);
 const { users } = ok(await cast.orgAdmin.get("/users"));
@@ -21,7 +21,6 @@ const idOf = (part: string) =>
 /** The organisation's admin and the owner of an agent of team A. */
 const [adminId, ownerId] = [idOf("admin"), idOf("owner@")];
 const runId = (await newRun(asker)).id;
-afterAll(() => server.stop());
 
 const ask = async (more: object = {}, by: Api = asker) =>
   ok(await by.post("/approvals", { ...QUESTION, ...more }));

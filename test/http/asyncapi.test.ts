@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { Ajv } from "ajv";
 import addFormatsModule from "ajv-formats";
 import { a2aClient, a2aRequest } from "../support/a2a.ts";
-import { newAgent, type TestAgent } from "../support/agents.ts";
+import { newAgent, receive, type TestAgent } from "../support/agents.ts";
 import { makeDeadLetters } from "../support/dead-letters.ts";
 import { ingest, textFile } from "../support/documents.ts";
 import { startEndpoint } from "../support/endpoint.ts";
@@ -12,8 +12,8 @@ import { api } from "../support/http.ts";
 import { newReceiver } from "../support/receiver.ts";
 import { act, at, newRun } from "../support/runs.ts";
 import { settle } from "../support/settle.ts";
-import { startShared } from "../support/shared.ts";
 import { makeWorld, ok } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the document is walked in many ways
 type Json = any;
@@ -23,12 +23,11 @@ const document: Json = JSON.parse(
 const ajv = new Ajv({ strict: false });
 (addFormatsModule as unknown as (ajv: Ajv) => void)(ajv);
 ajv.addSchema({ components: document.components }, "doc");
-const server = await startShared("open");
+const server = await useShared("open");
 const world = await makeWorld(server, "asyncapi");
 const watcher = await newAgent(server, world.admin, ["receive", "memory:read"]);
 for (const event_type of ["service.*", "memory.cited"])
   ok(await watcher.post(`/agents/${watcher.id}/interests`, { event_type }));
-afterAll(() => server.stop());
 
 /** What is wrong with a value by a schema of the document; null if nothing. */
 function misfit(schema: Json, value: unknown): unknown {
@@ -43,16 +42,13 @@ async function receiveFitting(agent: TestAgent, types: string[]): Promise<void> 
   const missing = new Set(types);
   await settle(
     async () => {
-      const { deliveries } = ok(await agent.get("/delivery/poll?wait=1"));
-      for (const delivery of deliveries) {
+      for (const delivery of await receive(agent, 0)) {
         const { type } = delivery.payload;
         const wrong = misfit(messagesOf("platformEvents")[type]?.payload, delivery.payload);
         expect([type, wrong]).toEqual([type, null]);
         expect(misfit(messagesOf("deliveries").delivery.payload, delivery)).toBeNull();
         missing.delete(type);
       }
-      const delivery_ids = deliveries.map(({ id }: { id: string }) => id);
-      if (delivery_ids.length) ok(await agent.post("/delivery/ack", { delivery_ids }));
       return missing.size === 0;
     },
     { what: `events of the types ${types.join(", ")}` },
@@ -136,24 +132,18 @@ test("pushes have the headers and the body as described, in both formats", async
     ["structured", "structured"],
     ["binary", "binary"],
   ] as const) {
-    const endpoint = await startEndpoint();
-    try {
-      const type = `com.example.${format}`;
-      const push = { delivery_mode: "push", delivery_endpoint: endpoint.url, push_format: format };
-      await newReceiver(server, admin, format, { interests: [type], agent: push });
-      ok(
-        await agent.post("/events", { specversion: "1.0", id: type, source: "urn:t", type, data: { n: 1 } }),
-      );
-      const { headers, body } = await settle(() => endpoint.pushed[0]);
-      const message = messagesOf("pushes")[name];
-      expect(misfit(message.headers, headers)).toBeNull();
-      if (format === "structured") {
-        expect(headers["content-type"]).toContain(message.contentType);
-        expect(misfit(message.payload, JSON.parse(body))).toBeNull();
-      } else expect([headers["ce-type"], body]).toEqual([type, '{"n":1}']);
-      expect(misfit(message.headers, { ...headers, "webhook-signature": undefined })).not.toBeNull();
-    } finally {
-      await endpoint.stop();
-    }
+    await using endpoint = await startEndpoint();
+    const type = `com.example.${format}`;
+    const push = { delivery_mode: "push", delivery_endpoint: endpoint.url, push_format: format };
+    await newReceiver(server, admin, format, { interests: [type], agent: push });
+    ok(await agent.post("/events", { specversion: "1.0", id: type, source: "urn:t", type, data: { n: 1 } }));
+    const { headers, body } = await settle(() => endpoint.pushed[0]);
+    const message = messagesOf("pushes")[name];
+    expect(misfit(message.headers, headers)).toBeNull();
+    if (format === "structured") {
+      expect(headers["content-type"]).toContain(message.contentType);
+      expect(misfit(message.payload, JSON.parse(body))).toBeNull();
+    } else expect([headers["ce-type"], body]).toEqual([type, '{"n":1}']);
+    expect(misfit(message.headers, { ...headers, "webhook-signature": undefined })).not.toBeNull();
   }
 });

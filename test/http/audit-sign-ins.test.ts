@@ -1,14 +1,13 @@
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { api } from "../support/http.ts";
 import { settle } from "../support/settle.ts";
-import { startShared } from "../support/shared.ts";
 import { makeWorld, ok } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
-const server = await startShared();
+const server = await useShared();
 const outside = api(server);
 const world = await makeWorld(server, "signing-in");
 const other = await makeWorld(server, "signing-in-too");
-afterAll(() => server.stop());
 
 // biome-ignore lint/suspicious/noExplicitAny: tests assert on shapes that the type checker cannot know
 const entriesOf = async (user: { id: string }, of = world): Promise<any[]> =>

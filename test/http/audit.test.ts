@@ -1,20 +1,19 @@
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { Type } from "typebox";
 import { isAudited, type Operation } from "../../lib/contract/contract.ts";
 import { PREFIXES } from "../../lib/ids.ts";
 import { operations } from "../../services/contracts.ts";
 import { type Api, api } from "../support/http.ts";
+import { pagesOf } from "../support/pages.ts";
 import { identifierKind, sampleBody } from "../support/sample.ts";
-import { startShared } from "../support/shared.ts";
 import { makeWorld, ok, refusal } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
-const server = await startShared();
+const server = await useShared();
 const world = await makeWorld(server, "audited");
-afterAll(() => server.stop());
 
-const list = async (query = "") => ok(await world.admin.get(`/audit?${query}`));
 // biome-ignore lint/suspicious/noExplicitAny: tests assert on shapes that the type checker cannot know
-const entries = async (query = ""): Promise<any[]> => (await list(query)).entries;
+const entries = async (query = ""): Promise<any[]> => ok(await world.admin.get(`/audit?${query}`)).entries;
 
 describe("audited actions", () => {
   const ofTenants = operations.filter((op) => isAudited(op) && op.access.by !== "operator");
@@ -166,13 +165,7 @@ test("an entry names caller, action and resource, without secrets", async () => 
 test("the log is read in pages, by what was done, by whom, when and how it ended", async () => {
   for (const name of ["one", "two", "three"]) ok(await world.admin.post("/teams", { name }));
   const all = await entries("action=teams.create");
-  const paged = [];
-  for (let cursor = ""; cursor !== null; ) {
-    const page = await list(`action=teams.create&limit=1${cursor && `&cursor=${cursor}`}`);
-    paged.push(...page.entries);
-    cursor = page.next_cursor;
-  }
-  expect(paged).toEqual(all);
+  expect(await pagesOf(world.admin, "/audit?action=teams.create&limit=1", "entries")).toEqual(all);
   const [latest, before] = all;
   expect(await entries(`action=teams.create&since=${latest.at}`)).toContainEqual(latest);
   expect(await entries(`action=teams.create&until=${before.at}`)).not.toContainEqual(latest);

@@ -1,12 +1,11 @@
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { api } from "../support/http.ts";
 import { settle } from "../support/settle.ts";
-import { startShared } from "../support/shared.ts";
 import { ok, refusal } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
-const server = await startShared();
+const server = await useShared();
 const outside = api(server);
-afterAll(() => server.stop());
 
 async function signIn(): Promise<{ cookie: string; csrf: string; set: string }> {
   const { status, headers, body } = await outside.post("/auth/session", server.credentials.admin);
@@ -90,15 +89,6 @@ describe("the console's files", () => {
       expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
       expect(policy).not.toContain("unsafe");
     }
-  });
-
-  test("caches scripts forever under hashed names, and revalidates the page", async () => {
-    const { headers, body } = await page("/");
-    expect(headers.get("cache-control")).toBe("no-cache");
-    const [, script] = /src="(\/assets\/[^"]+\.js)"/.exec(body) as unknown as [string, string];
-    const asset = await page(script, "*/*");
-    expect(asset.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
-    expect(asset.headers.get("content-type")).toBe("text/javascript; charset=utf-8");
   });
 
   test("they hide no 404: of the API, of files, of what asks for JSON, of what lies elsewhere", async () => {

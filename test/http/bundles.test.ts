@@ -1,12 +1,11 @@
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import type { TestAgent } from "../support/agents.ts";
 import { agentIn, makeCast, remember } from "../support/memories.ts";
-import { startShared } from "../support/shared.ts";
 import { ok, refusal } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
-const server = await startShared();
+const server = await useShared();
 const cast = await makeCast(server);
-afterAll(() => server.stop());
 
 const newAgent = (team_id?: string): Promise<TestAgent> =>
   agentIn(server, cast.admin, { name: "gatherer", ...(team_id && { team_id }) });
@@ -123,13 +122,6 @@ test("a bundle with an erased memory goes with it", async () => {
   expect(idsOf(bundle)).toEqual([id]);
   expect(ok(await cast.orgAdmin.post("/memories/erase", { ids: [id] })).erased).toMatchObject({ bundles: 1 });
   expect(await agent.get(`/bundles/${bundle.id}`)).toMatchObject(refusal(404, "not_found"));
-});
-
-test("a bundle of nothing is made once for an Idempotency-Key", async () => {
-  const post = () => cast.carol.post("/bundles", { query: "xylophone" }, { "idempotency-key": "bundle" });
-  const first = await post();
-  expect(first).toMatchObject({ status: 201, body: { items: [] } });
-  expect((await post()).body).toEqual(first.body);
 });
 
 test.each([

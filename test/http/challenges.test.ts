@@ -1,8 +1,8 @@
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { byLogin, createClient } from "../../packages/client/index.ts";
 import { api } from "../support/http.ts";
-import { startShared } from "../support/shared.ts";
 import { makeWorld, ok, refusal } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
 // Clients decide by WWW-Authenticate (RFC 6750) whether to renew a token, to request more scopes or to stop.
 
@@ -10,9 +10,8 @@ const BARE = 'Bearer realm="sensorium"';
 /** With the address at which a client reads how to get a token (RFC 9728). */
 const REALM = () => `${BARE}, resource_metadata="${server.root}/.well-known/oauth-protected-resource"`;
 
-const server = await startShared("local");
+const server = await useShared("local");
 const world = await makeWorld(server, "acme");
-afterAll(() => server.stop());
 
 async function challengeTo(path: string, headers: Record<string, string> = {}) {
   const answer = await api(server).get(path, headers);

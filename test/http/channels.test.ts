@@ -1,14 +1,13 @@
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { cloudEvent, fannedOut, firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
 import { api } from "../support/http.ts";
-import { startShared } from "../support/shared.ts";
 import { ok, refusal, signIn } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
-const server = await startShared();
+const server = await useShared();
 const admin = await firstAgent(server);
 const { admin: user, tenant_slug } = server.credentials;
 const orgAdmin = api(server, await signIn(server, user, tenant_slug));
-afterAll(() => server.stop());
 
 async function matchedCount(id: string, type: string): Promise<number> {
   const { event_id } = ok(await admin.post("/events", cloudEvent(id, { type })));

@@ -6,12 +6,12 @@ import { createClient } from "../../packages/client/index.ts";
 import { type Cli, newAgent, newCli } from "../support/cli.ts";
 import { serving } from "../support/serving.ts";
 import { settle } from "../support/settle.ts";
-import { startShared } from "../support/shared.ts";
+import { useShared } from "../support/use.ts";
 
 const done: Cli["done"] = (...args) => cli.done(...args);
 const json: Cli["json"] = (...args) => cli.json(...args);
 
-const server = await startShared();
+const server = await useShared();
 const { agent, admin: user } = server.credentials;
 const admin = createClient({ url: server.url, apiKey: agent.api_key });
 const cli = newCli({ SENSORIUM_URL: server.root, SENSORIUM_API_KEY: agent.api_key });
@@ -20,7 +20,6 @@ const login = ["login", user.email, "--password-stdin", "--url", server.root];
 expect((await person.run(login, { input: user.password })).code).toBe(0);
 afterAll(() => cli.remove());
 afterAll(() => person.remove());
-afterAll(() => server.stop());
 
 test("an interest is tried, made, listed and withdrawn", async () => {
   await done("publish", "com.example.tried", '{"total": 7}');

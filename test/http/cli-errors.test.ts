@@ -7,7 +7,7 @@ import { parse } from "../../packages/client/cli/parse.ts";
 import { createClient } from "../../packages/client/index.ts";
 import { newAgent, newCli } from "../support/cli.ts";
 import { settle } from "../support/settle.ts";
-import { startShared } from "../support/shared.ts";
+import { useShared } from "../support/use.ts";
 
 const REVOKED = `ak_live_${"0".repeat(32)}`;
 const NOWHERE = "http://127.0.0.1:9";
@@ -81,7 +81,7 @@ const unanswered = new Map<string, Promise<Failure>>();
 const AT_ONCE = 12;
 
 // It has no limits of failures: every command is refused once.
-const server = await startShared();
+const server = await useShared();
 const cli = newCli({ SENSORIUM_URL: server.root, SENSORIUM_API_KEY: REVOKED });
 const queue: (() => Promise<void>)[] = [];
 const enqueue = (args: string[]) => {
@@ -100,7 +100,6 @@ const work = async () => {
 // Each test waits for its own.
 for (let n = 0; n < AT_ONCE; n++) void work();
 afterAll(() => cli.remove());
-afterAll(() => server.stop());
 
 const linesOf = (err: string) => err.trimEnd().split("\n");
 
@@ -163,13 +162,6 @@ test("listen reports an event that it rejects", async () => {
   const [line = ""] = linesOf((await listening.end("SIGINT")).err);
   const message = expect.stringMatching(/^com\.example\.job \S+: exit 3 ended with 3$/);
   expect(JSON.parse(line)).toEqual({ error: { code: "command_failed", message } });
-});
-
-test("mcp reports errors within its protocol", async () => {
-  const input = `${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" })}\n`;
-  const { code, out, err } = await cli.run(["mcp", "--json"], { input });
-  expect({ code, err }).toEqual({ code: 0, err: "" });
-  expect(JSON.parse(out)).toMatchObject({ id: 1, error: { data: { code: "authentication_failed" } } });
 });
 
 test("doctor still prints its findings", async () => {
@@ -265,26 +257,18 @@ test("without a service it says what to do", async () => {
 });
 
 test("reports unreadable profiles", async () => {
-  const home = newCli({ XDG_CONFIG_HOME: "/dev/null", SENSORIUM_URL: server.root });
-  try {
-    const { code, err } = await home.run(["recall", "x", "--json"]);
-    expect({ code, ...JSON.parse(err) }).toMatchObject({ code: 1, error: { code: "unreadable_file" } });
-  } finally {
-    await home.remove();
-  }
+  await using home = newCli({ XDG_CONFIG_HOME: "/dev/null", SENSORIUM_URL: server.root });
+  const { code, err } = await home.run(["recall", "x", "--json"]);
+  expect({ code, ...JSON.parse(err) }).toMatchObject({ code: 1, error: { code: "unreadable_file" } });
 });
 
 test("reports an unexpected error with its stack", async () => {
-  const home = newCli();
-  try {
-    mkdirSync(join(home.folder, ".config/sensorium"), { recursive: true });
-    writeFileSync(join(home.folder, ".config/sensorium/profiles.json"), '{"broken": null}');
-    const { code, err } = await home.run(["profile", "list", "--json"]);
-    const error = { code: "unexpected_error", details: { stack: expect.stringContaining("profile.ts") } };
-    expect({ code, ...JSON.parse(err) }).toMatchObject({ code: 1, error });
-  } finally {
-    await home.remove();
-  }
+  await using home = newCli();
+  mkdirSync(join(home.folder, ".config/sensorium"), { recursive: true });
+  writeFileSync(join(home.folder, ".config/sensorium/profiles.json"), '{"broken": null}');
+  const { code, err } = await home.run(["profile", "list", "--json"]);
+  const error = { code: "unexpected_error", details: { stack: expect.stringContaining("profile.ts") } };
+  expect({ code, ...JSON.parse(err) }).toMatchObject({ code: 1, error });
 });
 
 test("reports the error that ends listen once", async () => {

@@ -9,15 +9,14 @@ import { createClient } from "../../packages/client/index.ts";
 import { newAgent, newCli } from "../support/cli.ts";
 import { serving } from "../support/serving.ts";
 import { settle } from "../support/settle.ts";
-import { startShared } from "../support/shared.ts";
+import { useShared } from "../support/use.ts";
 
-const server = await startShared();
+const server = await useShared();
 const admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
 const made = await newAgent(server, admin, "at the terminal", ["send", "receive"]);
 const { id: agentId, client: agent } = made;
 const cli = newCli(made.env);
 afterAll(() => cli.remove());
-afterAll(() => server.stop());
 
 test("listen and tail receive published events", async () => {
   await agent.interests.create({ agent_id: agentId, event_type: "com.example.order.*" });

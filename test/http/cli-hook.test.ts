@@ -6,13 +6,13 @@ import { type Client, createClient } from "../../packages/client/index.ts";
 import { type Cli, newAgent, newCli } from "../support/cli.ts";
 import { serving } from "../support/serving.ts";
 import { settle } from "../support/settle.ts";
-import { startShared } from "../support/shared.ts";
+import { useShared } from "../support/use.ts";
 
 let agent: Client;
 let cli: Cli;
 let work: string;
 
-const server = await startShared();
+const server = await useShared();
 const admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
 
 /** Each test has an agent, whose handoffs no other sees, and a clone of acme/parcels. */
@@ -28,7 +28,6 @@ beforeEach(async () => {
   git("remote", "add", "origin", "https://me:hunter22@git.example/acme/parcels.git");
 });
 afterAll(() => cli?.remove());
-afterAll(() => server.stop());
 
 /** The input of a tool's hook. */
 const event = (hook_event_name: string, more: object = {}) => ({

@@ -2,12 +2,12 @@
 import { afterAll, expect, test } from "@jest/globals";
 import { newCli } from "../support/cli.ts";
 import { api } from "../support/http.ts";
-import { startShared } from "../support/shared.ts";
 import { ok } from "../support/tenancy.ts";
 import { openTerminal } from "../support/terminal.ts";
 import { codeOf, wrongCode } from "../support/totp.ts";
+import { useShared } from "../support/use.ts";
 
-const server = await startShared();
+const server = await useShared();
 const cli = newCli({ SENSORIUM_URL: server.root });
 const { email, password } = server.credentials.admin;
 const { access_token } = ok(await api(server).post("/auth/login", { email, password }));
@@ -15,7 +15,6 @@ const own = api(server, access_token);
 const { secret } = ok(await own.post("/auth/totp", { password }));
 ok(await own.post("/auth/totp/confirm", { code: codeOf(secret) }));
 afterAll(() => cli.remove());
-afterAll(() => server.stop());
 
 test("asks for e-mail, password and code, and shows neither of the secrets it was given", async () => {
   const terminal = openTerminal(cli, ["login"]);

@@ -8,11 +8,11 @@ import { COMPILED } from "../support/child.ts";
 import { type Cli, newAgent, newCli } from "../support/cli.ts";
 import { onPath } from "../support/needs.ts";
 import { settle } from "../support/settle.ts";
-import { startShared } from "../support/shared.ts";
+import { useShared } from "../support/use.ts";
 
 const BIN = join(import.meta.dirname, "../../packages/client/bin.js");
 
-const server = await startShared();
+const server = await useShared();
 const admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
 const person = createClient({ url: server.url, authorize: byLogin(server.credentials.admin) });
 const of = { event_type: "com.example.job", delivery_mode: "poll", retry_budget: 1 } as const;
@@ -24,7 +24,6 @@ const login = ["login", email, "--password-stdin", "--url", server.root];
 const signedIn = await cli.run(login, { input: `${password}\n` });
 expect(signedIn).toMatchObject({ code: 0, out: expect.stringMatching(/^Signed in as .* \(admin\)\./) });
 afterAll(() => cli.remove());
-afterAll(() => server.stop());
 
 const profilesOf = ({ folder }: Cli) => join(folder, ".config/sensorium/profiles.json");
 const readProfiles = () => JSON.parse(readFileSync(profilesOf(cli), "utf8"));
@@ -331,10 +330,6 @@ const COMPLETED: [string[], string[]][] = [
   [["run", "list", "--st"], ["--status"]],
   [["run", "list", "--status", ""], STATUSES],
 ];
-
-test.each(COMPLETED)("%j may be completed by %j", async (words, expected) => {
-  expect((await run("__complete", ...words)).split("\n").sort()).toEqual(expected);
-});
 
 describe.each(Object.entries(ASK))("%s", (shell, { read, ask }) => {
   const completes = onPath(shell) ? test : test.skip;

@@ -5,9 +5,9 @@ import { byLogin, createClient } from "../../packages/client/index.ts";
 import { type Cli, newAgent, newCli } from "../support/cli.ts";
 import { serving } from "../support/serving.ts";
 import { settle } from "../support/settle.ts";
-import { startShared } from "../support/shared.ts";
+import { useShared } from "../support/use.ts";
 
-const server = await startShared("local");
+const server = await useShared("local");
 const admin = createClient({ url: server.url, apiKey: server.credentials.agent.api_key });
 const person = createClient({ url: server.url, authorize: byLogin(server.credentials.admin) });
 const scopes = ["send", "receive", "memory:read", "memory:write"] as const;
@@ -15,7 +15,6 @@ const made = await newAgent(server, admin, "at the terminal", [...scopes]);
 const agentId = made.id;
 const cli = newCli(made.env);
 afterAll(() => cli.remove());
-afterAll(() => server.stop());
 
 /** The status of the agent's code, once a device has claimed it. */
 const claimed = () =>
@@ -319,15 +318,11 @@ describe("doctor", () => {
 
 test("global options may precede the command", async () => {
   const { url } = server;
-  const bare = newCli();
-  try {
-    const { code, out } = await bare.run(["--url", url, "--json", "publish", "--", "-x"]);
-    expect([code, out]).toEqual([1, ""]);
-    const answer = await bare.run([`--url=${url}`, "doctor"]);
-    expect(answer).toMatchObject({ out: expect.stringContaining(`✓ address  ${url} (from --url)`) });
-  } finally {
-    await bare.remove();
-  }
+  await using bare = newCli();
+  const { code, out } = await bare.run(["--url", url, "--json", "publish", "--", "-x"]);
+  expect([code, out]).toEqual([1, ""]);
+  const answer = await bare.run([`--url=${url}`, "doctor"]);
+  expect(answer).toMatchObject({ out: expect.stringContaining(`✓ address  ${url} (from --url)`) });
 });
 
 test.each([

@@ -1,35 +1,31 @@
 /** @needs mongodb, nats: nodes whose clocks are wrong, and one that was started while the record answered late. */
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { firstAgent, type TestAgent } from "../support/agents.ts";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import type { TestAgent } from "../support/agents.ts";
 import { api } from "../support/http.ts";
 import { agentIn, memory } from "../support/memories.ts";
-import { startMongo } from "../support/mongo.ts";
-import { type Nodes, startNodes } from "../support/nodes.ts";
+import { onNodes } from "../support/on-nodes.ts";
 import { startProxy, type TcpProxy } from "../support/proxy.ts";
 import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ok, signIn } from "../support/tenancy.ts";
 
-const mongo = await startMongo();
 // A replica set that was given would be found behind the proxy, at its own address.
-const here = "url" in mongo && mongo.kind !== "MONGO_URL";
+const conditions = { workers: 1, isHere: !process.env.MONGO_URL };
 const NODE_OPTIONS = `--import ${join(import.meta.dirname, "../support/skewed-clock.mjs")}`;
 const LATE_MS = 260;
 
-(here ? describe : describe.skip)("nodes with wrong clocks", () => {
+const settings = { DEVICE_CLAIMS_PER_HOUR: "1000", EMBEDDER: "none", NODE_OPTIONS };
+
+await onNodes("nodes with wrong clocks", conditions, settings, ({ url: mongoUrl, nodes, admin }) => {
   let proxy: TcpProxy;
-  let nodes: Nodes;
   let servers: TestServer[];
-  let admin: TestAgent;
   let orgAdmin: TestAgent;
   /** What the node whose record answered late said of the clock. */
   let whileLate: { status: number; clock: string };
 
   beforeAll(async () => {
-    const url = new URL("url" in mongo ? mongo.url : "");
-    const limits = { RATE_LIMIT_PER_MINUTE: "0", DEVICE_CLAIMS_PER_HOUR: "1000" };
-    nodes = await startNodes(url.href, 1, { ...limits, EMBEDDER: "none", NODE_OPTIONS });
+    const url = new URL(mongoUrl);
     proxy = await startProxy(Number(url.port));
     url.port = String(proxy.port);
     const ahead = await nodes.addServer([], { CLOCK_SKEW_MS: "90000" });
@@ -39,7 +35,6 @@ const LATE_MS = 260;
     servers = [ahead, behind, late];
     whileLate = await readiness(late);
     proxy.delayAnswers(0);
-    admin = await firstAgent(nodes.gateway);
     const { admin: founder, tenant_slug } = nodes.gateway.credentials;
     const token = await signIn(nodes.gateway, founder, tenant_slug);
     orgAdmin = { ...api(nodes.gateway, token), id: "", token };
@@ -49,11 +44,7 @@ const LATE_MS = 260;
       what: "every node to know the record's time",
     });
   });
-  afterAll(async () => {
-    await nodes?.stop();
-    await proxy?.stop();
-    if ("url" in mongo) await mongo.stop();
-  });
+  afterAll(() => proxy?.stop());
 
   const readiness = async (server: TestServer) => {
     const { status, body } = await api(server).get(`${server.root}/readyz`);

@@ -1,11 +1,10 @@
 /** @needs mongodb, nats, rabbitmq: a connector on two workers; one dies. */
 
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { connect } from "amqplib";
-import { firstAgent, type TestAgent } from "../support/agents.ts";
+import { receive } from "../support/agents.ts";
 import type { Child } from "../support/child.ts";
-import { startMongo } from "../support/mongo.ts";
-import { type Nodes, startNodes } from "../support/nodes.ts";
+import { onNodes } from "../support/on-nodes.ts";
 import { sendTo, startRabbit, type TestRabbit } from "../support/rabbitmq.ts";
 import { newReceiver } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
@@ -13,64 +12,56 @@ import { ok } from "../support/tenancy.ts";
 
 const QUEUE = "shared";
 const MESSAGES = 200;
-const mongo = await startMongo();
 const started = await startRabbit();
 const rabbit = started as TestRabbit;
+const settings = { CONNECTOR_ALLOW_PRIVATE: "true" };
 
-("url" in mongo && "url" in started ? describe : describe.skip)("a connector on two workers", () => {
-  let nodes: Nodes;
-  let admin: TestAgent;
+await onNodes(
+  "a connector on two workers",
+  { workers: 2, isHere: "url" in started },
+  settings,
+  ({ nodes, admin }) => {
+    beforeAll(() => sendTo(rabbit, QUEUE, []));
+    afterAll(() => rabbit.stop());
 
-  beforeAll(async () => {
-    const settings = { RATE_LIMIT_PER_MINUTE: "0", CONNECTOR_ALLOW_PRIVATE: "true" };
-    nodes = await startNodes("url" in mongo ? mongo.url : "", 2, settings);
-    admin = await firstAgent(nodes.gateway);
-    await sendTo(rabbit, QUEUE, []);
-  });
-  afterAll(async () => {
-    await nodes?.stop();
-    if ("url" in mongo) await mongo.stop();
-    if ("url" in started) await rabbit.stop();
-  });
-
-  async function consumers(): Promise<number> {
-    const connection = await connect(rabbit.url);
-    try {
-      const channel = await connection.createChannel();
-      return (await channel.checkQueue(QUEUE)).consumerCount;
-    } finally {
-      await connection.close();
+    async function consumers(): Promise<number> {
+      const connection = await connect(rabbit.url);
+      try {
+        const channel = await connection.createChannel();
+        return (await channel.checkQueue(QUEUE)).consumerCount;
+      } finally {
+        await connection.close();
+      }
     }
-  }
 
-  test("both consume its messages; the other takes over from one that dies; neither consumes while paused", async () => {
-    const receiver = await newReceiver(nodes.gateway, admin, "receiver", { interests: ["com.shared.*"] });
-    const mapping = { entity: "order", action: "placed", id: "/n" };
-    const broker = { name: "Shared", kind: "amqp091", url: rabbit.url, queue: QUEUE, source: "shared" };
-    const { id } = ok(await admin.post("/ingest/connectors", { ...broker, mapping, prefetch: 10 }));
-    const fields = { within: 30_000, what: "a consumer on each worker" };
-    await settle(async () => (await consumers()) === 2, fields);
-    const numbers = Array.from({ length: MESSAGES }, (_, n) => n);
-    const messages = numbers.map((n) => ({ body: { n } }));
-    const sending = sendTo(rabbit, QUEUE, messages);
-    const taken = new Set<number>();
-    const take = async () => {
-      const { deliveries } = ok(await receiver.api.get("/delivery/poll?limit=100&wait=1"));
-      for (const { payload } of deliveries) taken.add(payload.data.n);
-      const delivery_ids = deliveries.map((delivery: { id: string }) => delivery.id);
-      if (delivery_ids.length) ok(await receiver.api.post("/delivery/ack", { delivery_ids }));
-      return taken.size;
-    };
-    await settle(async () => (await take()) > 0);
-    await (nodes.workers[0] as Child).end("SIGKILL");
-    await sending;
-    await settle(async () => (await take()) === MESSAGES, { within: 60_000, what: "every message" });
-    await settle(async () => (await consumers()) === 1, { what: "the dead one to be gone" });
-    const path = `/ingest/connectors/${id}`;
-    // A worker reports its state after starting.
-    await settle(async () => ok(await admin.get(path)).state === "consuming", { what: "it to be consumed" });
-    ok(await admin.patch(path, { paused: true }));
-    await settle(async () => (await consumers()) === 0, { what: "nobody to take any" });
-    expect((await admin.del(path)).status).toBe(204);
-  });
-});
+    test("both consume its messages; the other takes over from one that dies; neither consumes while paused", async () => {
+      const receiver = await newReceiver(nodes.gateway, admin, "receiver", { interests: ["com.shared.*"] });
+      const mapping = { entity: "order", action: "placed", id: "/n" };
+      const broker = { name: "Shared", kind: "amqp091", url: rabbit.url, queue: QUEUE, source: "shared" };
+      const { id } = ok(await admin.post("/ingest/connectors", { ...broker, mapping, prefetch: 10 }));
+      const fields = { within: 30_000, what: "a consumer on each worker" };
+      await settle(async () => (await consumers()) === 2, fields);
+      const numbers = Array.from({ length: MESSAGES }, (_, n) => n);
+      const messages = numbers.map((n) => ({ body: { n } }));
+      const sending = sendTo(rabbit, QUEUE, messages);
+      const taken = new Set<number>();
+      const take = async () => {
+        for (const { payload } of await receive(receiver.api, 0)) taken.add(payload.data.n);
+        return taken.size;
+      };
+      await settle(async () => (await take()) > 0);
+      await (nodes.workers[0] as Child).end("SIGKILL");
+      await sending;
+      await settle(async () => (await take()) === MESSAGES, { within: 60_000, what: "every message" });
+      await settle(async () => (await consumers()) === 1, { what: "the dead one to be gone" });
+      const path = `/ingest/connectors/${id}`;
+      // A worker reports its state after starting.
+      await settle(async () => ok(await admin.get(path)).state === "consuming", {
+        what: "it to be consumed",
+      });
+      ok(await admin.patch(path, { paused: true }));
+      await settle(async () => (await consumers()) === 0, { what: "nobody to take any" });
+      expect((await admin.del(path)).status).toBe(204);
+    });
+  },
+);

@@ -1,16 +1,15 @@
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { CloudEvent, HTTP } from "cloudevents";
 import { cloudEvent, fannedOut, firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
 import { type Api, api } from "../support/http.ts";
 import { settle } from "../support/settle.ts";
-import { startShared } from "../support/shared.ts";
 import { ok, refusal, signIn } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
-const server = await startShared();
+const server = await useShared();
 const admin = await firstAgent(server);
 const { admin: user, tenant_slug } = server.credentials;
 const orgAdmin = api(server, await signIn(server, user, tenant_slug));
-afterAll(() => server.stop());
 
 const DAY_MS = 86_400_000;
 const ahead = (ms: number) => new Date(Date.now() + ms).toISOString();

@@ -1,15 +1,14 @@
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { MemoryErasureModel } from "../../services/remember/memories/erasures.model.ts";
 import { openStore } from "../../storage/connection.ts";
 import { api } from "../support/http.ts";
 import { agentIn, makeCast, memory, remember } from "../support/memories.ts";
-import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ok, refusal, signIn } from "../support/tenancy.ts";
+import { useServer } from "../support/use.ts";
 
-const server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+const server = await useServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
 const cast = await makeCast(server);
-afterAll(() => server.stop());
 
 const SCOPES = ["send", "receive", "memory:read", "memory:write"];
 const agent = (name: string) => agentIn(server, cast.admin, { name }, SCOPES);

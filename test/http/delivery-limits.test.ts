@@ -1,14 +1,13 @@
 import { afterAll, describe, expect, test } from "@jest/globals";
-import { deliveryGround, pollSome } from "../support/deliveries.ts";
+import { pollSome, useGround } from "../support/deliveries.ts";
 import { startEndpoint } from "../support/endpoint.ts";
 import { newReceiver, type Receiver } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
 import { openStream } from "../support/stream.ts";
 import { ok } from "../support/tenancy.ts";
 
-const ground = await deliveryGround("open");
+const ground = await useGround("open");
 const endpoint = await startEndpoint();
-afterAll(() => ground.server.stop());
 afterAll(() => endpoint.stop());
 
 let names = 0;

@@ -1,14 +1,15 @@
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
+import { receive } from "../support/agents.ts";
 import { chunksOf, finished, foundBy, ingest, itself, textFile } from "../support/documents.ts";
 import type { Api } from "../support/http.ts";
 import { agentIn, makeCast } from "../support/memories.ts";
+import { pagesOf } from "../support/pages.ts";
 import { settle } from "../support/settle.ts";
-import { startShared } from "../support/shared.ts";
 import { ABSENT, ok, refusal } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
-const server = await startShared();
+const server = await useShared();
 const cast = await makeCast(server);
-afterAll(() => server.stop());
 
 /** Whether a caller meets a document on each path that leads to one; on all of them alike. */
 async function meets(
@@ -200,14 +201,8 @@ describe("chunks and documents", () => {
     expect(await list("")).toEqual([ids, 3]);
     expect(await list("limit=1&offset=1")).toEqual([[ids[1]], 3]);
     expect(await list("status=failed")).toEqual([[], 0]);
-    const seen: string[] = [];
-    for (let cursor: string | null = ""; cursor !== null; ) {
-      const page = ok(await cast.bob.get(`/documents?${source}&limit=2${cursor && `&cursor=${cursor}`}`));
-      seen.push(...page.documents.map((each: { document_id: string }) => each.document_id));
-      expect(page.total).toBe(3);
-      cursor = page.next_cursor;
-    }
-    expect(seen).toEqual(ids);
+    const seen = await pagesOf(cast.bob, `/documents?${source}&limit=2`, "documents", 3);
+    expect(seen.map(({ document_id }) => document_id)).toEqual(ids);
     for (const query of ["limit=0", "limit=101", "offset=-1", "status=deleted", "cursor=x"])
       expect((await cast.bob.get(`/documents?${query}`)).status).toBe(400);
   });
@@ -223,13 +218,8 @@ test("publishes changes of documents to agents that may read them", async () => 
   const secret = await ingest(cast.alice, textFile(undefined, { sensitivity: "restricted" }));
   const open = await ingest(cast.alice, textFile());
   ok(await cast.alice.del(itself(open)));
-  const heard = async (by: Api) => {
-    const { deliveries } = ok(await by.get("/delivery/poll?wait=1&limit=100"));
-    ok(await by.post("/delivery/ack", { delivery_ids: deliveries.map(({ id }: { id: string }) => id) }));
-    return deliveries.map(
-      ({ payload }: { payload: { type: string; subject: string; data: object } }) => payload,
-    );
-  };
+  const heard = async (by: Api): Promise<{ type: string; subject: string; data: object }[]> =>
+    (await receive(by, 0)).map(({ payload }) => payload);
   const all = {
     inTeam: [] as { type: string; subject: string }[],
     outside: [] as { type: string; subject: string }[],

@@ -1,14 +1,13 @@
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { chunksOf, finished, fixtureFile, ingest, itself, textFile } from "../support/documents.ts";
 import type { Api } from "../support/http.ts";
 import { makeCast, memory, remember } from "../support/memories.ts";
 import { settle } from "../support/settle.ts";
-import { startShared } from "../support/shared.ts";
 import { ok, refusal } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
-const server = await startShared();
+const server = await useShared();
 const cast = await makeCast(server);
-afterAll(() => server.stop());
 
 type Found = { document_id: string; ingestion_source_id: string };
 

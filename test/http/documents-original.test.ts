@@ -1,16 +1,15 @@
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { newAgent, type TestAgent } from "../support/agents.ts";
 import { finished, fixtureFile, ingest, textFile } from "../support/documents.ts";
-import { startShared } from "../support/shared.ts";
 import { ABSENT, makeWorld, ok, refusal } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
-const server = await startShared();
+const server = await useShared();
 const world = await makeWorld(server, "originals");
 const ann = await newAgent(server, world.admin, ["memory:read", "memory:write"]);
 // The admin who makes an agent owns it, and would read what is its own.
 ok(await world.admin.patch(`/agents/${ann.id}`, { owner_user_id: null }));
 const bob = await newAgent(server, world.admin, ["memory:read", "memory:write"]);
-afterAll(() => server.stop());
 
 /** The bytes of an answer: `api` reads text. */
 async function bytesOf(agent: TestAgent, document_id: string) {

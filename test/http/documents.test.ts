@@ -1,12 +1,12 @@
 import { Agent, type IncomingMessage, request } from "node:http";
 import { json } from "node:stream/consumers";
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { newAgent } from "../support/agents.ts";
 import { chunksOf, finished, fixtureFile, ingest, textFile } from "../support/documents.ts";
 import type { Api } from "../support/http.ts";
-import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { ABSENT, makeWorld, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
+import { ABSENT, makeWorld, ok, refusal } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
 const OFFICE = "application/vnd.openxmlformats-officedocument.";
 const PDF = "application/pdf";
@@ -14,11 +14,9 @@ const ENCRYPTED = "The file is encrypted: upload it without a password.";
 const ZIPPED = "The file was declared as a PDF, but seems to be a ZIP archive.";
 const SCOPES = ["memory:read", "memory:write"];
 
-const env = { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none", DOCUMENT_MAX_BYTES: "2000000" };
-const server = await startServer({ env });
+const server = await useShared();
 const world = await makeWorld(server, "documents");
 const ann = await newAgent(server, world.admin, SCOPES);
-afterAll(() => server.stop());
 
 const find = async (by: Api, query: string, more: object = {}) =>
   ok(await by.post("/documents/search", { query, ...more }));
@@ -91,7 +89,6 @@ test("media types are the same in any case and with parameters, and base64 may h
 
 describe("an upload is refused", () => {
   const bad = (field: string, code = "validation_failed") => refusal(400, code, { field });
-  const large = refusal(413, "payload_too_large", { actual_size: 2_000_001, max_size: 2_000_000 });
   test.each<[string, object, object]>([
     ["without bytes", { file_content: undefined }, bad("file_content")],
     ["with other than text", { file_content: 5 }, bad("file_content")],
@@ -102,7 +99,6 @@ describe("an upload is refused", () => {
     ["with an unknown sensitivity", { sensitivity: "secret" }, bad("sensitivity")],
     ["without a name", { filename: " " }, bad("filename")],
     ["into an unknown source", { source_id: ABSENT }, bad("source_id", "validation_error")],
-    ["of too many bytes", textFile("x".repeat(2_000_001)), large],
   ])("%s", async (_what, fields, expected) => {
     const file = { ...textFile(), ...fields };
     const before = ok(await ann.get("/documents")).total;
@@ -212,17 +208,5 @@ describe("the same", () => {
     });
     expect(all.map(({ version_num }) => version_num).toSorted()).toEqual([1, 2, 3, 4, 5]);
     expect(all.find(({ status }) => status === "stored").version_num).toBe(5);
-  });
-
-  test("bytes become current again when uploaded after others of the same name", async () => {
-    const more = { filename: "back.txt" };
-    const [one, other] = [textFile("Washers cost a guilder.", more), textFile("Washers cost two.", more)];
-    const first = await ingest(ann, one);
-    const second = ok(await ann.post("/documents", other));
-    const third = await ingest(ann, one);
-    expect(third.document_id).not.toBe(first.document_id);
-    for (const { document_id } of [first, second])
-      await settle(async () => (await finished(ann, document_id)).status === "superseded");
-    expect(await finished(ann, third.document_id)).toMatchObject({ version_num: 3, status: "stored" });
   });
 });

@@ -1,16 +1,15 @@
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { cloudEvent, receive, type TestAgent } from "../support/agents.ts";
 import { agentIn, makeCast, remember } from "../support/memories.ts";
-import { startShared } from "../support/shared.ts";
 import { ok } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 import { whole } from "../support/whole.ts";
 
 const SCOPES = ["receive", "memory:read", "memory:write"];
 const about = { title: "Invoice of Globex", content: "The invoice of Globex is overdue again." };
 
-const server = await startShared();
+const server = await useShared();
 const cast = await makeCast(server);
-afterAll(() => server.stop());
 
 /** An agent of team A that hears of events of one subject, which only it is given. */
 async function listener(subject: string, enrichment_depth: string, scopes = SCOPES): Promise<TestAgent> {

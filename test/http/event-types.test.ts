@@ -1,18 +1,17 @@
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { createClient } from "../../packages/client/index.ts";
 import { cloudEvent, firstAgent, newAgent } from "../support/agents.ts";
 import { newCli } from "../support/cli.ts";
 import { type Api, api } from "../support/http.ts";
 import { settle } from "../support/settle.ts";
-import { startShared } from "../support/shared.ts";
 import { ok, refusal, signIn } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
-const server = await startShared();
+const server = await useShared();
 const admin = await firstAgent(server);
 const receiver = await newAgent(server, admin);
 const { admin: user, tenant_slug } = server.credentials;
 const orgAdmin = api(server, await signIn(server, user, tenant_slug));
-afterAll(() => server.stop());
 
 let published = 0;
 const publish = async (type: string, more: object = {}) =>
@@ -113,16 +112,15 @@ test("all pages have each type once, for clients too", async () => {
 test("the command line lists types and shows one", async () => {
   await publish("com.shell.seen", { source: "/shell", data: { order_id: 42 } });
   await typesWith(admin, "shell", 1);
-  const cli = newCli({ SENSORIUM_URL: server.root, SENSORIUM_API_KEY: server.credentials.agent.api_key });
-  try {
-    expect(await cli.done("event", "types", "--search", "shell")).toMatch(
-      /TYPE +LAST SEEN +EVENTS +LISTENERS +SOURCE\ncom\.shell\.seen +\S.* +1 +0 +\/shell/,
-    );
-    expect(await cli.done("event", "types", "--search", "unheard")).toBe("No event types.");
-    expect(await cli.done("event", "types", "com.shell.seen")).toMatch(/Listeners +0\n[\s\S]*"order_id": 42/);
-    const ran = await cli.run(["event", "types", "com.never"]);
-    expect(ran).toMatchObject({ code: 1, err: expect.stringContaining("com.never") });
-  } finally {
-    await cli.remove();
-  }
+  await using cli = newCli({
+    SENSORIUM_URL: server.root,
+    SENSORIUM_API_KEY: server.credentials.agent.api_key,
+  });
+  expect(await cli.done("event", "types", "--search", "shell")).toMatch(
+    /TYPE +LAST SEEN +EVENTS +LISTENERS +SOURCE\ncom\.shell\.seen +\S.* +1 +0 +\/shell/,
+  );
+  expect(await cli.done("event", "types", "--search", "unheard")).toBe("No event types.");
+  expect(await cli.done("event", "types", "com.shell.seen")).toMatch(/Listeners +0\n[\s\S]*"order_id": 42/);
+  const ran = await cli.run(["event", "types", "com.never"]);
+  expect(ran).toMatchObject({ code: 1, err: expect.stringContaining("com.never") });
 });

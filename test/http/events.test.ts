@@ -1,16 +1,15 @@
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { CloudEvent, HTTP } from "cloudevents";
 import { cloudEvent, fannedOut, firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
 import { type Api, api } from "../support/http.ts";
 import { settle } from "../support/settle.ts";
-import { startShared } from "../support/shared.ts";
 import { ok, signIn } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
-const server = await startShared();
+const server = await useShared();
 const admin = await firstAgent(server);
 const { admin: user, tenant_slug } = server.credentials;
 const orgAdmin = api(server, await signIn(server, user, tenant_slug));
-afterAll(() => server.stop());
 
 const EVENT_ID = /^evt_[\w-]{21}$/;
 
@@ -93,24 +92,16 @@ describe("binary mode", () => {
     expect(ok(await admin.get(`/events/${event_id}`)).payload.data).toEqual({ total: 120 });
   });
 
-  test("undoes percent-encoding, and quotes", async () => {
-    const headers = {
-      ...BINARY,
-      ...{ "ce-id": "bin-encoded", "ce-subject": '"Euro%20%E2%82%AC"', "content-type": "text/plain" },
-    };
-    const { event_id } = ok(await admin.post("/events", "x", headers));
-    expect(ok(await admin.get(`/events/${event_id}`)).payload.subject).toBe("Euro €");
-  });
-
   // fetch takes a header as the Latin-1 characters of its bytes.
   const inUtf8 = (text: string) => Buffer.from(text).toString("latin1");
   test.each([
+    ["percent-encoding, in quotes", '"Euro%20%E2%82%AC"', "Euro €"],
     ["UTF-8", inUtf8("Straße €😀"), "Straße €😀"],
     ["UTF-8, with percent-encoding", inUtf8("Straße%20€"), "Straße €"],
     ["UTF-8, with a percent sign", inUtf8("Größe 50%"), "Größe 50%"],
     ["Latin-1, as Python's http.client and Node send it", "Straße", "Straße"],
     ["Latin-1, with percent-encoding", "Straße%20x", "Straße x"],
-  ])("takes a header that is not encoded: %s", async (name, given, subject) => {
+  ])("takes a header in %s", async (name, given, subject) => {
     const headers = { ...BINARY, "ce-id": name.replaceAll(/\W/g, ""), "ce-subject": given };
     const { event_id } = ok(await admin.post("/events", undefined, headers));
     expect(ok(await admin.get(`/events/${event_id}`)).payload.subject).toBe(subject);
@@ -120,12 +111,6 @@ describe("binary mode", () => {
     const headers = { ...BINARY, "ce-id": `bin-${name}`, [`ce-${name}`]: "AAEC" };
     const { status, body } = await admin.post("/events", undefined, headers);
     expect([status, body.error.code, body.error.details.field]).toEqual([400, "invalid_event", name]);
-  });
-
-  test("JSON data that is no JSON is an invalid event", async () => {
-    const headers = { ...BINARY, "ce-id": "bin-bad", "content-type": "application/json" };
-    const { status, body } = await admin.post("/events", "{oops", headers);
-    expect([status, body.error.code, body.error.details.field]).toEqual([400, "invalid_event", "data"]);
   });
 });
 
@@ -154,15 +139,6 @@ describe("refusals leave nothing behind", () => {
     expect([answer.status, answer.body.error.code]).toEqual([status, code]);
     expect(ok(await admin.get("/events?limit=1")).events[0]?.event_id).toBe(before);
   });
-
-  test("an event over the limit within a batch refuses only itself", async () => {
-    const events = [cloudEvent("l1", { data: big }), cloudEvent("l2")];
-    const { body } = await admin.post("/events", JSON.stringify(events), BATCH);
-    expect(body).toMatchObject([
-      { status: "rejected", error: { code: "payload_too_large", details: { max_size: 1_048_576 } } },
-      { status: "accepted" },
-    ]);
-  });
 });
 
 describe("the same id again", () => {
@@ -189,14 +165,6 @@ describe("the same id again", () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(63);
   });
 
-  test("with its Idempotency-Key is told accepted again", async () => {
-    const headers = { "idempotency-key": "publish-once" };
-    const first = await admin.post("/events", cloudEvent("keyed"), headers);
-    const again = await admin.post("/events", cloudEvent("keyed"), headers);
-    expect([first.status, again.status]).toEqual([202, 202]);
-    expect(again.body).toEqual(first.body);
-  });
-
   test("with another content type under the same Idempotency-Key is another request", async () => {
     const sendAs = async (type: string, key: string) => {
       const headers = { ...BINARY, "ce-id": key, "content-type": type, "idempotency-key": key };
@@ -212,16 +180,18 @@ describe("reading events", () => {
   test("the page of an event shows its whole timeline", async () => {
     const agent = await receiver("com.story.*", { filter_expression: "n == 1" });
     const { event_id } = ok(await admin.post("/events", cloudEvent("story", { type: "com.story.x" })));
+    const { deliveries } = ok(await agent.get("/delivery/poll?wait=30"));
+    ok(await agent.post("/delivery/nack", { delivery_ids: [deliveries[0].id], delay_seconds: 0 }));
     await receive(agent, 1);
     const page = await fannedOut(admin, event_id);
     expect(page).toMatchObject({
       ...{ event_id, state: "fanned_out", matched_count: 1, publisher_id: admin.id, park_reason: null },
       deliveries: { pending: 0, acknowledged: 1, dlq: 0 },
       timeline: [{ what: "published" }, { what: "matched", reason: "1 receiver" }],
-      receivers: [{ agent_id: agent.id, state: "acknowledged", attempt_count: 1, matched: { feed_ids: [] } }],
+      receivers: [{ agent_id: agent.id, state: "acknowledged", attempt_count: 2, matched: { feed_ids: [] } }],
     });
     const steps = page.receivers[0].timeline.map(({ what }: { what: string }) => what);
-    expect(steps).toEqual(["matched", "handed_out", "acknowledged"]);
+    expect(steps).toEqual(["matched", "handed_out", "nacked", "handed_out", "acknowledged"]);
     const [matched, received] = [page.timeline[1].at, page.receivers[0].timeline[0].at];
     expect(matched <= received && matched >= page.timeline[0].at).toBe(true);
     expect(page.receivers[0].matched.interest_ids).toHaveLength(1);
@@ -292,8 +262,7 @@ describe("reading events", () => {
     ["type=[oops", "type", "validation_error"],
     ["cursor=oops", "cursor", "validation_failed"],
     ["since=yesterday", "since", "validation_failed"],
-    ["limit=201", "limit", "validation_failed"],
-    ["limit=0", "limit", "validation_failed"],
+
     ["unmatched=perhaps", "unmatched", "validation_failed"],
   ])("%s is refused", async (query, field, code) => {
     const { status, body } = await admin.get(`/events?${query}`);

@@ -1,10 +1,9 @@
 /** @needs mongodb, nats: nodes that die and come back, NATS that stops: callers get 503 with Retry-After, nothing is lost. */
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { cloudEvent, firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
+import { expect, test } from "@jest/globals";
+import { cloudEvent, newAgent, receive, type TestAgent } from "../support/agents.ts";
 import type { Child } from "../support/child.ts";
 import { type Answer, type Api, agentToken, api } from "../support/http.ts";
-import { startMongo } from "../support/mongo.ts";
-import { type Nodes, startNodes } from "../support/nodes.ts";
+import { onNodes } from "../support/on-nodes.ts";
 import { newReceiver } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
@@ -12,7 +11,6 @@ import { type Send, Traffic } from "../support/traffic.ts";
 
 /** Longer than a heartbeat's absence is noticed after; shorter than any hang. */
 const ANSWERED_MS = 15_000;
-const mongo = await startMongo();
 
 /** Returns the answer of a request: success, or 503 with Retry-After. @throws Error when it is not answered */
 async function answered(request: Promise<Answer>): Promise<Answer> {
@@ -39,19 +37,7 @@ function sendAs(agent: Api): Send {
     method === "GET" ? agent.get(path) : agent.post(path, body, { "content-type": type });
 }
 
-("url" in mongo ? describe : describe.skip)("nodes that fail", () => {
-  let nodes: Nodes;
-  let admin: TestAgent;
-
-  beforeAll(async () => {
-    nodes = await startNodes("url" in mongo ? mongo.url : "", 2);
-    admin = await firstAgent(nodes.gateway);
-  });
-  afterAll(async () => {
-    await nodes?.stop();
-    if ("url" in mongo) await mongo.stop();
-  });
-
+await onNodes("nodes that fail", 2, {}, ({ nodes, admin }) => {
   async function newSubscriber(): Promise<TestAgent> {
     const agent = await newAgent(nodes.gateway, admin);
     // Deliveries in a lost response are redelivered before the test times out.

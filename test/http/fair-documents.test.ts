@@ -1,11 +1,11 @@
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { newAgent } from "../support/agents.ts";
 import { finished, ingest, textFile } from "../support/documents.ts";
 import type { Api } from "../support/http.ts";
 import { endlessPdf } from "../support/pdf.ts";
-import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
+import { useServer } from "../support/use.ts";
 
 const SCOPES = ["memory:read", "memory:write"];
 const SLOW = 6;
@@ -14,10 +14,9 @@ const DOCUMENT_PARSE_SECONDS = "8";
 let made = 0;
 
 const env = { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none", DOCUMENT_PARSE_SECONDS };
-const server = await startServer({ env });
+const server = await useServer({ env });
 const [crowded, calm] = await Promise.all([makeWorld(server, "crowded"), makeWorld(server, "calm")]);
 const attacker = await newAgent(server, crowded.admin, SCOPES);
-afterAll(() => server.stop());
 
 async function uploadSlow(by: Api, count: number): Promise<string[]> {
   const ids: string[] = [];

@@ -1,13 +1,11 @@
 /** @needs mongodb, nats: what one tenant has published keeps no other waiting, on two workers. */
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { cloudEvent, firstAgent, newAgent, type TestAgent } from "../support/agents.ts";
+import { expect, test } from "@jest/globals";
+import { cloudEvent, newAgent } from "../support/agents.ts";
 import type { Api } from "../support/http.ts";
-import { startMongo } from "../support/mongo.ts";
-import { type Nodes, startNodes } from "../support/nodes.ts";
+import { onNodes } from "../support/on-nodes.ts";
+import { pagesOf } from "../support/pages.ts";
 import { settle } from "../support/settle.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, type World } from "../support/tenancy.ts";
-
-const mongo = await startMongo();
+import { makeWorld, OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
 
 interface Summary {
   accepted_at: string;
@@ -21,28 +19,8 @@ const FEW = 100;
 const BATCH = 100;
 const BATCH_TYPE = { "content-type": "application/cloudevents-batch+json" };
 
-("url" in mongo ? describe : describe.skip)("two tenants on a gateway and two workers", () => {
-  let nodes: Nodes;
-  let flooding: TestAgent;
-  let other: World;
-
-  beforeAll(async () => {
-    const settings = { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none", OPERATOR_TOKEN };
-    nodes = await startNodes("url" in mongo ? mongo.url : "", 2, settings);
-    flooding = await firstAgent(nodes.gateway);
-    other = await makeWorld(nodes.gateway, "other");
-    for (let n = 0; n < RECEIVERS; n++) {
-      const agent = await newAgent(nodes.gateway, flooding);
-      ok(await agent.post(`/agents/${agent.id}/interests`, { event_type: "com.flood" }));
-    }
-    ok(await other.agent.post(`/agents/${other.agentId}/interests`, { event_type: "com.few" }));
-  });
-  afterAll(async () => {
-    await nodes?.stop();
-    if ("url" in mongo) await mongo.stop();
-  });
-
-  async function publish(api: Api, type: string, count: number): Promise<string[]> {
+await onNodes("the events of two tenants", 2, { EMBEDDER: "none", OPERATOR_TOKEN }, ({ nodes, admin }) => {
+  async function publishMany(api: Api, type: string, count: number): Promise<string[]> {
     const batches = Array.from({ length: count / BATCH }, (_, at) =>
       Array.from({ length: BATCH }, (_, n) => cloudEvent(`${type}-${at}-${n}`, { type })),
     );
@@ -53,23 +31,23 @@ const BATCH_TYPE = { "content-type": "application/cloudevents-batch+json" };
   /** The events of a type, when all of them have been brought to their receivers. */
   function fannedOut(api: Api, type: string, count: number): Promise<Summary[]> {
     const all = async () => {
-      const found: Summary[] = [];
-      for (let cursor = ""; ; ) {
-        const page = ok(await api.get(`/events?type=${type}&limit=200${cursor}`));
-        found.push(...page.events);
-        if (page.next_cursor === null) break;
-        cursor = `&cursor=${page.next_cursor}`;
-      }
+      const found: Summary[] = await pagesOf(api, `/events?type=${type}&limit=200`, "events");
       return found.length === count && found.every(({ fanned_out_at }) => fanned_out_at !== null) && found;
     };
     return settle(all, { within: 120_000, every: 200, what: `all of ${type} to be fanned out` });
   }
 
   test("a few events of one are brought to their receivers before the flood of the other that came earlier", async () => {
-    const flood = await publish(flooding, "com.flood", FLOOD);
-    const few = await publish(other.agent, "com.few", FEW);
-    const own = await fannedOut(other.agent, "com.few", few.length);
-    const theirs = await fannedOut(flooding, "com.flood", flood.length);
+    const calm = await makeWorld(nodes.gateway, "calm");
+    for (let n = 0; n < RECEIVERS; n++) {
+      const agent = await newAgent(nodes.gateway, admin);
+      ok(await agent.post(`/agents/${agent.id}/interests`, { event_type: "com.flood" }));
+    }
+    ok(await calm.agent.post(`/agents/${calm.agentId}/interests`, { event_type: "com.few" }));
+    const flood = await publishMany(admin, "com.flood", FLOOD);
+    const few = await publishMany(calm.agent, "com.few", FEW);
+    const own = await fannedOut(calm.agent, "com.few", few.length);
+    const theirs = await fannedOut(admin, "com.flood", flood.length);
     const accepted = Math.max(...own.map(({ accepted_at }) => Date.parse(accepted_at)));
     const last = Math.max(...own.map(({ fanned_out_at }) => Date.parse(fanned_out_at)));
     const after = (time: number) =>

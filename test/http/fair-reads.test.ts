@@ -1,22 +1,21 @@
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import type { Answer, Api } from "../support/http.ts";
 import { memory, remember } from "../support/memories.ts";
-import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
+import { useServer } from "../support/use.ts";
 
 const BATCHES = 5;
 const BATCH = 500;
 const READS = 60;
 
-const server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+const server = await useServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
 const [crowded, calm] = await Promise.all([makeWorld(server, "crowded"), makeWorld(server, "calm")]);
 for (let batch = 0; batch < BATCHES; batch++) {
   const memories = Array.from({ length: BATCH }, (_, i) => memory({ content: `crowd ${batch} ${i}` }));
   ok(await crowded.agent.post("/memories/batch", { memories }));
 }
 await remember(calm.agent);
-afterAll(() => server.stop());
 
 test("reads continue despite any number of costly ones of another tenant and a colleague", async () => {
   const answers: Answer[] = [];

@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from "@jest/globals";
+import { receive } from "../support/agents.ts";
 import { deliveryGround } from "../support/deliveries.ts";
 import { type Endpoint, startEndpoint } from "../support/endpoint.ts";
 import { newReceiver, type Receiver } from "../support/receiver.ts";
@@ -62,12 +63,7 @@ function push(name: string, { url }: Endpoint): Promise<Receiver> {
 
 /** Ids of the events that an agent gets by long-poll, added as they come, until `done`. */
 async function pollInto(ids: Set<string>, { api }: Receiver, done: () => boolean): Promise<void> {
-  while (!done()) {
-    const { deliveries } = ok(await api.get("/delivery/poll?wait=1"));
-    for (const { payload } of deliveries) ids.add(payload.id);
-    const delivery_ids = deliveries.map(({ id }: { id: string }) => id);
-    if (delivery_ids.length) ok(await api.post("/delivery/ack", { delivery_ids }));
-  }
+  while (!done()) for (const { payload } of await receive(api, 0)) ids.add(payload.id);
 }
 
 async function streamInto(ids: Set<string>, receiver: Receiver, done: () => boolean): Promise<void> {

@@ -1,12 +1,11 @@
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { cloudEvent, fannedOut, firstAgent, newAgent, receive } from "../support/agents.ts";
-import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
+import { useServer } from "../support/use.ts";
 
-const server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+const server = await useServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
 const admin = await firstAgent(server);
-afterAll(() => server.stop());
 
 /** Publishes from many at once until `stop` says so or the server is gone; gives the ids that were accepted. */
 async function publishUntil(stop: (accepted: number) => boolean): Promise<Map<string, string>> {

@@ -1,16 +1,15 @@
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { cloudEvent, firstAgent, receive } from "../support/agents.ts";
 import { connectMcp } from "../support/mcp.ts";
 import { memory, remember } from "../support/memories.ts";
-import { startShared } from "../support/shared.ts";
 import { ok, refusal } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
 /** Half a character: what is left of "😀" where somebody cut a text in the middle of it. */
 const HALF = "so glad \ud83d";
 
-const server = await startShared();
+const server = await useShared();
 const agent = await firstAgent(server);
-afterAll(() => server.stop());
 
 const MANY = Array.from({ length: 60 }, () => memory({ content: "x".repeat(10_000) }));
 

@@ -1,12 +1,11 @@
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { agentIn, makeCast, remember } from "../support/memories.ts";
-import { startShared } from "../support/shared.ts";
 import { ok, refusal } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
-const server = await startShared();
+const server = await useShared();
 const cast = await makeCast(server);
 const agent = await agentIn(server, cast.admin, { name: "worker" });
-afterAll(() => server.stop());
 
 const DAY = 86_400_000;
 const save = async (body: object, who = agent) => ok(await who.post("/handoffs", body));
@@ -73,13 +72,6 @@ describe("saving", () => {
     const found = await agent.post("/handoffs", { name: "no such", if_version: 1 });
     expect(found).toMatchObject(refusal(409, "conflict"));
     expect(await save({ name: "guarded", if_version: 1 })).toMatchObject({ version_num: 2, summary: "" });
-  });
-
-  test("repeated with its Idempotency-Key saves once", async () => {
-    const post = () => agent.post("/handoffs", { name: "once" }, { "idempotency-key": "save-once" });
-    const [first, second] = [await post(), await post()];
-    expect(second).toMatchObject({ status: first.status, body: first.body });
-    expect(await save({ name: "once" })).toMatchObject({ id: first.body.id, version_num: 2 });
   });
 
   test.each([

@@ -1,14 +1,14 @@
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { cloudEvent, newAgent, receive } from "../support/agents.ts";
 import { type Api, api } from "../support/http.ts";
 import { settle } from "../support/settle.ts";
-import { startShared } from "../support/shared.ts";
 import { makeWorld, OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
 const ORDER = "com.example.order";
 const BILL = "com.example.bill";
 
-const server = await startShared();
+const server = await useShared();
 const [world, other] = [await makeWorld(server, "counted"), await makeWorld(server, "uncounted")];
 const publisher = await newAgent(server, world.admin);
 const [agent, failing] = [await newAgent(server, world.admin), await newAgent(server, world.admin)];
@@ -25,7 +25,6 @@ for (let attempt = 0; attempt < 2; attempt++) {
   });
   ok(await failing.post("/delivery/nack", { delivery_ids, delay_seconds: 0, reason: "no" }));
 }
-afterAll(() => server.stop());
 
 // biome-ignore lint/suspicious/noExplicitAny: tests assert on shapes that the type checker cannot know
 const history = async (of: Api, query: string): Promise<any> => ok(await of.get(`/stats/history?${query}`));

@@ -22,7 +22,12 @@ beforeAll(async () => {
 afterAll(() => server?.stop());
 
 type Options = {
-  large?: boolean; enum?: string[]; match?: RegExp; type: unknown[]; validate?: { message?: string } };
+  large?: boolean;
+  enum?: string[];
+  match?: RegExp;
+  type: unknown[];
+  validate?: { message?: string };
+};
 type Path = SchemaType & { options: Options; schema?: { paths: Record<string, Path> } };
 const date = ($: number) => ({ $ });
 const key = randomBytes(32).toString("base64");

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { firstAgent, receive } from "../support/agents.ts";
 import type { Answer } from "../support/http.ts";
 import { connectMcp } from "../support/mcp.ts";
 import { settle } from "../support/settle.ts";
-import { startShared } from "../support/shared.ts";
 import { ok, refusal } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 import { order, register, SHOP, send } from "../support/webhooks.ts";
 
 const TEXT =
@@ -28,10 +28,9 @@ const NASTY = `{
 const KEPT = JSON.stringify(JSON.parse(NASTY));
 const json = { "content-type": "application/json" };
 
-const server = await startShared();
+const server = await useShared();
 const agent = await firstAgent(server);
 ok(await agent.post(`/agents/${agent.id}/interests`, { event_type: "com.*" }));
-afterAll(() => server.stop());
 
 // biome-ignore lint/suspicious/noExplicitAny: what is read has any shape
 const read = async (path: string): Promise<any> => ok(await agent.get(path));

@@ -1,6 +1,6 @@
-import { afterAll, expect, test } from "@jest/globals";
-import { startServer } from "../support/server.ts";
+import { expect, test } from "@jest/globals";
 import { settle } from "../support/settle.ts";
+import { useServer } from "../support/use.ts";
 
 const LARGE = 100_000;
 
@@ -21,14 +21,12 @@ const LARGE_AT_START = [
 ];
 
 const hook = new URL("../support/loaded.mjs", import.meta.url);
-const server = await startServer({ env: { EMBEDDER: "none", NODE_OPTIONS: `--import ${hook}` } });
+const server = await useServer({ env: { EMBEDDER: "none", NODE_OPTIONS: `--import ${hook}` } });
 process.kill(server.pid(), "SIGUSR2");
 /** Bytes of source by package; threads by their first module. */
 const loaded: { packages: Record<string, number>; threads: string[] } = JSON.parse(
   await settle(() => /^loaded: (.*)\n/m.exec(server.logs())?.[1]),
 );
-
-afterAll(() => server.stop());
 
 test("a start loads no large package that can wait (docs/decisions/0019-memory-at-rest.md)", () => {
   const large = Object.entries(loaded.packages).filter(([, bytes]) => bytes >= LARGE);

@@ -1,29 +1,14 @@
 /** @needs mongodb, nats: a gateway among nodes has no limit on how many requests it answers, or holds open. */
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { firstAgent, newAgent, type TestAgent } from "../support/agents.ts";
-import { startMongo } from "../support/mongo.ts";
-import { type Nodes, startNodes } from "../support/nodes.ts";
+import { expect, test } from "@jest/globals";
+import { newAgent } from "../support/agents.ts";
+import { onNodes } from "../support/on-nodes.ts";
 import { openStream } from "../support/stream.ts";
 
 /** Of `MAX_WRITES_IN_FLIGHT`, which is also the limit of a node on running calls of an action. */
 const LIMIT = 16;
 
-const mongo = await startMongo();
-
-("url" in mongo ? describe : describe.skip)("a gateway among nodes", () => {
-  let nodes: Nodes;
-  let admin: TestAgent;
-
-  beforeAll(async () => {
-    const settings = { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none", MAX_WRITES_IN_FLIGHT: String(LIMIT) };
-    nodes = await startNodes("url" in mongo ? mongo.url : "", 1, settings);
-    admin = await firstAgent(nodes.gateway);
-  });
-  afterAll(async () => {
-    await nodes?.stop();
-    if ("url" in mongo) await mongo.stop();
-  });
-
+const settings = { EMBEDDER: "none", MAX_WRITES_IN_FLIGHT: String(LIMIT) };
+await onNodes("a gateway among nodes", 1, settings, ({ nodes, admin }) => {
   test("answers far more requests, one after the other, than may run at once", async () => {
     for (let n = 0; n < 4 * LIMIT; n++) expect((await admin.get("/agents?limit=1")).status).toBe(200);
     for (let n = 0; n < 4 * LIMIT; n++)

@@ -1,19 +1,18 @@
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { newAgent, receive } from "../support/agents.ts";
 import { settle } from "../support/settle.ts";
-import { startShared } from "../support/shared.ts";
 import { makeWorld, ok, refusal } from "../support/tenancy.ts";
-import { deliver, githubHeaders, type Registration, register, serviceHeaders } from "../support/webhooks.ts";
+import { useShared } from "../support/use.ts";
+import { deliver, type Registration, register, serviceHeaders } from "../support/webhooks.ts";
 
 const wrong = (name: string) => ({ entity: "order", action: `/${name}` });
 const RIGHT = { entity: "order", action: "/kind", subject: "header:X-Shop" };
 const FORM = { "content-type": "application/x-www-form-urlencoded" };
 
-const server = await startShared();
+const server = await useShared();
 const world = await makeWorld(server, "acme");
 const agent = await newAgent(server, world.admin);
 ok(await agent.post(`/agents/${agent.id}/interests`, { event_type: "com.*" }));
-afterAll(() => server.stop());
 
 const send = (hook: Registration, body: string, headers = {}) =>
   deliver(hook.url, body, serviceHeaders(hook.signing_secret, body, headers));
@@ -159,14 +158,4 @@ test("a form is mapped by its fields", async () => {
     type: "com.forms.order.paid",
     data: { object: "order", what: "paid", id: "7", item: ["a", "b c"] },
   });
-});
-
-test("a form of GitHub is the JSON in it", async () => {
-  const hook = await register(world.admin);
-  const json = { action: "opened", repository: { full_name: "acme/shop" }, text: "a+b & c" };
-  const body = `payload=${encodeURIComponent(JSON.stringify(json))}`;
-  const headers = { ...githubHeaders(hook.signing_secret, body, "issues"), ...FORM };
-  expect((await deliver(hook.url, body, headers)).body.status).toBe("accepted");
-  const [{ payload }] = await receive(agent, 1);
-  expect(payload).toMatchObject({ type: "com.github.issues.opened", subject: "acme/shop", data: json });
 });

@@ -1,19 +1,18 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { Client, StreamableHTTPClientTransport, type Transport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { agentToken } from "../support/http.ts";
-import { startShared } from "../support/shared.ts";
+import { useShared } from "../support/use.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const BRIDGE = ["packages/client/bin.js", "mcp"] as const;
 const guide = await readFile(join(ROOT, "docs/mcp.md"), "utf8");
 const readme = await readFile(join(ROOT, "README.md"), "utf8");
 
-const server = await startShared();
+const server = await useShared();
 const token = await agentToken(server, server.credentials.agent.api_key);
-afterAll(() => server.stop());
 
 interface Entry {
   command?: string;

@@ -1,15 +1,14 @@
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { newAgent, type TestAgent } from "../support/agents.ts";
 import { connectMcp, type McpClient } from "../support/mcp.ts";
 import { settle } from "../support/settle.ts";
-import { startShared } from "../support/shared.ts";
 import { makeWorld, ok } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
 const SCOPES = ["send", "receive", "memory:read", "memory:write"];
 
-const server = await startShared();
+const server = await useShared();
 const [mine, theirs] = [await makeWorld(server, "mine"), await makeWorld(server, "theirs")];
-afterAll(() => server.stop());
 
 interface Listener extends AsyncDisposable {
   agent: TestAgent;
@@ -72,14 +71,6 @@ test("the inbox is listed, and reported when an event begins to wait; reading it
   await subscription.close();
 });
 
-test("the list is reported when it changes", async () => {
-  await using own = await connected();
-  const subscription = await own.mcp.client.listen({ resourcesListChanged: true });
-  ok(await own.agent.post("/handoffs", { name: "new", payload: {} }));
-  await settle(() => own.heard.includes("list"));
-  await subscription.close();
-});
-
 test("what the caller cannot read cannot be subscribed to, nor too much", async () => {
   const foreign = await newAgent(server, theirs.admin, SCOPES);
   const { id } = ok(await foreign.post("/handoffs", { name: "theirs", payload: {} }));
@@ -103,9 +94,11 @@ test("what the caller cannot read cannot be subscribed to, nor too much", async 
   );
 });
 
-test("a subscription ends with its caller's key", async () => {
+test("the list is reported when it changes, until the caller's key ends", async () => {
   await using own = await connected();
   const subscription = await own.mcp.client.listen({ resourcesListChanged: true });
+  ok(await own.agent.post("/handoffs", { name: "new", payload: {} }));
+  await settle(() => own.heard.includes("list"));
   const { keys } = ok(await mine.admin.get(`/agents/${own.agent.id}/keys`));
   ok(await mine.admin.del(`/agents/${own.agent.id}/keys/${keys[0].id}`));
   expect(await subscription.closed).toMatch(/graceful|remote/);

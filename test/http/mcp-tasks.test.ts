@@ -223,6 +223,25 @@ test("a task ends with its caller's key", async () => {
   expect(await look(taskId, later)).toMatchObject({ status: "working" });
 });
 
+test("a client that leaves gives up its poll", async () => {
+  const type = "com.example.left";
+  await using own = await connectMcp(server, (await newAgent(server, mine.admin, SCOPES)).token);
+  await own.call("interests_create", { event_type: type });
+  const leaving = new AbortController();
+  const { signal } = leaving;
+  const poll = own.client.callTool({ name: "deliveries_poll", arguments: { wait: 30 } }, { signal });
+  const gone = expect(poll).rejects.toThrow();
+  // Besides the request for the measures.
+  const polling = async () => /http_requests_in_flight 2/.test(await server.metrics());
+  await settle(polling);
+  leaving.abort();
+  await gone;
+  await settle(async () => !(await polling()));
+  await own.call("events_publish", { specversion: "1.0", id: "left", source: "urn:test", type });
+  const { deliveries } = await own.call("deliveries_poll", { wait: 20 });
+  expect(deliveries).toMatchObject([{ payload: { id: "left" } }]);
+});
+
 test("clients that do not know tasks get none", async () => {
   expect(mcp.client.getServerCapabilities()).toMatchObject({ extensions: { [TASKS]: {} } });
   const { taskId } = await begin("approvals_ask", QUESTION);

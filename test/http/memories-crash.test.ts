@@ -1,20 +1,20 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import type { Answer } from "../support/http.ts";
 import { makeCast, memory, remember } from "../support/memories.ts";
-import { inCluster, startServer } from "../support/server.ts";
+import { inCluster } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
+import { useServer } from "../support/use.ts";
 
 const COUNT = 40;
 /** Kills that may come too late: between two steps there is about a millisecond. */
 const ROUNDS = 10;
 const PROPOSALS = "/memories/merge-proposals";
 
-const server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+const server = await useServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
 const cast = await makeCast(server);
-afterAll(() => server.stop());
 
 const numbers = Array.from({ length: COUNT }, (_, n) => n);
 const read = async (id: string) => ok(await cast.alice.get(`/memories/${id}`));

@@ -1,13 +1,12 @@
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import type { Api } from "../support/http.ts";
 import { makeCast, memory, remember } from "../support/memories.ts";
-import { startShared } from "../support/shared.ts";
 import { ok, refusal } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
-const server = await startShared();
+const server = await useShared();
 const cast = await makeCast(server);
 ok(await cast.admin.post("/projects", { key: "apollo" }));
-afterAll(() => server.stop());
 
 /** Everything of a memory but when it was last read. */
 async function stateOf(who: Api, id: string) {

@@ -1,15 +1,16 @@
-import { afterAll, describe, expect, test } from "@jest/globals";
-import type { TestAgent } from "../support/agents.ts";
+import { describe, expect, test } from "@jest/globals";
+import { receive, type TestAgent } from "../support/agents.ts";
 import type { Api } from "../support/http.ts";
 import { agentIn, makeCast, memory, remember } from "../support/memories.ts";
+import { pagesOf } from "../support/pages.ts";
 import { settle } from "../support/settle.ts";
-import { startShared } from "../support/shared.ts";
 import { ok, refusal } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
 const SORTS = ["created_at", "title", "confidence", "importance"] as const;
 const made: Record<string, string>[] = [];
 
-const server = await startShared();
+const server = await useShared();
 const cast = await makeCast(server);
 ok(await cast.admin.post("/projects", { key: "apollo" }));
 /** An agent of team A that owns the listed memories; others' are interleaved. */
@@ -40,7 +41,6 @@ for (let n = 0; n < 24; n++) {
   const answer = await remember(who, given);
   if (n % 6 < 4) made.push(answer);
 }
-afterAll(() => server.stop());
 
 const list = async (query: string) => ok(await agent.get(`/memories?${query}`));
 const idsOf = (rows: { id: string }[]) => rows.map(({ id }) => id);
@@ -72,14 +72,8 @@ test.each(SORTS.flatMap((sort) => [`${sort} asc`, `${sort} desc`]))(
       byOffset.push(...idsOf((await list(`${query}&offset=${offset}`)).memories));
     }
     expect(byOffset).toEqual(expected);
-    const byCursor: string[] = [];
-    for (let cursor: string | null = ""; cursor !== null; ) {
-      const page = await list(`${query}${cursor && `&cursor=${cursor}`}`);
-      byCursor.push(...idsOf(page.memories));
-      expect(page.total).toBe(expected.length);
-      cursor = page.next_cursor;
-    }
-    expect(byCursor).toEqual(expected);
+    const byCursor = await pagesOf(agent, `/memories?${query}`, "memories", expected.length);
+    expect(idsOf(byCursor)).toEqual(expected);
   },
 );
 
@@ -158,14 +152,9 @@ describe("titles of any script and length", () => {
   test.each(["", "&search=any%20script"])("are paged by the cursor in one order%s", async (more) => {
     const writer = await agentIn(server, cast.admin, {});
     for (const title of titles) await remember(writer, { title, scope: "agent", content: "Of any script." });
-    const found: string[] = [];
-    for (let cursor: string | null = ""; cursor !== null; ) {
-      const query = `scope=agent&sort=title&order=asc&limit=1${more}${cursor && `&cursor=${cursor}`}`;
-      const page = ok(await writer.get(`/memories?${query}`));
-      found.push(...page.memories.map(({ title }: { title: string }) => title));
-      cursor = page.next_cursor;
-    }
-    expect(found).toEqual(titles);
+    const query = `scope=agent&sort=title&order=asc&limit=1${more}`;
+    const found = await pagesOf(writer, `/memories?${query}`, "memories");
+    expect(found.map(({ title }) => title)).toEqual(titles);
   });
 });
 
@@ -179,14 +168,8 @@ test("a text search over thousands of memories returns each match once", async (
     ok(await writer.post("/memories/batch", { memories }));
   }
   for (const order of ["sort=created_at", "sort=title&order=asc"]) {
-    const found: string[] = [];
-    for (let cursor: string | null = ""; cursor !== null; ) {
-      const query = `search=needle&scope=agent&limit=20&${order}${cursor && `&cursor=${cursor}`}`;
-      const page = ok(await writer.get(`/memories?${query}`));
-      found.push(...idsOf(page.memories));
-      expect(page.total).toBe(45);
-      cursor = page.next_cursor;
-    }
+    const query = `search=needle&scope=agent&limit=20&${order}`;
+    const found = idsOf(await pagesOf(writer, `/memories?${query}`, "memories", 45));
     expect(found).toHaveLength(45);
     expect(new Set(found).size).toBe(45);
     const whole = ok(await writer.get(`/memories?search=needle&limit=200&${order}`));
@@ -283,11 +266,8 @@ test("publishes changes of a memory once, to agents that may read it", async () 
   const made = [id, other.id, open.id];
   // Events from before the interests may still be delivered.
   const drain = async (who: TestAgent) => {
-    const { deliveries } = ok(await who.get("/delivery/poll?limit=100&wait=1"));
-    const delivery_ids = deliveries.map((each: { id: string }) => each.id);
-    if (delivery_ids.length) ok(await who.post("/delivery/ack", { delivery_ids }));
-    const payloads = deliveries.map((each: { payload: { subject: string } }) => each.payload);
-    return payloads.filter(({ subject }: { subject: string }) => made.includes(subject));
+    const payloads = (await receive(who, 0)).map(({ payload }) => payload);
+    return payloads.filter(({ subject }) => made.includes(subject));
   };
   await settle(async () => {
     got.push(...(await drain(listener)));
@@ -309,20 +289,4 @@ test("publishes changes of a memory once, to agents that may read it", async () 
     return payloads.length > 0 && payloads;
   });
   expect(heard.map((each: { subject: string }) => each.subject)).toEqual([open.id]);
-});
-
-test("does not deliver pending events about a team's memories to an agent that left the team", async () => {
-  const { admin, alice, teamA } = cast;
-  const leaver = await agentIn(server, admin, { team_id: teamA }, ["memory:read", "receive"]);
-  ok(await leaver.post(`/agents/${leaver.id}/interests`, { event_type: "service.memory.created" }));
-  for (const title of ["One", "Two", "Three"]) await remember(alice, { scope: "team", title });
-  const { id } = await remember(alice, { scope: "institutional" });
-  const waiting = async () => ok(await leaver.get("/delivery/stats")).pending;
-  await settle(async () => (await waiting()) >= 4);
-  ok(await admin.patch(`/agents/${leaver.id}`, { team_id: null }));
-  // Events it may not read are skipped: the first delivery is the institutional one.
-  const { deliveries } = ok(await leaver.get("/delivery/poll?limit=1"));
-  expect(deliveries).toMatchObject([{ payload: { subject: id } }]);
-  ok(await leaver.post("/delivery/ack", { delivery_ids: [deliveries[0].id] }));
-  expect(await waiting()).toBe(0);
 });

@@ -1,14 +1,14 @@
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import type { TestAgent } from "../support/agents.ts";
 import { agentIn, makeCast, remember } from "../support/memories.ts";
-import { startShared } from "../support/shared.ts";
 import { ok } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
 const ids: Record<string, string> = {};
 
 const hour = (n: number) => `2026-03-01T${String(n).padStart(2, "0")}:00:00.000Z`;
 
-const server = await startShared();
+const server = await useShared();
 const cast = await makeCast(server);
 /** Owns most of the memories; all have the word "quokka". */
 const agent = await agentIn(server, cast.admin, { team_id: cast.teamA });
@@ -30,7 +30,6 @@ await put("bobs", cast.bob, { metadata: paid });
 await put("teams", cast.bob, { scope: "team", metadata: paid });
 await put("others", cast.carol, { scope: "team", metadata: paid });
 await put("institution", cast.carol, { scope: "institutional", metadata: { customer: "other" } });
-afterAll(() => server.stop());
 
 type Filters = Record<string, unknown> & { metadata?: object };
 

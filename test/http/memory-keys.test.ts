@@ -1,13 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { beforeAll, describe, expect, test } from "@jest/globals";
 import type { Answer } from "../support/http.ts";
 import { makeCast } from "../support/memories.ts";
 import { settle } from "../support/settle.ts";
-import { startShared } from "../support/shared.ts";
 import { ok, refusal } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
-const server = await startShared("local");
+const server = await useShared("local");
 const cast = await makeCast(server);
-afterAll(() => server.stop());
 
 const at = (namespace: string, key: string) =>
   `/memories/keys/${encodeURIComponent(namespace)}/${encodeURIComponent(key)}`;

@@ -1,15 +1,14 @@
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import type { Api } from "../support/http.ts";
 import { remember as make, makeCast } from "../support/memories.ts";
-import { startShared } from "../support/shared.ts";
 import { ABSENT, FAILED, INVALID, MISSING, ok, refusal } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
 const PROPOSALS = "/memories/merge-proposals";
 
 // Without an embedder the service proposes no merges itself.
-const server = await startShared();
+const server = await useShared();
 const cast = await makeCast(server);
-afterAll(() => server.stop());
 
 const remember = async (caller: Api, more = {}): Promise<string> => (await make(caller, more)).id;
 const propose = (caller: Api, a: string, b: string, more = {}) =>

@@ -1,32 +1,20 @@
 /** @needs mongodb, nats: what nodes show while NATS is gone, and how much they log meanwhile. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { firstAgent, type TestAgent } from "../support/agents.ts";
+import { beforeAll, expect, test } from "@jest/globals";
 import { api } from "../support/http.ts";
-import { startMongo } from "../support/mongo.ts";
-import { type Nodes, startNodes } from "../support/nodes.ts";
+import { onNodes } from "../support/on-nodes.ts";
 import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 
-const mongo = await startMongo();
-
-("url" in mongo ? describe : describe.skip)("a gateway and a whole node without NATS", () => {
-  let nodes: Nodes;
+await onNodes("a gateway and a whole node without NATS", 1, {}, ({ nodes, admin }) => {
   let whole: TestServer;
-  let admin: TestAgent;
   let servers: TestServer[];
 
   beforeAll(async () => {
-    nodes = await startNodes("url" in mongo ? mongo.url : "", 1);
     whole = await nodes.addServer();
     servers = [nodes.gateway, whole];
-    admin = await firstAgent(nodes.gateway);
     await settle(async () => (await peers()).every((count) => count === 2), { what: "nodes to meet" });
-  });
-  afterAll(async () => {
-    await nodes?.stop();
-    if ("url" in mongo) await mongo.stop();
   });
 
   const metric = async (server: TestServer, name: string) => {

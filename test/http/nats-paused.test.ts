@@ -1,29 +1,17 @@
 /** @needs mongodb, nats: what holds on every node while NATS is stuck or gone, because the record says so. */
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { cloudEvent, firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
+import { beforeAll, expect, test } from "@jest/globals";
+import { cloudEvent, newAgent, receive, type TestAgent } from "../support/agents.ts";
 import { type Answer, api } from "../support/http.ts";
-import { startMongo } from "../support/mongo.ts";
-import { type Nodes, startNodes } from "../support/nodes.ts";
+import { onNodes } from "../support/on-nodes.ts";
 import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
 
-const mongo = await startMongo();
-
-("url" in mongo ? describe : describe.skip)("without NATS", () => {
-  let nodes: Nodes;
+await onNodes("without NATS", 1, {}, ({ nodes, admin }) => {
   let one: TestServer;
   let other: TestServer;
-  let admin: TestAgent;
-
   beforeAll(async () => {
-    nodes = await startNodes("url" in mongo ? mongo.url : "", 1);
     [one, other] = [await nodes.addServer(), await nodes.addServer()];
-    admin = await firstAgent(nodes.gateway);
-  });
-  afterAll(async () => {
-    await nodes?.stop();
-    if ("url" in mongo) await mongo.stop();
   });
 
   const at = (server: TestServer, agent: TestAgent): TestAgent => ({ ...agent, ...api(server, agent.token) });

@@ -1,82 +1,30 @@
 /** @needs mongodb, nats: the services spread over two nodes, which meet over NATS and share one record. */
-import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { START } from "../support/alone.ts";
 import { type Child, startChild } from "../support/child.ts";
-import { type Api, agentToken, api } from "../support/http.ts";
-import { startMongo } from "../support/mongo.ts";
-import { type NatsServer, startNats } from "../support/nats.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { api } from "../support/http.ts";
+import { startNats } from "../support/nats.ts";
+import { onNodes } from "../support/on-nodes.ts";
 import { settle } from "../support/settle.ts";
 
-const mongo = await startMongo();
-const here = "url" in mongo;
-const AT_THE_EDGE = ["gateway"];
-const BEHIND = AT_THE_EDGE.map((name) => `-${name}`);
+// More than any disk has.
+const settings = { MIN_FREE_DISK_MB: "1000000000" };
 
-(here ? describe : describe.skip)("a gateway and a worker over NATS", () => {
-  let nats: NatsServer;
-  let worker: Child;
-  let gateway: TestServer;
-  let dataDir: string;
-  let agent: Api;
-
-  beforeAll(async () => {
-    nats = await startNats();
-    dataDir = await mkdtemp(join(tmpdir(), "sensorium-worker-"));
-    const env = {
-      MONGO_URL: here ? mongo.url : "",
-      NATS_URL: nats.url,
-      SECRET_KEY: randomBytes(32).toString("base64"),
-      RATE_LIMIT_PER_MINUTE: "0",
-      // More than any disk has.
-      MIN_FREE_DISK_MB: "1000000000",
-    };
-    const { PATH = "" } = process.env;
-    worker = await startChild(process.execPath, START, {
-      env: { ...env, PATH, PORT: "0", DATA_DIR: dataDir, SERVICES: BEHIND.join(",") },
-    });
-    gateway = await startServer({ env: { ...env, SERVICES: AT_THE_EDGE.join(",") } });
-    const token = await settle(
-      () => agentToken(gateway, gateway.credentials.agent.api_key).catch(() => undefined),
-      { what: "the nodes to find each other" },
-    );
-    agent = api(gateway, token);
-  });
-  afterAll(async () => {
-    await gateway?.stop();
-    await worker?.end("SIGTERM");
-    await nats?.stop();
-    if (dataDir) await rm(dataDir, { recursive: true });
-    if (here) await mongo.stop();
-  });
-
-  const interest = (event_type: string) =>
-    agent.post(`/agents/${gateway.credentials.agent.id}/interests`, { event_type });
-
-  test("an event published at the gateway reaches a waiting poll, and is acknowledged", async () => {
-    expect((await interest("com.nats.*")).status).toBe(201);
-    const waiting = agent.get("/delivery/poll?wait=20");
-    const published = await agent.post("/events", {
-      ...{ specversion: "1.0", id: "over-nats", type: "com.nats.sent", source: "/test" },
-      data: { text: "Grüße" },
-    });
-    expect(published.status).toBe(202);
-    const { deliveries } = (await waiting).body;
-    expect(deliveries).toMatchObject([
-      { event_id: published.body.event_id, payload: { id: "over-nats", data: { text: "Grüße" } } },
-    ]);
-    const acked = await agent.post("/delivery/ack", { delivery_ids: [deliveries[0].id] });
-    expect(acked.body).toEqual({ acknowledged: 1 });
-  });
+await onNodes("a gateway and a worker over NATS", 1, settings, ({ nodes, admin: agent }) => {
+  const worker = () => nodes.workers[0] as Child;
+  const interest = (event_type: string) => agent.post(`/agents/${agent.id}/interests`, { event_type });
 
   test("a disk with too little space is shown on every node, and refuses nothing that MongoDB keeps", async () => {
-    const [, root] = await worker.find(/(http:\/\/127\.0\.0\.1:\d+)\/readyz/);
-    for (const origin of [gateway.root, root]) {
-      const { status, body } = await api(gateway).get(`${origin}/readyz`);
+    const [, root] = await worker().find(/(http:\/\/127\.0\.0\.1:\d+)\/readyz/);
+    for (const origin of [nodes.gateway.root, root]) {
+      // A worker that makes its folder as it starts looks again some seconds later.
+      const { status, body } = await settle(async () => {
+        const answer = await api(nodes.gateway).get(`${origin}/readyz`);
+        return answer.body.checks.disk !== "ok" && answer;
+      });
       expect([status, body.checks.disk]).toEqual([
         200,
         expect.stringMatching(/^\d+ MB free; the minimum is/),
@@ -84,16 +32,6 @@ const BEHIND = AT_THE_EDGE.map((name) => `-${name}`);
       expect(await (await fetch(`${origin}/metrics`)).text()).toMatch(/^sensorium_disk_free_bytes \d/m);
     }
     expect((await interest("com.stored")).status).toBe(201);
-  });
-
-  test("a fault keeps its code and its details on the way between nodes", async () => {
-    const refused = await agent.post("/events", { specversion: "2.0" });
-    expect(refused).toMatchObject({
-      status: 400,
-      body: { error: { code: "invalid_event", details: { field: "specversion", value: "2.0" } } },
-    });
-    const missing = await agent.get("/events/evt_000000000000000000000");
-    expect(missing).toMatchObject({ status: 404, body: { error: { code: "not_found" } } });
   });
 
   test("an event of the largest size fits through", async () => {
@@ -154,7 +92,7 @@ const BEHIND = AT_THE_EDGE.map((name) => `-${name}`);
   });
 
   test("a worker says whether it is ready, and what it counts", async () => {
-    const [, root = ""] = await worker.find(/(http:\/\/127\.0\.0\.1:\d+)\/readyz/);
+    const [, root = ""] = await worker().find(/(http:\/\/127\.0\.0\.1:\d+)\/readyz/);
     const there = { url: root };
     expect(await api(there).get("/readyz")).toMatchObject({
       status: 200,

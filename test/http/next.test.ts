@@ -1,6 +1,6 @@
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { startAlone } from "../support/alone.ts";
-import { deliveryGround, type Ground, onGround, pollSome } from "../support/deliveries.ts";
+import { type Ground, onGround, pollSome, useGround } from "../support/deliveries.ts";
 import { newReceiver, type Receiver, type ReceiverOptions } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
 import { openStream, type Stream } from "../support/stream.ts";
@@ -8,8 +8,7 @@ import { ok } from "../support/tenancy.ts";
 
 const NEXT = "/delivery/next";
 
-const ground = await deliveryGround();
-afterAll(() => ground.server.stop());
+const ground = await useGround();
 
 let names = 0;
 type Typed = Receiver & { type: string };

@@ -350,19 +350,11 @@ test("the service starts while the provider is away, and says so at a sign-in", 
   expect((await api(server).post("/auth/login", server.credentials.admin)).status).toBe(200);
 });
 
-describe("without a provider", () => {
-  let server: TestServer;
-  beforeAll(async () => {
-    server = await startShared();
-  });
-  afterAll(() => server?.stop());
-
-  test("there is none to begin at", async () => {
-    const outside = api(server);
-    expect(ok(await outside.get("/auth/methods"))).toEqual({ password: true, oidc: null });
-    expect(await outside.post("/auth/oidc")).toMatchObject(refusal(404, "not_found"));
-    expect(await outside.post("/auth/oidc/session", { query: "code=1" })).toMatchObject(
-      refusal(404, "not_found"),
-    );
-  });
+test("without a provider there is none to begin at", async () => {
+  await using server = await startShared();
+  const outside = api(server);
+  const none = refusal(404, "not_found");
+  expect(ok(await outside.get("/auth/methods"))).toEqual({ password: true, oidc: null });
+  expect(await outside.post("/auth/oidc")).toMatchObject(none);
+  expect(await outside.post("/auth/oidc/session", { query: "code=1" })).toMatchObject(none);
 });

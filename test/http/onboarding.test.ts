@@ -1,18 +1,17 @@
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import type { Api } from "../support/http.ts";
 import { agentIn, remember } from "../support/memories.ts";
 import { settle } from "../support/settle.ts";
-import { startShared } from "../support/shared.ts";
 import { makeWorld, ok } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
 const STEPS = [
   ...["connect_agent", "declare_interest", "publish_event", "acknowledge_delivery"],
   ...["create_memory", "search_memory", "save_handoff", "complete_run"],
 ];
 
-const server = await startShared();
+const server = await useShared();
 const world = await makeWorld(server, "newcomers");
-afterAll(() => server.stop());
 
 const guidance = async (who: Api) => ok(await who.get("/onboarding"));
 const doneOf = async (who: Api): Promise<string[]> =>

@@ -6,6 +6,8 @@ import { extractText, getDocumentProxy } from "unpdf";
 import type { Api } from "../support/http.ts";
 import { startMail } from "../support/mail.ts";
 import { startServer } from "../support/server.ts";
+import { settle } from "../support/settle.ts";
+import { startShared } from "../support/shared.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
 
 /** A font that has a letter which the built-in ones lack. */
@@ -166,11 +168,6 @@ describe("export", () => {
     expect(mail.received).toEqual([]);
     expect((await download("md", long)).bytes).toHaveLength(4_194_305);
   });
-
-  test("an unknown format is refused", async () => {
-    const answer = await world.member.get(`/outputs/${id}/export?format=exe`);
-    expect(answer).toMatchObject(refusal(400, "validation_failed", { field: "format" }));
-  });
 });
 
 const send = (by: Api, body: object, headers = {}) => by.post(`/outputs/${id}/email`, body, headers);
@@ -235,7 +232,9 @@ describe("on other settings", () => {
       503,
     ],
   ])("%s", async (_, settings, status) => {
-    await using other = await startServer({ env: { OPERATOR_TOKEN, ...settings() } });
+    const env = settings();
+    const isDefault = Object.keys(env).length === 0;
+    await using other = await (isDefault ? startShared() : startServer({ env: { OPERATOR_TOKEN, ...env } }));
     const { agent, member } = await makeWorld(other, "other");
     const output = ok(await agent.post("/outputs", { body: "x", scope: "institutional" })).id;
     const sent = await member.post(`/outputs/${output}/email`, { to: "ann@example.com" });
@@ -252,4 +251,20 @@ describe("on other settings", () => {
       expect((await member.get(unknown)).body.error.message).not.toContain("OUTPUT_EXPORT");
     }
   });
+});
+
+test.each<[string, string]>([
+  ["without a word", " \n\n"],
+  [
+    "of just as many passages as are put at once",
+    "A zebu was counted at the gate. ".repeat(20).concat("\n\n").repeat(200),
+  ],
+])("a text %s is found by its title", async (kind, body) => {
+  const { id } = ok(await world.agent.post("/outputs", { title: `Quokka ${kind}`, body }));
+  const found = await settle(async () => {
+    const { results } = ok(await world.agent.post("/outputs/search", { query: `quokka ${kind}` }));
+    return results.find(({ output }: { output: { id: string } }) => output.id === id);
+  });
+  expect(found.output.title).toBe(`Quokka ${kind}`);
+  expect(server.logs()).not.toContain(id);
 });

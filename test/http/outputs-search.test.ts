@@ -1,8 +1,8 @@
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { type Api, agentToken, api } from "../support/http.ts";
-import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
+import { makeWorld, ok, refusal } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
 async function newAgent(name: string, team_id?: string): Promise<Api> {
   const { admin } = world;
@@ -13,12 +13,11 @@ async function newAgent(name: string, team_id?: string): Promise<Api> {
   return api(server, await agentToken(server, key));
 }
 
-const server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0" } });
+const server = await useShared("local");
 const world = await makeWorld(server, "shelf");
 const team = ok(await world.admin.post("/teams", { name: "writers" })).id;
 /** Two agents of a team, and one without a team. */
 const [ann, bob, cyd] = await Promise.all([newAgent("ann", team), newAgent("bob", team), newAgent("cyd")]);
-afterAll(() => server.stop());
 
 const find = async (by: Api, query: string, more = {}) =>
   ok(await by.post("/outputs/search", { query, ...more }));
@@ -223,20 +222,4 @@ test("lists people tag", async () => {
     expect(ok(await world.agent.get(`/outputs?${query}`)).outputs).toMatchObject([{ id }]);
   }
   expect(ok(await world.agent.get("/outputs?tags=nothing")).total).toBe(0);
-});
-
-test.each<[string, string]>([
-  ["without a word", " \n\n"],
-  [
-    "of just as many passages as are put at once",
-    "A zebu was counted at the gate. ".repeat(20).concat("\n\n").repeat(200),
-  ],
-])("a text %s is found by its title", async (kind, body) => {
-  const { id } = await save(ann, `Quokka ${kind}`, body);
-  const found = await settle(async () => {
-    const { results } = await find(ann, `quokka ${kind}`);
-    return results.find(({ output }: { output: { id: string } }) => output.id === id);
-  });
-  expect(found.output.title).toBe(`Quokka ${kind}`);
-  expect(server.logs()).not.toContain(id);
 });

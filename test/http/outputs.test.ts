@@ -1,11 +1,10 @@
 import { createHash } from "node:crypto";
-import { afterAll, expect, test } from "@jest/globals";
-import { startShared } from "../support/shared.ts";
+import { expect, test } from "@jest/globals";
 import { ABSENT, makeWorld, ok, refusal } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
-const server = await startShared();
+const server = await useShared();
 const world = await makeWorld(server, "outputs");
-afterAll(() => server.stop());
 
 const save = (more: object, headers = {}) =>
   world.agent.post("/outputs", { body: "# Title\n\nText.", ...more }, headers);
@@ -50,16 +49,6 @@ test("repeated under its key it is saved once, and answered whole again", async 
   const second = await save(version, { "idempotency-key": "v2" });
   expect((await save(version, { "idempotency-key": "v2" })).body).toEqual(second.body);
   expect(second.body.current_version_num).toBe(2);
-});
-
-test.each([
-  ["## A *heading* with [a link](http://x.example) ##\n", "A heading with a link"],
-  ["intro\n\nUnderlined\n===\n", "Underlined"],
-  ["```\n# no heading\n```\n\n# Yes\n", "Yes"],
-  ["\n\n> just a line\nmore", "just a line"],
-  ["***\n", "Untitled"],
-])("the title of %j", async (body, title) => {
-  expect(ok(await save({ body })).title).toBe(title);
 });
 
 test("slugs are the tenant's own, and never an id or what stands in an id's place", async () => {

@@ -1,14 +1,13 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { firstAgent } from "../support/agents.ts";
-import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ok, refusal } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 import { deliver, register, SHOP, send, serviceHeaders } from "../support/webhooks.ts";
 
-const server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+const server = await useShared();
 const agent = await firstAgent(server);
-afterAll(() => server.stop());
 
 const LONG = "820982911946154508";
 const json = { "content-type": "application/json" };
@@ -112,36 +111,6 @@ test("escapes of attributes that are not UTF-8 are refused, by the API and by we
     const id = await publish("{}", headers(subject));
     expect(ok(await agent.get(`/events/${id}`)).payload.subject).toBe(read);
   }
-});
-
-test("events of a webhook are told apart by their source, and duplicates that differ are counted", async () => {
-  const hook = await register(agent, { name: "Events", source: "apart", mapping: "cloudevents" });
-  const structured = { "content-type": "application/cloudevents+json" };
-  const post = async (source: string, data: string) =>
-    (
-      await send(
-        hook,
-        `{"specversion":"1.0","id":"7","source":"${source}","type":"com.apart","data":"${data}"}`,
-        structured,
-      )
-    ).body;
-  expect(await post("/one", "a")).toMatchObject({ status: "accepted" });
-  expect(await post("/two", "a")).toMatchObject({ status: "accepted" });
-  expect(await post("/one", "b")).toMatchObject({ status: "duplicate", differs: true });
-  await settle(async () => (await log(hook.id)).length === 3);
-  expect((await log(hook.id))[0]).toMatchObject({
-    outcome: "duplicate",
-    reason: expect.stringMatching(/not stored/),
-  });
-  expect(await server.metrics()).toMatch(/webhooks(?:_total)?\{[^}]*outcome="differs"[^}]*\} 1\b/);
-});
-
-test("a mapping whose signatures cannot use the webhook's secret is refused, and nothing changes", async () => {
-  const hook = await register(agent, { ...SHOP, source: "secret", signing_secret: "no:base64:but:long!" });
-  const changed = await agent.patch(`/ingest/webhooks/${hook.id}`, { mapping: "standard_webhooks" });
-  expect(changed).toMatchObject(refusal(400, "validation_error", { field: "signing_secret" }));
-  const { webhooks } = ok(await agent.get("/ingest/webhooks?limit=200"));
-  expect(webhooks.find(({ id }: { id: string }) => id === hook.id).mapping).toMatchObject(SHOP.mapping);
 });
 
 test("a body with too many values is over a limit, and not called invalid", async () => {

@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { beforeAll, describe, expect, test } from "@jest/globals";
 import { newAgent } from "../support/agents.ts";
 import { type Api, api } from "../support/http.ts";
-import { startShared } from "../support/shared.ts";
 import { ABSENT, makeWorld, ok, refusal, signIn } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
 /** What people may read of an agent's own work: handoffs, bundles and findings. */
 
-const server = await startShared();
+const server = await useShared();
 const world = await makeWorld(server, "people");
 const bot = await newAgent(server, world.admin, ["memory:read", "memory:write"]);
 const invited = ok(await world.admin.post("/users", { email: "owner@people.example" }));
@@ -14,7 +14,6 @@ const ownerId = invited.id;
 /** Owns the agent, and is no admin. */
 const owner = api(server, await signIn(server, invited, world.slug));
 ok(await world.admin.patch(`/agents/${bot.id}`, { owner_user_id: ownerId }));
-afterAll(() => server.stop());
 
 const remember = async (by: Api, title: string, scope: string) =>
   ok(await by.post("/memories", { title, content: `${title}: lighthouse.`, type: "semantic", scope })).id;

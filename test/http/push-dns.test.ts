@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "@jest/globals";
-import { deliveryGround, pollSome } from "../support/deliveries.ts";
+import { pollSome, useGround } from "../support/deliveries.ts";
 import { startNameServer } from "../support/dns.ts";
 import { startEndpoint } from "../support/endpoint.ts";
 import { newReceiver } from "../support/receiver.ts";
@@ -11,12 +11,8 @@ const TYPE = "com.example.dns";
 
 const names = await startNameServer(1);
 const endpoint = await startEndpoint();
-const ground = await deliveryGround({ env: { PUSH_ALLOW_PRIVATE: "true", DNS_SERVERS: names.address } });
-afterAll(async () => {
-  await ground.server.stop();
-  await endpoint.stop();
-  await names.stop();
-});
+const ground = await useGround({ env: { PUSH_ALLOW_PRIVATE: "true", DNS_SERVERS: names.address } });
+afterAll(() => Promise.all([endpoint.stop(), names.stop()]));
 
 async function pushedTo(name: string, delivery_endpoint: string) {
   const agent = { delivery_mode: "push", delivery_endpoint, retry_budget: 1 };

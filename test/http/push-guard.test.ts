@@ -1,17 +1,14 @@
 import { afterAll, expect, test } from "@jest/globals";
-import { deliveryGround } from "../support/deliveries.ts";
+import { deliveryGround, useGround } from "../support/deliveries.ts";
 import { startEndpoint } from "../support/endpoint.ts";
 import { newReceiver } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
 
 // An endpoint that was allowed earlier is stored: the check at connection time must refuse it.
-const ground = await deliveryGround({ env: { PUSH_ALLOW_PRIVATE: "true" } });
+const ground = await useGround({ env: { PUSH_ALLOW_PRIVATE: "true" } });
 const endpoint = await startEndpoint();
-afterAll(async () => {
-  await ground.server.stop();
-  await endpoint.stop();
-});
+afterAll(() => endpoint.stop());
 
 test("a private endpoint is refused when it is named, and again when it is connected to", async () => {
   const { port } = new URL(endpoint.url);

@@ -1,12 +1,11 @@
 /** @needs mongodb, nats: agents with push delivery that get nothing cost nothing each; what is ready reaches them. */
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { type Document, MongoClient } from "mongodb";
-import { cloudEvent, firstAgent, type TestAgent } from "../support/agents.ts";
+import { cloudEvent } from "../support/agents.ts";
 import type { Child } from "../support/child.ts";
 import { type Endpoint, startEndpoint } from "../support/endpoint.ts";
-import { startMongo } from "../support/mongo.ts";
 import { type Watch, watchMongo } from "../support/mongo-watch.ts";
-import { type Nodes, startNodes } from "../support/nodes.ts";
+import { onNodes } from "../support/on-nodes.ts";
 import { newReceiver, type Receiver } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
 import { metricsOf } from "../support/worker.ts";
@@ -14,28 +13,26 @@ import { metricsOf } from "../support/worker.ts";
 const AGENTS = 40;
 const LOOKS = 3;
 const TYPE = "com.idle";
-const mongo = await startMongo();
+/** What the nodes ask of the record. */
+const commands: Document[] = [];
+let watch: Watch | undefined;
+const watched = async (url: string) => {
+  watch = await watchMongo(url, (command) => commands.push(command));
+  return watch.url;
+};
 
 /** A query for ready deliveries. */
 const asksForReady = ({ find, filter }: Document) =>
   find === "deliveries" && JSON.stringify(filter).includes('"ready"');
 
-("url" in mongo ? describe : describe.skip)("idle push agents", () => {
-  const url = "url" in mongo ? mongo.url : "";
+const settings = { PUSH_ALLOW_PRIVATE: "true", EMBEDDER: "none" };
+await onNodes("idle push agents", { workers: 2, through: watched }, settings, ({ url, nodes, admin }) => {
   const client = new MongoClient(url, { writeConcern: { w: "majority", journal: true } });
   const agents: Receiver[] = [];
-  const commands: Document[] = [];
-  let watch: Watch;
-  let nodes: Nodes;
   let endpoint: Endpoint;
-  let admin: TestAgent;
 
   beforeAll(async () => {
-    watch = await watchMongo(url, (command) => commands.push(command));
-    const settings = { RATE_LIMIT_PER_MINUTE: "0", PUSH_ALLOW_PRIVATE: "true", EMBEDDER: "none" };
-    nodes = await startNodes(watch.url, 2, settings);
     endpoint = await startEndpoint();
-    admin = await firstAgent(nodes.gateway);
     for (let n = 0; n < AGENTS; n++) {
       const agent = { delivery_mode: "push", delivery_endpoint: `${endpoint.url}/${n}` };
       agents.push(await newReceiver(nodes.gateway, admin, `idle ${n}`, { interests: [TYPE], agent }));
@@ -44,11 +41,9 @@ const asksForReady = ({ find, filter }: Document) =>
     await settle(async () => (await targets()) === AGENTS, { within, what: "a worker for every agent" });
   });
   afterAll(async () => {
-    await nodes?.stop();
     await endpoint?.stop();
     await watch?.stop();
     await client.close();
-    if ("url" in mongo) await mongo.stop();
   });
 
   const acknowledged = () => client.db().collection("deliveries").countDocuments({ state: "acknowledged" });

@@ -1,15 +1,14 @@
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { api } from "../support/http.ts";
 import { settle } from "../support/settle.ts";
-import { startShared } from "../support/shared.ts";
 import { ABSENT, makeWorld, ok, refusal } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
-const server = await startShared("open");
+const server = await useShared("open");
 const world = await makeWorld(server, "reception");
 const id = ok(await world.admin.post("/agents", { name: "listener", delivery_mode: "poll" })).id;
 const { key } = ok(await world.admin.post(`/agents/${id}/keys`, { scopes: ["receive"] }));
 const listener = api(server, key);
-afterAll(() => server.stop());
 
 const explain = async (query = "", by = world.admin) => ok(await by.get(`/agents/${id}/reception${query}`));
 const reasons = async (query = "") =>

@@ -1,8 +1,5 @@
 /** @needs mongodb, redis: two gateways on one record, whose limits are counted together in Redis. */
 import { randomBytes } from "node:crypto";
-import { copyFile, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { type Api, agentToken, api } from "../support/http.ts";
 import { startMongo } from "../support/mongo.ts";
@@ -21,7 +18,6 @@ const here = "url" in mongo && onPath("redis-server");
   let redis: RedisServer;
   let one: TestServer;
   let other: TestServer;
-  let dataDir: string;
   let admin: Api;
 
   beforeAll(async () => {
@@ -35,16 +31,13 @@ const here = "url" in mongo && onPath("redis-server");
       TRUST_PROXY: "loopback",
     };
     one = await startServer({ env });
-    dataDir = await mkdtemp(join(tmpdir(), "sensorium-node-"));
-    await copyFile(join(one.dataDir, "credentials.json"), join(dataDir, "credentials.json"));
-    other = await startServer({ env, dataDir });
+    other = await startServer({ env, beside: one });
     admin = api(one, await agentToken(one, one.credentials.agent.api_key));
   });
   afterAll(async () => {
     await other?.stop();
     await one?.stop();
     await redis?.stop();
-    if (dataDir) await rm(dataDir, { recursive: true });
     if ("url" in mongo) await mongo.stop();
   });
 

@@ -1,12 +1,11 @@
-import { afterAll, describe, expect, test } from "@jest/globals";
-import { deliveryGround, pollSome } from "../support/deliveries.ts";
+import { describe, expect, test } from "@jest/globals";
+import { pollSome, useGround } from "../support/deliveries.ts";
 import type { Answer } from "../support/http.ts";
 import { newReceiver, type Receiver, type ReceiverOptions } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
 import { ok, refusal } from "../support/tenancy.ts";
 
-const ground = await deliveryGround({});
-afterAll(() => ground.server.stop());
+const ground = await useGround({});
 
 const BATCH = { "content-type": "application/cloudevents-batch+json" };
 const EVER = { from: "2020-01-01T00:00:00.000Z" };

@@ -1,10 +1,10 @@
-import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterAll, beforeEach, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { firstAgent, type TestAgent } from "../support/agents.ts";
 import { remember } from "../support/memories.ts";
-import { startServer } from "../support/server.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { serving } from "../support/serving.ts";
 import { ok } from "../support/tenancy.ts";
+import { useServer } from "../support/use.ts";
 
 interface Request {
   path: string;
@@ -33,12 +33,9 @@ const asTei: Answer = ({ body: { texts } }) =>
 
 let answer: Answer = asJina;
 const requests: Request[] = [];
-const service = createServer(async (req, res) => {
-  const request = {
-    path: req.url as string,
-    authorization: req.headers.authorization,
-    body: await bodyOf(req),
-  };
+const service = await serving(async (req, res) => {
+  const body = JSON.parse(Buffer.concat(await req.toArray()).toString());
+  const request = { path: req.url as string, authorization: req.headers.authorization, body };
   requests.push(request);
   const answered = answer(request);
   if (!answered) return;
@@ -46,19 +43,10 @@ const service = createServer(async (req, res) => {
   res.end(JSON.stringify(answered.body ?? {}));
 });
 
-async function bodyOf(req: IncomingMessage) {
-  const chunks: Buffer[] = [];
-  for await (const chunk of req) chunks.push(chunk as Buffer);
-  return JSON.parse(Buffer.concat(chunks).toString());
-}
-
-const start = (env: Record<string, string> = {}) =>
-  startServer({
-    env: {
-      ...{ RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none", RERANKER_URL: url, RERANKER_MODEL: "small" },
-      ...{ RERANKER_API_KEY: "the-key", RERANKER_TIMEOUT_MS: "10000", ...env },
-    },
-  });
+const ENV = {
+  ...{ RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none", RERANKER_URL: service.url, RERANKER_MODEL: "small" },
+  ...{ RERANKER_API_KEY: "the-key", RERANKER_TIMEOUT_MS: "10000" },
+};
 
 async function rememberBoth(by: TestAgent) {
   await remember(by, { title: "Lanterns", content: "Green lanterns, green lanterns: lit on feast days." });
@@ -68,28 +56,14 @@ async function rememberBoth(by: TestAgent) {
   });
 }
 
-/** A server with settings or failures of its own, and an agent with the two memories. */
-async function another(env?: Record<string, string>) {
-  const other = await start(env);
-  const by = await firstAgent(other);
-  await rememberBoth(by);
-  return { other, by };
-}
-
-await new Promise<void>((resolve) => service.listen(0, "127.0.0.1", resolve));
-const url = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
-const server = await start();
+const server = await useServer({ env: ENV });
 const agent = await firstAgent(server);
 await rememberBoth(agent);
 beforeEach(() => {
   answer = asJina;
   requests.length = 0;
 });
-afterAll(async () => {
-  await server.stop();
-  service.closeAllConnections();
-  service.close();
-});
+afterAll(() => service.close());
 
 interface Found {
   results: { memory: { title: string }; score: number }[];
@@ -163,35 +137,21 @@ test.each([
   await search();
 });
 
-test("a search does not wait longer than RERANKER_TIMEOUT_MS", async () => {
-  const { other, by } = await another({ RERANKER_TIMEOUT_MS: "300" });
-  try {
-    answer = () => null;
-    const found = await search({}, by);
-    expect(found.degraded_reasons).toEqual(["rerank: the reranker did not answer within 300 ms"]);
-    expect(titlesIn(found)).toEqual(["Lanterns", "Ships"]);
-  } finally {
-    await other.stop();
-  }
-});
-
-test("after three failures in a row searches do not ask it for a while", async () => {
-  const { other, by } = await another();
-  try {
-    answer = () => ({ status: 500 });
-    for (let i = 0; i < 4; i++) await search({}, by);
-    expect(requests).toHaveLength(3);
-    const { degraded_reasons } = await search({}, by);
-    expect(degraded_reasons).toEqual(["rerank: the reranker failed several times in a row"]);
-  } finally {
-    await other.stop();
-  }
-});
-
-test("a service that reads texts instead of documents is asked in its form", async () => {
-  const { other, by } = await another();
-  try {
+describe("a service in another form, on a server that waits for a second", () => {
+  let by: TestAgent;
+  let other: TestServer;
+  beforeAll(async () => {
+    other = await startServer({ env: { ...ENV, RERANKER_TIMEOUT_MS: "1000" } });
+    by = await firstAgent(other);
+    await rememberBoth(by);
+    requests.length = 0;
+  });
+  beforeEach(() => {
     answer = asTei;
+  });
+  afterAll(() => other.stop());
+
+  test("that reads texts instead of documents is asked in its form", async () => {
     expect(titlesIn(await search({}, by))).toEqual(["Ships", "Lanterns"]);
     await search({}, by);
     expect(requests.map(({ body }) => (body.texts ? "texts" : "documents"))).toEqual([
@@ -199,7 +159,22 @@ test("a service that reads texts instead of documents is asked in its form", asy
       "texts",
       "texts",
     ]);
-  } finally {
-    await other.stop();
-  }
+  });
+
+  test("is not waited for longer than RERANKER_TIMEOUT_MS", async () => {
+    answer = () => null;
+    const found = await search({}, by);
+    expect(found.degraded_reasons).toEqual(["rerank: the reranker did not answer within 1000 ms"]);
+    expect(titlesIn(found)).toEqual(["Lanterns", "Ships"]);
+  });
+
+  test("is not asked for a while after three failures in a row", async () => {
+    await search({}, by);
+    requests.length = 0;
+    answer = () => ({ status: 500 });
+    for (let i = 0; i < 4; i++) await search({}, by);
+    expect(requests).toHaveLength(3);
+    const { degraded_reasons } = await search({}, by);
+    expect(degraded_reasons).toEqual(["rerank: the reranker failed several times in a row"]);
+  });
 });

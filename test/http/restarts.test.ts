@@ -1,15 +1,14 @@
 import type { Task } from "@a2a-js/sdk";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { beforeAll, describe, expect, test } from "@jest/globals";
 import { a2aClient, a2aRequest, nextEvent } from "../support/a2a.ts";
 import { cloudEvent, newAgent, receive, type TestAgent } from "../support/agents.ts";
-import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
+import { useServer } from "../support/use.ts";
 import { order, register, SHOP, send } from "../support/webhooks.ts";
 
-const server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+const server = await useServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
 const world = await makeWorld(server, "restarts");
-afterAll(() => server.stop());
 
 /** What a test does as the last before the server is gone, and what must be true when it is back. */
 interface Case {

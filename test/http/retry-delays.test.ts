@@ -1,17 +1,14 @@
 import { afterAll, describe, expect, test } from "@jest/globals";
-import { deliveryGround, pollSome } from "../support/deliveries.ts";
+import { pollSome, useGround } from "../support/deliveries.ts";
 import { startEndpoint } from "../support/endpoint.ts";
 import { newReceiver, type Receiver } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
 import { openStream } from "../support/stream.ts";
 import { ok } from "../support/tenancy.ts";
 
-const ground = await deliveryGround("open");
+const ground = await useGround("open");
 const endpoint = await startEndpoint();
-afterAll(async () => {
-  await ground.server.stop();
-  await endpoint.stop();
-});
+afterAll(() => endpoint.stop());
 
 let names = 0;
 /** Creates an agent whose own delays are 5000 s, with an interest for each of the delays. */
@@ -73,20 +70,6 @@ describe("a rejected delivery is retried", () => {
     expect((await reject(receiver)).attempt_count).toBe(1);
     expect((await reject(receiver)).attempt_count).toBe(2);
     expectAbout(await secondsOf(receiver), 300);
-  });
-
-  test("also when it was streamed", async () => {
-    const receiver = await receiverOf([[100]], { delivery_mode: "sse" });
-    await ground.publish(receiver.type);
-    const stream = await openStream(`${ground.server.url}/delivery/stream`, receiver.token);
-    for await (const messages of stream.chunks) {
-      const [delivery] = messages.filter(({ event }) => event === "delivery");
-      if (!delivery) continue;
-      ok(await receiver.api.post("/delivery/nack", { delivery_ids: [delivery.id] }));
-      break;
-    }
-    expectAbout(await secondsOf(receiver), 100);
-    stream.close();
   });
 
   test("also when its push failed", async () => {
@@ -211,20 +194,6 @@ describe("deliveries with the same key", () => {
     await settle(async () => ok(await receiver.api.get("/delivery/stats")).dead === 0);
     ok(await receiver.api.post("/delivery/ack", { delivery_ids: [last.id] }));
     expect(stepsOf(await pollUntil(receiver, 1))).toEqual(["a1"]);
-  });
-
-  test("come one by one by `POST /delivery/next`", async () => {
-    const receiver = await orderedReceiver();
-    const steps = ["a1", "a2", "a3", "a4"];
-    await publishAll(receiver.type, steps);
-    const given: string[] = [];
-    for (let ack: { delivery_ids: string[] } | undefined; given.length < steps.length; ) {
-      const { deliveries } = ok(await receiver.api.post("/delivery/next", { wait: 10, ...(ack && { ack }) }));
-      expect(deliveries.length).toBeLessThanOrEqual(1);
-      given.push(...stepsOf(deliveries));
-      ack = deliveries.length ? { delivery_ids: idsOf(deliveries) } : undefined;
-    }
-    expect(given).toEqual(steps);
   });
 
   test("come one by one on a stream", async () => {

@@ -1,8 +1,5 @@
 /** @needs mongodb, nats, history: a node of the version before this one and one of this version serve together. */
 import { randomBytes } from "node:crypto";
-import { copyFile, mkdir, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { cloudEvent, firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
 import { startAlone } from "../support/alone.ts";
@@ -20,7 +17,6 @@ const mongo = await startMongo();
 const versions = await versionsBefore();
 
 ("url" in mongo && versions.length ? describe : describe.skip)("a rolling upgrade", () => {
-  let scratch: string;
   let former: FormerVersion;
   let nats: NatsServer;
   let env: Record<string, string>;
@@ -29,7 +25,6 @@ const versions = await versionsBefore();
   let admin: TestAgent;
 
   beforeAll(async () => {
-    scratch = await mkdtemp(join(tmpdir(), "sensorium-upgrade-"));
     nats = await startNats();
     env = {
       MONGO_URL: "url" in mongo ? mongo.url : "",
@@ -46,17 +41,12 @@ const versions = await versionsBefore();
     await before?.stop();
     await nats?.stop();
     await former?.remove();
-    if (scratch) await rm(scratch, { recursive: true });
     if ("url" in mongo) await mongo.stop();
   });
 
   /** This version's, on the same record. */
-  async function startNext(name: string, more: Record<string, string> = {}): Promise<TestServer> {
-    const dataDir = join(scratch, name);
-    await mkdir(dataDir);
-    await copyFile(join(before.dataDir, "credentials.json"), join(dataDir, "credentials.json"));
-    return startAlone({ env: { ...env, ...more }, dataDir });
-  }
+  const startNext = (more: Record<string, string> = {}) =>
+    startAlone({ env: { ...env, ...more }, beside: before });
 
   const at = (server: TestServer, agent: TestAgent): TestAgent => ({ ...agent, ...api(server, agent.token) });
 
@@ -68,7 +58,7 @@ const versions = await versionsBefore();
         return agent;
       }),
     );
-    const now = await startNext("after");
+    const now = await startNext();
     after = now;
 
     const round = async (name: string, by: TestServer[], from: TestServer[]) => {
@@ -108,13 +98,9 @@ const versions = await versionsBefore();
 
   test("a node of this version is ready next to one of the version before", async () => {
     await before.restart();
-    const gateway = await startNext("gateway", { SERVICES: "gateway" });
-    try {
-      const { status, body } = await api(gateway).get(`${gateway.root}/readyz`);
-      expect([status, body.checks.services]).toEqual([200, "ok"]);
-      expect((await at(gateway, admin).get("/auth/me")).status).toBe(200);
-    } finally {
-      await gateway.stop();
-    }
+    await using gateway = await startNext({ SERVICES: "gateway" });
+    const { status, body } = await api(gateway).get(`${gateway.root}/readyz`);
+    expect([status, body.checks.services]).toEqual([200, "ok"]);
+    expect((await at(gateway, admin).get("/auth/me")).status).toBe(200);
   });
 });

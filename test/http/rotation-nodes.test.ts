@@ -1,8 +1,5 @@
 /** @needs mongodb: two nodes on one record over NATS, whose SECRET_KEY is replaced one node after the other. */
 import { randomBytes } from "node:crypto";
-import { copyFile, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { startAlone } from "../support/alone.ts";
 import { api } from "../support/http.ts";
@@ -19,17 +16,16 @@ const [OLD, NEW] = [randomBytes(32).toString("base64"), randomBytes(32).toString
 
 (here ? describe : describe.skip)("keys of two nodes", () => {
   let nats: NatsServer;
-  let dataDir: string;
   let one: TestServer;
   let other: TestServer;
   let world: World;
   let hook: Registration;
 
-  const start = (keys: Record<string, string>, dir?: string) => {
+  const start = (keys: Record<string, string>, beside?: TestServer) => {
     const url = here ? mongo.url : "";
     const env = { MONGO_URL: url, NATS_URL: nats.url, OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0" };
     const more = { REQUEST_TIMEOUT_SECONDS: "5", EMBEDDER: "none" };
-    return startAlone({ env: { ...env, ...more, ...keys }, ...(dir && { dataDir: dir }) });
+    return startAlone({ env: { ...env, ...more, ...keys }, ...(beside && { beside }) });
   };
   /** A webhook of one node, and its request at another, with the path of that node. */
   const accepts = async (server: TestServer, { url, ...rest }: Registration, what: string) => {
@@ -39,9 +35,7 @@ const [OLD, NEW] = [randomBytes(32).toString("base64"), randomBytes(32).toString
 
   beforeAll(async () => {
     nats = await startNats();
-    dataDir = await mkdtemp(join(tmpdir(), "sensorium-rotation-"));
     one = await start({ SECRET_KEY: OLD, SECRET_KEY_FALLBACKS: NEW });
-    await copyFile(join(one.dataDir, "credentials.json"), join(dataDir, "credentials.json"));
     world = await makeWorld(one, "rotation");
     hook = await register(world.admin, SHOP);
   });
@@ -49,12 +43,11 @@ const [OLD, NEW] = [randomBytes(32).toString("base64"), randomBytes(32).toString
     await other?.stop();
     await one?.stop();
     await nats?.stop();
-    if (dataDir) await rm(dataDir, { recursive: true });
     if (here) await mongo.stop();
   });
 
   test("while they encrypt with different ones, each reads what the other has written, and nothing counts as done", async () => {
-    other = await start({ SECRET_KEY: NEW, SECRET_KEY_FALLBACKS: OLD }, dataDir);
+    other = await start({ SECRET_KEY: NEW, SECRET_KEY_FALLBACKS: OLD }, one);
     const written = await register(world.admin, { ...SHOP, name: "Second", source: "second" });
     const newer = await register(api(other, world.adminToken), { ...SHOP, name: "Third", source: "third" });
     for (const server of [one, other])
@@ -85,7 +78,7 @@ const [OLD, NEW] = [randomBytes(32).toString("base64"), randomBytes(32).toString
     await expect(start({ SECRET_KEY: OLD })).rejects.toThrow(`encrypted with the key ${state.active}`);
     await other.end();
     await other.stop();
-    other = await start({ SECRET_KEY: NEW }, dataDir);
+    other = await start({ SECRET_KEY: NEW }, one);
     expect(await accepts(other, hook, "last")).toBe(202);
   });
 });

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { type Sealed, SecretBox, SecretError } from "../../lib/crypto/secrets.ts";
 import { SEALED_COLUMNS } from "../../services/identity/rotation/secret-keys.ts";
 import { openStore } from "../../storage/connection.ts";
@@ -10,11 +10,11 @@ import { blocksOf, page } from "../support/guides.ts";
 import { agentToken, api } from "../support/http.ts";
 import { approve, attempt, exchange, refresh, registered } from "../support/oauth.ts";
 import { slackHeaders } from "../support/senders.ts";
-import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { shell } from "../support/shell.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refusal, signIn } from "../support/tenancy.ts";
 import { codeOf } from "../support/totp.ts";
+import { useServer } from "../support/use.ts";
 import { order, type Registration, register, SHOP, send } from "../support/webhooks.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -32,10 +32,9 @@ const ENV = {
 };
 const BROKER = "amqp://shop:s3cret-of-the-broker@broker.invalid";
 
-const server = await startServer({ env: ENV });
+const server = await useServer({ env: ENV });
 const operator = api(server, OPERATOR_TOKEN);
 const world = await makeWorld(server, "rotation");
-afterAll(() => server.stop());
 
 const keysOnFile = async () => {
   const lines = (await readFile(join(server.dataDir, "secret.key"), "utf8")).trim().split("\n");

@@ -1,11 +1,10 @@
 /** @needs mongodb, nats: routing tables of many interests outlive the loss of nodes, and follow changes at others. */
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { beforeAll, expect, test } from "@jest/globals";
 import { MongoClient } from "mongodb";
 import type { InterestDoc } from "../../services/sense/interests/interests.model.ts";
-import { cloudEvent, firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
+import { cloudEvent, newAgent, receive, type TestAgent } from "../support/agents.ts";
 import type { Child } from "../support/child.ts";
-import { startMongo } from "../support/mongo.ts";
-import { type Nodes, startNodes } from "../support/nodes.ts";
+import { onNodes } from "../support/on-nodes.ts";
 import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
@@ -13,7 +12,6 @@ import { metricsOf } from "../support/worker.ts";
 
 const INTERESTS = 30_000;
 const CHUNK = 5_000;
-const mongo = await startMongo();
 
 /** What a worker has done with routing tables. */
 interface Done {
@@ -21,18 +19,13 @@ interface Done {
   catchUps: number;
 }
 
-("url" in mongo ? describe : describe.skip)(`nodes that match ${INTERESTS} interests`, () => {
-  const url = "url" in mongo ? mongo.url : "";
-  let nodes: Nodes;
+await onNodes("nodes that match 30,000 interests", 2, {}, ({ url, nodes, admin }) => {
   let other: TestServer;
-  let admin: TestAgent;
   let agent: TestAgent;
 
   beforeAll(async () => {
-    nodes = await startNodes(url, 2);
     // So early that all others know it by the time at which it is killed.
     other = await nodes.addServer(["gateway"]);
-    admin = await firstAgent(nodes.gateway);
     agent = await newAgent(nodes.gateway, admin);
     // Before any table is read: as they were created long ago.
     await insertInterests();
@@ -41,10 +34,6 @@ interface Done {
       await publish("com.many.0");
       return (await Promise.all(nodes.workers.map(doneBy))).every(({ loads }) => loads > 0);
     });
-  });
-  afterAll(async () => {
-    await nodes?.stop();
-    if ("url" in mongo) await mongo.stop();
   });
 
   async function insertInterests(): Promise<void> {

@@ -1,15 +1,14 @@
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { newAgent } from "../support/agents.ts";
 import type { Api } from "../support/http.ts";
 import { act, at, DIAMOND, keysOf, newRun } from "../support/runs.ts";
 import { settle } from "../support/settle.ts";
-import { startShared } from "../support/shared.ts";
 import { ABSENT, FAILED, INVALID, MISSING, makeWorld, ok, refusal } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
-const server = await startShared("local");
+const server = await useShared("local");
 const world = await makeWorld(server, "runs-contract");
 const agent = world.agent;
-afterAll(() => server.stop());
 
 const runOf = async (steps: object[]) => ok(await agent.post("/runs", { goal: "Get it done", steps }));
 const post = (run: { id: string }, what: string, body: object, by = agent) =>

@@ -1,12 +1,11 @@
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { act, at, keysOf, newRun } from "../support/runs.ts";
 import { settle } from "../support/settle.ts";
-import { startShared } from "../support/shared.ts";
 import { makeWorld, ok, refusal } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
-const server = await startShared();
+const server = await useShared();
 const world = await makeWorld(server, "deadlines");
-afterAll(() => server.stop());
 
 const SHIP = { step_key: "ship", depends_on: ["pay"] };
 const late = (on_deadline: string) => [{ step_key: "pay", deadline_seconds: 1, on_deadline }, SHIP];

@@ -1,16 +1,15 @@
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { newAgent } from "../support/agents.ts";
 import { type Api, api } from "../support/http.ts";
 import { act, at, newRun } from "../support/runs.ts";
 import { settle } from "../support/settle.ts";
-import { startShared } from "../support/shared.ts";
 import { makeWorld, ok, refusal } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
 let nth = 0;
 
-const server = await startShared();
+const server = await useShared();
 const world = await makeWorld(server, "waits");
-afterAll(() => server.stop());
 
 const PAID = "com.example.order.paid";
 const PAYMENT = {

@@ -1,13 +1,13 @@
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
+import { receive } from "../support/agents.ts";
 import { act, at, DIAMOND, keysOf, newRun } from "../support/runs.ts";
 import { settle } from "../support/settle.ts";
-import { startShared } from "../support/shared.ts";
 import { makeWorld, ok, refusal } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
-const server = await startShared();
+const server = await useShared();
 const world = await makeWorld(server, "runs");
 const member = ok(await world.member.get("/auth/me")).user.id;
-afterAll(() => server.stop());
 
 test("a run goes from its first step to its retrospective", async () => {
   const made = await world.agent.post("/runs", {
@@ -207,17 +207,8 @@ test("publishes changes of a run as events, in order, without content", async ()
   ok(await world.agent.post(at(run, "close"), { outcome: "achieved" }));
   const seen: { type: string; data: { run_id: string; run_status: string; outcome?: string } }[] = [];
   await settle(async () => {
-    const { deliveries } = ok(await world.agent.get("/delivery/poll?wait=5"));
-    ok(
-      await world.agent.post("/delivery/ack", {
-        delivery_ids: deliveries.map(({ id }: { id: string }) => id),
-      }),
-    );
-    seen.push(
-      ...deliveries
-        .map(({ payload }: { payload: never }) => payload)
-        .filter(({ data }: { data: { run_id: string } }) => data.run_id === run.id),
-    );
+    const payloads = (await receive(world.agent, 0)).map(({ payload }) => payload);
+    seen.push(...payloads.filter(({ data }) => data.run_id === run.id));
     // Several are on their way at once: the last need not be the last to come.
     return seen.length >= 6;
   });
@@ -309,4 +300,72 @@ test("long runs are listed all, or as many as the limit, however many pages they
   expect([...ids(page), ...ids(await listed("&limit=1&offset=2"))]).toEqual(made.slice(0, 3));
   expect(ids(await listed(""))).toEqual(made);
   expect(ids(await listed("&offset=5"))).toEqual(made.slice(5));
+});
+
+test("a hundred callers race on one step: one completes it, the others are told so", async () => {
+  const run = await newRun(world.agent);
+  const answers = await Promise.all(
+    Array.from({ length: 100 }, () => act(world.agent, run, "complete", { step_key: "a" })),
+  );
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+  for (const answer of answers.filter(({ status }) => status !== 200)) {
+    expect(answer).toMatchObject(refusal(409, "step_not_completable"));
+  }
+  expect(keysOf(ok(await world.agent.get(at(run, "history"))).items)).toEqual(["a"]);
+});
+
+test("a run records each change of a hundred concurrent callers on one step", async () => {
+  const run = await newRun(world.agent);
+  const ways = ["complete", "skip", "reopen", "start"];
+  const answers = await Promise.all(
+    Array.from({ length: 100 }, async (_, i) => {
+      const way = ways[i % ways.length] as string;
+      const reason = { complete: {}, start: {} }[way] ?? { reason: "because" };
+      return { way, ...(await act(world.agent, run, way, { step_key: "a", ...reason })) };
+    }),
+  );
+  const times = (...those: string[]) =>
+    answers.filter(({ way, status }) => those.includes(way) && status < 300).length;
+  for (const { status } of answers) expect([200, 201, 409]).toContain(status);
+  const { steps } = ok(await world.agent.get(`/runs/${run.id}`));
+  const isDone = ["completed", "skipped"].includes(steps[0].status);
+  expect(times("complete", "skip") - times("reopen")).toBe(isDone ? 1 : 0);
+  expect(steps[0].attempts).toHaveLength(times("start"));
+  const open = steps[0].attempts.filter((attempt: { ended_at: string | null }) => attempt.ended_at === null);
+  if (isDone || steps[0].status === "ready") expect(open).toEqual([]);
+});
+
+test("different steps of one run are all done", async () => {
+  const steps = Array.from({ length: 40 }, (_, i) => ({ step_key: `s${i}` }));
+  const run = await newRun(world.agent, { steps });
+  const answers = await Promise.all(
+    steps.map(({ step_key }) => act(world.agent, run, "complete", { step_key })),
+  );
+  expect(answers.filter(({ body }) => body.run_completed)).toHaveLength(1);
+  expect(ok(await world.agent.get(at(run, "history"))).items).toHaveLength(40);
+});
+
+test("a concurrent transition does not lose attachments of a run", async () => {
+  const run = await newRun(world.agent);
+  ok(await act(world.agent, run, "start", { step_key: "a" }));
+  const exemplar = { display_name: "A model", filename: "model.md", content: "# Model" };
+  const { id } = ok(await world.agent.post("/exemplars", exemplar));
+  ok(await world.agent.post(at(run, "exemplars"), { exemplar_id: id }));
+  const closed = ok(await world.agent.post(at(run, "close"), { outcome: "abandoned" }));
+  expect(closed.exemplar_ids).toEqual([id]);
+});
+
+test("an exemplar that is attached again while somebody tries to delete it stays attached", async () => {
+  const run = await newRun(world.agent);
+  const { id } = ok(
+    await world.agent.post("/exemplars", { display_name: "Kept", filename: "kept.md", content: "# Kept" }),
+  );
+  const attach = () => world.agent.post(at(run, "exemplars"), { exemplar_id: id });
+  ok(await attach());
+  const tries = Array.from({ length: 40 }, (_, i) =>
+    i % 2 ? attach() : world.agent.del(`/exemplars/${id}`),
+  );
+  const statuses = new Set((await Promise.all(tries)).map(({ status }) => status));
+  expect(statuses).toEqual(new Set([200, 409]));
+  expect(ok(await world.agent.get(`/runs/${run.id}`)).exemplar_ids).toEqual([id]);
 });

@@ -1,30 +1,15 @@
 /** @needs mongodb, nats: ticks and delayed events on several nodes, of which some are killed. */
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { cloudEvent, firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
+import { expect, test } from "@jest/globals";
+import { cloudEvent, newAgent, receive } from "../support/agents.ts";
 import type { Child } from "../support/child.ts";
-import { startMongo } from "../support/mongo.ts";
-import { type Nodes, startNodes } from "../support/nodes.ts";
+import { onNodes } from "../support/on-nodes.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
 
-const WORKERS = 3;
 const SCHEDULES = 40;
 const APART_MS = 250;
-const mongo = await startMongo();
 
-("url" in mongo ? describe : describe.skip)(`${WORKERS} workers, of which two are killed`, () => {
-  let nodes: Nodes;
-  let admin: TestAgent;
-
-  beforeAll(async () => {
-    nodes = await startNodes("url" in mongo ? mongo.url : "", WORKERS);
-    admin = await firstAgent(nodes.gateway);
-  });
-  afterAll(async () => {
-    await nodes?.stop();
-    if ("url" in mongo) await mongo.stop();
-  });
-
+await onNodes("three workers, of which two are killed", 3, {}, ({ nodes, admin }) => {
   test("publish each tick once, and deliver each delayed event", async () => {
     const receiver = await newAgent(nodes.gateway, admin);
     ok(await receiver.post(`/agents/${receiver.id}/interests`, { event_type: "com.clocks.*" }));

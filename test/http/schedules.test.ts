@@ -1,11 +1,11 @@
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { firstAgent, newAgent, receive, type TestAgent } from "../support/agents.ts";
 import { startAlone } from "../support/alone.ts";
 import { type Api, api } from "../support/http.ts";
-import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ok, refusal, signIn } from "../support/tenancy.ts";
+import { useServer } from "../support/use.ts";
 
 let admin: TestAgent;
 let orgAdmin: Api;
@@ -17,9 +17,8 @@ const ENV = {
   EVENT_MAX_BYTES: "20000",
 };
 
-const server = await startServer({ env: ENV });
+const server = await useServer({ env: ENV });
 await signInAgain();
-afterAll(() => server.stop());
 
 async function signInAgain(): Promise<void> {
   admin = await firstAgent(server);

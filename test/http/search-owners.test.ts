@@ -3,35 +3,27 @@ import { existsSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import type { Document } from "mongodb";
 import { ownerOf } from "../../mixins/affinity.ts";
 import { holds } from "../../services/remember/search/coverage.ts";
-import { firstAgent, type TestAgent } from "../support/agents.ts";
+import type { TestAgent } from "../support/agents.ts";
 import type { Child } from "../support/child.ts";
 import { agentIn, remember } from "../support/memories.ts";
-import { startMongo } from "../support/mongo.ts";
 import { type Watch, watchMongo } from "../support/mongo-watch.ts";
-import { type Nodes, startNodes } from "../support/nodes.ts";
+import { onNodes } from "../support/on-nodes.ts";
 import { settle } from "../support/settle.ts";
 
-const mongo = await startMongo();
-
-("url" in mongo ? describe : describe.skip)("search by several nodes", () => {
-  let nodes: Nodes;
+await onNodes("search by several nodes", 2, { EMBEDDER: "none" }, ({ url, nodes, admin }) => {
   let agent: TestAgent;
   let dead: Child | undefined;
   const watches: Watch[] = [];
 
   beforeAll(async () => {
-    const settings = { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" };
-    nodes = await startNodes("url" in mongo ? mongo.url : "", 2, settings);
-    agent = await agentIn(nodes.gateway, await firstAgent(nodes.gateway), {});
+    agent = await agentIn(nodes.gateway, admin, {});
   });
   afterAll(async () => {
-    await nodes?.stop();
     for (const watch of watches) await watch.stop();
-    if ("url" in mongo) await mongo.stop();
   });
 
   const idOf = ({ pid }: Child) => `${hostname().toLowerCase()}-${pid}`;
@@ -76,7 +68,6 @@ const mongo = await startMongo();
   test("a node that neither owns a tenant nor stands by does not index it, until it is the last", async () => {
     const { tenant_id } = nodes.gateway.credentials;
     const alive = nodes.workers.filter((child) => child !== dead);
-    const url = "url" in mongo ? mongo.url : "";
     for (let number = 2; ; number++) {
       const commands: Document[] = [];
       const watch = await watchMongo(url, (command) => commands.push(command));

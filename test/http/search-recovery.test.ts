@@ -1,30 +1,29 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, expect, test } from "@jest/globals";
+import { afterAll, afterEach, expect, test } from "@jest/globals";
 import { firstAgent } from "../support/agents.ts";
 import { startEmbedder } from "../support/embedder.ts";
+import type { Api } from "../support/http.ts";
 import { memory, remember } from "../support/memories.ts";
-import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { ok } from "../support/tenancy.ts";
-
-/** With a clock that a restart may find ahead. */
-const env: Record<string, string> = {
-  RATE_LIMIT_PER_MINUTE: "0",
-  NODE_OPTIONS: `--import ${join(import.meta.dirname, "../support/skewed-clock.mjs")}`,
-};
+import { makeWorld, OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
+import { useServer } from "../support/use.ts";
+import { whole } from "../support/whole.ts";
 
 const embedder = await startEmbedder();
-env.EMBEDDER_URL = embedder.url;
-const server = await startServer({ env });
+/** With a clock that a restart may find ahead, and a model that it may find changed. */
+const env: Record<string, string> = {
+  ...{ OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER_URL: embedder.url },
+  NODE_OPTIONS: `--import ${join(import.meta.dirname, "../support/skewed-clock.mjs")}`,
+};
+const server = await useServer({ env });
 const agent = await firstAgent(server);
-afterAll(async () => {
-  await server.stop();
-  await embedder.stop();
-});
+afterAll(() => embedder.stop());
+afterEach(() => embedder.behave({ holds: false, by: null }));
 
-const find = async (query: string) => ok(await agent.post("/memories/search", { query })).results;
-const hasVector = async (query: string) => (await find(query))[0]?.sources.vector !== undefined;
+const search = async (query: string, by: Api = agent) => ok(await by.post("/memories/search", { query }));
+const find = async (query: string, by?: Api) => (await search(query, by)).results;
+const hasVector = async (query: string, by?: Api) => (await find(query, by))[0]?.sources.vector !== undefined;
 
 test("an index that is lost is made again, and no vector with it", async () => {
   const { id } = await remember(agent, { content: "the walrus sings at dusk" });
@@ -90,4 +89,58 @@ test("every memory that outlives a kill is found", async () => {
     const [name] = content.split(" ");
     await settle(async () => (await find(name))[0]?.memory.id === id, { what: `${name} to be found` });
   }
+});
+
+const [crowded, calm] = await Promise.all([makeWorld(server, "crowded"), makeWorld(server, "calm")]);
+const gap = async (by: Api) => ok(await by.get("/memories/health")).embed_gap_count as number;
+const embedded = (by: Api) => settle(async () => (await gap(by)) === 0, { what: "every vector" });
+
+test("a new memory has its vector within a round, however much another tenant has left to embed", async () => {
+  const [batches, batch] = [4, 500];
+  embedder.behave({ holds: true });
+  for (let b = 0; b < batches; b++) {
+    // No two are near-duplicates.
+    const memories = Array.from({ length: batch }, (_, i) =>
+      memory({ title: `t${b}x${i}`, content: `crowd u${b}x${i} v${b}x${i} w${b}x${i}` }),
+    );
+    ok(await crowded.agent.post("/memories/batch", { memories }));
+  }
+  await remember(calm.agent, { content: "a calm note" });
+  embedder.behave({ holds: false });
+  await Promise.all([embedded(calm.agent), embedded(crowded.agent)]);
+  const order = embedder.texts.filter((text) => /crowd|calm/.test(text));
+  expect(order.length).toBeGreaterThan(batches * batch);
+  expect(order.findIndex((text) => text.includes("calm"))).toBeLessThan((batches * batch) / 2);
+});
+
+test("a text that the embedder refuses is set aside and named, and holds up no other tenant", async () => {
+  const isPoison = (text: string) => text.includes("poison");
+  embedder.behave({
+    by: async (texts) => (texts.some(isPoison) ? [] : texts.map(() => new Array(64).fill(1))),
+  });
+  await remember(crowded.agent, { content: "poison" });
+  await remember(calm.agent, { content: "something new" });
+  await embedded(calm.agent);
+  await embedded(crowded.agent);
+  expect(server.logs()).toMatch(/"kept":0.*the embedder refused a text: it is found by words only/);
+});
+
+test("another model recomputes all vectors, and search works by words meanwhile", async () => {
+  const { id } = await remember(calm.agent, { content: "the dugong grazes at noon" });
+  await settle(() => hasVector("dugong noon", calm.agent), { what: "the vector" });
+  await server.end();
+  embedder.behave({ holds: true, dims: 32 });
+  env.EMBEDDER_MODEL = "another";
+  await server.restart();
+  const left = await settle(() => gap(calm.agent), { what: "vectors to recompute" });
+  expect(await search("dugong noon", calm.agent)).toMatchObject({
+    degraded: true,
+    results: [{ memory: { id } }],
+  });
+  embedder.behave({ holds: false });
+  await settle(async () => (await gap(calm.agent)) === 0, { what: `vectors for all ${left}` });
+  expect((await whole(() => search("dugong noon", calm.agent))).results[0]).toMatchObject({
+    memory: { id },
+    sources: { vector: expect.any(Number) },
+  });
 });

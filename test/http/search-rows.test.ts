@@ -1,5 +1,5 @@
 /** What the index and the rows say apart from each other: a search gives what both let the caller read. */
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { DocumentModel } from "../../services/remember/documents/documents.model.ts";
 import { MemoryModel } from "../../services/remember/memories/memories.model.ts";
 import { OutputModel } from "../../services/work/outputs/outputs.model.ts";
@@ -7,9 +7,9 @@ import { openStore } from "../../storage/connection.ts";
 import { ingest, textFile } from "../support/documents.ts";
 import type { Api } from "../support/http.ts";
 import { makeCast, remember } from "../support/memories.ts";
-import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
+import { useServer } from "../support/use.ts";
 
 /** Each makes one for its caller's team, with a word, and gives its id. */
 const KINDS = {
@@ -34,7 +34,7 @@ async function find(by: Api, kind: Kind): Promise<string[]> {
   );
 }
 
-const server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+const server = await useServer({ env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
 const cast = await makeCast(server);
 const { alice, bob, carol, teamA, teamB } = cast;
 for (const [kind, make] of Object.entries(KINDS) as [Kind, (typeof KINDS)[Kind]][]) {
@@ -59,7 +59,6 @@ for (const [kind, model] of Object.entries(models)) {
 }
 await store.close();
 await server.restart();
-afterAll(() => server.stop());
 
 describe.each(Object.keys(KINDS) as Kind[])("a search of %s", (kind) => {
   test("gives none that the index finds for a team that the row is no longer of", async () => {

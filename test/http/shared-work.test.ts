@@ -1,12 +1,11 @@
 /** @needs mongodb, nats: of several nodes one does each piece of upkeep, and another when that one dies. */
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { type Document, MongoClient } from "mongodb";
 import { positionFrom } from "../../services/sense/events/position.ts";
-import { cloudEvent, firstAgent, type TestAgent } from "../support/agents.ts";
+import { cloudEvent } from "../support/agents.ts";
 import type { Child } from "../support/child.ts";
-import { startMongo } from "../support/mongo.ts";
 import { type Watch, watchMongo } from "../support/mongo-watch.ts";
-import { type Nodes, startNodes } from "../support/nodes.ts";
+import { onNodes } from "../support/on-nodes.ts";
 import { newReceiver } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
 import { metricsOf } from "../support/worker.ts";
@@ -19,7 +18,6 @@ const OLD_EVENTS = 250;
 /** 200 and then 50. */
 const BATCHES = 2;
 const DAY_MS = 86_400_000;
-const mongo = await startMongo();
 
 /** A worker, and what it asks of the record. */
 interface Watched {
@@ -32,16 +30,11 @@ const isDueSweep = ({ find, filter }: Document) => find === "deliveries" && filt
 const isReplaySweep = ({ find, filter }: Document) => find === "deliveries" && filter.replay_at?.$lte;
 const isDeletion = ({ delete: from }: Document) => from === "events";
 
-("url" in mongo ? describe : describe.skip)("three workers", () => {
-  const url = "url" in mongo ? mongo.url : "";
+await onNodes("three workers", 1, { EMBEDDER: "none" }, ({ url, nodes, admin }) => {
   const client = new MongoClient(url, { writeConcern: { w: "majority", journal: true } });
-  let nodes: Nodes;
-  let admin: TestAgent;
   let workers: Watched[] = [];
 
   beforeAll(async () => {
-    nodes = await startNodes(url, 1, { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" });
-    admin = await firstAgent(nodes.gateway);
     const [first] = nodes.workers as [Child];
     await first.end("SIGTERM");
     workers = await Promise.all(Array.from({ length: WORKERS }, addWatched));
@@ -49,10 +42,8 @@ const isDeletion = ({ delete: from }: Document) => from === "events";
     await client.db().collection<Document>("events").insertMany(oldEvents());
   });
   afterAll(async () => {
-    await nodes?.stop();
     await Promise.all(workers.map(({ watch }) => watch.stop()));
     await client.close();
-    if ("url" in mongo) await mongo.stop();
   });
 
   async function addWatched(): Promise<Watched> {

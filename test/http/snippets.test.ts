@@ -1,16 +1,15 @@
 /** @needs pypi */
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { snippetsFor } from "../../packages/console/src/pages/agents/snippets.ts";
-import { deliveryGround } from "../support/deliveries.ts";
+import { useGround } from "../support/deliveries.ts";
 import { pythonOfTests } from "../support/python.ts";
 import { newReceiver } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
 
-const ground = await deliveryGround();
-afterAll(() => ground.server.stop());
+const ground = await useGround();
 
 /** How each program for a new agent is run. */
 const RUN: [language: string, command: string, args: (text: string) => string[]][] = [

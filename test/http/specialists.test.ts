@@ -1,12 +1,11 @@
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { api } from "../support/http.ts";
-import { startShared } from "../support/shared.ts";
 import { makeWorld, ok, refusal } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
-const server = await startShared("local");
+const server = await useShared("local");
 const world = await makeWorld(server, "specialists");
 const reader = api(server, await world.tokenWith(["memory:read"]));
-afterAll(() => server.stop());
 
 const write = (name: string, body: object) => world.admin.put(`/specialists/${name}`, body);
 

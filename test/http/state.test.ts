@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { beforeAll, describe, expect, test } from "@jest/globals";
 import { makeCast } from "../support/memories.ts";
 import { settle } from "../support/settle.ts";
-import { startShared } from "../support/shared.ts";
 import { ok, refusal } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
-const server = await startShared("local");
+const server = await useShared("local");
 const cast = await makeCast(server);
-afterAll(() => server.stop());
 
 const at = (namespace: string, key: string) =>
   `/state/${encodeURIComponent(namespace)}/${encodeURIComponent(key)}`;
@@ -68,17 +67,6 @@ describe("an entry", () => {
     const writes = Array.from({ length: 20 }, (_, n) => put("race", "k", { value: `${n}` }));
     const versions = (await Promise.all(writes)).map(({ version }) => version);
     expect(versions.sort((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, n) => n + 1));
-  });
-
-  test("is written once under an Idempotency-Key", async () => {
-    const headers = { "Idempotency-Key": "state-once" };
-    const body = { value: LONG, if_version: 0 };
-    const first = await cast.alice.put(at("once", "k"), body, headers);
-    const again = await cast.alice.put(at("once", "k"), body, headers);
-    expect(again).toMatchObject({ status: first.status, body: { version: 1 } });
-    expect(await cast.alice.put(at("once", "k"), { value: "other" }, headers)).toMatchObject(
-      refusal(409, "conflict"),
-    );
   });
 
   test("is gone when deleted, and when it has expired", async () => {

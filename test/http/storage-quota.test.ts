@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { beforeAll, describe, expect, test } from "@jest/globals";
 import { type Answer, api } from "../support/http.ts";
 import { connectMcp } from "../support/mcp.ts";
-import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { ABSENT, makeWorld, OPERATOR_TOKEN, ok, type World } from "../support/tenancy.ts";
+import { useServer } from "../support/use.ts";
 import { order, register, SHOP, send, serviceHeaders } from "../support/webhooks.ts";
 
 const MARKDOWN = { "content-type": "text/markdown" };
@@ -13,9 +13,8 @@ const KB = 1000;
 const QUOTA = 2_000 * KB;
 
 const env = { OPERATOR_TOKEN, TENANT_STORAGE_MB: "2", RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" };
-const server = await startServer({ env });
+const server = await useServer({ env });
 const operator = api(server, OPERATOR_TOKEN);
-afterAll(() => server.stop());
 
 let texts = 0;
 /** A text that no other call gives. */

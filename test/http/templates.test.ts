@@ -1,10 +1,9 @@
-import { afterAll, expect, test } from "@jest/globals";
-import { startShared } from "../support/shared.ts";
+import { expect, test } from "@jest/globals";
 import { makeWorld, ok, refusal } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
-const server = await startShared();
+const server = await useShared();
 const world = await makeWorld(server, "templates");
-afterAll(() => server.stop());
 
 const steps = [
   {
@@ -62,14 +61,6 @@ test("a slug gets the next version, and earlier ones stay as they are", async ()
 test("authors at once get a version each", async () => {
   const made = await Promise.all(Array.from({ length: 8 }, () => author("raced")));
   expect(made.map(({ body }) => body.version_num).sort()).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
-});
-
-test("a retry with the same key makes no second version", async () => {
-  const send = () =>
-    world.agent.post("/process-templates", { name: "n", slug: "keyed", steps }, { "idempotency-key": "k1" });
-  const [first, again] = [await send(), await send()];
-  expect(again.body).toEqual(first.body);
-  expect(ok(await world.agent.get("/process-templates/keyed")).version_num).toBe(1);
 });
 
 test("a run copies the steps as they are, and keeps them when the template goes on", async () => {

@@ -1,16 +1,15 @@
 import { isDeepStrictEqual } from "node:util";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { beforeAll, describe, expect, test } from "@jest/globals";
 import type { Operation } from "../../lib/contract/contract.ts";
 import { callerOf, guarded, holdings, idsOf, ask as send } from "../support/holdings.ts";
 import { identifierKind, sampleBody } from "../support/sample.ts";
 import { settle } from "../support/settle.ts";
-import { startShared } from "../support/shared.ts";
 import { makeWorld, refusal } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
-const server = await startShared("local");
+const server = await useShared("local");
 const mine = await makeWorld(server, "mine");
 const theirs = await makeWorld(server, "theirs");
-afterAll(() => server.stop());
 
 const named = (ops: readonly Operation[]) => ops.map((op) => [`${op.method} ${op.url}`, op] as const);
 // A PUT creates missing resources in the caller's tenant, whatever the name refers to elsewhere.

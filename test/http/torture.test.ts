@@ -1,5 +1,5 @@
-import { afterAll, expect, test } from "@jest/globals";
-import { deliveryGround, pollSome } from "../support/deliveries.ts";
+import { expect, test } from "@jest/globals";
+import { pollSome, useGround } from "../support/deliveries.ts";
 import type { Answer } from "../support/http.ts";
 import { newReceiver, type Receiver, returned } from "../support/receiver.ts";
 import { settle } from "../support/settle.ts";
@@ -17,8 +17,7 @@ interface Delivery {
 }
 
 let count = 0;
-const ground = await deliveryGround({});
-afterAll(() => ground.server.stop());
+const ground = await useGround({});
 
 /** An agent whose interest is a type that nobody else has. */
 async function fresh(agent: object = {}): Promise<Receiver & { type: string }> {

@@ -1,11 +1,13 @@
-import { createServer, type IncomingHttpHeaders } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingHttpHeaders } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { firstAgent, type TestAgent } from "../support/agents.ts";
 import { startEndpoint } from "../support/endpoint.ts";
-import { type Api, agentToken, api } from "../support/http.ts";
+import { type Api, api } from "../support/http.ts";
 import { startServer, type TestServer } from "../support/server.ts";
+import { serving } from "../support/serving.ts";
 import { settle } from "../support/settle.ts";
 import { ok, signIn } from "../support/tenancy.ts";
+import { useServer } from "../support/use.ts";
 
 /** A span as OTLP over HTTP has it in JSON. */
 interface Span {
@@ -28,7 +30,7 @@ const spans: Span[] = [];
 const resources: Record<string, unknown>[] = [];
 const attributesOf = ({ attributes }: Pick<Span, "attributes">) =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
-const collector = createServer(async (req, res) => {
+const collector = await serving(async (req, res) => {
   if (req.url !== "/v1/traces") return res.writeHead(404).end();
   const { resourceSpans } = JSON.parse(Buffer.concat(await req.toArray()).toString("utf8"));
   for (const { resource, scopeSpans } of resourceSpans) {
@@ -36,29 +38,19 @@ const collector = createServer(async (req, res) => {
     resources.push(attributesOf(resource));
   }
   res.writeHead(200, { "content-type": "application/json" }).end("{}");
-}).listen(0, "127.0.0.1");
-await new Promise((done) => collector.once("listening", done));
-const { port } = collector.address() as AddressInfo;
-const env = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`, PUSH_ALLOW_PRIVATE: "true" };
-const server = await startServer({ env });
-afterAll(async () => {
-  await server.stop();
-  collector.closeAllConnections();
-  await new Promise((done) => collector.close(done));
 });
+const server = await useServer({
+  env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, PUSH_ALLOW_PRIVATE: "true" },
+});
+afterAll(() => collector.close());
 
-/** An agent of the server that may do everything. */
-async function anyAgent({ credentials: { agent }, url }: TestServer): Promise<Api & { id: string }> {
-  return { id: agent.id, ...api({ url }, await agentToken({ url }, agent.api_key)) };
-}
-
-/** Polls for one delivery, and gives its payload. */
 /** Signs in who creates interests for other agents. */
 async function person(server: TestServer): Promise<Api> {
   const { admin, tenant_slug } = server.credentials;
   return api(server, await signIn(server, admin, tenant_slug));
 }
 
+/** Polls for one delivery, and acknowledges it. */
 async function received(http: Api) {
   const { deliveries } = (await http.get("/delivery/poll?wait=10")).body;
   expect(deliveries).toHaveLength(1);
@@ -74,7 +66,7 @@ const attributeOf = ({ attributes }: Span, name: string) =>
   Object.values(attributes.find(({ key }) => key === name)?.value ?? {})[0];
 
 test("a publish stands in its caller's trace, and its delivery in a new one with a link to it", async () => {
-  const http = await anyAgent(server);
+  const http = await firstAgent(server);
   await http.post(`/agents/${http.id}/interests`, { event_type: "com.example.traced" });
   const traceparent = `00-${TRACE}-${CALLER_SPAN}-01`;
   const { body } = await http.post("/events", newEvent("com.example.traced"), { traceparent });
@@ -116,7 +108,7 @@ test("a publish stands in its caller's trace, and its delivery in a new one with
 });
 
 test("a request's span follows the semantic conventions of HTTP", async () => {
-  const http = await anyAgent(server);
+  const http = await firstAgent(server);
   await http.get(`/agents/${http.id}?secret=query`, { "user-agent": "tracing test" });
   const request = await find("the request", ({ name }) => name === "GET /v1/agents/{agent_id}");
   const { hostname, port } = new URL(server.url);
@@ -143,7 +135,7 @@ test("a path that lets its caller in is not in its span", async () => {
 });
 
 test("an action that fails says so by the type of its error", async () => {
-  const http = await anyAgent(server);
+  const http = await firstAgent(server);
   const { status } = await http.get("/events/evt_0000000000000000000000000");
   const failed = await find("the action", ({ name, status }) => name === "events.get" && status.code === 2);
   expect({ status, type: attributeOf(failed, "error.type") }).toEqual({ status: 404, type: "not_found" });
@@ -153,38 +145,34 @@ test("an action that fails says so by the type of its error", async () => {
 });
 
 test("a push has a span below its delivery's, which its endpoint can continue", async () => {
-  const http = await anyAgent(server);
-  const endpoint = await startEndpoint();
-  try {
-    const settings = {
-      name: "pushed",
-      delivery_mode: "push",
-      delivery_endpoint: `${endpoint.url}?key=s3cret`,
-    };
-    const { body: agent } = await http.post("/agents", settings);
-    await (await person(server)).post(`/agents/${agent.id}/interests`, { event_type: "com.example.pushed" });
-    endpoint.answer(500);
-    await http.post("/events", newEvent("com.example.pushed"));
-    const push = await settle(() => endpoint.pushed[0]);
-    const span = await find("the push", ({ kind, name }) => kind === KIND.client && name === "POST");
-    expect(push.headers.traceparent).toBe(contextOf(span));
-    expect(span.status.code).toBe(2);
-    expect(attributesOf(span)).toMatchObject({
-      "http.request.method": "POST",
-      "http.response.status_code": 500,
-      "error.type": "500",
-      "url.full": endpoint.url,
-      "server.address": "127.0.0.1",
-      "server.port": Number(new URL(endpoint.url).port),
-    });
-    const delivery = await find("its delivery", ({ spanId }) => spanId === span.parentSpanId);
-    const publish = await find("its publish", ({ spanId }) => spanId === delivery.links[0]?.spanId);
-    expect(publish.kind).toBe(KIND.producer);
-    expect(JSON.parse(push.body).traceparent).toBe(contextOf(publish));
-    await http.patch(`/agents/${agent.id}/status`, { status: "inactive" });
-  } finally {
-    await endpoint.stop();
-  }
+  const http = await firstAgent(server);
+  await using endpoint = await startEndpoint();
+  const settings = {
+    name: "pushed",
+    delivery_mode: "push",
+    delivery_endpoint: `${endpoint.url}?key=s3cret`,
+  };
+  const { body: agent } = await http.post("/agents", settings);
+  await (await person(server)).post(`/agents/${agent.id}/interests`, { event_type: "com.example.pushed" });
+  endpoint.answer(500);
+  await http.post("/events", newEvent("com.example.pushed"));
+  const push = await settle(() => endpoint.pushed[0]);
+  const span = await find("the push", ({ kind, name }) => kind === KIND.client && name === "POST");
+  expect(push.headers.traceparent).toBe(contextOf(span));
+  expect(span.status.code).toBe(2);
+  expect(attributesOf(span)).toMatchObject({
+    "http.request.method": "POST",
+    "http.response.status_code": 500,
+    "error.type": "500",
+    "url.full": endpoint.url,
+    "server.address": "127.0.0.1",
+    "server.port": Number(new URL(endpoint.url).port),
+  });
+  const delivery = await find("its delivery", ({ spanId }) => spanId === span.parentSpanId);
+  const publish = await find("its publish", ({ spanId }) => spanId === delivery.links[0]?.spanId);
+  expect(publish.kind).toBe(KIND.producer);
+  expect(JSON.parse(push.body).traceparent).toBe(contextOf(publish));
+  await http.patch(`/agents/${agent.id}/status`, { status: "inactive" });
 });
 
 test("a request without a trace begins one", async () => {
@@ -202,50 +190,40 @@ test("a collector that is gone changes nothing for callers, and the server ends 
 test("a collector that is away and back is told in two lines, with the count of what was lost", async () => {
   let away = true;
   let refused = 0;
-  const collector = createServer((req, res) => {
+  await using collector = await serving((req, res) => {
     req.resume();
     if (away) refused++;
     req.once("end", () => (away ? res.writeHead(404).end() : res.writeHead(200).end("{}")));
-  }).listen(0, "127.0.0.1");
-  await new Promise((done) => collector.once("listening", done));
-  const { port } = collector.address() as AddressInfo;
-  const other = await startServer({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` } });
+  });
+  await using other = await startServer({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url } });
   const lines = () =>
     other
       .logs()
       .split("\n")
       .filter((line) => line.includes("tracing: "))
       .map((line) => JSON.parse(line));
-  try {
-    const ask = async () => (await api(other).get("/healthz")).status === 200;
-    await settle(async () => (await ask()) && refused >= 4, { what: "four exports to be refused" });
-    expect(lines()).toHaveLength(1);
-    expect(lines()[0]).toMatchObject({ level: "warn", msg: expect.stringContaining("cannot be reached") });
-    away = false;
-    await settle(async () => (await ask()) && lines().length > 1, { what: "the collector to be back" });
-    expect(lines()).toHaveLength(2);
-    expect(lines()[1]).toMatchObject({ level: "info", msg: "tracing: the collector is back" });
-    expect(lines()[1].lost_spans).toBeGreaterThanOrEqual(4);
-  } finally {
-    await other.stop();
-    collector.closeAllConnections();
-    await new Promise((done) => collector.close(done));
-  }
+  const ask = async () => (await api(other).get("/healthz")).status === 200;
+  await settle(async () => (await ask()) && refused >= 4, { what: "four exports to be refused" });
+  expect(lines()).toHaveLength(1);
+  expect(lines()[0]).toMatchObject({ level: "warn", msg: expect.stringContaining("cannot be reached") });
+  away = false;
+  await settle(async () => (await ask()) && lines().length > 1, { what: "the collector to be back" });
+  expect(lines()).toHaveLength(2);
+  expect(lines()[1]).toMatchObject({ level: "info", msg: "tracing: the collector is back" });
+  expect(lines()[1].lost_spans).toBeGreaterThanOrEqual(4);
 });
 
 test("the variables of OpenTelemetry say where traces go, with which headers and names, and which", async () => {
   const exports: { url?: string; headers: IncomingHttpHeaders; text: string }[] = [];
-  const collector = createServer(async (req, res) => {
+  await using collector = await serving(async (req, res) => {
     const text = Buffer.concat(await req.toArray()).toString("utf8");
     exports.push({ url: req.url as string, headers: req.headers, text });
     res.writeHead(200, { "content-type": "application/json" }).end("{}");
-  }).listen(0, "127.0.0.1");
-  await new Promise((done) => collector.once("listening", done));
-  const { port } = collector.address() as AddressInfo;
-  const other = await startServer({
+  });
+  await using other = await startServer({
     env: {
       OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:1",
-      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `http://127.0.0.1:${port}/own/traces`,
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/own/traces`,
       OTEL_EXPORTER_OTLP_HEADERS: "Authorization=Bearer%20s3cret, x-scope=all",
       OTEL_EXPORTER_OTLP_TRACES_HEADERS: "x-scope=traces",
       OTEL_SERVICE_NAME: "sense",
@@ -254,35 +232,29 @@ test("the variables of OpenTelemetry say where traces go, with which headers and
       OTEL_TRACES_SAMPLER_ARG: "0",
     },
   });
-  try {
-    await api(other).get("/auth/me");
-    await api(other).get("/healthz", { traceparent: `00-${TRACE}-${CALLER_SPAN}-01` });
-    const { url, headers, text } = await settle(() => exports.find((each) => each.text.includes(TRACE)));
-    expect(url).toBe("/own/traces");
-    expect(headers).toMatchObject({ authorization: "Bearer s3cret", "x-scope": "traces" });
-    const [{ resource }] = JSON.parse(text).resourceSpans;
-    expect(attributesOf(resource)).toMatchObject({
-      "service.name": "sense",
-      "deployment.environment.name": "staging",
-      "sensorium.node": expect.stringMatching(/-\d+$/),
-    });
-    // It ended earlier, so that it would have been sent by now.
-    expect(exports.map((each) => each.text).join()).not.toContain("/auth/me");
-    expect(other.logs()).not.toContain("s3cret");
-  } finally {
-    await other.stop();
-    collector.closeAllConnections();
-    await new Promise((done) => collector.close(done));
-  }
+  await api(other).get("/auth/me");
+  await api(other).get("/healthz", { traceparent: `00-${TRACE}-${CALLER_SPAN}-01` });
+  const { url, headers, text } = await settle(() => exports.find((each) => each.text.includes(TRACE)));
+  expect(url).toBe("/own/traces");
+  expect(headers).toMatchObject({ authorization: "Bearer s3cret", "x-scope": "traces" });
+  const [{ resource }] = JSON.parse(text).resourceSpans;
+  expect(attributesOf(resource)).toMatchObject({
+    "service.name": "sense",
+    "deployment.environment.name": "staging",
+    "sensorium.node": expect.stringMatching(/-\d+$/),
+  });
+  // It ended earlier, so that it would have been sent by now.
+  expect(exports.map((each) => each.text).join()).not.toContain("/auth/me");
+  expect(other.logs()).not.toContain("s3cret");
 });
 
 describe("without a collector", () => {
   const traceparent = `00-${TRACE}-${CALLER_SPAN}-01`;
   let plain: TestServer;
-  let http: Api & { id: string };
+  let http: TestAgent;
   beforeAll(async () => {
     plain = await startServer({ env: { PUSH_ALLOW_PRIVATE: "true" } });
-    http = await anyAgent(plain);
+    http = await firstAgent(plain);
     await http.post(`/agents/${http.id}/interests`, { event_type: "com.example.*" });
   });
   afterAll(() => plain.stop());
@@ -317,27 +289,23 @@ describe("without a collector", () => {
   });
 
   test("a push passes the trace on as a header", async () => {
-    const endpoint = await startEndpoint();
-    try {
-      const settings = { name: "pushed", delivery_mode: "push", delivery_endpoint: endpoint.url };
-      const { body: agent } = await http.post("/agents", settings);
-      ok(await (await person(plain)).post(`/agents/${agent.id}/interests`, { event_type: "org.example.*" }));
-      await http.post("/events", newEvent("org.example.traced"), { traceparent });
-      await http.post("/events", newEvent("org.example.untraced"));
-      await settle(() => endpoint.pushed.length === 2);
-      const traces = endpoint.pushed.map(({ body, headers }) => [JSON.parse(body).type, headers.traceparent]);
-      expect(Object.fromEntries(traces)).toEqual({
-        "org.example.traced": traceparent,
-        "org.example.untraced": undefined,
-      });
-    } finally {
-      await endpoint.stop();
-    }
+    await using endpoint = await startEndpoint();
+    const settings = { name: "pushed", delivery_mode: "push", delivery_endpoint: endpoint.url };
+    const { body: agent } = await http.post("/agents", settings);
+    ok(await (await person(plain)).post(`/agents/${agent.id}/interests`, { event_type: "org.example.*" }));
+    await http.post("/events", newEvent("org.example.traced"), { traceparent });
+    await http.post("/events", newEvent("org.example.untraced"));
+    await settle(() => endpoint.pushed.length === 2);
+    const traces = endpoint.pushed.map(({ body, headers }) => [JSON.parse(body).type, headers.traceparent]);
+    expect(Object.fromEntries(traces)).toEqual({
+      "org.example.traced": traceparent,
+      "org.example.untraced": undefined,
+    });
   });
 });
 
 test("every trace names the node and the instance that it comes from", async () => {
-  await (await anyAgent(server)).post("/events", newEvent("com.example.named"));
+  await (await firstAgent(server)).post("/events", newEvent("com.example.named"));
   await settle(() => resources.length > 0);
   for (const resource of resources)
     expect(resource).toMatchObject({

@@ -1,12 +1,11 @@
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { cloudEvent } from "../support/agents.ts";
 import { api } from "../support/http.ts";
-import { startShared } from "../support/shared.ts";
 import { makeWorld, ok, refusal } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
-const server = await startShared("local");
+const server = await useShared("local");
 const mine = await makeWorld(server, "mine");
-afterAll(() => server.stop());
 
 test("a misspelt key of an interest creates none that takes everything", async () => {
   const interests = `/agents/${mine.agentId}/interests`;

@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import type { Operation } from "../../lib/contract/contract.ts";
 import { operations } from "../../services/contracts.ts";
 import { newAgent } from "../support/agents.ts";
-import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, type World } from "../support/tenancy.ts";
+import { useServer } from "../support/use.ts";
 
 const EVENTS = 16;
 const LONG = "x".repeat(900_000);
@@ -64,9 +64,8 @@ const FILLED: Record<string, () => Promise<Request[]>> = {
   },
 };
 
-const server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
+const server = await useServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" } });
 const calm = await makeWorld(server, "calm");
-afterAll(() => server.stop());
 
 /** Each attack comes from another tenant: together they use as much as they can. */
 let tenants = 0;

@@ -1,10 +1,9 @@
 /** @needs mongodb, nats: what a gateway and a worker cost while receivers wait, counted on the way to MongoDB and in NATS. */
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { type CountedWay, countedWay } from "../../bench/lib/wire.ts";
-import { firstAgent, newAgent } from "../support/agents.ts";
+import { newAgent } from "../support/agents.ts";
 import { api } from "../support/http.ts";
-import { startMongo } from "../support/mongo.ts";
-import { type Nodes, startNodes } from "../support/nodes.ts";
+import { onNodes } from "../support/on-nodes.ts";
 import { settle } from "../support/settle.ts";
 import { openStream } from "../support/stream.ts";
 
@@ -14,28 +13,23 @@ const MORE = 25;
 /** The checks of callers within which everything else is counted: two seconds each. */
 const CHECKS = 4;
 
-const mongo = await startMongo();
+let way: CountedWay;
+const throughWay = async (mongoUrl: string) => {
+  const url = new URL(mongoUrl);
+  way = await countedWay(Number(url.port));
+  url.port = String(way.port);
+  return url.href;
+};
 // A replica set that was given would be found behind the proxy, at its own address.
-const here = "url" in mongo && mongo.kind !== "MONGO_URL";
+const conditions = { workers: 1, isHere: !process.env.MONGO_URL, through: throughWay };
 
-(here ? describe : describe.skip)("receivers that wait", () => {
-  let way: CountedWay;
-  let nodes: Nodes;
+await onNodes("receivers that wait", conditions, { EMBEDDER: "none" }, ({ nodes, admin }) => {
   const tokens: string[] = [];
 
   beforeAll(async () => {
-    const url = new URL("url" in mongo ? mongo.url : "");
-    way = await countedWay(Number(url.port));
-    url.port = String(way.port);
-    nodes = await startNodes(url.href, 1, { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" });
-    const admin = await firstAgent(nodes.gateway);
     for (let n = 0; n < 2 * (FEW + MORE); n++) tokens.push((await newAgent(nodes.gateway, admin)).token);
   });
-  afterAll(async () => {
-    await nodes?.stop();
-    await way?.stop();
-    if ("url" in mongo) await mongo.stop();
-  });
+  afterAll(() => way?.stop());
 
   const checks = () => way.counts().get("find ended_tokens") ?? 0;
   const checked = async (times: number) => {

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { beforeAll, describe, expect, test } from "@jest/globals";
 import { type Answer, agentToken, api } from "../support/http.ts";
 import { stripeHeaders } from "../support/senders.ts";
-import { startServer } from "../support/server.ts";
 import { startShared } from "../support/shared.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+import { useServer } from "../support/use.ts";
 import {
   acceptedEvent,
   deliver,
@@ -20,7 +20,7 @@ import {
 const REFUSALS = 12;
 const HOUR = 60 * 60 * 1000;
 
-const server = await startServer({
+const server = await useServer({
   env: {
     OPERATOR_TOKEN,
     RATE_LIMIT_PER_MINUTE: "0",
@@ -30,7 +30,6 @@ const server = await startServer({
   },
 });
 const [world, other] = await Promise.all([makeWorld(server, "acme"), makeWorld(server, "globex")]);
-afterAll(() => server.stop());
 
 const eventOf = (answer: Answer) => acceptedEvent(world.admin, answer);
 
@@ -88,6 +87,7 @@ describe("a signed webhook", () => {
     expect(one.payload.id).toBe(`${mapped.id}:in_1`);
     const again = await send(mapped, order({ id: "in_1", n: 2 }), { "X-GitHub-Delivery": "ignored" });
     expect(again.body).toEqual({ event_id: one.event_id, status: "duplicate", differs: true });
+    expect(await server.metrics()).toMatch(/webhooks(?:_total)?\{[^}]*outcome="differs"[^}]*\} 1\b/);
   });
 
   test("is the same event under any id that is not signed, for its mapping and its dead letter too", async () => {

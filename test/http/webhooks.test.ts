@@ -1,12 +1,12 @@
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { beforeAll, describe, expect, test } from "@jest/globals";
 import { newAgent, receive, type TestAgent } from "../support/agents.ts";
 import { githubDeliveries } from "../support/github.ts";
 import { type Answer, api } from "../support/http.ts";
 import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { startShared } from "../support/shared.ts";
 import { makeWorld, ok, refusal, signIn, type World } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 import {
   acceptedEvent,
   deliver,
@@ -21,9 +21,8 @@ import {
   standardHeaders,
 } from "../support/webhooks.ts";
 
-const server = await startShared();
+const server = await useShared();
 const world = await makeWorld(server, "acme");
-afterAll(() => server.stop());
 
 const eventOf = (answer: Answer) => acceptedEvent(world.admin, answer);
 
@@ -86,12 +85,8 @@ describe("a registration", () => {
       admin.post(`/ingest/webhooks/${id}:rotate`, { signing_secret: "whsec_QUJD.............." });
     expect(await rotate(own)).toMatchObject(refused);
     ok(await rotate(stripe));
-  });
-
-  test("is made once for an Idempotency-Key, with the same secret", async () => {
-    const key = { "Idempotency-Key": "register-once" };
-    const first = ok(await world.admin.post("/ingest/webhooks", SHOP, key));
-    expect(ok(await world.admin.post("/ingest/webhooks", SHOP, key))).toEqual(first);
+    const change = { mapping: "standard_webhooks" };
+    expect(await admin.patch(`/ingest/webhooks/${stripe.id}`, change)).toMatchObject(refused);
   });
 
   test("is one of 50 at most, each tried at the address without a source", async () => {

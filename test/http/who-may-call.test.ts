@@ -1,11 +1,11 @@
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import type { Operation } from "../../lib/contract/contract.ts";
 import { operations } from "../../services/contracts.ts";
 import { ACCESS, type AccessRow, type Who } from "../support/access-table.ts";
 import { ask, idsOf } from "../support/holdings.ts";
 import { agentToken } from "../support/http.ts";
-import { startShared } from "../support/shared.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refusal, signIn } from "../support/tenancy.ts";
+import { useShared } from "../support/use.ts";
 
 const SCOPES = ["send", "receive", "memory:read", "memory:write", "channel:read", "channel:write", "admin"];
 
@@ -49,7 +49,7 @@ const SIGNED = ["approvals.answer_slack", "ingest.receive", "ingest.receive_from
 
 const agents = new Map<string, string>();
 
-const server = await startShared("local");
+const server = await useShared("local");
 const world = await makeWorld(server, "callers");
 // One agent with a key for each: an agent for each would be many that everything looks at.
 const keyOf = async (scopes: string[]) =>
@@ -61,7 +61,6 @@ for (const scope of SCOPES) {
 const member = { email: `second@${world.slug}.example` };
 const invited = { ...member, password: ok(await world.admin.post("/users", member)).password };
 const people = await signInBoth();
-afterAll(() => server.stop());
 
 async function signInBoth() {
   const [member, admin] = [invited, world.credentials].map((each) => signIn(server, each, world.slug));

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { copyFile, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Child, startChild } from "./child.ts";
@@ -30,12 +30,14 @@ export const START = startOf(ROOT).args;
 export async function startAlone({
   env = {},
   dataDir: given,
+  beside,
   root: checkout = ROOT,
   under = [],
   port,
   within,
 }: ServerOptions = {}): Promise<TestServer> {
   const dataDir = given ?? (await mkdtemp(join(tmpdir(), "sensorium-test-")));
+  if (beside) await copyFile(join(beside.dataDir, "credentials.json"), join(dataDir, "credentials.json"));
   const removeOwn = () => (given ? undefined : rm(dataDir, { recursive: true, force: true }));
   const start = (port: string) =>
     startReady(checkout, { ...env, HOST: "127.0.0.1", PORT: port, DATA_DIR: dataDir }, under, within);

@@ -41,7 +41,7 @@ interface More {
 }
 
 /** The command line in an empty folder, with a separate environment. */
-export interface Cli {
+export interface Cli extends AsyncDisposable {
   folder: string;
   /** Runs it in this process, which costs less, until it ends. */
   run(args: string[], more?: More): Promise<Ran>;
@@ -92,6 +92,10 @@ export function newCli(env: Record<string, string> = {}): Cli {
     if (code !== 0 || err) throw new Error(`sensorium ${args.join(" ")} ended with ${code}: ${err || out}`);
     return out.trimEnd();
   };
+  const remove = async () => {
+    await Promise.all(Array.from(running, (it) => it.end("SIGKILL")));
+    rmSync(folder, { recursive: true });
+  };
   return {
     folder,
     command: (args) => ({ command: [process.execPath, CLI, ...args], env: own }),
@@ -100,10 +104,8 @@ export function newCli(env: Record<string, string> = {}): Cli {
     run: (args, more) => start(args, more).ended,
     done,
     json: async (...args) => JSON.parse(await done(...args, "--json")),
-    async remove() {
-      await Promise.all(Array.from(running, (it) => it.end("SIGKILL")));
-      rmSync(folder, { recursive: true });
-    },
+    remove,
+    [Symbol.asyncDispose]: remove,
   };
 }
 

@@ -1,3 +1,4 @@
+import { afterAll } from "@jest/globals";
 import { type Api, agentToken, api } from "./http.ts";
 import { type ServerOptions, startServer, type TestServer } from "./server.ts";
 import { startShared } from "./shared.ts";
@@ -20,6 +21,13 @@ export async function deliveryGround(options: ServerOptions | "none" | "open" = 
           env: { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none", ...options.env },
         });
   return { server, ...(await onGround(server)) };
+}
+
+/** As `deliveryGround`, for the whole test file. */
+export async function useGround(options?: ServerOptions | "none" | "open"): Promise<Ground> {
+  const ground = await deliveryGround(options);
+  afterAll(() => ground.server.stop());
+  return ground;
 }
 
 /** As `deliveryGround`, on a server that runs, with tokens of its own. */

@@ -8,7 +8,7 @@ export interface Pushed {
   at: number;
 }
 
-export interface Endpoint {
+export interface Endpoint extends AsyncDisposable {
   url: string;
   pushed: Pushed[];
   /** The most requests that were under way at once. */
@@ -40,6 +40,11 @@ export async function startEndpoint(): Promise<Endpoint> {
     return server;
   };
   let server = await open();
+  const stop = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
   return {
     url: `http://127.0.0.1:${port}/hook`,
     pushed,
@@ -47,11 +52,8 @@ export async function startEndpoint(): Promise<Endpoint> {
     answer(next) {
       how = next;
     },
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    stop,
+    [Symbol.asyncDispose]: stop,
     async start() {
       server = await open();
     },

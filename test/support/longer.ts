@@ -4,7 +4,6 @@
  */
 const LONGER: Record<string, string[]> = {
   "several nodes and lost parts: `nats`, `nodes`, `redis` and the files on a cluster stay": [
-    "test/http/affinity",
     "test/http/clock-nodes",
     "test/http/connectors-nodes",
     "test/http/failover",
@@ -15,7 +14,6 @@ const LONGER: Record<string, string[]> = {
     "test/http/nats-paused",
     "test/http/operator-nodes",
     "test/http/push-idle",
-    "test/http/push-nodes",
     "test/http/rolling-upgrade",
     "test/http/rotation",
     "test/http/routing-nodes",
@@ -32,19 +30,14 @@ const LONGER: Record<string, string[]> = {
     "test/two-owners",
   ],
   "kills at one place each: test/rounds kills at all of them": [
-    "test/http/delivery-crash",
-    "test/http/documents-crash",
-    "test/http/idempotency-crash",
+    "test/http/crashes",
     "test/http/memories-crash",
-    "test/http/outputs-crash",
-    "test/http/runs-crash",
     "test/http/search-recovery",
     "test/store.crash",
   ],
   "shares and memory under load: `fairness` and `fair-reads` stay": [
     "test/http/fair-documents",
     "test/http/fair-exports",
-    "test/http/fair-search",
     "test/http/list-memory",
     "test/http/loaded",
     "test/http/storage-quota",
@@ -60,7 +53,6 @@ const LONGER: Record<string, string[]> = {
     "test/http/alerts",
     "test/http/multilingual",
     "test/http/reranker",
-    "test/http/search-another-model",
     "test/http/server-package",
     "test/http/tracing",
     "test/integrations",

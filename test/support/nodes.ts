@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { copyFile, mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startAlone } from "./alone.ts";
@@ -76,10 +76,8 @@ export async function startNodes(
       return worker;
     },
     addServer: async (services = [], own = {}) => {
-      const dataDir = join(folder, `server-${servers.length}`);
-      await mkdir(dataDir);
-      await copyFile(join(gateway.dataDir, "credentials.json"), join(dataDir, "credentials.json"));
-      const server = await startAlone({ env: { ...env, ...own, SERVICES: services.join(",") }, dataDir });
+      const settings = { ...env, ...own, SERVICES: services.join(",") };
+      const server = await startAlone({ env: settings, beside: gateway });
       servers.push(server);
       say("gateway", server.url);
       return server;

@@ -15,6 +15,8 @@ export interface ServerOptions {
   env?: Record<string, string>;
   /** A data directory to use and to keep; without it, a temporary one that goes with the server. */
   dataDir?: string;
+  /** A node on the same record: the new one knows the credentials of its first start, too. */
+  beside?: TestServer;
   /** The checkout to start, where it is not this one. */
   root?: string;
   /** The port to listen on; without it, a free one. */

@@ -81,8 +81,11 @@ function sharedAt(root: string, suffix: string, credentials: TestServer["credent
 }
 
 /** Calls whose server is shared, with the kind that they name, `none` unless they do. */
-const CALLS = /(?<call>startShared|openSite|deliveryGround)\((?:"(?<kind>\w+)")?/g;
-const DEFAULTS: Record<string, string> = { startShared: "none", deliveryGround: "none", openSite: "local" };
+const CALLS = /(?<call>startShared|useShared|openSite|deliveryGround|useGround)\((?:"(?<kind>\w+)")?/g;
+const DEFAULTS: Record<string, string> = {
+  ...{ startShared: "none", useShared: "none", openSite: "local" },
+  ...{ deliveryGround: "none", useGround: "none" },
+};
 
 function asksFor(kind: string, text: string): boolean {
   const calls = [...text.matchAll(CALLS)].map(

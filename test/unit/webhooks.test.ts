@@ -50,6 +50,21 @@ test.each([
   expect(readPayload(Buffer.from(body), FORM)).toEqual({ payload }),
 );
 
+test.each<[string, Buffer, object]>([
+  [
+    `${FORM}; charset=windows-1252`,
+    Buffer.from("a=1&name=M%FCller+%96+5%80"),
+    { a: "1", name: "Müller – 5€" },
+  ],
+  [`${FORM};charset="ISO-8859-2"`, Buffer.from("a=1&name=%A3%F3d%BC"), { a: "1", name: "Łódź" }],
+  [`${FORM}; Charset=utf-8`, Buffer.from("a=1&name=M%C3%BCller=1&"), { a: "1", name: "Müller=1" }],
+  [FORM, Buffer.from("a=1&name=Müller"), { a: "1", name: "Müller" }],
+  ["application/json; charset=latin1", Buffer.from('{"city":"K\xf6ln"}', "latin1"), { city: "Köln" }],
+  ["application/json; charset=utf-16le", Buffer.from('{"a":1}', "utf16le"), { a: 1 }],
+])("a body in another charset is decoded by %s", (type, body, payload) =>
+  expect(readPayload(body, type)).toEqual({ payload }),
+);
+
 describe("an id and a topic that are not signed", () => {
   const at = { tenant_id: "tn_1", webhook_id: "whk_1", digest: "sha256:1", topic: {}, several: true };
   const DAYS = 3;
