@@ -45,14 +45,6 @@ describe("the bundled model", () => {
   const embedder = new BundledEmbedder();
   afterAll(() => embedder.close());
 
-  test("puts texts of one meaning near each other", async () => {
-    const query = await embedder.embedQuery("How old is she?");
-    const [near, far] = await embedder.embedTexts(["What is her age?", "The train leaves at noon."]);
-    expect(query).toHaveLength(512);
-    expect(dot(query, query)).toBeCloseTo(1, 3);
-    expect(dot(query, near as Float32Array)).toBeGreaterThan(dot(query, far as Float32Array) + 0.2);
-  });
-
   // The first numbers of vectors that the model's own library made (@energetic-ai/embeddings 0.2.0, TensorFlow.js).
   const known = JSON.parse(
     readFileSync(new URL("../fixtures/sentence-vectors.json", import.meta.url), "utf8"),
