@@ -7,5 +7,10 @@ export async function serving(handler: RequestListener): Promise<{ url: string; 
   const own = createServer(handler).listen(0, "127.0.0.1");
   await once(own, "listening");
   const url = `http://127.0.0.1:${(own.address() as AddressInfo).port}`;
-  return { url, close: () => new Promise((resolve) => void own.close(() => resolve())) };
+  const close = () =>
+    new Promise<void>((resolve) => {
+      own.close(() => resolve());
+      own.closeAllConnections();
+    });
+  return { url, close };
 }

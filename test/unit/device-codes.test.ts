@@ -4,7 +4,8 @@ import type { AgentState } from "../../services/identity/agents/agents.contract.
 import { Codes } from "../../services/identity/devices/codes.ts";
 import { DeviceCodeModel } from "../../services/identity/devices/devices.model.ts";
 import { TenantCollection } from "../../storage/collection.ts";
-import { ownFolder, ownStore } from "../support/own-store.ts";
+import { ownFolder } from "../support/own-folder.ts";
+import { ownStore } from "../support/own-store.ts";
 
 const MINUTE = 60_000;
 const CLIENT = { name: "test", version: "1.0", host: "here" };

@@ -1,11 +1,12 @@
 import { readFileSync } from "node:fs";
-import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterAll, afterEach, describe, expect, test } from "@jest/globals";
+import type { RequestListener } from "node:http";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import { averageOf, BundledEmbedder, splitText } from "../../connectors/embedders/bundled.ts";
 import { Tokenizer } from "../../connectors/embedders/encoder/tokenizer.ts";
 import { makeEmbedder } from "../../connectors/embedders/make.ts";
 import { OpenAiEmbedder } from "../../connectors/embedders/openai.ts";
+import { atEnd } from "../support/own-folder.ts";
+import { serving } from "../support/serving.ts";
 
 const dot = (a: Float32Array, b: Float32Array) => a.reduce((sum, x, i) => sum + x * (b[i] as number), 0);
 
@@ -115,14 +116,10 @@ test("a text is never cut within a character", () => {
 });
 
 describe("an OpenAI-compatible service", () => {
-  let stop = async () => {};
-  afterEach(() => stop());
-
   async function serve(answer: RequestListener): Promise<string> {
-    const server = createServer(answer);
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    stop = () => new Promise((resolve) => server.close(() => resolve()));
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { url, close } = await serving(answer);
+    atEnd(close);
+    return url;
   }
 
   test.each([
