@@ -9,7 +9,6 @@ import { atEnd } from "./support/own-folder.ts";
 import { ownStore } from "./support/own-store.ts";
 
 const mongo = await startMongo();
-
 if ("url" in mongo) atEnd(mongo.stop);
 
 describe("the connections to MongoDB", () => {
@@ -23,6 +22,7 @@ describe("the connections to MongoDB", () => {
   test("a tenant's commands take turns, and those that are reserved do not wait for them", async () => {
     const { record, record_reserved } = store.queues as NonNullable<Store["queues"]>;
     const rows = store.collection(RecordedModel);
+    await store.ready();
     await rows.insertOnce({ _id: "tn_shared", tenant_id: "tn_shared", at: new Date(0), minutes: [] });
     const releases = await Promise.all(
       Array.from({ length: 62 }, () => record.acquire({ tenant_id: "tn_flood", caller: "" }, 1)),
