@@ -1,13 +1,13 @@
 /** @needs redis: it is reached over TLS, and only if its certificate is trusted. */
 import { execFile } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { newCertificate } from "./support/certificate.ts";
 import { agentToken, api } from "./support/http.ts";
 import { onPath } from "./support/needs.ts";
+import { ownFolder } from "./support/own-folder.ts";
 import { freePort } from "./support/ports.ts";
 import { type RedisServer, startRedis } from "./support/redis.ts";
 import { startServer, type TestServer } from "./support/server.ts";
@@ -24,7 +24,7 @@ const run = promisify(execFile);
   const file = (name: string) => join(folder, name);
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), "sensorium-tls-"));
+    folder = await ownFolder();
     const { cert, key } = newCertificate();
     for (const name of ["cert.pem", "ca-cert.pem"]) await writeFile(file(name), cert);
     await writeFile(file("key.pem"), key);
@@ -32,7 +32,6 @@ const run = promisify(execFile);
   afterAll(async () => {
     await server?.stop();
     for (const redis of opened) await redis.stop();
-    await rm(folder, { recursive: true });
   });
 
   /** Starts a Redis, and returns its port. */

@@ -1,7 +1,4 @@
 /** @needs mongodb: how often the record is asked, counted by the driver's own monitoring of commands. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { type CommandStartedEvent, MongoClient } from "mongodb";
 import { newId } from "../lib/ids.ts";
@@ -15,6 +12,7 @@ import { eventsService } from "../services/sense/events/events.service.ts";
 import { interestsService } from "../services/sense/interests/interests.service.ts";
 import { startMongo } from "./support/mongo.ts";
 import { startServices } from "./support/node.ts";
+import { ownFolder } from "./support/own-folder.ts";
 import { settle } from "./support/settle.ts";
 
 const SERVICES = [
@@ -34,14 +32,12 @@ const mongo = await startMongo();
   const agent_ids: string[] = [];
   /** `<command> <collection>` of every command for the tenant; sweeps, which look across tenants, name none. */
   let commands: string[] = [];
-  let dataDir: string;
   let node: Awaited<ReturnType<typeof startServices>>;
 
   beforeAll(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), "sensorium-trips-"));
     const MONGO_URL = `${url}${url.includes("?") ? "&" : "?"}monitorCommands=true`;
     const SECRET_KEY = Buffer.alloc(32, 7).toString("base64");
-    node = await startServices(dataDir, SERVICES, { env: { MONGO_URL, SECRET_KEY } });
+    node = await startServices(await ownFolder(), SERVICES, { env: { MONGO_URL, SECRET_KEY } });
     node.runtime.store.connection.getClient().on("commandStarted", (event: CommandStartedEvent) => {
       if (JSON.stringify(event.command).includes(tenant_id)) {
         commands.push(`${event.commandName} ${event.command[event.commandName]}`);
@@ -58,7 +54,6 @@ const mongo = await startMongo();
   afterAll(async () => {
     await node?.stop();
     await client.close();
-    if (dataDir) await rm(dataDir, { recursive: true });
     if ("url" in mongo) await mongo.stop();
   });
 

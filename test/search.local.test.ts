@@ -1,15 +1,13 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { beforeEach, describe, expect, test } from "@jest/globals";
 import { LocalIndex } from "../storage/search/local-index.ts";
 import { ERASURES_CURSOR, MOST_AWAY_MS } from "../storage/search/protocol.ts";
 import { entry, query, TENANT, vector } from "./suites/search/samples.ts";
 import { searchSuite } from "./suites/search.ts";
+import { ownFolder } from "./support/own-folder.ts";
 import { settle } from "./support/settle.ts";
-
-const newFolder = () => mkdtemp(join(tmpdir(), "sensorium-search-"));
 
 async function openIn(folder: string): Promise<LocalIndex> {
   const index = new LocalIndex({ dataDir: folder, onDeath() {} });
@@ -26,18 +24,16 @@ const gone = (folder: string) =>
 describe("the local index", () => {
   searchSuite({
     async open() {
-      const folder = await newFolder();
-      const index = await openIn(folder);
-      return { index, stop: () => index.close().then(() => rm(folder, { recursive: true })) };
+      const index = await openIn(await ownFolder());
+      return { index, stop: () => index.close() };
     },
   });
 
   describe("its file", () => {
     let folder: string;
     beforeEach(async () => {
-      folder = await newFolder();
+      folder = await ownFolder();
     });
-    afterEach(() => rm(folder, { recursive: true }));
 
     test("keeps entries, threads, vectors and cursors", async () => {
       const first = await openIn(folder);
@@ -162,7 +158,7 @@ describe("the local index", () => {
   });
 
   test("finds the most alike among very many", async () => {
-    const folder = await newFolder();
+    const folder = await ownFolder();
     const index = await openIn(folder);
     await index.useModel("m");
     const entries = Array.from({ length: 21_000 }, (_, i) => entry({ id: `many-${i}`, text: "" }));
@@ -184,7 +180,6 @@ describe("the local index", () => {
     expect(best[0]?.cosine).toBeCloseTo(exact[0] as number, 2);
     expect(best[9]?.cosine).toBeCloseTo(exact[9] as number, 1);
     await index.close();
-    await rm(folder, { recursive: true });
   });
 });
 

@@ -1,6 +1,5 @@
 /** @needs mongodb: blobs in files and in GridFS, by the same suite. */
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { expect, test } from "@jest/globals";
@@ -12,16 +11,13 @@ import { guardBlobs } from "../storage/blobs/guarded.ts";
 import { openStore } from "../storage/connection.ts";
 import { blobsSuite } from "./suites/blobs.ts";
 import { startMongo } from "./support/mongo.ts";
+import { ownFolder } from "./support/own-folder.ts";
 
 const nobody = async () => [];
-const temporary = () => mkdtemp(join(tmpdir(), "sensorium-blobs-"));
 
 blobsSuite({
   name: "files",
-  async open(inUse) {
-    const folder = await temporary();
-    return { blobs: await FileBlobs.open(folder, inUse), stop: () => rm(folder, { recursive: true }) };
-  },
+  open: async (inUse) => ({ blobs: await FileBlobs.open(await ownFolder(), inUse), stop: async () => {} }),
 });
 
 const mongo = await startMongo();
@@ -44,17 +40,16 @@ if ("url" in mongo) {
 }
 
 test("drafts of a process that died are gone with the next start", async () => {
-  const folder = await temporary();
+  const folder = await ownFolder();
   const blobs = await FileBlobs.open(folder, nobody);
   await blobs.put(new BlobWrite("tn_a"), Buffer.from("whole"));
   await writeFile(join(folder, "blobs.new", "half"), "hal");
   await FileBlobs.open(folder, nobody);
   expect(await readdir(folder)).toEqual(["blobs"]);
-  await rm(folder, { recursive: true });
 });
 
 test("a stream that its guard stops leaves nothing, and what it had claimed is given back", async () => {
-  const folder = await temporary();
+  const folder = await ownFolder();
   let claimed = 0;
   const guard = () => ({
     extend: async (bytes: number) => {
@@ -75,7 +70,6 @@ test("a stream that its guard stops leaves nothing, and what it had claimed is g
   expect(await readdir(folder)).toEqual(["blobs.new"]);
   expect((await blobs.put(new BlobWrite("tn_a"), pieces(7))).size).toBe(7_000_000);
   expect(claimed).toBe(0);
-  await rm(folder, { recursive: true });
 });
 
 test("a sweep leaves all of a tenant that is being imported: its rows follow", async () => {

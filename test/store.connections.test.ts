@@ -1,35 +1,28 @@
 /** @needs mongodb: the shares of MongoDB's connections. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { openStore, type Store } from "../storage/connection.ts";
+import { beforeAll, describe, expect, test } from "@jest/globals";
+import type { Store } from "../storage/connection.ts";
 import { RecordBusyError, recordQueues } from "../storage/record-queues.ts";
 import { isStoreLost } from "../storage/store-lost.ts";
 import { RecordedModel } from "../storage/traffic/traffic.model.ts";
 import { startMongo } from "./support/mongo.ts";
+import { atEnd } from "./support/own-folder.ts";
+import { ownStore } from "./support/own-store.ts";
 
 const mongo = await startMongo();
+if ("url" in mongo) atEnd(mongo.stop);
 
 describe("the connections to MongoDB", () => {
   if (!("url" in mongo)) return test.skip(mongo.skipped, () => {});
 
-  let folder: string;
   let store: Store;
-
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), "sensorium-connections-"));
-    store = await openStore({ DATA_DIR: folder, MONGO_URL: mongo.url });
-  });
-  afterAll(async () => {
-    await store.close();
-    await rm(folder, { recursive: true });
-    await mongo.stop();
+    store = await ownStore(mongo.url);
   });
 
   test("a tenant's commands take turns, and those that are reserved do not wait for them", async () => {
     const { record, record_reserved } = store.queues as NonNullable<Store["queues"]>;
     const rows = store.collection(RecordedModel);
+    await store.ready();
     await rows.insertOnce({ _id: "tn_shared", tenant_id: "tn_shared", at: new Date(0), minutes: [] });
     const releases = await Promise.all(
       Array.from({ length: 62 }, () => record.acquire({ tenant_id: "tn_flood", caller: "" }, 1)),

@@ -1,9 +1,8 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { openStore } from "../storage/connection.ts";
 import { startChild } from "./support/child.ts";
+import { ownFolder } from "./support/own-folder.ts";
 import { settle } from "./support/settle.ts";
 
 interface Row {
@@ -15,13 +14,7 @@ interface Row {
 const ROUNDS = 5;
 const WRITER = join(import.meta.dirname, "support/store-writer.ts");
 
-let directory: string;
-
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), "sensorium-crash-"));
-});
-
-afterAll(() => rm(directory, { recursive: true }));
+const directory = await ownFolder();
 
 const acknowledged = (output: string, what: string) =>
   [...output.matchAll(new RegExp(`^${what} (\\S+)\\n`, "gm"))].map((match) => match[1] as string);

@@ -1,17 +1,15 @@
 /** @needs mongodb: dead letters are filtered alike on both drivers. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
-import { ServiceBroker } from "moleculer";
+import { beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import type { ServiceBroker } from "moleculer";
 import type { Caller } from "../lib/access/caller.ts";
 import type { Place } from "../lib/contract/cursor.ts";
 import { type DeadLetterFilter, findDead } from "../services/sense/deliveries/dead-letter-find.ts";
 import { deadFields } from "../services/sense/deliveries/dead-letter-state.ts";
 import { type DeliveryDoc, DeliveryModel } from "../services/sense/deliveries/deliveries.model.ts";
 import type { TenantCollection } from "../storage/collection.ts";
-import { openStore, type Store } from "../storage/connection.ts";
 import { startMongo } from "./support/mongo.ts";
+import { atEnd } from "./support/own-folder.ts";
+import { ownBroker, ownStore } from "./support/own-store.ts";
 
 const tenant_id = "tn_dead";
 const admin = { kind: "agent", tenant_id, agent_id: "ag_admin", scopes: ["admin"] } as unknown as Caller;
@@ -20,6 +18,7 @@ const DIED = Date.parse("2026-01-01T00:00:00Z");
 const ROWS = 1_200;
 
 const mongo = await startMongo();
+if ("url" in mongo) atEnd(mongo.stop);
 
 function header(_id: string) {
   const n = Number(_id.slice(4));
@@ -48,39 +47,24 @@ describe.each(["sqlite", "mongodb"])("dead letters on %s", (driver) => {
   const isMongo = driver === "mongodb";
   if (isMongo && !("url" in mongo)) return test.skip(mongo.skipped, () => {});
 
-  let dataDir: string;
-  let store: Store;
   let broker: ServiceBroker;
   let deliveries: TenantCollection<DeliveryDoc>;
   /** The events asked for, call by call. */
   const asked: string[][] = [];
 
   beforeAll(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), "sensorium-dead-"));
-    store = await openStore({ DATA_DIR: dataDir, MONGO_URL: isMongo && "url" in mongo ? mongo.url : null });
+    const store = await ownStore(isMongo && "url" in mongo ? mongo.url : null);
     deliveries = store.collection(DeliveryModel);
     await store.ready();
-    broker = new ServiceBroker({ logger: false });
-    broker.createService({
-      name: "events",
-      actions: {
-        headers: ({ params: { event_ids } }: { params: { event_ids: string[] } }) => {
-          asked.push(event_ids);
-          return event_ids.filter((id) => id !== "evt_7").map(header);
-        },
-      },
-    });
-    await broker.start();
+    const headers = ({ params: { event_ids } }: { params: { event_ids: string[] } }) => {
+      asked.push(event_ids);
+      return event_ids.filter((id) => id !== "evt_7").map(header);
+    };
+    broker = await ownBroker([{ name: "events", actions: { headers } }]);
     await deliveries.insertMany([
       ...Array.from({ length: ROWS }, (_, i) => row(i)),
       ...Array.from({ length: 5 }, (_, i) => ({ ...row(i), _id: `dlv_other_${i}`, tenant_id: "tn_other" })),
     ]);
-  });
-  afterAll(async () => {
-    await broker.stop();
-    await store.close();
-    await rm(dataDir, { recursive: true });
-    if (isMongo && "url" in mongo) await mongo.stop();
   });
   beforeEach(() => {
     asked.length = 0;

@@ -1,14 +1,14 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { beforeEach, describe, expect, test } from "@jest/globals";
 import { type Db, Decimal128 } from "mongodb";
 import { Schema } from "mongoose";
 import { writeInChunks } from "../mixins/bulk-writes.ts";
 import { openStore, type Store, StoreError } from "../storage/connection.ts";
 import type { AnyCollection } from "./suites/store.ts";
 import { startChild } from "./support/child.ts";
+import { ownFolder } from "./support/own-folder.ts";
 
 const WRITER = join(import.meta.dirname, "support/store-writer.ts");
 const OPEN_AND_CLOSE = `
@@ -33,10 +33,8 @@ interface Row {
 const database = (store: Store) => store.connection.db as unknown as Db;
 
 beforeEach(async () => {
-  DATA_DIR = await mkdtemp(join(tmpdir(), "sensorium-embedded-"));
+  DATA_DIR = await ownFolder();
 });
-
-afterEach(() => rm(DATA_DIR, { recursive: true }));
 
 async function withStore<T>(use: (store: Store) => Promise<T>): Promise<T> {
   const store = await openStore({ DATA_DIR });

@@ -1,5 +1,4 @@
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
@@ -12,6 +11,7 @@ import type { TenantDocument } from "../storage/collection.ts";
 import { openStore, type Store } from "../storage/connection.ts";
 import { LocalIndex } from "../storage/search/local-index.ts";
 import { entry, query, TENANT, vector } from "./suites/search/samples.ts";
+import { ownFolder } from "./support/own-folder.ts";
 import { settle } from "./support/settle.ts";
 
 interface Row extends TenantDocument {
@@ -31,12 +31,11 @@ let folder: string;
 let store: Store;
 let index: LocalIndex;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "sensorium-erased-"));
+  folder = await ownFolder();
 });
 afterEach(async () => {
   await index?.close();
   await store?.close();
-  await rm(folder, { recursive: true });
 });
 
 async function holds(text: string): Promise<string[]> {

@@ -1,8 +1,9 @@
 /** @needs mongodb: the same suite as the embedded store, on MongoDB's own driver. */
 import { describe, test } from "@jest/globals";
-import { openStore } from "../storage/connection.ts";
 import { storeSuite } from "./suites/store.ts";
 import { startMongo } from "./support/mongo.ts";
+import { atEnd } from "./support/own-folder.ts";
+import { ownStore } from "./support/own-store.ts";
 
 const mongo = await startMongo();
 
@@ -14,10 +15,11 @@ const STAND_IN_LACKS = [
 ];
 
 if ("url" in mongo) {
+  atEnd(mongo.stop);
   storeSuite({
     name: mongo.kind,
     lacks: mongo.kind === "mongo-java-server" ? STAND_IN_LACKS : [],
-    open: async () => ({ store: await openStore({ DATA_DIR: "", MONGO_URL: mongo.url }), stop: mongo.stop }),
+    open: () => ownStore(mongo.url),
   });
 } else {
   describe("the store on MongoDB", () => {

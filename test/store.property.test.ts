@@ -1,14 +1,13 @@
 /** @needs mongodb: random filters and updates answer alike with and without indexes, and as MongoDB answers. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import fc from "fast-check";
 import type { Db } from "mongodb";
-import { openStore, type Store } from "../storage/connection.ts";
+import type { Store } from "../storage/connection.ts";
 import { documents, filters, updates } from "./suites/store/arbitrary.ts";
 import type { AnyCollection } from "./suites/store.ts";
 import { startMongo } from "./support/mongo.ts";
+import { atEnd } from "./support/own-folder.ts";
+import { ownStore } from "./support/own-store.ts";
 
 const INDEXES = [{ a: 1 }, { s: 1, b: -1 }, { c: 1, s: 1 }, { "a.x": 1 }] as const;
 const ROUNDS = 150;
@@ -16,23 +15,10 @@ const ROUNDS = 150;
 const mongo = await startMongo();
 const portable = !("url" in mongo) || mongo.kind === "mongo-java-server";
 
-let directory: string;
-let embedded: Store;
-let reference: Store | undefined;
+if ("url" in mongo) atEnd(mongo.stop);
+const embedded = await ownStore();
+const reference = "url" in mongo ? await ownStore(mongo.url) : undefined;
 let made = 0;
-
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), "sensorium-property-"));
-  embedded = await openStore({ DATA_DIR: directory });
-  if ("url" in mongo) reference = await openStore({ DATA_DIR: "", MONGO_URL: mongo.url });
-});
-
-afterAll(async () => {
-  await embedded.close();
-  await reference?.close();
-  await rm(directory, { recursive: true });
-  if ("url" in mongo) await mongo.stop();
-});
 
 async function collection(store: Store, list: object[], indexed: boolean): Promise<AnyCollection> {
   const things: AnyCollection = (store.connection.db as unknown as Db).collection(`random_${++made}`);

@@ -1,15 +1,15 @@
 /** @needs mongodb: traffic is counted alike on both drivers. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
-import { openStore, type Store } from "../storage/connection.ts";
+import { beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import type { Store } from "../storage/connection.ts";
 import type { Range } from "../storage/traffic/buckets.ts";
 import { drainTally, drainUse, noteWork, type Of, tally, tallyUse } from "../storage/traffic/tally.ts";
 import { Traffic } from "../storage/traffic/traffic.ts";
 import { startMongo } from "./support/mongo.ts";
+import { atEnd } from "./support/own-folder.ts";
+import { ownStore } from "./support/own-store.ts";
 
 const mongo = await startMongo();
+if ("url" in mongo) atEnd(mongo.stop);
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
@@ -20,7 +20,6 @@ describe.each(["sqlite", "mongodb"])("traffic on %s", (driver) => {
   const isMongo = driver === "mongodb";
   if (isMongo && !("url" in mongo)) return test.skip(mongo.skipped, () => {});
 
-  let folder: string;
   let store: Store;
   /** Of two nodes. */
   let one: Traffic;
@@ -28,8 +27,7 @@ describe.each(["sqlite", "mongodb"])("traffic on %s", (driver) => {
   let now: number;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), "sensorium-traffic-"));
-    store = await openStore({ DATA_DIR: folder, ...(isMongo && "url" in mongo && { MONGO_URL: mongo.url }) });
+    store = await ownStore(isMongo && "url" in mongo ? mongo.url : null);
   });
   beforeEach(async () => {
     drainTally();
@@ -41,11 +39,6 @@ describe.each(["sqlite", "mongodb"])("traffic on %s", (driver) => {
     for (const name of ["traffic", "traffic_recorded"]) await rows.get(name)?.deleteMany({});
     // In the middle of an interval: it counts for the minute in which it began.
     now = Date.parse("2026-11-24T10:17:33.000Z");
-  });
-  afterAll(async () => {
-    await store.close();
-    await rm(folder, { recursive: true });
-    if (isMongo && "url" in mongo) await mongo.stop();
   });
 
   const of = (agent_id: string | null, type: string): Of => ({ tenant_id: TENANT, agent_id, type });

@@ -1,17 +1,16 @@
 /** @needs mongodb: what tenants store is counted and measured alike on both drivers. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { Readable } from "node:stream";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { beforeAll, describe, expect, test } from "@jest/globals";
 import { Schema } from "mongoose";
 import { type Blobs, BlobWrite } from "../storage/blobs/blobs.ts";
 import { guardBlobs } from "../storage/blobs/guarded.ts";
 import { openBlobs } from "../storage/blobs/open.ts";
 import type { TenantCollection, TenantDocument } from "../storage/collection.ts";
-import { openStore, type Store } from "../storage/connection.ts";
+import type { Store } from "../storage/connection.ts";
 import { StorageUsage } from "../storage/usage/usage.ts";
 import { startMongo } from "./support/mongo.ts";
+import { atEnd, ownFolder } from "./support/own-folder.ts";
+import { ownStore } from "./support/own-store.ts";
 
 interface Note extends TenantDocument {
   text: string;
@@ -21,6 +20,7 @@ const schema = new Schema<Note>({ _id: String, tenant_id: String, text: String }
 schema.index({ tenant_id: 1, _id: 1 });
 
 const mongo = await startMongo();
+if ("url" in mongo) atEnd(mongo.stop);
 const KB = 1000;
 const QUOTA_MB = 1;
 
@@ -28,7 +28,6 @@ describe.each(["sqlite", "mongodb"])("usage on %s", (driver) => {
   const isMongo = driver === "mongodb";
   if (isMongo && !("url" in mongo)) return test.skip(mongo.skipped, () => {});
 
-  let folder: string;
   let store: Store;
   let files: Blobs;
   let notes: TenantCollection<Note>;
@@ -36,20 +35,14 @@ describe.each(["sqlite", "mongodb"])("usage on %s", (driver) => {
   let blobs: Blobs;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), "sensorium-usage-"));
-    const options = { DATA_DIR: folder, ...(isMongo && "url" in mongo && { MONGO_URL: mongo.url }) };
-    store = await openStore(options);
-    files = await openBlobs(store, options, []);
+    const url = isMongo && "url" in mongo ? mongo.url : null;
+    store = await ownStore(url);
+    files = await openBlobs(store, { DATA_DIR: await ownFolder() }, []);
     notes = store.collection<Note>({ name: "notes", schema });
     usage = new StorageUsage({ store, blobs: files, defaultMb: QUOTA_MB });
+    atEnd(() => usage.stop());
     blobs = guardBlobs(files, [usage.claim]);
     await store.ready();
-  });
-  afterAll(async () => {
-    await usage.stop();
-    await store.close();
-    await rm(folder, { recursive: true });
-    if (isMongo && "url" in mongo) await mongo.stop();
   });
 
   const used = async (tenant_id: string) => (await usage.of(tenant_id)).used_bytes;

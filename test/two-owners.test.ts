@@ -1,17 +1,16 @@
 /** @needs mongodb: two nodes that both believe an agent's queue is theirs. Correctness must depend on the record alone. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { ServiceBroker } from "moleculer";
+import { beforeAll, describe, expect, test } from "@jest/globals";
+import type { ServiceBroker } from "moleculer";
 import { readConfig } from "../config.ts";
 import { ContractValidator } from "../lib/contract/validator.ts";
 import type { Runtime } from "../services/runtime.ts";
 import { deliveriesService } from "../services/sense/deliveries/deliveries.service.ts";
 import type { Received } from "../services/sense/deliveries/receive.ts";
 import type { Outcomes } from "../services/sense/deliveries/settle.ts";
-import { openStore, type Store } from "../storage/connection.ts";
+import type { Store } from "../storage/connection.ts";
 import { startMongo } from "./support/mongo.ts";
+import { atEnd } from "./support/own-folder.ts";
+import { ownBroker, ownStore } from "./support/own-store.ts";
 import { settle } from "./support/settle.ts";
 
 const EVENTS = 400;
@@ -19,69 +18,39 @@ const RECEIVERS = 4;
 const tenant_id = "tn_a";
 const agent_id = "ag_shared";
 const mongo = await startMongo();
-afterAll(async () => {
-  if ("url" in mongo) await mongo.stop();
-});
+if ("url" in mongo) atEnd(mongo.stop);
 
 /** A node without a transporter: it knows of no other, so that every key is its own. */
 async function startNode(store: Store): Promise<ServiceBroker> {
-  const broker = new ServiceBroker({ logger: false, validator: new ContractValidator() as never });
   const settings = { visibility_timeout_seconds: 60, retry_budget: 100 };
-  broker.createService({
-    name: "agents",
-    actions: {
-      get_many: ({ params }: { params: { agent_ids: string[] } }) =>
-        params.agent_ids.map((id) => ({ id, ...settings })),
-    },
-  });
-  broker.createService({
-    name: "events",
-    actions: {
-      load: ({ params }: { params: { event_ids: string[] } }) =>
-        params.event_ids.map((event_id) => ({ event_id, envelope: "{}" })),
-    },
-  });
-  broker.createService(deliveriesService({ store, config: readConfig({}) } as Runtime));
+  const get_many = ({ params }: { params: { agent_ids: string[] } }) =>
+    params.agent_ids.map((id) => ({ id, ...settings }));
+  const load = ({ params }: { params: { event_ids: string[] } }) =>
+    params.event_ids.map((event_id) => ({ event_id, envelope: "{}" }));
   await store.ready();
-  await broker.start();
-  return broker;
+  return ownBroker(
+    [
+      { name: "agents", actions: { get_many } },
+      { name: "events", actions: { load } },
+      deliveriesService({ store, config: readConfig({}) } as Runtime),
+    ],
+    { validator: new ContractValidator() },
+  );
 }
 
-const records: [string, boolean, (dataDir: string) => Promise<[Store, Store]>][] = [
-  [
-    "the embedded store",
-    true,
-    async (DATA_DIR) => {
-      const store = await openStore({ DATA_DIR });
-      return [store, store];
-    },
-  ],
-  [
-    "MongoDB",
-    "url" in mongo,
-    async (DATA_DIR) => {
-      const MONGO_URL = "url" in mongo ? mongo.url : null;
-      return [await openStore({ DATA_DIR, MONGO_URL }), await openStore({ DATA_DIR, MONGO_URL })];
-    },
-  ],
+/** A record, and how many nodes have it open at once. */
+const records: [string, boolean, string | null, number][] = [
+  ["the embedded store", true, null, 1],
+  ["MongoDB", "url" in mongo, "url" in mongo ? mongo.url : null, 2],
 ];
 
-describe.each(records)("two owners of one queue on %s", (_, here, open) => {
-  let dataDir: string;
-  let stores: [Store, Store];
+describe.each(records)("two owners of one queue on %s", (_, here, url, count) => {
   let nodes: ServiceBroker[] = [];
 
   beforeAll(async () => {
     if (!here) return;
-    dataDir = await mkdtemp(join(tmpdir(), "sensorium-owners-"));
-    stores = await open(dataDir);
-    nodes = await Promise.all(stores.map(startNode));
-  });
-  afterAll(async () => {
-    if (!here) return;
-    await Promise.all(nodes.map((node) => node.stop()));
-    await Promise.all([...new Set(stores)].map((store) => store.close()));
-    await rm(dataDir, { recursive: true });
+    const stores = await Promise.all(Array.from({ length: count }, () => ownStore(url)));
+    nodes = await Promise.all([stores[0], stores.at(-1)].map((store) => startNode(store as Store)));
   });
 
   (here ? test : test.skip)("lease nothing twice at the same time, and lose nothing", async () => {

@@ -1,22 +1,18 @@
 /** @needs helm: the chart, as helm renders it and kubeconform checks it. `npm run chart` writes the golden files. */
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { CHART, GOLDEN, helm, render, template, VALUES } from "../support/chart.ts";
 import { hasChartTools, KUBECONFORM, KUBERNETES, schemasOf } from "../support/chart-tools.ts";
 import { startChild } from "../support/child.ts";
+import { ownFolder } from "../support/own-folder.ts";
 
 const check = hasChartTools() ? test : test.skip;
 
 /** Of the Prometheus Operator, whose kinds are no part of Kubernetes. */
 const OPERATOR = ["ServiceMonitor", "PrometheusRule"];
 
-let scratch: string;
-beforeAll(async () => {
-  scratch = await mkdtemp(join(tmpdir(), "sensorium-chart-"));
-});
-afterAll(() => rm(scratch, { recursive: true }));
+const scratch = await ownFolder();
 
 describe.each(Object.keys(VALUES))("the chart with %s values", (name) => {
   check("renders what its golden file says (else: npm run chart)", async () => {

@@ -1,26 +1,19 @@
 /** @needs mongodb: `bin/start.js --migrate`, as the chart's job runs it. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { MongoClient } from "mongodb";
 import { START } from "../support/alone.ts";
 import { startChild } from "../support/child.ts";
 import { startMongo, type TestMongo } from "../support/mongo.ts";
+import { atEnd, ownFolder } from "../support/own-folder.ts";
 import { freePort } from "../support/ports.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const SECRET_KEY = Buffer.alloc(32, 7).toString("base64");
 
 const mongo = await startMongo();
-let dataDir: string;
-beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), "sensorium-migrate-"));
-});
-afterAll(async () => {
-  if ("stop" in mongo) await mongo.stop();
-  await rm(dataDir, { recursive: true });
-});
+if ("stop" in mongo) atEnd(mongo.stop);
+const dataDir = await ownFolder();
 
 async function migrate(env: Record<string, string>) {
   const { PATH = "" } = process.env;

@@ -402,7 +402,7 @@ export const FAULTS: Fault[] = [
     `${DELIVERIES}/claim.ts`,
     "if (audience && !isIn(audience, { id: agent_id, team_id })) events.delete(event_id);",
     "",
-    "unit/deliveries",
+    "http/memories-list",
   ),
   fault(
     "a team's events are matched for all",
@@ -430,7 +430,7 @@ export const FAULTS: Fault[] = [
     `${DELIVERIES}/deliveries.service.ts`,
     "own.agents.forget(agent_id)",
     "void agent_id",
-    "unit/deliveries",
+    "http/memories-list",
   ),
   fault(
     "a team's document is institutional",
@@ -614,7 +614,6 @@ export const FAULTS: Fault[] = [
     "attempt_count > budget",
     "http/delivery",
     "http/dlq",
-    "unit/deliveries",
   ),
   fault(
     "a breaker gives up too early",

@@ -1,11 +1,11 @@
 /** @needs pypi */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import { api } from "../support/http.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { pythonOfTests, runPython } from "../support/python.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
 import { OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
 
 const CLIENT = "packages/python";
@@ -22,19 +22,12 @@ const CHECKED = process.env.SENSORIUM_TEST_ALL === undefined ? [CLIENT] : PROJEC
 const PYTHONPATH = [...PROJECTS.map((folder) => `${folder}/src`), `${CLIENT}/tests`]
   .map((folder) => join(import.meta.dirname, "../..", folder))
   .join(":");
-const out = mkdtempSync(join(tmpdir(), "sensorium-python-"));
+const out = await ownFolder();
 
-let server: TestServer;
-
-beforeAll(async () => {
-  server = await startServer({
-    env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", VISIBILITY_TIMEOUT_SECONDS: "2" },
-  });
+const server = await startServer({
+  env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", VISIBILITY_TIMEOUT_SECONDS: "2" },
 });
-afterAll(async () => {
-  await server?.stop();
-  rmSync(out, { recursive: true });
-});
+afterAll(() => server.stop());
 
 const python = (folder: string, args: string[], more = {}) =>
   runPython(pythonOfTests(), args, {

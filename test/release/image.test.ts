@@ -1,10 +1,10 @@
 import { execFileSync } from "node:child_process";
-import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { beforeAll, expect, test } from "@jest/globals";
 import { lockIn } from "../../release/lock.ts";
 import { startAlone } from "../support/alone.ts";
+import { atEnd, ownFolder } from "../support/own-folder.ts";
 import type { TestServer } from "../support/server.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -20,7 +20,7 @@ let app: string;
 let server: TestServer;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "sensorium-image-"));
+  folder = await ownFolder();
   app = join(folder, "app");
   const [, pack] = /^RUN (npm run release .*)$/m.exec(dockerfile) ?? [];
   const [, install] = /^RUN (node release\/install\.ts .*)$/m.exec(dockerfile) ?? [];
@@ -32,10 +32,7 @@ beforeAll(async () => {
   server = await startAlone({ root: join(app, workdir), env: { OUTPUT_EXPORT: "true" } });
 }, LONGEST_MS);
 
-afterAll(async () => {
-  await server?.stop();
-  if (folder) rmSync(folder, { recursive: true });
-});
+atEnd(() => server?.stop());
 
 test("the packages of others are those of the lock file, and run on each platform", () => {
   const locked = lockIn(ROOT);

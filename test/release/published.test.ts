@@ -1,14 +1,15 @@
 /** @needs frameworks, pypi, mcpschemas: the release packs the integrations too. */
 import { execFile, execFileSync } from "node:child_process";
-import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { globSync, mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { homedir, tmpdir } from "node:os";
+import { homedir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { beforeAll, expect, test } from "@jest/globals";
 import { Ajv } from "ajv";
 import { startAlone } from "../support/alone.ts";
 import { mcpSchemas } from "../support/mcp-schema.ts";
+import { atEnd, ownFolder } from "../support/own-folder.ts";
 import { type Registry, startRegistry } from "../support/registry.ts";
 import type { TestServer } from "../support/server.ts";
 
@@ -23,8 +24,8 @@ const LONGEST_MS = 400_000;
 let folder: string;
 const packed = (...path: string[]) => join(folder, "packed", ...path);
 
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "sensorium-published-"));
+beforeAll(async () => {
+  folder = await ownFolder();
   const args = ["release/release.ts", "--dry-run", packed()];
   execFileSync(process.execPath, args, { cwd: ROOT, env: { ...process.env, ...ENV }, stdio: "pipe" });
 }, LONGEST_MS);
@@ -45,10 +46,9 @@ beforeAll(async () => {
   server = await startAlone({ root: join(folder, "app/node_modules/sensorium-server") });
 }, LONGEST_MS);
 
-afterAll(async () => {
+atEnd(async () => {
   await server?.stop();
   await registry?.stop();
-  if (folder) rmSync(folder, { recursive: true });
 });
 
 /** Runs something in a folder of its own, with the client's settings for the server. @throws Error with what it printed */

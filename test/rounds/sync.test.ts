@@ -1,11 +1,11 @@
 // @needs strace
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "@jest/globals";
 import { type Answer, agentToken, api } from "../support/http.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { newReceiver } from "../support/receiver.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { parseTrace, unsynced } from "../support/strace.ts";
@@ -34,24 +34,19 @@ interface Asked {
 }
 
 (canTrace ? test : test.skip)("an answer follows the sync of what it promises", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "sensorium-sync-"));
-  const trace = join(folder, "trace");
+  const trace = join(await ownFolder(), "trace");
   const under = ["strace", "-D", "-f", "-ttt", "-yy", "-s", "9000", "-e", `trace=${CALLS}`, "-o", trace];
-  try {
-    const server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" }, under });
-    const asked = await askAll(server).finally(() => server.stop());
-    for (const { kind, answer, status } of asked)
-      expect({ kind, status: answer.status }).toEqual({ kind, status });
-    const calls = parseTrace(await readFile(trace, "latin1"));
-    const verdicts = asked.map(({ kind, id, row, file }) => {
-      const folder = file === BLOBS ? BLOB_FOLDER : undefined;
-      const exchange = { request: `x-request-id: ${id}`, answer: `X-Request-Id: ${id}`, row, file, folder };
-      return { kind, id, missing: unsynced(calls, exchange) };
-    });
-    expect(verdicts).toEqual(verdicts.map(({ kind, id }) => ({ kind, id, missing: undefined })));
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  const server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" }, under });
+  const asked = await askAll(server).finally(() => server.stop());
+  for (const { kind, answer, status } of asked)
+    expect({ kind, status: answer.status }).toEqual({ kind, status });
+  const calls = parseTrace(await readFile(trace, "latin1"));
+  const verdicts = asked.map(({ kind, id, row, file }) => {
+    const folder = file === BLOBS ? BLOB_FOLDER : undefined;
+    const exchange = { request: `x-request-id: ${id}`, answer: `X-Request-Id: ${id}`, row, file, folder };
+    return { kind, id, missing: unsynced(calls, exchange) };
+  });
+  expect(verdicts).toEqual(verdicts.map(({ kind, id }) => ({ kind, id, missing: undefined })));
 });
 
 /** Sends one request at a time, each with a unique request id. */

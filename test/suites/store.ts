@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, test } from "@jest/globals";
+import { beforeAll, describe, test } from "@jest/globals";
 import type { Collection, Db } from "mongodb";
 import type { Store } from "../../storage/connection.ts";
 import { bulkTests } from "./store/bulk.ts";
@@ -11,10 +11,10 @@ import { updateTests } from "./store/updates.ts";
 import { withinTests } from "./store/within.ts";
 import { writeTests } from "./store/writes.ts";
 
-/** A driver under test; `open` gives an empty store, `stop` releases its resources. */
+/** A driver under test; `open` gives an empty store. */
 interface StoreUnderTest {
   name: string;
-  open(): Promise<{ store: Store; stop(): Promise<void> }>;
+  open(): Promise<Store>;
   /** Known differences of a stand-in from MongoDB: names of tests and of details that they check. */
   lacks?: string[];
 }
@@ -37,11 +37,11 @@ export interface Workbench {
 /** The contract of every record store. */
 export function storeSuite({ name, open, lacks = [] }: StoreUnderTest): void {
   describe(`the store on ${name}`, () => {
-    let opened: Awaited<ReturnType<StoreUnderTest["open"]>>;
+    let store: Store;
     let collections = 0;
-    const db = () => opened.store.connection.db as unknown as Db;
+    const db = () => store.connection.db as unknown as Db;
     const bench: Workbench = {
-      store: () => opened.store,
+      store: () => store,
       db,
       ids: async (things) => (await things.find({}, { sort: { _id: 1 } }).toArray()).map(({ _id }) => _id),
       lacks: (what) => lacks.includes(what),
@@ -56,12 +56,7 @@ export function storeSuite({ name, open, lacks = [] }: StoreUnderTest): void {
     };
 
     beforeAll(async () => {
-      opened = await open();
-    });
-
-    afterAll(async () => {
-      await opened.store.close();
-      await opened.stop();
+      store = await open();
     });
 
     filterTests(bench);

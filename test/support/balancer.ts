@@ -1,7 +1,7 @@
-import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type IncomingMessage, request, type ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
+import { serving } from "./serving.ts";
 
 const CHECK_EVERY_MS = 250;
 /** One slow answer of a busy machine takes nobody out. */
@@ -40,7 +40,7 @@ export async function startBalancer(roots: readonly string[]): Promise<Balancer>
       await sleep(CHECK_EVERY_MS);
     }
   };
-  const server = createServer(async (incoming, outgoing) => {
+  const { url, close } = await serving(async (incoming, outgoing) => {
     const body = await buffer(incoming).catch(() => null);
     if (body === null) return;
     const order = ready.map((_, i) => ready[(turn + i) % ready.length] as string);
@@ -53,10 +53,9 @@ export async function startBalancer(roots: readonly string[]): Promise<Balancer>
     if (!outgoing.headersSent) outgoing.writeHead(502);
     outgoing.end();
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const checks = roots.map(check);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    url: `${url}/v1`,
     inRotation: () => ready,
     fewest: () => fewest,
     watch: () => {
@@ -64,8 +63,7 @@ export async function startBalancer(roots: readonly string[]): Promise<Balancer>
     },
     stop: async () => {
       stopped = true;
-      server.closeAllConnections();
-      await Promise.all([new Promise((resolve) => server.close(resolve)), ...checks]);
+      await Promise.all([close(), ...checks]);
     },
   };
 }

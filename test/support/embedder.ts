@@ -1,6 +1,5 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { terms } from "../../lib/text/terms.ts";
+import { serving } from "./serving.ts";
 
 /** A service of vectors in OpenAI's form whose vectors are alike where texts share words. */
 export interface TestEmbedder {
@@ -28,7 +27,7 @@ export async function startEmbedder(): Promise<TestEmbedder> {
   const behaviour: Behaviour = { status: 200, dims: DIMS, holds: false, by: null };
   const texts: string[] = [];
   let held: (() => void)[] = [];
-  const server = createServer(async (req, res) => {
+  const { url, close } = await serving(async (req, res) => {
     const chunks: Buffer[] = [];
     for await (const chunk of req) chunks.push(chunk as Buffer);
     const { input } = JSON.parse(Buffer.concat(chunks).toString()) as { input: string[] };
@@ -40,9 +39,8 @@ export async function startEmbedder(): Promise<TestEmbedder> {
     res.writeHead(status, { "content-type": "application/json" });
     res.end(JSON.stringify(status === 200 ? { data } : { error: { message: "out of order" } }));
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    url: `${url}/v1`,
     behave(how) {
       Object.assign(behaviour, how);
       if (behaviour.holds) return;
@@ -50,11 +48,7 @@ export async function startEmbedder(): Promise<TestEmbedder> {
       held = [];
     },
     texts,
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    stop: close,
   };
 }
 

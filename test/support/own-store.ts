@@ -1,30 +1,10 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll } from "@jest/globals";
+import { rm } from "node:fs/promises";
 import { ServiceBroker, type ServiceSchema } from "moleculer";
 import { MODELS } from "../../services/models.ts";
 import type { Blobs } from "../../storage/blobs/blobs.ts";
 import { openBlobs } from "../../storage/blobs/open.ts";
 import { openStore, type Store } from "../../storage/connection.ts";
-
-/** What ends with the file, last first. */
-const ends: (() => unknown)[] = [];
-afterAll(async () => {
-  while (ends.length > 0) await ends.pop()?.();
-});
-
-/** Has something done when the file's tests have ended, before what was opened earlier is closed. */
-export const atEnd = (end: () => unknown) => void ends.push(end);
-
-const newFolder = () => mkdtemp(join(tmpdir(), "sensorium-test-"));
-
-/** Makes a directory that is removed with all in it when the file's tests have ended. */
-export async function ownFolder(): Promise<string> {
-  const folder = await newFolder();
-  atEnd(() => rm(folder, { recursive: true }));
-  return folder;
-}
+import { atEnd, newFolder, ownFolder } from "./own-folder.ts";
 
 /** Opens an embedded store, or the one at `url`, until the file's tests have ended. */
 export async function ownStore(url: string | null = null): Promise<Store> {

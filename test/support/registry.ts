@@ -1,5 +1,5 @@
-import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage } from "node:http";
+import { serving } from "./serving.ts";
 
 interface Packument {
   name: string;
@@ -29,7 +29,7 @@ export interface Registry {
 export async function startRegistry(own: string[], upstream: string): Promise<Registry> {
   const packages = new Map<string, Packument>();
   const tarballs = new Map<string, Buffer>();
-  const server = createServer(async (request, response) => {
+  const { url, close } = await serving(async (request, response) => {
     const path = decodeURIComponent(new URL(request.url ?? "/", "http://127.0.0.1").pathname);
     const name = /^\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? "";
     const answer = (status: number, body: object | Buffer) =>
@@ -43,8 +43,7 @@ export async function startRegistry(own: string[], upstream: string): Promise<Re
     if (own.includes(name) || request.method !== "GET") return answer(404, { error: "not found" });
     response.writeHead(302, { location: new URL(path.slice(1), upstream).href }).end();
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { host } = new URL(url);
 
   function take({ _attachments, ...packument }: Publication): void {
     const { name, versions, "dist-tags": tags } = packument;
@@ -66,10 +65,7 @@ export async function startRegistry(own: string[], upstream: string): Promise<Re
       no_proxy: ["127.0.0.1", process.env.no_proxy].filter(Boolean).join(),
     },
     published: () => [...packages.keys()].sort(),
-    stop: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    stop: close,
   };
 }
 

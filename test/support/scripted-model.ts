@@ -1,5 +1,5 @@
-import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { ServerResponse } from "node:http";
+import { serving } from "./serving.ts";
 
 interface Asked {
   path: string;
@@ -33,7 +33,7 @@ type Event = [name: string, data: object];
 /** Serves Anthropic's Messages, OpenAI's Responses and Google's generateContent on a free port of 127.0.0.1. */
 export async function startModel(script: Script): Promise<ScriptedModel> {
   const steps: Asked[] = [];
-  const server = createServer(async (request, response) => {
+  const { url, close } = await serving(async (request, response) => {
     const path = request.url ?? "";
     const body = JSON.parse((await request.toArray()).join("") || "{}");
     const isStep = Array.isArray(body.tools) && body.tools.length > 0;
@@ -50,15 +50,7 @@ export async function startModel(script: Script): Promise<ScriptedModel> {
     else if (path.includes(":streamGenerateContent")) stream(response, contentOf(script, isFirst));
     else response.writeHead(404, { "content-type": "application/json" }).end("{}");
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
-    port: (server.address() as AddressInfo).port,
-    steps: () => steps,
-    async stop() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  return { port: Number(new URL(url).port), steps: () => steps, stop: close };
 }
 
 /** Answers as the API does when a request is wrong: no client retries it. */

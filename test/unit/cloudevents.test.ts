@@ -1,10 +1,21 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import addFormatsModule from "ajv-formats";
 import { binaryEvent, readAttributes } from "../../lib/cloudevents/binary.ts";
 import { checkCloudEvent } from "../../lib/cloudevents/cloudevents.ts";
 import { attributesIn } from "../../lib/cloudevents/http.ts";
 import type { Fault } from "../../lib/contract/faults.ts";
 
 const GOOD = { specversion: "1.0", id: "1", source: "/shop", type: "com.example.sold" };
+
+// `POST /events` is checked by hand-written code, not by its schema: an event that the document allows and the service
+// refuses would be found out in production only.
+const document = JSON.parse(readFileSync(join(import.meta.dirname, "../../docs/openapi.json"), "utf8"));
+const ajv = new Ajv2020({ strict: false });
+(addFormatsModule as unknown as (ajv: Ajv2020) => void)(ajv);
+const documentAllows = ajv.compile(document.components.schemas.CloudEvent);
 
 function refusal(event: unknown): { type: string; field: unknown; value: unknown } | null {
   try {
@@ -18,69 +29,56 @@ function refusal(event: unknown): { type: string; field: unknown; value: unknown
   }
 }
 
-test.each([
-  ["with only what is required", {}],
-  ["with every attribute", { subject: "s", time: "2026-01-31T09:30:00.123+02:00", dataschema: "urn:x:y" }],
-  ["with a leap day", { time: "2024-02-29T00:00:00Z" }],
-  ["with a leap second", { time: "2016-12-31T23:59:60Z" }],
-  ["with media type parameters", { datacontenttype: 'application/json; charset=utf-8; x="a;b"' }],
-  ["with a structured suffix", { datacontenttype: "application/vnd.acme+json" }],
-  ["with data null", { data: null }],
-  ["with data of any kind", { data: [1, "two", { three: 3 }] }],
-  ["with binary data", { data_base64: "aGVsbG8=" }],
-  ["with empty binary data", { data_base64: "" }],
-  ["with extensions", { traceparent: "00-abc", partition: -2147483648, sampled: true, empty: "" }],
-  ["with a source that is a URN", { source: "urn:uuid:6e8bc430-9c3a-11d9-9669-0800200c9a66" }],
-  ["with a source that is a path", { source: "1-555-123-4567" }],
-  ["with a source that is a fragment", { source: "#sensor" }],
-  ["with a source of an IPv6 host", { source: "http://[::1]:8080/x?y=1#z" }],
-  ["with text of any script", { subject: "Grüße 👋" }],
-])("an envelope is accepted: %s", (_, more) => {
-  const event = { ...GOOD, ...more };
-  expect(checkCloudEvent(event)).toBe(event);
+const LONG = "x".repeat(4097);
+
+test.each<[string, unknown[]]>([
+  ["specversion", ["1.0"]],
+  ["id", ["é€😀", "x".repeat(4096)]],
+  ["source", ["urn:uuid:6e8bc430-9c3a-11d9-9669-0800200c9a66", "1-555-123-4567", "#sensor", "shop"]],
+  ["source", ["http://[::1]:8080/x?y=1#z", "https://a.example/b?c#d", "urn:a:b"]],
+  ["subject", ["s", "Grüße 👋", "a b/c#1"]],
+  ["time", ["2026-01-31T09:30:00Z", "2026-01-31T09:30:00.123456789+02:00", "2024-02-29T00:00:00Z"]],
+  ["time", ["2016-12-31T23:59:60Z"]],
+  ["datacontenttype", ['application/json; charset=utf-8; x="a;b"', "application/vnd.acme+json"]],
+  ["datacontenttype", ["application/json", "text/plain; charset=utf-8", 'a/b+c; d="e"']],
+  ["dataschema", ["urn:x:y", "https://a.example/schema.json"]],
+  ["data", [null, [1, "two", { three: 3 }], "a", { a: [1.5] }]],
+  ["data_base64", ["", "aGVsbG8=", "SGVsbG8h"]],
+  ["urgent", [true, -2147483648, "yes", ""]],
+])("an envelope is accepted, here and in the document, with each value of %s", (field, values) => {
+  for (const value of values) {
+    const event = { ...GOOD, [field]: value };
+    expect([value, documentAllows(event)]).toEqual([value, true]);
+    expect(checkCloudEvent(event)).toBe(event);
+  }
 });
 
 describe("an envelope is refused as invalid_event", () => {
-  test.each([
-    ["specversion", undefined],
-    ["specversion", "0.3"],
-    ["specversion", 1],
-    ["id", undefined],
-    ["id", ""],
-    ["id", 7],
-    ["id", "a\u0000b"],
-    ["id", "x".repeat(4097)],
-    ["source", undefined],
-    ["source", ""],
-    ["source", "with space"],
+  test.each<[string, unknown[]]>([
+    ["specversion", [undefined, "0.3", "", 1]],
+    ["id", [undefined, "", 7, "a\u0000b", "a\nb", "a\u0085", LONG]],
+    ["source", [undefined, "", "with space", "/bad%2", {}, LONG, 7]],
+    ["type", [undefined, "", ["a"], "line\nbreak", "a\tb", "a".repeat(256), 7]],
+    ["subject", ["", 1, "a\u007f", LONG]],
+    ["time", ["", "yesterday", "2026-02-30T00:00:00Z", "2025-02-29T00:00:00Z", "2026-01-01", 1769851800]],
+    ["time", ["2026-01-01T24:00:00Z", "2026-01-01T25:00:00Z", "2026-01-01T00:00:00", "2026-13-01T00:00:00Z"]],
+    ["datacontenttype", ["", "json", "a/", "/b", "ö/b", "a b/c", `a/${LONG}`]],
+    ["dataschema", ["/relative", "", "https://a b", `https://a/${LONG}`]],
+    ["data_base64", ["not base64!", "ä", "a b", "a=b=", "====", 1]],
+  ])("as the document has it: each value of %s", (field, values) => {
+    for (const value of values) {
+      expectRefused(field, value);
+      expect([value, documentAllows({ ...GOOD, [field]: value })]).toEqual([value, false]);
+    }
+  });
+
+  test.each<[string, unknown]>([
     ["source", "1:2"],
-    ["source", "/bad%2"],
     ["source", "/grüße"],
-    ["source", {}],
-    ["type", undefined],
-    ["type", ""],
-    ["type", ["a"]],
-    ["type", "line\nbreak"],
-    ["type", "a".repeat(256)],
-    ["subject", ""],
-    ["subject", 1],
     ["subject", "\ud800"],
-    ["time", "yesterday"],
-    ["time", "2026-02-30T00:00:00Z"],
-    ["time", "2025-02-29T00:00:00Z"],
-    ["time", "2026-01-01T24:00:00Z"],
-    ["time", "2026-01-01T00:00:00"],
-    ["time", "2026-13-01T00:00:00Z"],
-    ["time", 1769851800],
-    ["datacontenttype", ""],
-    ["datacontenttype", "json"],
     ["datacontenttype", "text/plain; charset"],
-    ["dataschema", "/relative"],
-    ["dataschema", ""],
-    ["data_base64", "not base64!"],
     ["data_base64", "aGVsbG8"],
     ["data_base64", "aGVs=G8="],
-    ["data_base64", 1],
     ["fractional", 1.5],
     ["toolarge", 2147483648],
     ["nested", { a: 1 }],
@@ -89,13 +87,13 @@ describe("an envelope is refused as invalid_event", () => {
     ["with_underscore", "x"],
     ["with-dash", "x"],
     ["", "x"],
-  ])("%j: %j", (field, value) =>
-    expect(refusal({ ...GOOD, [field]: value })).toEqual({
-      type: "invalid_event",
-      field: field === "" ? "" : field,
-      value: typeof value === "string" && value.length > 200 ? expect.any(String) : (value ?? null),
-    }),
-  );
+  ])("%j: %j", (field, value) => expectRefused(field, value));
+
+  function expectRefused(field: string, value: unknown) {
+    const event = structuredClone({ ...GOOD, [field]: value });
+    const shown = typeof value === "string" && value.length > 200 ? expect.any(String) : (value ?? null);
+    expect(refusal(event)).toEqual({ type: "invalid_event", field, value: shown });
+  }
 
   test.each([[null], [[]], ["text"], [7]])("what is no object: %j", (value) =>
     expect(refusal(value)).toMatchObject({ type: "invalid_event", field: "" }),

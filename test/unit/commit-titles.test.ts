@@ -1,9 +1,8 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { beforeEach, describe, expect, test } from "@jest/globals";
 import { faultOf } from "../../.ci/commit-titles.ts";
+import { ownFolder } from "../support/own-folder.ts";
 
 describe("a title", () => {
   test.each([
@@ -35,10 +34,9 @@ describe("a title", () => {
 describe("the check of a repository", () => {
   const script = join(import.meta.dirname, "../../.ci/commit-titles.ts");
   let folder: string;
-  beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), "commit-titles-"));
+  beforeEach(async () => {
+    folder = await ownFolder();
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
 
   const check = () => spawnSync(process.execPath, [script], { cwd: folder, encoding: "utf8" });
   const commit = (title: string, date: string) =>

@@ -1,41 +1,29 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { consoleFiles } from "../../services/edge/gateway/pages/console.ts";
+import { atEnd, ownFolder } from "../support/own-folder.ts";
+import { serving } from "../support/serving.ts";
 
 const PAGE = "<!doctype html><title>Console</title>";
 const SCRIPT = "console.log('here');";
 
-let folder: string;
-let server: Server;
-let origin: string;
+const folder = await ownFolder();
+mkdirSync(join(folder, "assets"));
+writeFileSync(join(folder, "index.html"), PAGE);
+writeFileSync(join(folder, "assets/app-1a2b.js"), SCRIPT);
+writeFileSync(join(folder, "assets/app-1a2b.js.br"), brotliCompressSync(SCRIPT));
+writeFileSync(join(folder, "assets/app-1a2b.js.gz"), gzipSync(SCRIPT));
 
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "console-files-"));
-  mkdirSync(join(folder, "assets"));
-  writeFileSync(join(folder, "index.html"), PAGE);
-  writeFileSync(join(folder, "assets/app-1a2b.js"), SCRIPT);
-  writeFileSync(join(folder, "assets/app-1a2b.js.br"), brotliCompressSync(SCRIPT));
-  writeFileSync(join(folder, "assets/app-1a2b.js.gz"), gzipSync(SCRIPT));
-  const serve = consoleFiles(folder);
-  server = createServer((req, res) =>
-    serve(req, res, () => {
-      res.statusCode = 404;
-      res.end();
-    }),
-  );
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-});
-
-afterAll(async () => {
-  await new Promise((resolve) => server.close(resolve));
-  rmSync(folder, { recursive: true });
-});
+/** Serves what is built in a folder; gives the address. */
+async function serveConsole(built: string): Promise<string> {
+  const serve = consoleFiles(built);
+  const { url, close } = await serving((req, res) => serve(req, res, () => res.writeHead(404).end()));
+  atEnd(close);
+  return url;
+}
+const origin = await serveConsole(folder);
 
 const get = (path: string, headers: Record<string, string> = {}) => fetch(origin + path, { headers });
 
@@ -85,15 +73,6 @@ test.each([
 });
 
 test("without a build it says how to make one", async () => {
-  const empty = mkdtempSync(join(tmpdir(), "console-files-"));
-  try {
-    const serve = consoleFiles(empty);
-    const bare = createServer((req, res) => serve(req, res, () => res.end()));
-    await new Promise<void>((resolve) => bare.listen(0, "127.0.0.1", resolve));
-    const answer = await fetch(`http://127.0.0.1:${(bare.address() as AddressInfo).port}/`);
-    expect([answer.status, await answer.text()]).toEqual([503, expect.stringContaining("console:build")]);
-    await new Promise((resolve) => bare.close(resolve));
-  } finally {
-    rmSync(empty, { recursive: true });
-  }
+  const answer = await fetch(await serveConsole(await ownFolder()));
+  expect([answer.status, await answer.text()]).toEqual([503, expect.stringContaining("console:build")]);
 });

@@ -1,21 +1,11 @@
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  utimesSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { publish } from "../../packages/console/publish.ts";
+import { ownFolder } from "../support/own-folder.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "sensorium-publish-"));
-const served = join(folder, "dist");
+const served = join(await ownFolder(), "dist");
 const built = join(served, ".built");
-afterAll(() => rmSync(folder, { recursive: true }));
 
 function build(script: string): void {
   mkdirSync(join(built, "assets"), { recursive: true });

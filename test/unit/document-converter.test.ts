@@ -1,7 +1,7 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterEach, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { DocumentConverter, NotConvertible } from "../../connectors/document-converter.ts";
+import { atEnd } from "../support/own-folder.ts";
+import { serving } from "../support/serving.ts";
 
 interface Answer {
   status?: number;
@@ -9,25 +9,18 @@ interface Answer {
   body: string;
 }
 
-let stop = () => {};
-afterEach(() => stop());
-
 /** A converter that answers each request alike, and what it was sent. */
 async function serve({ status = 200, headers = {}, body }: Answer) {
   const seen: { method?: string; url?: string; headers: Record<string, unknown>; body: string }[] = [];
-  const server = createServer(async (req, res) => {
+  const { url, close } = await serving(async (req, res) => {
     const parts: Buffer[] = [];
     for await (const part of req) parts.push(part as Buffer);
     const { method = "", url = "" } = req;
     seen.push({ method, url, headers: req.headers, body: Buffer.concat(parts).toString("latin1") });
     res.writeHead(status, headers).end(body);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  stop = () => {
-    server.close();
-    server.closeAllConnections();
-  };
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
+  atEnd(close);
+  return { url, seen };
 }
 
 const going = new AbortController().signal;

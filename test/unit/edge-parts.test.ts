@@ -88,18 +88,6 @@ describe("an error", () => {
     });
     expect(toFault(remote)).toMatchObject({ type: "conflict", data: { a: 1 } });
   });
-
-  test("sets Retry-After and Allow", () => {
-    expect(errorAnswer(new Fault("rate_limited", "", { retry_after_seconds: 3 }), "").headers).toEqual({
-      "Retry-After": "3",
-    });
-    expect(errorAnswer(new Fault("method_not_allowed", "", { allow: ["GET", "HEAD"] }), "").headers).toEqual({
-      Allow: "GET, HEAD",
-    });
-    expect(errorAnswer(new Fault("authentication_failed", ""), "").headers).toEqual({
-      "WWW-Authenticate": 'Bearer realm="sensorium"',
-    });
-  });
 });
 
 describe("the limits of callers", () => {
@@ -110,8 +98,6 @@ describe("the limits of callers", () => {
     );
   const { ann, ada, cyd } = CALLERS as Record<string, NonNullable<(typeof CALLERS)[string]>>;
   const NOW = 1_800_000_000_000;
-
-  test("are none where both are off", () => expect(limits(0, 0).take(ann as never, NOW)).toBeNull());
 
   test("count a refused request against neither", () => {
     const both = limits(10, 2);

@@ -1,11 +1,12 @@
 import { readFileSync } from "node:fs";
-import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterAll, afterEach, describe, expect, test } from "@jest/globals";
+import type { RequestListener } from "node:http";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import { averageOf, BundledEmbedder, splitText } from "../../connectors/embedders/bundled.ts";
 import { Tokenizer } from "../../connectors/embedders/encoder/tokenizer.ts";
 import { makeEmbedder } from "../../connectors/embedders/make.ts";
 import { OpenAiEmbedder } from "../../connectors/embedders/openai.ts";
+import { atEnd } from "../support/own-folder.ts";
+import { serving } from "../support/serving.ts";
 
 const dot = (a: Float32Array, b: Float32Array) => a.reduce((sum, x, i) => sum + x * (b[i] as number), 0);
 
@@ -44,14 +45,6 @@ test("what a model does not know of a text is one piece as long as it lasts", ()
 describe("the bundled model", () => {
   const embedder = new BundledEmbedder();
   afterAll(() => embedder.close());
-
-  test("puts texts of one meaning near each other", async () => {
-    const query = await embedder.embedQuery("How old is she?");
-    const [near, far] = await embedder.embedTexts(["What is her age?", "The train leaves at noon."]);
-    expect(query).toHaveLength(512);
-    expect(dot(query, query)).toBeCloseTo(1, 3);
-    expect(dot(query, near as Float32Array)).toBeGreaterThan(dot(query, far as Float32Array) + 0.2);
-  });
 
   // The first numbers of vectors that the model's own library made (@energetic-ai/embeddings 0.2.0, TensorFlow.js).
   const known = JSON.parse(
@@ -123,14 +116,10 @@ test("a text is never cut within a character", () => {
 });
 
 describe("an OpenAI-compatible service", () => {
-  let stop = async () => {};
-  afterEach(() => stop());
-
   async function serve(answer: RequestListener): Promise<string> {
-    const server = createServer(answer);
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    stop = () => new Promise((resolve) => server.close(() => resolve()));
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { url, close } = await serving(answer);
+    atEnd(close);
+    return url;
   }
 
   test.each([

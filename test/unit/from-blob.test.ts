@@ -1,6 +1,5 @@
 import { once } from "node:events";
-import { createServer, get, type RequestListener, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { get, type ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { expect, jest, test } from "@jest/globals";
 import { Type } from "typebox";
@@ -11,17 +10,12 @@ import { action } from "../../services/runtime.ts";
 import type { Blobs } from "../../storage/blobs/blobs.ts";
 import { startGateway } from "../support/gateway.ts";
 import { outputTo } from "../support/output.ts";
+import { serving } from "../support/serving.ts";
 
 const ENVELOPE = { request_id: "req_1", allowance: null, last: false };
 
 function sendTo(res: ServerResponse, answer: Answer, stream: () => Promise<Readable>): Promise<void> {
   return sendFromBlob(res, answer, ENVELOPE, outputTo(res), "tn_one", { stream } as unknown as Blobs);
-}
-
-async function startServer(listener: RequestListener) {
-  const server = createServer(listener).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return { server, port: (server.address() as AddressInfo).port };
 }
 
 test.each([
@@ -32,7 +26,7 @@ test.each([
   const insert: Insert = { hash: "h", size: 6, ...place };
   const answer: Answer = { status: 200, type: "text/plain", body, insert };
   const served = Promise.withResolvers<unknown>();
-  const { server, port } = await startServer((_req, res) => {
+  const { url, close } = await serving((_req, res) => {
     const stream = async () => {
       request.destroy();
       await once(res, "close");
@@ -40,12 +34,12 @@ test.each([
     };
     sendTo(res, answer, stream).then(served.resolve, served.reject);
   });
-  const request = get({ port, host: "127.0.0.1" }).on("error", () => {});
+  const request = get(url).on("error", () => {});
   try {
     await served.promise;
     expect(blob.destroyed).toBe(true);
   } finally {
-    server.close();
+    await close();
   }
 });
 
@@ -66,16 +60,16 @@ test.each([
   const insert: Insert = { hash: "h", size: 6, at: 0, escaped: false };
   const answer = { status: 200, type: "text/plain", body: "", insert };
   const served = Promise.withResolvers<unknown>();
-  const { server, port } = await startServer((_req, res) => {
+  const { url, close } = await serving((_req, res) => {
     sendTo(res, answer, async () => blob()).then(served.resolve, served.resolve);
   });
   try {
-    await expect(fetch(`http://127.0.0.1:${port}/`).then((answered) => answered.text())).rejects.toThrow();
+    await expect(fetch(url).then((answered) => answered.text())).rejects.toThrow();
     const err = await served.promise;
     expect(err).toBeInstanceOf(BlobBroken);
     expect((err as Error).message).toMatch(message);
   } finally {
-    server.close();
+    await close();
   }
 });
 

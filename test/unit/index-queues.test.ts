@@ -1,10 +1,8 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { IndexQueues } from "../../services/remember/search/index-queues.ts";
 import { LocalIndex } from "../../storage/search/local-index.ts";
 import { entry, query, TENANT } from "../suites/search/samples.ts";
+import { atEnd, ownFolder } from "../support/own-folder.ts";
 
 const CALM = "tn_calm";
 const ENTRIES = 500;
@@ -15,25 +13,16 @@ const TAKEN = 64 + 2;
 const flood = { tenant_id: TENANT, caller: "flood" };
 const calm = { tenant_id: CALM, caller: "calm" };
 
-let folder: string;
-let index: LocalIndex;
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "sensorium-turns-"));
-  const onDeath = (err: Error) => {
-    throw err;
-  };
-  index = new LocalIndex({ dataDir: folder, onDeath });
-  const entries = Array.from({ length: ENTRIES }, () => entry({ text: "a word that many share" }));
-  await index.put(TENANT, entries);
-  await index.put(CALM, [entry({ text: "a word" })]);
-  // Both are in memory from here on.
-  await Promise.all([index.legs(query("word")), index.legs(query("word", { tenant_id: CALM }))]);
-});
-afterAll(async () => {
-  await index?.close();
-  await rm(folder, { recursive: true });
-});
+const onDeath = (err: Error) => {
+  throw err;
+};
+const index = new LocalIndex({ dataDir: await ownFolder(), onDeath });
+atEnd(() => index.close());
+const entries = Array.from({ length: ENTRIES }, () => entry({ text: "a word that many share" }));
+await index.put(TENANT, entries);
+await index.put(CALM, [entry({ text: "a word" })]);
+// Both are in memory from here on.
+await Promise.all([index.legs(query("word")), index.legs(query("word", { tenant_id: CALM }))]);
 
 test("a search goes beside any number of another tenant's; who asks too often is refused", async () => {
   const queues = new IndexQueues(index.searchesAtOnce);

@@ -1,19 +1,18 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import { beforeEach, expect, test } from "@jest/globals";
 import { thirdPartyLicenses } from "../../release/licenses.ts";
 import { closure, type Locked, lockIn } from "../../release/lock.ts";
+import { ownFolder } from "../support/own-folder.ts";
 
 const ISC = "Permission to use this software is granted.";
 
 let root: string;
 let lock: Record<string, Partial<Locked>>;
-beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), "sensorium-licenses-"));
+beforeEach(async () => {
+  root = await ownFolder();
   lock = {};
 });
-afterEach(() => rmSync(root, { recursive: true }));
 
 /** Installs a package, with a file of its license unless it is `null`. */
 function install(

@@ -3,17 +3,16 @@ import { ServiceBroker } from "moleculer";
 import { Loop, ServiceLoop, working } from "../../mixins/loop.ts";
 import { settle } from "../support/settle.ts";
 
+/** A loop that looks once a minute unless it is told otherwise. */
+const newLoop = (run: () => Promise<boolean | number>) => new Loop(run, 60_000, () => {});
+
 test("runs at start and again at once while there is more", async () => {
   let left = 3;
   let runs = 0;
-  const loop = new Loop(
-    async () => {
-      runs++;
-      return --left > 0;
-    },
-    60_000,
-    () => {},
-  );
+  const loop = newLoop(async () => {
+    runs++;
+    return --left > 0;
+  });
   loop.start();
   await settle(() => runs === 3);
   await loop.stop();
@@ -22,25 +21,17 @@ test("runs at start and again at once while there is more", async () => {
 
 test("a nudge during a run is followed by one more", async () => {
   let runs = 0;
-  let resume = () => {};
-  const loop = new Loop(
-    async () => {
-      runs++;
-      if (runs === 1) {
-        await new Promise<void>((resolve) => {
-          resume = resolve;
-        });
-      }
-      return false;
-    },
-    60_000,
-    () => {},
-  );
+  const held = Promise.withResolvers<void>();
+  const loop = newLoop(async () => {
+    runs++;
+    if (runs === 1) await held.promise;
+    return false;
+  });
   loop.start();
   await settle(() => runs === 1);
   loop.nudge();
   loop.nudge();
-  resume();
+  held.resolve();
   await settle(() => runs === 2);
   await loop.stop();
   loop.nudge();
@@ -67,11 +58,7 @@ test("a failure is reported and tried again", async () => {
 test("runs again when more is due, if that is before its interval", async () => {
   const dues = [5, 60_000, 60_000];
   let runs = 0;
-  const loop = new Loop(
-    async () => dues[runs++] ?? false,
-    60_000,
-    () => {},
-  );
+  const loop = newLoop(async () => dues[runs++] ?? false);
   loop.start();
   await settle(() => runs === 2);
   // An earlier time counts, a later one does not.
@@ -85,14 +72,10 @@ test("runs again when more is due, if that is before its interval", async () => 
 
 test("what is due soon, told during a run, is not forgotten", async () => {
   let runs = 0;
-  const loop: Loop = new Loop(
-    async () => {
-      if (++runs === 1) loop.within(1);
-      return false;
-    },
-    60_000,
-    () => {},
-  );
+  const loop: Loop = newLoop(async () => {
+    if (++runs === 1) loop.within(1);
+    return false;
+  });
   loop.start();
   await settle(() => runs === 2);
   await loop.stop();

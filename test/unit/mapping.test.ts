@@ -1,16 +1,13 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { checkCloudEvent } from "../../lib/cloudevents/cloudevents.ts";
 import { parsePointer, resolvePointer } from "../../lib/json/json.ts";
 import {
   compileMapping,
   type Mapped,
   type MappingSpec,
-  mapCloudEvent,
   type Receipt,
   toTypePart,
 } from "../../services/sense/ingest/mapping.ts";
-import { githubDeliveries } from "../support/github.ts";
 
 const SPEC: MappingSpec = { source: "shop", entity: "order", action: "/what" };
 const RECEIPT: Receipt = {
@@ -62,12 +59,6 @@ describe("a payload becomes an event", () => {
   test.each([[undefined], [null], [""]])("without a subject where that is %p", (about) =>
     expect(mapped({ subject: "/about" }, { what: "paid", about })).not.toHaveProperty("subject"),
   );
-
-  test("with ids of two sources that never collide", () => {
-    const one = mapped({ id: "/id" }, { what: "paid", id: "1" });
-    const other = mapped({ id: "/id" }, { what: "paid", id: "1" }, { registration_id: "whk_2" });
-    expect(one.id).not.toBe(other.id);
-  });
 });
 
 test.each([
@@ -163,57 +154,6 @@ test.each<[string, Partial<MappingSpec>]>([
     expect.objectContaining({ type: "validation_error", data: expect.objectContaining({ field }) }),
   ),
 );
-
-describe("GitHub's payloads", () => {
-  const deliveries = githubDeliveries();
-  const map = compileMapping({
-    ...{ source: "GitHub", entity: "header:X-GitHub-Event", action: "/action" },
-    subject: "/repository/full_name",
-  });
-
-  const mapped = ({ name, payload }: (typeof deliveries)[number]) =>
-    map(payload, { ...RECEIPT, headers: { "x-github-event": name } });
-  const named = deliveries.filter(({ payload }) => typeof payload.action === "string");
-  const others = deliveries.filter((each) => !named.includes(each));
-
-  test("without an action say so", () => {
-    expect(others.length).toBeGreaterThan(0);
-    for (const each of others)
-      expect(mapped(each)).toEqual({
-        error: "mapping error: action: /action is missing: expected a string or a number",
-      });
-  });
-
-  test("are valid events of their name and action", () => {
-    expect(named.length).toBeGreaterThan(10);
-    for (const { name, payload } of named) {
-      const event = (mapped({ name, payload }) as { event: unknown }).event;
-      const repository = payload.repository as { full_name?: string } | undefined;
-      expect(checkCloudEvent(event)).toMatchObject({
-        type: `com.github.${name}.${payload.action}`,
-        data: payload,
-      });
-      expect((event as { subject?: string }).subject).toBe(repository?.full_name);
-    }
-  });
-});
-
-describe("a payload that is a CloudEvent", () => {
-  const event = { specversion: "1.0", id: "1", source: "urn:x", type: "org.example.thing", data: { a: 1 } };
-
-  test("is taken as it is, with the registration and its source before its id", () => {
-    const known = { ...event, id: `whk_1:${event.source} ${event.id}` };
-    expect(mapCloudEvent(event, RECEIPT)).toEqual({ event: known });
-  });
-
-  test.each([[{ ...event, source: "" }], [{ ...event, type: undefined }], [[event]], ["text"]])(
-    "is refused when it is none: %j",
-    (payload) =>
-      expect(mapCloudEvent(payload, RECEIPT)).toEqual({
-        error: expect.stringMatching(/^mapping error: .*expected/),
-      }),
-  );
-});
 
 describe("JSON Pointers", () => {
   // The examples of RFC 6901, section 5.

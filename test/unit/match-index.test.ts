@@ -14,31 +14,6 @@ const ids = (subscriptions: Subscription[]) => subscriptions.map(({ id }) => id)
 const matchedGlobs = async (index: MatchIndex, type: string) =>
   (await index.match({ type })).matched.map(({ glob }) => glob).sort();
 
-test("glob and filter both have to hold", async () => {
-  const index = new MatchIndex([
-    interest("com.*", "data.n == 1"),
-    interest("com.*", "data.n == 2"),
-    interest("org.*", "data.n == 1"),
-    interest("com.*"),
-  ]);
-  const { matched, errors } = await index.match({ type: "com.x", data: { n: 1 } });
-  expect(matched.map(({ glob, filter }) => [glob, filter])).toEqual([
-    ["com.*", undefined],
-    ["com.*", "data.n == 1"],
-  ]);
-  expect(errors).toBe(0);
-});
-
-test("literal, prefix, suffix and middle globs", async () => {
-  const globs = "com.a.b com.a.* com.* * *.b com.*.b c?m.a.b [c]om.a.b com.a.bb org.* *.c com.*.c".split(" ");
-  const index = new MatchIndex(globs.map((glob) => interest(glob)));
-  expect(await matchedGlobs(index, "com.a.b")).toEqual([
-    ...["*", "*.b", "[c]om.a.b", "c?m.a.b", "com.*", "com.*.b", "com.a.*", "com.a.b"],
-  ]);
-  expect(await matchedGlobs(index, "")).toEqual(["*"]);
-  expect(await matchedGlobs(index, "com.*")).toEqual(["*", "com.*"]);
-});
-
 describe("events that the service publishes itself", () => {
   const index = new MatchIndex(
     [

@@ -1,23 +1,21 @@
-import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
+import { chmod, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import { beforeEach, expect, test } from "@jest/globals";
 import { ArchiveWriter, readArchive } from "../../bin/admin/archive.ts";
 import { MOVE_COMMANDS } from "../../bin/admin/move.ts";
 import { openOnline } from "../../bin/admin/online.ts";
 import type { Target } from "../../bin/admin/target.ts";
 import { exportTenantContent, importTenantRows } from "../../services/identity/tenants/moving.contract.ts";
 import { updateTenant } from "../../services/identity/tenants/tenants.contract.ts";
+import { ownFolder } from "../support/own-folder.ts";
+import { serving } from "../support/serving.ts";
 
 let folder: string;
 const file = (name: string) => join(folder, name);
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "sensorium-archive-"));
+  folder = await ownFolder();
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 test("an archive is a new file that only its owner may read, whatever was there", async () => {
   await writeFile(file("another"), "another");
@@ -52,17 +50,16 @@ test("an export that fails leaves no file", async () => {
 });
 
 /** Answers the first request with 503. */
-async function restarting(): Promise<{ server: Server; url: string; keys: unknown[] }> {
+async function restarting() {
   const keys: unknown[] = [];
-  const server = createServer((req, res) => {
+  const { url, close } = await serving((req, res) => {
     keys.push(req.headers["idempotency-key"]);
     req.resume();
     const status = keys.length === 1 ? 503 : 200;
     res.writeHead(status, { "Content-Type": "application/json" });
     res.end(JSON.stringify(status === 200 ? { fine: true } : { error: { type: "service_unavailable" } }));
   });
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, keys };
+  return { close, url: `${url}/v1`, keys };
 }
 
 test("a move survives a restart of the server, without a stored answer for each page", async () => {
@@ -74,11 +71,11 @@ test("a move survives a restart of the server, without a stored answer for each 
     [updateTenant, { tenant_id: "tn_1", status: "active" }, [expect.any(String)]],
   ] as const;
   for (const [op, params, expected] of calls) {
-    const { server, url, keys } = await restarting();
+    const { close, url, keys } = await restarting();
     await openOnline(url, config, {}, null)
       .call(op, params)
       .catch(() => {});
-    server.close();
+    await close();
     expect([op.action, keys]).toEqual([op.action, expected]);
   }
 });

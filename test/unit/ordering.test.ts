@@ -10,7 +10,8 @@ import { orderingOf } from "../../services/sense/interests/routing-table.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { Store } from "../../storage/connection.ts";
 import { startMongo } from "../support/mongo.ts";
-import { atEnd, ownStore } from "../support/own-store.ts";
+import { atEnd } from "../support/own-folder.ts";
+import { ownStore } from "../support/own-store.ts";
 import { settle } from "../support/settle.ts";
 
 /** Of the test that runs: horizons are kept by tenant. */

@@ -1,26 +1,14 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, expect, jest, test } from "@jest/globals";
+import { expect, jest, test } from "@jest/globals";
 import { place, Queue } from "../../mixins/queue.ts";
 import { ChunkModel, DocumentModel, SourceModel } from "../../services/remember/documents/documents.model.ts";
 import { Ingest } from "../../services/remember/documents/ingest.ts";
 import { Indexing } from "../../services/work/outputs/indexing.ts";
 import { OutputModel } from "../../services/work/outputs/outputs.model.ts";
-import { openStore, type Store } from "../../storage/connection.ts";
+import { ownStore } from "../support/own-store.ts";
 
 const START = Date.UTC(2026, 0, 1);
-let folder: string;
-let store: Store;
+const store = await ownStore();
 let clock = START;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "sensorium-postponed-"));
-  store = await openStore({ DATA_DIR: folder });
-});
-afterAll(async () => {
-  await store?.close();
-  await rm(folder, { recursive: true });
-});
 
 const fails = async () => {
   throw new Error("the disk does not answer");

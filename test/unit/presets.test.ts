@@ -1,4 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
+import { type CloudEvent, checkCloudEvent } from "../../lib/cloudevents/cloudevents.ts";
 import { PRESET_NAMES, type PresetName } from "../../services/sense/ingest/mapping.contract.ts";
 import { presetMapping } from "../../services/sense/ingest/webhooks.ts";
 import { githubDeliveries } from "../support/github.ts";
@@ -12,7 +13,7 @@ function map(name: PresetName, payload: unknown, headers: Record<string, string>
   };
   const mapped = presetMapping(name, name)(payload, receipt);
   if ("error" in mapped) return mapped.error;
-  const { type, id, subject, time, data } = mapped.event;
+  const { type, id, subject, time, data } = checkCloudEvent(mapped.event) as CloudEvent;
   expect(data).toEqual(payload);
   return { type, id, subject, time };
 }

@@ -1,27 +1,19 @@
-import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import type { ServerResponse } from "node:http";
+import { afterAll, expect, test } from "@jest/globals";
 import { HttpReranker } from "../../connectors/reranker.ts";
+import { serving } from "../support/serving.ts";
 
 interface Body {
   documents?: string[];
 }
 
 let answer: (body: Body, res: ServerResponse) => void;
-const service = createServer(async (req, res) => {
+const { url, close } = await serving(async (req, res) => {
   const parts: Buffer[] = [];
   for await (const part of req) parts.push(part as Buffer);
   answer(JSON.parse(Buffer.concat(parts).toString()), res);
 });
-let url: string;
-beforeAll(async () => {
-  await new Promise<void>((resolve) => service.listen(0, "127.0.0.1", resolve));
-  url = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
-});
-afterAll(() => {
-  service.closeAllConnections();
-  service.close();
-});
+afterAll(close);
 
 const newReranker = () => new HttpReranker({ url, model: null, apiKey: null, timeoutMs: 5000 });
 
@@ -40,10 +32,7 @@ test("an answer that does not end is read no further than 4 MB", async () => {
 test("a refused request does not change the form of another at the same time", async () => {
   const reranker = newReranker();
   let refuse: () => void = () => {};
-  let bothForms: () => void = () => {};
-  const asked = new Promise<void>((resolve) => {
-    bothForms = resolve;
-  });
+  const asked = Promise.withResolvers<void>();
   answer = ({ documents }, res) => {
     if (documents?.[0] === "bad") return res.writeHead(400).end();
     if (documents) {
@@ -51,10 +40,10 @@ test("a refused request does not change the form of another at the same time", a
       return res.end(JSON.stringify({ results }));
     }
     refuse = () => res.writeHead(422).end();
-    bothForms();
+    asked.resolve();
   };
   const refused = expect(reranker.rate("lantern", ["bad", "b"])).rejects.toThrow("422");
-  await asked;
+  await asked.promise;
   expect(await reranker.rate("lantern", ["a", "b"])).toEqual([0.5, 0.5]);
   refuse();
   await refused;

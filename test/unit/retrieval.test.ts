@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "@jest/globals";
 import { type Conversation, memoryOf, readConversations } from "../../bench/lib/conversations.ts";
 import { meanQuality, quality } from "../../bench/lib/retrieval.ts";
+import { ownFolder } from "../support/own-folder.ts";
 
 const TEN = "abcdefghij".split("");
 
@@ -49,18 +49,14 @@ test.each([
   expect(memoryOf(CONVERSATION, turn).freshness_date).toBe(expected);
 });
 
-test("reads conversations, gzipped or not, and refuses what is none", () => {
-  const folder = mkdtempSync(join(tmpdir(), "sensorium-conversations-"));
+test("reads conversations, gzipped or not, and refuses what is none", async () => {
+  const file = join(await ownFolder(), "file");
   const read = (content: string | Buffer) => {
-    writeFileSync(join(folder, "file"), content);
-    return readConversations(join(folder, "file"));
+    writeFileSync(file, content);
+    return readConversations(file);
   };
-  try {
-    const text = JSON.stringify([CONVERSATION]);
-    expect(read(text)).toEqual([CONVERSATION]);
-    expect(read(gzipSync(text))).toEqual([CONVERSATION]);
-    expect(() => read('{"turns":[]}')).toThrow(/is not a list of conversations/);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const text = JSON.stringify([CONVERSATION]);
+  expect(read(text)).toEqual([CONVERSATION]);
+  expect(read(gzipSync(text))).toEqual([CONVERSATION]);
+  expect(() => read('{"turns":[]}')).toThrow(/is not a list of conversations/);
 });

@@ -1,31 +1,26 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { SearchEngine } from "../../storage/search/engine.ts";
 import type { SearchEntry } from "../../storage/search/entry.ts";
 import type { LegsQuery } from "../../storage/search/protocol.ts";
 import { entry, query, TENANT } from "../suites/search/samples.ts";
+import { ownFolder } from "../support/own-folder.ts";
 
 /** More than one page, and no multiple of one. */
 const TURNS = 450;
 
-let folder: string;
+let file: string;
 let engine: SearchEngine;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "sensorium-engine-"));
-  engine = new SearchEngine(join(folder, "search.db"));
+  file = join(await ownFolder(), "search.db");
+  engine = new SearchEngine(file);
 });
-
-afterEach(async () => {
-  engine.close();
-  await rm(folder, { recursive: true });
-});
+afterEach(() => engine.close());
 
 function reopen(): void {
   engine.close();
-  engine = new SearchEngine(join(folder, "search.db"));
+  engine = new SearchEngine(file);
 }
 
 const put = (...entries: SearchEntry[]) => engine.put(TENANT, entries);

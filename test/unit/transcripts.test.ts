@@ -1,12 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import { cut } from "../../packages/client/cli/hooks/text.ts";
 import { readTranscript } from "../../packages/client/cli/hooks/transcript.ts";
+import { ownFolder } from "../support/own-folder.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "sensorium-transcripts-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = await ownFolder();
 
 /** Reads a transcript with these records. */
 function read(...records: (object | string)[]) {

@@ -1,11 +1,4 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { SecretBox } from "../../lib/crypto/secrets.ts";
-import {
-  endedSecrets,
-  newSigningSecret,
-  sealSigningSecret,
-  secretsAt,
-} from "../../services/identity/agents/signing-secrets.ts";
 import { FirstIds } from "../../services/sense/ingest/delivery-id.ts";
 import { WebhookBodyModel } from "../../services/sense/ingest/ingest.model.ts";
 import { WebhookLimits } from "../../services/sense/ingest/limits.ts";
@@ -151,22 +144,6 @@ describe("limits", () => {
     const none = limits(0);
     for (let i = 0; i < 100; i++) await none.accept("tn_1", NOON);
   });
-});
-
-test("a replaced secret counts until it ends", () => {
-  const secrets = new SecretBox(Buffer.alloc(32, 1));
-  const [current, previous] = [newSigningSecret(secrets), newSigningSecret(secrets)];
-  const kept = [
-    sealSigningSecret(secrets, "webhooks/whk_1", current),
-    { ...sealSigningSecret(secrets, "webhooks/whk_1", previous), ends_at: new Date(NOON) },
-  ];
-  expect(secretsAt(secrets, "webhooks/whk_1", kept, NOON - 1)).toEqual([current, previous]);
-  expect(secretsAt(secrets, "webhooks/whk_1", kept, NOON)).toEqual([current]);
-  expect(endedSecrets(secrets, "webhooks/whk_1", kept, NOON - 1)).toEqual([]);
-  expect(endedSecrets(secrets, "webhooks/whk_1", kept, NOON)).toEqual([
-    { secret: previous, ended_at: new Date(NOON) },
-  ]);
-  expect(() => secretsAt(secrets, "webhooks/whk_2", kept, NOON)).toThrow("cannot be decrypted");
 });
 
 test.each([

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import mongoose, { type Connection, Schema } from "mongoose";
 import { SqliteCollection } from "../driver/collection.ts";
-import { DirectoryInUse, NotImplemented, type SqliteOptions, sqliteDriver } from "../index.ts";
+import { type SqliteOptions, sqliteDriver } from "../index.ts";
 
 const README = join(import.meta.dirname, "../README.md");
 const INDEX = new URL("../index.ts", import.meta.url).href;
@@ -35,56 +35,6 @@ async function connected<T>(
 
 const tasks = (connection: Connection) =>
   connection.model("Task", new Schema({ title: { type: String, unique: true }, done: Boolean }));
-
-test("a model writes, finds, changes and removes its documents", async () => {
-  await connected(async (connection) => {
-    const Task = tasks(connection);
-    const { _id } = await Task.create({ title: "one", done: false });
-    await Task.insertMany([
-      { title: "two", done: false },
-      { title: "three", done: true },
-    ]);
-    await Task.updateOne({ _id }, { $set: { done: true } });
-    expect((await Task.findById(_id))?.done).toBe(true);
-    await Task.deleteOne({ title: "two" });
-    expect((await Task.find({ done: true }).sort({ title: 1 })).map(({ title }) => title)).toEqual([
-      "one",
-      "three",
-    ]);
-  });
-});
-
-test("what was written is there after the connection was closed", async () => {
-  await connected((connection) => tasks(connection).create({ title: "kept" }));
-  expect(await connected((connection) => tasks(connection).countDocuments({ title: "kept" }))).toBe(1);
-});
-
-test("a key that is taken is refused with MongoDB's code", async () => {
-  await connected(async (connection) => {
-    const Task = tasks(connection);
-    await Task.createIndexes();
-    await Task.create({ title: "once" });
-    await expect(Task.create({ title: "once" })).rejects.toMatchObject({ code: 11000 });
-  });
-});
-
-test("what is not implemented is refused by its name", async () => {
-  await connected(async (connection) => {
-    const Task = tasks(connection);
-    await expect(connection.startSession()).rejects.toThrow(NotImplemented);
-    await expect(Task.find({}).collation({ locale: "de" })).rejects.toThrow("the option collation");
-    await expect(Task.aggregate([{ $match: {} }])).rejects.toThrow("collection.aggregate");
-    await expect(Task.find({ title: /one/ })).rejects.toThrow("values of type RegExp");
-  });
-});
-
-test("a directory is one connection's at a time, whose process the error names", async () => {
-  await connected(async () => {
-    const second = connected(async () => undefined);
-    await expect(second).rejects.toThrow(DirectoryInUse);
-    await expect(second).rejects.toThrow(String(process.pid));
-  });
-});
 
 test("the data file is called as the program says", async () => {
   await connected((connection) => tasks(connection).create({ title: "here" }), { file: "tasks.db" });
