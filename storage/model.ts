@@ -120,7 +120,8 @@ const field = <T, Optional extends boolean = false>(type: unknown, rules: object
 /** Characters of a text that is not large. */
 const TEXT = { maxlength: 65_536 };
 const LARGE_TEXT = { maxlength: 16_777_216 };
-const NUMBER = { min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER };
+/** Counting on from the last is still exact. */
+const NUMBER = { min: -1e15, max: 1e15 };
 const DATE = { min: new Date("0000-01-01T00:00:00Z"), max: new Date("9999-12-31T23:59:59.999Z") };
 const LIST = {
   ...{ default: undefined, castNonArrays: false },
