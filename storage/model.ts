@@ -126,7 +126,7 @@ const DATE = { min: new Date("0000-01-01T00:00:00Z"), max: new Date("9999-12-31T
 const LIST = {
   ...{ default: undefined, castNonArrays: false },
   validate: {
-    validator: (list: unknown[]) => !list.includes(null),
+    validator: (list: unknown[] | null) => !list?.includes(null),
     message: "An item of {PATH} is missing.",
   },
 };
@@ -191,7 +191,8 @@ function isJson(text: string): boolean {
 }
 
 function isShallow(value: unknown, depth = 0): boolean {
-  if (typeof value !== "object" || value === null) return depth > 0;
+  // Null is for `required` to refuse.
+  if (typeof value !== "object" || value === null) return depth > 0 || value === null;
   return depth < DEEPEST && Object.values(value).every((each) => isShallow(each, depth + 1));
 }
 

@@ -39,13 +39,16 @@ function sampleOf({ instance, options, schema }: Path, id: string): unknown {
   if (schema) return instance === "Array" ? [rowOf(schema.paths, id)] : rowOf(schema.paths, id);
   if (options.sealed) return box.seal("a secret", options.sealed.place(id));
   if (instance === "String" && options.enum) return options.enum[0];
-  if (instance === "String") return options.match ? "0".repeat(64) : options.validate ? "{}" : "a";
+  if (instance === "String") return options.match ? "0".repeat(43) : options.validate ? "{}" : "a";
   return { Number: 1, Boolean: true, Date: date(1e12), Buffer: { $: "b00AAAA" }, Mixed: {}, Array: [] }[
     instance
   ];
 }
 const rowOf = (paths: Record<string, Path>, id: string): Record<string, unknown> =>
   Object.fromEntries(Object.entries(paths).map(([name, path]) => [name, sampleOf(path, id)]));
+
+const isFree = ({ instance, options }: Path) =>
+  instance !== "String" || !(options.enum || options.match || options.validate || options.sealed);
 
 /** What no field of a kind may have. */
 const WRONG: Record<string, unknown[]> = {
@@ -54,7 +57,7 @@ const WRONG: Record<string, unknown[]> = {
   Boolean: ["no", 1],
   Date: ["2026-01-01", 1e12, date(9e15), date(3e14), date(-1e14)],
   Mixed: ["a", 5, deep(1_000)],
-  Array: ["a", { a: 1 }, [null], [[[]]]],
+  Array: ["a", { a: 1 }, [null]],
   Embedded: ["a", 5, []],
 };
 /** What is far from usual, and allowed. */
@@ -87,7 +90,7 @@ function casesOf(name: string, paths: Record<string, Path>): Case[] {
     ...(WRONG[path.instance] ?? [])
       .filter((value) => typeof value !== "string" || !(path.options.large || path.options.sealed))
       .map((value) => of(field, value, true)),
-    ...(path.options.sealed ? [] : (EXTREME[path.instance] ?? [])).map((value) => of(field, value, false)),
+    ...(isFree(path) ? (EXTREME[path.instance] ?? []) : []).map((value) => of(field, value, false)),
   ]);
 }
 
@@ -117,11 +120,10 @@ test("each wrong row is refused with its field, and each odd one that is taken h
     }
     for (const { id, field, isRefused, row } of cases) {
       const reason = refused.get(id);
-      const why = `${name}.${field}: ${reason} for ${row.slice(0, 300)}`;
+      const why = `${name}.${field}: ${reason?.slice(0, 80)} for ${row.slice(0, 200)}`;
       if (isRefused && !reason?.startsWith(field)) wrong.push(why);
       // Another row may have the same unique field.
-      if (!isRefused && reason && !reason.includes("another row") && !/match|JSON|enum/.test(reason))
-        wrong.push(why);
+      if (!isRefused && reason && !reason.includes("another row")) wrong.push(why);
     }
   }
   expect(wrong).toEqual([]);
