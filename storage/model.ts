@@ -136,12 +136,13 @@ const field = <T, Optional extends boolean = false>(type: unknown, rules: object
 /** Characters of a text that is not large. */
 const TEXT = { maxlength: 65_536 };
 const LARGE_TEXT = { maxlength: 16_777_216 };
-const NUMBER = { min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER };
+/** Counting on from the last is still exact. */
+const NUMBER = { min: -1e15, max: 1e15 };
 const DATE = { min: new Date("0000-01-01T00:00:00Z"), max: new Date("9999-12-31T23:59:59.999Z") };
 const LIST = {
   ...{ default: undefined, castNonArrays: false },
   validate: {
-    validator: (list: unknown[]) => !list.includes(null),
+    validator: (list: unknown[] | null) => !list?.includes(null),
     message: "An item of {PATH} is missing.",
   },
 };
@@ -160,8 +161,8 @@ export const t = {
   texts: <T>(of: Field<T>, ...names: string[]) =>
     ({ ...of, content: names.length ? names : true }) as unknown as Field<T>,
   oneOf: <const T extends string>(values: readonly T[]) => field<T>(String, { enum: values }),
-  /** Content as JSON text: callers' keys must have no meaning in the store. */
-  json: () => field<string>(String, { ...TEXT, ...JSON_TEXT, content: true }),
+  /** JSON as text: callers' keys must have no meaning in the store. */
+  json: () => field<string>(String, { ...TEXT, ...JSON_TEXT }),
   number: () => field<number>(Number, NUMBER),
   boolean: () => field<boolean>(Boolean),
   date: () => field<Date>(Date, DATE),
@@ -211,7 +212,8 @@ function isJson(text: string): boolean {
 }
 
 function isShallow(value: unknown, depth = 0): boolean {
-  if (typeof value !== "object" || value === null) return depth > 0;
+  // Null is for `required` to refuse.
+  if (typeof value !== "object" || value === null) return depth > 0 || value === null;
   return depth < DEEPEST && Object.values(value).every((each) => isShallow(each, depth + 1));
 }
 

@@ -39,7 +39,7 @@ function sampleOf({ instance, options, schema }: Path, id: string): unknown {
   if (schema) return instance === "Array" ? [rowOf(schema.paths, id)] : rowOf(schema.paths, id);
   if (options.sealed) return box.seal("a secret", options.sealed.place(id));
   if (instance === "String" && options.enum) return options.enum[0];
-  if (instance === "String") return options.match ? "0".repeat(64) : options.validate ? "{}" : "a";
+  if (instance === "String") return options.match ? "0".repeat(43) : options.validate ? "{}" : "a";
   return { Number: 1, Boolean: true, Date: date(1e12), Buffer: { $: "b00AAAA" }, Mixed: {}, Array: [] }[
     instance
   ];
@@ -47,20 +47,23 @@ function sampleOf({ instance, options, schema }: Path, id: string): unknown {
 const rowOf = (paths: Record<string, Path>, id: string): Record<string, unknown> =>
   Object.fromEntries(Object.entries(paths).map(([name, path]) => [name, sampleOf(path, id)]));
 
+const isFree = ({ instance, options }: Path) =>
+  instance !== "String" || !(options.enum || options.match || options.validate || options.sealed);
+
 /** What no field of a kind may have. */
 const WRONG: Record<string, unknown[]> = {
   String: [5, {}, ["a"], "x".repeat(70_000)],
-  Number: ["1", {}, 1e300, -1e300],
+  Number: ["1", {}, 1e300, Number.MIN_SAFE_INTEGER],
   Boolean: ["no", 1],
   Date: ["2026-01-01", 1e12, date(9e15), date(3e14), date(-1e14)],
   Mixed: ["a", 5, deep(1_000)],
-  Array: ["a", { a: 1 }, [null], [[[]]]],
+  Array: ["a", { a: 1 }, [null]],
   Embedded: ["a", 5, []],
 };
 /** What is far from usual, and allowed. */
 const EXTREME: Record<string, unknown[]> = {
   String: ["", "~~", "\u{10ffff}", "x".repeat(6_000)],
-  Number: [Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER, 0.5],
+  Number: [1e15, -1e15, 0.5],
   Date: [date(Date.UTC(9998)), date(Date.UTC(1))],
   Mixed: [{ v1: 5 }, [], deep(60)],
   Array: [[]],
@@ -85,9 +88,9 @@ function casesOf(name: string, paths: Record<string, Path>): Case[] {
   return fields.flatMap(([field, path]) => [
     of(field, undefined, path.isRequired === true),
     ...(WRONG[path.instance] ?? [])
-      .filter((value) => typeof value !== "string" || !path.options.large)
+      .filter((value) => typeof value !== "string" || !(path.options.large || path.options.sealed))
       .map((value) => of(field, value, true)),
-    ...(path.options.sealed ? [] : (EXTREME[path.instance] ?? [])).map((value) => of(field, value, false)),
+    ...(isFree(path) ? (EXTREME[path.instance] ?? []) : []).map((value) => of(field, value, false)),
   ]);
 }
 
@@ -117,11 +120,10 @@ test("each wrong row is refused with its field, and each odd one that is taken h
     }
     for (const { id, field, isRefused, row } of cases) {
       const reason = refused.get(id);
-      const why = `${name}.${field}: ${reason} for ${row.slice(0, 300)}`;
+      const why = `${name}.${field}: ${reason?.slice(0, 80)} for ${row.slice(0, 200)}`;
       if (isRefused && !reason?.startsWith(field)) wrong.push(why);
       // Another row may have the same unique field.
-      if (!isRefused && reason && !reason.includes("another row") && !/match|JSON|enum/.test(reason))
-        wrong.push(why);
+      if (!isRefused && reason && !reason.includes("another row")) wrong.push(why);
     }
   }
   expect(wrong).toEqual([]);
@@ -135,7 +137,8 @@ function* pages(cases: Case[]): Generator<Case[]> {
 
 /** The tenant's events, runs, approvals and documents go their way. */
 async function worksFor({ agent, agentId }: World): Promise<void> {
-  ok(await agent.post(`/agents/${agentId}/interests`, { event_type: "*" }));
+  for (const event_type of ["order.*", "service.*"])
+    ok(await agent.post(`/agents/${agentId}/interests`, { event_type }));
   ok(await agent.post("/events", { specversion: "1.0", id: "after", type: "order.placed", source: "/s" }));
   const document = ok(
     await agent.post("/documents", {

@@ -85,7 +85,18 @@ describe("an import", () => {
         await operator.post(`/tenants/${tenant_id}/import/rows`, { collection, rows: "" }),
       ).toMatchObject(refusal(400, "validation_error", { field: "collection" }));
     const left_out = [{ sealed: "v0.", ends_at: null }];
-    const own = { _id: "ag_of_its_own", tenant_id, signing_secrets: left_out };
+    const at = { $: Date.UTC(2026) };
+    const own = {
+      ...{ _id: "ag_of_its_own", tenant_id, name: "n", status: "active", delivery_mode: "poll", a2a: false },
+      ...{
+        push_format: "structured",
+        push_stopped: false,
+        token_version: 1,
+        owner_version: 1,
+        created_at: at,
+      },
+      ...{ signing_secrets: left_out, signing_version: 1, updated_at: at },
+    };
     const page = { collection: "agents", rows: `${JSON.stringify(own)}\n` };
     for (const [added, same] of [
       [1, 0],

@@ -1268,4 +1268,33 @@ export const FAULTS: Fault[] = [
     "answer.text",
     "http/mcp-agents",
   ),
+  // No trusted row.
+  fault(
+    "a row decides what a sign-in costs",
+    "lib/crypto/password.ts",
+    "  return isOurs && SALT",
+    "  return SALT",
+    "unit/credentials",
+  ),
+  fault(
+    "a row whose work fails stays where it is",
+    "mixins/due.ts",
+    "    if (own > 0) await rows.update(",
+    "    if (own > 99) await rows.update(",
+    "unit/due",
+  ),
+  fault(
+    "a position that sorts elsewhere is believed",
+    "mixins/queue.ts",
+    "    if (!row || isPlace(row)) return row;",
+    "    if (!row || row) return row;",
+    "unit/due",
+  ),
+  fault(
+    "an import takes rows that do not fit their collection",
+    "services/identity/tenants/portable-rows.ts",
+    "    await document.validate();\n",
+    "",
+    "http/import-rows",
+  ),
 ];

@@ -39,7 +39,7 @@ const NO_CONTENT: Record<string, string> = {
   connectors: "name shown_url from source mapping counts",
   deliveries: "matched enrichment_depth source",
   delivery_progress: "absences",
-  device_codes: "client_info approval",
+  device_codes: "client_info issued approval",
   document_chunks: "labels",
   document_sources: "name",
   documents: "source_name sensitivity audience access_change",

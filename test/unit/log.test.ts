@@ -5,7 +5,7 @@ import { exposition } from "../../observability/metrics.ts";
 
 const API_KEY = `ak_live_${"Ab1".repeat(10)}Zz`;
 const JWT = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhZ18xIn0.c2lnbmF0dXJl-_x";
-const OPERATOR = 'operator"s\\token';
+const OPERATOR = 'the operator"s\\token, which is long enough';
 
 /** As Moleculer calls a logger. */
 type Told = (message: string, why: Error | string) => void;

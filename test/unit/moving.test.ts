@@ -32,7 +32,7 @@ test("what search follows is stamped, and no key is taken that another tenant's 
     ])
       keys.delete(field);
     const row = {
-      ...Object.fromEntries([...keys].map((field) => [field, "tn_2 ag_2 of another"])),
+      ...Object.fromEntries([...keys].map((field) => [field, "tn_2 of another"])),
       outbox: [],
     };
     const own = { _id: "one", tenant_id: "tn_1", agent_id: "ag_1", event_id: "evt_1", state: "dead" };

@@ -8,7 +8,7 @@ export interface KeyDoc extends DocumentOf<typeof schema> {}
 const schema = tenantSchema({
   agent_id: t.string(),
   name: t.nullable(t.string()),
-  hash: t.string(/^[0-9a-f]{64}$/),
+  hash: t.string(/^[\w-]{43}$/),
   prefix: t.string(),
   scopes: t.array(t.oneOf(SCOPES)),
   /** Of a connection's key; null for one that was created. */

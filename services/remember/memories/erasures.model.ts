@@ -5,9 +5,9 @@ export interface MemoryErasureDoc extends DocumentOf<typeof schema> {}
 
 const schema = tenantSchema({
   /** JSON of an `EraseTarget`; null when only the files are left to scrub. */
-  target: t.nullable(t.large(t.json())),
+  target: t.nullable(t.large(t.texts(t.json()))),
   /** JSON: the target's name in the audit log. */
-  by: t.json(),
+  by: t.texts(t.json()),
   /** Memories whose rows may be deleted already while other data about them remains. */
   batch: t.large(t.array(t.string())),
   begun_at: t.date(),

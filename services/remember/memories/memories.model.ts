@@ -39,7 +39,7 @@ const schema = tenantSchema({
   confidence: t.number(),
   importance: t.number(),
   /** JSON: callers' keys must have no meaning in the store. */
-  metadata: t.large(t.json()),
+  metadata: t.large(t.texts(t.json())),
   source_type: t.nullable(t.string()),
   source_id: t.nullable(t.text()),
   source_url: t.nullable(t.text()),

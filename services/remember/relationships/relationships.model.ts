@@ -9,7 +9,7 @@ const schema = tenantSchema({
   relationship_type: t.string(),
   strength: t.number(),
   /** JSON: callers' keys must have no meaning in the store. */
-  metadata: t.nullable(t.large(t.json())),
+  metadata: t.nullable(t.large(t.texts(t.json()))),
   /** The agent or user; null if the service recorded it. */
   created_by: t.nullable(t.string()),
   created_at: t.date(),

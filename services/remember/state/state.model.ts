@@ -16,7 +16,7 @@ const schema = tenantSchema({
   hash: t.nullable(t.string()),
   size: t.number(),
   /** JSON: callers' keys must have no meaning in the store. */
-  metadata: t.large(t.json()),
+  metadata: t.large(t.texts(t.json())),
   /** The people that `metadata.subject` names. */
   subjects: t.array(t.text()),
   created_at: t.date(),

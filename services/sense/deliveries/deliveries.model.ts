@@ -112,7 +112,7 @@ const schema = tenantSchema({
   /** Outbox: set while a requested replay is pending. */
   replay_at: t.optional(t.date()),
   /** The payload that never was an event, as JSON text: its keys could have a meaning to the store. */
-  payload_json: t.optional(t.large(t.json())),
+  payload_json: t.optional(t.large(t.texts(t.json()))),
   /** The source of that payload. */
   source: t.optional(t.string()),
   origin: t.optional(t.large(t.texts(t.mixed<Origin>(), "headers", "default_id"))),
@@ -160,32 +160,20 @@ export function reasonKey(tenant_id: string, reason: string): string {
   return `${tenant_id} ${reason}`;
 }
 
-/** Returns a delivery without its lease; one with an ordering key waits for its turn again. */
-function unleased({
-  state,
-  agent_id,
-  event_id,
-  active_key,
-  held_key,
-  due_at,
-}: DeliveryDoc): Partial<DeliveryDoc> {
-  const none = { lease: undefined, slot_key: undefined, active_key: undefined, held_key: undefined };
-  const digest = (active_key ?? held_key)?.split(" ")[1];
-  if (!PENDING.includes(state)) return { ...none, due_at: undefined };
-  if (digest && event_id && agent_id)
-    return {
-      ...none,
-      due_at,
-      state: "waiting",
-      held_key: `${agent_id} ${digest} ${event_id.slice("evt_".length)}`,
-    };
-  return { ...none, ...(state === "leased" && { state: "ready", due_at: undefined }) };
+/** Returns the keys that are unique, or sorted, among all agents, as those of the delivery's own agent. */
+function ownKeys({ agent_id, active_key, slot_key, held_key }: DeliveryDoc): Partial<DeliveryDoc> {
+  const own = (key: string) => `${agent_id} ${key.slice(key.indexOf(" ") + 1)}`;
+  return {
+    ...(active_key && { active_key: own(active_key) }),
+    ...(slot_key && { slot_key: own(slot_key) }),
+    ...(held_key && { held_key: own(held_key) }),
+  };
 }
 
 export const DeliveryModel: Model<DeliveryDoc> = {
   erasure: { replaced: { of: ["agent_id"] }, owner: ["agent_id"] },
   move: { stage: 3 },
-  anew: (row) => ({ ...unleased(row), ...(row.state === "dead" && row.dead_lettered_at && deadKeys(row)) }),
+  anew: (row) => ({ ...ownKeys(row), ...(row.state === "dead" && row.dead_lettered_at && deadKeys(row)) }),
   name: "deliveries",
   schema,
   outOfLine: "log",

@@ -9,9 +9,9 @@ const schema = tenantSchema({
   owner_id: t.string(),
   name: t.text(),
   /** The attributes of its events as JSON text. */
-  event: t.large(t.json()),
+  event: t.large(t.texts(t.json())),
   /** `data` and `data_base64` of its events as JSON text; lists do not read it. */
-  content: t.optional(t.large(t.json())),
+  content: t.optional(t.large(t.texts(t.json()))),
   /** Either `cron` or `at`. */
   cron: t.nullable(t.string()),
   time_zone: t.string(),

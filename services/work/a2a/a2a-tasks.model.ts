@@ -12,7 +12,7 @@ const schema = tenantSchema({
   context_id: t.string(),
   state: t.oneOf(TASK_STATES),
   /** The task as JSON of the protocol: its keys could have a meaning to the store. */
-  task_json: t.large(t.json()),
+  task_json: t.large(t.texts(t.json())),
   /** Ids of the caller's messages, so that a repeated one is not added again. */
   message_ids: t.large(t.array(t.string())),
   /** Counts the changes, and guards them. */

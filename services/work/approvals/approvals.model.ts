@@ -26,7 +26,7 @@ const schema = tenantSchema({
   /** An agent or a person. */
   asker_id: t.string(),
   /** `Asked` as JSON: a text that erasure searches. */
-  asked_json: t.large(t.json()),
+  asked_json: t.large(t.texts(t.json())),
   run_id: t.nullable(t.string()),
   step_key: t.nullable(t.string()),
   /** Ids of users and teams, or `admins`. */

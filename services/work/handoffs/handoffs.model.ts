@@ -11,7 +11,7 @@ const schema = tenantSchema({
   name: t.text(),
   summary: t.large(t.text()),
   /** JSON: callers' keys must have no meaning in the store. */
-  payload: t.large(t.json()),
+  payload: t.large(t.texts(t.json())),
   /** With the memories' titles as of the last save. */
   citations: t.large(t.subdocuments({ memory_id: t.string(), title: t.text() })),
   artifacts: t.large(t.array(t.text())),

@@ -37,7 +37,7 @@ const outputs = tenantSchema({
   process_run_id: t.nullable(t.string()),
   source_type: t.nullable(t.string()),
   /** JSON: callers' keys must have no meaning in the store. */
-  metadata_json: t.large(t.json()),
+  metadata_json: t.large(t.texts(t.json())),
   tags: t.array(t.text()),
   derived_from_ids: t.large(t.array(t.string())),
   references_ids: t.large(t.array(t.string())),
