@@ -96,7 +96,8 @@ export async function admit(
   now: Date,
 ): Promise<{ row: TenantDocument } | { reason: string }> {
   const { _id, tenant_id } = row;
-  if (_id.match(/\btn_\w+/g)?.some((id) => id !== tenant_id)) return { reason: "_id: names another tenant." };
+  const [named = tenant_id] = /^tn_[\w-]+/.exec(_id) ?? [];
+  if (named !== tenant_id) return { reason: "_id: names another tenant." };
   try {
     const document = new Stored(row);
     await document.validate();
