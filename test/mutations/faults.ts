@@ -552,8 +552,8 @@ export const FAULTS: Fault[] = [
   fault(
     "totals count the rows of all tenants",
     "storage/collection.ts",
-    "return this.#rows.countDocuments(scoped(tenant_id, filter));",
-    "return this.#rows.countDocuments(filter as Filter<Row>);",
+    "this.#rows.countDocuments(scoped(tenant_id, filter))",
+    "this.#rows.countDocuments(filter as Filter<Row>)",
     "store.sqlite",
   ),
   fault(
@@ -1296,5 +1296,28 @@ export const FAULTS: Fault[] = [
     "    await document.validate();\n",
     "",
     "http/import-rows",
+  ),
+
+  // The door for dear work.
+  fault(
+    "dear calls take no turns",
+    "lib/queue/work.ts",
+    "return work && isDear(work) ? stepOf(work, step) : step();",
+    "return step();",
+    "unit/work",
+  ),
+  fault(
+    "a call reads any number of bytes",
+    "lib/queue/work.ts",
+    "if (work.bytes > ALLOWANCE) throw answerTooLarge();",
+    "",
+    "unit/work",
+  ),
+  fault(
+    "a call that ends keeps its memory",
+    "lib/queue/work.ts",
+    "    for (const release of work.held) release();\n",
+    "",
+    "unit/work",
   ),
 ];

@@ -89,7 +89,10 @@ describe.each(["default", "full"])("the chart with %s values", (name) => {
   const variablesOf = ({ env }: { env: Variable[] }) => env.filter((each) => !others.includes(each.name));
   const settingsOf = (container: { env: Variable[] }) =>
     Object.fromEntries(
-      variablesOf(container).map(({ name, value }) => [name, value ?? GIVEN[name] ?? "secret"]),
+      variablesOf(container).map(({ name, value }) => [
+        name,
+        value ?? GIVEN[name] ?? "a secret of enough characters for all",
+      ]),
     );
 
   test("sets only settings that there are, each once, to values that they take", () => {
