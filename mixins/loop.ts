@@ -1,4 +1,5 @@
 import type { Service, ServiceBroker, ServiceSchema } from "moleculer";
+import { apart } from "../lib/queue/work.ts";
 import { Unworked } from "./due.ts";
 
 /** Called when a loop's task fails. */
@@ -55,7 +56,7 @@ export class Loop {
   nudge(): void {
     if (this.#stopped) return;
     this.#again = true;
-    this.#running ??= this.#run();
+    this.#running ??= apart(() => this.#run());
   }
 
   /** Runs the task in so many milliseconds, if no earlier run is due. */

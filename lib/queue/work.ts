@@ -31,6 +31,8 @@ interface Work {
   bytes: number;
   /** Give back the memory of what was read. */
   held: Release[];
+  /** What goes on in its context afterwards is no part of it. */
+  isOver: boolean;
 }
 
 /**
@@ -51,12 +53,23 @@ const COUNTED_BYTES = 65_536;
 const current = new AsyncLocalStorage<Work>();
 const kinds = new LruMap<string, Kind>(MOST_KINDS);
 
+function working(): Work | undefined {
+  const work = current.getStore();
+  return work?.isOver ? undefined : work;
+}
+
+/** Runs what a call only sets off, such as a loop that serves all tenants: it is no part of the call. */
+export function apart<R>(task: () => R): R {
+  return current.exit(task);
+}
+
 /** Carries out a call of an operation for its caller. Calls within it, on this node, are part of it. */
 export function asWork<R>(share: Share, action: string, call: () => R): R {
-  if (current.getStore()) return call();
+  if (working()) return call();
   const kind = kindOf(`${share.tenant_id} ${action}`);
-  const work: Work = { share, kind, ms: 0, bytes: 0, held: [] };
+  const work: Work = { share, kind, ms: 0, bytes: 0, held: [], isOver: false };
   const ended = () => {
+    work.isOver = true;
     kind.running--;
     for (const release of work.held) release();
     kind.ms = Math.max(work.ms, (kind.ms ?? 0) * (1 - FORGOTTEN));
@@ -83,7 +96,7 @@ function kindOf(key: string): Kind {
 
 /** Counts processor time of the current call. */
 export function spend(ms: number): void {
-  const work = current.getStore();
+  const work = working();
   if (work) work.ms += ms;
 }
 
@@ -103,7 +116,7 @@ export function measured<R>(task: () => R): R {
  * @throws Fault business_rule_violation beyond its allowance, rate_limited while its tenant's calls hold too much
  */
 export function countRead(bytes: number): void {
-  const work = current.getStore();
+  const work = working();
   if (!work) return;
   work.ms += bytes / BYTES_PER_MS;
   work.bytes += bytes;
@@ -125,7 +138,7 @@ function isDear({ ms, kind }: Work): boolean {
  * @throws Fault rate_limited, service_unavailable, or what the step threw
  */
 export function inTurn<R>(step: () => Promise<R>): Promise<R> {
-  const work = current.getStore();
+  const work = working();
   return work && isDear(work) ? stepOf(work, step) : step();
 }
 

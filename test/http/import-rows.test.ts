@@ -127,6 +127,9 @@ test("each wrong row is refused with its field, and each odd one that is taken h
     }
   }
   expect(wrong).toEqual([]);
+  expect(await importing({ complete: true })).toMatchObject({ status: 409 });
+  // Who begins again wants the rows that fit.
+  ok(await importing({}));
   ok(await importing({ complete: true }));
   await worksFor(world);
 });

@@ -1320,4 +1320,11 @@ export const FAULTS: Fault[] = [
     "",
     "unit/work",
   ),
+  fault(
+    "what a call has set off counts for it after its end",
+    "lib/queue/work.ts",
+    "return work?.isOver ? undefined : work;",
+    "return work;",
+    "unit/work",
+  ),
 ];

@@ -1,5 +1,5 @@
 import { afterEach, expect, jest, test } from "@jest/globals";
-import { ALLOWANCE, asWork, countRead, inTurn, measured, spend, turns } from "../../lib/queue/work.ts";
+import { ALLOWANCE, apart, asWork, countRead, inTurn, measured, spend, turns } from "../../lib/queue/work.ts";
 
 const MB = 1_048_576;
 let names = 0;
@@ -79,6 +79,20 @@ test("no call reads more than its allowance, and its memory is given back", asyn
   resolve();
   await Promise.all(holding);
   await read(MB);
+});
+
+test("what a call sets off is no part of it: once it has ended, or apart from it", async () => {
+  const share = newCaller();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let after: Promise<void> | undefined;
+  await asWork(share, "things.nudge", async () => {
+    after = promise.then(() => countRead(ALLOWANCE + 1));
+    apart(() => countRead(ALLOWANCE + 1));
+    spend(1);
+  });
+  resolve();
+  await after;
+  expect(await countAtOnce(share, "things.nudge", 10)).toBe(10);
 });
 
 test("what fails is counted too, and holds no place", async () => {

@@ -142,8 +142,8 @@ export const importTenant = operation({
   route: "POST /tenants/import",
   summary: "Begin or complete an import of a tenant",
   description:
-    "Begins with the tenant in the status `importing`, which nobody can use; with `complete` it becomes active. `done`: it " +
-    "was imported from this export already. A tenant that exists otherwise is refused: erase it first.",
+    "Begins with the tenant in the status `importing`, which nobody can use; with `complete` it becomes active, " +
+    "unless rows were refused since it last began. `done`: it was imported from this export already. A tenant that exists otherwise is refused: erase it first.",
   access: operator,
   body: {
     tenant: Moved,

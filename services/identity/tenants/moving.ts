@@ -110,7 +110,13 @@ export class Moving {
       );
     if (status !== "importing") return { status, slug, done: true };
     await this.#runtime.usage.setQuota(tenant.id, tenant.storage_quota_mb);
-    return complete ? this.#open(ctx) : { status, slug, done: false };
+    if (!complete) {
+      await this.#tenants.update(tenant.id, { _id: tenant.id, status }, { $unset: { import_refused: 1 } });
+      return { status, slug, done: false };
+    }
+    if (there.import_refused)
+      throw new Fault("conflict", "Rows of the import were refused. Begin it again, with a file that fits.");
+    return this.#open(ctx);
   }
 
   async importRows({ params }: CallOf<typeof contract.importTenantRows>) {
@@ -140,6 +146,8 @@ export class Moving {
     const left_out = fresh.length - added.length - refused.length;
     for (const id of await this.#insert(rows, tenant_id, added))
       refused.push({ id, reason: "has an id or a unique field that another row has" });
+    if (refused.length > 0)
+      await this.#tenants.update(tenant_id, { _id: tenant_id }, { $set: { import_refused: true } });
     return {
       added: fresh.length - left_out - refused.length,
       // They have no other origin: at most, background work has changed them.

@@ -23,6 +23,8 @@ const schema = tenantSchema({
   erase_due_at: t.optional(t.date()),
   /** The export that its rows were, or are being, imported from; absent if it was created here. */
   export_id: t.optional(t.string()),
+  /** Rows of the import were refused since it began, or began again: it cannot be completed. */
+  import_refused: t.optional(t.boolean()),
 });
 schema.index({ slug: 1 }, { unique: true });
 schema.index({ erase_due_at: 1 }, { sparse: true });
