@@ -1,11 +1,20 @@
 import type { Share } from "../lib/queue/fair-queue.ts";
-import { turns } from "../lib/queue/work.ts";
+import { resourceQueue } from "../observability/resources.ts";
 
 /** Rows per write: a few milliseconds of the embedded store's writer. */
 const CHUNK = 100;
 
 /**
- * Writes many rows in batches, each in its turn. A batch is never refused, because others may be written. Rejects with the first failure when all have ended.
+ * Limit of concurrent rows of large writes: other writes wait for no more than these. They are never refused, because a
+ * part may be written already; requests in progress are limited earlier.
+ */
+const rowsAtOnce = resourceQueue("store_bulk", {
+  ...{ capacity: 600, perTenant: 500 },
+  ...{ maxWaiting: Number.MAX_SAFE_INTEGER, maxWaitingPerCaller: Number.MAX_SAFE_INTEGER },
+});
+
+/**
+ * Writes many rows in batches, scheduled fairly between tenants. Rejects with the first failure when all have ended.
  */
 export async function writeInChunks<T>(
   share: Share,
@@ -15,14 +24,7 @@ export async function writeInChunks<T>(
   const chunks = Array.from({ length: Math.ceil(rows.length / CHUNK) }, (_, i) =>
     rows.slice(i * CHUNK, (i + 1) * CHUNK),
   );
-  const writing = chunks.map(async (chunk) => {
-    const release = await turns.acquire(share, 1, 0);
-    try {
-      await write(chunk);
-    } finally {
-      release();
-    }
-  });
+  const writing = chunks.map((chunk) => rowsAtOnce.run(share, chunk.length, () => write(chunk)));
   for (const outcome of await Promise.allSettled(writing))
     if (outcome.status === "rejected") throw outcome.reason;
 }

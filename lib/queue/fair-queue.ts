@@ -143,8 +143,7 @@ export class FairQueue {
   /**
    * Waits for `cost` units, which the caller must release.
    *
-   * @param queued units to count while it waits, if those of a waiting task are not what `maxWaiting` limits; with 0 it
-   * is never refused
+   * @param queued units to count while it waits, if those of a waiting task are not what `maxWaiting` limits
    * @throws Fault rate_limited when the caller fills the queue, service_unavailable after `patienceMs`
    */
   acquire(share: Share, cost: number, queued = cost): Promise<Release> {
@@ -195,7 +194,7 @@ export class FairQueue {
   #keepWaiting(waiter: Waiter): void {
     const { patienceMs, maxWaiting, maxWaitingPerCaller = maxWaiting / 4 } = this.#options;
     const { caller, queued } = waiter;
-    if (patienceMs !== undefined && queued > 0)
+    if (patienceMs !== undefined)
       waiter.timer = setTimeout(() => this.#refuse(waiter, busy()), patienceMs).unref();
     // A task that costs more than the limit may wait alone.
     if (caller.waiting > Math.max(queued, maxWaitingPerCaller)) this.#refuse(waiter, tooMany());
