@@ -5071,8 +5071,9 @@ class Tenants(Group[Mode]):
     ) -> models.TenantsImportResult:
         """Begin or complete an import of a tenant.
 
-        Begins with the tenant in the status `importing`, which nobody can use; with `complete` it becomes active.
-        `done`: it was imported from this export already. A tenant that exists otherwise is refused: erase it first.
+        Begins with the tenant in the status `importing`, which nobody can use; with `complete` it becomes active,
+        unless rows were refused since it last began. `done`: it was imported from this export already. A tenant that
+        exists otherwise is refused: erase it first.
 
         Args:
             tenant: The tenant, as its export began.
