@@ -80,7 +80,7 @@ if (suites.length + again.length === 0) {
   say(`no suite and no file of that name: ${words.join(" ")}; the suites are ${namesOfSuites().join(", ")}`);
   process.exit(1);
 }
-/** What files need, by their names in the report. */
+/** The needs of files, by their names in the report. */
 const needs = new Map([
   ...suites.flatMap(({ files }) => files.map((file) => [file, needsOf(file)] as const)),
   ...again.flatMap((each) =>

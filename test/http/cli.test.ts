@@ -197,7 +197,7 @@ describe("the file of a server in the folder", () => {
     expect(missing.err).toContain("(from the profile default); none/credentials.json: not there.");
   });
 
-  test("SENSORIUM_URL precedes a saved profile, and takes the key of its own server", async () => {
+  test("SENSORIUM_URL precedes a saved profile, and uses the key of that server", async () => {
     profile(server.root);
     leave("data", `${other.url}/v1`);
     const { err } = await here.run(PUBLISH, { env: { SENSORIUM_URL: other.url } });

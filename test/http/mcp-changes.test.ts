@@ -120,8 +120,8 @@ const CHANGES: Record<string, Record<string, Change>> = {
     ],
     deliveries_replay: [
       deadLetter,
-      "/delivery/poll",
-      { deliveries: [{ payload: { id: "dead", type: "com.example.dead" } }] },
+      `/agents/${agent.id}/deliveries?status=ready`,
+      has("deliveries", { event: expect.objectContaining({ type: "com.example.dead" }) }),
     ],
     interests_delete: [
       async () => ({

@@ -337,7 +337,7 @@ export const FAULTS: Fault[] = [
     'if (role === "admin" || (await',
     "http/identity",
   ),
-  // Who reads what.
+  // Rights to read.
   fault(
     "private rows are read by all",
     "lib/access/visibility.ts",
@@ -1090,7 +1090,7 @@ export const FAULTS: Fault[] = [
     "const default_id = randomUUID();",
     "unit/connectors",
   ),
-  // What cannot be read is answered.
+  // Unreadable input gets an answer.
   fault(
     "a parser's error ends its thread",
     "services/remember/documents/parsers/thread.ts",

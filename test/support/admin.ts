@@ -23,7 +23,7 @@ export async function run(dataDir: string, command: string, env: Record<string, 
   return answerOf(code, printed);
 }
 
-/** The same in a process of its own. */
+/** The same in a separate process. */
 export async function runProcess(dataDir: string, command: string, env: Record<string, string> = {}) {
   const { PATH = "", HOME = "" } = process.env;
   const child = await startChild(process.execPath, ["bin/server.js", "admin", ...wordsOf(command)], {

@@ -87,7 +87,7 @@ describe("the presets", () => {
     },
   );
 
-  test.each(Object.entries(PRESETS))("%s has tools, each of which can be called", (name) => {
+  test.each(Object.entries(PRESETS))("%s has tools, and each can be called", (name) => {
     const { listed, callable, isBrief } = choose(tools, name);
     expect(listed.length).toBeGreaterThan(5);
     expect([...callable.keys()]).toEqual(listed.map(({ tool }) => tool.name));
@@ -125,7 +125,7 @@ describe("arguments", () => {
     ["a single id for a list", "deliveries_ack", { delivery_id: "dlv_1" }, { delivery_ids: ["dlv_1"] }],
     ["a nested field", "handoffs_save", { next_action: "Ship" }, { payload: { next_action: "Ship" } }],
     [
-      "one beside others of its holder",
+      "one next to others of its holder",
       "handoffs_save",
       { payload: { completed: "A" }, next_action: "Ship" },
       { payload: { completed: "A", next_action: "Ship" } },
