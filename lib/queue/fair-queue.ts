@@ -45,6 +45,7 @@ interface Waiter {
   cost: number;
   /** What it counts for among the waiting units. */
   queued: number;
+  order: number;
   since: number;
   timer: NodeJS.Timeout | undefined;
   start(release: Release): void;
@@ -144,15 +145,17 @@ export class FairQueue {
    * Waits for `cost` units, which the caller must release.
    *
    * @param queued units to count while it waits, if those of a waiting task are not what `maxWaiting` limits
+   * @param order its place among the tasks of its caller, the lowest first; default: behind all
    * @throws Fault rate_limited when the caller fills the queue, service_unavailable after `patienceMs`
    */
-  acquire(share: Share, cost: number, queued = cost): Promise<Release> {
+  acquire(share: Share, cost: number, queued = cost, order = Number.POSITIVE_INFINITY): Promise<Release> {
     return new Promise((start, refuse) => {
       const tenant = this.#tenants.arrive(share.tenant_id);
       const caller = tenant.callers.arrive(share.caller);
       const since = performance.now();
       const { tenant_id } = share;
-      const waiter = { tenant_id, tenant, caller, cost, queued, since, timer: undefined, start, refuse };
+      const own = { tenant_id, tenant, caller, cost, queued, order, since };
+      const waiter = { ...own, timer: undefined, start, refuse };
       this.#enqueue(waiter);
       this.#dispatch();
       if (caller.waiters.includes(waiter)) this.#keepWaiting(waiter);
@@ -184,8 +187,9 @@ export class FairQueue {
   }
 
   #enqueue(waiter: Waiter): void {
-    const { tenant, caller, queued } = waiter;
-    caller.waiters.push(waiter);
+    const { tenant, caller, queued, order } = waiter;
+    const at = caller.waiters.findLastIndex((other) => other.order <= order) + 1;
+    caller.waiters.splice(at, 0, waiter);
     this.#waiting += queued;
     tenant.waiting += queued;
     caller.waiting += queued;

@@ -25,6 +25,8 @@ interface Kind {
 
 /** A call of an operation, and what it has cost so far. */
 interface Work {
+  /** Calls that began earlier take their turns first: many dear ones at once end one after the other, not all late. */
+  order: number;
   share: Share;
   kind: Kind;
   ms: number;
@@ -51,6 +53,7 @@ const memory = new FairQueue({ capacity: 8 * ALLOWANCE, perCaller: 2 * ALLOWANCE
 const COUNTED_BYTES = 65_536;
 
 const current = new AsyncLocalStorage<Work>();
+let begun = 0;
 const kinds = new LruMap<string, Kind>(MOST_KINDS);
 
 function working(): Work | undefined {
@@ -67,7 +70,7 @@ export function apart<R>(task: () => R): R {
 export function asWork<R>(share: Share, action: string, call: () => R): R {
   if (working()) return call();
   const kind = kindOf(`${share.tenant_id} ${action}`);
-  const work: Work = { share, kind, ms: 0, bytes: 0, held: [], isOver: false };
+  const work: Work = { order: ++begun, share, kind, ms: 0, bytes: 0, held: [], isOver: false };
   const ended = () => {
     work.isOver = true;
     kind.running--;
@@ -142,8 +145,8 @@ export function inTurn<R>(step: () => Promise<R>): Promise<R> {
   return work && isDear(work) ? stepOf(work, step) : step();
 }
 
-async function stepOf<R>({ share }: Work, step: () => Promise<R>): Promise<R> {
-  const release = await turns.acquire(share, 1);
+async function stepOf<R>({ share, order }: Work, step: () => Promise<R>): Promise<R> {
+  const release = await turns.acquire(share, 1, 1, order);
   try {
     return await step();
   } finally {

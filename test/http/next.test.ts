@@ -194,7 +194,7 @@ test("what one caller may use a body has 64 kB at most", async () => {
   expect((await receiver.api.post(NEXT, long)).status).toBe(413);
 });
 
-test("what one caller may use a hundred requests may wait; a waiting one takes no place of an acknowledgement", async () => {
+test("what one caller may use two hundred requests may wait; a waiting one takes no place of an acknowledgement", async () => {
   const receiver = await receiverWith(1);
   const [{ id }] = await pollSome(receiver.api);
   const ending = new AbortController();
@@ -204,7 +204,7 @@ test("what one caller may use a hundred requests may wait; a waiting one takes n
       ...{ method: "POST", headers, signal: ending.signal },
       body: JSON.stringify({ wait: 30 }),
     }).then(({ status }) => status);
-  const waiting = Array.from({ length: 101 }, wait);
+  const waiting = Array.from({ length: 201 }, wait);
   expect(await Promise.race(waiting)).toBe(429);
   expect(ok(await receiver.api.post("/delivery/ack", { delivery_ids: [id] }))).toEqual({ acknowledged: 1 });
   ending.abort();

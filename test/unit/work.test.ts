@@ -52,6 +52,28 @@ test("a dear call makes later ones of its kind wait, until many were cheap; othe
   expect(await countAtOnce(share, "things.read", 10)).toBe(10);
 });
 
+test("of many dear calls, the one that began first ends first, however many steps they take", async () => {
+  const share = newCaller();
+  const ended: number[] = [];
+  let steps = 0;
+  await Promise.all(
+    Array.from({ length: 12 }, (_, n) =>
+      asWork(share, "things.long", async () => {
+        spend(6);
+        for (let step = 0; step < 10; step++)
+          await inTurn(async () => {
+            steps++;
+            await new Promise(setImmediate);
+          });
+        // Two run at a time.
+        expect(steps).toBeLessThanOrEqual(10 * (n + 2));
+        ended.push(n);
+      }),
+    ),
+  );
+  expect(ended).toEqual(Array.from({ length: 12 }, (_, n) => n));
+});
+
 test("calls within a call are part of it", async () => {
   const share = newCaller();
   await asWork(share, "things.outer", () => asWork(newCaller(), "things.inner", async () => spend(9)));
