@@ -16,13 +16,13 @@ const FAILURE_KEPT_MS = 10_000;
 const MAX_KEPT = 2_000;
 const LOOPBACK: LookupAddress[] = [{ address: "127.0.0.1", family: 4 }];
 
-/** The look-ups of one tenant at once. */
-export const PER_TENANT = 64;
+/** The cost of asking servers: a tenant looks up 64 names at once. */
+const COST = 4;
 /**
  * The cost of asking the system, which occupies a thread that file operations need too. All of it is one tenant's use
  * of the queue: the system is asked for two names at once, one of a tenant.
  */
-const SYSTEM_COST = PER_TENANT / 2;
+const SYSTEM_COST = 32 * COST;
 
 interface HostResolverOptions {
   /** Name servers as `ADDRESS` or `ADDRESS:PORT`; empty: the system's. */
@@ -70,7 +70,7 @@ export class HostResolver {
     const name = host.toLowerCase().replace(/\.$/, "");
     if (name === "localhost" || name.endsWith(".localhost")) return LOOPBACK;
     try {
-      return await this.#ask(name, share, 1, () => this.#askServers(name));
+      return await this.#ask(name, share, COST, () => this.#askServers(name));
     } catch (err) {
       if (err instanceof Fault || (err as NodeJS.ErrnoException).code === "ETIMEOUT") throw err;
       const system = { tenant_id: "system", caller: share.tenant_id };
@@ -90,7 +90,8 @@ export class HostResolver {
       const kept = this.#kept.get(key);
       return kept && kept.until > performance.now() ? kept.addresses : null;
     };
-    return find() ?? this.#options.queue.run(share, cost, () => find() ?? this.#keep(key, ask()));
+    const how = { queued: 1, reserved: true };
+    return find() ?? this.#options.queue.run(share, cost, () => find() ?? this.#keep(key, ask()), how);
   }
 
   #keep(key: string, asked: Promise<Answer>): Promise<LookupAddress[]> {

@@ -2,7 +2,7 @@ import type { Document } from "mongodb";
 import { LruMap } from "../lib/lru-map.ts";
 import { backOff } from "../lib/queue/backoff.ts";
 import type { TenantCollection, TenantDocument } from "../storage/collection.ts";
-import { isStoreLost } from "../storage/store-lost.ts";
+import { isSystemic } from "../storage/store-lost.ts";
 
 /** Which rows of a collection ask for work: those whose field `by`, a date with an index, is over. */
 interface Asking<T extends TenantDocument> {
@@ -60,7 +60,7 @@ export class Due<T extends TenantDocument> {
       try {
         await task(tenant_id, rows);
       } catch (err) {
-        if (rows.length === 1 || isGeneral(err)) return failed(rows, err);
+        if (rows.length === 1 || isSystemic(err)) return failed(rows, err);
         for (const row of rows) await task(tenant_id, [row]).catch((own) => failed([row], own));
       }
     });
@@ -73,8 +73,8 @@ export class Due<T extends TenantDocument> {
         try {
           await task(row);
         } catch (err) {
-          await failed(isGeneral(err) ? rows.slice(rows.indexOf(row)) : [row], err);
-          if (isGeneral(err)) return;
+          await failed(isSystemic(err) ? rows.slice(rows.indexOf(row)) : [row], err);
+          if (isSystemic(err)) return;
         }
     });
   }
@@ -100,7 +100,7 @@ export class Due<T extends TenantDocument> {
       [...Map.groupBy(rows, ({ tenant_id }) => tenant_id).values()].map((some) => own(some, failed)),
     );
     await failed(this.#stuck(rows), new Error("It is still due after its work."));
-    if (errors.length > 0) throw new Unworked(errors, more && !errors.some(({ cause }) => isGeneral(cause)));
+    if (errors.length > 0) throw new Unworked(errors, more && !errors.some(({ cause }) => isSystemic(cause)));
     return more;
   }
 
@@ -120,7 +120,7 @@ export class Due<T extends TenantDocument> {
     const { rows, by, now } = this.#asking;
     const failures = (this.#failures.get(row._id) ?? 0) + 1;
     this.#failures.set(row._id, failures);
-    const own = failures - (isGeneral(err) ? PATIENCE : 0);
+    const own = failures - (isSystemic(err) ? PATIENCE : 0);
     const due = { [by]: new Date(now() + backOff(own) * 1000) };
     const still = { _id: row._id, [by]: { $lte: new Date(now()) } };
     // Without the record nothing can be put off.
@@ -144,10 +144,6 @@ export class Due<T extends TenantDocument> {
     return (row[this.#asking.by] as Date).getTime();
   }
 }
-
-/** Whether an error is no fault of the row: the store or a service is away. */
-const isGeneral = (err: unknown): boolean =>
-  Boolean((err as { retryable?: boolean }).retryable) || isStoreLost(err);
 
 interface OfTenant {
   tenant_id: string;

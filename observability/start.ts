@@ -3,7 +3,7 @@ import { getHeapStatistics, type HeapInfo } from "node:v8";
 import type { Worker } from "node:worker_threads";
 import type { MongoClient } from "mongodb";
 import type { Config } from "../config.ts";
-import { turns } from "../lib/queue/work.ts";
+import { memory, turns } from "../lib/queue/work.ts";
 import { tracesUrl } from "../lib/tracing-settings.ts";
 import { VERSION } from "../lib/version.ts";
 import type { Store } from "../storage/connection.ts";
@@ -28,7 +28,7 @@ export interface Observability {
 /** Starts observability. The store must be open, so that `DATA_DIR` exists. */
 export async function startObservability(
   config: Config,
-  store: Pick<Store, "connection" | "driver" | "ping" | "onCommit" | "clock" | "queues">,
+  store: Pick<Store, "connection" | "driver" | "ping" | "onCommit" | "clock" | "queue">,
 ): Promise<Observability> {
   const health = new Health();
   health.add("store", async () => {
@@ -52,7 +52,9 @@ export async function startObservability(
     metrics.storeOperations.inc(writes);
     metrics.storeCommit.observe(seconds);
   });
-  for (const [name, queue] of Object.entries({ ...store.queues, work: turns })) watchQueue(name, queue);
+  watchQueue("work", turns);
+  watchQueue("memory", memory);
+  if (store.queue) watchQueue("record", store.queue);
   startProcessMetrics();
   observeValue("ready", "1 while this node can serve requests, as /readyz says, else 0", async () =>
     (await health.report()).status === "ready" ? 1 : 0,

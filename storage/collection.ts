@@ -1,11 +1,19 @@
 import type { AnyBulkWriteOperation, Collection, Document, Filter, FindOptions, UpdateFilter } from "mongodb";
 import { afterPlace, fromCursor, pageOf } from "../lib/contract/cursor.ts";
-import { ALLOWANCE, answerTooLarge, countRead, inTurn } from "../lib/queue/work.ts";
+import type { FairQueue, Waiting } from "../lib/queue/fair-queue.ts";
+import { ALLOWANCE, answerTooLarge, countRead, inTurn, spend } from "../lib/queue/work.ts";
 import type { Row, TenantDocument } from "./model.ts";
 import type { FindArgs, OwnedWhere, SystemCollection, Update, Where, Write } from "./query.ts";
-import { queued, type RecordQueues } from "./record-queues.ts";
+import { connectedBy, readOnly, requireTenants, scoped } from "./scoped.ts";
 import { type Growth, roughSize } from "./usage/growth.ts";
-import { type EachOptions, readEach, readWithin, type Within, type WithinOptions } from "./within.ts";
+import {
+  type EachOptions,
+  type PageAfter,
+  readEach,
+  readWithin,
+  type Within,
+  type WithinOptions,
+} from "./within.ts";
 import { DUPLICATE_KEY, isDuplicateKey, refusedRows, takenRows } from "./write-errors.ts";
 
 export type { Row, TenantDocument } from "./model.ts";
@@ -20,18 +28,13 @@ export interface CollectionOptions {
   /** The model's large fields. */
   large?: readonly string[];
   /** For the connections to a record that has a limit of them. */
-  queues?: RecordQueues | null;
+  queue?: FairQueue | null;
   /** The fields that reference blobs (`Model.blobs`). */
   blobs?: { fields: readonly string[]; dropped: Dropped };
 }
 
-/** A list's order, and the page of it. */
-interface PageAfter<T> extends Pick<WithinOptions, "skip" | "projection"> {
-  by: keyof T & string;
-  sign?: 1 | -1;
-  cursor?: string | undefined;
-  limit: number;
-}
+/** Inserting so many rows takes about a millisecond. */
+const ROWS_PER_MS = 20;
 
 /** Rows per slice of a bulk write: some milliseconds of the embedded store's writer. */
 const SLICE = 500;
@@ -45,28 +48,34 @@ const SLICE = 500;
 export class TenantCollection<T extends TenantDocument> {
   /** Accesses all tenants: for sweeps and for look-ups by a credential that is not bound to a tenant yet. */
   readonly system: SystemCollection<T>;
-  /**
-   * The same rows, for what frees capacity (acknowledgements) or keeps work alive (renewals): other work cannot take all
-   * connections from it.
-   */
+  /** The same rows, by reserved connections: for what frees capacity (acknowledgements) or keeps work alive (renewals). */
   readonly reserved: TenantCollection<T>;
 
   readonly #growth: Growth | undefined;
-  readonly #native: Collection<Row>;
   readonly #rows: Collection<Row>;
+  readonly #connected: ReturnType<typeof connectedBy>;
   readonly #blobs: CollectionOptions["blobs"];
   readonly #large: readonly string[];
 
-  constructor(native: Collection<Row>, options: CollectionOptions = {}, queue = options.queues?.record) {
-    const { growth, queues, blobs, large = [] } = options;
-    const reserve = queues && queue === queues.record ? queues.record_reserved : null;
-    this.#rows = queue ? queued(native, queue) : native;
-    this.reserved = reserve ? new TenantCollection(native, options, reserve) : this;
+  constructor(native: Collection<Row>, options: CollectionOptions = {}, isReserved = false) {
+    const { growth, queue = null, blobs, large = [] } = options;
+    this.#rows = native;
+    this.#connected = connectedBy(queue, isReserved);
+    this.reserved = queue && !isReserved ? new TenantCollection(native, options, true) : this;
     this.system = (blobs ? readOnly(native) : native) as unknown as SystemCollection<T>;
-    this.#native = native;
     this.#growth = growth;
     this.#blobs = blobs;
     this.#large = large;
+  }
+
+  #command<R>(tenant_id: string, filter: object, command: (filter: Filter<Row>) => Promise<R>): Promise<R> {
+    const whole = scoped(tenant_id, filter);
+    return this.#connected(tenant_id, () => command(whole));
+  }
+
+  /** Reads, or writes much, in the turn of the current call. */
+  #inTurn<R>(tenant_id: string, command: () => Promise<R>, how?: Waiting): Promise<R> {
+    return inTurn(() => this.#connected(tenant_id, command), how);
   }
 
   /** Returns the documents that match. The types, and a check, refuse a read of large fields without a limit. */
@@ -74,7 +83,7 @@ export class TenantCollection<T extends TenantDocument> {
     const { bounded, ...options } = (given ?? {}) as FindOptions & { bounded?: string };
     if (bounded !== undefined) return this.#whole(tenant_id, filter, options);
     this.#requireBrief(options.projection);
-    return inTurn(() => this.#rows.find<T>(scoped(tenant_id, filter), options).toArray());
+    return this.#inTurn(tenant_id, () => this.#rows.find<T>(scoped(tenant_id, filter), options).toArray());
   }
 
   /** Large rows may all be needed, but never more than one call may read. */
@@ -97,7 +106,7 @@ export class TenantCollection<T extends TenantDocument> {
    */
   async findWithin(tenant_id: string, filter: Where<T>, options: WithinOptions): Promise<Within<T>> {
     const within = scoped(tenant_id, filter) as never;
-    const found = await inTurn(() => readWithin<T>(this.#rows as never, within, options));
+    const found = await this.#inTurn(tenant_id, () => readWithin<T>(this.#rows as never, within, options));
     this.#count(found.rows);
     return found;
   }
@@ -123,7 +132,7 @@ export class TenantCollection<T extends TenantDocument> {
     { filter = {}, ...options }: { filter?: Where<T> } & Omit<EachOptions, "filter"> = {},
   ): Promise<T[]> {
     const each = { ...options, filter: scoped(tenant_id, filter) as never };
-    const { rows } = await inTurn(() => readEach<T>(this.#rows as never, [...ids], each));
+    const { rows } = await this.#inTurn(tenant_id, () => readEach<T>(this.#rows as never, [...ids], each));
     this.#count(rows);
     return rows;
   }
@@ -139,7 +148,9 @@ export class TenantCollection<T extends TenantDocument> {
   }
 
   async findOne(tenant_id: string, filter: Where<T>, options?: FindOptions): Promise<T | null> {
-    const row = await inTurn(() => this.#rows.findOne<T>(scoped(tenant_id, filter), options));
+    const row = await this.#inTurn(tenant_id, () =>
+      this.#rows.findOne<T>(scoped(tenant_id, filter), options),
+    );
     if (row && !options?.projection) this.#count([row]);
     return row;
   }
@@ -192,13 +203,13 @@ export class TenantCollection<T extends TenantDocument> {
   }
 
   count(tenant_id: string, filter: Where<T>): Promise<number> {
-    return inTurn(() => this.#rows.countDocuments(scoped(tenant_id, filter)));
+    return this.#inTurn(tenant_id, () => this.#rows.countDocuments(scoped(tenant_id, filter)));
   }
 
   /** Inserts a document, which includes its tenant. Throws the driver's duplicate-key error (code 11000). */
   async insert(doc: T): Promise<T> {
     requireTenants([doc]);
-    await this.#rows.insertOne(doc as Row);
+    await this.#connected(doc.tenant_id, () => this.#rows.insertOne(doc as Row));
     this.#grew([doc]);
     return doc;
   }
@@ -211,8 +222,8 @@ export class TenantCollection<T extends TenantDocument> {
     try {
       return await this.insert(doc);
     } catch (err) {
-      const own = { _id: doc._id, tenant_id: doc.tenant_id };
-      const there = isDuplicateKey(err) && (await this.#rows.findOne<T>(own));
+      const own = { _id: doc._id } as Where<T>;
+      const there = isDuplicateKey(err) && (await this.findOne(doc.tenant_id, own));
       if (there) return there;
       throw err;
     }
@@ -223,7 +234,10 @@ export class TenantCollection<T extends TenantDocument> {
     requireTenants(docs);
     // Before refusals are known: a measurement corrects it.
     this.#grew(docs);
-    await this.#rows.insertMany(docs as Row[], { ordered: false });
+    spend(docs.length / ROWS_PER_MS);
+    const insert = () => this.#rows.insertMany(docs as Row[], { ordered: false });
+    // Others may be written already.
+    if (docs[0]) await this.#inTurn(docs[0].tenant_id, insert, { queued: 0 });
   }
 
   /** Inserts documents whose keys are new; leaves existing ones unchanged. */
@@ -244,7 +258,9 @@ export class TenantCollection<T extends TenantDocument> {
     const options = { returnDocument: "after" } as const;
     const changes = update as UpdateFilter<Row>;
     const referenced = await this.#referenced(tenant_id, filter, update);
-    const written = await this.#rows.findOneAndUpdate(scoped(tenant_id, filter), changes, options);
+    const written = await this.#command(tenant_id, filter, (own) =>
+      this.#rows.findOneAndUpdate(own, changes, options),
+    );
     if (written) await this.#dropped(tenant_id, referenced);
     return written as T | null;
   }
@@ -254,8 +270,11 @@ export class TenantCollection<T extends TenantDocument> {
     let changed = 0;
     for (const slice of await this.#slices(tenant_id, filter)) {
       const referenced = await this.#referenced(tenant_id, slice, update);
-      changed += (await this.#rows.updateMany(scoped(tenant_id, slice), update as UpdateFilter<Row>))
-        .modifiedCount;
+      const changes = update as UpdateFilter<Row>;
+      const { modifiedCount } = await this.#command(tenant_id, slice, (own) =>
+        this.#rows.updateMany(own, changes),
+      );
+      changed += modifiedCount;
       await this.#dropped(tenant_id, referenced);
     }
     return changed;
@@ -263,7 +282,7 @@ export class TenantCollection<T extends TenantDocument> {
 
   async delete(tenant_id: string, filter: Where<T>): Promise<boolean> {
     const referenced = await this.#referenced(tenant_id, filter);
-    const { deletedCount } = await this.#rows.deleteOne(scoped(tenant_id, filter));
+    const { deletedCount } = await this.#command(tenant_id, filter, (own) => this.#rows.deleteOne(own));
     await this.#dropped(tenant_id, referenced);
     return deletedCount === 1;
   }
@@ -273,7 +292,8 @@ export class TenantCollection<T extends TenantDocument> {
     let removed = 0;
     for (const slice of await this.#slices(tenant_id, filter)) {
       const referenced = await this.#referenced(tenant_id, slice);
-      removed += (await this.#rows.deleteMany(scoped(tenant_id, slice))).deletedCount;
+      const { deletedCount } = await this.#command(tenant_id, slice, (own) => this.#rows.deleteMany(own));
+      removed += deletedCount;
       await this.#dropped(tenant_id, referenced);
     }
     return removed;
@@ -282,7 +302,7 @@ export class TenantCollection<T extends TenantDocument> {
   /** Deletes a batch of rows of any tenants whose time is over; returns whether there may be more. */
   async deleteDue(due: Where<T>, limit = SLICE): Promise<boolean> {
     const options = { projection: { tenant_id: 1 }, limit };
-    const rows = await this.#native.find<T>(due as Filter<Row>, options).toArray();
+    const rows = await this.#rows.find<T>(due as Filter<Row>, options).toArray();
     for (const [tenant_id, those] of Map.groupBy(rows, (row) => row.tenant_id))
       await this.deleteMany(tenant_id, { ...due, _id: { $in: those.map(({ _id }) => _id) } } as Where<T>);
     return rows.length === limit;
@@ -303,7 +323,7 @@ export class TenantCollection<T extends TenantDocument> {
     const projection = Object.fromEntries(fields.map((field) => [field, 1]));
     const rows: Row[] = isNamed
       ? [known as Row]
-      : await this.#rows.find<Row>(scoped(tenant_id, filter), { projection }).toArray();
+      : await this.#command(tenant_id, filter, (own) => this.#rows.find<Row>(own, { projection }).toArray());
     return rows.flatMap((row) => fields.flatMap((field) => row[field] || []));
   }
 
@@ -316,8 +336,10 @@ export class TenantCollection<T extends TenantDocument> {
    * other writes in between. Callers limit filters by id themselves.
    */
   async #slices(tenant_id: string, filter: Where<T>): Promise<Where<T>[]> {
-    const whole = scoped(tenant_id, filter);
-    const ids = (limit: number) => this.#rows.find(whole, { projection: { _id: 1 }, limit }).toArray();
+    const ids = (limit: number) =>
+      this.#command(tenant_id, filter, (own) =>
+        this.#rows.find(own, { projection: { _id: 1 }, limit }).toArray(),
+      );
     if ("_id" in filter || (await ids(SLICE + 1)).length <= SLICE) return [filter];
     const rows = await ids(0);
     const slices: Where<T>[] = [];
@@ -333,8 +355,11 @@ export class TenantCollection<T extends TenantDocument> {
   }
 
   #bulk(writes: Write<T>[]) {
-    requireTenants(writes.flatMap((write) => Object.values(write).map(({ filter }) => filter)));
-    return this.#rows.bulkWrite(writes as AnyBulkWriteOperation<Row>[], { ordered: false });
+    const owned = writes.flatMap((write) => Object.values(write).map(({ filter }) => filter));
+    requireTenants(owned);
+    return this.#connected(owned[0]?.tenant_id ?? "", () =>
+      this.#rows.bulkWrite(writes as AnyBulkWriteOperation<Row>[], { ordered: false }),
+    );
   }
 
   /**
@@ -372,28 +397,3 @@ export class TenantCollection<T extends TenantDocument> {
 }
 
 const MUCH = 1024; // Bytes above which an update may make its row grow.
-
-/** Returns the collection without its writes, which would not release blobs. */
-function readOnly(native: Collection<Row>): Collection<Row> {
-  return new Proxy(native, {
-    get(target, name) {
-      if (/^(delete|update|replace|findOneAnd|bulk)/.test(String(name)))
-        throw new Error("rows that reference blobs are written by tenant");
-      const member = target[name as keyof Collection<Row>];
-      return typeof member === "function" ? member.bind(target) : member;
-    },
-  });
-}
-
-/** Adds the tenant to a filter. Throws without one, and for a filter that names one itself. */
-function scoped(tenant_id: string, filter: object): Filter<Row> {
-  requireTenants([{ tenant_id }]);
-  if ("tenant_id" in filter) throw new Error("a filter must not name a tenant: it is a parameter");
-  return { ...filter, tenant_id };
-}
-
-/** Throws unless each document, or filter of a bulk write, has its tenant. The types ask for it too. */
-function requireTenants(owned: readonly { tenant_id: string }[]): void {
-  for (const { tenant_id } of owned)
-    if (typeof tenant_id !== "string" || tenant_id === "") throw new Error("a query needs a tenant");
-}

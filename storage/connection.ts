@@ -2,6 +2,7 @@ import type { Collection, IndexDescription } from "mongodb";
 import mongoose, { type Connection } from "mongoose";
 import { DirectoryInUse, type SqliteClient, sqliteDriver } from "mongoose-sqlite";
 import { makeDirectory } from "../lib/files.ts";
+import { FairQueue } from "../lib/queue/fair-queue.ts";
 import { atTickEnd } from "../lib/queue/tick-end.ts";
 import { spend } from "../lib/queue/work.ts";
 import {
@@ -14,7 +15,6 @@ import {
 import { largeFields, type Model } from "./model.ts";
 import { mongoOptions } from "./mongo-options.ts";
 import { followClock, type RecordClock } from "./record-clock.ts";
-import { type RecordQueues, recordQueues } from "./record-queues.ts";
 import { requireWhole } from "./restoring.ts";
 import { REWRITE_MB, type Scrubbed, Scrubber } from "./scrubber.ts";
 import { Growth } from "./usage/growth.ts";
@@ -34,8 +34,8 @@ export interface Store {
   /** mongoose's connection; each model is at `connection.model(name)`. */
   connection: Connection;
   driver: "sqlite" | "mongodb";
-  /** The queues for connections; null without a limit of them. */
-  queues: RecordQueues | null;
+  /** Divides the connections among tenants; null without a limit of them. */
+  queue: FairQueue | null;
   /** Growth of rows and blobs since it was last written to the tenants' usage. */
   growth: Growth;
   /** Declares a model, returns its collection and starts creating its indexes: see `ready`. */
@@ -152,6 +152,24 @@ async function connect(
   return connection;
 }
 
+/** As long as a command waits for a connection by default. */
+const CONNECTION_PATIENCE_MS = 10_000;
+
+/**
+ * Five eighths of a node's connections are for tenants' commands, charged by time; a quarter for those that free capacity.
+ * The rest is for statements across tenants: authentication and sweeps.
+ *
+ * @param connections 0 is no limit
+ */
+export function queueFor(connections = 0): FairQueue | null {
+  if (!connections) return null;
+  const part = (share: number) => Math.max(1, Math.floor(connections * share));
+  return new FairQueue({
+    ...{ capacity: part(5 / 8), reserve: part(1 / 4), chargeTime: true },
+    ...{ maxWaiting: Number.POSITIVE_INFINITY, patienceMs: CONNECTION_PATIENCE_MS },
+  });
+}
+
 interface DriverParts {
   /** Called with a collection's out-of-line field before the collection is used. */
   setOutOfLine?: (name: string, field: string) => void;
@@ -162,17 +180,17 @@ function modelsOf(
   { setOutOfLine }: DriverParts,
 ): Pick<
   Store,
-  "connection" | "queues" | "growth" | "collection" | "onDropped" | "collections" | "ready" | "ping"
+  "connection" | "queue" | "growth" | "collection" | "onDropped" | "collections" | "ready" | "ping"
 > {
   let dropped: Dropped = async () => {};
   const database = databaseOf(connection);
   const building: Promise<unknown>[] = [];
   const growth = new Growth();
   // The embedded store has no connections.
-  const queues = recordQueues(connection.getClient().options?.maxPoolSize);
+  const queue = queueFor(connection.getClient().options?.maxPoolSize);
   return {
     connection,
-    queues,
+    queue,
     growth,
     collection<T extends TenantDocument>({
       name,
@@ -189,7 +207,7 @@ function modelsOf(
       built.catch(() => {});
       building.push(built);
       const options: CollectionOptions = {
-        ...{ growth, queues, large: largeFields(schema as never) },
+        ...{ growth, queue, large: largeFields(schema as never) },
         ...(blobs && {
           blobs: { fields: blobs, dropped: (tenant_id, hashes) => dropped(tenant_id, hashes) },
         }),

@@ -1,9 +1,11 @@
+import { FAULTS, isFault } from "../lib/contract/faults.ts";
+
 /**
- * MongoDB's driver, or our queue for it, has no connection, timed out waiting for one, or lost it during a request. Two
+ * MongoDB's driver has no connection, timed out waiting for one, or lost it during a request. Two
  * names have no prefix.
  */
 const NAMES =
-  /^(PoolClearedOnNetworkError|RecordBusyError)$|^Mongo(Network|ServerSelection|ServerClosed|PoolCleared|PoolClosed|WaitQueueTimeout|NotConnected|Topology|ClientClosed|StalePrimary|WriteConcern|OperationTimeout)/;
+  /^(PoolClearedOnNetworkError)$|^Mongo(Network|ServerSelection|ServerClosed|PoolCleared|PoolClosed|WaitQueueTimeout|NotConnected|Topology|ClientClosed|StalePrimary|WriteConcern|OperationTimeout)/;
 
 /**
  * Codes of MongoDB's server: it is not, or no longer, the primary; it is shutting down or cannot reach the others; a
@@ -46,4 +48,11 @@ export function isStoreLost(err: unknown): boolean {
   // A bulk write hides the cause of its failure; without a code it was not the server that refused.
   if (name === "MongoBulkWriteError" && code === undefined) return true;
   return NAMES.test(name) || (name.startsWith("Mongo") && CODES.has(code));
+}
+
+/** Whether an error is no fault of what was tried: the store or a service is away, or busy. */
+export function isSystemic(err: unknown): boolean {
+  if (isFault(err)) return FAULTS[err.type as keyof typeof FAULTS].retryable && err.type !== "internal_error";
+  const { retryable, code } = err as { retryable?: boolean; code?: unknown };
+  return retryable === true || isStoreLost(err) || String(code).includes("SQLITE");
 }

@@ -12,6 +12,14 @@ export interface WithinOptions {
   bytes?: number;
 }
 
+/** A list's order, and the page of it. */
+export interface PageAfter<T> extends Pick<WithinOptions, "skip" | "projection"> {
+  by: keyof T & string;
+  sign?: 1 | -1;
+  cursor?: string | undefined;
+  limit: number;
+}
+
 /** The rows of a read within a number of bytes; `more`: others were left out for their size. */
 export interface Within<T> {
   rows: T[];

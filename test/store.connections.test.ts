@@ -1,8 +1,8 @@
 /** @needs mongodb: the shares of MongoDB's connections. */
-import { beforeAll, describe, expect, test } from "@jest/globals";
-import type { Store } from "../storage/connection.ts";
-import { RecordBusyError, recordQueues } from "../storage/record-queues.ts";
-import { isStoreLost } from "../storage/store-lost.ts";
+import { beforeAll, describe, expect, jest, test } from "@jest/globals";
+import type { FairQueue } from "../lib/queue/fair-queue.ts";
+import { queueFor, type Store } from "../storage/connection.ts";
+import { isSystemic } from "../storage/store-lost.ts";
 import { RecordedModel } from "../storage/traffic/traffic.model.ts";
 import { startMongo } from "./support/mongo.ts";
 import { atEnd } from "./support/own-folder.ts";
@@ -20,37 +20,46 @@ describe("the connections to MongoDB", () => {
   });
 
   test("a tenant's commands take turns, and those that are reserved do not wait for them", async () => {
-    const { record, record_reserved } = store.queues as NonNullable<Store["queues"]>;
+    const queue = store.queue as FairQueue;
     const rows = store.collection(RecordedModel);
     await store.ready();
     await rows.insertOnce({ _id: "tn_shared", tenant_id: "tn_shared", at: new Date(0), minutes: [] });
     const releases = await Promise.all(
-      Array.from({ length: 62 }, () => record.acquire({ tenant_id: "tn_flood", caller: "" }, 1)),
+      Array.from({ length: 62 }, () => queue.acquire({ tenant_id: "tn_flood", caller: "" }, 1)),
     );
     let answered = false;
     const waiting = rows.findOne("tn_shared", { _id: "tn_shared" }).then(() => {
       answered = true;
     });
-    expect(record.waiting).toBe(1);
+    expect(queue.waiting).toBe(1);
     expect(await rows.reserved.findOne("tn_shared", { _id: "tn_shared" })).not.toBeNull();
     expect(await rows.system.findOne({ _id: "tn_shared" })).not.toBeNull();
-    expect({ answered, waiting: record.waiting, reserved: record_reserved.inUse }).toEqual({
-      answered: false,
-      waiting: 1,
-      reserved: 0,
+    expect({ answered, waiting: queue.waiting, inUse: queue.inUse }).toEqual({
+      ...{ answered: false, waiting: 1, inUse: 62 },
     });
     for (const release of releases) release();
     await waiting;
-    expect(record.inUse).toBe(0);
+    expect(queue.inUse).toBe(0);
   });
 });
 
-test("a pool of any size has a connection for each kind of work", () => {
-  const queues = recordQueues(1);
-  expect([queues?.record, queues?.record_reserved].every((queue) => queue?.inUse === 0)).toBe(true);
-  expect(recordQueues(0)).toBeNull();
-  expect(recordQueues(undefined)).toBeNull();
+test("a pool of any size has a connection for each kind of work", async () => {
+  const queue = queueFor(1) as FairQueue;
+  const ask = (reserved: boolean) => queue.acquire({ tenant_id: "tn_a", caller: "" }, 1, { reserved });
+  await Promise.all([ask(false), ask(true)]);
+  expect(queue.inUse).toBe(2);
+  expect([queueFor(0), queueFor(undefined)]).toEqual([null, null]);
 });
 
-test("a record without a connection to spare is lost for the moment", () =>
-  expect(isStoreLost(new RecordBusyError("busy"))).toBe(true));
+test("a record without a connection to spare is busy for everything, not for one row", async () => {
+  jest.useFakeTimers({ doNotFake: ["performance", "setImmediate", "nextTick", "queueMicrotask"] });
+  const queue = queueFor(1) as FairQueue;
+  const share = { tenant_id: "tn_a", caller: "" };
+  await queue.acquire(share, 1);
+  const late = queue.acquire(share, 1).catch((err: unknown) => err);
+  jest.advanceTimersByTime(10_000);
+  jest.useRealTimers();
+  const err = await late;
+  expect(err).toMatchObject({ type: "service_unavailable" });
+  expect(isSystemic(err)).toBe(true);
+});

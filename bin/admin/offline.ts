@@ -9,7 +9,6 @@ import { brokerOptions } from "../../moleculer.config.ts";
 import { Modes } from "../../observability/modes.ts";
 import { startObservability } from "../../observability/start.ts";
 import { toFault } from "../../services/edge/gateway/answer/respond.ts";
-import { newHostResolver } from "../../services/host-resolver.ts";
 import { agentsService } from "../../services/identity/agents/agents.service.ts";
 import { auditService } from "../../services/identity/audit/audit.service.ts";
 import { authService } from "../../services/identity/auth/auth.service.ts";
@@ -21,6 +20,7 @@ import type { TenantState } from "../../services/identity/tenants/tenants.contra
 import { tenantsService } from "../../services/identity/tenants/tenants.service.ts";
 import { usersService } from "../../services/identity/users/users.service.ts";
 import { MODELS } from "../../services/models.ts";
+import { newHostResolver } from "../../services/outgoing.ts";
 import { nodesService } from "../../services/platform/nodes/nodes.service.ts";
 import type { ServiceFactory } from "../../services/runtime.ts";
 import { connectorsService } from "../../services/sense/connectors/connectors.service.ts";

@@ -14,8 +14,10 @@ export function shareOf(caller: Identity): Share {
 export interface FairQueueOptions {
   /** Units in use at once. A task that costs more runs alone. */
   capacity: number;
-  /** Units of one tenant in use at once. Default: `capacity`. */
-  perTenant?: number;
+  /** Further units for tasks that are `reserved`, which others cannot take. Default: none. */
+  reserve?: number;
+  /** Units of one tenant in use at once; `half`: as many as it leaves free. Default: `capacity`. */
+  perTenant?: number | "half";
   /** Units of one caller in use at once. Default: `perTenant`. */
   perCaller?: number;
   /** Waiting units of all tenants. */
@@ -26,6 +28,18 @@ export interface FairQueueOptions {
   patienceMs?: number;
   /** Charges a task's milliseconds instead of its units, for tasks of unknown length. */
   chargeTime?: boolean;
+}
+
+/** How a task waits. */
+export interface Waiting {
+  /** Units to count while it waits: its cost by default. 0: it is never refused, however long it waits. */
+  queued?: number;
+  /** Its longest wait in milliseconds, if not the queue's. */
+  patienceMs?: number | undefined;
+  /** Takes units of the reserve, and of nothing else. */
+  reserved?: boolean | undefined;
+  /** Its place among the tasks of its caller, the lowest first. Default: behind all. */
+  order?: number;
 }
 
 /** Receives the wait of each started task, in seconds, each refusal, and the time that a tenant is charged. */
@@ -39,6 +53,7 @@ export interface QueueObserver {
 export type Release = (units?: number) => void;
 
 interface Waiter {
+  lane: Lane;
   tenant_id: string;
   tenant: Tenant;
   caller: Caller;
@@ -56,7 +71,9 @@ interface Waiter {
 class Flow {
   charged = 0;
   inUse = 0;
+  /** Units that wait, as counted, and the number of tasks. */
   waiting = 0;
+  tasks = 0;
 }
 
 class Caller extends Flow {
@@ -89,7 +106,7 @@ class Flows<F extends Flow> {
 
   arrive(id: string): F {
     const flow = this.#flows.get(id) ?? this.#add(id);
-    if (flow.waiting === 0) flow.charged = Math.max(flow.charged, this.clock);
+    if (flow.tasks === 0) flow.charged = Math.max(flow.charged, this.clock);
     return flow;
   }
 
@@ -102,9 +119,21 @@ class Flows<F extends Flow> {
 
   /** Keeps a flow that was charged more than the clock, or it would lose its debt. */
   #forgetIdle(): void {
-    for (const [id, { inUse, waiting, charged }] of this.#flows)
-      if (inUse === 0 && waiting === 0 && charged <= this.clock) this.#flows.delete(id);
+    for (const [id, { inUse, tasks, charged }] of this.#flows)
+      if (inUse === 0 && tasks === 0 && charged <= this.clock) this.#flows.delete(id);
     this.#forgetAt = Math.max(FORGET_FROM, 2 * this.#flows.size);
+  }
+}
+
+/** The ordinary units of a queue, or its reserve. */
+class Lane {
+  readonly tenants = new Flows(() => new Tenant());
+  readonly capacity: number;
+  inUse = 0;
+  tasks = 0;
+
+  constructor(capacity: number) {
+    this.capacity = capacity;
   }
 }
 
@@ -115,16 +144,18 @@ class Flows<F extends Flow> {
 export class FairQueue {
   observer: QueueObserver | undefined;
   readonly #options: FairQueueOptions;
-  #tenants = new Flows(() => new Tenant());
-  #inUse = 0;
+  readonly #ordinary: Lane;
+  readonly #reserve: Lane;
   #waiting = 0;
 
   constructor(options: FairQueueOptions) {
     this.#options = options;
+    this.#ordinary = new Lane(options.capacity);
+    this.#reserve = new Lane(options.reserve ?? 0);
   }
 
   get inUse(): number {
-    return this.#inUse;
+    return this.#ordinary.inUse + this.#reserve.inUse;
   }
 
   get waiting(): number {
@@ -132,8 +163,8 @@ export class FairQueue {
   }
 
   /** Runs a task when its turn comes. @throws Fault as `acquire`, or what the task threw */
-  async run<T>(share: Share, cost: number, task: () => Promise<T> | T): Promise<T> {
-    const release = await this.acquire(share, cost);
+  async run<T>(share: Share, cost: number, task: () => Promise<T> | T, how?: Waiting): Promise<T> {
+    const release = await this.acquire(share, cost, how);
     try {
       return await task();
     } finally {
@@ -144,21 +175,23 @@ export class FairQueue {
   /**
    * Waits for `cost` units, which the caller must release.
    *
-   * @param queued units to count while it waits, if those of a waiting task are not what `maxWaiting` limits
-   * @param order its place among the tasks of its caller, the lowest first; default: behind all
    * @throws Fault rate_limited when the caller fills the queue, service_unavailable after `patienceMs`
    */
-  acquire(share: Share, cost: number, queued = cost, order = Number.POSITIVE_INFINITY): Promise<Release> {
+  acquire(share: Share, cost: number, how: Waiting = {}): Promise<Release> {
+    const { queued = cost, order = Number.POSITIVE_INFINITY } = how;
     return new Promise((start, refuse) => {
-      const tenant = this.#tenants.arrive(share.tenant_id);
+      const lane = how.reserved ? this.#reserve : this.#ordinary;
+      const tenant = lane.tenants.arrive(share.tenant_id);
       const caller = tenant.callers.arrive(share.caller);
       const since = performance.now();
       const { tenant_id } = share;
-      const own = { tenant_id, tenant, caller, cost, queued, order, since };
+      const own = { lane, tenant_id, tenant, caller, cost, queued, order, since };
       const waiter = { ...own, timer: undefined, start, refuse };
-      this.#enqueue(waiter);
+      this.#count(waiter, 1);
+      const at = caller.waiters.findLastIndex((other) => other.order <= order) + 1;
+      caller.waiters.splice(at, 0, waiter);
       this.#dispatch();
-      if (caller.waiters.includes(waiter)) this.#keepWaiting(waiter);
+      if (queued > 0 && caller.waiters.includes(waiter)) this.#keepWaiting(waiter, how);
     });
   }
 
@@ -167,36 +200,39 @@ export class FairQueue {
    *
    * @throws Fault rate_limited when the caller or its tenant has its share, service_unavailable while all are in use
    */
-  enter({ tenant_id, caller: id }: Share, cost = 1): () => void {
+  enter({ tenant_id, caller: id }: Share, cost = 1, reserved = false): () => void {
     const { capacity, perCaller = capacity } = this.#options;
-    const tenant = this.#tenants.arrive(tenant_id);
+    const lane = reserved ? this.#reserve : this.#ordinary;
+    const tenant = lane.tenants.arrive(tenant_id);
     const caller = tenant.callers.arrive(id);
-    const free = capacity - this.#inUse;
+    const free = lane.capacity - lane.inUse;
     const isOver = tenant.inUse >= free || caller.inUse >= perCaller;
     if (free <= 0 || isOver) {
       this.observer?.refused();
       throw free <= 0 ? busy() : tooMany("in progress");
     }
-    this.#use(tenant, caller, cost);
+    use([lane, tenant, caller], cost);
     let held = cost;
     return () => {
-      this.#use(tenant, caller, -held);
+      use([lane, tenant, caller], -held);
       held = 0;
       this.#dispatch();
     };
   }
 
-  #enqueue(waiter: Waiter): void {
-    const { tenant, caller, queued, order } = waiter;
-    const at = caller.waiters.findLastIndex((other) => other.order <= order) + 1;
-    caller.waiters.splice(at, 0, waiter);
-    this.#waiting += queued;
-    tenant.waiting += queued;
-    caller.waiting += queued;
+  /** Counts a task among those that wait, or no more. */
+  #count({ lane, tenant, caller, queued }: Waiter, sign: 1 | -1): void {
+    lane.tasks += sign;
+    this.#waiting += sign * queued;
+    for (const flow of [tenant, caller]) {
+      flow.tasks += sign;
+      flow.waiting += sign * queued;
+    }
   }
 
-  #keepWaiting(waiter: Waiter): void {
-    const { patienceMs, maxWaiting, maxWaitingPerCaller = maxWaiting / 4 } = this.#options;
+  #keepWaiting(waiter: Waiter, how: Waiting): void {
+    const { maxWaiting, maxWaitingPerCaller = maxWaiting / 4 } = this.#options;
+    const { patienceMs = this.#options.patienceMs } = how;
     const { caller, queued } = waiter;
     if (patienceMs !== undefined)
       waiter.timer = setTimeout(() => this.#refuse(waiter, busy()), patienceMs).unref();
@@ -206,7 +242,9 @@ export class FairQueue {
   }
 
   #lastOfFullest(): Waiter {
-    return fullest(fullest(this.#tenants.values()).callers.values()).waiters.at(-1) as Waiter;
+    const tenants = [...this.#ordinary.tenants.values(), ...this.#reserve.tenants.values()];
+    const { waiters } = fullest(fullest(tenants).callers.values());
+    return waiters.findLast(({ queued }) => queued > 0) as Waiter;
   }
 
   #refuse(waiter: Waiter, fault: Fault): void {
@@ -218,51 +256,50 @@ export class FairQueue {
   }
 
   #remove(waiter: Waiter): void {
-    const { tenant, caller, queued, timer } = waiter;
+    const { caller, timer } = waiter;
     clearTimeout(timer);
     caller.waiters.splice(caller.waiters.indexOf(waiter), 1);
-    this.#waiting -= queued;
-    tenant.waiting -= queued;
-    caller.waiting -= queued;
+    this.#count(waiter, -1);
   }
 
   #dispatch(): void {
-    for (let next = this.#next(); next; next = this.#next()) {
-      this.#remove(next);
-      this.observer?.waited((performance.now() - next.since) / 1000);
-      next.start(this.#begin(next));
-    }
+    for (const lane of [this.#ordinary, this.#reserve])
+      for (let next = this.#next(lane); next; next = this.#next(lane)) {
+        this.#remove(next);
+        this.observer?.waited((performance.now() - next.since) / 1000);
+        next.start(this.#begin(next));
+      }
   }
 
   /**
    * Returns the next task, null while it does not fit. Only tasks over their tenant's or caller's limit are overtaken.
    */
-  #next(): Waiter | null {
-    const { capacity } = this.#options;
-    if (this.#waiting === 0) return null;
+  #next(lane: Lane): Waiter | null {
+    if (lane.tasks === 0) return null;
     let next: Waiter | null = null;
-    for (const tenant of this.#tenants.values()) {
-      if (tenant.waiting === 0 || (next && tenant.charged >= next.tenant.charged)) continue;
-      next = this.#nextOf(tenant) ?? next;
+    for (const tenant of lane.tenants.values()) {
+      if (tenant.tasks === 0 || (next && tenant.charged >= next.tenant.charged)) continue;
+      next = this.#nextOf(tenant, lane) ?? next;
     }
-    return next && (this.#inUse === 0 || this.#inUse + next.cost <= capacity) ? next : null;
+    return next && fits(lane, next, lane.capacity) ? next : null;
   }
 
-  #nextOf(tenant: Tenant): Waiter | null {
-    const { capacity, perTenant = capacity, perCaller = perTenant } = this.#options;
+  #nextOf(tenant: Tenant, { capacity, inUse }: Lane): Waiter | null {
+    const { perTenant = capacity, perCaller = capacity } = this.#options;
+    const most = perTenant === "half" ? (capacity - inUse + tenant.inUse) / 2 : perTenant;
     let next: Waiter | null = null;
     for (const caller of tenant.callers.values()) {
       const [first] = caller.waiters;
       if (!first || (next && caller.charged >= next.caller.charged)) continue;
       if (fits(caller, first, perCaller)) next = first;
     }
-    return next && fits(tenant, next, perTenant) ? next : null;
+    return next && fits(tenant, next, most) ? next : null;
   }
 
-  #begin({ tenant_id, tenant, caller, cost }: Waiter): Release {
-    this.#tenants.clock = Math.max(this.#tenants.clock, tenant.charged);
+  #begin({ lane, tenant_id, tenant, caller, cost }: Waiter): Release {
+    lane.tenants.clock = Math.max(lane.tenants.clock, tenant.charged);
     tenant.callers.clock = Math.max(tenant.callers.clock, caller.charged);
-    this.#use(tenant, caller, cost);
+    use([lane, tenant, caller], cost);
     const { chargeTime } = this.#options;
     if (!chargeTime) charge(tenant, caller, cost);
     const started = performance.now();
@@ -276,16 +313,14 @@ export class FairQueue {
         charge(tenant, caller, ms);
         this.observer?.charged(tenant_id, ms);
       }
-      this.#use(tenant, caller, -given);
+      use([lane, tenant, caller], -given);
       this.#dispatch();
     };
   }
+}
 
-  #use(tenant: Tenant, caller: Caller, cost: number): void {
-    this.#inUse += cost;
-    tenant.inUse += cost;
-    caller.inUse += cost;
-  }
+function use(by: { inUse: number }[], cost: number): void {
+  for (const each of by) each.inUse += cost;
 }
 
 function charge(tenant: Tenant, caller: Caller, amount: number): void {
@@ -294,7 +329,8 @@ function charge(tenant: Tenant, caller: Caller, amount: number): void {
 }
 
 /** A task that costs more than the limit runs alone. */
-const fits = ({ inUse }: Flow, { cost }: Waiter, limit: number) => inUse === 0 || inUse + cost <= limit;
+const fits = ({ inUse }: { inUse: number }, { cost }: Waiter, limit: number) =>
+  inUse === 0 || inUse + cost <= limit;
 
 function fullest<F extends Flow>(flows: Iterable<F>): F {
   return [...flows].reduce((a, b) => (b.waiting > a.waiting ? b : a));

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type Fault, ruleBroken } from "../contract/faults.ts";
 import { LruMap } from "../lru-map.ts";
-import { FairQueue, type Release, type Share } from "./fair-queue.ts";
+import { FairQueue, type Release, type Share, type Waiting } from "./fair-queue.ts";
 
 /** Bytes of rows that one call may read. */
 export const ALLOWANCE = 33_554_432;
@@ -48,8 +48,14 @@ export const turns = new FairQueue({
   ...{ maxWaiting: 8192, maxWaitingPerCaller: 1024, patienceMs: 10_000 },
 });
 
-/** Memory of rows that calls have read; short ones are not counted. */
-const memory = new FairQueue({ capacity: 8 * ALLOWANCE, perCaller: 2 * ALLOWANCE, maxWaiting: 0 });
+/**
+ * A node's memory for what callers send and get: bodies, rows that calls have read, events that are being written, and
+ * answers on their way. What is short is not counted. Nobody may wait for it while holding some.
+ */
+export const memory = new FairQueue({
+  ...{ capacity: 8 * ALLOWANCE, perTenant: "half", perCaller: 2 * ALLOWANCE },
+  ...{ maxWaiting: 4 * ALLOWANCE, patienceMs: 10_000 },
+});
 const COUNTED_BYTES = 65_536;
 
 const current = new AsyncLocalStorage<Work>();
@@ -140,13 +146,13 @@ function isDear({ ms, kind }: Work): boolean {
  *
  * @throws Fault rate_limited, service_unavailable, or what the step threw
  */
-export function inTurn<R>(step: () => Promise<R>): Promise<R> {
+export function inTurn<R>(step: () => Promise<R>, how?: Waiting): Promise<R> {
   const work = working();
-  return work && isDear(work) ? stepOf(work, step) : step();
+  return work && isDear(work) ? stepOf(work, step, how) : step();
 }
 
-async function stepOf<R>({ share, order }: Work, step: () => Promise<R>): Promise<R> {
-  const release = await turns.acquire(share, 1, 1, order);
+async function stepOf<R>({ share, order }: Work, step: () => Promise<R>, how?: Waiting): Promise<R> {
+  const release = await turns.acquire(share, 1, { ...how, order });
   try {
     return await step();
   } finally {

@@ -181,5 +181,5 @@ test("streams that nobody reads take little memory, leave the others alone and a
   }
   expect(most).toBeLessThan(MOST_MB);
   // All is returned.
-  await settle(async () => /resource_in_use\{resource="answer_memory"\} 0$/m.test(await server.metrics()));
+  await settle(async () => /resource_in_use\{resource="memory"\} 0$/m.test(await server.metrics()));
 }, 180_000);

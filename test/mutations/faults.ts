@@ -25,15 +25,15 @@ export const FAULTS: Fault[] = [
   fault(
     "any agent may make keys",
     "services/identity/keys/keys.contract.ts",
-    "  access: admin,\n  outlives: true,\n  overQuota: true,\n  path: agent,",
-    '  access: { by: "any" },\n  outlives: true,\n  overQuota: true,\n  path: agent,',
+    "  access: admin,\n  outlives: true,\n  overQuota: true,\n  body: {\n",
+    '  access: { by: "any" },\n  outlives: true,\n  overQuota: true,\n  body: {\n',
     "http/who-may-call",
   ),
   fault(
     "memories are forgotten with the scope to read",
     "services/remember/memories/lifecycle.contract.ts",
-    "  access: writer,\n  overQuota: true,\n  path,\n  results: {\n    200: Type.Object({ memory_id",
-    '  access: { by: "any", scope: "memory:read" },\n  overQuota: true,\n  path,\n  results: {\n    200: Type.Object({ memory_id',
+    "  access: writer,\n  overQuota: true,\n  path,\n  answer: Type.Object({ memory_id",
+    '  access: { by: "any", scope: "memory:read" },\n  overQuota: true,\n  path,\n  answer: Type.Object({ memory_id',
     "unit/access",
   ),
   fault(
@@ -1302,7 +1302,7 @@ export const FAULTS: Fault[] = [
   fault(
     "dear calls take no turns",
     "lib/queue/work.ts",
-    "return work && isDear(work) ? stepOf(work, step) : step();",
+    "return work && isDear(work) ? stepOf(work, step, how) : step();",
     "return step();",
     "unit/work",
   ),
@@ -1326,5 +1326,33 @@ export const FAULTS: Fault[] = [
     "return work?.isOver ? undefined : work;",
     "return work;",
     "unit/work",
+  ),
+  fault(
+    "what frees capacity waits among the rest",
+    "lib/queue/fair-queue.ts",
+    "const lane = how.reserved ? this.#reserve : this.#ordinary;",
+    "const lane = this.#ordinary;",
+    "unit/fair-queue",
+  ),
+  fault(
+    "tenants take all memory together",
+    "lib/queue/fair-queue.ts",
+    'perTenant === "half" ? (capacity - inUse + tenant.inUse) / 2 : perTenant',
+    'perTenant === "half" ? capacity / 2 : perTenant',
+    "unit/fair-queue",
+  ),
+  fault(
+    "what may not be refused is",
+    "lib/queue/fair-queue.ts",
+    "if (queued > 0 && caller.waiters.includes(waiter))",
+    "if (caller.waiters.includes(waiter))",
+    "unit/fair-queue",
+  ),
+  fault(
+    "writes of many rows take no turns",
+    "storage/collection.ts",
+    "    spend(docs.length / ROWS_PER_MS);\n",
+    "",
+    "store.embedded",
   ),
 ];

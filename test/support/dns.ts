@@ -1,5 +1,5 @@
 import { createSocket, type RemoteInfo } from "node:dgram";
-import { newHostResolver } from "../../services/host-resolver.ts";
+import { newHostResolver } from "../../services/outgoing.ts";
 
 const resolver = newHostResolver([]);
 

@@ -13,7 +13,7 @@ import { Modes } from "../../observability/modes.ts";
 import { gateway } from "../../services/edge/gateway/gateway.service.ts";
 import type { GatewayDeps } from "../../services/edge/gateway/gateway-context.ts";
 import { idempotencyService } from "../../services/edge/idempotency/idempotency.service.ts";
-import { newHostResolver } from "../../services/host-resolver.ts";
+import { newHostResolver } from "../../services/outgoing.ts";
 import type { Runtime } from "../../services/runtime.ts";
 import type { Blobs } from "../../storage/blobs/blobs.ts";
 import { guardBlobs } from "../../storage/blobs/guarded.ts";

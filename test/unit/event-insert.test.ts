@@ -56,7 +56,7 @@ test.each([
     const flood = fill(inserter, "tn_flood", each, size);
     const others = Array.from({ length: 30 }, (_, n) => inserter.insert(publications(`tn_${n}`, 10)));
     const second = fill(inserter, "tn_second", each, size);
-    expect(flood.length).toBeGreaterThan(second.length);
+    expect(flood.length).toBeGreaterThanOrEqual(second.length);
     expect(second.length).toBeGreaterThan(1);
     write();
     for (const results of await Promise.all([...flood, ...others, ...second]))

@@ -158,6 +158,57 @@ test("refuses a caller that has too many waiting while there is room for others"
   expect(queue.waiting).toBe(4);
 });
 
+test("keeps a reserve for what is reserved, and that to the reserve", async () => {
+  const { queue } = newBench({ capacity: 2, reserve: 1 });
+  const started: string[] = [];
+  const ask = async (name: string, reserved?: boolean) => {
+    const release = await queue.acquire({ tenant_id: "a", caller: "x" }, 1, { reserved });
+    started.push(name);
+    return release;
+  };
+  const all = [ask("1"), ask("2"), ask("3"), ask("reserved 1", true), ask("reserved 2", true)] as const;
+  await turn();
+  expect([started, queue.inUse, queue.waiting]).toEqual([["1", "2", "reserved 1"], 3, 2]);
+  (await all[3])();
+  await turn();
+  expect(started).toEqual(["1", "2", "reserved 1", "reserved 2"]);
+  (await all[0])();
+  await turn();
+  expect([started.at(-1), queue.inUse]).toEqual(["3", 3]);
+  expect(() => queue.enter({ tenant_id: "b", caller: "x" }, 1, true)).toThrow("busy");
+});
+
+test("leaves as much as one tenant has to others, however many there are", async () => {
+  const { ask, running } = newBench({ capacity: 16, perTenant: "half" });
+  for (const tenant of ["a", "b", "c"]) times(20, () => void ask(tenant));
+  await turn();
+  const counts = Map.groupBy(running, ({ name }) => name);
+  expect([...counts.values()].map(({ length }) => length)).toEqual([8, 4, 2]);
+});
+
+test("never refuses what may wait as long as it takes, nor counts it", async () => {
+  const { queue, ask, refused, drain, started } = newBench({ maxWaiting: 1, patienceMs: 1 });
+  const forever = { queued: 0 };
+  const run = (name: string) =>
+    queue.run({ tenant_id: "a", caller: "agent" }, 1, () => void started.push(name), forever);
+  void ask("b");
+  const all = [run("first"), run("second")];
+  await ask("c");
+  expect([refused, queue.waiting]).toEqual([["c agent service_unavailable"], 0]);
+  await drain();
+  await Promise.all(all);
+  expect(started).toEqual(["b agent", "first", "second"]);
+});
+
+test("waits as long as a task says", async () => {
+  const { queue } = newBench();
+  const share = { tenant_id: "a", caller: "x" };
+  await queue.acquire(share, 1);
+  await expect(queue.acquire(share, 1, { patienceMs: 1 })).rejects.toMatchObject({
+    type: "service_unavailable",
+  });
+});
+
 test("runs what costs more than its capacity alone", async () => {
   const { ask, running, drain, started } = newBench({ capacity: 2 });
   void ask("a");

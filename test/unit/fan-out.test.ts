@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from "@jest/globals";
 import type { CloudEvent } from "../../lib/cloudevents/cloudevents.ts";
 import { Fault } from "../../lib/contract/faults.ts";
+import { FairQueue } from "../../lib/queue/fair-queue.ts";
 import { RecentEvents } from "../../services/sense/deliveries/recent-events.ts";
 import { Arrivals } from "../../services/sense/events/arrivals.ts";
 import { EventTypes } from "../../services/sense/events/event-types.ts";
@@ -70,7 +71,8 @@ function start(instance: string, node: { driver?: Store["driver"]; events?: type
   };
   const recent = new RecentEvents(1e6);
   const arrivals = new Arrivals(broker);
-  const fanOut = new FanOut({ events: node.events ?? events, store, broker, arrivals, instance });
+  const turns = new FairQueue({ capacity: 4, perTenant: 3, perCaller: 2, maxWaiting: 0 });
+  const fanOut = new FanOut({ events: node.events ?? events, store, broker, arrivals, instance }, turns);
   const publisher = new Publisher({
     ...{ events, store, broker, fanOut, types: new EventTypes({ events, store, broker }), recent, arrivals },
     ...{ onWaiting: (due) => void waiting.push(due), maxBytes: 1e6 },

@@ -1,6 +1,6 @@
 import { promises as dns, type LookupAddress } from "node:dns";
 import { afterEach, beforeEach, describe, expect, jest, test } from "@jest/globals";
-import { HostResolver, makeLookup, PER_TENANT } from "../../connectors/host-resolver.ts";
+import { HostResolver, makeLookup } from "../../connectors/host-resolver.ts";
 import { FairQueue } from "../../lib/queue/fair-queue.ts";
 import { type NameServer, startNameServer } from "../support/dns.ts";
 import { settle } from "../support/settle.ts";
@@ -13,7 +13,7 @@ let queue: FairQueue;
 let resolver: HostResolver;
 beforeEach(async () => {
   server = await startNameServer();
-  queue = new FairQueue({ capacity: 4, perTenant: 3, maxWaiting: 100 });
+  queue = new FairQueue({ capacity: 0, reserve: 16, perTenant: 12, maxWaiting: 100 });
   resolver = new HostResolver({ servers: [server.address], timeoutMs: 300, queue });
 });
 afterEach(() => server.stop());
@@ -42,7 +42,7 @@ describe("a host resolver", () => {
     const silent = Array.from({ length: 12 }, (_, i) =>
       resolver.resolve(`silent-${i}.example`, who("tn_a")).catch(({ code }) => code),
     );
-    await settle(() => queue.inUse === 3);
+    await settle(() => queue.inUse === 12);
     expect(await resolver.resolve("here.example", who("tn_b"))).toEqual(HERE);
     expect(queue.waiting).toBe(9);
     expect(new Set(await Promise.all(silent))).toEqual(new Set(["ETIMEOUT"]));
@@ -65,7 +65,7 @@ describe("the system is asked for names that the servers do not know", () => {
   const answers = new Map<string, PromiseWithResolvers<LookupAddress[]>>();
   let lookup: jest.SpiedFunction<typeof dns.lookup>;
   beforeEach(() => {
-    queue = new FairQueue({ capacity: 256, perTenant: PER_TENANT, perCaller: 2, maxWaiting: 1000 });
+    queue = new FairQueue({ capacity: 0, reserve: 1024, perTenant: 256, perCaller: 128, maxWaiting: 1000 });
     resolver = new HostResolver({ servers: [server.address], timeoutMs: 300, queue });
     answers.clear();
     lookup = jest.spyOn(dns, "lookup").mockImplementation(((name: string) => {
@@ -82,7 +82,7 @@ describe("the system is asked for names that the servers do not know", () => {
 
   test("for two at once, one of a tenant; others look up hosts meanwhile", async () => {
     const asked = [ask("a1", "tn_a"), ask("a2", "tn_a"), ask("b1", "tn_b"), ask("c1", "tn_c")];
-    await settle(() => queue.waiting > 0 && answers.size === 2 && queue.inUse === PER_TENANT);
+    await settle(() => queue.waiting > 0 && answers.size === 2 && queue.inUse === 256);
     expect([...answers.keys()].filter((name) => name.includes(".a"))).toHaveLength(1);
     expect(await resolver.resolve("here.example", who("tn_a"))).toEqual(HERE);
     for (let left = asked.length; left > 0; left--) {

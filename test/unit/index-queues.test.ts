@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { IndexQueues } from "../../services/remember/search/index-queues.ts";
+import { newIndexQueue, searching, writing } from "../../services/remember/search/search-node.ts";
 import { LocalIndex } from "../../storage/search/local-index.ts";
 import { entry, query, TENANT } from "../suites/search/samples.ts";
 import { atEnd, ownFolder } from "../support/own-folder.ts";
@@ -25,11 +25,11 @@ await index.put(CALM, [entry({ text: "a word" })]);
 await Promise.all([index.legs(query("word")), index.legs(query("word", { tenant_id: CALM }))]);
 
 test("a search goes beside any number of another tenant's; who asks too often is refused", async () => {
-  const queues = new IndexQueues(index.searchesAtOnce);
+  const queue = newIndexQueue(index.searchesAtOnce);
   const ended: string[] = [];
   const search = async (name: string, share: typeof flood) => {
     const asked = query("word", { tenant_id: share.tenant_id });
-    const outcome = await index.legs(asked, queues.searching(share)).then(
+    const outcome = await index.legs(asked, searching(queue, share)).then(
       ({ candidates }) => (candidates.length > 0 ? "found" : "nothing"),
       ({ type }) => type,
     );
@@ -45,12 +45,12 @@ test("a search goes beside any number of another tenant's; who asks too often is
 });
 
 test("what is written goes beside any number of another tenant's entries", async () => {
-  const queues = new IndexQueues(index.searchesAtOnce);
+  const queue = newIndexQueue(index.searchesAtOnce);
   const ended: string[] = [];
   const put = async (name: string, share: typeof flood, count: number) => {
     const entries = Array.from({ length: count }, () => entry({ text: "a word" }));
     // A slow machine may be too late for the last of them.
-    await index.put(share.tenant_id, entries, queues.writing(share)).catch(() => {});
+    await index.put(share.tenant_id, entries, writing(queue, share)).catch(() => {});
     ended.push(name);
   };
   const all = Array.from({ length: SEARCHES }, () => put("flood", flood, 50));

@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, expect, jest, test } from "@jest/globals";
-import { answerMemory } from "../../services/edge/gateway/answer/output.ts";
+import { memory } from "../../lib/queue/work.ts";
 import { outputTo } from "../support/output.ts";
 
 const MB = 1_048_576;
@@ -23,10 +23,10 @@ test("a text is charged until the connection has taken it, and arrives whole", a
   const text = "é".repeat(300_000);
   const written = output.write(text);
   await turn();
-  expect(answerMemory.inUse).toBe(Buffer.byteLength(text));
+  expect(memory.inUse).toBe(Buffer.byteLength(text));
   const read = res.toArray();
   await written;
-  expect(answerMemory.inUse).toBe(0);
+  expect(memory.inUse).toBe(0);
   output.end();
   expect(Buffer.concat(await read).toString()).toBe(text);
 });
@@ -36,10 +36,10 @@ test("a connection that takes nothing is closed, and its memory returned", async
   const written = output.write("x".repeat(MB));
   await turn();
   jest.advanceTimersByTime(19_999);
-  expect([res.destroyed, answerMemory.inUse]).toEqual([false, MB]);
+  expect([res.destroyed, memory.inUse]).toEqual([false, MB]);
   jest.advanceTimersByTime(1);
   await written;
-  expect([res.destroyed, answerMemory.inUse]).toEqual([true, 0]);
+  expect([res.destroyed, memory.inUse]).toEqual([true, 0]);
 });
 
 test("parts are read one after the other, as they are taken, and not beyond the caller's share", async () => {
@@ -47,23 +47,23 @@ test("parts are read one after the other, as they are taken, and not beyond the 
   const parts = async function* () {
     for (;;) {
       read++;
-      yield "x".repeat(MB);
+      yield "x".repeat(9 * MB);
     }
   };
   const connections = Array.from({ length: 20 }, connection);
-  const all = connections.map(({ output }) => output.writeAll(parts(), MB));
+  const all = connections.map(({ output }) => output.writeAll(parts(), 9 * MB));
   for (let i = 0; i < 20; i++) await turn();
   // One more would take four times its bytes while it is read.
-  expect([read, answerMemory.inUse]).toEqual([3, 3 * MB]);
+  expect([read, memory.inUse]).toEqual([4, 4 * 9 * MB]);
   for (const { res } of connections) res.destroy();
   await Promise.all(all);
-  expect(answerMemory.inUse).toBe(0);
+  expect(memory.inUse).toBe(0);
 });
 
 test("answers that are in memory already are refused beyond what may wait", async () => {
   const held = connection();
-  await held.output.reserve(1.5 * MB);
-  const connections = Array.from({ length: 28 }, connection);
+  await held.output.reserve(16 * MB);
+  const connections = Array.from({ length: 36 }, connection);
   const charged = connections.map(({ output }) => output.charge(MB).then(() => "taken"));
   const results = Promise.allSettled(charged);
   await turn();
@@ -74,5 +74,5 @@ test("answers that are in memory already are refused beyond what may wait", asyn
   expect(refused).toHaveLength(4);
   expect(refused[0]).toMatchObject({ reason: { type: "rate_limited" } });
   await turn();
-  expect(answerMemory.inUse).toBe(0);
+  expect(memory.inUse).toBe(0);
 });

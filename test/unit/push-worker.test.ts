@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { ServiceBroker } from "moleculer";
 import { PushSender, signingKeys } from "../../connectors/push-sender.ts";
 import { FairQueue } from "../../lib/queue/fair-queue.ts";
-import { newHostResolver } from "../../services/host-resolver.ts";
+import { newHostResolver } from "../../services/outgoing.ts";
 import type { Outcomes } from "../../services/sense/deliveries/settle.ts";
 import type { OpenBreaker } from "../../services/sense/push/breaker.ts";
 import { PushWorker, type WorkerDeps } from "../../services/sense/push/push-worker.ts";

@@ -1,5 +1,6 @@
 import { expect, test } from "@jest/globals";
 import type { Embedder } from "../../connectors/embedders/embedder.ts";
+import { outgoing } from "../../services/outgoing.ts";
 import { QueryVectors } from "../../services/remember/search/query-vectors.ts";
 
 const FLOOD = 100;
@@ -36,25 +37,25 @@ const calm = { tenant_id: "calm", caller: "agent" };
 
 test("a query reaches the embedder despite any number of another tenant's", async () => {
   const { embedder, asked, release, drain } = newEmbedder(60_000);
-  const vectors = new QueryVectors(embedder);
+  const vectors = new QueryVectors(embedder, outgoing);
   const all = Array.from({ length: FLOOD }, (_, i) => vectors.get(`flood ${i}`, flood));
   const own = vectors.get("mine", calm);
   await turn();
   expect(asked).toContain("mine");
-  expect(asked).toHaveLength(7);
+  expect(asked).toHaveLength(4);
   release();
   expect(await own).toEqual({ vector: Float32Array.of(1), reason: null });
   await drain();
   const reasons = (await Promise.all(all)).map(({ reason }) => reason);
   // Those that would wait too long do without, and say so.
   expect(reasons.filter((reason) => reason !== null)).toEqual(
-    Array(FLOOD - 6 - 64).fill("vector: too many of your queries are waiting for the embedder"),
+    Array(FLOOD - 3 - 64).fill("vector: too many of your queries are waiting for the embedder"),
   );
 });
 
 test("another tenant's query waits for one long query at most", async () => {
   const { embedder, asked, drain } = newEmbedder(60_000);
-  const vectors = new QueryVectors(embedder);
+  const vectors = new QueryVectors(embedder, outgoing);
   const long = Array.from({ length: 8 }, (_, i) => vectors.get(`${i} ${"freight ".repeat(100)}`, flood));
   const own = vectors.get("mine", calm);
   await turn();
@@ -65,7 +66,7 @@ test("another tenant's query waits for one long query at most", async () => {
 
 test("the same query of two tenants waits in the turn of each", async () => {
   const { embedder, asked, drain } = newEmbedder(60_000);
-  const vectors = new QueryVectors(embedder);
+  const vectors = new QueryVectors(embedder, outgoing);
   for (let i = 0; i < FLOOD; i++) vectors.get(`flood ${i}`, flood);
   vectors.get("common", flood);
   vectors.get("common", calm);
@@ -76,10 +77,10 @@ test("the same query of two tenants waits in the turn of each", async () => {
 
 test("a query that nobody waits for any more is not embedded", async () => {
   const { embedder, asked, release } = newEmbedder(1);
-  const vectors = new QueryVectors(embedder);
+  const vectors = new QueryVectors(embedder, outgoing);
   const all = Array.from({ length: 20 }, (_, i) => vectors.get(`late ${i}`, calm));
   await Promise.all(all);
   release();
   await turn();
-  expect(asked).toHaveLength(6);
+  expect(asked).toHaveLength(3);
 });

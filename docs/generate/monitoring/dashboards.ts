@@ -83,11 +83,11 @@ const overview: Dashboard = {
     ],
     Search: [
       panel("Searches and their queries' vectors that wait", "short", {
-        "{{resource}}": 'sum by (resource) (sensorium_resource_waiting{resource=~"search|query_embedding"})',
+        "{{resource}}": 'sum by (resource) (sensorium_resource_waiting{resource=~"search|outgoing"})',
       }),
       panel("Refused", "ops", {
         "{{resource}}":
-          'sum by (resource) (rate(sensorium_resource_refused_total{resource=~"search|query_embedding"}[$__rate_interval]))',
+          'sum by (resource) (rate(sensorium_resource_refused_total{resource=~"search|outgoing"}[$__rate_interval]))',
       }),
       panel("Vectors made", "ops", { vectors: rate("embeddings_made") }),
     ],

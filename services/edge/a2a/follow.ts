@@ -1,9 +1,9 @@
 import { hash } from "node:crypto";
 import type { EventEmitter } from "node:events";
 import { StreamResponse } from "@a2a-js/sdk";
+import { memory } from "../../../lib/queue/work.ts";
 import type { TaskState } from "../../work/a2a/a2a-tasks.contract.ts";
 import { MAX_TASK, type Side, type TaskJson, type Versioned } from "../../work/a2a/task.ts";
-import { answerMemory } from "../gateway/answer/output.ts";
 import { emitted } from "../gateway/streams/sse.ts";
 import type { CallersTasks } from "./callers-tasks.ts";
 
@@ -88,7 +88,7 @@ function look(side: Side, tasks: Following["tasks"], known: Known): Promise<Newe
 }
 
 async function readNewer(side: Side, tasks: Following["tasks"], known: Known): Promise<Newer | null> {
-  const release = await answerMemory.acquire({ ...side, caller: side.caller_id }, MAX_TASK, 1);
+  const release = await memory.acquire({ ...side, caller: side.caller_id }, MAX_TASK, { queued: 1 });
   try {
     const { id: task_id, version } = known;
     const next = await tasks.read<Versioned | null>("read_newer", { task_id, version });

@@ -1,10 +1,11 @@
 import type { ServiceBroker } from "moleculer";
-import { writeInChunks } from "../../../mixins/bulk-writes.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { SearchDrop } from "../../../storage/search/entry.ts";
 import type { ChunkDoc, DocumentDoc } from "./documents.model.ts";
 
 const PAGE = 200;
+/** Rows per write: a few milliseconds of the embedded store's writer. */
+const ROWS = 100;
 
 /** Writes chunks of documents, and lets erasures wait for pending writes. */
 export class ChunkWrites {
@@ -18,11 +19,11 @@ export class ChunkWrites {
   }
 
   /** Replaces the chunks of a document; returns false if it was erased. */
-  async replace({ _id, tenant_id, agent_id }: DocumentDoc, rows: ChunkDoc[]): Promise<boolean> {
+  async replace({ _id, tenant_id }: DocumentDoc, rows: ChunkDoc[]): Promise<boolean> {
     if (this.#erased.has(_id)) return false;
     const write = async () => {
       await this.#chunks.deleteMany(tenant_id, { document_id: _id });
-      await writeInChunks({ tenant_id, caller: agent_id }, rows, (chunk) => this.#chunks.insertMany(chunk));
+      for (let at = 0; at < rows.length; at += ROWS) await this.#chunks.insertMany(rows.slice(at, at + ROWS));
     };
     const writing = write();
     this.#writing.set(

@@ -5,9 +5,9 @@ import type { PlatformEventType } from "../../../lib/cloudevents/platform-types.
 import { backOff } from "../../../lib/queue/backoff.ts";
 import { reportChange } from "../../../middlewares/live-changes.ts";
 import { place, type Queue, type Queued as QueuedRow } from "../../../mixins/queue.ts";
-import { resourceQueue } from "../../../observability/resources.ts";
 import type { Blobs } from "../../../storage/blobs/blobs.ts";
 import type { SearchPut } from "../../../storage/search/entry.ts";
+import { noteWork } from "../../../storage/traffic/tally.ts";
 import { labelsOf } from "./audience.ts";
 import { ChunkWrites, dropChunks } from "./chunk-writes.ts";
 import type { DocumentChange } from "./documents.contract.ts";
@@ -23,11 +23,8 @@ const MEGABYTES = 512;
 /** A converter that is away gets a document this many times more, for minutes. */
 const MOST_CONVERSIONS = 6;
 
-/** Limits of documents in work: on this node, of one tenant, and of one uploader. */
-export const IN_WORK = { capacity: 32, perTenant: 4, perCaller: 2 };
-/** Reserves one slot for another tenant, however long one tenant's documents keep a parser busy. */
-const PARSING = { capacity: 2, perTenant: 1, chargeTime: true };
-const parsing = resourceQueue("parse", { ...PARSING, maxWaiting: IN_WORK.capacity });
+/** Limits of documents in work, which keep a parser busy for long: on this node, of one tenant, and of one uploader. */
+export const IN_WORK = { capacity: 3, perTenant: 2, perCaller: 1 };
 
 type Queued = QueuedRow<DocumentDoc>;
 type Step = (doc: Queued) => Promise<void>;
@@ -132,8 +129,7 @@ export class Ingest {
   }
 
   async #read(doc: Queued): Promise<void> {
-    const share = { tenant_id: doc.tenant_id, caller: doc.agent_id };
-    const reading = await parsing.run(share, 1, () => this.#parse(doc));
+    const reading = await this.#parse(doc);
     if (!reading) return;
     const read = "unreadable" in reading ? await this.#convert(doc, reading.unreadable) : reading;
     if ("unreadable" in read) return this.#fail(doc, `The file ${read.unreadable}.`);
@@ -155,27 +151,29 @@ export class Ingest {
     if (!begun) return null;
     this.#tell(doc);
     const bytes = await this.#deps.blobs.get(tenant_id, doc.hash);
-    const reading = await readDocument({ bytes, mime_type: doc.mime_type }, signal, {
-      seconds: this.#deps.seconds,
-      megabytes: MEGABYTES,
-    });
+    return this.#readFile(doc, { bytes, mime_type: doc.mime_type });
+  }
+
+  async #readFile({ tenant_id }: Queued, file: Parameters<typeof readDocument>[0]): Promise<Reading> {
+    const { signal } = this.#ending;
+    const limits = { seconds: this.#deps.seconds, megabytes: MEGABYTES };
+    const begun = performance.now();
+    const reading = await readDocument(file, signal, limits);
+    noteWork(tenant_id, performance.now() - begun);
     signal.throwIfAborted();
     return reading;
   }
 
   /** Lets the converter, if there is one, read what could not be read here. */
   async #convert(doc: Queued, unreadable: string): Promise<Reading> {
-    const { converter, blobs, seconds } = this.#deps;
+    const { converter, blobs } = this.#deps;
     if (!converter) return { unreadable };
     const { tenant_id, filename, mime_type, attempts } = doc;
     const { signal } = this.#ending;
     try {
       const bytes = await blobs.get(tenant_id, doc.hash);
       const converted = await converter.convert({ bytes, filename, mime_type }, signal);
-      const share = { tenant_id, caller: doc.agent_id };
-      const limits = { seconds, megabytes: MEGABYTES };
-      const reading = await parsing.run(share, 1, () => readDocument(converted, signal, limits));
-      signal.throwIfAborted();
+      const reading = await this.#readFile(doc, converted);
       return "unreadable" in reading
         ? { unreadable: `${unreadable}; converted, it ${reading.unreadable}` }
         : reading;

@@ -1,12 +1,11 @@
 import { Type } from "typebox";
-import { type Call, callerId, type RequestContext } from "../../../lib/access/caller.ts";
+import type { Call, RequestContext } from "../../../lib/access/caller.ts";
 import type { Access } from "../../../lib/access/visibility.ts";
 import { invalidValue, isFault, unknownReference } from "../../../lib/contract/faults.ts";
 import { compileKeyCheck } from "../../../lib/contract/known-keys.ts";
 import { subjectsIn, withSubject } from "../../../lib/contract/subject.ts";
 import { compileCheck } from "../../../lib/contract/validator.ts";
 import { newUuid } from "../../../lib/ids.ts";
-import { writeInChunks } from "../../../mixins/bulk-writes.ts";
 import { refusedRows } from "../../../storage/write-errors.ts";
 import { callerAccess, sharingTeam } from "../../identity/agents/read-access.ts";
 import { getMemory, newMemoryFields } from "./memories.contract.ts";
@@ -122,23 +121,20 @@ class Creation {
 
   /** Inserts all rows. Returns them by id; rows that an earlier try wrote are returned in their current state. */
   async #insertAll(rows: MemoryDoc[]): Promise<Map<string, MemoryDoc>> {
-    const { caller } = this.#ctx.meta;
-    const { tenant_id } = caller;
+    const { tenant_id } = this.#ctx.meta.caller;
     const made = new Map(rows.map((row) => [row._id, row]));
-    await writeInChunks({ tenant_id, caller: callerId(caller) }, rows, async (chunk) => {
-      try {
-        await this.#memories.rows.insertMany(chunk);
-      } catch (err) {
-        const ids = refusedRows(err, chunk.length).map(({ index }) => (chunk[index] as MemoryDoc)._id);
-        const there = await this.#memories.rows.find(
-          tenant_id,
-          { _id: { $in: ids } },
-          { bounded: "rows of one request" },
-        );
-        if (there.length < ids.length) throw err;
-        for (const row of there) made.set(row._id, row);
-      }
-    });
+    try {
+      await this.#memories.rows.insertMany(rows);
+    } catch (err) {
+      const ids = refusedRows(err, rows.length).map(({ index }) => (rows[index] as MemoryDoc)._id);
+      const there = await this.#memories.rows.find(
+        tenant_id,
+        { _id: { $in: ids } },
+        { bounded: "rows of one request" },
+      );
+      if (there.length < ids.length) throw err;
+      for (const row of there) made.set(row._id, row);
+    }
     return made;
   }
 

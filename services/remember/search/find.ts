@@ -4,12 +4,11 @@ import { fold, terms, withoutInvisible } from "../../../lib/text/terms.ts";
 import type { SearchFind, SearchFound, SearchHit, SearchPlan } from "../../../storage/search/entry.ts";
 import { MAX_QUERY_TERMS } from "../../../storage/search/features.ts";
 import type { SearchIndex } from "../../../storage/search/local-index.ts";
-import type { Expected, LegsAnswer, LegsQuery } from "../../../storage/search/protocol.ts";
+import type { Expected, LegsAnswer, LegsQuery, TaskRunner } from "../../../storage/search/protocol.ts";
 import type { Variant } from "../../../storage/search/related.ts";
 import type { CosineScale } from "./cosine-scale.ts";
 import { dateRanges } from "./date-words.ts";
 import type { ParsedQuery } from "./features.ts";
-import type { IndexQueues } from "./index-queues.ts";
 import type { QueryVectors } from "./query-vectors.ts";
 import { FLOOR, type Ranked, rank } from "./ranking.ts";
 import type { Reranking } from "./rerank.ts";
@@ -24,7 +23,7 @@ interface Dependencies {
   now(): number;
   /** Why the index may lack entries. */
   lacks: string[];
-  queues: IndexQueues;
+  searching: TaskRunner;
   reranking: Reranking | null;
 }
 
@@ -33,7 +32,7 @@ interface Dependencies {
  * is late or fails, and unrated if the reranker does.
  */
 export async function find(
-  { index, vectors, scale, now, lacks, queues, reranking }: Dependencies,
+  { index, vectors, scale, now, lacks, searching, reranking }: Dependencies,
   share: Share,
   asked: SearchFind,
 ): Promise<SearchFound> {
@@ -58,7 +57,7 @@ export async function find(
     },
     ...(expect !== undefined && { expect }),
   };
-  const legs = await index.legs(asksLegs, queues.searching(share));
+  const legs = await index.legs(asksLegs, searching);
   const ranked = rank(query, legs.candidates, legs.corpus, { now: at, usual: scale.get() });
   const found = ranked.filter(({ score }) => score >= FLOOR);
   const reranked =

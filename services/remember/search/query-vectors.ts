@@ -2,10 +2,9 @@ import type { Embedder } from "../../../connectors/embedders/embedder.ts";
 import { isFault } from "../../../lib/contract/faults.ts";
 import { LruMap } from "../../../lib/lru-map.ts";
 import type { FairQueue, Share } from "../../../lib/queue/fair-queue.ts";
-import { resourceQueue } from "../../../observability/resources.ts";
+import { PER_TENANT } from "../../outgoing.ts";
 
 const MOST_KEPT = 2000;
-const MOST_WAITING = 256;
 /** Queries up to this length count as one: an embedder's time grows with the text. */
 const SHORT_CHARACTERS = 80;
 
@@ -18,14 +17,14 @@ export class QueryVectors {
   readonly #queue: FairQueue;
   /** Concurrent queries of one tenant: leaves a part for another. */
   readonly #perTenant: number;
+  readonly #cost: number;
   readonly #kept = new LruMap<string, Vector>(MOST_KEPT);
 
-  constructor(embedder: Embedder | null) {
+  constructor(embedder: Embedder | null, queue: FairQueue) {
     this.#embedder = embedder;
-    const capacity = embedder?.queriesAtOnce ?? 1;
-    this.#perTenant = Math.ceil(capacity * 0.75);
-    const bounds = { capacity, perTenant: this.#perTenant, maxWaiting: MOST_WAITING };
-    this.#queue = resourceQueue("query_embedding", bounds);
+    this.#queue = queue;
+    this.#perTenant = Math.ceil((embedder?.queriesAtOnce ?? 1) * 0.75);
+    this.#cost = Math.floor(PER_TENANT / this.#perTenant);
   }
 
   /**
@@ -60,8 +59,9 @@ export class QueryVectors {
     const kept = this.#kept.get(key);
     if (kept) return kept;
     const forget = () => this.#kept.delete(key);
-    const cost = Math.min(this.#perTenant, Math.ceil(query.length / SHORT_CHARACTERS));
-    const vector = this.#queue.run(share, cost, () => (waiting.aborted ? null : embedder.embedQuery(query)));
+    const cost = this.#cost * Math.min(this.#perTenant, Math.ceil(query.length / SHORT_CHARACTERS));
+    const embed = () => (waiting.aborted ? null : embedder.embedQuery(query));
+    const vector = this.#queue.run(share, cost, embed, { queued: 1, reserved: true });
     this.#kept.set(key, vector);
     vector.then((made) => made ?? forget(), forget);
     return vector;

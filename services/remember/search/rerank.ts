@@ -1,17 +1,17 @@
 import type { Reranker } from "../../../connectors/reranker.ts";
 import { isFault } from "../../../lib/contract/faults.ts";
-import type { FairQueue, Share } from "../../../lib/queue/fair-queue.ts";
-import { resourceQueue } from "../../../observability/resources.ts";
+import type { Share } from "../../../lib/queue/fair-queue.ts";
 import type { SearchKind } from "../../../storage/search/entry.ts";
 import type { SearchIndex } from "../../../storage/search/local-index.ts";
+import { outgoing, PER_TENANT } from "../../outgoing.ts";
 import type { Ranked } from "./ranking.ts";
 
 /** Results that are rated: the answers are among them, though not always first. */
 const MOST_RATED = 50;
 /** About 500 tokens, as many as most cross-encoders read. */
 const MOST_CHARACTERS = 2000;
-const AT_ONCE = 8;
-const MOST_WAITING = 64;
+/** A tenant has six searches rated at once. */
+const COST = Math.floor(PER_TENANT / 6);
 /** The share of the relevance in the new score; the rest is the score before, with confidence and age in it. */
 const SHARE = 0.7;
 /** After so many failures in a row no search waits for the service, for a while. */
@@ -38,7 +38,6 @@ interface Reranked {
 export class Reranking {
   readonly #index: SearchIndex;
   readonly #reranker: Reranker;
-  readonly #queue: FairQueue;
   readonly #report: (err: Error) => void;
   #failures = 0;
   #pausedUntil = 0;
@@ -48,12 +47,6 @@ export class Reranking {
     this.#index = index;
     this.#reranker = reranker;
     this.#report = report;
-    this.#queue = resourceQueue("reranking", {
-      capacity: AT_ONCE,
-      perTenant: AT_ONCE * 0.75,
-      maxWaiting: MOST_WAITING,
-      patienceMs: reranker.patience,
-    });
   }
 
   /** Returns the results in their new order, or as they are if the service does not rate them in time. */
@@ -69,7 +62,8 @@ export class Reranking {
     if (started < this.#pausedUntil) return unrated("rerank: the reranker failed several times in a row");
     const best = ranked.slice(0, MOST_RATED);
     try {
-      const ratings = await this.#queue.run(asked.share, 1, () => this.#rate(asked, best));
+      const how = { queued: 1, patienceMs: this.#reranker.patience, reserved: true };
+      const ratings = await outgoing.run(asked.share, COST, () => this.#rate(asked, best), how);
       this.#failures = 0;
       const rated = best
         .map((each, i) => rescored(each, ratings[i] as number))

@@ -3,13 +3,15 @@ import type { Config } from "../../../config.ts";
 import type { Embedder } from "../../../connectors/embedders/embedder.ts";
 import { makeEmbedder } from "../../../connectors/embedders/make.ts";
 import { HttpReranker } from "../../../connectors/reranker.ts";
-import type { Call } from "../../../lib/access/caller.ts";
+import { type Call, callerId } from "../../../lib/access/caller.ts";
 import { onEveryNode } from "../../../lib/broker/every-node.ts";
 import { makeDirectory } from "../../../lib/files.ts";
 import { newUuid } from "../../../lib/ids.ts";
+import type { FairQueue, Share } from "../../../lib/queue/fair-queue.ts";
 import { nodesWith } from "../../../mixins/affinity.ts";
 import { Loop } from "../../../mixins/loop.ts";
 import { metrics, observeGauge, observeValue } from "../../../observability/metrics.ts";
+import { resourceQueue } from "../../../observability/resources.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Removal, Store } from "../../../storage/connection.ts";
 import {
@@ -22,8 +24,9 @@ import {
   searchable,
 } from "../../../storage/search/entry.ts";
 import type { SearchIndex } from "../../../storage/search/local-index.ts";
-import { tenantErasure } from "../../../storage/search/protocol.ts";
+import { type TaskRunner, tenantErasure } from "../../../storage/search/protocol.ts";
 import { tallyUse } from "../../../storage/traffic/tally.ts";
+import { outgoing } from "../../outgoing.ts";
 import type { Runtime } from "../../runtime.ts";
 import { CatchUp, DOMAIN_OF } from "./catch-up.ts";
 import { CosineScale } from "./cosine-scale.ts";
@@ -31,7 +34,6 @@ import { owns, type View } from "./coverage.ts";
 import { EmbeddingWork, KINDS, NEAR_DUPLICATE } from "./embedding-loop.ts";
 import { EmbeddingStore } from "./embedding-store.ts";
 import { find } from "./find.ts";
-import { IndexQueues, shareOf } from "./index-queues.ts";
 import { QueryVectors } from "./query-vectors.ts";
 import { Reranking } from "./rerank.ts";
 import {
@@ -56,7 +58,8 @@ export class SearchNode {
   #index!: SearchIndex;
   #embedder: Embedder | null = null;
   #vectors!: QueryVectors;
-  #queues!: IndexQueues;
+  /** Shares the index among tenants, and among the callers of each. */
+  #queue!: FairQueue;
   #scale!: CosineScale;
   #reranking: Reranking | null = null;
   #catchUp!: CatchUp;
@@ -80,8 +83,8 @@ export class SearchNode {
     this.#index = index;
     this.#embedder = await makeEmbedder(config);
     await index.useModel(this.#embedder?.model ?? null);
-    this.#vectors = new QueryVectors(this.#embedder);
-    this.#queues = new IndexQueues(index.searchesAtOnce);
+    this.#vectors = new QueryVectors(this.#embedder, outgoing);
+    this.#queue = newIndexQueue(index.searchesAtOnce);
     this.#scale = new CosineScale(this.#embedder);
     this.#reranking = rerankingOf(config, index, (err) =>
       log.warn({ err }, "the reranker failed several times in a row: searches go on without it for a while"),
@@ -134,8 +137,8 @@ export class SearchNode {
   async put(ctx: Pick<Call<SearchPut>, "params" | "meta">): Promise<void> {
     const { tenant_id, entries } = ctx.params;
     const kinds = new Set(entries.map(({ kind }) => kind));
-    const queue = this.#queues.writing(shareOf(tenant_id, ctx));
-    await this.#index.put(tenant_id, searchable(entries), queue).catch((err) => {
+    const inTurn = writing(this.#queue, shareOf(tenant_id, ctx));
+    await this.#index.put(tenant_id, searchable(entries), inTurn).catch((err) => {
       for (const kind of kinds) this.missed({ tenant_id, kind });
       throw err;
     });
@@ -157,16 +160,17 @@ export class SearchNode {
     tallyUse(tenant_id, "searches");
     const lacks = this.#catchUp.lacks(kind, tenant_id);
     if (this.#catchUp.ask(kind, tenant_id)) this.#catchingUp?.nudge();
+    const share = shareOf(tenant_id, ctx);
     const parts = {
       index: this.#index,
       vectors: this.#vectors,
       scale: this.#scale,
       now: this.#runtime.store.now,
       lacks,
-      queues: this.#queues,
+      searching: searching(this.#queue, share),
       reranking: this.#reranking,
     };
-    return find(parts, shareOf(tenant_id, ctx), params);
+    return find(parts, share, params);
   }
 
   /** Drops entries on every node; returns how many vectors and chunks there were. */
@@ -273,6 +277,34 @@ export class SearchNode {
     this.#embedding = { loop, work };
     loop.start();
   }
+}
+
+/** Units of a search; an entry that is written takes one. */
+const SEARCH = 50;
+
+/** Of concurrent searches one is always reserved for another tenant. */
+export function newIndexQueue(searchesAtOnce: number): FairQueue {
+  return resourceQueue("search", {
+    ...{ capacity: searchesAtOnce * SEARCH, perTenant: (searchesAtOnce - 1) * SEARCH, chargeTime: true },
+    // Less than the timeout of a call between services.
+    ...{ maxWaiting: 256, patienceMs: 10_000 },
+  });
+}
+
+export const searching =
+  (queue: FairQueue, share: Share): TaskRunner =>
+  (units, task) =>
+    queue.run(share, units * SEARCH, task, { queued: units });
+
+/** As many writes may wait as the gateway admits. Those that wait longer are left to the catch-up. */
+export const writing =
+  (queue: FairQueue, share: Share): TaskRunner =>
+  (units, task) =>
+    queue.run(share, units, task, { queued: 1 / 8, patienceMs: 4000 });
+
+/** Returns whom a call is made for; the service's own calls have a separate share. */
+function shareOf(tenant_id: string, { meta }: Pick<Call, "meta">): Share {
+  return { tenant_id, caller: meta.caller ? callerId(meta.caller) : "service" };
 }
 
 /** Returns null without a configured service. */

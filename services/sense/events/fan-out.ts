@@ -1,10 +1,10 @@
-import { FAULTS, isFault } from "../../../lib/contract/faults.ts";
+import type { FairQueue } from "../../../lib/queue/fair-queue.ts";
 import { atTickEnd } from "../../../lib/queue/tick-end.ts";
+import { turns } from "../../../lib/queue/work.ts";
 import { isOwner } from "../../../mixins/affinity.ts";
 import { Loop } from "../../../mixins/loop.ts";
 import { metrics } from "../../../observability/metrics.ts";
-import { resourceQueue } from "../../../observability/resources.ts";
-import { isStoreLost } from "../../../storage/store-lost.ts";
+import { isStoreLost, isSystemic } from "../../../storage/store-lost.ts";
 import { noteChange } from "../../../storage/traffic/tally.ts";
 import type { Arrivals } from "./arrivals.ts";
 import { deliver } from "./deliver.ts";
@@ -21,15 +21,11 @@ const MAX_BATCH = 400;
 const MAX_BATCH_BYTES = 700 * 1024;
 /** After this time of a batch (a very wide match), its tenant's next one may begin. */
 const SLOW_MS = 50;
-const UNITS = 7;
-// A slow batch keeps three: a tenant has at most three of them under way, as those of others wait behind them in the store.
-const SLOW_UNITS = 3;
-/** A tenant's next batch is matched while one is written; more of them at once would only be smaller. */
-const PER_TENANT = 2 * UNITS;
-const TURNS = {
-  ...{ capacity: PER_TENANT + UNITS, perTenant: PER_TENANT, chargeTime: true },
-  maxWaiting: Number.POSITIVE_INFINITY,
-};
+/**
+ * A slow batch keeps half a turn. A tenant has two: its next batch is matched while one is written. At most three are
+ * under way, as those of others wait behind them in the store.
+ */
+const SLOW_UNITS = 0.5;
 const SWEEP_MS = 1_000;
 /** The same on all nodes but one, in case that one cannot. */
 const STANDBY_SWEEP_MS = 5_000;
@@ -71,16 +67,17 @@ export class FanOut {
   #pauseMs = SHORTEST_PAUSE_MS;
   /** What the pause waits for. */
   #missing = "";
-  /** Shares batches among tenants. */
-  readonly #turns = resourceQueue("fan_out", TURNS);
+  readonly #turns: FairQueue;
   /** Tenants that wait for the turn of their next batch. */
   readonly #asking = new Set<string>();
   readonly #inProgress = new Set<Promise<void>>();
   #pumpScheduled = false;
   #sweptAt = Number.NEGATIVE_INFINITY;
 
-  constructor(deps: FanOutDeps) {
+  /** @param shared divides the turns of this node among tenants */
+  constructor(deps: FanOutDeps, shared = turns) {
     this.#deps = deps;
+    this.#turns = shared;
     const { events, broker } = deps;
     this.#stamps = new FanOutStamps(events, (entries, err) => this.#release(entries, err));
     const onUnreadable = (row: EventDoc) => park(deps, row, "the stored event cannot be read");
@@ -182,12 +179,12 @@ export class FanOut {
 
   async #fanOutNext(tenant_id: string): Promise<void> {
     this.#asking.add(tenant_id);
-    const release = await this.#turns.acquire({ tenant_id, caller: "" }, UNITS);
+    const release = await this.#turns.acquire({ tenant_id, caller: "fan-out" }, 1, { queued: 0 });
     this.#asking.delete(tenant_id);
     const isRunning = this.#state === "running";
     const batch = isRunning ? this.#queue.take(tenant_id, MAX_BATCH, MAX_BATCH_BYTES) : [];
     if (batch.length === 0) return release();
-    const slow = setTimeout(() => release(UNITS - SLOW_UNITS), SLOW_MS);
+    const slow = setTimeout(() => release(1 - SLOW_UNITS), SLOW_MS);
     const progress = this.#process(this.#dropLapsed(batch)).finally(() => {
       clearTimeout(slow);
       release();
@@ -282,13 +279,6 @@ export class FanOut {
 
 /** Delays of the retries; an event that fails once more is parked. */
 const RETRY_SECONDS = [1, 10, 60, 300];
-
-/** Whether an error affects all events, such as a missing store, and not just this event. */
-export function isSystemic(err: unknown): boolean {
-  if (isFault(err)) return FAULTS[err.type as keyof typeof FAULTS].retryable && err.type !== "internal_error";
-  const { retryable, code } = err as { retryable?: boolean; code?: unknown };
-  return retryable === true || isStoreLost(err) || String(code).includes("SQLITE");
-}
 
 /** Returns what such an error waits for, for the operator. */
 export function missingFor(err: unknown): string {

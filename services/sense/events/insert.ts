@@ -1,6 +1,6 @@
 import { pagesBySize } from "../../../lib/broker/message-size.ts";
 import { atTickEnd } from "../../../lib/queue/tick-end.ts";
-import { resourceQueue } from "../../../observability/resources.ts";
+import { memory } from "../../../lib/queue/work.ts";
 import { isDuplicateKey, refusedRows } from "../../../storage/write-errors.ts";
 import type { EventDeps } from "./deps.ts";
 import type { EventDoc, Publication } from "./events.model.ts";
@@ -24,9 +24,8 @@ interface Group {
 /** Limits of a write, which only a single larger group may exceed. */
 const MAX_ROWS = 500;
 const MAX_BYTES = 8 * 1_048_576;
-/** Bytes of events being written: above them the store is slower than its publishers, who must wait. */
-const MAX_PENDING = 64 * 1_048_576;
-/** A smaller event counts as much among these. */
+/** Memory of an event that is being written, by its bytes: as it was sent, and as a row. A smaller one counts as much. */
+const IN_MEMORY = 2;
 const LEAST_BYTES = 3_355;
 
 const sizeOf = (rows: EventDoc[], least: number) =>
@@ -38,7 +37,6 @@ const sizeOf = (rows: EventDoc[], least: number) =>
  */
 export class EventInserter {
   readonly #deps: InserterDeps;
-  readonly #pending = resourceQueue("event_writes", { capacity: MAX_PENDING, maxWaiting: 0 });
   #groups: Group[] = [];
 
   constructor(deps: InserterDeps) {
@@ -49,7 +47,7 @@ export class EventInserter {
   insert(publications: Publication[]): Promise<Inserted[]> {
     const rows = publications.map(({ row }) => row);
     const { tenant_id } = rows[0] as EventDoc;
-    const leave = this.#pending.enter({ tenant_id, caller: "" }, sizeOf(rows, LEAST_BYTES));
+    const leave = memory.enter({ tenant_id, caller: "" }, IN_MEMORY * sizeOf(rows, LEAST_BYTES));
     if (this.#groups.length === 0) atTickEnd(() => this.#flush());
     return new Promise<Inserted[]>((resolve, reject) => {
       this.#groups.push({ tenant_id, rows, resolve, reject });

@@ -161,7 +161,7 @@ export class PushWorker {
     if (units === 0) return false;
     const { tenant_id, endpoint } = this.target;
     this.#acquiring = this.#deps.attempts
-      .acquire({ tenant_id, caller: hostOf(endpoint) }, units)
+      .acquire({ tenant_id, caller: hostOf(endpoint) }, units, { queued: 0 })
       .then((release) => {
         this.#grant = { units, release };
       })

@@ -2,9 +2,9 @@ import type { ServiceBroker } from "moleculer";
 import { PushSender } from "../../../connectors/push-sender.ts";
 import { Actor } from "../../../mixins/actor.ts";
 import { isOwner, nodesWith } from "../../../mixins/affinity.ts";
-import { resourceQueue } from "../../../observability/resources.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { activeTenants } from "../../identity/tenants/find-tenants.ts";
+import { outgoing } from "../../outgoing.ts";
 import type { Runtime } from "../../runtime.ts";
 import { byTenant, type ReadyAgents } from "../deliveries/notify.ts";
 import type { OpenBreaker } from "./breaker.ts";
@@ -12,8 +12,6 @@ import { type PushEndpointDoc, PushEndpointModel } from "./push.model.ts";
 import { PushWorker, type Target, type WorkerDeps } from "./push-worker.ts";
 
 const TIMEOUT_MS = 15_000;
-/** Limits of concurrent attempts on this node: in total, per tenant, and per host of a tenant. */
-const ATTEMPTS = { capacity: 512, perTenant: 256, perCaller: 128, maxWaiting: Number.POSITIVE_INFINITY };
 /** Agents per query. */
 const PAGE = 500;
 
@@ -38,7 +36,7 @@ export class PushWorkers {
     this.#deps = {
       broker,
       sender: this.#sender,
-      attempts: resourceQueue("push", ATTEMPTS),
+      attempts: outgoing,
       tracing,
       now: () => store.now(),
       report: (err) => broker.logger.warn("push: a worker failed and will be restarted", err),

@@ -2,11 +2,11 @@ import { messageId, sendMail } from "../../../connectors/mail.ts";
 import { callerId, type RequestContext } from "../../../lib/access/caller.ts";
 import { Fault, ruleBroken } from "../../../lib/contract/faults.ts";
 import { attachment, safeFilename } from "../../../lib/http/attachment.ts";
-import type { Share } from "../../../lib/queue/fair-queue.ts";
+import { shareOf } from "../../../lib/queue/fair-queue.ts";
 import { account } from "../../../middlewares/audit.ts";
-import { resourceQueue } from "../../../observability/resources.ts";
 import { BlobWrite } from "../../../storage/blobs/blobs.ts";
 import { HourlyBudget } from "../../../storage/hourly-budget.ts";
+import { outgoing, PER_TENANT } from "../../outgoing.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
 import { EXPORT_TYPES, type emailOutput, type exportOutput } from "./files.contract.ts";
 import type { ExportFormat } from "./outputs.contract.ts";
@@ -17,10 +17,10 @@ import { canExport, render } from "./render/render.ts";
 /** Rendered and mailed texts are held in memory whole. */
 const MOST_BYTES = 4_194_304;
 
-/** Mails are held in memory until the server accepts them. */
-const mailing = resourceQueue("mail", {
-  ...{ capacity: 8, perTenant: 4, perCaller: 2, maxWaiting: 32, patienceMs: 8000 },
-});
+/** Mails are held in memory until the server accepts them: a tenant sends four at once. */
+const MAIL_COST = PER_TENANT / 4;
+/** Together with the rendering time less than the timeout of a call between services. */
+const MAIL_PATIENCE_MS = 8000;
 
 /** Missing letters that a warning names. */
 const NAMED = 5;
@@ -65,7 +65,7 @@ export class OutputFiles {
       throw new Fault("service_unavailable", message, { retry_after_seconds: 3600 });
     }
     requireLength(doc, "an e-mail");
-    await mailing.run(shareOf(ctx), 1, async () => {
+    const send = async () => {
       const text = async (as: "md" | "html") => (await this.#render(ctx, doc, as)).toString("utf8");
       const mail = {
         ...{
@@ -79,7 +79,9 @@ export class OutputFiles {
       };
       await this.takeMail(caller.tenant_id);
       await sendMail({ url: SMTP_URL, from: SMTP_FROM }, mail);
-    });
+    };
+    const how = { queued: 1, patienceMs: MAIL_PATIENCE_MS, reserved: true };
+    await outgoing.run(shareOf(ctx.meta.caller), MAIL_COST, send, how);
     account(ctx, { to, version_num: doc.version_num, attach_format: format ?? null });
     return { status: "sent" as const, to };
   }
@@ -101,7 +103,7 @@ export class OutputFiles {
     if (format === "md") return bytes;
     const markdown = bytes.toString("utf8");
     const fonts = this.#config.EXPORT_FONTS;
-    const { file, missing } = await render({ markdown, title, at, format, fonts }, shareOf(ctx));
+    const { file, missing } = await render({ markdown, title, at, format, fonts }, shareOf(ctx.meta.caller));
     if (missing.length) {
       const boxes = missing
         .slice(0, NAMED)
@@ -126,10 +128,6 @@ export class OutputFiles {
 function isOff(resource_type: string, resource_id: string, setting: string, also?: string): Fault {
   const message = `There is no ${resource_type} on this server: the operator turns it on with ${setting}=true${also ? `; ${also}` : ""}.`;
   return new Fault("not_found", message, { resource_type, resource_id });
-}
-
-function shareOf({ meta: { caller } }: RequestContext): Share {
-  return { tenant_id: caller.tenant_id, caller: callerId(caller) };
 }
 
 /** Replaces slashes: a title is not a path. */

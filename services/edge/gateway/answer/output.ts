@@ -1,11 +1,8 @@
 import type { ServerResponse } from "node:http";
 import type { Release, Share } from "../../../../lib/queue/fair-queue.ts";
+import { memory } from "../../../../lib/queue/work.ts";
 import { metrics } from "../../../../observability/metrics.ts";
-import { resourceQueue } from "../../../../observability/resources.ts";
 
-const MB = 1_048_576;
-/** Limit of bytes on a node that are read for answers, or wait for their connections. */
-const CAPACITY = 48 * MB;
 /** Memory of a part while it is read, and its time on the event loop: the row, its values and its text, by its bytes. */
 const READING = 4;
 /** Shorter texts are not counted while the connection takes them: Node keeps as much for each. */
@@ -13,20 +10,12 @@ export const SMALL_BYTES = 16_384;
 /** Sent at once of a longer text: a connection that takes less in STALLED_MS is closed. */
 const SLICE_BYTES = 65_536;
 const STALLED_MS = 20_000;
-
-/** Memory of answers that are long or written in parts, shared by all tenants. */
-export const answerMemory = resourceQueue("answer_memory", {
-  capacity: CAPACITY,
-  perTenant: CAPACITY / 4,
-  perCaller: CAPACITY / 8,
-  maxWaiting: 2 * CAPACITY,
-  maxWaitingPerCaller: CAPACITY / 2,
-  patienceMs: 30_000,
-});
+/** Longer than connections of the same caller that are not read may hold its share. */
+const PATIENCE_MS = 30_000;
 
 /**
  * Writes the body of an answer: the only code that does (architecture.test.ts). Whatever is not in the connection yet is
- * charged to the caller's share of `answerMemory`; a connection that does not read is closed.
+ * charged to the caller's share of memory; a connection that does not read is closed.
  */
 export class Output {
   readonly #res: ServerResponse;
@@ -179,7 +168,7 @@ export class Output {
       const bytes = total();
       if (bytes <= this.#held) return;
       this.release();
-      const release = await answerMemory.acquire(this.#share, bytes, queued);
+      const release = await memory.acquire(this.#share, bytes, { queued, patienceMs: PATIENCE_MS });
       if (this.#res.destroyed) return release();
       this.#held = bytes;
       this.#returnHeld = release;

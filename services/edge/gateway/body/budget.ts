@@ -3,8 +3,7 @@ import { Fault } from "../../../../lib/contract/faults.ts";
 import { countValues, MAX_JSON_VALUES, UNCOUNTED_BYTES } from "../../../../lib/json/json.ts";
 import type { Release, Share } from "../../../../lib/queue/fair-queue.ts";
 import { TokenBuckets } from "../../../../lib/queue/token-bucket.ts";
-import { turns } from "../../../../lib/queue/work.ts";
-import { resourceQueue } from "../../../../observability/resources.ts";
+import { memory, turns } from "../../../../lib/queue/work.ts";
 import { type HttpExchange, requestShare } from "../http-exchange.ts";
 
 const MB = 1_048_576;
@@ -12,17 +11,10 @@ export const DEFAULT_MAX_BODY = MB;
 /** Without a token: there is no caller yet to charge for the work. */
 const PUBLIC_MAX_BODY = 8_192;
 
-/** Limit of bytes of bodies in memory on a node: a parsed body takes several times as much. */
-const CAPACITY = 64 * MB;
-const memory = resourceQueue("body_memory", {
-  capacity: CAPACITY,
-  perTenant: CAPACITY / 2,
-  perCaller: CAPACITY / 4,
-  maxWaiting: 8 * CAPACITY,
-  maxWaitingPerCaller: 2 * CAPACITY,
-  patienceMs: 10_000,
-});
-
+/** Memory of a body once it is parsed, by its bytes. */
+const PARSED = 4;
+/** What is in memory of a body that is not read yet: the rest is still at its sender. */
+const UNREAD_BYTES = 65_536;
 /** Larger bodies are not read for a caller without a budget, whatever their content. */
 const LARGE_BYTES = MB / 2;
 /** Parsing takes about a millisecond for this many values, or a kilobyte each. */
@@ -54,7 +46,7 @@ export function reserveBody(exchange: HttpExchange): Promise<Release> | null {
   const share = requestShare(exchange);
   // Do not read a body that would be refused afterwards.
   if (bytes > LARGE_BYTES && !op.byReference) requireBudget(share);
-  return memory.acquire(share, bytes);
+  return memory.acquire(share, bytes * PARSED, { queued: Math.min(bytes, UNREAD_BYTES) });
 }
 
 /** Returns how much of a body will be in memory: large fields that go to blobs are not. */

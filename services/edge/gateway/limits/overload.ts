@@ -1,6 +1,7 @@
 import type { Operation } from "../../../../lib/contract/contract.ts";
 import { unavailable } from "../../../../lib/contract/faults.ts";
-import { FairQueue, type Share } from "../../../../lib/queue/fair-queue.ts";
+import type { FairQueue, Share } from "../../../../lib/queue/fair-queue.ts";
+import { resourceQueue } from "../../../../observability/resources.ts";
 
 const SAMPLE_MS = 250;
 /** Limits of open streams and changes that wait: in total, and per caller. */
@@ -17,17 +18,18 @@ export type Leave = () => void;
  */
 export class Overload {
   readonly #maxLagMs: number;
+  /** With as many reserved for those that free capacity, or keep work alive. */
   readonly #writes: FairQueue;
-  /** Apart from other writes, which could take all places: these free capacity, or keep work alive. */
-  readonly #reserved: FairQueue;
   /** Streams, and changes that may wait for long: a wait takes no place of writes. */
-  readonly #open = places(MAX_OPEN, MAX_OPEN_OF_CALLER);
+  readonly #open = resourceQueue("streams", {
+    ...{ capacity: MAX_OPEN, perCaller: MAX_OPEN_OF_CALLER, maxWaiting: 0 },
+  });
   #lagMs = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(maxWrites: number, maxLagMs = 1000) {
-    this.#writes = places(maxWrites);
-    this.#reserved = places(maxWrites);
+    const bounds = { capacity: maxWrites, reserve: maxWrites, perCaller: Math.ceil(maxWrites / 4) };
+    this.#writes = resourceQueue("writes", { ...bounds, maxWaiting: 0 });
     this.#maxLagMs = maxLagMs;
   }
 
@@ -60,12 +62,6 @@ export class Overload {
   enter(op: Operation, share: Share): Leave | null {
     if (op.stream) return this.#open.enter(share);
     if (op.method === "GET") return null;
-    if (op.waits) return this.#open.enter(share);
-    return (op.reserved ? this.#reserved : this.#writes).enter(share);
+    return op.waits ? this.#open.enter(share) : this.#writes.enter(share, 1, op.reserved);
   }
-}
-
-/** Places of a node for concurrent work: a caller has a quarter at most. */
-function places(capacity: number, perCaller = Math.ceil(capacity / 4)): FairQueue {
-  return new FairQueue({ capacity, perCaller, maxWaiting: 0 });
 }
