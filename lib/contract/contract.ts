@@ -1,6 +1,7 @@
 import { type Static, type TObject, type TProperties, type TSchema, Type } from "typebox";
 import type { Scope } from "../access/caller.ts";
 import type { FaultCode } from "./faults.ts";
+import { type PathIds, pathOf } from "./identifiers.ts";
 
 /**
  * The callers allowed for an operation.
@@ -35,10 +36,10 @@ export interface ToolHints {
   /** Makes it one of the tools of the preset `core`, listed with these parameters alone; it accepts the others too. */
   core?: readonly string[];
   /**
-   * Other names that models give its parameters, and the parameter of each, with its path if it is a field of one:
-   * `{ q: "query", next_action: "payload.next_action" }`.
+   * Other names that models give its parameters, by parameter, with its path if it is a field of one:
+   * `{ query: ["q"], "payload.next_action": ["next_action"] }`.
    */
-  aliases?: Record<string, string>;
+  aliases?: Record<string, readonly string[]>;
   /** Values of required parameters, if they are not given. */
   defaults?: Record<string, string>;
   /**
@@ -53,6 +54,12 @@ export function toolHints({ mcp }: Pick<Operation, "mcp">): ToolHints {
   return typeof mcp === "object" ? mcp : {};
 }
 
+/** Returns the parameter of each alias, with its path. */
+export function pathsOfAliases(op: Pick<Operation, "mcp">): Record<string, string> {
+  const aliases = Object.entries(toolHints(op).aliases ?? {});
+  return Object.fromEntries(aliases.flatMap(([path, names]) => names.map((name) => [name, path])));
+}
+
 /** Where an operation is reached. */
 interface RouteSpec<Path extends TProperties, Query extends TProperties> {
   /** The Moleculer action: `<service>.<name>`. Clients, MCP tools and the audit log name the operation after it. */
@@ -61,6 +68,7 @@ interface RouteSpec<Path extends TProperties, Query extends TProperties> {
   route: `${Method} /${string}`;
   /** Served at the origin (`/w/…`, `/healthz`), not under `/v1`. */
   root?: boolean;
+  /** The parameters of the path, except for those of `PATH_IDS`. */
   path?: Path;
   query?: Query;
   summary: string;
@@ -126,9 +134,11 @@ interface BodySpec<Body extends TProperties> {
 }
 
 interface AnswerSpec {
-  /** Status → schema of the answer; the highest below 300 is the default. `null`: no body. */
-  results: Record<number, TSchema | null>;
-  /** Faults in addition to those of every operation (validation_failed, authentication_failed, rate_limited, …). */
+  /** Schema of the answer with 200, if there is no other. */
+  answer?: TSchema;
+  /** Status → schema of the answer; the highest below 300 is the default. `null`: no body. Without any answer: 204. */
+  results?: Record<number, TSchema | null>;
+  /** Faults besides those that follow from access, path and inputs (`codesOf`). */
   errors?: FaultCode[];
   /** Media types of a non-JSON answer: the first, or another with `$responseType`. */
   produces?: readonly [string, ...string[]];
@@ -197,6 +207,7 @@ export interface Operation<
    * them, so that what was read can be written back.
    */
   representations?: readonly TSchema[];
+  results: Record<number, TSchema | null>;
   /** Path, query and body in one object: the params of the action. */
   params: TObject<Path & Query & Body>;
 }
@@ -241,20 +252,23 @@ type NoFields = Record<never, TSchema>;
 
 /** Declares an operation. Validation, types, OpenAPI, MCP tools and the client derive from it. */
 export function operation<
+  const Route extends `${Method} /${string}`,
   Path extends TProperties = NoFields,
   Query extends TProperties = NoFields,
   Body extends TProperties = NoFields,
->(spec: OperationSpec<Path, Query, Body>): Operation<Path, Query, Body> {
+>(spec: OperationSpec<Path, Query, Body> & { route: Route }): Operation<PathIds<Route> & Path, Query, Body> {
   const [method, url] = spec.route.split(" ") as [Method, string];
+  const path = pathOf(spec.route, spec.path) as PathIds<Route> & Path;
   const given = spec.inlineUpTo === undefined ? BlobReference : InlineOrReference;
   const referenced = Object.keys(spec.byReference ?? {}).map((field) => [field, given]);
   const properties = {
-    ...spec.path,
+    ...path,
     ...spec.query,
     ...spec.body,
     ...Object.fromEntries(referenced),
-  } as Path & Query & Body;
-  const made = { ...spec, method, url, params: Type.Object(properties) };
+  } as PathIds<Route> & Path & Query & Body;
+  const { answer, results = answer ? { 200: answer } : { 204: null }, ...rest } = spec;
+  const made = { ...rest, results, method, url, path, params: Type.Object(properties) };
   declared.add(made);
   return made;
 }

@@ -1,58 +1,30 @@
 import { Type } from "typebox";
-import { idPattern, type Prefix } from "../ids.ts";
 import { nullable } from "./contract.ts";
+
+export { Id, Uuid } from "./identifiers.ts";
 
 /** ISO 8601 in UTC with milliseconds (api.md "Everywhere"). */
 export const Timestamp = Type.String({ format: "date-time", examples: ["2026-01-31T09:30:00.000Z"] });
-
-/** The kind of resource that each prefix identifies, for descriptions. */
-const NOUNS: Record<Prefix, string> = {
-  ag: "agent",
-  tn: "tenant",
-  team: "team",
-  evt: "event",
-  dlv: "delivery",
-  key: "API key",
-  rel: "relationship",
-  ses: "device session",
-  clm: "claim",
-  req: "request",
-  sid: "sign-in",
-  usr: "user",
-  ch: "channel",
-  int: "interest",
-  feed: "feed",
-  whk: "webhook",
-  con: "connector",
-  sch: "schedule",
-  jti: "token",
-  aud: "audit entry",
-};
-
-/** A prefixed identifier. A malformed one is `400 validation_error` with the field (api.md "Identifiers"). */
-export function Id(prefix: Prefix, description = `Id of the ${NOUNS[prefix]}.`) {
-  return Type.String({
-    pattern: idPattern(prefix),
-    examples: [`${prefix}_4fXq1mCz8Jw0bT7kLr2N`],
-    "x-identifier": true,
-    description,
-  });
-}
-
-/** A UUID; `kind` names the resource in errors (`memory`). A malformed one is `400 validation_error` with the field. */
-export function Uuid(kind: string, description = `Id of the ${kind.replaceAll("_", " ")}.`) {
-  return Type.String({
-    format: "uuid",
-    examples: ["0199c0de-7a11-7c3e-9f00-5a1b2c3d4e5f"],
-    "x-identifier": kind,
-    description,
-  });
-}
 
 /** An integer from 0 that JavaScript represents exactly; SQLite and MongoDB refuse larger ones. */
 export function Whole(options: Parameters<typeof Type.Integer>[0] = {}) {
   return Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, ...options });
 }
+
+/** The optional example of a schema. */
+const shown = (example?: string) => (example === undefined ? {} : { examples: [example] });
+
+/** A text that may be empty. */
+export const AnyText = (maxLength: number, description: string, example?: string) =>
+  Type.String({ maxLength, description, ...shown(example) });
+
+/** A text that is not empty. */
+export const SomeText = (maxLength: number, description: string, example?: string) =>
+  Type.String({ minLength: 1, maxLength, description, ...shown(example) });
+
+/** A text that is not blank. */
+export const Words = (maxLength: number, description: string, example?: string) =>
+  Type.String({ minLength: 1, maxLength, pattern: "\\S", description, ...shown(example) });
 
 /** The offset of a page in a list. */
 export const Offset = Type.Optional(Whole({ default: 0, description: "Results to skip." }));
@@ -87,23 +59,13 @@ export function partOf(where: string) {
 }
 
 /** A non-empty name, shown to people. */
-export const Name = Type.String({
-  minLength: 1,
-  maxLength: 200,
-  pattern: "\\S",
-  description: "Display name.",
-  examples: ["Billing watcher"],
-});
+export const Name = Words(200, "Display name.", "Billing watcher");
 
 /** Marks a write-only field: its value is never returned, not even in an error. */
 export const SECRET = { format: "password", writeOnly: true } as const;
 
 /** A description in words. */
-export const Description = Type.String({
-  maxLength: 2000,
-  description: "Free text, for display.",
-  examples: ["Watches invoices that are overdue."],
-});
+export const Description = AnyText(2000, "Free text, for display.", "Watches invoices that are overdue.");
 
 /** Seconds before each retry of a delivery. */
 export const RetryDelays = (description: string) =>

@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "@jest/globals";
 import { Ajv } from "ajv";
+import { pathsOfAliases } from "../../lib/contract/contract.ts";
 import { operations } from "../../services/contracts.ts";
 import type { JsonSchema } from "../../services/edge/gateway/openapi/schemas.ts";
 import { understood } from "../../services/edge/mcp/arguments.ts";
@@ -170,9 +171,8 @@ describe("arguments", () => {
 
   test("of every contract lead to a parameter, and are none themselves", () => {
     for (const { op, tool } of all) {
-      const { aliases = {} } = typeof op.mcp === "object" ? op.mcp : {};
       const { properties = {} } = tool.inputSchema as JsonSchema;
-      for (const [alias, path] of Object.entries(aliases)) {
+      for (const [alias, path] of Object.entries(pathsOfAliases(op))) {
         expect(properties[alias]).toBeUndefined();
         const [name = "", field] = path.split(".");
         expect(properties[name]).toBeDefined();

@@ -1,8 +1,6 @@
 import { Type } from "typebox";
 import { oneOf, operation } from "../../../lib/contract/contract.ts";
-import { Id, Timestamp } from "../../../lib/contract/schema.ts";
-
-const path = { agent_id: Id("ag") };
+import { AnyText, Timestamp } from "../../../lib/contract/schema.ts";
 
 /** The media type of an AI Catalog, and of an entry that continues one. */
 export const CATALOG_TYPE = "application/ai-catalog+json";
@@ -34,26 +32,19 @@ export const getAgentCatalog = operation({
     "more, the last entry is a catalogue with the next. Agents of other tenants are never listed.",
   access: { by: "any", scope: "send" },
   query: {
-    after: Type.Optional(
-      Type.String({
-        maxLength: 5000,
-        description: "As in the address of the entry that continues a catalogue.",
+    after: Type.Optional(AnyText(5000, "As in the address of the entry that continues a catalogue.")),
+  },
+  answer: Type.Object(
+    {
+      specVersion: Type.Literal("0.9"),
+      host: Type.Object({
+        displayName: Type.String({ examples: ["Sensorium"] }),
+        documentationUrl: Type.String({ format: "uri" }),
       }),
-    ),
-  },
-  results: {
-    200: Type.Object(
-      {
-        specVersion: Type.Literal("0.9"),
-        host: Type.Object({
-          displayName: Type.String({ examples: ["Sensorium"] }),
-          documentationUrl: Type.String({ format: "uri" }),
-        }),
-        entries: Type.Array(Entry),
-      },
-      { title: "AgentCatalog" },
-    ),
-  },
+      entries: Type.Array(Entry),
+    },
+    { title: "AgentCatalog" },
+  ),
   produces: [CATALOG_TYPE],
 });
 
@@ -67,14 +58,10 @@ export const getAgentCard = operation({
     "address `/a2a/{agent_id}/rpc`, with or without a slash at the end. Agents without `a2a`, " +
     "inactive ones and those that do not exist answer alike, with `not_found`.",
   access: { by: "public" },
-  path,
-  results: {
-    200: Type.Record(Type.String(), Type.Unknown(), {
-      description: "An agent card, as the protocol defines it.",
-      examples: [{ name: "Researcher", capabilities: { streaming: true } }],
-    }),
-  },
-  errors: ["not_found"],
+  answer: Type.Record(Type.String(), Type.Unknown(), {
+    description: "An agent card, as the protocol defines it.",
+    examples: [{ name: "Researcher", capabilities: { streaming: true } }],
+  }),
 });
 
 export const callAgent = operation({
@@ -87,15 +74,11 @@ export const callAgent = operation({
     "CancelTask, SubscribeToTask, and CreateTaskPushNotificationConfig with its Get, List and Delete. Callers see only " +
     "tasks that they sent.",
   access: { by: "any", scope: "send" },
-  path,
   wholeBody: true,
   body: { message: Type.Unknown({ examples: [{ jsonrpc: "2.0", id: 1, method: "ListTasks", params: {} }] }) },
   maxBody: 524_288,
-  results: {
-    200: Type.Unknown({
-      description: "A JSON-RPC response, or server-sent events with one each for methods that stream.",
-    }),
-  },
-  errors: ["not_found"],
+  answer: Type.Unknown({
+    description: "A JSON-RPC response, or server-sent events with one each for methods that stream.",
+  }),
   stream: true,
 });

@@ -62,7 +62,7 @@ export const getTraffic = operation({
     "Counts of the last 15 minutes over all running nodes. `deliveries`, `storage` and `recent` are for admins; " +
     "other callers get null and an empty list.",
   access: { by: "user" },
-  results: { 200: Stats },
+  answer: Stats,
 });
 
 /** Time ranges of a history. */
@@ -128,8 +128,8 @@ export const getTrafficHistory = operation({
       Type.String({ minLength: 1, maxLength: 255, description: "Counts only events of exactly this type." }),
     ),
   },
-  results: { 200: History },
-  errors: ["forbidden", "insufficient_scope", "not_found"],
+  answer: History,
+  errors: ["insufficient_scope", "not_found"],
 });
 
 export const streamTraffic = operation({
@@ -142,7 +142,7 @@ export const streamTraffic = operation({
     "statistics. `ids` lists runs only and is empty if many changed. If a node crashes, some changes may not be " +
     "reported.",
   access: { by: "user" },
-  results: { 200: Type.String() },
+  answer: Type.String(),
   produces: ["text/event-stream"],
   stream: true,
 });

@@ -1,4 +1,4 @@
-import { type Operation, toolHints } from "../../../lib/contract/contract.ts";
+import { type Operation, pathsOfAliases } from "../../../lib/contract/contract.ts";
 import type { JsonSchema } from "../gateway/openapi/schemas.ts";
 import type { Arguments } from "./request.ts";
 import { alternatives } from "./schemas.ts";
@@ -19,18 +19,16 @@ export function understood(op: Operation, schema: JsonSchema, given: Arguments):
 /** Returns the fields of the only argument, if it is an object that the tool does not have: `{ "event": { … } }`. */
 function unwrapped(op: Operation, properties: Properties, given: Arguments): Arguments {
   const [[name, value] = ["", null], ...others] = Object.entries(given);
-  const isKnown = name in properties || name in (toolHints(op).aliases ?? {});
+  const isKnown = name in properties || name in pathsOfAliases(op);
   return others.length === 0 && !isKnown && isObject(value) ? value : given;
 }
 
 function withoutGuesses(op: Operation, properties: Properties, given: Arguments): Arguments {
-  const { aliases = {} } = toolHints(op);
+  const paths = pathsOfAliases(op);
   const named = { ...given };
   for (const guess of Object.keys(given)) {
     if (guess in properties) continue;
-    const [name = "", field] = (findPath(guess, aliases) ?? similarTo(op, guess, properties) ?? "").split(
-      ".",
-    );
+    const [name = "", field] = (findPath(guess, paths) ?? similarTo(op, guess, properties) ?? "").split(".");
     const holder = converted(named[name], properties[name]);
     if (!name || (field === undefined ? name in named : isObject(holder) && field in holder)) continue;
     if (field !== undefined && holder !== undefined && !isObject(holder)) continue;
@@ -42,9 +40,8 @@ function withoutGuesses(op: Operation, properties: Properties, given: Arguments)
 
 type Properties = Record<string, JsonSchema>;
 
-function findPath(guess: string, aliases: Record<string, string>): string | undefined {
-  const alias = Object.keys(aliases).find((name) => plain(name) === plain(guess));
-  return alias === undefined ? undefined : aliases[alias];
+function findPath(guess: string, paths: Record<string, string>): string | undefined {
+  return Object.entries(paths).find(([alias]) => plain(alias) === plain(guess))?.[1];
 }
 
 /** Returns the only parameter that differs by case, `_`, a plural or `_id`. Any lower-case name may be an event's attribute. */

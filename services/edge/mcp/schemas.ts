@@ -46,12 +46,12 @@ const LIMITS = [
 export function brief(
   schema: JsonSchema,
   core: readonly string[] | undefined,
-  aliases: Record<string, string> = {},
+  paths: Record<string, string> = {},
 ): Tool["inputSchema"] {
   const { properties = {}, required = [] } = schema;
   const names = core ?? Object.keys(properties);
   const needed = (required as string[]).filter((name) => names.includes(name));
-  const listed = names.map((name) => [name, unlimited(fieldAt(schema, aliases[name] ?? name))]);
+  const listed = names.map((name) => [name, unlimited(fieldAt(schema, paths[name] ?? name))]);
   return {
     type: "object",
     properties: Object.fromEntries(listed),

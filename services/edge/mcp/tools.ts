@@ -1,6 +1,6 @@
 import type { Tool } from "@modelcontextprotocol/server";
 import type { Caller } from "../../../lib/access/caller.ts";
-import { type Operation, toolHints } from "../../../lib/contract/contract.ts";
+import { type Operation, pathsOfAliases, toolHints } from "../../../lib/contract/contract.ts";
 import { Fault, isFault } from "../../../lib/contract/faults.ts";
 import { compileKeyCheck } from "../../../lib/contract/known-keys.ts";
 import { nearest } from "../../../lib/contract/nearest.ts";
@@ -139,7 +139,7 @@ export function isOffered(op: Operation, caller: Caller): boolean {
 /** `memories.search` → `memories_search`: many clients accept no dot in a tool's name. */
 function describe(op: Operation): OperationTool {
   const { summary } = op;
-  const { description, core, aliases, answers } = toolHints(op);
+  const { description, core, answers } = toolHints(op);
   const [answer, value] = [answerSchema(op), valueSchema(op)];
   const kept = value ? selectKept(value, answers) : true;
   const input = inputSchema(op);
@@ -154,7 +154,7 @@ function describe(op: Operation): OperationTool {
   return {
     op,
     tool: { ...tool, ...(answer && { outputSchema: pruneSchema(answer, kept) as Tool["outputSchema"] }) },
-    brief: { ...tool, inputSchema: brief(input as JsonSchema, core, aliases) },
+    brief: { ...tool, inputSchema: brief(input as JsonSchema, core, pathsOfAliases(op)) },
     kept,
   };
 }

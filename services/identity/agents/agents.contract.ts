@@ -39,7 +39,6 @@ export interface AgentState {
   created_at: number;
 }
 
-const path = { agent_id: Id("ag") };
 const admin = { by: "any", scope: "admin" } as const;
 
 const Status = oneOf(AGENT_STATUSES, {
@@ -162,7 +161,6 @@ export const createAgent = operation({
     ...optional(settings),
   },
   results: { 201: Type.Object({ ...Agent.properties, signing_secret: SigningSecret }) },
-  errors: ["validation_error"],
   secret: true,
 });
 
@@ -185,7 +183,7 @@ export const listAgents = operation({
     }),
     search: partOf("the name or the description"),
   },
-  results: { 200: Type.Object({ agents: Type.Array(Agent), total: Type.Integer() }) },
+  answer: Type.Object({ agents: Type.Array(Agent), total: Type.Integer() }),
 });
 
 export const listOwnAgents = operation({
@@ -194,7 +192,7 @@ export const listOwnAgents = operation({
   summary: "List the agents that the signed-in person owns, oldest first",
   access: { by: "user" },
   query: { ...page, ...include },
-  results: { 200: Type.Object({ agents: Type.Array(Agent), total: Type.Integer() }) },
+  answer: Type.Object({ agents: Type.Array(Agent), total: Type.Integer() }),
 });
 
 export const getAgent = operation({
@@ -204,10 +202,9 @@ export const getAgent = operation({
   description:
     "Use this to see an agent's settings and status. Agents can read themselves and people the agents they own; others need the scope `admin`. Returns the agent without its keys.",
   access: { by: "any" },
-  path,
   query: include,
-  results: { 200: Agent },
-  errors: ["insufficient_scope", "not_found"],
+  answer: Agent,
+  errors: ["insufficient_scope"],
   mcp: true,
 });
 
@@ -219,14 +216,12 @@ export const updateAgent = operation({
     "Omitted fields do not change. An endpoint that resolves to a loopback, link-local or private address is refused.",
   access: admin,
   overQuota: true,
-  path,
   body: {
     name: Type.Optional(Name),
     delivery_mode: Type.Optional(oneOf(DELIVERY_MODES, { description: DELIVERY_MODE, examples: ["push"] })),
     ...optional(settings),
   },
-  results: { 200: Agent },
-  errors: ["validation_error", "not_found"],
+  answer: Agent,
 });
 
 export const setAgentStatus = operation({
@@ -238,10 +233,8 @@ export const setAgentStatus = operation({
     "exchange its keys for new ones. Its devices and clients are disconnected permanently. Inactive agents match no events; their pending deliveries are kept.",
   access: admin,
   overQuota: true,
-  path,
   body: { status: Status },
-  results: { 200: Agent },
-  errors: ["not_found"],
+  answer: Agent,
 });
 
 export const deleteAgent = operation({
@@ -255,10 +248,9 @@ export const deleteAgent = operation({
     "events and runs stay. A deletion interrupted by a crash is finished. An agent cannot delete itself.",
   access: admin,
   overQuota: true,
-  path,
   query: { shared: SharedMemories },
-  results: { 200: Deleted },
-  errors: ["not_found", "business_rule_violation"],
+  answer: Deleted,
+  errors: ["business_rule_violation"],
 });
 
 export const rotateAgentSigningSecret = operation({
@@ -271,8 +263,7 @@ export const rotateAgentSigningSecret = operation({
   access: admin,
   outlives: true,
   overQuota: true,
-  path,
-  results: { 200: Type.Object({ signing_secret: SigningSecret, previous_ends_at: Timestamp }) },
-  errors: ["not_found", "business_rule_violation"],
+  answer: Type.Object({ signing_secret: SigningSecret, previous_ends_at: Timestamp }),
+  errors: ["business_rule_violation"],
   secret: true,
 });

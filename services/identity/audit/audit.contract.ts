@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
-import { Id, page, Timestamp } from "../../../lib/contract/schema.ts";
+import { AnyText, Id, page, Timestamp } from "../../../lib/contract/schema.ts";
 
 export const ACTORS = ["agent", "user", "operator", "service"] as const;
 /** `begun`: in progress, or interrupted with an unknown outcome. */
@@ -34,17 +34,9 @@ const AuditEntry = Type.Object(
 
 const filters = {
   ...optional({
-    action: Type.String({
-      maxLength: 100,
-      description: "Only this action: an operation's id.",
-      examples: ["memories.erase"],
-    }),
+    action: AnyText(100, "Only this action: an operation's id.", "memories.erase"),
     actor_id: Type.String({ maxLength: 100, description: "Only actions of this agent or user." }),
-    resource_type: Type.String({
-      maxLength: 100,
-      description: "Only this kind of resource.",
-      examples: ["memory"],
-    }),
+    resource_type: AnyText(100, "Only this kind of resource.", "memory"),
     resource_id: Type.String({ maxLength: 200, description: "Only this resource." }),
     outcome: oneOf(OUTCOMES, { description: "Only this outcome." }),
     since: Type.String({ format: "date-time", description: "Only entries at this time or later." }),
@@ -71,9 +63,7 @@ export const listAuditRecords = operation({
       Type.String({ maxLength: 200, description: "`next_cursor` of the previous page." }),
     ),
   },
-  results: {
-    200: Type.Object({ entries: Type.Array(AuditEntry), next_cursor: nullable(Type.String()) }),
-  },
+  answer: Type.Object({ entries: Type.Array(AuditEntry), next_cursor: nullable(Type.String()) }),
 });
 
 export const exportAuditRecords = operation({
@@ -91,7 +81,7 @@ export const exportAuditRecords = operation({
     ...filters,
   },
   continuedBy: "audit.export_next",
-  results: { 200: Type.String() },
+  answer: Type.String(),
   produces: ["text/csv; charset=utf-8", "application/x-ndjson; charset=utf-8"],
   attachment: true,
 });

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { API_KEY_PATTERN } from "../../../lib/access/api-key.ts";
 import { SCOPES } from "../../../lib/access/caller.ts";
 import { nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
-import { Id, Name, SECRET, Timestamp, Whole } from "../../../lib/contract/schema.ts";
+import { AnyText, Id, Name, SECRET, SomeText, Timestamp, Whole } from "../../../lib/contract/schema.ts";
 import { Agent } from "../agents/agents.contract.ts";
 import { Email, NewPassword, ROLES } from "../users/users.contract.ts";
 import { Code, Password } from "./second-factor.contract.ts";
@@ -74,19 +74,17 @@ export const createAccessToken = operation({
     client_secret: Type.Optional(ApiKey),
     ...restrictions,
   },
-  results: {
-    200: Type.Object({
-      ...AccessToken,
-      expires_in: Whole({ description: "Seconds until `expires_at`.", examples: [3599] }),
-      scope: Type.String({ description: "The scopes of the token.", examples: ["send memory:read"] }),
-      agent: Type.Object({
-        id: Id("ag"),
-        name: Name,
-        team: nullable(Type.String({ description: "The name of the agent's team." })),
-        tenant_id: Id("tn"),
-      }),
+  answer: Type.Object({
+    ...AccessToken,
+    expires_in: Whole({ description: "Seconds until `expires_at`.", examples: [3599] }),
+    scope: Type.String({ description: "The scopes of the token.", examples: ["send memory:read"] }),
+    agent: Type.Object({
+      id: Id("ag"),
+      name: Name,
+      team: nullable(Type.String({ description: "The name of the agent's team." })),
+      tenant_id: Id("tn"),
     }),
-  },
+  }),
   errors: ["validation_error", "authentication_failed", "rate_limited"],
 });
 
@@ -100,23 +98,12 @@ export const logIn = operation({
   access: { by: "public" },
   tries: true,
   body: {
-    email: Type.String({
-      minLength: 1,
-      maxLength: 254,
-      description: "E-mail address of the account.",
-      examples: ["ada@example.com"],
-    }),
+    email: SomeText(254, "E-mail address of the account.", "ada@example.com"),
     password: Password,
-    tenant_slug: Type.Optional(
-      Type.String({
-        maxLength: 63,
-        description: "Slug of the tenant, if the credentials fit several.",
-        examples: ["acme"],
-      }),
-    ),
+    tenant_slug: Type.Optional(AnyText(63, "Slug of the tenant, if the credentials fit several.", "acme")),
     code: Type.Optional(Code),
   },
-  results: { 200: SignedIn },
+  answer: SignedIn,
   errors: ["authentication_failed", "totp_required", "forbidden", "rate_limited"],
 });
 
@@ -128,16 +115,14 @@ export const getCaller = operation({
     "Use this to check a credential. Returns the calling agent or person, the tenant, the scopes and the token's " +
     "expiry.",
   access: { by: "any" },
-  results: {
-    200: Type.Object({
-      kind: oneOf(["agent", "user"]),
-      agent: Type.Optional(Agent),
-      user: Type.Optional(Type.Object({ ...SignedIn.properties.user.properties, email: Email })),
-      tenant: Type.Object({ id: Id("tn"), slug: Type.String(), name: Name }),
-      scopes: Type.Array(oneOf(SCOPES)),
-      expires_at: nullable(Timestamp),
-    }),
-  },
+  answer: Type.Object({
+    kind: oneOf(["agent", "user"]),
+    agent: Type.Optional(Agent),
+    user: Type.Optional(Type.Object({ ...SignedIn.properties.user.properties, email: Email })),
+    tenant: Type.Object({ id: Id("tn"), slug: Type.String(), name: Name }),
+    scopes: Type.Array(oneOf(SCOPES)),
+    expires_at: nullable(Timestamp),
+  }),
   mcp: true,
 });
 
@@ -150,7 +135,6 @@ export const logOut = operation({
     "only this token is revoked and its key stays valid; an API key sent as the bearer token is revoked itself.",
   access: { by: "any" },
   overQuota: true,
-  results: { 204: null },
   errors: ["forbidden"],
 });
 
@@ -163,7 +147,7 @@ export const changePassword = operation({
   tries: true,
   overQuota: true,
   body: { current_password: Password, new_password: NewPassword },
-  results: { 200: SignedIn },
+  answer: SignedIn,
   errors: ["validation_error"],
   secret: true,
 });
@@ -191,7 +175,7 @@ export const startBrowserSession = operation({
   tries: true,
   body: credentials,
   cookie: OIDC_COOKIE,
-  results: { 200: BrowserSession },
+  answer: BrowserSession,
   errors: ["authentication_failed", "totp_required", "forbidden", "rate_limited"],
 });
 
@@ -200,7 +184,7 @@ export const getBrowserSession = operation({
   route: "GET /auth/session",
   summary: "Read the signed-in person and the session's CSRF token",
   access: { by: "user" },
-  results: { 200: BrowserSession },
+  answer: BrowserSession,
 });
 
 export const renewBrowserSession = operation({
@@ -211,7 +195,7 @@ export const renewBrowserSession = operation({
   access: { by: "user" },
   overQuota: true,
   audit: false,
-  results: { 200: BrowserSession },
+  answer: BrowserSession,
   secret: true,
 });
 
@@ -225,16 +209,14 @@ export const endBrowserSession = operation({
   access: { by: "user" },
   audit: false,
   cookie: OIDC_COOKIE,
-  results: {
-    200: Type.Object({
-      sign_out_url: nullable(
-        Type.String({
-          description: "The provider's page.",
-          examples: ["https://id.example.com/logout?client_id=sensorium&…"],
-        }),
-      ),
-    }),
-  },
+  answer: Type.Object({
+    sign_out_url: nullable(
+      Type.String({
+        description: "The provider's page.",
+        examples: ["https://id.example.com/logout?client_id=sensorium&…"],
+      }),
+    ),
+  }),
 });
 
 export const getSignInMethods = operation({
@@ -242,17 +224,15 @@ export const getSignInMethods = operation({
   route: "GET /auth/methods",
   summary: "Read how people can sign in",
   access: { by: "public" },
-  results: {
-    200: Type.Object({
-      password: Type.Boolean({ description: "By an e-mail address and a password." }),
-      oidc: nullable(
-        Type.Object(
-          { name: Type.String({ description: "The provider's name.", examples: ["SSO"] }) },
-          { description: "By an identity provider." },
-        ),
+  answer: Type.Object({
+    password: Type.Boolean({ description: "By an e-mail address and a password." }),
+    oidc: nullable(
+      Type.Object(
+        { name: Type.String({ description: "The provider's name.", examples: ["SSO"] }) },
+        { description: "By an identity provider." },
       ),
-    }),
-  },
+    ),
+  }),
 });
 
 export const beginOidcSignIn = operation({
@@ -263,15 +243,13 @@ export const beginOidcSignIn = operation({
     "Returns where to send the browser, and sets a cookie that its answer must fit. The provider sends the browser back " +
     "to `/sign-in/callback` of the console.",
   access: { by: "public" },
-  results: {
-    200: Type.Object({
-      url: Type.String({
-        description: "The provider's page.",
-        examples: ["https://id.example.com/authorize?client_id=sensorium&…"],
-      }),
+  answer: Type.Object({
+    url: Type.String({
+      description: "The provider's page.",
+      examples: ["https://id.example.com/authorize?client_id=sensorium&…"],
     }),
-  },
-  errors: ["not_found", "service_unavailable"],
+  }),
+  errors: ["not_found"],
 });
 
 export const finishOidcSignIn = operation({
@@ -294,6 +272,6 @@ export const finishOidcSignIn = operation({
     }),
   },
   cookie: OIDC_COOKIE,
-  results: { 200: BrowserSession },
-  errors: ["authentication_failed", "forbidden", "not_found", "rate_limited", "service_unavailable"],
+  answer: BrowserSession,
+  errors: ["authentication_failed", "forbidden", "not_found", "rate_limited"],
 });

@@ -26,5 +26,5 @@ export const getJwks = operation({
       }),
     ),
   },
-  results: { 200: Type.Object({ keys: Type.Array(Jwk) }) },
+  answer: Type.Object({ keys: Type.Array(Jwk) }),
 });

@@ -23,29 +23,27 @@ export const getOwnSignInMethods = operation({
   route: "GET /auth/ways",
   summary: "Read how the signed-in person signs in",
   access: { by: "user" },
-  results: {
-    200: Type.Object({
-      password: Type.Boolean({ description: "Whether the account has a password." }),
-      totp: nullable(
-        Type.Object({
-          since: Timestamp,
-          recovery_codes_left: Whole({ description: "Recovery codes that were not used.", examples: [10] }),
-        }),
+  answer: Type.Object({
+    password: Type.Boolean({ description: "Whether the account has a password." }),
+    totp: nullable(
+      Type.Object({
+        since: Timestamp,
+        recovery_codes_left: Whole({ description: "Recovery codes that were not used.", examples: [10] }),
+      }),
+    ),
+    identity: nullable(
+      Type.Object(
+        {
+          issuer: Type.String({
+            description: "The identity provider.",
+            examples: ["https://id.example.com"],
+          }),
+          linked_at: Timestamp,
+        },
+        { description: "The identity that signs this person in." },
       ),
-      identity: nullable(
-        Type.Object(
-          {
-            issuer: Type.String({
-              description: "The identity provider.",
-              examples: ["https://id.example.com"],
-            }),
-            linked_at: Timestamp,
-          },
-          { description: "The identity that signs this person in." },
-        ),
-      ),
-    }),
-  },
+    ),
+  }),
 });
 
 export const beginTotpSetup = operation({
@@ -84,11 +82,9 @@ export const confirmTotpSetup = operation({
   tries: true,
   overQuota: true,
   body: { code: Code },
-  results: {
-    200: Type.Object({
-      recovery_codes: Type.Array(Type.String({ examples: ["abcd-efgh-ijkl-mnop"] })),
-    }),
-  },
+  answer: Type.Object({
+    recovery_codes: Type.Array(Type.String({ examples: ["abcd-efgh-ijkl-mnop"] })),
+  }),
   errors: ["validation_error", "conflict"],
   secret: true,
 });
@@ -112,6 +108,5 @@ export const removeTotp = operation({
       }),
     ),
   },
-  results: { 204: null },
   errors: ["validation_error"],
 });

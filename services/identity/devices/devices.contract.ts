@@ -4,8 +4,6 @@ import { USER_CODE_PATTERN } from "../../../lib/access/user-code.ts";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, Name, SECRET, Timestamp } from "../../../lib/contract/schema.ts";
 
-const path = { agent_id: Id("ag") };
-
 const UserCode = Type.String({
   pattern: USER_CODE_PATTERN,
   "x-expected": "a device code: four characters, a hyphen, four characters",
@@ -74,7 +72,6 @@ export const issueDeviceCode = operation({
     "newer code for the same agent replaces a pending one.",
   access: { by: "any" },
   overQuota: true,
-  path,
   body: { scopes: Type.Optional(Scopes) },
   results: {
     201: Type.Object({
@@ -83,7 +80,7 @@ export const issueDeviceCode = operation({
       verification_uri_complete: Type.String({ format: "uri" }),
     }),
   },
-  errors: ["insufficient_scope", "not_found"],
+  errors: ["insufficient_scope"],
   secret: true,
 });
 
@@ -94,9 +91,8 @@ export const getDeviceCodeStatus = operation({
   description:
     "For the agent itself, its owner, or callers with the scope `admin`. Never returns an API key.",
   access: { by: "any" },
-  path,
-  results: { 200: Status },
-  errors: ["insufficient_scope", "not_found"],
+  answer: Status,
+  errors: ["insufficient_scope"],
 });
 
 const CLAIM_BUDGET = "Claims and lookups are limited to `DEVICE_CLAIMS_PER_HOUR` per address.";
@@ -108,7 +104,7 @@ export const claimDeviceCode = operation({
   description: `The code is the credential. Unknown, used, denied and expired codes all return 404. ${CLAIM_BUDGET}`,
   access: { by: "public" },
   body: { user_code: UserCode, client_info: ClientInfo },
-  results: { 200: Type.Object({ claim_id: Id("clm") }) },
+  answer: Type.Object({ claim_id: Id("clm") }),
   errors: ["not_found", "rate_limited"],
 });
 
@@ -120,10 +116,9 @@ export const confirmDeviceCode = operation({
     "For the agent's owner and org admins. Only org admins can approve a code with the scope `admin`.",
   access: { by: "user" },
   overQuota: true,
-  path,
   body: { claim_id: Id("clm"), action: oneOf(["approve", "reject"], { description: "The decision." }) },
-  results: { 200: Type.Object({ state: oneOf(["approved", "denied"]), confirmed_at: Timestamp }) },
-  errors: ["forbidden", "insufficient_scope", "not_found", "conflict"],
+  answer: Type.Object({ state: oneOf(["approved", "denied"]), confirmed_at: Timestamp }),
+  errors: ["insufficient_scope", "conflict"],
 });
 
 export const completeDeviceCode = operation({
@@ -135,16 +130,14 @@ export const completeDeviceCode = operation({
     "first fetch. The key is returned only here.",
   access: { by: "public" },
   body: { claim_id: Type.String({ ...Id("clm"), ...SECRET }) },
-  results: {
-    200: Type.Object({
-      session_id: Id("ses"),
-      agent_id: Id("ag"),
-      api_key: Type.String({ examples: ["ak_live_<32 letters and digits>"] }),
-      access_token: Type.String({ description: "A JWT (ES256), valid for one hour." }),
-      expires_at: Timestamp,
-      server_now: Timestamp,
-    }),
-  },
+  answer: Type.Object({
+    session_id: Id("ses"),
+    agent_id: Id("ag"),
+    api_key: Type.String({ examples: ["ak_live_<32 letters and digits>"] }),
+    access_token: Type.String({ description: "A JWT (ES256), valid for one hour." }),
+    expires_at: Timestamp,
+    server_now: Timestamp,
+  }),
   errors: ["not_found", "conflict", "rate_limited"],
 });
 
@@ -157,6 +150,6 @@ export const lookUpDeviceCode = operation({
     `the agent itself, its owner and admins get 404. ${CLAIM_BUDGET}`,
   access: { by: "public", identified: true },
   path: { code: UserCode },
-  results: { 200: Type.Object({ agent_id: Id("ag"), scopes: Type.Optional(Scopes) }) },
-  errors: ["not_found", "rate_limited"],
+  answer: Type.Object({ agent_id: Id("ag"), scopes: Type.Optional(Scopes) }),
+  errors: ["not_found"],
 });

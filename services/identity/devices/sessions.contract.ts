@@ -3,8 +3,6 @@ import { SCOPES } from "../../../lib/access/caller.ts";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, Limit, Name, Timestamp } from "../../../lib/contract/schema.ts";
 
-const path = { agent_id: Id("ag") };
-
 export const Session = Type.Object(
   {
     session_id: Id("ses"),
@@ -42,12 +40,11 @@ export const listSessions = operation({
     "For the agent itself, its owner, or callers with the scope `admin`. Devices with a revoked key are listed " +
     "until `SESSION_RETENTION_DAYS` after they were last seen.",
   access: { by: "any" },
-  path,
   query: {
     limit: Limit(100, 20),
   },
-  results: { 200: Type.Object({ sessions: Type.Array(Session) }) },
-  errors: ["insufficient_scope", "not_found"],
+  answer: Type.Object({ sessions: Type.Array(Session) }),
+  errors: ["insufficient_scope"],
 });
 
 export const deleteSession = operation({
@@ -56,9 +53,6 @@ export const deleteSession = operation({
   summary: "Disconnect a device or client",
   description: "Revokes its key. Its tokens are refused within 5 seconds.",
   access: { by: "any", scope: "admin" },
-  path: { ...path, session_id: Id("ses") },
-  results: { 204: null },
-  errors: ["not_found"],
 });
 
 export const sendSessionHeartbeat = operation({
@@ -69,9 +63,5 @@ export const sendSessionHeartbeat = operation({
   access: { by: "agent", otherwise: "forbidden" },
   overQuota: true,
   reserved: true,
-  path: { session_id: Id("ses") },
-  results: {
-    200: Type.Object({ last_seen_at: Timestamp, next_allowed_at: Timestamp, server_now: Timestamp }),
-  },
-  errors: ["forbidden", "not_found", "rate_limited"],
+  answer: Type.Object({ last_seen_at: Timestamp, next_allowed_at: Timestamp, server_now: Timestamp }),
 });

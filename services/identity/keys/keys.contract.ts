@@ -43,7 +43,6 @@ export interface Approval extends Issued {
 }
 
 const admin = { by: "any", scope: "admin" } as const;
-const agent = { agent_id: Id("ag") };
 
 const Scopes = Type.Array(oneOf(SCOPES), {
   minItems: 1,
@@ -100,7 +99,6 @@ export const createKey = operation({
   access: admin,
   outlives: true,
   overQuota: true,
-  path: agent,
   body: {
     name: Type.Optional(nullable(KeyName)),
     scopes: Scopes,
@@ -115,7 +113,6 @@ export const createKey = operation({
       key: Type.String({ description: "The key itself.", examples: ["ak_live_<32 letters and digits>"] }),
     }),
   },
-  errors: ["validation_error", "not_found"],
   secret: true,
 });
 
@@ -125,10 +122,8 @@ export const listKeys = operation({
   summary: "List an agent's API keys, newest first",
   description: "Revoked keys are not listed.",
   access: admin,
-  path: agent,
   query: page,
-  results: { 200: Type.Object({ keys: Type.Array(ListedKey), total: Type.Integer() }) },
-  errors: ["not_found"],
+  answer: Type.Object({ keys: Type.Array(ListedKey), total: Type.Integer() }),
 });
 
 export const updateKey = operation({
@@ -139,10 +134,8 @@ export const updateKey = operation({
   access: admin,
   outlives: true,
   overQuota: true,
-  path: { ...agent, key_id: Id("key") },
   body: { requests_per_minute: KeyLimit },
-  results: { 200: ListedKey },
-  errors: ["not_found"],
+  answer: ListedKey,
 });
 
 export const revokeKey = operation({
@@ -151,7 +144,4 @@ export const revokeKey = operation({
   summary: "Revoke an API key",
   description: "Tokens that were created with the key are refused within 5 seconds.",
   access: admin,
-  path: { ...agent, key_id: Id("key") },
-  results: { 204: null },
-  errors: ["not_found"],
 });

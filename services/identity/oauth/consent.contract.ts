@@ -27,52 +27,50 @@ export const readOauthRequest = operation({
   reads: true,
   origin: true,
   body: { query: Query },
-  results: {
-    200: Type.Object(
-      {
-        client: Type.Object({
-          id: ClientId,
-          name: Type.String({ description: "As the client calls itself.", examples: ["Editor"] }),
-          uri: nullable(Type.String({ description: "Its page.", examples: [ORIGIN] })),
-          host: nullable(
-            Type.String({
-              description:
-                "The host that vouches for it; null if none does, as for every device: a client's id is no secret.",
-            }),
-          ),
-        }),
-        redirect_to: nullable(
+  answer: Type.Object(
+    {
+      client: Type.Object({
+        id: ClientId,
+        name: Type.String({ description: "As the client calls itself.", examples: ["Editor"] }),
+        uri: nullable(Type.String({ description: "Its page.", examples: [ORIGIN] })),
+        host: nullable(
           Type.String({
-            description: "Host, or scheme of an app, that the answer goes to; null for a device.",
-            examples: ["127.0.0.1"],
-          }),
-        ),
-        redirect_kind: nullable(
-          oneOf(["computer", "app", "site"], {
             description:
-              "`computer`: a program on the person's computer. `app`: an app that has claimed the scheme. Null for a device.",
+              "The host that vouches for it; null if none does, as for every device: a client's id is no secret.",
           }),
         ),
-        user_code: nullable(
-          Type.String({
-            description: "A device's code, to compare with the one it shows.",
-            examples: ["BCDF-2345"],
-          }),
-        ),
-        resource: uri("What the client wants to use.", "/mcp"),
-        scopes: Type.Array(oneOf(SCOPES), { description: "Requested scopes that the person may grant." }),
-        refusal: nullable(
-          Type.Object({
-            error: Type.String({ examples: ["invalid_scope"] }),
-            error_description: Type.String(),
-            redirect_uri: Type.String({ description: "Reports it to the client." }),
-          }),
-        ),
-      },
-      { title: "AuthorizationRequest" },
-    ),
-  },
-  errors: ["validation_error", "not_found", "rate_limited"],
+      }),
+      redirect_to: nullable(
+        Type.String({
+          description: "Host, or scheme of an app, that the answer goes to; null for a device.",
+          examples: ["127.0.0.1"],
+        }),
+      ),
+      redirect_kind: nullable(
+        oneOf(["computer", "app", "site"], {
+          description:
+            "`computer`: a program on the person's computer. `app`: an app that has claimed the scheme. Null for a device.",
+        }),
+      ),
+      user_code: nullable(
+        Type.String({
+          description: "A device's code, to compare with the one it shows.",
+          examples: ["BCDF-2345"],
+        }),
+      ),
+      resource: uri("What the client wants to use.", "/mcp"),
+      scopes: Type.Array(oneOf(SCOPES), { description: "Requested scopes that the person may grant." }),
+      refusal: nullable(
+        Type.Object({
+          error: Type.String({ examples: ["invalid_scope"] }),
+          error_description: Type.String(),
+          redirect_uri: Type.String({ description: "Reports it to the client." }),
+        }),
+      ),
+    },
+    { title: "AuthorizationRequest" },
+  ),
+  errors: ["validation_error", "not_found"],
 });
 
 export const decideOauthRequest = operation({
@@ -91,11 +89,9 @@ export const decideOauthRequest = operation({
     agent_id: Type.Optional(Id("ag", "The agent that the client acts as. Required to approve.")),
     scopes: Type.Optional({ ...Scopes, description: "Granted scopes. Default: all that were requested." }),
   },
-  results: {
-    200: Type.Object({
-      redirect_uri: nullable(Type.String({ description: "With the code, or the refusal, for the client." })),
-    }),
-  },
-  errors: ["validation_error", "insufficient_scope", "not_found", "conflict", "rate_limited"],
+  answer: Type.Object({
+    redirect_uri: nullable(Type.String({ description: "With the code, or the refusal, for the client." })),
+  }),
+  errors: ["insufficient_scope", "not_found", "conflict"],
   secret: true,
 });

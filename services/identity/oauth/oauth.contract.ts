@@ -54,34 +54,32 @@ export const getAuthorizationServerMetadata = operation({
   access: { by: "public" },
   origin: true,
   oauth: "invalid_request",
-  results: {
-    200: Type.Object(
-      {
-        issuer: uri("The issuer."),
-        authorization_endpoint: uri("The console's page where people approve.", "/oauth/authorize"),
-        token_endpoint: uri("`POST /oauth/token`.", "/oauth/token"),
-        registration_endpoint: uri("`POST /oauth/register`.", "/oauth/register"),
-        revocation_endpoint: uri("`POST /oauth/revoke`.", "/oauth/revoke"),
-        device_authorization_endpoint: uri("`POST /oauth/device`.", "/oauth/device"),
-        jwks_uri: uri("Public keys of access tokens.", "/.well-known/jwks.json"),
-        scopes_supported: words("All scopes.", SCOPES),
-        response_types_supported: words("Only the code flow.", ["code"]),
-        response_modes_supported: words("Only in the query.", ["query"]),
-        grant_types_supported: words("Grants of the token endpoint.", GRANTS),
-        code_challenge_methods_supported: words("PKCE with SHA-256 is required.", ["S256"]),
-        token_endpoint_auth_methods_supported: words("Clients are public, except for client credentials.", [
-          "none",
-          "client_secret_basic",
-          "client_secret_post",
-        ]),
-        revocation_endpoint_auth_methods_supported: words("Clients are public.", ["none"]),
-        client_id_metadata_document_supported: Type.Boolean({ examples: [true] }),
-        authorization_response_iss_parameter_supported: Type.Boolean({ examples: [true] }),
-        service_documentation: uri("The API's reference.", "/docs"),
-      },
-      { title: "AuthorizationServer" },
-    ),
-  },
+  answer: Type.Object(
+    {
+      issuer: uri("The issuer."),
+      authorization_endpoint: uri("The console's page where people approve.", "/oauth/authorize"),
+      token_endpoint: uri("`POST /oauth/token`.", "/oauth/token"),
+      registration_endpoint: uri("`POST /oauth/register`.", "/oauth/register"),
+      revocation_endpoint: uri("`POST /oauth/revoke`.", "/oauth/revoke"),
+      device_authorization_endpoint: uri("`POST /oauth/device`.", "/oauth/device"),
+      jwks_uri: uri("Public keys of access tokens.", "/.well-known/jwks.json"),
+      scopes_supported: words("All scopes.", SCOPES),
+      response_types_supported: words("Only the code flow.", ["code"]),
+      response_modes_supported: words("Only in the query.", ["query"]),
+      grant_types_supported: words("Grants of the token endpoint.", GRANTS),
+      code_challenge_methods_supported: words("PKCE with SHA-256 is required.", ["S256"]),
+      token_endpoint_auth_methods_supported: words("Clients are public, except for client credentials.", [
+        "none",
+        "client_secret_basic",
+        "client_secret_post",
+      ]),
+      revocation_endpoint_auth_methods_supported: words("Clients are public.", ["none"]),
+      client_id_metadata_document_supported: Type.Boolean({ examples: [true] }),
+      authorization_response_iss_parameter_supported: Type.Boolean({ examples: [true] }),
+      service_documentation: uri("The API's reference.", "/docs"),
+    },
+    { title: "AuthorizationServer" },
+  ),
 });
 
 const LONGEST_URI = 2048;
@@ -170,15 +168,13 @@ export const issueOauthToken = operation({
     resource: Type.Optional(ResourceParam),
     scope: Type.Optional(ScopeParam),
   },
-  results: {
-    200: Type.Object({
-      access_token: Type.String({ description: "A JWT (ES256).", examples: ["eyJhbGciOiJFUzI1…"] }),
-      token_type: Type.Literal("Bearer"),
-      expires_in: Whole({ description: "Seconds until it expires.", examples: [3600] }),
-      scope: Type.String({ description: "The granted scopes.", examples: ["memory:read"] }),
-      refresh_token: Type.Optional(Type.String({ description: "For the next token, once." })),
-    }),
-  },
+  answer: Type.Object({
+    access_token: Type.String({ description: "A JWT (ES256).", examples: ["eyJhbGciOiJFUzI1…"] }),
+    token_type: Type.Literal("Bearer"),
+    expires_in: Whole({ description: "Seconds until it expires.", examples: [3600] }),
+    scope: Type.String({ description: "The granted scopes.", examples: ["memory:read"] }),
+    refresh_token: Type.Optional(Type.String({ description: "For the next token, once." })),
+  }),
   errors: ["validation_error", "authentication_failed", "conflict", "rate_limited"],
 });
 
@@ -196,7 +192,7 @@ export const revokeOauthToken = operation({
     token: secret("A refresh token, or an access token."),
     client_id: Type.Optional(ClientId),
   },
-  results: { 200: Type.Object({}, { description: "Nothing." }) },
+  answer: Type.Object({}, { description: "Nothing." }),
   errors: ["validation_error", "rate_limited"],
 });
 
@@ -211,15 +207,13 @@ export const startDeviceAuthorization = operation({
   oauth: "invalid_request",
   consumes: "form",
   body: { client_id: ClientId, scope: Type.Optional(ScopeParam), resource: Type.Optional(ResourceParam) },
-  results: {
-    200: Type.Object({
-      device_code: Type.String({ description: "The device's credential for `POST /oauth/token`." }),
-      user_code: Type.String({ examples: ["BCDF-2345"] }),
-      verification_uri: uri("The console's page.", "/connect"),
-      verification_uri_complete: uri("The same with the code.", "/connect?code=BCDF-2345"),
-      expires_in: Whole({ description: "Seconds.", examples: [600] }),
-      interval: Whole({ description: "Seconds between polls.", examples: [5] }),
-    }),
-  },
+  answer: Type.Object({
+    device_code: Type.String({ description: "The device's credential for `POST /oauth/token`." }),
+    user_code: Type.String({ examples: ["BCDF-2345"] }),
+    verification_uri: uri("The console's page.", "/connect"),
+    verification_uri_complete: uri("The same with the code.", "/connect?code=BCDF-2345"),
+    expires_in: Whole({ description: "Seconds.", examples: [600] }),
+    interval: Whole({ description: "Seconds between polls.", examples: [5] }),
+  }),
   errors: ["validation_error", "authentication_failed", "rate_limited"],
 });

@@ -50,7 +50,7 @@ export const getOnboarding = operation({
     "Use this to see what to set up next. Returns each step's status and a suggested prompt. A step is done once " +
     "anybody in the organisation has done it, and stays done.",
   access: { by: "any" },
-  results: { 200: Guidance },
+  answer: Guidance,
   mcp: true,
 });
 
@@ -62,5 +62,5 @@ export const dismissOnboarding = operation({
     "Hides the guidance for the person, or for the owner of the agent. Repeating it changes nothing.",
   access: { by: "any" },
   overQuota: true,
-  results: { 200: Guidance },
+  answer: Guidance,
 });

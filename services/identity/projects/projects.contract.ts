@@ -52,7 +52,7 @@ export const listProjects = operation({
     "Use this to find the `key` that other tools take as `project_id`. Returns one page and the `total`.",
   access: { by: "any", scope: "memory:read" },
   query: { status: Type.Optional(Status), ...page },
-  results: { 200: Type.Object({ projects: Type.Array(Project), total: Type.Integer() }) },
+  answer: Type.Object({ projects: Type.Array(Project), total: Type.Integer() }),
   mcp: true,
 });
 
@@ -86,6 +86,6 @@ export const updateProject = operation({
     status: Type.Optional(Status),
     target_date: Type.Optional(TargetDate),
   },
-  results: { 200: Project },
+  answer: Project,
   errors: ["not_found"],
 });

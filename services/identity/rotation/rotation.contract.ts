@@ -49,7 +49,7 @@ export const readRotation = operation({
   route: "GET /rotation",
   summary: "Read the state of the installation's keys",
   access: operator,
-  results: { 200: Rotation },
+  answer: Rotation,
 });
 
 export const startRotation = operation({
@@ -74,7 +74,7 @@ export const startRotation = operation({
       }),
     }),
   },
-  results: { 200: Rotation },
+  answer: Rotation,
   errors: ["conflict", "business_rule_violation"],
 });
 
@@ -85,6 +85,6 @@ export const finishRotation = operation({
   description:
     "Only once no stored secret is encrypted with them. Former keys in settings are removed there.",
   access: operator,
-  results: { 200: Rotation },
+  answer: Rotation,
   errors: ["conflict", "business_rule_violation"],
 });

@@ -31,7 +31,7 @@ export const listTeams = operation({
   summary: "List teams by name",
   access,
   query: page,
-  results: { 200: Type.Object({ teams: Type.Array(Team), total: Type.Integer() }) },
+  answer: Type.Object({ teams: Type.Array(Team), total: Type.Integer() }),
 });
 
 export const deleteTeam = operation({
@@ -42,12 +42,8 @@ export const deleteTeam = operation({
     "Its agents leave it and are not deleted. What they shared with the team stays: its authors and admins still read it, and " +
     "can promote or delete it; the agents that left no longer do. The name can be used again.",
   access,
-  path: { team_id: Id("team") },
-  results: {
-    200: Type.Object({
-      id: Id("team"),
-      agents_removed: Type.Integer({ minimum: 0, description: "Agents that were in the team." }),
-    }),
-  },
-  errors: ["not_found"],
+  answer: Type.Object({
+    id: Id("team"),
+    agents_removed: Type.Integer({ minimum: 0, description: "Agents that were in the team." }),
+  }),
 });

@@ -4,7 +4,6 @@ import { Id } from "../../../lib/contract/schema.ts";
 import { Slug } from "./tenants.contract.ts";
 
 const operator = { by: "operator" } as const;
-const path = { tenant_id: Id("tn") };
 
 const Hash = Type.String({
   pattern: "^[0-9a-f]{64}$",
@@ -77,11 +76,7 @@ export const exportTenant = operation({
   access: operator,
   reads: true,
   audit: true,
-  path,
-  results: {
-    200: Type.Object({ tenant: Moved, collections: Type.Array(Type.String()) }),
-  },
-  errors: ["not_found"],
+  answer: Type.Object({ tenant: Moved, collections: Type.Array(Type.String()) }),
 });
 
 export const exportTenantRows = operation({
@@ -94,7 +89,6 @@ export const exportTenantRows = operation({
   access: operator,
   reads: true,
   audit: false,
-  path,
   body: {
     collection: Collection,
     after: Type.Optional(
@@ -107,15 +101,13 @@ export const exportTenantRows = operation({
     ),
     key: Key,
   },
-  results: {
-    200: Type.Object({
-      rows: Type.String(),
-      count: Type.Integer(),
-      blobs: Type.Array(Type.String()),
-      next: nullable(Type.String()),
-    }),
-  },
-  errors: ["not_found", "conflict"],
+  answer: Type.Object({
+    rows: Type.String(),
+    count: Type.Integer(),
+    blobs: Type.Array(Type.String()),
+    next: nullable(Type.String()),
+  }),
+  errors: ["conflict"],
 });
 
 export const exportTenantContent = operation({
@@ -126,15 +118,13 @@ export const exportTenantContent = operation({
   access: operator,
   reads: true,
   audit: false,
-  path,
   body: {
     hash: Hash,
     from: Type.Optional(
       Type.Integer({ minimum: 0, maximum: 1e12, description: "Its first byte.", examples: [0] }),
     ),
   },
-  results: { 200: Type.Object({ content: Type.String(), next: nullable(Type.Integer()) }) },
-  errors: ["not_found"],
+  answer: Type.Object({ content: Type.String(), next: nullable(Type.Integer()) }),
 });
 
 export const importTenant = operation({
@@ -157,7 +147,7 @@ export const importTenant = operation({
       Type.Boolean({ description: "Whether everything has been imported.", examples: [false] }),
     ),
   },
-  results: { 200: Type.Object({ status: Type.String(), slug: Type.String(), done: Type.Boolean() }) },
+  answer: Type.Object({ status: Type.String(), slug: Type.String(), done: Type.Boolean() }),
   errors: ["conflict"],
 });
 
@@ -172,18 +162,14 @@ export const importTenantRows = operation({
   access: operator,
   audit: false,
   maxBody: 33_554_432,
-  path,
   body: { collection: Collection, rows: Rows, key: Key },
-  results: {
-    200: Type.Object({
-      added: Type.Integer(),
-      same: Type.Integer(),
-      left_out: Type.Integer(),
-      refused: Type.Array(Type.Object({ id: Type.String(), reason: Type.String() })),
-      unset: Type.Array(Type.String()),
-    }),
-  },
-  errors: ["not_found"],
+  answer: Type.Object({
+    added: Type.Integer(),
+    same: Type.Integer(),
+    left_out: Type.Integer(),
+    refused: Type.Array(Type.Object({ id: Type.String(), reason: Type.String() })),
+    unset: Type.Array(Type.String()),
+  }),
 });
 
 export const importTenantContent = operation({
@@ -195,7 +181,6 @@ export const importTenantContent = operation({
     "stored already. It is kept while the tenant is being imported.",
   access: operator,
   audit: false,
-  path,
   body: {
     content: Type.Optional(Content),
     parts: Type.Optional(
@@ -203,6 +188,5 @@ export const importTenantContent = operation({
     ),
     hash: Type.Optional(Hash),
   },
-  results: { 200: Type.Object({ hash: nullable(Type.String()) }) },
-  errors: ["not_found"],
+  answer: Type.Object({ hash: nullable(Type.String()) }),
 });

@@ -24,7 +24,6 @@ export interface TenantState {
 }
 
 const operator = { by: "operator" } as const;
-const path = { tenant_id: Id("tn") };
 
 export const Slug = Type.String({
   pattern: "^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$",
@@ -86,7 +85,7 @@ export const listTenants = operation({
   summary: "List tenants",
   access: operator,
   query: page,
-  results: { 200: Type.Object({ tenants: Type.Array(Tenant), total: Type.Integer() }) },
+  answer: Type.Object({ tenants: Type.Array(Tenant), total: Type.Integer() }),
 });
 
 /** What the operator's list of usage can be sorted by. */
@@ -147,12 +146,10 @@ export const listTenantUsage = operation({
     }),
     ...page,
   },
-  results: {
-    200: Type.Object({
-      tenants: Type.Array(TenantUsage),
-      total: Type.Integer(),
-    }),
-  },
+  answer: Type.Object({
+    tenants: Type.Array(TenantUsage),
+    total: Type.Integer(),
+  }),
 });
 
 export const updateTenant = operation({
@@ -165,7 +162,6 @@ export const updateTenant = operation({
     "read, delete and acknowledge; requests that would store more get `422 business_rule_violation`, rule " +
     "`storage_quota`.",
   access: operator,
-  path,
   body: {
     ...optional({
       status: oneOf(["active", "suspended"], {
@@ -193,8 +189,7 @@ export const updateTenant = operation({
       ),
     }),
   },
-  results: { 200: Tenant },
-  errors: ["not_found"],
+  answer: Tenant,
 });
 
 export const eraseTenant = operation({
@@ -206,17 +201,13 @@ export const eraseTenant = operation({
     "service's token key (see /.well-known/jwks.json). If an erasure is interrupted, repeat the request to " +
     "finish it.",
   access: operator,
-  path,
-  results: {
-    200: Type.Object({
-      tenant_id: Id("tn"),
-      erased_at: Timestamp,
-      erased: Type.Record(Type.String(), Type.Integer(), { description: "Rows by kind." }),
-      ...REMOVAL,
-      receipt: Type.String(),
-    }),
-  },
-  errors: ["not_found"],
+  answer: Type.Object({
+    tenant_id: Id("tn"),
+    erased_at: Timestamp,
+    erased: Type.Record(Type.String(), Type.Integer(), { description: "Rows by kind." }),
+    ...REMOVAL,
+    receipt: Type.String(),
+  }),
 });
 
 const Most = nullable(Type.Integer({ description: "Null: no limit." }));
@@ -267,5 +258,5 @@ export const getTenantLimits = operation({
     "Limits come from the installation's settings, except those that the operator set for the organisation. The " +
     "`X-RateLimit-*` headers give the remaining requests.",
   access: { by: "any" },
-  results: { 200: Limits },
+  answer: Limits,
 });

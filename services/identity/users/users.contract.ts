@@ -101,7 +101,7 @@ export const listUsers = operation({
   summary: "List people, oldest first",
   access: { by: "any", scope: "admin" },
   query: { ...page, search: partOf("the name or the e-mail") },
-  results: { 200: Type.Object({ users: Type.Array(User), total: Type.Integer() }) },
+  answer: Type.Object({ users: Type.Array(User), total: Type.Integer() }),
 });
 
 export const updateUser = operation({
@@ -113,7 +113,6 @@ export const updateUser = operation({
     "seconds. Nobody can disable or demote themselves, so an organisation keeps an admin.",
   access: people,
   overQuota: true,
-  path: { user_id: Id("usr") },
   body: {
     ...optional({
       display_name: Name,
@@ -133,8 +132,8 @@ export const updateUser = operation({
       }),
     }),
   },
-  results: { 200: UserWithPassword },
-  errors: ["not_found", "business_rule_violation"],
+  answer: UserWithPassword,
+  errors: ["business_rule_violation"],
   secret: true,
 });
 
@@ -149,11 +148,10 @@ export const deleteUser = operation({
     "admin. A deletion interrupted by a crash is finished.",
   access: people,
   overQuota: true,
-  path: { user_id: Id("usr") },
   query: {
     shared: SharedMemories,
     agents_to: Type.Optional(Id("usr", "The next owner of the person's agents.")),
   },
-  results: { 200: Deleted },
-  errors: ["not_found", "validation_error", "business_rule_violation"],
+  answer: Deleted,
+  errors: ["business_rule_violation"],
 });

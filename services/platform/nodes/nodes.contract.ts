@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
-import { Timestamp } from "../../../lib/contract/schema.ts";
+import { AnyText, Timestamp } from "../../../lib/contract/schema.ts";
 import { LOG_LEVELS } from "../../../lib/settings.ts";
 
 const operator = { by: "operator" } as const;
@@ -73,21 +73,19 @@ export const listNodes = operation({
     "Each node reports its version, clock, links, indexes, queues and disk. A node that does not report within 5 s, or of a " +
     "version before this operation, is a problem.",
   access: operator,
-  results: {
-    200: Type.Object({
-      ok: Type.Boolean({ description: "Whether no problem is `wrong`." }),
-      problems: Type.Array(Problem),
-      ages: Type.Object(
-        { fan_out_seconds: nullable(Type.Number()), delivery_seconds: nullable(Type.Number()) },
-        {
-          description:
-            "Age of the oldest event that is due for fan-out, and how late the most overdue delivery is whose lease or " +
-            "wait has ended. Null without one.",
-        },
-      ),
-      nodes: Type.Array(NodeReport),
-    }),
-  },
+  answer: Type.Object({
+    ok: Type.Boolean({ description: "Whether no problem is `wrong`." }),
+    problems: Type.Array(Problem),
+    ages: Type.Object(
+      { fan_out_seconds: nullable(Type.Number()), delivery_seconds: nullable(Type.Number()) },
+      {
+        description:
+          "Age of the oldest event that is due for fan-out, and how late the most overdue delivery is whose lease or " +
+          "wait has ended. Null without one.",
+      },
+    ),
+    nodes: Type.Array(NodeReport),
+  }),
 });
 
 const Installation = Type.Object(
@@ -118,7 +116,7 @@ export const getInstallation = operation({
   route: "GET /installation",
   summary: "Read the modes of the installation",
   access: operator,
-  results: { 200: Installation },
+  answer: Installation,
 });
 
 export const updateInstallation = operation({
@@ -136,13 +134,7 @@ export const updateInstallation = operation({
       Type.Boolean({ description: "Whether writes are refused.", examples: [true] }),
     ),
     reason: Type.Optional(
-      nullable(
-        Type.String({
-          maxLength: 200,
-          description: "Why, for the callers whose writes are refused.",
-          examples: ["moving to a cluster"],
-        }),
-      ),
+      nullable(AnyText(200, "Why, for the callers whose writes are refused.", "moving to a cluster")),
     ),
     log_level: Type.Optional(
       nullable(
@@ -153,5 +145,5 @@ export const updateInstallation = operation({
       ),
     ),
   },
-  results: { 200: Installation },
+  answer: Installation,
 });

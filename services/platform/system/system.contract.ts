@@ -9,7 +9,7 @@ const Health = Type.Object({ status: Type.Literal("ok") });
 const health = {
   summary: "Check that the process runs",
   access: { by: "public" },
-  results: { 200: Health },
+  answer: Health,
 } as const;
 
 export const checkHealth = operation({
@@ -41,7 +41,7 @@ export const getMetrics = operation({
   root: true,
   summary: "Read this node's metrics in the Prometheus text format",
   access: { by: "monitor" },
-  results: { 200: Type.String() },
+  answer: Type.String(),
   produces: [EXPOSITION_TYPE],
 });
 
@@ -50,7 +50,7 @@ const document = {
   action: "gateway.openapi",
   summary: "Read this document (OpenAPI 3.1)",
   access: { by: "public" },
-  results: { 200: Type.Record(Type.String(), Type.Unknown(), { examples: [{ openapi: "3.1.0" }] }) },
+  answer: Type.Record(Type.String(), Type.Unknown(), { examples: [{ openapi: "3.1.0" }] }),
 } as const;
 
 export const getOpenapi = operation({ route: "GET /openapi.json", root: true, ...document });
@@ -61,7 +61,7 @@ const messages = {
   action: "gateway.asyncapi",
   summary: "Read the events, deliveries and webhooks as a document (AsyncAPI 3.0)",
   access: { by: "public" },
-  results: { 200: Type.Record(Type.String(), Type.Unknown(), { examples: [{ asyncapi: "3.0.0" }] }) },
+  answer: Type.Record(Type.String(), Type.Unknown(), { examples: [{ asyncapi: "3.0.0" }] }),
 } as const;
 
 export const getAsyncapi = operation({ route: "GET /asyncapi.json", root: true, ...messages });
@@ -120,7 +120,7 @@ export const getDocs = operation({
   root: true,
   summary: "Read this document as a page",
   access: { by: "public" },
-  results: { 200: Type.String() },
+  answer: Type.String(),
   produces: ["text/html; charset=utf-8"],
 });
 
@@ -130,6 +130,6 @@ export const getLlmsText = operation({
   root: true,
   summary: "Read how an agent uses this service",
   access: { by: "public" },
-  results: { 200: Type.String() },
+  answer: Type.String(),
   produces: ["text/markdown; charset=utf-8"],
 });

@@ -6,7 +6,6 @@ import { Bundle } from "./bundles.contract.ts";
 
 /** Bundles stay the agent's: people only read them, and each read is audited. */
 const person = { access: { by: "user" }, audit: true } as const;
-const agent = { agent_id: Id("ag") };
 
 const ListedBundle = Type.Object(
   {
@@ -25,12 +24,8 @@ export const listBundlesOfAgent = operation({
   summary: "List an agent's bundles for people, newest first",
   description: "For admins and the agent's owner; recorded in the audit log.",
   ...person,
-  path: agent,
   query: { limit: page.limit, cursor: Cursor },
-  results: {
-    200: Type.Object({ bundles: Type.Array(ListedBundle), next_cursor: nullable(Type.String()) }),
-  },
-  errors: ["not_found", "forbidden"],
+  answer: Type.Object({ bundles: Type.Array(ListedBundle), next_cursor: nullable(Type.String()) }),
 });
 
 export const getBundleOfAgent = operation({
@@ -41,18 +36,15 @@ export const getBundleOfAgent = operation({
     "For admins and the agent's owner; recorded in the audit log. Items that the caller cannot read have an empty " +
     "title, and the brief, which quotes them, is then null.",
   ...person,
-  path: { ...agent, id: Uuid("bundle") },
-  results: {
-    200: Type.Object(
-      {
-        ...Bundle.properties,
-        agent_id: Id("ag"),
-        rendered_brief: nullable(
-          Type.String({ description: "Markdown. Null if it quotes an item that the caller cannot read." }),
-        ),
-      },
-      { title: "BundleForPeople" },
-    ),
-  },
-  errors: ["not_found", "forbidden"],
+  path: { id: Uuid("bundle") },
+  answer: Type.Object(
+    {
+      ...Bundle.properties,
+      agent_id: Id("ag"),
+      rendered_brief: nullable(
+        Type.String({ description: "Markdown. Null if it quotes an item that the caller cannot read." }),
+      ),
+    },
+    { title: "BundleForPeople" },
+  ),
 });

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { MEMORY_SCOPES } from "../../../lib/access/visibility.ts";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
-import { Timestamp, Uuid } from "../../../lib/contract/schema.ts";
+import { AnyText, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
 
 /** Agent-scoped, like handoffs (spec: Bundles). */
 const reader = { by: "agent", scope: "memory:read", otherwise: "authentication_failed" } as const;
@@ -57,25 +57,10 @@ export const assembleBundle = operation({
     "attempt on a step refers to them.",
   access: reader,
   body: {
-    query: Type.Optional(
-      nullable(
-        Type.String({
-          maxLength: 10_000,
-          description: "The task, in words.",
-          examples: ["Migrate the billing tables"],
-        }),
-      ),
-    ),
+    query: Type.Optional(nullable(AnyText(10_000, "The task, in words.", "Migrate the billing tables"))),
     since: Time("Only items created at this time or later."),
     until: Time("Only items created before this time."),
-    project_id: Type.Optional(
-      nullable(
-        Type.String({
-          maxLength: 100,
-          description: "Key of a project: only its memories and outputs.",
-        }),
-      ),
-    ),
+    project_id: Type.Optional(nullable(AnyText(100, "Key of a project: only its memories and outputs."))),
     memory_scope: Type.Optional(
       oneOf(["ascending", ...MEMORY_SCOPES] as const, {
         default: "ascending",
@@ -95,14 +80,7 @@ export const assembleBundle = operation({
     description:
       "Use this before you start a task. Returns a brief in Markdown, `rendered_brief`, of the memories, outputs and own handoffs that match the query; without one, of the latest. `degraded`: a source was unavailable.",
     core: ["query", "project_id"],
-    aliases: {
-      q: "query",
-      task: "query",
-      text: "query",
-      goal: "query",
-      topic: "query",
-      description: "query",
-    },
+    aliases: { query: ["q", "task", "text", "goal", "topic", "description"] },
     answers: ["id", "rendered_brief", "degraded?", "degraded_reasons?"],
   },
 });
@@ -115,8 +93,7 @@ export const getBundle = operation({
     "Use this to see the context of earlier work. Returns the stored snapshot, even if its sources have changed since.",
   access: reader,
   path,
-  results: { 200: Bundle },
-  errors: ["not_found"],
+  answer: Bundle,
   mcp: true,
 });
 
@@ -127,8 +104,7 @@ export const getBundleBrief = operation({
   description: "Use this to give a bundle to a model. Returns the stored Markdown; its bytes never change.",
   access: reader,
   path,
-  results: { 200: Type.String() },
+  answer: Type.String(),
   produces: ["text/markdown; charset=utf-8"],
-  errors: ["not_found"],
   mcp: true,
 });

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { byReference, nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
-import { Id, Limit, Offset, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
+import { Id, Limit, Offset, Timestamp, Uuid, Words } from "../../../lib/contract/schema.ts";
 import { Subject } from "../../../lib/contract/subject.ts";
 
 const OFFICE = "application/vnd.openxmlformats-officedocument.";
@@ -31,7 +31,6 @@ const MAX_BODY = Math.ceil((104_857_600 * 4) / 3) + 65_536;
 
 const reader = { by: "any", scope: "memory:read" } as const;
 const writer = { by: "any", scope: "memory:write" } as const;
-const path = { document_id: Uuid("document") };
 const source = { source_id: Uuid("source", "`ingestion_source_id` of the document.") };
 
 const paging = {
@@ -105,7 +104,7 @@ export const DocumentChange = Type.Object(
   { title: "DocumentChange" },
 );
 
-const Chunk = Type.Object(
+export const Chunk = Type.Object(
   {
     chunk_id: Uuid("chunk"),
     document_id: Uuid("document"),
@@ -154,13 +153,7 @@ export const uploadDocument = operation({
       description: "File in standard base64.",
       examples: ["SGVsbG8gd29ybGQu"],
     }),
-    filename: Type.String({
-      minLength: 1,
-      maxLength: 255,
-      pattern: "\\S",
-      description: "Name of the file; versions of a document share it.",
-      examples: ["manual.md"],
-    }),
+    filename: Words(255, "Name of the file; versions of a document share it.", "manual.md"),
     mime_type: MimeType,
     sensitivity: Type.Optional(SensitivityOfDocument),
     audience: Type.Optional(
@@ -172,7 +165,7 @@ export const uploadDocument = operation({
   byReference: { file_content: "base64" },
   maxBody: MAX_BODY,
   results: { 202: Accepted, 200: Accepted },
-  errors: ["validation_error", "conflict"],
+  errors: ["conflict"],
   mcp: true,
 });
 
@@ -191,13 +184,11 @@ export const listDocuments = operation({
     source_id: Type.Optional(Uuid("source", "Only documents of this source.")),
     status: Type.Optional(oneOf(STATUSES, { description: "Only this status." })),
   },
-  results: {
-    200: Type.Object({
-      documents: Type.Array(Document),
-      total: Type.Integer(),
-      next_cursor: nullable(Type.String()),
-    }),
-  },
+  answer: Type.Object({
+    documents: Type.Array(Document),
+    total: Type.Integer(),
+    next_cursor: nullable(Type.String()),
+  }),
   mcp: true,
 });
 
@@ -207,9 +198,7 @@ export const getDocument = operation({
   summary: "Read a document's metadata",
   description: "Use this to follow an upload: returns `status`, audience and version, but not the text.",
   access: reader,
-  path,
-  results: { 200: Document },
-  errors: ["not_found"],
+  answer: Document,
   mcp: true,
 });
 
@@ -219,10 +208,8 @@ export const listDocumentChunks = operation({
   summary: "List the chunks of a document in order",
   description: "Use this to read a document's text. Returns it in order, with page numbers.",
   access: reader,
-  path,
   query: { ...source, ...paging },
-  results: { 200: Type.Object({ chunks: Type.Array(Chunk), total: Type.Integer() }) },
-  errors: ["not_found"],
+  answer: Type.Object({ chunks: Type.Array(Chunk), total: Type.Integer() }),
   mcp: true,
 });
 
@@ -233,15 +220,12 @@ export const deleteDocument = operation({
   description:
     "Use this to delete a document permanently. Only the uploader and admins can delete it. Returns `deleted`, false for an unknown document.",
   access: writer,
-  path,
   query: source,
-  results: {
-    200: Type.Object({
-      deleted: Type.Boolean(),
-      document_id: Type.Optional(Uuid("document")),
-      error_code: Type.Optional(Type.String({ examples: ["not_found"] })),
-    }),
-  },
+  answer: Type.Object({
+    deleted: Type.Boolean(),
+    document_id: Type.Optional(Uuid("document")),
+    error_code: Type.Optional(Type.String({ examples: ["not_found"] })),
+  }),
   errors: ["forbidden"],
   refusesInBand: true,
   mcp: true,
@@ -256,12 +240,10 @@ export const downloadDocument = operation({
     "are kept until the document is deleted or erased.",
   access: reader,
   audit: true,
-  path,
   fromBlob: "answer",
-  results: { 200: Type.String() },
+  answer: Type.String(),
   produces: MIME_TYPES,
   attachment: true,
-  errors: ["not_found"],
 });
 
 export const retryDocument = operation({
@@ -272,9 +254,8 @@ export const retryDocument = operation({
     "Use this after the cause of the failure is gone. Only the uploader and admins can retry it. `conflict` if it has " +
     "not failed, or if the same file was uploaded again.",
   access: writer,
-  path,
-  results: { 200: Document },
-  errors: ["not_found", "forbidden", "conflict"],
+  answer: Document,
+  errors: ["forbidden", "conflict"],
 });
 
 const Score = Type.Number({ minimum: 0, maximum: 1 });
@@ -288,13 +269,7 @@ export const searchDocuments = operation({
     "documents that the caller can read, not superseded ones.",
   access: reader,
   body: {
-    query: Type.String({
-      minLength: 1,
-      maxLength: 10_000,
-      pattern: "\\S",
-      description: "Question or keywords.",
-      examples: ["how to start the pump"],
-    }),
+    query: Words(10_000, "Question or keywords.", "how to start the pump"),
     audience: Type.Optional(
       AudienceInput("Only documents for everyone, or for an entry of each non-empty list."),
     ),
@@ -305,32 +280,30 @@ export const searchDocuments = operation({
       Type.Boolean({ default: false, description: "Returns the search plan too, as `plan`." }),
     ),
   },
-  results: {
-    200: Type.Object({
-      results: Type.Array(
-        Type.Object({
-          chunk: Chunk,
-          document: Document,
-          score: Score,
-          sources: Type.Object({ vector: Type.Optional(Score), bm25: Type.Optional(Score) }),
-        }),
-      ),
-      total_candidates: Type.Integer({ minimum: 0 }),
-      sources_contributed: Type.Array(Type.String()),
-      no_match: Type.Boolean({ description: "No passage reaches the minimum score." }),
-      degraded: Type.Boolean(),
-      degraded_reasons: Type.Array(Type.String()),
-      plan: Type.Optional(Type.Object({}, { additionalProperties: true })),
-    }),
-  },
+  answer: Type.Object({
+    results: Type.Array(
+      Type.Object({
+        chunk: Chunk,
+        document: Document,
+        score: Score,
+        sources: Type.Object({ vector: Type.Optional(Score), bm25: Type.Optional(Score) }),
+      }),
+    ),
+    total_candidates: Type.Integer({ minimum: 0 }),
+    sources_contributed: Type.Array(Type.String()),
+    no_match: Type.Boolean({ description: "No passage reaches the minimum score." }),
+    degraded: Type.Boolean(),
+    degraded_reasons: Type.Array(Type.String()),
+    plan: Type.Optional(Type.Object({}, { additionalProperties: true })),
+  }),
   reads: true,
   mcp: {
     description:
       "Use this to find facts in uploaded documents. Returns the passages that match best in words or meaning, with the document and page.",
     core: ["query", "limit"],
     aliases: {
-      ...{ q: "query", text: "query", question: "query", search: "query", keywords: "query" },
-      ...{ k: "limit", top_k: "limit", max_results: "limit", count: "limit" },
+      query: ["q", "text", "question", "search", "keywords"],
+      limit: ["k", "top_k", "max_results", "count"],
     },
     answers: [
       "results.chunk.text",

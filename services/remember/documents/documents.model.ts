@@ -1,10 +1,11 @@
 import { MEMORY_SCOPES } from "../../../lib/access/visibility.ts";
+import { presentAs } from "../../../lib/contract/present-as.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 import type { SearchEntry } from "../../../storage/search/entry.ts";
 import { labelsOf } from "./audience.ts";
 import type { Piece } from "./chunks.ts";
-import { type Audience, SENSITIVITIES, STATUSES } from "./documents.contract.ts";
+import { type Audience, Chunk, Document, SENSITIVITIES, STATUSES } from "./documents.contract.ts";
 
 /** A source of documents: each agent and person has one. */
 export interface SourceDoc extends DocumentOf<typeof sources> {}
@@ -178,38 +179,14 @@ export function toEntry(chunk: ChunkDoc): SearchEntry {
 
 export function present(doc: DocumentDoc) {
   const byAgent = doc.agent_id.startsWith("ag_");
-  return {
+  return presentAs(Document, doc, {
     document_id: doc._id,
-    filename: doc.filename,
-    mime_type: doc.mime_type,
-    status: doc.status,
-    error: doc.error,
-    byte_size: doc.byte_size,
-    chunk_count: doc.chunk_count,
-    sensitivity: doc.sensitivity,
-    audience: doc.audience,
     subject: doc.subject ?? null,
-    version_num: doc.version_num,
-    superseded_by: doc.superseded_by,
     agent_id: byAgent ? doc.agent_id : null,
     user_id: byAgent ? null : doc.agent_id,
-    team_id: doc.team_id,
-    created_at: doc.created_at.toISOString(),
-    ingested_at: doc.ingested_at?.toISOString() ?? null,
     ingestion_source_id: doc.source_id,
     ingestion_source_name: doc.source_name,
-  };
+  });
 }
 
-export function presentChunk(chunk: ChunkDoc) {
-  return {
-    chunk_id: chunk._id,
-    document_id: chunk.document_id,
-    page_number: chunk.page_number,
-    char_offset: chunk.char_offset,
-    char_length: chunk.char_length,
-    chunk_index: chunk.chunk_index,
-    text: chunk.text,
-    created_at: chunk.created_at.toISOString(),
-  };
-}
+export const presentChunk = (chunk: ChunkDoc) => presentAs(Chunk, chunk, { chunk_id: chunk._id });

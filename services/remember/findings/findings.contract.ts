@@ -47,19 +47,17 @@ export const listFindings = operation({
       Type.Number({ minimum: 0, maximum: 1, description: "Minimum importance." }),
     ),
   },
-  results: {
-    200: Type.Object({
-      findings: Type.Array(Finding),
-      cursor: Type.Object({
-        previous_seq: Seq("The agent's previous cursor; 0 if it had none."),
-        current_seq: Seq("The new cursor; without `mark_read`, the end of this page."),
-        marked_read: Type.Boolean(),
-      }),
-      rendered_brief: Type.String({ description: "Markdown; text by others is fenced." }),
-      cold_start: Type.Boolean({ description: "The agent had no cursor." }),
-      more_available: Type.Boolean(),
+  answer: Type.Object({
+    findings: Type.Array(Finding),
+    cursor: Type.Object({
+      previous_seq: Seq("The agent's previous cursor; 0 if it had none."),
+      current_seq: Seq("The new cursor; without `mark_read`, the end of this page."),
+      marked_read: Type.Boolean(),
     }),
-  },
+    rendered_brief: Type.String({ description: "Markdown; text by others is fenced." }),
+    cold_start: Type.Boolean({ description: "The agent had no cursor." }),
+    more_available: Type.Boolean(),
+  }),
   takes: true,
   mcp: { destructive: false, idempotent: false },
 });
@@ -78,7 +76,5 @@ export const browseFindings = operation({
     limit: Limit(100, 50),
     cursor: Cursor,
   },
-  results: {
-    200: Type.Object({ findings: Type.Array(Finding), next_cursor: nullable(Type.String()) }),
-  },
+  answer: Type.Object({ findings: Type.Array(Finding), next_cursor: nullable(Type.String()) }),
 });

@@ -62,15 +62,13 @@ export const eraseMemories = operation({
     ),
     dry_run: Type.Optional(Type.Boolean({ default: false, description: "Only count; erase nothing." })),
   },
-  results: {
-    200: Type.Object({
-      dry_run: Type.Boolean(),
-      erased_at: nullable(Timestamp),
-      erased: Erased,
-      storage: nullable(REMOVAL.storage),
-      backups_until: REMOVAL.backups_until,
-      receipt: nullable(Type.String({ description: "Null for a dry run." })),
-    }),
-  },
-  errors: ["validation_error", "not_found"],
+  answer: Type.Object({
+    dry_run: Type.Boolean(),
+    erased_at: nullable(Timestamp),
+    erased: Erased,
+    storage: nullable(REMOVAL.storage),
+    backups_until: REMOVAL.backups_until,
+    receipt: nullable(Type.String({ description: "Null for a dry run." })),
+  }),
+  errors: ["not_found"],
 });

@@ -42,7 +42,7 @@ export const putMemoryByKey = operation({
     ...others,
   },
   results: { 200: Memory, 201: Memory },
-  errors: ["validation_error", "conflict"],
+  errors: ["conflict"],
   mcp: true,
 });
 
@@ -54,7 +54,7 @@ export const getMemoryByKey = operation({
     "Use this to read what the calling agent saved under this key. Returns the memory while it is active.",
   access: reader,
   path,
-  results: { 200: Memory },
+  answer: Memory,
   errors: ["not_found"],
   mcp: true,
 });
@@ -68,9 +68,7 @@ export const deleteMemoryByKey = operation({
   access: writer,
   overQuota: true,
   path,
-  results: {
-    200: Type.Object({ memory_id: Uuid("memory"), forgotten: Type.Boolean(), invalid_at: Timestamp }),
-  },
+  answer: Type.Object({ memory_id: Uuid("memory"), forgotten: Type.Boolean(), invalid_at: Timestamp }),
   errors: ["not_found"],
   mcp: true,
 });
@@ -83,6 +81,6 @@ export const listMemoryNamespaces = operation({
     "Use this to see which namespaces the agent's memories are in. Returns those that have active memories, in alphabetical order.",
   access: reader,
   query: namespacesQuery,
-  results: { 200: NamespacesPage },
+  answer: NamespacesPage,
   mcp: true,
 });

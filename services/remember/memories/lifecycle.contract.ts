@@ -13,8 +13,8 @@ export const promoteMemory = operation({
   audit: true,
   path,
   body: { scope: ScopeOfMemory, team_id: Type.Optional(nullable(Id("team", "Team, for the scope `team`."))) },
-  results: { 200: Memory },
-  errors: ["validation_error", "business_rule_violation", "forbidden", "not_found", "conflict"],
+  answer: Memory,
+  errors: ["business_rule_violation", "forbidden", "conflict"],
   mcp: true,
 });
 
@@ -27,10 +27,8 @@ export const forgetMemory = operation({
   access: writer,
   overQuota: true,
   path,
-  results: {
-    200: Type.Object({ memory_id: Uuid("memory"), forgotten: Type.Boolean(), invalid_at: Timestamp }),
-  },
-  errors: ["forbidden", "not_found"],
+  answer: Type.Object({ memory_id: Uuid("memory"), forgotten: Type.Boolean(), invalid_at: Timestamp }),
+  errors: ["forbidden"],
   mcp: { destructive: true, idempotent: true },
 });
 
@@ -42,8 +40,8 @@ export const restoreMemory = operation({
     "Use this to undo forgetting a memory. Returns it to its previous status, within the reversibility window. Only for the owner and org admins.",
   access: writer,
   path,
-  results: { 200: Memory },
-  errors: ["forbidden", "not_found", "conflict"],
+  answer: Memory,
+  errors: ["forbidden", "conflict"],
   mcp: { idempotent: true },
 });
 
@@ -57,17 +55,14 @@ export const supersedeMemory = operation({
   audit: true,
   path,
   body: { superseded_by_id: Uuid("memory", "The successor.") },
-  results: {
-    200: Type.Object({ memory_id: Uuid("memory"), superseded_by: Uuid("memory"), invalid_at: Timestamp }),
-  },
-  errors: ["validation_error", "business_rule_violation", "forbidden", "not_found", "conflict"],
+  answer: Type.Object({ memory_id: Uuid("memory"), superseded_by: Uuid("memory"), invalid_at: Timestamp }),
+  errors: ["business_rule_violation", "forbidden", "conflict"],
   mcp: {
     destructive: true,
     core: ["id", "superseded_by_id"],
     aliases: {
-      ...{ memory_id: "id", old_id: "id", old_memory_id: "id" },
-      ...{ new_id: "superseded_by_id", new_memory_id: "superseded_by_id", successor_id: "superseded_by_id" },
-      ...{ replacement_id: "superseded_by_id", by: "superseded_by_id" },
+      id: ["memory_id", "old_id", "old_memory_id"],
+      superseded_by_id: ["new_id", "new_memory_id", "successor_id", "replacement_id", "by"],
     },
   },
 });
@@ -81,23 +76,20 @@ export const getMemoryLineage = operation({
     "the one that it superseded.",
   access: reader,
   path,
-  results: {
-    200: Type.Object({
-      memory_id: Uuid("memory"),
-      merge_lineage: Type.Array(
-        Type.Object({
-          loser_memory_id: Uuid("memory"),
-          winner_memory_id: Uuid("memory"),
-          origin: Type.String({ description: "The origin of the merge.", examples: ["proposal"] }),
-        }),
-        { description: "Memories merged into it, directly or indirectly, nearest first." },
-      ),
-      superseded: Type.Boolean({
-        description: "The memory was superseded or merged into another.",
+  answer: Type.Object({
+    memory_id: Uuid("memory"),
+    merge_lineage: Type.Array(
+      Type.Object({
+        loser_memory_id: Uuid("memory"),
+        winner_memory_id: Uuid("memory"),
+        origin: Type.String({ description: "The origin of the merge.", examples: ["proposal"] }),
       }),
-      supersedes_target: nullable(Uuid("memory", "The memory that it superseded.")),
+      { description: "Memories merged into it, directly or indirectly, nearest first." },
+    ),
+    superseded: Type.Boolean({
+      description: "The memory was superseded or merged into another.",
     }),
-  },
-  errors: ["not_found"],
+    supersedes_target: nullable(Uuid("memory", "The memory that it superseded.")),
+  }),
   mcp: true,
 });

@@ -2,7 +2,16 @@ import { Type } from "typebox";
 import { MEMORY_SCOPES } from "../../../lib/access/visibility.ts";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Cursor } from "../../../lib/contract/cursor.ts";
-import { Id, Namespace, page, Timestamp, Uuid, WebLink } from "../../../lib/contract/schema.ts";
+import {
+  Id,
+  Namespace,
+  page,
+  SomeText,
+  Timestamp,
+  Uuid,
+  WebLink,
+  Words,
+} from "../../../lib/contract/schema.ts";
 import { SubjectOfMetadata } from "../../../lib/contract/subject.ts";
 import { TagsInput } from "../../../lib/contract/tags.ts";
 import { memoryFilters } from "./filters.contract.ts";
@@ -49,13 +58,7 @@ export const OnlyScope = oneOf(MEMORY_SCOPES, {
   description: "Only memories of this scope. Default: all readable.",
 });
 
-const Title = Type.String({
-  minLength: 1,
-  maxLength: 500,
-  pattern: "\\S",
-  description: "Short summary.",
-  examples: ["Invoices are due in 30 days"],
-});
+const Title = Words(500, "Short summary.", "Invoices are due in 30 days");
 export const Content = Type.String({
   minLength: 1,
   maxLength: MAX_CONTENT,
@@ -88,11 +91,7 @@ const source = {
   source_id: Text(500, "Id within the source system; of a chunk or a document for the memory to cite it."),
   source_url: nullable(Type.String()),
   source_event_id: nullable(
-    Type.String({
-      minLength: 1,
-      maxLength: 256,
-      description: "Event that it comes from: `event_id` or the producer's id. It need not exist.",
-    }),
+    SomeText(256, "Event that it comes from: `event_id` or the producer's id. It need not exist."),
   ),
 };
 
@@ -222,13 +221,11 @@ export const listMemories = operation({
     sort: Type.Optional(oneOf(SORTS, { default: "created_at", description: "Field to sort by." })),
     order: Type.Optional(oneOf(["asc", "desc"] as const, { default: "desc", description: "Sort order." })),
   },
-  results: {
-    200: Type.Object({
-      memories: Type.Array(Memory),
-      total: Type.Integer(),
-      next_cursor: nullable(Type.String()),
-    }),
-  },
+  answer: Type.Object({
+    memories: Type.Array(Memory),
+    total: Type.Integer(),
+    next_cursor: nullable(Type.String()),
+  }),
   mcp: true,
 });
 
@@ -242,14 +239,17 @@ export const createMemory = operation({
   body: newMemoryFields,
   maxBody: MAX_BODY,
   results: { 201: Memory },
-  errors: ["validation_error", "business_rule_violation", "forbidden", "not_found", "conflict"],
+  errors: ["business_rule_violation", "forbidden", "not_found", "conflict"],
   mcp: {
     description:
       "Use this to keep a fact, decision or lesson for later. Only `content` is needed. It is found by memories_search at once. Returns its id.",
     core: ["content", "title", "type", "scope", "tags", "project_id", "importance"],
     aliases: {
-      ...{ text: "content", memory: "content", body: "content", fact: "content", note: "content" },
-      ...{ name: "title", memory_type: "type", kind: "type", labels: "tags", visibility: "scope" },
+      content: ["text", "memory", "body", "fact", "note"],
+      title: ["name"],
+      type: ["memory_type", "kind"],
+      tags: ["labels"],
+      scope: ["visibility"],
     },
     defaults: { type: "semantic" },
     answers: ["id", "title", "type", "scope", "tags?"],
@@ -308,8 +308,7 @@ export const getMemory = operation({
     "Use this to see where a memory comes from and how it is used. Returns it with its usage and trust. Forgotten and expired memories can be read only by their owner, until they are purged.",
   access: reader,
   path,
-  results: { 200: Type.Object({ ...memoryFields, usage: Usage }, { title: "MemoryWithUsage" }) },
-  errors: ["not_found"],
+  answer: Type.Object({ ...memoryFields, usage: Usage }, { title: "MemoryWithUsage" }),
   mcp: true,
 });
 
@@ -334,7 +333,7 @@ export const updateMemory = operation({
     tags: Type.Optional(nullable(TagsInput)),
   },
   maxBody: MAX_BODY,
-  results: { 200: Memory },
-  errors: ["validation_error", "forbidden", "not_found", "conflict"],
+  answer: Memory,
+  errors: ["forbidden", "conflict"],
   mcp: true,
 });

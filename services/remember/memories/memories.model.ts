@@ -1,11 +1,12 @@
 import { MEMORY_SCOPES } from "../../../lib/access/visibility.ts";
+import { presentAs } from "../../../lib/contract/present-as.ts";
 import { subjectOf } from "../../../lib/contract/subject.ts";
 import { packMetadata } from "../../../lib/filter/metadata.ts";
 import { ancestorLabels, fromStored } from "../../../lib/text/namespace.ts";
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 import type { SearchEntry } from "../../../storage/search/entry.ts";
 import { subjectLabels } from "./filters.ts";
-import { MEMORY_STATUSES, MEMORY_TYPES } from "./memories.contract.ts";
+import { MEMORY_STATUSES, MEMORY_TYPES, Memory, type MemoryStatus } from "./memories.contract.ts";
 
 /** Changes of a memory, published as `service.memory.<what>` (api: Processes). */
 const CHANGES = ["created", "updated", "promoted", "forgotten", "restored", "superseded", "merged"] as const;
@@ -135,38 +136,12 @@ export const MemoryModel: Model<MemoryDoc> = {
 /** Formats a memory for callers. */
 export function present(doc: MemoryDoc) {
   const metadata = JSON.parse(doc.metadata) as Record<string, unknown>;
-  return {
-    id: doc._id,
-    tenant_id: doc.tenant_id,
-    agent_id: doc.agent_id,
-    user_id: doc.user_id,
-    scope: doc.scope,
-    team_id: doc.team_id,
-    type: doc.type,
-    status: doc.status,
-    title: doc.title,
-    content: doc.content,
-    subject: subjectOf(metadata),
-    confidence: doc.confidence,
-    importance: doc.importance,
-    metadata,
-    source_type: doc.source_type,
-    source_id: doc.source_id,
-    source_url: doc.source_url,
-    source_event_id: doc.source_event_id,
-    freshness_date: doc.freshness_date?.toISOString() ?? null,
-    expires_at: doc.expires_at?.toISOString() ?? null,
-    project_id: doc.project_id,
-    tags: doc.tags,
-    namespace: doc.namespace === undefined ? null : fromStored(doc.namespace),
-    key: doc.key ?? null,
-    supersedes_id: doc.supersedes_id,
-    invalid_at: doc.invalid_at?.toISOString() ?? null,
-    superseded_by: doc.superseded_by,
-    created_at: doc.created_at.toISOString(),
-    updated_at: doc.updated_at.toISOString(),
-    accessed_at: doc.accessed_at.toISOString(),
-  };
+  const namespace = doc.namespace === undefined ? null : fromStored(doc.namespace);
+  // A pending memory is visible to nobody.
+  const status = doc.status as MemoryStatus;
+  return presentAs(Memory, doc, {
+    ...{ metadata, subject: subjectOf(metadata), namespace, key: doc.key ?? null, status },
+  });
 }
 
 export function toEntry(doc: MemoryDoc): SearchEntry {

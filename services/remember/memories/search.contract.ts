@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { nullable, operation } from "../../../lib/contract/contract.ts";
-import { Limit, Namespace, Uuid } from "../../../lib/contract/schema.ts";
+import { AnyText, Limit, Namespace, Uuid, Words } from "../../../lib/contract/schema.ts";
 import { TagsInput } from "../../../lib/contract/tags.ts";
 import { MetadataFilter, memoryFilters } from "./filters.contract.ts";
 import { Memory, OnlyScope, reader, TypeOfMemory } from "./memories.contract.ts";
@@ -76,23 +76,14 @@ export const searchMemories = operation({
     ),
   },
   body: {
-    query: Type.String({
-      minLength: 1,
-      maxLength: 10_000,
-      pattern: "\\S",
-      description: "Question or keywords.",
-      examples: ["When are ACME's invoices due?"],
-    }),
+    query: Words(10_000, "Question or keywords.", "When are ACME's invoices due?"),
     scope: Type.Optional(OnlyScope),
     memory_types: Type.Optional(Type.Array(TypeOfMemory, { maxItems: 20, description: "Only these types." })),
     limit: Limit(50, 10),
     min_score: Type.Optional(Share("Minimum score.")),
     project_id: Type.Optional(
       Type.Union([
-        Type.String({
-          maxLength: 100,
-          description: "Key of a project; empty: only memories without one.",
-        }),
+        AnyText(100, "Key of a project; empty: only memories without one."),
         Type.Null({ description: "Only memories without a project." }),
       ]),
     ),
@@ -107,30 +98,28 @@ export const searchMemories = operation({
       Type.Boolean({ default: false, description: "Returns the search plan too, as `plan`." }),
     ),
   },
-  results: {
-    200: Type.Object({
-      results: Type.Array(Result),
-      total_candidates: Type.Integer({ description: "Memories that were ranked." }),
-      sources_contributed: Type.Array(Type.String({ examples: ["bm25"] }), {
-        description: "Legs that contributed to the results.",
-      }),
-      originating_query_id: Uuid("query", "Id of this search, to pass when citing a result."),
-      no_match: Type.Boolean({ description: "No memory matches well enough." }),
-      degraded: Type.Boolean({ description: "A leg of the search failed." }),
-      degraded_reasons: Type.Array(Type.String()),
-      plan: Type.Optional(Plan),
+  answer: Type.Object({
+    results: Type.Array(Result),
+    total_candidates: Type.Integer({ description: "Memories that were ranked." }),
+    sources_contributed: Type.Array(Type.String({ examples: ["bm25"] }), {
+      description: "Legs that contributed to the results.",
     }),
-  },
-  errors: ["validation_error"],
+    originating_query_id: Uuid("query", "Id of this search, to pass when citing a result."),
+    no_match: Type.Boolean({ description: "No memory matches well enough." }),
+    degraded: Type.Boolean({ description: "A leg of the search failed." }),
+    degraded_reasons: Type.Array(Type.String()),
+    plan: Type.Optional(Plan),
+  }),
   reads: true,
   mcp: {
     description:
       "Use this before you answer or decide, to recall what is known. Returns the readable memories that match best in words or meaning, with their content. `degraded`: only words counted.",
     core: ["query", "limit", "memory_types", "tags", "project_id", "scope", "agent_id", "subject"],
     aliases: {
-      ...{ q: "query", text: "query", question: "query", search: "query", keywords: "query" },
-      ...{ k: "limit", top_k: "limit", max_results: "limit", count: "limit" },
-      ...{ type: "memory_types", types: "memory_types", threshold: "min_score" },
+      query: ["q", "text", "question", "search", "keywords"],
+      limit: ["k", "top_k", "max_results", "count"],
+      memory_types: ["type", "types"],
+      min_score: ["threshold"],
     },
     answers: [
       "results.memory.id",

@@ -1,13 +1,9 @@
 import { Type } from "typebox";
 import { nullable, operation } from "../../../lib/contract/contract.ts";
-import { Id, page, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
+import { Id, page, SomeText, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
 import { path, reader } from "./memories.contract.ts";
 
-export const QueryId = Type.String({
-  minLength: 1,
-  maxLength: 200,
-  description: "`originating_query_id` of the search that found the memory.",
-});
+export const QueryId = SomeText(200, "`originating_query_id` of the search that found the memory.");
 
 export const citeMemory = operation({
   action: "memories.cite",
@@ -19,8 +15,6 @@ export const citeMemory = operation({
   overQuota: true,
   path,
   body: { originating_query_id: Type.Optional(nullable(QueryId)) },
-  results: { 204: null },
-  errors: ["not_found"],
   mcp: { idempotent: true },
 });
 
@@ -50,8 +44,7 @@ export const listMemoryCitations = operation({
     "whether they are stale.",
   access: reader,
   path,
-  results: { 200: Type.Object({ citations: Type.Array(Citation), total: Type.Integer() }) },
-  errors: ["not_found"],
+  answer: Type.Object({ citations: Type.Array(Citation), total: Type.Integer() }),
   mcp: true,
 });
 
@@ -74,21 +67,17 @@ export const getAgentActivity = operation({
   summary: "Read an agent's citations of the last 30 days, and those of its memories",
   description: "For the agent itself, its owner, and admins. Newest first.",
   access: reader,
-  path: { agent_id: Id("ag") },
   query: page,
-  results: {
-    200: Type.Object({
-      agent_id: Id("ag"),
-      memory_count: Type.Integer({ description: "Its active memories." }),
-      memory_count_with_usefulness_gt_zero: Type.Integer({
-        description: "Its memories that others have cited.",
-      }),
-      cite_count_30d: Type.Integer({ description: "Citations of its memories by others." }),
-      activity: Type.Array(Activity),
-      total: Type.Integer(),
+  answer: Type.Object({
+    agent_id: Id("ag"),
+    memory_count: Type.Integer({ description: "Its active memories." }),
+    memory_count_with_usefulness_gt_zero: Type.Integer({
+      description: "Its memories that others have cited.",
     }),
-  },
-  errors: ["not_found", "insufficient_scope"],
+    cite_count_30d: Type.Integer({ description: "Citations of its memories by others." }),
+    activity: Type.Array(Activity),
+    total: Type.Integer(),
+  }),
 });
 
 const Count = (description: string) => Type.Integer({ description });
@@ -100,25 +89,23 @@ export const getMemoryHealth = operation({
   description:
     "Use this to find what needs care: returns the number of duplicates, orphans, stale and unembedded memories among the readable ones that changed last, at most 100,000.",
   access: reader,
-  results: {
-    200: Type.Object(
-      {
-        duplicate_count: Count("Pairs proposed for merging."),
-        orphan_count: Count("Active memories without relationships."),
-        stale_count: Count("Memories whose freshness date is over 90 days old."),
-        embed_gap_count: {
-          ...nullable(Type.Integer()),
-          description:
-            "For the whole tenant: memories without an embedding yet, found only by their text. Null if search is unavailable.",
-        },
-        reflection_count: Count("Memories of the type `reflection`."),
-        decay_distribution: Type.Record(Type.String(), Type.Integer(), {
-          description: "Memories by the time since they were last read.",
-          examples: [{ under_7d: 12, "7d_to_30d": 3 }],
-        }),
+  answer: Type.Object(
+    {
+      duplicate_count: Count("Pairs proposed for merging."),
+      orphan_count: Count("Active memories without relationships."),
+      stale_count: Count("Memories whose freshness date is over 90 days old."),
+      embed_gap_count: {
+        ...nullable(Type.Integer()),
+        description:
+          "For the whole tenant: memories without an embedding yet, found only by their text. Null if search is unavailable.",
       },
-      { title: "MemoryHealth" },
-    ),
-  },
+      reflection_count: Count("Memories of the type `reflection`."),
+      decay_distribution: Type.Record(Type.String(), Type.Integer(), {
+        description: "Memories by the time since they were last read.",
+        examples: [{ under_7d: 12, "7d_to_30d": 3 }],
+      }),
+    },
+    { title: "MemoryHealth" },
+  ),
   mcp: true,
 });

@@ -1,22 +1,16 @@
 import { Type } from "typebox";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
-import { Id, page, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
+import { AnyText, Id, page, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
 import { Content, reader, writer } from "../memories/memories.contract.ts";
 
 export const MERGE_STATUSES = ["open", "resolved", "rejected"] as const;
 export type MergeStatus = (typeof MERGE_STATUSES)[number];
 
 const path = { id: Uuid("merge_proposal") };
-const Note = nullable(
-  Type.String({
-    maxLength: 2000,
-    description: "Reason for the proposal or the decision.",
-    examples: ["Both say the same."],
-  }),
-);
+const Note = nullable(AnyText(2000, "Reason for the proposal or the decision.", "Both say the same."));
 const Status = oneOf(MERGE_STATUSES, { description: "Status of the proposal." });
 
-const MergeProposal = Type.Object(
+export const MergeProposal = Type.Object(
   {
     id: Uuid("merge_proposal"),
     tenant_id: Id("tn"),
@@ -51,7 +45,7 @@ export const proposeMerge = operation({
     resolution_note: Type.Optional(Note),
   },
   results: { 201: MergeProposal },
-  errors: ["not_found", "validation_error", "conflict"],
+  errors: ["not_found", "conflict"],
   mcp: true,
 });
 
@@ -64,12 +58,10 @@ export const listMerges = operation({
     "admins, all.",
   access: reader,
   query: { status: Type.Optional(Status), ...page },
-  results: {
-    200: Type.Object({
-      merge_proposals: Type.Array(MergeProposal),
-      total: Type.Integer({ description: "Except for org admins: among the tenant's latest 10,000." }),
-    }),
-  },
+  answer: Type.Object({
+    merge_proposals: Type.Array(MergeProposal),
+    total: Type.Integer({ description: "Except for org admins: among the tenant's latest 10,000." }),
+  }),
   mcp: true,
 });
 
@@ -79,8 +71,7 @@ export const getMerge = operation({
   summary: "Read a merge proposal",
   access: reader,
   path,
-  results: { 200: MergeProposal },
-  errors: ["not_found"],
+  answer: MergeProposal,
 });
 
 const decider = { by: "org_admin", scope: "memory:write" } as const;
@@ -102,8 +93,8 @@ export const resolveMerge = operation({
       nullable({ ...Content, description: "New content of the surviving memory. Default: unchanged." }),
     ),
   },
-  results: { 200: MergeProposal },
-  errors: ["not_found", "validation_error", "business_rule_violation", "conflict"],
+  answer: MergeProposal,
+  errors: ["business_rule_violation", "conflict"],
 });
 
 export const rejectMerge = operation({
@@ -115,6 +106,6 @@ export const rejectMerge = operation({
   overQuota: true,
   path,
   body: { resolution_note: Type.Optional(Note) },
-  results: { 200: MergeProposal },
-  errors: ["not_found", "conflict"],
+  answer: MergeProposal,
+  errors: ["conflict"],
 });

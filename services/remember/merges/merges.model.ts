@@ -1,6 +1,7 @@
+import { presentAs } from "../../../lib/contract/present-as.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
-import { MERGE_STATUSES } from "./merges.contract.ts";
+import { MERGE_STATUSES, MergeProposal } from "./merges.contract.ts";
 
 /** A proposal that two memories are duplicates (spec: Merge proposal). Without proposers the service found it. */
 export interface MergeDoc extends DocumentOf<typeof schema> {}
@@ -60,20 +61,4 @@ export function openPairKey(tenant_id: string, pair: string): string {
 }
 
 /** Formats a merge proposal for callers. */
-export function present(row: MergeDoc) {
-  return {
-    id: row._id,
-    tenant_id: row.tenant_id,
-    proposer_user_id: row.proposer_user_id,
-    proposer_agent_id: row.proposer_agent_id,
-    memory_a_id: row.memory_a_id,
-    memory_b_id: row.memory_b_id,
-    surviving_memory_id: row.surviving_memory_id,
-    status: row.status,
-    similarity: row.similarity,
-    proposed_at: row.proposed_at.toISOString(),
-    resolved_at: row.resolved_at?.toISOString() ?? null,
-    resolved_by_user_id: row.resolved_by_user_id,
-    resolution_note: row.resolution_note,
-  };
-}
+export const present = (row: MergeDoc) => presentAs(MergeProposal, row);

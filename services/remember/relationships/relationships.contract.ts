@@ -23,7 +23,7 @@ const Strength = Type.Number({
   examples: [0.5],
 });
 
-const Relationship = Type.Object(
+export const Relationship = Type.Object(
   {
     id: Id("rel"),
     tenant_id: Id("tn"),
@@ -53,7 +53,7 @@ export const createRelationship = operation({
     metadata: Type.Optional(Metadata),
   },
   results: { 201: Relationship },
-  errors: ["not_found", "validation_error", "conflict"],
+  errors: ["conflict"],
   mcp: true,
 });
 
@@ -69,13 +69,10 @@ export const listRelationships = operation({
     offset: Offset,
     limit: Limit(200, 200),
   },
-  results: {
-    200: Type.Object({
-      relationships: Type.Array(Relationship),
-      count: Type.Integer({ description: "Number of results." }),
-    }),
-  },
-  errors: ["not_found"],
+  answer: Type.Object({
+    relationships: Type.Array(Relationship),
+    count: Type.Integer({ description: "Number of results." }),
+  }),
   mcp: true,
 });
 
@@ -87,9 +84,8 @@ export const deleteRelationship = operation({
     "Only its creator, the owner of its source memory, and org admins can delete it. Relationships recorded by " +
     "the service cannot be deleted.",
   access: writer,
-  path: { ...path, rel_id: Id("rel") },
-  results: { 204: null },
-  errors: ["not_found", "forbidden"],
+  path,
+  errors: ["forbidden"],
 });
 
 export const getMemoryGraph = operation({
@@ -109,14 +105,11 @@ export const getMemoryGraph = operation({
       Type.Boolean({ default: false, description: "Include superseded and merged memories." }),
     ),
   },
-  results: {
-    200: Type.Object({
-      nodes: Type.Array(Memory, { description: "The memory itself, then the nearest first." }),
-      edges: Type.Array(Relationship),
-      truncated: Type.Boolean({ description: "There are more than 200 memories or 1,000 edges." }),
-    }),
-  },
-  errors: ["not_found"],
+  answer: Type.Object({
+    nodes: Type.Array(Memory, { description: "The memory itself, then the nearest first." }),
+    edges: Type.Array(Relationship),
+    truncated: Type.Boolean({ description: "There are more than 200 memories or 1,000 edges." }),
+  }),
   mcp: true,
 });
 
@@ -135,12 +128,10 @@ export const listRelationshipTypes = operation({
   summary: "List relationship types",
   description: "Use this before creating a relationship. Returns the types with their meanings and inverses.",
   access: reader,
-  results: {
-    200: Type.Object({
-      relationship_types: Type.Array(RelationshipType),
-      reserved: Type.Array(Type.String(), { description: "Only the service sets these." }),
-      total: Type.Integer(),
-    }),
-  },
+  answer: Type.Object({
+    relationship_types: Type.Array(RelationshipType),
+    reserved: Type.Array(Type.String(), { description: "Only the service sets these." }),
+    total: Type.Integer(),
+  }),
   mcp: true,
 });

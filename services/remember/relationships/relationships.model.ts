@@ -1,4 +1,6 @@
+import { presentAs } from "../../../lib/contract/present-as.ts";
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
+import { Relationship } from "./relationships.contract.ts";
 
 /** A directed edge between two memories (spec: Relationship). */
 export interface RelationshipDoc extends DocumentOf<typeof schema> {}
@@ -34,14 +36,6 @@ export function edgeKey(source: string, target: string, type: string): string {
 
 /** Formats a relationship for callers. */
 export function present(row: RelationshipDoc) {
-  return {
-    id: row._id,
-    tenant_id: row.tenant_id,
-    source_memory_id: row.source_memory_id,
-    target_memory_id: row.target_memory_id,
-    relationship_type: row.relationship_type,
-    strength: row.strength,
-    metadata: row.metadata === null ? null : (JSON.parse(row.metadata) as Record<string, unknown>),
-    created_at: row.created_at.toISOString(),
-  };
+  const metadata = row.metadata === null ? null : (JSON.parse(row.metadata) as Record<string, unknown>);
+  return presentAs(Relationship, row, { metadata });
 }

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { nullable, operation } from "../../../lib/contract/contract.ts";
-import { Description, page, Timestamp } from "../../../lib/contract/schema.ts";
+import { AnyText, Description, page, SomeText, Timestamp } from "../../../lib/contract/schema.ts";
 
 const reader = { by: "any", scope: "memory:read" } as const;
 
@@ -17,20 +17,11 @@ const Text = (description: string) => nullable(Type.String({ maxLength: 100_000,
 
 const path = { name: { ...SpecialistName, "x-identifier": "specialist" } };
 /** Accepts any name: an unknown one gives a result, not an error (spec: load specialist). */
-const AskedName = Type.String({
-  maxLength: 200,
-  description: "Name of the specialist.",
-  examples: ["contract-reviewer"],
-});
+const AskedName = AnyText(200, "Name of the specialist.", "contract-reviewer");
 const asked = { name: { ...AskedName, "x-identifier": "specialist" } };
 
 const preamble = {
-  system_prompt: Type.String({
-    minLength: 1,
-    maxLength: 100_000,
-    description: "Instructions for the agent that loads it.",
-    examples: ["You review contracts."],
-  }),
+  system_prompt: SomeText(100_000, "Instructions for the agent that loads it.", "You review contracts."),
   memory_search_directives: Text("What to search the memories for, and how."),
   output_format_rules: Text("Format of the agent's results."),
   description: nullable(Description),
@@ -59,7 +50,7 @@ export const writeSpecialist = operation({
     output_format_rules: Type.Optional(preamble.output_format_rules),
     description: Type.Optional(preamble.description),
   },
-  results: { 200: Specialist },
+  answer: Specialist,
   errors: ["conflict"],
 });
 
@@ -70,19 +61,17 @@ export const listSpecialists = operation({
   description:
     "Use this to find a specialist to load. Returns their names, descriptions and latest versions.",
   access: reader,
-  results: {
-    200: Type.Object({
-      specialists: Type.Array(
-        Type.Object({
-          name: SpecialistName,
-          version_num: Version,
-          description: preamble.description,
-          updated_at: Timestamp,
-          loaded: Type.Boolean({ description: "The caller has loaded it and not unloaded it." }),
-        }),
-      ),
-    }),
-  },
+  answer: Type.Object({
+    specialists: Type.Array(
+      Type.Object({
+        name: SpecialistName,
+        version_num: Version,
+        description: preamble.description,
+        updated_at: Timestamp,
+        loaded: Type.Boolean({ description: "The caller has loaded it and not unloaded it." }),
+      }),
+    ),
+  }),
   mcp: true,
 });
 
@@ -96,7 +85,7 @@ export const loadSpecialist = operation({
   access: reader,
   overQuota: true,
   path: asked,
-  results: { 200: Type.Union([Specialist, NotLoaded]) },
+  answer: Type.Union([Specialist, NotLoaded]),
   refusesInBand: true,
   mcp: { idempotent: true },
 });
@@ -110,7 +99,7 @@ export const unloadSpecialist = operation({
   access: reader,
   overQuota: true,
   path: asked,
-  results: { 200: Type.Object({ unloaded: Type.Boolean(), name: AskedName }) },
+  answer: Type.Object({ unloaded: Type.Boolean(), name: AskedName }),
   refusesInBand: true,
   mcp: { idempotent: true },
 });
@@ -123,11 +112,9 @@ export const listSpecialistVersions = operation({
   access: reader,
   path,
   query: page,
-  results: {
-    200: Type.Object({
-      versions: Type.Array(Type.Object({ ...Specialist.properties, created_at: Timestamp })),
-      total: Type.Integer(),
-    }),
-  },
+  answer: Type.Object({
+    versions: Type.Array(Type.Object({ ...Specialist.properties, created_at: Timestamp })),
+    total: Type.Integer(),
+  }),
   errors: ["not_found"],
 });

@@ -28,7 +28,7 @@ const path = {
   key: { ...Key("Key, unique in the namespace of the agent."), "x-identifier": "state_key" },
 };
 
-const StateEntry = Type.Object(
+export const StateEntry = Type.Object(
   {
     namespace: Type.String(),
     key: Type.String(),
@@ -82,7 +82,7 @@ export const putState = operation({
   inlineUpTo: INLINE_BYTES,
   maxBody: MAX_VALUE,
   results: { 200: StateEntry, 201: StateEntry },
-  errors: ["validation_error", "conflict", "payload_too_large"],
+  errors: ["conflict"],
   mcp: true,
 });
 
@@ -107,8 +107,7 @@ export const putStateEntries = operation({
       { minItems: 1, maxItems: MOST_AT_ONCE, description: "Entries with different keys." },
     ),
   },
-  results: { 200: Type.Object({ saved: Type.Integer({ description: "Number of entries." }) }) },
-  errors: ["validation_error"],
+  answer: Type.Object({ saved: Type.Integer({ description: "Number of entries." }) }),
 });
 
 export const getState = operation({
@@ -119,7 +118,7 @@ export const getState = operation({
   access: reader,
   path,
   fromBlob: { field: "value" },
-  results: { 200: StateEntry },
+  answer: StateEntry,
   errors: ["not_found"],
   mcp: true,
 });
@@ -135,7 +134,6 @@ export const deleteState = operation({
   // Programs change their own state all the time.
   audit: false,
   path,
-  results: { 204: null },
   errors: ["not_found"],
   mcp: true,
 });
@@ -166,17 +164,15 @@ export const listState = operation({
       }),
     ),
   },
-  results: {
-    200: Type.Object({
-      entries: Type.Array(StateEntry),
-      next: nullable(
-        Type.String({
-          description:
-            "The last key, to pass as `after` (or `before` with `desc`) for the next page; null: the last one.",
-        }),
-      ),
-    }),
-  },
+  answer: Type.Object({
+    entries: Type.Array(StateEntry),
+    next: nullable(
+      Type.String({
+        description:
+          "The last key, to pass as `after` (or `before` with `desc`) for the next page; null: the last one.",
+      }),
+    ),
+  }),
   mcp: true,
 });
 
@@ -191,7 +187,7 @@ export const clearState = operation({
   audit: false,
   path: { namespace },
   query: { prefix },
-  results: { 200: Type.Object({ deleted: Type.Integer() }) },
+  answer: Type.Object({ deleted: Type.Integer() }),
 });
 
 export const listStateNamespaces = operation({
@@ -200,5 +196,5 @@ export const listStateNamespaces = operation({
   summary: "List the namespaces of the calling agent's state",
   access: reader,
   query: namespacesQuery,
-  results: { 200: NamespacesPage },
+  answer: NamespacesPage,
 });

@@ -1,6 +1,8 @@
+import { presentAs } from "../../../lib/contract/present-as.ts";
 import { subjectOf } from "../../../lib/contract/subject.ts";
 import { fromStored } from "../../../lib/text/namespace.ts";
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
+import { StateEntry } from "./state.contract.ts";
 
 /** A text that an agent keeps under a namespace and a key, which `_id` combines with the agent. */
 export interface StateDoc extends DocumentOf<typeof schema> {}
@@ -39,16 +41,10 @@ export const StateModel: Model<StateDoc> = {
 };
 
 /** Formats an entry without its value. */
-export function present({ namespace, key, version, size, ...doc }: StateDoc) {
+export function present(doc: StateDoc) {
   const metadata = JSON.parse(doc.metadata);
-  return {
-    ...{ namespace: fromStored(namespace), key, version, size, value: null },
-    subject: subjectOf(metadata),
-    metadata,
-    created_at: doc.created_at.toISOString(),
-    updated_at: doc.updated_at.toISOString(),
-    expires_at: doc.expires_at?.toISOString() ?? null,
-  };
+  const namespace = fromStored(doc.namespace);
+  return presentAs(StateEntry, doc, { namespace, metadata, subject: subjectOf(metadata), value: null });
 }
 
 /** Formats an entry with its value, or the reference to it. */

@@ -5,7 +5,6 @@ import { FilterExpression, SubscriptionWarnings, TypeGlob } from "../../../lib/c
 
 const reader = { by: "any", scope: "channel:read" } as const;
 const writer = { by: "any", scope: "channel:write" } as const;
-const path = { channel_id: Id("ch") };
 
 export const Channel = Type.Object(
   {
@@ -59,7 +58,7 @@ export const listChannels = operation({
     search: partOf("the name or the description"),
     feed_id: Type.Optional(Id("feed", "Only the channel with this feed.")),
   },
-  results: { 200: Type.Object({ channels: Type.Array(Channel), total: Type.Integer() }) },
+  answer: Type.Object({ channels: Type.Array(Channel), total: Type.Integer() }),
   mcp: true,
 });
 
@@ -68,9 +67,7 @@ export const getChannel = operation({
   route: "GET /channels/{channel_id}",
   summary: "Read a channel",
   access: reader,
-  path,
-  results: { 200: Channel },
-  errors: ["not_found"],
+  answer: Channel,
 });
 
 export const updateChannel = operation({
@@ -78,10 +75,9 @@ export const updateChannel = operation({
   route: "PATCH /channels/{channel_id}",
   summary: "Rename or describe a channel",
   access: writer,
-  path,
   body: { name: Type.Optional(Name), description: Type.Optional(nullable(Description)) },
-  results: { 200: Channel },
-  errors: ["not_found", "conflict"],
+  answer: Channel,
+  errors: ["conflict"],
 });
 
 export const deleteChannel = operation({
@@ -90,9 +86,6 @@ export const deleteChannel = operation({
   summary: "Delete a channel with its feeds and members",
   description: "Events matched before are still delivered.",
   access: writer,
-  path,
-  results: { 204: null },
-  errors: ["not_found"],
 });
 
 export const addChannelMember = operation({
@@ -102,10 +95,8 @@ export const addChannelMember = operation({
   description:
     "Use this to let an agent receive the events that match the channel's feeds. Returns the membership; an existing one does not change.",
   access: writer,
-  path,
   body: { agent_id: Type.Optional(Id("ag", "Agent to add. Default: the calling agent.")) },
   results: { 201: Member, 200: Member },
-  errors: ["not_found", "validation_error"],
   mcp: { idempotent: true },
 });
 
@@ -116,10 +107,8 @@ export const listChannelMembers = operation({
   description:
     "Use this to see who receives a channel's events. Returns the ids of the agents, and when each joined.",
   access: reader,
-  path,
   query: page,
-  results: { 200: Type.Object({ members: Type.Array(Member), total: Type.Integer() }) },
-  errors: ["not_found"],
+  answer: Type.Object({ members: Type.Array(Member), total: Type.Integer() }),
   mcp: true,
 });
 
@@ -128,9 +117,6 @@ export const removeChannelMember = operation({
   route: "DELETE /channels/{channel_id}/members/{agent_id}",
   summary: "Leave a channel, or remove an agent from it",
   access: writer,
-  path: { ...path, agent_id: Id("ag") },
-  results: { 204: null },
-  errors: ["not_found"],
 });
 
 export const createChannelFeed = operation({
@@ -140,10 +126,9 @@ export const createChannelFeed = operation({
   description:
     "Use this to choose the events of a channel: each that matches is delivered to every member. Returns the feed. A filter that does not compile is refused with `validation_error` and `details.position`.",
   access: writer,
-  path,
   body: { event_type_glob: TypeGlob, filter_expression: Type.Optional(nullable(FilterExpression)) },
   results: { 201: Feed },
-  errors: ["not_found", "validation_error", "business_rule_violation"],
+  errors: ["business_rule_violation"],
   mcp: true,
 });
 
@@ -152,10 +137,8 @@ export const listChannelFeeds = operation({
   route: "GET /channels/{channel_id}/feeds",
   summary: "List the feeds of a channel, oldest first",
   access: reader,
-  path,
   query: page,
-  results: { 200: Type.Object({ feeds: Type.Array(Feed), total: Type.Integer() }) },
-  errors: ["not_found"],
+  answer: Type.Object({ feeds: Type.Array(Feed), total: Type.Integer() }),
 });
 
 export const deleteChannelFeed = operation({
@@ -163,7 +146,4 @@ export const deleteChannelFeed = operation({
   route: "DELETE /channels/{channel_id}/feeds/{feed_id}",
   summary: "Delete a feed",
   access: writer,
-  path: { ...path, feed_id: Id("feed") },
-  results: { 204: null },
-  errors: ["not_found"],
 });

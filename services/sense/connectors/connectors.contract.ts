@@ -14,7 +14,6 @@ const CONNECTOR_STATES = ["connecting", "consuming", "paused", "retrying", "fail
 export type ConnectorState = (typeof CONNECTOR_STATES)[number];
 
 const admin = { by: "any", scope: "admin" } as const;
-const path = { connector_id: Id("con") };
 
 const Kind = oneOf(CONNECTOR_KINDS, {
   description:
@@ -141,7 +140,7 @@ export const listConnectors = operation({
   summary: "List connectors with their state, oldest first",
   access: admin,
   query: page,
-  results: { 200: Type.Object({ connectors: Type.Array(ConnectorView), total: Type.Integer() }) },
+  answer: Type.Object({ connectors: Type.Array(ConnectorView), total: Type.Integer() }),
 });
 
 export const getConnector = operation({
@@ -149,9 +148,7 @@ export const getConnector = operation({
   route: "GET /ingest/connectors/{connector_id}",
   summary: "Read a connector and its state",
   access: admin,
-  path,
-  results: { 200: ConnectorView },
-  errors: ["not_found"],
+  answer: ConnectorView,
 });
 
 export const updateConnector = operation({
@@ -163,15 +160,13 @@ export const updateConnector = operation({
     "mapping; messages that the previous one could not map can be replayed from the dead letters.",
   access: admin,
   overQuota: true,
-  path,
   body: {
     name: Type.Optional(Name),
     mapping: Type.Optional(ConnectorMapping),
     prefetch: Type.Optional(Prefetch),
     paused: Type.Optional(Paused),
   },
-  results: { 200: ConnectorView },
-  errors: ["not_found", "validation_error"],
+  answer: ConnectorView,
 });
 
 export const deleteConnector = operation({
@@ -180,7 +175,4 @@ export const deleteConnector = operation({
   summary: "Delete a connector",
   description: "Messages already received are finished first; the rest stay at the broker.",
   access: admin,
-  path,
-  results: { 204: null },
-  errors: ["not_found"],
 });

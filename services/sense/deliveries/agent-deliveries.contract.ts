@@ -5,10 +5,6 @@ import { Id, page, Timestamp } from "../../../lib/contract/schema.ts";
 
 import { DeliveryHealth } from "../../identity/agents/delivery-health.contract.ts";
 
-/** An agent's deliveries, for those who look after it. */
-
-const path = { agent_id: Id("ag") };
-
 const STATUSES = ["ready", "in_flight", "waiting", "acknowledged", "dead", "discarded"] as const;
 export type DeliveryStatus = (typeof STATUSES)[number];
 
@@ -55,7 +51,6 @@ export const listDeliveries = operation({
   summary: "List an agent's deliveries, newest first",
   description: "For the agent itself, the person who owns it, and admins. Leases nothing.",
   access: { by: "any", scope: "receive" },
-  path,
   query: {
     status: Type.Optional(
       oneOf(["pending", ...STATUSES], {
@@ -65,10 +60,8 @@ export const listDeliveries = operation({
     limit: page.limit,
     cursor: Cursor,
   },
-  results: {
-    200: Type.Object({ deliveries: Type.Array(AgentDelivery), next_cursor: nullable(Type.String()) }),
-  },
-  errors: ["forbidden", "not_found"],
+  answer: Type.Object({ deliveries: Type.Array(AgentDelivery), next_cursor: nullable(Type.String()) }),
+  errors: ["forbidden"],
 });
 
 export const getDeliveryLog = operation({
@@ -79,17 +72,14 @@ export const getDeliveryLog = operation({
     "Returns what the agent wrote when it acknowledged or rejected the delivery: the log of the last attempt that has " +
     "one. For the agent itself, the person who owns it, and admins.",
   access: { by: "any", scope: "receive" },
-  path: { ...path, delivery_id: Id("dlv") },
-  results: {
-    200: Type.Object(
-      {
-        log: nullable(Type.String({ description: "Text of the agent, with any control characters." })),
-        logged_at: nullable(Timestamp),
-      },
-      { title: "DeliveryLog" },
-    ),
-  },
-  errors: ["forbidden", "not_found"],
+  answer: Type.Object(
+    {
+      log: nullable(Type.String({ description: "Text of the agent, with any control characters." })),
+      logged_at: nullable(Timestamp),
+    },
+    { title: "DeliveryLog" },
+  ),
+  errors: ["forbidden"],
 });
 
 const VERDICTS = ["match", "type", "filter", "filter_error", "suspended", "later"] as const;
@@ -124,7 +114,6 @@ export const explainReception = operation({
     "event's delivery, the state of the agent's deliveries and its limits. For the agent itself, the person who owns it, " +
     "and admins. Changes nothing.",
   access: { by: "any", scope: "receive" },
-  path,
   query: {
     event_id: Type.Optional(
       Id(
@@ -134,63 +123,61 @@ export const explainReception = operation({
       ),
     ),
   },
-  results: {
-    200: Type.Object(
-      {
-        reasons: Type.Array(Type.Object({ reason: oneOf(REASONS), text: Type.String() }), {
-          description: "What applies, the most important first.",
+  answer: Type.Object(
+    {
+      reasons: Type.Array(Type.Object({ reason: oneOf(REASONS), text: Type.String() }), {
+        description: "What applies, the most important first.",
+      }),
+      event: nullable(
+        Type.Object({
+          event_id: Id("evt"),
+          type: Type.String(),
+          source: Type.String(),
+          subject: nullable(Type.String()),
+          accepted_at: Timestamp,
         }),
-        event: nullable(
-          Type.Object({
-            event_id: Id("evt"),
-            type: Type.String(),
-            source: Type.String(),
-            subject: nullable(Type.String()),
-            accepted_at: Timestamp,
-          }),
-        ),
-        delivery: nullable(AgentDelivery),
-        subscriptions: Type.Array(
-          Type.Object({
-            id: Type.String({ examples: ["int_", "feed_"] }),
-            kind: oneOf(["interest", "feed"]),
-            channel_id: nullable(Id("ch", "Of a feed.")),
-            event_type: Type.String({ examples: ["com.example.*"] }),
-            filter_expression: nullable(Type.String()),
-            reason: nullable(
-              oneOf(VERDICTS, {
-                description:
-                  "`type`: the glob does not match. `filter`: the filter is false. `filter_error`: the filter failed. " +
-                  "`suspended`: the filter or glob is too slow. `later`: it matches, but was created or changed after " +
-                  "the event. Null without an event.",
-              }),
-            ),
-            error: nullable(Type.String({ description: "Why the filter failed." })),
-            suspended_until: nullable(Timestamp),
-            unmatched_since: nullable({
-              ...Timestamp,
-              description: "Set for an interest that has matched no event since it was created or changed.",
-            }),
-          }),
-        ),
-        more: Type.Boolean({ description: "Whether there are more subscriptions." }),
-        health: DeliveryHealth,
-        limits: Type.Object({
-          visibility_timeout_seconds: Type.Integer({ description: "Of each lease." }),
-          retry_budget: Type.Integer({ description: "Attempts before a delivery is dead-lettered." }),
-          max_in_flight: nullable(Type.Integer({ description: "Deliveries at once." })),
-          max_per_minute: nullable(Type.Integer({ description: "Deliveries in a minute." })),
-          requests_per_minute: nullable(
-            Type.Integer({
-              description: "`RATE_LIMIT_PER_MINUTE`; keys and the organisation may have their own.",
+      ),
+      delivery: nullable(AgentDelivery),
+      subscriptions: Type.Array(
+        Type.Object({
+          id: Type.String({ examples: ["int_", "feed_"] }),
+          kind: oneOf(["interest", "feed"]),
+          channel_id: nullable(Id("ch", "Of a feed.")),
+          event_type: Type.String({ examples: ["com.example.*"] }),
+          filter_expression: nullable(Type.String()),
+          reason: nullable(
+            oneOf(VERDICTS, {
+              description:
+                "`type`: the glob does not match. `filter`: the filter is false. `filter_error`: the filter failed. " +
+                "`suspended`: the filter or glob is too slow. `later`: it matches, but was created or changed after " +
+                "the event. Null without an event.",
             }),
           ),
+          error: nullable(Type.String({ description: "Why the filter failed." })),
+          suspended_until: nullable(Timestamp),
+          unmatched_since: nullable({
+            ...Timestamp,
+            description: "Set for an interest that has matched no event since it was created or changed.",
+          }),
         }),
-      },
-      { title: "Reception" },
-    ),
-  },
-  errors: ["forbidden", "not_found"],
+      ),
+      more: Type.Boolean({ description: "Whether there are more subscriptions." }),
+      health: DeliveryHealth,
+      limits: Type.Object({
+        visibility_timeout_seconds: Type.Integer({ description: "Of each lease." }),
+        retry_budget: Type.Integer({ description: "Attempts before a delivery is dead-lettered." }),
+        max_in_flight: nullable(Type.Integer({ description: "Deliveries at once." })),
+        max_per_minute: nullable(Type.Integer({ description: "Deliveries in a minute." })),
+        requests_per_minute: nullable(
+          Type.Integer({
+            description: "`RATE_LIMIT_PER_MINUTE`; keys and the organisation may have their own.",
+          }),
+        ),
+      }),
+    },
+    { title: "Reception" },
+  ),
+  errors: ["forbidden"],
 });
 
 /** Limit of deliveries that one request discards. */
@@ -207,7 +194,6 @@ export const drainDeliveries = operation({
   access: { by: "any" },
   audit: true,
   overQuota: true,
-  path,
   body: {
     before: Type.Optional(
       Type.String({
@@ -216,13 +202,11 @@ export const drainDeliveries = operation({
       }),
     ),
   },
-  results: {
-    200: Type.Object({
-      discarded: Type.Integer(),
-      in_flight: Type.Integer({ description: "Deliveries in flight, which were kept." }),
-      before: { ...Timestamp, description: "Pass this to discard those left, and no later ones." },
-      more: Type.Boolean(),
-    }),
-  },
-  errors: ["forbidden", "not_found"],
+  answer: Type.Object({
+    discarded: Type.Integer(),
+    in_flight: Type.Integer({ description: "Deliveries in flight, which were kept." }),
+    before: { ...Timestamp, description: "Pass this to discard those left, and no later ones." },
+    more: Type.Boolean(),
+  }),
+  errors: ["forbidden"],
 });

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
-import { Id, page, Timestamp } from "../../../lib/contract/schema.ts";
+import { Id, page, SomeText, Timestamp } from "../../../lib/contract/schema.ts";
 import { idPattern } from "../../../lib/ids.ts";
 
 const reader = { by: "any", scope: "receive", people: "org_admin" } as const;
@@ -53,11 +53,7 @@ const deadFilter = {
     Type.String({ description: "Only events whose type matches this glob.", examples: ["com.github.*"] }),
   ),
   text: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 200,
-      description: "Only those with this text, in any case, in reason, type, subject or source.",
-    }),
+    SomeText(200, "Only those with this text, in any case, in reason, type, subject or source."),
   ),
 };
 
@@ -74,13 +70,11 @@ export const listDeadLetters = operation({
     limit: page.limit,
     cursor: Type.Optional(Type.String({ description: "`next_cursor` of the previous page." })),
   },
-  results: {
-    200: Type.Object({
-      items: Type.Array(DeadLetter),
-      count: Type.Integer({ description: "Number of dead letters on this page." }),
-      next_cursor: nullable(Type.String()),
-    }),
-  },
+  answer: Type.Object({
+    items: Type.Array(DeadLetter),
+    count: Type.Integer({ description: "Number of dead letters on this page." }),
+    next_cursor: nullable(Type.String()),
+  }),
   errors: ["forbidden"],
   mcp: true,
 });
@@ -95,23 +89,21 @@ export const listDeadLetterGroups = operation({
     "Counts the latest 10,000 that match; `more` is true if there are others.",
   access: reader,
   query: { agent_id: deadFilter.agent_id, type: deadFilter.type, text: deadFilter.text },
-  results: {
-    200: Type.Object({
-      groups: Type.Array(
-        Type.Object({
-          cause: Type.String({ description: "The reason without what differs." }),
-          dlq_reason: Type.String({ description: "The latest reason." }),
-          count: Type.Integer(),
-          agents: Type.Integer({ description: "Number of agents." }),
-          latest_at: Timestamp,
-        }),
-        { description: "At most 100." },
-      ),
-      total: Type.Integer({ description: "Dead letters of all groups." }),
-      more: Type.Boolean(),
-    }),
-  },
-  errors: ["forbidden", "validation_error"],
+  answer: Type.Object({
+    groups: Type.Array(
+      Type.Object({
+        cause: Type.String({ description: "The reason without what differs." }),
+        dlq_reason: Type.String({ description: "The latest reason." }),
+        count: Type.Integer(),
+        agents: Type.Integer({ description: "Number of agents." }),
+        latest_at: Timestamp,
+      }),
+      { description: "At most 100." },
+    ),
+    total: Type.Integer({ description: "Dead letters of all groups." }),
+    more: Type.Boolean(),
+  }),
+  errors: ["forbidden"],
 });
 
 const dryRun = {
@@ -127,16 +119,14 @@ export const replayDeadLetter = operation({
   access: reader,
   path: { id: DeadLetterId },
   body: dryRun,
-  results: {
-    200: Type.Object({
-      id: DeliveryId,
-      status: oneOf(["accepted", "dry_run"]),
-      receivers: Type.Optional(
-        Type.Array(Id("ag"), { description: "On a dry run: the agents that would receive the event." }),
-      ),
-    }),
-  },
-  errors: ["not_found", "forbidden", "conflict", "business_rule_violation"],
+  answer: Type.Object({
+    id: DeliveryId,
+    status: oneOf(["accepted", "dry_run"]),
+    receivers: Type.Optional(
+      Type.Array(Id("ag"), { description: "On a dry run: the agents that would receive the event." }),
+    ),
+  }),
+  errors: ["forbidden", "conflict", "business_rule_violation"],
   mcp: true,
 });
 
@@ -151,14 +141,12 @@ const onMany = {
     ),
     ...dryRun,
   },
-  results: {
-    200: Type.Object({
-      status: oneOf(["accepted", "dry_run"]),
-      count: Type.Integer({ description: "Dead letters selected." }),
-      groups: Type.Array(Type.Object({ dlq_reason: Type.String(), count: Type.Integer() })),
-      more: Type.Boolean({ description: "Whether others are left: repeat the request." }),
-    }),
-  },
+  answer: Type.Object({
+    status: oneOf(["accepted", "dry_run"]),
+    count: Type.Integer({ description: "Dead letters selected." }),
+    groups: Type.Array(Type.Object({ dlq_reason: Type.String(), count: Type.Integer() })),
+    more: Type.Boolean({ description: "Whether others are left: repeat the request." }),
+  }),
 } as const;
 
 export const replayDeadLetters = operation({
@@ -169,7 +157,7 @@ export const replayDeadLetters = operation({
   description:
     "Pass either `ids` or at least one other filter: `until` alone selects all. Replays at most 10,000 per request; " +
     "`more` is true if others are left.",
-  errors: ["validation_error", "forbidden", "not_found"],
+  errors: ["forbidden", "not_found"],
 });
 
 export const discardDeadLetters = operation({
@@ -181,7 +169,7 @@ export const discardDeadLetters = operation({
     "Pass either `ids` or at least one other filter: `until` alone selects all. Deletes at most 10,000 per request; " +
     "`more` is true if others are left. They can no longer be replayed.",
   overQuota: true,
-  errors: ["validation_error", "forbidden", "not_found"],
+  errors: ["forbidden", "not_found"],
 });
 
 export const discardDeadLetter = operation({
@@ -190,6 +178,5 @@ export const discardDeadLetter = operation({
   summary: "Delete a dead letter",
   access: reader,
   path: { id: DeadLetterId },
-  results: { 204: null },
-  errors: ["not_found", "forbidden", "conflict"],
+  errors: ["forbidden", "conflict"],
 });

@@ -3,6 +3,7 @@ import type { Call, Caller } from "../../../lib/access/caller.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { fromCursor, toCursor } from "../../../lib/contract/cursor.ts";
 import { Fault, invalidValue, notFound } from "../../../lib/contract/faults.ts";
+import { presentAs } from "../../../lib/contract/present-as.ts";
 import { defined } from "../../../lib/defined.ts";
 import { derivedId, newId } from "../../../lib/ids.ts";
 import { parseExact } from "../../../lib/json/json.ts";
@@ -19,7 +20,7 @@ import {
   visibleAgent,
 } from "./dead-letter-find.ts";
 import { causeOf, deadFields, keptReason, NOT_DEAD } from "./dead-letter-state.ts";
-import type { listDeadLetters } from "./dead-letters.contract.ts";
+import { DeadLetter, type listDeadLetters } from "./dead-letters.contract.ts";
 import { type DeliveryDoc, type Origin, ofEvent, timelinePush, upToBytes } from "./deliveries.model.ts";
 import type { DeliveryDeps } from "./deps.ts";
 import type { Loaded } from "./recent-events.ts";
@@ -150,17 +151,14 @@ export async function loadEnvelopes(
 /** @param json the event, or the unmapped payload; undefined if expired */
 function present(row: DeliveryDoc, json: string | undefined) {
   const payload = json === undefined ? null : parseExact(json);
-  return {
-    id: row._id,
-    event_id: row.event_id,
-    agent_id: row.agent_id,
+  const source = (row.event_id === null ? row.source : payload?.source) ?? null;
+  const dead_lettered_at = (row.dead_lettered_at as Date).toISOString();
+  return presentAs(DeadLetter, row, {
     payload,
-    attempt_count: row.attempt_count,
+    source,
+    dead_lettered_at,
     dlq_reason: row.dlq_reason as string,
-    created_at: row.created_at.toISOString(),
-    dead_lettered_at: (row.dead_lettered_at as Date).toISOString(),
-    source: (row.event_id === null ? row.source : payload?.source) ?? null,
-  };
+  });
 }
 
 type Eligible = (row: DeliveryDoc) => boolean;

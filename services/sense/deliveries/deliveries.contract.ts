@@ -104,7 +104,7 @@ export const pollDeliveries = operation({
     "effort), at most 4 MB. Acknowledge each before `lease_expires_at`, or it is redelivered.",
   access: receiver,
   query: wanted,
-  results: { 200: Type.Object(received) },
+  answer: Type.Object(received),
   waits: true,
   takes: true,
   mcp: {
@@ -114,8 +114,8 @@ export const pollDeliveries = operation({
     destructive: false,
     core: ["limit", "wait"],
     aliases: {
-      ...{ wait_seconds: "wait", timeout: "wait", timeout_seconds: "wait" },
-      ...{ max: "limit", count: "limit", max_messages: "limit", batch_size: "limit" },
+      wait: ["wait_seconds", "timeout", "timeout_seconds"],
+      limit: ["max", "count", "max_messages", "batch_size"],
     },
     answers: [
       "deliveries.id",
@@ -166,11 +166,11 @@ export const ackDeliveries = operation({
   overQuota: true,
   reserved: true,
   body: { ...settled, log },
-  results: { 200: Type.Object(acknowledgedCount) },
+  answer: Type.Object(acknowledgedCount),
   mcp: {
     idempotent: true,
     core: ["delivery_ids"],
-    aliases: { ids: "delivery_ids", id: "delivery_ids" },
+    aliases: { delivery_ids: ["ids", "id"] },
   },
 });
 
@@ -184,12 +184,13 @@ export const nackDeliveries = operation({
   overQuota: true,
   reserved: true,
   body: { ...rejected, log },
-  results: { 200: Type.Object(nackedCounts) },
+  answer: Type.Object(nackedCounts),
   mcp: {
     core: ["delivery_ids", "lease", "reason", "delay_seconds", "dead_letter"],
     aliases: {
-      ...{ ids: "delivery_ids", id: "delivery_ids", error: "reason", message: "reason" },
-      ...{ delay: "delay_seconds", retry_after: "delay_seconds", retry_after_seconds: "delay_seconds" },
+      delivery_ids: ["ids", "id"],
+      reason: ["error", "message"],
+      delay_seconds: ["delay", "retry_after", "retry_after_seconds"],
     },
   },
 });
@@ -216,7 +217,7 @@ export const receiveNextDeliveries = operation({
   },
   // Twice as much as a hundred ids with leases need for each of both: it may be in memory as long as the request waits.
   maxBody: 65_536,
-  results: { 200: Type.Object({ ...received, ...acknowledgedCount, ...nackedCounts }) },
+  answer: Type.Object({ ...received, ...acknowledgedCount, ...nackedCounts }),
   waits: true,
   takes: true,
 });
@@ -234,13 +235,13 @@ export const extendDeliveries = operation({
     ...settled,
     seconds: Type.Integer({ minimum: 1, maximum: 43_200, description: "Length of the lease from now." }),
   },
-  results: { 200: Type.Object({ extended: Type.Integer() }) },
+  answer: Type.Object({ extended: Type.Integer() }),
   mcp: {
     idempotent: true,
     core: ["delivery_ids", "lease", "seconds"],
     aliases: {
-      ...{ ids: "delivery_ids", id: "delivery_ids", duration: "seconds", lease_seconds: "seconds" },
-      ...{ extend_by: "seconds", extend_seconds: "seconds", timeout: "seconds" },
+      delivery_ids: ["ids", "id"],
+      seconds: ["duration", "lease_seconds", "extend_by", "extend_seconds", "timeout"],
     },
   },
 });
@@ -264,7 +265,7 @@ export const streamDeliveries = operation({
       }),
     ),
   },
-  results: { 200: Type.String() },
+  answer: Type.String(),
   produces: ["text/event-stream"],
   stream: true,
 });
@@ -294,12 +295,10 @@ export const getDeliveryStats = operation({
     ),
     offset: Offset,
   },
-  results: {
-    200: Type.Object({
-      ...counts,
-      agents: Type.Optional(Type.Array(Type.Object({ agent_id: AgentId, ...counts }))),
-      total: Type.Optional(Type.Integer({ description: "Agents of the tenant." })),
-    }),
-  },
+  answer: Type.Object({
+    ...counts,
+    agents: Type.Optional(Type.Array(Type.Object({ agent_id: AgentId, ...counts }))),
+    total: Type.Optional(Type.Integer({ description: "Agents of the tenant." })),
+  }),
   errors: ["forbidden"],
 });

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { MAX_TYPE_LENGTH } from "../../../lib/cloudevents/cloudevents.ts";
 import { nullable, operation } from "../../../lib/contract/contract.ts";
-import { Id, page, Timestamp } from "../../../lib/contract/schema.ts";
+import { Id, page, SomeText, Timestamp } from "../../../lib/contract/schema.ts";
 import { MAX_LISTENERS } from "../interests/interests.contract.ts";
 import { EventSummary } from "./events.contract.ts";
 
@@ -54,17 +54,12 @@ export const listEventTypes = operation({
   access,
   query: {
     search: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: MAX_TYPE_LENGTH,
-        description: "Only types that contain this text, in any case.",
-        examples: ["order"],
-      }),
+      SomeText(MAX_TYPE_LENGTH, "Only types that contain this text, in any case.", "order"),
     ),
     limit: page.limit,
     cursor: Type.Optional(Type.String({ maxLength: 1_000, description: "`next` of the previous page." })),
   },
-  results: { 200: Type.Object({ types: Type.Array(EventTypeSummary), next: nullable(Type.String()) }) },
+  answer: Type.Object({ types: Type.Array(EventTypeSummary), next: nullable(Type.String()) }),
   errors: ["forbidden"],
   mcp: { answers: ["types.type", "types.count", "types.last_seen_at", "types.listeners", "next"] },
 });
@@ -86,12 +81,10 @@ export const getEventType = operation({
       "x-identifier": "event_type",
     }),
   },
-  results: {
-    200: Type.Object({
-      ...properties,
-      listening: Type.Array(Listener, { description: "Agents that listen, with what matches the type." }),
-      last_event: nullable(EventSummary),
-    }),
-  },
+  answer: Type.Object({
+    ...properties,
+    listening: Type.Array(Listener, { description: "Agents that listen, with what matches the type." }),
+    last_event: nullable(EventSummary),
+  }),
   errors: ["forbidden", "not_found"],
 });

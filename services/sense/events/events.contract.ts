@@ -136,12 +136,12 @@ export const publishEvent = operation({
   body: { event: CloudEvent },
   maxBody: BATCH_MAX_BYTES,
   results: { 202: Type.Union([PublishResult, BatchResult]), 200: PublishResult },
-  errors: ["invalid_event", "payload_too_large", "unsupported_media_type", "service_unavailable"],
+  errors: ["invalid_event"],
   mcp: {
     description:
       "Use this to tell other agents that something happened. `type` and `data` suffice. Returns `accepted` once the event is stored, or `duplicate` for a known `id`. The types `service.*` and `memory.cited` are reserved.",
     core: ["type", "data", "subject", "id"],
-    aliases: { event_type: "type", topic: "type", payload: "data", body: "data", event_data: "data" },
+    aliases: { type: ["event_type", "topic"], data: ["payload", "body", "event_data"] },
   },
 });
 
@@ -197,7 +197,7 @@ export const listEvents = operation({
     limit: page.limit,
     cursor: Type.Optional(Type.String({ description: "`next_cursor` of the previous page." })),
   },
-  results: { 200: Type.Object({ events: Type.Array(EventSummary), next_cursor: nullable(Type.String()) }) },
+  answer: Type.Object({ events: Type.Array(EventSummary), next_cursor: nullable(Type.String()) }),
   errors: ["insufficient_scope", "validation_error"],
   mcp: {
     description:
@@ -223,7 +223,7 @@ export const streamEvents = operation({
       Type.String({ format: "date-time", description: "Begin with events accepted at this time or later." }),
     ),
   },
-  results: { 200: Type.String() },
+  answer: Type.String(),
   produces: ["text/event-stream"],
   stream: true,
   errors: ["insufficient_scope", "validation_error"],
@@ -258,25 +258,22 @@ export const getEvent = operation({
     "Use this to see whether an event was delivered. Returns it with its timeline and delivery counts; for " +
     "admins, also each receiver.",
   access: { by: "any" },
-  path: { event_id: EventId },
-  results: {
-    200: Type.Object({
-      ...summary,
-      park_reason: nullable(Type.String()),
-      timeline: Type.Array(TimelineEntry),
-      deliveries: Type.Object({
-        pending: Type.Integer(),
-        acknowledged: Type.Integer(),
-        dlq: Type.Integer(),
-      }),
-      receivers: Type.Optional(
-        Type.Array(EventReceiver, {
-          description: "For admins: the first 1,000 receivers.",
-        }),
-      ),
+  answer: Type.Object({
+    ...summary,
+    park_reason: nullable(Type.String()),
+    timeline: Type.Array(TimelineEntry),
+    deliveries: Type.Object({
+      pending: Type.Integer(),
+      acknowledged: Type.Integer(),
+      dlq: Type.Integer(),
     }),
-  },
-  errors: ["not_found", "insufficient_scope"],
+    receivers: Type.Optional(
+      Type.Array(EventReceiver, {
+        description: "For admins: the first 1,000 receivers.",
+      }),
+    ),
+  }),
+  errors: ["insufficient_scope"],
   mcp: true,
 });
 
@@ -286,9 +283,8 @@ export const retryEvent = operation({
   summary: "Retry the fan-out of a parked event",
   description: "Use this for an event with the state `parked`, after fixing the cause in `park_reason`.",
   access: { by: "any", scope: "admin" },
-  path: { event_id: EventId },
   results: { 202: PublishResult },
-  errors: ["not_found", "conflict"],
+  errors: ["conflict"],
 });
 
 export const cancelEvent = operation({
@@ -299,8 +295,6 @@ export const cancelEvent = operation({
     "Use this for an event of the caller's, for admins of anybody's, that waits for its `notbefore`: it is never " +
     "delivered, and its `id` can be used again. Any other event is a `conflict`. Returns nothing.",
   access: { by: "any", scope: "send" },
-  path: { event_id: EventId },
-  results: { 204: null },
-  errors: ["not_found", "conflict"],
+  errors: ["conflict"],
   mcp: true,
 });

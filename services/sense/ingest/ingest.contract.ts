@@ -5,7 +5,6 @@ import { CloudEvent } from "../events/events.contract.ts";
 import { REQUEST_OUTCOMES, Source, WebhookMapping } from "./mapping.contract.ts";
 
 const admin = { by: "any", scope: "admin" } as const;
-const path = { webhook_id: Id("whk") };
 
 const SigningSecret = Type.String({
   description: "Secret that signs the webhook's requests. Shown only once.",
@@ -88,7 +87,7 @@ export const listWebhooks = operation({
   summary: "List webhooks, oldest first",
   access: admin,
   query: page,
-  results: { 200: Type.Object({ webhooks: Type.Array(Webhook), total: Type.Integer() }) },
+  answer: Type.Object({ webhooks: Type.Array(Webhook), total: Type.Integer() }),
 });
 
 export const updateWebhook = operation({
@@ -100,10 +99,8 @@ export const updateWebhook = operation({
     "map can be replayed from the dead letters.",
   access: admin,
   overQuota: true,
-  path,
   body: { name: Type.Optional(Name), mapping: Type.Optional(WebhookMapping) },
-  results: { 200: Webhook },
-  errors: ["not_found", "validation_error"],
+  answer: Webhook,
 });
 
 export const deleteWebhook = operation({
@@ -112,9 +109,6 @@ export const deleteWebhook = operation({
   summary: "Delete a webhook",
   description: "Its events are kept.",
   access: admin,
-  path,
-  results: { 204: null },
-  errors: ["not_found"],
 });
 
 export const rotateWebhookSecret = operation({
@@ -127,10 +121,9 @@ export const rotateWebhookSecret = operation({
   access: admin,
   outlives: true,
   overQuota: true,
-  path,
   body: { signing_secret: GivenSecret },
-  results: { 200: Type.Object({ signing_secret: SigningSecret, previous_ends_at: Timestamp }) },
-  errors: ["not_found", "validation_error", "business_rule_violation"],
+  answer: Type.Object({ signing_secret: SigningSecret, previous_ends_at: Timestamp }),
+  errors: ["business_rule_violation"],
   secret: true,
 });
 
@@ -160,7 +153,7 @@ const testing = {
   description:
     "Returns the event that the mapping would produce, or the error. Saves and publishes nothing and needs no signature. " +
     "A mapping that cannot work is refused as it would be when saved.",
-  results: { 200: TestResult },
+  answer: TestResult,
   reads: true,
 } as const;
 
@@ -178,7 +171,6 @@ export const testWebhook = operation({
   action: "ingest.test_webhook",
   route: "POST /ingest/webhooks/{webhook_id}:test",
   summary: "Test a webhook's mapping, or another one before saving it",
-  path,
   body: {
     ...sample,
     mapping: Type.Optional(WebhookMapping),
@@ -191,7 +183,6 @@ export const testWebhook = operation({
       }),
     ),
   },
-  errors: ["not_found", "validation_error"],
 });
 
 export const listWebhookRequests = operation({
@@ -202,7 +193,5 @@ export const listWebhookRequests = operation({
     "Use this to see why a sender's requests are refused. The last 50, at most a second late; of more than 50 in a second " +
     "only the last are kept. Without bodies and secrets. Requests refused with 429 for their address are not listed.",
   access: admin,
-  path,
-  results: { 200: Type.Object({ requests: Type.Array(WebhookRequest) }) },
-  errors: ["not_found"],
+  answer: Type.Object({ requests: Type.Array(WebhookRequest) }),
 });

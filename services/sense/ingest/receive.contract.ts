@@ -88,12 +88,10 @@ const validating = {
     "`WebHook-Request-Rate`, or `*`). The answer does not depend on whether the webhook exists, because deliveries must " +
     "be signed anyway. `WebHook-Request-Callback` is ignored.",
   body: delivery,
-  results: {
-    200: Type.Object({
-      allowed_origin: nullable(Type.String({ examples: ["eventemitter.example.com"] })),
-      allowed_rate: nullable(Type.String({ examples: ["120"] })),
-    }),
-  },
+  answer: Type.Object({
+    allowed_origin: nullable(Type.String({ examples: ["eventemitter.example.com"] })),
+    allowed_rate: nullable(Type.String({ examples: ["120"] })),
+  }),
 } as const;
 
 export const validateWebhookOrigin = operation({

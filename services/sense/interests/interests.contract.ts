@@ -9,8 +9,7 @@ export const MAX_LISTENERS = 1_000;
 export type EnrichmentDepth = (typeof ENRICHMENT_DEPTHS)[number];
 
 const access = { by: "any", scope: "receive", people: "org_admin" } as const;
-const agentPath = { agent_id: Id("ag") };
-const path = { ...agentPath, id: Id("int") };
+const path = { id: Id("int") };
 
 const Priority = Type.Integer({
   minimum: 0,
@@ -96,18 +95,16 @@ export const createInterest = operation({
     "for people who are admins: other agents get 403, also with the scope `admin`. " +
     `${FILTER_ERROR} The number of interests is limited (rule \`interest_limit\`).`,
   access,
-  path: agentPath,
   body: newInterest,
   results: { 201: Interest },
-  errors: ["forbidden", "not_found", "validation_error", "business_rule_violation"],
+  errors: ["forbidden", "business_rule_violation"],
   mcp: {
     description:
       "Use this to receive events of a type from now on: deliveries_poll then returns those for which the filter is true.",
     core: ["event_type", "filter_expression", "priority"],
     aliases: {
-      ...{ type: "event_type", topic: "event_type", pattern: "event_type", glob: "event_type" },
-      ...{ filter: "filter_expression", condition: "filter_expression", expression: "filter_expression" },
-      ...{ where: "filter_expression", cel: "filter_expression" },
+      event_type: ["type", "topic", "pattern", "glob"],
+      filter_expression: ["filter", "condition", "expression", "where", "cel"],
     },
     answers: ["id", "event_type", "filter_expression", "priority", "warnings?"],
   },
@@ -119,10 +116,9 @@ export const listInterests = operation({
   summary: "List an agent's interests, oldest first",
   description: "Use this to see what an agent is subscribed to. Returns one page and the `total`.",
   access,
-  path: agentPath,
   query: page,
-  results: { 200: Type.Object({ interests: Type.Array(Interest), total: Type.Integer() }) },
-  errors: ["forbidden", "not_found"],
+  answer: Type.Object({ interests: Type.Array(Interest), total: Type.Integer() }),
+  errors: ["forbidden"],
   mcp: true,
 });
 
@@ -132,8 +128,8 @@ export const getInterest = operation({
   summary: "Read an interest",
   access,
   path,
-  results: { 200: Interest },
-  errors: ["forbidden", "not_found"],
+  answer: Interest,
+  errors: ["forbidden"],
 });
 
 export const updateInterest = operation({
@@ -144,8 +140,8 @@ export const updateInterest = operation({
   access,
   path,
   body: { ...newInterest, event_type: Type.Optional(TypeGlob) },
-  results: { 200: Interest },
-  errors: ["forbidden", "not_found", "validation_error", "business_rule_violation"],
+  answer: Interest,
+  errors: ["forbidden", "business_rule_violation"],
 });
 
 export const deleteInterest = operation({
@@ -156,8 +152,7 @@ export const deleteInterest = operation({
     "Use this to stop receiving its events. Those matched before are still delivered. Returns nothing.",
   access,
   path,
-  results: { 204: null },
-  errors: ["forbidden", "not_found"],
+  errors: ["forbidden"],
   mcp: true,
 });
 
@@ -171,7 +166,6 @@ export const testInterest = operation({
     "Use this before creating an interest. Returns for each of the tenant's last 100 events (fewer if large) " +
     "whether it matches, and why not. Saves nothing.",
   access,
-  path: agentPath,
   query: {
     include_service: Type.Optional(
       Type.Boolean({
@@ -183,33 +177,31 @@ export const testInterest = operation({
   },
   // The complete interest, so that the tested body can be sent unchanged to save it.
   body: newInterest,
-  results: {
-    200: Type.Object({
-      tested: Type.Integer(),
-      matched: Type.Integer(),
-      hints: Type.Array(Type.String(), {
-        description: "Names that the filter reads and none of the tested events of this type has.",
-        examples: [["None of the 12 events of this type has `total`. Did you mean `data.order.total`?"]],
-      }),
-      results: Type.Array(
-        Type.Object({
-          event_id: Id("evt"),
-          type: Type.String(),
-          source: Type.String(),
-          subject: nullable(Type.String()),
-          accepted_at: Timestamp,
-          matches: Type.Boolean(),
-          reason: oneOf(VERDICTS, {
-            description:
-              "`type`: the glob does not match. `filter`: the filter is false. `filter_error`: the filter failed.",
-          }),
-          error: Type.Optional(Type.String({ description: "Why the filter failed." })),
-        }),
-        { description: "Newest first." },
-      ),
+  answer: Type.Object({
+    tested: Type.Integer(),
+    matched: Type.Integer(),
+    hints: Type.Array(Type.String(), {
+      description: "Names that the filter reads and none of the tested events of this type has.",
+      examples: [["None of the 12 events of this type has `total`. Did you mean `data.order.total`?"]],
     }),
-  },
-  errors: ["forbidden", "not_found", "validation_error"],
+    results: Type.Array(
+      Type.Object({
+        event_id: Id("evt"),
+        type: Type.String(),
+        source: Type.String(),
+        subject: nullable(Type.String()),
+        accepted_at: Timestamp,
+        matches: Type.Boolean(),
+        reason: oneOf(VERDICTS, {
+          description:
+            "`type`: the glob does not match. `filter`: the filter is false. `filter_error`: the filter failed.",
+        }),
+        error: Type.Optional(Type.String({ description: "Why the filter failed." })),
+      }),
+      { description: "Newest first." },
+    ),
+  }),
+  errors: ["forbidden"],
   reads: true,
   mcp: {
     answers: [

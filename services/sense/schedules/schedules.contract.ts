@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { MAX_ATTRIBUTE, MAX_TYPE_LENGTH } from "../../../lib/cloudevents/cloudevents.ts";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
-import { Id, Name, page, partOf, Timestamp } from "../../../lib/contract/schema.ts";
+import { Id, Name, page, partOf, SomeText, Timestamp } from "../../../lib/contract/schema.ts";
 import { PublishResult } from "../events/events.contract.ts";
 
 export const ON_MISSED = ["skip", "run_once", "run_all"] as const;
@@ -10,15 +10,10 @@ const STATUSES = ["active", "paused", "ended"] as const;
 export type ScheduleStatus = (typeof STATUSES)[number];
 
 const access = { by: "any", scope: "send" } as const;
-const path = { schedule_id: Id("sch") };
 
 const ScheduledEvent = Type.Object(
   {
-    type: Type.String({
-      minLength: 1,
-      maxLength: MAX_TYPE_LENGTH,
-      description: "Event type in reverse-DNS form, such as `com.example.report.due`.",
-    }),
+    type: SomeText(MAX_TYPE_LENGTH, "Event type in reverse-DNS form, such as `com.example.report.due`."),
     source: Type.Optional(
       Type.String({
         minLength: 1,
@@ -147,7 +142,7 @@ export const createSchedule = operation({
     paused: Type.Optional(Paused),
   },
   results: { 201: Schedule },
-  errors: ["validation_error", "invalid_event", "payload_too_large", "business_rule_violation"],
+  errors: ["validation_error", "invalid_event", "business_rule_violation"],
   mcp: true,
 });
 
@@ -165,7 +160,7 @@ export const listSchedules = operation({
     owner_id: Type.Optional(Type.String({ description: "Only those of this agent or user." })),
     status: Type.Optional(oneOf(STATUSES, { description: "Only those with this status." })),
   },
-  results: { 200: Type.Object({ schedules: Type.Array(Schedule), total: Type.Integer() }) },
+  answer: Type.Object({ schedules: Type.Array(Schedule), total: Type.Integer() }),
   mcp: true,
 });
 
@@ -175,9 +170,7 @@ export const getSchedule = operation({
   summary: "Read a schedule",
   description: "Use this to see when a schedule is due next. Returns it, with its latest runs and errors.",
   access,
-  path,
-  results: { 200: Schedule },
-  errors: ["not_found"],
+  answer: Schedule,
   mcp: true,
 });
 
@@ -190,7 +183,6 @@ export const updateSchedule = operation({
     "`paused: false`, apply from now on: earlier ticks are over. `event` is replaced as a whole. Returns the schedule.",
   access,
   audit: true,
-  path,
   body: {
     name: Type.Optional(Name),
     event: Type.Optional(ScheduledEvent),
@@ -198,15 +190,8 @@ export const updateSchedule = operation({
     on_missed: Type.Optional(Missed),
     paused: Type.Optional(Paused),
   },
-  results: { 200: Schedule },
-  errors: [
-    "not_found",
-    "conflict",
-    "validation_error",
-    "invalid_event",
-    "payload_too_large",
-    "business_rule_violation",
-  ],
+  answer: Schedule,
+  errors: ["conflict", "invalid_event", "business_rule_violation"],
   mcp: true,
 });
 
@@ -218,9 +203,6 @@ export const deleteSchedule = operation({
     "Use this to end it permanently; to stop it for a while, pause it. Events that it has published are still delivered. " +
     "Returns nothing.",
   access,
-  path,
-  results: { 204: null },
-  errors: ["not_found"],
   mcp: true,
 });
 
@@ -231,9 +213,7 @@ export const runSchedule = operation({
   description:
     "Use this to publish in addition to the ticks, also while the schedule is paused or has ended. Returns the event's id.",
   access,
-  path,
   results: { 202: PublishResult },
-  errors: ["not_found", "service_unavailable"],
   mcp: true,
 });
 
@@ -245,7 +225,7 @@ export const testSchedule = operation({
     "Use this before creating a schedule. Returns its next five ticks, or what is wrong with it. Saves nothing.",
   access,
   body: timing,
-  results: { 200: Type.Object({ next: Type.Array(Timestamp) }) },
+  answer: Type.Object({ next: Type.Array(Timestamp) }),
   errors: ["validation_error"],
   reads: true,
   mcp: true,

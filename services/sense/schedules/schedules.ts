@@ -1,13 +1,14 @@
 import { type Caller, callerId, isAdmin } from "../../../lib/access/caller.ts";
 import { requireFound } from "../../../lib/contract/faults.ts";
+import { presentAs } from "../../../lib/contract/present-as.ts";
 import { defined } from "../../../lib/defined.ts";
 import { newId, newUuid } from "../../../lib/ids.ts";
 import { containing } from "../../../lib/text/containing.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { guardedWrite, requireCapacity } from "../../../storage/writes.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
-import type * as contract from "./schedules.contract.ts";
 import type { ScheduleStatus } from "./schedules.contract.ts";
+import * as contract from "./schedules.contract.ts";
 import type { ScheduleDoc } from "./schedules.model.ts";
 import { checkEvent, eventOf, givenEvent } from "./tick-event.ts";
 import type { Ticker } from "./ticker.ts";
@@ -193,14 +194,10 @@ const WITH_STATUS = {
 
 /** Formats a schedule for callers. */
 function present(row: ScheduleDoc) {
-  const { _id: id, name, owner_id, cron, time_zone, at, on_missed, paused, run_count } = row;
-  const { last_run_at, last_event_id, last_missed_at, last_error, last_error_at } = row;
-  return {
-    ...{ id, name, owner_id, status: scheduleStatus(row), event: givenEvent(row) },
-    ...{ cron, time_zone, at, on_missed, paused, next_run_at: row.next_at },
-    ...{ last_run_at, last_event_id, last_missed_at, last_error, last_error_at },
-    ...{ run_count, created_at: row.created_at, updated_at: row.updated_at },
-  };
+  return presentAs(contract.Schedule, row, {
+    ...{ status: scheduleStatus(row), event: givenEvent(row) },
+    next_run_at: row.next_at?.toISOString() ?? null,
+  });
 }
 
 function scheduleStatus({ paused, next_at }: ScheduleDoc): ScheduleStatus {

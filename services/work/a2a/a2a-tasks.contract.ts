@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { oneOf, operation, optional } from "../../../lib/contract/contract.ts";
-import { Id, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
+import { AnyText, Id, SomeText, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
 
 /** States of a task, as A2A 1.0 names them. */
 export const TASK_STATES = [
@@ -19,7 +19,6 @@ const AGENT_STATES = ["working", "input_required", "completed", "failed", "rejec
 export type AgentTaskState = (typeof AGENT_STATES)[number];
 
 const receiver = { by: "agent", scope: "receive" } as const;
-const path = { task_id: Uuid("a2a_task", "Id of the A2A task.") };
 
 export const A2aTask = Type.Object(
   {
@@ -44,45 +43,22 @@ export const A2aTaskNotice = Type.Object(
 );
 
 const Artifact = Type.Object({
-  artifact_id: Type.String({
-    minLength: 1,
-    maxLength: 200,
-    description: "Id in the task; an artifact with the same id is replaced.",
-    examples: ["report"],
-  }),
+  artifact_id: SomeText(200, "Id in the task; an artifact with the same id is replaced.", "report"),
   ...optional({
-    name: Type.String({
-      minLength: 1,
-      maxLength: 200,
-      description: "Name of the artifact.",
-      examples: ["Report"],
-    }),
+    name: SomeText(200, "Name of the artifact.", "Report"),
     text: Type.String({
       description: "Content as text. Give one of `text`, `data`, `url` and `raw`.",
       examples: ["# Report\n"],
     }),
     data: Type.Unknown({ description: "Content as JSON.", examples: [{ total: 5 }] }),
-    url: Type.String({
-      maxLength: 2048,
-      description: "Address of a file with the content.",
-      examples: ["https://example.com/report.pdf"],
-    }),
+    url: AnyText(2048, "Address of a file with the content.", "https://example.com/report.pdf"),
     raw: Type.String({
       pattern: "^[A-Za-z0-9+/]*={0,2}$",
       description: "Content of a file, in base64.",
       examples: ["JVBERi0xLjcK"],
     }),
-    filename: Type.String({
-      minLength: 1,
-      maxLength: 200,
-      description: "Name of the file.",
-      examples: ["report.pdf"],
-    }),
-    media_type: Type.String({
-      maxLength: 200,
-      description: "Media type of the content. Default for `text`: `text/plain`.",
-      examples: ["text/markdown"],
-    }),
+    filename: SomeText(200, "Name of the file.", "report.pdf"),
+    media_type: AnyText(200, "Media type of the content. Default for `text`: `text/plain`.", "text/markdown"),
   }),
 });
 
@@ -93,9 +69,7 @@ export const getA2aTask = operation({
   description:
     "Use this to work on a task of another agent. Returns the messages of the caller. The event `service.a2a.message` announces each, with the `task_id`.",
   access: receiver,
-  path,
-  results: { 200: A2aTask },
-  errors: ["not_found"],
+  answer: A2aTask,
   mcp: true,
 });
 
@@ -106,7 +80,6 @@ export const updateA2aTask = operation({
   description:
     "Use this to tell the caller how the task goes, with an optional message and artifacts. Returns the task. `completed`, `failed` and `rejected` are final: later reports are refused with `conflict`, as are reports of a task that the caller canceled.",
   access: receiver,
-  path,
   body: {
     state: oneOf(AGENT_STATES, {
       description: "`input_required`: the message asks the caller for more.",
@@ -117,7 +90,7 @@ export const updateA2aTask = operation({
     ),
     artifacts: Type.Optional(Type.Array(Artifact, { maxItems: 100, description: "Results of the task." })),
   },
-  results: { 200: A2aTask },
-  errors: ["not_found", "conflict", "payload_too_large", "validation_error"],
+  answer: A2aTask,
+  errors: ["conflict"],
   mcp: true,
 });

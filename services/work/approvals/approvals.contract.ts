@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
-import { Id, page, Timestamp, Uuid, Whole } from "../../../lib/contract/schema.ts";
+import { AnyText, Id, page, Timestamp, Uuid, Whole } from "../../../lib/contract/schema.ts";
 
 export const STATUSES = ["open", "answered", "expired", "canceled"] as const;
 export type ApprovalStatus = (typeof STATUSES)[number];
@@ -28,11 +28,7 @@ const Choice = Type.String({
   description: "One of the choices.",
   examples: ["approve"],
 });
-const Text = Type.String({
-  maxLength: 8000,
-  description: "The answer in words.",
-  examples: ["Only for March."],
-});
+const Text = AnyText(8000, "The answer in words.", "Only for March.");
 
 const Evidence = Type.Object(
   {
@@ -196,7 +192,7 @@ export const askForApproval = operation({
     }),
   },
   results: { 201: Approval },
-  errors: ["not_found", "validation_error", "business_rule_violation"],
+  errors: ["not_found", "business_rule_violation"],
   mcp: {
     idempotent: false,
     description:
@@ -217,13 +213,10 @@ export const listApprovals = operation({
     limit: page.limit,
     cursor: Type.Optional(Type.String({ maxLength: 5000, description: "`next` of the previous page." })),
   },
-  results: {
-    200: Type.Object({
-      approvals: Type.Array(Approval),
-      next: nullable(Type.String({ description: "`cursor` of the next page; null on the last." })),
-    }),
-  },
-  errors: ["validation_error"],
+  answer: Type.Object({
+    approvals: Type.Array(Approval),
+    next: nullable(Type.String({ description: "`cursor` of the next page; null on the last." })),
+  }),
   mcp: true,
 });
 
@@ -234,8 +227,7 @@ export const getApproval = operation({
   description: "Use this to see whether an approval was answered. Returns its question, status and answer.",
   access: { by: "any" },
   path,
-  results: { 200: Approval },
-  errors: ["not_found"],
+  answer: Approval,
   mcp: true,
 });
 
@@ -250,8 +242,8 @@ export const answerApproval = operation({
   overQuota: true,
   path,
   body: { choice: Choice, text: Type.Optional(nullable(Text)) },
-  results: { 200: Approval },
-  errors: ["not_found", "validation_error", "conflict"],
+  answer: Approval,
+  errors: ["conflict"],
 });
 
 export const cancelApproval = operation({
@@ -263,8 +255,8 @@ export const cancelApproval = operation({
   overQuota: true,
   audit: true,
   path,
-  results: { 200: Approval },
-  errors: ["not_found", "forbidden", "conflict"],
+  answer: Approval,
+  errors: ["forbidden", "conflict"],
 });
 
 export const getApprovalReceipt = operation({
@@ -276,6 +268,6 @@ export const getApprovalReceipt = operation({
     "digests, the outcome, who answered, when and how.",
   access: { by: "any" },
   path,
-  results: { 200: Type.Object({ id: Uuid("approval"), receipt: Type.String() }) },
-  errors: ["not_found", "conflict"],
+  answer: Type.Object({ id: Uuid("approval"), receipt: Type.String() }),
+  errors: ["conflict"],
 });

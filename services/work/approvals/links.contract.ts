@@ -22,12 +22,10 @@ export const readApprovalLink = operation({
   access: { by: "public" },
   reads: true,
   body: { token: Token },
-  results: {
-    200: Type.Object(
-      { title, question, choice: choice.anyOf[0], text_allowed, evidence, deadline_at },
-      { title: "ApprovalLink" },
-    ),
-  },
+  answer: Type.Object(
+    { title, question, choice: choice.anyOf[0], text_allowed, evidence, deadline_at },
+    { title: "ApprovalLink" },
+  ),
   errors: ["not_found", "rate_limited"],
 });
 
@@ -38,6 +36,6 @@ export const answerByApprovalLink = operation({
   description: "The answer is the link's choice, by the person whom the link was sent to.",
   access: { by: "public" },
   body: { token: Token, text: Type.Optional(text) },
-  results: { 200: Type.Object({ title, choice: choice.anyOf[0] }) },
+  answer: Type.Object({ title, choice: choice.anyOf[0] }),
   errors: ["not_found", "validation_error", "rate_limited"],
 });

@@ -60,7 +60,7 @@ export const setApprovalSlack = operation({
       assignees: ChannelAssignees,
     }),
   },
-  results: { 200: SlackChannel },
+  answer: SlackChannel,
   errors: ["validation_error"],
 });
 
@@ -69,7 +69,7 @@ export const getApprovalSlack = operation({
   route: "GET /approval-channels/slack",
   summary: "Read the settings of the Slack channel for questions",
   access: admin,
-  results: { 200: SlackChannel },
+  answer: SlackChannel,
   errors: ["not_found"],
 });
 
@@ -78,7 +78,6 @@ export const deleteApprovalSlack = operation({
   route: "DELETE /approval-channels/slack",
   summary: "Post no more questions to Slack, and take no more answers from there",
   access: admin,
-  results: { 204: null },
   errors: ["not_found"],
 });
 
@@ -96,11 +95,9 @@ export const answerBySlack = operation({
   maxBody: 262_144,
   path: { tenant_slug: Type.String({ description: "Slug of the tenant." }) },
   body: delivery,
-  results: {
-    200: Type.Object(
-      {},
-      { additionalProperties: true, title: "SlackMessage", description: "A message of Slack's Block Kit." },
-    ),
-  },
+  answer: Type.Object(
+    {},
+    { additionalProperties: true, title: "SlackMessage", description: "A message of Slack's Block Kit." },
+  ),
   errors: ["authentication_failed", "validation_error", "rate_limited"],
 });

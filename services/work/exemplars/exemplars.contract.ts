@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { byReference, nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
-import { MOST_LISTED, ofAll, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
+import { MOST_LISTED, ofAll, Timestamp, Uuid, Words } from "../../../lib/contract/schema.ts";
 
 /** api: Exemplars, small text. In bytes of UTF-8. */
 export const MAX_CONTENT = 1_048_576;
@@ -9,15 +9,8 @@ const MAX_BODY = 6 * MAX_CONTENT + 65_536;
 
 const reader = { by: "any", scope: "memory:read" } as const;
 const writer = { by: "any", scope: "memory:write" } as const;
-const path = { exemplar_id: Uuid("exemplar") };
 
-const DisplayName = Type.String({
-  minLength: 1,
-  maxLength: 200,
-  pattern: "\\S",
-  description: "Display name.",
-  examples: ["A release note we like"],
-});
+const DisplayName = Words(200, "Display name.", "A release note we like");
 
 export const Exemplar = Type.Object(
   {
@@ -44,13 +37,7 @@ export const createExemplar = operation({
   access: writer,
   body: {
     display_name: DisplayName,
-    filename: Type.String({
-      minLength: 1,
-      maxLength: 255,
-      pattern: "\\S",
-      description: "Name of the file.",
-      examples: ["note.md"],
-    }),
+    filename: Words(255, "Name of the file.", "note.md"),
     content: byReference({
       description: "Text of the exemplar.",
       minLength: 1,
@@ -60,7 +47,6 @@ export const createExemplar = operation({
   byReference: { content: "text" },
   maxBody: MAX_BODY,
   results: { 201: Exemplar, 200: Exemplar },
-  errors: ["validation_failed", "payload_too_large"],
   mcp: {
     idempotent: true,
     description:
@@ -78,7 +64,7 @@ export const listExemplars = operation({
   access: reader,
   query: ofAll,
   inPages: MOST_LISTED,
-  results: { 200: Type.Array(Exemplar) },
+  answer: Type.Array(Exemplar),
   mcp: {
     description: `Use this to find an example by its name. Returns names and ids, without texts; at most ${MOST_LISTED}: continue with \`offset\`.`,
   },
@@ -90,9 +76,7 @@ export const getExemplar = operation({
   summary: "Read an exemplar's text",
   description: "Returns 202 while the text is being extracted, and 200 without a text if extraction failed.",
   access: reader,
-  path,
   results: { 200: Exemplar, 202: Exemplar },
-  errors: ["not_found"],
   mcp: {
     description:
       "Use this to read an example. Returns `extracted_text`, null while `extraction_status` is `processing` or if it is `failed`.",
@@ -105,10 +89,8 @@ export const renameExemplar = operation({
   summary: "Rename an exemplar",
   description: "Use this to change only `display_name`. Returns the exemplar.",
   access: writer,
-  path,
   body: { display_name: DisplayName },
-  results: { 200: Exemplar },
-  errors: ["not_found"],
+  answer: Exemplar,
   mcp: true,
 });
 
@@ -119,9 +101,7 @@ export const deleteExemplar = operation({
   description:
     "Use this to remove an example that nothing refers to. Refused with `conflict` while it is attached to a run or a step's reference pointer names it; `details.referrers` lists them. Returns nothing.",
   access: writer,
-  path,
-  results: { 204: null },
-  errors: ["not_found", "conflict"],
+  errors: ["conflict"],
   mcp: true,
 });
 
@@ -132,11 +112,9 @@ export const downloadExemplar = operation({
   description: "Returns the stored text as a file.",
   access: { by: "user" },
   audit: true,
-  path,
-  results: { 200: Type.String() },
+  answer: Type.String(),
   produces: ["text/markdown; charset=utf-8", "text/plain; charset=utf-8"],
   attachment: true,
-  errors: ["not_found"],
 });
 
 const Referrer = Type.Object(
@@ -153,7 +131,5 @@ export const listExemplarReferrers = operation({
   summary: "List the runs and templates that refer to an exemplar",
   description: "At most 20 of each kind. An exemplar without any can be deleted.",
   access: reader,
-  path,
-  results: { 200: Type.Object({ referrers: Type.Array(Referrer) }) },
-  errors: ["not_found"],
+  answer: Type.Object({ referrers: Type.Array(Referrer) }),
 });

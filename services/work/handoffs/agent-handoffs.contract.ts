@@ -1,12 +1,11 @@
 import { Type } from "typebox";
 import { nullable, operation } from "../../../lib/contract/contract.ts";
 import { Cursor } from "../../../lib/contract/cursor.ts";
-import { Id, page, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
+import { page, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
 import { Handoff } from "./handoffs.contract.ts";
 
 /** Handoffs stay the agent's: people only read them, and each read is audited. */
 const person = { access: { by: "user" }, audit: true } as const;
-const agent = { agent_id: Id("ag") };
 
 const { name, version_num, origin_client, pinned_at, last_resumed_at, expires_at, updated_at, bundle_id } =
   Handoff.properties;
@@ -28,12 +27,8 @@ export const listHandoffsOfAgent = operation({
   description:
     "For admins and the agent's owner; recorded in the audit log. Agents list their own with `GET /handoffs`.",
   ...person,
-  path: agent,
   query: { limit: page.limit, cursor: Cursor },
-  results: {
-    200: Type.Object({ handoffs: Type.Array(ListedHandoff), next_cursor: nullable(Type.String()) }),
-  },
-  errors: ["not_found", "forbidden"],
+  answer: Type.Object({ handoffs: Type.Array(ListedHandoff), next_cursor: nullable(Type.String()) }),
 });
 
 export const getHandoffOfAgent = operation({
@@ -44,16 +39,13 @@ export const getHandoffOfAgent = operation({
     "For admins and the agent's owner; recorded in the audit log. Does not resume it. Titles of cited memories that " +
     "the caller cannot read are empty.",
   ...person,
-  path: { ...agent, id: Uuid("handoff") },
-  results: {
-    200: Type.Object(
-      {
-        ...Handoff.properties,
-        created_at: Timestamp,
-        brief: Type.String({ description: "Markdown: what a successor gets when it resumes the handoff." }),
-      },
-      { title: "HandoffForPeople" },
-    ),
-  },
-  errors: ["not_found", "forbidden"],
+  path: { id: Uuid("handoff") },
+  answer: Type.Object(
+    {
+      ...Handoff.properties,
+      created_at: Timestamp,
+      brief: Type.String({ description: "Markdown: what a successor gets when it resumes the handoff." }),
+    },
+    { title: "HandoffForPeople" },
+  ),
 });

@@ -1,6 +1,15 @@
 import { Type } from "typebox";
 import { nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
-import { Id, MOST_LISTED, page, Timestamp, Uuid, Whole } from "../../../lib/contract/schema.ts";
+import {
+  AnyText,
+  Id,
+  MOST_LISTED,
+  page,
+  Timestamp,
+  Uuid,
+  Whole,
+  Words,
+} from "../../../lib/contract/schema.ts";
 
 /** Agent-scoped: other callers are not authenticated here (spec: Handoffs). */
 const reader = { by: "agent", scope: "memory:read", otherwise: "authentication_failed" } as const;
@@ -11,13 +20,7 @@ const path = { id: Uuid("handoff") };
 const MAX_BODY = 262_144;
 const MOST_CITATIONS = 200;
 
-const HandoffName = Type.String({
-  minLength: 1,
-  maxLength: 200,
-  pattern: "\\S",
-  description: "Name of the handoff, unique per agent.",
-  examples: ["billing-migration"],
-});
+const HandoffName = Words(200, "Name of the handoff, unique per agent.", "billing-migration");
 
 /** One text, or a list of them. */
 const Lines = (description: string, example: string) =>
@@ -94,11 +97,7 @@ export const saveHandoff = operation({
   body: {
     name: HandoffName,
     ...optional({
-      summary: Type.String({
-        maxLength: 20_000,
-        description: "State of the work in a few sentences.",
-        examples: ["Two of three tables are migrated."],
-      }),
+      summary: AnyText(20_000, "State of the work in a few sentences.", "Two of three tables are migrated."),
       payload: Payload,
       citations: Type.Array(Type.Object({ memory_id: Uuid("memory") }), {
         maxItems: MOST_CITATIONS,
@@ -122,7 +121,7 @@ export const saveHandoff = operation({
   },
   maxBody: MAX_BODY,
   results: { 200: Handoff, 201: Handoff },
-  errors: ["validation_error", "conflict", "payload_too_large"],
+  errors: ["conflict"],
   mcp: {
     description:
       "Call this before you stop, so that you or another agent can continue the work in a later session. Saving the same name again overwrites it. Kept for 30 days after it was last saved or resumed. Returns its id and version.",
@@ -139,24 +138,16 @@ export const saveHandoff = operation({
       "context_notes",
     ],
     aliases: {
-      title: "name",
-      next_action: "payload.next_action",
-      next: "payload.next_action",
-      next_steps: "payload.next_action",
-      completed: "payload.completed",
-      done: "payload.completed",
-      remaining: "payload.remaining",
-      todo: "payload.remaining",
-      blockers: "payload.blockers",
-      decisions: "payload.decisions",
-      rejected_options: "payload.rejected_options",
-      context_notes: "payload.context_notes",
-      rejected: "payload.rejected_options",
-      context: "payload.context_notes",
-      notes: "payload.context_notes",
-      description: "summary",
-      content: "summary",
-      files: "artifacts",
+      name: ["title"],
+      "payload.next_action": ["next_action", "next", "next_steps"],
+      "payload.completed": ["completed", "done"],
+      "payload.remaining": ["remaining", "todo"],
+      "payload.blockers": ["blockers"],
+      "payload.decisions": ["decisions"],
+      "payload.rejected_options": ["rejected_options", "rejected"],
+      "payload.context_notes": ["context_notes", "context", "notes"],
+      summary: ["description", "content"],
+      artifacts: ["files"],
     },
     answers: ["id", "name", "version_num", "expires_at"],
   },
@@ -177,7 +168,7 @@ export const listHandoffs = operation({
     limit: page.limit,
     offset: Type.Optional(Whole({ default: 0, description: "Results to skip; not with `q`." })),
   },
-  results: { 200: Type.Array(Handoff) },
+  answer: Type.Array(Handoff),
   mcp: {
     description: "Use this to find work to continue. With `q`, returns the best matches in words or meaning.",
   },
@@ -194,39 +185,28 @@ export const resumeHandoff = operation({
   access: reader,
   overQuota: true,
   body: {
-    query: Type.String({
-      minLength: 1,
-      maxLength: 1000,
-      pattern: "\\S",
-      description: "Name, id or free text.",
-      examples: ["billing-migration"],
-    }),
+    query: Words(1000, "Name, id or free text.", "billing-migration"),
   },
-  results: {
-    200: Type.Object(
-      {
-        candidates: Type.Array(
-          Type.Object({
-            id: Uuid("handoff"),
-            name: HandoffName,
-            summary: Type.String(),
-            score: Type.Number({ minimum: 0, maximum: 1 }),
-            updated_at: Timestamp,
-          }),
-        ),
-      },
-      { title: "HandoffCandidates" },
-    ),
-  },
+  answer: Type.Object(
+    {
+      candidates: Type.Array(
+        Type.Object({
+          id: Uuid("handoff"),
+          name: HandoffName,
+          summary: Type.String(),
+          score: Type.Number({ minimum: 0, maximum: 1 }),
+          updated_at: Timestamp,
+        }),
+      ),
+    },
+    { title: "HandoffCandidates" },
+  ),
   alsoProduces: "text/markdown",
   errors: ["not_found"],
   mcp: {
     idempotent: true,
     core: ["query"],
-    aliases: {
-      ...{ name: "query", title: "query", handoff: "query", id: "query", handoff_id: "query" },
-      ...{ q: "query", text: "query", search: "query" },
-    },
+    aliases: { query: ["name", "title", "handoff", "id", "handoff_id", "q", "text", "search"] },
   },
 });
 
@@ -238,8 +218,7 @@ export const getHandoff = operation({
     "Use this to inspect a handoff without resuming it. Returns its fields, payload and citations.",
   access: reader,
   path,
-  results: { 200: Handoff },
-  errors: ["not_found"],
+  answer: Handoff,
   mcp: true,
 });
 
@@ -251,8 +230,6 @@ export const deleteHandoff = operation({
     "Use this for a handoff that nobody will continue. Cannot be undone; unpinned handoffs also expire by themselves. Returns nothing.",
   access: writer,
   path,
-  results: { 204: null },
-  errors: ["not_found"],
   mcp: true,
 });
 
@@ -264,9 +241,8 @@ export const exportHandoff = operation({
     "Use this to read a handoff that stays for another. Returns the same Markdown as resuming it, but does not extend its expiry.",
   access: reader,
   path,
-  results: { 200: Type.String() },
+  answer: Type.String(),
   produces: ["text/markdown; charset=utf-8"],
-  errors: ["not_found"],
   mcp: true,
 });
 
@@ -277,8 +253,7 @@ export const pinHandoff = operation({
   description: "Use this for work that pauses longer than 30 days. Returns the handoff.",
   access: writer,
   path,
-  results: { 200: Handoff },
-  errors: ["not_found"],
+  answer: Handoff,
   mcp: { idempotent: true },
 });
 
@@ -291,7 +266,6 @@ export const unpinHandoff = operation({
   access: writer,
   overQuota: true,
   path,
-  results: { 200: Handoff },
-  errors: ["not_found"],
+  answer: Handoff,
   mcp: { idempotent: true },
 });

@@ -25,10 +25,10 @@ export const exportOutput = operation({
   path: { output_id: OutputId },
   query: { format: Type.Optional(oneOf(EXPORT_FORMATS, { default: "md", description: "File format." })) },
   fromBlob: "answer",
-  results: { 200: Type.String() },
+  answer: Type.String(),
   produces: [EXPORT_TYPES.md, EXPORT_TYPES.html, EXPORT_TYPES.pdf, EXPORT_TYPES.docx],
   attachment: true,
-  errors: ["not_found", "business_rule_violation"],
+  errors: ["business_rule_violation"],
 });
 
 export const emailOutput = operation({
@@ -58,6 +58,6 @@ export const emailOutput = operation({
     ),
     attach_format: Type.Optional(Format),
   },
-  results: { 200: Type.Object({ status: oneOf(["sent"]), to: Type.String() }) },
-  errors: ["not_found", "service_unavailable", "rate_limited", "business_rule_violation"],
+  answer: Type.Object({ status: oneOf(["sent"]), to: Type.String() }),
+  errors: ["business_rule_violation"],
 });

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { MEMORY_SCOPES } from "../../../lib/access/visibility.ts";
 import { byReference, nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import { Cursor } from "../../../lib/contract/cursor.ts";
-import { Id, page, Timestamp, Uuid, Whole } from "../../../lib/contract/schema.ts";
+import { AnyText, Id, page, Timestamp, Uuid, Whole, Words } from "../../../lib/contract/schema.ts";
 import { TagsInput } from "../../../lib/contract/tags.ts";
 
 export const EXPORT_FORMATS = ["md", "html", "pdf", "docx"] as const;
@@ -30,18 +30,8 @@ export const Scope = oneOf(MEMORY_SCOPES, {
     "Who can read it: its owner (`agent`), a team, or the whole tenant (`institutional`). Set by the first save; default `agent`.",
 });
 export const ProjectKey = Type.String({ maxLength: 100, description: "Key of the project." });
-const Title = Type.String({
-  minLength: 1,
-  maxLength: 300,
-  pattern: "\\S",
-  description: "Title. Default: the first heading or line of the text.",
-  examples: ["Release notes, May"],
-});
-const SourceType = Type.String({
-  maxLength: 100,
-  description: "Kind of output, as the caller names it.",
-  examples: ["report"],
-});
+const Title = Words(300, "Title. Default: the first heading or line of the text.", "Release notes, May");
+const SourceType = AnyText(100, "Kind of output, as the caller names it.", "report");
 const ChangeNote = Type.String({ maxLength: 2000, description: "What this version changes." });
 const Links = (description: string) =>
   Type.Array(Type.String({ maxLength: 200 }), {
@@ -147,15 +137,12 @@ export const saveOutput = operation({
   maxBodySetting: "OUTPUT_BODY_MAX",
   fromBlob: { field: "body" },
   results: { 201: Output },
-  errors: ["validation_failed", "validation_error", "not_found", "conflict", "payload_too_large"],
+  errors: ["not_found", "conflict"],
   mcp: {
     description:
       "Use this to keep a finished text, such as a report. With `output_id`, saves a new version; earlier versions do not change. Returns its id and slug.",
     core: ["body", "title", "output_id", "scope", "project_id", "change_note"],
-    aliases: {
-      ...{ content: "body", text: "body", markdown: "body" },
-      ...{ name: "title", id: "output_id" },
-    },
+    aliases: { body: ["content", "text", "markdown"], title: ["name"], output_id: ["id"] },
     answers: ["id", "slug", "title", "scope", "current_version_num"],
   },
 });
@@ -172,10 +159,7 @@ export const listOutputs = operation({
     cursor: Cursor,
     ...optional({
       scope: { ...Scope, description: "Only outputs of this scope." },
-      project_id: Type.String({
-        maxLength: 100,
-        description: "Key of a project; empty: only outputs without one.",
-      }),
+      project_id: AnyText(100, "Key of a project; empty: only outputs without one."),
       process_run_id: Type.String({
         maxLength: 100,
         "x-identifier": "run",
@@ -187,20 +171,14 @@ export const listOutputs = operation({
         description: "Only with any of these tags; repeated or comma-separated.",
       }),
       sort: Type.String({ maxLength: 50, description: "`created_at` (default) or `title`." }),
-      order: Type.String({
-        maxLength: 50,
-        description: "`asc` or `desc`. Default: newest first, or titles from A.",
-      }),
+      order: AnyText(50, "`asc` or `desc`. Default: newest first, or titles from A."),
     }),
   },
-  results: {
-    200: Type.Object({
-      outputs: Type.Array(Output),
-      total: Type.Integer(),
-      next_cursor: nullable(Type.String()),
-    }),
-  },
-  errors: ["validation_error"],
+  answer: Type.Object({
+    outputs: Type.Array(Output),
+    total: Type.Integer(),
+    next_cursor: nullable(Type.String()),
+  }),
   mcp: true,
 });
 
@@ -215,13 +193,12 @@ export const getOutput = operation({
     version: Type.Optional(Whole({ minimum: 1, description: "Version number. Default: the current one." })),
   },
   fromBlob: { field: "body" },
-  results: { 200: Output },
-  errors: ["not_found"],
+  answer: Output,
   mcp: {
     description:
       "Use this to get the whole text of an output. Returns its text, title and version; with `version`, those of that version.",
     core: ["output_id", "version"],
-    aliases: { id: "output_id", slug: "output_id", name: "output_id", version_num: "version" },
+    aliases: { output_id: ["id", "slug", "name"], version: ["version_num"] },
     answers: [
       ...["id", "slug", "title", "body", "scope", "project_id", "current_version_num", "metadata?"],
       ...["superseded_by", "updated_at"],
@@ -239,14 +216,12 @@ export const updateOutput = operation({
   audit: true,
   path,
   body: { project_id: Type.Optional(nullable(ProjectKey)), tags: Type.Optional(TagsInput) },
-  results: {
-    200: Type.Object({
-      id: Uuid("output"),
-      project_id: nullable(ProjectKey),
-      tags: Type.Array(Type.String()),
-    }),
-  },
-  errors: ["not_found", "forbidden", "validation_error"],
+  answer: Type.Object({
+    id: Uuid("output"),
+    project_id: nullable(ProjectKey),
+    tags: Type.Array(Type.String()),
+  }),
+  errors: ["forbidden"],
   mcp: true,
 });
 
@@ -258,8 +233,7 @@ export const deleteOutput = operation({
     "Use this to delete an output permanently: the text of every version is deleted. Only its owner and admins can delete it. Returns nothing.",
   access: writer,
   path,
-  results: { 204: null },
-  errors: ["not_found", "forbidden"],
+  errors: ["forbidden"],
   mcp: true,
 });
 
@@ -271,8 +245,7 @@ export const listOutputVersions = operation({
     "Use this to see how an output changed. Returns titles, authors and change notes, without the texts.",
   access: reader,
   path,
-  results: { 200: Type.Object({ versions: Type.Array(OutputVersion) }) },
-  errors: ["not_found"],
+  answer: Type.Object({ versions: Type.Array(OutputVersion) }),
   mcp: true,
 });
 
@@ -292,7 +265,6 @@ export const getOutputVersion = operation({
     }),
   },
   fromBlob: { field: "body" },
-  results: { 200: OutputVersion },
-  errors: ["not_found"],
+  answer: OutputVersion,
   mcp: true,
 });

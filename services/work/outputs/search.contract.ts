@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { oneOf, operation, optional } from "../../../lib/contract/contract.ts";
-import { Limit } from "../../../lib/contract/schema.ts";
+import { Limit, Words } from "../../../lib/contract/schema.ts";
 import { Output, ProjectKey, reader, Scope } from "./outputs.contract.ts";
 
 export const searchOutputs = operation({
@@ -12,13 +12,7 @@ export const searchOutputs = operation({
     "ranked below their successors, and those of archived projects are included only on request.",
   access: reader,
   body: {
-    query: Type.String({
-      minLength: 1,
-      maxLength: 4000,
-      pattern: "\\S",
-      description: "Question or keywords.",
-      examples: ["release notes for May"],
-    }),
+    query: Words(4000, "Question or keywords.", "release notes for May"),
     ...optional({
       scope: { ...Scope, description: "Only outputs of this scope." },
       min_score: Type.Number({ minimum: 0, maximum: 1, description: "Minimum score." }),
@@ -33,23 +27,21 @@ export const searchOutputs = operation({
       }),
     }),
   },
-  results: {
-    200: Type.Object({
-      results: Type.Array(
-        Type.Object({
-          kind: oneOf(["output"]),
-          output: Output,
-          score: Type.Number({ description: "Relevance, from 0 to 1." }),
-          passage: Type.String({ description: "The passage that matches best." }),
-          superseded: Type.Boolean(),
-        }),
-      ),
-      total_candidates: Type.Integer({ description: "Matching outputs, including those beyond the limit." }),
-      no_match: Type.Boolean(),
-      degraded: Type.Boolean(),
-      degraded_reasons: Type.Array(Type.String()),
-    }),
-  },
+  answer: Type.Object({
+    results: Type.Array(
+      Type.Object({
+        kind: oneOf(["output"]),
+        output: Output,
+        score: Type.Number({ description: "Relevance, from 0 to 1." }),
+        passage: Type.String({ description: "The passage that matches best." }),
+        superseded: Type.Boolean(),
+      }),
+    ),
+    total_candidates: Type.Integer({ description: "Matching outputs, including those beyond the limit." }),
+    no_match: Type.Boolean(),
+    degraded: Type.Boolean(),
+    degraded_reasons: Type.Array(Type.String()),
+  }),
   errors: ["validation_error"],
   reads: true,
   mcp: {
@@ -57,8 +49,8 @@ export const searchOutputs = operation({
       "Use this to find finished texts. Returns the readable outputs that match best in words or meaning, each with its best passage.",
     core: ["query", "limit", "project_id"],
     aliases: {
-      ...{ q: "query", text: "query", question: "query", search: "query", keywords: "query" },
-      ...{ k: "limit", top_k: "limit", max_results: "limit", count: "limit" },
+      query: ["q", "text", "question", "search", "keywords"],
+      limit: ["k", "top_k", "max_results", "count"],
     },
     answers: [
       "results.output.slug",

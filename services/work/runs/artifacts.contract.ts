@@ -1,22 +1,11 @@
 import { Type } from "typebox";
 import { nullable, operation } from "../../../lib/contract/contract.ts";
-import { page, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
+import { page, SomeText, Timestamp, Uuid, Words } from "../../../lib/contract/schema.ts";
 import { GivenPointer, Pointer } from "../templates/templates.contract.ts";
-import { MOST_ARTIFACTS, path, reader, writer } from "./shapes.contract.ts";
+import { MOST_ARTIFACTS, reader, writer } from "./shapes.contract.ts";
 
-const Kind = Type.String({
-  minLength: 1,
-  maxLength: 100,
-  pattern: "\\S",
-  description: "Kind of artifact, as the run's steps expect it.",
-  examples: ["document"],
-});
-const MimeType = Type.String({
-  minLength: 1,
-  maxLength: 200,
-  description: "Media type of the content.",
-  examples: ["text/markdown"],
-});
+const Kind = Words(100, "Kind of artifact, as the run's steps expect it.", "document");
+const MimeType = SomeText(200, "Media type of the content.", "text/markdown");
 
 export const Artifact = Type.Object(
   {
@@ -47,7 +36,6 @@ export const registerRunArtifact = operation({
     `most ${MOST_ARTIFACTS} artifacts (rule \`run_limit\`).`,
   access: writer,
   audit: true,
-  path,
   body: {
     kind: Kind,
     pointer: GivenPointer,
@@ -57,7 +45,7 @@ export const registerRunArtifact = operation({
     mime_type: Type.Optional(nullable(MimeType)),
   },
   results: { 201: Artifact },
-  errors: ["not_found", "validation_error", "business_rule_violation"],
+  errors: ["business_rule_violation"],
   mcp: true,
 });
 
@@ -68,10 +56,8 @@ export const listRunArtifacts = operation({
   description:
     "Use this to find a run's results. Returns a page of kinds, pointers and, for completed steps, content hashes.",
   access: reader,
-  path,
   query: page,
-  results: { 200: Type.Object({ artifacts: Type.Array(Artifact), total: Type.Integer() }) },
-  errors: ["not_found"],
+  answer: Type.Object({ artifacts: Type.Array(Artifact), total: Type.Integer() }),
   mcp: true,
 });
 
@@ -83,9 +69,8 @@ export const attachRunExemplar = operation({
     "Use this to give a run an example to follow. An attached exemplar cannot be deleted; attaching it again changes nothing. Returns the exemplars of the run.",
   access: writer,
   audit: true,
-  path,
   body: { exemplar_id: Uuid("exemplar") },
-  results: { 200: Type.Object({ run_id: Uuid("run"), exemplar_ids: Type.Array(Uuid("exemplar")) }) },
-  errors: ["not_found", "business_rule_violation"],
+  answer: Type.Object({ run_id: Uuid("run"), exemplar_ids: Type.Array(Uuid("exemplar")) }),
+  errors: ["business_rule_violation"],
   mcp: { idempotent: true },
 });

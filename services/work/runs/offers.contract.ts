@@ -8,7 +8,6 @@ import {
   MOST_NOTES,
   MOST_OFFERS,
   OFFER_STATUSES,
-  path,
   reader,
   ShownStep,
   Text,
@@ -31,8 +30,6 @@ const Offer = Type.Object(
   { title: "HandoffOffer" },
 );
 
-const one = { ...path, offer_id: Uuid("handoff_offer") };
-
 export const offerRunHandoff = operation({
   action: "runs.offer_handoff",
   route: "POST /runs/{run_id}/handoff-offers",
@@ -42,7 +39,6 @@ export const offerRunHandoff = operation({
     `most ${MOST_OFFERS} offers, with ${MOST_NOTES / 1_048_576} MB of notes (rule \`run_limit\`).`,
   access: writer,
   audit: true,
-  path,
   body: {
     step_key: StepKey,
     handoff_id: Type.Optional(
@@ -51,14 +47,7 @@ export const offerRunHandoff = operation({
     note: Type.Optional(nullable({ ...Text, description: "Message to the successors." })),
   },
   results: { 201: Offer },
-  errors: [
-    "not_found",
-    "validation_error",
-    "conflict",
-    "step_not_ready",
-    "step_not_completable",
-    "business_rule_violation",
-  ],
+  errors: ["conflict", "step_not_ready", "step_not_completable", "business_rule_violation"],
   mcp: true,
 });
 
@@ -68,9 +57,7 @@ export const listRunOffers = operation({
   summary: "List a run's handoff offers, oldest first",
   description: "Use this to find an open offer to accept or decline. Returns all, with their status.",
   access: reader,
-  path,
-  results: { 200: Type.Object({ offers: Type.Array(Offer), total: Type.Integer() }) },
-  errors: ["not_found"],
+  answer: Type.Object({ offers: Type.Array(Offer), total: Type.Integer() }),
   mcp: true,
 });
 
@@ -82,17 +69,14 @@ export const acceptRunOffer = operation({
     "Call this to take over the work. Returns the offer and the attempt. Completes the offering step and starts an attempt on an unfinished successor: the one assigned to the caller (for agents: to the owner), else the first unassigned one. `forbidden` if all are assigned to others, or if a person accepts their own offer; `attempt` is null while the successor waits for other steps.",
   access: writer,
   audit: true,
-  path: one,
   body: {},
-  results: {
-    200: Type.Object({
-      offer: Offer,
-      completed_step: ShownStep,
-      attempt: nullable(Attempt),
-      run_completed: Type.Boolean(),
-    }),
-  },
-  errors: ["forbidden", "not_found", "conflict", "business_rule_violation"],
+  answer: Type.Object({
+    offer: Offer,
+    completed_step: ShownStep,
+    attempt: nullable(Attempt),
+    run_completed: Type.Boolean(),
+  }),
+  errors: ["forbidden", "conflict", "business_rule_violation"],
   mcp: true,
 });
 
@@ -105,9 +89,8 @@ export const declineRunOffer = operation({
   access: writer,
   audit: true,
   overQuota: true,
-  path: one,
   body: { note: Type.Optional(nullable({ ...Text, description: "Reason for declining." })) },
-  results: { 200: Offer },
-  errors: ["not_found", "conflict", "business_rule_violation"],
+  answer: Offer,
+  errors: ["conflict", "business_rule_violation"],
   mcp: true,
 });

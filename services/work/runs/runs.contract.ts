@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
-import { Id, MOST_LISTED, ofAll, partOf, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
+import { AnyText, Id, MOST_LISTED, ofAll, partOf, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
 import { COMPLETION_MODES, Slug, StepKey, stepFields } from "../templates/templates.contract.ts";
 import {
   AmbiguityNote,
@@ -14,7 +14,6 @@ import {
   OUTCOMES,
   Position,
   ProjectKey,
-  path,
   RUN_STATUSES,
   Run,
   RunStep,
@@ -73,7 +72,7 @@ export const createRun = operation({
     }),
   },
   results: { 201: Run },
-  errors: ["validation_error", "not_found"],
+  errors: ["not_found"],
   mcp: true,
 });
 
@@ -87,10 +86,7 @@ export const listRuns = operation({
   query: {
     ...optional({
       status: oneOf(RUN_STATUSES, { description: "Only this status." }),
-      project_id: Type.String({
-        maxLength: 200,
-        description: "Key of a project; empty: only runs without one.",
-      }),
+      project_id: AnyText(200, "Key of a project; empty: only runs without one."),
       template_slug: {
         ...Slug,
         "x-identifier": "template_slug",
@@ -101,11 +97,11 @@ export const listRuns = operation({
     ...ofAll,
   },
   inPages: MOST_LISTED,
-  results: { 200: Type.Array(Run) },
+  answer: Type.Array(Run),
   mcp: {
     description: `Use this to find a run to work on. Returns at most ${MOST_LISTED} per page, fewer if they are long: continue with \`offset\`.`,
     core: ["status", "project_id", "limit"],
-    aliases: { state: "status", query: "search", q: "search" },
+    aliases: { status: ["state"], search: ["query", "q"] },
     answers: [
       "id",
       "goal",
@@ -126,17 +122,13 @@ export const getRun = operation({
   description:
     "Use this to see everything about a run; for the caller's next step, read its position. Returns the run with its steps and attempts.",
   access: reader,
-  path,
-  results: {
-    200: Type.Object(
-      {
-        ...runFields,
-        steps: Type.Array(Type.Object({ ...RunStep.properties, attempts: Type.Array(Attempt) })),
-      },
-      { title: "RunWithAttempts" },
-    ),
-  },
-  errors: ["not_found"],
+  answer: Type.Object(
+    {
+      ...runFields,
+      steps: Type.Array(Type.Object({ ...RunStep.properties, attempts: Type.Array(Attempt) })),
+    },
+    { title: "RunWithAttempts" },
+  ),
   mcp: true,
 });
 
@@ -147,14 +139,12 @@ export const getRunPosition = operation({
   description:
     "Use this to decide what to do next. `my_next` is the first ready step assigned to the caller (for agents: to the owner), else the first unassigned one.",
   access: reader,
-  path,
-  results: { 200: Position },
-  errors: ["not_found"],
+  answer: Position,
   mcp: {
     description:
       "Use this to decide what to do next in a run. Returns its steps: `my_next` is the step that the caller should do; `ready_steps` are all that can be started.",
     core: ["run_id"],
-    aliases: { id: "run_id", process_run_id: "run_id" },
+    aliases: { run_id: ["id", "process_run_id"] },
     answers: [
       "run.id",
       "run.goal",
@@ -189,13 +179,12 @@ export const closeRun = operation({
   access: writer,
   overQuota: true,
   audit: true,
-  path,
   body: {
     outcome: oneOf(OUTCOMES, { description: "Result of the run." }),
     note: Type.Optional(nullable({ ...Text, description: "Reason or summary." })),
   },
-  results: { 200: Run },
-  errors: ["not_found", "conflict"],
+  answer: Run,
+  errors: ["conflict"],
   mcp: { destructive: true },
 });
 
@@ -206,27 +195,24 @@ export const getRunRetrospective = operation({
   description:
     "Use this to learn from a closed run. Returns for each step `elapsed_seconds` from ready to done, `active_seconds` while in progress; null if a step did not get that far. Reopened steps count each time. An open run is `conflict`.",
   access: reader,
-  path,
-  results: {
-    200: Type.Object({
-      items: Type.Array(
-        Type.Object({
-          step_key: StepKey,
-          title: Type.String(),
-          role: nullable(Type.String()),
-          status: StepStatusField,
-          what_makes_this_done: nullable(
-            Type.String({
-              description: "The evidence for the step and its criteria, or why it was skipped.",
-            }),
-          ),
-          elapsed_seconds: nullable(Type.Number()),
-          active_seconds: nullable(Type.Number()),
-        }),
-      ),
-    }),
-  },
-  errors: ["not_found", "conflict"],
+  answer: Type.Object({
+    items: Type.Array(
+      Type.Object({
+        step_key: StepKey,
+        title: Type.String(),
+        role: nullable(Type.String()),
+        status: StepStatusField,
+        what_makes_this_done: nullable(
+          Type.String({
+            description: "The evidence for the step and its criteria, or why it was skipped.",
+          }),
+        ),
+        elapsed_seconds: nullable(Type.Number()),
+        active_seconds: nullable(Type.Number()),
+      }),
+    ),
+  }),
+  errors: ["conflict"],
   mcp: true,
 });
 
@@ -272,7 +258,6 @@ export const getRunHistory = operation({
     "Use this to see who did what: returns each completion with its author, time, attested criteria and artifacts, also " +
     "those of steps that were reopened since (`reopened_at`).",
   access: reader,
-  path,
   query: {
     include: Type.Optional(
       oneOf(["actions"], {
@@ -281,31 +266,28 @@ export const getRunHistory = operation({
       }),
     ),
   },
-  results: {
-    200: Type.Object({
-      items: Type.Array(
-        Type.Object({
-          step_key: StepKey,
-          title: Type.String(),
-          role: nullable(Type.String()),
-          ordinal: Type.Integer(),
-          ...actorFields,
-          at: Timestamp,
-          handoff_offer_id: nullable(Uuid("handoff_offer")),
-          attested_criteria: Type.Array(Type.String(), {
-            description: "Keys of the criteria that this completion, and attestations before it, attested.",
-          }),
-          event: nullable(StepEvent),
-          reopened_at: nullable(
-            Type.String({ format: "date-time", description: "When the step was reopened after it." }),
-          ),
-          artifacts: Artifacts,
+  answer: Type.Object({
+    items: Type.Array(
+      Type.Object({
+        step_key: StepKey,
+        title: Type.String(),
+        role: nullable(Type.String()),
+        ordinal: Type.Integer(),
+        ...actorFields,
+        at: Timestamp,
+        handoff_offer_id: nullable(Uuid("handoff_offer")),
+        attested_criteria: Type.Array(Type.String(), {
+          description: "Keys of the criteria that this completion, and attestations before it, attested.",
         }),
-      ),
-      actions: Type.Optional(Type.Array(RunAction, { description: "In order." })),
-    }),
-  },
-  errors: ["not_found"],
+        event: nullable(StepEvent),
+        reopened_at: nullable(
+          Type.String({ format: "date-time", description: "When the step was reopened after it." }),
+        ),
+        artifacts: Artifacts,
+      }),
+    ),
+    actions: Type.Optional(Type.Array(RunAction, { description: "In order." })),
+  }),
   mcp: true,
 });
 
@@ -315,9 +297,7 @@ export const getRunStatusDocument = operation({
   summary: "Read a run as a Markdown document",
   description: "Use this to report on a run. Returns the same bytes until the run changes.",
   access: reader,
-  path,
-  results: { 200: Type.String() },
+  answer: Type.String(),
   produces: ["text/markdown; charset=utf-8"],
-  errors: ["not_found"],
   mcp: true,
 });

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { nullable, oneOf } from "../../../lib/contract/contract.ts";
-import { Id, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
+import { Id, Timestamp, Uuid, Words } from "../../../lib/contract/schema.ts";
 import { Specialist } from "../../remember/specialists/specialists.contract.ts";
 import { COMPLETION_MODES, StepKey, shownStepFields } from "../templates/templates.contract.ts";
 
@@ -18,7 +18,6 @@ export type OfferStatus = (typeof OFFER_STATUSES)[number];
 
 export const reader = { by: "any", scope: "memory:read" } as const;
 export const writer = { by: "any", scope: "memory:write" } as const;
-export const path = { run_id: Uuid("run") };
 
 export const Text = Type.String({ maxLength: 32_768 });
 export const MOST_STEPS = 500;
@@ -117,13 +116,7 @@ export const AmbiguityNote = Type.Object({
 });
 export type AmbiguityNote = Static<typeof AmbiguityNote>;
 
-export const Goal = Type.String({
-  minLength: 1,
-  maxLength: 8000,
-  pattern: "\\S",
-  description: "What the run must achieve.",
-  examples: ["Ship the release notes"],
-});
+export const Goal = Words(8000, "What the run must achieve.", "Ship the release notes");
 export const ProjectKey = nullable(Type.String({ maxLength: 200, description: "Key of the project." }));
 export const Criteria = Type.Array(Type.String({ minLength: 1, maxLength: 2000 }), {
   maxItems: 100,

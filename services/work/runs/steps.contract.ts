@@ -1,19 +1,13 @@
 import { Type } from "typebox";
 import { nullable, operation, optional } from "../../../lib/contract/contract.ts";
-import { Id, Uuid } from "../../../lib/contract/schema.ts";
+import { Id, SomeText, Uuid, Words } from "../../../lib/contract/schema.ts";
 import { StepKey } from "../templates/templates.contract.ts";
-import { Attempt, PositionSteps, path, ShownStep, Text, writer } from "./shapes.contract.ts";
+import { Attempt, PositionSteps, ShownStep, Text, writer } from "./shapes.contract.ts";
 
 /** Evidence is sent in the request as base64: up to 4 MB. */
 const MAX_EVIDENCE = 6 * 1_048_576;
 
-const Reason = Type.String({
-  minLength: 1,
-  maxLength: 8000,
-  pattern: "\\S",
-  description: "Reason, shown in the run.",
-  examples: ["Done elsewhere"],
-});
+const Reason = Words(8000, "Reason, shown in the run.", "Done elsewhere");
 const Key = Type.Object({ step_key: StepKey, reason: Reason }).properties;
 
 export const startRunStep = operation({
@@ -25,7 +19,6 @@ export const startRunStep = operation({
     "names other open attempts. `step_not_ready` while a dependency is unfinished.",
   access: writer,
   audit: true,
-  path,
   body: {
     step_key: StepKey,
     handoff_id: Type.Optional(
@@ -35,10 +28,10 @@ export const startRunStep = operation({
     notes: Type.Optional(nullable({ ...Text, description: "Notes on the attempt." })),
   },
   results: { 201: Attempt },
-  errors: ["not_found", "validation_error", "conflict", "step_not_ready", "business_rule_violation"],
+  errors: ["conflict", "step_not_ready", "business_rule_violation"],
   mcp: {
     core: ["run_id", "step_key", "notes"],
-    aliases: { id: "run_id", step: "step_key", step_id: "step_key", step_name: "step_key", key: "step_key" },
+    aliases: { run_id: ["id"], step_key: ["step", "step_id", "step_name", "key"] },
     answers: ["id", "started_at", "notes", "warning", "specialist"],
   },
 });
@@ -52,7 +45,6 @@ export const completeRunStep = operation({
     "step, and until then `completed_step_key` is null.",
   access: writer,
   audit: true,
-  path,
   body: {
     step_key: StepKey,
     ...optional({
@@ -68,47 +60,34 @@ export const completeRunStep = operation({
             pattern: "^[A-Za-z0-9+/\\s]*={0,2}\\s*$",
             description: "Content in base64.",
           }),
-          mime_type: Type.String({
-            minLength: 1,
-            maxLength: 200,
-            description: "Media type of the content.",
-            examples: ["text/markdown"],
-          }),
+          mime_type: SomeText(200, "Media type of the content.", "text/markdown"),
         }),
         { maxItems: 100, description: "Content of registered artifacts, to be stored as evidence." },
       ),
     }),
   },
   maxBody: MAX_EVIDENCE,
-  results: {
-    200: Type.Object({
-      run_id: Uuid("run"),
-      completed_step_key: nullable(StepKey),
-      completed_step: ShownStep,
-      attested_criteria: Type.Array(Type.String(), {
-        description:
-          "Keys of the criteria that this call attested: without a `criterion_key`, all that were left.",
-      }),
-      newly_ready_steps: PositionSteps,
-      run_completed: Type.Boolean(),
+  answer: Type.Object({
+    run_id: Uuid("run"),
+    completed_step_key: nullable(StepKey),
+    completed_step: ShownStep,
+    attested_criteria: Type.Array(Type.String(), {
+      description:
+        "Keys of the criteria that this call attested: without a `criterion_key`, all that were left.",
     }),
-  },
-  errors: [
-    "not_found",
-    "validation_error",
-    "conflict",
-    "step_not_completable",
-    "step_not_ready",
-    "business_rule_violation",
-  ],
+    newly_ready_steps: PositionSteps,
+    run_completed: Type.Boolean(),
+  }),
+  errors: ["conflict", "step_not_completable", "step_not_ready", "business_rule_violation"],
   mcp: {
     description:
       "Call this when a step is done. With `criterion_key`, attests one criterion; the last one completes the step. Returns the completed step, and the steps that are ready now.",
     core: ["run_id", "step_key", "what_makes_this_done", "criterion_key"],
     aliases: {
-      ...{ id: "run_id", step: "step_key", step_id: "step_key", step_name: "step_key", key: "step_key" },
-      ...{ criterion: "criterion_key", evidence: "what_makes_this_done", notes: "what_makes_this_done" },
-      ...{ result: "what_makes_this_done", summary: "what_makes_this_done", proof: "what_makes_this_done" },
+      run_id: ["id"],
+      step_key: ["step", "step_id", "step_name", "key"],
+      criterion_key: ["criterion"],
+      what_makes_this_done: ["evidence", "notes", "result", "summary", "proof"],
     },
     answers: [
       "completed_step_key",
@@ -132,17 +111,14 @@ export const skipRunStep = operation({
     "Use this for a step that is not needed. Dependent steps no longer wait for it. Returns the step, and the steps that are ready now.",
   access: writer,
   audit: true,
-  path,
   body: Key,
-  results: {
-    200: Type.Object({
-      ...decided,
-      skipped_step: ShownStep,
-      newly_ready_steps: PositionSteps,
-      run_completed: Type.Boolean(),
-    }),
-  },
-  errors: ["not_found", "conflict", "step_not_skippable", "business_rule_violation"],
+  answer: Type.Object({
+    ...decided,
+    skipped_step: ShownStep,
+    newly_ready_steps: PositionSteps,
+    run_completed: Type.Boolean(),
+  }),
+  errors: ["conflict", "step_not_skippable", "business_rule_violation"],
   mcp: true,
 });
 
@@ -154,18 +130,15 @@ export const reopenRunStep = operation({
     "Use this if a step's result must be redone. Ready successors are blocked again; later steps do not change, but it returns them. A completed run becomes active again.",
   access: writer,
   audit: true,
-  path,
   body: Key,
-  results: {
-    200: Type.Object({
-      ...decided,
-      reopened_step: ShownStep,
-      demoted_successors: PositionSteps,
-      notify_only_successors: PositionSteps,
-      run_reactivated: Type.Boolean(),
-    }),
-  },
-  errors: ["not_found", "conflict", "step_not_reopenable", "business_rule_violation"],
+  answer: Type.Object({
+    ...decided,
+    reopened_step: ShownStep,
+    demoted_successors: PositionSteps,
+    notify_only_successors: PositionSteps,
+    run_reactivated: Type.Boolean(),
+  }),
+  errors: ["conflict", "step_not_reopenable", "business_rule_violation"],
   mcp: true,
 });
 
@@ -177,9 +150,8 @@ export const assignRunStep = operation({
     "Use this to set who does a step; null: nobody. Open attempts and the completion mode do not change. Returns the step.",
   access: writer,
   audit: true,
-  path,
   body: { step_key: StepKey, assigned_user_id: nullable(Id("usr", "Person to assign; null: nobody.")) },
-  results: { 200: Type.Object({ run_id: Uuid("run"), run_goal: Type.String(), assigned_step: ShownStep }) },
-  errors: ["not_found", "validation_error", "conflict", "business_rule_violation"],
+  answer: Type.Object({ run_id: Uuid("run"), run_goal: Type.String(), assigned_step: ShownStep }),
+  errors: ["conflict", "business_rule_violation"],
   mcp: { idempotent: true },
 });

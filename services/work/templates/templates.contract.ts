@@ -1,11 +1,13 @@
 import { type Static, Type } from "typebox";
 import { nullable, oneOf, operation, optional } from "../../../lib/contract/contract.ts";
 import {
+  AnyText,
   Description,
   MOST_LISTED,
   NAMED_ADDRESS,
   Name,
   ofAll,
+  SomeText,
   Timestamp,
   Uuid,
   Whole,
@@ -66,11 +68,7 @@ export const GivenPointer = Type.Object(
 
 const Criterion = Type.Object({
   key: Type.String({ minLength: 1, maxLength: 100, description: "Its key.", examples: ["reviewed"] }),
-  description: Type.String({
-    maxLength: 2000,
-    description: "What must be true.",
-    examples: ["A second pair of eyes has read it."],
-  }),
+  description: AnyText(2000, "What must be true.", "A second pair of eyes has read it."),
 });
 
 const Text = Type.String({ maxLength: 32_768 });
@@ -100,22 +98,11 @@ const waitFields = {
 export const stepFields = {
   step_key: StepKey,
   ...optional({
-    title: Type.String({
-      minLength: 1,
-      maxLength: 500,
-      description: "Display title. Default: the key.",
-      examples: ["Write the draft"],
-    }),
+    title: SomeText(500, "Display title. Default: the key.", "Write the draft"),
     role: nullable(
       Type.String({ maxLength: 200, description: "Role of the person or agent.", examples: ["writer"] }),
     ),
-    specialist_name: nullable(
-      Type.String({
-        maxLength: 200,
-        examples: ["editor"],
-        description: "Specialist to load when the step starts.",
-      }),
-    ),
+    specialist_name: nullable(AnyText(200, "Specialist to load when the step starts.", "editor")),
     instructions: nullable({ ...Text, description: "What to do." }),
     depends_on: Type.Array(StepKey, {
       maxItems: MOST_STEPS,
@@ -207,12 +194,7 @@ const head = {
   name: Name,
   slug: Slug,
   description: nullable(Description),
-  goal_template: nullable(
-    Type.String({
-      maxLength: 4000,
-      description: "Describes the goal of its runs; nothing in it is substituted.",
-    }),
-  ),
+  goal_template: nullable(AnyText(4000, "Describes the goal of its runs; nothing in it is substituted.")),
   version_num: Type.Integer({ minimum: 1 }),
 };
 
@@ -257,7 +239,7 @@ export const listTemplates = operation({
   access: { by: "any", scope: "memory:read" },
   query: ofAll,
   inPages: MOST_LISTED,
-  results: { 200: Type.Array(TemplateSummary) },
+  answer: Type.Array(TemplateSummary),
   mcp: {
     description: `Use this to find a process for a run. Returns names, descriptions and step counts, without the steps; at most ${MOST_LISTED}: continue with \`offset\`.`,
   },
@@ -271,7 +253,7 @@ export const getTemplate = operation({
   access: { by: "any", scope: "memory:read" },
   path: { slug: { ...Slug, "x-identifier": "template_slug" } },
   query: { version_num: Type.Optional(Whole({ minimum: 1, description: "Version. Default: the latest." })) },
-  results: { 200: Template },
+  answer: Template,
   errors: ["not_found"],
   mcp: true,
 });

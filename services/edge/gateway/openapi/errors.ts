@@ -70,11 +70,12 @@ function errorOf(code: FaultCode): Json {
   return { code, message: FAULTS[code].means, request_id, details: DETAILS[code] ?? {} };
 }
 
-/** Returns the error codes of an operation: its own, and those implied by its access and its inputs. */
+/** Returns the error codes of an operation: its own, and those implied by its access, its path and its inputs. */
 export function codesOf(op: Operation): FaultCode[] {
   const codes = new Set<FaultCode>(["validation_failed", "internal_error", "service_unavailable"]);
   for (const code of op.errors ?? []) codes.add(code);
   for (const code of accessCodes(op)) codes.add(code);
+  if (namesRow(op)) codes.add("not_found");
   if (hasNamed(op)) codes.add("validation_error");
   if (op.body) codes.add("payload_too_large").add("unsupported_media_type");
   return CODES.filter((code) => codes.has(code));
@@ -96,6 +97,11 @@ function accessCodes(op: Operation): FaultCode[] {
   if (honoursKey(op)) codes.push("conflict");
   if (isWithinQuota(op)) codes.push("business_rule_violation");
   return codes;
+}
+
+/** Whether its path has an id, which may be unknown. */
+function namesRow({ path = {}, refusesInBand }: Operation): boolean {
+  return !refusesInBand && Object.keys(path).some((name) => /(^|_)id$/.test(name));
 }
 
 /** Whether a mismatch of some field is `validation_error`. */

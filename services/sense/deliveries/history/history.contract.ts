@@ -17,8 +17,6 @@ export const MOST_KEPT = 20;
 export const MOST_PENDING = 1000;
 const RATE = { default: 600, most: 30_000 };
 
-const agentPath = { agent_id: Id("ag") };
-const path = { ...agentPath, replay_id: Uuid("replay") };
 /** History shows an agent events that it was never given, so that no agent may start it for itself. */
 const admin = { by: "any", scope: "admin" } as const;
 
@@ -96,20 +94,16 @@ export const countReplay = operation({
   summary: "Count what a replay of history would deliver",
   description: "Changes nothing. Examines events for at most 5 seconds: `more` is true if some are left.",
   access: admin,
-  path: agentPath,
   body: wanted,
-  results: {
-    200: Type.Object(
-      {
-        examined: Type.Integer(),
-        matched: Type.Integer({ description: "Events that match." }),
-        deliverable: Type.Integer({ description: "Deliveries that the replay would create." }),
-        more: Type.Boolean({ description: "Whether the range has more events, which are not counted." }),
-      },
-      { title: "ReplayCount" },
-    ),
-  },
-  errors: ["not_found"],
+  answer: Type.Object(
+    {
+      examined: Type.Integer(),
+      matched: Type.Integer({ description: "Events that match." }),
+      deliverable: Type.Integer({ description: "Deliveries that the replay would create." }),
+      more: Type.Boolean({ description: "Whether the range has more events, which are not counted." }),
+    },
+    { title: "ReplayCount" },
+  ),
   reads: true,
   audit: false,
 });
@@ -124,10 +118,9 @@ export const startReplay = operation({
     `event is delivered once. It waits while the agent has ${MOST_PENDING.toLocaleString("en")} pending deliveries. ` +
     "An agent has one running replay. Count first: `POST /agents/{agent_id}/replays:count`.",
   access: admin,
-  path: agentPath,
   body: { ...wanted, per_minute: Type.Optional(perMinute) },
   results: { 201: Replay },
-  errors: ["not_found", "conflict"],
+  errors: ["conflict"],
 });
 
 export const listReplays = operation({
@@ -136,13 +129,12 @@ export const listReplays = operation({
   summary: "List an agent's replays of history, newest first",
   description: `The running one and the last ${MOST_KEPT} that ended. For the agent itself, the person who owns it, and admins.`,
   access: { by: "any", scope: "receive" },
-  path: agentPath,
   query: {
     limit: page.limit,
     cursor: Type.Optional({ ...Cursor, description: "`next` of the previous page." }),
   },
-  results: { 200: Type.Object({ replays: Type.Array(Replay), next: nullable(Type.String()) }) },
-  errors: ["forbidden", "not_found"],
+  answer: Type.Object({ replays: Type.Array(Replay), next: nullable(Type.String()) }),
+  errors: ["forbidden"],
 });
 
 export const getReplay = operation({
@@ -151,9 +143,8 @@ export const getReplay = operation({
   summary: "Read the progress of a replay of history",
   description: "For the agent itself, the person who owns it, and admins.",
   access: { by: "any", scope: "receive" },
-  path,
-  results: { 200: Replay },
-  errors: ["forbidden", "not_found"],
+  answer: Replay,
+  errors: ["forbidden"],
 });
 
 export const cancelReplay = operation({
@@ -163,7 +154,5 @@ export const cancelReplay = operation({
   description: "Deliveries that it has created stay. A replay that has ended is returned unchanged.",
   access: admin,
   overQuota: true,
-  path,
-  results: { 200: Replay },
-  errors: ["not_found"],
+  answer: Replay,
 });

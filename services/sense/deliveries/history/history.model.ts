@@ -1,5 +1,6 @@
+import { presentAs } from "../../../../lib/contract/present-as.ts";
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../../storage/model.ts";
-import { OBSTACLES, STATES } from "./history.contract.ts";
+import { OBSTACLES, Replay, STATES } from "./history.contract.ts";
 
 /** A replay of history to an agent: events from `next`, or else from `from`, until `until` are still to be examined. */
 export interface ReplayDoc extends DocumentOf<typeof schema> {}
@@ -48,14 +49,4 @@ export const ReplayModel: Model<ReplayDoc> = {
 };
 
 /** Formats a replay for callers. */
-export function present(row: ReplayDoc) {
-  const { _id: id, agent_id, interest_id, from, from_event, until, again, per_minute } = row;
-  const { state, waiting_for, error, reached, examined, matched, delivered } = row;
-  return {
-    ...{ id, agent_id, interest_id, from: from?.toISOString() ?? null, from_event },
-    ...{ until: until.toISOString(), again, per_minute, state, waiting_for, error },
-    ...{ reached: reached?.toISOString() ?? null, examined, matched, delivered },
-    ...{ created_by: row.created_by, created_at: row.created_at.toISOString() },
-    ended_at: row.ended_at?.toISOString() ?? null,
-  };
-}
+export const present = (row: ReplayDoc) => presentAs(Replay, row);
