@@ -1,7 +1,9 @@
 import type { AnyBulkWriteOperation, Collection, Document, Filter, FindOptions, UpdateFilter } from "mongodb";
 import { afterPlace, fromCursor, pageOf } from "../lib/contract/cursor.ts";
-import type { FairQueue, Waiting } from "../lib/queue/fair-queue.ts";
+import type { Waiting } from "../lib/queue/fair-queue.ts";
 import { ALLOWANCE, answerTooLarge, countRead, inTurn, spend } from "../lib/queue/work.ts";
+import type { CollectionOptions } from "./collection-options.ts";
+import { ownerOf, PastFront } from "./front.ts";
 import type { Row, TenantDocument } from "./model.ts";
 import type { FindArgs, OwnedWhere, SystemCollection, Update, Where, Write } from "./query.ts";
 import { connectedBy, readOnly, requireTenants, scoped } from "./scoped.ts";
@@ -17,21 +19,6 @@ import {
 import { DUPLICATE_KEY, isDuplicateKey, refusedRows, takenRows } from "./write-errors.ts";
 
 export type { Row, TenantDocument } from "./model.ts";
-
-/** Is called with the blobs that rows of a tenant no longer reference. */
-export type Dropped = (tenant_id: string, hashes: string[]) => Promise<void>;
-
-/** What a collection needs besides its rows. */
-export interface CollectionOptions {
-  /** Counts inserted bytes; without it nothing is counted. */
-  growth?: Growth | undefined;
-  /** The model's large fields. */
-  large?: readonly string[];
-  /** For the connections to a record that has a limit of them. */
-  queue?: FairQueue | null;
-  /** The fields that reference blobs (`Model.blobs`). */
-  blobs?: { fields: readonly string[]; dropped: Dropped };
-}
 
 /** Inserting so many rows takes about a millisecond. */
 const ROWS_PER_MS = 20;
@@ -56,9 +43,10 @@ export class TenantCollection<T extends TenantDocument> {
   readonly #connected: ReturnType<typeof connectedBy>;
   readonly #blobs: CollectionOptions["blobs"];
   readonly #large: readonly string[];
+  readonly #past: PastFront<T>;
 
   constructor(native: Collection<Row>, options: CollectionOptions = {}, isReserved = false) {
-    const { growth, queue = null, blobs, large = [] } = options;
+    const { growth, queue = null, blobs, large = [], front } = options;
     this.#rows = native;
     this.#connected = connectedBy(queue, isReserved);
     this.reserved = queue && !isReserved ? new TenantCollection(native, options, true) : this;
@@ -66,11 +54,19 @@ export class TenantCollection<T extends TenantDocument> {
     this.#growth = growth;
     this.#blobs = blobs;
     this.#large = large;
+    this.#past = new PastFront(front as never);
+  }
+
+  /** Writes documents, or what filters select, of a tenant. */
+  #put<R>(owned: readonly { tenant_id: string }[], write: () => Promise<R>): Promise<R> {
+    const inTurn = () => this.#connected(owned[0]?.tenant_id ?? "", write);
+    return this.#past.write(() => owned.map(ownerOf<T>), inTurn);
   }
 
   #command<R>(tenant_id: string, filter: object, command: (filter: Filter<Row>) => Promise<R>): Promise<R> {
     const whole = scoped(tenant_id, filter);
-    return this.#connected(tenant_id, () => command(whole));
+    const inTurn = () => this.#connected(tenant_id, () => command(whole));
+    return this.#past.write(() => [[tenant_id, filter as Where<T>]], inTurn);
   }
 
   /** Reads, or writes much, in the turn of the current call. */
@@ -78,12 +74,17 @@ export class TenantCollection<T extends TenantDocument> {
     return inTurn(() => this.#connected(tenant_id, command), how);
   }
 
+  #read<R>(tenant_id: string, filter: Where<T>, read: (own: Filter<Row>) => Promise<R>): Promise<R> {
+    const own = scoped(tenant_id, filter);
+    return this.#past.read(tenant_id, filter, () => this.#inTurn(tenant_id, () => read(own)));
+  }
+
   /** Returns the documents that match. The types, and a check, refuse a read of large fields without a limit. */
   async find(tenant_id: string, filter: Where<T>, ...[given]: FindArgs<T>): Promise<T[]> {
     const { bounded, ...options } = (given ?? {}) as FindOptions & { bounded?: string };
     if (bounded !== undefined) return this.#whole(tenant_id, filter, options);
     this.#requireBrief(options.projection);
-    return this.#inTurn(tenant_id, () => this.#rows.find<T>(scoped(tenant_id, filter), options).toArray());
+    return this.#read(tenant_id, filter, (own) => this.#rows.find<T>(own, options).toArray());
   }
 
   /** Large rows may all be needed, but never more than one call may read. */
@@ -105,8 +106,9 @@ export class TenantCollection<T extends TenantDocument> {
    * they are read.
    */
   async findWithin(tenant_id: string, filter: Where<T>, options: WithinOptions): Promise<Within<T>> {
-    const within = scoped(tenant_id, filter) as never;
-    const found = await this.#inTurn(tenant_id, () => readWithin<T>(this.#rows as never, within, options));
+    const found = await this.#read(tenant_id, filter, (own) =>
+      readWithin<T>(this.#rows as never, own as never, options),
+    );
     this.#count(found.rows);
     return found;
   }
@@ -131,8 +133,9 @@ export class TenantCollection<T extends TenantDocument> {
     ids: readonly string[],
     { filter = {}, ...options }: { filter?: Where<T> } & Omit<EachOptions, "filter"> = {},
   ): Promise<T[]> {
-    const each = { ...options, filter: scoped(tenant_id, filter) as never };
-    const { rows } = await this.#inTurn(tenant_id, () => readEach<T>(this.#rows as never, [...ids], each));
+    const { rows } = await this.#read(tenant_id, filter, (own) =>
+      readEach<T>(this.#rows as never, [...ids], { ...options, filter: own as never }),
+    );
     this.#count(rows);
     return rows;
   }
@@ -148,9 +151,7 @@ export class TenantCollection<T extends TenantDocument> {
   }
 
   async findOne(tenant_id: string, filter: Where<T>, options?: FindOptions): Promise<T | null> {
-    const row = await this.#inTurn(tenant_id, () =>
-      this.#rows.findOne<T>(scoped(tenant_id, filter), options),
-    );
+    const row = await this.#read(tenant_id, filter, (own) => this.#rows.findOne<T>(own, options));
     if (row && !options?.projection) this.#count([row]);
     return row;
   }
@@ -203,13 +204,13 @@ export class TenantCollection<T extends TenantDocument> {
   }
 
   count(tenant_id: string, filter: Where<T>): Promise<number> {
-    return this.#inTurn(tenant_id, () => this.#rows.countDocuments(scoped(tenant_id, filter)));
+    return this.#read(tenant_id, filter, (own) => this.#rows.countDocuments(own));
   }
 
   /** Inserts a document, which includes its tenant. Throws the driver's duplicate-key error (code 11000). */
   async insert(doc: T): Promise<T> {
     requireTenants([doc]);
-    await this.#connected(doc.tenant_id, () => this.#rows.insertOne(doc as Row));
+    await this.#put([doc], () => this.#rows.insertOne(doc as Row));
     this.#grew([doc]);
     return doc;
   }
@@ -237,7 +238,8 @@ export class TenantCollection<T extends TenantDocument> {
     spend(docs.length / ROWS_PER_MS);
     const insert = () => this.#rows.insertMany(docs as Row[], { ordered: false });
     // Others may be written already.
-    if (docs[0]) await this.#inTurn(docs[0].tenant_id, insert, { queued: 0 });
+    const inTurn = () => this.#inTurn(docs[0]?.tenant_id as string, insert, { queued: 0 });
+    if (docs.length > 0) await this.#past.write(() => docs.map(ownerOf<T>), inTurn);
   }
 
   /** Inserts documents whose keys are new; leaves existing ones unchanged. */
@@ -270,11 +272,8 @@ export class TenantCollection<T extends TenantDocument> {
     let changed = 0;
     for (const slice of await this.#slices(tenant_id, filter)) {
       const referenced = await this.#referenced(tenant_id, slice, update);
-      const changes = update as UpdateFilter<Row>;
-      const { modifiedCount } = await this.#command(tenant_id, slice, (own) =>
-        this.#rows.updateMany(own, changes),
-      );
-      changed += modifiedCount;
+      const write = (own: Filter<Row>) => this.#rows.updateMany(own, update as UpdateFilter<Row>);
+      changed += (await this.#command(tenant_id, slice, write)).modifiedCount;
       await this.#dropped(tenant_id, referenced);
     }
     return changed;
@@ -340,7 +339,8 @@ export class TenantCollection<T extends TenantDocument> {
       this.#command(tenant_id, filter, (own) =>
         this.#rows.find(own, { projection: { _id: 1 }, limit }).toArray(),
       );
-    if ("_id" in filter || (await ids(SLICE + 1)).length <= SLICE) return [filter];
+    if ("_id" in filter) return [filter];
+    if ((await this.#past.read(tenant_id, filter, () => ids(SLICE + 1))).length <= SLICE) return [filter];
     const rows = await ids(0);
     const slices: Where<T>[] = [];
     for (let at = 0; at < rows.length; at += SLICE)
@@ -357,9 +357,8 @@ export class TenantCollection<T extends TenantDocument> {
   #bulk(writes: Write<T>[]) {
     const owned = writes.flatMap((write) => Object.values(write).map(({ filter }) => filter));
     requireTenants(owned);
-    return this.#connected(owned[0]?.tenant_id ?? "", () =>
-      this.#rows.bulkWrite(writes as AnyBulkWriteOperation<Row>[], { ordered: false }),
-    );
+    const options = { ordered: false };
+    return this.#put(owned, () => this.#rows.bulkWrite(writes as AnyBulkWriteOperation<Row>[], options));
   }
 
   /**

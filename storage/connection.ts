@@ -5,13 +5,9 @@ import { makeDirectory } from "../lib/files.ts";
 import { FairQueue } from "../lib/queue/fair-queue.ts";
 import { atTickEnd } from "../lib/queue/tick-end.ts";
 import { spend } from "../lib/queue/work.ts";
-import {
-  type CollectionOptions,
-  type Dropped,
-  type Row,
-  TenantCollection,
-  type TenantDocument,
-} from "./collection.ts";
+import { type Row, TenantCollection, type TenantDocument } from "./collection.ts";
+import type { CollectionOptions, Dropped } from "./collection-options.ts";
+import type { Front } from "./front.ts";
 import { largeFields, type Model } from "./model.ts";
 import { mongoOptions } from "./mongo-options.ts";
 import { followClock, type RecordClock } from "./record-clock.ts";
@@ -40,6 +36,11 @@ export interface Store {
   growth: Growth;
   /** Declares a model, returns its collection and starts creating its indexes: see `ready`. */
   collection<T extends TenantDocument>(model: Omit<Model<T>, "erasure" | "move">): TenantCollection<T>;
+  /** Sets the front of a model's rows, and returns the collection behind it: the front's own access. */
+  behind<T extends TenantDocument>(
+    model: Omit<Model<T>, "erasure" | "move">,
+    front: Front<T>,
+  ): TenantCollection<T>;
   /** Calls `listener` with the blobs whose reference a row of a model with `blobs` has lost, before its write resolves. */
   onDropped(listener: Dropped): void;
   /** Returns all collections that exist in the store by name, declared here or not. */
@@ -180,7 +181,7 @@ function modelsOf(
   { setOutOfLine }: DriverParts,
 ): Pick<
   Store,
-  "connection" | "queue" | "growth" | "collection" | "onDropped" | "collections" | "ready" | "ping"
+  "connection" | "queue" | "growth" | "collection" | "behind" | "onDropped" | "collections" | "ready" | "ping"
 > {
   let dropped: Dropped = async () => {};
   const database = databaseOf(connection);
@@ -188,6 +189,7 @@ function modelsOf(
   const growth = new Growth();
   // The embedded store has no connections.
   const queue = queueFor(connection.getClient().options?.maxPoolSize);
+  const fronts = new Map<string, Front>();
   return {
     connection,
     queue,
@@ -207,12 +209,17 @@ function modelsOf(
       built.catch(() => {});
       building.push(built);
       const options: CollectionOptions = {
-        ...{ growth, queue, large: largeFields(schema as never) },
+        ...{ growth, queue, large: largeFields(schema as never), front: () => fronts.get(name) },
         ...(blobs && {
           blobs: { fields: blobs, dropped: (tenant_id, hashes) => dropped(tenant_id, hashes) },
         }),
       };
       return new TenantCollection<T>(native, options);
+    },
+    behind<T extends TenantDocument>({ name, schema }: Omit<Model<T>, "erasure" | "move">, front: Front<T>) {
+      fronts.set(name, front as unknown as Front);
+      const options = { growth, queue, large: largeFields(schema as never) };
+      return new TenantCollection<T>(database.collection<Row>(name), options);
     },
     onDropped(listener) {
       dropped = listener;

@@ -4,6 +4,8 @@ import { spend, turn } from "./work.ts";
 export class Slices {
   readonly #ms: number;
   #end: number;
+  /** Milliseconds of the slices that are over. */
+  spent = 0;
 
   constructor(ms: number) {
     this.#ms = ms;
@@ -17,6 +19,7 @@ export class Slices {
 
   /** Yields to the event loop and starts a new slice. */
   async next(): Promise<void> {
+    this.spent += this.#ms;
     spend(this.#ms);
     await new Promise(setImmediate);
     await turn();

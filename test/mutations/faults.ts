@@ -552,8 +552,8 @@ export const FAULTS: Fault[] = [
   fault(
     "totals count the rows of all tenants",
     "storage/collection.ts",
-    "this.#rows.countDocuments(scoped(tenant_id, filter))",
-    "this.#rows.countDocuments(filter as Filter<Row>)",
+    "(own) => this.#rows.countDocuments(own)",
+    "() => this.#rows.countDocuments(filter as Filter<Row>)",
     "store.sqlite",
   ),
   fault(
@@ -581,8 +581,8 @@ export const FAULTS: Fault[] = [
   fault(
     "an agent acknowledges another's delivery",
     `${DELIVERIES}/settle.ts`,
-    "{ _id: { $in: delivery_ids }, agent_id, state: { $in: PENDING } }",
-    "{ _id: { $in: delivery_ids }, state: { $in: PENDING } }",
+    "{ _id: { $in: ids }, agent_id, state: { $in: PENDING } }",
+    "{ _id: { $in: ids }, state: { $in: PENDING } }",
     "http/delivery",
   ),
   fault(
@@ -1043,8 +1043,8 @@ export const FAULTS: Fault[] = [
   fault(
     "an event that is due soon waits for the next look",
     "services/sense/events/publish.ts",
-    "if (row.due_at) onWaiting(row.due_at.getTime());\n      else recent.add(row);",
-    "if (!row.due_at) recent.add(row);",
+    "if (row.due_at) onWaiting(row.due_at.getTime());\n      else if",
+    "if (!row.due_at && ",
     "unit/fan-out",
   ),
   // Durability: before an answer, and before a broker's message is acknowledged.
@@ -1058,8 +1058,8 @@ export const FAULTS: Fault[] = [
   fault(
     "an event is answered before its commit",
     "services/sense/events/insert.ts",
-    "      await events.insertMany(rows);",
-    "      void events.insertMany(rows);",
+    "      await writing;",
+    "      void writing;",
     "rounds/sync",
   ),
   fault(

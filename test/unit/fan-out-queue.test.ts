@@ -32,6 +32,19 @@ test("a batch is bounded by bytes, but never empty", () => {
   expect(ids(queue.take("a", 10, 200))).toEqual(["a-2", "a-3"]);
 });
 
+test("a tenant is behind while its events wait here or in the store", () => {
+  const queue = filled(entry("a", 1));
+  expect([queue.isBehind("a"), queue.isBehind("b")]).toEqual([true, false]);
+  const batch = queue.take("a", 1);
+  expect(queue.isBehind("a")).toBe(false);
+  queue.putBack(batch);
+  expect(queue.isBehind("a")).toBe(true);
+  queue.markSpilled("b");
+  expect(queue.isBehind("b")).toBe(true);
+  queue.markCaughtUp("b");
+  expect(queue.isBehind("b")).toBe(false);
+});
+
 test("what is put back comes first again", () => {
   const queue = filled(entry("a", 1), entry("a", 2), entry("a", 3));
   queue.putBack(queue.take("a", 2));

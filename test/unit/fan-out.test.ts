@@ -34,15 +34,19 @@ const broker = await ownBroker([
     name: "interests",
     actions: {
       match: async ({ params }) => {
+        // All events here are fanned out after their acceptance.
+        if (params.max_ms !== undefined) return { version: 0, matches: [] };
         matching.push(params.tenant_id);
         await held.get(params.tenant_id);
-        return params.events.map(({ event_id, envelope }: { event_id: string; envelope: CloudEvent }) => {
+        const given: { event_id: string; envelope: CloudEvent }[] = params.events;
+        const matches = given.map(({ event_id, envelope }) => {
           onMatch(envelope);
           const receiver = {
             ...{ agent_id: "ag_1", interest_ids: [], feed_ids: [], priority: 5, enrichment_depth: "none" },
           };
           return { event_id, receivers: [receiver] };
         });
+        return { version: 0, matches };
       },
     },
   },

@@ -62,6 +62,17 @@ test("an expected redelivery has no findings", () => {
   expect(polling.repeats).toBe(3);
 });
 
+test.each([
+  ["young lease", 1000, []],
+  ["lease that was in the store", 3000, ["polling: dlv_1, attempts 1 and 1 are one attempt that came twice"]],
+])("a killed process may have forgotten a %s", (_, at, findings) => {
+  receive(1, 0);
+  ledger.killed(at, at + 500);
+  receive(1, at + 600);
+  acknowledge(1, at + 700);
+  expect(prove(ledger, [stored])).toEqual(findings);
+});
+
 test("of two acknowledgements at a time either may count, whichever is answered first", () => {
   receive(1, 0);
   polling.acknowledging(["dlv_1"]);

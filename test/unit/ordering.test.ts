@@ -41,7 +41,9 @@ describe.each(["sqlite", ...("url" in mongo ? ["mongodb"] : [])])("ordered deliv
         void woken.push(...ready.map(({ agent_id }) => agent_id));
       const ordering = new Ordering({ broker, deliveries, notifyReady });
       const requestQueues = { hasWaiting: () => false } as never;
-      const enqueuer = new Enqueuer({ deliveries, store, requestQueues, ordering, notifyReady: () => {} });
+      const enqueuer = new Enqueuer({
+        ...{ deliveries, ready: null, store, requestQueues, ordering, notifyReady: () => {} },
+      });
       nodes.push({ ordering, enqueuer });
       atEnd(() => ordering.stop());
     }

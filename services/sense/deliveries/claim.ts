@@ -15,7 +15,9 @@ import {
 } from "./deliveries.model.ts";
 import type { DeliveryDeps } from "./deps.ts";
 import { enrich } from "./enrich.ts";
+import type { Lease } from "./lease.ts";
 import { DeliveryLimits, isLimited, type Limits } from "./limits.ts";
+import type { ReadyDeliveries } from "./ready.ts";
 import type { Loaded } from "./recent-events.ts";
 import { AcknowledgementCounts } from "./stats.ts";
 
@@ -72,13 +74,9 @@ interface ClaimResult {
   larger?: number;
 }
 
-/** The lease of a row: stored in the database, and held by the client that has the token. */
-export interface Lease {
-  lease: string;
-  due_at: Date;
-}
-
 interface ClaimsDeps extends DeliveryDeps {
+  /** Null on a store with several nodes. */
+  ready: ReadyDeliveries | null;
   agents: AgentSettingsCache;
   tracing: Tracing | null;
 }
@@ -89,8 +87,8 @@ const LOST_MS = 50;
 const AUDIENCE = '"audience":"';
 
 /**
- * Claims ready deliveries under leases. Three round trips whatever the backlog: a find, then one guarded update
- * concurrently with loading the events.
+ * Claims ready deliveries under leases: from memory on a store with one node. With several it takes three round trips
+ * whatever the backlog: a find, then one guarded update concurrently with loading the events.
  */
 export class Claims {
   readonly #deps: ClaimsDeps;
@@ -105,11 +103,12 @@ export class Claims {
   /** Claims up to `limit` ready rows of an agent. */
   async claim(request: ClaimRequest): Promise<ClaimResult> {
     const { tenant_id, agent_id, limit, max_bytes, settling } = request;
-    const ready = await this.#deps.deliveries.find(
-      tenant_id,
-      { state: "ready", agent_id },
-      { sort: { priority: -1, created_at: 1 }, limit, projection: SHORTEST },
-    );
+    const limits = await this.#limitsOf(request);
+    // Deliveries of an agent with limits hold slots, which are kept in the store.
+    const memory = limits ? null : this.#deps.ready;
+    const { rows: ready, more } = memory
+      ? await memory.first(tenant_id, agent_id, limit)
+      : await this.#find(tenant_id, agent_id, limit);
     if (ready.length === 0) return { deliveries: [], drained: true };
     // A delivery whose lease has ended is ready while it is being acknowledged.
     if (ready.some(({ _id }) => settling?.ids.has(_id))) {
@@ -119,15 +118,22 @@ export class Claims {
     const [{ size }] = ready as [DeliveryDoc];
     if (max_bytes !== undefined && size > max_bytes) return { deliveries: [], drained: false, larger: size };
     const chosen = upToBytes(ready, max_bytes);
-    const settings = await this.#limitsOf(request);
-    if (settings) return this.#claimLimited(request, settings, chosen);
-    const drained = ready.length < limit && chosen.length === ready.length;
+    if (limits) return this.#claimLimited(request, limits, chosen);
+    const drained = !more && chosen.length === ready.length;
     const lease = await this.newLease(request);
     // Sent in one event loop tick, in this order: one commit of the embedded store.
     void settling?.write();
-    const deliveries = await this.deliver(request, lease, chosen, this.#leaseRows(tenant_id, chosen, lease));
+    memory?.handOut(tenant_id, agent_id, chosen, lease);
+    const leasing = memory ? Promise.resolve(chosen) : this.#leaseRows(tenant_id, chosen, lease);
+    const deliveries = await this.deliver(request, lease, chosen, leasing);
     // All claimed rows were withdrawn: claim again, so that the rows behind them need not wait for another call.
     return deliveries.length || drained ? { deliveries, drained } : this.claim(request);
+  }
+
+  async #find(tenant_id: string, agent_id: string, limit: number) {
+    const options = { sort: { priority: -1, created_at: 1 }, limit, projection: SHORTEST } as const;
+    const rows = await this.#deps.deliveries.find(tenant_id, { state: "ready", agent_id }, options);
+    return { rows, more: rows.length === limit };
   }
 
   /** Returns the agent's limits, if it has any. Its settings are read anyway, or the request says that it has none. */

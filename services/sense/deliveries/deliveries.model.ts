@@ -61,8 +61,8 @@ export const BRIEF = { payload_json: 0, origin: 0, log: 0 } as const;
 export const SHORTEST = { ...BRIEF, timeline: 0 } as const;
 
 /** Returns the `$push` of an update that appends to the timeline. */
-export function timelinePush(entry: TimelineEntry) {
-  return { timeline: { $each: [entry], $slice: -TIMELINE_ENTRIES } };
+export function timelinePush(...entries: TimelineEntry[]) {
+  return { timeline: { $each: entries, $slice: -TIMELINE_ENTRIES } };
 }
 
 /** One event for one agent. `_id` derives from both, so a repeated fan-out never creates a second. */

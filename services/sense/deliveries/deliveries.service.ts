@@ -31,6 +31,7 @@ import { IN_WORK, Player } from "./history/player.ts";
 import { type AgentsOfTenant, findReadyAgents, notifyReady, type Ready } from "./notify.ts";
 import { Ordering } from "./ordering.ts";
 import { answerPoll, nextDeliveries, POLL_TIMEOUT_MS, settleAndReceive } from "./poll.ts";
+import { ReadyDeliveries } from "./ready.ts";
 import { RECHECK_MS, type Received, type ReceiveRequest, RequestQueues } from "./receive.ts";
 import { Replays } from "./replay.ts";
 import { type Outcomes, Settlements } from "./settle.ts";
@@ -117,6 +118,7 @@ export function deliveriesService(runtime: Runtime): ServiceSchema {
       await loops.history.stop();
       await own.player.stop();
       own.ordering.stop();
+      await own.ready?.stop();
       await own.progress.flush().catch((err) => this.logger.warn({ err }, SWEEP_FAILED));
     },
   };
@@ -244,6 +246,10 @@ function internalActions(domain: () => Domain): Record<string, ActionSchema> {
     enqueue: idempotent<{ deliveries: NewDelivery[] }>(({ params }) =>
       domain().enqueuer.enqueue(params.deliveries),
     ),
+    /** For events that this node writes in one commit with their deliveries: the answer cannot travel. */
+    prepare: internal<{ deliveries: NewDelivery[] }>(({ params }) =>
+      domain().enqueuer.prepare(params.deliveries),
+    ),
     wake: internal<{ ready: Ready[] }>(({ params }) => {
       for (const { agent_id } of params.ready) domain().requestQueues.wake(agent_id);
     }),
@@ -308,10 +314,18 @@ function newDomain(
   const isOwn = (agent_id: string) => isOwner(broker, "deliveries", agent_id);
   const agents = new AgentSettingsCache(broker, config);
   const deps = { broker, store, deliveries };
-  const claims = new Claims({ ...deps, agents, tracing });
+  const ready =
+    store.driver === "sqlite"
+      ? new ReadyDeliveries(
+          (front) => store.behind(DeliveryModel, front),
+          (err) => broker.logger.warn({ err }, "deliveries: leases were not written; these are repeated"),
+          store.now,
+        )
+      : null;
+  const claims = new Claims({ ...deps, ready, agents, tracing });
   const requestQueues = new RequestQueues(claims, () => store.now(), isOwn);
   const ordering = new Ordering({ broker, deliveries, notifyReady: notify });
-  const enqueuer = new Enqueuer({ deliveries, store, requestQueues, ordering, notifyReady: notify });
+  const enqueuer = new Enqueuer({ deliveries, ready, store, requestQueues, ordering, notifyReady: notify });
   const retentionMs = config.ACKNOWLEDGED_RETENTION_DAYS * DAY_MS;
   const progress = new Progress(store.collection(ProgressModel), config.STUCK_AFTER_SECONDS * 1000);
   const limitedBy = async (tenant_id: string, agent_id: string, in_flight: number) => {
@@ -326,6 +340,7 @@ function newDomain(
   const settling = {
     progress,
     deliveries: deliveries.reserved,
+    ready,
     store,
     agents,
     claims,
@@ -352,6 +367,7 @@ function newDomain(
     history: new History({ broker, now: store.now, replays: played, player }),
     ...deps,
     logger: broker.logger,
+    ready,
     agents,
     claims,
     requestQueues,

@@ -10,6 +10,7 @@ import { NOT_DEAD } from "./dead-letter-state.ts";
 import { type DeliveryDoc, deliveryId, type Matched, OVER, timelinePush } from "./deliveries.model.ts";
 import type { Ready } from "./notify.ts";
 import { groupOf, heldKey, type Ordering } from "./ordering.ts";
+import type { ReadyDeliveries } from "./ready.ts";
 import type { RequestQueues, Reservation } from "./receive.ts";
 
 /** A delivery requested by fan-out or a replay. */
@@ -32,8 +33,18 @@ export interface NewDelivery {
   ordering?: string;
 }
 
+/** Deliveries that are about to be written, some of them reserved for waiting requests. */
+export interface Prepared {
+  /** Sends the rows in this event loop tick: in one commit of the embedded store with what else is sent in it. */
+  write(): Promise<void>;
+  /** Hands out and announces those of the events that were written. Must follow, whether rows were written or not. */
+  confirm(event_ids: ReadonlySet<string>): void;
+}
+
 interface EnqueuerDeps {
   deliveries: TenantCollection<DeliveryDoc>;
+  /** Null on a store with several nodes. */
+  ready: ReadyDeliveries | null;
   store: Store;
   requestQueues: RequestQueues;
   ordering: Pick<Ordering, "release">;
@@ -56,18 +67,47 @@ export class Enqueuer {
 
   /** Adds missing deliveries: waiting requests get them at once, other receivers are notified. */
   async enqueue(requests: NewDelivery[]): Promise<{ enqueued: number; known: number }> {
-    const ready: DeliveryDoc[] = [];
-    let enqueued = 0;
-    for (const rows of this.#chunks(requests)) {
-      const added = await this.#insertReserved(rows, await this.#reserve(rows));
-      enqueued += added.length;
-      countCreated(added);
-      ready.push(...added.filter(isReady));
-      this.#release(added);
-    }
-    metrics.deliveriesEnqueued.inc(enqueued);
+    const added: DeliveryDoc[] = [];
+    for (const rows of this.#chunks(requests))
+      added.push(...(await this.#insertReserved(rows, await this.#reserve(rows))));
+    this.#announce(added);
+    return { enqueued: added.length, known: requests.length - added.length };
+  }
+
+  /** Prepares deliveries of events that are written with them. */
+  async prepare(requests: NewDelivery[]): Promise<Prepared> {
+    const rows = [...this.#chunks(requests)].flat();
+    const reservations = await this.#reserve(rows);
+    let isSent = false;
+    return {
+      write: () => {
+        isSent = true;
+        return this.#insertMany(rows);
+      },
+      confirm: (event_ids) => {
+        const added = rows.filter(({ event_id }) => event_ids.has(event_id as string));
+        confirm(reservations, added);
+        this.#announce(added);
+        if (isSent && added.length < rows.length) this.#withdraw(rows, new Set(added));
+      },
+    };
+  }
+
+  /** Deletes deliveries whose events were refused. One that remains is deleted when it is claimed. */
+  #withdraw(rows: DeliveryDoc[], added: ReadonlySet<DeliveryDoc>): void {
+    const [{ tenant_id }] = rows as [DeliveryDoc];
+    const _id = { $in: rows.filter((row) => !added.has(row)).map((row) => row._id) };
+    this.#deps.deliveries.deleteMany(tenant_id, { _id }).catch(() => {});
+  }
+
+  /** Counts deliveries that are durable now, and notifies their receivers. */
+  #announce(added: DeliveryDoc[]): void {
+    countCreated(added);
+    metrics.deliveriesEnqueued.inc(added.length);
+    this.#release(added);
+    const ready = added.filter(isReady);
+    this.#deps.ready?.add(ready);
     this.#notify(ready);
-    return { enqueued, known: requests.length - enqueued };
   }
 
   /** Adds missing deliveries, and moves dead letters with a requested replay back. */
@@ -75,6 +115,7 @@ export class Enqueuer {
     const ready: DeliveryDoc[] = [];
     for (const rows of this.#chunks(requests)) {
       const added = new Set(await this.#insert(rows));
+      this.#deps.ready?.add([...added].filter(isReady));
       countCreated(added);
       const queued = [...added, ...(await this.#revive(rows.filter((row) => !added.has(row))))];
       ready.push(...queued.filter(isReady));
@@ -142,10 +183,15 @@ export class Enqueuer {
     }
   }
 
+  #insertMany(rows: DeliveryDoc[]): Promise<void> {
+    const { ready, deliveries } = this.#deps;
+    return ready ? ready.insert(rows) : deliveries.insertMany(rows);
+  }
+
   /** Inserts the rows whose id is new, and returns them. */
   async #insert(rows: DeliveryDoc[]): Promise<DeliveryDoc[]> {
     try {
-      await this.#deps.deliveries.insertMany(rows);
+      await this.#insertMany(rows);
       return rows;
     } catch (err) {
       const refused = refusedRows(err, rows.length);

@@ -1,5 +1,11 @@
 import { invalidValue } from "../../../lib/contract/faults.ts";
 
+/** The lease of a row: stored in the database, and held by the client that has the token. */
+export interface Lease {
+  lease: string;
+  due_at: Date;
+}
+
 /** A claim's token, and the number of the attempt that it began. */
 export interface Held {
   lease: string;

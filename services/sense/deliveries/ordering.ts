@@ -124,11 +124,11 @@ export class Ordering {
     return heads.filter(isEarly).map((row) => groupOf(row as Held));
   }
 
-  #activate(tenant_id: string, { _id, held_key }: DeliveryDoc): Promise<DeliveryDoc | null> {
+  #activate(tenant_id: string, { _id, agent_id, held_key }: DeliveryDoc): Promise<DeliveryDoc | null> {
     const active_key = groupOf({ held_key } as Held);
     const update = { $set: { state: "ready" as const, active_key }, $unset: { held_key: 1 } as const };
     return this.#deps.deliveries
-      .update(tenant_id, { _id, held_key: held_key as string }, update)
+      .update(tenant_id, { _id, agent_id, held_key: held_key as string }, update)
       .catch((err) => {
         // Another one of the group is active: what settles it asks again.
         if (isDuplicateKey(err)) return null;

@@ -1,7 +1,7 @@
 import { Actor, Actors, type Waiter } from "../../../mixins/actor.ts";
-import type { Claimed, ClaimRequest, Claims, Lease } from "./claim.ts";
+import type { Claimed, ClaimRequest, Claims } from "./claim.ts";
 import { type DeliveryDoc, upToBytes } from "./deliveries.model.ts";
-import { type Held, isUnder, type NamedLease } from "./lease.ts";
+import { type Held, isUnder, type Lease, type NamedLease } from "./lease.ts";
 import { type AgentsOfTenant, byTenant, type ReadyAgents } from "./notify.ts";
 
 export interface ReceiveRequest extends ClaimRequest {

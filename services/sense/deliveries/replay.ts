@@ -9,7 +9,7 @@ import { Due } from "../../../mixins/due.ts";
 import type { Loop } from "../../../mixins/loop.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { noteChange } from "../../../storage/traffic/tally.ts";
-import { deliveryTo, type Match } from "../interests/receiver.ts";
+import { deliveryTo, type Matches } from "../interests/receiver.ts";
 import type { ManyParams } from "./dead-letter-find.ts";
 import { keptReason, mappingError } from "./dead-letter-state.ts";
 import { answerMany, byRows, chooseDead, type DeadLetters, loadEnvelopes } from "./dead-letters.ts";
@@ -129,7 +129,7 @@ export class Replays {
       envelope: parseExact(envelope),
     }));
     const params = { tenant_id, events };
-    const matches = await this.#deps.broker.call<Match[], unknown>("interests.match", params);
+    const { matches } = await this.#deps.broker.call<Matches, unknown>("interests.match", params);
     const types = new Map<string, string>(events.map(({ event_id, envelope }) => [event_id, envelope.type]));
     return matches.flatMap(({ event_id, receivers }) => {
       const type = types.get(event_id) as string;

@@ -27,10 +27,13 @@ import type { Progress } from "./health/progress.ts";
 import { isUnder, type NamedLease, namedLeases, under } from "./lease.ts";
 import type { Ready } from "./notify.ts";
 import { HELD, type Ordering } from "./ordering.ts";
+import type { ReadyDeliveries, ToAcknowledge } from "./ready.ts";
 import type { RequestQueues } from "./receive.ts";
 
 interface SettlementsDeps {
   deliveries: TenantCollection<DeliveryDoc>;
+  /** Null on a store with several nodes. */
+  ready: ReadyDeliveries | null;
   store: Store;
   agents: AgentSettingsCache;
   claims: Claims;
@@ -261,17 +264,26 @@ export class Settlements {
 
   /** Acknowledges under any lease, whichever a request names: finished work is not repeated. @returns how many were pending until now */
   async #acknowledge({ tenant_id, agent_id, delivery_ids }: Selection, logged?: Logged): Promise<number> {
-    const { deliveries, store, claims, progress, ordering, retentionMs } = this.#deps;
+    const { deliveries, ready, store, claims, progress, ordering, retentionMs } = this.#deps;
     const at = new Date(store.now());
-    const acknowledged = await deliveries.updateMany(
-      tenant_id,
-      { _id: { $in: delivery_ids }, agent_id, state: { $in: PENDING } },
-      {
-        $set: { ...logged, state: "acknowledged", retire_at: new Date(at.getTime() + retentionMs) },
-        $unset: SETTLED,
-        $push: timelinePush({ at, what: "acknowledged" }),
-      },
-    );
+    const retire_at = new Date(at.getTime() + retentionMs);
+    const write = (rows: TenantCollection<DeliveryDoc>, { ids, handed_out_at }: ToAcknowledge) =>
+      rows.updateMany(
+        tenant_id,
+        { _id: { $in: ids }, agent_id, state: { $in: PENDING } },
+        {
+          $set: { ...logged, state: "acknowledged", retire_at },
+          $unset: SETTLED,
+          ...(handed_out_at && { $inc: { attempt_count: 1 } }),
+          $push: timelinePush(
+            ...(handed_out_at ? [{ at: handed_out_at, what: "handed_out" } as const] : []),
+            { at, what: "acknowledged" },
+          ),
+        },
+      );
+    const acknowledged = await (ready
+      ? ready.acknowledge(agent_id, delivery_ids, write)
+      : write(deliveries, { ids: delivery_ids }));
     metrics.deliveriesAcknowledged.inc(acknowledged);
     const settled = claims.acknowledgements.acknowledged(
       { tenant_id, agent_id },

@@ -3,8 +3,11 @@ import { isUnreached } from "../../../lib/broker/between-nodes.ts";
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { nodesWith, ownerOf } from "../../../mixins/affinity.ts";
 import type { NewDelivery } from "../deliveries/enqueue.ts";
-import { deliveryTo, type Match } from "../interests/receiver.ts";
+import { deliveryTo, type Match, type Matches, type MatchLimits } from "../interests/receiver.ts";
 import type { Entry } from "./fan-out-queue.ts";
+
+/** What matching needs of an event of a tenant. */
+export type Matchable = Pick<Entry, "event_id" | "event" | "due_at" | "size">;
 
 const MAX_RECEIVERS = 10_000;
 const CHUNK = 1_000;
@@ -19,21 +22,34 @@ const OWNER_MS = 1_000;
  * early to bound memory; call again for the rest.
  */
 export async function deliver(broker: ServiceBroker, entries: Entry[]): Promise<number[]> {
-  const tenant_id = (entries[0] as Entry).tenant_id;
-  const envelopes = entries.map(({ event }) => event);
-  const events = entries.map(({ event_id, due_at }, i) => ({ event_id, envelope: envelopes[i], at: due_at }));
-  const matches: Match[] = await broker.call("interests.match", {
-    tenant_id,
-    events,
-    max_receivers: MAX_RECEIVERS,
-  });
-  const deliveries = matches.flatMap(({ event_id, receivers }, i) => {
-    const { size } = entries[i] as Entry;
-    const { type } = envelopes[i] as CloudEvent;
-    return receivers.map((receiver) => deliveryTo(receiver, { tenant_id, event_id, type, size }));
-  });
+  const { tenant_id } = entries[0] as Entry;
+  const { matches } = await matchEvents(broker, tenant_id, entries, { max_receivers: MAX_RECEIVERS });
+  const deliveries = toDeliveries(tenant_id, entries, matches);
   await Promise.all([enqueue(broker, deliveries), recordAwaited(broker, entries, matches)]);
   return matches.map(({ receivers, waits = [] }) => receivers.length + waits.length);
+}
+
+/** Finds the receivers of the first events, until there are `max_receivers`, or none within `max_ms`. */
+export function matchEvents(
+  broker: ServiceBroker,
+  tenant_id: string,
+  entries: readonly Matchable[],
+  limits: MatchLimits,
+): Promise<Matches> {
+  const events = entries.map(({ event_id, event, due_at }) => ({ event_id, envelope: event, at: due_at }));
+  return broker.call("interests.match", { tenant_id, events, ...limits });
+}
+
+export function toDeliveries(
+  tenant_id: string,
+  entries: readonly Matchable[],
+  matches: readonly Match[],
+): NewDelivery[] {
+  return matches.flatMap(({ event_id, receivers }, i) => {
+    const { size, event } = entries[i] as Matchable;
+    const { type } = event as CloudEvent;
+    return receivers.map((receiver) => deliveryTo(receiver, { tenant_id, event_id, type, size }));
+  });
 }
 
 /** Records the events that others wait for, before their fan-out is done. */

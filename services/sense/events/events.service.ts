@@ -6,6 +6,7 @@ import { ServiceLoop, working } from "../../../mixins/loop.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import { observeValue } from "../../../observability/metrics.ts";
 import { recentOf } from "../../../storage/traffic/tally.ts";
+import type { RoutingRaised } from "../../identity/tenants/routing-change.ts";
 import { action, idempotent, internal, type Runtime, unchecked } from "../../runtime.ts";
 import { RecentEvents } from "../deliveries/recent-events.ts";
 import type { LatestParams } from "../interests/dry-run.ts";
@@ -55,6 +56,7 @@ export function eventsService({ store, config, health }: Runtime): ServiceSchema
     events: {
       /** A gateway streams the tenant's events. */
       "events.watched": ({ params }: Context<OfTenant>) => arrivals.watch(params),
+      "routing.raised": ({ params }: Context<RoutingRaised>) => publisher.raised(params),
       /** An event waits that is due soon. */
       "events.waiting": ({ params: { due } }: Context<{ due: number }>) => {
         if (waitingLoop.isOwn) waitingLoop.within(due - store.now());

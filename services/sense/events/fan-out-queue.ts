@@ -60,6 +60,11 @@ export class FanOutQueue {
     return false;
   }
 
+  /** Whether events of this tenant wait here or in the store: later ones would overtake them. */
+  isBehind(tenant_id: string): boolean {
+    return this.#spilled.has(tenant_id) || (this.#tenants.get(tenant_id)?.waiting.length ?? 0) > 0;
+  }
+
   /** Marks a tenant with due events in the store; other tenants' are claimed first. */
   markSpilled(tenant_id: string): void {
     this.#spilled.delete(tenant_id);

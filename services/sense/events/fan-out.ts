@@ -114,6 +114,11 @@ export class FanOut {
     if (admitted) row.fanout_owner = this.#deps.instance;
   }
 
+  /** Whether this node fans out, and no earlier event of the tenant waits for it. */
+  isUpToDate(tenant_id: string): boolean {
+    return this.#state === "running" && !this.#queue.isBehind(tenant_id);
+  }
+
   /** Queues events that have become durable. */
   offer(publications: Publication[]): void {
     for (const { event, row } of publications) {

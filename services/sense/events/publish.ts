@@ -14,6 +14,7 @@ import { metrics } from "../../../observability/metrics.ts";
 import { parseTraceparent } from "../../../observability/tracing.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { noteChange, tally } from "../../../storage/traffic/tally.ts";
+import type { RoutingRaised } from "../../identity/tenants/routing-change.ts";
 import type { RecentEvents } from "../deliveries/recent-events.ts";
 import type { Arrivals } from "./arrivals.ts";
 import { checkClientEvent, requireSize } from "./client-event.ts";
@@ -55,6 +56,11 @@ export class Publisher {
   constructor(deps: PublisherDeps) {
     this.#deps = deps;
     this.#inserter = new EventInserter(deps);
+  }
+
+  /** A tenant's routing has changed. */
+  raised(raised: RoutingRaised): void {
+    this.#inserter.raised(raised);
   }
 
   /** Publishes what a caller sent. */
@@ -159,7 +165,7 @@ export class Publisher {
       countPublished(row);
       this.#deps.types.note(row);
       if (row.due_at) onWaiting(row.due_at.getTime());
-      else recent.add(row);
+      else if (!row.fanned_out_at) recent.add(row);
     }
     fanOut.offer(fresh);
     const duplicates = publications.filter((_, i) => inserted[i] === "duplicate").map(({ row }) => row);

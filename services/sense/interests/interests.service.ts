@@ -13,7 +13,7 @@ import { InterestModel } from "./interests.model.ts";
 import { Interests } from "./interests.ts";
 import { InterestLimits } from "./limits.ts";
 import { type MatchAgentParams, matchAgent } from "./match-agent.ts";
-import type { ListenersParams, Match, Receiver } from "./receiver.ts";
+import type { ListenersParams, Match, Matches, MatchLimits, Receiver } from "./receiver.ts";
 import { Routing } from "./routing.ts";
 import type { RoutingTable } from "./routing-table.ts";
 import type { Subscription } from "./subscription.ts";
@@ -63,9 +63,11 @@ export function interestsService({ store, config }: Runtime): ServiceSchema {
       any: idempotent<{ tenant_id: string }>(({ params }) => collection.exists(params.tenant_id, {})),
       match: idempotent<MatchParams>(async ({ params }) => {
         const table = await routing.current(params.tenant_id);
+        // It may catch up meanwhile.
+        const { version } = table;
         const matches = await matchEvents(broker, table, params);
         noteMatched(params.tenant_id, table.takeMatched());
-        return matches;
+        return { matches, version } satisfies Matches;
       }),
       /** Returns which past events one agent receives, for a replay of history. */
       match_agent: idempotent<MatchAgentParams>(async (ctx) => {
@@ -135,12 +137,10 @@ type Recorded = Parameters<Waits["record"]>[1];
 /** For events whose recording node failed before it passed them on. */
 const NOTIFY_MS = 1000;
 
-interface MatchParams {
+interface MatchParams extends MatchLimits {
   tenant_id: string;
   /** `at`: when it was accepted, in ms since 1970; without it the event ends no wait. */
   events: { event_id: string; envelope: CloudEvent; at?: number }[];
-  /** Stop after the event that reaches this many receivers: the answer then holds fewer events than requested. */
-  max_receivers?: number;
 }
 
 /** How long matching may block the event loop. */
@@ -150,13 +150,14 @@ const SLICE_MS = 3;
 async function matchEvents(
   broker: ServiceBroker,
   table: RoutingTable,
-  { tenant_id, events, max_receivers = Number.POSITIVE_INFINITY }: MatchParams,
+  { tenant_id, events, max_receivers = Number.POSITIVE_INFINITY, max_ms }: MatchParams,
 ): Promise<Match[]> {
   const matches: Match[] = [];
   let total = 0;
   const slices = new Slices(SLICE_MS);
   for (const { event_id, envelope, at } of events) {
-    const matched = await table.match(envelope);
+    const matched = await table.match(envelope, max_ms);
+    if (!matched) break;
     const receivers = await keepAudience(broker, tenant_id, envelope, matched.receivers);
     const waits =
       at === undefined || matched.waits.length === 0
@@ -166,6 +167,7 @@ async function matchEvents(
     total += receivers.length;
     if (total >= max_receivers) break;
     if (slices.over) await slices.next();
+    if (max_ms !== undefined && slices.spent > max_ms) break;
   }
   return matches;
 }

@@ -100,19 +100,29 @@ export class MatchIndex {
     }
   }
 
-  /** Returns the subscriptions whose glob and filter both match the event. Yields to the event loop every 2 ms. */
-  async match(event: FilterableEvent): Promise<MatchResult> {
+  async match(event: FilterableEvent): Promise<MatchResult>;
+  async match(event: FilterableEvent, maxMs?: number): Promise<MatchResult | null>;
+  /**
+   * Returns the subscriptions whose glob and filter both match the event. Yields to the event loop every 2 ms.
+   *
+   * @param maxMs null if it takes longer, without the time of other work
+   */
+  async match(event: FilterableEvent, maxMs = Number.POSITIVE_INFINITY): Promise<MatchResult | null> {
     const pass = this.#begin(event);
     this.#underWay.add(pass);
+    const slices = new Slices(SLICE_MS);
+    const isLate = async () => {
+      await slices.next();
+      return slices.spent > maxMs;
+    };
     try {
-      const slices = new Slices(SLICE_MS);
       for (const subscribers of pass.candidates) {
         subscribers.enter(pass, this.#costs);
-        if (slices.over) await slices.next();
+        if (slices.over && (await isLate())) return null;
       }
       for (const [filter, subscribers] of pass.pending) {
         addMatches(pass, filter, subscribers);
-        if (slices.over) await slices.next();
+        if (slices.over && (await isLate())) return null;
       }
     } finally {
       this.#underWay.delete(pass);

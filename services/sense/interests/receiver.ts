@@ -23,7 +23,20 @@ export interface ListenersParams {
 /** An agent that listens to a type, with what matches it. */
 export type Listener = Pick<Receiver, "agent_id" | "interest_ids" | "feed_ids">;
 
-/** The result of `interests.match` for one event. */
+/** The result of `interests.match`: that of each of the first events, by the routing of a version or later ones. */
+export interface Matches {
+  matches: Match[];
+  version: number;
+}
+
+export interface MatchLimits {
+  /** Stop after the event that reaches this many receivers: the answer then holds fewer events than requested. */
+  max_receivers?: number;
+  /** The same once matching has taken as long, without the time of other work. */
+  max_ms?: number;
+}
+
+/** The result for one event. */
 export interface Match {
   event_id: string;
   receivers: Receiver[];

@@ -19,6 +19,11 @@ export type InterestSettings = Pick<
   "enrichment_depth" | "retry_delays_seconds" | "ordering_key"
 >;
 
+interface Matched {
+  receivers: Receiver[];
+  waits: Subscription[];
+}
+
 /** The routing of one tenant, as of one routing version. */
 export class RoutingTable {
   version: number;
@@ -43,9 +48,17 @@ export class RoutingTable {
     return this.#index.size;
   }
 
-  /** Returns the receivers of the event, without duplicates and inactive agents, and the waits that it matches. */
-  async match(event: CloudEvent): Promise<{ receivers: Receiver[]; waits: Subscription[] }> {
-    const { matched, errors, suspended } = await this.#index.match(event);
+  async match(event: CloudEvent): Promise<Matched>;
+  async match(event: CloudEvent, maxMs?: number): Promise<Matched | null>;
+  /**
+   * Returns the receivers of the event, without duplicates and inactive agents, and the waits that it matches.
+   *
+   * @param maxMs null if matching takes longer, without the time of other work
+   */
+  async match(event: CloudEvent, maxMs?: number): Promise<Matched | null> {
+    const result = await this.#index.match(event, maxMs);
+    if (!result) return null;
+    const { matched, errors, suspended } = result;
     if (errors) metrics.filterErrors.inc(errors);
     if (suspended) metrics.filterSuspensions.inc(suspended);
     const waits = this.#waits > 0 ? matched.filter(({ kind }) => kind === "wait") : [];

@@ -68,9 +68,11 @@ async function strikeRound(world: World, round: Round, say: (what: string) => vo
   await settle(() => world.ledger.accepted.size > 0);
   await pause(round.random.int(0, LONGEST_ROUND_MS));
   round.struck = true;
-  const { what, cause } = world.subject.strike(round.random);
+  const { what, forgets, cause } = world.subject.strike(round.random);
   say(what);
+  const from = Date.now();
   await cause();
+  if (forgets) world.ledger.killed(from, Date.now());
   await recovered(world);
   round.over = true;
   await Promise.all(lanes);

@@ -8,6 +8,7 @@ export async function startKilled(): Promise<Subject> {
     ...{ server, aftermath: false, largestBatch: 50 },
     strike: () => ({
       what: "SIGKILL",
+      forgets: true,
       cause: async () => {
         await server.kill();
         await server.restart();

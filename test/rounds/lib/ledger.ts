@@ -22,8 +22,18 @@ export interface Receipt {
   attempt: number;
   /** The server took it for this receiver then, or later. */
   claimed_at: number;
+  came_at: number;
   lease_until: number;
 }
+
+/** From when to when a process was killed whose memory held leases. */
+interface Kill {
+  from: number;
+  to: number;
+}
+
+/** A lease is in the store after so long: a killed process has forgotten younger ones only. */
+const WRITTEN_MS = 2_000;
 
 /** Deliveries to one receiver, and its answers. */
 export class ReceiverRecord {
@@ -33,6 +43,7 @@ export class ReceiverRecord {
   readonly receipts = new Map<string, Receipt[]>();
   /** Acknowledged deliveries → when the 200 arrived. */
   readonly acknowledged = new Map<string, number>();
+  readonly kills: Kill[] = [];
   /** In acknowledgements that were never answered. */
   readonly unsure = new Set<string>();
   /** Deliveries the server counted as acknowledged, over all answers. */
@@ -55,10 +66,10 @@ export class ReceiverRecord {
   }
 
   /** Records a delivery attempt. @returns its problems */
-  receive({ id, payload, attempt_count, lease_expires_at }: Delivery, claimed_at: number): string[] {
-    const receipt = {
-      ...{ ce_id: payload.id, attempt: attempt_count, claimed_at, lease_until: Date.parse(lease_expires_at) },
-    };
+  receive(delivery: Delivery, claimed_at: number, came_at = claimed_at): string[] {
+    const { id, payload, attempt_count: attempt, lease_expires_at } = delivery;
+    const lease_until = Date.parse(lease_expires_at);
+    const receipt = { ce_id: payload.id, attempt, claimed_at, came_at, lease_until };
     const before = this.receipts.get(id) ?? [];
     this.receipts.set(id, [...before, receipt]);
     const answered = this.acknowledged.get(id);
@@ -77,9 +88,10 @@ export class ReceiverRecord {
   overlaps(): string[] {
     if (this.via === "stream") return [];
     return [...this.receipts].flatMap(([id, receipts]) => {
-      const sorted = receipts.toSorted((a, b) => a.attempt - b.attempt);
+      const sorted = receipts.toSorted((a, b) => a.attempt - b.attempt || a.came_at - b.came_at);
       return sorted.slice(1).flatMap((later, i) => {
         const earlier = sorted[i] as Receipt;
+        if (this.#wasForgotten(earlier, later)) return [];
         const where = `${this.name}: ${id}, attempts ${earlier.attempt} and ${later.attempt}`;
         if (later.attempt === earlier.attempt) return [`${where} are one attempt that came twice`];
         const free =
@@ -87,6 +99,13 @@ export class ReceiverRecord {
         return free ? [] : [`${where} were leased at once`];
       });
     });
+  }
+
+  /** Whether the first attempt was under way, and not in the store yet, when a process was killed. */
+  #wasForgotten({ came_at }: Receipt, later: Receipt): boolean {
+    return this.kills.some(
+      ({ from, to }) => came_at > from - WRITTEN_MS && came_at <= to && later.came_at >= from,
+    );
   }
 
   /** Records that an attempt is about to be given back: the server may do so even if it never answers. */
@@ -138,6 +157,11 @@ export class Ledger {
 
   find(...findings: string[]): void {
     this.findings.push(...findings);
+  }
+
+  /** Notes that a process was killed whose memory held leases. */
+  killed(from: number, to: number): void {
+    for (const { kills } of this.receivers) kills.push({ from, to });
   }
 
   newEvent(run: string, kind: string, text: string): SentEvent {

@@ -28,7 +28,7 @@ export async function pollOnce({ agent, record }: Actor, round: Round, note: Not
   if (status !== 200) throw new Error(`a poll was answered with ${status} ${JSON.stringify(body)}`);
   for (const delivery of body.deliveries as Delivery[]) {
     const leased = Date.parse(delivery.lease_expires_at) - VISIBILITY_SECONDS * 1000;
-    note(record.receive(delivery, Math.max(asked, leased)));
+    note(record.receive(delivery, Math.max(asked, leased), Date.now()));
   }
   await settlePage({ agent, record }, body.deliveries, round, note);
   return body.deliveries;
@@ -44,7 +44,7 @@ async function readStream(url: string, { agent, record }: Omit<Actor, "lanes">, 
       const deliveries = messages
         .filter(({ event }) => event === "delivery")
         .map(({ data }) => data as Delivery);
-      for (const delivery of deliveries) note(record.receive(delivery, opened));
+      for (const delivery of deliveries) note(record.receive(delivery, opened, Date.now()));
       if (round.careless && round.random.chance(0.02)) break;
       await settlePage({ agent, record }, deliveries, round, note);
     }

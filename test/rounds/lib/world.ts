@@ -24,8 +24,8 @@ export interface Subject {
   aftermath: boolean;
   /** Events of a batch at most: a cluster on one machine is slow to read all of them back. */
   largestBatch: number;
-  /** Chooses a fault. @returns what it is, and what causes and repairs it */
-  strike(random: Random): { what: string; cause(): Promise<unknown> };
+  /** Chooses a fault. @returns what it is, what causes and repairs it, and whether it forgets leases in memory */
+  strike(random: Random): { what: string; forgets?: boolean; cause(): Promise<unknown> };
   stop(): Promise<void>;
 }
 
