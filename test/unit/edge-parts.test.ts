@@ -1,4 +1,6 @@
 import type { IncomingMessage } from "node:http";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
 import { describe, expect, test } from "@jest/globals";
 import { Errors } from "moleculer";
 import type { Operation } from "../../lib/contract/contract.ts";
@@ -9,6 +11,7 @@ import { clientAddress, givenRequestId } from "../../services/edge/gateway/acces
 import { errorAnswer, toFault } from "../../services/edge/gateway/answer/respond.ts";
 import { CallerLimits, overLimit } from "../../services/edge/gateway/limits/limits.ts";
 import { Overload } from "../../services/edge/gateway/limits/overload.ts";
+import { HttpServer } from "../../services/edge/gateway/server.ts";
 import { CALLERS } from "../support/gateway.ts";
 import { settle } from "../support/settle.ts";
 
@@ -217,3 +220,17 @@ describe("an overloaded node", () => {
 
 /** After the timers that are due now. */
 const nextTimers = () => new Promise((resolve) => setTimeout(resolve));
+
+test("a request that was not received in time is to be sent again", async () => {
+  const times = { headersTimeout: 20, requestTimeout: 20, connectionsCheckingInterval: 10 };
+  const server = new HttpServer(() => {}, times);
+  await server.listen(0, "127.0.0.1");
+  const socket = connect(Number(new URL(server.origin).port), "127.0.0.1");
+  socket.write("POST /v1/events HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhe");
+  const answer = await text(socket);
+  socket.destroy();
+  await server.close();
+  expect(answer).toMatch(/^HTTP\/1\.1 503 Service Unavailable\r\n/);
+  expect(answer).toMatch(/\r\nRetry-After: 1\r\n/);
+  expect(answer).toContain('"code":"service_unavailable"');
+});

@@ -1,6 +1,13 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+  STATUS_CODES,
+} from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { Fault } from "../../../lib/contract/faults.ts";
+import { Fault, unavailable } from "../../../lib/contract/faults.ts";
 import { originAt } from "../../../lib/http/origin.ts";
 import { newId } from "../../../lib/ids.ts";
 import { errorAnswer } from "./answer/respond.ts";
@@ -20,15 +27,16 @@ export class HttpServer {
   readonly #server: Server;
   #closed: Promise<void> | undefined;
 
-  constructor(handle: Handler) {
+  /** @param limits times for receiving a request, other than Node's */
+  constructor(handle: Handler, limits: ServerOptions = {}) {
     // A missing Host is answered here, with the envelope.
-    this.#server = createServer({ requireHostHeader: false }, (req, res) => {
+    this.#server = createServer({ ...limits, requireHostHeader: false }, (req, res) => {
       if (req.headers.host === undefined && req.httpVersion === "1.1")
-        refuse(req.socket, "has no Host header");
+        refuse(req.socket, malformed("has no Host header"));
       else handle(originForm(req), res);
     });
     this.#server.keepAliveTimeout = KEEP_ALIVE_MS;
-    this.#server.on("clientError", (err, socket) => refuse(socket as Socket, reasonOf(err)));
+    this.#server.on("clientError", (err, socket) => refuse(socket as Socket, faultOf(err)));
     // Answer requests with an unknown Expect too; without a listener Node sends a bare 417.
     this.#server.on("checkExpectation", (req, res) => handle(originForm(req), res));
   }
@@ -78,23 +86,30 @@ function originForm(req: IncomingMessage): IncomingMessage {
   return req;
 }
 
-function reasonOf({ code }: NodeJS.ErrnoException): string {
-  if (code === "HPE_HEADER_OVERFLOW") return "has more than 16 KB of headers";
-  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return "was not received in time";
-  return "is not HTTP/1.1";
+function faultOf({ code }: NodeJS.ErrnoException): Fault {
+  if (code === "HPE_HEADER_OVERFLOW") return malformed("has more than 16 KB of headers");
+  // A busy node may have been too slow to read what was sent whole.
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT")
+    return unavailable("The request was not received in time. Retry in 1 s.");
+  return malformed("is not HTTP/1.1");
+}
+
+function malformed(why: string): Fault {
+  const details = { field: "", value: null, expected: "an HTTP/1.1 request", example: null };
+  return new Fault("validation_failed", `The request ${why}.`, details);
 }
 
 const LINGER_MS = 1000;
 
-/** Answers a request that Node's parser rejected: written by hand, because there is no response object yet. */
-function refuse(socket: Socket, why: string): void {
+/** Answers a request that Node has rejected: written by hand, because there is no response object yet. */
+function refuse(socket: Socket, fault: Fault): void {
   if (!socket.writable || isAnswering(socket)) return void socket.destroy();
   const request_id = newId("req");
-  const details = { field: "", value: null, expected: "an HTTP/1.1 request", example: null };
-  const { body } = errorAnswer(new Fault("validation_failed", `The request ${why}.`, details), request_id);
+  const { status, body, headers } = errorAnswer(fault, request_id);
   const head = [
-    "HTTP/1.1 400 Bad Request",
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     `X-Request-Id: ${request_id}`,
+    ...Object.entries(headers ?? {}).map(([name, value]) => `${name}: ${value}`),
     "Content-Type: application/json; charset=utf-8",
     `Content-Length: ${Buffer.byteLength(body as string)}`,
     "Connection: close",
