@@ -125,6 +125,17 @@ test("what others take away is not handed out, and what they give back is", asyn
   expect(await take(10)).toEqual([second]);
 });
 
+test("what is read while others change it is not trusted afterwards", async () => {
+  const [first, second] = await insert(newRow(), newRow());
+  const dead = { $set: { state: "dead" as const } };
+  // The read may be answered before the write is committed.
+  await Promise.all([
+    deliveries.updateMany(tenant_id, { _id: first as string, agent_id }, dead),
+    ready.first(tenant_id, agent_id, 10),
+  ]);
+  expect(await take(10)).toEqual([second]);
+});
+
 test("the highest priority comes first, then the oldest, however many there are", async () => {
   const low = await insert(...Array.from({ length: 1_200 }, () => newRow(1)));
   expect(await take(2)).toEqual(low.slice(0, 2));
