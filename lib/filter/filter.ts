@@ -71,6 +71,11 @@ export class EventScope extends Map<string, unknown> {
     this.#event = filterable(event);
   }
 
+  /** Returns what `data` or `event` is; undefined for an event without data. */
+  root(name: "data" | "event"): unknown {
+    return name === "event" ? this.#event : this.#event.data;
+  }
+
   override get(name: string): unknown {
     if (name === "event") return this.#event;
     const { data } = this.#event;

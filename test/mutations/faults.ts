@@ -1048,6 +1048,13 @@ export const FAULTS: Fault[] = [
     "unit/fan-out",
   ),
   fault(
+    "a filter with an alternative is looked up by its first value",
+    "lib/filter/equality.ts",
+    "(?<rest>[^|?]*)$",
+    "(?<rest>[^?]*)$",
+    "unit/match-index",
+  ),
+  fault(
     "an event is written with the deliveries of a former routing",
     "services/sense/events/insert.ts",
     "(this.#raised.get(tenant_id) ?? 0) > version || ",

@@ -63,6 +63,88 @@ test("distinct filters that fail are counted and do not match", async () => {
   expect(errors).toBe(3);
 });
 
+describe("a filter that requires a value is looked up by it", () => {
+  const number = { n: 7 };
+  const cases: [string, unknown, boolean][] = [
+    ["data.n == 7", number, true],
+    ["data.n == 7", { n: 7.5 }, false],
+    ["data.n == 0", { n: -0 }, true],
+    ["data.n == -7 && true", { n: -7 }, true],
+    ["data.n == 7 && data.ok == true", { n: 7, ok: true }, true],
+    ["data.n == 7 && data.ok == true", { n: 7, ok: false }, false],
+    ["data.n == 7 || true", { n: 8 }, true],
+    ["data.n == 7 && data.ok || true", { n: 8 }, true],
+    ["data.n == 7 ? true : true", { n: 8 }, true],
+    ["data.n == 7 == false", { n: 8 }, true],
+    ["data.a.b == 'x'", { a: { b: "x" } }, true],
+    ['data.a.b == "x"', { a: "x" }, false],
+    ["data.s == '7'", { s: 7 }, false],
+    ["data.s == 'a\\x62'", { s: "ab" }, true],
+    ["data.s == ''", { s: "" }, true],
+    ["event.type == 'com.x'", {}, true],
+    ["event.subject == 'y'", {}, false],
+    ["data.ok == false", { ok: false }, true],
+    ["data.constructor == 'x'", {}, false],
+    ["data.n == 7", null, false],
+  ];
+  test.each(cases)("%s, %j", async (filter, data, isMatch) => {
+    const event = { type: "com.x", data };
+    expect((await new MatchIndex([interest("com.*", filter)]).match(event)).matched.length > 0).toBe(isMatch);
+    const outcome = compileFilter(filter).matches(new EventScope(event));
+    expect(outcome === "match").toBe(isMatch);
+  });
+
+  test("as if it were evaluated, whatever the event has there", async () => {
+    const value = fc.constantFrom<unknown>(
+      ...[0, -0, 1, -1, 1.5, 1e21, 123456789012345, "", "1", "a", "true", "s1", true, false, null, [], {}],
+      undefined,
+    );
+    const literal = fc.constantFrom(
+      "0",
+      "-0",
+      "1",
+      "-1",
+      "123456789012345",
+      "''",
+      '"1"',
+      "'a'",
+      "'s1'",
+      "true",
+    );
+    const join = fc.constantFrom(" && ", " || ");
+    await fc.assert(
+      fc.asyncProperty(value, value, literal, literal, join, async (v, w, a, b, by) => {
+        const filter = `data.v == ${a}${by}data.w == ${b}`;
+        const event = {
+          type: "com.x",
+          data: { ...(v !== undefined && { v }), ...(w !== undefined && { w }) },
+        };
+        const { matched } = await new MatchIndex([interest("com.*", filter)]).match(event);
+        expect(matched.length === 1).toBe(compileFilter(filter).matches(new EventScope(event)) === "match");
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test("and only those with the value are evaluated, until they are removed", async () => {
+    const all = Array.from({ length: 1_000 }, (_, n) => interest("com.x", `data.n == ${n}`));
+    const index = new MatchIndex(all);
+    let reads = 0;
+    const data = {
+      get n() {
+        reads++;
+        return 500;
+      },
+    };
+    const ids = async () => (await index.match({ type: "com.x", data })).matched.map(({ id }) => id);
+    expect(await ids()).toEqual([all[500]?.id]);
+    expect(reads).toBe(2);
+    index.remove(all[500]?.id as string);
+    expect(await ids()).toEqual([]);
+    expect((await index.match({ type: "com.x", data: {} })).errors).toBe(999);
+  });
+});
+
 test("adding the same id replaces, removing forgets", async () => {
   const first = interest("com.*", "data.n == 1");
   const index = new MatchIndex([first]);

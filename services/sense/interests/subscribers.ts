@@ -1,3 +1,4 @@
+import { type Equality, equalityOf, valueAt, valueKey } from "../../../lib/filter/equality.ts";
 import {
   type CompiledFilter,
   compileFilter,
@@ -40,10 +41,69 @@ export function addMatches(pass: Pass, filter: DistinctFilter, subscribers: Subs
   for (const subscription of subscribers) pass.result.matched.push(subscription);
 }
 
+/** Subscriptions by their filters. */
+type Filtered = Map<DistinctFilter, Subscription[]>;
+
+/** Subscriptions with filters, found by the value of an event that theirs requires, if it requires one. */
+class FilteredSubscriptions {
+  readonly #others: Filtered = new Map();
+  /** By path, then by value. */
+  readonly #equal = new Map<string, Map<string, Filtered>>();
+  size = 0;
+
+  *all(): Generator<Subscription[]> {
+    yield* this.#others.values();
+    for (const byValue of this.#equal.values()) for (const same of byValue.values()) yield* same.values();
+  }
+
+  add(subscription: Subscription, filter: DistinctFilter): void {
+    const filtered = this.#of(filter);
+    const same = filtered.get(filter);
+    if (same) same.push(subscription);
+    else filtered.set(filter, [subscription]);
+    this.size++;
+  }
+
+  remove(subscription: Subscription, filter: DistinctFilter): void {
+    const filtered = this.#of(filter);
+    const same = filtered.get(filter);
+    if (!same?.includes(subscription)) return;
+    this.size--;
+    if (removeFrom(same, subscription) === null) filtered.delete(filter);
+    const { equality } = filter;
+    if (filtered.size > 0 || !equality) return;
+    const byValue = this.#equal.get(equality.path);
+    byValue?.delete(equality.key);
+    if (byValue?.size === 0) this.#equal.delete(equality.path);
+  }
+
+  /** Adds those whose filter may match. An event without the value fails all filters that require one of its path. */
+  enter(pass: Pass): void {
+    for (const group of this.#others) pass.pending.push(group);
+    for (const [path, byValue] of this.#equal) {
+      const value = valueAt(pass.scope, path);
+      if (value === undefined)
+        for (const same of byValue.values()) for (const filter of same.keys()) filter.fail(pass);
+      const key = valueKey(value);
+      for (const group of (key !== null && byValue.get(key)) || []) pass.pending.push(group);
+    }
+  }
+
+  #of({ equality }: DistinctFilter): Filtered {
+    if (!equality) return this.#others;
+    const { path, key } = equality;
+    const byValue = this.#equal.get(path) ?? new Map<string, Filtered>();
+    this.#equal.set(path, byValue);
+    const filtered = byValue.get(key) ?? new Map();
+    byValue.set(key, filtered);
+    return filtered;
+  }
+}
+
 /** All subscriptions with the same glob. */
 export class Subscribers extends GlobEntry {
   #unfiltered: CompactList<Subscription> = null;
-  #filtered: Map<DistinctFilter, Subscription[]> | null = null;
+  #filtered: FilteredSubscriptions | null = null;
   /** Cost of the glob, if it is costly. */
   #account: FilterAccount | null = null;
 
@@ -58,7 +118,7 @@ export class Subscribers extends GlobEntry {
   /** Yields all of them, with and without a filter. */
   *all(): Generator<Subscription> {
     yield* this.unfiltered;
-    for (const subscriptions of this.#filtered?.values() ?? []) yield* subscriptions;
+    for (const subscriptions of this.#filtered?.all() ?? []) yield* subscriptions;
   }
 
   add(subscription: Subscription, filter: DistinctFilter | null): void {
@@ -66,10 +126,8 @@ export class Subscribers extends GlobEntry {
       this.#unfiltered = addTo(this.#unfiltered, subscription);
       return;
     }
-    this.#filtered ??= new Map();
-    const same = this.#filtered.get(filter);
-    if (same) same.push(subscription);
-    else this.#filtered.set(filter, [subscription]);
+    this.#filtered ??= new FilteredSubscriptions();
+    this.#filtered.add(subscription, filter);
   }
 
   remove(subscription: Subscription, filter: DistinctFilter | null): void {
@@ -77,8 +135,7 @@ export class Subscribers extends GlobEntry {
       this.#unfiltered = removeFrom(this.#unfiltered, subscription);
       return;
     }
-    if (removeFrom(this.#filtered?.get(filter) ?? null, subscription) === null)
-      this.#filtered?.delete(filter);
+    this.#filtered?.remove(subscription, filter);
     if (this.#filtered?.size === 0) this.#filtered = null;
   }
 
@@ -103,7 +160,7 @@ export class Subscribers extends GlobEntry {
   enter(pass: Pass, costs: Costs): void {
     if (!this.fits(pass.type, costs, pass.result)) return;
     for (const subscription of this.unfiltered) pass.result.matched.push(subscription);
-    if (this.#filtered !== null) for (const group of this.#filtered) pass.pending.push(group);
+    this.#filtered?.enter(pass);
   }
 }
 
@@ -116,6 +173,7 @@ export interface Costs {
 /** A filter expression, shared by its subscriptions: compiled on first use, evaluated once per event. */
 export class DistinctFilter {
   uses = 0;
+  readonly equality: Equality | null;
   readonly #expression: string;
   readonly #costs: Costs;
   #account: FilterAccount | null = null;
@@ -125,11 +183,20 @@ export class DistinctFilter {
 
   constructor(expression: string, costs: Costs) {
     this.#expression = expression;
+    this.equality = equalityOf(expression);
     this.#costs = costs;
   }
 
   suspendedFor(): number {
     return this.#account ? Math.max(0, this.#account.suspendedUntil - this.#costs.now()) : 0;
+  }
+
+  /** Counts that the event lacks what the filter needs. */
+  fail(pass: Pass): void {
+    if (this.#pass === pass.number) return;
+    this.#pass = pass.number;
+    this.#outcome = "error";
+    pass.result.errors++;
   }
 
   outcome(pass: Pass): FilterOutcome {
