@@ -12,6 +12,7 @@ import { latencyPart } from "./latency.ts";
 import { type Part, progress, writeSection } from "./lib/report.ts";
 import { mcpPart } from "./mcp.ts";
 import { peoplePart } from "./people.ts";
+import { pricePart } from "./price.ts";
 import { batchPart, publishPart } from "./publish.ts";
 import { restingPart } from "./resting.ts";
 import { runsPart } from "./runs.ts";
@@ -23,6 +24,7 @@ const PARTS: Part[] = [
   publishPart,
   batchPart,
   consumePart,
+  pricePart,
   latencyPart,
   widePart,
   interestsPart,

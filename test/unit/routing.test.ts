@@ -91,8 +91,9 @@ async function loads(): Promise<number> {
 
 async function matches(type: string): Promise<number> {
   const event = { event_id: "evt_1", envelope: { type, data: {} } };
-  const [match] = await call<{ receivers: object[] }[]>("match", { tenant_id: "tn_a", events: [event] });
-  return match?.receivers.length ?? 0;
+  const params = { tenant_id: "tn_a", events: [event] };
+  const { matches: found } = await call<{ matches: { receivers: object[] }[] }>("match", params);
+  return found[0]?.receivers.length ?? 0;
 }
 
 test("an event of a team is for its members of now: by interest, in a replay, and for a step that waits", async () => {
@@ -109,7 +110,8 @@ test("an event of a team is for its members of now: by interest, in a replay, an
   const past = { position: "1", type: TEAMS_EVENT.type, size: 1, accepted_at: "", waits: false };
   const receivers = async () => {
     const events = [{ event_id: "evt_1", envelope: TEAMS_EVENT, at: Date.now() }];
-    const [match] = await call<{ receivers: object[]; waits?: string[] }[]>("match", { tenant_id, events });
+    type Matches = { matches: { receivers: object[]; waits?: string[] }[] };
+    const [match] = (await call<Matches>("match", { tenant_id, events })).matches;
     const replayed = await call<{ matches: object[] }>("match_agent", {
       ...{
         ...{ tenant_id, agent_id: "ag_a", interest_id: null, events: [{ event_id: "evt_1", ...past }] },

@@ -215,13 +215,16 @@ export class EventInserter {
     let written = NONE;
     try {
       const results = await this.#outcomes(rows, writing);
-      const inserted = rows.filter((_, i) => results[i] === "inserted").map(({ _id }) => _id);
+      const durable = rows.filter((_, i) => results[i] === "inserted");
+      const inserted = durable.map(({ _id }) => _id);
       await delivering.catch(async (err) => {
         await events.deleteMany(tenant_id, { _id: { $in: inserted } });
         throw err;
       });
       written = new Set(inserted);
       metrics.eventsFannedOut.inc(inserted.length);
+      const now = this.#deps.store.now();
+      for (const { accepted_at } of durable) metrics.fanOutLag.observe((now - accepted_at.getTime()) / 1000);
       noteChange(tenant_id);
       return results;
     } finally {
