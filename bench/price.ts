@@ -104,7 +104,7 @@ function rowsOf(measured: number[][], before: number): Row[] {
     { what: PLAIN.name, figure: `${median(plain).toFixed(0)} µs` },
     ...others.map((each, i) => ({ what: `with ${(FEATURES[i + 1] as Feature).name}`, figure: figure(each) })),
     {
-      what: `${PLAIN.name}, beside receivers that use the others`,
+      what: `${PLAIN.name}, next to receivers that use the others`,
       figure: figure(again),
       target: `≤ ${MOST} times`,
       met: ratio(again) <= MOST,
