@@ -222,6 +222,17 @@ describe("a lease", () => {
     },
   );
 
+  test("that is acknowledged soon counts as an attempt", async () => {
+    const agent_id = await agentWith("evt_1");
+    const { deliveries: held } = await claim(agent_id);
+    const delivery_ids = held.map(({ id }) => id);
+    await call("ack", { delivery_ids }, caller(agent_id, ["receive"]));
+    expect(await rowOf(agent_id, "evt_1")).toMatchObject({
+      ...{ state: "acknowledged", attempt_count: 1 },
+      timeline: [{ what: "handed_out" }, { what: "acknowledged" }],
+    });
+  });
+
   test.each([
     ["ack", {}, undefined],
     ["nack", { dead_letter: true, reason: "no such order" }, "no such order"],

@@ -128,12 +128,21 @@ test("what others take away is not handed out, and what they give back is", asyn
 test("what is read while others change it is not trusted afterwards", async () => {
   const [first, second] = await insert(newRow(), newRow());
   const dead = { $set: { state: "dead" as const } };
-  // The read may be answered before the write is committed.
-  await Promise.all([
-    deliveries.updateMany(tenant_id, { _id: first as string, agent_id }, dead),
-    ready.first(tenant_id, agent_id, 10),
-  ]);
+  const writing = deliveries.updateMany(tenant_id, { _id: first as string, agent_id }, dead);
+  // Both are sent in one tick: the read is answered before the write is committed.
+  for (let turn = 0; turn < 10; turn++) await null;
+  await Promise.all([writing, ready.first(tenant_id, agent_id, 10)]);
   expect(await take(10)).toEqual([second]);
+});
+
+test("what is being acknowledged is not ready, though a read still shows it so", async () => {
+  const [first, second] = await insert(newRow(), newRow());
+  expect(await take(1)).toEqual([first]);
+  const acknowledging = acknowledge([first as string]);
+  ready.changed(tenant_id, { agent_id });
+  const { rows } = await ready.first(tenant_id, agent_id, 10);
+  expect(await acknowledging).toBe(1);
+  expect(idsOf(rows)).toEqual([second]);
 });
 
 test("the highest priority comes first, then the oldest, however many there are", async () => {
