@@ -35,7 +35,7 @@ test("reads continue despite any number of costly ones of another tenant and a c
   // Most of them still wait.
   expect(done()).toBeLessThan(READS / 2);
   await Promise.all(all);
-  // One after the other: those that could not begin in time are asked to come again.
+  // One after the other: those that could not begin in time are to be repeated.
   expect(done()).toBeGreaterThan(0);
   for (const { status, body } of answers)
     if (status !== 200) expect(body.error).toMatchObject({ details: { retry_after_seconds: 1 } });

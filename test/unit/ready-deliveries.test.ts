@@ -135,6 +135,27 @@ test("what is read while others change it is not trusted afterwards", async () =
   expect(await take(10)).toEqual([second]);
 });
 
+test("what a read has shown before it is announced is delivered once", async () => {
+  await take(1);
+  const rows = [newRow(), newRow()];
+  ready.changed(tenant_id, { agent_id });
+  await ready.insert(rows);
+  // The read's answer came first.
+  expect(await take(1)).toEqual([rows[0]?._id]);
+  ready.add(rows);
+  expect(await take(10)).toEqual([rows[1]?._id]);
+  expect(await take(10)).toEqual([]);
+});
+
+test("what is withdrawn is not delivered, though a read has shown it", async () => {
+  const rows = [newRow(), newRow()];
+  await ready.insert(rows);
+  await ready.first(tenant_id, agent_id, 10);
+  await ready.withdraw(rows.slice(0, 1));
+  expect(await take(10)).toEqual([rows[1]?._id]);
+  expect(await stored()).toHaveLength(1);
+});
+
 test("what is being acknowledged is not ready, though a read still shows it so", async () => {
   const [first, second] = await insert(newRow(), newRow());
   expect(await take(1)).toEqual([first]);

@@ -88,7 +88,7 @@ function originForm(req: IncomingMessage): IncomingMessage {
 
 function faultOf({ code }: NodeJS.ErrnoException): Fault {
   if (code === "HPE_HEADER_OVERFLOW") return malformed("has more than 16 KB of headers");
-  // A busy node may have been too slow to read what was sent whole.
+  // Perhaps it was sent whole, and this node was too busy to read it.
   if (code === "ERR_HTTP_REQUEST_TIMEOUT")
     return unavailable("The request was not received in time. Retry in 1 s.");
   return malformed("is not HTTP/1.1");

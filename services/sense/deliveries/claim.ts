@@ -193,7 +193,10 @@ export class Claims {
     leasing: Promise<DeliveryDoc[]>,
   ): Promise<Claimed[]> {
     const { tenant_id } = request;
-    const loading = this.#loadEvents(tenant_id, rows);
+    // With leases in memory there is nothing to wait for meanwhile, and events are durable only then.
+    const loading = this.#deps.ready
+      ? leasing.then((leased) => this.#loadEvents(tenant_id, leased))
+      : this.#loadEvents(tenant_id, rows);
     // Awaited below; until then its failure must not count as unhandled.
     loading.catch(() => {});
     const leased = await leasing;

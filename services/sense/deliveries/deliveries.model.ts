@@ -85,7 +85,7 @@ const schema = tenantSchema({
   enrichment_depth: t.oneOf(ENRICHMENT_DEPTHS),
   /** Of the interests that matched; absent: the agent's. */
   retry_delays_seconds: t.optional(t.array(t.number())),
-  /** The replay of history that it was created or queued anew by. */
+  /** The replay of history that it was created or queued again by. */
   replay_id: t.optional(t.string()),
   timeline: t.texts(t.mixed<TimelineEntry[]>(), "reason"),
   /** What the agent logged when it settled an attempt, the last that has a log, and when. */

@@ -88,16 +88,13 @@ export class Enqueuer {
         const added = rows.filter(({ event_id }) => event_ids.has(event_id as string));
         confirm(reservations, added);
         this.#announce(added);
-        if (isSent && added.length < rows.length) this.#withdraw(rows, new Set(added));
+        // One that remains is deleted when it is claimed.
+        if (isSent && added.length < rows.length)
+          this.#deps.ready
+            ?.withdraw(rows.filter(({ event_id }) => !event_ids.has(event_id as string)))
+            .catch(() => {});
       },
     };
-  }
-
-  /** Deletes deliveries whose events were refused. One that remains is deleted when it is claimed. */
-  #withdraw(rows: DeliveryDoc[], added: ReadonlySet<DeliveryDoc>): void {
-    const [{ tenant_id }] = rows as [DeliveryDoc];
-    const _id = { $in: rows.filter((row) => !added.has(row)).map((row) => row._id) };
-    this.#deps.deliveries.deleteMany(tenant_id, { _id }).catch(() => {});
   }
 
   /** Counts deliveries that are durable now, and notifies their receivers. */
@@ -124,7 +121,7 @@ export class Enqueuer {
     this.#notify(ready);
   }
 
-  /** Queues settled deliveries of a replay of history anew; once for each replay, however often it is repeated. */
+  /** Queues settled deliveries of a replay of history again; once for each replay, however often it is repeated. */
   async renew(requests: NewDelivery[]): Promise<void> {
     const state = { $in: OVER };
     for (const rows of this.#chunks(requests)) {

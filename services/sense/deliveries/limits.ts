@@ -84,9 +84,11 @@ export class DeliveryLimits {
     { lease, due_at, at }: { lease: string; due_at: Date; at: Date },
   ): Promise<DeliveryDoc[]> {
     const $push = timelinePush({ at, what: "handed_out" });
+    const [first] = rows as [DeliveryDoc];
+    const { agent_id } = first;
     const writes = rows.map(({ _id }, i) => ({
       updateOne: {
-        filter: { _id, tenant_id, state: "ready" as const },
+        filter: { _id, tenant_id, agent_id, state: "ready" as const },
         update: {
           $set: { state: "leased" as const, lease, due_at, slot_key: slots[i] as string },
           $inc: { attempt_count: 1 },
@@ -96,7 +98,8 @@ export class DeliveryLimits {
     }));
     // Another node took a slot.
     await this.#deliveries.bulk(writes).catch(takenRows);
-    const leased = { _id: { $in: rows.map(({ _id }) => _id) }, lease, state: "leased" as const };
+    const ids = rows.map(({ _id }) => _id);
+    const leased = { _id: { $in: ids }, agent_id, lease, state: "leased" as const };
     return this.#deliveries.find(tenant_id, leased, {
       projection: SHORTEST,
     });

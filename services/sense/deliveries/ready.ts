@@ -25,6 +25,8 @@ interface Known {
   agent_id: string;
   /** Ready ones in their order; null: not known. */
   rows: DeliveryDoc[] | null;
+  /** Ids that the last read returned: such a delivery may be announced as new only after it. */
+  read: ReadonlySet<string>;
   /** Whether the store has no others behind them. */
   complete: boolean;
   readonly handedOut: Map<string, HandedOut>;
@@ -85,8 +87,19 @@ export class ReadyDeliveries implements Front<DeliveryDoc> {
     for (const row of rows) {
       const known = this.#agents.get(row.agent_id as string);
       if (known?.reading) known.reading.added.push(row);
-      else if (known?.rows) this.#insertInto(known, known.rows, row);
+      else if (known?.rows && !known.read.has(row._id)) this.#insertInto(known, known.rows, row);
     }
+  }
+
+  /** Deletes deliveries that were written, and never added: the store has refused their events. */
+  async withdraw(rows: readonly DeliveryDoc[]): Promise<void> {
+    const [{ tenant_id }] = rows as [DeliveryDoc];
+    const ids = rows.map(({ _id }) => _id);
+    for (const agent_id of new Set(rows.map((row) => row.agent_id as string))) {
+      const known = this.#agents.get(agent_id);
+      if (known) this.#remove(known, new Set(ids));
+    }
+    await this.#rows.deleteMany(tenant_id, { _id: { $in: ids } });
   }
 
   /** Returns an agent's first ready deliveries, and whether there are others. */
@@ -155,7 +168,7 @@ export class ReadyDeliveries implements Front<DeliveryDoc> {
   #of(tenant_id: string, agent_id: string): Known {
     const there = this.#agents.get(agent_id);
     const known = there ?? {
-      ...{ tenant_id, agent_id, rows: null, complete: false, reading: null },
+      ...{ tenant_id, agent_id, rows: null, read: NONE, complete: false, reading: null },
       ...{ handedOut: new Map(), writing: new Map() },
     };
     this.#agents.delete(agent_id);
@@ -186,9 +199,9 @@ export class ReadyDeliveries implements Front<DeliveryDoc> {
       if (reading.isStale) return rows;
       known.rows = rows;
       this.#inLists += rows.length;
-      const ids = new Set(found.map(({ _id }) => _id));
+      known.read = new Set(found.map(({ _id }) => _id));
       for (const row of reading.added as DeliveryDoc[])
-        if (!ids.has(row._id) && !reading.gone.has(row._id)) this.#insertInto(known, rows, row);
+        if (!known.read.has(row._id) && !reading.gone.has(row._id)) this.#insertInto(known, rows, row);
       this.#dropOthers(known);
       return rows;
     } finally {
@@ -226,6 +239,7 @@ export class ReadyDeliveries implements Front<DeliveryDoc> {
     if (known.reading) known.reading.isStale = true;
     this.#inLists -= known.rows?.length ?? 0;
     known.rows = null;
+    known.read = NONE;
     known.complete = false;
   }
 
@@ -237,7 +251,7 @@ export class ReadyDeliveries implements Front<DeliveryDoc> {
     }
   }
 
-  /** Writes leases that have lasted for a while, and forgets agents of which nothing is known. */
+  /** Writes leases that have lasted for a while, and forgets idle agents. */
   #check(): void {
     const until = this.#now() - KEPT_MS;
     let isLeft = false;
@@ -294,6 +308,8 @@ export class ReadyDeliveries implements Front<DeliveryDoc> {
     }
   }
 }
+
+const NONE: ReadonlySet<string> = new Set();
 
 function takeHandedOut({ handedOut }: Known, ids: readonly string[]): ToAcknowledge[] {
   const groups = Map.groupBy(ids, (id) => handedOut.get(id));

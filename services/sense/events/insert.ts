@@ -70,7 +70,7 @@ export class EventInserter {
   readonly #underWay = new Map<string, UnderWay>();
   /** By tenant, until when its events are written as due. */
   readonly #slow = new LruMap<string, number>(MAX_TENANTS);
-  /** The latest routing versions that this node was told of. */
+  /** The latest routing versions that were announced. */
   readonly #raised = new LruMap<string, number>(MAX_TENANTS);
   #groups: Group[] = [];
 
@@ -204,8 +204,6 @@ export class EventInserter {
       row.fanned_out_at = at;
       row.matched_count = (matches[i] as Match).receivers.length;
       if (row.matched_count === 0) row.unmatched_key = listKey(row);
-      // Before the write: waiting requests get it with their deliveries.
-      recent.add(row);
     }
     // Sent in one event loop tick: one commit.
     const writing = events.insertMany(rows);
@@ -222,15 +220,15 @@ export class EventInserter {
         throw err;
       });
       written = new Set(inserted);
+      // Before waiting requests get their deliveries.
+      for (const row of durable) recent.add(row);
       metrics.eventsFannedOut.inc(inserted.length);
-      const now = this.#deps.store.now();
+      const now = store.now();
       for (const { accepted_at } of durable) metrics.fanOutLag.observe((now - accepted_at.getTime()) / 1000);
       noteChange(tenant_id);
       return results;
     } finally {
       prepared.confirm(written);
-      if (written.size < rows.length)
-        recent.forget(rows.map(({ _id }) => _id).filter((id) => !written.has(id)));
     }
   }
 
