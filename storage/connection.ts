@@ -1,6 +1,6 @@
 import type { Collection, IndexDescription } from "mongodb";
 import mongoose, { type Connection } from "mongoose";
-import { DirectoryInUse, type SqliteClient, sqliteDriver } from "mongoose-sqlite";
+import { DirectoryInUse, type SqliteClient, type Storage, sqliteDriver } from "mongoose-sqlite";
 import { makeDirectory } from "../lib/files.ts";
 import { FairQueue } from "../lib/queue/fair-queue.ts";
 import { atTickEnd } from "../lib/queue/tick-end.ts";
@@ -8,7 +8,7 @@ import { spend } from "../lib/queue/work.ts";
 import { type Row, TenantCollection, type TenantDocument } from "./collection.ts";
 import type { CollectionOptions, Dropped } from "./collection-options.ts";
 import type { Front } from "./front.ts";
-import { largeFields, type Model } from "./model.ts";
+import { largeFields, type Model, packedFields } from "./model.ts";
 import { mongoOptions } from "./mongo-options.ts";
 import { followClock, type RecordClock } from "./record-clock.ts";
 import { requireWhole } from "./restoring.ts";
@@ -61,6 +61,8 @@ export interface Store {
   onFatal(listener: (err: Error) => void): void;
   /** Calls `listener` for every group commit of the embedded store, with its number of writes and duration. */
   onCommit(listener: (writes: number, seconds: number) => void): void;
+  /** Sends the writes of this event loop tick without waiting for its end: still as one commit of the embedded store. */
+  send(): void;
   /** Finishes accepted writes and closes the store. */
   close(): Promise<void>;
 }
@@ -88,7 +90,7 @@ async function openEmbedded({
   const client = connection.getClient() as unknown as SqliteClient;
   const scrubber = new Scrubber(client, ERASURE_REWRITE_MB);
   return {
-    ...modelsOf(connection, { setOutOfLine: (name, field) => client.db().setOutOfLine(name, field) }),
+    ...modelsOf(connection, { setStorage: (name, storage) => client.db().setStorage(name, storage) }),
     driver: "sqlite",
     now: Date.now,
     past: Date.now,
@@ -96,6 +98,7 @@ async function openEmbedded({
     scrub: () => scrubber.scrub(),
     onFatal: (listener) => void client.on("fatal", listener),
     onCommit: (listener) => client.onCommit(listener),
+    send: () => client.send(),
     close: () => connection.close(),
   };
 }
@@ -128,6 +131,7 @@ async function openMongo(url: string): Promise<Store> {
     scrub: async () => "deleted",
     onFatal: () => {},
     onCommit: () => {},
+    send: () => {},
     close: async () => {
       stop();
       await connection.close();
@@ -172,13 +176,13 @@ export function queueFor(connections = 0): FairQueue | null {
 }
 
 interface DriverParts {
-  /** Called with a collection's out-of-line field before the collection is used. */
-  setOutOfLine?: (name: string, field: string) => void;
+  /** Called before a collection is used that says how it is stored. */
+  setStorage?: (name: string, storage: Storage) => void;
 }
 
 function modelsOf(
   connection: Connection,
-  { setOutOfLine }: DriverParts,
+  { setStorage }: DriverParts,
 ): Pick<
   Store,
   "connection" | "queue" | "growth" | "collection" | "behind" | "onDropped" | "collections" | "ready" | "ping"
@@ -198,9 +202,10 @@ function modelsOf(
       name,
       schema,
       outOfLine,
+      packed,
       blobs,
     }: Omit<Model<T>, "erasure" | "move">) {
-      if (outOfLine) setOutOfLine?.(name, outOfLine);
+      if (outOfLine || packed) setStorage?.(name, { outOfLine, packed: packed && packedFields(schema) });
       connection.model(name, schema, name);
       const native = database.collection<Row>(name);
       const indexes = schema.indexes().map(([key, given]) => ({ ...given, key }) as IndexDescription);

@@ -1,5 +1,6 @@
 import type { Binary, Document } from "mongodb";
 import { type InferSchemaType, Schema } from "mongoose";
+import type { PackedField } from "mongoose-sqlite";
 import type { Sealed } from "../lib/crypto/secrets.ts";
 
 export { INSTALLATION } from "../lib/ids.ts";
@@ -84,6 +85,8 @@ export interface Model<T> extends AnyModel {
   anew?(row: T, now: Date): Partial<T>;
   /** A long string that is written once: the embedded store keeps it in a table of its own, so that no update copies it. */
   outOfLine?: keyof T & string;
+  /** Instead: the embedded store keeps all fields in columns, not in a JSON text. For rows that each event writes. */
+  packed?: true;
   /** Fields with the hash of a blob, which is released with its last reference. */
   blobs?: readonly (keyof T & string)[];
   /** Fields with hashes of blobs that another row is about to reference: they count as references until cleared. */
@@ -253,6 +256,26 @@ function fieldsIn(path: string, given: unknown): DeclaredField[] {
     return fieldsOf(part as { obj: object }).map((each) => ({ ...each, path: `${path}.${each.path}` }));
   if (typeof part === "object" && part !== null) return fieldsIn(path, { ...part, ...declared });
   return [{ path, ...declared, type: part }];
+}
+
+const KINDS = new Map<unknown, PackedField["kind"]>([
+  [String, "string"],
+  [Number, "number"],
+  [Date, "date"],
+]);
+
+/** Returns the fields of a schema as the embedded store's columns, large ones last: what is before them is read alone. */
+export function packedFields(schema: { obj: object }): PackedField[] {
+  type Declared = { type: unknown; required: boolean; default?: unknown; large?: boolean };
+  const kindOf = ({ type, large }: Declared) =>
+    large && type === String ? "text" : (KINDS.get(type) ?? "json");
+  return Object.entries(schema.obj as Record<string, Declared>)
+    .sort(([, a], [, b]) => Number(a.large ?? false) - Number(b.large ?? false))
+    .map(([path, declared]) => ({
+      path,
+      kind: kindOf(declared),
+      empty: declared.required ? "never" : declared.default === null ? "null" : "absent",
+    }));
 }
 
 /** Returns the names of a schema's large fields. */

@@ -2,6 +2,7 @@
 import { expect, test } from "@jest/globals";
 import fc from "fast-check";
 import type { Db } from "mongodb";
+import type { PackedField, Storage } from "mongoose-sqlite";
 import type { Store } from "../storage/connection.ts";
 import { documents, filters, updates } from "./suites/store/arbitrary.ts";
 import type { AnyCollection } from "./suites/store.ts";
@@ -20,9 +21,27 @@ const embedded = await ownStore();
 const reference = "url" in mongo ? await ownStore(mongo.url) : undefined;
 let made = 0;
 
-async function collection(store: Store, list: object[], indexed: boolean): Promise<AnyCollection> {
-  const things: AnyCollection = (store.connection.db as unknown as Db).collection(`random_${++made}`);
-  if (indexed) for (const index of INDEXES) await things.createIndex(index);
+/** What fits is packed: the others have no text in `c`, or a null. */
+const PACKED: PackedField[] = [
+  { path: "_id", kind: "number", empty: "never" },
+  { path: "c", kind: "string", empty: "absent" },
+  { path: "s", kind: "json", empty: "null" },
+  ...["a", "b", "list", "n"].map((path) => ({ path, kind: "json" as const, empty: "absent" as const })),
+  { path: "m", kind: "number", empty: "absent" },
+  { path: "d", kind: "text", empty: "absent" },
+];
+
+async function collection(
+  store: Store,
+  list: object[],
+  indexes: readonly object[],
+  packed?: PackedField[],
+): Promise<AnyCollection> {
+  const name = `random_${++made}`;
+  const db = store.connection.db as unknown as Db & { setStorage(name: string, storage: Storage): void };
+  if (packed) db.setStorage(name, { packed });
+  const things: AnyCollection = db.collection(name);
+  for (const index of indexes as never[]) await things.createIndex(index);
   await things.insertMany(list);
   return things;
 }
@@ -45,8 +64,8 @@ test("an index changes no answer, before and after updates", async () => {
     fc.array(filters(false), { minLength: 4, maxLength: 8 }),
     fc.array(updates(false), { maxLength: 3 }),
     async (list, asked, changes) => {
-      const plain = await collection(embedded, list, false);
-      const indexed = await collection(embedded, list, true);
+      const plain = await collection(embedded, list, []);
+      const indexed = await collection(embedded, list, INDEXES);
       for (const filter of asked) expect(await ids(indexed, filter)).toEqual(await ids(plain, filter));
       await Promise.all([applyAll(plain, list, changes), applyAll(indexed, list, changes)]);
       expect(await everything(indexed)).toEqual(await everything(plain));
@@ -59,14 +78,32 @@ test("an index changes no answer, before and after updates", async () => {
   await fc.assert(property, { numRuns: ROUNDS });
 });
 
+test("packed rows answer as others, before and after updates", async () => {
+  const property = fc.asyncProperty(
+    fc.constantFrom([], [{ c: 1 }, { m: -1, c: 1 }], INDEXES),
+    documents.map((list) => list.map((document) => ({ s: null, ...document }))),
+    fc.array(filters(false), { minLength: 4, maxLength: 8 }),
+    fc.array(updates(false), { maxLength: 4 }),
+    async (indexes, list, asked, changes) => {
+      const plain = await collection(embedded, list, []);
+      const packed = await collection(embedded, list, indexes, PACKED);
+      for (const filter of asked) expect(await ids(packed, filter)).toEqual(await ids(plain, filter));
+      await Promise.all([applyAll(plain, list, changes), applyAll(packed, list, changes)]);
+      expect(await everything(packed)).toEqual(await everything(plain));
+      for (const filter of asked) expect(await ids(packed, filter)).toEqual(await ids(plain, filter));
+    },
+  );
+  await fc.assert(property, { numRuns: 80 });
+});
+
 ("url" in mongo ? test : test.skip)("answers are MongoDB's", async () => {
   const property = fc.asyncProperty(
     documents,
     fc.array(filters(portable), { minLength: 2, maxLength: 6 }),
     fc.array(updates(portable), { maxLength: 3 }),
     async (list, asked, changes) => {
-      const ours = await collection(embedded, list, true);
-      const theirs = await collection(reference as Store, list, false);
+      const ours = await collection(embedded, list, INDEXES);
+      const theirs = await collection(reference as Store, list, []);
       for (const filter of asked) expect(await ids(ours, filter)).toEqual(await ids(theirs, filter));
       await Promise.all([applyAll(ours, list, changes), applyAll(theirs, list, changes)]);
       expect(await everything(ours)).toEqual(await everything(theirs));

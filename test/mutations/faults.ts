@@ -1126,6 +1126,13 @@ export const FAULTS: Fault[] = [
     "rounds/sync",
   ),
   fault(
+    "packed rows are missing in the index of a field that has no column for it",
+    "packages/mongoose-sqlite/tables/row-writer.ts",
+    "columns.keys().every((path) => keyed.has(path)) &&",
+    "",
+    "store.property",
+  ),
+  fault(
     "a connector acknowledges before the write",
     "services/sense/connectors/consumer.ts",
     "    const verdicts = await this.#deps.take(batch)",

@@ -6,7 +6,7 @@ import { Db, MongoClient } from "mongodb";
 import { NotImplemented } from "../errors.ts";
 import type { AnsweredListener } from "../threads/channel.ts";
 import { startThreads, type Threads, type ThreadsOptions } from "../threads/threads.ts";
-import { SqliteCollection } from "./collection.ts";
+import { SqliteCollection, type Storage } from "./collection.ts";
 import { driverError } from "./driver-errors.ts";
 import { lockDirectory, type Release } from "./lock.ts";
 import { refuseOthers } from "./options.ts";
@@ -77,6 +77,11 @@ export class SqliteClient extends EventEmitter {
     if (this.#threads) this.#threads.writer.onAnswered = listener;
   }
 
+  /** Sends the writes of this event loop tick now: the writer commits while the tick goes on. */
+  send(): void {
+    this.#threads?.writer.send();
+  }
+
   async close(): Promise<void> {
     const threads = this.#threads;
     this.#threads = undefined;
@@ -92,7 +97,7 @@ refuseOthers(SqliteClient, MongoClient, "client");
 class SqliteDb {
   readonly databaseName: string;
   readonly #threads: Threads;
-  readonly #outOfLine = new Map<string, string>();
+  readonly #storage = new Map<string, Storage>();
 
   constructor(name: string, threads: Threads) {
     this.databaseName = name;
@@ -100,12 +105,12 @@ class SqliteDb {
   }
 
   collection(name: string): SqliteCollection {
-    return new SqliteCollection(this.databaseName, name, this.#threads, this.#outOfLine.get(name));
+    return new SqliteCollection(this.databaseName, name, this.#threads, this.#storage.get(name));
   }
 
-  /** Stores the text of a field out of line in documents inserted from now on (see out-of-line.ts). */
-  setOutOfLine(name: string, field: string): void {
-    this.#outOfLine.set(name, field);
+  /** Says how a collection stores documents inserted from now on. Call it before `collection`. */
+  setStorage(name: string, storage: Storage): void {
+    this.#storage.set(name, storage);
   }
 
   async collections(): Promise<SqliteCollection[]> {

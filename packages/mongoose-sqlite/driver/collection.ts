@@ -1,9 +1,11 @@
 import { type BulkWriteResult, Collection, MongoInvalidArgumentError, ObjectId } from "mongodb";
 import { NotImplemented } from "../errors.ts";
-import { decode, encode, fromRaw } from "../query/codec.ts";
+import { decode, encode, fromRaw, toRaw } from "../query/codec.ts";
 import type { Page, Within } from "../query/queries.ts";
+import type { Key } from "../query/values.ts";
 import type { Index } from "../tables/catalog.ts";
 import { findLongText } from "../tables/out-of-line.ts";
+import { type Packed, type PackedField, pack, toPacked } from "../tables/packed.ts";
 import { SlowRead } from "../threads/channel.ts";
 import type { Threads } from "../threads/threads.ts";
 import type { BulkError, BulkOutcome, UpdateResult } from "../update/writes.ts";
@@ -15,16 +17,25 @@ const FETCH = 1_000;
 /** A find with at most this limit, or by `_id`, does not wait for longer ones. */
 const SHORT_LIMIT = 1_000;
 
+/** How a collection stores its documents. */
+export interface Storage {
+  /** The field whose text is stored out of line (see out-of-line.ts). */
+  outOfLine?: string | undefined;
+  /** Its fields, if they are columns (see packed.ts): `_id` first, long ones last. */
+  packed?: readonly PackedField[] | undefined;
+}
+
 /** MongoDB's driver collection, over the store's threads. Refuses by name what it does not implement. */
 export class SqliteCollection {
   readonly collectionName: string;
   readonly dbName: string;
   readonly #threads: Threads;
   readonly #outOfLine: string | undefined;
+  readonly #packed: Packed | undefined;
 
-  /** @param outOfLine the field whose text is stored out of line */
-  constructor(dbName: string, name: string, threads: Threads, outOfLine?: string) {
+  constructor(dbName: string, name: string, threads: Threads, { outOfLine, packed }: Storage = {}) {
     this.#outOfLine = outOfLine;
+    this.#packed = packed && toPacked(JSON.stringify(packed));
     this.dbName = dbName;
     this.collectionName = name;
     this.#threads = threads;
@@ -55,10 +66,17 @@ export class SqliteCollection {
       field === undefined
         ? undefined
         : { field, texts: documents.map((document) => findLongText(document, field)) };
-    const texts = documents.map((document, i) =>
-      encode(withId(document), typeof longTexts?.texts[i] === "string" ? field : undefined),
-    );
-    return this.#write({ op: "insert", documents: texts, ordered, longTexts });
+    const packed = this.#packed && { fields: this.#packed.text, masks: [] as number[], values: [] as Key[] };
+    const texts = documents.map((document, i) => {
+      const without = typeof longTexts?.texts[i] === "string" ? field : undefined;
+      const whole = withId(document);
+      const row = this.#packed && pack(this.#packed.fields, whole, toRaw);
+      if (!row) return encode(whole, without);
+      packed?.masks.push(row.mask);
+      packed?.values.push(...row.values);
+      return null;
+    });
+    return this.#write({ op: "insert", documents: texts, packed, ordered, longTexts });
   }
 
   async bulkWrite(operations: Document[], options?: Options): Promise<BulkWriteResult> {

@@ -155,10 +155,10 @@ function term(bound: Bound): Term {
   return { operator: SIGNS[bound.name] as string, key: toKey(bound.operand) };
 }
 
-/** Returns a condition on the document's text for a path without a column; `undefined` where SQL cannot help. */
-export function conditionOfText(asked: Raw): Condition | undefined {
+/** Returns a condition on a document's text, an SQL expression, for a path without a column; `undefined` where SQL cannot help. */
+export function conditionOfText(document: string, asked: Raw): Condition | undefined {
   if (!isDocument(asked) || asked.$regex === undefined) return undefined;
-  return containsLiteral("doc", compileRegex(asked.$regex, asked.$options), (text) =>
+  return containsLiteral(document, compileRegex(asked.$regex, asked.$options), (text) =>
     JSON.stringify(text).slice(1, -1),
   );
 }

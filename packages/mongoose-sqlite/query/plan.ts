@@ -6,6 +6,7 @@ import {
   sideTable,
   type Table,
 } from "../tables/catalog.ts";
+import { documentOf } from "../tables/out-of-line.ts";
 import {
   type Access,
   type Condition,
@@ -78,7 +79,9 @@ function planOr(table: Table, branches: RawObject[]): Plan | undefined {
 function planPath(table: Table, path: string, value: Raw, filter: RawObject, plan: Plan): void {
   const column = table.columns.get(path);
   if (!column) {
-    add(plan, path.split(".")[0] === table.outOfLine ? undefined : conditionOfText(value));
+    const field = path.split(".")[0] as string;
+    const document = documentOf(table, (each) => each === field && each !== table.outOfLine);
+    add(plan, field === table.outOfLine ? undefined : conditionOfText(document, value));
   } else if (column.many) {
     const lookup = planMany(table, column, value, filter);
     add(plan, lookup);

@@ -1,5 +1,6 @@
 import type { Catalog, Table } from "../tables/catalog.ts";
-import { textTable, usesLongText, wholeDocument } from "../tables/out-of-line.ts";
+import { documentOf, textTable, usesField } from "../tables/out-of-line.ts";
+import { packedBytes } from "../tables/packed.ts";
 import type { Statements } from "../tables/statements.ts";
 import { runUpdate, type SqlUpdate, type Updated } from "../update/sql-update.ts";
 import { compileFilter, type Matcher } from "./filter.ts";
@@ -50,12 +51,9 @@ export class Queries {
     const { filter, skip = 0, limit = 0, sort = [] } = query;
     const plan = planFilter(table, filter);
     const order = planSort(table, sort);
-    const named = usesLongText(table, filter) || usesLongText(table, Object.fromEntries(sort));
-    const select: Select = {
-      table,
-      plan,
-      document: named ? wholeDocument(table) : wanted(table, projection),
-    };
+    const uses = usedBy(filter, sort);
+    const wants = projection && ((field: string) => projection.wants(field) || uses(field));
+    const select: Select = { table, plan, document: documentOf(table, wants) };
     if (order === undefined) {
       yield* slice(this.#sorted(select, filter, sort), skip, limit);
     } else if (plan.exact) {
@@ -120,7 +118,7 @@ export class Queries {
     const table = this.#table(name, query.filter);
     const found: Within = { documents: [], more: false };
     if (!table) return found;
-    const sql = `SELECT ${wanted(table, projection)} FROM ${table.sql} WHERE rid = ?`;
+    const sql = `SELECT ${documentOf(table, projection?.wants)} FROM ${table.sql} WHERE rid = ?`;
     let size = 0;
     for (const rid of this.#rids(table, query)) {
       const [text] = this.statements.row<[string]>(sql, rid) as [string];
@@ -140,8 +138,7 @@ export class Queries {
       const sql = `SELECT rid FROM ${source(table, plan, sort)}${by}`;
       return this.statements.rows<[number]>(sql, ...plan.params).map(([rid]) => rid);
     }
-    const document = usesLongText(table, [filter, Object.fromEntries(sort)]) ? wholeDocument(table) : "doc";
-    const select = { table, plan, document };
+    const select = { table, plan, document: documentOf(table, usedBy(filter, sort)) };
     const matching = this.#matching(select, filter, order === undefined ? [] : sort, order ?? "");
     if (order !== undefined) return map(slice(matching, skip, limit), ({ rid }) => rid);
     const keyed = [...map(matching, (row) => ({ rid: row.rid, keys: sortKeys(parsed(row), sort) }))];
@@ -169,7 +166,7 @@ export class Queries {
     const table = this.catalog.tables.get(name);
     if (!table) return [];
     const projection = compileProjection(spec);
-    const sql = `SELECT ${wanted(table, projection)} FROM ${table.sql} WHERE rid = ?`;
+    const sql = `SELECT ${documentOf(table, projection?.wants)} FROM ${table.sql} WHERE rid = ?`;
     const texts: string[] = [];
     for (const rid of rids) {
       const row = this.statements.row<[string]>(sql, rid);
@@ -179,7 +176,7 @@ export class Queries {
   }
 
   text(table: Table, rid: number): string {
-    const sql = `SELECT ${wholeDocument(table)} FROM ${table.sql} WHERE rid = ?`;
+    const sql = `SELECT ${documentOf(table)} FROM ${table.sql} WHERE rid = ?`;
     return (this.statements.row<[string]>(sql, rid) as [string])[0];
   }
 
@@ -221,8 +218,8 @@ export class Queries {
     const count = this.count(name, filter);
     const every = count <= MAX_MEASURED ? 1 : Math.floor((2 * count) / MAX_MEASURED);
     const longText = `(SELECT octet_length(a.text) FROM ${textTable(table)} a WHERE a.rid = ${table.sql}.rid)`;
-    const size =
-      table.outOfLine === undefined ? "octet_length(doc)" : `octet_length(doc) + coalesce(${longText}, 0)`;
+    const text = table.packed ? packedBytes(table.packed.fields) : "octet_length(doc)";
+    const size = table.outOfLine === undefined ? text : `${text} + coalesce(${longText}, 0)`;
     // Every index holds the row id, so rows outside the sample are not read. Multiply to break up regular writes.
     const sql = `SELECT count(*), total(${size}) FROM ${source(table, plan, [])} AND rid * ${GOLDEN} % ${RANGE} < ?`;
     const [measured, bytes] = this.statements.row<[number, number]>(sql, ...plan.params, RANGE / every) ?? [
@@ -242,9 +239,9 @@ export class Queries {
 /** A selection: the rows of a plan, and the document as an SQL expression. */
 type Select = { table: Table; plan: Plan; document: string };
 
-function wanted(table: Table, projection: Projection | undefined): string {
-  const { outOfLine } = table;
-  return outOfLine !== undefined && projection?.wants(outOfLine) === false ? "doc" : wholeDocument(table);
+/** Returns whether a filter or a sort uses a top-level field. */
+function usedBy(filter: RawObject, sort: Sort) {
+  return (field: string) => usesField(filter, field) || sort.some(([path]) => path.split(".")[0] === field);
 }
 
 /** Returns the document of a row, parsed on first use. */

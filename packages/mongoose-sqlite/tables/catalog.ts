@@ -1,6 +1,7 @@
 import { parts } from "../query/paths.ts";
 import type { Sort } from "../query/sort.ts";
 import type { Raw, RawObject } from "../query/values.ts";
+import { type Packed, toPacked } from "./packed.ts";
 import { quote, type Statements } from "./statements.ts";
 
 /** The column of an indexed path. */
@@ -31,6 +32,8 @@ export type Table = {
   indexes: Index[];
   /** The top-level field whose text is stored out of line (see out-of-line.ts). */
   outOfLine?: string | undefined;
+  /** The fields that rows hold in columns (see packed.ts). */
+  packed?: Packed | undefined;
   /** Version of this description: derived data is valid for one version. */
   changes: number;
 };
@@ -40,6 +43,8 @@ type StoredTable = {
   indexes: Index[];
   /** `outOfLine` of the table. */
   apart?: string | undefined;
+  /** The declaration of `packed`. */
+  packed?: string | undefined;
 };
 
 /** A connection's knowledge of the collections, reloaded after another connection changes them. */
@@ -76,8 +81,8 @@ export class Catalog {
       table.changes++;
       this.tables.set(name, table);
       const columns = [...table.columns.values()].map(({ path, many, odd }) => ({ path, many, odd }));
-      const { indexes, outOfLine: apart } = table;
-      const text = JSON.stringify({ columns, indexes, apart } satisfies StoredTable);
+      const { indexes, outOfLine: apart, packed } = table;
+      const text = JSON.stringify({ columns, indexes, apart, packed: packed?.text } satisfies StoredTable);
       this.#statements.run("INSERT OR REPLACE INTO _collections (name, catalog) VALUES (?, ?)", name, text);
     } else {
       this.tables.delete(name);
@@ -94,6 +99,7 @@ function revive(name: string, stored: StoredTable): Table {
     table.columns.set(path, { ...newColumn(path), many, odd });
   table.indexes = stored.indexes;
   table.outOfLine = stored.apart;
+  table.packed = stored.packed === undefined ? undefined : toPacked(stored.packed);
   return table;
 }
 

@@ -1,5 +1,6 @@
 import type { RawObject } from "../query/values.ts";
 import type { Table } from "./catalog.ts";
+import { packedDocument } from "./packed.ts";
 import { quote } from "./statements.ts";
 
 /**
@@ -32,18 +33,19 @@ export function splitLongText(
   return { rest, text };
 }
 
-/** Returns an SQL expression for the whole document of a row. */
-export function wholeDocument(table: Table): string {
-  if (table.outOfLine === undefined) return "doc";
+/** Returns an SQL expression for the document of a row, with at least the wanted fields. */
+export function documentOf(table: Table, wants: (field: string) => boolean = () => true): string {
+  if (table.packed) return packedDocument(table.packed.fields, wants);
+  if (table.outOfLine === undefined || !wants(table.outOfLine)) return "doc";
   const name = `,${JSON.stringify(table.outOfLine)}:`.replaceAll("'", "''");
   const whole = `substr(doc, 1, length(doc) - 1) || '${name}' || json_quote(a.text) || '}'`;
   return `coalesce((SELECT ${whole} FROM ${textTable(table)} a WHERE a.rid = ${table.sql}.rid), doc)`;
 }
 
-/** Whether a filter or a sort uses the out-of-line field. */
-export function usesLongText(table: Table, value: unknown): boolean {
-  if (table.outOfLine === undefined || typeof value !== "object" || value === null) return false;
-  return Object.entries(value as RawObject).some(
-    ([path, item]) => path.split(".")[0] === table.outOfLine || usesLongText(table, item),
+/** Whether a filter uses a top-level field. */
+export function usesField(filter: unknown, field: string): boolean {
+  if (typeof filter !== "object" || filter === null) return false;
+  return Object.entries(filter as RawObject).some(
+    ([path, item]) => path.split(".")[0] === field || usesField(item, field),
   );
 }

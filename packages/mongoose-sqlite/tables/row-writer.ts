@@ -2,7 +2,8 @@ import { fault, NotImplemented, ServerFault } from "../errors.ts";
 import { parts, scalarAt } from "../query/paths.ts";
 import { type Key, type Maybe, type Raw, type RawObject, toKey } from "../query/values.ts";
 import { type Column, type Index, isMultikey, keyPattern, type Table } from "./catalog.ts";
-import { splitLongText, textTable } from "./out-of-line.ts";
+import { documentOf, splitLongText, textTable } from "./out-of-line.ts";
+import { assignmentOf, insertionOf, isKeyed, type Packed, type PackedRow, pack, unpack } from "./packed.ts";
 import { ColumnChange, entries, isConstraint, type Schema } from "./schema.ts";
 import type { Statements } from "./statements.ts";
 
@@ -19,6 +20,10 @@ type Layout = {
   multikey: Index[];
   /** The other unique indexes. */
   unique: Index[];
+  /** The table's declaration, if rows can be packed: no index needs more than their columns. */
+  packed: Packed | undefined;
+  /** Insertions of packed rows, by mask. */
+  insertions: Map<number, string>;
 };
 
 const layouts = new WeakMap<Table, Layout>();
@@ -42,7 +47,19 @@ function newLayout(table: Table): Layout {
     textInsertion: `INSERT OR REPLACE INTO ${textTable(table)} VALUES (?, ?)`,
     multikey: table.indexes.filter((index) => isMultikey(table, index)),
     unique: table.indexes.filter((index) => index.unique && !isMultikey(table, index)),
+    packed: canPack(table) ? table.packed : undefined,
+    insertions: new Map(),
   };
+}
+
+function canPack({ columns, indexes, packed }: Table): boolean {
+  if (!packed || [...columns.values()].some(({ many }) => many)) return false;
+  const keyed = new Map(packed.fields.filter(({ kind }) => isKeyed(kind)).map((each) => [each.path, each]));
+  const filled = ([path]: [string, unknown]) => keyed.get(path)?.empty === "never";
+  return (
+    columns.keys().every((path) => keyed.has(path)) &&
+    indexes.every(({ unique, sparse, key }) => !unique || (sparse && key.length === 1) || key.every(filled))
+  );
 }
 
 /** Writes single documents with their columns and side entries, in the writer's transaction, each atomically. */
@@ -82,6 +99,24 @@ export class RowWriter {
     });
   }
 
+  /** Inserts a packed document. See `insertText`. */
+  insertPacked(table: Table, row: PackedRow): void {
+    const { packed, insertions } = getLayout(table);
+    const { fields } = table.packed as Packed;
+    if (!packed) {
+      const document = unpack(fields, row);
+      this.insertText(table, JSON.stringify(document), null, document);
+      return;
+    }
+    const insertion = insertions.get(row.mask) ?? insertionOf(table.sql, fields, row.mask);
+    insertions.set(row.mask, insertion);
+    try {
+      this.#statements.run(insertion, ...row.values);
+    } catch (error) {
+      throw this.#explain(table, unpack(fields, row), undefined, error);
+    }
+  }
+
   #setLongText(table: Table, rid: number, text: string | null): void {
     if (text === null) this.#statements.run(`DELETE FROM ${textTable(table)} WHERE rid = ?`, rid);
     else this.#statements.run(getLayout(table).textInsertion, rid, text);
@@ -118,12 +153,17 @@ export class RowWriter {
     const moved = after.indexes.filter(
       (_, i) => JSON.stringify(before.entries[i]) !== JSON.stringify(after.entries[i]),
     );
-    const sets = changed.map((i) => `, ${(held.columns[i] as Column).sql} = ?`).join("");
-    const sql = `UPDATE ${table.sql} SET doc = ?${sets} WHERE rid = ?`;
     const { rest, text: longText } = splitLongText(document, table.outOfLine);
-    const inRow = longText === null ? text : JSON.stringify(rest);
+    const { packed } = getLayout(table);
+    const row = packed && pack(packed.fields, document, (value) => value as Raw);
+    const set = row
+      ? assignmentOf(packed.fields, row)
+      : {
+          sql: `doc = ?${changed.map((i) => `, ${(held.columns[i] as Column).sql} = ?`).join("")}`,
+          values: [longText === null ? text : JSON.stringify(rest), ...changed.map((i) => keys[i] as Key)],
+        };
     const write = () => {
-      this.#statements.run(sql, inRow, ...changed.map((i) => keys[i] as Key), rid);
+      this.#statements.run(`UPDATE ${table.sql} SET ${set.sql} WHERE rid = ?`, ...set.values, rid);
       // Last: without a savepoint, a refused unique key must have changed nothing.
       if (table.outOfLine !== undefined) this.#setLongText(table, rid, longText);
     };
@@ -185,10 +225,11 @@ export class RowWriter {
   /** True if another row has these keys in a unique index. */
   #isTaken(table: Table, index: Index, keys: Key[], rid: number | undefined): boolean {
     const columns = index.key.map(([path]) => table.columns.get(path) as Column);
+    const document = documentOf(table, (field) => index.key.some(([path]) => path.split(".")[0] === field));
     const match = columns.map((column, i) =>
       keys[i] === null ? `${column.sql} IS NULL` : `${column.sql} = ?`,
     );
-    const sql = `SELECT rid, doc FROM ${table.sql} WHERE ${match.join(" AND ")} AND rid IS NOT ?`;
+    const sql = `SELECT rid, ${document} FROM ${table.sql} WHERE ${match.join(" AND ")} AND rid IS NOT ?`;
     const params = keys.filter((key) => key !== null);
     for (const [, text] of this.#statements.iterate<[number, string]>(sql, ...params, rid ?? null)) {
       if (!index.sparse || !isAbsent(table, index, JSON.parse(text) as RawObject)) return true;

@@ -12,7 +12,8 @@ import {
   sideTable,
   type Table,
 } from "./catalog.ts";
-import { textTable } from "./out-of-line.ts";
+import { documentOf, textTable } from "./out-of-line.ts";
+import { columnOf, isKeyed, toPacked } from "./packed.ts";
 import { quote, type Statements } from "./statements.ts";
 
 /** Key of a missing value in a side table, whose columns cannot be NULL. */
@@ -46,6 +47,7 @@ export class Schema {
   /** Stores the text of a field out of line from now on. Existing rows stay as they are. */
   setOutOfLine(table: Table, field: string): void {
     if (table.outOfLine === field) return;
+    if (table.packed) throw new NotImplemented(`${field} out of line in addition to packed rows`);
     if (table.outOfLine !== undefined)
       throw new NotImplemented(`${field} out of line in addition to ${table.outOfLine}`);
     if (table.columns.has(field)) throw new NotImplemented(`an index on the out-of-line field ${field}`);
@@ -57,6 +59,35 @@ export class Schema {
     );
     table.outOfLine = field;
     this.#catalog.save(table.name, table);
+  }
+
+  /** Keeps the fields of a declaration in columns from now on. Rows of another one become text. */
+  setPacked(table: Table, text: string): void {
+    if (table.packed?.text === text) return;
+    if (table.outOfLine !== undefined)
+      throw new NotImplemented(`packed rows in addition to ${table.outOfLine} out of line`);
+    const packed = toPacked(text);
+    this.#toText(table);
+    for (const field of packed.fields) {
+      const { path, kind } = field;
+      const column = columnOf(field);
+      if (isKeyed(kind)) {
+        if (!table.columns.has(path)) this.#addColumn(table, path);
+      } else if (!this.#hasColumn(table, `j_${path}`))
+        this.#statements.db.exec(`ALTER TABLE ${table.sql} ADD COLUMN ${column}`);
+    }
+    table.packed = packed;
+    this.#catalog.save(table.name, table);
+  }
+
+  #hasColumn(table: Table, name: string): boolean {
+    const sql = "SELECT 1 FROM pragma_table_info(?) WHERE name = ?";
+    return this.#statements.row(sql, `d_${table.name}`, name) !== undefined;
+  }
+
+  #toText(table: Table): void {
+    if (table.packed)
+      this.#statements.run(`UPDATE ${table.sql} SET doc = ${documentOf(table)} WHERE doc = ''`);
   }
 
   /** Adds an index; does nothing if the same one exists. */
@@ -120,8 +151,9 @@ export class Schema {
   // In steps by row id: a statement must not change the rows that it iterates over.
   *#documents(table: Table): Generator<[number, RawObject]> {
     let last = -1;
+    const document = documentOf(table, (field) => field !== table.outOfLine);
     for (;;) {
-      const sql = `SELECT rid, doc FROM ${table.sql} WHERE rid > ? ORDER BY rid LIMIT 500`;
+      const sql = `SELECT rid, ${document} FROM ${table.sql} WHERE rid > ? ORDER BY rid LIMIT 500`;
       const rows = this.#statements.rows<[number, string]>(sql, last);
       for (const [rid, text] of rows) yield [rid, JSON.parse(text) as RawObject];
       if (rows.length === 0) return;
@@ -191,6 +223,7 @@ export class Schema {
     if (kind === "odd") {
       column.odd = true;
     } else {
+      this.#toText(table);
       const affected = table.indexes.filter((index) => index.key.some(([path]) => path === column.path));
       for (const index of affected) this.#unbuild(table, index);
       column.many = true;

@@ -96,12 +96,13 @@ export class Channel<Request> {
   request<T>(request: Request): Promise<T> {
     if (this.#dead) return Promise.reject(this.#dead);
     if (this.#closing) return Promise.reject(new Error("the store is closed"));
-    if (this.#queue.length === 0) this.#atTickEnd(() => this.#flush());
+    if (this.#queue.length === 0) this.#atTickEnd(() => this.send());
     this.#queue.push(request);
     return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
   }
 
-  #flush(): void {
+  /** Sends the requests of this event loop tick as one message. */
+  send(): void {
     if (this.#queue.length === 0) return;
     const batch = this.#queue;
     this.#queue = [];
@@ -145,7 +146,7 @@ export class Channel<Request> {
   /** Waits for pending requests, then ends the worker. */
   async close(): Promise<void> {
     this.#closing = true;
-    this.#flush();
+    this.send();
     this.#worker.postMessage(CLOSE);
     await this.#exited;
   }

@@ -1,5 +1,6 @@
 import type { WireError } from "../errors.ts";
 import type { Index } from "../tables/catalog.ts";
+import type { PackedRows } from "../tables/packed.ts";
 
 /** The out-of-line field of inserted documents, and for each document its text or null. */
 type LongTexts = { field: string; texts: (string | null)[] };
@@ -9,7 +10,9 @@ export type WriteRequest =
   | {
       op: "insert";
       collection: string;
-      documents: string[];
+      /** Null for the next one of the packed rows. */
+      documents: (string | null)[];
+      packed?: PackedRows | undefined;
       ordered: boolean;
       longTexts?: LongTexts | undefined;
     }

@@ -1,23 +1,22 @@
 import { fromClause, type Plan, source } from "../query/plan.ts";
 import { isDocument, isOdd, type Key, type Maybe, type Raw, type RawObject, toKey } from "../query/values.ts";
 import type { Column, Index, Table } from "../tables/catalog.ts";
+import { columnOf, type Packed, type PackedField, toColumn } from "../tables/packed.ts";
 import { isConstraint } from "../tables/schema.ts";
 import type { Statements } from "../tables/statements.ts";
 
 /** An SQL expression, or a list of them, with its parameters. */
-type Fragment = { sql: string; params: Key[] };
+export type Fragment = { sql: string; params: Key[] };
 
 /**
  * An update as SQL: one statement instead of a round trip of each document through JavaScript, which costs five times
  * as much. Gives exactly the text of `compileUpdate`, or `null` for a document that it does not apply to.
  */
 export type SqlUpdate = {
-  /** The updated document as an expression over the stored one. */
-  document: Fragment;
-  /** The columns that change, with their new values. */
-  columns: { column: Column; key: Key }[];
-  /** True if it changes every document that it applies to. */
-  certain: boolean;
+  /** The SQL identifiers of columns with their new values: `doc`, which is NULL for a document that it does not fit, first. */
+  sets: { column: string; value: Fragment }[];
+  /** A condition for the documents that it changes; undefined: all that it applies to. */
+  differs: Fragment | undefined;
 };
 
 /** How many documents match a filter, and how many of them the update changed. */
@@ -50,8 +49,9 @@ const MAX_SETS = 60;
  * @param filter matched by the documents to update
  */
 export function sqlUpdate(table: Table, update: RawObject, filter: RawObject = {}): SqlUpdate | undefined {
+  if (table.packed) return packedUpdate(table, table.packed, update, filter);
   const changes: Change[] = [];
-  const columns: SqlUpdate["columns"] = [];
+  const columns: { column: Column; key: Key }[] = [];
   for (const name of Object.keys(update)) {
     const fields = update[name] as RawObject;
     for (const path of Object.keys(fields)) {
@@ -67,8 +67,92 @@ export function sqlUpdate(table: Table, update: RawObject, filter: RawObject = {
   const certain =
     changes.some((change) => change.certain) ||
     columns.some(({ column, key }) => isOther(filter[column.path], key));
-  return { document, columns, certain };
+  // A column that loses its value implies a change, and is cheaper to look at than the document.
+  const emptied = columns.filter(({ key }) => key === null).map(({ column }) => `${column.sql} IS NOT NULL`);
+  const differs = [...emptied, `doc IS NOT ${document.sql}`].join(" OR ");
+  return {
+    sets: [
+      { column: "doc", value: document },
+      ...columns.map(({ column, key }) => ({ column: column.sql, value: { sql: "?", params: [key] } })),
+    ],
+    differs: certain ? undefined : { sql: differs, params: document.params },
+  };
 }
+
+/** The same for packed rows: NULL is the document of any other. */
+function packedUpdate(
+  table: Table,
+  { fields }: Packed,
+  update: RawObject,
+  filter: RawObject,
+): SqlUpdate | undefined {
+  if (hasConflict(update)) return undefined;
+  const changes: PackedChange[] = [];
+  for (const name of Object.keys(update)) {
+    const operands = update[name] as RawObject;
+    for (const path of Object.keys(operands)) {
+      const field = fields.find((each) => each.path === path);
+      if (!field || !isSimple(table, path, name === "$unset")) return undefined;
+      const change = PACKED_OPERATORS[name]?.(field, operands[path] as Raw, filter[path]);
+      if (!change) return undefined;
+      changes.push(change);
+    }
+  }
+  const fits = ["doc = ''", ...changes.flatMap(({ guard }) => guard ?? [])].join(" AND ");
+  const differing = changes.map(({ column, value }) => `${column} IS NOT ${value.sql}`);
+  return {
+    sets: [{ column: "doc", value: { sql: `CASE WHEN ${fits} THEN '' END`, params: [] } }, ...changes],
+    differs: changes.some(({ certain }) => certain)
+      ? undefined
+      : {
+          sql: [`(${fits}) IS NOT 1`, ...differing].join(" OR "),
+          params: changes.flatMap(({ value }) => value.params),
+        },
+  };
+}
+
+type PackedChange = SqlUpdate["sets"][number] & { guard?: string; certain?: boolean };
+/** @param wanted what the filter requires at the path */
+type PackedOperator = (field: PackedField, operand: Raw, wanted: Maybe) => PackedChange | undefined;
+
+const PACKED_OPERATORS: Record<string, PackedOperator | undefined> = {
+  $set(field, operand, wanted) {
+    const key = toColumn(field, operand);
+    if (key === undefined) return undefined;
+    return { column: columnOf(field), value: { sql: "?", params: [key] }, certain: isOther(wanted, key) };
+  },
+  $unset(field) {
+    return field.empty === "absent"
+      ? { column: columnOf(field), value: { sql: "NULL", params: [] } }
+      : undefined;
+  },
+  $inc(field, operand) {
+    if (field.kind !== "number" || !isSmall(operand)) return undefined;
+    const column = columnOf(field);
+    return {
+      column,
+      value: { sql: `CAST(${column} AS INTEGER) + CAST(? AS INTEGER)`, params: [operand] },
+      guard: `${column} BETWEEN -${LARGEST_SUM} AND ${LARGEST_SUM}`,
+      certain: operand !== 0,
+    };
+  },
+  $push(field, operand) {
+    const appended = toAppended(operand);
+    if (field.kind !== "json" || !appended) return undefined;
+    const column = columnOf(field);
+    const items = appended.items.map(() => ", '$[#]', json(?)");
+    const room = appended.room === undefined ? "" : ` AND json_array_length(${column}) <= ${appended.room}`;
+    return {
+      column,
+      value: {
+        sql: `json_insert(${column}${items.join("")})`,
+        params: appended.items.map((item) => JSON.stringify(item)),
+      },
+      guard: `json_type(${column}) IS 'array'${room}`,
+      certain: items.length > 0,
+    };
+  },
+};
 
 /** Whether two changes have the same path, or one's path contains the other's. */
 function hasConflict(update: RawObject): boolean {
@@ -152,31 +236,40 @@ const LARGEST_INC = 2 ** 31;
 const LARGEST_SUM = 2 ** 52;
 
 /** Integers only: SQLite formats other numbers differently from JavaScript. */
+function isSmall(operand: Raw): operand is number {
+  return Number.isInteger(operand) && Math.abs(operand as number) <= LARGEST_INC;
+}
+
 function inc(path: string, operand: Raw, isColumn: boolean): Change | undefined {
-  if (isColumn || !Number.isInteger(operand) || Math.abs(operand as number) > LARGEST_INC) return undefined;
+  if (isColumn || !isSmall(operand)) return undefined;
   const held = `json_extract(doc, '$.${path}')`;
   const isInteger = `json_type(doc, '$.${path}') IS 'integer'`;
   return {
     guards: [{ sql: `${isInteger} AND ${held} BETWEEN -${LARGEST_SUM} AND ${LARGEST_SUM}`, params: [] }],
     // a number is bound as a float, which would make the sum a float
-    sets: [{ sql: `'$.${path}', ${held} + CAST(? AS INTEGER)`, params: [operand as number] }],
+    sets: [{ sql: `'$.${path}', ${held} + CAST(? AS INTEGER)`, params: [operand] }],
     certain: operand !== 0,
   };
 }
 
 /** Appends to an array, as long as `$slice` cuts nothing off. */
 function push(path: string, operand: Raw, isColumn: boolean): Change | undefined {
-  const modified = isDocument(operand) && operand.$each !== undefined;
-  const { $each, $slice, ...others } = (modified ? operand : { $each: [operand] }) as RawObject;
-  if (isColumn || !Array.isArray($each) || Object.keys(others).length > 0) return undefined;
-  if ($slice !== undefined && !(($slice as number) < 0)) return undefined;
+  const appended = toAppended(operand);
+  if (isColumn || !appended) return undefined;
+  const { items, room } = appended;
   const guards: Fragment[] = [{ sql: `json_type(doc, '$.${path}') IS 'array'`, params: [] }];
-  if ($slice !== undefined) {
-    const room = -($slice as number) - $each.length;
-    guards.push({ sql: `json_array_length(doc, '$.${path}') <= ${room}`, params: [] });
-  }
-  const sets = $each.map((item) => ({ sql: `'$.${path}[#]', json(?)`, params: [JSON.stringify(item)] }));
-  return { guards, sets, certain: $each.length > 0 };
+  if (room !== undefined) guards.push({ sql: `json_array_length(doc, '$.${path}') <= ${room}`, params: [] });
+  const sets = items.map((item) => ({ sql: `'$.${path}[#]', json(?)`, params: [JSON.stringify(item)] }));
+  return { guards, sets, certain: items.length > 0 };
+}
+
+/** Reads the operand of a push: the appended items, and the most items that an array may have before. */
+function toAppended(operand: Raw): { items: Raw[]; room?: number } | undefined {
+  const modified = isDocument(operand) && operand.$each !== undefined;
+  const { $each: items, $slice, ...others } = (modified ? operand : { $each: [operand] }) as RawObject;
+  if (!Array.isArray(items) || Object.keys(others).length > 0) return undefined;
+  if ($slice === undefined) return { items };
+  return ($slice as number) < 0 ? { items, room: -($slice as number) - items.length } : undefined;
 }
 
 const OPERATORS: Record<string, Operator | undefined> = { $set: set, $unset: unset, $inc: inc, $push: push };
@@ -186,21 +279,19 @@ export function runUpdate(
   statements: Statements,
   table: Table,
   plan: Plan,
-  { document, columns, certain }: SqlUpdate,
+  { sets, differs }: SqlUpdate,
 ): Updated | undefined {
-  // A column that loses its value implies a change, and is cheaper to look at than the document.
-  const emptied = columns.filter(({ key }) => key === null).map(({ column }) => `${column.sql} IS NOT NULL`);
-  const differs = `(${[...emptied, `doc IS NOT ${document.sql}`].join(" OR ")})`;
-  const where = [plan.sql, certain ? "" : differs].filter((condition) => condition !== "").join(" AND ");
-  const sets = columns.map(({ column }) => `, ${column.sql} = ?`).join("");
-  const sql = `UPDATE ${fromClause(table, plan, [])} SET doc = ${document.sql}${sets}${where && ` WHERE ${where}`}`;
-  const params = [...document.params, ...columns.map(({ key }) => key), ...plan.params];
+  const where = [plan.sql, differs ? `(${differs.sql})` : ""].filter((condition) => condition !== "");
+  const assignments = sets.map(({ column, value }) => `${column} = ${value.sql}`).join(", ");
+  const from = fromClause(table, plan, []);
+  const sql = `UPDATE ${from} SET ${assignments}${where.length ? ` WHERE ${where.join(" AND ")}` : ""}`;
+  const params = [...sets.flatMap(({ value }) => value.params), ...plan.params, ...(differs?.params ?? [])];
   // Changed rows that still match the plan can be counted afterwards, if the count is needed.
-  const countFirst = !certain && columns.some(({ column }) => plan.sql.includes(column.sql));
+  const countFirst = differs && sets.some(({ column }) => column !== "doc" && plan.sql.includes(column));
   try {
     const before = countFirst ? countRows(statements, table, plan) : undefined;
-    const modified = statements.run(sql, ...params, ...(certain ? [] : document.params));
-    if (certain || modified === maxRows(plan)) return { matched: modified, modified };
+    const modified = statements.run(sql, ...params);
+    if (!differs || modified === maxRows(plan)) return { matched: modified, modified };
     return { matched: before ?? countRows(statements, table, plan), modified };
   } catch (error) {
     if (isUnfit(error)) return undefined;

@@ -3,6 +3,7 @@ import { compileFilter, isOperators } from "../query/filter.ts";
 import { parsed, type Queries, type Query, type Row } from "../query/queries.ts";
 import type { Raw, RawObject } from "../query/values.ts";
 import type { Catalog, Table } from "../tables/catalog.ts";
+import { type PackedRow, rowsOf } from "../tables/packed.ts";
 import { getLayout, type RowWriter } from "../tables/row-writer.ts";
 import type { Schema } from "../tables/schema.ts";
 import type { WriteRequest } from "../threads/protocol.ts";
@@ -48,12 +49,18 @@ export class Writes {
   }
 
   /** Inserts documents given as text, and returns the errors of refused ones. Ordered: stops at the first error. */
-  insert({ collection, documents, ordered, longTexts }: Insertion): BulkError[] {
+  insert({ collection, documents, packed, ordered, longTexts }: Insertion): BulkError[] {
     const table = this.#schema.table(collection);
     if (longTexts) this.#schema.setOutOfLine(table, longTexts.field);
+    if (packed) this.#schema.setPacked(table, packed.fields);
+    const rows = packed && rowsOf(packed);
     const errors: BulkError[] = [];
     for (const [index, text] of documents.entries()) {
-      const refused = attempt(() => this.#rows.insertText(table, text, longTexts?.texts[index] ?? null));
+      const refused = attempt(() =>
+        text === null
+          ? this.#rows.insertPacked(table, rows?.next().value as PackedRow)
+          : this.#rows.insertText(table, text, longTexts?.texts[index] ?? null),
+      );
       if (refused) errors.push({ ...refused, index });
       if (refused && ordered) break;
     }

@@ -176,7 +176,7 @@ export const DeliveryModel: Model<DeliveryDoc> = {
   anew: (row) => ({ ...ownKeys(row), ...(row.state === "dead" && row.dead_lettered_at && deadKeys(row)) }),
   name: "deliveries",
   schema,
-  outOfLine: "log",
+  packed: true,
 };
 
 /**

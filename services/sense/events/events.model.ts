@@ -76,7 +76,7 @@ export const EventModel: Model<EventDoc> = {
   }),
   name: "events",
   schema,
-  outOfLine: "envelope",
+  packed: true,
 };
 
 /** An event and its row before insertion. */

@@ -208,6 +208,7 @@ export class EventInserter {
     // Sent in one event loop tick: one commit.
     const writing = events.insertMany(rows);
     const delivering = prepared.write();
+    store.send();
     // Awaited below, unless the events fail first.
     delivering.catch(() => {});
     let written = NONE;

@@ -1,0 +1,133 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeEach, expect, test } from "@jest/globals";
+import { SqliteClient } from "../index.ts";
+import type { PackedField } from "../tables/packed.ts";
+
+const directory = mkdtempSync(join(tmpdir(), "sensorium-packed-"));
+const FIELDS: PackedField[] = [
+  { path: "_id", kind: "string", empty: "never" },
+  { path: "name", kind: "string", empty: "never" },
+  { path: "note", kind: "string", empty: "null" },
+  { path: "count", kind: "number", empty: "absent" },
+  { path: "at", kind: "date", empty: "absent" },
+  { path: "list", kind: "json", empty: "absent" },
+  { path: "long", kind: "text", empty: "absent" },
+];
+const FULL = {
+  _id: "1",
+  name: "\u{1f600} a",
+  note: null,
+  count: 3,
+  at: new Date(0),
+  list: [{ $set: 1 }, new Date(5)],
+  long: 'several\nlines with "quotes"',
+};
+
+let made = 0;
+let name: string;
+beforeEach(() => {
+  name = `c${++made}`;
+});
+afterAll(() => rmSync(directory, { recursive: true }));
+
+const idOf = (row: unknown) => (row as { _id: string })._id;
+
+/** Opens the store with a collection that is packed by these fields. */
+async function opened<T>(
+  packed: PackedField[] | undefined,
+  use: (collection: ReturnType<ReturnType<SqliteClient["db"]>["collection"]>) => Promise<T>,
+): Promise<T> {
+  const client = new SqliteClient(directory);
+  await client.connect();
+  try {
+    client.db().setStorage(name, { packed });
+    return await use(client.db().collection(name));
+  } finally {
+    await client.close();
+  }
+}
+
+test("a packed document is read as it was inserted, whole or in part", () =>
+  opened(FIELDS, async (rows) => {
+    const short = { _id: "2", name: "", note: "\x7fb" };
+    await rows.insertMany([FULL, short]);
+    expect(await rows.find({}, { sort: { _id: 1 } }).toArray()).toEqual([FULL, short]);
+    expect(await rows.findOne({ _id: "1" }, { projection: { long: 1, note: 1 } })).toEqual({
+      _id: "1",
+      note: null,
+      long: FULL.long,
+    });
+    const { long: _, ...rest } = FULL;
+    expect(await rows.findOne({ long: FULL.long }, { projection: { long: 0 } })).toEqual(rest);
+  }));
+
+test.each([
+  ["a field that is not declared", { other: 1 }],
+  ["a string that SQLite would cut", { name: "a\0b" }],
+  ["half a character", { long: "\ud800" }],
+  ["another type", { count: "3" }],
+  ["a number that is no integer", { count: 0.5 }],
+  ["a time before 1970", { at: new Date(-1) }],
+  ["null where it means nothing", { count: null }],
+  ["an array in a column", { note: ["a", "b"] }],
+])("%s is kept, and rows before and after it are", (_what, odd) =>
+  opened(FIELDS, async (rows) => {
+    const other = { ...FULL, _id: "2", ...odd };
+    const last = { ...FULL, _id: "3" };
+    await rows.insertMany([FULL, other]);
+    await rows.insertOne(last);
+    expect(await rows.find({}, { sort: { _id: 1 } }).toArray()).toEqual([FULL, other, last]);
+    await rows.updateMany({}, { $set: { name: "new" }, $inc: { count: 1 } }).catch(() => {});
+    await rows.updateOne({ _id: "2" }, { $set: { name: "z" } });
+    expect(await rows.findOne({ _id: "2" })).toMatchObject({ name: "z" });
+  }),
+);
+
+test("a duplicate is refused with the name of its index, and none of it stays", () =>
+  opened(FIELDS, async (rows) => {
+    await rows.createIndex({ name: 1 }, { unique: true });
+    await rows.insertOne(FULL);
+    const again = rows.insertMany(
+      [
+        { ...FULL, _id: "2" },
+        { ...FULL, _id: "3", name: "b" },
+      ],
+      { ordered: false },
+    );
+    await expect(again).rejects.toMatchObject({
+      code: 11000,
+      writeErrors: [{ index: 0, err: { errmsg: expect.stringContaining("index: name_1") } }],
+    });
+    expect((await rows.find({}, { sort: { _id: 1 } }).toArray()).map(idOf)).toEqual(["1", "3"]);
+  }));
+
+test("a new declaration and an index read what was packed by an older one", async () => {
+  await opened(FIELDS, (rows) => rows.insertOne(FULL));
+  const more: PackedField[] = [...FIELDS.slice(0, 3), { path: "new", kind: "string", empty: "absent" }];
+  const row = { _id: "2", name: "b", note: null, new: "x" };
+  await opened(more, async (rows) => {
+    await rows.insertOne(row);
+    await rows.createIndex({ new: 1, count: 1 });
+    expect(await rows.find({}, { sort: { _id: 1 } }).toArray()).toEqual([FULL, row]);
+  });
+  await opened(undefined, async (rows) => {
+    expect(await rows.find({ count: 3 }).toArray()).toEqual([FULL]);
+    await rows.insertOne({ _id: "3", name: "text" });
+    expect(await rows.countDocuments({ name: { $gte: "b" } })).toBe(3);
+  });
+});
+
+test("an index on a path within a field finds rows from before and after it", () =>
+  opened(FIELDS, async (rows) => {
+    await rows.insertOne({ ...FULL, list: { a: 1 } });
+    await rows.createIndex({ "list.a": 1 });
+    await rows.insertOne({ ...FULL, _id: "2", list: { a: 1 } });
+    await rows.insertOne({ ...FULL, _id: "3", list: { a: [1, 2] } });
+    expect((await rows.find({ "list.a": 1 }, { sort: { _id: 1 } }).toArray()).map(idOf)).toEqual([
+      "1",
+      "2",
+      "3",
+    ]);
+  }));
