@@ -175,3 +175,22 @@ test("a run is read as a document, and listed while it is active", async () => {
   const { contents } = await mcp.client.readResource({ uri });
   expect(contents).toMatchObject([{ text: expect.stringContaining("Move the archive") }]);
 });
+
+test("a client that leaves gives up its poll", async () => {
+  const type = "com.example.left";
+  await using own = await connectMcp(server, (await newAgent(server, world.admin, SCOPES)).token);
+  await own.call("interests_create", { event_type: type });
+  const leaving = new AbortController();
+  const { signal } = leaving;
+  const poll = own.client.callTool({ name: "deliveries_poll", arguments: { wait: 30 } }, { signal });
+  const gone = expect(poll).rejects.toThrow();
+  // Besides the request for the measures.
+  const polling = async () => /http_requests_in_flight 2/.test(await server.metrics());
+  await settle(polling);
+  leaving.abort();
+  await gone;
+  await settle(async () => !(await polling()));
+  await own.call("events_publish", { specversion: "1.0", id: "left", source: "urn:test", type });
+  const { deliveries } = await own.call("deliveries_poll", { wait: 20 });
+  expect(deliveries).toMatchObject([{ payload: { id: "left" } }]);
+});

@@ -87,15 +87,6 @@ describe("sensorium mcp", () => {
     expect(read.get(2).result.contents[0].text).toContain(content);
   });
 
-  test("names the task in the header of a request about one", async () => {
-    const _meta = {
-      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-      "io.modelcontextprotocol/clientCapabilities": { extensions: { "io.modelcontextprotocol/tasks": {} } },
-    };
-    const answers = await exchange([{ id: 1, method: "tasks/get", params: { taskId: "none", _meta } }]);
-    expect(answers.get(1).error).toEqual({ code: -32602, message: "Task not found." });
-  });
-
   test("says what is wrong as an error of the protocol", async () => {
     const ask = [{ id: 1, method: "tools/list" }];
     const wrongKey = `ak_live_${"a".repeat(32)}`;

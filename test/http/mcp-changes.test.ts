@@ -245,6 +245,11 @@ const CHANGES: Record<string, Record<string, Change>> = {
       "/runs/{run_id}/handoff-offers",
       { offers: [{ status: "declined" }] },
     ],
+    runs_offer_handoff: [
+      () => step({ step_key: "b" }),
+      "/runs/{run_id}/handoff-offers",
+      { offers: [{ status: "open" }] },
+    ],
     runs_register_artifact: [
       () => step({ kind: "document", pointer: { display_name: "Plan" } }),
       "/runs/{run_id}/artifacts",
@@ -293,6 +298,11 @@ const CHANGES: Record<string, Record<string, Change>> = {
     ],
   },
   send: {
+    approvals_ask: [
+      () => ({ title: "Refund order 1042?", question: "The cup is broken." }),
+      "/approvals",
+      has("approvals", { title: "Refund order 1042?", status: "open" }),
+    ],
     events_cancel: [
       async () => {
         const event = {

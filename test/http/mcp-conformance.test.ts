@@ -1,11 +1,10 @@
 /** @needs frameworks */
 import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { createServer, type OutgoingHttpHeaders, request, type Server } from "node:http";
+import { createServer, request, type Server } from "node:http";
 import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
-import { text } from "node:stream/consumers";
 import { afterAll, expect, test } from "@jest/globals";
 import { startChild } from "../support/child.ts";
 import { agentToken } from "../support/http.ts";
@@ -35,54 +34,24 @@ afterAll(async () => {
   await server.stop();
 });
 
-type Call = { name: string; arguments: object };
-
-let files = 0;
-
-/** Tools of ours that do what the suite's tools for tasks do: answer, take a while, and fail. */
-const STANDING_IN: Record<string, (given: { seconds?: number }) => Call> = {
-  greet: () => ({ name: "handoffs_list", arguments: { limit: 1 } }),
-  slow_compute: ({ seconds = 1 }) => {
-    if (seconds === 0) return { name: "handoffs_list", arguments: { limit: 1 } };
-    const deadline = { deadline_seconds: Math.ceil(seconds), on_deadline: "approve" };
-    return { name: "approvals_ask", arguments: { title: "Done?", question: "Is it?", ...deadline } };
-  },
-  failing_job: () => {
-    const file_content = Buffer.from(`not a PDF: ${++files}`).toString("base64");
-    const file = { file_content, filename: "broken.pdf", mime_type: "application/pdf" };
-    return { name: "documents_upload", arguments: file };
-  },
-};
-
-/** The suite knows of no tokens: this adds one, calls our tools for those that stand in, and changes nothing else. */
+/** The suite knows of no tokens: this adds one and changes nothing else. */
 async function openDoor({ root }: TestServer, token: string): Promise<Server> {
-  const opened = createServer(async (req, res) => {
+  const opened = createServer((req, res) => {
     const { method = "GET", url = "/" } = req;
-    let body = await text(req);
-    const headers: OutgoingHttpHeaders = { ...req.headers, authorization: `Bearer ${token}` };
-    const params = /^\s*\{/.test(body) ? JSON.parse(body).params : undefined;
-    const standIn = STANDING_IN[params?.name]?.(params.arguments ?? {});
-    if (standIn) {
-      if (headers["mcp-name"] === params.name) headers["mcp-name"] = standIn.name;
-      body = JSON.stringify({ ...JSON.parse(body), params: { ...params, ...standIn } });
-      headers["content-length"] = Buffer.byteLength(body);
-    }
+    const headers = { ...req.headers, authorization: `Bearer ${token}` };
     const passed = request(new URL(url, root), { method, headers }, (answer) => {
       res.writeHead(answer.statusCode as number, answer.headers);
       answer.pipe(res);
     });
     passed.on("error", () => res.destroy());
     res.on("close", () => passed.destroy());
-    passed.end(body);
+    req.pipe(passed);
   });
   await new Promise<void>((resolve) => opened.listen(0, "127.0.0.1", resolve));
   return opened;
 }
 
-/**
- * The checks of what a revision requires, and of tasks. The suite runs other extensions and drafts too, and says that they
- * do not count.
- */
+/** The checks of what a revision requires. The suite runs extensions and drafts too, and says that they do not count. */
 async function checksOf(revision: string): Promise<Check[]> {
   const url = `http://127.0.0.1:${(door.address() as AddressInfo).port}/mcp`;
   const to = join(folder, revision);
@@ -90,9 +59,7 @@ async function checksOf(revision: string): Promise<Check[]> {
   const suite = await startChild(process.execPath, args, { cwd: folder });
   await suite.exited;
   const [, notScored = ""] = suite.output().split("Not scored");
-  const left = [...notScored.matchAll(/^ {2}[✓✗] (?!tasks-)([\w-]+) \(/gm)].map(
-    ([, name]) => `server-${name}-2`,
-  );
+  const left = [...notScored.matchAll(/^ {2}[✓✗] ([\w-]+) \(/gm)].map(([, name]) => `server-${name}-2`);
   return globSync("*/checks.json", { cwd: to })
     .filter((file) => !left.some((name) => basename(dirname(file)).startsWith(name)))
     .flatMap((file) => JSON.parse(readFileSync(join(to, file), "utf8")));

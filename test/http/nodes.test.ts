@@ -8,7 +8,6 @@ import { cloudEvent, newAgent } from "../support/agents.ts";
 import { START } from "../support/alone.ts";
 import { startChild } from "../support/child.ts";
 import { agentToken, api } from "../support/http.ts";
-import { ANY_RESULT, connectMcp } from "../support/mcp.ts";
 import { startMongo } from "../support/mongo.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
@@ -47,19 +46,6 @@ const here = "url" in mongo;
   test("the second node creates no tenant and accepts the first one's key", async () => {
     expect(other.logs()).not.toContain("First start");
     expect(await agentToken(other, one.credentials.agent.api_key)).toBeTruthy();
-  });
-
-  test("an MCP task that one has begun is read and canceled at the other", async () => {
-    const [token, there] = await Promise.all([one, other].map((node) => agentToken(node, world.apiKey)));
-    await using begun = await connectMcp(one, token as string, { tasks: true });
-    await using read = await connectMcp(other, there as string, { tasks: true });
-    const params = { name: "approvals_ask", arguments: { title: "Ship it?", question: "All is green." } };
-    const task = await begun.client.request({ method: "tools/call", params }, ANY_RESULT);
-    const { taskId } = task as { taskId: string };
-    const look = () => read.client.request({ method: "tasks/get", params: { taskId } }, ANY_RESULT);
-    expect(await look()).toMatchObject({ taskId, status: "working" });
-    await read.client.request({ method: "tasks/cancel", params: { taskId } }, ANY_RESULT);
-    expect(await look()).toMatchObject({ status: "cancelled" });
   });
 
   /** Who has access, and how each loses it. There is no NATS: no event tells the other node. */

@@ -15,18 +15,7 @@ interface McpOptions {
   revision?: (typeof REVISIONS)[number];
   /** Query of the address: `tools=memories`. */
   query?: string;
-  /** Whether the client knows the extension for tasks. */
-  tasks?: boolean;
 }
-
-/** The extension for tasks. */
-export const TASKS = "io.modelcontextprotocol/tasks";
-
-/** The schema of results that the client does not know. */
-export const ANY_RESULT = {
-  // biome-ignore lint/suspicious/noExplicitAny: tests assert on shapes that the type checker cannot know
-  "~standard": { version: 1 as const, vendor: "test", validate: (value: any) => ({ value }) },
-};
 
 /** The official client, connected. */
 export interface McpClient extends AsyncDisposable {
@@ -43,23 +32,16 @@ export interface McpClient extends AsyncDisposable {
 export async function connectMcp(
   server: Pick<TestServer, "root">,
   token: string,
-  { revision = "2026-07-28", query = "", tasks = false }: McpOptions = {},
+  { revision = "2026-07-28", query = "" }: McpOptions = {},
 ): Promise<McpClient> {
   const modern = revision === "2026-07-28";
   const client = new Client(
     { name: "test", version: "1" },
-    {
-      ...(modern && { versionNegotiation: { mode: { pin: revision } } }),
-      ...(tasks && { capabilities: { extensions: { [TASKS]: {} } } }),
-    },
+    modern ? { versionNegotiation: { mode: { pin: revision } } } : {},
   );
   const url = new URL(`${server.root}/mcp${query && `?${query}`}`);
   const requestInit = { headers: { authorization: `Bearer ${token}` } };
-  const transport = new StreamableHTTPClientTransport(url, {
-    requestInit,
-    ...(tasks && { fetch: withTasks }),
-  });
-  await client.connect(transport);
+  await client.connect(new StreamableHTTPClientTransport(url, { requestInit }));
   // From here on the client holds what tools give to their output schemas.
   await client.listTools();
   const call = (name: string, args: Record<string, unknown> = {}) =>
@@ -80,17 +62,6 @@ export async function connectMcp(
     [Symbol.asyncDispose]: () => client.close(),
   };
 }
-
-/** The client refuses results of types that it does not know. It gets a task as a result that says so in `isTask`. */
-const withTasks: typeof fetch = async (input, init) => {
-  const response = await fetch(input, init);
-  if (!String(init?.body).includes('"tools/call"')) return response;
-  const text = (await response.text()).replace(
-    '"resultType":"task"',
-    '"resultType":"complete","isTask":true',
-  );
-  return new Response(text, response);
-};
 
 function textOf({ content }: CallToolResult): string {
   return content.map((part) => (part.type === "text" ? part.text : `(${part.type})`)).join("\n");

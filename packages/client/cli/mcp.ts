@@ -70,7 +70,6 @@ interface Message {
     name?: unknown;
     arguments?: unknown;
     uri?: unknown;
-    taskId?: unknown;
     requestId?: Id;
     _meta?: Record<string, unknown>;
   };
@@ -184,7 +183,7 @@ class Bridge {
   /** Copies to headers what the HTTP transport requires there, for proxies. */
   #headersOf({ method, params }: Message): Record<string, string> {
     const version = params?._meta?.[VERSION_META] ?? this.#version;
-    const name = params?.name ?? params?.uri ?? params?.taskId;
+    const name = params?.name ?? params?.uri;
     return {
       accept: "application/json, text/event-stream",
       "mcp-method": method as string,

@@ -81,7 +81,7 @@ export const mcpService: ServiceFactory = (runtime) => {
   };
 };
 
-async function load({ blobs, secrets, log }: Runtime): Promise<Loaded> {
+async function load({ blobs, log }: Runtime): Promise<Loaded> {
   const [{ createMcpHandler }, { serverFor }, { listKinds }, { Session }, listener] = await Promise.all([
     import("@modelcontextprotocol/server"),
     import("./server.ts"),
@@ -90,7 +90,7 @@ async function load({ blobs, secrets, log }: Runtime): Promise<Loaded> {
     import("./subscriptions.ts"),
   ]);
   const { version } = INFO;
-  const offer = { operations, kinds: listKinds(operations), blobs, secrets, version };
+  const offer = { operations, kinds: listKinds(operations), blobs, version };
   const newHandler = () =>
     createMcpHandler(
       ({ authInfo, era }) => serverFor(authInfo?.extra?.session as Session, era === "modern"),

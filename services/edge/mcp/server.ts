@@ -17,7 +17,6 @@ import { find, INBOX, INBOX_RESOURCE, inboxOf, LISTED, toContents } from "./reso
 import { toToolResult } from "./results.ts";
 import { withoutNulls } from "./schemas.ts";
 import { type AskFor, invalid, refused, type Session } from "./session.ts";
-import { knowsTasks, serveTasks, TASKS, toTask } from "./tasks.ts";
 import { isOffered, noTool, type OperationTool, remarkOn, unknownArgument } from "./tools.ts";
 
 /** In `_meta` of a call: makes repeating it safe, like the header Idempotency-Key. */
@@ -48,16 +47,15 @@ export function serverFor(session: Session, isModern: boolean): Server {
         resources: isModern ? WATCHED : {},
         prompts: {},
         completions: {},
-        ...(isModern && { extensions: { [TASKS]: {} } }),
       },
       instructions: INSTRUCTIONS,
       cacheHints: { "tools/list": CACHED, "resources/templates/list": CACHED, "prompts/list": CACHED },
     },
   );
   server.setRequestHandler("tools/list", () => ({ tools: toolsFor(session) }));
-  server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) =>
+  server.setRequestHandler("tools/call", async ({ params }) =>
     server.projectCallToolResult(
-      await callTool(session, params, isModern && knowsTasks(mcpReq.envelope)),
+      await callTool(session, params),
       session.offer.callable.get(params.name)?.tool.outputSchema,
     ),
   );
@@ -69,7 +67,6 @@ export function serverFor(session: Session, isModern: boolean): Server {
   }));
   server.setRequestHandler("prompts/get", ({ params }) => getPrompt(session, params));
   server.setRequestHandler("completion/complete", ({ params }) => completeFor(session, params));
-  if (isModern) serveTasks(server, session);
   return server;
 }
 
@@ -93,7 +90,7 @@ interface ToolCall {
   _meta?: Record<string, unknown>;
 }
 
-async function callTool(session: Session, call: ToolCall, asTask: boolean): Promise<CallToolResult> {
+async function callTool(session: Session, call: ToolCall): Promise<CallToolResult> {
   const known = session.offer.callable.get(call.name);
   if (!known) throw invalid(noTool(call.name, callableFor(session)));
   const givenKey = call._meta?.[KEY_META] ?? session.idempotencyKey;
@@ -102,8 +99,7 @@ async function callTool(session: Session, call: ToolCall, asTask: boolean): Prom
   const fault = unknownArgument(known, given);
   if (fault) return toToolResult(session.faultText(fault), true);
   const answer = await session.ask(known.op, given, key);
-  const task = asTask ? await toTask(session, known, answer) : null;
-  return task ?? toToolResult(answer, known.kept, remarkOn(known, given, answer));
+  return toToolResult(answer, known.kept, remarkOn(known, given, answer));
 }
 
 /** Merges a call's arguments with the defaults. */

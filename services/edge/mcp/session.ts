@@ -2,7 +2,6 @@ import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import type { Caller } from "../../../lib/access/caller.ts";
 import type { Operation } from "../../../lib/contract/contract.ts";
 import type { Fault } from "../../../lib/contract/faults.ts";
-import type { SecretBox } from "../../../lib/crypto/secrets.ts";
 import type { Blobs } from "../../../storage/blobs/blobs.ts";
 import { type Output, SMALL_BYTES } from "../gateway/answer/output.ts";
 import { errorAnswer, sizeOf } from "../gateway/answer/respond.ts";
@@ -17,7 +16,6 @@ export interface Offer extends Choice {
   operations: readonly Operation[];
   kinds: readonly Kind[];
   blobs: Blobs;
-  secrets: SecretBox;
   version: string;
 }
 

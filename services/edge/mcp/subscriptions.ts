@@ -5,7 +5,6 @@ import {
   type McpHandlerRequestOptions,
   type McpHttpHandler,
   ProtocolError,
-  ProtocolErrorCode,
   ResourceNotFoundError,
   type ServerEvent,
 } from "@modelcontextprotocol/server";
@@ -18,7 +17,6 @@ import { find, INBOX, LISTED } from "./resources.ts";
 import { readResource } from "./server.ts";
 import { invalid, type Session } from "./session.ts";
 import { sendResponse, webRequest } from "./streamable-http.ts";
-import { requireTasks } from "./tasks.ts";
 
 /** Each is read again when it may have changed. */
 const MOST_URIS = 20;
@@ -37,13 +35,10 @@ const LIST = "list";
 interface Wanted {
   resourcesListChanged?: boolean;
   resourceSubscriptions?: string[];
-  /** Tasks, whose changes are not reported: their clients look. */
-  taskIds?: string[];
 }
 
 interface Params {
   notifications?: Wanted;
-  _meta?: object;
 }
 
 interface Sources extends Pick<Host, "changes" | "arrivals"> {
@@ -170,16 +165,12 @@ export async function listen(
 ): Promise<void> {
   const { req, res } = exchange;
   try {
-    const { notifications, _meta } = (options.parsedBody as { params: Params }).params;
-    if (notifications?.taskIds) requireTasks(_meta);
     await subscription.open();
   } catch (err) {
     if (!(err instanceof ProtocolError)) throw err;
     const { id } = options.parsedBody as { id?: unknown };
     const { code, message, data } = err;
-    const status = code === ProtocolErrorCode.MissingRequiredClientCapability ? 400 : 200;
-    const refusal = { jsonrpc: "2.0", id, error: { code, message, data } };
-    return sendResponse(res, output, Response.json(refusal, { status }));
+    return sendResponse(res, output, Response.json({ jsonrpc: "2.0", id, error: { code, message, data } }));
   }
   const ended = endingOf(exchange, link);
   const end = () => void handler.close();
