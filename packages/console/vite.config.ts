@@ -23,5 +23,5 @@ export default defineConfig({
     },
   },
   plugins: [{ name: "publish", apply: "build", closeBundle: () => publish(BUILT, SERVED) }],
-  server: { proxy: { "/v1": SERVER, "/docs": SERVER, "/openapi.json": SERVER, "/asyncapi.json": SERVER } },
+  server: { proxy: { "/v1": SERVER, "/docs": SERVER, "/openapi.json": SERVER } },
 });

@@ -8,7 +8,6 @@ import { newAgent, receive, type TestAgent } from "../support/agents.ts";
 import { makeDeadLetters } from "../support/dead-letters.ts";
 import { ingest, textFile } from "../support/documents.ts";
 import { startEndpoint } from "../support/endpoint.ts";
-import { api } from "../support/http.ts";
 import { newReceiver } from "../support/receiver.ts";
 import { act, at, newRun } from "../support/runs.ts";
 import { settle } from "../support/settle.ts";
@@ -54,14 +53,6 @@ async function receiveFitting(agent: TestAgent, types: string[]): Promise<void> 
     { what: `events of the types ${types.join(", ")}` },
   );
 }
-
-test("is served to everyone, as it is committed, under both paths", async () => {
-  for (const url of [`${server.root}/asyncapi.json`, "/asyncapi.json"]) {
-    const { status, body } = await api(server).get(url);
-    expect([url, status]).toEqual([url, 200]);
-    expect(body).toEqual(document);
-  }
-});
 
 test("events about memories are as described", async () => {
   const { agent } = world;

@@ -313,8 +313,6 @@ gateway.readyz               public        -                  GET /readyz
 gateway.metrics              monitor       -                  GET /metrics
 gateway.openapi              public        -                  GET /openapi.json
 gateway.openapi              public        -                  GET /v1/openapi.json
-gateway.asyncapi             public        -                  GET /asyncapi.json
-gateway.asyncapi             public        -                  GET /v1/asyncapi.json
 gateway.docs                 public        -                  GET /docs
 gateway.llms                 public        -                  GET /llms.txt
 gateway.mcp                  everyone      -                  POST /mcp

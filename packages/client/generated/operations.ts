@@ -155,7 +155,6 @@ export const OPERATIONS = {
     readyz: {"method":"GET","path":"/readyz","root":true,"open":true},
     metrics: {"method":"GET","path":"/metrics","root":true,"by":"monitor","document":true},
     openapi: {"method":"GET","path":"/openapi.json","open":true},
-    asyncapi: {"method":"GET","path":"/asyncapi.json","open":true},
     docs: {"method":"GET","path":"/docs","root":true,"open":true,"document":true},
     llms: {"method":"GET","path":"/llms.txt","root":true,"open":true,"document":true},
   },

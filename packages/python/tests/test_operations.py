@@ -437,7 +437,6 @@ ROWS: list[Row] = [
     ("N gateway.readyz", {}, {"status": ...}),
     ("O gateway.metrics", {}, "http_requests_in_flight"),
     ("N gateway.openapi", {}, {"openapi": "3.1.0"}),
-    ("N gateway.asyncapi", {}, {"asyncapi": "3.0.0"}),
     ("N gateway.docs", {}, "<html"),
     ("N gateway.llms", {}, "# Sensorium"),
     ("O nodes.list", {}, {"nodes": ...}),

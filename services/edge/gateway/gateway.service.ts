@@ -20,7 +20,6 @@ import { CallerCache } from "./access/caller-cache.ts";
 import { sendInParts } from "./answer/in-parts.ts";
 import { Output } from "./answer/output.ts";
 import { edgeHeaders } from "./answer/respond.ts";
-import { asyncApiDocument } from "./asyncapi/asyncapi.ts";
 import { readParams } from "./body/params.ts";
 import { callAction, callNested } from "./call-action.ts";
 import { GatewayContext, type GatewayDeps } from "./gateway-context.ts";
@@ -159,7 +158,6 @@ export function gateway(
 
 function actionsOf({ health }: Runtime, served: readonly Operation[]): ServiceSchema["actions"] {
   let document: Buffer | undefined;
-  let messages: Buffer | undefined;
   return {
     /**
      * Called for each request. Its promise does not settle when the request is answered (`routeHandler`), so a limit on
@@ -181,10 +179,6 @@ function actionsOf({ health }: Runtime, served: readonly Operation[]): ServiceSc
     openapi: unchecked(() => {
       document ??= Buffer.from(JSON.stringify(openApiDocument(served)));
       return document;
-    }),
-    asyncapi: unchecked(() => {
-      messages ??= Buffer.from(JSON.stringify(asyncApiDocument()));
-      return messages;
     }),
     /** The address of this node. With several gateways, PUBLIC_URL is the one for callers. */
     address: idempotent((ctx) => ({ origin: (ctx.service as unknown as Gateway).server.origin })),

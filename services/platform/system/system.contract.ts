@@ -56,17 +56,6 @@ const document = {
 export const getOpenapi = operation({ route: "GET /openapi.json", root: true, ...document });
 export const getOpenapiV1 = operation({ route: "GET /openapi.json", ...document });
 
-/** Both under the version segment and at the origin, as the other document. */
-const messages = {
-  action: "gateway.asyncapi",
-  summary: "Read the events, deliveries and webhooks as a document (AsyncAPI 3.0)",
-  access: { by: "public" },
-  answer: Type.Record(Type.String(), Type.Unknown(), { examples: [{ asyncapi: "3.0.0" }] }),
-} as const;
-
-export const getAsyncapi = operation({ route: "GET /asyncapi.json", root: true, ...messages });
-export const getAsyncapiV1 = operation({ route: "GET /asyncapi.json", ...messages });
-
 const JsonRpcError = Type.Object(
   {
     jsonrpc: Type.Literal("2.0"),

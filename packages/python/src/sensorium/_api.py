@@ -2157,10 +2157,6 @@ class Gateway(Group[Mode]):
     def openapi(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> dict[str, Any]:
         """Read this document (OpenAPI 3.1)."""
 
-    @operation("GET", "/asyncapi.json", root=True, open=True)
-    def asyncapi(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> dict[str, Any]:
-        """Read the events, deliveries and webhooks as a document (AsyncAPI 3.0)."""
-
     @operation("GET", "/docs", root=True, open=True, document=True)
     def docs(self, *, idempotency_key: str | None = None, timeout: float | None = None) -> str:
         """Read this document as a page."""

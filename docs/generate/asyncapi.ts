@@ -3,21 +3,21 @@ import {
   PLATFORM_EVENTS,
   PLATFORM_SOURCE,
   type PlatformEventType,
-} from "../../../../lib/cloudevents/platform-types.ts";
-import type { Operation } from "../../../../lib/contract/contract.ts";
-import { DocumentChange } from "../../../remember/documents/documents.contract.ts";
-import { MemoryChange, MemoryCitation } from "../../../remember/memories/events.contract.ts";
-import { DeadLetterNotice } from "../../../sense/deliveries/dead-letters.contract.ts";
-import { DeliveryEvent, streamDeliveries } from "../../../sense/deliveries/deliveries.contract.ts";
-import { CloudEvent, publishEvent } from "../../../sense/events/events.contract.ts";
-import { receiveWebhook, receiveWebhookFromSource } from "../../../sense/ingest/receive.contract.ts";
-import { A2aTaskNotice } from "../../../work/a2a/a2a-tasks.contract.ts";
-import { ApprovalChange } from "../../../work/approvals/approvals.contract.ts";
-import { RunChange } from "../../../work/runs/events.contract.ts";
-import { COMPONENTS, INFO } from "../openapi/components.ts";
-import { Components, exampleOf, type JsonSchema } from "../openapi/schemas.ts";
-import { PUSH, PUSH_HEADERS } from "../openapi/webhooks.ts";
-import { VERSION_PREFIX } from "../paths.ts";
+} from "../../lib/cloudevents/platform-types.ts";
+import type { Operation } from "../../lib/contract/contract.ts";
+import { COMPONENTS, INFO } from "../../services/edge/gateway/openapi/components.ts";
+import { Components, exampleOf, type JsonSchema } from "../../services/edge/gateway/openapi/schemas.ts";
+import { PUSH, PUSH_HEADERS } from "../../services/edge/gateway/openapi/webhooks.ts";
+import { VERSION_PREFIX } from "../../services/edge/gateway/paths.ts";
+import { DocumentChange } from "../../services/remember/documents/documents.contract.ts";
+import { MemoryChange, MemoryCitation } from "../../services/remember/memories/events.contract.ts";
+import { DeadLetterNotice } from "../../services/sense/deliveries/dead-letters.contract.ts";
+import { DeliveryEvent, streamDeliveries } from "../../services/sense/deliveries/deliveries.contract.ts";
+import { CloudEvent, publishEvent } from "../../services/sense/events/events.contract.ts";
+import { receiveWebhook, receiveWebhookFromSource } from "../../services/sense/ingest/receive.contract.ts";
+import { A2aTaskNotice } from "../../services/work/a2a/a2a-tasks.contract.ts";
+import { ApprovalChange } from "../../services/work/approvals/approvals.contract.ts";
+import { RunChange } from "../../services/work/runs/events.contract.ts";
 
 type Json = Record<string, unknown>;
 type Channel = Json & { messages: Record<string, Json> };
