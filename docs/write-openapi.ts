@@ -2,8 +2,8 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { operations } from "../services/contracts.ts";
-import { openApiDocument } from "../services/edge/gateway/openapi/openapi.ts";
-import { asyncApiDocument } from "./generate/asyncapi.ts";
+import { asyncApiDocument } from "./generate/openapi/asyncapi.ts";
+import { openApiDocument } from "./generate/openapi/openapi.ts";
 
 await write("openapi.json", openApiDocument(operations));
 await write("asyncapi.json", asyncApiDocument());

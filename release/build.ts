@@ -45,7 +45,7 @@ const BUNDLED = /(?:^|\/)@opentelemetry\/(?!api\b)/;
 /** A package of this repository that is not published. */
 const DRIVER = "mongoose-sqlite";
 
-const RELATIVE = /(?<=")\.{1,2}\/[^"\n]+\.(?:ts|js|mjs|wasm)(?=")/g;
+const RELATIVE = /(?<=")\.{1,2}\/[^"\n]+\.(?:ts|js|mjs|wasm|json)(?=")/g;
 const COPIED = new RegExp(`(?<=")(?:${DRIVER}|${MODEL}|${PAGE})(?:/[\\w./-]+)?(?=")`, "g");
 const IMPORTED = /(?:\bfrom |\bimport |\bimport\(|\bresolve\(|\brequire\(|\)\()["`]((?:@[\w-]+\/)?[\w-]+)/g;
 
@@ -150,7 +150,7 @@ async function collect(entries: string[], elsewhere = new Set<string>()): Promis
   const waiting = [...entries];
   for (let file = waiting.pop(); file; file = waiting.pop()) {
     if (files.has(file)) continue;
-    if (file.endsWith(".wasm")) {
+    if (/\.(wasm|json)$/.test(file)) {
       files.set(file, readFileSync(join(ROOT, file)));
       continue;
     }

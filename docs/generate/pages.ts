@@ -1,14 +1,15 @@
 import { PLATFORM_EVENTS } from "../../lib/cloudevents/platform-types.ts";
 import type { Operation } from "../../lib/contract/contract.ts";
 import { FAULTS, RULES } from "../../lib/contract/faults.ts";
+import type { JsonSchema } from "../../lib/contract/json-schema.ts";
 import { safe } from "../../packages/client/cli/colour.ts";
 import { COMMANDS } from "../../packages/client/cli/commands.ts";
 import { helpFor, overview } from "../../packages/client/cli/help.ts";
 import { operations } from "../../services/contracts.ts";
-import { COMPONENTS, TAGS } from "../../services/edge/gateway/openapi/components.ts";
-import { openApiDocument } from "../../services/edge/gateway/openapi/openapi.ts";
-import { Components, type JsonSchema } from "../../services/edge/gateway/openapi/schemas.ts";
 import { findPresets, makeTools } from "../../services/edge/mcp/tools.ts";
+import { COMPONENTS, TAGS } from "./openapi/components.ts";
+import { openApiDocument } from "./openapi/openapi.ts";
+import { Components } from "./openapi/schemas.ts";
 import { operationSection, routeOf, table } from "./operation.ts";
 import { cell, code, meaningOf, row, rowsOf, typeOf } from "./schema.ts";
 import { settingsTable } from "./settings.ts";

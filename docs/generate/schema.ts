@@ -1,4 +1,4 @@
-import type { JsonSchema } from "../../services/edge/gateway/openapi/schemas.ts";
+import type { JsonSchema } from "../../lib/contract/json-schema.ts";
 
 const FORMATS: Record<string, string> = {
   "date-time": "time",

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "@jest/globals";
 import { Ajv, type Options } from "ajv";
 import addFormatsModule from "ajv-formats";
-import { asyncApiDocument } from "../../docs/generate/asyncapi.ts";
+import { asyncApiDocument } from "../../docs/generate/openapi/asyncapi.ts";
 import { PLATFORM_EVENTS } from "../../lib/cloudevents/platform-types.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the document is walked in many ways

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, jest, test } from "@jest/globals";
 import { Type } from "typebox";
+import { openApiDocument } from "../../docs/generate/openapi/openapi.ts";
 import { nullable, type Operation, oneOf, operation } from "../../lib/contract/contract.ts";
 import { parseOrigin, titleOf } from "../../packages/client/client.ts";
 import { ApiError } from "../../packages/client/errors.ts";
@@ -15,7 +16,6 @@ import { allPages } from "../../packages/client/paging.ts";
 import { pauseBefore } from "../../packages/client/request.ts";
 import { messagesOf } from "../../packages/client/sse.ts";
 import { operations } from "../../services/contracts.ts";
-import { openApiDocument } from "../../services/edge/gateway/openapi/openapi.ts";
 import { titleOf as titleOfTool } from "../../services/edge/mcp/defaults.ts";
 
 const thing = operation({

@@ -4,11 +4,11 @@ import { describe, expect, test } from "@jest/globals";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormatsModule from "ajv-formats";
 import { Type } from "typebox";
+import { codesOf } from "../../docs/generate/openapi/errors.ts";
+import { openApiDocument } from "../../docs/generate/openapi/openapi.ts";
 import { type Operation, operation } from "../../lib/contract/contract.ts";
 import { FAULTS, type FaultCode } from "../../lib/contract/faults.ts";
 import { operations } from "../../services/contracts.ts";
-import { codesOf } from "../../services/edge/gateway/openapi/errors.ts";
-import { openApiDocument } from "../../services/edge/gateway/openapi/openapi.ts";
 import { LLMS_TEXT, SKILL_DESCRIPTION } from "../../services/edge/gateway/pages/llms.ts";
 import { ACCESS } from "../support/access-table.ts";
 

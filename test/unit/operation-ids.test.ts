@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
+import { openApiDocument } from "../../docs/generate/openapi/openapi.ts";
 import { operations } from "../../services/contracts.ts";
-import { openApiDocument } from "../../services/edge/gateway/openapi/openapi.ts";
 import * as channels from "../../services/sense/channels/channels.contract.ts";
 
 interface Described {

@@ -5,13 +5,13 @@ import { Type } from "typebox";
 import { type Caller, callerId } from "../../../lib/access/caller.ts";
 import { notFound, requireFound } from "../../../lib/contract/faults.ts";
 import { compileCheck } from "../../../lib/contract/validator.ts";
+import { VERSION } from "../../../lib/version.ts";
 import type { AgentState } from "../../identity/agents/agents.contract.ts";
 import type { CallablePage } from "../../identity/agents/agents.ts";
 import { originOf } from "../../identity/tenants/origin.ts";
 import { action, event, type ServiceFactory } from "../../runtime.ts";
 import type { TaskChange } from "../../work/a2a/a2a-tasks.ts";
 import type { StreamService } from "../gateway/http-exchange.ts";
-import { INFO } from "../gateway/openapi/components.ts";
 import { endingOf } from "../gateway/streams/sse.ts";
 import * as contract from "./a2a.contract.ts";
 import { CallersTasks } from "./callers-tasks.ts";
@@ -87,7 +87,7 @@ function makeCatalog({ agents, next_cursor }: CallablePage, origin: string) {
   const rest = next_cursor === null ? [] : [continuedAt(origin, next_cursor)];
   return {
     specVersion: "0.9" as const,
-    host: { displayName: INFO.title, documentationUrl: `${origin}/docs` },
+    host: { displayName: "Sensorium", documentationUrl: `${origin}/docs` },
     entries: [...entries, ...rest],
   };
 }
@@ -114,7 +114,7 @@ function makeCard({ name, description }: Shown, url: string) {
   return {
     name,
     description: purpose,
-    version: INFO.version,
+    version: VERSION,
     supportedInterfaces: [{ url, protocolBinding: "JSONRPC", protocolVersion: "1.0" }],
     capabilities: { streaming: true, pushNotifications: true, extendedAgentCard: false },
     securitySchemes: {

@@ -1,5 +1,5 @@
 import { type Operation, pathsOfAliases } from "../../../lib/contract/contract.ts";
-import type { JsonSchema } from "../gateway/openapi/schemas.ts";
+import type { JsonSchema } from "../../../lib/contract/json-schema.ts";
 import type { Arguments } from "./request.ts";
 import { alternatives } from "./schemas.ts";
 

@@ -1,10 +1,10 @@
 import type { McpHttpHandler } from "@modelcontextprotocol/server";
 import type { Service } from "moleculer";
+import { VERSION } from "../../../lib/version.ts";
 import { operations } from "../../contracts.ts";
 import type { Runtime, ServiceFactory } from "../../runtime.ts";
 import type { OfTenant } from "../../sense/events/arrivals.ts";
 import type { StreamService } from "../gateway/http-exchange.ts";
-import { INFO } from "../gateway/openapi/components.ts";
 import type { Offer, Session } from "./session.ts";
 import {
   invalidInitialize,
@@ -89,8 +89,7 @@ async function load({ blobs, log }: Runtime): Promise<Loaded> {
     import("./session.ts"),
     import("./subscriptions.ts"),
   ]);
-  const { version } = INFO;
-  const offer = { operations, kinds: listKinds(operations), blobs, version };
+  const offer = { operations, kinds: listKinds(operations), blobs, version: VERSION };
   const newHandler = () =>
     createMcpHandler(
       ({ authInfo, era }) => serverFor(authInfo?.extra?.session as Session, era === "modern"),

@@ -1,4 +1,4 @@
-import type { JsonSchema } from "../gateway/openapi/schemas.ts";
+import type { JsonSchema } from "../../../lib/contract/json-schema.ts";
 import { alternatives } from "./schemas.ts";
 
 /**

@@ -1,6 +1,6 @@
 import type { Tool } from "@modelcontextprotocol/server";
 import type { Operation } from "../../../lib/contract/contract.ts";
-import { ANY_KEY, type JsonSchema } from "../gateway/openapi/schemas.ts";
+import { ANY_KEY, type JsonSchema } from "../../../lib/contract/json-schema.ts";
 import { defaultsOf } from "./defaults.ts";
 
 /**

@@ -8,7 +8,7 @@ import {
   ResourceNotFoundError,
   Server,
 } from "@modelcontextprotocol/server";
-import type { JsonSchema } from "../gateway/openapi/schemas.ts";
+import type { JsonSchema } from "../../../lib/contract/json-schema.ts";
 import { understood } from "./arguments.ts";
 import { defaultsOf } from "./defaults.ts";
 import { missingFrom, type NamedPrompt, PROMPTS, toPrompt } from "./prompts.ts";

@@ -2,11 +2,11 @@ import type { Tool } from "@modelcontextprotocol/server";
 import type { Caller } from "../../../lib/access/caller.ts";
 import { type Operation, pathsOfAliases, toolHints } from "../../../lib/contract/contract.ts";
 import { Fault, isFault } from "../../../lib/contract/faults.ts";
+import type { JsonSchema } from "../../../lib/contract/json-schema.ts";
 import { compileKeyCheck } from "../../../lib/contract/known-keys.ts";
 import { nearest } from "../../../lib/contract/nearest.ts";
 import { oncePer } from "../../../lib/once-per.ts";
 import { isRefusedInBand, requireAccess } from "../gateway/access/access.ts";
-import type { JsonSchema } from "../gateway/openapi/schemas.ts";
 import { type Kept, pruneSchema, selectKept } from "./prune.ts";
 import { answerSchema, brief, inputSchema, valueSchema } from "./schemas.ts";
 

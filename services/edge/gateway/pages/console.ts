@@ -8,8 +8,7 @@ import { pathOf } from "../paths.ts";
 const FOLDER = join(import.meta.dirname, "../../../../packages/console/dist");
 
 /** Operations and their documents: unknown paths below these are a 404 for everyone. */
-const NOT_PAGES =
-  /^\/(v1|docs|mcp|a2a|w|metrics|healthz|readyz|(?:open|async)api\.json|llms\.txt|\.well-known)(\/|$)/;
+const NOT_PAGES = /^\/(v1|docs|mcp|a2a|w|metrics|healthz|readyz|openapi\.json|llms\.txt|\.well-known)(\/|$)/;
 
 const TYPES: Record<string, string> = {
   ".html": "text/html; charset=utf-8",

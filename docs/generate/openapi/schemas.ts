@@ -1,17 +1,6 @@
-/** JSON Schema of contracts; types only the keywords read here. */
-export interface JsonSchema {
-  [keyword: string]: unknown;
-  type?: string;
-  title?: string;
-  properties?: Record<string, JsonSchema>;
-  items?: JsonSchema;
-  anyOf?: JsonSchema[];
-  patternProperties?: Record<string, JsonSchema>;
-}
+import { ANY_KEY, type JsonSchema } from "../../../lib/contract/json-schema.ts";
 
 const COMPONENT_NAME = /^[A-Z][A-Za-z0-9]*$/;
-/** The key pattern of maps in contracts. */
-export const ANY_KEY = "^.*$";
 
 /** Collects named schemas: those whose `title` is a name, like `Agent`. */
 export class Components {

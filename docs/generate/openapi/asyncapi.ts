@@ -3,21 +3,22 @@ import {
   PLATFORM_EVENTS,
   PLATFORM_SOURCE,
   type PlatformEventType,
-} from "../../lib/cloudevents/platform-types.ts";
-import type { Operation } from "../../lib/contract/contract.ts";
-import { COMPONENTS, INFO } from "../../services/edge/gateway/openapi/components.ts";
-import { Components, exampleOf, type JsonSchema } from "../../services/edge/gateway/openapi/schemas.ts";
-import { PUSH, PUSH_HEADERS } from "../../services/edge/gateway/openapi/webhooks.ts";
-import { VERSION_PREFIX } from "../../services/edge/gateway/paths.ts";
-import { DocumentChange } from "../../services/remember/documents/documents.contract.ts";
-import { MemoryChange, MemoryCitation } from "../../services/remember/memories/events.contract.ts";
-import { DeadLetterNotice } from "../../services/sense/deliveries/dead-letters.contract.ts";
-import { DeliveryEvent, streamDeliveries } from "../../services/sense/deliveries/deliveries.contract.ts";
-import { CloudEvent, publishEvent } from "../../services/sense/events/events.contract.ts";
-import { receiveWebhook, receiveWebhookFromSource } from "../../services/sense/ingest/receive.contract.ts";
-import { A2aTaskNotice } from "../../services/work/a2a/a2a-tasks.contract.ts";
-import { ApprovalChange } from "../../services/work/approvals/approvals.contract.ts";
-import { RunChange } from "../../services/work/runs/events.contract.ts";
+} from "../../../lib/cloudevents/platform-types.ts";
+import type { Operation } from "../../../lib/contract/contract.ts";
+import type { JsonSchema } from "../../../lib/contract/json-schema.ts";
+import { VERSION_PREFIX } from "../../../services/edge/gateway/paths.ts";
+import { DocumentChange } from "../../../services/remember/documents/documents.contract.ts";
+import { MemoryChange, MemoryCitation } from "../../../services/remember/memories/events.contract.ts";
+import { DeadLetterNotice } from "../../../services/sense/deliveries/dead-letters.contract.ts";
+import { DeliveryEvent, streamDeliveries } from "../../../services/sense/deliveries/deliveries.contract.ts";
+import { CloudEvent, publishEvent } from "../../../services/sense/events/events.contract.ts";
+import { receiveWebhook, receiveWebhookFromSource } from "../../../services/sense/ingest/receive.contract.ts";
+import { A2aTaskNotice } from "../../../services/work/a2a/a2a-tasks.contract.ts";
+import { ApprovalChange } from "../../../services/work/approvals/approvals.contract.ts";
+import { RunChange } from "../../../services/work/runs/events.contract.ts";
+import { COMPONENTS, INFO } from "./components.ts";
+import { Components, exampleOf } from "./schemas.ts";
+import { PUSH, PUSH_HEADERS } from "./webhooks.ts";
 
 type Json = Record<string, unknown>;
 type Channel = Json & { messages: Record<string, Json> };

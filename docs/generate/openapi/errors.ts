@@ -1,5 +1,5 @@
-import { honoursKey, isWithinQuota, type Operation } from "../../../../lib/contract/contract.ts";
-import { FAULTS, type FaultCode } from "../../../../lib/contract/faults.ts";
+import { honoursKey, isWithinQuota, type Operation } from "../../../lib/contract/contract.ts";
+import { FAULTS, type FaultCode } from "../../../lib/contract/faults.ts";
 
 type Json = Record<string, unknown>;
 

@@ -1,5 +1,6 @@
-import { CloudEvent } from "../../../sense/events/events.contract.ts";
-import { type Components, exampleOf, type JsonSchema } from "./schemas.ts";
+import type { JsonSchema } from "../../../lib/contract/json-schema.ts";
+import { CloudEvent } from "../../../services/sense/events/events.contract.ts";
+import { type Components, exampleOf } from "./schemas.ts";
 
 type Json = Record<string, unknown>;
 

@@ -1,4 +1,4 @@
-import { VERSION } from "../../../../lib/version.ts";
+import { VERSION } from "../../../lib/version.ts";
 import { ERROR_SCHEMA, ERROR_TABLE, OAUTH_ERROR_SCHEMA } from "./errors.ts";
 
 /** The parts of the OpenAPI document that do not depend on contracts. */

@@ -1,11 +1,12 @@
 import { Type } from "typebox";
-import { honoursKey, type Operation } from "../../../../lib/contract/contract.ts";
-import { closed } from "../../../../lib/contract/known-keys.ts";
-import { FORM } from "../access/oauth.ts";
-import { VERSION_PREFIX } from "../paths.ts";
+import { honoursKey, type Operation } from "../../../lib/contract/contract.ts";
+import type { JsonSchema } from "../../../lib/contract/json-schema.ts";
+import { closed } from "../../../lib/contract/known-keys.ts";
+import { FORM } from "../../../services/edge/gateway/access/oauth.ts";
+import { VERSION_PREFIX } from "../../../services/edge/gateway/paths.ts";
 import { COMPONENTS, INFO, TAGS } from "./components.ts";
 import { ErrorResponses, headers, isOpen } from "./errors.ts";
-import { Components, exampleOf, type JsonSchema } from "./schemas.ts";
+import { Components, exampleOf } from "./schemas.ts";
 import { webhooks } from "./webhooks.ts";
 
 type Json = Record<string, unknown>;
