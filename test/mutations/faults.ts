@@ -1236,7 +1236,7 @@ export const FAULTS: Fault[] = [
     "services/sense/schedules/schedules.contract.ts",
     'const access = { by: "any", scope: "send" } as const;',
     'const access = { by: "any", scope: "memory:read" } as const;',
-    "http/mcp-changes",
+    "unit/access",
   ),
   fault(
     "the Python client leaves ids in `{id}:run` out",

@@ -89,7 +89,6 @@ export const CLUSTER: World = {
       "client-listen",
       "client-package",
       "mcp-agents",
-      "mcp-changes",
       "snippets",
     ],
     "sign-in and keys: identity.test.ts covers a worker": [

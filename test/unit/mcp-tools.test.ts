@@ -1,11 +1,12 @@
-import { globSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "@jest/globals";
 import { Ajv } from "ajv";
+import { exampleOf } from "../../docs/generate/openapi/schemas.ts";
 import { pathsOfAliases } from "../../lib/contract/contract.ts";
 import type { JsonSchema } from "../../lib/contract/json-schema.ts";
 import { operations } from "../../services/contracts.ts";
 import { understood } from "../../services/edge/mcp/arguments.ts";
 import { prune, pruneSchema, selectKept } from "../../services/edge/mcp/prune.ts";
+import { toRequest } from "../../services/edge/mcp/request.ts";
 import { withoutNulls } from "../../services/edge/mcp/schemas.ts";
 import { choose, makeTools, type OperationTool, PRESETS } from "../../services/edge/mcp/tools.ts";
 
@@ -49,13 +50,29 @@ test.each(all.map(({ op, tool }) => [tool.name, op, tool] as const))("the tools:
   expect(JSON.stringify(tool.outputSchema)).not.toMatch(/"(examples|x-\w+)":/);
 });
 
-test("each tool that changes something is called by a test", () => {
-  const text = globSync("test/http/mcp*.test.ts")
-    .map((file) => readFileSync(file, "utf8"))
-    .join();
-  const changing = all.filter(({ tool }) => !tool.annotations?.readOnlyHint).map(({ tool }) => tool.name);
-  expect(changing.filter((name) => !new RegExp(`\\b${name}\\b`).test(text))).toEqual([]);
-});
+test.each(all.map((each) => [each.tool.name, each] as const))(
+  "%s takes what its operation takes, each argument in its place",
+  (_, { op, tool }) => {
+    const { path = {}, query = {}, body = {} } = op;
+    const [first] = Object.values(body) as JsonSchema[];
+    const fields = op.wholeBody ? first?.properties : { ...path, ...query, ...body };
+    const given = Object.fromEntries(
+      Object.entries(fields as Record<string, JsonSchema>).map(([name, field]) => [name, exampleOf(field)]),
+    );
+    expect(Object.keys(tool.inputSchema.properties ?? {}).sort()).toEqual(Object.keys(given).sort());
+    const asked = toRequest(op, given);
+    const inBody = JSON.parse(asked.body ?? "{}");
+    const there = { ...asked.path, ...asked.query, ...inBody };
+    expect(there).toEqual({ ...given, ...Object.fromEntries(textsOf(path, given)) });
+    // What may be in both is in the body.
+    const inQuery = Object.keys(query).filter((name) => !(name in body));
+    expect([asked.path, asked.query].map(Object.keys)).toEqual([Object.keys(path), inQuery]);
+  },
+);
+
+/** Of a path all values are text. */
+const textsOf = (path: object, given: Record<string, unknown>) =>
+  Object.keys(path).map((name) => [name, String(given[name])] as const);
 
 /** Of a list of tools, at four characters a token. */
 const tokens = (listed: readonly OperationTool[]) =>
