@@ -23,156 +23,74 @@ const Thing = Type.Object({
   name: Type.String({ examples: ["lamp"] }),
   secret: Type.Optional(Type.String()),
 });
-const any = { by: "any", scope: "send" } as const;
+const access = { by: "any", scope: "send" } as const;
 const named = { name: Type.String({ minLength: 1, maxLength: 20, examples: ["lamp"] }) };
+const path = { thing_id: Id("ch") };
+const makes = { access, body: named, results: { 201: Thing } } as const;
+const answers = { access, results: { 200: Thing } } as const;
 
 const create = operation({
-  action: "things.create",
-  route: "POST /things",
-  summary: "Make a thing",
-  access: any,
+  ...{ action: "things.create", route: "POST /things", summary: "Make a thing", ...makes },
   body: { ...named, size: Type.Optional(Type.Integer({ minimum: 1, maximum: 9 })) },
-  results: { 201: Thing },
 });
-
 const createSecret = operation({
-  action: "things.create_secret",
-  route: "POST /things/secret",
-  summary: "Make a thing with a secret",
-  access: any,
-  body: named,
-  results: { 201: Thing },
+  ...{ action: "things.create_secret", route: "POST /things/secret", summary: "Make a secret", ...makes },
   secret: true,
 });
-
 const createLarge = operation({
-  action: "things.create_large",
-  route: "POST /things/large",
-  summary: "Make a thing of many words",
-  access: any,
-  body: named,
-  results: { 201: Thing },
+  ...{ action: "things.create_large", route: "POST /things/large", summary: "Make many words", ...makes },
 });
-
 const search = operation({
-  action: "things.search",
-  route: "POST /things/search",
-  summary: "Look for a thing",
-  access: any,
-  body: named,
-  reads: true,
-  results: { 200: Thing },
+  ...{ action: "things.search", route: "POST /things/search", summary: "Look for a thing", ...answers },
+  ...{ body: named, reads: true },
 });
-
 const slow = operation({
-  action: "things.slow",
-  route: "POST /things/slow",
-  summary: "Make a thing, after a while",
-  access: any,
-  body: named,
-  results: { 201: Thing },
+  ...{ action: "things.slow", route: "POST /things/slow", summary: "Make a thing, after a while", ...makes },
 });
-
 const fail = operation({
-  action: "things.fail",
-  route: "POST /things/fail",
-  summary: "Fail as the body says",
-  access: any,
+  ...{ action: "things.fail", route: "POST /things/fail", summary: "Fail as the body says", ...answers },
   body: { how: Type.String() },
-  results: { 200: Thing },
 });
-
 const list = operation({
-  action: "things.list",
-  route: "GET /things",
-  summary: "List things",
-  access: any,
+  ...{ action: "things.list", route: "GET /things", summary: "List things", access },
   query: {
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 5 })),
     tags: Type.Optional(Type.Array(Type.String())),
   },
   results: { 200: Type.Object({ names: Type.Array(Type.String()), query: Type.Unknown() }) },
 });
-
 const get = operation({
-  action: "things.get",
-  route: "GET /things/{thing_id}",
-  summary: "Read a thing",
-  access: any,
-  path: { thing_id: Id("ch") },
-  results: { 200: Thing },
+  ...{ action: "things.get", route: "GET /things/{thing_id}", summary: "Read a thing", path, ...answers },
 });
-
 const rename = operation({
-  action: "things.rename",
-  route: "PATCH /things/{thing_id}",
-  summary: "Rename a thing",
-  access: any,
-  path: { thing_id: Id("ch") },
-  body: named,
-  results: { 200: Thing },
+  ...{ action: "things.rename", route: "PATCH /things/{thing_id}", summary: "Rename a thing", ...answers },
+  ...{ path, body: named },
 });
-
 const remove = operation({
-  action: "things.remove",
-  route: "DELETE /things/{thing_id}",
-  summary: "Remove a thing",
-  access: any,
-  path: { thing_id: Id("ch") },
-  results: { 204: null },
+  ...{ action: "things.remove", route: "DELETE /things/{thing_id}", summary: "Remove a thing" },
+  ...{ access, path, results: { 204: null } },
 });
-
 const people = operation({
-  action: "things.people",
-  route: "POST /things/people",
-  summary: "For people",
-  access: { by: "user" },
-  results: { 204: null },
+  ...{ action: "things.people", route: "POST /things/people", summary: "For people" },
+  ...{ access: { by: "user" }, results: { 204: null } },
 });
-
 const status = operation({
-  action: "things.status",
-  route: "GET /status",
-  root: true,
-  summary: "Who asks from where",
+  ...{ action: "things.status", route: "GET /status", root: true, summary: "Who asks from where" },
   access: { by: "public" },
   results: { 200: Type.Object({ ip: Type.String(), request_id: Type.String() }) },
 });
-
 const stream = operation({
-  action: "things.stream",
-  route: "GET /things/stream",
-  summary: "Watch things",
-  access: any,
-  results: { 200: Type.String() },
-  produces: ["text/event-stream"],
-  stream: true,
+  ...{ action: "things.stream", route: "GET /things/stream", summary: "Watch things", access },
+  ...{ results: { 200: Type.String() }, produces: ["text/event-stream"], stream: true },
 });
-
 const echo = operation({
-  action: "things.echo",
-  route: "POST /things/echo",
-  summary: "For anybody",
+  ...{ action: "things.echo", route: "POST /things/echo", summary: "For anybody", ...makes },
   access: { by: "public" },
-  body: named,
-  results: { 201: Thing },
 });
 
 const ALL = [
-  create,
-  createSecret,
-  createLarge,
-  search,
-  slow,
-  fail,
-  list,
-  get,
-  rename,
-  remove,
-  people,
-  status,
-  stream,
-  echo,
+  ...[create, createSecret, createLarge, search, slow, fail, list, get, rename, remove, people, status],
+  ...[stream, echo],
 ];
 
 export function things(): Things {
