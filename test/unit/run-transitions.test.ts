@@ -40,8 +40,6 @@ const apply = (run: RunState, { status, progress, offers, noted }: Change): RunS
   ...run,
   ...{ status, progress, offers, noted, version: run.version + 1 },
 });
-const _statuses = (run: RunState) =>
-  Object.fromEntries(run.steps.map(({ step_key }, i) => [step_key, run.progress[i]?.status]));
 const kinds = ({ facts }: Change) =>
   facts.map(({ kind, step_key }) => (step_key ? `${kind} ${step_key}` : kind));
 const startIt = { ...doing(), record_id: "r", handoff_id: null, bundle_id: null, notes: null };
@@ -127,22 +125,9 @@ test("criteria are attested one by one, and the last completes the step", () => 
 test("what a step took is counted each time it is done, with attempts that overlap counted once", () => {
   let run = runOf([step("a")]);
   const at = (seconds: number) => ({ ...startIt, ...doneNow, ...because, ...doing(seconds) });
-  for (const [act, seconds] of [
-    ...([
-      [start, 10],
-      [start, 20],
-      [complete, 40],
-      [reopen, 100],
-      [start, 101],
-    ] as const),
-    ...([
-      [skip, 105],
-      [reopen, 200],
-      [start, 203],
-      [complete, 210],
-    ] as const),
-  ])
-    run = apply(run, act(run, "a", at(seconds)));
+  const acts = [start, start, complete, reopen, start, skip, reopen, start, complete];
+  const times = [10, 20, 40, 100, 101, 105, 200, 203, 210];
+  for (const [i, act] of acts.entries()) run = apply(run, act(run, "a", at(times[i] as number)));
   const [item] = buildRetrospective(run as Run, []);
   expect(item).toMatchObject({ elapsed_seconds: 40 + 5 + 10, active_seconds: 30 + 4 + 7 });
 });
