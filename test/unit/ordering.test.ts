@@ -39,7 +39,7 @@ describe.each(["sqlite", ...("url" in mongo ? ["mongodb"] : [])])("ordered deliv
     for (let n = 0; n < 2; n++) {
       const notifyReady = (ready: { agent_id: string }[]) =>
         void woken.push(...ready.map(({ agent_id }) => agent_id));
-      const ordering = new Ordering({ broker, deliveries, notifyReady });
+      const ordering = new Ordering({ broker, deliveries, ready: null, notifyReady });
       const requestQueues = { hasWaiting: () => false } as never;
       const enqueuer = new Enqueuer({
         ...{ deliveries, ready: null, store, requestQueues, ordering, notifyReady: () => {} },

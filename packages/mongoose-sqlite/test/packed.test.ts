@@ -103,6 +103,18 @@ test("a duplicate is refused with the name of its index, and none of it stays", 
     expect((await rows.find({}, { sort: { _id: 1 } }).toArray()).map(idOf)).toEqual(["1", "3"]);
   }));
 
+test("an update to a taken key is refused with the name of its index, and changes nothing", () =>
+  opened(FIELDS, async (rows) => {
+    await rows.createIndex({ count: 1 }, { unique: true, sparse: true });
+    const without = { _id: "2", name: "b", note: null };
+    await rows.insertMany([FULL, without]);
+    const taken = rows.updateMany({ _id: "2" }, { $set: { count: 3, name: "c" } });
+    await expect(taken).rejects.toMatchObject({ code: 11000, message: expect.stringContaining("count_1") });
+    expect(await rows.findOne({ _id: "2" })).toEqual(without);
+    expect(await rows.updateMany({ _id: "2" }, { $set: { count: 4 } })).toMatchObject({ modifiedCount: 1 });
+    expect(await rows.findOne({ count: 4 })).toEqual({ ...without, count: 4 });
+  }));
+
 test("a new declaration and an index read what was packed by an older one", async () => {
   await opened(FIELDS, (rows) => rows.insertOne(FULL));
   const more: PackedField[] = [...FIELDS.slice(0, 3), { path: "new", kind: "string", empty: "absent" }];

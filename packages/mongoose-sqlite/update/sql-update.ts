@@ -92,7 +92,7 @@ function packedUpdate(
     const operands = update[name] as RawObject;
     for (const path of Object.keys(operands)) {
       const field = fields.find((each) => each.path === path);
-      if (!field || !isSimple(table, path, name === "$unset")) return undefined;
+      if (!field || !isSimple(table, path, operands[path])) return undefined;
       const change = PACKED_OPERATORS[name]?.(field, operands[path] as Raw, filter[path]);
       if (!change) return undefined;
       changes.push(change);
@@ -185,7 +185,7 @@ function toDocument(changes: Change[]): Fragment | undefined {
 function toChange(table: Table, name: string, path: string, operand: Raw): Change | undefined {
   const [, holder, index, key] = INNER.exec(path) ?? [];
   if (holder === undefined) {
-    if (!PLAIN.test(path) || !isSimple(table, path, name === "$unset")) return undefined;
+    if (!PLAIN.test(path) || !isSimple(table, path, operand)) return undefined;
     return OPERATORS[name]?.(path, operand, table.columns.has(path));
   }
   if (table.columns.has(holder) || !isSimple(table, holder)) return undefined;
@@ -210,11 +210,14 @@ function setAt(path: string, operand: Raw): Fragment {
   return { sql: "?, json(?)", params: [path, JSON.stringify(operand)] };
 }
 
-/** True if a change at a path affects at most one column and no unique index, or removes it from sparse ones. */
-function isSimple(table: Table, path: string, isRemoved = false): boolean {
+/**
+ * True if a change at a path affects at most one column, and no unique index in which missing values are equal. A
+ * violation of another one is left to JavaScript, which names it.
+ */
+function isSimple(table: Table, path: string, operand?: Raw): boolean {
   if (path === "_id" || path === table.outOfLine || table.columns.get(path)?.many) return false;
   for (const column of table.columns.keys()) if (column.startsWith(`${path}.`)) return false;
-  const isFree = ({ sparse, key }: Index) => isRemoved && sparse && key.length === 1;
+  const isFree = ({ sparse, key }: Index) => sparse && key.length === 1 && operand !== null;
   return !table.indexes.some(
     (index) => index.unique && !isFree(index) && index.key.some(([key]) => key === path),
   );
@@ -309,7 +312,7 @@ function countRows(statements: Statements, table: Table, plan: Plan): number {
   return (statements.row<[number]>(sql, ...plan.params) as [number])[0];
 }
 
-/** A guard returned NULL, which `doc` refuses, or the document is nested too deeply for SQLite. */
+/** A guard returned NULL, which `doc` refuses, a unique key is taken, or the document is nested too deeply for SQLite. */
 function isUnfit(error: unknown): boolean {
   return isConstraint(error) || (error as Error).message === "malformed JSON";
 }

@@ -324,7 +324,7 @@ function newDomain(
       : null;
   const claims = new Claims({ ...deps, ready, agents, tracing });
   const requestQueues = new RequestQueues(claims, () => store.now(), isOwn);
-  const ordering = new Ordering({ broker, deliveries, notifyReady: notify });
+  const ordering = new Ordering({ broker, deliveries, ready, notifyReady: notify });
   const enqueuer = new Enqueuer({ deliveries, ready, store, requestQueues, ordering, notifyReady: notify });
   const retentionMs = config.ACKNOWLEDGED_RETENTION_DAYS * DAY_MS;
   const progress = new Progress(store.collection(ProgressModel), config.STUCK_AFTER_SECONDS * 1000);

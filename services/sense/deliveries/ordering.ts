@@ -2,8 +2,9 @@ import type { ServiceBroker } from "moleculer";
 import { pastGroup } from "../../../mixins/queue.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { isDuplicateKey } from "../../../storage/write-errors.ts";
-import type { DeliveryDoc } from "./deliveries.model.ts";
+import { type DeliveryDoc, SHORTEST } from "./deliveries.model.ts";
 import type { Ready } from "./notify.ts";
+import type { ReadyDeliveries } from "./ready.ts";
 
 /** Set on a delivery until it is the one of its group that may be delivered. */
 interface Held {
@@ -13,6 +14,8 @@ interface Held {
 interface OrderingDeps {
   broker: Pick<ServiceBroker, "call" | "logger">;
   deliveries: TenantCollection<DeliveryDoc>;
+  /** Null on a store with several nodes. */
+  ready: ReadyDeliveries | null;
   notifyReady: (ready: Ready[]) => void;
 }
 
@@ -107,33 +110,40 @@ export class Ordering {
   /** @param horizon read before the groups are: an earlier event that was fanned out by then has its delivery there */
   async #releaseUpTo(tenant_id: string, groups: string[], horizon: string): Promise<string[]> {
     if (horizon === "") return groups;
-    const { deliveries, notifyReady } = this.#deps;
-    const options = { sort: { held_key: 1 }, projection: { agent_id: 1, held_key: 1 } } as const;
+    const { deliveries, ready, notifyReady } = this.#deps;
+    const rows = ready?.rows ?? deliveries;
+    const options = { sort: { held_key: 1 }, projection: SHORTEST } as const;
     const first = (group: string) => {
       const held_key = { $gt: `${group} `, $lt: `${group} ~` };
-      return deliveries.findOne(tenant_id, { held_key }, options);
+      return rows.findOne(tenant_id, { held_key }, options);
     };
     const heads = (await Promise.all(groups.map(first))).filter((row) => row !== null);
     // The first event that waits is not preceded by another one.
     const isEarly = (row: DeliveryDoc) => positionOf(row as Held) > horizon;
-    const released = await Promise.all(
-      heads.filter((row) => !isEarly(row)).map((row) => this.#activate(tenant_id, row)),
+    const activated = await Promise.all(
+      heads.filter((row) => !isEarly(row)).map((row) => this.#activate(rows, row)),
     );
-    const agents = new Set(released.filter((row) => row !== null).map(({ agent_id }) => agent_id as string));
+    const released = activated.filter((row) => row !== null);
+    ready?.add(released);
+    const agents = new Set(released.map(({ agent_id }) => agent_id as string));
     notifyReady([...agents].map((agent_id) => ({ tenant_id, agent_id })));
     return heads.filter(isEarly).map((row) => groupOf(row as Held));
   }
 
-  #activate(tenant_id: string, { _id, agent_id, held_key }: DeliveryDoc): Promise<DeliveryDoc | null> {
-    const active_key = groupOf({ held_key } as Held);
-    const update = { $set: { state: "ready" as const, active_key }, $unset: { held_key: 1 } as const };
-    return this.#deps.deliveries
-      .update(tenant_id, { _id, agent_id, held_key: held_key as string }, update)
-      .catch((err) => {
-        // Another one of the group is active: what settles it asks again.
-        if (isDuplicateKey(err)) return null;
-        throw err;
-      });
+  /** Returns the delivery as it is ready, or null if it was not released. */
+  async #activate(rows: TenantCollection<DeliveryDoc>, row: DeliveryDoc): Promise<DeliveryDoc | null> {
+    const { held_key, ...rest } = row as DeliveryDoc & Held;
+    const { _id, tenant_id, agent_id } = row;
+    const $set = { state: "ready" as const, active_key: groupOf({ held_key }) };
+    const update = { $set, $unset: { held_key: 1 } as const };
+    try {
+      const written = await rows.updateMany(tenant_id, { _id, agent_id, held_key }, update);
+      return written ? { ...rest, ...$set } : null;
+    } catch (err) {
+      // Another one of the group is active: what settles it asks again.
+      if (isDuplicateKey(err)) return null;
+      throw err;
+    }
   }
 
   /** Returns the position up to which no event of the tenant waits for its fan-out. */

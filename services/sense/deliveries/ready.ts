@@ -51,8 +51,8 @@ export interface ToAcknowledge {
  * change it: only what comes through here keeps a list current.
  */
 export class ReadyDeliveries implements Front<DeliveryDoc> {
-  /** The rows, past this front. */
-  readonly #rows: TenantCollection<DeliveryDoc>;
+  /** The rows, past this front: for those that are neither ready nor handed out. */
+  readonly rows: TenantCollection<DeliveryDoc>;
   readonly #report: (err: unknown) => void;
   readonly #now: () => number;
   /** In order of last use. */
@@ -72,14 +72,14 @@ export class ReadyDeliveries implements Front<DeliveryDoc> {
     report: (err: unknown) => void,
     now: () => number,
   ) {
-    this.#rows = behind(this);
+    this.rows = behind(this);
     this.#report = report;
     this.#now = now;
   }
 
   /** Writes new deliveries; then `add` them. @throws as `TenantCollection.insertMany` */
   insert(rows: DeliveryDoc[]): Promise<void> {
-    return this.#rows.insertMany(rows);
+    return this.rows.insertMany(rows);
   }
 
   /** Adds deliveries that were written as ready. */
@@ -99,7 +99,7 @@ export class ReadyDeliveries implements Front<DeliveryDoc> {
       const known = this.#agents.get(agent_id);
       if (known) this.#remove(known, new Set(ids));
     }
-    await this.#rows.deleteMany(tenant_id, { _id: { $in: ids } });
+    await this.rows.deleteMany(tenant_id, { _id: { $in: ids } });
   }
 
   /** Returns an agent's first ready deliveries, and whether there are others. */
@@ -130,13 +130,13 @@ export class ReadyDeliveries implements Front<DeliveryDoc> {
     write: (rows: TenantCollection<DeliveryDoc>, part: ToAcknowledge) => Promise<number>,
   ): Promise<number> {
     const known = this.#agents.get(agent_id);
-    if (!known) return write(this.#rows, { ids: [...ids] });
+    if (!known) return write(this.rows, { ids: [...ids] });
     const others = ids.filter((id) => !known.handedOut.has(id));
     if (others.length > 0) this.#remove(known, new Set(others));
     for (const id of ids) known.reading?.gone.add(id);
     const parts = takeHandedOut(known, ids);
     return this.#written(known, ids, async () => {
-      const counts = await Promise.all(parts.map((part) => write(this.#rows, part)));
+      const counts = await Promise.all(parts.map((part) => write(this.rows, part)));
       return counts.reduce((sum, count) => sum + count, 0);
     });
   }
@@ -193,7 +193,7 @@ export class ReadyDeliveries implements Front<DeliveryDoc> {
     try {
       const ready = { state: "ready", agent_id } as const;
       const sort = { priority: -1, created_at: 1 } as const;
-      const found = await this.#rows.find(tenant_id, ready, { sort, limit, projection: SHORTEST });
+      const found = await this.rows.find(tenant_id, ready, { sort, limit, projection: SHORTEST });
       const rows = found.filter(({ _id }) => !reading.gone.has(_id));
       known.complete = found.length < limit;
       if (reading.isStale) return rows;
@@ -281,7 +281,7 @@ export class ReadyDeliveries implements Front<DeliveryDoc> {
       return { updateMany: { filter: { tenant_id, _id, agent_id, state: "ready" as const }, update } };
     });
     // Sent at once: what is sent afterwards finds the leases.
-    const writing = this.#written(known, ids, () => this.#rows.bulk(writes));
+    const writing = this.#written(known, ids, () => this.rows.bulk(writes));
     const all = Promise.all([this.#flushing.get(tenant_id), writing])
       .catch(this.#report)
       .finally(() => {
