@@ -64,18 +64,16 @@ export class Schema {
   /** Keeps the fields of a declaration in columns from now on. Rows of another one become text. */
   setPacked(table: Table, text: string): void {
     if (table.packed?.text === text) return;
-    if (table.outOfLine !== undefined)
-      throw new NotImplemented(`packed rows in addition to ${table.outOfLine} out of line`);
     const packed = toPacked(text);
     this.#toText(table);
-    for (const field of packed.fields) {
-      const { path, kind } = field;
-      const column = columnOf(field);
-      if (isKeyed(kind)) {
-        if (!table.columns.has(path)) this.#addColumn(table, path);
-      } else if (!this.#hasColumn(table, `j_${path}`))
-        this.#statements.db.exec(`ALTER TABLE ${table.sql} ADD COLUMN ${column}`);
-    }
+    this.#takeIn(table);
+    this.#addColumns(
+      table,
+      packed.fields.filter(({ kind }) => isKeyed(kind)).map(({ path }) => path),
+    );
+    for (const field of packed.fields.filter(({ kind }) => !isKeyed(kind)))
+      if (!this.#hasColumn(table, `j_${field.path}`))
+        this.#statements.db.exec(`ALTER TABLE ${table.sql} ADD COLUMN ${columnOf(field)}`);
     table.packed = packed;
     this.#catalog.save(table.name, table);
   }
@@ -88,6 +86,14 @@ export class Schema {
   #toText(table: Table): void {
     if (table.packed)
       this.#statements.run(`UPDATE ${table.sql} SET doc = ${documentOf(table)} WHERE doc = ''`);
+  }
+
+  /** Ends the out-of-line storage of a table that had it: its texts move into the documents. */
+  #takeIn(table: Table): void {
+    if (table.outOfLine === undefined) return;
+    this.#statements.run(`UPDATE ${table.sql} SET doc = ${documentOf(table)}`);
+    this.#statements.db.exec(`DROP TRIGGER ${quote(`t_${table.name}`)}; DROP TABLE ${textTable(table)}`);
+    table.outOfLine = undefined;
   }
 
   /** Adds an index; does nothing if the same one exists. */
@@ -108,7 +114,10 @@ export class Schema {
     if (alike) throw fault.indexOptionsConflict(`Index already exists with a different name: ${alike.name}`);
     this.#statements.run("SAVEPOINT building");
     try {
-      for (const [path] of index.key) if (!table.columns.has(path)) this.#addColumn(table, path);
+      this.#addColumns(
+        table,
+        index.key.map(([path]) => path),
+      );
       this.#build(table, index);
       this.#refuseNullDuplicates(table, index);
       table.indexes.push(index);
@@ -133,18 +142,25 @@ export class Schema {
     if (this.#statements.row(sql)) throw fault.duplicateKeys(table.name, index.name);
   }
 
-  #addColumn(table: Table, path: string): void {
-    if (path === table.outOfLine) throw new NotImplemented(`an index on the out-of-line field ${path}`);
-    const column = newColumn(path);
-    this.#statements.db.exec(`ALTER TABLE ${table.sql} ADD COLUMN ${column.sql}`);
-    table.columns.set(path, column);
-    const update = this.#statements.prepare(`UPDATE ${table.sql} SET ${column.sql} = ? WHERE rid = ?`);
+  /** Adds and fills the columns of paths that have none. */
+  #addColumns(table: Table, paths: string[]): void {
+    const added = paths.filter((path) => !table.columns.has(path)).map(newColumn);
+    if (added.length === 0) return;
+    for (const { path, sql } of added) {
+      if (path === table.outOfLine) throw new NotImplemented(`an index on the out-of-line field ${path}`);
+      this.#statements.db.exec(`ALTER TABLE ${table.sql} ADD COLUMN ${sql}`);
+    }
+    for (const column of added) table.columns.set(column.path, column);
+    const sets = added.map(({ sql }) => `${sql} = ?`).join(", ");
+    const update = this.#statements.prepare(`UPDATE ${table.sql} SET ${sets} WHERE rid = ?`);
     for (const [rid, document] of this.#documents(table)) {
-      const value = scalarAt(document, column.steps);
-      column.many ||= value === MANY;
-      column.odd ||= value !== MANY && isOdd(value);
-      const key = value === MANY ? null : toKey(value);
-      if (key !== null) update.run(key, rid);
+      const keys = added.map((column) => {
+        const value = scalarAt(document, column.steps);
+        column.many ||= value === MANY;
+        column.odd ||= value !== MANY && isOdd(value);
+        return value === MANY ? null : toKey(value);
+      });
+      if (keys.some((key) => key !== null)) update.run(...keys, rid);
     }
   }
 

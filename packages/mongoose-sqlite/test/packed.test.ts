@@ -36,13 +36,13 @@ const idOf = (row: unknown) => (row as { _id: string })._id;
 
 /** Opens the store with a collection that is packed by these fields. */
 async function opened<T>(
-  packed: PackedField[] | undefined,
+  packed: PackedField[] | undefined | { outOfLine: string },
   use: (collection: ReturnType<ReturnType<SqliteClient["db"]>["collection"]>) => Promise<T>,
 ): Promise<T> {
   const client = new SqliteClient(directory);
   await client.connect();
   try {
-    client.db().setStorage(name, { packed });
+    client.db().setStorage(name, Array.isArray(packed) ? { packed } : { ...packed });
     return await use(client.db().collection(name));
   } finally {
     await client.close();
@@ -128,6 +128,20 @@ test("a new declaration and an index read what was packed by an older one", asyn
     expect(await rows.find({ count: 3 }).toArray()).toEqual([FULL]);
     await rows.insertOne({ _id: "3", name: "text" });
     expect(await rows.countDocuments({ name: { $gte: "b" } })).toBe(3);
+  });
+});
+
+test("rows with a text out of line are read once others are packed", async () => {
+  await opened({ outOfLine: "long" }, (rows) => rows.insertMany([FULL, { _id: "2", name: "b", note: null }]));
+  await opened(FIELDS, async (rows) => {
+    await rows.insertOne({ ...FULL, _id: "3" });
+    await rows.updateMany({ name: FULL.name }, { $set: { long: "new" } });
+    expect(await rows.find({}, { sort: { _id: 1 } }).toArray()).toEqual([
+      { ...FULL, long: "new" },
+      { _id: "2", name: "b", note: null },
+      { ...FULL, _id: "3", long: "new" },
+    ]);
+    expect(await rows.countDocuments({ count: 3 })).toBe(2);
   });
 });
 
