@@ -1,5 +1,5 @@
 import type { TenantCollection, TenantDocument } from "../storage/collection.ts";
-import type { AnyModel, Erasure, Replaced } from "../storage/model.ts";
+import { type AnyModel, type Erasure, fieldsOf, type Replaced } from "../storage/model.ts";
 import type { Where } from "../storage/query.ts";
 import { MODELS } from "./models.ts";
 
@@ -27,15 +27,49 @@ export function erasersOf(kind: Kind, models: readonly AnyModel[] = MODELS): str
 
 /** Returns the collections that do not say how their content is erased. */
 export function unerased(models: readonly { name: string; erasure?: Erasure }[] = MODELS): string[] {
-  const kinds = ["agent", "subject", "memories", "mentions", "replaced", "with", "none"];
+  const kinds = ["agent", "subject", "memories", "mentions", "replaced", "with", "follows", "none"];
   return models
     .filter(({ erasure = {} }) => !kinds.some((kind) => (erasure as Record<string, string>)[kind]))
     .map(({ name }) => name);
 }
 
-/** Returns the collections whose texts are replaced. */
+/** Returns the collections whose texts are replaced, in this order. */
 export function replacedOf(models: readonly AnyModel[] = MODELS): (AnyModel & { erasure: Replaced })[] {
-  return models.filter((each): each is AnyModel & { erasure: Replaced } => "replaced" in each.erasure);
+  return models
+    .filter((each): each is AnyModel & { erasure: Replaced } => "replaced" in each.erasure)
+    .toSorted((a, b) => Number(a.erasure.replaced.last ?? 0) - Number(b.erasure.replaced.last ?? 0));
+}
+
+/** Returns the actions that bring search up to date with what was replaced. */
+export function settlersOf(models: readonly AnyModel[] = MODELS): string[] {
+  return replacedOf(models).flatMap(({ erasure: { replaced } }) => replaced.settle ?? []);
+}
+
+/** What was replaced since then. */
+export interface SettleErased {
+  tenant_id: string;
+  since: Date;
+}
+
+/** Returns the fields with content, in rows or blobs, that no erasure of a person reaches, as `collection.field`. */
+export function unreached(models: readonly AnyModel[] = MODELS): string[] {
+  const ended = (name: string | undefined): boolean => {
+    const { subject, with: other } = (models.find((each) => each.name === name)?.erasure ?? {}) as Erasers;
+    return subject !== undefined || (other !== undefined && ended(other));
+  };
+  return models.flatMap(({ name, schema, erasure, blobs = [] }) => {
+    const { replaced, follows } = erasure as Erasers & Partial<Replaced>;
+    if (ended(name) || follows !== undefined) return [];
+    const fields = replaced ? [] : fieldsOf(schema).filter(({ content }) => content);
+    const left = [...fields.map(({ path }) => path), ...(replaced?.size ? [] : blobs)];
+    return left.map((path) => `${name}.${path}`);
+  });
+}
+
+interface Erasers {
+  subject?: string;
+  with?: string;
+  follows?: string;
 }
 
 /** Returns the fields with the id of the agent with which rows end, by collection. */

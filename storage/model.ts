@@ -37,6 +37,8 @@ export type Erasure = (
   | Replaced
   /** Its rows end with those of another collection. */
   | { with: string }
+  /** Its rows are made of those of another collection, again when those change, and end with them. */
+  | { follows: string }
   /** Why nobody's request reaches it. */
   | { none: string }
 ) & {
@@ -48,12 +50,18 @@ export interface Replaced {
   replaced: {
     /** Paths of the id of the agent that all texts of a row come from. */
     of: readonly string[];
-    /** Only in these rows. */
+    /** Only in these rows; those of a person in the others too, afterwards. */
     within?: Record<string, unknown>;
     /** The field that guards the row's writes. */
     version?: string;
     /** The action, on each node, that writes what it has in memory only. */
     flush?: string;
+    /** The field with the length of the row's blob, which is a text too. */
+    size?: string;
+    /** Whether rows of others are about whom these are about: then these come last. */
+    last?: boolean;
+    /** The action that ends once search has what was replaced: `{tenant_id, since}`. */
+    settle?: string;
   };
 }
 
@@ -76,6 +84,7 @@ export interface AnyModel {
   move: Move;
   blobs?: readonly string[];
   namedBlobs?: readonly string[];
+  erased?(row: never, now: Date): object;
 }
 
 /** A collection's name and its mongoose schema (fields and indexes). */
@@ -83,6 +92,8 @@ export interface Model<T> extends AnyModel {
   schema: Schema<T>;
   /** Returns what an imported row has for what the server computes, such as keys that are unique or that loops follow. */
   anew?(row: T, now: Date): Partial<T>;
+  /** Returns what a row has for what follows from its texts, once some are replaced by an erasure. */
+  erased?(row: T, now: Date): Partial<T>;
   /** A long string that is written once: the embedded store keeps it in a table of its own, so that no update copies it. */
   outOfLine?: keyof T & string;
   /** Instead: the embedded store keeps all fields in columns, not in a JSON text. For rows that each event writes. */
@@ -158,14 +169,20 @@ const DEEPEST = 64;
 export const t = {
   string: <T extends string = string>(match?: RegExp) =>
     field<T extends Sealed ? never : T>(String, { ...TEXT, ...(match && { match }) }),
-  /** A text that callers or other systems fill: content, which erasures have to reach. */
-  text: () => field<string>(String, { ...TEXT, content: true }),
-  /** A value with such texts: those under these names, or all. A string is JSON with them. */
+  /**
+   * A text that callers or other systems fill: content, which erasures have to reach.
+   *
+   * @param form what made it of another text, in which it then has names too
+   */
+  text: (form?: Form) => field<string>(String, { ...TEXT, content: true, ...(form && { form }) }),
+  /** A value with such texts: those under these names, or all. */
   texts: <T>(of: Field<T>, ...names: string[]) =>
     ({ ...of, content: names.length ? names : true }) as unknown as Field<T>,
+  /** JSON of callers, all of whose texts are content but those under these names at its top. */
+  textsBut: <T>(of: Field<T>, ...kept: string[]) => ({ content: [], ...of, kept }) as unknown as Field<T>,
   oneOf: <const T extends string>(values: readonly T[]) => field<T>(String, { enum: values }),
   /** JSON as text: callers' keys must have no meaning in the store. */
-  json: () => field<string>(String, { ...TEXT, ...JSON_TEXT }),
+  json: () => field<string>(String, { ...TEXT, ...JSON_TEXT, json: true }),
   number: () => field<number>(Number, NUMBER),
   boolean: () => field<boolean>(Boolean),
   date: () => field<Date>(Date, DATE),
@@ -242,7 +259,13 @@ export interface DeclaredField {
   sealed?: Omit<SealedField, "path">;
   /** It holds content: all its texts, or those under these names. */
   content?: true | readonly string[];
+  json?: true;
+  /** All texts of JSON, but those under these names at its top. */
+  kept?: readonly string[];
+  form?: Form;
 }
+
+type Form = (text: string) => string;
 
 export function fieldsOf(schema: { obj: object }): DeclaredField[] {
   return Object.entries(schema.obj).flatMap(([name, value]) => fieldsIn(name, value));

@@ -1,12 +1,17 @@
-import { toNames } from "../lib/text/subject.ts";
+import { exactDigits, parseExact, stringifyExact } from "../lib/json/json.ts";
+import { Slices } from "../lib/queue/slices.ts";
+import { ERASED, toNames, writings } from "../lib/text/subject.ts";
+import { type Blobs, writingBlobs } from "./blobs/blobs.ts";
 import { TenantCollection, type TenantDocument } from "./collection.ts";
+import { hasErased, putErased } from "./erase-blob.ts";
 import { type AnyModel, type DeclaredField, fieldsOf, type Replaced } from "./model.ts";
 import type { Update, Where } from "./query.ts";
+import { nullIfTaken } from "./write-errors.ts";
 
-/** Stands for a text that was erased. */
-export const ERASED = "[erased]";
 const PAGE = 1000;
 const ATTEMPTS = 5;
+/** Rows are searched no longer at once. */
+const SLICE_MS = 10;
 
 /** What is erased: the texts of an agent, and those that name a person or mention one of these ids. */
 export interface Erased {
@@ -17,11 +22,16 @@ export interface Erased {
   dry_run?: boolean;
 }
 
-/** Returns those of some events that are about the subject. */
-type AboutSubject = (event_ids: string[]) => Promise<string[]>;
+interface Deps {
+  /** Returns those of some events that are about the subject. */
+  aboutSubject: (event_ids: string[]) => Promise<string[]>;
+  blobs: Blobs;
+  now: () => Date;
+}
 
 type Row = TenantDocument & Record<string, unknown>;
 type IsErased = (text: string) => boolean;
+type Replacing = Pick<AnyModel, "schema" | "blobs" | "erased"> & { erasure: Replaced };
 
 /**
  * Replaces the texts of a tenant's rows that are erased, and returns how many rows have, or had, such. Which fields are texts
@@ -29,20 +39,29 @@ type IsErased = (text: string) => boolean;
  */
 export async function replaceTexts(
   native: unknown,
-  model: Pick<AnyModel, "schema"> & { erasure: Replaced },
+  model: Replacing,
   { tenant_id, agent_id, subject, ids, dry_run }: Erased,
-  aboutSubject: AboutSubject,
+  { aboutSubject, blobs, now }: Deps,
 ): Promise<number> {
   const rows = new TenantCollection<Row>(native as never);
-  const { of, within = {}, version } = model.erasure.replaced;
+  const { of, within, version, size } = model.erasure.replaced;
   const fields = fieldsOf(model.schema).filter(({ content }) => content);
   const roots = [...new Set(fields.map(({ path }) => rootOf(path)))];
-  const names = toNames({ ids, subject });
-  const held = roots.map((root) => ({ [root]: { $exists: true } }));
+  // Only for a person: an id in a work stands for what is gone.
+  const blob = subject === undefined || size === undefined ? undefined : model.blobs?.[0];
+  const names = namesOf({ ids, subject });
+  const subjects = new Set(subject === undefined ? [] : writings(subject));
+  const held = [...roots, ...(blob ? [blob] : [])].map((root) => ({ [root]: { $exists: true } }));
   const projection = Object.fromEntries(
-    [...new Set([...roots, ...of.map(rootOf), "event_id", "tenant_id"])].map((name) => [name, 1]),
+    [...new Set([...roots, ...of.map(rootOf), ...(blob ? [blob] : []), "event_id", "tenant_id"])].map(
+      (name) => [name, 1],
+    ),
   );
   const options = { sort: { _id: 1 } as const, limit: PAGE, projection };
+  const slices = new Slices(SLICE_MS);
+  const inForm = new Map<unknown, IsErased>([[undefined, names]]);
+  for (const { form } of fields)
+    if (form) inForm.set(form, namesOf({ ids, subject: subject && (form(subject) || subject) }));
 
   async function replacedIn(page: readonly Row[]): Promise<(row: Row) => Record<string, unknown>> {
     const event_ids = subject === undefined ? [] : [...new Set(JSON.stringify(page).match(EVENT_ID) ?? [])];
@@ -52,43 +71,78 @@ export async function replaceTexts(
       const isWhole = [...of, "event_id"].some((path) =>
         valuesAt(row, path.split(".")).some((id) => known.has(id as string)),
       );
-      const isErased = isWhole ? () => true : names;
       const changed = roots.map((root) => {
         const own = fields.filter(({ path }) => rootOf(path) === root);
-        return [
-          root,
-          own.reduce((value, each) => replaceAt(value, each, { row, known, isErased }), row[root]),
-        ];
+        const replace = (value: unknown, each: DeclaredField) => {
+          const names = inForm.get(each.form) as IsErased;
+          const isErased = isWhole ? () => true : names;
+          return replaceAt(value, each, { row, known, subjects, names, isErased });
+        };
+        return [root, own.reduce(replace, row[root])];
       });
       return Object.fromEntries(changed.filter(([root, value]) => value !== row[root as string]));
     };
   }
 
+  const isBlobErased = async (row: Row): Promise<boolean> => {
+    const hash = blob && row[blob];
+    return typeof hash === "string" && hasErased(blobs, { tenant_id, hash }, names);
+  };
+
   /** Only what was read is replaced: a row that was changed meanwhile is read again. */
   async function replace(_id: string): Promise<void> {
+    let mark: string | undefined;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const row = await rows.findOne(tenant_id, { _id } as Where<Row>);
-      const $set = row ? (await replacedIn([row]))(row) : {};
-      if (!row || Object.keys($set).length === 0) return;
-      const guards = version === undefined ? Object.keys($set) : [version];
-      const guard = Object.fromEntries(guards.map((name) => [name, row[name]]));
-      const update = { $set, ...(version !== undefined && { $inc: { [version]: 1 } }) };
-      if (await rows.update(tenant_id, { _id, ...guard } as Where<Row>, update as Update<Row>)) return;
+      const done = await writingBlobs(blobs, tenant_id, async (write) => {
+        const row = await rows.findOne(tenant_id, { _id } as Where<Row>);
+        const texts = row ? (await replacedIn([row]))(row) : {};
+        if (row && (await isBlobErased(row))) {
+          const ref = await putErased(blobs, write, row[blob as string] as string, names, mark);
+          Object.assign(texts, { [blob as string]: ref.hash, [size as string]: ref.size });
+        }
+        if (!row || Object.keys(texts).length === 0) return true;
+        const $set = { ...texts, ...model.erased?.({ ...row, ...texts } as never, now()) };
+        const guards = version === undefined ? Object.keys(texts) : [version];
+        const guard = Object.fromEntries(guards.map((name) => [name, row[name]]));
+        const update = { $set, ...(version !== undefined && { $inc: { [version]: 1 } }) };
+        return rows.update(tenant_id, { _id, ...guard } as Where<Row>, update as Update<Row>).catch((err) => {
+          // Another row has the same text now.
+          mark = _id;
+          return nullIfTaken(err);
+        });
+      });
+      if (done) return;
     }
     throw new Error(`the texts of ${_id} were changed all the time`);
   }
 
-  let count = 0;
-  for (let after = ""; ; ) {
-    const further = { ...within, _id: { $gt: after }, $or: held } as Where<Row>;
-    const { rows: page, more } = await rows.findWithin(tenant_id, further, options);
-    const replaced = await replacedIn(page);
-    const found = page.filter((row) => Object.keys(replaced(row)).length > 0);
-    if (!dry_run) for (const { _id } of found) await replace(_id);
-    count += found.length;
-    if (!more && page.length < PAGE) return count;
-    after = (page.at(-1) as Row)._id;
+  async function replaceAll(filter: object): Promise<number> {
+    let count = 0;
+    for (let after = ""; ; ) {
+      const further = { ...filter, _id: { $gt: after }, $or: held } as Where<Row>;
+      const { rows: page, more } = await rows.findWithin(tenant_id, further, options);
+      const replaced = await replacedIn(page);
+      for (const row of page) {
+        if (slices.over) await slices.next();
+        if (Object.keys(replaced(row)).length === 0 && !(await isBlobErased(row))) continue;
+        if (!dry_run) await replace(row._id);
+        count++;
+      }
+      if (!more && page.length < PAGE) return count;
+      after = (page.at(-1) as Row)._id;
+    }
   }
+
+  const count = await replaceAll(within ?? {});
+  if (within === undefined || subject === undefined) return count;
+  const others = Object.entries(within).map(([name, value]) => ({ [name]: { $ne: value } }));
+  return count + (await replaceAll({ $and: [{ $or: others }] }));
+}
+
+/** Returns whether a text names what is erased. A mere id does not: it stands for what is gone. */
+function namesOf(erased: { ids: readonly string[] | undefined; subject: string | undefined }): IsErased {
+  const [names, ids] = [toNames(erased), new Set(erased.ids)];
+  return (text) => !ids.has(text) && names(text);
 }
 
 const rootOf = (path: string) => path.split(".")[0] as string;
@@ -104,23 +158,62 @@ const EVENT_ID = /\bevt_[\w-]+/g;
 interface Within {
   row: Row;
   known: ReadonlySet<string>;
+  subjects: ReadonlySet<string>;
+  /** Whether a text names what is erased; `isErased` is true of further ones. */
+  names: IsErased;
   isErased: IsErased;
 }
 
 /** Returns a value with the texts of a field replaced; the same value without any. */
-function replaceAt(value: unknown, { path, content }: DeclaredField, within: Within): unknown {
+function replaceAt(value: unknown, { path, content, json, kept }: DeclaredField, within: Within): unknown {
   const [, ...rest] = path.split(".");
-  if (content === true) {
-    const changed = replaceIn(value, rest, within);
-    return changed !== value && path.endsWith("_json") ? JSON.stringify(changed) : changed;
-  }
-  // JSON with texts under some names.
-  if (typeof value === "string") {
-    const parsed: unknown = JSON.parse(value);
-    const replaced = replaceUnder(parsed, content as string[], within);
-    return replaced === parsed ? value : JSON.stringify(replaced);
-  }
-  return replaceUnder(value, content as string[], within);
+  const under = content === true ? [] : (content as readonly string[]);
+  if (!json) return content === true ? replaceIn(value, rest, within) : replaceUnder(value, under, within);
+  if (typeof value !== "string" || !mayHave(value, under, within)) return value;
+  const parsed: unknown = parseExact(value);
+  const named = replaceUnder(parsed, under, within);
+  const changed = content === true || kept ? replaceFree(named, within, kept) : named;
+  return changed === parsed ? value : stringifyExact(changed);
+}
+
+/** Whether JSON is to be parsed: most rows name nothing that is erased. */
+function mayHave(text: string, names: readonly string[], { subjects, isErased }: Within): boolean {
+  const isPlain = ![...subjects].some((subject) => /[\\\p{Cc}]/u.test(subject));
+  return (
+    !isPlain || isErased(text) || /_base64"/.test(text) || names.some((name) => text.includes(`"${name}"`))
+  );
+}
+
+/** Replaces all texts of JSON of callers; with the person's name, all of the object that has it as a value. */
+function replaceFree(value: unknown, within: Within, kept: readonly string[] = []): unknown {
+  if (typeof value === "string") return replaced(value, within);
+  if (isSubject(value, within)) return ERASED;
+  if (typeof value !== "object" || value === null || exactDigits(value) !== null) return value;
+  if (Array.isArray(value)) return mapValues(value, (each) => replaceFree(each, within));
+  const isAbout = Object.values(value)
+    .flat()
+    .some((each) => isSubject(each, within));
+  const inside = isAbout ? { ...within, isErased: () => true } : within;
+  const changed = mapValues(value, (each, key) => {
+    if (kept.includes(key)) return each;
+    return key.endsWith("_base64") ? replaceEncoded(each, inside) : replaceFree(each, inside);
+  });
+  const isNamed = (key: string) => !kept.includes(key) && within.names(key);
+  if (!Object.keys(value).some(isNamed)) return changed;
+  const entries = Object.entries(changed as object);
+  return Object.fromEntries(entries.map(([key, each]) => [isNamed(key) ? ERASED : key, each]));
+}
+
+function isSubject(value: unknown, { subjects }: Within): boolean {
+  const isText = typeof value === "string" || typeof value === "number" || exactDigits(value) !== null;
+  return isText && subjects.has(exactDigits(value) ?? String(value));
+}
+
+function replaceEncoded(value: unknown, within: Within): unknown {
+  if (typeof value !== "string") return replaceFree(value, within);
+  const text = Buffer.from(value, "base64").toString();
+  const changed = replaced(text, within);
+  return changed === text ? value : Buffer.from(changed).toString("base64");
 }
 
 /** Replaces all texts of a value, or those of the field of a path in it. */

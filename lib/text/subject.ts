@@ -1,3 +1,6 @@
+/** Stands for a text that was erased. */
+export const ERASED = "[erased]";
+
 /** Returns the equivalent encodings of a subject: an accented letter is one character in NFC and two in NFD. */
 export function writings(subject: string): string[] {
   return [...new Set([subject, subject.normalize("NFC"), subject.normalize("NFD")])];
@@ -20,7 +23,8 @@ const LETTER = /[\p{L}\p{N}]/u;
 export function toNames({ ids = [], subject }: Named) {
   const known = new Set(ids);
   const words = subject === undefined ? [] : writings(subject);
-  const looked = new Set(words.flatMap((word) => [word, encodeURIComponent(word.toWellFormed())]));
+  const inAddresses = (word: string) => [word, encodeURIComponent(word.toWellFormed()), ...hyphenated(word)];
+  const looked = new Set(words.flatMap(inAddresses));
   return (text: string): boolean => {
     if (known.size > 0 && (text.match(UUID) ?? []).some((id) => known.has(id))) return true;
     return (
@@ -28,6 +32,12 @@ export function toNames({ ids = [], subject }: Named) {
       [text, unescaped(text)].some((each) => [...looked].some((word) => hasWord(each, word)))
     );
   };
+}
+
+/** Several words as they are in an address that was made of a text. */
+function hyphenated(words: string): string[] {
+  const parts = words.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+  return parts.length > 1 ? [parts.join("-")] : [];
 }
 
 interface Named {

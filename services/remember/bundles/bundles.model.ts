@@ -38,7 +38,10 @@ schema.index({ tenant_id: 1, agent_id: 1, created_at: -1, _id: -1 });
 schema.index({ expires_at: 1 }, { sparse: true });
 
 export const BundleModel: Model<BundleDoc> = {
-  erasure: { agent: "bundles.erase_agent", memories: "bundles.erase_memories" },
+  erasure: {
+    ...{ agent: "bundles.erase_agent", memories: "bundles.erase_memories" },
+    replaced: { of: [] },
+  },
   move: { stage: 2 },
   name: "bundles",
   schema,

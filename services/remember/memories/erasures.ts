@@ -10,7 +10,7 @@ import type { Removal, Store } from "../../../storage/connection.ts";
 import type { Where } from "../../../storage/query.ts";
 import { type Erased as ErasedTexts, replaceTexts } from "../../../storage/replace-texts.ts";
 import { PAGE_BYTES } from "../../../storage/within.ts";
-import { type EraseMemories, erasersOf, ownersOf, replacedOf } from "../../erasers.ts";
+import { type EraseMemories, erasersOf, ownersOf, replacedOf, settlersOf } from "../../erasers.ts";
 import { scrub } from "../../platform/system/scrub.ts";
 import type { Runtime } from "../../runtime.ts";
 import type { CiteDoc } from "./cites.model.ts";
@@ -69,7 +69,7 @@ export class Erasures {
   readonly #erasures: TenantCollection<MemoryErasureDoc>;
   readonly #due: Due<MemoryErasureDoc>;
   readonly #store: Pick<Store, "scrub" | "collections">;
-  readonly #blobs: Pick<Blobs, "releaseAll">;
+  readonly #blobs: Blobs;
 
   constructor(
     memories: Memories,
@@ -92,7 +92,11 @@ export class Erasures {
       counts = sum(counts, await countEverywhere(this.#memories.cites, broker, tenant_id, some));
     }
     counts = sum(counts, await eraseMentions(broker, tenant_id, ids, true));
-    counts = sum(counts, await this.#replaceTexts(broker, { tenant_id, ...target, ids, dry_run: true }));
+    for (const ofMemories of [false, true])
+      counts = sum(
+        counts,
+        await this.#replaceTexts(broker, { tenant_id, ...target, ids, dry_run: true }, ofMemories),
+      );
     return sum(counts, await eraseOthers(broker, tenant_id, target, true));
   }
 
@@ -184,6 +188,9 @@ export class Erasures {
       for (const some of splitChunks(ids, BATCH)) {
         erased = sum(erased, await this.#eraseBatch(broker, _id, tenant_id, some));
       }
+      // What the memories' own erasure has left.
+      erased = sum(erased, await this.#replaceTexts(broker, { tenant_id, subject }, true));
+      for (const settle of settlersOf()) await broker.call(settle, { tenant_id, since: row.begun_at });
     }
   }
 
@@ -198,9 +205,14 @@ export class Erasures {
     return [counts, late, { memories }].reduce(sum);
   }
 
-  /** Replaces, or counts, texts in rows that stay, in all collections that say so. */
-  async #replaceTexts(broker: ServiceBroker, erased: ErasedTexts): Promise<Counts> {
+  /**
+   * Replaces, or counts, texts in rows that stay, in all collections that say so.
+   *
+   * @param ofMemories in those whose rows an erasure of memories may end, or in the others
+   */
+  async #replaceTexts(broker: ServiceBroker, erased: ErasedTexts, ofMemories = false): Promise<Counts> {
     const { tenant_id } = erased;
+    if (ofMemories && erased.subject === undefined) return {};
     const all = await this.#store.collections();
     const about = new Set(erased.subject === undefined ? [] : writings(erased.subject));
     const aboutSubject = async (event_ids: string[]) => {
@@ -212,10 +224,12 @@ export class Erasures {
     };
     let counts: Counts = {};
     for (const model of replacedOf()) {
+      if ("memories" in model.erasure !== ofMemories) continue;
       const native = all.get(model.name);
       const { flush } = model.erasure.replaced;
       if (flush && !erased.dry_run) await onEveryNode(broker, flush, {});
-      const count = native ? await replaceTexts(native, model, erased, aboutSubject) : 0;
+      const deps = { aboutSubject, blobs: this.#blobs, now: this.#memories.now };
+      const count = native ? await replaceTexts(native, model, erased, deps) : 0;
       if (count > 0) counts = sum(counts, { [model.name]: count });
     }
     return counts;

@@ -36,7 +36,7 @@ schema.index({ open_pair: 1 }, { unique: true, sparse: true });
 schema.index({ collapse_due_at: 1 }, { sparse: true });
 
 export const MergeModel: Model<MergeDoc> = {
-  erasure: { memories: "merges.erase_memories" },
+  erasure: { memories: "merges.erase_memories", replaced: { of: [] } },
   move: { stage: 2 },
   anew: ({ tenant_id, memory_a_id, memory_b_id, open_pair }) => {
     const pair = pairKey(memory_a_id, memory_b_id);

@@ -24,7 +24,7 @@ schema.index({ tenant_id: 1, edge: 1 }, { unique: true });
 schema.index({ tenant_id: 1, _id: 1 });
 
 export const RelationshipModel: Model<RelationshipDoc> = {
-  erasure: { memories: "relationships.erase_memories" },
+  erasure: { memories: "relationships.erase_memories", replaced: { of: [] } },
   move: { stage: 0 },
   name: "relationships",
   schema,

@@ -8,16 +8,19 @@ import { fanoutKey, listKey } from "./position.ts";
  */
 export interface EventDoc extends DocumentOf<typeof schema> {}
 
+/** Attributes that say what an event is, and not what it says. */
+const ATTRIBUTES = ["specversion", "id", "source", "type", "time", "datacontenttype", "dataschema"];
+
 const schema = tenantSchema({
   /** The whole CloudEvent as JSON text. */
-  envelope: t.large(t.texts(t.json(), "dlq_reason")),
+  envelope: t.large(t.textsBut(t.texts(t.json(), "dlq_reason"), ...ATTRIBUTES)),
   /** Its length in bytes. */
   size: t.number(),
   /** The producer's id. With the tenant it is the unique key for deduplication (spec: Events 1). */
   ce_id: t.string(),
   type: t.string(),
   source: t.string(),
-  subject: t.nullable(t.string()),
+  subject: t.nullable(t.text()),
   /** The agent or user that published it; null for the service's own and for ingested events. */
   publisher_id: t.nullable(t.string()),
   accepted_at: t.date(),
@@ -65,8 +68,8 @@ schema.index({ waiting_key: 1 }, { sparse: true });
 schema.index({ due_at: 1 }, { sparse: true });
 
 export const EventModel: Model<EventDoc> = {
-  // Others are what happened in the organisation: deleted after EVENT_RETENTION_DAYS.
-  erasure: { replaced: { of: [], within: { type: "service.delivery.dead_lettered" } } },
+  erasure: { replaced: { of: [], within: { type: "service.delivery.dead_lettered" }, last: true } },
+  erased: ({ envelope }) => ({ size: Buffer.byteLength(envelope) }),
   move: { stage: 2 },
   anew: (row, now) => ({
     fanout_owner: undefined,

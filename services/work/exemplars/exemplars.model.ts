@@ -19,7 +19,7 @@ schema.index({ tenant_id: 1, content_hash: 1 }, { unique: true });
 schema.index({ tenant_id: 1, created_at: -1, _id: -1 });
 
 export const ExemplarModel: Model<ExemplarDoc> = {
-  erasure: { none: "an example of the organisation, which its own deletion erases" },
+  erasure: { replaced: { of: [], size: "byte_size" } },
   move: { stage: 0 },
   name: "exemplars",
   schema,

@@ -1,4 +1,5 @@
 import { presentAs } from "../../../lib/contract/present-as.ts";
+import { ERASED } from "../../../lib/text/subject.ts";
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 import type { SearchEntry } from "../../../storage/search/entry.ts";
 import { Handoff } from "./handoffs.contract.ts";
@@ -43,9 +44,16 @@ schema.index({ reap_at: 1 });
 schema.index({ changed_at: 1, _id: 1 });
 
 export const HandoffModel: Model<HandoffDoc> = {
-  erasure: { agent: "handoffs.erase_agent", memories: "handoffs.erase_memories" },
+  erasure: {
+    ...{ agent: "handoffs.erase_agent", memories: "handoffs.erase_memories" },
+    replaced: { of: [], version: "version", settle: "handoffs.settle_erased" },
+  },
   move: { stage: 1 },
   anew: ({ pinned_at, expires_at }, changed_at) => ({ changed_at, reap_at: pinned_at ? null : expires_at }),
+  erased: ({ _id, name }, changed_at) => ({
+    changed_at,
+    ...(name === ERASED && { name: `${ERASED} ${_id}` }),
+  }),
   name: "handoffs",
   schema,
 };

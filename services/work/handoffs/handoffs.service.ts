@@ -6,7 +6,7 @@ import { summarise } from "../../../lib/text/quoted.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import type { SearchEntriesPage } from "../../../storage/search/entry.ts";
 import { guardedWrite } from "../../../storage/writes.ts";
-import type { EraseContent, EraseMemories } from "../../erasers.ts";
+import type { EraseContent, EraseMemories, SettleErased } from "../../erasers.ts";
 import { requireOwnedAgent } from "../../identity/agents/find-agent.ts";
 import {
   type BundleLeg,
@@ -108,6 +108,8 @@ function internalActions(handoffs: Handoffs): Record<string, ActionSchema> {
     erase_memories: idempotent<EraseMemories>(async ({ params: { tenant_id, ids, dry_run } }) => ({
       handoffs: await handoffs.eraseTitles(tenant_id, ids, dry_run),
     })),
+
+    settle_erased: idempotent<SettleErased>((ctx) => handoffs.settleErased(ctx)),
 
     /** Serves search's catch-up: handoffs in order of their last change, of one tenant or of all. */
     search_entries: idempotent<SearchEntriesPage>(async ({ params }) =>

@@ -6,7 +6,7 @@ import { Due } from "../../../mixins/due.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { SearchDrop, SearchMissed, SearchPut } from "../../../storage/search/entry.ts";
 import { guardedWrite } from "../../../storage/writes.ts";
-import type { EraseContent } from "../../erasers.ts";
+import type { EraseContent, SettleErased } from "../../erasers.ts";
 import type { Runtime } from "../../runtime.ts";
 import { type HandoffDoc, HandoffModel, toEntry } from "./handoffs.model.ts";
 
@@ -112,6 +112,15 @@ export class Handoffs {
     const its = await this.rows.find(tenant_id, { agent_id }, { projection: { _id: 1, tenant_id: 1 } });
     for (const each of its) await this.remove(ctx, each);
     return { handoffs: its.length };
+  }
+
+  /** Resolves when search has the handoffs whose texts an erasure has replaced. */
+  async settleErased(ctx: Calls & { params: SettleErased }): Promise<void> {
+    const { tenant_id, since } = ctx.params;
+    const changed = { changed_at: { $gte: new Date(since) } };
+    for await (const docs of this.rows.batches(tenant_id, changed, { sort: { _id: 1 } }))
+      if (docs.length)
+        await ctx.call("search.put", { tenant_id, entries: docs.map(toEntry) } satisfies SearchPut);
   }
 
   /** Removes expired handoffs; returns whether there may be more. */

@@ -1,9 +1,10 @@
 import type { ServiceBroker } from "moleculer";
 import { backOff } from "../../../lib/queue/backoff.ts";
 import { splitPassages } from "../../../lib/text/passages.ts";
-import { place, type Queue, type Queued as QueuedRow } from "../../../mixins/queue.ts";
+import { LEASE_MS, place, type Queue, type Queued as QueuedRow } from "../../../mixins/queue.ts";
 import type { Where } from "../../../storage/query.ts";
 import type { SearchDrop, SearchPut } from "../../../storage/search/entry.ts";
+import type { SettleErased } from "../../erasers.ts";
 import { type ChunkDoc, type OutputDoc, toChunk, toEntry } from "./outputs.model.ts";
 import type { Outputs } from "./outputs.ts";
 
@@ -45,6 +46,22 @@ export class Indexing {
     if (doc.byte_size <= AT_ONCE) return this.#hold(doc as Queued);
     await this.#queue.release(doc as Queued, this.#outputs.now());
     this.#outputs.nudge();
+  }
+
+  /** Resolves when search has the outputs whose texts an erasure has replaced. @throws if it does not take one */
+  async settleErased({ tenant_id, since }: SettleErased): Promise<void> {
+    const { rows, now } = this.#outputs;
+    for (let after = ""; ; ) {
+      const changed = { updated_at: { $gte: new Date(since) }, _id: { $gt: after } };
+      const [found] = (await rows.findWithin(tenant_id, changed, { sort: { _id: 1 }, limit: 1 })).rows;
+      if (!found) return;
+      after = found._id;
+      const $set = { queue: place(tenant_id, now() + LEASE_MS) };
+      const leased = await rows.update(tenant_id, { _id: after }, { $set });
+      if (leased) await this.#hold(leased as Queued);
+      if (await rows.exists(tenant_id, { _id: after, queue: { $exists: true } }))
+        throw new Error(`search does not have the output ${after} yet`);
+    }
   }
 
   #hold(row: Queued): Promise<void> {

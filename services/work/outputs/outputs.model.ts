@@ -1,8 +1,11 @@
 import { MEMORY_SCOPES } from "../../../lib/access/visibility.ts";
 import { presentAs } from "../../../lib/contract/present-as.ts";
+import { titleKey } from "../../../lib/text/code-points.ts";
+import { ERASED } from "../../../lib/text/subject.ts";
 import { type HourlyBudgetDoc, hourlyBudgets } from "../../../storage/hourly-budget.ts";
 import { type DocumentOf, type FieldTypes, type Model, t, tenantSchema } from "../../../storage/model.ts";
 import type { SearchEntry } from "../../../storage/search/entry.ts";
+import { toSlug } from "./naming.ts";
 import { Output, OutputVersion } from "./outputs.contract.ts";
 
 /** A version's text and author. The text is a blob: `hash`. */
@@ -25,10 +28,10 @@ export interface OutputDoc extends DocumentOf<typeof outputs> {}
 
 const outputs = tenantSchema({
   ...edition,
-  slug: t.text(),
+  slug: t.text(toSlug),
   /** The title was given; otherwise it follows the text. */
   is_titled: t.boolean(),
-  title_key: t.text(),
+  title_key: t.text(titleKey),
   scope: t.oneOf(MEMORY_SCOPES),
   /** The first author: an agent's or a person's id. */
   agent_id: t.string(),
@@ -92,21 +95,25 @@ chunks.index({ tenant_id: 1, changed_at: 1, _id: 1 });
 chunks.index({ changed_at: 1, _id: 1 });
 
 export const OutputModel: Model<OutputDoc> = {
-  erasure: { none: "a work of the organisation, which its own deletion erases with all versions" },
+  erasure: { replaced: { of: [], version: "version", size: "byte_size", settle: "outputs.settle_erased" } },
   move: { stage: 1 },
+  erased: ({ _id, title, slug }, updated_at) => ({
+    ...{ title_key: titleKey(title), updated_at },
+    ...(slug === ERASED && { slug: `${toSlug(ERASED)}-${_id.slice(-12)}` }),
+  }),
   name: "outputs",
   schema: outputs,
   blobs: ["hash"],
 };
 export const VersionModel: Model<VersionDoc> = {
-  erasure: { with: "outputs" },
+  erasure: { with: "outputs", replaced: { of: [], size: "byte_size" } },
   move: { stage: 0 },
   name: "output_versions",
   schema: versions,
   blobs: ["hash"],
 };
 export const ChunkModel: Model<ChunkDoc> = {
-  erasure: { with: "outputs" },
+  erasure: { follows: "outputs" },
   move: { stage: 0 },
   anew: (_, changed_at) => ({ changed_at }),
   name: "output_chunks",

@@ -9,6 +9,7 @@ import { canonicalTags, tagsOfQuery } from "../../../lib/contract/tags.ts";
 import { place, Queue } from "../../../mixins/queue.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
 import type { SearchEntriesPage, SearchHit } from "../../../storage/search/entry.ts";
+import type { SettleErased } from "../../erasers.ts";
 import { ownerAccess } from "../../identity/agents/read-access.ts";
 import {
   type BundleCandidate,
@@ -77,6 +78,7 @@ export const outputsService: ServiceFactory = (runtime) => {
       email: action(emailOutput, (ctx) => files.email(ctx)),
       /** Takes one of the tenant's e-mails. @throws Fault rate_limited when none is left in this hour */
       take_mail: internal<{ tenant_id: string }>(({ params }) => files.takeMail(params.tenant_id)),
+      settle_erased: idempotent<SettleErased>(({ params }) => indexing.settleErased(params)),
       ...internalActions(outputs),
     },
 

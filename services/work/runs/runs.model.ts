@@ -134,6 +134,9 @@ export interface PlacedFact extends Fact {
   version: number;
 }
 
+/** Names of the texts of steps; the others are keys, and names of the organisation. */
+const STEP_TEXTS = ["title", "role", "instructions", "description", "uri", "display_name", "reference_note"];
+
 /** A run as stored; its steps are in `plan`. */
 export interface RunDoc extends DocumentOf<typeof runs> {}
 
@@ -144,7 +147,7 @@ const runs = tenantSchema({
   initiated_by: t.mixed<{ id: string; display_name: string }>(),
   template_id: t.nullable(t.string()),
   /** The steps as JSON text: long and constant, so transitions need not copy them. */
-  plan: t.large(t.json()),
+  plan: t.large(t.texts(t.json(), ...STEP_TEXTS)),
   /** One for each step, in the same order. */
   progress: t.large(t.mixed<StepProgress[]>()),
   offers: t.large(t.texts(t.mixed<Offer[]>(), "note")),
@@ -241,7 +244,7 @@ artifacts.index({ tenant_id: 1, run_id: 1, created_at: 1, _id: 1 });
 artifacts.index({ tenant_id: 1, content_hash: 1 });
 
 export const RunArtifactModel: Model<RunArtifactDoc> = {
-  erasure: { replaced: { of: [] } },
+  erasure: { replaced: { of: [], size: "byte_size" } },
   move: { stage: 0 },
   name: "run_artifacts",
   schema: artifacts,
