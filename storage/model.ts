@@ -2,6 +2,7 @@ import type { Binary, Document } from "mongodb";
 import { type InferSchemaType, Schema } from "mongoose";
 import type { PackedField } from "mongoose-sqlite";
 import type { Sealed } from "../lib/crypto/secrets.ts";
+import type { Prefix } from "../lib/ids.ts";
 
 export { INSTALLATION } from "../lib/ids.ts";
 
@@ -80,6 +81,8 @@ export type Move =
 export interface AnyModel {
   name: string;
   schema: { obj: object };
+  /** What the random ids of its rows are; absent if ids are made of others, or of names. */
+  ids?: Prefix | "uuid";
   erasure: Erasure;
   move: Move;
   blobs?: readonly string[];

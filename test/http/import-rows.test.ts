@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import type { SchemaType } from "mongoose";
 import { SecretBox } from "../../lib/crypto/secrets.ts";
 import { MOVED } from "../../services/identity/tenants/portable-rows.ts";
+import { fieldsOf } from "../../storage/model.ts";
 import { type Api, api } from "../support/http.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
@@ -132,6 +133,83 @@ test("each wrong row is refused with its field, and each odd one that is taken h
   ok(await importing({}));
   ok(await importing({ complete: true }));
   await worksFor(world);
+});
+
+function isTextual({ options }: Path): boolean {
+  const [of] = options.type as { type: unknown; enum?: string[] }[];
+  return of?.type === String && !of.enum;
+}
+
+/** Returns a value of a field that has an id wherever it may; undefined if it may not. */
+function named(path: Path, id: string, row_id: string): unknown {
+  if (path.instance === "String") return isFree(path) ? id : undefined;
+  if (path.instance === "Mixed") return { a: [{ b: id }] };
+  if (path.instance !== "Array") return undefined;
+  if (!path.schema) return isTextual(path) ? [id] : undefined;
+  const inner = Object.entries(path.schema.paths).map(
+    ([name, each]) => [name, named(each, id, row_id), each] as const,
+  );
+  if (inner.every(([, value]) => value === undefined)) return undefined;
+  return [Object.fromEntries(inner.map(([name, value, each]) => [name, value ?? sampleOf(each, row_id)]))];
+}
+
+/** What the server computes anew: what an archive has there is never read. */
+const COMPUTED = {
+  a2a_push_configs: "queue",
+  a2a_tasks: "queue",
+  approvals: "queue",
+  deliveries: "held_key active_key slot_key",
+  documents: "live_key queue",
+  events: "waiting_key fanout_key fanout_owner unmatched_key",
+  merge_proposals: "pair open_pair",
+  outputs: "queue",
+  replays: "running_key queue",
+  users: "password",
+};
+
+test("a row that names another tenant's in any field but content is refused, and one of its own is not", async () => {
+  const tenant = { ...begin.tenant, id: "tn_foreign", slug: "foreign" };
+  const limits = { storage_quota_mb: null, requests_per_minute: null };
+  ok(await operator.post("/tenants/import", { tenant: { ...tenant, ...limits }, export_id: "e" }));
+  const memory = { title: "t", content: "c", type: "semantic", scope: "agent" };
+  const [memoryId, runId] = [
+    ok(await world.agent.post("/memories", memory)).id,
+    ok(await world.agent.post("/runs", { goal: "g" })).id,
+  ];
+  const taken = new Map<string, Set<string>>();
+  for (const { name, schema } of MOVED) {
+    const { paths } = schema as unknown as { paths: Record<string, Path> };
+    const isContent = (field: string) =>
+      fieldsOf(schema)
+        .filter(({ path }) => path.split(".")[0] === field)
+        .every(({ content, kept }) => content === true || kept);
+    const fields = Object.entries(paths).filter(
+      ([field, path]) => !["_id", "tenant_id"].includes(field) && named(path, "", "") !== undefined,
+    );
+    const rows = fields.flatMap(([field, path], n) =>
+      [world.agentId, memoryId, `${runId} 1`, "ag_own"].map((id, i) => {
+        const _id = `r${name}${n}_${i}`;
+        const own = { ...rowOf(paths, _id), _id, tenant_id: tenant.id };
+        const value = named(path, id, _id);
+        return { field, isOwn: i === 3, row: { ...own, [field]: value } };
+      }),
+    );
+    const text = rows.map(({ row }) => `${JSON.stringify(row)}\n`).join("");
+    const { refused } = ok(
+      await operator.post(`/tenants/${tenant.id}/import/rows`, { collection: name, rows: text, key }),
+    );
+    const reasons = new Map<string, string>(
+      refused.map(({ id, reason }: { id: string; reason: string }) => [id, reason]),
+    );
+    for (const { field, isOwn, row } of rows) {
+      const reason = reasons.get(row._id) ?? "";
+      const isForeign = reason.endsWith("is another tenant's.");
+      if (isOwn || isContent(field)) expect([name, field, isForeign]).toEqual([name, field, false]);
+      else if (!isForeign) taken.set(name, (taken.get(name) ?? new Set()).add(field));
+    }
+  }
+  const found = [...taken].map(([name, fields]) => [name, [...fields].join(" ")]);
+  expect(Object.fromEntries(found)).toEqual(COMPUTED);
 });
 
 function* pages(cases: Case[]): Generator<Case[]> {

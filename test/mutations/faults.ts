@@ -510,8 +510,8 @@ export const FAULTS: Fault[] = [
   fault(
     "the texts of former versions stay",
     "services/work/outputs/outputs.model.ts",
-    'name: "output_versions",\n  schema: versions,\n  blobs: ["hash"],',
-    'name: "output_versions",\n  schema: versions,',
+    'name: "output_versions",\n  ids: "uuid",\n  schema: versions,\n  blobs: ["hash"],',
+    'name: "output_versions",\n  ids: "uuid",\n  schema: versions,',
     "http/erasers",
   ),
   fault(
@@ -1267,6 +1267,20 @@ export const FAULTS: Fault[] = [
     "const isErased = isWhole ? () => true : names;",
     "const isErased = names;",
     "http/erasers",
+  ),
+  fault(
+    "the lines of a work that name a person stay",
+    "storage/erase-blob.ts",
+    "isErased(line) ? line.replace(",
+    "false ? line.replace(",
+    "http/erasers",
+  ),
+  fault(
+    "an imported row may name another tenant's",
+    "services/identity/tenants/foreign-ids.ts",
+    "tenant_id: { $ne: tenant_id }",
+    "tenant_id",
+    "http/import-rows",
   ),
   fault(
     "a name after an escaped line end is not found",

@@ -46,6 +46,15 @@ test("what search follows is stamped, and no key is taken that another tenant's 
   }
 });
 
+/** Their ids are made of others, or of names and digests: what refers to them has one of these. */
+const MADE_IDS =
+  "idempotency_keys onboarding finding_cursors findings memory_keys embeddings specialist_loads state channel_members " +
+  "delivery_progress event_types webhook_bodies webhook_logs push_endpoints output_chunks run_facts memory_cites event_waits " +
+  "approval_slack";
+
+test("every collection says what its ids look like, so that an import finds those of other tenants", () =>
+  expect(MOVED.flatMap(({ name, ids }) => (ids ? [] : name)).join(" ")).toBe(MADE_IDS));
+
 test("every text that is sealed is declared: a field that is called so, and no other collection's", () => {
   const named = (name: string) => /^sealed|_sealed|^signing_secrets$/.test(name);
   for (const model of MOVED) {

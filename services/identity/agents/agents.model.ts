@@ -48,5 +48,6 @@ export const AgentModel: Model<AgentDoc> = {
   erasure: { none: "an agent's settings, which its own deletion erases" },
   move: { stage: 0 },
   name: "agents",
+  ids: "ag",
   schema,
 };

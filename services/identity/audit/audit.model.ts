@@ -30,5 +30,6 @@ export const AuditModel: Model<AuditDoc> = {
   erasure: { none: "who did what, without content; deleted after AUDIT_RETENTION_DAYS" },
   move: { stage: 0 },
   name: "audit",
+  ids: "aud",
   schema,
 };

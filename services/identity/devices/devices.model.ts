@@ -76,6 +76,7 @@ export const SessionModel: Model<SessionDoc> = {
   erasure: { none: "a device's name and times; ends with its agent", owner: ["agent_id"] },
   move: { stage: 1 },
   name: "sessions",
+  ids: "ses",
   schema: sessions,
 };
 

@@ -29,5 +29,6 @@ export const KeyModel: Model<KeyDoc> = {
   erasure: { none: "digests of keys; ends with its agent", owner: ["agent_id"] },
   move: { stage: 0 },
   name: "api_keys",
+  ids: "key",
   schema,
 };

@@ -22,5 +22,6 @@ export const ProjectModel: Model<ProjectDoc> = {
   erasure: { none: "configuration of the organisation" },
   move: { stage: 0 },
   name: "projects",
+  ids: "uuid",
   schema,
 };

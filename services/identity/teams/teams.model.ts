@@ -16,5 +16,6 @@ export const TeamModel: Model<TeamDoc> = {
   erasure: { none: "configuration of the organisation" },
   move: { stage: 0 },
   name: "teams",
+  ids: "team",
   schema,
 };

@@ -157,7 +157,7 @@ export const importTenantRows = operation({
   summary: "Import a page of a tenant's rows",
   description:
     "Adds the rows that are missing, with their ids, to a tenant in the status `importing`; at most 2000. `same`: rows " +
-    "that were imported already. `refused`: rows that do not fit their collection, with the field, and those whose " +
+    "that were imported already. `refused`: rows that do not fit their collection or name another tenant's row, with the field, and those whose " +
     "id or unique field another row has. `unset`: rows whose secrets must be set again.",
   access: operator,
   audit: false,

@@ -7,6 +7,7 @@ import { ERASURES, tenantErasure } from "../../../storage/search/protocol.ts";
 import { DUPLICATE_KEY, nullIfTaken, refusedRows } from "../../../storage/write-errors.ts";
 import { MODELS } from "../../models.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
+import { findForeign } from "./foreign-ids.ts";
 import type * as contract from "./moving.contract.ts";
 import { admit, exportRow, MOVED, type MovedModel, readRows, toImport } from "./portable-rows.ts";
 import { changeRouting } from "./routing-change.ts";
@@ -144,7 +145,13 @@ export class Moving {
       else if (admitted) added.push(admitted.row);
     }
     const left_out = fresh.length - added.length - refused.length;
-    for (const id of await this.#insert(rows, tenant_id, added))
+    const foreign = await findForeign(model, tenant_id, added, (name) => this.#collection(name));
+    for (const [id, reason] of foreign) refused.push({ id, reason });
+    for (const id of await this.#insert(
+      rows,
+      tenant_id,
+      added.filter(({ _id }) => !foreign.has(_id)),
+    ))
       refused.push({ id, reason: "has an id or a unique field that another row has" });
     if (refused.length > 0)
       await this.#tenants.update(tenant_id, { _id: tenant_id }, { $set: { import_refused: true } });

@@ -64,5 +64,6 @@ export const UserModel: Model<UserDoc> = {
   // Without it the person needs a reset.
   anew: ({ password }) => ({ password: password && isKnown(password) ? password : null }),
   name: "users",
+  ids: "usr",
   schema,
 };

@@ -44,6 +44,7 @@ export const BundleModel: Model<BundleDoc> = {
   },
   move: { stage: 2 },
   name: "bundles",
+  ids: "uuid",
   schema,
 };
 

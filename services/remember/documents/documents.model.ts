@@ -53,7 +53,7 @@ const documents = tenantSchema({
   /** Source and bytes: unique while the document is live. */
   live_key: t.optional(t.string()),
   /** Source, name and version: concurrent uploads get different versions. Absent once it is deleted. */
-  version_key: t.optional(t.string()),
+  version_key: t.optional(t.text()),
   /** Queue position and lease of its worker (queue.ts); absent when nothing is to do. */
   queue: t.optional(t.string()),
   /** Present while a change of its access must still reach chunks, search and memories. */
@@ -99,6 +99,7 @@ export const SourceModel: Model<SourceDoc> = {
   erasure: { none: "configuration of the organisation" },
   move: { stage: 0 },
   name: "document_sources",
+  ids: "uuid",
   schema: sources,
 };
 export const DocumentModel: Model<DocumentDoc> = {
@@ -109,6 +110,7 @@ export const DocumentModel: Model<DocumentDoc> = {
     ...(row.version_key && { version_key: versionKey(row) }),
   }),
   name: "documents",
+  ids: "uuid",
   schema: documents,
   blobs: ["hash"],
 };
@@ -117,6 +119,7 @@ export const ChunkModel: Model<ChunkDoc> = {
   move: { stage: 0 },
   anew: (_, changed_at) => ({ changed_at }),
   name: "document_chunks",
+  ids: "uuid",
   schema: chunks,
 };
 

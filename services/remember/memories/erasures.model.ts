@@ -21,5 +21,6 @@ export const MemoryErasureModel: Model<MemoryErasureDoc> = {
   move: { stage: 4 },
   anew: (_, lease_ends_at) => ({ lease_ends_at }),
   name: "memory_erasures",
+  ids: "uuid",
   schema,
 };

@@ -130,6 +130,7 @@ export const MemoryModel: Model<MemoryDoc> = {
   move: { stage: 1 },
   anew: (_, changed_at) => ({ changed_at }),
   name: "memories",
+  ids: "uuid",
   schema,
 };
 

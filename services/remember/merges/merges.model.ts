@@ -43,6 +43,7 @@ export const MergeModel: Model<MergeDoc> = {
     return { pair, ...(open_pair && { open_pair: openPairKey(tenant_id, pair) }) };
   },
   name: "merge_proposals",
+  ids: "uuid",
   schema,
 };
 

@@ -27,6 +27,7 @@ export const RelationshipModel: Model<RelationshipDoc> = {
   erasure: { memories: "relationships.erase_memories", replaced: { of: [] } },
   move: { stage: 0 },
   name: "relationships",
+  ids: "rel",
   schema,
 };
 

@@ -19,6 +19,7 @@ export const SpecialistModel: Model<SpecialistDoc> = {
   erasure: { none: "configuration of the organisation" },
   move: { stage: 0 },
   name: "specialists",
+  ids: "uuid",
   schema: specialists,
 };
 

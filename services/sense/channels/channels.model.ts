@@ -39,6 +39,7 @@ export const ChannelModel: Model<ChannelDoc> = {
   erasure: { none: "configuration of the organisation" },
   move: { stage: 0 },
   name: "channels",
+  ids: "ch",
   schema: channels,
 };
 export const MemberModel: Model<MemberDoc> = {
@@ -51,6 +52,7 @@ export const FeedModel: Model<FeedDoc> = {
   erasure: { none: "configuration of the organisation" },
   move: { stage: 0 },
   name: "channel_feeds",
+  ids: "feed",
   schema: feeds,
 };
 

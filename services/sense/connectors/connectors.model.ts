@@ -60,6 +60,7 @@ export const ConnectorModel: Model<ConnectorDoc> = {
   erasure: { none: "configuration of the organisation" },
   move: { stage: 0, withoutSecrets: { paused: true } },
   name: "connectors",
+  ids: "con",
   schema: connectors,
 };
 export const ConnectorNodeModel: Model<ConnectorNodeDoc> = {

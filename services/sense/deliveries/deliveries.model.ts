@@ -175,6 +175,7 @@ export const DeliveryModel: Model<DeliveryDoc> = {
   move: { stage: 3 },
   anew: (row) => ({ ...ownKeys(row), ...(row.state === "dead" && row.dead_lettered_at && deadKeys(row)) }),
   name: "deliveries",
+  ids: "dlv",
   schema,
   packed: true,
 };

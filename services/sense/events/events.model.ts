@@ -78,6 +78,7 @@ export const EventModel: Model<EventDoc> = {
     ...(row.waiting_key && { waiting_key: listKey(row) }),
   }),
   name: "events",
+  ids: "evt",
   schema,
   packed: true,
 };

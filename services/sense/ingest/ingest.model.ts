@@ -27,6 +27,7 @@ export const WebhookModel: Model<WebhookDoc> = {
   erasure: { none: "configuration of the organisation" },
   move: { stage: 0 },
   name: "webhooks",
+  ids: "whk",
   schema: webhooks,
 };
 

@@ -34,6 +34,7 @@ export const InterestModel: Model<InterestDoc> = {
   erasure: { none: "event types and filters; ends with its agent", owner: ["agent_id"] },
   move: { stage: 0 },
   name: "interests",
+  ids: "int",
   schema,
 };
 

@@ -50,6 +50,7 @@ export const ScheduleModel: Model<ScheduleDoc> = {
   move: { stage: 4 },
   anew: ({ next_at }) => ({ due_at: next_at ?? undefined }),
   name: "schedules",
+  ids: "sch",
   schema,
   outOfLine: "content",
 };

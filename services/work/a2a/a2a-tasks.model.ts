@@ -33,5 +33,6 @@ export const A2aTaskModel: Model<A2aTaskDoc> = {
   erasure: { agent: "a2a_tasks.erase", subject: "a2a_tasks.erase", mentions: "a2a_tasks.erase" },
   move: { stage: 1 },
   name: "a2a_tasks",
+  ids: "uuid",
   schema,
 };

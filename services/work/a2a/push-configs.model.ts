@@ -31,5 +31,6 @@ export const PushConfigModel: Model<PushConfigDoc> = {
   erasure: { with: "a2a_tasks" },
   move: { stage: 2, withoutSecrets: "left out" },
   name: "a2a_push_configs",
+  ids: "uuid",
   schema,
 };

@@ -72,6 +72,7 @@ export const ApprovalModel: Model<ApprovalDoc> = {
     due_at: status === "open" ? (escalated_at ? deadline_at : (escalate_at ?? deadline_at)) : undefined,
   }),
   name: "approvals",
+  ids: "uuid",
   schema,
 };
 

@@ -22,6 +22,7 @@ export const ExemplarModel: Model<ExemplarDoc> = {
   erasure: { replaced: { of: [], size: "byte_size" } },
   move: { stage: 0 },
   name: "exemplars",
+  ids: "uuid",
   schema,
   blobs: ["content_hash"],
 };

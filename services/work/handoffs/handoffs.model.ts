@@ -55,6 +55,7 @@ export const HandoffModel: Model<HandoffDoc> = {
     ...(name === ERASED && { name: `${ERASED} ${_id}` }),
   }),
   name: "handoffs",
+  ids: "uuid",
   schema,
 };
 

@@ -102,6 +102,7 @@ export const OutputModel: Model<OutputDoc> = {
     ...(slug === ERASED && { slug: `${toSlug(ERASED)}-${_id.slice(-12)}` }),
   }),
   name: "outputs",
+  ids: "uuid",
   schema: outputs,
   blobs: ["hash"],
 };
@@ -109,6 +110,7 @@ export const VersionModel: Model<VersionDoc> = {
   erasure: { with: "outputs", replaced: { of: [], size: "byte_size" } },
   move: { stage: 0 },
   name: "output_versions",
+  ids: "uuid",
   schema: versions,
   blobs: ["hash"],
 };

@@ -198,6 +198,7 @@ export const RunModel: Model<RunDoc> = {
     ...(stale_check_at && { stale_check_at: now }),
   }),
   name: "runs",
+  ids: "uuid",
   schema: runs,
   outOfLine: "plan",
   namedBlobs: ["snapshots"],
@@ -247,6 +248,7 @@ export const RunArtifactModel: Model<RunArtifactDoc> = {
   erasure: { replaced: { of: [], size: "byte_size" } },
   move: { stage: 0 },
   name: "run_artifacts",
+  ids: "uuid",
   schema: artifacts,
   blobs: ["content_hash"],
 };

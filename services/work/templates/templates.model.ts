@@ -24,5 +24,6 @@ export const TemplateModel: Model<TemplateDoc> = {
   erasure: { none: "configuration of the organisation" },
   move: { stage: 0 },
   name: "process_templates",
+  ids: "uuid",
   schema,
 };

@@ -5091,8 +5091,9 @@ class Tenants(Group[Mode]):
         """Import a page of a tenant's rows.
 
         Adds the rows that are missing, with their ids, to a tenant in the status `importing`; at most 2000. `same`:
-        rows that were imported already. `refused`: rows that do not fit their collection, with the field, and those
-        whose id or unique field another row has. `unset`: rows whose secrets must be set again.
+        rows that were imported already. `refused`: rows that do not fit their collection or name another tenant's
+        row, with the field, and those whose id or unique field another row has. `unset`: rows whose secrets must be
+        set again.
 
         Args:
             tenant_id: Id of the tenant.

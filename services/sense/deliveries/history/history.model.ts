@@ -45,6 +45,7 @@ export const ReplayModel: Model<ReplayDoc> = {
   move: { stage: 4 },
   anew: ({ agent_id, running_key }) => ({ ...(running_key && { running_key: agent_id }) }),
   name: "replays",
+  ids: "uuid",
   schema,
 };
 
