@@ -6,6 +6,7 @@ import {
   integer,
   integers,
   isServiceLink,
+  isTooShort,
   key,
   keys,
   LOG_LEVELS,
@@ -23,7 +24,7 @@ export { ConfigError };
 
 const DAY = 365 * 100;
 const SECRET = { secret: true };
-/** Nothing limits how often the right one is tried, so it must be too long to be found. */
+/** Nothing limits how often the right one is tried, so it must be too long to be found. A shorter one never counts. */
 const TOKEN = { ...SECRET, least: 32 };
 
 /** Every setting: its environment variable, default and meaning. docs/reference/settings.md is generated from this. */
@@ -344,6 +345,15 @@ export type Config = Readonly<{
 // This service's variables start like these: a near miss is reported as a mistake, not ignored.
 const OURS =
   /^(MONGO|SEARCH|NATS|REDIS|SECRET_KEY|OPERATOR|METRICS_|TRUST_PROXY|RATE_LIMIT|TENANT_RATE|TENANT_STOR|LOGIN_ATTEMPTS|PUBLIC_FAIL|DEVICE_|WEBHOOK|REQUEST_TIMEOUT|DRAIN_|MAX_WRITES|MAX_INTERESTS|MAX_SCHEDULES|EVENT_|DOCUMENT_|VISIBILITY_|RETRY_|STUCK_|MIN_FREE_|MEMORY_|ERASURE_|BACKUP_RETENTION|DEDUPE_|ACKNOWLEDGED_|BUNDLE_RETENTION|SESSION_RETENTION|STATS_|PUSH_|CONNECTOR_|EMBEDDER|RERANKER_|OUTPUT_|OUTBOUND_|AUDIT_|DATA_DIR|PASSWORD_SIGN|OIDC_|OAUTH_|EXPORT_FONT|LOG_LEVEL|PUBLIC_UR|SMTP_)/;
+
+/** Returns a sentence for each setting with a secret that is too short to count. */
+export function shortSecrets(env: NodeJS.ProcessEnv = process.env): string[] {
+  return Object.entries(SETTINGS).flatMap(([name, setting]: [string, Setting<unknown>]) =>
+    isTooShort(setting, env[name])
+      ? `${name} has fewer than ${setting.least} characters and is NOT ACCEPTED, by nobody: set it to the output of \`openssl rand -hex ${setting.least}\` and start again`
+      : [],
+  );
+}
 
 /** Reads and validates the environment. Throws ConfigError with the variable, the given value and what is allowed. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {

@@ -1,5 +1,5 @@
 import { ServiceBroker } from "moleculer";
-import { ConfigError, readConfig } from "../config.ts";
+import { ConfigError, readConfig, shortSecrets } from "../config.ts";
 import { NatsError, requireMaxPayload } from "../connectors/nats.ts";
 import type { SharedWindows } from "../connectors/redis.ts";
 import { openSecretBox, SecretError } from "../lib/crypto/secrets.ts";
@@ -40,6 +40,7 @@ async function main(): Promise<void> {
   const store = await openStore(config);
   const secrets = await openSecretBox(config);
   const observability = await startObservability(config, store);
+  for (const warning of shortSecrets()) observability.log.error(warning);
   store.onFatal((err) => {
     observability.log.fatal({ err }, "the store failed");
     process.exit(1);

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { compile as compileProxies } from "proxy-addr";
 import { credentialsFault } from "./http/address-credentials.ts";
 
@@ -25,7 +26,7 @@ export interface Setting<T> {
   schemes?: readonly string[];
   /** The form of `servers`, one or several separated by commas, and its description. */
   form?: { pattern: RegExp; description: string };
-  /** The least number of characters of the value, or of each of several. */
+  /** The least number of characters of a secret, or of each of several: a shorter one is replaced by one that nobody knows. */
   least?: number;
   /** The only values allowed. */
   oneOf?: readonly string[];
@@ -79,9 +80,6 @@ export function readSetting(name: string, setting: Setting<unknown>, given: stri
     );
   };
   if (isAddress) requireClear(name, given);
-  const { least = 0 } = setting;
-  if ((setting.kind === "list" ? readList(given) : [given]).some(({ length }) => length < least))
-    fail(`at least ${least} characters, such as those of \`openssl rand -hex ${least}\``);
   switch (setting.kind) {
     case "integer":
     case "number":
@@ -101,7 +99,7 @@ export function readSetting(name: string, setting: Setting<unknown>, given: stri
     case "servers":
       return setting.form?.pattern.test(given) ? given : fail(setting.form?.description as string);
     case "list":
-      return readList(given);
+      return Object.freeze(readList(given).map((each) => longEnough(each, setting)));
     case "proxies":
       return areProxies(readList(given))
         ? readList(given)
@@ -116,8 +114,17 @@ export function readSetting(name: string, setting: Setting<unknown>, given: stri
         : fail(`keys of ${KEY_BYTES} bytes in base64, comma-separated`);
     case "text":
       if (setting.oneOf && !setting.oneOf.includes(given)) fail(`one of ${setting.oneOf.join(", ")}`);
-      return given;
+      return longEnough(given, setting);
   }
+}
+
+/** Whether a given secret, or one of several, is too short to count. */
+export function isTooShort({ kind, least = 0 }: Setting<unknown>, given = ""): boolean {
+  return given !== "" && (kind === "list" ? readList(given) : [given]).some(({ length }) => length < least);
+}
+
+function longEnough(given: string, { least = 0 }: Setting<unknown>): string {
+  return given.length < least ? randomBytes(least).toString("base64url") : given;
 }
 
 const isKey = (given: string) => Buffer.from(given, "base64").length === KEY_BYTES;
