@@ -2,14 +2,18 @@ import { setTimeout } from "node:timers/promises";
 import { MESSAGE_BYTES } from "../../../../lib/broker/message-size.ts";
 import type { TextPart } from "../../../../lib/contract/contract.ts";
 import { PAGE_BYTES } from "../../../../storage/within.ts";
+import { DEFAULT_MAX_BODY } from "../body/budget.ts";
 import { readParams } from "../body/params.ts";
 import type { GatewayContext } from "../gateway-context.ts";
 import { type HttpExchange, requestShare } from "../http-exchange.ts";
 import { Output } from "./output.ts";
 import { afterCall, begin, type Envelope, sendLong, toFault } from "./respond.ts";
 
-/** Bytes of a page and its text. */
-const LARGEST = 2 * PAGE_BYTES;
+/**
+ * Bytes of a page, whose first row may be as long as a body, with its values and its text. Four lists of a caller are read at
+ * once, and leave room in its share for their reads: others wait, instead of being refused halfway.
+ */
+const LARGEST = DEFAULT_MAX_BODY + 5 * PAGE_BYTES;
 const RETRY_MS = 1000;
 const MOST_TRIES = 30;
 /** Characters that are written at once. */
