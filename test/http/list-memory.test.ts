@@ -11,11 +11,11 @@ import { connectDevice, KINDS, makeWorld, OPERATOR_TOKEN, ok, type World } from 
  * Calls every list, with rows as large as callers can make them, many times at once: the memory of the server must not
  * follow the rows. Operations come from the contracts: a new one is tried without being named here.
  */
-const AT_ONCE = 30;
-/** What 30 answers of half a megabyte may take, with copies and garbage. A list that reads whole rows takes gigabytes. */
-const MOST_MEGABYTES = 800;
+const AT_ONCE = 20;
+/** What 20 answers of half a megabyte may take, with copies and garbage. A list that reads whole rows takes gigabytes. */
+const MOST_MEGABYTES = 150;
 /** What all lists may take, one after the other: V8 returns what it used with time. */
-const MOST_OF_ALL = 1_500;
+const MOST_OF_ALL = 1_000;
 
 const isRead = (op: Operation) => (op.method === "GET" && !op.takes) || op.reads === true;
 const reads = operations.filter(
