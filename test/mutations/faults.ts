@@ -103,8 +103,8 @@ export const FAULTS: Fault[] = [
   fault(
     "the operator's token may be short",
     "lib/settings.ts",
-    "length < least",
-    "length < 0",
+    "given.length < least ? randomBytes",
+    "given.length < 0 ? randomBytes",
     "unit/config",
   ),
   fault(
