@@ -57,6 +57,8 @@ export interface Replaced {
     version?: string;
     /** The action, on each node, that writes what it has in memory only. */
     flush?: string;
+    /** The action, on each node, that forgets what it has of replaced rows in memory. */
+    forget?: string;
     /** The field with the length of the row's blob, which is a text too. */
     size?: string;
     /** Whether rows of others are about whom these are about: then these come last. */

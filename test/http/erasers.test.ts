@@ -292,6 +292,16 @@ test("all texts of an event about a person are erased, and of what in it has the
   expect(await filesWith(text)).toEqual([]);
 });
 
+test("a pending delivery does not show the texts of an event that were erased", async () => {
+  const own = await agentIn(server, cast.admin, { name: "waits" }, ["receive"]);
+  const [subject, type] = [`Erika ${marker()}`, `com.example.${marker()}`];
+  ok(await own.post(`/agents/${own.id}/interests`, { event_type: type }));
+  ok(await sender.post("/events", cloudEvent(marker(), { type, subject, data: { note: "n" } })));
+  ok(await erase({ subject }));
+  const [pending] = ok(await own.get("/delivery/poll?limit=1&wait=5")).deliveries;
+  expect(pending.payload).toMatchObject({ subject: "[erased]", data: { note: "[erased]" } });
+});
+
 /** The hashes of a tenant's blobs on the disk. */
 async function blobsOf(tenant_id: string): Promise<string[]> {
   const folder = join(server.dataDir, "blobs", tenant_id);

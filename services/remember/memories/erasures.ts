@@ -226,10 +226,11 @@ export class Erasures {
     for (const model of replacedOf()) {
       if ("memories" in model.erasure !== ofMemories) continue;
       const native = all.get(model.name);
-      const { flush } = model.erasure.replaced;
+      const { flush, forget } = model.erasure.replaced;
       if (flush && !erased.dry_run) await onEveryNode(broker, flush, {});
       const deps = { aboutSubject, blobs: this.#blobs, now: this.#memories.now };
       const count = native ? await replaceTexts(native, model, erased, deps) : 0;
+      if (count > 0 && forget && !erased.dry_run) await onEveryNode(broker, forget, {});
       if (count > 0) counts = sum(counts, { [model.name]: count });
     }
     return counts;

@@ -43,6 +43,12 @@ export class RecentEvents {
     return row?.tenant_id === tenant_id ? toLoaded(row) : null;
   }
 
+  clear(): void {
+    this.#young = new Map();
+    this.#old = new Map();
+    this.#youngLength = 0;
+  }
+
   forget(event_ids: string[]): void {
     for (const id of event_ids) {
       this.#young.delete(id);

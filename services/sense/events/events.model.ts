@@ -68,7 +68,14 @@ schema.index({ waiting_key: 1 }, { sparse: true });
 schema.index({ due_at: 1 }, { sparse: true });
 
 export const EventModel: Model<EventDoc> = {
-  erasure: { replaced: { of: [], within: { type: "service.delivery.dead_lettered" }, last: true } },
+  erasure: {
+    replaced: {
+      of: [],
+      within: { type: "service.delivery.dead_lettered" },
+      last: true,
+      forget: "events.forget_recent",
+    },
+  },
   erased: ({ envelope }) => ({ size: Buffer.byteLength(envelope) }),
   move: { stage: 2 },
   anew: (row, now) => ({

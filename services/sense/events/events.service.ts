@@ -44,6 +44,7 @@ export function eventsService({ store, config, health }: Runtime): ServiceSchema
   let events: Events;
   let types: EventTypes;
   let fanOut: FanOut;
+  const recent = new RecentEvents(RECENT_LENGTH);
   let publisher: Publisher;
   let retention: Retention;
   let waiting: WaitingEvents;
@@ -114,6 +115,8 @@ export function eventsService({ store, config, health }: Runtime): ServiceSchema
       ),
       // On the tenant's owner.
       ...keyedBy("params.tenant_id", { delete_old: internal<OfTenant>((ctx) => retention.deleteSome(ctx)) }),
+      /** Forgets the events that this node has in memory, once texts of stored ones were erased. */
+      forget_recent: internal<object>(() => recent.clear()),
       /** Returns this node's recent work for a tenant (storage/traffic/tally.ts). */
       tally: internal<OfTenant>(({ params }) => recentOf(params.tenant_id)),
     },
@@ -124,7 +127,6 @@ export function eventsService({ store, config, health }: Runtime): ServiceSchema
     created() {
       arrivals = new Arrivals(this.broker as ServiceBroker);
       const deps = { events: collection, store, broker: this.broker as ServiceBroker, arrivals };
-      const recent = new RecentEvents(RECENT_LENGTH);
       fanOut = new FanOut({ ...deps, instance: randomBytes(6).toString("hex") });
       health.add("fan_out", () => fanOut.trouble);
       observeFanOut(fanOut);
