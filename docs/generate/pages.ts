@@ -1,3 +1,4 @@
+import { SENDERS } from "../../connectors/webhook-senders.ts";
 import { PLATFORM_EVENTS } from "../../lib/cloudevents/platform-types.ts";
 import type { Operation } from "../../lib/contract/contract.ts";
 import { FAULTS, RULES } from "../../lib/contract/faults.ts";
@@ -29,6 +30,7 @@ export function referencePages(): Record<string, string> {
     "mcp-tools.md": toolsPage(),
     "platform-events.md": eventsPage(),
     "settings.md": settingsPage(),
+    "webhook-senders.md": sendersPage(),
   };
 }
 
@@ -51,6 +53,10 @@ function indexPage(names: string[], domains: Map<string, Operation[]>): string {
     row(["[platform events](platform-events.md)", "The events that the service publishes."]),
     row(["[command line](cli.md)", "`sensorium` and its commands."]),
     row(["[settings](settings.md)", "The environment variables of the server."]),
+    row([
+      "[webhook senders](webhook-senders.md)",
+      "The known senders: signatures, secrets, handshakes and event types.",
+    ]),
   ];
   return page(
     "Reference",
@@ -59,6 +65,34 @@ function indexPage(names: string[], domains: Map<string, Operation[]>): string {
     table(["Other pages", "About"], others),
     table(["Header", "In", "Meaning"], headerRows()),
   );
+}
+
+function sendersPage(): string {
+  const rows = [...SENDERS].map(([name, { title, schemes, secret, sample, delivery, handshake }]) => {
+    const proofs = schemes.map(({ header }) => (header ? code(header) : "a token in the body"));
+    return row([
+      ...[code(name), title, proofs.join(" or "), secret ?? "You enter ours."],
+      ...[code(`com.${name}.${sample.type}`), delivery ? code(delivery) : "", handshake?.about ?? ""],
+    ]);
+  });
+  return page(
+    "Webhook senders",
+    "The presets of `mapping` of `POST /ingest/webhooks`. A webhook with a preset accepts this sender's signature only. The event\ntype begins with `com.` and the webhook's `source`. Signed times may differ by 5 minutes.",
+    table(
+      ["Preset", "Sender", "Proof", "Secret", "Event type, for example", "Header with the id", "Handshake"],
+      rows,
+    ),
+  );
+}
+
+/** What the console shows of the known senders, as JSON. */
+export function sendersFile(): string {
+  const shown = [...SENDERS].map(([name, { title, secret, sample }]) => {
+    const headers = Object.entries(sample.headers ?? {}).map(([header, value]) => `${header}: ${value}`);
+    const given = { payload: sample.payload, ...(headers.length && { headers: headers.join("\n") }) };
+    return [name, { title, ...(secret && { secret }), sample: given }];
+  });
+  return `${JSON.stringify(Object.fromEntries(shown), null, 2)}\n`;
 }
 
 function headerRows(): string[] {

@@ -1,6 +1,6 @@
 /**
  * Writes docs/reference from the contracts, the settings and the command line, and what the Helm chart repeats of the
- * code, the alert rules and dashboards, and the skill of the plugin for
+ * code, the alert rules and dashboards, the known senders for the console, and the skill of the plugin for
  * Claude Code. With `--check` only tells whether these are the present ones.
  */
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -8,7 +8,7 @@ import { join, relative } from "node:path";
 import { LLMS_TEXT, SKILL_DESCRIPTION } from "../../services/edge/gateway/pages/llms.ts";
 import { CHART, chartFiles } from "./chart.ts";
 import { DEPLOY, monitoringFiles } from "./monitoring/files.ts";
-import { referencePages } from "./pages.ts";
+import { referencePages, sendersFile } from "./pages.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const FOLDER = join(import.meta.dirname, "../reference");
@@ -19,6 +19,8 @@ const there = (await readdir(FOLDER)).filter((name) => name.endsWith(".md"));
 for (const name of new Set([...Object.keys(pages), ...there])) await put(join(FOLDER, name), pages[name]);
 for (const [name, text] of Object.entries(chartFiles())) await put(join(CHART, name), text);
 for (const [name, text] of Object.entries(monitoringFiles())) await put(join(DEPLOY, name), text);
+
+await put(join(ROOT, "packages/console/generated/senders.json"), sendersFile());
 
 const SKILL = "packages/integrations/claude-code/skills/sensorium/SKILL.md";
 await put(join(ROOT, SKILL), `---\nname: sensorium\ndescription: ${SKILL_DESCRIPTION}\n---\n\n${LLMS_TEXT}`);

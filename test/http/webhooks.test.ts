@@ -40,6 +40,7 @@ describe("a registration", () => {
       source: "shop",
       mapping: { entity: "order", action: "/what", id: null, subject: null, data: null },
       url: `${server.root}/w/${world.slug}/shop`,
+      signature: null,
       last_request: null,
       created_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
       updated_at: hook.created_at,

@@ -139,6 +139,8 @@ ingest.test_webhook          everyone      admin              POST /v1/ingest/we
 ingest.list_requests         everyone      admin              GET /v1/ingest/webhooks/{webhook_id}/requests
 ingest.receive               public        -                  POST /w/{tenant_slug}
 ingest.receive_from          public        -                  POST /w/{tenant_slug}/{source}
+ingest.verify                public        -                  GET /w/{tenant_slug}
+ingest.verify_for            public        -                  GET /w/{tenant_slug}/{source}
 ingest.validate              public        -                  OPTIONS /w/{tenant_slug}
 ingest.validate_for          public        -                  OPTIONS /w/{tenant_slug}/{source}
 connectors.create            everyone      admin              POST /v1/ingest/connectors

@@ -64,7 +64,8 @@ function describe(op: Operation, { components, errors }: Made): Json {
   if (scope) described["x-required-scope"] = scope;
   const parameters = parametersOf(op, components);
   if (parameters.length) described.parameters = parameters;
-  if (op.body && op.method !== "OPTIONS") described.requestBody = requestBody(op, components);
+  if (op.body && op.method !== "OPTIONS" && op.method !== "GET")
+    described.requestBody = requestBody(op, components);
   described.responses = { ...errors.of(op), ...results(op, components) };
   return described;
 }

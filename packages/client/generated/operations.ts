@@ -181,6 +181,8 @@ export const OPERATIONS = {
     listRequests: {"method":"GET","path":"/ingest/webhooks/{webhook_id}/requests","scope":"admin"},
     receive: {"method":"POST","path":"/w/{tenant_slug}","root":true,"sends":"application/octet-stream","open":true},
     receiveFrom: {"method":"POST","path":"/w/{tenant_slug}/{source}","root":true,"sends":"application/octet-stream","open":true},
+    verify: {"method":"GET","path":"/w/{tenant_slug}","root":true,"sends":"application/octet-stream","open":true,"repeatable":true,"document":true},
+    verifyFor: {"method":"GET","path":"/w/{tenant_slug}/{source}","root":true,"sends":"application/octet-stream","open":true,"repeatable":true,"document":true},
     validate: {"method":"OPTIONS","path":"/w/{tenant_slug}","root":true,"sends":"application/octet-stream","open":true,"repeatable":true},
     validateFor: {"method":"OPTIONS","path":"/w/{tenant_slug}/{source}","root":true,"sends":"application/octet-stream","open":true,"repeatable":true},
   },

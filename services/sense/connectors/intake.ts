@@ -1,9 +1,9 @@
 import { isUtf8 } from "node:buffer";
 import { createHash, randomUUID } from "node:crypto";
-import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from "node:zlib";
 import type { ServiceBroker } from "moleculer";
 import { type BrokerMessage, HEAD_BYTES } from "../../../connectors/connector.ts";
 import { binaryEvent, readAttributes } from "../../../lib/cloudevents/binary.ts";
+import { decode } from "../../../lib/http/content-encoding.ts";
 import { mediaTypeOf } from "../../../lib/http/media-type.ts";
 import { parseJsonBytes, unreadableJson } from "../../../lib/json/json.ts";
 import { metrics } from "../../../observability/metrics.ts";
@@ -106,35 +106,6 @@ function makeId({
 
 function sourceOf(connector_id: string): string {
   return `/ingest/connectors/${connector_id}`;
-}
-
-/** Encodings of a body, and character sets that some senders name instead. */
-const DECODERS: Record<string, (body: Buffer, limit: { maxOutputLength: number }) => Buffer> = {
-  gzip: gunzipSync,
-  "x-gzip": gunzipSync,
-  br: brotliDecompressSync,
-  // Some senders omit the zlib header.
-  deflate: (body, limit) => ((body[0] as number) % 16 === 8 ? inflateSync : inflateRawSync)(body, limit),
-  ...Object.fromEntries(
-    ["identity", "utf-8", "utf8", "us-ascii"].map((name) => [name, (body: Buffer) => body]),
-  ),
-};
-/** The largest growth of a body of more than `SMALL_BYTES`: real messages grow much less. */
-const MOST_GROWTH = 100;
-const SMALL_BYTES = 65_536;
-
-/** Returns a decompressed body, or why it cannot be. */
-function decode(encoding: string, body: Buffer, maxBytes: number): Buffer | string {
-  if (!Object.hasOwn(DECODERS, encoding))
-    return `the content-encoding "${encoding.slice(0, 50)}" is not supported: expected gzip, deflate or br`;
-  const maxOutputLength = Math.min(maxBytes, Math.max(SMALL_BYTES, MOST_GROWTH * body.length));
-  try {
-    return (DECODERS[encoding] as (typeof DECODERS)[string])(body, { maxOutputLength });
-  } catch (err) {
-    const isLarge = (err as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE";
-    const why = isLarge ? `it has more than ${maxOutputLength} bytes` : "it is not valid";
-    return `the body cannot be decompressed by its content-encoding ${encoding}: ${why}`;
-  }
 }
 
 /** Makes a connector's messages durable, as events or as dead letters: one verdict for each. */

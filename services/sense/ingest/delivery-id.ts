@@ -41,12 +41,12 @@ const MOST_OTHERS = 3;
  */
 export class FirstIds {
   readonly #rows: TenantCollection<WebhookBodyDoc>;
-  readonly #now: () => number;
+  readonly now: () => number;
   readonly #keptMs: number;
 
   constructor(rows: TenantCollection<WebhookBodyDoc>, now: () => number, days: number) {
     this.#rows = rows;
-    this.#now = now;
+    this.now = now;
     this.#keptMs = days * DAY_MS;
   }
 
@@ -67,14 +67,14 @@ export class FirstIds {
   async #another(tenant_id: string, first: WebhookBodyDoc, _id: string, own: First): Promise<First | null> {
     const known = await this.#rows.findOne(tenant_id, { _id });
     if (known) return { id: known.first_id, topic: own.topic };
-    if (this.#now() - first.first_at.getTime() > SEVERAL_MS) return null;
+    if (this.now() - first.first_at.getTime() > SEVERAL_MS) return null;
     const room = { _id: first._id, others: { $lt: MOST_OTHERS } };
     if (!(await this.#rows.update(tenant_id, room, { $inc: { others: 1 } }))) return null;
     return { id: (await this.#firstAt(tenant_id, _id, own)).first_id, topic: own.topic };
   }
 
   async #firstAt(tenant_id: string, _id: string, { id, topic }: First): Promise<WebhookBodyDoc> {
-    const now = this.#now();
+    const now = this.now();
     const expires_at = new Date(now + this.#keptMs);
     const fresh = { first_id: id, topic, first_at: new Date(now), others: 0, expires_at };
     const known = await this.#rows.insertOnce({ _id, tenant_id, ...fresh });
@@ -87,7 +87,7 @@ export class FirstIds {
 
   /** Removes expired rows. @returns whether there may be more */
   sweep(): Promise<boolean> {
-    return this.#rows.deleteDue({ expires_at: { $lte: new Date(this.#now()) } });
+    return this.#rows.deleteDue({ expires_at: { $lte: new Date(this.now()) } });
   }
 }
 
@@ -100,6 +100,8 @@ export interface Signed {
   tenant: TenantState;
   webhook: WebhookDoc;
   signature: Signature;
+  /** The one that signed. */
+  secret: string;
   body: Buffer;
   headers: DeliveryHeaders;
 }
@@ -112,6 +114,8 @@ export interface Identified extends Signed {
   differs?: true;
 }
 
+/** The same body from a sender that repeats bodies is a retry within this time. */
+const REPEATED_MS = 60_000;
 const DELIVERY_HEADERS = ["webhook-id", "svix-id", "x-github-delivery"];
 const LONGEST_TOPIC = 300;
 
@@ -123,6 +127,9 @@ export async function asFirst(firstIds: FirstIds, signed: Signed): Promise<Ident
   const { tenant, webhook, signature, headers } = signed;
   const topic = topicOf(webhook, headers);
   const name = findIdHeader(webhook, headers, signature);
+  // Without an id, a retry cannot be told from another event with the same body.
+  if (findPreset(webhook)?.repeats)
+    return { ...signed, default_id: `${signature.digest} ${Math.floor(firstIds.now() / REPEATED_MS)}` };
   if (name === null && Object.keys(topic).length === 0)
     return { ...signed, default_id: signature.id ?? signature.digest };
   const first = await firstIds.of({

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, Name, page, SECRET, Timestamp } from "../../../lib/contract/schema.ts";
 import { CloudEvent } from "../events/events.contract.ts";
-import { REQUEST_OUTCOMES, Source, WebhookMapping } from "./mapping.contract.ts";
+import { REQUEST_OUTCOMES, Source, WebhookMapping, WebhookSignature } from "./mapping.contract.ts";
 
 const admin = { by: "any", scope: "admin" } as const;
 
@@ -23,6 +23,8 @@ const GivenSecret = Type.Optional(
   }),
 );
 
+const OwnSignature = Type.Optional(nullable(WebhookSignature));
+
 const WebhookRequest = Type.Object(
   {
     request_id: Type.String({
@@ -33,7 +35,7 @@ const WebhookRequest = Type.Object(
     outcome: oneOf(REQUEST_OUTCOMES, {
       description:
         "`accepted`, `duplicate`, `dead_lettered`: signed and answered with success. `challenge`: a verification of the " +
-        "address by Slack. `refused`: answered with an error, nothing was stored.",
+        "address by the sender. `refused`: answered with an error, nothing was stored.",
     }),
     reason: nullable(
       Type.String({
@@ -58,6 +60,7 @@ export const Webhook = Type.Object(
     name: Name,
     source: Source,
     mapping: WebhookMapping,
+    signature: nullable(WebhookSignature),
     url: Type.String({ format: "uri", examples: ["https://sensorium.example.com/w/acme/github"] }),
     last_request: nullable(WebhookRequest),
     created_at: Timestamp,
@@ -75,7 +78,13 @@ export const createWebhook = operation({
     "`POST /ingest/webhooks:test`.",
   access: admin,
   outlives: true,
-  body: { name: Name, source: Source, mapping: WebhookMapping, signing_secret: GivenSecret },
+  body: {
+    name: Name,
+    source: Source,
+    mapping: WebhookMapping,
+    signature: OwnSignature,
+    signing_secret: GivenSecret,
+  },
   results: { 201: Type.Object({ ...Webhook.properties, signing_secret: SigningSecret }) },
   errors: ["validation_error", "business_rule_violation"],
   secret: true,
@@ -99,8 +108,9 @@ export const updateWebhook = operation({
     "map can be replayed from the dead letters.",
   access: admin,
   overQuota: true,
-  body: { name: Type.Optional(Name), mapping: Type.Optional(WebhookMapping) },
+  body: { name: Type.Optional(Name), mapping: Type.Optional(WebhookMapping), signature: OwnSignature },
   answer: Webhook,
+  errors: ["validation_error"],
 });
 
 export const deleteWebhook = operation({

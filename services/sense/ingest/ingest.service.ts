@@ -37,6 +37,8 @@ export const ingestService: ServiceFactory = (runtime) => {
 
       receive: action(receiving.receiveWebhook, (ctx) => receiver.receive(ctx)),
       receive_from: action(receiving.receiveWebhookFromSource, (ctx) => receiver.receive(ctx)),
+      verify: action(receiving.verifyWebhook, (ctx) => receiver.verify(ctx)),
+      verify_for: action(receiving.verifyWebhookForSource, (ctx) => receiver.verify(ctx)),
       validate: action(receiving.validateWebhookOrigin, (ctx) => receiver.permit(ctx)),
       validate_for: action(receiving.validateWebhookOriginForSource, (ctx) => receiver.permit(ctx)),
       map_again: idempotent<Again>((ctx) => receiver.mapAgain(ctx)),

@@ -1,3 +1,4 @@
+import { SENDERS } from "../../../connectors/webhook-senders.ts";
 import { headerName } from "./mapping.ts";
 
 /** Headers as they are kept: null for a hidden value. */
@@ -11,6 +12,11 @@ const MAX_LENGTH = 1500;
 /** Sent with every request. */
 const COMMON =
   /^(?:host|connection|accept|content-(?:length|encoding)|user-agent|forwarded|via|x-forwarded|x-real-ip|te$|trace)/;
+
+/** Of known senders: a delivery's id and what it is about. */
+const OF_SENDERS = new Set(
+  [...SENDERS.values()].flatMap(({ delivery = "", topic = [] }) => [delivery, ...topic]),
+);
 
 /** Never kept, even if a mapping uses them. */
 const SECRET = /auth|cookie|signature|hmac|token|secret|key|passw|session|credential/;
@@ -29,7 +35,7 @@ export function keptHeaders(headers: Headers, terms: readonly (string | null | u
   let length = 0;
   for (const [name, value = ""] of Object.entries(headers)) {
     if (COMMON.test(name)) continue;
-    const isShown = !SECRET.test(name) && (used.has(name) || TELLING.test(name));
+    const isShown = OF_SENDERS.has(name) || (!SECRET.test(name) && (used.has(name) || TELLING.test(name)));
     const longer = length + name.length + (isShown ? value.length : 0);
     if (longer > MAX_LENGTH) continue;
     length = longer;

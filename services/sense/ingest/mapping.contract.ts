@@ -1,4 +1,6 @@
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
+import { ALGORITHMS, TOLERANCE_SECONDS } from "../../../connectors/webhook-schemes.ts";
+import { SENDERS } from "../../../connectors/webhook-senders.ts";
 import { nullable, oneOf } from "../../../lib/contract/contract.ts";
 
 const term = (description: string, example: string) =>
@@ -37,23 +39,9 @@ export const Mapping = Type.Object(
 /** Instead of a mapping: the deliveries are CloudEvents. */
 export const AS_CLOUDEVENTS = "cloudevents";
 
-/** Known senders: instead of a mapping, theirs. */
-export const PRESET_NAMES = [
-  "github",
-  "gitlab",
-  "slack",
-  "stripe",
-  "shopify",
-  "twilio",
-  "linear",
-  "sentry",
-  "standard_webhooks",
-] as const;
-export type PresetName = (typeof PRESET_NAMES)[number];
-
 export const WebhookMapping = Type.Union([
   Mapping,
-  oneOf([AS_CLOUDEVENTS, ...PRESET_NAMES], {
+  oneOf([AS_CLOUDEVENTS, ...SENDERS.keys()], {
     description:
       "`cloudevents`: the sender delivers CloudEvents, in structured, binary or batch mode (at most 100). They pass " +
       "unchanged, except that the webhook's id and their source prefix theirs: `whk_…:SOURCE id`. Signatures cover the body only, not " +
@@ -62,6 +50,59 @@ export const WebhookMapping = Type.Union([
     examples: ["github"],
   }),
 ]);
+
+const HeaderName = (description: string, example: string) =>
+  Type.String({ pattern: "^[A-Za-z0-9-]{1,100}$", description, examples: [example] });
+
+const text = (description: string, example: string) =>
+  Type.String({
+    minLength: 1,
+    maxLength: 100,
+    pattern: "^[\\x20-\\x7e]+$",
+    description,
+    examples: [example],
+  });
+
+export const WebhookSignature = Type.Object(
+  {
+    scheme: oneOf(["custom"]),
+    header: HeaderName(
+      "Header with the signature, or with several, separated by commas, semicolons or spaces.",
+      "X-Acme-Signature",
+    ),
+    algorithm: Type.Optional(oneOf(ALGORITHMS, { default: "sha256", description: "Hash of the HMAC." })),
+    encoding: Type.Optional(oneOf(["hex", "base64"], { default: "hex" })),
+    prefix: Type.Optional(text("Text before each signature; others are ignored. Default: none.", "v1=")),
+    template: Type.Optional(
+      Type.String({
+        ...{ minLength: 6, maxLength: 200, default: "{body}" },
+        description: "The signed text: `{body}`, and `{timestamp}` as it was sent.",
+        examples: ["{timestamp}.{body}"],
+      }),
+    ),
+    timestamp_header: Type.Optional(
+      HeaderName(
+        "Header with the time, if the template has it: seconds or milliseconds since the epoch, or ISO 8601.",
+        "X-Acme-Timestamp",
+      ),
+    ),
+    timestamp_prefix: Type.Optional(text("Text before the time in its header. Default: none.", "t=")),
+    tolerance_seconds: Type.Optional(
+      Type.Integer({
+        ...{ minimum: 1, maximum: 86_400, default: TOLERANCE_SECONDS },
+        description: "How far the time may be from the present, either way.",
+      }),
+    ),
+  },
+  {
+    title: "WebhookSignature",
+    additionalProperties: false,
+    description:
+      "How a sender signs that has no preset: an HMAC with the secret's text as the key. The webhook then accepts no other " +
+      "signature. Not for presets.",
+  },
+);
+export type CustomSignature = Static<typeof WebhookSignature>;
 
 /** The outcomes of a webhook's request. */
 export const REQUEST_OUTCOMES = ["accepted", "duplicate", "dead_lettered", "challenge", "refused"] as const;

@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { SCHEMES, SENDERS } from "../../../connectors/webhook-senders.ts";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Differs } from "../events/events.contract.ts";
 
@@ -17,12 +18,21 @@ const WebhookBatchResult = Type.Array(WebhookResult, {
 });
 
 const Challenge = Type.Object(
-  { challenge: Type.String() },
+  {},
   {
     title: "WebhookChallenge",
-    description: "To Slack: its challenge. Its other requests are answered with an empty text.",
+    additionalProperties: true,
+    description:
+      "To a verification of the address: what the sender expects, such as `challenge` (Slack) or `plainToken` and " +
+      "`encryptedToken` (Zoom). Other requests of senders that expect 200 are answered with an empty text.",
   },
 );
+
+/** The senders whose handshake is of a kind. */
+const titles = (kind: "challenge" | "answer") =>
+  [...SENDERS.values()].flatMap(({ title, handshake }) =>
+    handshake?.[kind] ? [`${title}: ${handshake.about}.`] : [],
+  );
 
 const TenantSlug = Type.String({ description: "Slug of the tenant." });
 const WebhookSource = Type.String({ description: "`source` of the webhook." });
@@ -39,13 +49,20 @@ const receiving = {
   errors: ["authentication_failed", "rate_limited", "business_rule_violation"],
 } as const;
 
+const listHeaders = () =>
+  SCHEMES.slice(1)
+    .map(({ header }) => `\`${header}\``)
+    .join(", ");
+
 const signed =
   "Sign the request with the webhook's secret in one of these ways. `X-Service-Signature` (or GitHub's " +
   "`X-Hub-Signature-256`) is the hex HMAC-SHA256 of the raw body, keyed with the whole secret, with or without the prefix " +
-  "`sha256=`. Or use the headers of Standard Webhooks (`webhook-…` or `svix-…`), or those of Stripe, Slack, GitLab, Shopify, " +
-  "Twilio, Linear or Sentry; signed timestamps may differ by 5 minutes. Requests without a valid signature get 401, whether or not the webhook exists. Requests that " +
+  "`sha256=`. Or sign as a known sender does, in " +
+  `${listHeaders()}; ` +
+  "signed timestamps may differ by 5 minutes. Requests without a valid signature get 401, whether or not the webhook exists. Requests that " +
   "cannot be mapped are accepted and become dead letters. A webhook with a preset accepts the signature of its sender only; " +
-  "Slack is answered 200 and Twilio 204, as they expect.";
+  "senders that expect 200 or 204 get it. A body may be compressed (`Content-Encoding: gzip`): the signature then covers the " +
+  "uncompressed one.";
 
 /** The body and headers of a raw request, as the gateway reads them. */
 export const delivery = {
@@ -74,6 +91,39 @@ export const receiveWebhookFromSource = operation({
   path: { tenant_slug: TenantSlug, source: WebhookSource },
   body: delivery,
   errors: [...receiving.errors],
+});
+
+const verifying = {
+  root: true,
+  reads: true,
+  access: { by: "public" },
+  consumes: "raw",
+  maxBody: 8192,
+  description: `Answers a sender that verifies the address:\n\n${titles("challenge")
+    .map((each) => `- ${each}`)
+    .join("\n")}\n\nOther requests get 405.`,
+  body: delivery,
+  answer: Challenge,
+  alsoProduces: "text/plain",
+  errors: ["authentication_failed", "rate_limited"],
+} as const;
+
+export const verifyWebhook = operation({
+  ...verifying,
+  action: "ingest.verify",
+  summary: "Verify the address for webhooks from any source of the tenant",
+  route: "GET /w/{tenant_slug}",
+  path: { tenant_slug: TenantSlug },
+  errors: [...verifying.errors],
+});
+
+export const verifyWebhookForSource = operation({
+  ...verifying,
+  action: "ingest.verify_for",
+  summary: "Verify the address for webhooks from one source",
+  route: "GET /w/{tenant_slug}/{source}",
+  path: { tenant_slug: TenantSlug, source: WebhookSource },
+  errors: [...verifying.errors],
 });
 
 const validating = {

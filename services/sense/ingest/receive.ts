@@ -1,6 +1,8 @@
 import { setImmediate as nextTick } from "node:timers/promises";
 import type { Config } from "../../../config.ts";
-import type { DeliveryHeaders, SchemeName, SignedRequest } from "../../../connectors/webhook-schemes.ts";
+import { type DeliveryHeaders, isSecret, type SignedRequest } from "../../../connectors/webhook-schemes.ts";
+import type { Challenge, Sender } from "../../../connectors/webhook-sender.ts";
+import { SENDERS } from "../../../connectors/webhook-senders.ts";
 import { type Signature, SignatureCheck } from "../../../connectors/webhook-signature.ts";
 import type { Call } from "../../../lib/access/caller.ts";
 import { Fault, isFault } from "../../../lib/contract/faults.ts";
@@ -19,7 +21,7 @@ import { WebhookLimits } from "./limits.ts";
 import { AS_CLOUDEVENTS } from "./mapping.contract.ts";
 import type { Mapped, MappedHeaders } from "./mapping.ts";
 import type { RequestLog } from "./request-log.ts";
-import { compileWebhookMapping, MOST_WEBHOOKS, schemesOf, webhookPath } from "./webhooks.ts";
+import { compileWebhookMapping, findPreset, MOST_WEBHOOKS, schemesOf, webhookPath } from "./webhooks.ts";
 
 /** A tenant without webhooks: an unknown slug costs the same look-ups as a known one. */
 const NOBODY = "tn_";
@@ -51,7 +53,9 @@ interface Refusal {
   reason: string;
 }
 
-type Found = { webhook: WebhookDoc; signature: Signature } | { refusals: Refusal[]; spentMs: number };
+type Found =
+  | { webhook: WebhookDoc; signature: Signature; secret: string }
+  | { refusals: Refusal[]; spentMs: number };
 
 /** Other requests may run after this many milliseconds of comparing secrets. */
 const SLICE_MS = 5;
@@ -79,6 +83,8 @@ export class Receiver {
   async receive(ctx: Call<Delivery>) {
     const { headers, raw } = ctx.params;
     const body = Buffer.from(raw, "base64");
+    const challenged = findChallenge("POST", ctx.params);
+    if (challenged) return this.#answer(ctx, challenged);
     const { tenant, candidates } = await this.#candidatesOf(ctx);
     const found = await this.#signerOf(candidates, {
       body,
@@ -89,13 +95,18 @@ export class Receiver {
       ctx.meta.$cpu_ms = found.spentMs;
       metrics.webhooks.inc({ outcome: "refused" });
       this.#logRefusals(ctx, found.refusals, body.length);
-      throw new Fault(
-        "authentication_failed",
-        "The signature does not match any webhook at this address. Check the signing secret and the headers of the signature.",
-      );
+      throw refused();
     }
     // Only an active tenant has candidates.
     return this.#accept(ctx, { tenant: tenant as TenantState, ...found, body, headers });
+  }
+
+  /** Answers a sender that verifies the address. */
+  async verify(ctx: Call<Delivery>) {
+    const challenged = findChallenge("GET", ctx.params);
+    if (challenged) return this.#answer(ctx, challenged);
+    const message = "This address takes webhooks by POST, and the verification of a known sender by GET.";
+    throw new Fault("method_not_allowed", message, { allow: ["POST", "OPTIONS"] });
   }
 
   /** Permits a sender to deliver. */
@@ -121,25 +132,68 @@ export class Receiver {
 
   /** Publishes a signed delivery and records the outcome. */
   async #accept(ctx: Call, signed: Signed) {
-    const { tenant, webhook, body, signature } = signed;
+    const { tenant, webhook, body } = signed;
     const { request_id } = ctx.meta;
     const at = new Date(this.#runtime.store.now());
     try {
       await this.#limits.accept(tenant.id, Date.now());
       await this.#runtime.usage.require(tenant.id, body.length);
-      const challenge = challengeIn(signed);
-      const entered = challenge
+      const sender = senderOf(signed);
+      const answer = answerIn(signed, sender);
+      const entered = answer
         ? []
         : await takeIn(ctx, { firstIds: this.firstIds, now: this.#runtime.store.now }, signed);
       for (const each of [entered].flat())
         metrics.webhooks.inc({ outcome: "differs" in each ? "differs" : each.status });
       this.#log.add(ctx.broker, webhook, signedEntry(request_id, at, signed, [entered].flat()));
-      return answerTo(ctx, signature.scheme, challenge ?? entered);
+      return answer ? answered(ctx, answer) : acknowledge(ctx, sender, entered);
     } catch (err) {
       const reason = isFault(err) ? err.message : "the service failed";
       this.#log.add(ctx.broker, webhook, refusedEntry(request_id, at, reason, body.length));
       throw err;
     }
+  }
+
+  /**
+   * Answers a challenge. What proves nothing is answered at every address, existing or not, as a permission to deliver
+   * is; where no webhook can sign, by a secret that none has.
+   */
+  async #answer(ctx: Call<Delivery>, { name, challenge }: Challenged) {
+    if ("echo" in challenge && challenge.token === undefined) return answered(ctx, challenge.echo);
+    const { tenant, candidates } = await this.#candidatesOf(ctx);
+    const able = candidates
+      .filter((each) => !findPreset(each) || each.mapping === name)
+      .sort((one, other) => Number(other.mapping === name) - Number(one.mapping === name));
+    const all = able.flatMap((webhook) => this.#secretsOf(webhook).map((secret) => ({ webhook, secret })));
+    const found = all.find(({ secret }) =>
+      "echo" in challenge ? isSecret(challenge.token as string, secret) : challenge.sign(secret) !== null,
+    );
+    if (tenant && found) {
+      await this.#limits.accept(tenant.id, Date.now());
+      const at = new Date(this.#runtime.store.now());
+      this.#log.add(ctx.broker, found.webhook, challengeEntry(ctx.meta.request_id, at));
+    } else if ("echo" in challenge) {
+      isSecret(challenge.token as string, this.#decoy);
+      const reason = `the token of the verification does not match: expected the signing secret`;
+      this.#logRefusals(
+        ctx,
+        able.map((webhook) => ({ webhook, reason })),
+        0,
+      );
+      throw refused();
+    }
+    if ("echo" in challenge) return answered(ctx, challenge.echo);
+    return answered(ctx, challenge.sign(found?.secret ?? this.#decoyAt(ctx.params)) as object);
+  }
+
+  #secretsOf({ _id, signing_secrets }: WebhookDoc): string[] {
+    const { store, secrets } = this.#runtime;
+    return secretsAt(secrets, `webhooks/${_id}`, signing_secrets, store.now());
+  }
+
+  /** Returns a secret that is always the same for an address. */
+  #decoyAt({ tenant_slug, source = "" }: Delivery): string {
+    return newSigningSecret(this.#runtime.secrets, `decoy ${tenant_slug}/${source}`);
   }
 
   /** Returns the registrations whose secrets may have signed a delivery. */
@@ -162,9 +216,9 @@ export class Receiver {
     const check = new SignatureCheck(request, now);
     for (const webhook of candidates) {
       const { _id, signing_secrets } = webhook;
-      const plain = secretsAt(secrets, `webhooks/${_id}`, signing_secrets, now);
+      const plain = this.#secretsOf(webhook);
       const verdict = check.verify(plain, schemesOf(webhook));
-      if ("signature" in verdict) return { webhook, signature: verdict.signature };
+      if ("signature" in verdict) return { webhook, ...verdict };
       const ended = endedSecrets(secrets, `webhooks/${_id}`, signing_secrets, now);
       const once = ended.find(({ secret }) => "signature" in check.verify([secret], schemesOf(webhook)));
       const reason = once
@@ -211,30 +265,65 @@ export function listAddresses(
   return host ? [`https://${host}${target}`, `http://${host}${target}`] : [];
 }
 
-interface Challenge {
-  challenge: string;
+interface Challenged {
+  /** The sender's. */
+  name: string;
+  challenge: Challenge;
 }
 
-/** Returns the answer to Slack's verification of the address; null for other deliveries. */
-function challengeIn(signed: Signed): Challenge | null {
-  if (signed.signature.scheme !== "slack" || signed.body.length > 4096) return null;
+/** Returns how to answer an unsigned request that verifies the address; null for others. */
+function findChallenge(method: string, { target = "", raw }: Delivery): Challenged | null {
+  const at = target.indexOf("?");
+  if (at < 0) return null;
+  const request = { method, query: new URLSearchParams(target.slice(at)), empty: raw === "" };
+  for (const [name, { handshake }] of SENDERS) {
+    const challenge = handshake?.challenge?.(request);
+    if (challenge) return { name, challenge };
+  }
+  return null;
+}
+
+/** Returns the sender of a signed delivery; undefined for a scheme of none. */
+function senderOf({ webhook, signature }: Signed): Sender | undefined {
+  const preset = findPreset(webhook);
+  if (preset) return preset;
+  return [...SENDERS.values()].find(({ schemes }) => schemes.some(({ name }) => name === signature.scheme));
+}
+
+const LONGEST_HANDSHAKE = 4096;
+
+/** Returns the answer to a signed verification of the address; null for other deliveries. */
+function answerIn(signed: Signed, sender: Sender | undefined): object | null {
+  if (!sender?.handshake?.answer || signed.body.length > LONGEST_HANDSHAKE) return null;
   const read = readDelivery(signed);
   if (Array.isArray(read) || "error" in read) return null;
-  const { type, challenge } = (read.payload ?? {}) as Record<string, unknown>;
-  return type === "url_verification" && typeof challenge === "string" ? { challenge } : null;
+  return sender.handshake.answer(Object(read.payload), signed.secret);
 }
 
-/**
- * Returns the answer to the sender. Slack shows a person anything but 200 as an error, and a text as an answer; Twilio
- * reads any body as its markup.
- */
-function answerTo(ctx: Call, scheme: SchemeName, result: Challenge | Entered | Entered[]) {
-  ctx.meta.$statusCode = scheme === "slack" ? 200 : scheme === "twilio" ? 204 : 202;
-  if (scheme === "twilio") return null;
-  if ("challenge" in result) return result;
-  if (scheme !== "slack") return Array.isArray(result) ? result.map(shown) : shown(result);
-  ctx.meta.$responseType = "text/plain; charset=utf-8";
+const TEXT = "text/plain; charset=utf-8";
+
+/** Answers a verification of the address. */
+function answered<T extends string | object>(ctx: Call, answer: T): T {
+  ctx.meta.$statusCode = 200;
+  ctx.meta.$responseHeaders = { "X-Content-Type-Options": "nosniff" };
+  if (typeof answer === "string") ctx.meta.$responseType = TEXT;
+  return answer;
+}
+
+/** Answers a sender: with nothing, if it reads more into an answer. */
+function acknowledge(ctx: Call, sender: Sender | undefined, result: Entered | Entered[]) {
+  ctx.meta.$statusCode = sender?.status ?? 202;
+  if (sender?.status === 204) return null;
+  if (sender?.status !== 200) return Array.isArray(result) ? result.map(shown) : shown(result);
+  ctx.meta.$responseType = TEXT;
   return "";
+}
+
+function refused(): Fault {
+  return new Fault(
+    "authentication_failed",
+    "The signature does not match any webhook at this address. Check the signing secret and the headers of the signature.",
+  );
 }
 
 const shown = (entered: Entered) => {
@@ -290,6 +379,11 @@ export function refusedEntry(request_id: string, at: Date, reason: string, size:
       event_is: "part",
     },
   };
+}
+
+/** Returns the log's entry for an unsigned verification of the address. */
+function challengeEntry(request_id: string, at: Date): LoggedRequest {
+  return { ...refusedEntry(request_id, at, "", 0), outcome: "challenge", reason: null };
 }
 
 /** Returns the log's entry for a signed request. @param all its events; none for a challenge */

@@ -1,4 +1,12 @@
-import { type SchemeName, standardKey } from "../../../connectors/webhook-schemes.ts";
+import {
+  hmacScheme,
+  type Scheme,
+  STANDARD_WEBHOOKS,
+  SVIX,
+  standardKey,
+} from "../../../connectors/webhook-schemes.ts";
+import type { Look, Sender } from "../../../connectors/webhook-sender.ts";
+import { SENDERS } from "../../../connectors/webhook-senders.ts";
 import type { Call } from "../../../lib/access/caller.ts";
 import { checkCloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { type Fault, invalidValue, requireFound } from "../../../lib/contract/faults.ts";
@@ -19,7 +27,7 @@ import type { TenantState } from "../../identity/tenants/tenants.contract.ts";
 import type { CallOf, Runtime } from "../../runtime.ts";
 import type * as contract from "./ingest.contract.ts";
 import type { LoggedRequest, WebhookDoc } from "./ingest.model.ts";
-import { AS_CLOUDEVENTS, type PresetName } from "./mapping.contract.ts";
+import { AS_CLOUDEVENTS } from "./mapping.contract.ts";
 import {
   attempt,
   compileMapping,
@@ -32,7 +40,6 @@ import {
   toTypePart,
   typePart,
 } from "./mapping.ts";
-import { type Look, PRESETS, type Preset } from "./presets.ts";
 import { presentRequest, type RequestLog } from "./request-log.ts";
 
 /** Limit of webhooks per tenant, which bounds the secrets tried for an unsigned request. */
@@ -53,18 +60,19 @@ export class Webhooks {
   async create(ctx: CallOf<typeof contract.createWebhook>) {
     const { secrets } = this.#runtime;
     const { tenant_id } = ctx.meta.caller;
-    const { name, source, mapping } = ctx.params;
+    const { name, source, mapping, signature = null } = ctx.params;
     compileWebhookMapping({ source, mapping });
+    requireSignature({ mapping, signature });
     const seed = ctx.meta.idempotency_seed;
     const _id = newId("whk", seed);
     const [called, rule, instead] = ["webhooks", "webhook_limit", "Delete one first"] as const;
     await requireCapacity({ of: this.#rows, most: MOST_WEBHOOKS, called, rule, instead }, tenant_id, _id);
     const given = ctx.params.signing_secret;
     const signing_secret =
-      given === undefined ? newSigningSecret(secrets, seed) : readSecret(given, ctx.params);
+      given === undefined ? newSigningSecret(secrets, seed) : readSecret(given, { mapping, signature });
     const signing_secrets = [sealSigningSecret(secrets, `webhooks/${_id}`, signing_secret)];
     const at = this.#now();
-    const settings = { _id, tenant_id, name, source, mapping };
+    const settings = { _id, tenant_id, name, source, mapping, signature };
     const signing = { signing_secrets, signing_version: 1 };
     const address = await this.#addressOf(ctx);
     const row = await this.#rows.insertOnce({ ...settings, ...signing, created_at: at, updated_at: at });
@@ -81,15 +89,23 @@ export class Webhooks {
   }
 
   async update(ctx: CallOf<typeof contract.updateWebhook>) {
-    const { webhook_id, name, mapping } = ctx.params;
-    const { tenant_id, source, signing_secrets } = await this.find(ctx);
-    if (mapping) {
-      compileWebhookMapping({ source, mapping });
+    const { webhook_id, name, mapping, signature } = ctx.params;
+    const known = await this.find(ctx);
+    const { tenant_id, source, signing_secrets } = known;
+    if (mapping || signature !== undefined) {
+      const webhook = {
+        source,
+        mapping: known.mapping,
+        signature: known.signature,
+        ...defined({ mapping, signature }),
+      };
+      compileWebhookMapping(webhook);
+      requireSignature(webhook);
       const { secrets, store } = this.#runtime;
       for (const secret of secretsAt(secrets, `webhooks/${webhook_id}`, signing_secrets, store.now()))
-        requireUsable(secret, { mapping });
+        requireUsable(secret, webhook);
     }
-    const $set = { ...defined({ name, mapping }), updated_at: this.#now() };
+    const $set = { ...defined({ name, mapping, signature }), updated_at: this.#now() };
     const updated = await this.#rows.update(tenant_id, { _id: webhook_id }, { $set });
     const row = requireFound(updated, "webhook", webhook_id);
     const last = await this.#log.latest(tenant_id, [row]);
@@ -148,16 +164,41 @@ export function webhookPath(tenant_slug: string, source: string): string {
 /** @throws Fault validation_error for a mapping that cannot work. */
 export function compileWebhookMapping({ source, mapping }: Pick<WebhookDoc, "source" | "mapping">): Mapping {
   if (typeof mapping === "object") return compileMapping({ source, ...mapping });
-  return mapping === AS_CLOUDEVENTS ? mapCloudEvent : presetMapping(mapping, source);
+  return mapping === AS_CLOUDEVENTS ? mapCloudEvent : presetMapping(SENDERS.get(mapping) as Sender, source);
 }
 
-export function findPreset({ mapping }: Pick<WebhookDoc, "mapping">): Preset | undefined {
-  return typeof mapping === "string" && mapping !== AS_CLOUDEVENTS ? PRESETS[mapping] : undefined;
+/** Returns the sender of a webhook with a preset. */
+export function findPreset({ mapping }: Pick<WebhookDoc, "mapping">): Sender | undefined {
+  return typeof mapping === "string" ? SENDERS.get(mapping) : undefined;
+}
+
+/** What decides which signatures a webhook accepts. */
+type Signing = Pick<WebhookDoc, "mapping" | "signature">;
+
+/** @throws Fault validation_error for a signature that does not suit the mapping, or that leaves its time unsigned */
+function requireSignature({ mapping, signature }: Signing): void {
+  if (!signature) return;
+  const refuse = (field: string, why: string) =>
+    invalidValue(`signature.${field}`, `signature.${field}: ${why}`);
+  if (findPreset({ mapping })) throw refuse("scheme", `the preset ${mapping} has its own. Remove signature.`);
+  const { template = "{body}", timestamp_header, timestamp_prefix } = signature;
+  const parts = template.split(/(\{[^{}]*\})/).filter((part) => /^\{.*\}$/.test(part));
+  const [bodies, times] = ["{body}", "{timestamp}"].map(
+    (name) => parts.filter((part) => part === name).length,
+  );
+  if (bodies !== 1 || Number(times) > 1 || parts.length !== 1 + Number(times))
+    throw refuse("template", "expected {body} once, {timestamp} at most once, and no other name in braces.");
+  const given = timestamp_header ?? timestamp_prefix;
+  if (!times && given !== undefined)
+    throw refuse("template", "expected {timestamp} in the template, so that the time is signed.");
+  if (times && !timestamp_header)
+    throw refuse("timestamp_header", "expected the header with the {timestamp}.");
 }
 
 /** Returns the signatures that a webhook accepts; undefined for all. */
-export function schemesOf(webhook: Pick<WebhookDoc, "mapping">): readonly SchemeName[] | undefined {
-  return findPreset(webhook)?.schemes;
+export function schemesOf(webhook: Signing): readonly Scheme[] | undefined {
+  const { signature } = webhook;
+  return signature ? [hmacScheme(signature.scheme, signature)] : findPreset(webhook)?.schemes;
 }
 
 /**
@@ -165,7 +206,7 @@ export function schemesOf(webhook: Pick<WebhookDoc, "mapping">): readonly Scheme
  *
  * @throws Fault validation_error for a secret that the webhook's signatures cannot use; it never quotes it
  */
-function readSecret(given: string, webhook: Pick<WebhookDoc, "mapping">): string {
+function readSecret(given: string, webhook: Signing): string {
   const unquoted = given.trim().replace(/^(["'`“‘])(.*)["'`”’]$/s, "$2");
   const secret = unquoted
     .trim()
@@ -181,10 +222,10 @@ function readSecret(given: string, webhook: Pick<WebhookDoc, "mapping">): string
   return secret;
 }
 
-function requireUsable(secret: string, webhook: Pick<WebhookDoc, "mapping">): void {
+function requireUsable(secret: string, webhook: Signing): void {
   const schemes = schemesOf(webhook);
-  const isStandard = !schemes || schemes.includes("standard_webhooks");
-  const isOnly = schemes?.every((name) => name === "standard_webhooks" || name === "svix");
+  const isStandard = !schemes || schemes.includes(STANDARD_WEBHOOKS);
+  const isOnly = schemes?.every((scheme) => scheme === STANDARD_WEBHOOKS || scheme === SVIX);
   if (!isStandard || !(isOnly || secret.startsWith("whsec_")) || standardKey(secret)) return;
   throw unusable(
     "expected base64 of at least 16 bytes, with or without whsec_ before it. Copy it again from the sender.",
@@ -200,9 +241,15 @@ export async function loadSlug(ctx: Call): Promise<string> {
 }
 
 function present(doc: WebhookDoc, address: { origin: string; tenant_slug: string }, last?: LoggedRequest) {
-  const { _id: id, name, source, mapping, created_at, updated_at } = doc;
+  const { _id: id, name, source, mapping, signature, created_at, updated_at } = doc;
   return {
-    ...{ id, name, source, mapping: typeof mapping === "object" ? shownMapping(mapping) : mapping },
+    ...{
+      id,
+      name,
+      source,
+      mapping: typeof mapping === "object" ? shownMapping(mapping) : mapping,
+      signature,
+    },
     url: address.origin + webhookPath(address.tenant_slug, source),
     last_request: last ? presentRequest(last) : null,
     ...{ created_at, updated_at },
@@ -215,13 +262,12 @@ function present(doc: WebhookDoc, address: { origin: string; tenant_slug: string
  *
  * @throws Fault validation_error with `field` for an unusable source
  */
-export function presetMapping(name: PresetName, source: string): Mapping {
-  const preset = PRESETS[name];
+export function presetMapping(preset: Sender, source: string): Mapping {
   const sourcePart = typePart("source", source);
   return (payload, receipt) =>
     attempt(() => {
       const delivery = { payload, headers: receipt.headers ?? {} };
-      const { entity, action, subject, id, time } = preset.fields(lookIn(delivery));
+      const { entity, action, subject, id, time } = preset.fields(lookIn(delivery), payload);
       if (entity === undefined || action === undefined)
         throw new MappingError(`${preset.kind} is missing: expected the kind of an event of ${preset.title}`);
       const parts = [sourcePart(delivery), part(preset.title, entity), part(preset.title, action)];
@@ -233,7 +279,7 @@ export function presetMapping(name: PresetName, source: string): Mapping {
         ...(subject !== undefined && { subject }),
         time: parseTime(time) ?? new Date(receipt.now ?? Date.now()).toISOString(),
         datacontenttype: "application/json",
-        data: payload,
+        data: preset.data?.(payload) ?? payload,
       });
     });
 }

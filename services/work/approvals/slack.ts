@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { AddressRefused, assertPublicUrl, hostOf } from "../../../connectors/address-guard.ts";
 import { type PushResult, PushSender } from "../../../connectors/push-sender.ts";
+import { SENDERS } from "../../../connectors/webhook-senders.ts";
 import { SignatureCheck } from "../../../connectors/webhook-signature.ts";
 import type { Call } from "../../../lib/access/caller.ts";
 import { Fault, invalidValue, requireFound } from "../../../lib/contract/faults.ts";
@@ -140,7 +141,7 @@ export class Slack {
     const tenant = await ctx.call<TenantState | null, unknown>("tenants.by_slug", { slug });
     const channel = await this.find(tenant?.status === "active" ? tenant.id : NOBODY);
     const check = new SignatureCheck({ body, headers }, this.#approvals.now());
-    const verdict = check.verify([channel?.signing_secret ?? this.#decoy], ["slack"]);
+    const verdict = check.verify([channel?.signing_secret ?? this.#decoy], SENDERS.get("slack")?.schemes);
     if (channel && "signature" in verdict) return channel;
     const why = "refused" in verdict ? verdict.refused : "signature does not match";
     const message = `The request is not signed by the Slack app of this address: ${why}. Check the signing secret and the clock.`;

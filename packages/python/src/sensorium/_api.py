@@ -2325,7 +2325,8 @@ class Ingest(Group[Mode]):
         *,
         name: str,
         source: str,
-        mapping: Mapping[str, Any] | Literal["cloudevents", "github", "gitlab", "slack", "stripe", "shopify", "twilio", "linear", "sentry", "standard_webhooks"],
+        mapping: Mapping[str, Any] | Literal["cloudevents", "bitbucket", "dropbox", "github", "gitlab", "jira", "linear", "meta", "microsoft_graph", "pagerduty", "sentry", "shopify", "slack", "standard_webhooks", "stripe", "twilio", "typeform", "x", "zendesk", "zoom"],
+        signature: Mapping[str, Any] | None | Unset = UNSET,
         signing_secret: str | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
@@ -2342,6 +2343,8 @@ class Ingest(Group[Mode]):
                 (`/issue/number`) or a header of the delivery (`header:X-GitHub-Event`). The event type is
                 `com.<source>.<entity>.<action>` in lower case; each run of characters other than letters, digits,
                 `_` and `-` within a part is replaced by `_`.
+            signature: How a sender signs that has no preset: an HMAC with the secret's text as the key. The
+                webhook then accepts no other signature. Not for presets.
             signing_secret: Signing secret, for senders that generate it themselves: 16 to 256 printable ASCII
                 characters. Surrounding spaces and quotes, and a version before `whsec_`, are removed. Default: a new
                 one."""
@@ -2371,7 +2374,8 @@ class Ingest(Group[Mode]):
         *,
         webhook_id: str,
         name: str | Unset = UNSET,
-        mapping: Mapping[str, Any] | Literal["cloudevents", "github", "gitlab", "slack", "stripe", "shopify", "twilio", "linear", "sentry", "standard_webhooks"] | Unset = UNSET,
+        mapping: Mapping[str, Any] | Literal["cloudevents", "bitbucket", "dropbox", "github", "gitlab", "jira", "linear", "meta", "microsoft_graph", "pagerduty", "sentry", "shopify", "slack", "standard_webhooks", "stripe", "twilio", "typeform", "x", "zendesk", "zoom"] | Unset = UNSET,
+        signature: Mapping[str, Any] | None | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.Webhook:
@@ -2386,7 +2390,9 @@ class Ingest(Group[Mode]):
             mapping: Maps a payload to an event. Each value is a literal, a JSON Pointer into the payload
                 (`/issue/number`) or a header of the delivery (`header:X-GitHub-Event`). The event type is
                 `com.<source>.<entity>.<action>` in lower case; each run of characters other than letters, digits,
-                `_` and `-` within a part is replaced by `_`."""
+                `_` and `-` within a part is replaced by `_`.
+            signature: How a sender signs that has no preset: an HMAC with the secret's text as the key. The
+                webhook then accepts no other signature. Not for presets."""
 
     @operation("DELETE", "/ingest/webhooks/{webhook_id}")
     def delete_webhook(
@@ -2424,7 +2430,7 @@ class Ingest(Group[Mode]):
         self,
         *,
         source: str,
-        mapping: Mapping[str, Any] | Literal["cloudevents", "github", "gitlab", "slack", "stripe", "shopify", "twilio", "linear", "sentry", "standard_webhooks"],
+        mapping: Mapping[str, Any] | Literal["cloudevents", "bitbucket", "dropbox", "github", "gitlab", "jira", "linear", "meta", "microsoft_graph", "pagerduty", "sentry", "shopify", "slack", "standard_webhooks", "stripe", "twilio", "typeform", "x", "zendesk", "zoom"],
         payload: Any | Unset = UNSET,
         headers: Mapping[str, Any] | Unset = UNSET,
         idempotency_key: str | None = None,
@@ -2452,7 +2458,7 @@ class Ingest(Group[Mode]):
         webhook_id: str,
         payload: Any | Unset = UNSET,
         headers: Mapping[str, Any] | Unset = UNSET,
-        mapping: Mapping[str, Any] | Literal["cloudevents", "github", "gitlab", "slack", "stripe", "shopify", "twilio", "linear", "sentry", "standard_webhooks"] | Unset = UNSET,
+        mapping: Mapping[str, Any] | Literal["cloudevents", "bitbucket", "dropbox", "github", "gitlab", "jira", "linear", "meta", "microsoft_graph", "pagerduty", "sentry", "shopify", "slack", "standard_webhooks", "stripe", "twilio", "typeform", "x", "zendesk", "zoom"] | Unset = UNSET,
         request_id: str | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
@@ -2502,11 +2508,15 @@ class Ingest(Group[Mode]):
 
         Sign the request with the webhook's secret in one of these ways. `X-Service-Signature` (or GitHub's
         `X-Hub-Signature-256`) is the hex HMAC-SHA256 of the raw body, keyed with the whole secret, with or without
-        the prefix `sha256=`. Or use the headers of Standard Webhooks (`webhook-…` or `svix-…`), or those of Stripe,
-        Slack, GitLab, Shopify, Twilio, Linear or Sentry; signed timestamps may differ by 5 minutes. Requests without
+        the prefix `sha256=`. Or sign as a known sender does, in `webhook-signature`, `svix-signature`,
+        `X-Hub-Signature-256`, `X-Hub-Signature`, `X-Dropbox-Signature`, `X-Gitlab-Token`, `Linear-Signature`,
+        `X-PagerDuty-Signature`, `Sentry-Hook-Signature`, `X-Shopify-Hmac-Sha256`, `X-Slack-Signature`,
+        `Stripe-Signature`, `X-Twilio-Signature`, `Typeform-Signature`, `x-twitter-webhooks-signature`,
+        `X-Zendesk-Webhook-Signature`, `x-zm-signature`; signed timestamps may differ by 5 minutes. Requests without
         a valid signature get 401, whether or not the webhook exists. Requests that cannot be mapped are accepted and
-        become dead letters. A webhook with a preset accepts the signature of its sender only; Slack is answered 200
-        and Twilio 204, as they expect.
+        become dead letters. A webhook with a preset accepts the signature of its sender only; senders that expect
+        200 or 204 get it. A body may be compressed (`Content-Encoding: gzip`): the signature then covers the
+        uncompressed one.
 
         Args:
             tenant_slug: Slug of the tenant.
@@ -2530,11 +2540,89 @@ class Ingest(Group[Mode]):
 
         Sign the request with the webhook's secret in one of these ways. `X-Service-Signature` (or GitHub's
         `X-Hub-Signature-256`) is the hex HMAC-SHA256 of the raw body, keyed with the whole secret, with or without
-        the prefix `sha256=`. Or use the headers of Standard Webhooks (`webhook-…` or `svix-…`), or those of Stripe,
-        Slack, GitLab, Shopify, Twilio, Linear or Sentry; signed timestamps may differ by 5 minutes. Requests without
+        the prefix `sha256=`. Or sign as a known sender does, in `webhook-signature`, `svix-signature`,
+        `X-Hub-Signature-256`, `X-Hub-Signature`, `X-Dropbox-Signature`, `X-Gitlab-Token`, `Linear-Signature`,
+        `X-PagerDuty-Signature`, `Sentry-Hook-Signature`, `X-Shopify-Hmac-Sha256`, `X-Slack-Signature`,
+        `Stripe-Signature`, `X-Twilio-Signature`, `Typeform-Signature`, `x-twitter-webhooks-signature`,
+        `X-Zendesk-Webhook-Signature`, `x-zm-signature`; signed timestamps may differ by 5 minutes. Requests without
         a valid signature get 401, whether or not the webhook exists. Requests that cannot be mapped are accepted and
-        become dead letters. A webhook with a preset accepts the signature of its sender only; Slack is answered 200
-        and Twilio 204, as they expect.
+        become dead letters. A webhook with a preset accepts the signature of its sender only; senders that expect
+        200 or 204 get it. A body may be compressed (`Content-Encoding: gzip`): the signature then covers the
+        uncompressed one.
+
+        Args:
+            tenant_slug: Slug of the tenant.
+            source: `source` of the webhook.
+            raw: Body in base64.
+            headers: Headers of the request.
+            target: Path and query of the request, as received."""
+
+    @operation(
+        "GET",
+        "/w/{tenant_slug}",
+        root=True,
+        sends="application/octet-stream",
+        open=True,
+        repeatable=True,
+        document=True,
+    )
+    def verify(
+        self,
+        *,
+        tenant_slug: str,
+        raw: str,
+        headers: Mapping[str, Any],
+        target: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> Any:
+        """Verify the address for webhooks from any source of the tenant.
+
+        Answers a sender that verifies the address:
+
+        - Dropbox: `GET` with `challenge`, which is repeated. - Meta (WhatsApp, Instagram, Messenger): `GET` with
+        `hub.challenge`, answered if `hub.verify_token` is a secret of the webhook. - Microsoft Graph: `POST` with
+        `validationToken` and no body; the token is repeated. - X: `GET` with `crc_token`, answered with its HMAC (a
+        secret of at least 32 characters).
+
+        Other requests get 405.
+
+        Args:
+            tenant_slug: Slug of the tenant.
+            raw: Body in base64.
+            headers: Headers of the request.
+            target: Path and query of the request, as received."""
+
+    @operation(
+        "GET",
+        "/w/{tenant_slug}/{source}",
+        root=True,
+        sends="application/octet-stream",
+        open=True,
+        repeatable=True,
+        document=True,
+    )
+    def verify_for(
+        self,
+        *,
+        tenant_slug: str,
+        source: str,
+        raw: str,
+        headers: Mapping[str, Any],
+        target: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> Any:
+        """Verify the address for webhooks from one source.
+
+        Answers a sender that verifies the address:
+
+        - Dropbox: `GET` with `challenge`, which is repeated. - Meta (WhatsApp, Instagram, Messenger): `GET` with
+        `hub.challenge`, answered if `hub.verify_token` is a secret of the webhook. - Microsoft Graph: `POST` with
+        `validationToken` and no body; the token is repeated. - X: `GET` with `crc_token`, answered with its HMAC (a
+        secret of at least 32 characters).
+
+        Other requests get 405.
 
         Args:
             tenant_slug: Slug of the tenant.

@@ -1436,7 +1436,8 @@ class IngestCreateWebhookResult(Model):
     """Display name."""
     source: str
     """Name of the sender: the second part of the event type, and the end of the webhook's URL."""
-    mapping: Union[Mapping, Union[Literal["cloudevents", "github", "gitlab", "slack", "stripe", "shopify", "twilio", "linear", "sentry", "standard_webhooks"], str]]
+    mapping: Union[Mapping, Union[Literal["cloudevents", "bitbucket", "dropbox", "github", "gitlab", "jira", "linear", "meta", "microsoft_graph", "pagerduty", "sentry", "shopify", "slack", "standard_webhooks", "stripe", "twilio", "typeform", "x", "zendesk", "zoom"], str]]
+    signature: Union[WebhookSignature, None]
     url: str
     last_request: Union[WebhookRequest, None]
     created_at: str
@@ -3472,17 +3473,12 @@ class Webhook(Model):
     """Display name."""
     source: str
     """Name of the sender: the second part of the event type, and the end of the webhook's URL."""
-    mapping: Union[Mapping, Union[Literal["cloudevents", "github", "gitlab", "slack", "stripe", "shopify", "twilio", "linear", "sentry", "standard_webhooks"], str]]
+    mapping: Union[Mapping, Union[Literal["cloudevents", "bitbucket", "dropbox", "github", "gitlab", "jira", "linear", "meta", "microsoft_graph", "pagerduty", "sentry", "shopify", "slack", "standard_webhooks", "stripe", "twilio", "typeform", "x", "zendesk", "zoom"], str]]
+    signature: Union[WebhookSignature, None]
     url: str
     last_request: Union[WebhookRequest, None]
     created_at: str
     updated_at: str
-
-
-class WebhookChallenge(Model):
-    """To Slack: its challenge. Its other requests are answered with an empty text."""
-
-    challenge: str
 
 
 class WebhookRequest(Model):
@@ -3491,7 +3487,7 @@ class WebhookRequest(Model):
     at: str
     outcome: Union[Literal["accepted", "duplicate", "dead_lettered", "challenge", "refused"], str]
     """`accepted`, `duplicate`, `dead_lettered`: signed and answered with success. `challenge`: a verification of the
-    address by Slack. `refused`: answered with an error, nothing was stored."""
+    address by the sender. `refused`: answered with an error, nothing was stored."""
     reason: Union[str, None]
     event_id: Union[str, None]
     dead_letter_id: Union[str, None]
@@ -3508,3 +3504,25 @@ class WebhookResult(Model):
     differs: Union[bool, None] = None
     """True for a duplicate whose source or content differs from the first event's, apart from the time: it was not
     stored. Otherwise absent."""
+
+
+class WebhookSignature(Model):
+    """How a sender signs that has no preset: an HMAC with the secret's text as the key. The webhook then accepts no
+    other signature. Not for presets."""
+
+    scheme: Union[Literal["custom"], str]
+    header: str
+    """Header with the signature, or with several, separated by commas, semicolons or spaces."""
+    algorithm: Union[Union[Literal["sha256", "sha512", "sha1"], str], None] = None
+    """Hash of the HMAC."""
+    encoding: Union[Union[Literal["hex", "base64"], str], None] = None
+    prefix: Union[str, None] = None
+    """Text before each signature; others are ignored. Default: none."""
+    template: Union[str, None] = None
+    """The signed text: `{body}`, and `{timestamp}` as it was sent."""
+    timestamp_header: Union[str, None] = None
+    """Header with the time, if the template has it: seconds or milliseconds since the epoch, or ISO 8601."""
+    timestamp_prefix: Union[str, None] = None
+    """Text before the time in its header. Default: none."""
+    tolerance_seconds: Union[int, None] = None
+    """How far the time may be from the present, either way."""

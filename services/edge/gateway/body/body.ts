@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Operation } from "../../../../lib/contract/contract.ts";
 import { expectation, Fault, isFault, mismatch, quoted } from "../../../../lib/contract/faults.ts";
 import { compileKeyCheck } from "../../../../lib/contract/known-keys.ts";
+import { decode } from "../../../../lib/http/content-encoding.ts";
 import { mediaTypeOf } from "../../../../lib/http/media-type.ts";
 import {
   halfCharacterOf,
@@ -24,6 +25,21 @@ interface Read extends IncomingMessage {
 /** Reads the raw body; rejects it as soon as it is known to exceed the operation's limit. */
 export async function readRaw(req: Read, maxSize: number): Promise<Buffer> {
   requireNoEncoding(req);
+  return readBytes(req, maxSize);
+}
+
+/** As `readRaw`, of a body that may be compressed. */
+export async function readUncompressed(req: Read, maxSize: number): Promise<Buffer> {
+  const bytes = await readBytes(req, maxSize);
+  const encoding = req.headers["content-encoding"]?.trim().toLowerCase();
+  if (!encoding) return bytes;
+  const decoded = decode(encoding, bytes, maxSize);
+  if (typeof decoded !== "string") return decoded;
+  const details = { value: encoding, expected: ["gzip", "deflate", "br", "identity"] };
+  throw new Fault("unsupported_media_type", `T${decoded.slice(1)}.`, details);
+}
+
+async function readBytes(req: Read, maxSize: number): Promise<Buffer> {
   if (!req.$raw) return receive(req, maxSize);
   requireSize(req.$raw.length, maxSize);
   return req.$raw;

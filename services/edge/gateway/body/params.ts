@@ -7,7 +7,7 @@ import type { Runtime } from "../../../runtime.ts";
 import { headerText } from "../access/client-address.ts";
 import { isTokenRequest, readForm, readTokenRequest } from "../access/oauth.ts";
 import type { GatewayRequest, HttpExchange } from "../http-exchange.ts";
-import { readJson, readRaw, requireNoFields } from "./body.ts";
+import { readJson, readUncompressed, requireNoFields } from "./body.ts";
 import { maxBodyOf } from "./budget.ts";
 import { readByReference } from "./by-reference.ts";
 import { readCloudEvents } from "./cloudevents.ts";
@@ -92,9 +92,9 @@ function readBody(
   return readCloudEvents(exchange, config.EVENT_MAX_BYTES);
 }
 
-/** Reads the body and the headers, both as text: nodes use JSON, which would encode bytes as lists of numbers. */
+/** Reads the body, uncompressed as senders sign it, and the headers, both as text: nodes use JSON, which would encode bytes as lists of numbers. */
 async function readDelivery({ op, req }: HttpExchange): Promise<Record<string, unknown>> {
-  const raw = await readRaw(req, maxBodyOf(op));
+  const raw = await readUncompressed(req, maxBodyOf(op));
   const headers = Object.entries(req.headers).map(([name, value]) => [name, headerText(String(value))]);
   const target = (req as GatewayRequest).originalUrl;
   return { raw: raw.toString("base64"), headers: Object.fromEntries(headers), ...(target && { target }) };
