@@ -65,13 +65,15 @@ const text = (description: string, example: string) =>
 
 export const WebhookSignature = Type.Object(
   {
-    scheme: oneOf(["custom"]),
+    scheme: oneOf(["custom"], { description: "Always `custom`: senders with a name have presets." }),
     header: HeaderName(
       "Header with the signature, or with several, separated by commas, semicolons or spaces.",
       "X-Acme-Signature",
     ),
     algorithm: Type.Optional(oneOf(ALGORITHMS, { default: "sha256", description: "Hash of the HMAC." })),
-    encoding: Type.Optional(oneOf(["hex", "base64"], { default: "hex" })),
+    encoding: Type.Optional(
+      oneOf(["hex", "base64"], { default: "hex", description: "How the HMAC is written." }),
+    ),
     prefix: Type.Optional(text("Text before each signature; others are ignored. Default: none.", "v1=")),
     template: Type.Optional(
       Type.String({

@@ -3511,11 +3511,13 @@ class WebhookSignature(Model):
     other signature. Not for presets."""
 
     scheme: Union[Literal["custom"], str]
+    """Always `custom`: senders with a name have presets."""
     header: str
     """Header with the signature, or with several, separated by commas, semicolons or spaces."""
     algorithm: Union[Union[Literal["sha256", "sha512", "sha1"], str], None] = None
     """Hash of the HMAC."""
     encoding: Union[Union[Literal["hex", "base64"], str], None] = None
+    """How the HMAC is written."""
     prefix: Union[str, None] = None
     """Text before each signature; others are ignored. Default: none."""
     template: Union[str, None] = None
