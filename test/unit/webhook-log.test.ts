@@ -92,12 +92,12 @@ test("of headers, those are kept that say what a request is about, and of others
     ...{ authorization: "Bearer x", cookie: "c", "x-gitlab-token": "t", "x-hub-signature-256": "s" },
     ...{ "x-auth": "a", "x-session-id": "i", "x-shop-pin": "p", "x-github-token": "t", "x-tenant": "acme" },
     ...{ "content-type": "application/json", "x-github-event": "issues", "ce-type": "com.example.t" },
-    ...{ "x-kind": "k", "x-long-type": "l".repeat(1500), "x-late": "1" },
+    ...{ "x-event-key": "repo:push", "x-kind": "k", "x-long-type": "l".repeat(1500), "x-late": "1" },
   };
   const hidden = "authorization cookie x-gitlab-token x-hub-signature-256 x-auth x-session-id".split(" ");
   expect(keptHeaders(headers, ["header:X-Tenant", "header:X-Auth", "/body", null])).toEqual({
     ...Object.fromEntries([...hidden, "x-shop-pin", "x-github-token", "x-late"].map((name) => [name, null])),
     ...{ "content-type": "application/json", "x-github-event": "issues", "ce-type": "com.example.t" },
-    ...{ "x-kind": "k", "x-tenant": "acme" },
+    ...{ "x-event-key": "repo:push", "x-kind": "k", "x-tenant": "acme" },
   });
 });

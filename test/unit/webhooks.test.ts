@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { FirstIds } from "../../services/sense/ingest/delivery-id.ts";
+import { asFirst, FirstIds, type Signed } from "../../services/sense/ingest/delivery-id.ts";
 import { WebhookBodyModel } from "../../services/sense/ingest/ingest.model.ts";
 import { WebhookLimits } from "../../services/sense/ingest/limits.ts";
 import { readPayload } from "../../services/sense/ingest/payload.ts";
@@ -152,3 +152,24 @@ test.each([
   ["/repository/owner", "/w/acme"],
   ["header:X-From", "/w/acme"],
 ])("the address of the source %s is %s", (source, path) => expect(webhookPath("acme", source)).toBe(path));
+
+test("the same body of a sender that repeats bodies is another event a minute later", async () => {
+  const temporary = await temporaryStore();
+  try {
+    let now = NOON;
+    const firstIds = new FirstIds(temporary.store.collection(WebhookBodyModel), () => now, 7);
+    const id = async (mapping: string) => {
+      const given = { tenant: { id: "tn_1" }, webhook: { _id: "whk_1", source: "s", mapping }, headers: {} };
+      const signed = { ...given, signature: { scheme: mapping, id: null, digest: "sha256:0" } };
+      return (await asFirst(firstIds, signed as unknown as Signed)).default_id;
+    };
+    const [first, other] = [await id("dropbox"), await id("jira")];
+    now += 59_000;
+    expect([await id("dropbox"), await id("jira")]).toEqual([first, other]);
+    now += 1000;
+    expect(await id("dropbox")).not.toBe(first);
+    expect(await id("jira")).toBe(other);
+  } finally {
+    await temporary.remove();
+  }
+});

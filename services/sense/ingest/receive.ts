@@ -1,8 +1,7 @@
 import { setImmediate as nextTick } from "node:timers/promises";
 import type { Config } from "../../../config.ts";
 import { type DeliveryHeaders, isSecret, type SignedRequest } from "../../../connectors/webhook-schemes.ts";
-import type { Challenge, Sender } from "../../../connectors/webhook-sender.ts";
-import { SENDERS } from "../../../connectors/webhook-senders.ts";
+import type { Sender } from "../../../connectors/webhook-sender.ts";
 import { type Signature, SignatureCheck } from "../../../connectors/webhook-signature.ts";
 import type { Call } from "../../../lib/access/caller.ts";
 import { Fault, isFault } from "../../../lib/contract/faults.ts";
@@ -14,8 +13,18 @@ import type { TenantState } from "../../identity/tenants/tenants.contract.ts";
 import type { Runtime } from "../../runtime.ts";
 import { FirstIds, type Signed } from "./delivery-id.ts";
 import type { Entered } from "./enter.ts";
+import {
+  answered,
+  answerIn,
+  type Challenged,
+  findChallenge,
+  permissionFor,
+  senderOf,
+  TEXT,
+  toHeaders,
+} from "./handshakes.ts";
 import { type LoggedRequest, WebhookBodyModel, type WebhookDoc } from "./ingest.model.ts";
-import { readDelivery, receiptOf, takeIn } from "./intake.ts";
+import { receiptOf, takeIn } from "./intake.ts";
 import { keptHeaders, termsOf } from "./kept-headers.ts";
 import { WebhookLimits } from "./limits.ts";
 import { AS_CLOUDEVENTS } from "./mapping.contract.ts";
@@ -95,7 +104,7 @@ export class Receiver {
       ctx.meta.$cpu_ms = found.spentMs;
       metrics.webhooks.inc({ outcome: "refused" });
       this.#logRefusals(ctx, found.refusals, body.length);
-      throw refused();
+      throw unsigned();
     }
     // Only an active tenant has candidates.
     return this.#accept(ctx, { tenant: tenant as TenantState, ...found, body, headers });
@@ -161,29 +170,35 @@ export class Receiver {
   async #answer(ctx: Call<Delivery>, { name, challenge }: Challenged) {
     if ("echo" in challenge && challenge.token === undefined) return answered(ctx, challenge.echo);
     const { tenant, candidates } = await this.#candidatesOf(ctx);
-    const able = candidates
-      .filter((each) => !findPreset(each) || each.mapping === name)
-      .sort((one, other) => Number(other.mapping === name) - Number(one.mapping === name));
-    const all = able.flatMap((webhook) => this.#secretsOf(webhook).map((secret) => ({ webhook, secret })));
-    const found = all.find(({ secret }) =>
-      "echo" in challenge ? isSecret(challenge.token as string, secret) : challenge.sign(secret) !== null,
-    );
-    if (tenant && found) {
-      await this.#limits.accept(tenant.id, Date.now());
-      const at = new Date(this.#runtime.store.now());
-      this.#log.add(ctx.broker, found.webhook, challengeEntry(ctx.meta.request_id, at));
-    } else if ("echo" in challenge) {
-      isSecret(challenge.token as string, this.#decoy);
-      const reason = `the token of the verification does not match: expected the signing secret`;
-      this.#logRefusals(
-        ctx,
-        able.map((webhook) => ({ webhook, reason })),
-        0,
-      );
-      throw refused();
+    const own = candidates.filter(({ mapping }) => mapping === name);
+    const able = [...own, ...candidates.filter((each) => !findPreset(each))];
+    if ("sign" in challenge) {
+      for (const webhook of able) {
+        const answer = challenge.sign(this.#secretsOf(webhook)[0] as string);
+        if (answer === null) continue;
+        this.#logChallenge(ctx, webhook);
+        return answered(ctx, answer);
+      }
+      return answered(ctx, challenge.sign(this.#decoyAt(ctx.params)) as object);
     }
-    if ("echo" in challenge) return answered(ctx, challenge.echo);
-    return answered(ctx, challenge.sign(found?.secret ?? this.#decoyAt(ctx.params)) as object);
+    const { echo, token = "" } = challenge;
+    const proven = able.find((each) => this.#secretsOf(each).some((secret) => isSecret(token, secret)));
+    if (!proven || !tenant) {
+      isSecret(token, this.#decoy);
+      const reason = "the token of the verification is not the signing secret";
+      const refusals = able.map((webhook) => ({ webhook, reason }));
+      this.#logRefusals(ctx, refusals, 0);
+      throw unsigned();
+    }
+    await this.#limits.accept(tenant.id, Date.now());
+    this.#logChallenge(ctx, proven);
+    return answered(ctx, echo);
+  }
+
+  #logChallenge(ctx: Call, webhook: WebhookDoc): void {
+    const at = new Date(this.#runtime.store.now());
+    const entry = refusedEntry(ctx.meta.request_id, at, "", 0);
+    this.#log.add(ctx.broker, webhook, { ...entry, outcome: "challenge", reason: null });
   }
 
   #secretsOf({ _id, signing_secrets }: WebhookDoc): string[] {
@@ -265,51 +280,6 @@ export function listAddresses(
   return host ? [`https://${host}${target}`, `http://${host}${target}`] : [];
 }
 
-interface Challenged {
-  /** The sender's. */
-  name: string;
-  challenge: Challenge;
-}
-
-/** Returns how to answer an unsigned request that verifies the address; null for others. */
-function findChallenge(method: string, { target = "", raw }: Delivery): Challenged | null {
-  const at = target.indexOf("?");
-  if (at < 0) return null;
-  const request = { method, query: new URLSearchParams(target.slice(at)), empty: raw === "" };
-  for (const [name, { handshake }] of SENDERS) {
-    const challenge = handshake?.challenge?.(request);
-    if (challenge) return { name, challenge };
-  }
-  return null;
-}
-
-/** Returns the sender of a signed delivery; undefined for a scheme of none. */
-function senderOf({ webhook, signature }: Signed): Sender | undefined {
-  const preset = findPreset(webhook);
-  if (preset) return preset;
-  return [...SENDERS.values()].find(({ schemes }) => schemes.some(({ name }) => name === signature.scheme));
-}
-
-const LONGEST_HANDSHAKE = 4096;
-
-/** Returns the answer to a signed verification of the address; null for other deliveries. */
-function answerIn(signed: Signed, sender: Sender | undefined): object | null {
-  if (!sender?.handshake?.answer || signed.body.length > LONGEST_HANDSHAKE) return null;
-  const read = readDelivery(signed);
-  if (Array.isArray(read) || "error" in read) return null;
-  return sender.handshake.answer(Object(read.payload), signed.secret);
-}
-
-const TEXT = "text/plain; charset=utf-8";
-
-/** Answers a verification of the address. */
-function answered<T extends string | object>(ctx: Call, answer: T): T {
-  ctx.meta.$statusCode = 200;
-  ctx.meta.$responseHeaders = { "X-Content-Type-Options": "nosniff" };
-  if (typeof answer === "string") ctx.meta.$responseType = TEXT;
-  return answer;
-}
-
 /** Answers a sender: with nothing, if it reads more into an answer. */
 function acknowledge(ctx: Call, sender: Sender | undefined, result: Entered | Entered[]) {
   ctx.meta.$statusCode = sender?.status ?? 202;
@@ -319,7 +289,7 @@ function acknowledge(ctx: Call, sender: Sender | undefined, result: Entered | En
   return "";
 }
 
-function refused(): Fault {
+function unsigned(): Fault {
   return new Fault(
     "authentication_failed",
     "The signature does not match any webhook at this address. Check the signing secret and the headers of the signature.",
@@ -330,37 +300,6 @@ const shown = (entered: Entered) => {
   const { event_id, status } = entered;
   return { event_id, status, ...("differs" in entered && { differs: entered.differs }) };
 };
-
-type Headers = Readonly<Record<string, string | undefined>>;
-
-/** A DNS expression, optionally with a scheme or a port: a sender's name for itself. */
-const ORIGIN = /^[\w.*:/-]{1,255}$/;
-
-/**
- * Answers a validation request of the CloudEvents specification "Web Hooks for Event Delivery", 4.1. Any sender may try
- * to deliver to any address: signatures decide, and the answer must not reveal which addresses exist. A callback
- * (`WebHook-Request-Callback`) is never called, as anyone could choose where this server connects to.
- */
-function permissionFor(headers: Headers, { WEBHOOKS_PER_MINUTE: most }: Pick<Config, "WEBHOOKS_PER_MINUTE">) {
-  const origin = headers["webhook-request-origin"];
-  if (origin === undefined || !ORIGIN.test(origin)) return { allowed_origin: null, allowed_rate: null };
-  const asked = headers["webhook-request-rate"] ?? "";
-  const rate = /^[1-9]\d{0,8}$/.test(asked) ? Number(asked) : Number.POSITIVE_INFINITY;
-  const allowed = Math.min(rate, most || Number.POSITIVE_INFINITY);
-  return { allowed_origin: origin, allowed_rate: Number.isFinite(allowed) ? String(allowed) : "*" };
-}
-
-/** Returns the permission as the specification's headers. */
-function toHeaders({
-  allowed_origin,
-  allowed_rate,
-}: ReturnType<typeof permissionFor>): Record<string, string> {
-  return {
-    Allow: "POST, OPTIONS",
-    ...(allowed_origin !== null && { "WebHook-Allowed-Origin": allowed_origin }),
-    ...(allowed_rate !== null && { "WebHook-Allowed-Rate": allowed_rate }),
-  };
-}
 
 const REASON_LENGTH = 500;
 const DIFFERS = "not stored: an event with this id exists, with another source or content";
@@ -379,11 +318,6 @@ export function refusedEntry(request_id: string, at: Date, reason: string, size:
       event_is: "part",
     },
   };
-}
-
-/** Returns the log's entry for an unsigned verification of the address. */
-function challengeEntry(request_id: string, at: Date): LoggedRequest {
-  return { ...refusedEntry(request_id, at, "", 0), outcome: "challenge", reason: null };
 }
 
 /** Returns the log's entry for a signed request. @param all its events; none for a challenge */
