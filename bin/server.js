@@ -1,4 +1,4 @@
-#!/usr/bin/env -S MALLOC_MMAP_THRESHOLD_=4194304 MALLOC_TRIM_THRESHOLD_=16777216 node --max-semi-space-size=8 --heap-growing-percent=40
+#!/usr/bin/env -S MALLOC_MMAP_THRESHOLD_=4194304 MALLOC_TRIM_THRESHOLD_=16777216 node --max-semi-space-size=8 --heap-growing-percent=55
 // `sensorium-server`, of the package: starts the server, or runs a command of its operator.
 await import("./check-node.js");
 await import("./code-cache.js");

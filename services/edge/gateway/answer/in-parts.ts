@@ -10,10 +10,10 @@ import { Output } from "./output.ts";
 import { afterCall, begin, type Envelope, sendLong, toFault } from "./respond.ts";
 
 /**
- * Bytes of a page, whose first row may be as long as a body, with its values and its text. Four lists of a caller are read at
+ * Bytes of a page, whose first row may be as long as a body, with its values and its text. Two lists of a caller are read at
  * once, and leave room in its share for their reads: others wait, instead of being refused halfway.
  */
-const LARGEST = DEFAULT_MAX_BODY + 5 * PAGE_BYTES;
+const LARGEST = 2 * DEFAULT_MAX_BODY + 10 * PAGE_BYTES;
 const RETRY_MS = 1000;
 const MOST_TRIES = 30;
 /** Characters that are written at once. */
