@@ -3,7 +3,7 @@ import { type Command, type Context, optionalChoice, readList, text, word } from
 import { readContent } from "./input.ts";
 import { LIMIT, takeFirst } from "./paged.ts";
 import { age, formatDetails } from "./table.ts";
-import { readDuration, readTime } from "./times.ts";
+import { readDuration, readTime, TIME_FORMS } from "./times.ts";
 import { UsageError } from "./usage.ts";
 
 const STATUSES = ["open", "answered", "expired", "canceled"] as const;
@@ -25,7 +25,7 @@ const ask: Command = {
     run: { value: "ID", means: "the run that it belongs to" },
     step: { value: "KEY", means: "the step of the run" },
     subject: { value: "TEXT", means: "whom or what it is about" },
-    at: { value: "TIME", means: "the deadline" },
+    at: { value: "TIME", means: `the deadline, ${TIME_FORMS}` },
     in: { value: "DURATION", means: "the deadline, such as 90s, 15m, 2h or 7d; default: 30d" },
     "on-deadline": { value: "CHOICE", means: "the answer at the deadline; default: expired" },
     "escalate-to": { value: "ID,ID", means: "who else may answer if nobody has by --escalate-after" },

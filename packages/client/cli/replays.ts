@@ -3,6 +3,7 @@ import { findAgentId } from "./agent-names.ts";
 import { type Command, type Context, count, text, word } from "./command.ts";
 import { LIMIT, takeFirst } from "./paged.ts";
 import { age } from "./table.ts";
+import { parseTime, TIME_FORMS } from "./times.ts";
 import { UsageError } from "./usage.ts";
 
 const as = ["person", "agent"] as const;
@@ -12,7 +13,7 @@ export const REPLAYS: Record<string, Command> = {
     takes: "AGENT",
     does: "Replays past events to an agent, by its id or name: those that match its interests and feeds now. Runs in the background.",
     options: {
-      since: { value: "TIME", means: "events accepted at this time or later" },
+      since: { value: "TIME", means: `events accepted at this time or later, ${TIME_FORMS}` },
       "from-event": { value: "ID", means: "this event and those accepted after it" },
       until: { value: "TIME", means: "events accepted at this time or before; default: now" },
       interest: { value: "ID", means: "only events that match this interest" },
@@ -44,14 +45,17 @@ async function replay(context: Context): Promise<void> {
   if (!isCancelled && (from === undefined) === (from_event === undefined))
     throw new UsageError("Give either --since or --from-event, or --cancel.");
   const per_minute = text(context, "per-minute") && count(context, "per-minute", 1);
+  const until = text(context, "until");
+  const times = {
+    ...(from && { from: parseTime("since", from) }),
+    ...(until && { until: parseTime("until", until) }),
+  };
   const agent_id = await findAgentId(context, name);
   if (isCancelled) return cancel(context, agent_id);
-  const [until, interest_id] = ["until", "interest"].map((each) => text(context, each));
+  const interest_id = text(context, "interest");
   const wanted = {
-    ...{ agent_id, again: context.options.again === true },
-    ...(from && { from: timeOf("since", from) }),
+    ...{ agent_id, again: context.options.again === true, ...times },
     ...(from_event && { from_event }),
-    ...(until && { until: timeOf("until", until) }),
     ...(interest_id && { interest_id }),
   };
   const { deliveries } = context.client;
@@ -97,10 +101,3 @@ async function list(context: Context): Promise<void> {
 }
 
 const formatLine = ({ id, state, delivered }: Replay) => `${id} ${state}: ${delivered} delivered so far.`;
-
-function timeOf(name: string, typed: string): string {
-  const time = Date.parse(typed);
-  if (Number.isNaN(time))
-    throw new UsageError(`--${name} is ${typed}: expected a time like 2026-12-31T18:00:00+01:00.`);
-  return new Date(time).toISOString();
-}

@@ -3,7 +3,7 @@ import { type Command, type Context, choice, given, optionalChoice, text, word }
 import { readJson } from "./input.ts";
 import { LIMIT, takeFirst } from "./paged.ts";
 import { age, formatDetails } from "./table.ts";
-import { readTime } from "./times.ts";
+import { readTime, TIME_FORMS } from "./times.ts";
 import { UsageError } from "./usage.ts";
 
 const POLICIES = ["skip", "run_once", "run_all"] as const;
@@ -12,7 +12,7 @@ const STATUSES = ["active", "paused", "ended"] as const;
 const WHEN = {
   cron: { value: "EXPR", means: "repeatedly: minute, hour, day of month, month, day of week" },
   "time-zone": { value: "NAME", means: "the time zone of --cron, if it is not --timezone" },
-  at: { value: "TIME", means: "once, at this time" },
+  at: { value: "TIME", means: `once, at this time, ${TIME_FORMS}` },
   in: { value: "DURATION", means: "once, after this time, such as 90s, 15m, 2h or 7d" },
 };
 
