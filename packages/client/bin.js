@@ -17,17 +17,27 @@ const cache = isAbsolute(XDG_CACHE_HOME) ? XDG_CACHE_HOME : join(homedir(), ".ca
 module.enableCompileCache?.(join(cache, "sensorium", "code"));
 
 if (!existsSync(new URL("cli.ts", import.meta.url))) await import("./dist/cli.js");
-else if (major >= 24) await import("./cli.ts");
-else if (existsSync(node)) handOver();
+else if (major >= 24) {
+  endWithParent();
+  await import("./cli.ts");
+} else if (existsSync(node)) handOver();
 else await import("../../bin/check-node.js");
 
 function handOver() {
-  const cli = fileURLToPath(new URL("cli.ts", import.meta.url));
-  const child = spawn(node, [cli, ...process.argv.slice(2)], { stdio: "inherit" });
-  // A terminal sends Ctrl-C to both processes: forward only signals sent to this one alone, and let the child decide.
-  process.on("SIGINT", () => {});
+  const self = fileURLToPath(import.meta.url);
+  const stdio = ["inherit", "inherit", "inherit", "ipc"];
+  const child = spawn(node, [self, ...process.argv.slice(2)], { stdio });
+  // A terminal sends Ctrl-C to both processes, a supervisor to this one alone. A second one ends this one, and so the child.
+  process.once("SIGINT", () => child.kill("SIGTERM"));
   process.on("SIGTERM", () => child.kill("SIGTERM"));
   child.on("close", (code) => {
     process.exitCode = code ?? 1;
   });
+}
+
+/** However the process that handed over dies, nothing else would end this one: its channel closes. */
+function endWithParent() {
+  if (!process.connected) return;
+  process.once("disconnect", () => process.exit(1));
+  process.channel?.unref();
 }

@@ -1,4 +1,5 @@
 import type { Api, DeliveryEvent } from "./generated/types.ts";
+import { after } from "./support.ts";
 
 interface Lease {
   /** Names the attempt; undefined with an earlier server. */
@@ -18,7 +19,7 @@ export class Leases {
   readonly #api: Api;
   readonly #problem: (problem: unknown) => void;
   readonly #held = new Map<string, Lease>();
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  #cancel: () => void = () => {};
 
   constructor(api: Api, problem: (problem: unknown) => void) {
     this.#api = api;
@@ -39,20 +40,21 @@ export class Leases {
 
   drop(id: string): void {
     this.#held.delete(id);
-    if (this.#held.size === 0) clearTimeout(this.#timer);
+    if (this.#held.size === 0) this.#cancel();
   }
 
   clear(): void {
     this.#held.clear();
-    clearTimeout(this.#timer);
+    this.#cancel();
   }
 
   #plan(): void {
-    clearTimeout(this.#timer);
+    this.#cancel();
     if (this.#held.size === 0) return;
     const first = Math.min(...Array.from(this.#held.values(), ({ due }) => due));
     // A timer drops fractions of a millisecond, and would fire before any lease is due.
-    this.#timer = setTimeout(() => void this.#extend(), Math.max(0, Math.ceil(first - performance.now())));
+    const left = Math.max(0, Math.ceil(first - performance.now()));
+    this.#cancel = after(left, () => void this.#extend());
   }
 
   async #extend(): Promise<void> {

@@ -16,7 +16,7 @@ import { type Arrival, fromNext, fromStream, type Source } from "./intake.ts";
 import { BATCH, Leases } from "./leases.ts";
 import { pauseBefore } from "./request.ts";
 import { Settling } from "./settling.ts";
-import { aborted, escapeControls, pause } from "./support.ts";
+import { aborted, after, escapeControls, pause } from "./support.ts";
 
 const MAX_REASON = 500;
 const MAX_LOG = 16_384;
@@ -81,9 +81,9 @@ export class Listener {
    */
   async stop(graceMs = Number.POSITIVE_INFINITY): Promise<void> {
     this.#stopping.abort();
-    const timer = Number.isFinite(graceMs) ? setTimeout(() => this.#overdue.abort(), graceMs) : undefined;
+    const cancel = after(graceMs, () => this.#overdue.abort());
     await this.done.catch(() => {});
-    clearTimeout(timer);
+    cancel();
   }
 
   [Symbol.asyncDispose](): Promise<void> {

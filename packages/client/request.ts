@@ -9,7 +9,7 @@ import {
   toApiError,
 } from "./errors.ts";
 import type { CallOptions, Operation } from "./operation.ts";
-import { pause, randomKey } from "./support.ts";
+import { LONGEST_TIMER_MS, pause, randomKey } from "./support.ts";
 
 /** Settings of requests. Times in milliseconds. */
 export interface Connection {
@@ -205,9 +205,8 @@ function chooseKey(operation: Operation, { idempotencyKey }: CallOptions): strin
 }
 
 function limited(signal: AbortSignal | undefined, ms: number | undefined): AbortSignal | null {
-  const limits = [signal, ms === undefined ? undefined : AbortSignal.timeout(ms)].filter(
-    (each) => each !== undefined,
-  );
+  const late = ms === undefined ? undefined : AbortSignal.timeout(Math.min(ms, LONGEST_TIMER_MS));
+  const limits = [signal, late].filter((each) => each !== undefined);
   return limits.length > 1 ? AbortSignal.any(limits) : (limits[0] ?? null);
 }
 

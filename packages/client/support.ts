@@ -1,15 +1,29 @@
+/** What a timer holds, 24.8 days: it fires at once for a longer time. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** Calls back after `ms` milliseconds, however many, but for Infinity. Returns a function that cancels it. */
+export function after(ms: number, call: () => void): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const wait = (left: number) => {
+    const next = () => (left > LONGEST_TIMER_MS ? wait(left - LONGEST_TIMER_MS) : call());
+    timer = setTimeout(next, Math.min(left, LONGEST_TIMER_MS));
+  };
+  if (ms !== Number.POSITIVE_INFINITY) wait(ms);
+  return () => clearTimeout(timer);
+}
+
 /** Resolves after `ms` milliseconds. @throws the signal's reason if it aborts first */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
     const left = () => {
-      clearTimeout(timer);
+      cancel();
       reject(signal?.reason);
     };
-    const timer = setTimeout(() => {
+    const cancel = after(ms, () => {
       signal?.removeEventListener("abort", left);
       resolve();
-    }, ms);
+    });
     signal?.addEventListener("abort", left, { once: true });
   });
 }

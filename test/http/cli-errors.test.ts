@@ -220,9 +220,16 @@ test.each<[string[], string, string?, Record<string, string>?]>([
   ...["tomorrow", "Nov 3", "7", "08:15", "2031-06", "03/04/2031 08:15", "2031-06-01T08:15+0200"].map(
     (at): [string[], string] => [["publish", "t", "--at", at], `--at is ${at}: expected a time`],
   ),
-  ...["2031-06-31 08:15", "2031-06-31", "2031-06-31T08:15:00Z", "2031-02-29T08:15:00+02:00", "2031-06-01T24:00:00Z"].map(
-    (at): [string[], string] => [["schedule", "next", "--at", at], `--at is ${at}: there is no such time`],
-  ),
+  ...[
+    "2031-06-31 08:15",
+    "2031-06-31",
+    "2031-06-31T08:15:00Z",
+    "2031-02-29T08:15:00+02:00",
+    "2031-06-01T24:00:00Z",
+  ].map((at): [string[], string] => [
+    ["schedule", "next", "--at", at],
+    `--at is ${at}: there is no such time`,
+  ]),
   [["approval", "ask", "Go on?", "--at", "2031-13-01T08:15:00Z"], "there is no such time"],
   [["agent", "replay", "x", "--since", "2024-02-30T08:15:00Z"], "there is no such time"],
   [["work", "--timeout", "4000d", "--", "true"], "--timeout is 4000d: expected at most 3650d"],

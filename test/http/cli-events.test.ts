@@ -124,6 +124,26 @@ test("a command that Ctrl-C ends with listen has not failed: its delivery is ret
   expect(deliveries).toMatchObject([{ attempt_count: 1 }]);
 });
 
+test("a command of listen that is ended and exits with 0 has not handled its event, and one that has ended is done", async () => {
+  const event_type = "com.example.polite";
+  const { client: own, env } = await newAgent(server, admin, "polite", ["receive"], { event_type });
+  const polite = "trap 'exit 0' TERM; echo begun; sleep 600 & wait";
+  const hearing = cli.spawn(["listen", "--grace", "0s", "--exec", polite], { env });
+  await admin.publish({ type: event_type, source: "urn:t" });
+  await settle(() => hearing.out().includes("begun"));
+  await hearing.end("SIGINT");
+  expect((await own.deliveries.poll({ wait: 10 })).deliveries).toMatchObject([{ attempt_count: 1 }]);
+  const left =
+    'const { spawn } = require("node:child_process"); const { pid } = spawn("sleep", ["600"], ' +
+    '{ detached: true, stdio: ["ignore", "ignore", "inherit"] }); console.log("pid", pid); process.exit(0);';
+  const shell = `${process.execPath} -e '${left}'`;
+  const next = cli.spawn(["listen", "--count", "1", "--exec", shell], { env });
+  await admin.publish({ type: event_type, source: "urn:t" });
+  const { code, out } = await next.ended;
+  expect(code).toBe(0);
+  process.kill(Number(/pid (\d+)/.exec(out)?.[1]));
+});
+
 test("a command is run with each event, and its last words are the reason of a failure", async () => {
   await agent.interests.create({ agent_id: agentId, event_type: "com.example.job" });
   const shell =

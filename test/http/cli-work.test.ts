@@ -1,3 +1,4 @@
+import { spawn as spawnProcess } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { type IncomingMessage, request, type ServerResponse } from "node:http";
 import { join } from "node:path";
@@ -39,7 +40,7 @@ async function worker(scopes = ["receive", "memory:read", "memory:write"], retri
   const start = (args: string[], more = {}) => cli.start(["work", ...args], { env: { ...env, ...more } });
   const spawn = (args: string[], more = {}) => cli.spawn(["work", ...args], { env: { ...env, ...more } });
   const run = (...args: string[]) => cli.run(args, { env });
-  return { name, type, own, publish, receiver, reasons, log, start, spawn, run, keyWith };
+  return { env, name, type, own, publish, receiver, reasons, log, start, spawn, run, keyWith };
 }
 
 /** The same, whose events come back after a second. */
@@ -138,6 +139,65 @@ test("what a command leaves running ends with it", async () => {
   expect(await working.ended).toMatchObject({ code: 0 });
   const [pid = 0] = pidsIn(working.err());
   await settle(() => !isAlive(pid));
+});
+
+test("a command that is ended and says that all went well has not handled its event", async () => {
+  const polite = ["--", "sh", "-c", "trap 'echo bye; exit 0' TERM; echo begun; sleep 600 & wait"];
+  const late = await worker();
+  const working = late.start(["--timeout", "1s", ...polite]);
+  const event = await late.publish();
+  await settle(async () => (await late.reasons(event)).includes("sh took longer than the 1s of --timeout"));
+  expect(working.err()).toContain(": bye\n");
+  await working.end();
+  const stopped = await worker();
+  const stopping = stopped.start(["--grace", "0s", ...polite]);
+  await stopped.publish();
+  await settle(() => stopping.err().includes("begun"));
+  expect((await stopping.end()).out).not.toContain("handled");
+  expect((await stopped.own.deliveries.poll({ wait: 10 })).deliveries).toMatchObject([{ attempt_count: 1 }]);
+});
+
+test("a command is done when it ends, although a program in a session of its own keeps its output open", async () => {
+  const { publish, start, log } = await worker();
+  const script =
+    'const { spawn } = require("node:child_process"); const { pid } = spawn("sleep", ["600"], ' +
+    '{ detached: true, stdio: "inherit" }); console.log("pid", pid); process.exit(0);';
+  const working = start(["--count", "2", ...node(script)]);
+  const events = [await publish(), await publish()];
+  expect(await working.ended).toMatchObject({ code: 0 });
+  expect(await log(events[1] as string)).toMatch(/^pid \d+\n\[ended with 0\]$/);
+  const pids = pidsIn(working.err());
+  expect(pids).toHaveLength(2);
+  for (const pid of pids) process.kill(pid);
+});
+
+test("a time limit longer than timers hold is kept", async () => {
+  const { publish, start } = await worker();
+  const working = start(["--count", "1", "--timeout", "600h", "--", "sh", "-c", "sleep 1; echo finished"]);
+  await publish();
+  expect((await working.ended).out).toMatch(/: handled\n$/);
+});
+
+test("a worker ends with the process that started it for an older Node, however that dies", async () => {
+  const { own, publish, env: ofAgent } = await worker();
+  const { command, env } = cli.command(["work", "--", ...TREE]);
+  const [program, , ...args] = command;
+  const bin = join(import.meta.dirname, "../../packages/client/bin.js");
+  const script = `require("node:child_process").fork(${JSON.stringify(bin)}, ${JSON.stringify(args)}, { stdio: "inherit" });`;
+  const parent = spawnProcess(program, ["-e", script], { env: { ...env, ...ofAgent } });
+  let text = "";
+  parent.stderr.on("data", (piece) => {
+    text += piece;
+  });
+  const over = new Promise((resolve) => parent.on("close", resolve));
+  await publish();
+  const pids = await settle(() => pidsIn(text).length === 2 && pidsIn(text));
+  parent.kill("SIGKILL");
+  // Its output closes when the worker, which has it too, has ended.
+  await over;
+  await settle(() => !pids.some(isAlive));
+  await publish();
+  await settle(async () => (await own.deliveries.poll({ wait: 5 })).deliveries.length > 0);
 });
 
 test("a stopped worker ends its commands after a grace period, and returns their events uncounted", async () => {

@@ -1,6 +1,7 @@
 import type { DeliveryEvent } from "../generated/types.ts";
 import { Interrupted, RejectedElsewhere } from "../handler.ts";
 import type { Listener } from "../listen.ts";
+import { after } from "../support.ts";
 import type { Context } from "./command.ts";
 import { forgetLeft, type Watched, watchTurn } from "./hooks/turns.ts";
 import { isOfPermission, Permissions } from "./permissions.ts";
@@ -146,13 +147,13 @@ export class Channel {
         ? acknowledged()
         : rejected(failure("the turn that took it did not end, or ended with an error"));
     const turn = by === "turn" ? await watchTurn(this.#context.host, id, onEnd) : undefined;
-    const timer = setTimeout(() => rejected(late), holdMs);
+    const cancel = after(holdMs, () => rejected(late));
     try {
       this.#open.set(id, { turn, acknowledged, rejected });
       this.#push(messageFor(delivery, payload as Record<string, unknown>, by));
       await promise;
     } finally {
-      clearTimeout(timer);
+      cancel();
       this.#open.delete(id);
       await turn?.forget();
     }

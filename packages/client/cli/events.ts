@@ -1,15 +1,14 @@
-import { spawn } from "node:child_process";
-import { constants } from "node:os";
 import { isFinal } from "../errors.ts";
 import type { EventSummary } from "../generated/types.ts";
-import { type Handler, Interrupted } from "../handler.ts";
-import { jsonLine, LineSplitter } from "../lines.ts";
+import type { Handler } from "../handler.ts";
+import { jsonLine } from "../lines.ts";
 import { pause } from "../support.ts";
 import { type Command, type Context, choice, count, noteWarnings, text, word } from "./command.ts";
 import { startHeartbeat } from "./connect.ts";
 import { readJson } from "./input.ts";
-import { CommandFailure, shownOf } from "./supervise.ts";
-import { readTime } from "./times.ts";
+import { Reaper } from "./reaper.ts";
+import { graceAfter, shownOf, supervise } from "./supervise.ts";
+import { readDuration, readTime, TIME_FORMS } from "./times.ts";
 
 export const publish: Command = {
   takes: "TYPE [DATA]",
@@ -18,7 +17,7 @@ export const publish: Command = {
     source: { value: "URI", means: "the producer; default: urn:sensorium:cli" },
     subject: { value: "TEXT", means: "the subject of the event" },
     id: { value: "ID", means: "the deduplication key; default: a new one" },
-    at: { value: "TIME", means: "deliver it at this time, not before" },
+    at: { value: "TIME", means: `deliver it at this time, not before, ${TIME_FORMS}` },
     in: { value: "DURATION", means: "deliver it after this time, such as 90s, 15m, 2h or 7d" },
   },
   examples: [
@@ -54,9 +53,10 @@ export const listen: Command = {
   options: {
     exec: {
       value: "COMMAND",
-      means: "run for each event, as JSON on standard input; exit code 0 acknowledges it",
+      means: "run for each event, as JSON on standard input; its exit code settles it as with work",
     },
     concurrency: { value: "N", means: "events handled at a time; default: 1" },
+    grace: { value: "DURATION", means: "time for running commands once it is stopped; default: 10s" },
     by: {
       value: "stream|poll",
       means: "use poll if several processes share an agent's work; default: stream",
@@ -69,23 +69,38 @@ export const listen: Command = {
     const command = text(context, "exec");
     const most = count(context, "count", Number.MAX_SAFE_INTEGER);
     let handled = 0;
-    const handler: Handler = async (event, { signal }) => {
-      if (command) {
+    const { host, signal, telling } = context;
+    const grace = graceAfter(signal, readDuration(context, "grace", "10s"));
+    const reaper = command === undefined ? undefined : new Reaper();
+    const handler: Handler = async (event) => {
+      if (command && reaper) {
         const about = `${event.type} ${event.id}`;
-        const show = (line: string) => context.telling.note(`${about}: ${line}`);
-        await execute(command, { input: jsonLine(event), about, show }, { signal, ending: context.signal });
+        let said = "";
+        await supervise(reaper, {
+          ...{ command: [command], shell: true, env: { ...host.env }, cwd: host.cwd, inheritsOutput: true },
+          ...{ input: jsonLine(event), about, signal: grace.over, ending: signal },
+          show: (line) => {
+            said = line.trim() || said;
+            telling.note(`${about}: ${line}`);
+          },
+          reason: () => said,
+        });
       } else context.print(event, () => formatLine(event.type, event.subject, event.data));
       if (++handled === most) void listener.stop();
     };
     const listener = context.client.listen(handler, {
       by: choice(context, "by", ["stream", "poll"], "stream"),
       concurrency: count(context, "concurrency", 1),
-      signal: context.signal,
-      onProblem: (problem) => context.telling.problem(shownOf(problem)),
+      signal,
+      onProblem: (problem) => telling.problem(shownOf(problem)),
     });
     notePeople(context, "Listening. Ctrl-C ends it.");
     const stopHeartbeat = startHeartbeat(context);
-    await listener.done.finally(stopHeartbeat);
+    await listener.done.finally(() => {
+      grace.cancel();
+      stopHeartbeat();
+      reaper?.stop();
+    });
     // Fewer events than requested is a failure.
     if (text(context, "count") !== undefined && handled < most) context.signal.throwIfAborted();
   },
@@ -94,60 +109,6 @@ export const listen: Command = {
 /** Notes to people, not programs, that the command is running although it has printed nothing yet. */
 function notePeople({ host, telling }: Context, text: string): void {
   if (host.stderr.isTTY) telling.note(text);
-}
-
-const { SIGINT, SIGTERM } = constants.signals;
-const SAME_MOMENT_MS = 300;
-
-interface Signals {
-  /** Ends the command. */
-  signal: AbortSignal;
-  /** This program is asked to end: Ctrl-C ends the command as well. */
-  ending: AbortSignal;
-}
-
-interface Given {
-  input: string;
-  /** Names the event. */
-  about: string;
-  /** Shows a line of the command's standard error. */
-  show: (line: string) => void;
-}
-
-/**
- * Runs a command line with an event. @throws CommandFailure with its last output if it fails, Interrupted if it is ended
- * with this program
- */
-function execute(command: string, { input, about, show }: Given, { signal, ending }: Signals): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(command, { shell: true, stdio: ["pipe", "inherit", "pipe"], signal });
-    let said = "";
-    const splitter = new LineSplitter();
-    const note = (line: string) => {
-      if (line.trim()) said = line.trim();
-      show(line);
-    };
-    child.stderr.on("data", (piece: Buffer) => {
-      for (const line of splitter.take(piece)) note(line);
-    });
-    const fail = (reason: string, how = reason) =>
-      reject(new CommandFailure(reason, `${about}: ${command} ${how}`));
-    child.on("error", ({ message }) => fail(message));
-    child.on("close", (code, killed) => {
-      for (const line of splitter.end()) note(line);
-      if (code === 0) return resolve();
-      const how = `ended with ${killed ?? code}`;
-      const failed = () => fail(said || `${command} ${how}`, how);
-      // A shell reports the signal that ended its command as 128 and its number.
-      const isKilled = killed !== null || [SIGINT, SIGTERM].includes((code ?? 0) - 128);
-      if (!isKilled) return failed();
-      // The same Ctrl-C ends this program, which may hear of it a little later.
-      setTimeout(() => (ending.aborted ? reject(new Interrupted()) : failed()), SAME_MOMENT_MS);
-    });
-    // It need not read its input.
-    child.stdin.on("error", () => {});
-    child.stdin.end(input);
-  });
 }
 
 /** An event may become visible after one accepted later, because of matching or another node's clock. */

@@ -4,6 +4,7 @@ import { jsonLine, LineSplitter } from "../lines.ts";
 import type { Operation } from "../operation.ts";
 import { type Connection, request } from "../request.ts";
 import { messagesOf } from "../sse.ts";
+import { after } from "../support.ts";
 import { adviceOn, requireTold } from "./advice.ts";
 import { ACKNOWLEDGED_BY, Channel } from "./channel.ts";
 import { type Command, type Context, choice, count, readList, text } from "./command.ts";
@@ -143,7 +144,12 @@ class Bridge {
     const { settings } = this.#context;
     const silent = new AbortController();
     const text = `The service sent nothing for ${this.#seconds} s. The request may have taken effect.`;
-    const watch = setTimeout(() => silent.abort(new Error(text)), this.#seconds * 1000);
+    const watch = () => after(this.#seconds * 1000, () => silent.abort(new Error(text)));
+    let unwatch = watch();
+    const heard = () => {
+      unwatch();
+      unwatch = watch();
+    };
     try {
       requireTold(settings);
       const signal = AbortSignal.any([this.#context.signal, left, silent.signal]);
@@ -151,7 +157,7 @@ class Bridge {
       const params = { message: line, tools: this.#tools };
       const response = await request(this.#connection, ENDPOINT, params, { signal, headers });
       let answered = false;
-      for await (const answer of readAnswers(response, () => watch.refresh())) {
+      for await (const answer of readAnswers(response, heard)) {
         answered ||= answer.method === undefined;
         this.#write(this.#heed(message, answer));
       }
@@ -163,7 +169,7 @@ class Bridge {
       const known = error instanceof ApiError ? adviceOn(error, settings) : undefined;
       this.#write(failure(id, INTERNAL_ERROR, known ?? (error as Error).message, data));
     } finally {
-      clearTimeout(watch);
+      unwatch();
     }
   }
 

@@ -5,13 +5,14 @@ import { fileURLToPath } from "node:url";
 const FILE = fileURLToPath(import.meta.url);
 const GRACE_MS = 5000;
 
-/** Sends a signal to a process started as `detached`, and to all that it started. Those that have ended are ignored. */
+/** Sends a signal to a process started as `detached`, and to all that it started: those that have not ended and allow it. */
 export function signalTree(pid: number, signal: NodeJS.Signals): void {
   try {
     // Windows has no process groups.
     process.kill(process.platform === "win32" ? pid : -pid, signal);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+    // Another user's, as of a command that `sudo` started, is out of reach.
+    if (!["ESRCH", "EPERM"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
   }
 }
 

@@ -1,7 +1,9 @@
-import { spawn } from "node:child_process";
-import { GiveUp } from "../handler.ts";
+import { constants } from "node:os";
+import { GiveUp, Interrupted } from "../handler.ts";
 import { LineSplitter } from "../lines.ts";
-import { type Reaper, signalTree } from "./reaper.ts";
+import { after, pause } from "../support.ts";
+import type { Reaper } from "./reaper.ts";
+import { runCommand } from "./run-command.ts";
 import { Failure } from "./usage.ts";
 
 /** A command that failed with an event. Its message is the reason of the rejection. */
@@ -35,80 +37,95 @@ export function shownOf(problem: unknown): Error {
 const HOPELESS = 65;
 /** In characters. What shows and keeps lines has a budget. */
 const LONGEST_LINE = 1_048_576;
-/** Between asking a command to end and ending it. */
-const GRACE_MS = 5000;
+/** Between this program's end and that of a command by the same signal, sent to both: it may hear of it later. */
+const SAME_MOMENT_MS = 300;
+const { SIGINT, SIGTERM } = constants.signals;
+
 interface Job {
   command: readonly [string, ...string[]];
   /** Standard input. */
   input: string;
   /** Names the event. */
   about: string;
+  /** Whether the command is a line for the shell, which then names it. */
+  shell?: true;
   cwd?: string | undefined;
   env: NodeJS.ProcessEnv;
   /** Aborts with the reason: the command is ended with all that it started. */
   signal: AbortSignal;
-  /** Called with each line of its output. */
+  /** Aborts when this program is asked to end. */
+  ending: AbortSignal;
+  /** Called with each line of its output; of its standard error only, if it has this program's standard output. */
   show: (line: string) => void;
+  /** Whether it has this program's standard output. */
+  inheritsOutput?: true;
   /** Returns why it failed, by what it has written; empty if that is not to be told. */
   reason: () => string;
   /** Called with what it writes to standard output. */
   collect?: ((chunk: Uint8Array) => void) | undefined;
   /** Called with how it ended, or why it was not started, before the promise settles. */
-  ended: (how: string) => void;
+  ended?: (how: string) => void;
 }
 
 /**
- * Runs a command in a process group of its own, which ends with it.
+ * Runs a command with an event, and decides by how it ended what becomes of that.
  *
  * @throws CommandFailure with its reason if it fails, or why it cannot be started; GiveUp with its reason if no
- *   retry can succeed; the signal's reason, once the command has ended, if the signal aborted
+ *   retry can succeed; the signal's reason, once the command has ended, if the signal aborted; Interrupted if what asked
+ *   this program to end has ended the command too
  */
-export function supervise(reaper: Reaper, job: Job): Promise<void> {
-  const { command, input, about, cwd, signal, show } = job;
-  const [program, ...args] = command;
-  return new Promise((resolve, reject) => {
-    const fail = (
-      how: string,
-      reason = how,
-      Kind: typeof CommandFailure | typeof HopelessFailure = CommandFailure,
-    ) => reject(new Kind(reason, `${about}: ${program} ${how}`));
-    if (signal.aborted) return reject(signal.reason);
-    const child = spawn(program, args, { cwd, env: job.env, detached: true });
-    const { pid } = child;
-    child.on("error", ({ message }) => {
-      const how = `was not started: ${message}`;
-      job.ended(how);
-      fail(how);
-    });
-    if (pid === undefined) return;
-    const forget = reaper.watch(pid);
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const end = () => {
-      signalTree(pid, "SIGTERM");
-      timer = setTimeout(() => signalTree(pid, "SIGKILL"), GRACE_MS);
-    };
-    signal.addEventListener("abort", end, { once: true });
-    const splitters = [child.stdout, child.stderr].map((stream) => {
-      const splitter = new LineSplitter(LONGEST_LINE);
-      stream.on("data", (piece: Buffer) => splitter.take(piece).forEach(show));
-      return splitter;
-    });
-    if (job.collect) child.stdout.on("data", job.collect);
-    // What it leaves behind would keep its output open, and work on an event that is settled.
-    child.on("exit", () => signalTree(pid, "SIGKILL"));
-    child.on("close", (code, killedBy) => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", end);
-      forget();
-      for (const splitter of splitters) splitter.end().forEach(show);
-      const how = `ended with ${killedBy ?? code}`;
-      job.ended(how);
-      if (code === 0) return resolve();
-      if (signal.aborted) return reject(signal.reason);
-      fail(how, job.reason() || `${program} ${how}`, code === HOPELESS ? HopelessFailure : CommandFailure);
-    });
-    // It need not read its input.
-    child.stdin.on("error", () => {});
-    child.stdin.end(input);
+export async function supervise(reaper: Reaper, job: Job): Promise<void> {
+  const { command, about, signal, show } = job;
+  const [name] = command;
+  signal.throwIfAborted();
+  const splitters = [new LineSplitter(LONGEST_LINE), new LineSplitter(LONGEST_LINE)] as const;
+  const showFrom = (splitter: LineSplitter) => (chunk: Buffer) => splitter.take(chunk).forEach(show);
+  const [fromStdout, fromStderr] = [showFrom(splitters[0]), showFrom(splitters[1])];
+  const stdout = (chunk: Buffer) => {
+    fromStdout(chunk);
+    job.collect?.(chunk);
+  };
+  const ended = await runCommand({
+    ...{
+      command,
+      shell: job.shell,
+      cwd: job.cwd,
+      env: job.env,
+      input: job.input,
+      signal,
+      stderr: fromStderr,
+    },
+    ...(!job.inheritsOutput && { stdout }),
+    started: (pid) => reaper.watch(pid),
+  }).catch(({ message }: Error) => {
+    const how = `was not started: ${message}`;
+    job.ended?.(how);
+    throw new CommandFailure(how, `${about}: ${name} ${how}`);
   });
+  for (const splitter of splitters) splitter.end().forEach(show);
+  const { code, killedBy } = ended;
+  const how = `ended with ${killedBy ?? code}`;
+  job.ended?.(how);
+  // Its code says nothing of the event: a program that is asked to end may well end with 0.
+  if ("cause" in ended) throw ended.cause;
+  if (code === 0) return;
+  // A shell reports the signal that ended its command as 128 and its number.
+  if (killedBy !== null || [SIGINT, SIGTERM].includes((code ?? 0) - 128)) {
+    await pause(SAME_MOMENT_MS, job.ending).catch(() => {});
+    if (job.ending.aborted) throw new Interrupted();
+  }
+  const Kind = code === HOPELESS ? HopelessFailure : CommandFailure;
+  throw new Kind(job.reason() || `${name} ${how}`, `${about}: ${name} ${how}`);
+}
+
+/** Returns a signal for commands that aborts a time after this program was asked to end, and what ends the wait. */
+export function graceAfter(ending: AbortSignal, graceMs: number): { over: AbortSignal; cancel: () => void } {
+  const over = new AbortController();
+  let cancel = () => {};
+  const begin = () => {
+    cancel = after(graceMs, () => over.abort(new Interrupted()));
+  };
+  if (ending.aborted) begin();
+  else ending.addEventListener("abort", begin, { once: true });
+  return { over: over.signal, cancel: () => cancel() };
 }

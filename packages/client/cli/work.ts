@@ -1,14 +1,15 @@
 import { basename } from "node:path";
 import type { CloudEvent, DeliveryEvent } from "../generated/types.ts";
-import { type Handler, Interrupted } from "../handler.ts";
+import type { Handler } from "../handler.ts";
 import { jsonLine } from "../lines.ts";
+import { after } from "../support.ts";
 import { type Command, choice, count, text } from "./command.ts";
 import { Collected, commandOutput } from "./command-output.ts";
 import { startHeartbeat } from "./connect.ts";
 import { LogTail } from "./log-tail.ts";
 import { promptFor } from "./prompt.ts";
 import { Reaper } from "./reaper.ts";
-import { CommandFailure, shownOf, supervise } from "./supervise.ts";
+import { CommandFailure, graceAfter, shownOf, supervise } from "./supervise.ts";
 import { readDuration } from "./times.ts";
 import { UsageError } from "./usage.ts";
 
@@ -61,7 +62,7 @@ export const work: Command = {
     const output = commandOutput(context);
     const isLogged = context.options["no-log"] !== true;
     const reaper = new Reaper();
-    const stopped = new AbortController();
+    const grace = graceAfter(signal, graceMs);
     let handled = 0;
     const handler: Handler = async (event, { delivery, log }) => {
       const about = `${event.type} ${event.id}`;
@@ -69,17 +70,15 @@ export const work: Command = {
       const tail = new LogTail();
       const collected = output && new Collected();
       const reason = `${program} took longer than the ${timeout} of --timeout`;
-      const timer = setTimeout(
-        () => late.abort(new CommandFailure(reason, `${about}: ${reason}`)),
-        timeoutMs,
-      );
+      const cancel = after(timeoutMs, () => late.abort(new CommandFailure(reason, `${about}: ${reason}`)));
       await supervise(reaper, {
         command: [program, ...args],
         input: toInput(event),
         about,
         cwd: folder ? host.pathOf(folder) : host.cwd,
         env: { ...host.env, ...environmentFor(event, delivery) },
-        signal: AbortSignal.any([stopped.signal, late.signal]),
+        signal: AbortSignal.any([grace.over, late.signal]),
+        ending: signal,
         show: (line) => {
           tail.add(line);
           telling.note(`${about}: ${line}`);
@@ -90,8 +89,8 @@ export const work: Command = {
           if (isLogged)
             log(tail.toText(late.signal.aborted ? `${how}: it took longer than ${timeout}` : how));
         },
-      }).finally(() => clearTimeout(timer));
-      if (collected) await output?.save(collected, { event, delivery, signal: stopped.signal });
+      }).finally(cancel);
+      if (collected) await output?.save(collected, { event, delivery, signal: grace.over });
       context.print({ event_id: event.id, type: event.type, handled: true }, `${about}: handled`);
       if (++handled === most) void listener.stop();
     };
@@ -99,16 +98,12 @@ export const work: Command = {
     const listener = context.client.listen(handler, {
       concurrency,
       maxInFlight: concurrency,
+      signal,
       onProblem: (problem) => telling.problem(shownOf(problem)),
     });
-    const stop = () => {
-      void listener.stop();
-      setTimeout(() => stopped.abort(new Interrupted()), graceMs).unref();
-    };
-    if (signal.aborted) stop();
-    signal.addEventListener("abort", stop, { once: true });
     const stopHeartbeat = startHeartbeat(context);
     await listener.done.finally(() => {
+      grace.cancel();
       stopHeartbeat();
       reaper.stop();
     });

@@ -1,13 +1,11 @@
-import { execFile } from "node:child_process";
 import { basename, join } from "node:path";
-import { promisify } from "node:util";
 import { type Command, type Context, word } from "../command.ts";
 import type { Host } from "../environment.ts";
 import { didYouMean } from "../nearest.ts";
 import { readJson, writeJson } from "../profiles.ts";
+import { runCommand } from "../run-command.ts";
 import { Failure } from "../usage.ts";
 
-const run = promisify(execFile);
 const GIT_WITHIN_MS = 1000;
 /** Proposes the project of the service that a folder belongs to: `{"project": "KEY"}`. A person decides. */
 const CONFIG_FILE = ".sensorium.json";
@@ -48,11 +46,16 @@ export async function projectAt(host: Host, cwd: string): Promise<Project> {
   };
 }
 
-const git = (cwd: string, ...args: string[]) =>
-  run("git", ["-C", cwd, ...args], { timeout: GIT_WITHIN_MS }).then(
-    ({ stdout }) => stdout.trim(),
-    () => "",
-  );
+/** Returns what git prints; nothing if it fails, is missing or takes too long. */
+async function git(cwd: string, ...args: string[]): Promise<string> {
+  const chunks: Buffer[] = [];
+  const signal = AbortSignal.timeout(GIT_WITHIN_MS);
+  const stdout = (chunk: Buffer) => void chunks.push(chunk);
+  const run = { command: ["git", "-C", cwd, ...args] as const, signal, graceMs: 0, stdout };
+  const ended = await runCommand(run).catch(() => undefined);
+  const succeeded = ended?.code === 0 && !("cause" in ended);
+  return succeeded ? Buffer.concat(chunks).toString().trim() : "";
+}
 
 const findRoot = async (cwd: string) => (await git(cwd, "rev-parse", "--show-toplevel")) || cwd;
 
