@@ -232,6 +232,7 @@ test.each<[string[], string, string?, Record<string, string>?]>([
   ]),
   [["approval", "ask", "Go on?", "--at", "2031-13-01T08:15:00Z"], "there is no such time"],
   [["agent", "replay", "x", "--since", "2024-02-30T08:15:00Z"], "there is no such time"],
+  [["work", "--pause-on", "75,0", "--", "true"], "--pause-on is 75,0: expected exit codes"],
   [["work", "--timeout", "4000d", "--", "true"], "--timeout is 4000d: expected at most 3650d"],
   [["publish", "t", "--in", "soon"], "--in is soon"],
   [["publish", "t", "--in", "1h", "--at", "2030-01-01"], "not both"],

@@ -200,6 +200,27 @@ test("a worker ends with the process that started it for an older Node, however 
   await settle(async () => (await own.deliveries.poll({ wait: 5 })).deliveries.length > 0);
 });
 
+test("a command that says to try later pauses the worker, and its events keep their attempts", async () => {
+  const { own, publish, spawn, name } = await worker();
+  const file = `${name}.open`;
+  const shell = `test -e ${file} || { echo the quota is used up; exit 75; }; echo attempt $SENSORIUM_ATTEMPT`;
+  const limits = ["--concurrency", "2", "--pause", "1s"];
+  const events = [await publish(), await publish(), await publish()];
+  const working = spawn([...limits, "--", "sh", "-c", shell]);
+  await settle(() => working.err().split("paused until").length > 2);
+  expect(working.err()).toMatch(/: sh ended with 75: paused until \d{4}-/);
+  await writeFile(join(cli.folder, file), "");
+  for (const event of events) await settle(() => acknowledged(event));
+  expect(working.err().match(/attempt \d/g)).toEqual(["attempt 1", "attempt 1", "attempt 1"]);
+  await working.end();
+  // One that is paused ends at once; its event is free at once.
+  const other = spawn(["--pause", "30d", "--pause-on", "9,75", "--", "sh", "-c", "exit 9"]);
+  await publish();
+  await settle(() => other.err().includes("sh ended with 9: paused until"));
+  expect((await own.deliveries.poll({ wait: 10 })).deliveries).toMatchObject([{ attempt_count: 1 }]);
+  expect((await other.end()).code).toBe(0);
+});
+
 test("a stopped worker ends its commands after a grace period, and returns their events uncounted", async () => {
   const { own, publish, spawn } = await worker();
   const working = spawn(["--grace", "1s", "--", ...TREE]);

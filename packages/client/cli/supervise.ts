@@ -33,6 +33,16 @@ export function shownOf(problem: unknown): Error {
   return isCommands ? problem.shown : (problem as Error);
 }
 
+/** A command cannot work now, with whatever event: the attempt does not count. */
+export class TryLater extends Interrupted {
+  readonly how: string;
+
+  constructor(how: string) {
+    super();
+    this.how = how;
+  }
+}
+
 /** The exit code EX_DATAERR of sysexits.h: the event itself is wrong, and no retry can handle it. */
 const HOPELESS = 65;
 /** In characters. What shows and keeps lines has a budget. */
@@ -59,6 +69,8 @@ interface Job {
   show: (line: string) => void;
   /** Whether it has this program's standard output. */
   inheritsOutput?: true;
+  /** Exit codes that say to try later. */
+  pauseOn?: readonly number[];
   /** Returns why it failed, by what it has written; empty if that is not to be told. */
   reason: () => string;
   /** Called with what it writes to standard output. */
@@ -71,8 +83,8 @@ interface Job {
  * Runs a command with an event, and decides by how it ended what becomes of that.
  *
  * @throws CommandFailure with its reason if it fails, or why it cannot be started; GiveUp with its reason if no
- *   retry can succeed; the signal's reason, once the command has ended, if the signal aborted; Interrupted if what asked
- *   this program to end has ended the command too
+ *   retry can succeed; TryLater if it says so; the signal's reason, once the command has ended, if the signal aborted;
+ *   Interrupted if what asked this program to end has ended the command too
  */
 export async function supervise(reaper: Reaper, job: Job): Promise<void> {
   const { command, about, signal, show } = job;
@@ -109,6 +121,7 @@ export async function supervise(reaper: Reaper, job: Job): Promise<void> {
   // Its code says nothing of the event: a program that is asked to end may well end with 0.
   if ("cause" in ended) throw ended.cause;
   if (code === 0) return;
+  if (code !== null && job.pauseOn?.includes(code)) throw new TryLater(how);
   // A shell reports the signal that ended its command as 128 and its number.
   if (killedBy !== null || [SIGINT, SIGTERM].includes((code ?? 0) - 128)) {
     await pause(SAME_MOMENT_MS, job.ending).catch(() => {});

@@ -32,8 +32,7 @@ export function readTime(context: Context): string | undefined {
  */
 export function parseTime(name: string, typed: string): string {
   const [, day, minutes = "00:00", seconds = ":00", offset] = TIME.exec(typed.trim()) ?? [];
-  if (day === undefined)
-    throw new UsageError(`--${name} is ${typed}: expected a time, ${TIME_FORMS}.`);
+  if (day === undefined) throw new UsageError(`--${name} is ${typed}: expected a time, ${TIME_FORMS}.`);
   const written = `${day}T${minutes}${seconds}`;
   const time = new Date(`${written}${offset?.toUpperCase() ?? ""}`);
   // Date takes the 30th of February for the 2nd of March, and the hour that a clock skips for the next.
