@@ -135,7 +135,7 @@ test("a command of listen that is ended and exits with 0 has not handled its eve
   expect((await own.deliveries.poll({ wait: 10 })).deliveries).toMatchObject([{ attempt_count: 1 }]);
   const left =
     'const { spawn } = require("node:child_process"); const { pid } = spawn("sleep", ["600"], ' +
-    '{ detached: true, stdio: ["ignore", "ignore", "inherit"] }); console.log("pid", pid); process.exit(0);';
+    '{ detached: true, stdio: "inherit" }); console.log("pid", pid); process.exit(0);';
   const shell = `${process.execPath} -e '${left}'`;
   const next = cli.spawn(["listen", "--count", "1", "--exec", shell], { env });
   await admin.publish({ type: event_type, source: "urn:t" });

@@ -77,7 +77,7 @@ export const listen: Command = {
         const about = `${event.type} ${event.id}`;
         let said = "";
         await supervise(reaper, {
-          ...{ command: [command], shell: true, env: { ...host.env }, cwd: host.cwd, inheritsOutput: true },
+          ...{ command: [command], shell: true, env: { ...host.env }, cwd: host.cwd, stdout: host.stdout },
           ...{ input: jsonLine(event), about, signal: grace.over, ending: signal },
           show: (line) => {
             said = line.trim() || said;

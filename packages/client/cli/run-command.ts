@@ -1,4 +1,5 @@
 import { type StdioOptions, spawn } from "node:child_process";
+import type { Writable } from "node:stream";
 import { signalTree } from "./reaper.ts";
 
 /** Between asking a command to end and ending it. */
@@ -20,8 +21,8 @@ interface Run {
   graceMs?: number;
   /** Called with its process id when it starts. Returns what to call when it has ended. */
   started?: (pid: number) => () => void;
-  /** Called with what it writes to standard output; without it the command has this program's. */
-  stdout?: ((chunk: Buffer) => void) | undefined;
+  /** Gets what it writes to standard output: all of it, however long a stream takes. */
+  stdout: ((chunk: Buffer) => void) | Writable;
   /** Called with what it writes to standard error; without it that is ignored. */
   stderr?: (chunk: Buffer) => void;
 }
@@ -41,7 +42,8 @@ export interface Ended {
  */
 export function runCommand({ command: [program, ...args], input = "", signal, ...run }: Run): Promise<Ended> {
   return new Promise((resolve, reject) => {
-    const stdio: StdioOptions = ["pipe", run.stdout ? "pipe" : "inherit", run.stderr ? "pipe" : "ignore"];
+    // Never this program's own: what the command leaves behind would keep that open.
+    const stdio: StdioOptions = ["pipe", "pipe", run.stderr ? "pipe" : "ignore"];
     const { cwd, env, shell } = run;
     const child = spawn(program, args, { cwd, env, shell, stdio, detached: true });
     const { pid, stdin, stdout, stderr } = child;
@@ -62,7 +64,9 @@ export function runCommand({ command: [program, ...args], input = "", signal, ..
     };
     const finishSoon = () => {
       clearTimeout(timer);
-      timer = setTimeout(finish, LAST_OUTPUT_MS);
+      // A reader may be slow, but not hold up what was ended.
+      const isRead = () => !stdout?.isPaused() || "cause" in ended;
+      timer = setTimeout(() => (isRead() ? finish() : finishSoon()), LAST_OUTPUT_MS);
     };
     const end = () => {
       ended.cause = signal.reason;
@@ -81,7 +85,12 @@ export function runCommand({ command: [program, ...args], input = "", signal, ..
       finishSoon();
     };
     child.on("exit", onExit).on("close", finish);
-    if (run.stdout) stdout?.on("data", run.stdout);
+    const write = (to: Writable) => (chunk: Buffer) => {
+      if (to.write(chunk)) return;
+      stdout?.pause();
+      to.once("drain", () => stdout?.resume());
+    };
+    stdout?.on("data", typeof run.stdout === "function" ? run.stdout : write(run.stdout));
     if (run.stderr) stderr?.on("data", run.stderr);
     // It need not read its input.
     stdin?.on("error", () => {});

@@ -1,4 +1,5 @@
 import { constants } from "node:os";
+import type { Writable } from "node:stream";
 import { GiveUp, Interrupted } from "../handler.ts";
 import { LineSplitter } from "../lines.ts";
 import { after, pause } from "../support.ts";
@@ -65,10 +66,10 @@ interface Job {
   signal: AbortSignal;
   /** Aborts when this program is asked to end. */
   ending: AbortSignal;
-  /** Called with each line of its output; of its standard error only, if it has this program's standard output. */
+  /** Called with each line of its output; of its standard error only, if there is a `stdout`. */
   show: (line: string) => void;
-  /** Whether it has this program's standard output. */
-  inheritsOutput?: true;
+  /** Gets its standard output. */
+  stdout?: Writable;
   /** Exit codes that say to try later. */
   pauseOn?: readonly number[];
   /** Returns why it failed, by what it has written; empty if that is not to be told. */
@@ -107,7 +108,7 @@ export async function supervise(reaper: Reaper, job: Job): Promise<void> {
       signal,
       stderr: fromStderr,
     },
-    ...(!job.inheritsOutput && { stdout }),
+    stdout: job.stdout ?? stdout,
     started: (pid) => reaper.watch(pid),
   }).catch(({ message }: Error) => {
     const how = `was not started: ${message}`;
