@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Fault } from "../../../lib/contract/faults.ts";
 import type { Output } from "../gateway/answer/output.ts";
+import { UNTOUCHED } from "../gateway/streams/sse.ts";
 
 /** Names of this machine: a local page may be an MCP client. */
 const LOCAL = new Set(["localhost", "127.0.0.1", "[::1]"]);
@@ -82,7 +83,8 @@ export function webRequest(req: IncomingMessage, res: ServerResponse): Request {
 
 export async function sendResponse(res: ServerResponse, output: Output, response: Response): Promise<void> {
   if (res.destroyed) return;
-  res.setHeader("Cache-Control", "no-store");
+  const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
+  response.headers.set("Cache-Control", isStream ? UNTOUCHED : "no-store");
   res.writeHead(response.status, Object.fromEntries(response.headers));
   if (!response.body) return output.end();
   for await (const chunk of response.body) {

@@ -16,6 +16,8 @@ const PIECE = 100;
 const PIECE_BYTES = 131_072;
 const COMMENT_MS = 15_000;
 const CANCEL_MS = 2000;
+/** Proxies that compress would hold small events back. */
+export const UNTOUCHED = "no-store, no-transform";
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** `GET /delivery/stream`: an agent's deliveries as server-sent events, until either side ends it. */
@@ -54,7 +56,7 @@ export function streamDeliveries(broker: ServiceBroker): StreamHandler {
 /** Sets the headers of a stream of server-sent events. */
 export function beginEvents(res: ServerResponse): void {
   res.setHeader("Content-Type", "text/event-stream; charset=utf-8");
-  res.setHeader("Cache-Control", "no-store");
+  res.setHeader("Cache-Control", UNTOUCHED);
   // Proxies such as nginx would buffer events.
   res.setHeader("X-Accel-Buffering", "no");
   // Otherwise a stopping node would wait for the connection to be reused.
