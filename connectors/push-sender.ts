@@ -33,7 +33,8 @@ interface Push extends Omit<Post, "content"> {
 }
 
 /**
- * - `answered`: any HTTP status; `retry_after_seconds` if the endpoint asked for a delay, `note` if it redirects.
+ * - `answered`: any HTTP status, whatever became of the body; `retry_after_seconds` if the endpoint asked for a delay, `note`
+ * if it redirects.
  * - `unreachable`: refused, no route, unknown name, no answer to the look-up or to the connection; nothing was sent.
  * - `failed`: any other failure: timeout, connection reset, no TLS, an address that is not allowed.
  * - `aborted`: by the caller's signal.
@@ -55,8 +56,9 @@ const CONNECT_MS = 5_000;
 /** Shorter than the minute for which load balancers keep idle connections. */
 const KEEP_ALIVE_MS = 30_000;
 
-/** Limit for reading a response body: only the status counts. */
+/** Limits for reading a response body, by which its connection can be reused: only the status counts. */
 const MAX_ANSWER_BYTES = 4096;
+const BODY_MS = 1_000;
 
 const MAX_HOSTS = 2_000;
 
@@ -132,7 +134,10 @@ function unless<T>(signal: AbortSignal | undefined, promise: Promise<T>): Promis
   });
 }
 
-/** Sends a request. Resolves when its response is read to the end, so that the connection can be reused, or to its limit. */
+/**
+ * Sends a request. Resolves when its response is read to the end, or to its limits. The status settles it: a body that never
+ * ends, breaks off or is aborted changes nothing.
+ */
 function exchange(agent: Agent, { url, content, signal }: Post, timeoutMs: number): Promise<PushResult> {
   const { origin, pathname, search } = new URL(url);
   const headers = { "User-Agent": "Sensorium", ...content.headers };
@@ -142,11 +147,11 @@ function exchange(agent: Agent, { url, content, signal }: Post, timeoutMs: numbe
     let response: PushResult | undefined;
     let bytes = 0;
     let isOver = false;
-    const end = (result: PushResult) => {
+    const end = (otherwise: PushResult) => {
       isOver = true;
       clearTimeout(timer);
       signal?.removeEventListener("abort", abort);
-      resolve(result);
+      resolve(response ?? otherwise);
     };
     const cut = (result: PushResult) => {
       end(result);
@@ -154,7 +159,8 @@ function exchange(agent: Agent, { url, content, signal }: Post, timeoutMs: numbe
     };
     const abort = () => cut({ kind: "aborted" });
     const reason = `no response within ${timeoutMs / 1000} s`;
-    const timer = setTimeout(() => cut({ kind: "failed", reason }), timeoutMs);
+    const late = () => cut({ kind: "failed", reason });
+    let timer = setTimeout(late, timeoutMs);
     signal?.addEventListener("abort", abort, { once: true });
     agent.dispatch(
       { origin, path: pathname + search, method: "POST", headers, body: content.body },
@@ -165,14 +171,18 @@ function exchange(agent: Agent, { url, content, signal }: Post, timeoutMs: numbe
           if (isOver) started.abort(new Error("cut off"));
         },
         onResponseStart(_, status, headers) {
+          // Others announce the answer, and do not settle it.
+          if (status < 200) return;
           response = answered(url, status, headers);
+          clearTimeout(timer);
+          timer = setTimeout(late, BODY_MS);
         },
         onResponseData(_, chunk) {
           bytes += chunk.length;
-          if (response && bytes > MAX_ANSWER_BYTES) cut(response);
+          if (bytes > MAX_ANSWER_BYTES) late();
         },
         onResponseEnd() {
-          if (response) end(response);
+          end({ kind: "failed", reason });
         },
         onResponseError(_, err) {
           if (!isOver) end(failure(err));

@@ -185,3 +185,38 @@ test("an endpoint that would switch protocols has failed", async () => {
   expect(await sender.send(push)).toEqual({ kind: "failed", reason: "bad upgrade" });
   await new Promise((resolve) => switching.close(resolve));
 });
+
+const ENDS = "Connection: close\r\n\r\n";
+test.each<[string, string, { next?: "close" | "abort"; result?: object }]>([
+  ["that never ends", `202 Accepted\r\nContent-Type: text/plain\r\n\r\nwait`, {}],
+  ["that breaks off", `200 OK\r\nContent-Length: 900\r\n${ENDS}par`, { next: "close" }],
+  ["in chunks that are none", `200 OK\r\nTransfer-Encoding: chunked\r\n${ENDS}zz\r\n`, { next: "close" }],
+  ["during which the node stops", "201 Created\r\nContent-Length: 9\r\n\r\n{", { next: "abort" }],
+  [
+    "of a refusal, that breaks off",
+    `503 Busy\r\nRetry-After: 40\r\nContent-Length: 5\r\n${ENDS}no`,
+    { next: "close" },
+  ],
+  ["that was only announced", "103 Early Hints\r\n\r\n", { next: "close", result: { kind: "failed" } }],
+])("the status settles an answer with a body %s", async (_, head, { next, result }) => {
+  const leave = new AbortController();
+  const server = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.once("data", () => {
+      socket.write(`HTTP/1.1 ${head}`);
+      if (next === "close") socket.end();
+      if (next === "abort") setTimeout(() => leave.abort(), 50);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const content = { headers: {}, body: Buffer.from("{}") };
+  const share = { tenant_id: "tn_a", caller: "ag_a" };
+  const answer = await sender.post({
+    ...{ share, url: `http://127.0.0.1:${port}/`, content, signal: leave.signal },
+  });
+  const status = Number(head.slice(0, 3));
+  expect(answer).toMatchObject(result ?? { kind: "answered", status });
+  if (status === 503) expect(answer).toMatchObject({ retry_after_seconds: 40 });
+  await new Promise((resolve) => server.close(resolve));
+});
