@@ -70,16 +70,16 @@ export class Handler implements A2ARequestHandler {
 
   /** Waits for the agent unless told not to. */
   async sendMessage({ message, configuration }: SendMessageRequest): Promise<Task> {
+    const historyLength = requireLength(configuration);
     const sent = await this.#send(message, configuration);
-    const { historyLength } = configuration ?? {};
     const waits = !configuration?.returnImmediately && !isPaused(sent.task.status.state);
     if (waits) this.rest = { ...toKnown(sent), isLast: isPaused, historyLength };
     return shown(sent.task, historyLength);
   }
 
   async *sendMessageStream({ message, configuration }: SendMessageRequest): Updates {
+    const historyLength = requireLength(configuration);
     const sent = await this.#send(message, configuration);
-    const { historyLength } = configuration ?? {};
     this.rest = { ...toKnown(sent), isLast: isPaused, historyLength };
     yield { payload: { $case: "task", value: shown(sent.task, historyLength) } };
   }
@@ -92,7 +92,8 @@ export class Handler implements A2ARequestHandler {
     yield { payload: { $case: "task", value: shown(found.task) } };
   }
 
-  async getTask({ id, historyLength }: GetTaskRequest): Promise<Task> {
+  async getTask({ id, ...asked }: GetTaskRequest): Promise<Task> {
+    const historyLength = requireLength(asked);
     const { task } = await translated(this.#read(id), id);
     return shown(task, historyLength);
   }
@@ -104,7 +105,8 @@ export class Handler implements A2ARequestHandler {
   }
 
   async listTasks(asked: ListTasksRequest): Promise<ListTasksResponse> {
-    const { pageSize = PAGE, historyLength, includeArtifacts } = asked;
+    const { pageSize = PAGE, includeArtifacts } = asked;
+    const historyLength = requireLength(asked);
     if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > MAX_PAGE) {
       throw new RequestMalformedError(`pageSize: expected 1 to ${MAX_PAGE}.`);
     }
@@ -163,6 +165,15 @@ export class Handler implements A2ARequestHandler {
 export function shown(task: TaskJson, historyLength?: number): Task {
   if (historyLength === undefined) return Task.fromJSON(task);
   return Task.fromJSON({ ...task, history: historyLength > 0 ? task.history.slice(-historyLength) : [] });
+}
+
+/** @throws RequestMalformedError for what the library only converts to a number */
+function requireLength({ historyLength }: { historyLength?: number } = {}): number | undefined {
+  if (historyLength === undefined || (Number.isInteger(historyLength) && historyLength >= 0))
+    return historyLength;
+  throw new RequestMalformedError(
+    `historyLength: expected a whole number of messages, 0 or more (got ${historyLength}).`,
+  );
 }
 
 const pushOf = (config: TaskPushNotificationConfig) =>
