@@ -47,6 +47,8 @@ export interface ToolHints {
    * empty. Default: all.
    */
   answers?: readonly string[];
+  /** The call that reads what this tool's result had to shorten, if calling it again is not how. */
+  whole?: string;
 }
 
 /** Returns what a contract says of its tool. */

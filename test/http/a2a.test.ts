@@ -199,19 +199,16 @@ test("malformed requests are refused with their reason, and leave nothing", asyn
   expect(JSON.stringify(tasks)).not.toContain("malformed");
 });
 
-test.each([-1, -40])(
-  "%d messages of a history are refused, and nothing is sent",
-  async (historyLength) => {
-    const given = request(`history ${historyLength}`, {}, { historyLength });
-    const refused = expect.objectContaining({ message: expect.stringContaining("historyLength: expected") });
-    await expect(client.sendMessage(given)).rejects.toEqual(refused);
-    await expect(client.sendMessageStream(given).next()).rejects.toEqual(refused);
-    await expect(client.listTasks({ ...ALL, historyLength })).rejects.toEqual(refused);
-    await expect(client.getTask({ tenant: "", id: "a2a_any", historyLength })).rejects.toEqual(refused);
-    const { tasks } = await client.listTasks({ ...ALL, pageSize: 100 });
-    expect(JSON.stringify(tasks)).not.toContain(`history ${historyLength}`);
-  },
-);
+test.each([-1, -40])("%d messages of a history are refused, and nothing is sent", async (historyLength) => {
+  const given = request(`history ${historyLength}`, {}, { historyLength });
+  const refused = expect.objectContaining({ message: expect.stringContaining("historyLength: expected") });
+  await expect(client.sendMessage(given)).rejects.toEqual(refused);
+  await expect(client.sendMessageStream(given).next()).rejects.toEqual(refused);
+  await expect(client.listTasks({ ...ALL, historyLength })).rejects.toEqual(refused);
+  await expect(client.getTask({ tenant: "", id: "a2a_any", historyLength })).rejects.toEqual(refused);
+  const { tasks } = await client.listTasks({ ...ALL, pageSize: 100 });
+  expect(JSON.stringify(tasks)).not.toContain(`history ${historyLength}`);
+});
 
 test("a stream ends when its caller's key is revoked", async () => {
   const leaving = await newAgent(server, world.admin, ["send"]);

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test } from "@jest/globals";
+import { MODEL_CHARACTERS } from "../../lib/text/budget.ts";
 import { Channels, type Pushed, type Receiver } from "../support/channel-receivers.ts";
 import { api } from "../support/http.ts";
 import { settle } from "../support/settle.ts";
@@ -43,9 +44,27 @@ test("an event is pushed into the session, as data, and is acknowledged when the
   );
   expect(meta).toEqual({ attempt: "1", event_id: event, delivery_id: expect.stringMatching(/^dlv/) });
   expect(await stateOf(event)).toBe("pending");
-  const { structuredContent } = await call("deliveries_ack", { delivery_ids: [meta.delivery_id] });
-  expect(structuredContent).toEqual({ acknowledged: 1 });
+  const settled = await call("deliveries_ack", { delivery_ids: [meta.delivery_id] });
+  expect(settled).toEqual({ acknowledged: 1 });
   expect(await stateOf(event)).toBe("acknowledged");
+});
+
+test("of a large event the session gets the beginning, its size and how to read the rest", async () => {
+  const { publish, session } = await channels.receiver();
+  const { next, client } = await session("--channel");
+  const event = await publish({
+    lines: Array.from({ length: 4000 }, (_, n) => `line ${n} ${"z".repeat(60)}`),
+  });
+  const { content } = await next(0);
+  expect(content.length).toBeLessThan(MODEL_CHARACTERS + 1000);
+  expect(content).toContain("line 0 zzz");
+  const note =
+    /of ([\d,]+) characters, [\d,]+ are above\. To read all of it, call (\w+) with event_id "(evt_[\w-]+)" and from_character 0, or run `sensorium event show evt_/;
+  const [, size = "", name = "", event_id] =
+    note.exec(content.replace(/(`{3,})text\n[\s\S]*?\n\1/g, "…")) ?? [];
+  expect([Number(size.replaceAll(",", "")) > 280_000, event_id]).toEqual([true, event]);
+  const rest = await client.callTool({ name, arguments: { event_id, from_character: 200_000 } });
+  expect(JSON.stringify(rest)).toContain("zzz");
 });
 
 test("an event that the session rejects comes as a later attempt, and only once at a time", async () => {
@@ -85,8 +104,7 @@ test("without the option nothing is taken", async () => {
   const { client, pushed, call } = await session();
   expect(client.getServerCapabilities()?.experimental).toBeUndefined();
   await publish(1);
-  const { structuredContent } = await call("deliveries_poll", { wait: 10 });
-  expect(structuredContent).toMatchObject({ deliveries: [{ attempt_count: 1 }] });
+  expect(await call("deliveries_poll", { wait: 10 })).toMatchObject({ deliveries: [{ attempt_count: 1 }] });
   expect(pushed).toEqual([]);
 });
 

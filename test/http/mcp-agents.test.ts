@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "@jest/globals";
 import { newAgent } from "../support/agents.ts";
-import { connectMcp } from "../support/mcp.ts";
+import { connectMcp, resultOf } from "../support/mcp.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 import { makeWorld, ok } from "../support/tenancy.ts";
@@ -69,15 +69,12 @@ test("what the caller need not say is who it is, and what every event has", asyn
   const publish = { name: "events_publish", arguments: { type: "com.example.said", data: { n: null } } };
   const key = { _meta: { "sensorium/idempotency_key": "said-once" } };
   const [first, again] = [await mcp.client.callTool(publish), await mcp.client.callTool(publish)];
-  expect([first, again].map(({ structuredContent }) => structuredContent)).toMatchObject([
-    { status: "accepted" },
-    { status: "accepted" },
-  ]);
+  expect([first, again].map(resultOf)).toMatchObject([{ status: "accepted" }, { status: "accepted" }]);
   const keyed = [
     await mcp.client.callTool({ ...publish, ...key }),
     await mcp.client.callTool({ ...publish, ...key }),
   ];
-  expect(keyed[1]?.structuredContent).toEqual(keyed[0]?.structuredContent);
+  expect(keyed[1]?.content).toEqual(keyed[0]?.content);
   const taken: Record<string, unknown>[] = [];
   await settle(async () => {
     const { deliveries } = await mcp.call("deliveries_poll", { wait: 5 });

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "@jest/globals";
 import { Client } from "@modelcontextprotocol/client";
 import { connectTo, newCli } from "../support/cli.ts";
-import { REVISIONS } from "../support/mcp.ts";
+import { REVISIONS, resultOf } from "../support/mcp.ts";
 import { serving } from "../support/serving.ts";
 import { startShared } from "../support/shared.ts";
 
@@ -38,8 +38,8 @@ test.each(REVISIONS)(
     try {
       expect(client.getNegotiatedProtocolVersion()).toBe(revision);
       const made = await client.callTool({ name: "memories_create", arguments: MEMORY });
-      expect(made.structuredContent).toMatchObject({ title: MEMORY.title });
-      const { id } = made.structuredContent as { id: string };
+      expect(resultOf(made)).toMatchObject({ title: MEMORY.title });
+      const { id } = resultOf(made);
       const { contents } = await client.readResource({ uri: `sensorium://memories/${id}` });
       expect(contents).toMatchObject([{ text: expect.stringContaining("We are here.") }]);
       if (modern) {
@@ -74,14 +74,14 @@ describe("sensorium mcp", () => {
     expect([...answers.keys()].sort()).toEqual([1, "two"]);
     const names = answers.get(1).result.tools.map(({ name }: { name: string }) => name);
     expect(names.filter((name: string) => !name.startsWith("memories_"))).toEqual([]);
-    expect(answers.get("two").result.structuredContent).toMatchObject({ memories: expect.any(Array) });
+    expect(resultOf(answers.get("two").result)).toMatchObject({ memories: expect.any(Array) });
   });
 
   test("passes on texts with separators of lines, in what is asked and in the answer", async () => {
     const content = "first\u2028second\u2029third\u0085fourth";
     const create = { name: "memories_create", arguments: { ...MEMORY, title: "Separators", content } };
     const made = await exchange([{ id: 1, method: "tools/call", params: create }]);
-    const { id } = made.get(1).result.structuredContent;
+    const { id } = resultOf(made.get(1).result);
     const params = { uri: `sensorium://memories/${id}` };
     const read = await exchange([{ id: 2, method: "resources/read", params }]);
     expect(read.get(2).result.contents[0].text).toContain(content);

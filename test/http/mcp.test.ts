@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from "@jest/globals";
+import { MODEL_CHARACTERS } from "../../lib/text/budget.ts";
 import { newAgent } from "../support/agents.ts";
 import { api } from "../support/http.ts";
 import { connectMcp, REVISIONS } from "../support/mcp.ts";
@@ -18,6 +19,8 @@ afterAll(async () => {
   await server.stop();
 });
 
+const textsOf = ({ content }: object & { content?: unknown }) =>
+  (content as { text: string }[]).map(({ text }) => text);
 const raw = (message: unknown, headers: Record<string, string> = {}) =>
   agent.post(`${server.root}/mcp`, message, { accept: "application/json, text/event-stream", ...headers });
 const PING = { jsonrpc: "2.0", id: 1, method: "ping" };
@@ -58,15 +61,6 @@ test("null members of params are absent, and any Accept that allows both forms i
   const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "x" } };
   const { body } = await raw({ ...PING, method: "initialize", params });
   expect(body).toMatchObject({ id: 1, error: { code: -32602 } });
-});
-
-test("an answer that is a list keeps its value where the revision can", async () => {
-  await mcp.call("handoffs_save", { name: "listed" });
-  expect(await mcp.call("handoffs_list", { q: "listed", limit: 1 })).toMatchObject([{ name: "listed" }]);
-  await using old = await connectMcp(server, agent.token, { revision: "2025-11-25" });
-  expect(await old.call("handoffs_list", { q: "listed", limit: 1 })).toMatchObject({
-    result: [{ name: "listed" }],
-  });
 });
 
 describe("tools", () => {
@@ -191,7 +185,7 @@ describe("tools", () => {
     const result = await mcp.client.callTool({ name: "memories_search", arguments: { query: "hall nine" } });
     const text = (result.content as { text: string }[])[0]?.text as string;
     expect(text).not.toMatch(/null|tenant_id|agent_id/);
-    expect(JSON.parse(text)).toEqual(result.structuredContent);
+    expect(result).not.toHaveProperty("structuredContent");
     expect(JSON.parse(text).results[0].memory).toMatchObject({ content: "Hall nine has two doors." });
   });
 
@@ -218,9 +212,8 @@ describe("tools", () => {
   test("that read say which arguments they ignore", async () => {
     const result = await mcp.client.callTool({ name: "memories_list", arguments: { query: "x" } });
     expect(result).toMatchObject({
-      structuredContent: { memories: expect.any(Array) },
       content: [
-        {},
+        { text: expect.stringContaining('"memories":[') },
         {
           text: expect.stringMatching(
             /^Ignored unknown arguments: query\. Arguments of \w+: offset, .*search/,
@@ -266,14 +259,12 @@ describe("tools", () => {
         _meta: { "sensorium/idempotency_key": "once" },
       });
     const [first, again] = [await create("One"), await create("One")];
-    expect(again.structuredContent).toEqual(first.structuredContent);
+    expect(again.content).toEqual(first.content);
     const refused = await create("Two");
     expect(refused).toMatchObject({
       isError: true,
       content: [{ text: expect.stringContaining('"conflict"') }],
     });
-    // No output schema fits an error: clients that hold all that is structured to it would throw.
-    expect(refused).not.toHaveProperty("structuredContent");
   });
 
   test("take files and give long texts", async () => {
@@ -283,7 +274,49 @@ describe("tools", () => {
     await settle(async () => (await mcp.call("documents_get", { document_id })).status === "stored");
     const body = 'Ünïcode "quoted"\n'.repeat(20_000);
     const saved = await mcp.call("outputs_save", { title: "Long", body });
-    expect((await mcp.call("outputs_get", { output_id: saved.id })).body).toBe(body);
+    const get = (more: object = {}) =>
+      mcp.client.callTool({ name: "outputs_get", arguments: { output_id: saved.id, ...more } });
+    const [short, note, ...none] = textsOf(await get());
+    expect(JSON.parse(short as string)).toMatchObject({ id: saved.id, title: "Long" });
+    expect(JSON.parse(short as string).body).toMatch(/^Ünïcode "quoted"[\s\S]*… \(340,000 characters\)$/);
+    expect(note).toMatch(
+      /^Shortened: the result has \d{3},\d{3} characters\. Call outputs_get again with from_character 0 /,
+    );
+    expect(none).toEqual([]);
+    let read = "";
+    for (let from: string | undefined = "0"; from !== undefined; ) {
+      const [more = "", where = ""] = textsOf(await get({ from_character: Number(from) }));
+      expect(more.length).toBeLessThanOrEqual(MODEL_CHARACTERS);
+      read += more;
+      from = /Call outputs_get again with from_character (\d+) to read on\./.exec(where)?.[1];
+    }
+    expect(JSON.parse(read).body).toBe(body);
+    await expect(get({ from_character: -1 })).rejects.toMatchObject({ code: -32602 });
+  });
+
+  test.each(["", "tools=deliveries"])("give a large event once, and shortened, with ?%s", async (query) => {
+    const own = await newAgent(server, mine.admin, ["receive", "send"]);
+    await using receiver = await connectMcp(server, own.token, { query });
+    await using reader = await connectMcp(server, own.token);
+    await reader.call("interests_create", { event_type: "com.example.large" });
+    const rows = Array.from({ length: 900 }, (_, n) => ({ n, note: `MARK ${"y".repeat(500)}` }));
+    await reader.call("events_publish", { type: "com.example.large", subject: "order/9", data: { rows } });
+    const result = await settle(async () => {
+      const polled = await receiver.client.callTool({ name: "deliveries_poll", arguments: { wait: 5 } });
+      return textsOf(polled)[0]?.includes("MARK") && polled;
+    });
+    expect(JSON.stringify(result).length).toBeLessThan(2 * MODEL_CHARACTERS);
+    const [short = "", note] = textsOf(result);
+    const [{ id, event_id, lease, payload }] = JSON.parse(short).deliveries;
+    expect([id, lease]).toEqual([expect.stringMatching(/^dlv/), expect.any(String)]);
+    expect(payload).toMatchObject({ type: "com.example.large", subject: "order/9" });
+    expect(payload.data.rows.at(-1)).toMatch(/^… \d+ more of 900$/);
+    expect(note).toMatch(
+      /Call events_get with the event_id of a delivery, with from_character 0 to read all/,
+    );
+    const asked = { event_id, from_character: 400_000 };
+    const [rest] = textsOf(await reader.client.callTool({ name: "events_get", arguments: asked }));
+    expect(rest).toContain("MARK");
   });
 });
 

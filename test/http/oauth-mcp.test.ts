@@ -17,7 +17,7 @@ import {
 import { newCertificate } from "../support/certificate.ts";
 import { startChild } from "../support/child.ts";
 import { api } from "../support/http.ts";
-import { CONFORMANCE_SUITE } from "../support/mcp.ts";
+import { CONFORMANCE_SUITE, resultOf } from "../support/mcp.ts";
 import { approve, attempt, registered } from "../support/oauth.ts";
 import { freePort } from "../support/ports.ts";
 import { startServer } from "../support/server.ts";
@@ -118,8 +118,7 @@ async function signIn(provider: Provider): Promise<Client> {
 }
 
 const nameOf = async (client: Client) => {
-  const { structuredContent } = await client.callTool({ name: "auth_me", arguments: {} });
-  return (structuredContent as { agent: { id: string } }).agent.id;
+  return resultOf(await client.callTool({ name: "auth_me", arguments: {} })).agent.id as string;
 };
 
 test("the official MCP client registers, is approved, works, and refreshes its token by itself", async () => {

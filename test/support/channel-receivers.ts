@@ -1,6 +1,7 @@
 import { Client } from "@modelcontextprotocol/client";
 import { createClient, type Client as Sensorium } from "../../packages/client/index.ts";
 import { type Cli, connectTo, newAgent, newCli } from "./cli.ts";
+import { resultOf } from "./mcp.ts";
 import type { TestServer } from "./server.ts";
 import { settle } from "./settle.ts";
 import { startShared } from "./shared.ts";
@@ -8,11 +9,6 @@ import { startShared } from "./shared.ts";
 export interface Pushed {
   content: string;
   meta: Record<string, string>;
-}
-
-/** An agent's answer to a call of a tool. */
-interface Called {
-  structuredContent?: unknown;
 }
 
 /** A client of MCP in the place of Claude Code. */
@@ -28,7 +24,8 @@ export interface Session {
   answers: unknown[];
   /** What the bridge has said on standard error. */
   said(): string;
-  call(name: string, args: Record<string, unknown>): Promise<Called>;
+  /** Calls a tool, and returns the value of its result. */
+  call(name: string, args: Record<string, unknown>): Promise<unknown>;
   /** Asks for a permission. */
   ask(params: Record<string, unknown>): Promise<void>;
   /** Waits for the message of this number, from 0. */
@@ -107,7 +104,7 @@ export class Channels {
     const session: Session = {
       ...{ client, pushed, answers, end, said: bridge.err },
       kill: () => bridge.kill("SIGKILL"),
-      call: (name, args_) => client.callTool({ name, arguments: args_ }),
+      call: (name, args_) => client.callTool({ name, arguments: args_ }).then(resultOf),
       ask: (params) =>
         client.notification({ method: "notifications/claude/channel/permission_request", params }),
       next: (at) => settle(() => pushed[at]),

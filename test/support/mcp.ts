@@ -42,7 +42,6 @@ export async function connectMcp(
   const url = new URL(`${server.root}/mcp${query && `?${query}`}`);
   const requestInit = { headers: { authorization: `Bearer ${token}` } };
   await client.connect(new StreamableHTTPClientTransport(url, { requestInit }));
-  // From here on the client holds what tools give to their output schemas.
   await client.listTools();
   const call = (name: string, args: Record<string, unknown> = {}) =>
     client.callTool({ name, arguments: args }) as Promise<CallToolResult>;
@@ -51,7 +50,7 @@ export async function connectMcp(
     async call(name, args) {
       const result = await call(name, args);
       if (result.isError) throw new Error(`${name}: ${textOf(result)}`);
-      return result.structuredContent ?? textOf(result);
+      return resultOf(result);
     },
     async refused(name, args) {
       const result = await call(name, args);
@@ -61,6 +60,14 @@ export async function connectMcp(
     names: async () => (await client.listTools()).tools.map(({ name }) => name),
     [Symbol.asyncDispose]: () => client.close(),
   };
+}
+
+/** Returns the value of a result that is JSON, otherwise its text. */
+// biome-ignore lint/suspicious/noExplicitAny: a value of any tool
+export function resultOf(result: object): any {
+  const [first] = (result as CallToolResult).content;
+  const text = first?.type === "text" ? first.text : "";
+  return /^[{[]/.test(text) ? JSON.parse(text) : text;
 }
 
 function textOf({ content }: CallToolResult): string {

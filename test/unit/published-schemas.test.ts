@@ -22,10 +22,7 @@ const addFormats = addFormatsModule as unknown as (ajv: Ajv) => void;
 const document = openApiDocument(operations) as Json;
 const tools = [...makeTools(operations).values()].map(({ tool }) => tool);
 
-const inTools: Found[] = tools.flatMap(({ name, inputSchema, outputSchema }) => [
-  [`${name} input`, inputSchema as Json] as Found,
-  ...(outputSchema ? [[`${name} output`, outputSchema as Json] as Found] : []),
-]);
+const inTools = tools.map(({ name, inputSchema }): Found => [`${name} input`, inputSchema as Json]);
 const inDocument: Found[] = [...schemasIn(document, "")];
 
 /** Every schema of an OpenAPI document by its location: whole ones, not their parts. */

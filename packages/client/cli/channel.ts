@@ -5,7 +5,7 @@ import { after } from "../support.ts";
 import type { Context } from "./command.ts";
 import { forgetLeft, type Watched, watchTurn } from "./hooks/turns.ts";
 import { isOfPermission, Permissions } from "./permissions.ts";
-import { quoteEvent } from "./prompt.ts";
+import { commandFor, quoteEvent } from "./prompt.ts";
 import { CommandFailure, shownOf } from "./supervise.ts";
 
 /** What a session is told of the channel. */
@@ -171,6 +171,7 @@ function messageFor(
     by === "tool"
       ? `Call deliveries_ack with delivery_ids ["${id}"] once it is handled.`
       : "Handle it in this turn: it is acknowledged when the turn ends.";
-  const content = `An event:\n\n${quoteEvent(event)}\n\n${settle}`;
+  const whole = `call events_get with event_id "${event_id}" and from_character 0, or run \`${commandFor(event_id)}\``;
+  const content = `An event:\n\n${quoteEvent(event, whole)}\n\n${settle}`;
   return { jsonrpc: "2.0", method: "notifications/claude/channel", params: { content, meta } };
 }

@@ -91,7 +91,7 @@ export const work: Command = {
       const cancel = after(timeoutMs, () => late.abort(new CommandFailure(reason, `${about}: ${reason}`)));
       await supervise(reaper, {
         command: [program, ...args],
-        input: toInput(event),
+        input: toInput(event, delivery),
         about,
         cwd: folder ? host.pathOf(folder) : host.cwd,
         env: { ...host.env, ...environmentFor(event, delivery) },

@@ -73,23 +73,3 @@ function rounded(value: unknown): unknown {
 
 const isEmpty = (value: unknown) =>
   typeof value === "object" && value !== null && Object.keys(value).length === 0;
-
-/** Returns the schema of pruned values: without the fields that are left out, and none is required. */
-export function pruneSchema(schema: JsonSchema, kept: Kept): JsonSchema {
-  const { required: _, format: __, properties, items, anyOf, ...rest } = schema;
-  const { fields = {}, items: keptItems = true } = typeof kept === "object" ? kept : {};
-  const left = Object.entries(properties ?? {}).filter(([name]) => fields[name] !== false);
-  const parts = anyOf?.filter(({ type }) => type !== "null").map((part) => pruneSchema(part, kept));
-  const [only, ...others] = parts ?? [];
-  if (only && others.length === 0) return { ...rest, ...only };
-  return {
-    ...rest,
-    ...(properties && {
-      properties: Object.fromEntries(
-        left.map(([name, part]) => [name, pruneSchema(part, fields[name] ?? true)]),
-      ),
-    }),
-    ...(items && { items: pruneSchema(items, keptItems) }),
-    ...(parts && { anyOf: parts }),
-  };
-}

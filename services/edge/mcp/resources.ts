@@ -1,6 +1,7 @@
 import type { ReadResourceResult, Resource, ResourceTemplateType } from "@modelcontextprotocol/server";
 import { type Caller, hasScope } from "../../../lib/access/caller.ts";
 import type { Operation } from "../../../lib/contract/contract.ts";
+import { withinBudget } from "../../../lib/text/budget.ts";
 import { isJson, type Text } from "./results.ts";
 
 /** A kind of resource readable by a URI. */
@@ -106,10 +107,11 @@ function decoded(text: string): string | null {
 }
 
 /** Converts an answer to a resource: for an output, only its text. */
-export function toContents(uri: string, { template }: Kind, answer: Text): ReadResourceResult {
+export function toContents(uri: string, { op, template }: Kind, answer: Text): ReadResourceResult {
   const mimeType = template.mimeType as string;
   const text = mimeType === MARKDOWN && isJson(answer) ? (JSON.parse(answer.text).body ?? "") : answer.text;
-  return { contents: [{ uri, mimeType, text }] };
+  const whole = op.mcp ? `The tool ${op.action.replace(".", "_")} with from_character 0` : `GET ${op.url}`;
+  return { contents: [{ uri, mimeType, text: withinBudget(text, whole) }] };
 }
 
 /** Lists offered as resources to choose from: the latest items that a caller works on. */

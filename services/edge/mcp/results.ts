@@ -1,6 +1,7 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { Fault } from "../../../lib/contract/faults.ts";
 import { parseExact } from "../../../lib/json/json.ts";
+import { grouped, MODEL_CHARACTERS, part, shorten } from "../../../lib/text/budget.ts";
 import { withoutDataUris } from "../../../lib/text/data-uris.ts";
 import type { Blobs } from "../../../storage/blobs/blobs.ts";
 import { textFromBlob } from "../gateway/answer/from-blob.ts";
@@ -39,22 +40,52 @@ export function isJson({ type }: Text): boolean {
   return /^application\/([\w.-]+\+)?json\b/.test(type);
 }
 
+/** What a tool's result says of its answer, and what of that it gives. */
+interface Shown {
+  /** The tool's name. */
+  name: string;
+  kept: Kept;
+  /** Whether a call can be repeated to read on. */
+  reads: boolean;
+  /** The call that reads what another has shortened. */
+  whole?: string | undefined;
+  /** The character from which it is read on. */
+  from?: number | undefined;
+  /** Additional text for the caller. */
+  remark?: string | undefined;
+}
+
 /**
- * Formats an answer as a tool result: its text, and the value if it is JSON. An error is the service's envelope, as
- * text only: it matches no output schema, and clients (the official one of version 1) throw on a mismatch.
- *
- * @param kept what of a value is given
- * @param remark additional text for the caller
+ * Formats an answer as a tool result, within a model's budget: JSON is shortened to JSON, a text to its beginning, and a
+ * second text says how long it is and which call reads the rest. Only as text: the value next to it would give all twice,
+ * and clients check it by the output schema, which no shortened value fits. An error is the service's envelope.
  */
-export function toToolResult(answer: Text, kept: Kept, remark?: string): CallToolResult {
+export function toToolResult(answer: Text, shown: Shown): CallToolResult {
   const { status } = answer;
   const text = withoutDataUris(answer.text);
-  const isValue = status < 400 && text !== "" && isJson(answer);
-  const value = isValue ? prune(parseExact(text), kept) : undefined;
-  const texts = [isValue ? JSON.stringify(value) : text || "Done.", ...(remark ? [remark] : [])];
+  const value =
+    status < 400 && text !== "" && isJson(answer) ? prune(parseExact(text), shown.kept) : undefined;
+  const all = value === undefined ? text || "Done." : JSON.stringify(value);
+  const texts = [...excerpt(all, value, shown), ...(shown.remark ? [shown.remark] : [])];
   return {
     content: texts.map((each) => ({ type: "text", text: each })),
-    ...(isValue && { structuredContent: value as CallToolResult["structuredContent"] }),
     ...(status >= 400 && { isError: true }),
   };
+}
+
+function excerpt(all: string, value: unknown, { name, reads, whole, from }: Shown): string[] {
+  if (from === undefined && all.length <= MODEL_CHARACTERS) return [all];
+  const isWhole = from === undefined && value !== undefined;
+  const given = isWhole
+    ? JSON.stringify(shorten(value, MODEL_CHARACTERS))
+    : part(all, from ?? 0, MODEL_CHARACTERS);
+  const end = isWhole ? 0 : (from ?? 0) + given.length;
+  const what = isWhole
+    ? `Shortened: the result has ${grouped(all.length)} characters.`
+    : `These are characters ${grouped(from ?? 0)} to ${grouped(end)} of ${grouped(all.length)}.`;
+  if (end >= all.length) return [given, what];
+  const next = reads
+    ? `Call ${name} again with from_character ${end}`
+    : whole && `Call ${whole}, with from_character 0`;
+  return [given, next ? `${what} ${next} to read ${isWhole ? "all of it" : "on"}.` : what];
 }

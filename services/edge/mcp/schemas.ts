@@ -80,14 +80,8 @@ function unlimited(schema: JsonSchema): JsonSchema {
 }
 
 /**
- * Builds the schema of an operation's answer, structure only: the API reference describes the fields. Undefined if the
- * answer is, or may be, text.
+ * Returns the schema of an answer that is JSON, even if it may be text; structure only. Undefined if it never is JSON.
  */
-export function answerSchema(op: Operation): JsonSchema | undefined {
-  return isText(op) || op.alsoProduces ? undefined : valueSchema(op);
-}
-
-/** Returns the schema of an answer that is JSON, even if it may be text; undefined if it never is JSON. */
 export function valueSchema(op: Operation): JsonSchema | undefined {
   if (isText(op)) return undefined;
   const results = Object.values(op.results);

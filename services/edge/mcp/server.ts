@@ -8,6 +8,7 @@ import {
   ResourceNotFoundError,
   Server,
 } from "@modelcontextprotocol/server";
+import { toolHints } from "../../../lib/contract/contract.ts";
 import type { JsonSchema } from "../../../lib/contract/json-schema.ts";
 import { understood } from "./arguments.ts";
 import { defaultsOf } from "./defaults.ts";
@@ -53,12 +54,7 @@ export function serverFor(session: Session, isModern: boolean): Server {
     },
   );
   server.setRequestHandler("tools/list", () => ({ tools: toolsFor(session) }));
-  server.setRequestHandler("tools/call", async ({ params }) =>
-    server.projectCallToolResult(
-      await callTool(session, params),
-      session.offer.callable.get(params.name)?.tool.outputSchema,
-    ),
-  );
+  server.setRequestHandler("tools/call", ({ params }) => callTool(session, params));
   server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: templatesFor(session) }));
   server.setRequestHandler("resources/list", () => listResources(session));
   server.setRequestHandler("resources/read", ({ params }) => readResource(session, params.uri));
@@ -95,11 +91,28 @@ async function callTool(session: Session, call: ToolCall): Promise<CallToolResul
   if (!known) throw invalid(noTool(call.name, callableFor(session)));
   const givenKey = call._meta?.[KEY_META] ?? session.idempotencyKey;
   const key = givenKey === undefined ? undefined : String(givenKey);
-  const given = argumentsFor(known, session, call.arguments ?? {}, key);
+  const { op, tool, kept } = known;
+  const reads = tool.annotations?.readOnlyHint === true;
+  const { from_character, ...others } = call.arguments ?? {};
+  const from = reads ? readFrom(from_character) : undefined;
+  const given = argumentsFor(known, session, reads ? others : (call.arguments ?? {}), key);
+  const get = `${op.action.split(".")[0]}_get`;
+  const whole = toolHints(op).whole ?? (session.offer.callable.has(get) ? get : undefined);
+  const shown = { name: tool.name, kept, reads, whole, from };
   const fault = unknownArgument(known, given);
-  if (fault) return toToolResult(session.faultText(fault), true);
-  const answer = await session.ask(known.op, given, key);
-  return toToolResult(answer, known.kept, remarkOn(known, given, answer));
+  if (fault) return toToolResult(session.faultText(fault), shown);
+  const answer = await session.ask(op, given, key);
+  return toToolResult(answer, { ...shown, remark: remarkOn(known, given, answer) });
+}
+
+/** @throws ProtocolError */
+function readFrom(given: unknown): number | undefined {
+  if (given === undefined || given === null) return undefined;
+  const from = Number(given);
+  if (Number.isInteger(from) && from >= 0) return from;
+  throw invalid(
+    `from_character: expected a number of characters, 0 or more (got ${String(given).slice(0, 100)}).`,
+  );
 }
 
 /** Merges a call's arguments with the defaults. */

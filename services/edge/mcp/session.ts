@@ -22,7 +22,7 @@ export interface Offer extends Choice {
 /** Executes an operation for the caller. @throws ProtocolError if it is refused */
 export type AskFor = (action: string, given: Arguments) => Promise<Text>;
 
-/** A tool's result has an answer twice, as text and as a value, which the library checks, copies and formats again. */
+/** A tool's result has an answer as text and as a value, which is shortened, copied and formatted again. */
 const COPIES = 8;
 /** Reserved for a list before its length is known: a caller's share has room for a few. */
 const READ_BYTES = 262_144;

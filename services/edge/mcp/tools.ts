@@ -7,15 +7,15 @@ import { compileKeyCheck } from "../../../lib/contract/known-keys.ts";
 import { nearest } from "../../../lib/contract/nearest.ts";
 import { oncePer } from "../../../lib/once-per.ts";
 import { isRefusedInBand, requireAccess } from "../gateway/access/access.ts";
-import { type Kept, pruneSchema, selectKept } from "./prune.ts";
-import { answerSchema, brief, inputSchema, valueSchema } from "./schemas.ts";
+import { type Kept, selectKept } from "./prune.ts";
+import { brief, inputSchema, valueSchema } from "./schemas.ts";
 
 /** An operation as MCP offers it. */
 export interface OperationTool {
   op: Operation;
-  /** With all parameters and the output schema. */
+  /** With all parameters. */
   tool: Tool;
-  /** As presets list it: the usual parameters, no limits of values and no output schema. */
+  /** As presets list it: the usual parameters, no limits of values. */
   brief: Tool;
   /** What of an answer is given. */
   kept: Kept;
@@ -140,7 +140,7 @@ export function isOffered(op: Operation, caller: Caller): boolean {
 function describe(op: Operation): OperationTool {
   const { summary } = op;
   const { description, core, answers } = toolHints(op);
-  const [answer, value] = [answerSchema(op), valueSchema(op)];
+  const value = valueSchema(op);
   const kept = value ? selectKept(value, answers) : true;
   const input = inputSchema(op);
   const tool: Tool = {
@@ -153,7 +153,7 @@ function describe(op: Operation): OperationTool {
   };
   return {
     op,
-    tool: { ...tool, ...(answer && { outputSchema: pruneSchema(answer, kept) as Tool["outputSchema"] }) },
+    tool,
     brief: { ...tool, inputSchema: brief(input as JsonSchema, core, pathsOfAliases(op)) },
     kept,
   };

@@ -77,6 +77,7 @@ export const assembleBundle = operation({
   results: { 201: Bundle },
   errors: ["validation_error"],
   mcp: {
+    whole: "bundles_brief with its id",
     description:
       "Use this before you start a task. Returns a brief in Markdown, `rendered_brief`, of the memories, outputs and own handoffs that match the query; without one, of the latest. `degraded`: a source was unavailable.",
     core: ["query", "project_id"],

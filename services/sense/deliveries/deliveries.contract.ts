@@ -117,8 +117,10 @@ export const pollDeliveries = operation({
       wait: ["wait_seconds", "timeout", "timeout_seconds"],
       limit: ["max", "count", "max_messages", "batch_size"],
     },
+    whole: "events_get with the event_id of a delivery",
     answers: [
       "deliveries.id",
+      "deliveries.event_id",
       "deliveries.payload",
       "deliveries.attempt_count",
       "deliveries.lease",

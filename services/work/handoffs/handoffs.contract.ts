@@ -204,6 +204,7 @@ export const resumeHandoff = operation({
   alsoProduces: "text/markdown",
   errors: ["not_found"],
   mcp: {
+    whole: "handoffs_export with its id",
     idempotent: true,
     core: ["query"],
     aliases: { query: ["name", "title", "handoff", "id", "handoff_id", "q", "text", "search"] },

@@ -1,4 +1,5 @@
 import type { Client } from "../../client.ts";
+import { grouped } from "../../generated/budget.ts";
 import { quoteAsData } from "../../generated/quoted.ts";
 import type { Handoff } from "../../generated/types.ts";
 import type { CallOptions } from "../../operation.ts";
@@ -37,7 +38,11 @@ export async function briefFor(
   ]);
   const parts = [
     typeof handoff === "string" &&
-      `The latest session in this project left this handoff:\n\n${quoteAsData(cut(handoff, MOST_OF_HANDOFF))}`,
+      `The latest session in this project left this handoff:\n\n${quoteAsData(cut(handoff, MOST_OF_HANDOFF))}${
+        handoff.length > MOST_OF_HANDOFF
+          ? `\n\nThis is only its beginning: it has ${grouped(handoff.length)} characters. handoffs_list names it, handoffs_resume reads all of it.`
+          : ""
+      }`,
     others.length > 0 &&
       `Other handoffs, which handoffs_resume continues:\n\n${quoteAsData(others.map(formatLine).join("\n"))}`,
   ].filter((part) => part !== false && part !== undefined);
