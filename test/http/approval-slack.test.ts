@@ -40,7 +40,7 @@ interface Button {
 }
 interface Block {
   type: string;
-  text?: { type: string; text: string };
+  text?: { type: string; text: string; verbatim?: boolean };
   elements?: Button[];
 }
 interface Message {
@@ -95,10 +95,12 @@ describe("a question", () => {
     const message = await posted(id);
     expect(message.text).toBe("Ship &lt;it&gt;?");
     const shown = message.blocks.map(({ text }) => text?.text);
-    const parts = [QUESTION.title, QUESTION.question, "Evidence:\nlink https://shop.example/orders/1042"];
+    const question = "All checks are _green_ &amp; &lt;!channel&gt;.";
+    const parts = [QUESTION.title, question, "Evidence:\nlink https://shop.example/orders/1042"];
     expect(shown).toEqual(expect.arrayContaining(parts));
-    // Nothing of the question is markup.
-    expect(message.blocks.every(({ text }) => (text?.type ?? "plain_text") === "plain_text")).toBe(true);
+    // Nothing of it becomes a mention or a link.
+    const marked = message.blocks.filter(({ text }) => text?.type === "mrkdwn");
+    expect(marked).toMatchObject([{ text: { verbatim: true } }]);
     expect(buttonsOf(message).map(({ text, url }) => [text.text, url])).toEqual([
       ["ship & tell", undefined],
       ["wait", undefined],
@@ -131,6 +133,31 @@ describe("a question", () => {
     expect(again).toMatchObject({ status: 200, body: { replace_original: true } });
     expect(again.body.text).toContain(`already answered with ship &amp; tell by the Slack user ${USER}`);
     expect(ok(await world.admin.get(`/approvals/${id}`))).toMatchObject({ choice: "ship & tell" });
+  });
+
+  test("that is long is posted whole, in several blocks before the buttons", async () => {
+    const question = `${"Release **one** more batch.\n".repeat(200)}But not the last.`;
+    const ids = Array.from({ length: 3 }, (_, n) => `https://shop.example/${n}/${"p".repeat(1500)}`);
+    const { id } = await ask({ question, evidence: ids.map((each) => ({ kind: "link", id: each })) });
+    const message = await posted(id);
+    const shown = JSON.stringify(message.blocks);
+    for (const each of ["But not the last.", ...ids]) expect(shown).toContain(each);
+    for (const { text } of message.blocks) expect(text?.text.length ?? 0).toBeLessThanOrEqual(3000);
+    expect(message.blocks.at(-1)?.type).toBe("actions");
+    expect(buttonsOf(message)).toHaveLength(3);
+  });
+
+  test("that is too long for a message has a link in place of its buttons, and says so", async () => {
+    const { id } = await ask({ question: `${"Move a row.\n".repeat(1300)}LAST` });
+    const message = await settle(() =>
+      asked().find((each) => buttonsOf(each).some(({ url }) => url?.endsWith(id))),
+    );
+    expect(JSON.stringify(message.blocks)).not.toContain("LAST");
+    expect(JSON.stringify(message.blocks)).toContain(
+      "only the beginning: the question and its evidence have 15,604 characters",
+    );
+    const url = `${server.root}/approvals/${id}`;
+    expect(buttonsOf(message)).toEqual([expect.objectContaining({ url })]);
   });
 
   test("that was answered in the console says so to who clicks later", async () => {
