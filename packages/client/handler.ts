@@ -66,5 +66,8 @@ export class Interrupted extends RetryLater {
   }
 }
 
+/** Thrown by a handler that has not begun with the event, and has not failed: the attempt does not count. */
+export class Untried extends RetryLater {}
+
 /** Thrown by a handler whose delivery another call rejects: the listener forgets it, and takes it again if it comes back. */
 export class RejectedElsewhere extends Error {}

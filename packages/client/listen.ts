@@ -11,6 +11,7 @@ import {
   type ListenOptions,
   RejectedElsewhere,
   RetryLater,
+  Untried,
 } from "./handler.ts";
 import { type Arrival, fromNext, fromStream, type Source } from "./intake.ts";
 import { BATCH, Leases } from "./leases.ts";
@@ -224,6 +225,7 @@ export class Listener {
     return this.#settling.giveBack(id, {
       ...{ reason, ...this.#leases.named([id]) },
       ...(delay_seconds !== undefined && { delay_seconds }),
+      ...(error instanceof Untried && { attempted: false }),
       ...(error instanceof GiveUp && { dead_letter: true }),
       ...(log !== undefined && { log }),
     });

@@ -81,6 +81,33 @@ test("an event that the session rejects comes as a later attempt, and only once 
   expect(pushed).toHaveLength(2);
 });
 
+test("a session that settles nothing gets fewer events, then none, and no event is spent on it", async () => {
+  const { publish, session, agent } = await channels.receiver();
+  const left = await session("--channel", "--hold", "1s");
+  const events = [];
+  for (let n = 0; n < 12; n++) events.push(await publish(n));
+  await settle(() => left.pushed.some(({ content }) => content.startsWith("No more events")));
+  const given = () => left.pushed.filter(({ meta }) => meta.delivery_id).length;
+  const before = given();
+  const works = await session("--channel");
+  const done = new Set<string>();
+  await settle(async () => {
+    const next = works.pushed.find(({ meta }) => !done.has(meta.delivery_id as string));
+    if (next) await works.call("deliveries_ack", { delivery_ids: [next.meta.delivery_id] });
+    if (next) done.add(next.meta.delivery_id as string);
+    return done.size === 12;
+  });
+  expect(works.pushed.every(({ meta }) => meta.attempt === "1")).toBe(true);
+  for (const event of events) expect(await stateOf(event)).toBe("acknowledged");
+  expect(await agent.deliveries.stats({})).toMatchObject({ pending: 0, dead: 0 });
+  expect(given()).toBe(before);
+  // It is there after all.
+  await left.call("deliveries_ack", { delivery_ids: [left.pushed[0]?.meta.delivery_id] });
+  await works.end();
+  await publish("again");
+  await settle(() => given() > before);
+});
+
 test("an event that the session forgets is rejected after a time, with the reason", async () => {
   const { publish, session } = await channels.receiver();
   await session("--channel", "--hold", "1s");

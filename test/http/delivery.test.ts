@@ -202,6 +202,20 @@ describe("ack", () => {
 });
 
 describe("nack", () => {
+  test("of what nobody has tried counts no attempt, however often", async () => {
+    const receiver = await receiverOf({ agent: { retry_delays_seconds: [1] } });
+    const event_id = await ground.publish(receiver.type);
+    for (const n of [1, 2, 3, 4]) {
+      const [{ id, attempt_count }] = await pollSome(receiver.api, "");
+      expect(attempt_count).toBe(1);
+      const body = { delivery_ids: [id], attempted: false, reason: `not now ${n}` };
+      expect(ok(await receiver.api.post("/delivery/nack", body))).toEqual({ nacked: 1, dead_lettered: 0 });
+    }
+    const { receivers } = ok(await ground.admin.get(`/events/${event_id}`));
+    expect(receivers).toMatchObject([{ state: "pending", attempt_count: 0 }]);
+    expect(JSON.stringify(receivers)).toContain("not now 4");
+  });
+
   test("without a delay makes it wait by the delays of the agent, or of the installation", async () => {
     const [own, usual] = [await receiverOf({ agent: { retry_delays_seconds: [1] } }), await receiverOf()];
     for (const receiver of [own, usual]) {

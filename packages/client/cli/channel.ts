@@ -1,5 +1,5 @@
 import type { DeliveryEvent } from "../generated/types.ts";
-import { Interrupted, RejectedElsewhere } from "../handler.ts";
+import { Interrupted, RejectedElsewhere, Untried } from "../handler.ts";
 import type { Listener } from "../listen.ts";
 import { after } from "../support.ts";
 import type { Context } from "./command.ts";
@@ -25,8 +25,12 @@ const ANSWER =
 /** What acknowledges an event: a call of a tool, or the end of the turn that handled it. */
 export const ACKNOWLEDGED_BY = ["tool", "turn"] as const;
 type By = (typeof ACKNOWLEDGED_BY)[number];
-/** Events that a session may have open at a time. Of several that Claude Code takes in one turn, its end names only one. */
-const MOST_OPEN = { tool: 5, turn: 1 };
+/**
+ * Events that a session may have open at a time, the next number each time that it lets some of them lapse. Of several that Claude Code takes in one turn, its end names only one.
+ */
+const MOST_OPEN = { tool: [5, 2, 1, 0], turn: [1, 1, 1, 0] };
+/** Before an event that a session has no place for is given again, to whichever has one. */
+const ELSEWHERE_SECONDS = 5;
 /** For acknowledgements that are under way when the session ends. */
 const GRACE_MS = 2000;
 /** A client registers for the channel shortly after it has connected, and tells nobody. */
@@ -46,6 +50,7 @@ interface Options {
 
 /** A delivery that was pushed and is not settled yet. */
 interface Open {
+  since: number;
   turn: Watched | undefined;
   acknowledged: () => void;
   rejected: (reason: Error) => void;
@@ -54,8 +59,8 @@ interface Open {
 /**
  * Pushes an agent's events into a running session of Claude Code (code.claude.com/docs/en/channels-reference, since
  * 2.1.80). A delivery stays open, and leased, until the session settles it by a tool or, if so wanted, by the end of the
- * turn that took it; one that takes longer than `holdMs` is rejected, and one of a session that ends is returned without
- * counting the attempt.
+ * turn that took it; one that takes longer than `holdMs`, and one of a session that ends, is returned without counting the
+ * attempt. A session that lets them lapse, as one that was left behind, gets fewer, and in the end none until it settles one.
  */
 export class Channel {
   readonly #context: Context;
@@ -65,6 +70,13 @@ export class Channel {
   readonly #open = new Map<string, Open>();
   #starting: ReturnType<typeof setTimeout> | undefined;
   #listener: Listener | undefined;
+  /** How often it has let events lapse since it last settled one, and when that was noted. */
+  #lapses = 0;
+  #lapsedAt = 0;
+  /** What the listener takes at a time. */
+  #size = 0;
+  #resizing = Promise.resolve();
+  #isStopped = false;
 
   constructor(context: Context, push: (message: object) => void, options: Options) {
     this.#context = context;
@@ -90,14 +102,27 @@ export class Channel {
 
   /** Begins, once the client knows the tools: it takes no message before it has connected. */
   start(): void {
-    this.#starting ??= setTimeout(() => this.#listen(), READY_MS);
+    if (this.#options.by === "turn" && !this.#starting) void forgetLeft(this.#context.host);
+    this.#starting ??= setTimeout(() => this.#resize(), READY_MS);
   }
 
-  #listen(): void {
+  get #most(): number {
+    return MOST_OPEN[this.#options.by][this.#lapses] ?? 0;
+  }
+
+  /** Listens with another size, once nothing is open: a stream that closes returns what it holds. */
+  #resize(): void {
+    this.#resizing = this.#resizing.then(async () => {
+      if (this.#isStopped || this.#open.size > 0 || this.#size === this.#most) return;
+      this.#size = this.#most;
+      await this.#listener?.stop(GRACE_MS);
+      this.#listener = undefined;
+      if (this.#size > 0 && !this.#isStopped) this.#listen(this.#size);
+    });
+  }
+
+  #listen(most: number): void {
     const { client, telling } = this.#context;
-    const { by } = this.#options;
-    const most = MOST_OPEN[by];
-    if (by === "turn") void forgetLeft(this.#context.host);
     this.#listener = client.listen((_, { delivery }) => this.#handle(delivery), {
       concurrency: most,
       maxInFlight: most,
@@ -114,6 +139,20 @@ export class Channel {
   /** Heeds a call of a tool that has succeeded. */
   called(name: string, args: unknown): void {
     if (name === "deliveries_ack") for (const { acknowledged } of this.#openIn(args)) acknowledged();
+    if (name === "deliveries_ack" || name === "deliveries_nack") this.#settled();
+  }
+
+  #settled(): void {
+    this.#lapses = 0;
+    this.#resize();
+  }
+
+  #lapsed({ since }: Open): void {
+    // Those that were open then lapse for the same reason.
+    if (since < this.#lapsedAt) return;
+    this.#lapses++;
+    this.#lapsedAt = performance.now();
+    if (this.#most === 0) this.#push(NO_MORE);
   }
 
   #openIn(args: unknown): Open[] {
@@ -124,9 +163,11 @@ export class Channel {
   /** Returns what is open, except what a turn has handled meanwhile. */
   async stop(): Promise<void> {
     clearTimeout(this.#starting);
+    this.#isStopped = true;
     await Promise.all([...this.#open.values()].map(({ turn }) => turn?.look()));
     await this.#listener?.stop(this.#open.size > 0 ? 0 : GRACE_MS);
     for (const { rejected } of this.#open.values()) rejected(new Interrupted());
+    await this.#resizing;
     await this.#permissions?.stop();
   }
 
@@ -134,12 +175,15 @@ export class Channel {
     const { id, payload } = delivery;
     const { by, holdMs } = this.#options;
     if (await isOfPermission(this.#context, payload)) return;
+    if (this.#open.size >= this.#most)
+      throw new Untried("the session has not settled earlier events", ELSEWHERE_SECONDS);
     const failure = (reason: string) =>
       new CommandFailure(reason, `${payload.type} ${payload.id}: ${reason}`);
-    const late = failure(
+    const late = new Untried(
       by === "tool"
         ? `the session did not settle it within ${holdMs / 1000} s`
         : `no turn of the session that took it ended without an error within ${holdMs / 1000} s`,
+      0,
     );
     const { promise, resolve: acknowledged, reject: rejected } = Promise.withResolvers<void>();
     const onEnd = (handled: boolean) =>
@@ -147,18 +191,36 @@ export class Channel {
         ? acknowledged()
         : rejected(failure("the turn that took it did not end, or ended with an error"));
     const turn = by === "turn" ? await watchTurn(this.#context.host, id, onEnd) : undefined;
-    const cancel = after(holdMs, () => rejected(late));
+    const open = { since: performance.now(), turn, acknowledged, rejected };
+    const cancel = after(holdMs, () => {
+      this.#lapsed(open);
+      rejected(late);
+    });
     try {
-      this.#open.set(id, { turn, acknowledged, rejected });
+      this.#open.set(id, open);
       this.#push(messageFor(delivery, payload as Record<string, unknown>, by));
       await promise;
+      this.#settled();
     } finally {
       cancel();
       this.#open.delete(id);
+      this.#resize();
       await turn?.forget();
     }
   }
 }
+
+/** Tells a session that is not left behind, but slow. */
+const NO_MORE = {
+  jsonrpc: "2.0",
+  method: "notifications/claude/channel",
+  params: {
+    content:
+      "No more events come into this session: it has settled none of the latest in time. Others get them. To receive events " +
+      "again, call deliveries_ack with the delivery_id of one that is handled, or deliveries_nack.",
+    meta: {},
+  },
+};
 
 function messageFor(
   { id, event_id, attempt_count }: DeliveryEvent,

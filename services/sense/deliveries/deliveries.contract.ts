@@ -144,6 +144,12 @@ const rejected = {
       description: "Dead-letter them now, with attempts left: no retry can succeed. Default: false.",
     }),
   ),
+  attempted: Type.Optional(
+    Type.Boolean({
+      description:
+        "False: nobody has worked on them, so the attempt does not count, and without `delay_seconds` they are ready at once. Default: true.",
+    }),
+  ),
   reason: Type.Optional(
     Type.String({ maxLength: 500, description: "Why it failed.", examples: ["billing is closed"] }),
   ),

@@ -61,6 +61,8 @@ interface Nack extends Selection {
   delay: (delivery_id: string) => number | null;
   /** No retry can succeed. */
   isHopeless?: boolean;
+  /** Nobody has tried: the attempt does not count. */
+  isUntried?: boolean;
   /** The reason recorded on a dead letter. */
   reason: (delivery_id: string) => string | undefined;
   logged?: Logged;
@@ -154,12 +156,13 @@ export class Settlements {
 
   async #prepareRejection(
     { tenant_id, agent_id }: AgentCaller,
-    { delivery_ids, lease, delay_seconds, dead_letter = false, reason, log }: Rejection,
+    { delivery_ids, lease, delay_seconds, dead_letter = false, attempted = true, reason, log }: Rejection,
     field?: string,
   ) {
     const named = namedLeases(delivery_ids, lease, field);
     const write = await this.#prepareNack({
       ...{ tenant_id, agent_id, delivery_ids, named, isHopeless: dead_letter },
+      isUntried: !attempted && !dead_letter,
       delay: () => delay_seconds ?? null,
       reason: () => reason,
       logged: await this.#toLogged(tenant_id, delivery_ids, log),
@@ -302,7 +305,7 @@ export class Settlements {
    * dead-letters them if their budget is spent. Deliveries without a lease stay unchanged.
    */
   async #prepareNack(nack: Nack) {
-    const { tenant_id, agent_id, delivery_ids, delay, isHopeless, reason, named, logged } = nack;
+    const { tenant_id, agent_id, delivery_ids, delay, isHopeless, isUntried, reason, named, logged } = nack;
     const { deliveries, store, agents, announcements, progress } = this.#deps;
     const { retry_budget, ...settings } = await agents.get(tenant_id, agent_id);
     const at = new Date(store.now());
@@ -317,11 +320,18 @@ export class Settlements {
     const toRetry: Write<DeliveryDoc>[] = [];
     for (const { _id, attempt_count, lease = "", type, retry_delays_seconds, active_key } of held) {
       if (!isUnder({ lease, attempt_count }, named?.(_id))) continue;
-      tally({ tenant_id, agent_id, type }, "failed", 1);
-      // Only this attempt: the row may be settled and leased again before this write, on a stream under the same token.
-      const filter = { _id, tenant_id, agent_id, state: "leased" as const, lease, attempt_count };
       const given = reason(_id);
       const why = given && redact(given);
+      // Only this attempt: the row may be settled and leased again before this write, on a stream under the same token.
+      const filter = { _id, tenant_id, agent_id, state: "leased" as const, lease, attempt_count };
+      if (isUntried) {
+        const seconds = delay(_id) ?? 0;
+        ready ||= seconds <= 0;
+        const update = { ...retryUpdate(at, seconds, why, logged), $inc: { attempt_count: -1 } };
+        toRetry.push({ updateOne: { filter, update } });
+        continue;
+      }
+      tally({ tenant_id, agent_id, type }, "failed", 1);
       progress.failed({ tenant_id, agent_id }, at, why ?? "returned by the agent");
       if (isHopeless || attempt_count >= retry_budget) {
         tally({ tenant_id, agent_id, type }, "dead_lettered", 1);

@@ -1199,6 +1199,7 @@ class Deliveries(Group[Mode]):
         lease: str | Sequence[str] | Unset = UNSET,
         delay_seconds: float | Unset = UNSET,
         dead_letter: bool | Unset = UNSET,
+        attempted: bool | Unset = UNSET,
         reason: str | Unset = UNSET,
         log: str | Unset = UNSET,
         idempotency_key: str | None = None,
@@ -1218,6 +1219,8 @@ class Deliveries(Group[Mode]):
             delay_seconds: Seconds before the retry; 0: at once. Default: the delays of the interest or the agent
                 (±20 %), by attempt.
             dead_letter: Dead-letter them now, with attempts left: no retry can succeed. Default: false.
+            attempted: False: nobody has worked on them, so the attempt does not count, and without
+                `delay_seconds` they are ready at once. Default: true.
             reason: Why it failed.
             log: What the work has written, such as the end of a command's output; with one delivery id only. It
                 is kept with the delivery instead of an earlier attempt's, unless the organisation has reached its
