@@ -336,12 +336,8 @@ export class Settlements {
       if (isHopeless || attempt_count >= retry_budget) {
         tally({ tenant_id, agent_id, type }, "dead_lettered", 1);
         const cause = why ?? "handed back";
-        const death = {
-          tenant_id,
-          agent_id,
-          at,
-          reason: isHopeless ? cause : spentReason(retry_budget, cause),
-        };
+        const last = isHopeless ? cause : spentReason(retry_budget, cause);
+        const death = { tenant_id, agent_id, at, reason: last };
         toDead.push({ updateOne: { filter, update: deadUpdate(death, logged) } });
         settled.push(active_key);
         continue;

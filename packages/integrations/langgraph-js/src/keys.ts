@@ -26,7 +26,18 @@ export interface Place {
   id: string;
 }
 
-export const threadNamespace = (threadId: string) => `${THREADS}.${encoded(threadId, ODD_IN_LABEL)}`;
+/** Namespaces have at most 500 characters. */
+const LONGEST_THREAD = 500 - THREADS.length - 1;
+
+/** Returns the namespace of a thread, which has the whole id, so that threads can be listed. @throws RangeError */
+export function threadNamespace(threadId: string): string {
+  const label = encoded(threadId, ODD_IN_LABEL);
+  const { length } = [...label];
+  if (length > 0 && length <= LONGEST_THREAD) return `${THREADS}.${label}`;
+  throw new RangeError(
+    `thread_id: expected 1 to ${LONGEST_THREAD} characters; each of . / % counts as three (got ${length}).`,
+  );
+}
 
 export const threadOf = (namespace: string) => decoded(namespace.slice(THREADS.length + 1));
 

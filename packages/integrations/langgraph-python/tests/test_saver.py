@@ -142,6 +142,19 @@ def test_keeps_long_values_and_odd_names(saver: SensoriumSaver) -> None:
     assert [state.values.get("blob") == long for state in graph.get_state_history(of("long"))] == [True] * 3 + [False]
 
 
+@pytest.mark.parametrize("thread_id", ["", "t" * 500, "." * 200])
+def test_refuses_an_id_of_a_thread_that_no_namespace_can_have(saver: SensoriumSaver, thread_id: str) -> None:
+    graph = adder(saver)
+    for act in (graph.get_state, lambda config: graph.invoke({"total": 1}, config)):
+        with pytest.raises(ValueError, match="^thread_id: expected 1 to 483 characters"):
+            act(of(thread_id))
+    with pytest.raises(ValueError, match="^thread_id: "):
+        saver.delete_thread(thread_id)
+    longest = "t" * 483
+    graph.invoke({"total": 1}, of(longest))
+    assert [each.config["configurable"]["thread_id"] for each in saver.list(of(longest))][:1] == [longest]
+
+
 def test_writers_at_once_lose_nothing(saver: SensoriumSaver) -> None:
     config = saver.put(of("crowd"), empty_checkpoint(), {}, {})
     values = [f"v{n}" for n in range(6)]

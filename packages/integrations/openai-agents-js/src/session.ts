@@ -34,6 +34,10 @@ export class SensoriumSession implements Session {
     this.#client = client;
     this.#sessionId = sessionId;
     this.#namespace = `${SESSIONS}.${sessionId.replace(ODD, percentEncoded)}`;
+    if (!sessionId || [...this.#namespace].length > 500)
+      throw new RangeError(
+        `sessionId: expected 1 to ${499 - SESSIONS.length} characters; each of . / % counts as three.`,
+      );
     this.#metadata = {
       format: FORMAT,
       ...(subject !== undefined && { subject }),

@@ -8,6 +8,8 @@ from urllib.parse import unquote
 
 THREADS = "langgraph.python"
 """The namespace above those of the threads."""
+LONGEST_THREAD = 500 - len(f"{THREADS}.")
+"""Namespaces have at most 500 characters."""
 CHECKPOINTS = "c/"
 LONGEST_PART = 200
 
@@ -16,7 +18,14 @@ _IN_PART = re.compile(r"[%/~\x00-\x1f\x7f]")
 
 
 def namespace_of(thread_id: str) -> str:
-    return f"{THREADS}.{_IN_LABEL.sub(_encoded, thread_id)}"
+    """Returns the namespace of a thread, which has the whole id, so that threads can be listed."""
+    label = _IN_LABEL.sub(_encoded, thread_id)
+    if not 0 < len(label) <= LONGEST_THREAD:
+        raise ValueError(
+            f"thread_id: expected 1 to {LONGEST_THREAD} characters; each of . / % counts as three "
+            f"(got {len(label)})."
+        )
+    return f"{THREADS}.{label}"
 
 
 def thread_of(namespace: str) -> str:

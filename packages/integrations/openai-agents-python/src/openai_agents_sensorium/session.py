@@ -16,6 +16,7 @@ FORMAT = "openai-agents-python/1"
 PAGE = 100
 LATEST = 20
 """How many entries are searched for those of an event."""
+LONGEST_NAMESPACE = 500
 _ODD = re.compile(r"[%./\x00-\x1f\x7f]")
 
 
@@ -45,6 +46,11 @@ class SensoriumSession:
         self.session_settings: SessionSettings | None = session_settings
         self._state = (client or AsyncSensorium()).state
         self._namespace = "openai-agents.python." + _ODD.sub(lambda odd: f"%{ord(odd[0]):02X}", session_id)
+        if len(self._namespace) > LONGEST_NAMESPACE:
+            raise ValueError(
+                f"session_id: expected at most {LONGEST_NAMESPACE - len('openai-agents.python.')} characters; "
+                "each of . / % counts as three."
+            )
         self._metadata = {
             "format": FORMAT,
             **({"subject": subject} if subject else {}),
