@@ -34,12 +34,18 @@ const NOT_DURABLE = /inequivalent arg '(?:durable|auto_delete|exclusive)'/;
 const IS_STREAM = /inequivalent arg 'x-queue-type'.*'stream'/;
 const NO_STREAMS = "it is a stream, which only the kind amqp091 reads from a stored offset";
 
+const LOST = "the connection was lost";
+/** RabbitMQ breaks off the connection of a consumer whose queue is deleted, without a word. */
+const brokenOff = (why: string) =>
+  `the broker broke off the connection without a reason (${why}): its queue was probably deleted, or the broker stopped`;
+
 /** Consumes an address over AMQP 1.0 (Azure Service Bus, ActiveMQ Artemis, Qpid, RabbitMQ). */
 export class Amqp10Connector extends Subscription implements Connector {
   /** Messages that the broker may still send. */
   #credit = 0;
   #connection: Connection | undefined;
   #socket: Socket | undefined;
+  #isSubscribed = false;
 
   async open(onMessage: (message: BrokerMessage) => void): Promise<void> {
     const timer = setTimeout(() => this.end(`no subscription within ${OPEN_MS / 1000} s`), OPEN_MS);
@@ -89,6 +95,7 @@ export class Amqp10Connector extends Subscription implements Connector {
         resolve();
       });
     });
+    this.#isSubscribed = true;
     const temporary = rabbit?.startsWith("3.") ? await temporaryAt(connection, from) : null;
     if (temporary) this.end(temporary);
     this.#giveCredit(receiver);
@@ -110,12 +117,13 @@ export class Amqp10Connector extends Subscription implements Connector {
   #watch(container: ReturnType<typeof rhea.create_container>): void {
     const because = (context: EventContext, otherwise: string) => {
       const { error, connection, session, receiver } = context;
-      this.end(describeError(error ?? receiver?.error ?? session?.error ?? connection?.error) ?? otherwise);
+      const why = describeError(error ?? receiver?.error ?? session?.error ?? connection?.error) ?? otherwise;
+      this.end(otherwise === LOST && this.#isSubscribed ? brokenOff(why) : why);
     };
     const endings = {
       connection_error: "the connection failed",
       connection_close: "the connection was closed",
-      disconnected: "the connection was lost",
+      disconnected: LOST,
       session_error: "the session failed",
       session_close: "the session was closed",
       receiver_error: "the subscription was refused",

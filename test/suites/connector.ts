@@ -273,7 +273,7 @@ export function connectorSuite(
       const connection = await connect(rabbit.url);
       await (await connection.createChannel()).deleteQueue(queue);
       await connection.close();
-      expect(await connector.ended).toEqual(expect.any(String));
+      expect(await connector.ended).toMatch(/queue was probably deleted/);
       await connector.close();
     });
 
