@@ -1,6 +1,6 @@
 import { createHash, createHmac } from "node:crypto";
-import type { Claim, Scheme, SignedRequest } from "./webhook-schemes.ts";
-import { SCHEMES } from "./webhook-senders.ts";
+import type { Claim, Scheme, SignedRequest } from "../lib/webhooks/schemes.ts";
+import { SCHEMES } from "../lib/webhooks/senders.ts";
 
 export interface Signature {
   scheme: string;

@@ -58,11 +58,9 @@ export async function buildServer(to: string): Promise<string[]> {
   const root = manifestIn(".") as Manifest & { dependencies: Versions; scripts: Versions };
   rmSync(to, { recursive: true, force: true });
   const exporter = await collect(EXPORT_ENTRIES);
-  // These are found by their names (services/models.ts, connectors/webhook-senders.ts).
-  const named = globSync(["{services,storage}/**/*.model.ts", "connectors/webhook-senders/*.ts"], {
-    cwd: ROOT,
-  });
-  const server = await collect([...ENTRIES, ...named], new Set(EXPORT_ENTRIES));
+  // These are found by their names (services/models.ts).
+  const models = globSync("{services,storage}/**/*.model.ts", { cwd: ROOT });
+  const server = await collect([...ENTRIES, ...models], new Set(EXPORT_ENTRIES));
   const locked = lockIn(ROOT);
   // The versions that were tested.
   const pick = (isWanted: (name: string) => boolean) =>

@@ -1,8 +1,8 @@
-import { SENDERS } from "../../connectors/webhook-senders.ts";
 import { PLATFORM_EVENTS } from "../../lib/cloudevents/platform-types.ts";
 import type { Operation } from "../../lib/contract/contract.ts";
 import { FAULTS, RULES } from "../../lib/contract/faults.ts";
 import type { JsonSchema } from "../../lib/contract/json-schema.ts";
+import { SENDERS } from "../../lib/webhooks/senders.ts";
 import { safe } from "../../packages/client/cli/colour.ts";
 import { COMMANDS } from "../../packages/client/cli/commands.ts";
 import { helpFor, overview } from "../../packages/client/cli/help.ts";

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "@jest/globals";
-import { SENDERS } from "../../connectors/webhook-senders.ts";
+import { SENDERS } from "../../lib/webhooks/senders.ts";
 import { api } from "../support/http.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, ok, refusal } from "../support/tenancy.ts";

@@ -262,7 +262,7 @@ export const FAULTS: Fault[] = [
   ),
   fault(
     "the beginning of a webhook's signature suffices",
-    "connectors/webhook-schemes.ts",
+    "lib/webhooks/schemes.ts",
     "each.length === expected.length && timingSafeEqual(each, expected)",
     "each.length > 0 && timingSafeEqual(each, expected.subarray(0, each.length))",
     "unit/webhook-senders",
@@ -993,8 +993,8 @@ export const FAULTS: Fault[] = [
   fault(
     "a given-up delivery says that its attempts are spent",
     `${DELIVERIES}/settle.ts`,
-    "reason: isHopeless ? cause : spentReason(retry_budget, cause),",
-    "reason: spentReason(retry_budget, cause),",
+    "const last = isHopeless ? cause : spentReason(retry_budget, cause);",
+    "const last = spentReason(retry_budget, cause);",
     "unit/deliveries",
   ),
   fault(
@@ -1205,7 +1205,7 @@ export const FAULTS: Fault[] = [
   ),
   fault(
     "a message's malformed compression is an error",
-    "services/sense/connectors/intake.ts",
+    "lib/http/content-encoding.ts",
     "  } catch (err) {\n    const isLarge",
     "  } catch (err) {\n    if (err) throw err;\n    const isLarge",
     "unit/connectors",
@@ -1341,8 +1341,8 @@ export const FAULTS: Fault[] = [
   fault(
     "a handoff is no data in the prompt that resumes it",
     "services/edge/mcp/prompts.ts",
-    "quoteAsData(answer.text)",
-    "answer.text",
+    "quoteAsData(withinBudget(answer.text,",
+    "((text: string) => text)(withinBudget(answer.text,",
     "http/mcp-agents",
   ),
   // No trusted row.

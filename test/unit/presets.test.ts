@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
-import type { Sender } from "../../connectors/webhook-sender.ts";
-import { SENDERS } from "../../connectors/webhook-senders.ts";
 import { type CloudEvent, checkCloudEvent } from "../../lib/cloudevents/cloudevents.ts";
+import type { Sender } from "../../lib/webhooks/sender.ts";
+import { SENDERS } from "../../lib/webhooks/senders.ts";
 import { presetMapping } from "../../services/sense/ingest/webhooks.ts";
 import { githubDeliveries } from "../support/github.ts";
 

@@ -1,9 +1,9 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, jest, test } from "@jest/globals";
 import { Webhook } from "standardwebhooks";
-import { hmacScheme, type Scheme } from "../../connectors/webhook-schemes.ts";
-import { SCHEMES, SENDERS } from "../../connectors/webhook-senders.ts";
 import { SignatureCheck } from "../../connectors/webhook-signature.ts";
+import { hmacScheme, type Scheme } from "../../lib/webhooks/schemes.ts";
+import { SCHEMES, SENDERS } from "../../lib/webhooks/senders.ts";
 import { listAddresses } from "../../services/sense/ingest/receive.ts";
 import {
   gitlabRequest,

@@ -1,8 +1,8 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, test } from "@jest/globals";
 import { Webhook } from "standardwebhooks";
-import type { DeliveryHeaders } from "../../connectors/webhook-schemes.ts";
 import { SignatureCheck } from "../../connectors/webhook-signature.ts";
+import type { DeliveryHeaders } from "../../lib/webhooks/schemes.ts";
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 const OTHER = `whsec_${Buffer.alloc(32, 8).toString("base64")}`;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import type { DeliveryHeaders } from "../../../connectors/webhook-schemes.ts";
 import type { Signature } from "../../../connectors/webhook-signature.ts";
 import { DAY_MS } from "../../../lib/time.ts";
+import type { DeliveryHeaders } from "../../../lib/webhooks/schemes.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { TenantState } from "../../identity/tenants/tenants.contract.ts";
 import type { WebhookBodyDoc, WebhookDoc } from "./ingest.model.ts";

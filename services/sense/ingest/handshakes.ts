@@ -1,8 +1,8 @@
 import type { Config } from "../../../config.ts";
-import type { DeliveryHeaders } from "../../../connectors/webhook-schemes.ts";
-import type { Challenge, Sender } from "../../../connectors/webhook-sender.ts";
-import { SENDERS } from "../../../connectors/webhook-senders.ts";
 import type { Call } from "../../../lib/access/caller.ts";
+import type { DeliveryHeaders } from "../../../lib/webhooks/schemes.ts";
+import type { Challenge, Sender } from "../../../lib/webhooks/sender.ts";
+import { SENDERS } from "../../../lib/webhooks/senders.ts";
 import type { Signed } from "./delivery-id.ts";
 import { readDelivery } from "./intake.ts";
 import { findPreset } from "./webhooks.ts";

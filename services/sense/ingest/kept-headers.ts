@@ -1,4 +1,4 @@
-import { SENDERS } from "../../../connectors/webhook-senders.ts";
+import { SENDERS } from "../../../lib/webhooks/senders.ts";
 import { headerName } from "./mapping.ts";
 
 /** Headers as they are kept: null for a hidden value. */

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
-import { ALGORITHMS, TOLERANCE_SECONDS } from "../../../connectors/webhook-schemes.ts";
-import { SENDERS } from "../../../connectors/webhook-senders.ts";
 import { nullable, oneOf } from "../../../lib/contract/contract.ts";
+import { ALGORITHMS, TOLERANCE_SECONDS } from "../../../lib/webhooks/schemes.ts";
+import { SENDERS } from "../../../lib/webhooks/senders.ts";
 
 const term = (description: string, example: string) =>
   Type.String({ minLength: 1, maxLength: 300, description, examples: [example] });

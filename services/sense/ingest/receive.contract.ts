@@ -1,6 +1,6 @@
 import { Type } from "typebox";
-import { SCHEMES, SENDERS } from "../../../connectors/webhook-senders.ts";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
+import { SCHEMES, SENDERS } from "../../../lib/webhooks/senders.ts";
 import { Differs } from "../events/events.contract.ts";
 
 const WebhookResult = Type.Object(

@@ -1,10 +1,10 @@
 import { setImmediate as nextTick } from "node:timers/promises";
 import type { Config } from "../../../config.ts";
-import { type DeliveryHeaders, isSecret, type SignedRequest } from "../../../connectors/webhook-schemes.ts";
-import type { Sender } from "../../../connectors/webhook-sender.ts";
 import { type Signature, SignatureCheck } from "../../../connectors/webhook-signature.ts";
 import type { Call } from "../../../lib/access/caller.ts";
 import { Fault, isFault } from "../../../lib/contract/faults.ts";
+import { type DeliveryHeaders, isSecret, type SignedRequest } from "../../../lib/webhooks/schemes.ts";
+import type { Sender } from "../../../lib/webhooks/sender.ts";
 import { metrics } from "../../../observability/metrics.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { endedSecrets, newSigningSecret, secretsAt } from "../../identity/agents/signing-secrets.ts";

@@ -1,18 +1,18 @@
-import {
-  hmacScheme,
-  type Scheme,
-  STANDARD_WEBHOOKS,
-  SVIX,
-  standardKey,
-} from "../../../connectors/webhook-schemes.ts";
-import type { Look, Sender } from "../../../connectors/webhook-sender.ts";
-import { SENDERS } from "../../../connectors/webhook-senders.ts";
 import type { Call } from "../../../lib/access/caller.ts";
 import { checkCloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { type Fault, invalidValue, requireFound } from "../../../lib/contract/faults.ts";
 import { defined } from "../../../lib/defined.ts";
 import { newId } from "../../../lib/ids.ts";
 import { parsePointer, resolvePointer } from "../../../lib/json/json.ts";
+import {
+  hmacScheme,
+  type Scheme,
+  STANDARD_WEBHOOKS,
+  SVIX,
+  standardKey,
+} from "../../../lib/webhooks/schemes.ts";
+import type { Look, Sender } from "../../../lib/webhooks/sender.ts";
+import { SENDERS } from "../../../lib/webhooks/senders.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { requireCapacity } from "../../../storage/writes.ts";
 import {

@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { AddressRefused, assertPublicUrl, hostOf } from "../../../connectors/address-guard.ts";
 import { type PushResult, PushSender } from "../../../connectors/push-sender.ts";
-import { SENDERS } from "../../../connectors/webhook-senders.ts";
 import { SignatureCheck } from "../../../connectors/webhook-signature.ts";
 import type { Call } from "../../../lib/access/caller.ts";
 import { Fault, invalidValue, requireFound } from "../../../lib/contract/faults.ts";
 import { shareOf } from "../../../lib/queue/fair-queue.ts";
+import { SENDERS } from "../../../lib/webhooks/senders.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { findTenant } from "../../identity/tenants/find-tenants.ts";
 import { originOf } from "../../identity/tenants/origin.ts";

@@ -11,7 +11,7 @@ interface Sender {
   sample: { payload: unknown; headers?: string };
 }
 
-/** Senders with a preset, written by `npm run openapi` from `connectors/webhook-senders/`. */
+/** Senders with a preset, written by `npm run openapi` from `lib/webhooks/senders/`. */
 export const SENDERS: Record<Exclude<FormatName, "cloudevents">, Sender> = senders;
 
 /** Returns the sender of a format; undefined for CloudEvents and own mappings. */

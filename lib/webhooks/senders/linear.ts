@@ -1,5 +1,5 @@
-import { hmacScheme, type Scheme, timeFault } from "../webhook-schemes.ts";
-import { first, RECEIVED, type Sender } from "../webhook-sender.ts";
+import { hmacScheme, type Scheme, timeFault } from "../schemes.ts";
+import { first, RECEIVED, type Sender } from "../sender.ts";
 
 const BODY = hmacScheme("linear", { header: "Linear-Signature" });
 

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
-import { hmacScheme } from "../webhook-schemes.ts";
-import { dotted, type Sender } from "../webhook-sender.ts";
+import { hmacScheme } from "../schemes.ts";
+import { dotted, type Sender } from "../sender.ts";
 
 /** What tells events of one kind apart: a retry is sent at another time. */
 const IDENTITY = [

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
-import { CHALLENGE_TOKEN, hmacScheme } from "../webhook-schemes.ts";
-import { dotted, parameter, RECEIVED, type Sender } from "../webhook-sender.ts";
+import { CHALLENGE_TOKEN, hmacScheme } from "../schemes.ts";
+import { dotted, parameter, RECEIVED, type Sender } from "../sender.ts";
 
 /** Anybody may ask for the HMAC of a token, so a secret must be too long to be found by it. X's have 50 characters. */
 const SECRET_MIN_CHARACTERS = 32;

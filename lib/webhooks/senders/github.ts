@@ -1,5 +1,5 @@
-import { HUB_256 } from "../webhook-schemes.ts";
-import { first, RECEIVED, type Sender } from "../webhook-sender.ts";
+import { HUB_256 } from "../schemes.ts";
+import { first, RECEIVED, type Sender } from "../sender.ts";
 
 export const sender: Sender = {
   title: "GitHub",

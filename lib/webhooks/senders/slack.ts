@@ -1,5 +1,5 @@
-import { hmacScheme } from "../webhook-schemes.ts";
-import { first, type Sender } from "../webhook-sender.ts";
+import { hmacScheme } from "../schemes.ts";
+import { first, type Sender } from "../sender.ts";
 
 export const sender: Sender = {
   title: "Slack",

@@ -1,5 +1,5 @@
-import { given, isSecret, type Scheme, STANDARD_WEBHOOKS } from "../webhook-schemes.ts";
-import { first, RECEIVED, type Sender } from "../webhook-sender.ts";
+import { given, isSecret, type Scheme, STANDARD_WEBHOOKS } from "../schemes.ts";
+import { first, RECEIVED, type Sender } from "../sender.ts";
 
 /** The secret token is sent as it is, so the other headers are as trustworthy as the body. */
 const TOKEN: Scheme = {

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
-import { mediaTypeOf } from "../../lib/http/media-type.ts";
-import { digest, fromBase64, given, type Scheme, signedContent } from "../webhook-schemes.ts";
-import { first, RECEIVED, type Sender } from "../webhook-sender.ts";
+import { mediaTypeOf } from "../../http/media-type.ts";
+import { digest, fromBase64, given, type Scheme, signedContent } from "../schemes.ts";
+import { first, RECEIVED, type Sender } from "../sender.ts";
 
 const FORM = "application/x-www-form-urlencoded";
 /** Twilio's forms have some dozens of short fields. They are parsed before their signature is checked. */

@@ -1,4 +1,4 @@
-import type { Scheme } from "./webhook-schemes.ts";
+import type { Scheme } from "./schemes.ts";
 
 /** Returns a scalar of a delivery as text: a JSON Pointer into the payload or a header (`header:NAME`). */
 export type Look = (term: string) => string | undefined;

@@ -1,5 +1,5 @@
-import { STANDARD_WEBHOOKS, SVIX } from "../webhook-schemes.ts";
-import { dotted, type Sender } from "../webhook-sender.ts";
+import { STANDARD_WEBHOOKS, SVIX } from "../schemes.ts";
+import { dotted, type Sender } from "../sender.ts";
 
 export const sender: Sender = {
   title: "Standard Webhooks (also Svix)",

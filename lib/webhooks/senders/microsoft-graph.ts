@@ -1,5 +1,5 @@
-import { isSecret, type Scheme } from "../webhook-schemes.ts";
-import { first, parameter, type Sender } from "../webhook-sender.ts";
+import { isSecret, type Scheme } from "../schemes.ts";
+import { first, parameter, type Sender } from "../sender.ts";
 
 interface Notifications {
   value: { clientState?: unknown }[];
