@@ -1,6 +1,8 @@
 import { afterAll, expect, test } from "@jest/globals";
 import { newAgent } from "../support/agents.ts";
+import { agentToken } from "../support/http.ts";
 import { connectMcp, resultOf } from "../support/mcp.ts";
+import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { startShared } from "../support/shared.ts";
 import { makeWorld, ok } from "../support/tenancy.ts";
@@ -175,14 +177,16 @@ test("a run is read as a document, and listed while it is active", async () => {
 
 test("a client that leaves gives up its poll", async () => {
   const type = "com.example.left";
-  await using own = await connectMcp(server, (await newAgent(server, world.admin, SCOPES)).token);
+  // With measures of its own.
+  await using alone = await startServer();
+  await using own = await connectMcp(alone, await agentToken(alone, alone.credentials.agent.api_key));
   await own.call("interests_create", { event_type: type });
   const leaving = new AbortController();
   const { signal } = leaving;
   const poll = own.client.callTool({ name: "deliveries_poll", arguments: { wait: 30 } }, { signal });
   const gone = expect(poll).rejects.toThrow();
   // Besides the request for the measures.
-  const polling = async () => /http_requests_in_flight 2/.test(await server.metrics());
+  const polling = async () => /http_requests_in_flight 2/.test(await alone.metrics());
   await settle(polling);
   leaving.abort();
   await gone;

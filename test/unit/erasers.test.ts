@@ -75,7 +75,7 @@ const NO_CONTENT: Record<string, string> = {
   users: "email display_name password totp.recovery totp.version identity",
   webhook_bodies: "topic",
   webhook_logs: "requests.outcome requests.signature requests.event_is",
-  webhooks: "name source mapping",
+  webhooks: "name source mapping signature",
 };
 
 /** The fields with texts that are declared neither as content nor as secrets. */

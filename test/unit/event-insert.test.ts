@@ -170,7 +170,7 @@ describe("on a store that commits together what is sent together", () => {
         );
     };
     const events = { insertMany, system: { findOne: async () => null }, updateMany: async () => 1 } as never;
-    const store = { driver: "sqlite", now: Date.now } as Store;
+    const store = { driver: "sqlite", now: Date.now, send: () => {} } as Store;
     const fanOut = new FanOut({ events, store, broker, arrivals: new Arrivals(broker), instance: "one" });
     fanOut.start();
     ends.push(() => fanOut.stop());

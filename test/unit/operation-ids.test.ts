@@ -27,7 +27,7 @@ const VERBS = [
   ..."promote propose publish push put read receive register reject remove rename".split(" "),
   ..."renew reopen replay resolve restore resume retry revoke rotate run save".split(" "),
   ...["search", "send", "set", "skip", "start", "stream", "supersede", "test", "unload", "unpin", "update"],
-  ...["upload", "validate", "write"],
+  ...["upload", "validate", "verify", "write"],
 ];
 
 /** Words of more than four letters that TypeScript or Python keep, and that begin with a lower case letter. */

@@ -360,6 +360,12 @@ ROWS: list[Row] = [
         {"tenant_slug": "none", "source": "crm", "raw": b"{}", "headers": {}},
         "!authentication_failed",
     ),
+    ("N ingest.verify", {"tenant_slug": "none", "raw": b"", "headers": {}}, "!method_not_allowed"),
+    (
+        "N ingest.verify_for",
+        {"tenant_slug": "none", "source": "crm", "raw": b"", "headers": {}},
+        "!method_not_allowed",
+    ),
     ("N ingest.validate_", {"tenant_slug": "none", "raw": b"", "headers": {}}, {"allowed_origin": None}),
     (
         "N ingest.validate_for",

@@ -146,9 +146,9 @@ def test_keeps_long_values_and_odd_names(saver: SensoriumSaver) -> None:
 def test_refuses_an_id_of_a_thread_that_no_namespace_can_have(saver: SensoriumSaver, thread_id: str) -> None:
     graph = adder(saver)
     for act in (graph.get_state, lambda config: graph.invoke({"total": 1}, config)):
-        with pytest.raises(ValueError, match="^thread_id: expected 1 to 483 characters"):
+        with pytest.raises(ValueError, match=r"^thread_id: expected 1 to 483 characters"):
             act(of(thread_id))
-    with pytest.raises(ValueError, match="^thread_id: "):
+    with pytest.raises(ValueError, match=r"^thread_id: "):
         saver.delete_thread(thread_id)
     longest = "t" * 483
     graph.invoke({"total": 1}, of(longest))

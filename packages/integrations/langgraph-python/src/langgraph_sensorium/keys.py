@@ -22,8 +22,7 @@ def namespace_of(thread_id: str) -> str:
     label = _IN_LABEL.sub(_encoded, thread_id)
     if not 0 < len(label) <= LONGEST_THREAD:
         raise ValueError(
-            f"thread_id: expected 1 to {LONGEST_THREAD} characters; each of . / % counts as three "
-            f"(got {len(label)})."
+            f"thread_id: expected 1 to {LONGEST_THREAD} characters; each of . / % counts as three (got {len(label)})."
         )
     return f"{THREADS}.{label}"
 
