@@ -45,7 +45,7 @@ export function settlersOf(models: readonly AnyModel[] = MODELS): string[] {
   return replacedOf(models).flatMap(({ erasure: { replaced } }) => replaced.settle ?? []);
 }
 
-/** What was replaced since then. */
+/** A tenant, and a time since which texts were replaced. */
 export interface SettleErased {
   tenant_id: string;
   since: Date;

@@ -83,7 +83,7 @@ export type Move =
 export interface AnyModel {
   name: string;
   schema: { obj: object };
-  /** What the random ids of its rows are; absent if ids are made of others, or of names. */
+  /** The form of the random ids of its rows; absent if ids are made of others, or of names. */
   ids?: Prefix | "uuid";
   erasure: Erasure;
   move: Move;

@@ -21,7 +21,7 @@ const embedded = await ownStore();
 const reference = "url" in mongo ? await ownStore(mongo.url) : undefined;
 let made = 0;
 
-/** What fits is packed: the others have no text in `c`, or a null. */
+/** Documents that fit are packed; the others have no text in `c`, or a null. */
 const PACKED: PackedField[] = [
   { path: "_id", kind: "number", empty: "never" },
   { path: "c", kind: "string", empty: "absent" },

@@ -85,7 +85,7 @@ function sendersPage(): string {
   );
 }
 
-/** What the console shows of the known senders, as JSON. */
+/** The known senders as the console shows them, as JSON. */
 export function sendersFile(): string {
   const shown = [...SENDERS].map(([name, { title, secret, sample }]) => {
     const headers = Object.entries(sample.headers ?? {}).map(([header, value]) => `${header}: ${value}`);

@@ -24,7 +24,7 @@ export function withinBudget(text: string, whole: string): string {
 
 /**
  * Returns a JSON value of at most about so many characters: long texts end early, of many items and fields the first are
- * kept, and each says what it lacks. What is short stays whole.
+ * kept, and each says what it lacks. A short value stays whole.
  */
 export function shorten(value: unknown, most: number): unknown {
   return new Shortening(value).shorten(value, most, LEAST_ITEM.outer);
@@ -78,9 +78,9 @@ class Shortening {
 interface Entry {
   key: string;
   field: unknown;
-  /** What its name takes. */
+  /** Characters of its name. */
   name: number;
-  /** What it takes with its name. */
+  /** Characters with its name. */
   size: number;
 }
 
@@ -100,7 +100,7 @@ const NOTE = 40;
 function shortText(text: string, most: number): string {
   const note = `… (${grouped(text.length)} characters)`;
   let kept = part(text, 0, Math.max(0, most - note.length - 2));
-  // Of what JSON escapes, less fits.
+  // Escaped characters take more room.
   for (let size = JSON.stringify(kept).length; size > most - note.length && kept; ) {
     kept = part(kept, 0, Math.floor((kept.length * (most - note.length)) / size) - 1);
     size = JSON.stringify(kept).length;

@@ -1,4 +1,4 @@
-/** What a timer holds, 24.8 days: it fires at once for a longer time. */
+/** The longest time of a timer, 24.8 days: it fires at once for a longer one. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Calls back after `ms` milliseconds, however many, but for Infinity. Returns a function that cancels it. */

@@ -167,7 +167,7 @@ describe("a run of many steps", () => {
     const done = page.getByRole("list", { name: "History" }).getByRole("listitem");
     await done.filter({ hasText: "Not this month" }).waitFor();
     const names = async () => (await done.allInnerTexts()).map((text) => text.split("\n")[0]);
-    // Shown anew while it is read again.
+    // Empty for a moment while it is read again.
     await settle(async () => (await names()).length > 0);
     expect(await names()).toEqual(["Skipped", "Completed", "Created"]);
   });

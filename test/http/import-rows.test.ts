@@ -153,7 +153,7 @@ function named(path: Path, id: string, row_id: string): unknown {
   return [Object.fromEntries(inner.map(([name, value, each]) => [name, value ?? sampleOf(each, row_id)]))];
 }
 
-/** What the server computes anew: what an archive has there is never read. */
+/** Fields that the server computes again: the values in an archive are never read. */
 const COMPUTED = {
   a2a_push_configs: "queue",
   a2a_tasks: "queue",

@@ -177,7 +177,7 @@ test("a run is read as a document, and listed while it is active", async () => {
 
 test("a client that leaves gives up its poll", async () => {
   const type = "com.example.left";
-  // With measures of its own.
+  // Its metrics count no other requests.
   await using alone = await startServer();
   await using own = await connectMcp(alone, await agentToken(alone, alone.credentials.agent.api_key));
   await own.call("interests_create", { event_type: type });

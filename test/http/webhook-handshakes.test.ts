@@ -31,7 +31,7 @@ async function ask(url: string, query: Record<string, string>, method = "GET") {
 
 const text = (challenge: string) => ({ status: 200, type: "text/plain; charset=utf-8", text: challenge });
 
-/** Waits for the log to say what became of a request. */
+/** Waits for the outcome of a request in the log. */
 const logged = (hook: Registration, expected: object) =>
   settle(async () => {
     const { requests } = ok(await world.admin.get(`/ingest/webhooks/${hook.id}/requests`));

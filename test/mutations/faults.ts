@@ -1133,6 +1133,13 @@ export const FAULTS: Fault[] = [
     "store.property",
   ),
   fault(
+    "two streams of an agent together get more than what may be in flight",
+    `${DELIVERIES}/receive.ts`,
+    "    queue.reserved += reserved;\n",
+    "",
+    "unit/reservations",
+  ),
+  fault(
     "a connector acknowledges before the write",
     "services/sense/connectors/consumer.ts",
     "    const verdicts = await this.#deps.take(batch)",

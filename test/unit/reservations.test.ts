@@ -64,6 +64,32 @@ test("a request whose reserved rows existed already waits on", async () => {
   expect(ids(await waiting)).toEqual(["b"]);
 });
 
+test("what a stream's claim under way may get counts against the limit of an agent's streams", async () => {
+  const claimed = Promise.withResolvers<string[]>();
+  const slow: typeof claims = {
+    ...claims,
+    claim: async (asked) => {
+      const given = (asked as { cancel_key?: string }).cancel_key === "slow" ? await claimed.promise : [];
+      const deliveries = given.map((id) => ({ id, lease: "S", lease_expires_at: due_at.toISOString() }));
+      return { deliveries, drained: true } as never;
+    },
+  };
+  const requestQueues = new RequestQueues(slow, () => due_at.getTime() - 1000);
+  const stream = { ...request, limit: 100, max_in_flight: 3 };
+  const waiting = requestQueues.receive({ ...stream, cancel_key: "waits" });
+  await new Promise(setImmediate);
+  const claiming = requestQueues.receive({ ...stream, cancel_key: "slow" });
+  await new Promise(setImmediate);
+  expect(await requestQueues.reserve("ag_a", [row("d")])).toBeNull();
+  claimed.resolve(["a", "b"]);
+  expect(ids(await claiming)).toEqual(["a", "b"]);
+  // What it did not get is free again.
+  const reserved = await requestQueues.reserve("ag_a", [row("d"), row("e")]);
+  expect(reserved?.rows.map(({ _id }) => _id)).toEqual(["d"]);
+  reserved?.confirm(reserved.rows);
+  expect(ids(await waiting)).toEqual(["d"]);
+});
+
 test("reservations count against the limit of an agent's streams", async () => {
   const requestQueues = newRequestQueues();
   const stream = { ...request, limit: 100, max_in_flight: 3 };

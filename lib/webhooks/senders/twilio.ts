@@ -32,7 +32,7 @@ const SCHEME: Scheme = {
   },
 };
 
-/** What a request of Twilio is about: the field with its status, if any, and its id. */
+/** The subject of a request of Twilio: the field with its status, if any, and its id. */
 const TWILIO: [entity: string, sid: string, status: string][] = [
   ["recording", "/RecordingSid", "/RecordingStatus"],
   ["message", "/MessageSid", "/MessageStatus"],
@@ -105,7 +105,7 @@ function listEquivalents(url: string): string[] {
 
 /** Each costs a hash of the content. Addresses with few escapes have few. */
 const MOST_SPELLINGS = 32;
-/** What libraries escape: as `encodeURI`, as `encodeURIComponent`, or all. */
+/** The characters that libraries escape: as `encodeURI`, as `encodeURIComponent`, or all. */
 const ESCAPED = [
   /[^\x21-\x7e]|["<>[\\\]^`{|}]/gu,
   /[^\x21-\x7e]|["<>[\\\]^`{|}$,:;@]/gu,

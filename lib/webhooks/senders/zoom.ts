@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { hmacScheme } from "../schemes.ts";
 import { dotted, type Sender } from "../sender.ts";
 
-/** What tells events of one kind apart: a retry is sent at another time. */
+/** Distinguishes events of one kind: a retry is sent at another time. */
 const IDENTITY = [
   ...["/event", "/event_ts", "/payload/object/uuid", "/payload/object/id"],
   ...["/payload/object/participant/participant_uuid", "/payload/object/participant/user_id"],

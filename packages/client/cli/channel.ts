@@ -73,7 +73,7 @@ export class Channel {
   /** How often it has let events lapse since it last settled one, and when that was noted. */
   #lapses = 0;
   #lapsedAt = 0;
-  /** What the listener takes at a time. */
+  /** How many the listener takes at a time. */
   #size = 0;
   #resizing = Promise.resolve();
   #isStopped = false;

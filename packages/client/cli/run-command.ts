@@ -4,7 +4,7 @@ import { signalTree } from "./reaper.ts";
 
 /** Between asking a command to end and ending it. */
 const GRACE_MS = 5000;
-/** For output that is under way when a command ends. What it leaves behind may keep that open for ever. */
+/** For output that is under way when a command ends. Processes that it left may keep that open for ever. */
 const LAST_OUTPUT_MS = 1000;
 
 interface Run {
@@ -36,7 +36,7 @@ export interface Ended {
 }
 
 /**
- * Runs a command in a process group of its own, which ends with it.
+ * Runs a command in a new process group, which ends with it.
  *
  * @throws Error if it cannot be started
  */
@@ -80,7 +80,7 @@ export function runCommand({ command: [program, ...args], input = "", signal, ..
     const onExit = (code: number | null, killedBy: NodeJS.Signals | null) => {
       signal.removeEventListener("abort", end);
       ended = { ...ended, code, killedBy };
-      // What it leaves behind would work on an event that is settled.
+      // Processes that it left would work on an event that is settled.
       signalTree(pid, "SIGKILL");
       finishSoon();
     };

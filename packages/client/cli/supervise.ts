@@ -81,7 +81,7 @@ interface Job {
 }
 
 /**
- * Runs a command with an event, and decides by how it ended what becomes of that.
+ * Runs a command with an event, and settles the event by how the command ended.
  *
  * @throws CommandFailure with its reason if it fails, or why it cannot be started; GiveUp with its reason if no
  *   retry can succeed; TryLater if it says so; the signal's reason, once the command has ended, if the signal aborted;

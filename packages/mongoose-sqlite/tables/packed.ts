@@ -152,6 +152,12 @@ export function assignmentOf(fields: readonly PackedField[], { mask, values }: P
   return { sql: `doc = ''${sql.join("")}`, values: all.slice(1) };
 }
 
+/** Returns the assignments that empty what a row would hold twice once it is text: no content stays behind. */
+export function emptied(fields: readonly PackedField[]): string {
+  const others = fields.filter(({ kind }) => !isKeyed(kind));
+  return others.map((field) => `, ${columnOf(field)} = NULL`).join("");
+}
+
 function has(mask: number, position: number): boolean {
   return Math.floor(mask / 2 ** position) % 2 === 1;
 }

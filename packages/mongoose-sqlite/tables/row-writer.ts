@@ -3,7 +3,16 @@ import { parts, scalarAt } from "../query/paths.ts";
 import { type Key, type Maybe, type Raw, type RawObject, toKey } from "../query/values.ts";
 import { type Column, type Index, isMultikey, keyPattern, type Table } from "./catalog.ts";
 import { documentOf, splitLongText, textTable } from "./out-of-line.ts";
-import { assignmentOf, insertionOf, isKeyed, type Packed, type PackedRow, pack, unpack } from "./packed.ts";
+import {
+  assignmentOf,
+  emptied,
+  insertionOf,
+  isKeyed,
+  type Packed,
+  type PackedRow,
+  pack,
+  unpack,
+} from "./packed.ts";
 import { ColumnChange, entries, isConstraint, type Schema } from "./schema.ts";
 import type { Statements } from "./statements.ts";
 
@@ -159,7 +168,7 @@ export class RowWriter {
     const set = row
       ? assignmentOf(packed.fields, row)
       : {
-          sql: `doc = ?${changed.map((i) => `, ${(held.columns[i] as Column).sql} = ?`).join("")}`,
+          sql: `doc = ?${changed.map((i) => `, ${(held.columns[i] as Column).sql} = ?`).join("")}${table.packed ? emptied(table.packed.fields) : ""}`,
           values: [longText === null ? text : JSON.stringify(rest), ...changed.map((i) => keys[i] as Key)],
         };
     const write = () => {

@@ -13,7 +13,7 @@ import {
   type Table,
 } from "./catalog.ts";
 import { documentOf, textTable } from "./out-of-line.ts";
-import { columnOf, isKeyed, toPacked } from "./packed.ts";
+import { columnOf, emptied, isKeyed, type PackedField, toPacked } from "./packed.ts";
 import { quote, type Statements } from "./statements.ts";
 
 /** Key of a missing value in a side table, whose columns cannot be NULL. */
@@ -67,6 +67,8 @@ export class Schema {
     const packed = toPacked(text);
     this.#toText(table);
     this.#takeIn(table);
+    this.#dropColumns(table, packed.fields);
+    table.packed = undefined;
     this.#addColumns(
       table,
       packed.fields.filter(({ kind }) => isKeyed(kind)).map(({ path }) => path),
@@ -84,8 +86,27 @@ export class Schema {
   }
 
   #toText(table: Table): void {
-    if (table.packed)
-      this.#statements.run(`UPDATE ${table.sql} SET doc = ${documentOf(table)} WHERE doc = ''`);
+    if (!table.packed) return;
+    const sets = `doc = ${documentOf(table)}${emptied(table.packed.fields)}`;
+    this.#statements.run(`UPDATE ${table.sql} SET ${sets} WHERE doc = ''`);
+  }
+
+  /** Drops the columns of a declaration that another one, and every index, does without. */
+  #dropColumns(table: Table, kept: readonly PackedField[]): void {
+    const used = new Set([
+      ...kept.map(columnOf),
+      ...table.indexes.flatMap((index) => this.#columnsOf(table, index)),
+    ]);
+    for (const field of table.packed?.fields ?? []) {
+      const column = columnOf(field);
+      if (used.has(column)) continue;
+      this.#statements.db.exec(`ALTER TABLE ${table.sql} DROP COLUMN ${column}`);
+      if (isKeyed(field.kind)) table.columns.delete(field.path);
+    }
+  }
+
+  #columnsOf(table: Table, { key }: Index): string[] {
+    return key.map(([path]) => this.#column(table, path).sql);
   }
 
   /** Ends the out-of-line storage of a table that had it: its texts move into the documents. */

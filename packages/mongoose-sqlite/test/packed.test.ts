@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeEach, expect, test } from "@jest/globals";
 import { SqliteClient } from "../index.ts";
 import type { PackedField } from "../tables/packed.ts";
@@ -31,6 +32,19 @@ beforeEach(() => {
   name = `c${++made}`;
 });
 afterAll(() => rmSync(directory, { recursive: true }));
+
+/** Returns rows of the file, while no store has it open. */
+function stored(sql: string) {
+  const db = new DatabaseSync(join(directory, "data.db"), { readOnly: true });
+  try {
+    return db
+      .prepare(sql)
+      .all()
+      .map((row) => ({ ...row }));
+  } finally {
+    db.close();
+  }
+}
 
 const idOf = (row: unknown) => (row as { _id: string })._id;
 
@@ -79,9 +93,9 @@ test.each([
     await rows.insertMany([FULL, other]);
     await rows.insertOne(last);
     expect(await rows.find({}, { sort: { _id: 1 } }).toArray()).toEqual([FULL, other, last]);
-    await rows.updateMany({}, { $set: { name: "new" }, $inc: { count: 1 } }).catch(() => {});
-    await rows.updateOne({ _id: "2" }, { $set: { name: "z" } });
-    expect(await rows.findOne({ _id: "2" })).toMatchObject({ name: "z" });
+    await rows.updateMany({}, { $set: { name: "new" } });
+    const renamed = [FULL, other, last].map((row) => ({ ...row, name: "new" }));
+    expect(await rows.find({ name: "new" }, { sort: { _id: 1 } }).toArray()).toEqual(renamed);
   }),
 );
 
@@ -115,15 +129,29 @@ test("an update to a taken key is refused with the name of its index, and change
     expect(await rows.findOne({ count: 4 })).toEqual({ ...without, count: 4 });
   }));
 
+test("a row that becomes text leaves nothing of its content in columns", async () => {
+  await opened(FIELDS, async (rows) => {
+    await rows.insertOne(FULL);
+    await rows.updateOne({ _id: "1" }, { $set: { long: "half \ud800" } });
+    expect(await rows.findOne({ _id: "1" })).toEqual({ ...FULL, long: "half \ud800" });
+  });
+  expect(stored(`SELECT j_long, j_list FROM d_${name}`)).toEqual([{ j_long: null, j_list: null }]);
+});
+
 test("a new declaration and an index read what was packed by an older one", async () => {
   await opened(FIELDS, (rows) => rows.insertOne(FULL));
   const more: PackedField[] = [...FIELDS.slice(0, 3), { path: "new", kind: "string", empty: "absent" }];
   const row = { _id: "2", name: "b", note: null, new: "x" };
   await opened(more, async (rows) => {
     await rows.insertOne(row);
-    await rows.createIndex({ new: 1, count: 1 });
     expect(await rows.find({}, { sort: { _id: 1 } }).toArray()).toEqual([FULL, row]);
   });
+  // The row of the new declaration is packed, and the columns that it lacks are gone with what they held.
+  expect(stored(`SELECT _id FROM d_${name} WHERE doc = ''`)).toEqual([{ _id: "2" }]);
+  const columns = stored(`SELECT name FROM pragma_table_info('d_${name}')`).map((column) => column.name);
+  expect(columns).not.toEqual(expect.arrayContaining(["j_long"]));
+  expect(columns).not.toEqual(expect.arrayContaining(["k_count"]));
+  await opened(more, (rows) => rows.createIndex({ new: 1, count: 1 }));
   await opened(undefined, async (rows) => {
     expect(await rows.find({ count: 3 }).toArray()).toEqual([FULL]);
     await rows.insertOne({ _id: "3", name: "text" });

@@ -6,7 +6,7 @@ import { isConstraint } from "../tables/schema.ts";
 import type { Statements } from "../tables/statements.ts";
 
 /** An SQL expression, or a list of them, with its parameters. */
-export type Fragment = { sql: string; params: Key[] };
+type Fragment = { sql: string; params: Key[] };
 
 /**
  * An update as SQL: one statement instead of a round trip of each document through JavaScript, which costs five times

@@ -40,7 +40,7 @@ export function isJson({ type }: Text): boolean {
   return /^application\/([\w.-]+\+)?json\b/.test(type);
 }
 
-/** What a tool's result says of its answer, and what of that it gives. */
+/** How a tool's result shows an answer. */
 interface Shown {
   /** The tool's name. */
   name: string;

@@ -188,7 +188,7 @@ export class Erasures {
       for (const some of splitChunks(ids, BATCH)) {
         erased = sum(erased, await this.#eraseBatch(broker, _id, tenant_id, some));
       }
-      // What the memories' own erasure has left.
+      // Texts that the memories' own erasure has left.
       erased = sum(erased, await this.#replaceTexts(broker, { tenant_id, subject }, true));
       for (const settle of settlersOf()) await broker.call(settle, { tenant_id, since: row.begun_at });
     }

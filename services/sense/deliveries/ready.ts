@@ -51,7 +51,7 @@ export interface ToAcknowledge {
  * change it: only what comes through here keeps a list current.
  */
 export class ReadyDeliveries implements Front<DeliveryDoc> {
-  /** The rows, past this front: for those that are neither ready nor handed out. */
+  /** The rows, past this front: for those that are neither ready nor leased here. */
   readonly rows: TenantCollection<DeliveryDoc>;
   readonly #report: (err: unknown) => void;
   readonly #now: () => number;

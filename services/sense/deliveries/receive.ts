@@ -50,7 +50,7 @@ class AgentQueue extends Actor {
   drainedAt = Number.NEGATIVE_INFINITY;
   /** Lease and its end in ms, by delivery on a stream. */
   readonly inFlight = new Map<string, Held & { until: number }>();
-  /** Number of rows reserved for waiting requests. */
+  /** Number of rows reserved for waiting requests, and of those that a stream's claim under way may get. */
   reserved = 0;
   readonly #waiting = new Set<WaitingRequest>();
 
@@ -227,10 +227,16 @@ export class RequestQueues {
     const limit = queue.limitFor(request, this.#now());
     if (limit === 0) return nothing;
     const { version } = queue;
-    const claimed = await this.#claims.claim({ ...request, limit });
-    if (claimed.drained) Object.assign(queue, { drained: version, drainedAt: performance.now() });
-    queue.addInFlight(request, claimed.deliveries);
-    return claimed;
+    const reserved = request.max_in_flight === undefined ? 0 : limit;
+    queue.reserved += reserved;
+    try {
+      const claimed = await this.#claims.claim({ ...request, limit });
+      if (claimed.drained) Object.assign(queue, { drained: version, drainedAt: performance.now() });
+      queue.addInFlight(request, claimed.deliveries);
+      return claimed;
+    } finally {
+      queue.reserved -= reserved;
+    }
   }
 
   /**

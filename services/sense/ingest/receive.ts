@@ -164,7 +164,7 @@ export class Receiver {
   }
 
   /**
-   * Answers a challenge. What proves nothing is answered at every address, existing or not, as a permission to deliver
+   * Answers a challenge. One that proves nothing is answered at every address, existing or not, as a permission to deliver
    * is; where no webhook can sign, by a secret that none has.
    */
   async #answer(ctx: Call<Delivery>, { name, challenge }: Challenged) {

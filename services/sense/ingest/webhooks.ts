@@ -172,7 +172,7 @@ export function findPreset({ mapping }: Pick<WebhookDoc, "mapping">): Sender | u
   return typeof mapping === "string" ? SENDERS.get(mapping) : undefined;
 }
 
-/** What decides which signatures a webhook accepts. */
+/** Decides which signatures a webhook accepts. */
 type Signing = Pick<WebhookDoc, "mapping" | "signature">;
 
 /** @throws Fault validation_error for a signature that does not suit the mapping, or that leaves its time unsigned */

@@ -78,7 +78,7 @@ export async function runWoken({ events, kills, seed, say }: Woken): Promise<str
       }
     }
     const isOver = async () => (await handled(ledger)) >= events;
-    // What is missing is a finding.
+    // Missing events are findings.
     await settle(isOver, { within: 120_000 + events * 1_000, what: "every event" }).catch(() => {});
     await worker.end();
     return findingsIn(await linesOf(ledger), events);
