@@ -50,6 +50,11 @@ export const SETTINGS = {
     [],
     "Services to run on this node, comma-separated; with `-` before each (`-gateway`), the services not to run. Default: all.",
   ),
+  EXTENSIONS: list(
+    [],
+    "Extensions to run, comma-separated (docs/extensions.md); with `-` before each (`-a2a`), those not to run; `none`: the core alone. Default: all. The same on every node.",
+  ),
+  EXTENSIONS_DIR: text(null, "Folder with further extensions, one folder each. Default: none."),
   LOG_LEVEL: text("info", "Minimum severity to log.", {
     oneOf: LOG_LEVELS,
   }) as Setting<string>,
@@ -262,12 +267,6 @@ export const SETTINGS = {
     1,
     DAY,
   ),
-  A2A_TASK_RETENTION_DAYS: integer(
-    90,
-    "Days for which A2A tasks and their push notification configurations are kept after the task became final; 0: until they are erased.",
-    0,
-    DAY,
-  ),
   BACKUP_RETENTION_DAYS: integer(
     0,
     "Days for which you keep backups. Receipts of erasures state until when a backup may contain erased data; with 0, that it is unknown.",
@@ -337,10 +336,26 @@ export const SETTINGS = {
   ...TRACING_SETTINGS,
 } satisfies Record<string, Setting<unknown>>;
 
-type SettingName = keyof typeof SETTINGS;
-export type Config = Readonly<{
-  [K in SettingName]: (typeof SETTINGS)[K] extends Setting<infer T> ? T : never;
-}>;
+export type Config = ValuesOf<typeof SETTINGS>;
+
+/** Where extensions are found, and which of them run: modules that list what these have need it before all settings are read. */
+export const EXTENSION_PLACES = {
+  EXTENSIONS: readSetting("EXTENSIONS", SETTINGS.EXTENSIONS, process.env.EXTENSIONS) as readonly string[],
+  EXTENSIONS_DIR: readSetting("EXTENSIONS_DIR", SETTINGS.EXTENSIONS_DIR, process.env.EXTENSIONS_DIR) as
+    | string
+    | null,
+};
+
+type ValuesOf<S> = Readonly<{ [K in keyof S]: S[K] extends Setting<infer T> ? T : never }>;
+
+/** Returns the values of an extension's settings, which `readConfig` has read with the others. */
+export function valuesOf<S extends Record<string, Setting<unknown>>>(
+  config: Config,
+  settings: S,
+): ValuesOf<S> {
+  const read = config as unknown as Record<string, unknown>;
+  return Object.fromEntries(Object.keys(settings).map((name) => [name, read[name]])) as ValuesOf<S>;
+}
 
 // This service's variables start like these: a near miss is reported as a mistake, not ignored.
 const OURS =
@@ -355,17 +370,21 @@ export function shortSecrets(env: NodeJS.ProcessEnv = process.env): string[] {
   );
 }
 
-/** Reads and validates the environment. Throws ConfigError with the variable, the given value and what is allowed. */
-export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
+/** Reads and validates the environment. Throws ConfigError with the variable, the given value and what is allowed. @param more settings of extensions */
+export function readConfig(
+  env: NodeJS.ProcessEnv = process.env,
+  more: Record<string, Setting<unknown>> = {},
+): Config {
+  const settings: Record<string, Setting<unknown>> = { ...SETTINGS, ...more };
   const unknown = Object.keys(env).filter(
-    (name) => OURS.test(name) && !Object.hasOwn(SETTINGS, name) && !isServiceLink(name, env),
+    (name) => OURS.test(name) && !Object.hasOwn(settings, name) && !isServiceLink(name, env),
   );
   if (unknown.length) {
     throw new ConfigError(
       `${unknown[0]} is not a setting. Remove it, or see docs/reference/settings.md for the right name.`,
     );
   }
-  const entries = Object.entries(SETTINGS).map(([name, setting]) => [
+  const entries = Object.entries(settings).map(([name, setting]) => [
     name,
     readSetting(name, setting, env[name]),
   ]);

@@ -5,6 +5,7 @@ import { type Config, ConfigError, readConfig } from "../config.ts";
 import { write } from "../packages/client/cli/colour.ts";
 import { isLoopback, readServerFile } from "../packages/client/cli/server-file.ts";
 import { parseOrigin } from "../packages/client/client.ts";
+import { EXTENSION_SETTINGS } from "../services/extensions.ts";
 import { COMMANDS } from "./admin/commands.ts";
 import { openOnline } from "./admin/online.ts";
 import { AdminError, type Identity, type Target } from "./admin/target.ts";
@@ -29,7 +30,13 @@ export async function admin(
   refuseMore(name, command, typed);
   const { tenant, url, email, code } = typed.options;
   const password = await passwordIn(typed.options["password-file"]);
-  const target = await openTarget(readConfig(env), { tenant, url, email, password, code });
+  const target = await openTarget(readConfig(env, EXTENSION_SETTINGS), {
+    tenant,
+    url,
+    email,
+    password,
+    code,
+  });
   try {
     const result = await command.run(target, typed);
     write(stdout, `${JSON.stringify(result, null, 2)}\n`);

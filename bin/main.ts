@@ -3,11 +3,13 @@ import { ConfigError, readConfig, shortSecrets } from "../config.ts";
 import { NatsError, requireMaxPayload } from "../connectors/nats.ts";
 import type { SharedWindows } from "../connectors/redis.ts";
 import { openSecretBox, SecretError } from "../lib/crypto/secrets.ts";
+import { selectNames } from "../lib/settings.ts";
 import { brokerOptions } from "../moleculer.config.ts";
 import { observeGauge, observeValue } from "../observability/metrics.ts";
 import { type Observability, startObservability } from "../observability/start.ts";
 import { monitorServer } from "../services/edge/gateway/observe/monitor.ts";
 import { type HttpServer, ListenError } from "../services/edge/gateway/server.ts";
+import { EXTENSION_SETTINGS, requireExtensions } from "../services/extensions.ts";
 import { SecretKeys, showKeys } from "../services/identity/rotation/secret-keys.ts";
 import { type Credentials, ensureFirstTenant } from "../services/identity/tenants/first-start.ts";
 import { CORE_SERVICES, serviceFactories } from "../services/index.ts";
@@ -36,7 +38,8 @@ async function main(): Promise<void> {
   process.umask(0o077);
   // Their reader may leave, and their disk may be full.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
-  const config = readConfig();
+  requireExtensions();
+  const config = readConfig(undefined, EXTENSION_SETTINGS);
   const store = await openStore(config);
   const secrets = await openSecretBox(config);
   const observability = await startObservability(config, store);
@@ -58,7 +61,7 @@ async function main(): Promise<void> {
     ...observability,
   };
   const broker = new ServiceBroker(brokerOptions(config, observability));
-  for (const name of selectServices(config.SERVICES)) {
+  for (const name of selectNames("SERVICES", config.SERVICES, Object.keys(serviceFactories))) {
     for (const create of [serviceFactories[name] ?? []].flat()) broker.createService(create(runtime));
   }
   broker.createService(nodesService(runtime));
@@ -134,21 +137,6 @@ async function waitForCore(broker: ServiceBroker, { health, log }: Runtime): Pro
   const absent = missing(others);
   if (absent.length)
     log.warn({ services: absent }, "no node runs these services: what needs them gets 503 until one does");
-}
-
-/** Returns the named services, or with `-` before a name all others. */
-function selectServices(wanted: readonly string[]): string[] {
-  const all = Object.keys(serviceFactories);
-  const names = wanted.map((name) => name.replace(/^-/, ""));
-  const unknown = names.find((name) => !all.includes(name));
-  if (unknown) throw new ConfigError(`SERVICES contains "${unknown}": expected ${all.join(", ")}.`);
-  const left = wanted.filter((name) => name.startsWith("-")).length;
-  if (left === 0) return wanted.length ? names : all;
-  if (left < wanted.length)
-    throw new ConfigError(
-      "SERVICES mixes names with and without `-`: expected either the services to run, or those not to run.",
-    );
-  return all.filter((name) => !names.includes(name));
 }
 
 async function announce(broker: ServiceBroker, runtime: Runtime): Promise<void> {

@@ -118,6 +118,25 @@ export function readSetting(name: string, setting: Setting<unknown>, given: stri
   }
 }
 
+/**
+ * Returns the names that a setting selects of all: none given is all, `-` before each all others.
+ *
+ * @throws ConfigError for an unknown name, and for names with and without `-`
+ */
+export function selectNames(setting: string, wanted: readonly string[], all: readonly string[]): string[] {
+  const names = wanted.map((name) => name.replace(/^-/, ""));
+  const unknown = names.find((name) => !all.includes(name));
+  if (unknown)
+    throw new ConfigError(`${setting} contains "${unknown}": expected ${all.join(", ") || "none"}.`);
+  const left = wanted.filter((name) => name.startsWith("-")).length;
+  if (left === 0) return wanted.length ? names : [...all];
+  if (left < wanted.length)
+    throw new ConfigError(
+      `${setting} mixes names with and without \`-\`: expected either the ones to run, or those not to run.`,
+    );
+  return all.filter((name) => !names.includes(name));
+}
+
 /** Whether a given secret, or one of several, is too short to count. */
 export function isTooShort({ kind, least = 0 }: Setting<unknown>, given = ""): boolean {
   return given !== "" && (kind === "list" ? readList(given) : [given]).some(({ length }) => length < least);

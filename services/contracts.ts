@@ -1,9 +1,8 @@
 import { type Operation, operationsIn, withRepresentations } from "../lib/contract/contract.ts";
+import { RUNNING } from "./extensions.ts";
 
-/** Every contract, in the order of the documents made of them. */
-const contracts: object[] = await Promise.all([
-  import("./edge/a2a/a2a.contract.ts"),
-  import("./work/a2a/a2a-tasks.contract.ts"),
+/** The core's contracts, in the order of the documents made of them. */
+const core: object[] = await Promise.all([
   import("./work/approvals/approvals.contract.ts"),
   import("./work/approvals/links.contract.ts"),
   import("./work/approvals/slack.contract.ts"),
@@ -65,6 +64,8 @@ const contracts: object[] = await Promise.all([
   import("./identity/tenants/moving.contract.ts"),
   import("./identity/users/users.contract.ts"),
 ]);
+
+const contracts = [...core, ...RUNNING.flatMap((each) => each.contracts ?? [])];
 
 /** Every operation of the service: the source of routes, OpenAPI, MCP tools and the client. */
 export const operations: readonly Operation[] = withRepresentations(contracts.flatMap(operationsIn));

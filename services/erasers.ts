@@ -1,6 +1,9 @@
+import { Fault } from "../lib/contract/faults.ts";
 import type { TenantCollection, TenantDocument } from "../storage/collection.ts";
-import { type AnyModel, type Erasure, fieldsOf, type Replaced } from "../storage/model.ts";
+import type { Store } from "../storage/connection.ts";
+import { type AnyModel, type Erasure, fieldsOf, type Model, type Replaced } from "../storage/model.ts";
 import type { Where } from "../storage/query.ts";
+import { INSTALLED } from "./extensions.ts";
 import { MODELS } from "./models.ts";
 
 type Kind = "agent" | "subject" | "memories" | "mentions";
@@ -19,8 +22,25 @@ export interface EraseContent {
 /** `memories` directs every erasure, and erases its own rows last. */
 const DIRECTOR = "memories.erase";
 
+/** Those whose extension does not run: nobody answers for them. */
+const DORMANT = INSTALLED.filter(({ runs }) => !runs);
+const ANSWERED = MODELS.filter((model) => !DORMANT.some(({ models = [] }) => models.includes(model)));
+
+/** @throws Fault service_unavailable while an extension that does not run keeps content of the tenant, which would stay */
+export async function requireErasers(store: Pick<Store, "collection">, tenant_id: string): Promise<void> {
+  for (const { name, models = [] } of DORMANT)
+    for (const model of models.filter(hasErasers))
+      if (await store.collection(model as Model<TenantDocument>).findOne(tenant_id, {})) {
+        const message = `The extension ${name} does not run here, and keeps content that it alone can erase: run it (EXTENSIONS), then erase.`;
+        throw new Fault("service_unavailable", message, { retry_after_seconds: 3600 });
+      }
+}
+
+const hasErasers = ({ erasure }: AnyModel) =>
+  !("replaced" in erasure || "with" in erasure || "none" in erasure);
+
 /** Returns the actions that all collections declare for a kind of request, each once. */
-export function erasersOf(kind: Kind, models: readonly AnyModel[] = MODELS): string[] {
+export function erasersOf(kind: Kind, models: readonly AnyModel[] = ANSWERED): string[] {
   const declared = models.flatMap(({ erasure }) => (erasure as Partial<Record<Kind, string>>)[kind] ?? []);
   return [...new Set(declared)].filter((name) => name !== DIRECTOR);
 }

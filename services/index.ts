@@ -1,8 +1,8 @@
-import { a2aService } from "./edge/a2a/a2a.service.ts";
 import { gatewayService } from "./edge/gateway/gateway.service.ts";
 import { idempotencyService } from "./edge/idempotency/idempotency.service.ts";
 import { liveService } from "./edge/live/live.service.ts";
 import { mcpService } from "./edge/mcp/mcp.service.ts";
+import { RUNNING } from "./extensions.ts";
 import { agentsService } from "./identity/agents/agents.service.ts";
 import { auditService } from "./identity/audit/audit.service.ts";
 import { authService } from "./identity/auth/auth.service.ts";
@@ -35,7 +35,6 @@ import { ingestService } from "./sense/ingest/ingest.service.ts";
 import { interestsService } from "./sense/interests/interests.service.ts";
 import { pushService } from "./sense/push/push.service.ts";
 import { schedulesService } from "./sense/schedules/schedules.service.ts";
-import { a2aTasksService } from "./work/a2a/a2a-tasks.service.ts";
 import { approvalsService } from "./work/approvals/approvals.service.ts";
 import { exemplarsService } from "./work/exemplars/exemplars.service.ts";
 import { handoffsService } from "./work/handoffs/handoffs.service.ts";
@@ -43,9 +42,8 @@ import { outputsService } from "./work/outputs/outputs.service.ts";
 import { runsService } from "./work/runs/runs.service.ts";
 import { templatesService } from "./work/templates/templates.service.ts";
 
-/** Every service by its name, as listed in `SERVICES`. */
-export const serviceFactories: Record<string, ServiceFactory | ServiceFactory[]> = {
-  a2a_tasks: a2aTasksService,
+/** The core's services by their names, as listed in `SERVICES`. */
+const core: Record<string, ServiceFactory | ServiceFactory[]> = {
   agents: agentsService,
   approvals: approvalsService,
   audit: auditService,
@@ -61,8 +59,8 @@ export const serviceFactories: Record<string, ServiceFactory | ServiceFactory[]>
   events: eventsService,
   exemplars: exemplarsService,
   findings: findingsService,
-  // MCP and A2A are routes of each gateway, in its process.
-  gateway: [gatewayService, mcpService, a2aService],
+  // MCP is a route of each gateway, in its process.
+  gateway: [gatewayService, mcpService],
   handoffs: handoffsService,
   idempotency: idempotencyService,
   ingest: ingestService,
@@ -88,6 +86,15 @@ export const serviceFactories: Record<string, ServiceFactory | ServiceFactory[]>
   tenants: tenantsService,
   users: usersService,
 };
+
+/** What runs of the extensions. */
+const running = await Promise.all(RUNNING.map(async ({ run }) => (await run?.()) ?? {}));
+
+/** Every service by its name, as listed in `SERVICES`. */
+export const serviceFactories: typeof core = { ...core };
+for (const { services = {} } of running)
+  for (const [name, added] of Object.entries(services))
+    serviceFactories[name] = [serviceFactories[name] ?? [], added].flat();
 
 /**
  * Services without which nobody signs in, publishes or receives: a node is ready when each is on some node. Others may be

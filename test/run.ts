@@ -28,12 +28,12 @@ interface Suite {
 
 /** Each test file belongs to the first suite whose pattern its path matches. */
 const SUITES: Suite[] = [
-  { name: "unit", files: /^test\/unit\//, budgetSeconds: 900 },
+  { name: "unit", files: /^(test|extensions\/[^/]+\/test)\/unit\//, budgetSeconds: 900 },
   { name: "packages", files: /^packages\/(?!integrations\/)/, budgetSeconds: 240 },
   { name: "command", files: /^test\/command\//, budgetSeconds: 480 },
   { name: "store", files: /^test\/(store|search)\.[^/]+$/, budgetSeconds: 720 },
   { name: "nodes", files: /^test\/(nats|owners|redis|round-trips|two-owners)\./, budgetSeconds: 360 },
-  { name: "http", files: /^test\/http\//, budgetSeconds: 3000 },
+  { name: "http", files: /^(test|extensions\/[^/]+\/test)\/http\//, budgetSeconds: 3000 },
   { name: "browser", files: /^test\/browser\//, budgetSeconds: 2400 },
   { name: "brokers", files: /^test\/brokers\//, budgetSeconds: 360 },
   { name: "guides", files: /^test\/guides\//, budgetSeconds: 420 },
@@ -70,9 +70,9 @@ const given = process.argv.slice(2).filter((word) => word !== "--record");
 const isRecording = process.argv.includes("--record");
 const isWhole = given.includes("all");
 const words = isWhole ? [] : given;
-const all = globSync("{test,packages/{*,integrations/*}/test}/**/*.test.ts", { cwd: ROOT }).map((file) =>
-  file.split(sep).join("/"),
-);
+const all = globSync("{test,extensions/*/test,packages/{*,integrations/*}/test}/**/*.test.ts", {
+  cwd: ROOT,
+}).map((file) => file.split(sep).join("/"));
 const suites = plan();
 const parts = words.filter((word) => !isSuite(word) && word !== "quick" && word !== "changed");
 const again = words.length > 0 && parts.length === 0 ? [] : planAgain(all, parts, isWhole);

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SETTINGS } from "../../config.ts";
+import { EXTENSION_SETTINGS } from "../../services/extensions.ts";
 import { serviceFactories } from "../../services/index.ts";
 
 export const CHART = join(import.meta.dirname, "../../deploy/helm/sensorium");
@@ -14,6 +15,8 @@ interface Row {
   oneOf?: readonly string[];
 }
 
+const ALL = { ...SETTINGS, ...EXTENSION_SETTINGS } as Record<string, Row>;
+
 /** Settings with a value of their own in the chart: each node's address and folder, and what the pod's kind decides. */
 export const OF_THE_CHART = ["HOST", "PORT", "DATA_DIR", "SERVICES", "DRAIN_SECONDS"];
 /** Secret settings that may be given without a password. */
@@ -23,10 +26,8 @@ const ADDRESSES = { mongodb: "MONGO_URL", nats: "NATS_URL", redis: "REDIS_URL" }
 export function chartFiles(): Record<string, string> {
   const names = Object.keys(serviceFactories);
   const schema = JSON.parse(readFileSync(join(CHART, "values.schema.json"), "utf8"));
-  const secrets = Object.entries(SETTINGS as Record<string, Row>).flatMap(([name, { secret }]) =>
-    secret ? [name] : [],
-  );
-  const settings = Object.entries(SETTINGS as Record<string, Row>).filter(
+  const secrets = Object.entries(ALL).flatMap(([name, { secret }]) => (secret ? [name] : []));
+  const settings = Object.entries(ALL).filter(
     ([name, { secret }]) => !secret && !OF_THE_CHART.includes(name),
   );
   Object.assign(schema.definitions, {

@@ -8,6 +8,7 @@ import { COMMANDS } from "../../packages/client/cli/commands.ts";
 import { helpFor, overview } from "../../packages/client/cli/help.ts";
 import { operations } from "../../services/contracts.ts";
 import { findPresets, makeTools } from "../../services/edge/mcp/tools.ts";
+import { INSTALLED, RUNNING } from "../../services/extensions.ts";
 import { COMPONENTS, TAGS } from "./openapi/components.ts";
 import { openApiDocument } from "./openapi/openapi.ts";
 import { Components } from "./openapi/schemas.ts";
@@ -27,6 +28,7 @@ export function referencePages(): Record<string, string> {
     ...Object.fromEntries(pages),
     "cli.md": cliPage(),
     "errors.md": errorsPage(),
+    "extensions.md": extensionsPage(),
     "mcp-tools.md": toolsPage(),
     "platform-events.md": eventsPage(),
     "settings.md": settingsPage(),
@@ -49,6 +51,7 @@ function indexPage(names: string[], domains: Map<string, Operation[]>): string {
   });
   const others = [
     row(["[errors](errors.md)", "Every error code, with an example of its details."]),
+    row(["[extensions](extensions.md)", "Optional capabilities, each in a separate folder."]),
     row(["[MCP tools](mcp-tools.md)", "The operations that agents can use as tools."]),
     row(["[platform events](platform-events.md)", "The events that the service publishes."]),
     row(["[command line](cli.md)", "`sensorium` and its commands."]),
@@ -64,6 +67,24 @@ function indexPage(names: string[], domains: Map<string, Operation[]>): string {
     table(["Domain", "About", "Paths"], rows),
     table(["Other pages", "About"], others),
     table(["Header", "In", "Meaning"], headerRows()),
+  );
+}
+
+function extensionsPage(): string {
+  const rows = INSTALLED.map(({ name, about, settings = {}, domains = {} }) =>
+    row([
+      `[${code(name)}](../../extensions/${name}/README.md)`,
+      about,
+      Object.keys(domains)
+        .map((domain) => `[${domain}](${domain}.md)`)
+        .join(", "),
+      Object.keys(settings).map(code).join(" "),
+    ]),
+  );
+  return page(
+    "Extensions",
+    "Optional capabilities of this version. `EXTENSIONS` names those that run, by default all; `GET /v1/limits` of a server lists\nthem. Operations of one that does not run do not exist: `404 not_found`, and absent from `openapi.json`. [How to write\none](../extensions.md).",
+    table(["Name", "About", "Operations", "Settings"], rows),
   );
 }
 
@@ -161,7 +182,10 @@ function toolsPage(): string {
 }
 
 function eventsPage(): string {
-  const rows = Object.entries(PLATFORM_EVENTS).map(([type, means]) => row([code(type), means]));
+  const rows = [
+    ...Object.entries(PLATFORM_EVENTS),
+    ...RUNNING.flatMap(({ events = {} }) => Object.entries(events).map(([type, { means }]) => [type, means])),
+  ].map(([type = "", means = ""]) => row([code(type), means]));
   const told =
     "Events that the service publishes. Subscribe to them like to any other; only globs that begin with `service.` (for\n`memory.cited`, with `memory.`) match them. [`asyncapi.json`](../asyncapi.json) has the schema of their `data`. They carry ids and states, never content; `subject` is the id of the resource.\nEvents about a memory or a restricted document reach only agents that may read it. Access is checked again on delivery:\nan agent that has left the team receives no more of them.";
   return page("Platform events", told, table(["Type", "Meaning"], rows));

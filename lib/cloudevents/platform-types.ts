@@ -1,8 +1,6 @@
 /** Events that the service itself publishes, with their meaning (api: Processes). They carry only ids and states. */
 export const PLATFORM_EVENTS = {
   "memory.cited": "An agent reported that it used a memory: once per agent, memory and day.",
-  "service.a2a.canceled": "The caller canceled an A2A task. Delivered to the task's agent alone.",
-  "service.a2a.message": "The caller of an A2A task sent a message. Delivered to the task's agent alone.",
   "service.approval.answered":
     "People, or the default at the deadline, answered an approval. Delivered to the agent that asked.",
   "service.approval.canceled":
@@ -56,9 +54,6 @@ export function reservedPrefix(type: string): "service." | "memory." | "" {
   if (type.startsWith("service.")) return "service.";
   return type === "memory.cited" ? "memory." : "";
 }
-
-/** All types that only the service publishes. */
-export const PLATFORM_TYPES = Object.keys(PLATFORM_EVENTS);
 
 /** Whether only the service itself publishes this type. */
 export function isPlatformType(type: string): boolean {

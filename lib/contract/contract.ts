@@ -70,6 +70,8 @@ interface RouteSpec<Path extends TProperties, Query extends TProperties> {
   route: `${Method} /${string}`;
   /** Served at the origin (`/w/…`, `/healthz`), not under `/v1`. */
   root?: boolean;
+  /** Further paths, with the same placeholders, that lead to it and that the documents leave out. */
+  also?: readonly string[];
   /** The parameters of the path, except for those of `PATH_IDS`. */
   path?: Path;
   query?: Query;

@@ -62,7 +62,6 @@ export const PATH_IDS = {
   run_id: Uuid("run"),
   schedule_id: Id("sch"),
   session_id: Id("ses"),
-  task_id: Uuid("a2a_task", "Id of the A2A task."),
   team_id: Id("team"),
   tenant_id: Id("tn"),
   user_id: Id("usr"),

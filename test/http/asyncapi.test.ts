@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { expect, test } from "@jest/globals";
 import { Ajv } from "ajv";
 import addFormatsModule from "ajv-formats";
-import { a2aClient, a2aRequest } from "../support/a2a.ts";
 import { newAgent, receive, type TestAgent } from "../support/agents.ts";
 import { makeDeadLetters } from "../support/dead-letters.ts";
 import { ingest, textFile } from "../support/documents.ts";
@@ -94,7 +93,7 @@ test("events about runs are as described", async () => {
   );
 });
 
-test("events about documents, dead letters and A2A tasks are as described", async () => {
+test("events about documents and dead letters are as described", async () => {
   const { agent, admin } = world;
   await ingest(agent, textFile("The first.", { filename: "a.txt" }));
   await ingest(agent, textFile("The second.", { filename: "a.txt" }));
@@ -107,14 +106,6 @@ test("events about documents, dead letters and A2A tasks are as described", asyn
   });
   await makeDeadLetters(failing.api, "com.example.dead", ["closed"]);
   await receiveFitting(watcher, ["service.delivery.dead_lettered"]);
-
-  const worker = await newAgent(server, admin, ["receive"]);
-  ok(await admin.patch(`/agents/${worker.id}`, { a2a: true }));
-  const caller = await newAgent(server, admin, ["send"]);
-  const client = await a2aClient(server, worker.id, caller.token);
-  const task = await client.sendMessage(a2aRequest("Count to three."));
-  await client.cancelTask({ tenant: "", id: (task as { id: string }).id, metadata: undefined });
-  await receiveFitting(worker, ["service.a2a.message", "service.a2a.canceled"]);
 });
 
 test("pushes have the headers and the body as described, in both formats", async () => {

@@ -1,12 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Task } from "@a2a-js/sdk";
 import { afterAll, describe, expect, test } from "@jest/globals";
 import { AuditModel } from "../../services/identity/audit/audit.model.ts";
-import { A2aTaskModel } from "../../services/work/a2a/a2a-tasks.model.ts";
 import { openStore } from "../../storage/connection.ts";
-import { a2aClient, a2aRequest, pushConfig } from "../support/a2a.ts";
 import { cloudEvent } from "../support/agents.ts";
 import { ingest, itself, textFile } from "../support/documents.ts";
 import { api } from "../support/http.ts";
@@ -21,7 +18,6 @@ type TestAgent = Awaited<ReturnType<typeof agentIn>>;
 const env = { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none", PUSH_ALLOW_PRIVATE: "true", OPERATOR_TOKEN };
 const server = await startServer({ env });
 const cast = await makeCast(server);
-const worker = await agentIn(server, cast.admin, { name: "worker", a2a: true }, ["receive", "send"]);
 const sender = await agentIn(server, cast.admin, { name: "sender" }, ["send", "receive"]);
 afterAll(() => server.stop());
 
@@ -37,58 +33,33 @@ async function filesWith(text: string): Promise<string[]> {
   return (await Promise.all(holding)).flat();
 }
 
-/** Gives the worker a task with this text, and a webhook. */
-async function give(by: { token: string }, text: string, metadata?: object): Promise<string> {
-  const client = await a2aClient(server, worker.id, by.token);
-  const parts = [{ content: { $case: "text", value: text } }];
-  const config = { taskPushNotificationConfig: pushConfig(`http://127.0.0.1:9/${text}`) };
-  const task = (await client.sendMessage(a2aRequest(marker(), { parts, metadata }, config))) as Task;
-  return task.id;
-}
-
 async function schedule(by: TestAgent, data: object): Promise<string> {
   const event = { type: "com.example.tick", data };
   return ok(await by.post("/schedules", { name: "yearly", cron: "0 0 1 1 *", event })).id;
 }
 
-const isTask = async (id: string) => (await worker.get(`/a2a-tasks/${id}`)).status === 200;
-
-test("tasks and schedules about a person are erased, and no others", async () => {
+test("schedules about a person are erased, and no others", async () => {
   const [subject, text, other] = [`Erika ${marker()}`, marker(), marker()];
-  const about = await give(sender, text, { subject });
-  const kept = await give(sender, other, { subject: `${subject}son` });
   const planned = await schedule(sender, { metadata: { subject: [subject] }, note: text });
   const stays = await schedule(sender, { note: other });
   const counted = await erase({ subject, dry_run: true });
-  expect(counted.erased).toMatchObject({ a2a_tasks: 1, schedules: 1 });
+  expect(counted.erased).toMatchObject({ schedules: 1 });
   const { erased } = await erase({ subject });
-  expect(erased).toMatchObject({ a2a_tasks: 1, schedules: 1 });
-  expect([await isTask(about), await isTask(kept)]).toEqual([false, true]);
+  expect(erased).toMatchObject({ schedules: 1 });
   expect((await sender.get(`/schedules/${planned}`)).status).toBe(404);
   expect((await sender.get(`/schedules/${stays}`)).status).toBe(200);
 });
 
-test("tasks that mention an erased memory are erased", async () => {
-  const { id } = await remember(cast.alice, {});
-  const task = await give(sender, `Read ${id}.`);
-  const { erased } = await erase({ ids: [id] });
-  expect(erased).toMatchObject({ memories: 1, a2a_tasks: 1 });
-  expect(await isTask(task)).toBe(false);
-});
-
-test("an agent's tasks, schedules, bundles and handoffs are erased with its memories", async () => {
+test("an agent's schedules, bundles and handoffs are erased with its memories", async () => {
   const fields = ["send", "receive", "memory:read", "memory:write"];
   const agent = await agentIn(server, cast.admin, { name: "leaver" }, fields);
   const text = marker();
-  const task = await give(agent, text);
   await schedule(agent, { note: text });
   ok(await agent.post("/handoffs", { name: "next", summary: text }));
   ok(await agent.post("/bundles", { query: text }));
   expect(await filesWith(text)).not.toEqual([]);
   const { erased } = await erase({ agent_id: agent.id });
-  expect(erased).toMatchObject({ a2a_tasks: 1, schedules: 1, handoffs: 1, bundles: 1 });
-  expect(await isTask(task)).toBe(false);
-  // The worker's pending delivery of the message holds an id only.
+  expect(erased).toMatchObject({ schedules: 1, handoffs: 1, bundles: 1 });
   await settle(
     async () => (await filesWith(text)).filter((name) => !name.startsWith("sensorium.db")).length === 0,
   );
@@ -382,10 +353,7 @@ describe("no blob is left", () => {
   });
 });
 
-test("final tasks with their webhooks, and entries of the audit log, end after their retention", async () => {
-  const old = await give(sender, "old");
-  const [open, recent] = [await give(sender, "open"), await give(sender, "new")];
-  for (const id of [old, recent]) ok(await worker.post(`/a2a-tasks/${id}/status`, { state: "completed" }));
+test("entries of the audit log end after their retention", async () => {
   const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
   const logged = async () => {
     const until = `until=${daysAgo(300).toISOString()}`;
@@ -394,15 +362,10 @@ test("final tasks with their webhooks, and entries of the audit log, end after t
   const [last, first] = ok(await cast.orgAdmin.get("/audit")).entries;
   await server.end();
   const store = await openStore({ DATA_DIR: server.dataDir });
-  const long = daysAgo(91);
-  const rows = store.collection(A2aTaskModel);
-  for (const _id of [old, open]) await rows.system.updateOne({ _id }, { $set: { updated_at: long } });
   const entries = store.collection(AuditModel);
   await entries.system.updateOne({ _id: last.id }, { $set: { at: daysAgo(366) } });
   await entries.system.updateOne({ _id: first.id }, { $set: { at: daysAgo(364) } });
   await store.close();
   await server.restart();
-  await settle(async () => !(await isTask(old)), { within: 30_000 });
   await settle(async () => (await logged()).join() === first.id, { within: 30_000 });
-  expect([await isTask(open), await isTask(recent)]).toEqual([true, true]);
 });

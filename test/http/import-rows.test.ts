@@ -5,6 +5,7 @@ import { SecretBox } from "../../lib/crypto/secrets.ts";
 import { MOVED } from "../../services/identity/tenants/portable-rows.ts";
 import { fieldsOf } from "../../storage/model.ts";
 import { type Api, api } from "../support/http.ts";
+import { ofKits } from "../support/kits.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, type World } from "../support/tenancy.ts";
@@ -155,8 +156,7 @@ function named(path: Path, id: string, row_id: string): unknown {
 
 /** Fields that the server computes again: the values in an archive are never read. */
 const COMPUTED = {
-  a2a_push_configs: "queue",
-  a2a_tasks: "queue",
+  ...(await ofKits("computed")),
   approvals: "queue",
   deliveries: "held_key active_key slot_key",
   documents: "live_key queue",

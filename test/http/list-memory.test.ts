@@ -5,7 +5,7 @@ import { operations } from "../../services/contracts.ts";
 import { multiplyRows } from "../support/maximal.ts";
 import { identifierKind, sampleBody } from "../support/sample.ts";
 import { startServer } from "../support/server.ts";
-import { connectDevice, KINDS, makeWorld, OPERATOR_TOKEN, ok, type World } from "../support/tenancy.ts";
+import { connectDevice, kindsOfIds, makeWorld, OPERATOR_TOKEN, ok, type World } from "../support/tenancy.ts";
 
 /**
  * Calls every list, with rows as large as callers can make them, many times at once: the memory of the server must not
@@ -25,7 +25,7 @@ const named = reads.map((op) => [`${op.method} ${op.url}`, op] as const);
 
 const server = await startServer({ env: { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0" } });
 const world = await makeWorld(server, "large");
-for (const kind of KINDS) await world.idOf(kind);
+for (const kind of await kindsOfIds()) await world.idOf(kind);
 await makeOthers(world);
 await server.end();
 await multiplyRows(server.dataDir, world.tenant_id);

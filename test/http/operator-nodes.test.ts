@@ -102,7 +102,6 @@ describe("maintenance", () => {
 
   test("refuses writes and says why, while reads and settling go on", async () => {
     const { agent, admin, agentId } = world;
-    ok(await admin.patch(`/agents/${agentId}`, { a2a: true }));
     ok(await agent.post(`/agents/${agentId}/interests`, { event_type: "com.example.mode" }));
     ok(await agent.post("/events", event("before")));
     const { deliveries } = ok(await agent.get("/delivery/poll?wait=20"));
@@ -133,30 +132,6 @@ describe("maintenance", () => {
       expect.objectContaining({ check: "maintenance", severity: "note" }),
     );
     ok(await operator.patch(`/tenants/${world.tenant_id}`, { requests_per_minute: null }));
-  });
-
-  test("refuses what A2A writes, and lets it read", async () => {
-    const { agent, agentId } = world;
-    const call = async (method: string, params: object) => {
-      const headers = { "a2a-version": "1.0" };
-      const request = { jsonrpc: "2.0", id: 1, method, params };
-      const { body } = await agent.post(`${server.root}/a2a/${agentId}`, request, headers);
-      return body.error?.message ?? body.result;
-    };
-    const part = { text: "Count." };
-    const message = { messageId: "m1", role: "ROLE_USER", parts: [part] };
-    for (const [method, params] of [
-      ["SendMessage", { message }],
-      ["SendStreamingMessage", { message }],
-      ["CancelTask", { id: "none" }],
-      ["CreateTaskPushNotificationConfig", { taskId: "none", url: "https://example.com/hook" }],
-      ["DeleteTaskPushNotificationConfig", { taskId: "none", id: "none" }],
-    ] as const)
-      expect([method, await call(method, params)]).toEqual([
-        method,
-        expect.stringContaining("maintenance (moving)"),
-      ]);
-    expect(await call("ListTasks", {})).toMatchObject({ tasks: [] });
   });
 
   test("lets clients renew and end their sign-ins", async () => {

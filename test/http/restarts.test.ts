@@ -1,7 +1,6 @@
-import type { Task } from "@a2a-js/sdk";
 import { beforeAll, describe, expect, test } from "@jest/globals";
-import { a2aClient, a2aRequest, nextEvent } from "../support/a2a.ts";
 import { cloudEvent, newAgent, receive, type TestAgent } from "../support/agents.ts";
+import { ofKits } from "../support/kits.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
 import { useServer } from "../support/use.ts";
@@ -23,6 +22,9 @@ async function listener(event_type: string): Promise<TestAgent> {
 }
 
 const KILLED = Object.entries<() => Promise<Case>>({
+  ...Object.fromEntries(
+    Object.entries(await ofKits("restarts")).map(([name, make]) => [name, () => make(server, world)]),
+  ),
   "an accepted webhook is delivered": async () => {
     const hook = await register(world.admin, { ...SHOP, source: "crash" });
     const agent = await listener("com.crash.order.*");
@@ -38,26 +40,6 @@ const KILLED = Object.entries<() => Promise<Case>>({
         expect(delivery.event_id).toBe(event_id);
         expect((await send(hook, order({ n: "crash" }))).body.status).toBe("duplicate");
         await settle(async () => ok(await world.admin.get(`/events/${event_id}`)).state === "fanned_out");
-      },
-    };
-  },
-  "an accepted message of A2A is delivered and answered": async () => {
-    const worker = await newAgent(server, world.admin, ["receive"]);
-    const caller = await newAgent(server, world.admin, ["send"]);
-    ok(await world.admin.patch(`/agents/${worker.id}`, { a2a: true }));
-    const client = await a2aClient(server, worker.id, caller.token);
-    let task: Task;
-    return {
-      last: async () => {
-        task = (await client.sendMessage(a2aRequest("crash"))) as Task;
-      },
-      check: async () => {
-        expect(await nextEvent(worker)).toMatchObject({ type: "service.a2a.message", subject: task.id });
-        const again = (await client.sendMessage(a2aRequest("crash"))) as Task;
-        expect(again).toMatchObject({ id: task.id, contextId: task.contextId });
-        ok(await worker.post(`/a2a-tasks/${task.id}/status`, { state: "completed" }));
-        const stream = client.resubscribeTask({ tenant: "", id: task.id });
-        await expect(stream.next()).rejects.toThrow("final");
       },
     };
   },

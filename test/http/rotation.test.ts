@@ -5,9 +5,9 @@ import { expect, test } from "@jest/globals";
 import { type Sealed, SecretBox, SecretError } from "../../lib/crypto/secrets.ts";
 import { SEALED_COLUMNS } from "../../services/identity/rotation/secret-keys.ts";
 import { openStore } from "../../storage/connection.ts";
-import { a2aClient, a2aRequest, pushConfig } from "../support/a2a.ts";
 import { blocksOf, page } from "../support/guides.ts";
 import { agentToken, api } from "../support/http.ts";
+import { loadKits } from "../support/kits.ts";
 import { approve, attempt, exchange, refresh, registered } from "../support/oauth.ts";
 import { slackHeaders } from "../support/senders.ts";
 import { settle } from "../support/settle.ts";
@@ -64,11 +64,7 @@ async function fill(): Promise<Filled> {
   const { user_code } = ok(await admin.post(`/agents/${agentId}/device-code`, {}));
   const client_info = { name: "test-client", version: "1.0", host: "a-host" };
   const { claim_id } = ok(await admin.post("/device-codes:claim", { user_code, client_info }));
-  ok(await admin.patch(`/agents/${agentId}`, { a2a: true }));
-  const a2a = await a2aClient(server, agentId, world.agentToken);
-  const { id: taskId } = (await a2a.sendMessage(a2aRequest("task"))) as { id: string };
-  const config = pushConfig("http://127.0.0.1:9/hook", { taskId, token: "a-token-of-the-hook" });
-  await a2a.createTaskPushNotificationConfig(config);
+  const extended = await Promise.all((await loadKits()).map((kit) => kit.sealed?.(server, world)));
   const signing_secret = "secret-of-a-slack-app";
   ok(await admin.put("/approval-channels/slack", { webhook_url: "http://127.0.0.1:9/hook", signing_secret }));
   const { body: session, headers } = await api(server).post("/auth/session", world.credentials);
@@ -96,13 +92,7 @@ async function fill(): Promise<Filled> {
       expect(ok(await admin.post("/agents", { name: "once", delivery_mode: "poll" }, again))).toEqual(
         created,
       );
-      const listed = await a2a.listTaskPushNotificationConfig({
-        tenant: "",
-        taskId,
-        pageSize: 0,
-        pageToken: "",
-      });
-      expect(listed.configs).toHaveLength(1);
+      for (const works of extended) await works?.();
       const click = { type: "block_actions", user: { id: "U024BE7LH" }, actions: [{}] };
       const body = new URLSearchParams({ payload: JSON.stringify(click) }).toString();
       const signed = { method: "POST", headers: slackHeaders(signing_secret, body), body };

@@ -164,6 +164,7 @@ describe("a start that cannot be", () => {
     ["a misspelt name", { RETRY_BUDGETS: "3" }, /^RETRY_BUDGETS is not a setting/],
     ["an unknown service", { SERVICES: "gateway,teleport" }, /^SERVICES contains "teleport": expected /],
     ["an unknown service left out", { SERVICES: "-teleport" }, /^SERVICES contains "teleport": expected /],
+    ["an unknown extension", { EXTENSIONS: "teleport" }, /^EXTENSIONS contains "teleport": expected /],
     ["services to run and to leave out", { SERVICES: "gateway,-push" }, /^SERVICES mixes names /],
     ["a folder that is a file", { DATA_DIR: import.meta.filename }, /^DATA_DIR \S+ cannot be used: EEXIST/],
     // Off Linux there is no /proc, and `/` is not everybody's to write in.

@@ -1,10 +1,10 @@
-import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { expect, test } from "@jest/globals";
 import type { Operation } from "../../lib/contract/contract.ts";
 import { operations } from "../../services/contracts.ts";
 import { newAgent } from "../support/agents.ts";
+import { type Attack, ofKits } from "../support/kits.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, type World } from "../support/tenancy.ts";
 import { useServer } from "../support/use.ts";
@@ -18,24 +18,11 @@ const MOST_MB = 1200;
 const TYPE = "com.example.maximal";
 const SCOPES = ["send", "receive", "memory:read"];
 
-/** A request whose answer is larger than what a connection takes unread. */
-interface Request {
-  token: string;
-  headers?: Record<string, string>;
-  /** Values of the path's placeholders. */
-  path?: Record<string, string>;
-  query?: Record<string, string>;
-  body?: object;
-  /** Makes the streams longer, once they are open. */
-  lengthen?(): Promise<void>;
-  /** Connections, if not `CLIENTS`: they share what there is to send. */
-  clients?: number;
-  /** Its streams are too short to fill a connection: nothing has to end them. */
-  isShort?: true;
-}
-
 /** What makes the answers of a stream as long as possible, by action: several for an operation with methods. */
-const FILLED: Record<string, () => Promise<Request[]>> = {
+const FILLED: Record<string, () => Promise<Attack[]>> = {
+  ...Object.fromEntries(
+    Object.entries(await ofKits("streams")).map(([action, fill]) => [action, () => fill(server, newTenant)]),
+  ),
   "deliveries.stream": async () => {
     const world = await newTenant();
     const agent = await newAgent(server, world.admin, SCOPES);
@@ -49,10 +36,6 @@ const FILLED: Record<string, () => Promise<Request[]>> = {
     return [{ token: world.adminToken, query: { since: "2020-01-01T00:00:00Z" } }];
   },
   "live.watch": async () => [{ token: calm.adminToken, isShort: true }],
-  "gateway.a2a": async () => [
-    await followed("SubscribeToTask", (id) => ({ id })),
-    await followed("SendStreamingMessage", (taskId) => ({ message: message({ taskId }) })),
-  ],
   "gateway.mcp": async () => {
     const world = await newTenant();
     await publish(world);
@@ -78,37 +61,8 @@ async function publish({ agent }: World): Promise<void> {
   }
 }
 
-const message = (more: object) => ({
-  ...{ role: "ROLE_USER", messageId: randomUUID(), parts: [{ text: "Go on." }] },
-  ...more,
-});
-
-/** A long task of a new caller, which all of its connections follow while it grows. */
-async function followed(method: string, paramsFor: (task_id: string) => object): Promise<Request> {
-  const { admin } = await newTenant();
-  const [worker, caller] = [await newAgent(server, admin, SCOPES), await newAgent(server, admin, SCOPES)];
-  ok(await admin.patch(`/agents/${worker.id}`, { a2a: true }));
-  const headers = { "a2a-version": "1.0" };
-  const request = (name: string, params: object) => ({ jsonrpc: "2.0", id: 1, method: name, params });
-  const first = message({ parts: [{ text: LONG.slice(0, 300_000) }] });
-  const sent = request("SendMessage", { message: first, configuration: { returnImmediately: true } });
-  const { id } = ok(await caller.post(`${server.root}/a2a/${worker.id}`, sent, headers)).result.task;
-  const lengthen = async () => {
-    for (let i = 0; i < 16; i++) {
-      const artifacts = [{ artifact_id: "a", text: `${i} ${LONG.slice(0, 350_000)}` }];
-      // A node that is busy for a moment refuses writes.
-      await settle(
-        async () =>
-          ok(await worker.post(`/a2a-tasks/${id}/status`, { state: "working", artifacts })).id === id,
-      );
-    }
-  };
-  const path = { agent_id: worker.id };
-  return { token: caller.token, headers, path, body: request(method, paramsFor(id)), lengthen };
-}
-
 /** Opens a connection that is read until its answer begins, and no further. */
-function open(op: Operation, { token, headers, path = {}, query, body }: Request): Promise<Socket> {
+function open(op: Operation, { token, headers, path = {}, query, body }: Attack): Promise<Socket> {
   const filled = op.url.replace(/\{(\w+)\}/g, (_, name: string) => path[name] as string);
   const target = `${op.root ? "" : "/v1"}${filled}${query ? `?${new URLSearchParams(query)}` : ""}`;
   const text = body ? JSON.stringify(body) : "";
@@ -149,7 +103,7 @@ test("streams that nobody reads take little memory, leave the others alone and a
   const unknown = streams.filter(({ action }) => !FILLED[action]).map(({ action }) => action);
   if (unknown.length)
     throw new Error(`no way to fill the stream ${unknown.join(", ")}: add one to FILLED in this file`);
-  const attacks: { op: Operation; request: Request }[] = [];
+  const attacks: { op: Operation; request: Attack }[] = [];
   for (const op of streams)
     for (const request of (await FILLED[op.action]?.()) ?? []) attacks.push({ op, request });
 

@@ -4,6 +4,7 @@ import { operations } from "../../services/contracts.ts";
 import { ACCESS, type AccessRow, type Who } from "../support/access-table.ts";
 import { ask, idsOf } from "../support/holdings.ts";
 import { agentToken } from "../support/http.ts";
+import { loadKits } from "../support/kits.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refusal, signIn } from "../support/tenancy.ts";
 import { useShared } from "../support/use.ts";
 
@@ -32,9 +33,9 @@ const ANSWERS: Record<Who, string> = {
 
 /** These take another body than an object with named fields. */
 const OTHER_BODIES = [
+  ...(await loadKits()).flatMap(({ otherBodies = [] }) => otherBodies),
   "approvals.answer_slack",
   "events.publish",
-  "gateway.a2a",
   "gateway.mcp",
   "ingest.receive",
   "ingest.receive_from",

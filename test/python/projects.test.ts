@@ -1,5 +1,5 @@
 /** @needs pypi */
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "@jest/globals";
 import { api } from "../support/http.ts";
@@ -18,9 +18,11 @@ const PROJECTS = [
 /** Frameworks are other people's programs: their projects are checked by `npm run test:all`. */
 const CHECKED = process.env.SENSORIUM_TEST_ALL === undefined ? [CLIENT] : PROJECTS;
 
+const ROOT = join(import.meta.dirname, "../..");
+const EXTENSIONS = "../../extensions/*/test/python/test_*.py";
 /** Found without being installed. */
 const PYTHONPATH = [...PROJECTS.map((folder) => `${folder}/src`), `${CLIENT}/tests`]
-  .map((folder) => join(import.meta.dirname, "../..", folder))
+  .map((folder) => join(ROOT, folder))
   .join(":");
 const out = await ownFolder();
 
@@ -47,7 +49,9 @@ let tenants = 0;
 
 test("no project has a finding of ruff, and all are formatted", async () => {
   for (const check of [["check"], ["format", "--check"]])
-    expect(await python(".", ["-m", "ruff", ...check, "--no-cache", ...PROJECTS])).toMatchObject({ code: 0 });
+    expect(
+      await python(".", ["-m", "ruff", ...check, "--no-cache", ...PROJECTS, "extensions"]),
+    ).toMatchObject({ code: 0 });
 });
 
 describe.each(CHECKED)("%s", (folder) => {
@@ -59,7 +63,20 @@ describe.each(CHECKED)("%s", (folder) => {
 
   test("passes its tests", async () => {
     const report = join(out, "report.xml");
-    const args = ["-m", "pytest", "-q", "-p", "no:cacheprovider", `--junitxml=${report}`];
+    // Those of extensions too, with the fixtures of the client's.
+    const tests =
+      folder === CLIENT ? ["tests", ...globSync(EXTENSIONS, { cwd: join(ROOT, folder) })] : ["tests"];
+    const args = [
+      "-m",
+      "pytest",
+      "-q",
+      "-p",
+      "no:cacheprovider",
+      "-p",
+      "real_server",
+      ...tests,
+      `--junitxml=${report}`,
+    ];
     const { output } = await python(folder, args, { SENSORIUM_TEST_SERVER: await newTenant() });
     const xml = readFileSync(report, "utf8");
     const cases = [...xml.matchAll(/<testcase classname="([^"]*)" name="([^"]*)"[^>]*?(\/>|>\s*<(\w+))/g)];

@@ -1,3 +1,4 @@
+import { globSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { NPX, page, prelude, readersFolder, runCommands } from "../support/guides.ts";
@@ -6,9 +7,14 @@ import { freePort } from "../support/ports.ts";
 import { startRabbit, type TestRabbit } from "../support/rabbitmq.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 
+const ROOT = join(import.meta.dirname, "../..");
 const INDEX = page("docs/guides/README.md");
 /** The guides in the order of the table of contents. */
-const GUIDES = [...INDEX.matchAll(/^\| \[.+?\]\(([\w-]+\.md)\)/gm)].map(([, file]) => file as string);
+const GUIDES = [
+  ...[...INDEX.matchAll(/^\| \[.+?\]\(([\w-]+\.md)\)/gm)].map(([, file]) => file as string),
+  // Then those of extensions.
+  ...globSync("extensions/*/README.md", { cwd: ROOT }).sort(),
+];
 /**
  * Not on the one server: the filters are examples, which test/unit/filter-language.test.ts evaluates, and the guides
  * of the cluster, of moving and of an operator's day start their own (cluster.test.ts and so on in test/guides).
@@ -17,7 +23,7 @@ const ELSEWHERE = ["filters.md", "cluster.md", "move.md", "operators-day.md"];
 /** The programs that a guide's commands need beyond npm. */
 const PROGRAMS: Record<string, string> = { "brokers.md": "rabbitmq-server", "receive.md": "python3" };
 
-const guide = (name: string) => page(`docs/guides/${name}`);
+const guide = (name: string) => page(name.includes("/") ? name : `docs/guides/${name}`);
 /** A guide up to its first block. */
 const opening = (name: string) => guide(name).split("```")[0] as string;
 

@@ -7,7 +7,7 @@ import { holdings } from "../support/holdings.ts";
 import { agentToken, api } from "../support/http.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { KINDS, makeWorld, OPERATOR_TOKEN, ok, signIn, type World } from "../support/tenancy.ts";
+import { kindsOfIds, makeWorld, OPERATOR_TOKEN, ok, signIn, type World } from "../support/tenancy.ts";
 import { codeOf } from "../support/totp.ts";
 
 export const ENV = { OPERATOR_TOKEN, RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none" };
@@ -81,7 +81,7 @@ export function moveSuite(where: string, other: Record<string, string>): void {
       source = await startServer({ env: ENV });
       target = await startServer({ env: { ...ENV, ...other } });
       world = await makeWorld(source, "mover");
-      for (const kind of KINDS) await world.idOf(kind);
+      for (const kind of await kindsOfIds()) await world.idOf(kind);
       ok(await world.agent.post("/outputs", { body: LARGE, title: "Large", scope: "institutional" }));
       const invited = ok(await world.admin.post("/users", { email: "factor@mover.example" }));
       const own = api(source, await signIn(source, invited, world.slug));

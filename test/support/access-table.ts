@@ -1,3 +1,5 @@
+import { loadKits } from "./kits.ts";
+
 /**
  * Who may call each operation, by hand from the specification and its decisions: what tests expect of contracts, of the
  * gateway and of the list of MCP tools must not be read from them. A new operation needs a line here.
@@ -277,12 +279,6 @@ approvals.answer_slack       public        -                  POST /slack/{tenan
 approvals.set_slack          org-admins    admin              PUT /v1/approval-channels/slack
 approvals.get_slack          org-admins    admin              GET /v1/approval-channels/slack
 approvals.delete_slack       org-admins    admin              DELETE /v1/approval-channels/slack
-# A2A: sending a task is publishing, having been given one is receiving.
-a2a.catalog                  everyone      send               GET /.well-known/ai-catalog.json
-a2a.card                     public        -                  GET /a2a/{agent_id}/.well-known/agent-card.json
-gateway.a2a                  everyone      send               POST /a2a/{agent_id}
-a2a_tasks.get                agents        receive       tool GET /v1/a2a-tasks/{task_id}
-a2a_tasks.update             agents        receive       tool POST /v1/a2a-tasks/{task_id}/status
 # The console's own, and what every caller may know of itself.
 live.stats                   people        -                  GET /v1/stats
 live.history                 people        -                  GET /v1/stats/history
@@ -319,7 +315,7 @@ gateway.docs                 public        -                  GET /docs
 gateway.llms                 public        -                  GET /llms.txt
 gateway.mcp                  everyone      -                  POST /mcp
 gateway.mcp                  everyone      -                  POST /v1/mcp
-`;
+${(await loadKits()).map(({ access = "" }) => access).join("")}`;
 
 export type Who =
   | "everyone"

@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import type { Collection } from "mongodb";
 import { openStore } from "../../storage/connection.ts";
 import { largeFields, type Model } from "../../storage/model.ts";
+import { ofKits } from "./kits.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: rows of all collections
 type Row = any;
@@ -19,11 +20,7 @@ const times = <T>(length: number, of: (i: number) => T): T[] => Array.from({ len
 
 /** Makes the large fields of a row as long as callers can. A collection that has such fields needs a line here. */
 const MAXIMAL: Record<string, (row: Row) => Row> = {
-  a2a_tasks: ({ task_json }) => {
-    const task = JSON.parse(task_json);
-    const history = [{ messageId: "m", role: "ROLE_USER", parts: [{ text: text(480_000) }] }];
-    return { task_json: JSON.stringify({ ...task, history }) };
-  },
+  ...(await ofKits("maximal")),
   approvals: ({ asked_json }) => ({
     asked_json: JSON.stringify({ ...JSON.parse(asked_json), question: text(16_000) }),
     answer_text: text(8_000),

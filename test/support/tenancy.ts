@@ -1,4 +1,5 @@
 import { type Answer, type Api, agentToken, api } from "./http.ts";
+import { ofKits } from "./kits.ts";
 import { once } from "./once.ts";
 import type { TestServer } from "./server.ts";
 import { settle } from "./settle.ts";
@@ -114,7 +115,6 @@ const MAKERS: Record<string, (world: World) => Promise<string>> = {
   key: async ({ admin, idOf }) =>
     ok(await admin.post(`/agents/${await idOf("ag")}/keys`, { scopes: ["send"] })).id,
   usr: async ({ admin, slug }) => ok(await admin.post("/users", { email: `u@${slug}.example` })).id,
-  a2a_task: newA2aTask,
   approval: async ({ agent }) =>
     ok(await agent.post("/approvals", { title: "Ship it?", question: "All checks are green." })).id,
   team: async ({ admin }) => ok(await admin.post("/teams", { name: "team" })).id,
@@ -185,8 +185,10 @@ const MAKERS: Record<string, (world: World) => Promise<string>> = {
   },
 };
 
-/** The kinds of identifiers. */
-export const KINDS = Object.keys(MAKERS);
+/** Returns the kinds of identifiers. */
+export async function kindsOfIds(): Promise<string[]> {
+  return Object.keys({ ...MAKERS, ...(await ofKits("makers")) });
+}
 
 async function newMemory(agent: Api): Promise<string> {
   const memory = { title: "t", content: "c", type: "semantic", scope: "institutional" };
@@ -222,7 +224,7 @@ export async function connectDevice(admin: Api, agent_id: string): Promise<Conne
 
 /** Creates another resource of a kind. */
 export async function makeId(kind: string, world: World): Promise<string> {
-  const make = MAKERS[kind];
+  const make = MAKERS[kind] ?? (await ofKits("makers"))[kind];
   if (!make)
     throw new Error(`no way to make a thing with an id ${kind}_…: add one to test/support/tenancy.ts`);
   return make(world);
@@ -243,15 +245,4 @@ async function deadDelivery({ admin, agent, agentId }: World): Promise<string> {
   const log = "a log\n[ended with 1]";
   ok(await agent.post("/delivery/nack", { delivery_ids: [delivery.id], reason: "a test", log }));
   return delivery.id;
-}
-
-/** A task that the tenant's agent sent to itself. */
-async function newA2aTask({ admin, agent, agentId, root }: World): Promise<string> {
-  ok(await admin.patch(`/agents/${agentId}`, { a2a: true }));
-  const message = { messageId: "of-a-tenant", role: "ROLE_USER", parts: [{ text: "Hello" }] };
-  const request = {
-    ...{ jsonrpc: "2.0", id: 1, method: "SendMessage" },
-    params: { message, configuration: { returnImmediately: true } },
-  };
-  return ok(await agent.post(`${root}/a2a/${agentId}`, request, { "a2a-version": "1.0" })).result.task.id;
 }

@@ -1,8 +1,13 @@
 import { describe, expect, test } from "@jest/globals";
 import { MODELS } from "../../services/models.ts";
+import { ofKits } from "../support/kits.ts";
 import { type Source, sources } from "../support/sources.ts";
 
-const PRODUCT = ["*.ts", "{bin,connectors,lib,middlewares,mixins,observability,services,storage}/**/*.ts"];
+const PRODUCT = [
+  "*.ts",
+  "{bin,connectors,lib,middlewares,mixins,observability,services,storage}/**/*.ts",
+  "extensions/*/{*,!(test)/**/*}.ts",
+];
 const all = sources(...PRODUCT);
 const client = sources("packages/client/{*,cli/*,generate/*,generated/*}.ts");
 const driver = sources("packages/mongoose-sqlite/{*,{driver,query,tables,threads,update}/*}.ts");
@@ -178,6 +183,7 @@ test("a file has 400 lines at most", () => {
  * for is found by `Due` and `Queue`, which keep tenants apart.
  */
 const SYSTEM_FINDERS: Record<string, string> = {
+  ...(await ofKits("finders")),
   "mixins/due.ts": "rows that are due",
   "mixins/queue.ts": "rows that are to be worked on",
   "services/identity/agents/agents.service.ts": "agents of verified tokens",
@@ -192,7 +198,6 @@ const SYSTEM_FINDERS: Record<string, string> = {
   "services/identity/oauth/grants.ts": "sweep of what has expired",
   "services/sense/events/fan-out-sweep.ts": "sweep of events that are not fanned out",
   "services/sense/events/retention.ts": "sweep of old events",
-  "services/work/a2a/a2a-tasks.ts": "sweep of tasks that have long been final",
   "services/identity/keys/keys.service.ts": "a key by its hash; keys of verified tokens",
   "services/remember/memories/erasures.ts": "leases of a node that is gone",
   "services/remember/search/feed.ts": "rows in order of change, for search to follow",
@@ -211,7 +216,8 @@ const SYSTEM_FINDERS: Record<string, string> = {
 
 test("only these look across tenants", () => {
   const users = all.filter(
-    ({ file, text }) => /\.(system|findAnyWithin)\b/.test(text) && /^(mixins|services)\//.test(file),
+    ({ file, text }) =>
+      /\.(system|findAnyWithin)\b/.test(text) && /^(extensions|mixins|services)\//.test(file),
   );
   expect(users.map(({ file }) => file)).toEqual(Object.keys(SYSTEM_FINDERS).sort());
 });

@@ -18,7 +18,7 @@ writeFileSync(join(folder, "assets/app-1a2b.js.gz"), gzipSync(SCRIPT));
 
 /** Serves what is built in a folder; gives the address. */
 async function serveConsole(built: string): Promise<string> {
-  const serve = consoleFiles(built);
+  const serve = consoleFiles([], built);
   const { url, close } = await serving((req, res) => serve(req, res, () => res.writeHead(404).end()));
   atEnd(close);
   return url;

@@ -4,9 +4,12 @@ import { describe, expect, test } from "@jest/globals";
 
 const ROOT = join(import.meta.dirname, "../..");
 const read = (file: string) => readFileSync(join(ROOT, file), "utf8");
-const pages = globSync("{*.md,.github/*.md,docs/**/*.md,packages/{*,integrations/*}/*.md,deploy/**/*.md}", {
-  cwd: ROOT,
-}).sort();
+const pages = globSync(
+  "{*.md,.github/*.md,docs/**/*.md,extensions/*/README.md,packages/{*,integrations/*}/*.md,deploy/**/*.md}",
+  {
+    cwd: ROOT,
+  },
+).sort();
 
 /** Each that a pattern finds in the pages, as `page: what`. */
 function named(pattern: RegExp): { page: string; what: string }[] {
@@ -85,6 +88,7 @@ const RUN_BY: Record<string, Record<string, string>> = {
   "packages/integrations/langgraph-python/README.md": PYTHON,
   "packages/integrations/openai-agents-python/README.md": PYTHON,
   "deploy/helm/sensorium/README.md": { yaml: "chart.test.ts" },
+  "docs/extensions.md": { ts: "extensions.test.ts" },
   "docs/atlas.md": { bash: "needs an Atlas" },
   "docs/guides/client.md": { sh: "in-order.test.ts", ts: "in-order.test.ts" },
   "docs/guides/filters.md": { json: "filter-language.test.ts" },
@@ -101,15 +105,15 @@ const RUNBOOK = { sh: "alerts.test.ts" };
 
 test("programs and commands in the documents are run, or it is known why not", () => {
   const tests = new Set(
-    globSync("{test,packages/{*,integrations/*}/test}/**/*.test.ts", { cwd: ROOT }).map((file) =>
-      basename(file),
+    globSync("{test,extensions/*/test,packages/{*,integrations/*}/test}/**/*.test.ts", { cwd: ROOT }).map(
+      (file) => basename(file),
     ),
   );
   const blocks = named(/^```([a-z]+)$/gm).filter(({ what }) => what !== "text");
   const runner = ({ page, what }: { page: string; what: string }) =>
     (RUN_BY[page] ?? folderRunner(page))[what];
   function folderRunner(page: string): Record<string, string> {
-    if (page.startsWith("docs/guides/")) return GUIDE;
+    if (/^(docs\/guides|extensions)\//.test(page)) return GUIDE;
     return page.startsWith("docs/runbooks/") ? RUNBOOK : {};
   }
   expect(blocks.length).toBeGreaterThan(50);

@@ -4,6 +4,7 @@ import { erasersOf, ownersOf, replacedOf, settlersOf, unerased, unreached } from
 import { serviceFactories } from "../../services/index.ts";
 import { MODELS } from "../../services/models.ts";
 import { type AnyModel, type Erasure, fieldsOf, t, tenantSchema } from "../../storage/model.ts";
+import { ofKits } from "../support/kits.ts";
 import { sources } from "../support/sources.ts";
 
 const product = sources("{bin,middlewares,mixins,services,storage}/**/*.ts");
@@ -27,7 +28,7 @@ const WORDS =
   /(?:^|[._])(?:id|ids|by|key|keys|hash|digest|lease|queue|seed|secret|prefix|status|state|kind|scope|scopes|role|type|action|mode|model)$/;
 /** Fields with texts that are no content: names and definitions of the organisation, and words of the service. */
 const NO_CONTENT: Record<string, string> = {
-  a2a_push_configs: "url",
+  ...(await ofKits("noContent")),
   agents: "name description delivery_endpoint push_format",
   api_keys: "name approval",
   approval_slack: "assignees",

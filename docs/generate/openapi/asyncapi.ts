@@ -1,19 +1,15 @@
 import type { TSchema } from "typebox";
-import {
-  PLATFORM_EVENTS,
-  PLATFORM_SOURCE,
-  type PlatformEventType,
-} from "../../../lib/cloudevents/platform-types.ts";
+import { PLATFORM_EVENTS, PLATFORM_SOURCE } from "../../../lib/cloudevents/platform-types.ts";
 import type { Operation } from "../../../lib/contract/contract.ts";
 import type { JsonSchema } from "../../../lib/contract/json-schema.ts";
 import { VERSION_PREFIX } from "../../../services/edge/gateway/paths.ts";
+import { RUNNING } from "../../../services/extensions.ts";
 import { DocumentChange } from "../../../services/remember/documents/documents.contract.ts";
 import { MemoryChange, MemoryCitation } from "../../../services/remember/memories/events.contract.ts";
 import { DeadLetterNotice } from "../../../services/sense/deliveries/dead-letters.contract.ts";
 import { DeliveryEvent, streamDeliveries } from "../../../services/sense/deliveries/deliveries.contract.ts";
 import { CloudEvent, publishEvent } from "../../../services/sense/events/events.contract.ts";
 import { receiveWebhook, receiveWebhookFromSource } from "../../../services/sense/ingest/receive.contract.ts";
-import { A2aTaskNotice } from "../../../services/work/a2a/a2a-tasks.contract.ts";
 import { ApprovalChange } from "../../../services/work/approvals/approvals.contract.ts";
 import { RunChange } from "../../../services/work/runs/events.contract.ts";
 import { COMPONENTS, INFO } from "./components.ts";
@@ -118,7 +114,8 @@ function operationsOf(channels: Record<string, Channel>): Json {
     },
     publishPlatformEvent: {
       ...gives(channels, "platformEvents"),
-      summary: "Publish what happened to runs, memories, documents, deliveries, approvals and A2A tasks",
+      summary:
+        "Publish what happened to runs, memories, documents, deliveries, approvals and what extensions add",
     },
     streamDeliveries: {
       ...gives(channels, "deliveries"),
@@ -263,7 +260,6 @@ function headersOf(headers: readonly Header[]): Json {
 /** The schema of `data` by the beginning of the type. */
 const DATA: Record<string, TSchema> = {
   "memory.": MemoryCitation,
-  "service.a2a.": A2aTaskNotice,
   "service.approval.": ApprovalChange,
   "service.delivery.": DeadLetterNotice,
   "service.document.": DocumentChange,
@@ -272,13 +268,16 @@ const DATA: Record<string, TSchema> = {
 };
 
 interface PlatformEvent {
-  type: PlatformEventType;
+  type: string;
   means: string;
   data: TSchema;
 }
 
 /** The events that the service publishes itself. */
-const platformEvents: PlatformEvent[] = Object.entries(PLATFORM_EVENTS).map(([type, means]) => {
-  const data = DATA[type.slice(0, type.lastIndexOf(".") + 1)] as TSchema;
-  return { type: type as PlatformEventType, means, data };
-});
+const platformEvents: PlatformEvent[] = [
+  ...Object.entries(PLATFORM_EVENTS).map(([type, means]) => {
+    const data = DATA[type.slice(0, type.lastIndexOf(".") + 1)] as TSchema;
+    return { type, means, data };
+  }),
+  ...RUNNING.flatMap(({ events = {} }) => Object.entries(events).map(([type, each]) => ({ type, ...each }))),
+];

@@ -1,4 +1,5 @@
 import { VERSION } from "../../../lib/version.ts";
+import { RUNNING } from "../../../services/extensions.ts";
 import { ERROR_SCHEMA, ERROR_TABLE, OAUTH_ERROR_SCHEMA } from "./errors.ts";
 
 /** The parts of the OpenAPI document that do not depend on contracts. */
@@ -19,8 +20,6 @@ export const INFO = {
 
 /** Descriptions of the domains. */
 export const TAGS: Record<string, string> = {
-  a2a: "Agents that other agents find and call over the Agent2Agent protocol.",
-  a2a_tasks: "Tasks that came over the Agent2Agent protocol, for the agent that works on them.",
   agents: "Clients that publish and receive events.",
   approvals: "Questions of agents that people answer.",
   audit: "The log of audited actions.",
@@ -58,6 +57,7 @@ export const TAGS: Record<string, string> = {
   templates: "Processes that runs copy.",
   tenants: "Organisations of the installation, for its operator.",
   users: "People of an organisation.",
+  ...Object.assign({}, ...RUNNING.map(({ domains }) => domains)),
 };
 
 const text = (description: string, more: object = {}) => ({

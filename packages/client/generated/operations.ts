@@ -150,13 +150,13 @@ export const OPERATIONS = {
     browse: {"method":"GET","path":"/findings","by":"user","pages":{"items":"findings","by":"cursor"}},
   },
   gateway: {
-    a2a: {"method":"POST","path":"/a2a/{agent_id}","root":true,"whole":"message","scope":"send","stream":true},
     healthz: {"method":"GET","path":"/healthz","open":true},
     readyz: {"method":"GET","path":"/readyz","root":true,"open":true},
     metrics: {"method":"GET","path":"/metrics","root":true,"by":"monitor","document":true},
     openapi: {"method":"GET","path":"/openapi.json","open":true},
     docs: {"method":"GET","path":"/docs","root":true,"open":true,"document":true},
     llms: {"method":"GET","path":"/llms.txt","root":true,"open":true,"document":true},
+    a2a: {"method":"POST","path":"/a2a/{agent_id}","root":true,"whole":"message","scope":"send","stream":true},
   },
   handoffs: {
     save: {"method":"POST","path":"/handoffs","by":"agent","scope":"memory:write"},

@@ -5,11 +5,12 @@ it answers, the client. The rows depend on those before them.
 
 from __future__ import annotations
 
+import runpy
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
+from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from real_server import OPERATOR_TOKEN, Server
 
@@ -25,6 +26,10 @@ STEPS = [{"step_key": "a"}, {"step_key": "b", "completion_mode": "handoff_accept
 MAPPING = {"entity": "lead", "action": "made"}
 
 Row = tuple[str, dict[str, Any], Any]
+
+# What extensions add: `ROWS`, and `prepare(made, agent, agent_id, key)`, which makes what these need.
+EXTENSIONS = Path(__file__).parents[3] / "extensions"
+KITS = [runpy.run_path(str(file)) for file in sorted(EXTENSIONS.glob("*/test/python/operations.py"))]
 
 # Who calls what: A the agent, P its org admin, U another person, D a device, O the operator, N nobody. With a name
 # after it, the answer has that name, too. `$name.field` is a field of an answer. What is expected is the answer's
@@ -333,11 +338,7 @@ ROWS: list[Row] = [
     ("P approvals.get_slack", {}, {"host": "hooks.example", "assignees": ["admins"]}),
     ("P approvals.delete_slack", {}, None),
     ("N approvals.answer_slack", {"tenant_slug": "none", "raw": b"x", "headers": {}}, "!authentication_failed"),
-    # A2A
-    ("A a2a.catalog", {}, {"entries": ...}),
-    ("N a2a.card", {"agent_id": "$own.id"}, {"name": "Adder"}),
-    ("A a2a_tasks.get", {"task_id": "$task.id"}, {"id": "$task.id"}),
-    ("A a2a_tasks.update", {"task_id": "$task.id", "state": "working"}, {"state": "TASK_STATE_WORKING"}),
+    *(row for kit in KITS for row in kit["ROWS"]),
     # webhooks and connectors
     ("P ingest.create_webhook", {"name": "W", "source": "crm", "mapping": MAPPING}, {"name": "W"}),
     ("P ingest.list_webhooks", {"limit": 9}, {"webhooks": [{"name": "W"}]}),
@@ -486,25 +487,16 @@ def made(server: Server) -> Iterator[dict[str, Any]]:
     agent, key = Sensorium(server.url, tenant.agent.api_key), tenant.agent.api_key
     login = agent.auth.login(email=tenant.admin.email, password=tenant.admin.password)
     person = Sensorium(server.url, token=login.access_token)
-    agent.agents.update(agent_id=tenant.agent.id, a2a=True)
     made: dict[str, Any] = {"A": agent, "P": person, "O": operator, "N": Sensorium(server.url), "url": server.url}
     made |= {"me": agent.auth.me().agent, "person": person.auth.me().user, "key": {"own": key}}
-    made["task"] = send_task(f"{server.url}/a2a/{tenant.agent.id}", key)
+    for kit in KITS:
+        kit["prepare"](made, agent, tenant.agent.id, key)
     announced = agent.deliveries.poll(wait=20).deliveries
     agent.deliveries.ack(delivery_ids=[each.id for each in announced])
     yield made
     for each in made.values():
         if isinstance(each, Sensorium):
             each.close()
-
-
-def send_task(url: str, key: str) -> Any:
-    message = {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "Add"}]}
-    params = {"message": message, "configuration": {"returnImmediately": True}}
-    request = {"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": params}
-    headers = {"Authorization": f"Bearer {key}", "A2A-Version": "1.0"}
-    answer = httpx.post(url, json=request, headers=headers).json()
-    return answer["result"]["task"]
 
 
 def filled(value: Any, made: dict[str, Any]) -> Any:

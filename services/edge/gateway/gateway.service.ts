@@ -14,6 +14,7 @@ import type { Operation } from "../../../lib/contract/contract.ts";
 import type { LiveChange } from "../../../middlewares/live-changes.ts";
 import { exposition } from "../../../observability/metrics.ts";
 import { operations } from "../../contracts.ts";
+import { INSTALLED, RUNNING } from "../../extensions.ts";
 import type { AuthChange } from "../../identity/tenants/auth-change.ts";
 import { idempotent, type Runtime, type ServiceFactory, unchecked } from "../../runtime.ts";
 import type { OfTenant } from "../../sense/events/arrivals.ts";
@@ -61,10 +62,9 @@ export const gatewayService: ServiceFactory = (runtime) => {
   return gateway(runtime, served, (edge) => ({
     callers: new CallerCache(edge.broker, runtime.config.PUBLIC_URL),
     streams: {
+      ...protocolsOf(edge, served),
       "deliveries.stream": streamDeliveries(edge.broker),
       "events.stream": streamEvents(edge),
-      "gateway.a2a": toProtocol(edge, "a2a"),
-      "gateway.mcp": toProtocol(edge, "mcp"),
       "live.watch": streamLive(edge.changes),
     },
   }));
@@ -80,14 +80,21 @@ function withLimit(op: Operation, config: Config): Operation {
   return { ...op, maxBody: most ? ESCAPED * most + REST : Number.POSITIVE_INFINITY };
 }
 
-/** Passes requests to the service of a protocol, which runs on every node with a gateway (services/index.ts). */
-function toProtocol(edge: GatewayContext, name: "a2a" | "mcp"): StreamHandler {
+/**
+ * Passes requests of `gateway.<name>`, such as `gateway.mcp`, to the service of that protocol, which runs on every node with
+ * a gateway (services/index.ts).
+ */
+function protocolsOf(edge: GatewayContext, served: readonly Operation[]): Record<string, StreamHandler> {
   const { changes, arrivals } = edge;
   const host: Host = { perform: (...nested) => callNested(edge, ...nested), changes, arrivals };
-  return (...request) => {
-    const service = edge.broker.getLocalService(name) as unknown as StreamService;
-    return service.serve(host, ...request);
-  };
+  const toProtocol =
+    (name: string): StreamHandler =>
+    (...request) =>
+      (edge.broker.getLocalService(name) as unknown as StreamService).serve(host, ...request);
+  const actions = served
+    .filter((op) => op.stream && op.action.startsWith("gateway."))
+    .map(({ action }) => action);
+  return Object.fromEntries(actions.map((action) => [action, toProtocol(action.replace("gateway.", ""))]));
 }
 
 /**
@@ -156,8 +163,15 @@ export function gateway(
   };
 }
 
-/** What `npm run openapi` writes of the contracts. */
+/** What `npm run openapi` writes of the contracts of all extensions here; of others it is made now. */
 const DOCUMENT = new URL("../../../docs/openapi.json", import.meta.url);
+
+async function openApi(): Promise<object> {
+  if (RUNNING.every(({ isOurs }) => isOurs) && RUNNING.length === INSTALLED.length)
+    return JSON.parse(readFileSync(DOCUMENT, "utf8"));
+  const { openApiDocument } = await import("../../../docs/generate/openapi/openapi.ts");
+  return openApiDocument(operations);
+}
 
 function actionsOf({ health }: Runtime): ServiceSchema["actions"] {
   let document: Buffer | undefined;
@@ -179,8 +193,8 @@ function actionsOf({ health }: Runtime): ServiceSchema["actions"] {
     metrics: unchecked(exposition),
     docs: unchecked((ctx) => docsPage(ctx.meta)),
     llms: unchecked(() => LLMS_TEXT),
-    openapi: unchecked(() => {
-      document ??= Buffer.from(JSON.stringify(JSON.parse(readFileSync(DOCUMENT, "utf8"))));
+    openapi: unchecked(async () => {
+      document ??= Buffer.from(JSON.stringify(await openApi()));
       return document;
     }),
     /** The address of this node. With several gateways, PUBLIC_URL is the one for callers. */

@@ -21,12 +21,6 @@ interface Node {
   routes: Map<string, Route>;
 }
 
-/**
- * The address of an agent in its card. Its last segment is only for clients that look for the card relative to the
- * address: without it, `/a2a/ag_1` would lead them to `/a2a/.well-known`, whose agent nobody knows.
- */
-const A2A_ADDRESS = /^(\/a2a\/[^/]+)\/rpc(?=\/|$)/;
-
 const newNode = (): Node => ({ literals: new Map(), placeholders: [], routes: new Map() });
 
 /**
@@ -39,18 +33,19 @@ export class Router {
   /** @throws Error if two operations have the same method and path: one would be unreachable. */
   constructor(operations: readonly Operation[], versionPrefix: string) {
     for (const op of operations) {
-      const url = op.root ? op.url : versionPrefix + op.url;
-      const { routes, names } = this.#place(url);
-      if (routes.has(op.method))
-        throw new Error(`${op.method} ${url} is declared twice. Change the method or URL of one.`);
-      routes.set(op.method, { op, names });
+      for (const path of [op.url, ...(op.also ?? [])]) {
+        const url = op.root ? path : versionPrefix + path;
+        const { routes, names } = this.#place(url);
+        if (routes.has(op.method))
+          throw new Error(`${op.method} ${url} is declared twice. Change the method or URL of one.`);
+        routes.set(op.method, { op, names });
+      }
     }
   }
 
   /** Returns null for an unknown path; ignores a trailing slash. */
   find(path: string): Found | null {
-    const short = path.startsWith("/a2a/") ? path.replace(A2A_ADDRESS, "$1") : path;
-    const clean = short.length > 1 && short.endsWith("/") ? short.slice(0, -1) : short;
+    const clean = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
     const values: string[] = [];
     const node = descend(this.#root, clean.split("/"), 1, values);
     return node && { routes: node.routes, values };

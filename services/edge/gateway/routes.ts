@@ -43,7 +43,7 @@ export function routesOf(operations: readonly Operation[], { onBeforeCall, answe
     { ...COMMON, name: "api", path: VERSION_PREFIX, aliases: aliasesOf(false), onBeforeCall },
     { ...files, name: "docs", path: "/docs", use: [nameRequest, docsFiles] },
     // Before the operations at the root: the first route with a matching prefix gets unmatched paths.
-    { ...files, name: "console", path: "/", use: [nameRequest, consoleFiles()] },
+    { ...files, name: "console", path: "/", use: [nameRequest, consoleFiles(operations)] },
     { ...COMMON, name: "root", path: "/", aliases: aliasesOf(true), onBeforeCall },
   ];
 }

@@ -227,6 +227,10 @@ const Limits = Type.Object(
     ),
     emails_per_hour: nullable(Type.Integer({ description: "Null: e-mail is disabled." })),
     storage: Storage,
+    extensions: Type.Array(Type.String(), {
+      description: "Optional capabilities that run (docs/extensions.md).",
+      examples: [["a2a", "export"]],
+    }),
     largest_bytes: Type.Object({ event: Type.Integer(), document: Type.Integer(), output: Most }),
     delivery: Type.Object(
       {

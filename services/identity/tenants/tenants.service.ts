@@ -5,6 +5,7 @@ import { notFound } from "../../../lib/contract/faults.ts";
 import { observeSharedGauge, SharedLoop } from "../../../mixins/shared.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { type StorageUsage, toStorage, type Usage } from "../../../storage/usage/usage.ts";
+import { RUNNING } from "../../extensions.ts";
 import { action, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
 import type { Founding } from "./founding.ts";
 import * as moves from "./moving.contract.ts";
@@ -159,6 +160,7 @@ function limitsOf(config: Config, { limits }: Caller, usage: Usage) {
       webhooks: orNull(config.WEBHOOKS_PER_MINUTE),
     },
     emails_per_hour: config.OUTBOUND_EMAIL ? config.OUTBOUND_EMAILS_PER_HOUR : null,
+    extensions: RUNNING.map(({ name }) => name),
     largest_bytes: {
       event: config.EVENT_MAX_BYTES,
       document: config.DOCUMENT_MAX_BYTES,

@@ -10,7 +10,14 @@ import type { Removal, Store } from "../../../storage/connection.ts";
 import type { Where } from "../../../storage/query.ts";
 import { type Erased as ErasedTexts, replaceTexts } from "../../../storage/replace-texts.ts";
 import { PAGE_BYTES } from "../../../storage/within.ts";
-import { type EraseMemories, erasersOf, ownersOf, replacedOf, settlersOf } from "../../erasers.ts";
+import {
+  type EraseMemories,
+  erasersOf,
+  ownersOf,
+  replacedOf,
+  requireErasers,
+  settlersOf,
+} from "../../erasers.ts";
 import { scrub } from "../../platform/system/scrub.ts";
 import type { Runtime } from "../../runtime.ts";
 import type { CiteDoc } from "./cites.model.ts";
@@ -68,7 +75,7 @@ export class Erasures {
   readonly #memories: Memories;
   readonly #erasures: TenantCollection<MemoryErasureDoc>;
   readonly #due: Due<MemoryErasureDoc>;
-  readonly #store: Pick<Store, "scrub" | "collections">;
+  readonly #store: Pick<Store, "scrub" | "collection" | "collections">;
   readonly #blobs: Blobs;
 
   constructor(
@@ -86,6 +93,7 @@ export class Erasures {
 
   /** Counts what an erasure would erase. */
   async count(broker: ServiceBroker, tenant_id: string, target: EraseTarget): Promise<Counts> {
+    await requireErasers(this.#store, tenant_id);
     const ids = await this.#idsOf(tenant_id, targetFilter(target));
     let counts: Counts = sum(NOTHING, { memories: ids.length });
     for (const some of splitChunks(ids, BATCH)) {
@@ -102,6 +110,7 @@ export class Erasures {
 
   /** Records an erasure, so that it will be carried out. @param by the target's name in the audit log */
   async begin(tenant_id: string, target: EraseTarget, by: object): Promise<MemoryErasureDoc> {
+    await requireErasers(this.#store, tenant_id);
     const now = this.#memories.now();
     return this.#erasures.insert({
       ...{ _id: newUuid(), tenant_id, target: JSON.stringify(target), by: JSON.stringify(by), batch: [] },

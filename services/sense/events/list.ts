@@ -1,6 +1,6 @@
 import type { ServiceBroker } from "moleculer";
 import type { Caller } from "../../../lib/access/caller.ts";
-import { PLATFORM_TYPES } from "../../../lib/cloudevents/platform-types.ts";
+import { PLATFORM_EVENTS } from "../../../lib/cloudevents/platform-types.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { fromCursor, toCursor } from "../../../lib/contract/cursor.ts";
 import { invalidValue } from "../../../lib/contract/faults.ts";
@@ -9,6 +9,7 @@ import { Slices } from "../../../lib/queue/slices.ts";
 import { literal } from "../../../lib/text/containing.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { PAGE_BYTES } from "../../../storage/within.ts";
+import { INSTALLED } from "../../extensions.ts";
 import type * as contract from "./events.contract.ts";
 import type { EventDoc } from "./events.model.ts";
 import { positionFrom } from "./position.ts";
@@ -43,6 +44,8 @@ interface Query {
   /** The filter may match few of the rows it examines: examine them in windows. */
   isSparse: boolean;
 }
+
+const PLATFORM_TYPES = [PLATFORM_EVENTS, ...INSTALLED.map(({ events = {} }) => events)].flatMap(Object.keys);
 
 /** Leaves out the service's own events, in addition to another condition on the type. */
 export const WITHOUT_SERVICE = { $and: [{ type: { $nin: PLATFORM_TYPES } }] };

@@ -1650,6 +1650,8 @@ class Limits(Model):
     """Per agent or person, for all of them together, and for signed webhooks."""
     emails_per_hour: Union[int, None]
     storage: Storage
+    extensions: list[str]
+    """Optional capabilities that run (docs/extensions.md)."""
     largest_bytes: LimitsLargestBytes
     delivery: LimitsDelivery
     """Defaults for agents that set none."""

@@ -2,13 +2,25 @@ import { existsSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { extname, join } from "node:path";
 import ApiGateway from "moleculer-web";
+import type { Operation } from "../../../../lib/contract/contract.ts";
 import { pathOf } from "../paths.ts";
 
 /** Output folder of `npm run console:build` (docs/decisions/0029-console.md). */
 const FOLDER = join(import.meta.dirname, "../../../../packages/console/dist");
 
-/** Operations and their documents: unknown paths below these are a 404 for everyone. */
-const NOT_PAGES = /^\/(v1|docs|mcp|a2a|w|metrics|healthz|readyz|openapi\.json|llms\.txt|\.well-known)(\/|$)/;
+/** Operations of the core and their documents: unknown paths below these are a 404 for everyone. */
+const NOT_PAGES = [
+  "v1",
+  "docs",
+  "mcp",
+  "w",
+  "metrics",
+  "healthz",
+  "readyz",
+  "openapi.json",
+  "llms.txt",
+  ".well-known",
+];
 
 const TYPES: Record<string, string> = {
   ".html": "text/html; charset=utf-8",
@@ -67,16 +79,19 @@ type Next = (err?: unknown) => void;
  * Middleware: serves files of the console, or its page if a browser requests one of the console's addresses. Passes
  * anything else on.
  *
+ * @param operations whose reads at the origin are no pages either
  * @param folder the build's output
  */
-export function consoleFiles(folder = FOLDER) {
+export function consoleFiles(operations: readonly Operation[], folder = FOLDER) {
+  const reads = operations.filter(({ root, method }) => root && method === "GET");
+  const apart = new Set([...NOT_PAGES, ...reads.map(({ url }) => firstSegment(url))]);
   const options = { index: false, redirect: false, cacheControl: false } as const;
   const serve = ApiGateway.serveStatic(folder, options);
   return (req: IncomingMessage, res: ServerResponse, next: Next) => {
     const path = pathOf(req);
     // Addresses below a list end in a name, which may have dots: /events/types/com.example.created.
     const isFile = extname(path) !== "" && (path.startsWith("/assets/") || path.lastIndexOf("/") === 0);
-    if ((req.method !== "GET" && req.method !== "HEAD") || NOT_PAGES.test(path)) return next();
+    if ((req.method !== "GET" && req.method !== "HEAD") || apart.has(firstSegment(path))) return next();
     if (isFile ? !TYPES[extname(path)] : path !== "/" && !req.headers.accept?.includes("text/html"))
       return next();
     const headers = isFile ? fileHeaders(req, folder, path) : pageHeaders(req);
@@ -88,6 +103,8 @@ export function consoleFiles(folder = FOLDER) {
     });
   };
 }
+
+const firstSegment = (path: string) => path.split("/", 2)[1] as string;
 
 function pageHeaders(req: IncomingMessage): [string, string][] {
   req.url = "/index.html";

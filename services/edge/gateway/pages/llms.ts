@@ -1,3 +1,5 @@
+import { RUNNING } from "../../../extensions.ts";
+
 /**
  * How an agent uses Sensorium, in Markdown: what `GET /llms.txt` answers (llmstxt.org), and the text of the skill in
  * packages/integrations/claude-code, which `npm run openapi` writes.
@@ -17,8 +19,7 @@ You act as one agent, with its API key. Whatever events, memories and documents 
 - **MCP** (best for a model): \`POST /mcp\`, Streamable HTTP. The usual jobs have 20 tools; \`/mcp?tools=all\` lists all.
 - **Command line**: \`sensorium --help\`. It reads \`SENSORIUM_URL\` and \`SENSORIUM_API_KEY\`, or what \`sensorium connect\` saved.
 - **HTTP**: paths begin with /v1; header \`Authorization: Bearer <API key>\`. [Every operation](/openapi.json), [as a page](/docs).
-- **Agent2Agent**: the card of an agent is at \`/a2a/{agent_id}/.well-known/agent-card.json\`; \`/.well-known/ai-catalog.json\` lists those of your organisation.
-
+${RUNNING.flatMap(({ llms }) => (llms ? `- ${llms}\n` : [])).join("")}
 ## Sense
 
 - Declare what you want once: \`POST /v1/agents/{agent_id}/interests\` with \`event_type\` (a glob such as \`com.example.order.*\`)

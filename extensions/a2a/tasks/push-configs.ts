@@ -2,8 +2,8 @@ import { AddressRefused, assertPublicUrl } from "../../../connectors/address-gua
 import { invalidValue, requireFound } from "../../../lib/contract/faults.ts";
 import type { SecretBox } from "../../../lib/crypto/secrets.ts";
 import { newUuid } from "../../../lib/ids.ts";
+import type { Runtime } from "../../../services/runtime.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
-import type { Runtime } from "../../runtime.ts";
 import type { A2aTasks } from "./a2a-tasks.ts";
 import { type PushConfigDoc, PushConfigModel, pushConfigPlace } from "./push-configs.model.ts";
 import type { PushConfigJson, PushSecrets, Side } from "./task.ts";

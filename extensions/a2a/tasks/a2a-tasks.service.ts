@@ -1,7 +1,9 @@
+import { valuesOf } from "../../../config.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import { SharedLoop } from "../../../mixins/shared.ts";
-import type { EraseContent } from "../../erasers.ts";
-import { action, event, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
+import type { EraseContent } from "../../../services/erasers.ts";
+import { action, event, idempotent, internal, type ServiceFactory } from "../../../services/runtime.ts";
+import { SETTINGS } from "../settings.ts";
 import * as contract from "./a2a-tasks.contract.ts";
 import { A2aTasks, type TaskChange, type TaskQuery } from "./a2a-tasks.ts";
 import { Notifier } from "./notifier.ts";
@@ -22,7 +24,7 @@ export const a2aTasksService: ServiceFactory = (runtime) => {
   let notifier: Notifier;
   const loop = new SharedLoop("notifications", () => notifier.work(), LOOK_MS);
 
-  const keptMs = runtime.config.A2A_TASK_RETENTION_DAYS * DAY_MS;
+  const keptMs = valuesOf(runtime.config, SETTINGS).A2A_TASK_RETENTION_DAYS * DAY_MS;
   const retention = new SharedLoop(
     "retention",
     async () => keptMs > 0 && tasks.deleteFinal(new Date(runtime.store.now() - keptMs)),

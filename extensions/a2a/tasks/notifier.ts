@@ -4,9 +4,9 @@ import { type Outcome, outcomeOf, PushSender } from "../../../connectors/push-se
 import { backOff, retryDelay } from "../../../lib/queue/backoff.ts";
 import { place, Queue, type Queued } from "../../../mixins/queue.ts";
 import { metrics } from "../../../observability/metrics.ts";
+import { activeTenants } from "../../../services/identity/tenants/find-tenants.ts";
+import type { Runtime } from "../../../services/runtime.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
-import { activeTenants } from "../../identity/tenants/find-tenants.ts";
-import type { Runtime } from "../../runtime.ts";
 import { type A2aTaskDoc, A2aTaskModel } from "./a2a-tasks.model.ts";
 import { type PushConfigDoc, PushConfigModel } from "./push-configs.model.ts";
 import { secretsOf } from "./push-configs.ts";

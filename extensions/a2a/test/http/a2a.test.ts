@@ -1,17 +1,10 @@
 import { type Task, TaskState } from "@a2a-js/sdk";
 import { describe, expect, test } from "@jest/globals";
-import {
-  a2aClient,
-  a2aClientAt,
-  cardUrl,
-  nextEvent,
-  pushConfig,
-  a2aRequest as request,
-} from "../support/a2a.ts";
-import { newAgent, type TestAgent } from "../support/agents.ts";
-import { api } from "../support/http.ts";
-import { makeWorld, ok, refusal } from "../support/tenancy.ts";
-import { useShared } from "../support/use.ts";
+import { newAgent, type TestAgent } from "../../../../test/support/agents.ts";
+import { api } from "../../../../test/support/http.ts";
+import { makeWorld, ok, refusal } from "../../../../test/support/tenancy.ts";
+import { useShared } from "../../../../test/support/use.ts";
+import { a2aClient, a2aClientAt, cardUrl, nextEvent, pushConfig, a2aRequest as request } from "../client.ts";
 
 const server = await useShared();
 const world = await makeWorld(server, "a2a");

@@ -1,10 +1,10 @@
 import { EventEmitter } from "node:events";
 import { describe, expect, jest, test } from "@jest/globals";
-import { notFound } from "../../lib/contract/faults.ts";
-import { CallersTasks } from "../../services/edge/a2a/callers-tasks.ts";
-import { follow, toKnown, updatesSince } from "../../services/edge/a2a/follow.ts";
-import { isFinal, type TaskJson, withMessage, withProgress } from "../../services/work/a2a/task.ts";
-import { settle } from "../support/settle.ts";
+import { notFound } from "../../../../lib/contract/faults.ts";
+import { settle } from "../../../../test/support/settle.ts";
+import { CallersTasks } from "../../callers-tasks.ts";
+import { follow, toKnown, updatesSince } from "../../follow.ts";
+import { isFinal, type TaskJson, withMessage, withProgress } from "../../tasks/task.ts";
 
 const AT = new Date("2026-01-31T09:30:00Z");
 const SIDE = { tenant_id: "tn_a", agent_id: "ag_a", caller_id: "ag_b" };

@@ -1,8 +1,8 @@
 import { Role, type SendMessageRequest, type TaskPushNotificationConfig } from "@a2a-js/sdk";
 import { type Client, ClientFactory, JsonRpcTransportFactory } from "@a2a-js/sdk/client";
-import type { TestAgent } from "./agents.ts";
-import type { TestServer } from "./server.ts";
-import { ok } from "./tenancy.ts";
+import type { TestAgent } from "../../../test/support/agents.ts";
+import type { TestServer } from "../../../test/support/server.ts";
+import { ok } from "../../../test/support/tenancy.ts";
 
 export const cardUrl = (server: TestServer, id: string) =>
   `${server.root}/a2a/${id}/.well-known/agent-card.json`;

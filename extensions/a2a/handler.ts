@@ -25,9 +25,11 @@ import {
   UnsupportedOperationError,
 } from "@a2a-js/sdk/errors";
 import type { A2ARequestHandler } from "@a2a-js/sdk/server";
-import { isFault } from "../../../lib/contract/faults.ts";
-import type { TaskState } from "../../work/a2a/a2a-tasks.contract.ts";
-import type { TaskPage } from "../../work/a2a/a2a-tasks.ts";
+import { isFault } from "../../lib/contract/faults.ts";
+import type { CallersTasks } from "./callers-tasks.ts";
+import { type Known, toKnown } from "./follow.ts";
+import type { TaskState } from "./tasks/a2a-tasks.contract.ts";
+import type { TaskPage } from "./tasks/a2a-tasks.ts";
 import {
   isFinal,
   isPaused,
@@ -35,9 +37,7 @@ import {
   type PushConfigJson,
   type TaskJson,
   type Versioned,
-} from "../../work/a2a/task.ts";
-import type { CallersTasks } from "./callers-tasks.ts";
-import { type Known, toKnown } from "./follow.ts";
+} from "./tasks/task.ts";
 
 /** What the parts of a message are. */
 export const PARTS = "expected one or more, each with one of text, data, url and raw.";

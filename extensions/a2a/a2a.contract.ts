@@ -1,6 +1,6 @@
 import { Type } from "typebox";
-import { oneOf, operation } from "../../../lib/contract/contract.ts";
-import { AnyText, Timestamp } from "../../../lib/contract/schema.ts";
+import { oneOf, operation } from "../../lib/contract/contract.ts";
+import { AnyText, Timestamp } from "../../lib/contract/schema.ts";
 
 /** The media type of an AI Catalog, and of an entry that continues one. */
 export const CATALOG_TYPE = "application/ai-catalog+json";
@@ -51,6 +51,7 @@ export const getAgentCatalog = operation({
 export const getAgentCard = operation({
   action: "a2a.card",
   route: "GET /a2a/{agent_id}/.well-known/agent-card.json",
+  also: ["/a2a/{agent_id}/rpc/.well-known/agent-card.json"],
   root: true,
   summary: "Read an agent's A2A card",
   description:
@@ -67,6 +68,8 @@ export const getAgentCard = operation({
 export const callAgent = operation({
   action: "gateway.a2a",
   route: "POST /a2a/{agent_id}",
+  // The address in cards: relative to `/a2a/ag_1`, clients would look for the card at `/a2a/.well-known`.
+  also: ["/a2a/{agent_id}/rpc"],
   root: true,
   summary: "Send a request of the Agent2Agent protocol to an agent",
   description:

@@ -1,11 +1,11 @@
 import { hash } from "node:crypto";
 import type { EventEmitter } from "node:events";
 import { StreamResponse } from "@a2a-js/sdk";
-import { memory } from "../../../lib/queue/work.ts";
-import type { TaskState } from "../../work/a2a/a2a-tasks.contract.ts";
-import { MAX_TASK, type Side, type TaskJson, type Versioned } from "../../work/a2a/task.ts";
-import { emitted } from "../gateway/streams/sse.ts";
+import { memory } from "../../lib/queue/work.ts";
+import { emitted } from "../../services/edge/gateway/streams/sse.ts";
 import type { CallersTasks } from "./callers-tasks.ts";
+import type { TaskState } from "./tasks/a2a-tasks.contract.ts";
+import { MAX_TASK, type Side, type TaskJson, type Versioned } from "./tasks/task.ts";
 
 /** Until a task that somebody follows is checked again, in case the announcement of its change was lost. */
 const LOOK_MS = 5000;

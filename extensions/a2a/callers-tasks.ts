@@ -1,9 +1,9 @@
-import { isFault } from "../../../lib/contract/faults.ts";
-import type { Runtime } from "../../runtime.ts";
-import type { Side } from "../../work/a2a/task.ts";
-import type { RootCall } from "../gateway/http-exchange.ts";
-import { requireSpace, requireWrites } from "../gateway/limits/storage-limits.ts";
+import { isFault } from "../../lib/contract/faults.ts";
+import type { RootCall } from "../../services/edge/gateway/http-exchange.ts";
+import { requireSpace, requireWrites } from "../../services/edge/gateway/limits/storage-limits.ts";
+import type { Runtime } from "../../services/runtime.ts";
 import { callAgent } from "./a2a.contract.ts";
+import type { Side } from "./tasks/task.ts";
 
 /** The gateway cannot know which requests of a stream write. */
 const WRITE = { ...callAgent, stream: false };

@@ -42,6 +42,18 @@ export const A2aTaskNotice = Type.Object(
   { title: "A2aTaskNotice" },
 );
 
+/** Events that the service publishes about tasks. */
+export const A2A_EVENTS = {
+  "service.a2a.canceled": {
+    means: "The caller canceled an A2A task. Delivered to the task's agent alone.",
+    data: A2aTaskNotice,
+  },
+  "service.a2a.message": {
+    means: "The caller of an A2A task sent a message. Delivered to the task's agent alone.",
+    data: A2aTaskNotice,
+  },
+};
+
 const Artifact = Type.Object({
   artifact_id: SomeText(200, "Id in the task; an artifact with the same id is replaced.", "report"),
   ...optional({
@@ -65,6 +77,7 @@ const Artifact = Type.Object({
 export const getA2aTask = operation({
   action: "a2a_tasks.get",
   route: "GET /a2a-tasks/{task_id}",
+  path: { task_id: A2aTask.properties.id },
   summary: "Read an A2A task given to the agent",
   description:
     "Use this to work on a task of another agent. Returns the messages of the caller. The event `service.a2a.message` announces each, with the `task_id`.",
@@ -76,6 +89,7 @@ export const getA2aTask = operation({
 export const updateA2aTask = operation({
   action: "a2a_tasks.update",
   route: "POST /a2a-tasks/{task_id}/status",
+  path: { task_id: A2aTask.properties.id },
   summary: "Report the state of an A2A task",
   description:
     "Use this to tell the caller how the task goes, with an optional message and artifacts. Returns the task. `completed`, `failed` and `rejected` are final: later reports are refused with `conflict`, as are reports of a task that the caller canceled.",

@@ -2,13 +2,13 @@ import type { ServerResponse } from "node:http";
 import { Task } from "@a2a-js/sdk";
 import { RequestMalformedError } from "@a2a-js/sdk/errors";
 import { JsonRpcTransportHandler, ServerCallContext, validateVersion } from "@a2a-js/sdk/server";
-import type { Runtime } from "../../runtime.ts";
-import { MAX_TASK, type Versioned } from "../../work/a2a/task.ts";
-import type { Output } from "../gateway/answer/output.ts";
-import { beginEvents, sendComments } from "../gateway/streams/sse.ts";
+import type { Output } from "../../services/edge/gateway/answer/output.ts";
+import { beginEvents, sendComments } from "../../services/edge/gateway/streams/sse.ts";
+import type { Runtime } from "../../services/runtime.ts";
 import type { CallersTasks } from "./callers-tasks.ts";
 import { type Following, follow, type Waiting } from "./follow.ts";
 import { Handler, PARTS, type Rest, shown } from "./handler.ts";
+import { MAX_TASK, type Versioned } from "./tasks/task.ts";
 
 const MOST_ID = 200;
 

@@ -1,11 +1,11 @@
 import { StreamResponse, type Task, type TaskPushNotificationConfig } from "@a2a-js/sdk";
 import { afterEach, expect, test } from "@jest/globals";
-import { a2aClient, nextEvent, pushConfig, a2aRequest as request } from "../support/a2a.ts";
-import { newAgent } from "../support/agents.ts";
-import { type Endpoint, type Pushed, startEndpoint } from "../support/endpoint.ts";
-import { settle } from "../support/settle.ts";
-import { makeWorld, OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
-import { useServer } from "../support/use.ts";
+import { newAgent } from "../../../../test/support/agents.ts";
+import { type Endpoint, type Pushed, startEndpoint } from "../../../../test/support/endpoint.ts";
+import { settle } from "../../../../test/support/settle.ts";
+import { makeWorld, OPERATOR_TOKEN, ok } from "../../../../test/support/tenancy.ts";
+import { useServer } from "../../../../test/support/use.ts";
+import { a2aClient, nextEvent, pushConfig, a2aRequest as request } from "../client.ts";
 
 const endpoints: Endpoint[] = [];
 

@@ -2,17 +2,16 @@ import { isDeepStrictEqual } from "node:util";
 import type { ServiceBroker } from "moleculer";
 import type { Static } from "typebox";
 import type { AgentCaller } from "../../../lib/access/caller.ts";
-import type { PlatformEventType } from "../../../lib/cloudevents/platform-types.ts";
 import { Fault, notFound, quoted, requireFound } from "../../../lib/contract/faults.ts";
 import { presentAs } from "../../../lib/contract/present-as.ts";
 import { newUuid } from "../../../lib/ids.ts";
 import { place } from "../../../mixins/queue.ts";
+import type { EraseContent } from "../../../services/erasers.ts";
+import type { CallOf } from "../../../services/runtime.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { eraseTexts } from "../../../storage/erase-texts.ts";
 import type { Where } from "../../../storage/query.ts";
 import { guardedWrite } from "../../../storage/writes.ts";
-import type { EraseContent } from "../../erasers.ts";
-import type { CallOf } from "../../runtime.ts";
 import type { TaskState } from "./a2a-tasks.contract.ts";
 import * as contract from "./a2a-tasks.contract.ts";
 import { type A2aTaskDoc, A2aTaskModel } from "./a2a-tasks.model.ts";
@@ -344,7 +343,7 @@ const present = (row: A2aTaskDoc) => presentAs(contract.A2aTask, row, { task: { 
 async function announceTask(
   broker: ServiceBroker,
   { _id: task_id, tenant_id, agent_id, context_id }: A2aTaskDoc,
-  type: PlatformEventType,
+  type: keyof typeof contract.A2A_EVENTS,
   what: string,
 ): Promise<void> {
   const data = { task_id, context_id } satisfies Static<typeof contract.A2aTaskNotice>;

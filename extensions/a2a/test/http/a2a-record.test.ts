@@ -1,0 +1,109 @@
+import { randomBytes } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Task } from "@a2a-js/sdk";
+import { expect, test } from "@jest/globals";
+import { openStore } from "../../../../storage/connection.ts";
+import { api } from "../../../../test/support/http.ts";
+import { agentIn, makeCast, remember } from "../../../../test/support/memories.ts";
+import { settle } from "../../../../test/support/settle.ts";
+import { OPERATOR_TOKEN, ok } from "../../../../test/support/tenancy.ts";
+import { useServer } from "../../../../test/support/use.ts";
+import { A2aTaskModel } from "../../tasks/a2a-tasks.model.ts";
+import { a2aClient, a2aRequest, pushConfig } from "../client.ts";
+
+const env = { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "none", PUSH_ALLOW_PRIVATE: "true", OPERATOR_TOKEN };
+const server = await useServer({ env });
+const cast = await makeCast(server);
+const worker = await agentIn(server, cast.admin, { name: "worker", a2a: true }, ["receive", "send"]);
+const sender = await agentIn(server, cast.admin, { name: "sender" }, ["send", "receive"]);
+
+const marker = () => `zq${randomBytes(6).toString("hex").replaceAll(/[0-9]/g, "x")}zq`;
+const erase = async (body: object) => ok(await cast.orgAdmin.post("/memories/erase", body)).erased;
+const isTask = async (id: string) => (await worker.get(`/a2a-tasks/${id}`)).status === 200;
+
+/** Gives the worker a task with this text, and a webhook. */
+async function give(by: { token: string }, text: string, metadata?: object): Promise<string> {
+  const client = await a2aClient(server, worker.id, by.token);
+  const parts = [{ content: { $case: "text", value: text } }];
+  const config = { taskPushNotificationConfig: pushConfig(`http://127.0.0.1:9/${text}`) };
+  const task = (await client.sendMessage(a2aRequest(marker(), { parts, metadata }, config))) as Task;
+  return task.id;
+}
+
+async function filesWith(text: string): Promise<string[]> {
+  const files = await readdir(server.dataDir, { recursive: true, withFileTypes: true });
+  const holding = files.map(async (file) => {
+    const bytes = file.isFile() ? await readFile(join(file.parentPath, file.name)).catch(() => "") : "";
+    return bytes.includes(text) ? file.name : [];
+  });
+  return (await Promise.all(holding)).flat();
+}
+
+test("tasks about a person are erased, and no others", async () => {
+  const subject = `Erika ${marker()}`;
+  const about = await give(sender, marker(), { subject });
+  const kept = await give(sender, marker(), { subject: `${subject}son` });
+  expect(await erase({ subject, dry_run: true })).toMatchObject({ a2a_tasks: 1 });
+  expect(await erase({ subject })).toMatchObject({ a2a_tasks: 1 });
+  expect([await isTask(about), await isTask(kept)]).toEqual([false, true]);
+});
+
+test("tasks that mention an erased memory are erased", async () => {
+  const { id } = await remember(cast.alice, {});
+  const task = await give(sender, `Read ${id}.`);
+  expect(await erase({ ids: [id] })).toMatchObject({ memories: 1, a2a_tasks: 1 });
+  expect(await isTask(task)).toBe(false);
+});
+
+test("an agent's tasks are erased with its memories, from every file", async () => {
+  const agent = await agentIn(server, cast.admin, { name: "leaver" }, ["send", "receive"]);
+  const text = marker();
+  const task = await give(agent, text);
+  expect(await filesWith(text)).not.toEqual([]);
+  expect(await erase({ agent_id: agent.id })).toMatchObject({ a2a_tasks: 1 });
+  expect(await isTask(task)).toBe(false);
+  // The worker's pending delivery of the message holds an id only.
+  await settle(
+    async () => (await filesWith(text)).filter((name) => !name.startsWith("sensorium.db")).length === 0,
+  );
+});
+
+test("maintenance refuses what A2A writes, and lets it read", async () => {
+  const operator = api(server, OPERATOR_TOKEN);
+  ok(await operator.patch("/installation", { maintenance: true, reason: "moving" }));
+  const call = async (method: string, params: object) => {
+    const request = { jsonrpc: "2.0", id: 1, method, params };
+    const { body } = await sender.post(`${server.root}/a2a/${worker.id}`, request, { "a2a-version": "1.0" });
+    return body.error?.message ?? body.result;
+  };
+  const message = { messageId: "m1", role: "ROLE_USER", parts: [{ text: "Count." }] };
+  for (const [method, params] of [
+    ["SendMessage", { message }],
+    ["SendStreamingMessage", { message }],
+    ["CancelTask", { id: "none" }],
+    ["CreateTaskPushNotificationConfig", { taskId: "none", url: "https://example.com/hook" }],
+    ["DeleteTaskPushNotificationConfig", { taskId: "none", id: "none" }],
+  ] as const)
+    expect([method, await call(method, params)]).toEqual([
+      method,
+      expect.stringContaining("maintenance (moving)"),
+    ]);
+  expect(await call("ListTasks", {})).toMatchObject({ tasks: expect.any(Array) });
+  ok(await operator.patch("/installation", { maintenance: false }));
+});
+
+test("final tasks with their webhooks end after their retention", async () => {
+  const old = await give(sender, "old");
+  const [open, recent] = [await give(sender, "open"), await give(sender, "new")];
+  for (const id of [old, recent]) ok(await worker.post(`/a2a-tasks/${id}/status`, { state: "completed" }));
+  await server.end();
+  const store = await openStore({ DATA_DIR: server.dataDir });
+  const updated_at = new Date(Date.now() - 91 * 86_400_000);
+  const rows = store.collection(A2aTaskModel);
+  for (const _id of [old, open]) await rows.system.updateOne({ _id }, { $set: { updated_at } });
+  await store.close();
+  await server.restart();
+  await settle(async () => !(await isTask(old)), { within: 30_000 });
+  expect([await isTask(open), await isTask(recent)]).toEqual([true, true]);
+});

@@ -1,0 +1,72 @@
+import { globSync } from "node:fs";
+import { join } from "node:path";
+import type { TestServer } from "./server.ts";
+import type { World } from "./tenancy.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+
+// biome-ignore lint/suspicious/noExplicitAny: rows of all collections
+type Row = any;
+
+/** A slow reader's request of an operation that streams (http/unread-streams.test.ts). */
+export interface Attack {
+  token: string;
+  headers?: Record<string, string>;
+  path?: Record<string, string>;
+  query?: Record<string, string>;
+  body?: object;
+  /** Makes what is streamed as long as possible, once connections are open. */
+  lengthen?(): Promise<void>;
+  /** Connections, if not the usual number: they share what there is to send. */
+  clients?: number;
+  /** Its streams are too short to fill a connection: nothing has to end them. */
+  isShort?: true;
+}
+
+/** What a crash must not undo (http/restarts.test.ts). */
+export interface Crashed {
+  /** What the server answers last. */
+  last(): Promise<void>;
+  /** After the restart. */
+  check(): Promise<void>;
+}
+
+/** What an extension adds to tests over all operations, collections and restarts: `kit` of its `test/kit.ts`. */
+export interface Kit {
+  /** Lines of support/access-table.ts. */
+  access?: string;
+  /** Operations whose bodies are no objects with named fields. */
+  otherBodies?: string[];
+  /** Makers of resources, by the kind of their identifiers (support/tenancy.ts). */
+  makers?: Record<string, (world: World) => Promise<string>>;
+  /** Makes the large fields of a row as long as callers can (support/maximal.ts). */
+  maximal?: Record<string, (row: Row) => Row>;
+  /** Fields with texts that are no content, by collection (unit/erasers.test.ts). */
+  noContent?: Record<string, string>;
+  /** Fields that an import computes again, by collection (http/import-rows.test.ts). */
+  computed?: Record<string, string>;
+  /** Files that look across tenants, with reasons (unit/architecture.test.ts). */
+  finders?: Record<string, string>;
+  /** Hashes that reference no blob, by file (unit/architecture.test.ts). */
+  noBlobs?: Record<string, string>;
+  /** Attacks on operations that stream, by action. */
+  streams?: Record<string, (server: TestServer, newTenant: () => Promise<World>) => Promise<Attack[]>>;
+  /** By what they prove. */
+  restarts?: Record<string, (server: TestServer, world: World) => Promise<Crashed>>;
+  /** Makes a row with sealed fields; what it returns uses them (http/rotation.test.ts). */
+  sealed?(server: TestServer, world: World): Promise<() => Promise<void>>;
+}
+
+let loaded: Promise<Kit[]> | undefined;
+
+/** Returns the kits of all extensions. Kits import what tests share, so nothing of that may load them when it is loaded. */
+export function loadKits(): Promise<Kit[]> {
+  const files = globSync("extensions/*/test/kit.ts", { cwd: ROOT }).sort();
+  loaded ??= Promise.all(files.map(async (file) => ((await import(join(ROOT, file))) as { kit: Kit }).kit));
+  return loaded;
+}
+
+/** Returns what the kits say of one thing, together. */
+export async function ofKits<K extends keyof Kit>(name: K): Promise<NonNullable<Kit[K]>> {
+  return Object.assign({}, ...(await loadKits()).map((kit) => kit[name]));
+}
