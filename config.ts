@@ -27,7 +27,7 @@ const SECRET = { secret: true };
 /** Nothing limits how often the right one is tried, so it must be too long to be found. A shorter one never counts. */
 const TOKEN = { ...SECRET, least: 32 };
 
-/** Every setting: its environment variable, default and meaning. docs/reference/settings.md is generated from this. */
+/** Every setting: its environment variable, default and meaning. */
 export const SETTINGS = {
   HOST: text(
     "127.0.0.1",
@@ -190,21 +190,7 @@ export const SETTINGS = {
     104_857_600,
   ),
   DOCUMENT_PARSE_SECONDS: integer(30, "Timeout for parsing a document, in seconds.", 1, 600),
-  DOCUMENT_CONVERTER_URL: web("Service that documents are sent to which cannot be read here: scans etc."),
-  DOCUMENT_CONVERTER: text("docling", "Kind of that service: docling-serve, Apache Tika or unstructured.", {
-    oneOf: ["docling", "tika", "unstructured"],
-  }) as Setting<string>,
-  DOCUMENT_CONVERTER_API_KEY: text(null, "API key for `DOCUMENT_CONVERTER_URL`.", { secret: true }),
-
   OUTPUT_BODY_MAX: integer(0, "Maximum size of a saved output's text, in bytes; 0: no limit.", 0, 1e15),
-  OUTPUT_EXPORT: flag(
-    false,
-    "Whether people can export outputs as PDF and DOCX. Markdown and HTML are always available.",
-  ),
-  EXPORT_FONTS: list(
-    [],
-    "Font files for PDF exports, comma-separated, for scripts that the built-in fonts lack, such as Chinese. A font of a collection: `file.ttc#Name`.",
-  ),
   OUTBOUND_EMAIL: flag(false, "Whether people can send outputs by e-mail, through `SMTP_URL`."),
   OUTBOUND_EMAILS_PER_HOUR: integer(60, "E-mails per hour per tenant.", 1, 1e6),
   SMTP_URL: {
@@ -325,14 +311,6 @@ export const SETTINGS = {
   EMBEDDER_QUERY_PREFIX: text(null, 'Text that the model expects before a query: "query: " for e5.'),
   EMBEDDER_TEXT_PREFIX: text(null, 'Text that the model expects before a searched text: "passage: " for e5.'),
   EMBEDDER_DIMENSIONS: integer(0, "Components of a vector to request; 0: the model's own number.", 0, 8192),
-  RERANKER_URL: web(
-    "Service that rates the 50 best results of a search, by the `/rerank` protocol of text-embeddings-inference, Jina, " +
-      "Cohere, vLLM and llama.cpp: its URL, or the full URL of its `rerank` endpoint. Default: none.",
-  ),
-  RERANKER_MODEL: text(null, "Model requested from `RERANKER_URL`, if it has several."),
-  RERANKER_API_KEY: text(null, "Bearer token for `RERANKER_URL`.", { secret: true }),
-  RERANKER_TIMEOUT_MS: integer(1000, "How long a search waits for `RERANKER_URL`.", 50, 10_000),
-
   ...TRACING_SETTINGS,
 } satisfies Record<string, Setting<unknown>>;
 
@@ -370,12 +348,11 @@ export function shortSecrets(env: NodeJS.ProcessEnv = process.env): string[] {
   );
 }
 
-/** Reads and validates the environment. Throws ConfigError with the variable, the given value and what is allowed. @param more settings of extensions */
+/** Reads and validates the environment. Throws ConfigError with the variable, the given value and what is allowed. @param settings with those of extensions (services/extensions.ts) */
 export function readConfig(
   env: NodeJS.ProcessEnv = process.env,
-  more: Record<string, Setting<unknown>> = {},
+  settings: Record<string, Setting<unknown>> = SETTINGS,
 ): Config {
-  const settings: Record<string, Setting<unknown>> = { ...SETTINGS, ...more };
   const unknown = Object.keys(env).filter(
     (name) => OURS.test(name) && !Object.hasOwn(settings, name) && !isServiceLink(name, env),
   );

@@ -1,11 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { type Config, ConfigError, readConfig } from "../config.ts";
+import { type Config, ConfigError } from "../config.ts";
 import { write } from "../packages/client/cli/colour.ts";
 import { isLoopback, readServerFile } from "../packages/client/cli/server-file.ts";
 import { parseOrigin } from "../packages/client/client.ts";
-import { EXTENSION_SETTINGS } from "../services/extensions.ts";
+import { readAllSettings } from "../services/extensions.ts";
 import { COMMANDS } from "./admin/commands.ts";
 import { openOnline } from "./admin/online.ts";
 import { AdminError, type Identity, type Target } from "./admin/target.ts";
@@ -30,7 +30,7 @@ export async function admin(
   refuseMore(name, command, typed);
   const { tenant, url, email, code } = typed.options;
   const password = await passwordIn(typed.options["password-file"]);
-  const target = await openTarget(readConfig(env, EXTENSION_SETTINGS), {
+  const target = await openTarget(readAllSettings(env), {
     tenant,
     url,
     email,

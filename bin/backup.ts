@@ -1,6 +1,6 @@
 /** `npm run backup -- FILE` and `npm run restore -- FILE`. */
-import { ConfigError, readConfig } from "../config.ts";
-import { EXTENSION_SETTINGS } from "../services/extensions.ts";
+import { ConfigError } from "../config.ts";
+import { readAllSettings } from "../services/extensions.ts";
 import { BackupError, backUp, restore } from "../storage/backup.ts";
 
 const USAGE =
@@ -9,7 +9,7 @@ const USAGE =
 async function main([command, file, ...more]: string[]): Promise<string> {
   // An argument that looks like an option, such as --help, is not meant as a file.
   if (!file || more.length || file.startsWith("-")) throw new BackupError(USAGE);
-  const { DATA_DIR, MONGO_URL } = readConfig(undefined, EXTENSION_SETTINGS);
+  const { DATA_DIR, MONGO_URL } = readAllSettings();
   if (MONGO_URL) {
     throw new BackupError(
       "The data is in MongoDB (MONGO_URL). Use mongodump and mongorestore, and keep SECRET_KEY.",

@@ -1,5 +1,5 @@
 import { ServiceBroker } from "moleculer";
-import { ConfigError, readConfig, shortSecrets } from "../config.ts";
+import { ConfigError, shortSecrets } from "../config.ts";
 import { NatsError, requireMaxPayload } from "../connectors/nats.ts";
 import type { SharedWindows } from "../connectors/redis.ts";
 import { openSecretBox, SecretError } from "../lib/crypto/secrets.ts";
@@ -9,10 +9,10 @@ import { observeGauge, observeValue } from "../observability/metrics.ts";
 import { type Observability, startObservability } from "../observability/start.ts";
 import { monitorServer } from "../services/edge/gateway/observe/monitor.ts";
 import { type HttpServer, ListenError } from "../services/edge/gateway/server.ts";
-import { EXTENSION_SETTINGS, requireExtensions } from "../services/extensions.ts";
+import { readAllSettings, requireExtensions } from "../services/extensions.ts";
 import { SecretKeys, showKeys } from "../services/identity/rotation/secret-keys.ts";
 import { type Credentials, ensureFirstTenant } from "../services/identity/tenants/first-start.ts";
-import { CORE_SERVICES, serviceFactories } from "../services/index.ts";
+import { CORE_SERVICES, hooksOf, serviceFactories } from "../services/index.ts";
 import { MODELS } from "../services/models.ts";
 import { newHostResolver } from "../services/outgoing.ts";
 import { nodesService } from "../services/platform/nodes/nodes.service.ts";
@@ -39,7 +39,7 @@ async function main(): Promise<void> {
   // Their reader may leave, and their disk may be full.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
   requireExtensions();
-  const config = readConfig(undefined, EXTENSION_SETTINGS);
+  const config = readAllSettings();
   const store = await openStore(config);
   const secrets = await openSecretBox(config);
   const observability = await startObservability(config, store);
@@ -56,10 +56,8 @@ async function main(): Promise<void> {
   const traffic = new Traffic(store, config);
   const blobs = guardBlobs(files, [usage.claim, () => observability.disk.claim()]);
   const resolver = newHostResolver(config.DNS_SERVERS);
-  const runtime: Runtime = {
-    ...{ config, store, blobs, usage, traffic, secrets, resolver, windows },
-    ...observability,
-  };
+  const parts = { config, store, blobs, usage, traffic, secrets, resolver, windows, ...observability };
+  const runtime: Runtime = { ...parts, hooks: hooksOf(parts) };
   const broker = new ServiceBroker(brokerOptions(config, observability));
   for (const name of selectNames("SERVICES", config.SERVICES, Object.keys(serviceFactories))) {
     for (const create of [serviceFactories[name] ?? []].flat()) broker.createService(create(runtime));

@@ -31,7 +31,7 @@ const ENTRIES = ["server.js", "start.js", "first-start.js", "admin.ts", "backup.
   (file) => `bin/${file}`,
 );
 /** Where the server loads the optional package. */
-const EXPORT_ENTRIES = ["pdf", "docx"].map((format) => `services/work/outputs/render/${format}.ts`);
+const EXPORT_ENTRIES = ["pdf", "docx"].map((format) => `extensions/export/${format}.ts`);
 const CONSOLE = "packages/console/dist";
 /** What the console's build does not contain. */
 const CONSOLE_TOOLS = /^(vite$|@types\/)/;

@@ -3,10 +3,11 @@ import { type ResolveFnOutput, type ResolveHookContext, registerHooks } from "no
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { TSchema } from "typebox";
-import { EXTENSION_PLACES } from "../config.ts";
+import { type Config, EXTENSION_PLACES, readConfig, SETTINGS } from "../config.ts";
 import { type Setting, selectNames } from "../lib/settings.ts";
 import type { AnyModel } from "../storage/model.ts";
-import type { ServiceFactory } from "./runtime.ts";
+import type { Hooks } from "./hooks.ts";
+import type { Runtime, ServiceFactory } from "./runtime.ts";
 
 /**
  * One optional capability: what `extensions/<name>/extension.ts` exports as `extension` (docs/extensions.md). The module is
@@ -33,6 +34,8 @@ export interface Extension {
 export interface Running {
   /** Services by their names in `SERVICES`; those of `gateway` run in the process of each gateway. */
   services?: Record<string, ServiceFactory | ServiceFactory[]>;
+  /** What it does for the core, on a node that runs services. */
+  hooks?(runtime: Omit<Runtime, "hooks">): Hooks;
 }
 
 interface Found extends Extension {
@@ -69,11 +72,17 @@ export const INSTALLED: readonly Found[] = await Promise.all(
 /** The extensions that run. */
 export const RUNNING: readonly Found[] = INSTALLED.filter(({ runs }) => runs);
 
-/** Settings of all extensions, for `readConfig`. */
-export const EXTENSION_SETTINGS: Record<string, Setting<unknown>> = Object.assign(
+/** Every setting, those of installed extensions too. docs/reference/settings.md is generated from this. */
+export const ALL_SETTINGS: Record<string, Setting<unknown>> = Object.assign(
   {},
+  SETTINGS,
   ...INSTALLED.map(({ settings }) => settings),
 );
+
+/** Reads and validates all of them. @throws ConfigError */
+export function readAllSettings(env?: NodeJS.ProcessEnv): Config {
+  return readConfig(env, ALL_SETTINGS);
+}
 
 /** @throws ConfigError for a name in `EXTENSIONS` that no extension has */
 export function requireExtensions(): void {

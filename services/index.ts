@@ -3,6 +3,7 @@ import { idempotencyService } from "./edge/idempotency/idempotency.service.ts";
 import { liveService } from "./edge/live/live.service.ts";
 import { mcpService } from "./edge/mcp/mcp.service.ts";
 import { RUNNING } from "./extensions.ts";
+import type { Hooks } from "./hooks.ts";
 import { agentsService } from "./identity/agents/agents.service.ts";
 import { auditService } from "./identity/audit/audit.service.ts";
 import { authService } from "./identity/auth/auth.service.ts";
@@ -26,7 +27,7 @@ import { relationshipsService } from "./remember/relationships/relationships.ser
 import { searchService } from "./remember/search/search.service.ts";
 import { specialistsService } from "./remember/specialists/specialists.service.ts";
 import { stateService } from "./remember/state/state.service.ts";
-import type { ServiceFactory } from "./runtime.ts";
+import type { Runtime, ServiceFactory } from "./runtime.ts";
 import { channelsService } from "./sense/channels/channels.service.ts";
 import { connectorsService } from "./sense/connectors/connectors.service.ts";
 import { deliveriesService } from "./sense/deliveries/deliveries.service.ts";
@@ -95,6 +96,11 @@ export const serviceFactories: typeof core = { ...core };
 for (const { services = {} } of running)
   for (const [name, added] of Object.entries(services))
     serviceFactories[name] = [serviceFactories[name] ?? [], added].flat();
+
+/** Returns what extensions do for the services of a node. */
+export function hooksOf(runtime: Omit<Runtime, "hooks">): Hooks {
+  return Object.assign({}, ...running.map(({ hooks }) => hooks?.(runtime)));
+}
 
 /**
  * Services without which nobody signs in, publishes or receives: a node is ready when each is on some node. Others may be

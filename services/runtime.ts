@@ -15,6 +15,7 @@ import type { Store } from "../storage/connection.ts";
 import { noteWork } from "../storage/traffic/tally.ts";
 import type { Traffic } from "../storage/traffic/traffic.ts";
 import type { StorageUsage } from "../storage/usage/usage.ts";
+import type { Hooks } from "./hooks.ts";
 
 /** A node's dependencies for its services. */
 export interface Runtime extends Observability {
@@ -30,6 +31,8 @@ export interface Runtime extends Observability {
   resolver: HostResolver;
   /** Shared rate-limit counters of all nodes; null without `REDIS_URL`. */
   windows: SharedWindows | null;
+  /** What extensions do for services. */
+  hooks: Hooks;
 }
 
 /** Creates a domain's service for a node. */

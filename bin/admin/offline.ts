@@ -65,6 +65,7 @@ export async function openOffline(given: Config, tenant: string): Promise<Target
       service({
         ...{ config, store, blobs, usage, traffic, secrets, windows: null, resolver: newHostResolver([]) },
         ...observability,
+        hooks: {},
       }),
     );
   await store.ready();

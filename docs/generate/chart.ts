@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SETTINGS } from "../../config.ts";
-import { EXTENSION_SETTINGS } from "../../services/extensions.ts";
+import { ALL_SETTINGS } from "../../services/extensions.ts";
 import { serviceFactories } from "../../services/index.ts";
 
 export const CHART = join(import.meta.dirname, "../../deploy/helm/sensorium");
@@ -15,7 +15,7 @@ interface Row {
   oneOf?: readonly string[];
 }
 
-const ALL = { ...SETTINGS, ...EXTENSION_SETTINGS } as Record<string, Row>;
+const ALL = ALL_SETTINGS as Record<string, Row>;
 
 /** Settings with a value of their own in the chart: each node's address and folder, and what the pod's kind decides. */
 export const OF_THE_CHART = ["HOST", "PORT", "DATA_DIR", "SERVICES", "DRAIN_SECONDS"];

@@ -1,5 +1,4 @@
-import { SETTINGS } from "../../config.ts";
-import { EXTENSION_SETTINGS } from "../../services/extensions.ts";
+import { ALL_SETTINGS } from "../../services/extensions.ts";
 
 /** Larger maximums only keep integers exact and are not shown. */
 const UNBOUNDED = 1e9;
@@ -15,7 +14,7 @@ interface Row {
 
 /** The table of all settings in Markdown, as `config.ts` declares them. */
 export function settingsTable(): string {
-  const rows = Object.entries({ ...SETTINGS, ...EXTENSION_SETTINGS } as Record<string, Row>).map(
+  const rows = Object.entries(ALL_SETTINGS as Record<string, Row>).map(
     ([name, setting]) => `| \`${name}\` | ${defaultOf(setting)} | ${setting.means}${rangeOf(setting)} |`,
   );
   return ["| Variable | Default | Meaning |", "|---|---|---|", ...rows].join("\n");

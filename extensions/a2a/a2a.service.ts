@@ -22,7 +22,7 @@ const checkPath = compileCheck(Type.Object(contract.getAgentCard.path ?? {}));
 
 /**
  * Agents that can be called over the Agent2Agent protocol: a card and a JSON-RPC address each. Stateless, and on every
- * node with a gateway, like MCP; tasks are rows (services/work/a2a), so that any node can answer and follow them.
+ * node with a gateway, like MCP; tasks are rows (tasks/), so that any node can answer and follow them.
  */
 export const a2aService: ServiceFactory = (runtime) => {
   const { config, log } = runtime;

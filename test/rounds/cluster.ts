@@ -7,7 +7,7 @@ import { mkdtempSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readConfig, SETTINGS } from "../../config.ts";
+import { ALL_SETTINGS, readAllSettings } from "../../services/extensions.ts";
 import { endChildren } from "../support/child.ts";
 import { startMongo } from "../support/mongo.ts";
 import { onPath } from "../support/needs.ts";
@@ -91,7 +91,7 @@ function readCounts(given: string[]): [number, number] {
 function readSettings(given: string[]): Record<string, string> {
   const settings = Object.fromEntries(given.map((word) => word.split(/=(.*)/s, 2)));
   for (const name of Object.keys(settings)) {
-    if (!Object.hasOwn(SETTINGS, name)) fail(`${name} is not a setting; see docs/reference/settings.md.`);
+    if (!Object.hasOwn(ALL_SETTINGS, name)) fail(`${name} is not a setting; see docs/reference/settings.md.`);
     if (OWN.includes(name)) fail(`${name} cannot be given: the command sets it for each node.`);
   }
   try {
@@ -100,7 +100,7 @@ function readSettings(given: string[]): Record<string, string> {
       MONGO_URL: "mongodb://127.0.0.1/sensorium",
       SECRET_KEY: Buffer.alloc(32).toString("base64"),
     };
-    readConfig({ ...settings, ...cluster });
+    readAllSettings({ ...settings, ...cluster });
   } catch (err) {
     fail((err as Error).message);
   }

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from "node:http";
 import { ServiceBroker, type ServiceSchema } from "moleculer";
-import { readConfig } from "../../config.ts";
 import type { AgentCaller, Caller, UserCaller } from "../../lib/access/caller.ts";
 import type { Operation } from "../../lib/contract/contract.ts";
 import { Fault } from "../../lib/contract/faults.ts";
@@ -13,6 +12,7 @@ import { Modes } from "../../observability/modes.ts";
 import { gateway } from "../../services/edge/gateway/gateway.service.ts";
 import type { GatewayDeps } from "../../services/edge/gateway/gateway-context.ts";
 import { idempotencyService } from "../../services/edge/idempotency/idempotency.service.ts";
+import { readAllSettings } from "../../services/extensions.ts";
 import { newHostResolver } from "../../services/outgoing.ts";
 import type { Runtime } from "../../services/runtime.ts";
 import type { Blobs } from "../../storage/blobs/blobs.ts";
@@ -55,7 +55,7 @@ interface GatewayOptions {
 /** The real gateway over real HTTP on a free port, with other services than the product's behind it. */
 export async function startGateway(options: GatewayOptions): Promise<TestGateway> {
   const { operations, services, env = {}, store, blobs, deps } = options;
-  const config = readConfig({ PORT: "0", LOG_LEVEL: "fatal", RATE_LIMIT_PER_MINUTE: "0", ...env });
+  const config = readAllSettings({ PORT: "0", LOG_LEVEL: "fatal", RATE_LIMIT_PER_MINUTE: "0", ...env });
   const [log, health] = [createLog(config), new Health()];
   const modes = new Modes(log, config.LOG_LEVEL, health);
   const observability = { log, health, modes, disk: new DiskWatch(".", 0), tracing: null };
@@ -70,6 +70,7 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
   const runtime: Runtime = {
     ...{ config, secrets, ...opened, usage, traffic, resolver, windows: null },
     ...observability,
+    hooks: {},
   };
   const broker = new ServiceBroker(brokerOptions(config, observability));
   for (const service of services) broker.createService(service);

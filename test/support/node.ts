@@ -1,11 +1,11 @@
 import { type Middleware, ServiceBroker } from "moleculer";
-import { readConfig } from "../../config.ts";
 import { openSecretBox } from "../../lib/crypto/secrets.ts";
 import { brokerOptions } from "../../moleculer.config.ts";
 import { DiskWatch } from "../../observability/disk.ts";
 import { Health } from "../../observability/health.ts";
 import { createLog } from "../../observability/log.ts";
 import { Modes } from "../../observability/modes.ts";
+import { readAllSettings } from "../../services/extensions.ts";
 import { agentsService } from "../../services/identity/agents/agents.service.ts";
 import { authService } from "../../services/identity/auth/auth.service.ts";
 import { keysService } from "../../services/identity/keys/keys.service.ts";
@@ -39,7 +39,7 @@ export async function startServices(
   services: ServiceFactory[],
   { env = {}, middlewares }: NodeOptions,
 ) {
-  const config = readConfig({ DATA_DIR: dataDir, LOG_LEVEL: "fatal", ...env });
+  const config = readAllSettings({ DATA_DIR: dataDir, LOG_LEVEL: "fatal", ...env });
   const store = await openStore(config);
   const blobs = await openBlobs(store, config, MODELS);
   const secrets = await openSecretBox(config);
@@ -55,6 +55,7 @@ export async function startServices(
   const usage = new StorageUsage({ store, blobs, defaultMb: config.TENANT_STORAGE_MB });
   const resolver = newHostResolver([]);
   const runtime: Runtime = {
+    hooks: {},
     config,
     store,
     blobs,

@@ -4,8 +4,8 @@ import { createRequire } from "node:module";
 import { BlockList } from "node:net";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
-import { readConfig, SETTINGS } from "../../config.ts";
 import { clientAddress } from "../../services/edge/gateway/access/client-address.ts";
+import { ALL_SETTINGS, readAllSettings } from "../../services/extensions.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 /** js-yaml brings no types. */
@@ -61,8 +61,8 @@ describe.each(FILES)("%s", (file) => {
     expect(ours(compose).length).toBeGreaterThan(0);
     for (const [, service] of ours(compose)) {
       const env = environmentOf(service);
-      expect(Object.keys(SETTINGS)).toEqual(expect.arrayContaining(Object.keys(env)));
-      expect(() => readConfig(env)).not.toThrow();
+      expect(Object.keys(ALL_SETTINGS)).toEqual(expect.arrayContaining(Object.keys(env)));
+      expect(() => readAllSettings(env)).not.toThrow();
     }
   });
 
@@ -71,7 +71,7 @@ describe.each(FILES)("%s", (file) => {
       const names = Object.keys(environmentOf(service));
       const fallbacks = names
         .map((name) => `${name}_FALLBACKS`)
-        .filter((name) => Object.hasOwn(SETTINGS, name));
+        .filter((name) => Object.hasOwn(ALL_SETTINGS, name));
       expect(names).toEqual(expect.arrayContaining(fallbacks));
     }
   });
@@ -156,7 +156,7 @@ describe("the Dockerfile", () => {
       inLast("ENV").flatMap((line) => line.split(" ").map((each) => each.split("="))),
     );
     expect(NODE_ENV).toBe("production");
-    expect(readConfig(settings)).toMatchObject({ HOST: "0.0.0.0", PORT: 3000, DATA_DIR: "/data" });
+    expect(readAllSettings(settings)).toMatchObject({ HOST: "0.0.0.0", PORT: 3000, DATA_DIR: "/data" });
     const [start] = inLast("CMD").map((command) => JSON.parse(command));
     const { scripts } = JSON.parse(read("package.json"));
     const memory = Object.entries({ MALLOC_MMAP_THRESHOLD_, MALLOC_TRIM_THRESHOLD_ }).map((each) =>
@@ -189,7 +189,7 @@ describe("the cluster", () => {
     expect(isInRange(address, pool?.subnet as string)).toBe(true);
     expect(isInRange(address, pool?.ip_range as string)).toBe(false);
     for (const [, service] of nodes) {
-      const { TRUST_PROXY } = readConfig(environmentOf(service));
+      const { TRUST_PROXY } = readAllSettings(environmentOf(service));
       expect(TRUST_PROXY).toEqual([address]);
       const addressOf = clientAddress(TRUST_PROXY);
       const asked = (peer: string) =>

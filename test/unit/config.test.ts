@@ -1,5 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
-import { ConfigError, readConfig, SETTINGS, shortSecrets } from "../../config.ts";
+import { ConfigError, shortSecrets } from "../../config.ts";
+import { ALL_SETTINGS, readAllSettings } from "../../services/extensions.ts";
 
 const KEY = Buffer.alloc(32).toString("base64");
 
@@ -16,13 +17,13 @@ const PROMISED = {
 };
 
 test("without an environment every setting has its default", () => {
-  const config = readConfig({});
+  const config = readAllSettings({});
   expect(config).toMatchObject(PROMISED);
-  for (const [name, setting] of Object.entries(SETTINGS))
+  for (const [name, setting] of Object.entries(ALL_SETTINGS))
     expect([name, config[name as keyof typeof config]]).toEqual([name, setting.default]);
 });
 
-test("an empty value is none", () => expect(readConfig({ PORT: "" }).PORT).toBe(3000));
+test("an empty value is none", () => expect(readAllSettings({ PORT: "" }).PORT).toBe(3000));
 
 test.each([
   ["integer", { PORT: "0" }, { PORT: 0 }],
@@ -38,7 +39,7 @@ test.each([
   ["hosts without a database", { MONGO_URL: "mongodb://a,b", SECRET_KEY: KEY }, {}],
   ["Atlas", { MONGO_URL: "mongodb+srv://u:p@c.mongodb.net/?retryWrites=true", SECRET_KEY: KEY }, {}],
 ])("reads: %s", (_what, env, expected) =>
-  expect(readConfig(env as NodeJS.ProcessEnv)).toMatchObject({ ...env, ...expected }),
+  expect(readAllSettings(env as NodeJS.ProcessEnv)).toMatchObject({ ...env, ...expected }),
 );
 
 describe("of sign-in", () => {
@@ -54,16 +55,16 @@ describe("of sign-in", () => {
     [{ ...OIDC, OIDC_ISSUER: "http://127.0.0.1:8080/realms/a" }],
     [{ ...OIDC, OIDC_ISSUER: "http://[::1]:8080" }],
     [{ ...OIDC, OIDC_ROLES: "*=member" }],
-  ])("accepts %j", (env) => expect(readConfig(env).OIDC_ISSUER).toBe(env.OIDC_ISSUER));
+  ])("accepts %j", (env) => expect(readAllSettings(env).OIDC_ISSUER).toBe(env.OIDC_ISSUER));
 
   test("reads groups with commas and backslashes", () => {
     const OIDC_ROLES = String.raw`CN=Ops\,OU=Groups\,DC=acme=admin, ACME\staff=member`;
-    expect(readConfig({ ...OIDC, OIDC_ROLES }).OIDC_ROLES).toEqual([
+    expect(readAllSettings({ ...OIDC, OIDC_ROLES }).OIDC_ROLES).toEqual([
       "CN=Ops,OU=Groups,DC=acme=admin",
       String.raw`ACME\staff=member`,
     ]);
     const unescaped = { ...OIDC, OIDC_ROLES: "CN=Ops,DC=acme=admin" };
-    expect(() => readConfig(unescaped)).toThrow(
+    expect(() => readAllSettings(unescaped)).toThrow(
       /contains "CN=Ops": .* A comma inside VALUE is written as \\,/,
     );
   });
@@ -78,7 +79,7 @@ describe("of sign-in", () => {
     [{ ...OIDC, OIDC_ROLES: "staff" }, /OIDC_ROLES contains "staff"/],
     [{ ...OIDC, OIDC_ROLES: "staff=owner" }, /OIDC_ROLES contains "staff=owner"/],
     [{ OIDC_ISSUERS: "x" }, /OIDC_ISSUERS is not a setting/],
-  ])("refuses %j", (env, message) => expect(() => readConfig(env)).toThrow(message));
+  ])("refuses %j", (env, message) => expect(() => readAllSettings(env)).toThrow(message));
 });
 
 test.each(["OPERATOR_TOKEN", "METRICS_TOKEN"])(
@@ -87,7 +88,7 @@ test.each(["OPERATOR_TOKEN", "METRICS_TOKEN"])(
     const [short, long] = ["a".repeat(31), "b".repeat(32)];
     const both = `${name}_FALLBACKS`;
     const env = { [name]: short, [both]: `${long},${short}` };
-    const config = readConfig(env) as unknown as Record<string, string | string[]>;
+    const config = readAllSettings(env) as unknown as Record<string, string | string[]>;
     // Something stands in its place: what it guards stays guarded.
     const counting = [config[name], ...(config[both] as string[])] as string[];
     expect(counting).toHaveLength(3);
@@ -153,16 +154,16 @@ describe("refuses, with the name, what it was and what it may be", () => {
         `${name} is not a setting. Remove it, or see docs/reference/settings.md for the right name.`,
       ],
     ),
-  ])("%j", (env, message) => expect(() => readConfig(env)).toThrow(new ConfigError(message)));
+  ])("%j", (env, message) => expect(() => readAllSettings(env)).toThrow(new ConfigError(message)));
 
   test("but never a secret", () => {
-    expect(() => readConfig({ SECRET_KEY: "c2hvcnQ=" })).toThrow(/^SECRET_KEY is malformed: /);
-    expect(() => readConfig({ SECRET_KEY: "c2hvcnQ=" })).not.toThrow(/c2hvcnQ=/);
+    expect(() => readAllSettings({ SECRET_KEY: "c2hvcnQ=" })).toThrow(/^SECRET_KEY is malformed: /);
+    expect(() => readAllSettings({ SECRET_KEY: "c2hvcnQ=" })).not.toThrow(/c2hvcnQ=/);
   });
 });
 
 test("leaves other programs' variables alone", () =>
-  expect(() => readConfig({ PATH: "/bin", EDITOR: "vi", OTEL_SERVICE_NAME: "x" })).not.toThrow());
+  expect(() => readAllSettings({ PATH: "/bin", EDITOR: "vi", OTEL_SERVICE_NAME: "x" })).not.toThrow());
 
 test("takes no service that Kubernetes tells a pod of for a misspelt setting", () => {
   const link = {
@@ -170,8 +171,8 @@ test("takes no service that Kubernetes tells a pod of for a misspelt setting", (
     ...{ REDIS_MASTER_SERVICE_PORT_CLIENT: "6379", REDIS_MASTER_PORT: "tcp://10.0.0.7:6379" },
     REDIS_MASTER_PORT_6379_TCP_ADDR: "10.0.0.7",
   };
-  expect(() => readConfig(link)).not.toThrow();
-  expect(() => readConfig({ ...link, REDIS_MASTER_URL: "redis://10.0.0.7" })).toThrow(
+  expect(() => readAllSettings(link)).not.toThrow();
+  expect(() => readAllSettings({ ...link, REDIS_MASTER_URL: "redis://10.0.0.7" })).toThrow(
     /^REDIS_MASTER_URL is not/,
   );
 });

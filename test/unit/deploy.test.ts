@@ -2,10 +2,10 @@ import { globSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
-import { readConfig, SETTINGS } from "../../config.ts";
 import { exposition, startProcessMetrics } from "../../observability/metrics.ts";
 import { parse } from "../../packages/client/cli/parse.ts";
 import { work } from "../../packages/client/cli/work.ts";
+import { ALL_SETTINGS, readAllSettings } from "../../services/extensions.ts";
 import { serviceFactories } from "../../services/index.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -16,8 +16,8 @@ const yaml = createRequire(import.meta.url)("js-yaml") as {
 };
 const read = (file: string) => readFileSync(join(ROOT, file), "utf8");
 
-const { HOST, PORT } = readConfig({ HOST: "0.0.0.0" });
-const secrets = Object.entries(SETTINGS)
+const { HOST, PORT } = readAllSettings({ HOST: "0.0.0.0" });
+const secrets = Object.entries(ALL_SETTINGS)
   .filter(([, setting]) => "secret" in setting && setting.secret)
   .map(([name]) => name);
 const GIVEN: Record<string, string> = {
@@ -99,9 +99,9 @@ describe.each(["default", "full"])("the chart with %s values", (name) => {
     expect(containers.length).toBeGreaterThan(2);
     for (const container of containers) {
       const names = variablesOf(container).map((variable) => variable.name);
-      expect(Object.keys(SETTINGS)).toEqual(expect.arrayContaining(names));
+      expect(Object.keys(ALL_SETTINGS)).toEqual(expect.arrayContaining(names));
       expect(names).toEqual([...new Set(names)]);
-      expect(readConfig(settingsOf(container))).toMatchObject({ HOST, PORT });
+      expect(readAllSettings(settingsOf(container))).toMatchObject({ HOST, PORT });
     }
   });
 
@@ -120,7 +120,7 @@ describe.each(["default", "full"])("the chart with %s values", (name) => {
   test("runs every service on some node, and the gateway on its own", () => {
     const all = Object.keys(serviceFactories);
     const running = nodes.map(({ containers: [container] }) => {
-      const { SERVICES } = readConfig(settingsOf(container));
+      const { SERVICES } = readAllSettings(settingsOf(container));
       const left = SERVICES.map((service) => service.replace(/^-/, ""));
       return SERVICES[0]?.startsWith("-") ? all.filter((service) => !left.includes(service)) : SERVICES;
     });
@@ -156,7 +156,7 @@ describe.each(["default", "full"])("the chart with %s values", (name) => {
       containers: [container],
       terminationGracePeriodSeconds,
     } of nodes) {
-      const { DRAIN_SECONDS } = readConfig(settingsOf(container));
+      const { DRAIN_SECONDS } = readAllSettings(settingsOf(container));
       expect(terminationGracePeriodSeconds).toBeGreaterThan(DRAIN_SECONDS + STOP_SECONDS);
     }
   });
@@ -174,7 +174,7 @@ describe.each(["default", "full"])("the chart with %s values", (name) => {
           readOnlyRootFilesystem: true,
           capabilities: { drop: ["ALL"] },
         });
-        const { DATA_DIR } = readConfig(settingsOf(container));
+        const { DATA_DIR } = readAllSettings(settingsOf(container));
         expect(container.volumeMounts[0]).toEqual({ name: "data", mountPath: DATA_DIR });
         expect(container.resources).toMatchObject({
           requests: {
@@ -318,11 +318,11 @@ describe("files around the service", () => {
     const unit = read("deploy/sensorium.service");
     const given = [...unit.matchAll(/^Environment=(\w+)=(.*)$/gm)].map(([, name, value]) => [name, value]);
     expect(given.length).toBeGreaterThan(0);
-    expect(Object.keys(SETTINGS)).toEqual(expect.arrayContaining(given.map(([name]) => name)));
-    expect(() => readConfig(Object.fromEntries(given))).not.toThrow();
+    expect(Object.keys(ALL_SETTINGS)).toEqual(expect.arrayContaining(given.map(([name]) => name)));
+    expect(() => readAllSettings(Object.fromEntries(given))).not.toThrow();
     // Mentioned in comments, for the operator to add.
     for (const [name] of unit.matchAll(/\b[A-Z]+(_[A-Z]+)+\b/g))
-      expect(Object.keys(SETTINGS)).toContain(name);
+      expect(Object.keys(ALL_SETTINGS)).toContain(name);
     expect(Number(/TimeoutStopSec=(\d+)/.exec(unit)?.[1])).toBeGreaterThan(STOP_SECONDS);
   });
 });

@@ -17,7 +17,7 @@ type OfConfig = OfTask & { config_id: string };
 const LOOK_MS = 2000;
 const RETENTION_MS = 10 * 60_000;
 
-/** Tasks that callers give to agents over A2A (services/edge/a2a), kept for `A2A_TASK_RETENTION_DAYS` once final. */
+/** Tasks that callers give to agents over A2A, kept for `A2A_TASK_RETENTION_DAYS` once final. */
 export const a2aTasksService: ServiceFactory = (runtime) => {
   let tasks: A2aTasks;
   let configs: PushConfigs;

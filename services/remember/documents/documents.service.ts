@@ -1,5 +1,4 @@
 import type { ActionSchema, ServiceBroker } from "moleculer";
-import { makeConverter } from "../../../connectors/document-converter.ts";
 import { type Call, isAdmin } from "../../../lib/access/caller.ts";
 import { mayRead, visibleTo } from "../../../lib/access/visibility.ts";
 import { Fault, unknownReference } from "../../../lib/contract/faults.ts";
@@ -33,9 +32,9 @@ import { uploadDocument } from "./upload.ts";
 /** Interval for finding work that other nodes left, and retries. */
 const LOOK_MS = 2000;
 
-export const documentsService: ServiceFactory = ({ store, blobs, config }) => {
+export const documentsService: ServiceFactory = ({ store, blobs, config, hooks }) => {
   const { DOCUMENT_MAX_BYTES, DOCUMENT_PARSE_SECONDS: seconds } = config;
-  const converter = makeConverter(config);
+  const converter = hooks.documentConverter ?? null;
   const isReadable = (mime_type: string) =>
     converter !== null || MIME_TYPES.some((known) => known === mime_type);
   let broker: ServiceBroker;

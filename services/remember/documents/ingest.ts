@@ -1,6 +1,5 @@
 import type { ServiceBroker } from "moleculer";
 import type { Static } from "typebox";
-import { type DocumentConverter, NotConvertible } from "../../../connectors/document-converter.ts";
 import type { PlatformEventType } from "../../../lib/cloudevents/platform-types.ts";
 import { backOff } from "../../../lib/queue/backoff.ts";
 import { reportChange } from "../../../middlewares/live-changes.ts";
@@ -10,6 +9,7 @@ import type { SearchPut } from "../../../storage/search/entry.ts";
 import { noteWork } from "../../../storage/traffic/tally.ts";
 import { labelsOf } from "./audience.ts";
 import { ChunkWrites, dropChunks } from "./chunk-writes.ts";
+import { type DocumentConverter, NotConvertible } from "./converter.ts";
 import type { DocumentChange } from "./documents.contract.ts";
 import { type ChunkDoc, type DocumentDoc, toChunks, toEntry } from "./documents.model.ts";
 import type { Documents } from "./documents.ts";

@@ -11,9 +11,31 @@ import { dateRanges } from "./date-words.ts";
 import type { ParsedQuery } from "./features.ts";
 import type { QueryVectors } from "./query-vectors.ts";
 import { FLOOR, type Ranked, rank } from "./ranking.ts";
-import type { Reranking } from "./rerank.ts";
 
 const PLAN_RESULTS = 50;
+
+/** A search whose best results are to be ordered. */
+export interface RerankingQuery {
+  query: string;
+  share: Share;
+  /** Returns the beginnings of results' texts, by their ids. */
+  textsOf(ids: string[], characters: number): Promise<Record<string, string>>;
+}
+
+export interface Reranked {
+  ranked: Ranked[];
+  /** Why they were not rated, if so. */
+  reason: string | null;
+  /** Number of rated results, and what that took. */
+  rated: number;
+  ms: number;
+}
+
+/** Orders the best results of a search by another measure (extensions/reranker). */
+export interface Reranking {
+  /** Returns the results in their new order, or as they are if they cannot be rated in time. */
+  order(asked: RerankingQuery, ranked: Ranked[]): Promise<Reranked>;
+}
 
 interface Dependencies {
   index: SearchIndex;
@@ -60,9 +82,10 @@ export async function find(
   const legs = await index.legs(asksLegs, searching);
   const ranked = rank(query, legs.candidates, legs.corpus, { now: at, usual: scale.get() });
   const found = ranked.filter(({ score }) => score >= FLOOR);
+  const textsOf = (ids: string[], characters: number) => index.texts(tenant_id, kind, ids, characters);
   const reranked =
     reranking && asked.rerank !== false
-      ? await reranking.order({ tenant_id, kind, query: asked.query, share }, found)
+      ? await reranking.order({ query: asked.query, share, textsOf }, found)
       : { ranked: found, reason: null, rated: 0, ms: 0 };
   const all = [...reranked.ranked, ...ranked.slice(found.length)];
   // What cleared the floor and was then rated low comes last, but matches still.

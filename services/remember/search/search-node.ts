@@ -2,7 +2,6 @@ import type { ServiceBroker } from "moleculer";
 import type { Config } from "../../../config.ts";
 import type { Embedder } from "../../../connectors/embedders/embedder.ts";
 import { makeEmbedder } from "../../../connectors/embedders/make.ts";
-import { HttpReranker } from "../../../connectors/reranker.ts";
 import { type Call, callerId } from "../../../lib/access/caller.ts";
 import { onEveryNode } from "../../../lib/broker/every-node.ts";
 import { makeDirectory } from "../../../lib/files.ts";
@@ -35,7 +34,6 @@ import { EmbeddingWork, KINDS, NEAR_DUPLICATE } from "./embedding-loop.ts";
 import { EmbeddingStore } from "./embedding-store.ts";
 import { find } from "./find.ts";
 import { QueryVectors } from "./query-vectors.ts";
-import { Reranking } from "./rerank.ts";
 import {
   EmbeddingModel,
   EntryModel,
@@ -61,7 +59,6 @@ export class SearchNode {
   /** Shares the index among tenants, and among the callers of each. */
   #queue!: FairQueue;
   #scale!: CosineScale;
-  #reranking: Reranking | null = null;
   #catchUp!: CatchUp;
   #catchingUp: Loop | undefined;
   #embedding: { loop: Loop; work: EmbeddingWork } | undefined;
@@ -86,9 +83,6 @@ export class SearchNode {
     this.#vectors = new QueryVectors(this.#embedder, outgoing);
     this.#queue = newIndexQueue(index.searchesAtOnce);
     this.#scale = new CosineScale(this.#embedder);
-    this.#reranking = rerankingOf(config, index, (err) =>
-      log.warn({ err }, "the reranker failed several times in a row: searches go on without it for a while"),
-    );
     const record = { embeddings: this.#embeddings, erasures: this.#erasures };
     const view = () => this.#view();
     this.#catchUp = new CatchUp({ broker, index, ...record, now: store.now, view });
@@ -168,7 +162,7 @@ export class SearchNode {
       now: this.#runtime.store.now,
       lacks,
       searching: searching(this.#queue, share),
-      reranking: this.#reranking,
+      reranking: this.#runtime.hooks.reranking ?? null,
     };
     return find(parts, share, params);
   }
@@ -305,14 +299,6 @@ export const writing =
 /** Returns whom a call is made for; the service's own calls have a separate share. */
 function shareOf(tenant_id: string, { meta }: Pick<Call, "meta">): Share {
   return { tenant_id, caller: meta.caller ? callerId(meta.caller) : "service" };
-}
-
-/** Returns null without a configured service. */
-function rerankingOf(config: Config, index: SearchIndex, report: (err: Error) => void): Reranking | null {
-  const { RERANKER_URL: url, RERANKER_MODEL: model, RERANKER_API_KEY: apiKey } = config;
-  if (url === null) return null;
-  const reranker = new HttpReranker({ url, model, apiKey, timeoutMs: config.RERANKER_TIMEOUT_MS });
-  return new Reranking(index, reranker, report);
 }
 
 /**

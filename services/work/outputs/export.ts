@@ -12,7 +12,7 @@ import { EXPORT_TYPES, type emailOutput, type exportOutput } from "./files.contr
 import type { ExportFormat } from "./outputs.contract.ts";
 import { MailBudgetModel, type OutputDoc } from "./outputs.model.ts";
 import { findReadable, type Outputs } from "./outputs.ts";
-import { canExport, render } from "./render/render.ts";
+import { type FileWriters, render } from "./render/render.ts";
 
 /** Rendered and mailed texts are held in memory whole. */
 const MOST_BYTES = 4_194_304;
@@ -32,8 +32,10 @@ export class OutputFiles {
   readonly #outputs: Outputs;
   readonly #config: Runtime["config"];
   readonly #budget: HourlyBudget;
+  readonly #writers: FileWriters | undefined;
 
-  constructor(outputs: Outputs, { config, store }: Runtime) {
+  constructor(outputs: Outputs, { config, store, hooks }: Runtime) {
+    this.#writers = hooks.fileWriters;
     this.#outputs = outputs;
     this.#config = config;
     const mails = store.collection(MailBudgetModel);
@@ -43,7 +45,7 @@ export class OutputFiles {
   async export(ctx: CallOf<typeof exportOutput>) {
     const { output_id, format = "md" } = ctx.params;
     const doc = await findReadable(this.#outputs, ctx, output_id);
-    this.#requireFormat(doc, format);
+    this.#moduleOf(doc, format);
     ctx.meta.$responseType = EXPORT_TYPES[format];
     ctx.meta.$responseHeaders = attachment(filenameOf(doc, format));
     if (format === "md") return { hash: doc.hash, size: doc.byte_size };
@@ -58,8 +60,8 @@ export class OutputFiles {
     const { caller, idempotency_seed } = ctx.meta;
     const { OUTBOUND_EMAIL, SMTP_URL, SMTP_FROM } = this.#config;
     const doc = await findReadable(this.#outputs, ctx, ctx.params.output_id);
-    if (!OUTBOUND_EMAIL) throw isOff("email of output", doc._id, "OUTBOUND_EMAIL");
-    this.#requireFormat(doc, format);
+    if (!OUTBOUND_EMAIL) throw isOff("email of output", doc._id, "OUTBOUND_EMAIL=true");
+    this.#moduleOf(doc, format);
     if (!SMTP_URL || !SMTP_FROM) {
       const message = "E-mail is not configured: the operator must set SMTP_URL and SMTP_FROM.";
       throw new Fault("service_unavailable", message, { retry_after_seconds: 3600 });
@@ -102,8 +104,9 @@ export class OutputFiles {
     const bytes = await this.#outputs.blobs.get(tenant_id, hash);
     if (format === "md") return bytes;
     const markdown = bytes.toString("utf8");
-    const fonts = this.#config.EXPORT_FONTS;
-    const { file, missing } = await render({ markdown, title, at, format, fonts }, shareOf(ctx.meta.caller));
+    const { fonts = [] } = this.#writers ?? {};
+    const rendering = { markdown, title, at, format, module: this.#moduleOf(doc, format), fonts };
+    const { file, missing } = await render(rendering, shareOf(ctx.meta.caller));
     if (missing.length) {
       const boxes = missing
         .slice(0, NAMED)
@@ -114,19 +117,17 @@ export class OutputFiles {
     return Buffer.from(file);
   }
 
-  #requireFormat(doc: OutputDoc, format: ExportFormat | undefined): void {
-    if (format !== "pdf" && format !== "docx") return;
-    if (!this.#config.OUTPUT_EXPORT)
-      throw isOff(`${format} of output`, doc._id, "OUTPUT_EXPORT", "md and html always work");
-    if (canExport()) return;
-    const message = `Export as ${format} is not installed: the operator must run \`npm install sensorium-export\` next to sensorium-server.`;
-    throw new Fault("service_unavailable", message, { retry_after_seconds: 3600 });
+  /** Returns the module that writes a format; undefined for those of the core. @throws Fault if there is none now */
+  #moduleOf({ _id }: OutputDoc, format: ExportFormat | undefined): string | undefined {
+    if (format !== "pdf" && format !== "docx") return undefined;
+    if (!this.#writers) throw isOff(`${format} of output`, _id, "the extension export");
+    return this.#writers.moduleOf(format, _id);
   }
 }
 
 /** The fault of a function that the operator has not turned on. Only for callers who may read the output. */
-function isOff(resource_type: string, resource_id: string, setting: string, also?: string): Fault {
-  const message = `There is no ${resource_type} on this server: the operator turns it on with ${setting}=true${also ? `; ${also}` : ""}.`;
+export function isOff(resource_type: string, resource_id: string, how: string): Fault {
+  const message = `There is no ${resource_type} on this server: the operator turns it on with ${how}.`;
   return new Fault("not_found", message, { resource_type, resource_id });
 }
 

@@ -1,4 +1,3 @@
-import { access, constants } from "node:fs/promises";
 import type { ActionSchema, ServiceBroker } from "moleculer";
 import { type Call, isAdmin } from "../../../lib/access/caller.ts";
 import { visibleTo } from "../../../lib/access/visibility.ts";
@@ -37,7 +36,6 @@ import {
   VersionModel,
 } from "./outputs.model.ts";
 import { BRIEF, findReadable, findVersion, type Outputs } from "./outputs.ts";
-import { canExport } from "./render/render.ts";
 import { saveOutput } from "./save.ts";
 import { searchOutputs } from "./search.contract.ts";
 import { findOutputs, loadPassages, search } from "./search.ts";
@@ -47,7 +45,7 @@ const LOOK_MS = 2000;
 
 /** Saved documents with versions (spec: Output). */
 export const outputsService: ServiceFactory = (runtime) => {
-  const { store, blobs, config, log } = runtime;
+  const { store, blobs, config } = runtime;
   let broker: ServiceBroker;
   let indexing: Indexing;
   const loop = new SharedLoop("queue", () => indexing.work(), LOOK_MS);
@@ -94,25 +92,9 @@ export const outputsService: ServiceFactory = (runtime) => {
 
     async started() {
       if (store.driver === "sqlite") await queue.reclaim();
-      if (config.OUTPUT_EXPORT && !canExport())
-        log.warn("OUTPUT_EXPORT is on, and sensorium-export is not installed: PDF and DOCX exports get 503");
-      const fonts = await unreadableFonts(config.EXPORT_FONTS);
-      if (fonts.length)
-        log.warn({ fonts }, "EXPORT_FONTS: these files cannot be read; PDF exports that need one will fail");
     },
   };
 };
-
-/** Returns which of the operator's fonts do not exist or cannot be read. */
-async function unreadableFonts(fonts: readonly string[]): Promise<string[]> {
-  const isReadable = (font: string) =>
-    access(font.replace(/#.*/, ""), constants.R_OK).then(
-      () => true,
-      () => false,
-    );
-  const readable = await Promise.all(fonts.map(isReadable));
-  return fonts.filter((_, n) => !readable[n]);
-}
 
 /** Changes project and tags. @throws Fault not_found, forbidden, validation_error */
 async function updateOutput(outputs: Outputs, ctx: CallOf<typeof contract.updateOutput>) {

@@ -1,7 +1,7 @@
 import { marked } from "marked";
 import sanitize, { type Tag, type Transformer } from "sanitize-html";
 import { isWithinLine } from "../../../../lib/text/html-elements.ts";
-import { hasRightToLeft } from "./direction.ts";
+import { hasRightToLeft } from "../../../../lib/text/right-to-left.ts";
 import { read } from "./read.ts";
 
 const STYLE =

@@ -10,7 +10,22 @@ export interface Rendering {
   /** When the text was saved: also the file's date, so that the same text gives the same file. */
   at: Date;
   format: "html" | "pdf" | "docx";
+  /** Address of the module that writes a format but HTML; it exports a `WriteFile` as `write`. */
+  module?: string | undefined;
   /** Font files for letters that the built-in fonts lack. */
+  fonts: readonly string[];
+}
+
+/** Writes a text as a file. @throws Error named `Unrenderable`, whose message follows "it", if the format cannot hold it */
+export type WriteFile = (
+  markdown: string,
+  how: Pick<Rendering, "title" | "at" | "fonts">,
+) => Promise<{ file: Uint8Array; missing?: string[] }>;
+
+/** Writes outputs in further formats (extensions/export). */
+export interface FileWriters {
+  /** Returns the address of the module that writes a format. @throws Fault if it is turned off, or not installed */
+  moduleOf(format: "pdf" | "docx", output_id: string): string;
   fonts: readonly string[];
 }
 
@@ -32,16 +47,6 @@ const threads = resourceQueue("render", {
   ...{ capacity: 3, perTenant: 2, perCaller: 1, chargeTime: true },
   ...{ maxWaiting: 32, maxWaitingPerCaller: 4, patienceMs: PATIENCE_MS },
 });
-
-/** Whether this installation can write PDF and DOCX: `sensorium-export` is a package of its own, a checkout contains it. */
-export function canExport(): boolean {
-  try {
-    import.meta.resolve("./pdf.ts");
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /**
  * Renders Markdown in a separate thread, which frees its libraries when it ends.

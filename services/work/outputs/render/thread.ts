@@ -1,15 +1,9 @@
 import { parentPort } from "node:worker_threads";
-import type { Rendered, Rendering } from "./render.ts";
+import type { Rendered, Rendering, WriteFile } from "./render.ts";
 
-async function render({ markdown, title, at, format, fonts }: Rendering) {
-  switch (format) {
-    case "html":
-      return { file: Buffer.from((await import("./html.ts")).renderHtml(markdown, title)) };
-    case "pdf":
-      return (await import("./pdf.ts")).renderPdf(markdown, { title, at, fonts });
-    case "docx":
-      return { file: await (await import("./docx.ts")).renderDocx(markdown, title) };
-  }
+async function render({ markdown, module, ...how }: Rendering): ReturnType<WriteFile> {
+  if (module) return ((await import(module)) as { write: WriteFile }).write(markdown, how);
+  return { file: Buffer.from((await import("./html.ts")).renderHtml(markdown, how.title)) };
 }
 
 async function rendered(request: Rendering): Promise<Rendered> {

@@ -1,25 +1,11 @@
-const CONVERTERS = ["docling", "tika", "unstructured"] as const;
+import {
+  type Converted,
+  type DocumentConverter,
+  NotConvertible,
+  type Original,
+} from "../../services/remember/documents/converter.ts";
 
-/** A document's text as a file that is read here: HTML or Markdown. */
-interface Converted {
-  bytes: Uint8Array;
-  mime_type: "text/html" | "text/markdown";
-}
-
-interface Original {
-  bytes: Uint8Array;
-  filename: string;
-  mime_type: string;
-}
-
-/** The service read the file, and cannot convert it. */
-export class NotConvertible extends Error {}
-
-interface Settings {
-  DOCUMENT_CONVERTER: string;
-  DOCUMENT_CONVERTER_URL: string | null;
-  DOCUMENT_CONVERTER_API_KEY: string | null;
-}
+export const CONVERTERS = ["docling", "tika", "unstructured"] as const;
 
 interface Adapter {
   path: string;
@@ -111,13 +97,13 @@ function toHtml({ type, text: content = "", metadata = {} }: Element): string {
 }
 
 /** A service that reads scans and formats that this one does not: docling-serve, Apache Tika or unstructured. */
-export class DocumentConverter {
+export class HttpConverter implements DocumentConverter {
   readonly #adapter: Adapter;
   readonly #url: string;
   readonly #key: string | null;
 
-  constructor(url: string, kind: string, key: string | null) {
-    this.#adapter = ADAPTERS[kind as (typeof CONVERTERS)[number]];
+  constructor(url: string, kind: (typeof CONVERTERS)[number], key: string | null) {
+    this.#adapter = ADAPTERS[kind];
     const address = new URL(url);
     const path = address.pathname.replace(/\/+$/, "");
     if (!path.endsWith(this.#adapter.path)) address.pathname = `${path}${this.#adapter.path}`;
@@ -153,10 +139,4 @@ async function readBody(response: Response): Promise<string> {
     parts.push(part);
   }
   return Buffer.concat(parts).toString();
-}
-
-/** Returns the configured converter; null without one. */
-export function makeConverter(settings: Settings): DocumentConverter | null {
-  const { DOCUMENT_CONVERTER_URL: url, DOCUMENT_CONVERTER: kind, DOCUMENT_CONVERTER_API_KEY: key } = settings;
-  return url === null ? null : new DocumentConverter(url, kind, key);
 }

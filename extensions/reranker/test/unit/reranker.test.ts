@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { afterAll, expect, test } from "@jest/globals";
-import { HttpReranker } from "../../connectors/reranker.ts";
-import { serving } from "../support/serving.ts";
+import { serving } from "../../../../test/support/serving.ts";
+import { HttpReranker } from "../../reranker.ts";
 
 interface Body {
   documents?: string[];

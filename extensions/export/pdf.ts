@@ -1,10 +1,11 @@
 import PDFDocument from "pdfkit";
+import { read } from "../../services/work/outputs/render/read.ts";
+import type { WriteFile } from "../../services/work/outputs/render/render.ts";
 import { type Block, type Run, toBlocks } from "./blocks.ts";
 import { PdfFonts } from "./pdf-fonts.ts";
 import type { Line } from "./pdf-lines.ts";
 import { CODE, MARGIN, Sheet } from "./pdf-sheet.ts";
 import { drawTable } from "./pdf-table.ts";
-import { read } from "./read.ts";
 
 const SIZE = 10.5;
 const CODE_SIZE = 9;
@@ -152,3 +153,5 @@ function drawCode(sheet: Sheet, { text, indent }: Block & { kind: "code" }): voi
   pad();
   sheet.y += GAP;
 }
+
+export const write: WriteFile = renderPdf;

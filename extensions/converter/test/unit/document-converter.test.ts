@@ -1,7 +1,8 @@
 import { expect, test } from "@jest/globals";
-import { DocumentConverter, NotConvertible } from "../../connectors/document-converter.ts";
-import { atEnd } from "../support/own-folder.ts";
-import { serving } from "../support/serving.ts";
+import { NotConvertible } from "../../../../services/remember/documents/converter.ts";
+import { atEnd } from "../../../../test/support/own-folder.ts";
+import { serving } from "../../../../test/support/serving.ts";
+import { type CONVERTERS, HttpConverter } from "../../document-converter.ts";
 
 interface Answer {
   status?: number;
@@ -26,9 +27,9 @@ async function serve({ status = 200, headers = {}, body }: Answer) {
 const going = new AbortController().signal;
 const scan = { bytes: new TextEncoder().encode("GIF89a scan"), filename: "höhe.gif", mime_type: "image/gif" };
 
-async function convert(kind: string, answer: Answer) {
+async function convert(kind: (typeof CONVERTERS)[number], answer: Answer) {
   const { url, seen } = await serve(answer);
-  const { bytes, mime_type } = await new DocumentConverter(url, kind, "secret").convert(scan, going);
+  const { bytes, mime_type } = await new HttpConverter(url, kind, "secret").convert(scan, going);
   return { text: new TextDecoder().decode(bytes), mime_type, sent: seen[0] };
 }
 

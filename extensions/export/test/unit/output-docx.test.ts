@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { strFromU8, unzipSync } from "fflate";
 import { DomUtils, parseDocument } from "htmlparser2";
-import { renderDocx } from "../../services/work/outputs/render/docx.ts";
+import { renderDocx } from "../../docx.ts";
 
 type Element = Parameters<typeof DomUtils.getText>[0];
 

@@ -1,10 +1,8 @@
-import type { Reranker } from "../../../connectors/reranker.ts";
-import { isFault } from "../../../lib/contract/faults.ts";
-import type { Share } from "../../../lib/queue/fair-queue.ts";
-import type { SearchKind } from "../../../storage/search/entry.ts";
-import type { SearchIndex } from "../../../storage/search/local-index.ts";
-import { outgoing, PER_TENANT } from "../../outgoing.ts";
-import type { Ranked } from "./ranking.ts";
+import { isFault } from "../../lib/contract/faults.ts";
+import { outgoing, PER_TENANT } from "../../services/outgoing.ts";
+import type { Reranked, Reranking, RerankingQuery } from "../../services/remember/search/find.ts";
+import type { Ranked } from "../../services/remember/search/ranking.ts";
+import type { Reranker } from "./reranker.ts";
 
 /** Results that are rated: the answers are among them, though not always first. */
 const MOST_RATED = 50;
@@ -18,39 +16,21 @@ const SHARE = 0.7;
 const FAILURES = 3;
 const PAUSE_MS = 10_000;
 
-interface Asked {
-  tenant_id: string;
-  kind: SearchKind;
-  query: string;
-  share: Share;
-}
-
-interface Reranked {
-  ranked: Ranked[];
-  /** Why it was not rated, if so. */
-  reason: string | null;
-  /** Number of rated results, and what that took. */
-  rated: number;
-  ms: number;
-}
-
 /** Orders the best results of a search by the relevance that a cross-encoder finds. */
-export class Reranking {
-  readonly #index: SearchIndex;
+export class CrossEncoderReranking implements Reranking {
   readonly #reranker: Reranker;
   readonly #report: (err: Error) => void;
   #failures = 0;
   #pausedUntil = 0;
 
   /** @param report called when searches stop asking the reranker for a while */
-  constructor(index: SearchIndex, reranker: Reranker, report: (err: Error) => void) {
-    this.#index = index;
+  constructor(reranker: Reranker, report: (err: Error) => void) {
     this.#reranker = reranker;
     this.#report = report;
   }
 
   /** Returns the results in their new order, or as they are if the service does not rate them in time. */
-  async order(asked: Asked, ranked: Ranked[]): Promise<Reranked> {
+  async order(asked: RerankingQuery, ranked: Ranked[]): Promise<Reranked> {
     const started = performance.now();
     const unrated = (reason: string | null) => ({
       ranked,
@@ -94,10 +74,8 @@ export class Reranking {
     this.#report(err);
   }
 
-  async #rate({ tenant_id, kind, query }: Asked, best: Ranked[]): Promise<number[]> {
-    const texts = await this.#index.texts(
-      tenant_id,
-      kind,
+  async #rate({ query, textsOf }: RerankingQuery, best: Ranked[]): Promise<number[]> {
+    const texts = await textsOf(
       best.map(({ id }) => id),
       MOST_CHARACTERS,
     );

@@ -1,7 +1,7 @@
 import { DomUtils, parseDocument } from "htmlparser2";
 import { marked, type Token, type Tokens, type TokensList } from "marked";
-import { htmlText } from "../../../../lib/text/html.ts";
-import { isWithinLine } from "../../../../lib/text/html-elements.ts";
+import { htmlText } from "../../lib/text/html.ts";
+import { isWithinLine } from "../../lib/text/html-elements.ts";
 
 /** A part of a line in one style. */
 export interface Run {

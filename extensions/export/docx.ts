@@ -18,9 +18,10 @@ import {
   TextRun,
   WidthType,
 } from "docx";
+import { read } from "../../services/work/outputs/render/read.ts";
+import type { WriteFile } from "../../services/work/outputs/render/render.ts";
 import { type Block, type List, type Run, sharedWidths, toBlocks } from "./blocks.ts";
 import { detectDirection, inDirections } from "./direction.ts";
-import { read } from "./read.ts";
 
 /** In twentieths of a point, like all lengths here. */
 const GAP = 120;
@@ -258,3 +259,5 @@ function definition(
   // The library replaces `{reference}` anywhere; this one cannot occur in a line of text.
   return { reference: `\n${name}`, levels };
 }
+
+export const write: WriteFile = async (markdown, { title }) => ({ file: await renderDocx(markdown, title) });

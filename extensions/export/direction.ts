@@ -1,7 +1,6 @@
 import makeBidi, { type Bidi } from "bidi-js";
+import { hasRightToLeft } from "../../lib/text/right-to-left.ts";
 
-/** Right-to-left letters: Hebrew, Arabic, Syriac and related scripts. */
-const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 const LETTER = /\p{L}/u;
 const graphemes = new Intl.Segmenter();
 // Its types declare an ES module, but Node loads the CommonJS one.
@@ -16,13 +15,9 @@ interface Direction {
 
 /** Returns the direction of a paragraph, which is that of its first letter (UAX #9). */
 export function detectDirection(text: string): Direction {
-  if (!RIGHT_TO_LEFT.test(text)) return { isRightToLeft: false, levels: null };
+  if (!hasRightToLeft(text)) return { isRightToLeft: false, levels: null };
   const { levels, paragraphs } = bidi.getEmbeddingLevels(text);
   return { isRightToLeft: ((paragraphs[0]?.level ?? 0) & 1) === 1, levels };
-}
-
-export function hasRightToLeft(text: string): boolean {
-  return RIGHT_TO_LEFT.test(text);
 }
 
 /** Splits a text into parts of one direction each. */

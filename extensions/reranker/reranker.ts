@@ -1,5 +1,5 @@
-import { redirectNote } from "../lib/http/redirect.ts";
-import { beginningOf } from "../lib/text/code-points.ts";
+import { redirectNote } from "../../lib/http/redirect.ts";
+import { beginningOf } from "../../lib/text/code-points.ts";
 
 /** Rates how well texts answer a query. */
 export interface Reranker {

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "@jest/globals";
-import { toBlocks } from "../../services/work/outputs/render/blocks.ts";
-import { inDirections } from "../../services/work/outputs/render/direction.ts";
-import { breakLines, type Piece, type Placed } from "../../services/work/outputs/render/pdf-lines.ts";
-import { read } from "../../services/work/outputs/render/read.ts";
+import { marked } from "marked";
+import { read } from "../../../../services/work/outputs/render/read.ts";
+import { toBlocks } from "../../blocks.ts";
+import { inDirections } from "../../direction.ts";
+import { breakLines, type Piece, type Placed } from "../../pdf-lines.ts";
 
 const piece = (text: string, font = "plain"): Piece => ({
   ...{ text, font, thickened: false, slanted: false, strike: false, href: null },
@@ -88,3 +89,42 @@ test.each([
 ])("the title of a file stands in it once: %s", (_, markdown, title, expected) =>
   expect(headings(markdown, title)).toEqual(expected),
 );
+
+test("blocks hold what a reader sees, without tags, entities and addresses that run", () => {
+  const markdown =
+    'A &lt;b&gt; <i title="x">tag</i> and\n[a](javascript:x) [b](https://b.example)\n\n3. three\n   > quoted\n\n<!-- no -->\n';
+  expect(toBlocks(marked.lexer(markdown))).toMatchObject([
+    { kind: "paragraph", indent: 0 },
+    { kind: "paragraph", indent: 1, item: { marker: "3." }, runs: [{ text: "three" }] },
+    { kind: "paragraph", indent: 2, runs: [{ text: "quoted" }] },
+  ]);
+  const [first] = toBlocks(marked.lexer(markdown));
+  const runs = first?.kind === "paragraph" ? first.runs : [];
+  expect(runs.map(({ text }) => text).join("")).toBe("A <b> tag and a b");
+  expect(runs.filter(({ href }) => href)).toEqual([{ text: "b", href: "https://b.example" }]);
+});
+
+test("entities are read by all their names and numbers; what is none stays", () => {
+  const [block] = toBlocks(
+    marked.lexer("&mdash; &Auml;&auml; &frac12; &#x2192; &#8364; &unheard; AT&T; &amp;lt;"),
+  );
+  const runs = block?.kind === "paragraph" ? block.runs : [];
+  expect(runs.map(({ text }) => text).join("")).toBe("— Ää ½ → € &unheard; AT&T; &lt;");
+});
+
+test("raw HTML keeps its lines, blocks and tables", () => {
+  const shown = (markdown: string) =>
+    toBlocks(marked.lexer(markdown)).map((block) =>
+      block.kind === "table"
+        ? block.rows.map((row) => row.map((cell) => cell.map(({ text }) => text).join("")))
+        : "runs" in block && block.runs.map(({ text }) => text).join(""),
+    );
+  expect(shown("one<BR/>two H<sub>2</sub>O<hr>end")).toEqual(["one\ntwo H2O\nend"]);
+  expect(shown("<div>Left</div><div>Right</div>\n")).toEqual(["Left", "Right"]);
+  expect(shown("<table><tr><td>a</td><td>b</td></tr><tr><td>c</td><td>d</td></tr></table>")).toEqual([
+    [
+      ["a", "b"],
+      ["c", "d"],
+    ],
+  ]);
+});

@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from "@jest/globals";
-import type { Answer, Api } from "../support/http.ts";
-import { startServer } from "../support/server.ts";
-import { settle } from "../support/settle.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../support/tenancy.ts";
+import type { Answer, Api } from "../../../../test/support/http.ts";
+import { startServer } from "../../../../test/support/server.ts";
+import { settle } from "../../../../test/support/settle.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal, type World } from "../../../../test/support/tenancy.ts";
 
 const EXPORTS = 12;
 /** Exports of one person in progress and waiting. */

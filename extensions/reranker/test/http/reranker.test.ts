@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
-import { firstAgent, type TestAgent } from "../support/agents.ts";
-import { remember } from "../support/memories.ts";
-import { startServer, type TestServer } from "../support/server.ts";
-import { serving } from "../support/serving.ts";
-import { ok } from "../support/tenancy.ts";
-import { useServer } from "../support/use.ts";
+import { firstAgent, type TestAgent } from "../../../../test/support/agents.ts";
+import { remember } from "../../../../test/support/memories.ts";
+import { startServer, type TestServer } from "../../../../test/support/server.ts";
+import { serving } from "../../../../test/support/serving.ts";
+import { ok } from "../../../../test/support/tenancy.ts";
+import { useServer } from "../../../../test/support/use.ts";
 
 interface Request {
   path: string;

@@ -1,0 +1,158 @@
+import { join } from "node:path";
+import { afterAll, expect, test } from "@jest/globals";
+import { strFromU8, unzipSync } from "fflate";
+import { extractText, getDocumentProxy } from "unpdf";
+import { startMail } from "../../../../test/support/mail.ts";
+import { startShared } from "../../../../test/support/shared.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal } from "../../../../test/support/tenancy.ts";
+import { useServer } from "../../../../test/support/use.ts";
+
+/** A font that has a letter which the built-in ones lack. */
+const MATHS = join(
+  import.meta.dirname,
+  "../../../../node_modules/dejavu-fonts-ttf/ttf/DejaVuMathTeXGyre.ttf",
+);
+
+const BODY = `# Résumé Σ Жук
+
+Some **bold**, *slanted*, \`code\` and [a link](https://example.com/?a=1&b=2) &amp; more.
+
+1. First
+2. Second
+   - [x] nested
+
+> Quoted
+
+| A | B |
+|---|---|
+| 1 | 2 |
+
+\`\`\`js
+if (a < b) run();
+\`\`\`
+
+<script>alert("run")</script><img src="x" onerror="alert(1)"><a href="javascript:alert(2)">go</a>
+[bad](javascript:alert(3)) <iframe src="https://evil.example"></iframe>
+`;
+
+const mail = await startMail();
+afterAll(() => mail.stop());
+const server = await useServer({
+  env: {
+    ...{
+      OPERATOR_TOKEN,
+      RATE_LIMIT_PER_MINUTE: "0",
+      EMBEDDER: "none",
+      OUTPUT_EXPORT: "true",
+      EXPORT_FONTS: MATHS,
+    },
+    ...{
+      OUTBOUND_EMAIL: "true",
+      SMTP_URL: `smtp://127.0.0.1:${mail.port}`,
+      SMTP_FROM: "sensorium@example.com",
+    },
+  },
+});
+const world = await makeWorld(server, "exported");
+const id = ok(await world.agent.post("/outputs", { body: BODY, scope: "institutional" })).id;
+
+async function download(format: string, of = id): Promise<{ headers: Headers; bytes: Uint8Array }> {
+  const headers = { authorization: `Bearer ${world.adminToken}` };
+  const response = await fetch(`${server.url}/outputs/${of}/export?format=${format}`, { headers });
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  if (response.status !== 200) throw new Error(new TextDecoder().decode(bytes));
+  return { headers: response.headers, bytes };
+}
+
+async function textOfPdf(of: string): Promise<{ text: string }> {
+  const { bytes } = await download("pdf", of);
+  return extractText(await getDocumentProxy(bytes), { mergePages: true });
+}
+
+test("pdf has the words, in any of Europe's letters", async () => {
+  const { headers, bytes } = await download("pdf");
+  expect(headers.get("content-type")).toBe("application/pdf");
+  const { text } = await extractText(await getDocumentProxy(bytes), { mergePages: true });
+  for (const words of [
+    "Résumé Σ Жук",
+    "bold",
+    "a link & more",
+    "1. First",
+    "nested",
+    "Quoted",
+    "if (a < b) run();",
+  ]) {
+    expect(text.replace(/\s+/g, " ").replace(" & ", " & ")).toContain(words);
+  }
+});
+
+test("pdf says which letters it cannot hold, and shows a box for other signs", async () => {
+  const made = async (body: string) => {
+    const output = ok(await world.agent.post("/outputs", { body, scope: "institutional" }));
+    return world.member.get(`/outputs/${output.id}/export?format=pdf`);
+  };
+  const refused = await made("# 你好");
+  expect(refused).toMatchObject(refusal(422, "business_rule_violation", { rule: "export_fails" }));
+  expect(refused.body.error.message).toContain("你好; the operator can add fonts with EXPORT_FONTS");
+  expect((await made("# Done 🎉 ✅")).status).toBe(200);
+});
+
+test("pdf with a few letters that it cannot hold has boxes for them, and a warning", async () => {
+  const body =
+    "# Greetings\n\nThe **你** of the desk wrote [好](https://example.com/好) and went on to the next page.";
+  const output = ok(await world.agent.post("/outputs", { body, scope: "institutional" }));
+  const { headers, bytes } = await download("pdf", output.id);
+  expect(headers.get("warning")).toBe(
+    '299 sensorium "Boxes stand for letters that no font has (U+4F60 U+597D); EXPORT_FONTS adds fonts"',
+  );
+  const { text } = await extractText(await getDocumentProxy(bytes), { mergePages: true });
+  expect(text.replace(/\s+/g, " ")).toContain("The □ of the desk wrote □ and went on");
+  expect((await download("pdf")).headers.has("warning")).toBe(false);
+});
+
+test("pdf has letters of the fonts that the operator named, wherever they stand", async () => {
+  const body = "# The ℊ-force\n\nIt is **ℊ** and `ℊ`.\n\n    ℊ = 9.81\n\n| ℊ | m |\n|---|---|\n| 1 | 2ℊ |\n";
+  const output = ok(await world.agent.post("/outputs", { body, scope: "institutional" }));
+  const { text } = await textOfPdf(output.id);
+  expect(text.match(/ℊ/g)).toHaveLength(6);
+  expect(text.replace(/\s+/g, " ")).toContain("The ℊ-force It is ℊ and ℊ.");
+});
+
+test("docx is one that Word reads", async () => {
+  const { headers, bytes } = await download("docx");
+  expect(headers.get("content-type")).toContain("wordprocessingml");
+  const document = strFromU8(unzipSync(bytes)["word/document.xml"] as Uint8Array);
+  for (const words of ["Résumé Σ Жук", "bold", "First", "Quoted", "if (a &lt; b) run();"]) {
+    expect(document).toContain(words);
+  }
+  expect(document).toContain('w:val="Heading1"');
+});
+
+test("an e-mail has a file attached", async () => {
+  const body = { to: "ann@example.com", attach_format: "docx" };
+  ok(await world.member.post(`/outputs/${id}/email`, body));
+  expect(mail.received[0]?.data).toMatch(/filename.*\.docx/);
+});
+
+test("a text of more than 4 MiB is refused", async () => {
+  const body = "# Long".padEnd(4_194_305, "\n");
+  const long = ok(await world.agent.post("/outputs", { body, scope: "institutional" })).id;
+  const refused = refusal(422, "business_rule_violation", { rule: "export_too_long" });
+  for (const format of ["pdf", "docx"])
+    expect(await world.member.get(`/outputs/${long}/export?format=${format}`)).toMatchObject(refused);
+});
+
+test("files are off by default, and who may read the output is told how they are turned on", async () => {
+  await using shared = await startShared();
+  const { agent, member } = await makeWorld(shared, "other");
+  const output = ok(await agent.post("/outputs", { body: "x", scope: "institutional" })).id;
+  for (const format of ["pdf", "docx"]) {
+    const exported = await member.get(`/outputs/${output}/export?format=${format}`);
+    expect(exported).toMatchObject(refusal(404, "not_found"));
+    expect(exported.body.error.message).toBe(
+      `There is no ${format} of output on this server: the operator turns it on with OUTPUT_EXPORT=true; md and html always work.`,
+    );
+    const unknown = await member.get(`/outputs/01890000-0000-7000-8000-000000000000/export?format=${format}`);
+    expect(unknown.body.error.message).not.toContain("OUTPUT_EXPORT");
+  }
+});

@@ -1,0 +1,13 @@
+import type { DocumentConverter } from "./remember/documents/converter.ts";
+import type { Reranking } from "./remember/search/find.ts";
+import type { FileWriters } from "./work/outputs/render/render.ts";
+
+/** What extensions do for the core, which works without: `hooks` of what an extension runs (services/extensions.ts). */
+export interface Hooks {
+  /** Reads documents that the core cannot read. */
+  documentConverter?: DocumentConverter;
+  /** Orders the best results of a search. */
+  reranking?: Reranking;
+  /** Writes outputs as PDF and DOCX. */
+  fileWriters?: FileWriters;
+}
