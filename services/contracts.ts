@@ -4,8 +4,6 @@ import { RUNNING } from "./extensions.ts";
 /** The core's contracts, in the order of the documents made of them. */
 const core: object[] = await Promise.all([
   import("./work/approvals/approvals.contract.ts"),
-  import("./work/approvals/links.contract.ts"),
-  import("./work/approvals/slack.contract.ts"),
   import("./identity/agents/agents.contract.ts"),
   import("./identity/audit/audit.contract.ts"),
   import("./identity/auth/auth.contract.ts"),

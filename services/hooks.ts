@@ -1,5 +1,6 @@
 import type { DocumentConverter } from "./remember/documents/converter.ts";
 import type { Reranking } from "./remember/search/find.ts";
+import type { ApprovalChannelFactory } from "./work/approvals/channel.ts";
 import type { FileWriters } from "./work/outputs/render/render.ts";
 
 /** What extensions do for the core, which works without: `hooks` of what an extension runs (services/extensions.ts). */
@@ -10,4 +11,6 @@ export interface Hooks {
   reranking?: Reranking;
   /** Writes outputs as PDF and DOCX. */
   fileWriters?: FileWriters;
+  /** Ways to ask people, and to answer, besides the console. */
+  approvalChannels?: readonly ApprovalChannelFactory[];
 }

@@ -99,7 +99,9 @@ for (const { services = {} } of running)
 
 /** Returns what extensions do for the services of a node. */
 export function hooksOf(runtime: Omit<Runtime, "hooks">): Hooks {
-  return Object.assign({}, ...running.map(({ hooks }) => hooks?.(runtime)));
+  const given = running.map(({ hooks }): Hooks => hooks?.(runtime) ?? {});
+  const approvalChannels = given.flatMap((each) => each.approvalChannels ?? []);
+  return Object.assign({}, ...given, { approvalChannels });
 }
 
 /**

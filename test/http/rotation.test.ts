@@ -9,7 +9,6 @@ import { blocksOf, page } from "../support/guides.ts";
 import { agentToken, api } from "../support/http.ts";
 import { loadKits } from "../support/kits.ts";
 import { approve, attempt, exchange, refresh, registered } from "../support/oauth.ts";
-import { slackHeaders } from "../support/senders.ts";
 import { settle } from "../support/settle.ts";
 import { shell } from "../support/shell.ts";
 import { makeWorld, OPERATOR_TOKEN, ok, refusal, signIn } from "../support/tenancy.ts";
@@ -65,8 +64,6 @@ async function fill(): Promise<Filled> {
   const client_info = { name: "test-client", version: "1.0", host: "a-host" };
   const { claim_id } = ok(await admin.post("/device-codes:claim", { user_code, client_info }));
   const extended = await Promise.all((await loadKits()).map((kit) => kit.sealed?.(server, world)));
-  const signing_secret = "secret-of-a-slack-app";
-  ok(await admin.put("/approval-channels/slack", { webhook_url: "http://127.0.0.1:9/hook", signing_secret }));
   const { body: session, headers } = await api(server).post("/auth/session", world.credentials);
   const cookie = headers
     .getSetCookie()
@@ -93,10 +90,6 @@ async function fill(): Promise<Filled> {
         created,
       );
       for (const works of extended) await works?.();
-      const click = { type: "block_actions", user: { id: "U024BE7LH" }, actions: [{}] };
-      const body = new URLSearchParams({ payload: JSON.stringify(click) }).toString();
-      const signed = { method: "POST", headers: slackHeaders(signing_secret, body), body };
-      expect((await fetch(`${server.root}/slack/${world.slug}`, signed)).status).toBe(200);
       if (connects) {
         ok(await admin.post(`/agents/${agentId}/device-code:confirm`, { claim_id, action: "approve" }));
         const { api_key } = ok(await admin.post("/device-codes:complete", { claim_id }));

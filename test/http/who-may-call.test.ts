@@ -34,7 +34,6 @@ const ANSWERS: Record<Who, string> = {
 /** These take another body than an object with named fields. */
 const OTHER_BODIES = [
   ...(await loadKits()).flatMap(({ otherBodies = [] }) => otherBodies),
-  "approvals.answer_slack",
   "events.publish",
   "gateway.mcp",
   "ingest.receive",
@@ -46,7 +45,10 @@ const OTHER_BODIES = [
 ];
 
 /** Public, with a signature instead of a token, which these requests lack. */
-const SIGNED = ["approvals.answer_slack", "ingest.receive", "ingest.receive_from"];
+const SIGNED = [
+  ...(await loadKits()).flatMap(({ signed = [] }) => signed),
+  ...["ingest.receive", "ingest.receive_from"],
+];
 
 const agents = new Map<string, string>();
 

@@ -2,16 +2,14 @@ import { describe, expect, test } from "@jest/globals";
 import type { Operation } from "../../lib/contract/contract.ts";
 import { operations } from "../../services/contracts.ts";
 import type { Api } from "../support/http.ts";
+import { loadKits } from "../support/kits.ts";
 import { identifierKind } from "../support/sample.ts";
 import { makeId, makeWorld, ok } from "../support/tenancy.ts";
 import { useShared } from "../support/use.ts";
 
 const server = await useShared("local");
 const mine = await makeWorld(server, "mine");
-// Nothing is asked of this team.
-const assignees = [await mine.idOf("team")];
-const secrets = { webhook_url: "https://slack.invalid/hook", signing_secret: "secret-of-a-slack-app" };
-ok(await mine.admin.put("/approval-channels/slack", { ...secrets, assignees }));
+for (const kit of await loadKits()) await kit.settle?.(mine);
 
 // biome-ignore lint/suspicious/noExplicitAny: a resource of any kind
 type Resource = any;

@@ -273,12 +273,6 @@ approvals.get                everyone      -             tool GET /v1/approvals/
 approvals.receipt            everyone      -                  GET /v1/approvals/{id}/receipt
 approvals.cancel             everyone      send               POST /v1/approvals/{id}/cancel
 approvals.answer             people        -                  POST /v1/approvals/{id}/answer
-approvals.open_link          public        -                  POST /v1/approval-links:open
-approvals.answer_link        public        -                  POST /v1/approval-links:answer
-approvals.answer_slack       public        -                  POST /slack/{tenant_slug}
-approvals.set_slack          org-admins    admin              PUT /v1/approval-channels/slack
-approvals.get_slack          org-admins    admin              GET /v1/approval-channels/slack
-approvals.delete_slack       org-admins    admin              DELETE /v1/approval-channels/slack
 # The console's own, and what every caller may know of itself.
 live.stats                   people        -                  GET /v1/stats
 live.history                 people        -                  GET /v1/stats/history

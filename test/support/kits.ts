@@ -37,12 +37,18 @@ export interface Kit {
   access?: string;
   /** Operations whose bodies are no objects with named fields. */
   otherBodies?: string[];
+  /** Operations whose bodies are signed by their senders. */
+  signed?: string[];
   /** Makers of resources, by the kind of their identifiers (support/tenancy.ts). */
   makers?: Record<string, (world: World) => Promise<string>>;
   /** Makes the large fields of a row as long as callers can (support/maximal.ts). */
   maximal?: Record<string, (row: Row) => Row>;
   /** Fields with texts that are no content, by collection (unit/erasers.test.ts). */
   noContent?: Record<string, string>;
+  /** Collections whose ids are made of others (unit/moving.test.ts). */
+  madeIds?: string[];
+  /** Makes what a tenant has once, for its reads and changes (http/written-back.test.ts). */
+  settle?(world: World): Promise<void>;
   /** Fields that an import computes again, by collection (http/import-rows.test.ts). */
   computed?: Record<string, string>;
   /** Files that look across tenants, with reasons (unit/architecture.test.ts). */

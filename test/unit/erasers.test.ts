@@ -31,7 +31,6 @@ const NO_CONTENT: Record<string, string> = {
   ...(await ofKits("noContent")),
   agents: "name description delivery_endpoint push_format",
   api_keys: "name approval",
-  approval_slack: "assignees",
   approvals: "assigned escalate_to answered_by_slack_user outbox told",
   audit: "outcome error ip details",
   bundles: "items.source degraded_reasons weights_version",

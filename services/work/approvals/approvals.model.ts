@@ -1,23 +1,11 @@
 import { presentAs } from "../../../lib/contract/present-as.ts";
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
-import { Approval, type EvidenceKind, EXPIRED, STATUSES, WAYS } from "./approvals.contract.ts";
-
-/** Stands for the Slack channel among those who were told. */
-export const SLACK = "slack";
+import { Approval, EXPIRED, STATUSES, WAYS } from "./approvals.contract.ts";
+import { parseAsked } from "./asked.ts";
 
 /** What the service publishes about an approval, as `service.approval.<kind>`. */
 const FACTS = ["requested", "escalated", "answered", "expired", "canceled"] as const;
 export type ApprovalFact = (typeof FACTS)[number];
-
-/** The question, as it was asked. */
-export interface Asked {
-  title: string;
-  question: string;
-  choices: string[];
-  text_allowed: boolean;
-  evidence: { kind: EvidenceKind; id: string; sha256: string | null }[];
-  subject: string | null;
-}
 
 /** A question to people. */
 export interface ApprovalDoc extends DocumentOf<typeof schema> {}
@@ -55,7 +43,7 @@ const schema = tenantSchema({
   due_at: t.optional(t.date()),
   /** Position in the queue of messages to assignees (mixins/queue.ts); absent without one. */
   queue: t.optional(t.string()),
-  /** The users who need no further e-mail, and `SLACK` once the question is posted there. */
+  /** Whom its channels have told: users, or the channel. */
   told: t.array(t.string()),
 });
 schema.index({ tenant_id: 1, status: 1, created_at: -1, _id: -1 });
@@ -75,8 +63,6 @@ export const ApprovalModel: Model<ApprovalDoc> = {
   ids: "uuid",
   schema,
 };
-
-export const parseAsked = ({ asked_json }: ApprovalDoc): Asked => JSON.parse(asked_json);
 
 /** Formats an approval for callers. */
 export function present(doc: ApprovalDoc) {

@@ -10,32 +10,27 @@ import type { EraseContent } from "../../erasers.ts";
 import { action, event, idempotent, type ServiceFactory } from "../../runtime.ts";
 import type { ApprovalChange } from "./approvals.contract.ts";
 import * as contract from "./approvals.contract.ts";
-import { type ApprovalDoc, type ApprovalFact, present, SLACK } from "./approvals.model.ts";
+import { type ApprovalDoc, type ApprovalFact, present } from "./approvals.model.ts";
 import { Approvals } from "./approvals.ts";
-import * as link from "./links.contract.ts";
-import { Links } from "./links.ts";
 import { Messages } from "./messages.ts";
-import * as slackContract from "./slack.contract.ts";
-import { Slack } from "./slack.ts";
 
 const LOOK_MS = 1000;
 
-/** Questions that people answer for agents, in the console, by links in e-mails, or in Slack. */
+/** Questions that people answer for agents, in the console, or by the channels of extensions. */
 export const approvalsService: ServiceFactory = (runtime) => {
-  const { store, secrets } = runtime;
+  const { store, hooks } = runtime;
   const approvals = new Approvals(store, () => {
     loop.nudge();
     sending.nudge();
   });
-  const links = new Links(approvals, secrets);
   const loop = new SharedLoop("outbox", newRelay(approvals), LOOK_MS);
   const deadlines = new SharedLoop(
     "deadlines",
     newDeadlines(approvals, () => loop.nudge()),
     LOOK_MS,
   );
-  const slack = new Slack(runtime, approvals);
-  const messages = new Messages(runtime, approvals, links, slack);
+  const channels = (hooks.approvalChannels ?? []).map((create) => create(approvals));
+  const messages = new Messages(runtime, approvals, channels);
   const next = () => sending.nudge();
   const sending: SharedLoop = new SharedLoop("messages", (broker) => messages.work(broker, next), LOOK_MS);
   const stop = () => messages.stop();
@@ -54,12 +49,7 @@ export const approvalsService: ServiceFactory = (runtime) => {
         const claims = { tenant_id: approval.tenant_id, approval };
         return { id: approval.id, receipt: await ctx.call("auth.sign_receipt", { claims }) };
       }),
-      open_link: action(link.readApprovalLink, (ctx) => links.open(ctx)),
-      answer_link: action(link.answerByApprovalLink, (ctx) => links.answer(ctx)),
-      set_slack: action(slackContract.setApprovalSlack, (ctx) => slack.set(ctx)),
-      get_slack: action(slackContract.getApprovalSlack, (ctx) => slack.get(ctx)),
-      delete_slack: action(slackContract.deleteApprovalSlack, (ctx) => slack.delete(ctx)),
-      answer_slack: action(slackContract.answerBySlack, (ctx) => slack.answer(ctx)),
+      ...Object.assign({}, ...channels.map(({ actions }) => actions)),
       erase: idempotent<EraseContent>(({ params }) => approvals.erase(params)),
     },
     // Before the services that messages need stop.
@@ -108,8 +98,6 @@ function escalate({ rows, now }: Approvals, row: ApprovalDoc): Promise<unknown> 
       $set,
       $addToSet: { assigned: { $each: escalate_to } },
       $push: { outbox: "escalated" },
-      // Posted again, for those who may answer now.
-      $pull: { told: SLACK },
       $inc: { version: 1 },
     },
   );

@@ -24,20 +24,18 @@ import type { CallOf } from "../../runtime.ts";
 import type { RunState } from "../runs/run-state.ts";
 import type * as contract from "./approvals.contract.ts";
 import { ADMINS, type EvidenceKind, EXPIRED } from "./approvals.contract.ts";
-import { type ApprovalDoc, ApprovalModel, type Asked, parseAsked, present } from "./approvals.model.ts";
+import { type ApprovalDoc, ApprovalModel, present } from "./approvals.model.ts";
+import { type Asked, parseAsked } from "./asked.ts";
 import { answerableBy, readableBy, requireAssignees } from "./assignees.ts";
+import type { Decision, Settling } from "./channel.ts";
 
 const DEFAULT_MS = 30 * DAY_MS;
 const MOST_MS = 90 * DAY_MS;
 const MOST_OPEN_OF_ASKER = 200;
 const MOST_OPEN = 2000;
 
-/** An answer, from a person or the deadline. */
-export type Decision = Pick<ApprovalDoc, "choice" | "answer_text" | "answered_by_user_id" | "answered_by"> &
-  Partial<Pick<ApprovalDoc, "answered_by_slack_user">>;
-
 /** The rows of approvals. What is to be published is written with each change (approvals.service.ts). */
-export class Approvals {
+export class Approvals implements Settling {
   readonly rows;
   readonly now: () => number;
   /** Wakes the loops that publish and that send messages. */

@@ -1,5 +1,4 @@
 import { useEffect, useState } from "react";
-import type { ApprovalLink } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { dateTime, filled } from "../../data/format.ts";
 import { Mark } from "../../shell/sign-in.tsx";
@@ -9,23 +8,37 @@ import { area, useForm } from "../../ui/form.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
 import { useFormTask } from "../../ui/task.tsx";
 
+interface Link {
+  title: string;
+  question: string;
+  choice: string;
+  text_allowed: boolean;
+  deadline_at: string;
+}
+
+/** Operations of the extension approval-mail, which a client may have been generated without. */
+const links = api.approvals as unknown as {
+  openLink(params: { token: string }): Promise<Link>;
+  answerLink(params: { token: string; text?: string }): Promise<unknown>;
+};
+
 const ANSWER = { text: area("Text", { rows: 3, maxLength: 8000 }) };
 
 /** The page of a link in an e-mail, without a sign-in. It answers nothing until the person confirms. */
 export function AnswerLink() {
-  const [link, setLink] = useState<ApprovalLink>();
+  const [link, setLink] = useState<Link>();
   const [unreadable, setUnreadable] = useState<unknown>();
   const form = useForm(ANSWER);
   const [isDone, setDone] = useState(false);
   const [token] = useState(() => location.hash.slice(1));
   const answer = useFormTask(async () => {
-    await api.approvals.answerLink({ token, ...filled(form.values()) });
+    await links.answerLink({ token, ...filled(form.values()) });
     setDone(true);
   });
 
   useEffect(() => {
     document.title = "Answer · Sensorium";
-    api.approvals.openLink({ token }).then(setLink, setUnreadable);
+    links.openLink({ token }).then(setLink, setUnreadable);
   }, [token]);
 
   const error = unreadable ?? answer.error;

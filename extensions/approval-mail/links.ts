@@ -1,14 +1,16 @@
-import type { Call, RequestContext } from "../../../lib/access/caller.ts";
-import { Fault } from "../../../lib/contract/faults.ts";
-import type { SecretBox } from "../../../lib/crypto/secrets.ts";
-import { stands } from "../../identity/keys/versions.ts";
-import { findTenant } from "../../identity/tenants/find-tenants.ts";
-import type { TenantState } from "../../identity/tenants/tenants.contract.ts";
-import type { UserState } from "../../identity/users/users.contract.ts";
-import type { CallOf } from "../../runtime.ts";
-import { type ApprovalDoc, parseAsked } from "./approvals.model.ts";
-import { type Approvals, requireFitting } from "./approvals.ts";
-import { peopleOf } from "./assignees.ts";
+import type { Call, RequestContext } from "../../lib/access/caller.ts";
+import { Fault } from "../../lib/contract/faults.ts";
+import type { SecretBox } from "../../lib/crypto/secrets.ts";
+import { stands } from "../../services/identity/keys/versions.ts";
+import { findTenant } from "../../services/identity/tenants/find-tenants.ts";
+import type { TenantState } from "../../services/identity/tenants/tenants.contract.ts";
+import type { UserState } from "../../services/identity/users/users.contract.ts";
+import type { CallOf } from "../../services/runtime.ts";
+import type { ApprovalDoc } from "../../services/work/approvals/approvals.model.ts";
+import { requireFitting } from "../../services/work/approvals/approvals.ts";
+import { parseAsked } from "../../services/work/approvals/asked.ts";
+import { peopleOf } from "../../services/work/approvals/assignees.ts";
+import type { Settling } from "../../services/work/approvals/channel.ts";
 import type * as contract from "./links.contract.ts";
 
 const PURPOSE = "approval link";
@@ -26,10 +28,10 @@ interface Opened {
  * approval is not open any more.
  */
 export class Links {
-  readonly #approvals: Approvals;
+  readonly #approvals: Settling;
   readonly #secrets: SecretBox;
 
-  constructor(approvals: Approvals, secrets: SecretBox) {
+  constructor(approvals: Settling, secrets: SecretBox) {
     this.#approvals = approvals;
     this.#secrets = secrets;
   }

@@ -1,6 +1,7 @@
-import { grouped } from "../../../lib/text/budget.ts";
-import { type ApprovalDoc, parseAsked } from "./approvals.model.ts";
-import { escaped, splitText, toMrkdwn } from "./slack-markdown.ts";
+import { grouped } from "../../lib/text/budget.ts";
+import type { ApprovalDoc } from "../../services/work/approvals/approvals.model.ts";
+import { parseAsked } from "../../services/work/approvals/asked.ts";
+import { escaped, splitText, toMrkdwn } from "./markdown.ts";
 
 /** A message of Slack's Block Kit. */
 export type SlackMessage = Record<string, unknown>;

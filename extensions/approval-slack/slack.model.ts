@@ -1,4 +1,4 @@
-import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
+import { type DocumentOf, type Model, t, tenantSchema } from "../../storage/model.ts";
 
 /** The Slack channel to which a tenant's questions are posted. Its `_id` is the tenant's. */
 export interface SlackChannelDoc extends DocumentOf<typeof schema> {}

@@ -1,10 +1,17 @@
 import { afterAll, expect, test } from "@jest/globals";
-import { newAgent, receive } from "../support/agents.ts";
-import { type Api, api } from "../support/http.ts";
-import { type Received, startMail } from "../support/mail.ts";
-import { startServer } from "../support/server.ts";
-import { settle } from "../support/settle.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal, signIn, type World } from "../support/tenancy.ts";
+import { newAgent, receive } from "../../../../test/support/agents.ts";
+import { type Api, api } from "../../../../test/support/http.ts";
+import { type Received, startMail } from "../../../../test/support/mail.ts";
+import { startServer } from "../../../../test/support/server.ts";
+import { settle } from "../../../../test/support/settle.ts";
+import {
+  makeWorld,
+  OPERATOR_TOKEN,
+  ok,
+  refusal,
+  signIn,
+  type World,
+} from "../../../../test/support/tenancy.ts";
 
 const mail = await startMail();
 const env = {

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { newAgent, receive } from "../support/agents.ts";
-import { type Pushed, startEndpoint } from "../support/endpoint.ts";
-import { type Api, api } from "../support/http.ts";
-import { slackHeaders } from "../support/senders.ts";
-import { startServer } from "../support/server.ts";
-import { settle } from "../support/settle.ts";
-import { makeWorld, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
+import { newAgent, receive } from "../../../../test/support/agents.ts";
+import { type Pushed, startEndpoint } from "../../../../test/support/endpoint.ts";
+import { type Api, api } from "../../../../test/support/http.ts";
+import { slackHeaders } from "../../../../test/support/senders.ts";
+import { startServer } from "../../../../test/support/server.ts";
+import { settle } from "../../../../test/support/settle.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal } from "../../../../test/support/tenancy.ts";
 
 // Slack is a stand-in on loopback: its incoming webhook is at /hook, its response URLs are at /response.
 

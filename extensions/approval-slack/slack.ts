@@ -1,23 +1,24 @@
 import { randomBytes } from "node:crypto";
-import { AddressRefused, assertPublicUrl, hostOf } from "../../../connectors/address-guard.ts";
-import { type PushResult, PushSender } from "../../../connectors/push-sender.ts";
-import { SignatureCheck } from "../../../connectors/webhook-signature.ts";
-import type { Call } from "../../../lib/access/caller.ts";
-import { Fault, invalidValue, requireFound } from "../../../lib/contract/faults.ts";
-import { shareOf } from "../../../lib/queue/fair-queue.ts";
-import { SENDERS } from "../../../lib/webhooks/senders.ts";
-import type { TenantCollection } from "../../../storage/collection.ts";
-import { findTenant } from "../../identity/tenants/find-tenants.ts";
-import { originOf } from "../../identity/tenants/origin.ts";
-import type { TenantState } from "../../identity/tenants/tenants.contract.ts";
-import type { CallOf, Runtime } from "../../runtime.ts";
-import { ADMINS } from "./approvals.contract.ts";
-import { parseAsked } from "./approvals.model.ts";
-import { type Approvals, settledAlready } from "./approvals.ts";
-import { requireAssignees } from "./assignees.ts";
-import type * as contract from "./slack.contract.ts";
+import { AddressRefused, assertPublicUrl, hostOf } from "../../connectors/address-guard.ts";
+import { outcomeOf, type PushResult, PushSender } from "../../connectors/push-sender.ts";
+import { SignatureCheck } from "../../connectors/webhook-signature.ts";
+import type { Call } from "../../lib/access/caller.ts";
+import { Fault, invalidValue, requireFound } from "../../lib/contract/faults.ts";
+import { shareOf } from "../../lib/queue/fair-queue.ts";
+import { SENDERS } from "../../lib/webhooks/senders.ts";
+import { findTenant } from "../../services/identity/tenants/find-tenants.ts";
+import { originOf } from "../../services/identity/tenants/origin.ts";
+import type { TenantState } from "../../services/identity/tenants/tenants.contract.ts";
+import { action, type CallOf, type Runtime } from "../../services/runtime.ts";
+import { ADMINS } from "../../services/work/approvals/approvals.contract.ts";
+import { settledAlready } from "../../services/work/approvals/approvals.ts";
+import { parseAsked } from "../../services/work/approvals/asked.ts";
+import { requireAssignees } from "../../services/work/approvals/assignees.ts";
+import type { ApprovalChannel, Question, Settling } from "../../services/work/approvals/channel.ts";
+import type { TenantCollection } from "../../storage/collection.ts";
+import { closedMessage, noteMessage, questionMessage, type SlackMessage } from "./message.ts";
+import * as contract from "./slack.contract.ts";
 import { type SlackChannelDoc, SlackChannelModel, type SlackSecrets, slackPlace } from "./slack.model.ts";
-import { closedMessage, noteMessage, type SlackMessage } from "./slack-message.ts";
 
 const TIMEOUT_MS = 10_000;
 
@@ -39,14 +40,20 @@ interface Click {
 type SlackChannel = SlackChannelDoc & SlackSecrets;
 
 /** The tenants' Slack channels, messages to them, and answers from there. */
-export class Slack {
-  readonly #runtime: Runtime;
+export class Slack implements ApprovalChannel {
+  readonly #runtime: Omit<Runtime, "hooks">;
   readonly #rows: TenantCollection<SlackChannelDoc>;
   readonly #sender: PushSender;
-  readonly #approvals: Approvals;
+  readonly #approvals: Settling;
   readonly #decoy = randomBytes(32).toString("hex");
+  readonly actions = {
+    set_slack: action(contract.setApprovalSlack, (ctx) => this.set(ctx)),
+    get_slack: action(contract.getApprovalSlack, (ctx) => this.get(ctx)),
+    delete_slack: action(contract.deleteApprovalSlack, (ctx) => this.delete(ctx)),
+    answer_slack: action(contract.answerBySlack, (ctx) => this.answer(ctx)),
+  };
 
-  constructor(runtime: Runtime, approvals: Approvals) {
+  constructor(runtime: Omit<Runtime, "hooks">, approvals: Settling) {
     const { store, resolver, config } = runtime;
     this.#runtime = runtime;
     this.#approvals = approvals;
@@ -108,6 +115,24 @@ export class Slack {
   async report({ tenant_id, last_error: known }: SlackChannel, last_error: string | null): Promise<void> {
     if (known !== last_error)
       await this.#rows.update(tenant_id, { _id: tenant_id }, { $set: { last_error } });
+  }
+
+  /** Posts the question, unless it was; again once it is escalated, for those who may answer then. */
+  async send({ row, origin, signal, age, tell }: Question): Promise<number | null> {
+    const { tenant_id, assigned } = row;
+    const mark = row.escalated_at ? "slack after escalation" : "slack";
+    const channel = row.told.includes(mark) ? null : await this.find(tenant_id);
+    if (!channel?.assignees.some((each) => assigned.includes(each))) return null;
+    const message = questionMessage(row, origin);
+    const outcome = outcomeOf(await this.post(tenant_id, channel.webhook_url, message, signal));
+    if (outcome.do === "release") return 0;
+    if (outcome.do === "acknowledge") {
+      await this.report(channel, null);
+      await tell(mark);
+      return null;
+    }
+    await this.report(channel, "reason" in outcome ? outcome.reason : "the endpoint responded with 410");
+    return (outcome.do === "retry" && outcome.delay_seconds) || age;
   }
 
   /** Resolves to the outcome; never rejects. @param url the webhook's or a `response_url` */
@@ -176,7 +201,7 @@ export class Slack {
     return closedMessage(answered);
   }
 
-  close(): Promise<void> {
+  stop(): Promise<void> {
     return this.#sender.close();
   }
 }

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
-import { operation } from "../../../lib/contract/contract.ts";
-import { SECRET } from "../../../lib/contract/schema.ts";
-import { Approval } from "./approvals.contract.ts";
+import { operation } from "../../lib/contract/contract.ts";
+import { SECRET } from "../../lib/contract/schema.ts";
+import { Approval } from "../../services/work/approvals/approvals.contract.ts";
 
 const Token = Type.String({
   minLength: 1,

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { splitText, toMrkdwn } from "../../services/work/approvals/slack-markdown.ts";
+import { splitText, toMrkdwn } from "../../markdown.ts";
 
 test.each([
   ["**Refund** *now* or __later__", "*Refund* _now_ or *later*"],
