@@ -58,14 +58,14 @@ export async function buildServer(to: string): Promise<string[]> {
   const root = manifestIn(".") as Manifest & { dependencies: Versions; scripts: Versions };
   rmSync(to, { recursive: true, force: true });
   const exporter = await collect(EXPORT_ENTRIES);
-  // These are found by their names (services/models.ts).
-  const models = globSync("{services,storage}/**/*.model.ts", { cwd: ROOT });
-  const server = await collect([...ENTRIES, ...models], new Set(EXPORT_ENTRIES));
+  // These are found by their names (services/models.ts, services/extensions.ts).
+  const found = globSync(["{services,storage}/**/*.model.ts", "extensions/*/extension.ts"], { cwd: ROOT });
+  const server = await collect([...ENTRIES, ...found], new Set(EXPORT_ENTRIES));
   const locked = lockIn(ROOT);
   // The versions that were tested.
   const pick = (isWanted: (name: string) => boolean) =>
     Object.fromEntries(
-      Object.keys(root.dependencies)
+      Object.keys({ ...root.dependencies, ...ofExtensions() })
         .filter(isWanted)
         .map((name) => [name, locked[`node_modules/${name}`]?.version]),
     );
@@ -109,6 +109,12 @@ export async function buildServer(to: string): Promise<string[]> {
   for (const file of PAGE_FILES) cpSync(join(page, file), join(to, SERVER, PAGE, file));
   writeLicenses(join(to, SERVER), serverParts(Object.keys(needed)));
   return SERVER_PACKAGES.map((name) => join(to, name));
+}
+
+/** What only extensions need. */
+function ofExtensions(): Versions {
+  const folders = globSync("extensions/*/package.json", { cwd: ROOT }).map(dirname);
+  return Object.assign({}, ...folders.map((folder) => manifestIn(folder).dependencies));
 }
 
 /**

@@ -35,6 +35,8 @@ export interface Crashed {
 export interface Kit {
   /** Lines of support/access-table.ts. */
   access?: string;
+  /** What its operations' ids begin with, besides the core's verbs (unit/operation-ids.test.ts). */
+  verbs?: string[];
   /** Operations whose bodies are no objects with named fields. */
   otherBodies?: string[];
   /** Operations whose bodies are signed by their senders. */

@@ -1,8 +1,7 @@
 import { execFile } from "node:child_process";
-import { globSync } from "node:fs";
-import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Collection } from "mongodb";
+import { MODELS } from "../../services/models.ts";
 import { openStore } from "../../storage/connection.ts";
 import { largeFields, type Model } from "../../storage/model.ts";
 import { ofKits } from "./kits.ts";
@@ -10,7 +9,6 @@ import { ofKits } from "./kits.ts";
 // biome-ignore lint/suspicious/noExplicitAny: rows of all collections
 type Row = any;
 
-const ROOT = join(import.meta.dirname, "../..");
 /** Bytes that the rows of a collection with large fields have together, and limits of their number. */
 const BYTES = 12_000_000;
 const [FEWEST, MOST] = [14, 200];
@@ -114,7 +112,7 @@ export function multiplyRows(dataDir: string, tenant_id: string): Promise<unknow
 async function multiply(dataDir: string, tenant_id: string): Promise<void> {
   const store = await openStore({ DATA_DIR: dataDir });
   try {
-    for (const model of await modelsOf()) {
+    for (const model of MODELS as readonly Model<never>[]) {
       store.collection(model);
       await store.ready();
       // As it is, without what the product's collections do besides.
@@ -152,13 +150,6 @@ async function samples(rows: Collection<Row>, tenant_id: string): Promise<Row[]>
   return [...Map.groupBy(own, ({ state, dlq_key }) => `${state} ${dlq_key === undefined}`).values()]
     .map(([row]) => row)
     .slice(0, 2);
-}
-
-async function modelsOf(): Promise<Model<never>[]> {
-  const files = globSync("{services,storage}/**/*.model.ts", { cwd: ROOT });
-  const modules = await Promise.all(files.map((file) => import(join(ROOT, file))));
-  const isModel = (value: Row) => typeof value?.name === "string" && value.schema?.indexes !== undefined;
-  return modules.flatMap((module) => Object.values(module)).filter(isModel) as Model<never>[];
 }
 
 const uniqueFields = ({ schema }: Model<never>): string[] => {

@@ -106,6 +106,23 @@ describe("imports go one way", () => {
     expect(readers.map(({ file }) => file)).toEqual([]);
   });
 
+  test("the core imports no extension", () => {
+    const core = all.filter(({ file }) => !file.startsWith("extensions/"));
+    const mentions = core.filter(({ text }) => /"[./\w-]*extensions\/\w/.test(text)).map(({ file }) => file);
+    expect([...offences(core, (of) => !of.startsWith("extensions/")), ...mentions]).toEqual([]);
+  });
+
+  test("an extension imports itself, and of services what others may", () => {
+    const extensions = inFolder("extensions");
+    expect(extensions.length).toBeGreaterThan(10);
+    const below = /^(config\.ts$|(lib|connectors|mixins|storage)\/|observability\/metrics\.ts$)/;
+    const own = (of: string, { file }: Source) => of.startsWith(`${file.split("/", 2).join("/")}/`);
+    const isPublic = (of: string) => below.test(of) || of.endsWith(".contract.ts") || PUBLIC.includes(of);
+    expect(offences(extensions, (of, from, typeOnly) => typeOnly || own(of, from) || isPublic(of))).toEqual(
+      [],
+    );
+  });
+
   test("there is no circle", () =>
     expect(circles([...all, ...client, ...driver, ...consoleSources])).toEqual([]));
 
@@ -132,10 +149,11 @@ describe("imports go one way", () => {
 
 test("only the output writes bodies, so that the memory of answers counts all", () => {
   const writes = /\b(res|response)\.write\(|\bpipeline\(|\.pipe(To)?\(/;
-  const writers = inFolder("services/edge").filter(({ text }) => writes.test(text));
+  const edge = [...inFolder("services/edge"), ...inFolder("extensions")];
+  const writers = edge.filter(({ text }) => writes.test(text));
   expect(writers.map(({ file }) => file)).toEqual(["services/edge/gateway/answer/output.ts"]);
   // With a body: the output's own, short answers, and the page of a console that is not built.
-  const enders = inFolder("services/edge").filter(({ text }) => /\b(res|response)\.end\([^)]/.test(text));
+  const enders = edge.filter(({ text }) => /\b(res|response)\.end\([^)]/.test(text));
   expect(enders.map(({ file }) => file)).toEqual([
     "services/edge/gateway/answer/respond.ts",
     "services/edge/gateway/pages/console.ts",
@@ -221,6 +239,19 @@ test("only these look across tenants", () => {
   );
   expect(users.map(({ file }) => file)).toEqual(Object.keys(SYSTEM_FINDERS).sort());
 });
+
+/** What extensions import of services besides contracts and types (docs/extensions.md). */
+const PUBLIC = [
+  ...["services/runtime.ts", "services/extensions.ts", "services/erasers.ts", "services/outgoing.ts"],
+  // Tenants and their addresses, and what ends credentials.
+  ...["find-tenants", "origin"].map((name) => `services/identity/tenants/${name}.ts`),
+  "services/identity/keys/versions.ts",
+  // Streams, and writes that are refused.
+  ...["streams/sse", "limits/storage-limits"].map((name) => `services/edge/gateway/${name}.ts`),
+  // With the hooks.
+  ...["approvals", "asked", "assignees"].map((name) => `services/work/approvals/${name}.ts`),
+  ...["services/remember/documents/converter.ts", "services/work/outputs/render/read.ts"],
+];
 
 /** Each may import from itself and from those after it. */
 const GROUPS = ["edge", "work", "remember", "sense", "identity", "platform"];

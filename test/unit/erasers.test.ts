@@ -7,7 +7,10 @@ import { type AnyModel, type Erasure, fieldsOf, t, tenantSchema } from "../../st
 import { ofKits } from "../support/kits.ts";
 import { sources } from "../support/sources.ts";
 
-const product = sources("{bin,middlewares,mixins,services,storage}/**/*.ts");
+const product = sources(
+  "{bin,middlewares,mixins,services,storage}/**/*.ts",
+  "extensions/*/{*,!(test)/**/*}.ts",
+);
 
 test("every collection says how its content is erased", () => expect(unerased()).toEqual([]));
 

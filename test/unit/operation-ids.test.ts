@@ -2,6 +2,7 @@ import { expect, test } from "@jest/globals";
 import { openApiDocument } from "../../docs/generate/openapi/openapi.ts";
 import { operations } from "../../services/contracts.ts";
 import * as channels from "../../services/sense/channels/channels.contract.ts";
+import { loadKits } from "../support/kits.ts";
 
 interface Described {
   operationId: string;
@@ -20,7 +21,7 @@ const words = (id: string) => id.split(/(?=[A-Z])/).map((word) => word.toLowerCa
 
 /** What an id may begin with. */
 const VERBS = [
-  ..."accept ack add answer ask assemble assign attach author begin browse call cancel".split(" "),
+  ..."accept ack add answer ask assemble assign attach author begin browse cancel".split(" "),
   ..."change check cite claim clear close complete confirm count create decide decline".split(" "),
   ..."delete discard dismiss download drain email end erase explain export extend".split(" "),
   ..."finish forget get import issue list load log look nack offer pin poll".split(" "),
@@ -28,6 +29,7 @@ const VERBS = [
   ..."renew reopen replay resolve restore resume retry revoke rotate run save".split(" "),
   ...["search", "send", "set", "skip", "start", "stream", "supersede", "test", "unload", "unpin", "update"],
   ...["upload", "validate", "verify", "write"],
+  ...(await loadKits()).flatMap(({ verbs = [] }) => verbs),
 ];
 
 /** Words of more than four letters that TypeScript or Python keep, and that begin with a lower case letter. */

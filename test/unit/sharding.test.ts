@@ -4,9 +4,11 @@ import { expect, test } from "@jest/globals";
 import type { Schema } from "mongoose";
 
 const ROOT = join(import.meta.dirname, "../..");
-const TEXT = readFileSync(join(ROOT, "docs/sharding.md"), "utf8");
+const TEXT = ["docs/sharding.md", ...globSync("extensions/*/README.md", { cwd: ROOT })]
+  .map((file) => readFileSync(join(ROOT, file), "utf8"))
+  .join("\n");
 
-/** The table of docs/sharding.md: collection → fields of its shard key, null where it has none. */
+/** The table of docs/sharding.md and of extensions: collection → fields of its shard key, null where it has none. */
 const table = new Map(
   [...TEXT.matchAll(/^\| `([a-z0-9_]+)` \| (—|`[^`]+`) \| .+ \|$/gm)].map(([, name = "", key = ""]) => [
     name,
@@ -19,7 +21,7 @@ interface Model {
   schema: Schema;
 }
 
-const files = globSync("services/**/*.model.ts", { cwd: ROOT });
+const files = globSync(["services/**/*.model.ts", "extensions/*/{*,*/*}.model.ts"], { cwd: ROOT });
 const modules: object[] = await Promise.all(files.map((file) => import(join(ROOT, file))));
 const models = modules
   .flatMap((module) => Object.values(module) as Model[])
