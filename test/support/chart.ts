@@ -1,4 +1,6 @@
 import { join } from "node:path";
+import { SETTINGS } from "../../config.ts";
+import { ALL_SETTINGS } from "../../services/extensions.ts";
 import { HELM } from "./chart-tools.ts";
 import { startChild } from "./child.ts";
 
@@ -11,7 +13,7 @@ export const VALUES: Record<string, string[]> = {
   full: ["--values", join(GOLDEN, "full.values.yaml")],
 };
 
-/** What `helm template` prints of a release with these values. */
+/** What `helm template` prints of a release with these values, without settings of extensions: any of them may be gone. */
 export async function render(name: string): Promise<string> {
   const { code, output } = await template(
     "sensorium",
@@ -20,7 +22,15 @@ export async function render(name: string): Promise<string> {
     ...(VALUES[name] as string[]),
   );
   if (code !== 0) throw new Error(output);
-  return output;
+  return withoutExtensions(output);
+}
+
+/** Leaves out variables of containers that only an extension reads. */
+export function withoutExtensions(manifests: string): string {
+  // An entry and what is indented further: `- name: X`, then its value or where it is from.
+  return manifests.replace(/^( +)- name: ([A-Z0-9_]+)\n(?:\1 +.*\n)+/gm, (entry, _indent, name: string) =>
+    name in ALL_SETTINGS && !(name in SETTINGS) ? "" : entry,
+  );
 }
 
 /** `helm template`, for the oldest Kubernetes that Chart.yaml allows. */

@@ -2,6 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
+import { SETTINGS } from "../../config.ts";
 import { exposition, startProcessMetrics } from "../../observability/metrics.ts";
 import { parse } from "../../packages/client/cli/parse.ts";
 import { work } from "../../packages/client/cli/work.ts";
@@ -17,7 +18,7 @@ const yaml = createRequire(import.meta.url)("js-yaml") as {
 const read = (file: string) => readFileSync(join(ROOT, file), "utf8");
 
 const { HOST, PORT } = readAllSettings({ HOST: "0.0.0.0" });
-const secrets = Object.entries(ALL_SETTINGS)
+const secrets = Object.entries(SETTINGS)
   .filter(([, setting]) => "secret" in setting && setting.secret)
   .map(([name]) => name);
 const GIVEN: Record<string, string> = {
