@@ -41,7 +41,7 @@ export interface ToolHints {
    */
   aliases?: Record<string, readonly string[]>;
   /** Values of required parameters, if they are not given. */
-  defaults?: Record<string, string>;
+  defaults?: Record<string, string | boolean>;
   /**
    * Paths of the answer's fields that a model can use, such as `results.memory.title`; with a `?`, unless it is false or
    * empty. Default: all.

@@ -3,6 +3,7 @@ import type { DataValidationCxt } from "ajv/dist/types/index.js";
 import addFormatsModule from "ajv-formats";
 import { Validators } from "moleculer";
 import { expectation, Fault, quoted, shown } from "./faults.ts";
+import { isDay } from "./instant.ts";
 
 const addFormats = addFormatsModule as unknown as (ajv: Ajv2020, formats: string[]) => void;
 
@@ -48,6 +49,7 @@ function newAjv(coerceTypes: false | "array"): Ajv2020 {
   const { validate: isDate } = ajv.formats.date as { validate(text: string): boolean };
   // One format, because client generators fail to compile two alternatives that are both strings.
   ajv.addFormat("date-or-date-time", (text) => isDate(text) || isTime(text));
+  ajv.addFormat("instant", (text) => (isDay(text) ? isDate(text.slice(0, 10)) : isTime(text)));
   return ajv;
 }
 
@@ -264,6 +266,7 @@ function describePattern(pattern: string): string {
 const FORMAT_NAMES: Record<string, string> = {
   "date-time": "a date and time (RFC 3339)",
   "date-or-date-time": "a date, or a date and time (RFC 3339)",
+  instant: "a date (2026-03-15, or 2026-03-15+02:00), or a date and time (RFC 3339)",
   email: "an e-mail address",
 };
 

@@ -2,7 +2,7 @@ import { stemmer } from "stemmer";
 import { CHINESE_QUESTIONS, IRREGULAR_FORMS, STOP_WORDS } from "./languages.ts";
 
 /** Raised when a text's terms or signs change, so that older indexes are rebuilt. */
-export const TERMS_VERSION = 8;
+export const TERMS_VERSION = 9;
 
 /** Longer words are cut, to keep them out of the index. */
 export const MAX_WORD = 40;
@@ -85,13 +85,31 @@ function addRun(run: string, found: string[]): void {
 /** Bits for the form of a text, which ranking compares with the question. */
 export const SIGN_ASKS = 1;
 export const SIGN_TELLS_TIME = 2;
+export const SIGN_DENIES = 4;
 
 const ASKS = /\?[\s"')\]]*$/;
 const TELLS_TIME =
   /\b(?:yesterday|today|tonight|tomorrow|ago|last|next|recently|soon|since|(?:week)?days?|weekends?|weeks?|months?|years?|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|june|july|august|september|october|november|december|morning|evening|night|(?:19|20)\d\d)\b/i;
 
+/** Words that deny, in the languages of lib/text/languages.ts: no library has them. */
+const DENIES = new RegExp(
+  [
+    // English, with contractions; German; French, Spanish and Portuguese.
+    "not|no|never|none|nor|neither|cannot|without|\\p{L}+n['’]t",
+    "nicht|kein\\p{L}*|nie|niemals|ohne|pas|jamais|sans|nunca|jamás|sin|não|nem|sem",
+    // Russian; Hebrew; Arabic.
+    "не|нет|ни|никогда|без|לא|אין|בלי|ללא|لا|ليس|ليست|لم|لن|بدون|غير",
+  ]
+    .map((words) => `(?<!\\p{L})(?:${words})(?!\\p{L})`)
+    // Chinese and Japanese have no spaces.
+    .concat("[不没沒未無无]|ません|ない(?!し)")
+    .join("|"),
+  "iu",
+);
+
 export function findSigns(text: string): number {
-  return (ASKS.test(text) ? SIGN_ASKS : 0) | (TELLS_TIME.test(text) ? SIGN_TELLS_TIME : 0);
+  const signs = ASKS.test(text) ? SIGN_ASKS : 0;
+  return signs | (TELLS_TIME.test(text) ? SIGN_TELLS_TIME : 0) | (DENIES.test(text) ? SIGN_DENIES : 0);
 }
 
 /** Returns a text without case, accents, invisible characters and contractions. */

@@ -262,7 +262,8 @@ function toStored(tenant_id: string, given: SearchEntry): StoredEntry {
   const { id, version, created_at } = others;
   if (removed) return { tenant_id, kind, id, version, content: null };
   const { title_terms, text_terms, length, signs, text, hash } = readEntry(given);
-  const unset = { updated_at: created_at, audience: [], metadata: "" };
+  const validity = { from: created_at, until: null, succeeded: null, replaced: null };
+  const unset = { updated_at: created_at, audience: [], metadata: "", validity };
   const entry: EntryRow = { ...unset, ...others, signs, length };
   const content = { entry, terms: packTerms(title_terms, text_terms), hash, text };
   return { tenant_id, kind, id, version, content };

@@ -2,7 +2,7 @@ import { type Access, MEMORY_SCOPES } from "../../lib/access/visibility.ts";
 import { metadataCheck } from "../../lib/filter/metadata.ts";
 import { SIGN_ASKS } from "../../lib/text/terms.ts";
 import { grown, Names } from "./columns.ts";
-import type { SearchEntry, SearchWhere, TimeBounds } from "./entry.ts";
+import { held, type SearchEntry, type SearchWhere, type TimeBounds } from "./entry.ts";
 import { ThreadOrder } from "./thread-order.ts";
 
 const TEAM = MEMORY_SCOPES.indexOf("team");
@@ -156,6 +156,8 @@ export class EntryTable {
     this.#keepWithin(visible, where, ({ created_at }) => created_at);
     this.#keepWithin(visible, where.updated, ({ updated_at }) => updated_at);
     this.#keepWithin(visible, where.date, ({ date }) => date);
+    const { held: time } = where;
+    if (time) this.#keep(visible, ({ validity, created_at }) => held(validity, created_at, time));
     for (const labels of audience)
       this.#keep(visible, (entry) => labels.some((label) => entry.audience.includes(label)));
     if (metadata.length > 0) {

@@ -9,6 +9,32 @@ import { findSigns, withoutInvisible } from "../../lib/text/terms.ts";
 export const KINDS = ["memory", "chunk", "handoff", "output"] as const;
 export type SearchKind = (typeof KINDS)[number];
 
+/** When an entry holds, as its domain knows it. Milliseconds since 1970; null: no end. */
+export interface Validity {
+  from: number;
+  /** Exclusive, as somebody said. */
+  until: number | null;
+  /** The beginning of its successor's, if nobody said when it ends, and when that was recorded. */
+  succeeded: number | null;
+  replaced: number | null;
+}
+
+/** A time at which entries hold, as far as was known at another. */
+export interface HeldAt {
+  at: number;
+  known: number;
+}
+
+/** Whether an entry held at a time, as far as was known at another. */
+export function held(
+  { from, until, succeeded, replaced }: Validity,
+  created_at: number,
+  { at, known }: HeldAt,
+) {
+  if (from > at || created_at > known || (until ?? Infinity) <= at) return false;
+  return until !== null || (succeeded ?? Infinity) > at || (replaced ?? Infinity) > known;
+}
+
 /**
  * The searchable form of a resource. Its domain sends it by `search.put`, and again by its `search_entries`; an older
  * `version` never replaces a newer one. Times are milliseconds since 1970.
@@ -46,6 +72,8 @@ export interface SearchEntry {
   /** When it stops being found. */
   expires_at: number | null;
   superseded: boolean;
+  /** Default: from `created_at`, without an end. */
+  validity?: Validity;
   /** Citations of the last 30 days that count for ranking. */
   cites: number;
   /**
@@ -84,6 +112,8 @@ export interface SearchWhere extends TimeBounds {
   date?: TimeBounds;
   /** All of them. */
   metadata?: MetadataCondition[];
+  /** Only what held then, whatever superseded it since. */
+  held?: HeldAt;
 }
 
 /** `search.put` (internal): resolves when the text can be found. */

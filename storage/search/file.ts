@@ -9,7 +9,7 @@ import { ERASURES_CURSOR, MOST_AWAY_MS, type OfTenant, type Size, type Unembedde
 import type { Quantised } from "./vector-memory.ts";
 
 /** Increases with changes of the tables; like a change of the terms, it causes a rebuild of the index. */
-const FILE_VERSION = 3;
+const FILE_VERSION = 4;
 const VERSION = FILE_VERSION * 1000 + TERMS_VERSION;
 const CACHE_KIB = 2048;
 const BUSY_MS = 5000;

@@ -40,6 +40,8 @@ describe("a new memory", () => {
       tags: ["émile-zola", "emile-zola", "q3-review"],
       freshness_date: "2026-01-02T02:04:05.000Z",
       expires_at: "2999-01-01T00:00:00.000Z",
+      valid_from: "2026-01-02T02:04:05.000Z",
+      valid_until: null,
       namespace: null,
       key: null,
       subject: null,

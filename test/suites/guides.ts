@@ -13,7 +13,9 @@ const INDEX = page("docs/guides/README.md");
 const GUIDES = [
   ...[...INDEX.matchAll(/^\| \[.+?\]\(([\w-]+\.md)\)/gm)].map(([, file]) => file as string),
   // Then those of extensions.
-  ...globSync("extensions/*/README.md", { cwd: ROOT }).sort(),
+  ...globSync("extensions/*/README.md", { cwd: ROOT })
+    .filter((name) => page(name).includes("```sh"))
+    .sort(),
 ];
 /**
  * Not on the one server: the filters are examples, which test/unit/filter-language.test.ts evaluates, and the guides

@@ -160,6 +160,7 @@ memories.promote             everyone      memory:write  tool POST /v1/memories/
 memories.forget              everyone      memory:write  tool POST /v1/memories/{id}/forget
 memories.restore             everyone      memory:write  tool POST /v1/memories/{id}/restore
 memories.supersede           everyone      memory:write  tool POST /v1/memories/{id}/supersede
+memories.history             everyone      memory:read   tool GET /v1/memories/{id}/history
 memories.lineage             everyone      memory:read   tool GET /v1/memories/{id}/lineage
 memories.search              everyone      memory:read   tool POST /v1/memories/search
 memories.cite                everyone      memory:read   tool POST /v1/memories/{id}/cite

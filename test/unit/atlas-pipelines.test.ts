@@ -41,7 +41,7 @@ describe("pipelines", () => {
     const [search, limit, current] = textPipeline(narrowed, wordsOf(["dig", "burrow"]), 60, context);
     expect(search).toEqual({
       $search: {
-        index: "entries_text_2",
+        index: "entries_text_3",
         compound: {
           must: [{ text: { query: ["dig", "burrow"], path: ["title_terms", "text_terms"] } }],
           filter: [
@@ -87,7 +87,7 @@ describe("pipelines", () => {
     const [search] = vectorPipeline(mine, { vector, dimensions: 2, limit: 60 }, context);
     expect(search).toEqual({
       $vectorSearch: {
-        ...{ index: "entries_vector_2_2", path: "vector", queryVector: vector, numCandidates: 1200 },
+        ...{ index: "entries_vector_2_3", path: "vector", queryVector: vector, numCandidates: 1200 },
         limit: 60,
         filter: {
           $and: [
@@ -104,7 +104,7 @@ describe("pipelines", () => {
 
   test("counts: one round trip, each count with the same filter", () => {
     const [all, , ...unions] = countPipeline(mine, ["dig", "burrow"]);
-    expect(all?.$searchMeta).toMatchObject({ index: "entries_text_2", count: { type: "total" } });
+    expect(all?.$searchMeta).toMatchObject({ index: "entries_text_3", count: { type: "total" } });
     expect(unions.map(({ $unionWith }) => $unionWith.coll)).toEqual(["search_entries", "search_entries"]);
     for (const { $unionWith } of unions)
       expect($unionWith.pipeline[0].$searchMeta.compound.filter).toEqual(all?.$searchMeta.compound.filter);
@@ -124,7 +124,7 @@ describe("pipelines", () => {
   });
 
   test("every filter of a pipeline is a field of both indexes", () => {
-    const paths = [...mine, ...narrowed].map(({ path }) => path);
+    const paths = [...mine, ...narrowed].map((each) => (each as { path: string }).path);
     const vector = (vectorIndex(384).definition.fields as { path: string }[]).map(({ path }) => path);
     expect(vector).toEqual(expect.arrayContaining(paths));
     expect(Object.keys(textIndex().definition.mappings.fields)).toEqual(expect.arrayContaining(paths));

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { SIGN_ASKS, SIGN_TELLS_TIME } from "../../lib/text/terms.ts";
+import { findSigns, SIGN_ASKS, SIGN_DENIES, SIGN_TELLS_TIME } from "../../lib/text/terms.ts";
 import { parseQuery } from "../../services/remember/search/find.ts";
 import { FLOOR, type Ranked, rank } from "../../services/remember/search/ranking.ts";
 import type { Candidate, Corpus, Neighbour } from "../../storage/search/features.ts";
@@ -55,6 +55,18 @@ const pairs: [string, string, Partial<Candidate>, Partial<Candidate>][] = [
     { before: [neighbour({ has: 7 })], asked: 7, signs: SIGN_ASKS },
   ],
   ["substance before a mere reply", QUERY, { after: [neighbour()] }, { length: 2, after: [neighbour()] }],
+  [
+    "what affirms before a newer one that denies",
+    QUERY,
+    { ...WORDS, created_at: NOW - DAY },
+    { ...WORDS, signs: SIGN_DENIES },
+  ],
+  [
+    "what denies, as the query does, before a newer one that affirms",
+    `no ${QUERY}`,
+    { ...WORDS, signs: SIGN_DENIES, created_at: NOW - DAY },
+    WORDS,
+  ],
   ["what names a time when asked for one", `When was the ${QUERY}?`, { signs: SIGN_TELLS_TIME }, {}],
   [
     "what is of the date that the query names",
@@ -168,3 +180,33 @@ test("ranks by meaning alone when a query has only words that say nothing", () =
   ).toEqual(["near", "far"]));
 
 test("ranks nothing as nothing", () => expect(ranked(QUERY, [])).toEqual([]));
+
+test.each([
+  "Ben does not eat meat.",
+  "Ben doesn't eat meat.",
+  "We never deploy on Fridays.",
+  "Hier wird nicht geraucht.",
+  "Es gibt keinen Ersatz.",
+  "Il ne mange pas.",
+  "Ella nunca llega tarde.",
+  "Ele não come carne.",
+  "Он не ест мяса.",
+  "אין כאן בשר",
+  "هو لا يأكل اللحم",
+  "我们不吃肉",
+  "肉は食べません",
+])("%s denies", (text) => expect(findSigns(text) & SIGN_DENIES).toBe(SIGN_DENIES));
+
+test.each(["Ben notes what he eats.", "A knot in the rope.", "Sino-Tibetan"])("%s does not deny", (text) =>
+  expect(findSigns(text) & SIGN_DENIES).toBe(0),
+);
+
+test("what was superseded counts as much as others where the past is asked for", () => {
+  const query = parseQuery(QUERY, NOW);
+  const corpus: Corpus = { documents: 1000, frequencies: query.terms.map(() => 10), averageLength: 20 };
+  const old = candidate("old", { ...WORDS, superseded: true });
+  const scoreOf = (isPast: boolean) => rank(query, [old], corpus, { now: NOW, isPast })[0]?.score as number;
+  const [plain] = ranked(QUERY, [candidate("old", WORDS)]);
+  expect(scoreOf(true)).toBe(plain?.score);
+  expect(scoreOf(false)).toBeLessThan(scoreOf(true));
+});

@@ -221,6 +221,7 @@ export const OPERATIONS = {
     restore: {"method":"POST","path":"/memories/{id}/restore","scope":"memory:write"},
     supersede: {"method":"POST","path":"/memories/{id}/supersede","scope":"memory:write","audited":true},
     lineage: {"method":"GET","path":"/memories/{id}/lineage","scope":"memory:read"},
+    history: {"method":"GET","path":"/memories/{id}/history","scope":"memory:read"},
     search: {"method":"POST","path":"/memories/search","query":["expect"],"scope":"memory:read","repeatable":true},
     cite: {"method":"POST","path":"/memories/{id}/cite","scope":"memory:read"},
     citations: {"method":"GET","path":"/memories/{id}/citations","scope":"memory:read"},

@@ -168,6 +168,7 @@ ROWS: list[Row] = [
     ("A memories.search", {"query": "By hand", "limit": 9}, {"results": ...}),
     ("A memories.cite", {"id": "$two.id"}, None),
     ("A memories.citations", {"id": "$two.id"}, {"citations": [], "total": 0}),
+    ("A memories.history", {"id": "$two.id"}, {"versions": [{"id": "$two.id", "valid": {"until": None}}]}),
     ("A memories.lineage", {"id": "$two.id"}, {"memory_id": "$two.id", "superseded": False}),
     ("P memories.activity", {"agent_id": "$me.id"}, {"activity": [{"kind": "cite", "memory_id": "$two.id"}]}),
     ("P memories.health", {}, {"duplicate_count": 0, "decay_distribution": {"over_365d": 0}}),

@@ -7,7 +7,7 @@ interface Default {
   /** Returns the parameter's description in the tool. @param own that of the operation */
   describe(own: string): string;
   /** Returns undefined if this caller has no default. @param key that makes a call safe to repeat */
-  value(caller: Caller, key: string | undefined, given: Arguments): string | undefined;
+  value(caller: Caller, key: string | undefined, given: Arguments): string | boolean | undefined;
 }
 
 const OWN_AGENT: Default = {

@@ -2,6 +2,7 @@ import { Type } from "typebox";
 import { MEMORY_SCOPES } from "../../../lib/access/visibility.ts";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { AnyText, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
+import { asOf } from "../memories/memories.contract.ts";
 
 /** Agent-scoped, like handoffs (spec: Bundles). */
 const reader = { by: "agent", scope: "memory:read", otherwise: "authentication_failed" } as const;
@@ -67,6 +68,10 @@ export const assembleBundle = operation({
         description: "Only memories of this scope. `ascending`: all, with near-ties ranked agent, then team.",
       }),
     ),
+    ...asOf,
+    include_possible: Type.Optional(
+      Type.Boolean({ default: false, description: "Include memories that may not fit the query." }),
+    ),
     caps: Type.Optional(
       Type.Object(
         { memories: Cap(12, "memories"), outputs: Cap(5, "outputs"), handoffs: Cap(3, "handoffs") },
@@ -80,7 +85,7 @@ export const assembleBundle = operation({
     whole: "bundles_brief with its id",
     description:
       "Use this before you start a task. Returns a brief in Markdown, `rendered_brief`, of the memories, outputs and own handoffs that match the query; without one, of the latest. `degraded`: a source was unavailable.",
-    core: ["query", "project_id"],
+    core: ["query", "project_id", "as_of", "known_at", "include_possible"],
     aliases: { query: ["q", "task", "text", "goal", "topic", "description"] },
     answers: ["id", "rendered_brief", "degraded?", "degraded_reasons?"],
   },

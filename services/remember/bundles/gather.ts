@@ -57,7 +57,7 @@ async function ask(ctx: Call<Asked>, { kind, domain, cap }: (typeof LEGS)[number
 
 function legOf(
   kind: BundleKind,
-  { query, project_id, since, until, memory_scope }: Asked,
+  { query, project_id, since, until, memory_scope, as_of, known_at, include_possible }: Asked,
   limit: number,
 ): BundleLeg {
   return {
@@ -65,6 +65,11 @@ function legOf(
     ...(project_id && { project_id }),
     ...(since !== undefined && { since }),
     ...(until !== undefined && { until }),
+    ...(kind === "memory" && {
+      ...(as_of !== undefined && { as_of }),
+      ...(known_at !== undefined && { known_at }),
+      ...(include_possible !== undefined && { include_possible }),
+    }),
     ...(kind === "memory" && memory_scope && memory_scope !== "ascending" && { scope: memory_scope }),
     limit,
   };

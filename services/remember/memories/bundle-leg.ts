@@ -11,6 +11,11 @@ export interface BundleLeg {
   since?: string;
   /** Bound of `created_at`, exclusive. */
   until?: string;
+  /** For memories: what held then, as far as was known then. */
+  as_of?: string;
+  known_at?: string;
+  /** For memories: also what may not fit the query. */
+  include_possible?: boolean;
   /** For memories. */
   scope?: "agent" | "team" | "institutional";
   limit: number;

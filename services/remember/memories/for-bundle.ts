@@ -14,7 +14,8 @@ import { latest } from "./list.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 import type { Memories } from "./memories.ts";
 import { UNJUDGED } from "./new-memory.ts";
-import { findRows, SPARE } from "./search.ts";
+import { findRows, matching, SPARE } from "./search.ts";
+import { heldAt, presentValidity } from "./validity.ts";
 
 /** The most important memories are chosen from this many of the latest. */
 const LOOKED_AT = 100;
@@ -30,17 +31,21 @@ async function findMatching(
   ctx: Call<BundleLeg>,
   query: string,
 ): Promise<BundleLegAnswer> {
-  const { project_id, scope, limit } = ctx.params;
+  const { project_id, scope, limit, include_possible = false } = ctx.params;
+  const held = heldAt(ctx.params, memories.now());
   const where = {
     ...(project_id !== undefined && { project_id }),
     ...(scope && { scope }),
     ...searchBounds(ctx.params),
+    ...(held && { held }),
   };
   const access = await callerAccess(ctx);
   const { tenant_id } = ctx.meta.caller;
   const find: SearchFind = { tenant_id, kind: "memory", query, access, where, limit, spare: SPARE };
   const { found, hits } = await findRows(memories, ctx, find);
-  const items = hits.slice(0, limit).map(({ row, score, sources }) => toItem(row, score, nameLegs(sources)));
+  const items = matching(hits, include_possible)
+    .slice(0, limit)
+    .map(({ row, score, sources }) => toItem(row, score, nameLegs(sources)));
   return { items, degraded: found.degraded };
 }
 
@@ -55,6 +60,7 @@ async function findRecent(memories: Memories, ctx: Call<BundleLeg>): Promise<Bun
       ...(scope && { scope }),
       where: { ...(project_id !== undefined && { project_id }), ...createdWithin(ctx.params) },
       limit: Math.max(LOOKED_AT, limit),
+      past: ctx.params,
     },
     now,
   );
@@ -69,8 +75,14 @@ function toItem(doc: MemoryDoc, score: number, source: string): BundleCandidate 
   return {
     ...{ item_id: _id, title, excerpt: content.slice(0, EXCERPT), score, source },
     ...{ by: agent_id, created_at: created_at.toISOString() },
-    facts: [`${type}, scope ${scope}`, ...judged({ importance, confidence })],
+    facts: [`${type}, scope ${scope}`, intervalOf(doc), ...judged({ importance, confidence })],
   };
+}
+
+/** Returns when a memory holds, by days. */
+function intervalOf(doc: MemoryDoc): string {
+  const { from, until } = presentValidity(doc);
+  return until ? `held ${from.slice(0, 10)} to ${until.slice(0, 10)}` : `holds since ${from.slice(0, 10)}`;
 }
 
 /** Returns what somebody said of a memory: the default says nothing. */

@@ -1,7 +1,16 @@
 import { Type } from "typebox";
-import { nullable, operation } from "../../../lib/contract/contract.ts";
+import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, Timestamp, Uuid } from "../../../lib/contract/schema.ts";
-import { Memory, path, reader, ScopeOfMemory, writer } from "./memories.contract.ts";
+import {
+  MEMORY_STATUSES,
+  Memory,
+  path,
+  Reason,
+  reader,
+  ScopeOfMemory,
+  Valid,
+  writer,
+} from "./memories.contract.ts";
 
 export const promoteMemory = operation({
   action: "memories.promote",
@@ -54,7 +63,7 @@ export const supersedeMemory = operation({
   access: writer,
   audit: true,
   path,
-  body: { superseded_by_id: Uuid("memory", "The successor.") },
+  body: { superseded_by_id: Uuid("memory", "The successor."), reason: Type.Optional(Reason) },
   answer: Type.Object({ memory_id: Uuid("memory"), superseded_by: Uuid("memory"), invalid_at: Timestamp }),
   errors: ["business_rule_violation", "forbidden", "conflict"],
   mcp: {
@@ -91,5 +100,47 @@ export const getMemoryLineage = operation({
     }),
     supersedes_target: nullable(Uuid("memory", "The memory that it superseded.")),
   }),
+  mcp: true,
+});
+
+const By = {
+  agent_id: nullable(Id("ag", "The agent who did it; null if a person did.")),
+  user_id: nullable(Id("usr", "The person who did it; null if an agent did.")),
+  reason: nullable(Type.String({ description: "Why; null if nobody said." })),
+};
+
+const MemoryVersion = Type.Object(
+  {
+    id: Uuid("memory"),
+    title: Type.String(),
+    content: Type.String(),
+    status: oneOf(MEMORY_STATUSES),
+    valid: Valid,
+    recorded_at: Timestamp,
+    ...By,
+    superseded_by: nullable(Uuid("memory", "The next version.")),
+    superseded_at: nullable(Timestamp),
+    corrections: Type.Array(
+      Type.Object({
+        at: Timestamp,
+        valid: { ...Valid, description: "When it had been said to hold." },
+        ...By,
+      }),
+      { description: "Corrections of its times, newest first." },
+    ),
+  },
+  { title: "MemoryVersion" },
+);
+
+export const getMemoryHistory = operation({
+  action: "memories.history",
+  route: "GET /memories/{id}/history",
+  summary: "Read what a memory said over time",
+  description:
+    "Use this to see what held when, who changed it and why. Returns the memory with the versions that it superseded and " +
+    "those that superseded it, newest first: those that the caller can read, 200 at most.",
+  access: reader,
+  path,
+  answer: Type.Object({ versions: Type.Array(MemoryVersion) }, { title: "MemoryHistory" }),
   mcp: true,
 });

@@ -1,4 +1,4 @@
-import type { Call, RequestContext } from "../../../lib/access/caller.ts";
+import type { Call, Caller, RequestContext } from "../../../lib/access/caller.ts";
 import { MEMORY_SCOPES } from "../../../lib/access/visibility.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { type Fault, invalidValue, ruleBroken, unknownReference } from "../../../lib/contract/faults.ts";
@@ -12,6 +12,7 @@ import type { updateMemory } from "./memories.contract.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 import { type Memories, makeChange, notActive } from "./memories.ts";
 import { metadataText, parseDate, purgeAt } from "./new-memory.ts";
+import { type Correction, presentValidity, timesOf, validityOf } from "./validity.ts";
 
 /**
  * Returns the update of a memory in its current state; null if nothing changes. May throw the fault that refuses it.
@@ -39,22 +40,39 @@ async function changeAndShow(memories: Memories, ctx: RequestContext, id: string
 /** @throws Fault validation_error, not_found, forbidden, conflict */
 export async function update(memories: Memories, ctx: CallOf<typeof updateMemory>) {
   const { id, ...given } = ctx.params;
-  await memories.findManaged(ctx, id);
-  return changeAndShow(memories, ctx, id, (doc) => {
+  const before = await memories.findManaged(ctx, id);
+  const changed = await change(memories, ctx, id, (doc) => {
     if (doc.status !== "active") throw notActive(doc);
-    const $set = settingsOf(given, doc);
-    if (Object.keys($set).length === 0) return null;
     const at = memories.now();
+    const $set = { ...settingsOf(given, doc), ...correctedTimes(given, doc, ctx.meta.caller, at) };
+    if (Object.keys($set).length === 0) return null;
     const updated = makeChange("updated", at, $set);
     if ($set.expires_at === undefined) return updated;
     return withPurge(updated, purgeAt($set.expires_at, at, memories.windowMs));
   });
+  if (validityOf(changed).from.getTime() !== validityOf(before).from.getTime())
+    await movePredecessors(memories, ctx, changed);
+  return memories.presentOne(ctx, changed);
+}
+
+/** Has what a memory superseded hold until it begins to. */
+async function movePredecessors(
+  memories: Memories,
+  ctx: RequestContext,
+  successor: MemoryDoc,
+): Promise<void> {
+  const { tenant_id, _id } = successor;
+  const replaced = { superseded_by: _id, status: "superseded" as const };
+  const $set = { succeeded_at: validityOf(successor).from, changed_at: memories.now() };
+  if ((await memories.rows.updateMany(tenant_id, replaced, { $set, $inc: { version: 1 } })) === 0) return;
+  await memories.afterChange(ctx, (await memories.rows.findWithin(tenant_id, replaced, {})).rows);
 }
 
 /** The fields that a memory under a key gets when it is put again: all but its scope, owner and history. */
 const REPLACED = [
   ...["type", "title", "content", "confidence", "importance", "metadata", "project_id", "tags"],
   ...["source_type", "source_id", "source_url", "source_event_id", "freshness_date", "expires_at"],
+  ...["valid_from", "valid_from_given", "valid_until"],
   ...["subjects", "source_subjects", "citations"],
 ] as const satisfies (keyof MemoryDoc)[];
 
@@ -69,6 +87,9 @@ export function replace(memories: Memories, ctx: RequestContext, { _id }: Memory
 }
 
 type Given = Omit<ParamsOf<typeof updateMemory>, "id">;
+
+/** Of the latest. */
+const MOST_CORRECTIONS = 50;
 
 /** Fields stored as given. */
 const PLAIN = ["title", "content", "confidence", "importance"] as const;
@@ -85,6 +106,24 @@ function settingsOf(given: Given, doc: MemoryDoc): Partial<MemoryDoc> {
     ...(expires_at !== undefined && { expires_at: parseDate(expires_at) }),
     ...(freshness_date !== undefined && { freshness_date: parseDate(freshness_date) }),
   };
+}
+
+/** Returns the times of a memory if they change, with what they were before. @throws Fault validation_failed */
+function correctedTimes(given: Given, doc: MemoryDoc, by: Caller, at: Date): Partial<MemoryDoc> {
+  const freshness_date =
+    given.freshness_date === undefined ? doc.freshness_date : parseDate(given.freshness_date);
+  const times = timesOf(given, { ...doc, freshness_date });
+  const [before, after] = [doc, { ...doc, ...times, freshness_date }].map(presentValidity);
+  if (JSON.stringify(before) === JSON.stringify(after)) return {};
+  const correction: Correction = {
+    at: at.toISOString(),
+    agent_id: by.kind === "agent" ? by.agent_id : null,
+    user_id: by.kind === "user" ? by.user_id : null,
+    reason: given.reason ?? null,
+    valid: before as Correction["valid"],
+  };
+  const all = [...(JSON.parse(doc.corrections ?? "[]") as Correction[]), correction];
+  return { ...times, corrections: JSON.stringify(all.slice(-MOST_CORRECTIONS)) };
 }
 
 /** Returns the new metadata, undefined if it stays; a subject alone replaces the one there. */

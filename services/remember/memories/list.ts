@@ -15,6 +15,7 @@ import { readConditions, toClause } from "./filters.ts";
 import type { MemorySort, MemoryStatus, listMemories as operation } from "./memories.contract.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 import type { Memories } from "./memories.ts";
+import { type AsOf, heldAt, heldClauses } from "./validity.ts";
 
 type Params = ParamsOf<typeof operation>;
 /** The fields of a row that determine its position in the order. */
@@ -102,7 +103,7 @@ async function placesInOrder(asked: Asked): Promise<Places> {
 async function placesByReading(asked: Asked): Promise<Places> {
   const { memories, tenant_id, params, order, most, now } = asked;
   const after = asked.after && withTitleKey(asked.after);
-  const statuses = params.include_superseded ? IN_FORCE_OR_REPLACED : ["active" as const];
+  const statuses = includesSuperseded(params) ? IN_FORCE_OR_REPLACED : ["active" as const];
   const pattern = params.search ? containing(params.search) : null;
   const metadata = params.metadata === undefined ? [] : readConditions(params.metadata);
   const wanted = [
@@ -137,14 +138,14 @@ export async function latest(
   memories: TenantCollection<MemoryDoc>,
   tenant_id: string,
   access: Access,
-  { scope, where, limit }: { scope?: MemoryScope; where: Clause; limit: number },
+  { scope, where, limit, past = {} }: { scope?: MemoryScope; where: Clause; limit: number; past?: AsOf },
   now: Date,
 ): Promise<MemoryDoc[]> {
   const order: Order = { by: "created_at", sign: -1 };
   const sort = { created_at: -1, _id: -1 } as const;
   const found = await Promise.all(
     splitPartitions(access, scope).map((partition) => {
-      const filter = joined([partition, statusOf({}), ...buildClauses({}, now), where]);
+      const filter = joined([partition, statusOf(past), ...buildClauses(past, now), where]);
       return memories.findWithin(tenant_id, filter, { sort, limit });
     }),
   );
@@ -154,14 +155,19 @@ export async function latest(
 
 const IN_FORCE_OR_REPLACED: MemoryStatus[] = ["active", "superseded"];
 
-function statusOf({ include_superseded }: Params): Clause {
-  return { status: include_superseded ? { $in: IN_FORCE_OR_REPLACED } : "active" };
+function includesSuperseded({ include_superseded, as_of, known_at }: Params): boolean {
+  return include_superseded || as_of !== undefined || known_at !== undefined;
+}
+
+function statusOf(params: Params): Clause {
+  return { status: includesSuperseded(params) ? { $in: IN_FORCE_OR_REPLACED } : "active" };
 }
 
 /** Returns the caller's filters, and the default ones that hide rows. */
 function buildClauses(params: Params, now: Date): Clause[] {
   const { type, project_id, source_type, never_cited, tags = [], namespace } = params;
   const wanted = tagsOfQuery(tags);
+  const past = heldAt(params, now);
   return [
     { $or: [{ expires_at: null }, { expires_at: { $gt: now } }] },
     {
@@ -173,6 +179,7 @@ function buildClauses(params: Params, now: Date): Clause[] {
     },
     ...(namespace === undefined ? [] : [inNamespace(namespace)]),
     toClause(params),
+    ...(past ? heldClauses(past) : []),
   ];
 }
 

@@ -2,6 +2,7 @@ import { Type } from "typebox";
 import { MEMORY_SCOPES } from "../../../lib/access/visibility.ts";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Cursor } from "../../../lib/contract/cursor.ts";
+import { Instant } from "../../../lib/contract/instant.ts";
 import {
   Id,
   Namespace,
@@ -79,6 +80,24 @@ const Freshness = nullable(
 const Expiry = nullable(
   Type.String({ format: "date-time", description: "After this time it is no longer listed or found." }),
 );
+const Begins = "When it begins to hold. Default: `freshness_date`, else when it was recorded.";
+const Ends =
+  "When it stops holding, exclusive. Default: once it is superseded, when its successor begins to hold.";
+export const Reason = Type.String({ minLength: 1, maxLength: 500, description: "Why, for its history." });
+/** The times of a question about the past. */
+export const asOf = {
+  as_of: Type.Optional(
+    Instant("Only what held then, whatever superseded it since. Of a day, what held at its end."),
+  ),
+  known_at: Type.Optional(
+    Instant("As far as had been recorded by then. Default of `as_of`, if that is not given."),
+  ),
+};
+/** When a memory holds. */
+export const Valid = Type.Object(
+  { from: Timestamp, until: nullable(Timestamp) },
+  { description: "When it holds; `until` is exclusive, and null without an end." },
+);
 const ProjectKey = nullable(Type.String({ maxLength: 100, description: "Key of the project; empty: none." }));
 const Text = (maxLength: number, description: string) =>
   nullable(Type.String({ minLength: 1, maxLength, description }));
@@ -114,6 +133,8 @@ const memoryFields = {
   ...source,
   freshness_date: nullable(Timestamp),
   expires_at: nullable(Timestamp),
+  valid_from: Timestamp,
+  valid_until: nullable(Timestamp),
   project_id: ProjectKey,
   tags: Type.Array(Type.String()),
   namespace: nullable(Type.String({ description: "Namespace of its key; null: it has none." })),
@@ -167,9 +188,12 @@ export const newMemoryFields = {
   source_event_id: Type.Optional(source.source_event_id),
   freshness_date: Type.Optional(Freshness),
   expires_at: Type.Optional(Expiry),
+  valid_from: Type.Optional(nullable(Instant(Begins))),
+  valid_until: Type.Optional(nullable(Instant(Ends))),
   supersedes_id: Type.Optional(
     nullable(Uuid("memory", "Active memory of the caller that this one supersedes.")),
   ),
+  reason: Type.Optional({ ...Reason, description: "Why it supersedes `supersedes_id`, for its history." }),
 };
 
 export const listMemories = operation({
@@ -215,6 +239,7 @@ export const listMemories = operation({
       }),
     ),
     never_cited: Type.Optional(Type.Boolean({ description: "Only memories without citations." })),
+    ...asOf,
     include_superseded: Type.Optional(
       Type.Boolean({ default: false, description: "Include superseded memories." }),
     ),
@@ -329,6 +354,12 @@ export const updateMemory = operation({
     metadata: Type.Optional(nullable(Metadata)),
     expires_at: Type.Optional(Expiry),
     freshness_date: Type.Optional(Freshness),
+    valid_from: Type.Optional(nullable(Instant(Begins))),
+    valid_until: Type.Optional(nullable(Instant(Ends))),
+    reason: Type.Optional({
+      ...Reason,
+      description: "Why `valid_from` or `valid_until` is corrected, for its history.",
+    }),
     project_id: Type.Optional(ProjectKey),
     tags: Type.Optional(nullable(TagsInput)),
   },

@@ -22,7 +22,9 @@ export function internalActions(memories: Memories): Record<string, ActionSchema
   async function load(tenant_id: string, { ids, brief }: Asked): Promise<MemoryDoc[]> {
     const filter = { _id: { $in: ids } };
     const docs = brief
-      ? await rows.find(tenant_id, filter, { projection: { content: 0, metadata: 0, citations: 0 } })
+      ? await rows.find(tenant_id, filter, {
+          projection: { content: 0, metadata: 0, citations: 0, corrections: 0 },
+        })
       : await rows.find(tenant_id, filter, {
           projection: { metadata: 0, citations: 0 },
           bounded: "CHUNK in readable.ts",

@@ -7,6 +7,7 @@ import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/m
 import type { SearchEntry } from "../../../storage/search/entry.ts";
 import { subjectLabels } from "./filters.ts";
 import { MEMORY_STATUSES, MEMORY_TYPES, Memory, type MemoryStatus } from "./memories.contract.ts";
+import { presentValidity, validityOf } from "./validity.ts";
 
 /** Changes of a memory, published as `service.memory.<what>` (api: Processes). */
 const CHANGES = ["created", "updated", "promoted", "forgotten", "restored", "superseded", "merged"] as const;
@@ -47,6 +48,19 @@ const schema = tenantSchema({
   source_event_id: t.nullable(t.string()),
   freshness_date: t.nullable(t.date()),
   expires_at: t.nullable(t.date()),
+  /** When it begins to hold; absent in older rows (validity.ts). */
+  valid_from: t.optional(t.date()),
+  /** Whether somebody said so: otherwise it follows `freshness_date`. */
+  valid_from_given: t.optional(t.boolean()),
+  /** When it stops, as somebody said. */
+  valid_until: t.optional(t.nullable(t.date())),
+  /** When its successor begins to hold; absent if it has none. */
+  succeeded_at: t.optional(t.nullable(t.date())),
+  /** Why it was superseded, or why it supersedes another, if somebody said. */
+  reason: t.optional(t.nullable(t.text())),
+  superseded_reason: t.optional(t.nullable(t.text())),
+  /** `Correction`s of its times as JSON, oldest first. */
+  corrections: t.optional(t.large(t.texts(t.json()))),
   project_id: t.nullable(t.string()),
   /** Normalised. */
   tags: t.array(t.text()),
@@ -128,7 +142,7 @@ schema.index({ purge_at: 1 }, { sparse: true });
 export const MemoryModel: Model<MemoryDoc> = {
   erasure: { agent: "memories.erase", subject: "memories.erase", memories: "memories.erase" },
   move: { stage: 1 },
-  anew: (_, changed_at) => ({ changed_at }),
+  anew: (row, changed_at) => ({ changed_at, valid_from: validityOf(row).from }),
   name: "memories",
   ids: "uuid",
   schema,
@@ -140,8 +154,10 @@ export function present(doc: MemoryDoc) {
   const namespace = doc.namespace === undefined ? null : fromStored(doc.namespace);
   // A pending memory is visible to nobody.
   const status = doc.status as MemoryStatus;
+  const valid = presentValidity(doc);
   return presentAs(Memory, doc, {
     ...{ metadata, subject: subjectOf(metadata), namespace, key: doc.key ?? null, status },
+    ...{ valid_from: valid.from, valid_until: valid.until },
   });
 }
 
@@ -167,6 +183,12 @@ export function toEntry(doc: MemoryDoc): SearchEntry {
     date: doc.freshness_date?.getTime() ?? null,
     expires_at: doc.expires_at?.getTime() ?? null,
     superseded: doc.status === "superseded",
+    validity: {
+      from: validityOf(doc).from.getTime(),
+      until: doc.valid_until?.getTime() ?? null,
+      succeeded: doc.succeeded_at?.getTime() ?? null,
+      replaced: doc.invalid_at?.getTime() ?? null,
+    },
     cites: doc.rank_cites,
     thread: source_type && source_id ? `${source_type}:${source_id}` : null,
     audience: [...subjectLabels(doc.subjects), ...(namespace ? ancestorLabels(namespace) : [])],

@@ -16,6 +16,7 @@ import { MemoryErasureModel } from "./erasures.model.ts";
 import { Erasures, eraseEverywhere } from "./erasures.ts";
 import { forBundle } from "./for-bundle.ts";
 import { reportHealth } from "./health.ts";
+import { readHistory } from "./history.ts";
 import * as keys from "./keys.contract.ts";
 import { deleteByKey, getByKey, listOwnNamespaces, putByKey } from "./keys.ts";
 import * as lifecycle from "./lifecycle.contract.ts";
@@ -68,6 +69,7 @@ export const memoriesService: ServiceFactory = (runtime) => {
       forget: action(lifecycle.forgetMemory, (ctx) => forget(memories, ctx, ctx.params.id)),
       restore: action(lifecycle.restoreMemory, (ctx) => restore(memories, ctx)),
       supersede: action(lifecycle.supersedeMemory, (ctx) => supersede(memories, ctx)),
+      history: action(lifecycle.getMemoryHistory, (ctx) => readHistory(memories, ctx, ctx.params.id)),
       lineage: action(lifecycle.getMemoryLineage, (ctx) => explainLineage(memories, ctx, ctx.params.id)),
       put_by_key: action(keys.putMemoryByKey, async (ctx) => {
         const { memory, isNew } = await putByKey(memories, ctx);
@@ -171,7 +173,7 @@ async function explainLineage(memories: Memories, ctx: RequestContext, id: strin
   while (winners.length > 0 && seen.size < MOST_ANCESTORS) {
     const sort = { invalid_at: -1 as const, _id: -1 as const };
     const limit = MOST_ANCESTORS;
-    const projection = { content: 0, metadata: 0, citations: 0 } as const;
+    const projection = { content: 0, metadata: 0, citations: 0, corrections: 0 } as const;
     const merged = { superseded_by: { $in: winners } };
     const into = await memories.rows.find(tenant_id, merged, { sort, limit, projection });
     const readable = into.filter((row) => mayRead(access, row) && !seen.has(row._id));

@@ -3,6 +3,7 @@ import { invalidValue } from "../../../lib/contract/faults.ts";
 import { canonicalTags } from "../../../lib/contract/tags.ts";
 import type { newMemoryFields } from "./memories.contract.ts";
 import type { MemoryDoc } from "./memories.model.ts";
+import { timesOf } from "./validity.ts";
 
 /** The body of `POST /memories`. */
 export type NewMemory = Static<TObject<typeof newMemoryFields>>;
@@ -38,6 +39,8 @@ export function newMemory(given: NewMemory, { at, ...beginning }: Beginning, win
   return {
     ...beginning,
     ...contentOf(given),
+    ...timesOf(given, { freshness_date: parseDate(given.freshness_date), created_at: at }),
+    ...(given.reason && { reason: given.reason }),
     scope: given.scope,
     expires_at,
     ...(purge_at && { purge_at }),

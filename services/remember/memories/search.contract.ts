@@ -1,9 +1,9 @@
 import { Type } from "typebox";
-import { nullable, operation } from "../../../lib/contract/contract.ts";
+import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { AnyText, Limit, Namespace, Uuid, Words } from "../../../lib/contract/schema.ts";
 import { TagsInput } from "../../../lib/contract/tags.ts";
 import { MetadataFilter, memoryFilters } from "./filters.contract.ts";
-import { Memory, OnlyScope, reader, TypeOfMemory } from "./memories.contract.ts";
+import { asOf, Memory, OnlyScope, reader, TypeOfMemory, Valid } from "./memories.contract.ts";
 
 const Share = (description: string) => Type.Number({ minimum: 0, maximum: 1, description });
 
@@ -18,6 +18,10 @@ const Result = Type.Object({
     { additionalProperties: true, description: "The score of each leg." },
   ),
   superseded: Type.Boolean(),
+  valid: Valid,
+  match: oneOf(["likely", "possible"], {
+    description: "`likely`: it probably answers the query. `possible`: it is the best there is, and may not.",
+  }),
 });
 
 const Plan = Type.Object({
@@ -91,6 +95,10 @@ export const searchMemories = operation({
     namespace: Type.Optional(Namespace("Only memories with a key in this namespace or below it.")),
     ...memoryFilters,
     metadata: Type.Optional(MetadataFilter),
+    ...asOf,
+    include_possible: Type.Optional(
+      Type.Boolean({ default: true, description: "Include results whose `match` is `possible`." }),
+    ),
     include_superseded: Type.Optional(
       Type.Boolean({ default: false, description: "Include superseded memories." }),
     ),
@@ -114,7 +122,11 @@ export const searchMemories = operation({
   mcp: {
     description:
       "Use this before you answer or decide, to recall what is known. Returns the readable memories that match best in words or meaning, with their content. `degraded`: only words counted.",
-    core: ["query", "limit", "memory_types", "tags", "project_id", "scope", "agent_id", "subject"],
+    core: [
+      ...["query", "limit", "memory_types", "tags", "project_id", "scope", "agent_id", "subject"],
+      ...["as_of", "known_at", "include_possible"],
+    ],
+    defaults: { include_possible: false },
     aliases: {
       query: ["q", "text", "question", "search", "keywords"],
       limit: ["k", "top_k", "max_results", "count"],
@@ -128,6 +140,8 @@ export const searchMemories = operation({
       "results.memory.type",
       "results.memory.source_url",
       "results.memory.updated_at",
+      "results.valid",
+      "results.match",
       "results.score",
       "no_match?",
       "degraded?",

@@ -17,8 +17,19 @@ import type { Memories } from "./memories.ts";
 import { readableMemories } from "./readable.ts";
 import type { searchMemories } from "./search.contract.ts";
 import type { Touches } from "./touches.ts";
+import { heldAt, presentValidity } from "./validity.ts";
 
 type Asked = ParamsOf<typeof searchMemories>;
+
+/** A score is about the likelihood of an answer (docs/decisions/0021-ranking.md): below it fewer than three in ten are one. */
+const LIKELY = 0.3;
+
+const matchOf = (score: number) => (score >= LIKELY ? "likely" : "possible");
+
+/** Returns the hits to show. */
+export function matching<H extends { score: number }>(hits: H[], include_possible: boolean): H[] {
+  return include_possible ? hits : hits.filter(({ score }) => matchOf(score) === "likely");
+}
 
 /** Extra hits that replace those that no longer qualify. */
 export const SPARE = 10;
@@ -27,15 +38,17 @@ export const SPARE = 10;
 export async function search(memories: Memories, ctx: Call<Asked>, touches: Touches) {
   const { tenant_id } = ctx.meta.caller;
   const { query, limit = 10, min_score, include_superseded = false, explain = false, expect } = ctx.params;
+  const held = heldAt(ctx.params, memories.now());
   const access = await callerAccess(ctx);
   const find: SearchFind = {
-    ...{ tenant_id, kind: "memory", query, access, where: whereOf(ctx.params), include_superseded },
+    ...{ tenant_id, kind: "memory", query, access, include_superseded },
+    where: { ...whereOf(ctx.params), ...(held && { held }) },
     ...{ limit, spare: SPARE, explain },
     ...(min_score !== undefined && { min_score }),
     ...(explain && expect !== undefined && { expect }),
   };
   const { found, hits } = await findRows(memories, ctx, find);
-  const given = hits.slice(0, limit);
+  const given = matching(hits, ctx.params.include_possible ?? true).slice(0, limit);
   const rows = given.map(({ row }) => row);
   const shown = await memories.presentAll(ctx, rows, access);
   const results = given.map(({ row, score, sources }, i) => ({
@@ -43,6 +56,7 @@ export async function search(memories: Memories, ctx: Call<Asked>, touches: Touc
     score,
     sources,
     superseded: row.status === "superseded",
+    ...{ valid: presentValidity(row), match: matchOf(score) },
   }));
   touches.note(rows, memories.now().getTime());
   return {
@@ -96,7 +110,8 @@ export async function findRows(memories: Memories, ctx: Pick<Call, "call">, find
 
 async function goodRows(memories: Memories, find: SearchFind, hits: SearchHit[]) {
   if (hits.length === 0) return [];
-  const { tenant_id, access, include_superseded: superseded = false } = find;
+  const { tenant_id, access, where } = find;
+  const superseded = find.include_superseded || where?.held !== undefined;
   const rows = await memories.rows.findEach(
     tenant_id,
     hits.map(({ id }) => id),
@@ -112,7 +127,16 @@ async function goodRows(memories: Memories, find: SearchFind, hits: SearchHit[])
   });
 }
 
-function whereOf({ scope, memory_types, project_id, tags, namespace, ...filters }: Asked): SearchWhere {
+function whereOf({
+  scope,
+  memory_types,
+  project_id,
+  tags,
+  namespace,
+  as_of: _,
+  known_at: __,
+  ...filters
+}: Asked): SearchWhere {
   const { audience = [], ...where } = toWhere(filters);
   return {
     ...where,

@@ -6,6 +6,13 @@ import { recordSuperseding } from "./announce.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 import { type Calls, type Found, type Memories, makeChange, mayManage, notActive } from "./memories.ts";
 import { isReadByAllReaders } from "./readable.ts";
+import { validityOf } from "./validity.ts";
+
+interface Replacement {
+  id: string;
+  superseded_by_id: string;
+  reason?: string | undefined;
+}
 
 /**
  * Replaces one memory by another existing one (spec: States, Memory).
@@ -13,17 +20,16 @@ import { isReadByAllReaders } from "./readable.ts";
  * @throws Fault not_found if either is not visible, forbidden, conflict if either is not active,
  * business_rule_violation if the other is less visible
  */
-export async function supersede(memories: Memories, ctx: Call<{ id: string; superseded_by_id: string }>) {
-  const { id, superseded_by_id } = ctx.params;
-  const { superseded_by, invalid_at } = await supersedeBy(memories, ctx, id, superseded_by_id);
+export async function supersede(memories: Memories, ctx: Call<Replacement>) {
+  const { id } = ctx.params;
+  const { superseded_by, invalid_at } = await supersedeBy(memories, ctx, ctx.params);
   return { memory_id: id, superseded_by, invalid_at: (invalid_at as Date).toISOString() };
 }
 
 async function supersedeBy(
   memories: Memories,
   ctx: RequestContext,
-  id: string,
-  winner_id: string,
+  { id, superseded_by_id: winner_id, reason }: Replacement,
 ): Promise<MemoryDoc> {
   if (id === winner_id)
     throw invalidValue(
@@ -42,7 +48,7 @@ async function supersedeBy(
   if (loser.status !== "active") throw notActive(loser);
   // An expired successor would leave neither visible.
   if (memories.isExpired(winner)) throw notFound("memory", winner_id);
-  const replaced = await replace(memories, winner, id, seed);
+  const replaced = await replace(memories, winner, id, seed, reason);
   if (replaced instanceof Fault) throw replaced;
   await requireWinner(memories, replaced, winner);
   await memories.afterChange(ctx, [replaced]);
@@ -61,7 +67,7 @@ export async function completeReplacement(
 ): Promise<MemoryDoc | Fault> {
   const { _id, tenant_id } = doc;
   const own = { _id, status: "pending" as const };
-  const replaced = await replace(memories, doc, doc.supersedes_id as string);
+  const replaced = await replace(memories, doc, doc.supersedes_id as string, undefined, doc.reason);
   if (replaced instanceof Fault) {
     await memories.rows.delete(tenant_id, own);
     return replaced;
@@ -84,11 +90,15 @@ async function replace(
   successor: MemoryDoc,
   id: string,
   seed?: string,
+  reason?: string | null,
 ): Promise<MemoryDoc | Fault> {
   const at = now();
   const { tenant_id, _id: superseded_by } = successor;
   const state = {
-    ...{ status: "superseded" as const, superseded_by, invalid_at: at },
+    ...{ status: "superseded" as const, superseded_by },
+    // A new memory and what it replaces change at once.
+    invalid_at: successor.status === "pending" ? successor.created_at : at,
+    ...{ succeeded_at: validityOf(successor).from, superseded_reason: reason ?? null },
     ...(seed !== undefined && { superseded_seed: seed }),
   };
   const active = { _id: id, status: "active" as const, ...coveredBy(successor) };
@@ -110,7 +120,12 @@ async function requireWinner({ rows, now }: Memories, loser: MemoryDoc, winner: 
   await rows.update(
     tenant_id,
     { _id: loser._id, status: "superseded", superseded_by: winner._id, version: loser.version },
-    makeChange("restored", now(), { status: "active", superseded_by: null, invalid_at: null }),
+    makeChange("restored", now(), {
+      status: "active",
+      superseded_by: null,
+      invalid_at: null,
+      succeeded_at: null,
+    }),
   );
   throw notActive(current ?? winner);
 }

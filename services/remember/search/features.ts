@@ -21,6 +21,8 @@ export interface ParsedQuery {
   variants: Variant[];
   /** It asks when or how long. */
   asksTime: boolean;
+  /** It denies: "who does not …?" */
+  denies: boolean;
   /** The times that it names. */
   dates: DateRange[];
 }

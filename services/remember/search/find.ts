@@ -1,6 +1,6 @@
 import type { Share } from "../../../lib/queue/fair-queue.ts";
 import { acronyms, acronymTerm, queryTerms, windows } from "../../../lib/text/exact-terms.ts";
-import { fold, terms, withoutInvisible } from "../../../lib/text/terms.ts";
+import { findSigns, fold, SIGN_DENIES, terms, withoutInvisible } from "../../../lib/text/terms.ts";
 import type { SearchFind, SearchFound, SearchHit, SearchPlan } from "../../../storage/search/entry.ts";
 import { MAX_QUERY_TERMS } from "../../../storage/search/features.ts";
 import type { SearchIndex } from "../../../storage/search/local-index.ts";
@@ -58,7 +58,8 @@ export async function find(
   share: Share,
   asked: SearchFind,
 ): Promise<SearchFound> {
-  const { tenant_id, kind, access, where = {}, include_superseded = false, expect } = asked;
+  const { tenant_id, kind, access, where = {}, expect } = asked;
+  const include_superseded = (asked.include_superseded ?? false) || where.held !== undefined;
   const at = now();
   const query = parseQuery(asked.query, at);
   const started = performance.now();
@@ -80,7 +81,10 @@ export async function find(
     ...(expect !== undefined && { expect }),
   };
   const legs = await index.legs(asksLegs, searching);
-  const ranked = rank(query, legs.candidates, legs.corpus, { now: at, usual: scale.get() });
+  const ranked = rank(query, legs.candidates, legs.corpus, {
+    ...{ now: at, usual: scale.get() },
+    isPast: isPast(asked, query),
+  });
   const found = ranked.filter(({ score }) => score >= FLOOR);
   const textsOf = (ids: string[], characters: number) => index.texts(tenant_id, kind, ids, characters);
   const reranked =
@@ -112,6 +116,13 @@ export async function find(
       plan: describePlan({ asked, legs, ranked: all, cleared, floor, embedMs, reranked }),
     }),
   };
+}
+
+/** Whether what was superseded since is asked for: by the time that it held at, or together with a time that is over. */
+function isPast({ where = {}, include_superseded }: SearchFind, { dates }: ParsedQuery): boolean {
+  if (where.held) return true;
+  const until = [where.until, where.date?.until, where.updated?.until].some((each) => each !== undefined);
+  return Boolean(include_superseded) && (until || dates.length > 0);
 }
 
 function toHit({ id, score, vector, bm25, superseded }: Ranked): SearchHit {
@@ -213,6 +224,7 @@ export function parseQuery(query: string, now: number): ParsedQuery {
     words: words.length,
     variants: findVariants(query, words),
     asksTime: ASKS_TIME.test(text),
+    denies: (findSigns(text) & SIGN_DENIES) !== 0,
     dates: dateRanges(text, now),
   };
 }

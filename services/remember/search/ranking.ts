@@ -1,3 +1,4 @@
+import { SIGN_DENIES } from "../../../lib/text/terms.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import type { Candidate, Corpus } from "../../../storage/search/features.ts";
 import { computeFeatures, type Features, type ParsedQuery, weigh } from "./features.ts";
@@ -66,6 +67,8 @@ interface Circumstances {
   now: number;
   /** Translates a cosine of these vectors into one of the bundled embedder, whose they otherwise are. */
   usual?: (cosine: number) => number;
+  /** What held at a time is asked for: that it was superseded since does not count against it. */
+  isPast?: boolean;
 }
 
 /** Scores candidates and sorts them best first; ties by id, for a stable order. */
@@ -73,19 +76,28 @@ export function rank(
   query: ParsedQuery,
   candidates: readonly Candidate[],
   corpus: Corpus,
-  { now, usual = (cosine) => cosine }: Circumstances,
+  { now, usual = (cosine) => cosine, isPast = false }: Circumstances,
 ): Ranked[] {
   const weighed = weigh(query, candidates, corpus, usual);
-  const ranked = candidates.map((candidate) => scored(candidate, computeFeatures(candidate, weighed), now));
-  newerFirst(ranked, candidates);
+  const ranked = candidates.map((candidate) => {
+    const standing = isPast ? { ...candidate, superseded: false } : candidate;
+    return scored(standing, computeFeatures(candidate, weighed), now);
+  });
+  fittingFirst(query, ranked, candidates);
   return ranked.sort((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1));
 }
 
 /**
- * Of statements with the same words of the query (in their titles, if there) and nearly the same score, the newest gets
- * the highest: it probably corrects the others. Turns of a conversation do not.
+ * Of statements with the same words of the query (in their titles, if there) and nearly the same score, those that deny as
+ * the query does get the highest: the others say the contrary. Of these the newest: it probably corrects the others. Turns
+ * of a conversation do not.
  */
-function newerFirst(ranked: readonly Ranked[], candidates: readonly Candidate[]): void {
+function fittingFirst(
+  { denies }: ParsedQuery,
+  ranked: readonly Ranked[],
+  candidates: readonly Candidate[],
+): void {
+  const fits = ({ candidate }: Statement) => Number(((candidate.signs & SIGN_DENIES) !== 0) === denies);
   const statements = candidates
     .map((candidate, i) => ({ candidate, ranked: ranked[i] as Ranked }))
     .filter(({ candidate: { has, before, after } }) => has !== 0 && before.length + after.length === 0);
@@ -95,7 +107,10 @@ function newerFirst(ranked: readonly Ranked[], candidates: readonly Candidate[])
     const best = Math.max(...group.map((each) => each.ranked.score));
     const alike = group.filter((each) => logit(best) - logit(each.ranked.score) <= ALIKE);
     const scores = alike.map((each) => each.ranked.score).sort((a, b) => b - a);
-    alike.sort((a, b) => timeOf(b.candidate) - timeOf(a.candidate) || b.ranked.score - a.ranked.score);
+    alike.sort(
+      (a, b) =>
+        fits(b) - fits(a) || timeOf(b.candidate) - timeOf(a.candidate) || b.ranked.score - a.ranked.score,
+    );
     for (const [i, each] of alike.entries()) each.ranked.score = scores[i] as number;
   }
 }

@@ -1,4 +1,4 @@
-import type { TimeBounds } from "../entry.ts";
+import type { HeldAt, TimeBounds } from "../entry.ts";
 import type { LegsQuery } from "../protocol.ts";
 import { type EntryDoc, NONE, readerLabels } from "./entries.ts";
 import { labelsFor } from "./metadata-labels.ts";
@@ -7,7 +7,9 @@ import { labelsFor } from "./metadata-labels.ts";
 export type Condition =
   | { path: FilterPath; in: (string | boolean)[] }
   | { path: FilterPath; out: string[] }
-  | { path: FilterPath; gt?: number; gte?: number; lt?: number };
+  | { path: FilterPath; gt?: number; gte?: number; lt?: number; lte?: number }
+  /** One of them holds. */
+  | { any: Condition[] };
 
 /** The fields that both Atlas indexes filter by, with their types. */
 export const FILTER_PATHS = {
@@ -28,6 +30,10 @@ export const FILTER_PATHS = {
   updated_at: "number",
   date: "number",
   expires_at: "number",
+  valid_from: "number",
+  valid_until: "number",
+  succeeded_at: "number",
+  replaced_at: "number",
 } as const satisfies Partial<Record<keyof EntryDoc, string>>;
 type FilterPath = keyof typeof FILTER_PATHS;
 
@@ -58,6 +64,22 @@ export function buildConditions(asked: Asked): Condition[] {
     ...within("created_at", where),
     ...within("updated_at", where.updated),
     ...within("date", where.date),
+    ...(where.held ? heldAt(where.held) : []),
+  ];
+}
+
+/** As `held` of entry.ts. */
+function heldAt({ at, known }: HeldAt): Condition[] {
+  return [
+    { path: "valid_from", lte: at },
+    { path: "valid_until", gt: at },
+    { path: "created_at", lte: known },
+    {
+      any: [
+        { path: "succeeded_at", gt: at },
+        { path: "replaced_at", gt: known },
+      ],
+    },
   ];
 }
 
@@ -76,7 +98,9 @@ export function areHopeless(conditions: readonly Condition[]): boolean {
 /** Formats conditions for `$match` and the `filter` of `$vectorSearch`. */
 export function asMatch(conditions: readonly Condition[]): { $and: object[] } {
   return {
-    $and: conditions.map(({ path, ...rest }) => {
+    $and: conditions.map((condition) => {
+      if ("any" in condition) return { $or: asMatch(condition.any).$and };
+      const { path, ...rest } = condition;
       if ("in" in rest) return { [path]: { $in: rest.in } };
       if ("out" in rest) return { [path]: { $nin: rest.out } };
       return { [path]: Object.fromEntries(Object.entries(rest).map(([name, value]) => [`$${name}`, value])) };
@@ -88,7 +112,13 @@ export function asMatch(conditions: readonly Condition[]): { $and: object[] } {
 export function asCompound(conditions: readonly Condition[]): { filter: object[]; mustNot?: object[] } {
   const filter: object[] = [];
   const mustNot: object[] = [];
-  for (const { path, ...rest } of conditions) {
+  for (const condition of conditions) {
+    if ("any" in condition) {
+      const should = condition.any.flatMap((each) => asCompound([each]).filter);
+      filter.push({ compound: { should, minimumShouldMatch: 1 } });
+      continue;
+    }
+    const { path, ...rest } = condition;
     if ("in" in rest) filter.push(equalsOneOf(path, rest.in));
     else if ("out" in rest) mustNot.push(equalsOneOf(path, rest.out));
     else filter.push({ range: { path, ...rest } });
@@ -102,13 +132,14 @@ function equalsOneOf(path: FilterPath, values: readonly unknown[]): object {
 
 /** Whether a given entry matches. */
 export function fits(entry: Pick<EntryDoc, FilterPath>, conditions: readonly Condition[]): boolean {
-  return conditions.every(({ path, ...rest }) => {
+  return conditions.every((condition): boolean => {
+    if ("any" in condition) return condition.any.some((each) => fits(entry, [each]));
+    const { path, ...rest } = condition;
     const values = [entry[path]].flat() as (string | number | boolean | null)[];
     if ("in" in rest) return values.some((value) => rest.in.includes(value as string));
     if ("out" in rest) return !values.some((value) => rest.out.includes(value as string));
-    const { gt = -Infinity, gte = -Infinity, lt = Infinity } = rest;
-    return values.every(
-      (value) => value !== null && Number(value) > gt && Number(value) >= gte && Number(value) < lt,
-    );
+    const { gt = -Infinity, gte = -Infinity, lt = Infinity, lte = Infinity } = rest;
+    const isWithin = (value: number) => value > gt && value >= gte && value < lt && value <= lte;
+    return values.every((value) => value !== null && isWithin(Number(value)));
   });
 }

@@ -40,6 +40,11 @@ export interface EntryDoc extends TenantDocument {
   updated_at: number;
   expires_at: number;
   date: number | null;
+  /** Its `Validity`; `NEVER` for no end. */
+  valid_from: number;
+  valid_until: number;
+  succeeded_at: number;
+  replaced_at: number;
   confidence: number;
   importance: number;
   cites: number;
@@ -75,6 +80,7 @@ type EntryFields = Omit<EntryDoc, "_id" | "tenant_id" | "vector" | "embedded">;
 export function toFields(entry: SearchEntry): EntryFields {
   const { kind, id, version, scope, tags, audience = [], superseded, created_at, date } = entry;
   const { confidence, importance, cites, updated_at = created_at } = entry;
+  const { validity = { from: created_at, until: null, succeeded: null, replaced: null } } = entry;
   const { title_terms, text_terms, ...reading } = readEntry(entry);
   return {
     ...{ kind, id, version, scope, tags, audience, superseded, created_at, date },
@@ -86,6 +92,11 @@ export function toFields(entry: SearchEntry): EntryFields {
     type: entry.type ?? NONE,
     project_id: entry.project_id ?? NONE,
     expires_at: entry.expires_at ?? NEVER,
+    valid_from: validity.from,
+    valid_until: validity.until ?? NEVER,
+    // What somebody said counts.
+    succeeded_at: validity.until === null ? (validity.succeeded ?? NEVER) : NEVER,
+    replaced_at: validity.replaced ?? NEVER,
     thread: threadKey(entry),
     position: `${String(created_at).padStart(15, "0")} ${id}`,
     title_terms: title_terms.join(" "),

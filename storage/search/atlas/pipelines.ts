@@ -5,7 +5,7 @@ import { asCompound, asMatch, type Condition, FILTER_PATHS } from "./conditions.
 /** The collection of both indexes. */
 export const ENTRIES = "search_entries";
 /** A changed definition gets a new name, so that nodes of adjacent versions each keep theirs. */
-const TEXT_INDEX = "entries_text_2";
+const TEXT_INDEX = "entries_text_3";
 const WORDS = ["title_terms", "text_terms"];
 /** Candidates that a graph search examines per result, as MongoDB recommends. */
 const LOOKED_AT_EACH = 20;
@@ -19,7 +19,7 @@ export function textIndex(): SearchIndexDescription {
 }
 
 function vectorIndexName(dimensions: number): string {
-  return `entries_vector_${dimensions}_2`;
+  return `entries_vector_${dimensions}_3`;
 }
 
 export function vectorIndex(dimensions: number): SearchIndexDescription {

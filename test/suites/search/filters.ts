@@ -48,6 +48,33 @@ const CASES: [string, Partial<LegsQuery>, string[]][] = [
 ];
 
 const FACTS = "tn_facts";
+const TIMES = "tn_times";
+
+const validity = (from: number, until: number | null, succeeded: number | null, replaced: number | null) => ({
+  created_at: 100,
+  validity: { from, until, succeeded, replaced },
+});
+/** When entries hold; `NOW` is later than all. */
+const TIME_ENTRIES: Record<string, Partial<SearchEntry>> = {
+  always: validity(10, null, null, null),
+  said: validity(10, 30, null, null),
+  replaced: { ...validity(10, null, 20, 150), superseded: true },
+  // What somebody said counts.
+  saidAndReplaced: { ...validity(10, 40, 20, 150), superseded: true },
+  later: { ...validity(30, null, null, null), created_at: 200 },
+  plain: { created_at: 25 },
+};
+const TIME_CASES: [string, NonNullable<LegsQuery["where"]["held"]>, string[]][] = [
+  ["before all", { at: 9, known: 1000 }, []],
+  ["at the beginning", { at: 10, known: 1000 }, ["always", "replaced", "said", "saidAndReplaced"]],
+  ["at the end of one", { at: 20, known: 1000 }, ["always", "said", "saidAndReplaced"]],
+  ["when recorded", { at: 25, known: 1000 }, ["always", "plain", "said", "saidAndReplaced"]],
+  ["at the end that was said", { at: 30, known: 1000 }, ["always", "later", "plain", "saidAndReplaced"]],
+  ["later", { at: 40, known: 1000 }, ["always", "later", "plain"]],
+  ["as known before a successor", { at: 35, known: 149 }, ["always", "plain", "replaced", "saidAndReplaced"]],
+  ["as known with a successor", { at: 35, known: 150 }, ["always", "plain", "saidAndReplaced"]],
+  ["as known at first", { at: 35, known: 99 }, ["plain"]],
+];
 
 /** Entries that differ in times and metadata. The one of another agent has all that is asked for. */
 const FACT_ENTRIES: Record<string, Partial<SearchEntry>> = {
@@ -136,6 +163,18 @@ export function filterCases(index: () => SearchIndex): void {
     for (const [leg, by] of Object.entries(LEGS))
       test.each(FACT_CASES)(`${leg}: %s`, async (_name, where, expected) => {
         const answer = await index().legs(query("", { tenant_id: FACTS, ...by, where }));
+        expect(answer.candidates.map(({ id }) => id).sort()).toEqual(expected);
+        expect(answer.visible).toBe(expected.length);
+      });
+  });
+
+  describe("what held then", () => {
+    beforeAll(() => putAll(index(), TIMES, TIME_ENTRIES));
+
+    for (const [leg, by] of Object.entries(LEGS))
+      test.each(TIME_CASES)(`${leg}: %s`, async (_name, held, expected) => {
+        const more = { tenant_id: TIMES, include_superseded: true, where: { held } };
+        const answer = await index().legs(query("", { ...by, ...more }));
         expect(answer.candidates.map(({ id }) => id).sort()).toEqual(expected);
         expect(answer.visible).toBe(expected.length);
       });

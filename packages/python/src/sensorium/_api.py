@@ -779,6 +779,9 @@ class Bundles(Group[Mode]):
         until: str | datetime | Unset = UNSET,
         project_id: str | None | Unset = UNSET,
         memory_scope: Literal["ascending", "agent", "team", "institutional"] | Unset = UNSET,
+        as_of: str | Unset = UNSET,
+        known_at: str | Unset = UNSET,
+        include_possible: bool | Unset = UNSET,
         caps: Mapping[str, Any] | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
@@ -796,6 +799,11 @@ class Bundles(Group[Mode]):
             until: Only items created before this time.
             project_id: Key of a project: only its memories and outputs.
             memory_scope: Only memories of this scope. `ascending`: all, with near-ties ranked agent, then team.
+            as_of: Only what held then, whatever superseded it since. Of a day, what held at its end. A date and
+                time (RFC 3339), or a date: that day in UTC, or with `+hh:mm` in that zone.
+            known_at: As far as had been recorded by then. Default of `as_of`, if that is not given. A date and
+                time (RFC 3339), or a date: that day in UTC, or with `+hh:mm` in that zone.
+            include_possible: Include memories that may not fit the query.
             caps: Maximum items of each kind; 0: none."""
 
     @operation("GET", "/bundles/{id}")
@@ -3028,6 +3036,8 @@ class Memories(Group[Mode]):
         freshness_until: str | datetime | Unset = UNSET,
         metadata: str | Unset = UNSET,
         never_cited: bool | Unset = UNSET,
+        as_of: str | Unset = UNSET,
+        known_at: str | Unset = UNSET,
         include_superseded: bool | Unset = UNSET,
         sort: Literal["created_at", "title", "confidence", "importance"] | Unset = UNSET,
         order: Literal["asc", "desc"] | Unset = UNSET,
@@ -3063,6 +3073,10 @@ class Memories(Group[Mode]):
             metadata: Only memories whose metadata has these values: the field `metadata` of `POST
                 /memories/search`, as JSON. Searches as many memories as `search`.
             never_cited: Only memories without citations.
+            as_of: Only what held then, whatever superseded it since. Of a day, what held at its end. A date and
+                time (RFC 3339), or a date: that day in UTC, or with `+hh:mm` in that zone.
+            known_at: As far as had been recorded by then. Default of `as_of`, if that is not given. A date and
+                time (RFC 3339), or a date: that day in UTC, or with `+hh:mm` in that zone.
             include_superseded: Include superseded memories.
             sort: Field to sort by.
             order: Sort order."""
@@ -3090,7 +3104,10 @@ class Memories(Group[Mode]):
         source_event_id: str | None | Unset = UNSET,
         freshness_date: str | datetime | None | Unset = UNSET,
         expires_at: str | datetime | None | Unset = UNSET,
+        valid_from: str | None | Unset = UNSET,
+        valid_until: str | None | Unset = UNSET,
         supersedes_id: str | None | Unset = UNSET,
+        reason: str | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.Memory:
@@ -3120,7 +3137,13 @@ class Memories(Group[Mode]):
             source_event_id: Event that it comes from: `event_id` or the producer's id. It need not exist.
             freshness_date: When the content was last known to be true.
             expires_at: After this time it is no longer listed or found.
-            supersedes_id: Active memory of the caller that this one supersedes."""
+            valid_from: When it begins to hold. Default: `freshness_date`, else when it was recorded. A date and
+                time (RFC 3339), or a date: that day in UTC, or with `+hh:mm` in that zone.
+            valid_until: When it stops holding, exclusive. Default: once it is superseded, when its successor
+                begins to hold. A date and time (RFC 3339), or a date: that day in UTC, or with `+hh:mm` in that
+                zone.
+            supersedes_id: Active memory of the caller that this one supersedes.
+            reason: Why it supersedes `supersedes_id`, for its history."""
 
     @operation("POST", "/memories/batch")
     def create_batch(
@@ -3159,6 +3182,9 @@ class Memories(Group[Mode]):
         metadata: Mapping[str, Any] | None | Unset = UNSET,
         expires_at: str | datetime | None | Unset = UNSET,
         freshness_date: str | datetime | None | Unset = UNSET,
+        valid_from: str | None | Unset = UNSET,
+        valid_until: str | None | Unset = UNSET,
+        reason: str | Unset = UNSET,
         project_id: str | None | Unset = UNSET,
         tags: Sequence[str] | None | Unset = UNSET,
         idempotency_key: str | None = None,
@@ -3180,6 +3206,12 @@ class Memories(Group[Mode]):
             metadata: Free-form data of the caller, at most 64 KB as JSON.
             expires_at: After this time it is no longer listed or found.
             freshness_date: When the content was last known to be true.
+            valid_from: When it begins to hold. Default: `freshness_date`, else when it was recorded. A date and
+                time (RFC 3339), or a date: that day in UTC, or with `+hh:mm` in that zone.
+            valid_until: When it stops holding, exclusive. Default: once it is superseded, when its successor
+                begins to hold. A date and time (RFC 3339), or a date: that day in UTC, or with `+hh:mm` in that
+                zone.
+            reason: Why `valid_from` or `valid_until` is corrected, for its history.
             project_id: Key of the project; empty: none.
             tags: Tags. Stored in lower case, with each run of white space, `_` and `-` as one `-`."""
 
@@ -3206,6 +3238,9 @@ class Memories(Group[Mode]):
         source_event_id: str | None | Unset = UNSET,
         freshness_date: str | datetime | None | Unset = UNSET,
         expires_at: str | datetime | None | Unset = UNSET,
+        valid_from: str | None | Unset = UNSET,
+        valid_until: str | None | Unset = UNSET,
+        reason: str | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.Memory:
@@ -3236,7 +3271,13 @@ class Memories(Group[Mode]):
             source_url: Web page, http or https.
             source_event_id: Event that it comes from: `event_id` or the producer's id. It need not exist.
             freshness_date: When the content was last known to be true.
-            expires_at: After this time it is no longer listed or found."""
+            expires_at: After this time it is no longer listed or found.
+            valid_from: When it begins to hold. Default: `freshness_date`, else when it was recorded. A date and
+                time (RFC 3339), or a date: that day in UTC, or with `+hh:mm` in that zone.
+            valid_until: When it stops holding, exclusive. Default: once it is superseded, when its successor
+                begins to hold. A date and time (RFC 3339), or a date: that day in UTC, or with `+hh:mm` in that
+                zone.
+            reason: Why it supersedes `supersedes_id`, for its history."""
 
     @operation("GET", "/memories/keys/{namespace}/{key}")
     def get_by_key(
@@ -3332,7 +3373,13 @@ class Memories(Group[Mode]):
 
     @operation("POST", "/memories/{id}/supersede")
     def supersede(
-        self, *, id: str, superseded_by_id: str, idempotency_key: str | None = None, timeout: float | None = None
+        self,
+        *,
+        id: str,
+        superseded_by_id: str,
+        reason: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
     ) -> models.MemoriesSupersedeResult:
         """Supersede a memory by another.
 
@@ -3342,7 +3389,8 @@ class Memories(Group[Mode]):
 
         Args:
             id: Id of the memory.
-            superseded_by_id: The successor."""
+            superseded_by_id: The successor.
+            reason: Why, for its history."""
 
     @operation("GET", "/memories/{id}/lineage")
     def lineage(
@@ -3352,6 +3400,19 @@ class Memories(Group[Mode]):
 
         Use this to see where a memory comes from. Returns the memories merged into it, directly or indirectly, and
         the one that it superseded. Needs the scope `memory:read`.
+
+        Args:
+            id: Id of the memory."""
+
+    @operation("GET", "/memories/{id}/history")
+    def history(
+        self, *, id: str, idempotency_key: str | None = None, timeout: float | None = None
+    ) -> models.MemoryHistory:
+        """Read what a memory said over time.
+
+        Use this to see what held when, who changed it and why. Returns the memory with the versions that it
+        superseded and those that superseded it, newest first: those that the caller can read, 200 at most. Needs the
+        scope `memory:read`.
 
         Args:
             id: Id of the memory."""
@@ -3378,6 +3439,9 @@ class Memories(Group[Mode]):
         freshness_from: str | datetime | Unset = UNSET,
         freshness_until: str | datetime | Unset = UNSET,
         metadata: Mapping[str, Any] | Unset = UNSET,
+        as_of: str | Unset = UNSET,
+        known_at: str | Unset = UNSET,
+        include_possible: bool | Unset = UNSET,
         include_superseded: bool | Unset = UNSET,
         explain: bool | Unset = UNSET,
         idempotency_key: str | None = None,
@@ -3411,6 +3475,11 @@ class Memories(Group[Mode]):
                 an object with `in`, `gt`, `gte`, `lt` and `lte`. Bounds are numbers, or dates for texts that are
                 dates. A list matches if one of its values does. At most 10 keys of up to 64 characters without dots
                 and dollar signs; nested keys cannot be named.
+            as_of: Only what held then, whatever superseded it since. Of a day, what held at its end. A date and
+                time (RFC 3339), or a date: that day in UTC, or with `+hh:mm` in that zone.
+            known_at: As far as had been recorded by then. Default of `as_of`, if that is not given. A date and
+                time (RFC 3339), or a date: that day in UTC, or with `+hh:mm` in that zone.
+            include_possible: Include results whose `match` is `possible`.
             include_superseded: Include superseded memories.
             explain: Returns the search plan too, as `plan`."""
 

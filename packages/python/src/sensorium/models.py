@@ -1910,6 +1910,10 @@ class MemoriesSearchResultResultsItem(Model):
     sources: MemoriesSearchResultResultsItemSources
     """The score of each leg."""
     superseded: bool
+    valid: MemoriesSearchResultResultsItemValid
+    """When it holds; `until` is exclusive, and null without an end."""
+    match: Union[Literal["likely", "possible"], str]
+    """`likely`: it probably answers the query. `possible`: it is the best there is, and may not."""
 
 
 class MemoriesSearchResultResultsItemSources(Model):
@@ -1919,6 +1923,13 @@ class MemoriesSearchResultResultsItemSources(Model):
     """Similarity in meaning."""
     bm25: Union[float, None] = None
     """Similarity in words."""
+
+
+class MemoriesSearchResultResultsItemValid(Model):
+    """When it holds; `until` is exclusive, and null without an end."""
+
+    from_: str = Field(alias="from")
+    until: Union[str, None]
 
 
 class MemoriesSupersedeResult(Model):
@@ -1959,6 +1970,8 @@ class Memory(Model):
     source_event_id: Union[str, None]
     freshness_date: Union[str, None]
     expires_at: Union[str, None]
+    valid_from: str
+    valid_until: Union[str, None]
     project_id: Union[str, None]
     tags: list[str]
     namespace: Union[str, None]
@@ -1985,6 +1998,51 @@ class MemoryHealth(Model):
     """Memories of the type `reflection`."""
     decay_distribution: dict[str, int]
     """Memories by the time since they were last read."""
+
+
+class MemoryHistory(Model):
+    versions: list[MemoryVersion]
+
+
+class MemoryVersion(Model):
+    id: str
+    """Id of the memory."""
+    title: str
+    content: str
+    status: Union[Literal["active", "forgotten", "superseded", "merged"], str]
+    valid: MemoryVersionValid
+    """When it holds; `until` is exclusive, and null without an end."""
+    recorded_at: str
+    agent_id: Union[str, None]
+    user_id: Union[str, None]
+    reason: Union[str, None]
+    superseded_by: Union[str, None]
+    superseded_at: Union[str, None]
+    corrections: list[MemoryVersionCorrectionsItem]
+    """Corrections of its times, newest first."""
+
+
+class MemoryVersionCorrectionsItem(Model):
+    at: str
+    valid: MemoryVersionCorrectionsItemValid
+    """When it had been said to hold."""
+    agent_id: Union[str, None]
+    user_id: Union[str, None]
+    reason: Union[str, None]
+
+
+class MemoryVersionCorrectionsItemValid(Model):
+    """When it had been said to hold."""
+
+    from_: str = Field(alias="from")
+    until: Union[str, None]
+
+
+class MemoryVersionValid(Model):
+    """When it holds; `until` is exclusive, and null without an end."""
+
+    from_: str = Field(alias="from")
+    until: Union[str, None]
 
 
 class MemoryWithUsage(Model):
@@ -2017,6 +2075,8 @@ class MemoryWithUsage(Model):
     source_event_id: Union[str, None]
     freshness_date: Union[str, None]
     expires_at: Union[str, None]
+    valid_from: str
+    valid_until: Union[str, None]
     project_id: Union[str, None]
     tags: list[str]
     namespace: Union[str, None]
