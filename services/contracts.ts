@@ -54,7 +54,6 @@ const core: object[] = await Promise.all([
   import("./work/runs/steps.contract.ts"),
   import("./sense/schedules/schedules.contract.ts"),
   import("./remember/specialists/specialists.contract.ts"),
-  import("./remember/state/state.contract.ts"),
   import("./platform/system/system.contract.ts"),
   import("./identity/teams/teams.contract.ts"),
   import("./work/templates/templates.contract.ts"),

@@ -23,6 +23,8 @@ export interface Extension {
   settings?: Record<string, Setting<unknown>>;
   /** What its domains are about, by the first part of their actions. */
   domains?: Record<string, string>;
+  /** The preset of MCP tools that its domains belong to, besides `all`. */
+  preset?: "sense" | "remember" | "work";
   /** Events that it publishes as the service, by type. */
   events?: Record<string, { means: string; data: TSchema }>;
   /** A line for models about how to reach it (`GET /llms.txt`). */

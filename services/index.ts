@@ -26,7 +26,6 @@ import { mergesService } from "./remember/merges/merges.service.ts";
 import { relationshipsService } from "./remember/relationships/relationships.service.ts";
 import { searchService } from "./remember/search/search.service.ts";
 import { specialistsService } from "./remember/specialists/specialists.service.ts";
-import { stateService } from "./remember/state/state.service.ts";
 import type { Runtime, ServiceFactory } from "./runtime.ts";
 import { channelsService } from "./sense/channels/channels.service.ts";
 import { connectorsService } from "./sense/connectors/connectors.service.ts";
@@ -81,7 +80,6 @@ const core: Record<string, ServiceFactory | ServiceFactory[]> = {
   search: searchService,
   sessions: sessionsService,
   specialists: specialistsService,
-  state: stateService,
   teams: teamsService,
   templates: templatesService,
   tenants: tenantsService,

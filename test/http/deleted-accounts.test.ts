@@ -20,7 +20,6 @@ test("an agent is deleted with what is its own; what it shared stays", async () 
   const leaver = await agent("leaver");
   const own = await remember(leaver, { scope: "agent" });
   const shared = await remember(leaver, { scope: "institutional" });
-  ok(await leaver.put("/state/ns/k", { value: "x" }));
   ok(await leaver.post("/handoffs", { name: "next", summary: "s" }));
   ok(await cast.orgAdmin.post(`/agents/${leaver.id}/interests`, { event_type: "com.example.*" }));
   const event = { type: "com.example.tick" };
@@ -29,9 +28,9 @@ test("an agent is deleted with what is its own; what it shared stays", async () 
   const done = ok(await orgAdmin.del(`/agents/${leaver.id}`));
   expect(done).toMatchObject({ id: leaver.id, storage: "rewritten", receipt: expect.any(String) });
   expect(done.erased).toMatchObject({
-    ...{ memories: 1, state_entries: 1, handoffs: 1, interests: 1, schedules: 1, api_keys: 1 },
+    ...{ memories: 1, handoffs: 1, interests: 1, schedules: 1, api_keys: 1 },
   });
-  expect((await leaver.get("/state")).status).toBe(401);
+  expect((await leaver.get("/memories")).status).toBe(401);
   expect((await orgAdmin.get(`/agents/${leaver.id}`)).status).toBe(404);
   expect((await orgAdmin.get(`/memories/${own.id}`)).status).toBe(404);
   expect(ok(await bob.get(`/memories/${shared.id}`)).id).toBe(shared.id);
@@ -67,7 +66,7 @@ test("a deletion that was cut off is finished after the next start", async () =>
   const { orgAdmin } = cast;
   await settle(async () => (await orgAdmin.get(`/agents/${leaver.id}`)).status === 404, { within: 30_000 });
   expect((await orgAdmin.get(`/memories/${own.id}`)).status).toBe(404);
-  expect((await leaver.get("/state")).status).toBe(401);
+  expect((await leaver.get("/memories")).status).toBe(401);
 });
 
 test("a person is deleted, and the agents get another owner", async () => {

@@ -1,37 +1,16 @@
-import { randomBytes } from "node:crypto";
-import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { afterAll, expect, test } from "@jest/globals";
 import { MemoryErasureModel } from "../../services/remember/memories/erasures.model.ts";
 import { openStore } from "../../storage/connection.ts";
 import { cloudEvent } from "../support/agents.ts";
 import { chunksOf, ingest, textFile } from "../support/documents.ts";
 import { api } from "../support/http.ts";
+import { heldIn, marker } from "../support/kept-bytes.ts";
 import { agentIn, type Cast, makeCast, memory, remember } from "../support/memories.ts";
 import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
 
-/** One word of lower-case letters, which the bundled embedder and the tokeniser do not split. */
-const marker = () => `zq${randomBytes(6).toString("hex").replaceAll(/[0-9]/g, "x")}zq`;
-
 const keyed = () => ({ "idempotency-key": marker() });
-
-/** Which of the texts some file of a folder holds, whatever part of the file that is. */
-async function heldIn(folder: string, texts: Record<string, string>): Promise<string[]> {
-  const files = await readdir(folder, { recursive: true, withFileTypes: true });
-  const found: string[] = [];
-  for (const file of files.filter((each) => each.isFile())) {
-    const path = join(file.parentPath, file.name);
-    // A file may go while the folder is read.
-    const bytes = await readFile(path).catch(() => Buffer.alloc(0));
-    for (const [what, text] of Object.entries(texts)) {
-      const written = [text, Buffer.from(text).toString("base64").slice(2, -4)];
-      if (written.some((each) => bytes.includes(each))) found.push(`${what} in ${file.name}`);
-    }
-  }
-  return found;
-}
 
 const env = { RATE_LIMIT_PER_MINUTE: "0", OPERATOR_TOKEN, BACKUP_RETENTION_DAYS: "14" };
 const server = await startServer({ env });
@@ -105,45 +84,11 @@ test("leaves nothing of documents that are being read at the time", async () => 
   expect(await heldIn(server.dataDir, texts)).toEqual([]);
 });
 
-test("leaves nothing of state: values that were replaced, deleted or have expired, and stored answers", async () => {
-  const { alice, orgAdmin } = cast;
-  const [subject, tag] = [`Erika ${marker()}`, marker()];
-  const metadata = { subject };
-  const texts: Record<string, string> = { subject };
-  const long = (what: string) => {
-    texts[what] = marker();
-    return `${texts[what]} ${"lorem ".repeat(20_000)}`;
-  };
-  const put = (key: string, body: object, headers = {}) =>
-    alice.put(`/state/${tag}/${key}`, { metadata, ...body }, headers);
-  const soon = new Date(Date.now() + 5000).toISOString();
-  texts.answer = marker();
-  ok(await put("current", { value: long("current") }));
-  ok(await put("replaced", { value: long("replaced") }));
-  ok(await put("expired", { value: long("expired"), expires_at: soon }));
-  ok(await put("answered", { value: "x", metadata: { subject, note: texts.answer } }, keyed()));
-  ok(await put("deleted", { value: long("deleted") }));
-  ok(await put("cleared.1", { value: long("cleared") }));
-  const refused = await put("current", { value: long("refused"), if_version: 7 });
-  expect(refused.status).toBe(409);
-  ok(await put("replaced", { value: "short" }));
-  ok(await alice.del(`/state/${tag}/deleted`));
-  ok(await alice.del(`/state/${tag}?prefix=cleared`));
-  const gone = ["replaced", "deleted", "cleared", "refused"].map((what) => [what, texts[what] as string]);
-  // Long before any erasure or sweep.
-  expect(await heldIn(server.dataDir, Object.fromEntries(gone))).toEqual([]);
-  await settle(async () => (await alice.get(`/state/${tag}/expired`)).status === 404);
-
-  const done = ok(await orgAdmin.post("/memories/erase", { subject }));
-  expect(done.erased.state_entries).toBeGreaterThanOrEqual(3);
-  expect(await heldIn(server.dataDir, texts)).toEqual([]);
-});
-
 test("leaves no answer that was given to an erased agent", async () => {
   const { orgAdmin } = cast;
   const made = await agentIn(server, orgAdmin, { name: "leaving" });
   const texts = { note: marker() };
-  ok(await made.put(`/state/${marker()}/k`, { value: "x", metadata: { note: texts.note } }, keyed()));
+  ok(await made.post("/memories", memory({ metadata: { note: texts.note } }), keyed()));
   ok(await orgAdmin.post("/memories/erase", { agent_id: made.id }));
   expect(await heldIn(server.dataDir, texts)).toEqual([]);
 });

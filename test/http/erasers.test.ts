@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "@jest/globals";
@@ -7,6 +6,7 @@ import { openStore } from "../../storage/connection.ts";
 import { cloudEvent } from "../support/agents.ts";
 import { ingest, itself, textFile } from "../support/documents.ts";
 import { api } from "../support/http.ts";
+import { blobsOf, marker } from "../support/kept-bytes.ts";
 import { agentIn, makeCast, remember } from "../support/memories.ts";
 import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
@@ -21,7 +21,6 @@ const cast = await makeCast(server);
 const sender = await agentIn(server, cast.admin, { name: "sender" }, ["send", "receive"]);
 afterAll(() => server.stop());
 
-const marker = () => `zq${randomBytes(6).toString("hex").replaceAll(/[0-9]/g, "x")}zq`;
 const erase = async (body: object) => ok(await cast.orgAdmin.post("/memories/erase", body));
 
 async function filesWith(text: string): Promise<string[]> {
@@ -273,18 +272,7 @@ test("a pending delivery does not show the texts of an event that were erased", 
   expect(pending.payload).toMatchObject({ subject: "[erased]", data: { note: "[erased]" } });
 });
 
-/** The hashes of a tenant's blobs on the disk. */
-async function blobsOf(tenant_id: string): Promise<string[]> {
-  const folder = join(server.dataDir, "blobs", tenant_id);
-  const found = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
-  return found.flatMap((file) => (file.isFile() ? file.name : [])).sort();
-}
-
 describe("no blob is left", () => {
-  /** Too long for a row. */
-  const long = () => `${marker()} ${"lorem ".repeat(20_000)}`;
-  const put = (by: TestAgent, body: object) => by.put("/state/blobs/one", body);
-
   /** Each makes blobs, and returns how many, and what removes them. */
   const MADE: [name: string, () => Promise<readonly [count: number, remove: () => Promise<unknown>]>][] =
     Object.entries({
@@ -296,25 +284,6 @@ describe("no blob is left", () => {
       async "of a deleted document"() {
         const document = await ingest(cast.alice, textFile());
         return [1, async () => ok(await cast.alice.del(itself(document)))] as const;
-      },
-      async "of a person's values of state"() {
-        const subject = marker();
-        ok(await put(cast.alice, { value: long(), subject }));
-        return [1, () => erase({ subject })] as const;
-      },
-      async "of a value that is replaced"() {
-        ok(await put(cast.alice, { value: long() }));
-        return [1, async () => ok(await put(cast.alice, { value: "short" }))] as const;
-      },
-      async "of an erased agent's values"() {
-        const agent = await agentIn(server, cast.admin, { name: "erased" });
-        ok(await put(agent, { value: long() }));
-        return [1, () => erase({ agent_id: agent.id })] as const;
-      },
-      async "of a deleted agent's values"() {
-        const agent = await agentIn(server, cast.admin, { name: "deleted" });
-        ok(await put(agent, { value: long() }));
-        return [1, async () => ok(await cast.orgAdmin.del(`/agents/${agent.id}`))] as const;
       },
       async "of an output and its former versions"() {
         const { id: output_id } = ok(await cast.alice.post("/outputs", { body: marker() }));
@@ -330,12 +299,12 @@ describe("no blob is left", () => {
 
   test.each(MADE)("%s", async (_, make) => {
     const { tenant_id } = server.credentials;
-    const before = await blobsOf(tenant_id);
+    const before = await blobsOf(server, tenant_id);
     const [count, remove] = await make();
-    expect(await blobsOf(tenant_id)).toHaveLength(before.length + count);
+    expect(await blobsOf(server, tenant_id)).toHaveLength(before.length + count);
     await remove();
     // The rows of a deletion go a moment after its answer.
-    await settle(async () => (await blobsOf(tenant_id)).join() === before.join(), { within: 10_000 });
+    await settle(async () => (await blobsOf(server, tenant_id)).join() === before.join(), { within: 10_000 });
   });
 
   test("of a tenant, with what its runs keep", async () => {
@@ -346,10 +315,10 @@ describe("no blob is left", () => {
     const held = { artifact_id: id, content_base64: "aGk=", mime_type: "text/plain" };
     ok(await gone.agent.post(`/runs/${run.id}/steps/complete`, { step_key: "a", artifact_contents: [held] }));
     await ingest(gone.agent as TestAgent, textFile());
-    expect(await blobsOf(gone.tenant_id)).toHaveLength(2);
+    expect(await blobsOf(server, gone.tenant_id)).toHaveLength(2);
     const { erased } = ok(await api(server, OPERATOR_TOKEN).del(`/tenants/${gone.tenant_id}`));
     expect(erased).toMatchObject({ blobs: 2, documents: 1, run_artifacts: 1 });
-    expect(await blobsOf(gone.tenant_id)).toEqual([]);
+    expect(await blobsOf(server, gone.tenant_id)).toEqual([]);
   });
 });
 

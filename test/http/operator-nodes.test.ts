@@ -113,7 +113,7 @@ describe("maintenance", () => {
     expect(refused.body.error.message).toContain("maintenance (moving)");
     expect(refused.headers.get("retry-after")).toBe("30");
     expect((await admin.del(`/agents/${agentId}/interests/int_none`)).status).toBe(503);
-    expect((await agent.put("/state/self/k", { value: 1 })).status).toBe(503);
+    expect((await agent.post("/outputs", { body: 1 })).status).toBe(503);
     const tool = { jsonrpc: "2.0", id: 1, method: "tools/call" };
     const called = await agent.post("/mcp", {
       ...tool,

@@ -470,10 +470,10 @@ const ALL: Fault[] = [
   ),
   fault(
     "state is shared between agents",
-    "services/remember/state/state.service.ts",
+    "extensions/langgraph-state/state.service.ts",
     "return { _id, tenant_id, agent_id, namespace: toStored(namespace), key };",
     "return { _id: namespace + key, tenant_id, agent_id, namespace: toStored(namespace), key };",
-    "http/state",
+    "extensions/langgraph-state/test/http/state",
   ),
   fault(
     "a memory's heir need not be readable by its owner",
@@ -781,10 +781,10 @@ const ALL: Fault[] = [
   ),
   fault(
     "versions of state are not compared",
-    "services/remember/state/state.service.ts",
+    "extensions/langgraph-state/state.service.ts",
     "if (wanted === undefined || wanted === version) return;",
     "return;",
-    "http/state",
+    "extensions/langgraph-state/test/http/state",
   ),
   fault(
     "an idempotency key keeps another request's answer",

@@ -185,13 +185,6 @@ merges.resolve               org-admins    memory:write       POST /v1/memories/
 merges.reject                org-admins    memory:write       POST /v1/memories/merge-proposals/{id}/reject
 findings.list                agents/400    memory:read   tool GET /v1/memories/findings
 findings.browse              people        -                  GET /v1/findings
-state.namespaces             agents        memory:read        GET /v1/state
-state.list                   agents        memory:read   tool GET /v1/state/{namespace}
-state.put_many               agents        memory:write       POST /v1/state/{namespace}
-state.clear                  agents        memory:write       DELETE /v1/state/{namespace}
-state.get                    agents        memory:read   tool GET /v1/state/{namespace}/{key}
-state.put                    agents        memory:write  tool PUT /v1/state/{namespace}/{key}
-state.delete                 agents        memory:write  tool DELETE /v1/state/{namespace}/{key}
 # Documents and specialists.
 documents.upload             everyone      memory:write  tool POST /v1/documents
 documents.list               everyone      memory:read   tool GET /v1/documents

@@ -39,6 +39,12 @@ export interface Kit {
   verbs?: string[];
   /** Operations whose bodies are no objects with named fields. */
   otherBodies?: string[];
+  /** Fields of bodies that take anything (unit/known-keys.test.ts). */
+  freeForm?: string[];
+  /** Bodies over a megabyte, by operation (unit/body-budget.test.ts). */
+  largeBodies?: Record<string, "parsed" | "blob">;
+  /** The least, the usual and the largest page of lists with limits of their own (unit/openapi.test.ts). */
+  pages?: Record<string, string>;
   /** Operations whose bodies are signed by their senders. */
   signed?: string[];
   /** Makers of resources, by the kind of their identifiers (support/tenancy.ts). */

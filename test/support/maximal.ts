@@ -89,7 +89,6 @@ const MAXIMAL: Record<string, (row: Row) => Row> = {
   schedules: () => ({ content: JSON.stringify({ data: text(900_000) }) }),
   search_erasures: () => ({}),
   specialists: () => ({ system_prompt: text(100_000), memory_search_directives: text(100_000) }),
-  state: () => ({ value: text(65_000), metadata: JSON.stringify({ notes: text(10_000) }) }),
   traffic: ({ types }) => ({
     types: Object.fromEntries(
       times(100, (i) => [`:com%2Eexample%2E${i}${text(200)}`, Object.values(types ?? {})[0] ?? {}]),

@@ -155,9 +155,6 @@ const MAKERS: Record<string, (world: World) => Promise<string>> = {
   memory_namespace: async ({ slug }) => `of-${slug}`,
   memory_key: async ({ agent, slug }) =>
     ok(await agent.put(`/memories/keys/of-${slug}/key-of-${slug}`, { content: "c" })).key,
-  state_namespace: async ({ slug }) => `of-${slug}`,
-  state_key: async ({ agent, slug }) =>
-    ok(await agent.put(`/state/of-${slug}/state-of-${slug}`, { value: "v" })).key,
   process_template: async ({ agent, slug }) => (await authorTemplate(agent, `id-of-${slug}`)).id,
   template_slug: async ({ agent, slug }) => (await authorTemplate(agent, `slug-of-${slug}`)).slug,
   specialist: async ({ admin, slug }) =>

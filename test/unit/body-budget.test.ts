@@ -6,6 +6,7 @@ import { operations } from "../../services/contracts.ts";
 import { action } from "../../services/runtime.ts";
 import { startGateway, type TestGateway } from "../support/gateway.ts";
 import { type Api, api } from "../support/http.ts";
+import { ofKits } from "../support/kits.ts";
 import { type TemporaryStore, temporaryStore } from "../support/own-store.ts";
 import { settle } from "../support/settle.ts";
 import { refusal } from "../support/tenancy.ts";
@@ -149,8 +150,9 @@ describe("a body of very many values", () => {
 
 /** Bodies over a megabyte: `parsed` within the limit of values, or only what stands beside a text that goes to a `blob`. */
 const LARGE = {
+  ...(await ofKits("largeBodies")),
   ...{ "events.publish": "parsed", "memories.create": "parsed", "memories.create_batch": "parsed" },
-  ...{ "memories.update": "parsed", "runs.complete_step": "parsed", "state.put": "blob" },
+  ...{ "memories.update": "parsed", "runs.complete_step": "parsed" },
   ...{ "tenants.import_rows": "parsed", "gateway.mcp": "parsed", "documents.upload": "blob" },
   ...{ "exemplars.create": "blob", "outputs.save": "blob" },
 };

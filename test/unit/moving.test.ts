@@ -51,7 +51,7 @@ const KITS = await loadKits();
 
 /** Their ids are made of others, or of names and digests: what refers to them has one of these. */
 const MADE_IDS =
-  "idempotency_keys onboarding finding_cursors findings memory_keys embeddings specialist_loads state channel_members " +
+  "idempotency_keys onboarding finding_cursors findings memory_keys embeddings specialist_loads channel_members " +
   "delivery_progress event_types webhook_bodies webhook_logs push_endpoints output_chunks run_facts memory_cites event_waits";
 
 test("every collection says what its ids look like, so that an import finds those of other tenants", () =>

@@ -11,10 +11,12 @@ import { FAULTS, type FaultCode } from "../../lib/contract/faults.ts";
 import { operations } from "../../services/contracts.ts";
 import { LLMS_TEXT, SKILL_DESCRIPTION } from "../../services/edge/gateway/pages/llms.ts";
 import { ACCESS } from "../support/access-table.ts";
+import { ofKits } from "../support/kits.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the document is walked in many ways
 type Json = any;
 const document = openApiDocument(operations) as Json;
+const pagesOfKits = await ofKits("pages");
 /** Reads by POST: they honour no Idempotency-Key. */
 const READS = [
   ...["/v1/agents/{agent_id}/interests:test", "/v1/agents/{agent_id}/replays:count", "/v1/documents/search"],
@@ -109,6 +111,7 @@ describe("the document", () => {
     });
     expect(sizes.length).toBeGreaterThan(45);
     expect(Object.fromEntries(sizes.filter(([, size]) => size !== "1 50 200"))).toEqual({
+      ...pagesOfKits,
       ...{ "get /v1/agents/{agent_id}/sessions": "1 20 100", "get /v1/delivery/poll": " 100 " },
       ...{ "post /v1/delivery/next": " 100 ", "get /v1/documents": "1 20 100" },
       ...{ "get /v1/documents/{document_id}/chunks": "1 20 100", "post /v1/documents/search": "1 10 50" },
@@ -116,7 +119,7 @@ describe("the document", () => {
       ...{ "get /v1/memories/findings": "1 10 50", "get /v1/memories/namespaces": "1 100 200" },
       ...{ "get /v1/memories/{id}/relationships": "1 200 200", "post /v1/memories/search": "1 10 50" },
       ...{ "post /v1/outputs/search": "1 10 50", "get /v1/process-templates": "1  200" },
-      ...{ "get /v1/runs": "1  200", "get /v1/state": "1 100 200", "get /v1/state/{namespace}": "1 100 100" },
+      ...{ "get /v1/runs": "1  200" },
     });
   });
 

@@ -52,7 +52,6 @@ export const TAGS: Record<string, string> = {
   schedules: "Events published at times to come: repeatedly, or once.",
   sessions: "Connected devices.",
   specialists: "Named prompts that agents load.",
-  state: "Texts that an agent keeps under keys, such as checkpoints: private, and in no search.",
   teams: "Groups of agents.",
   templates: "Processes that runs copy.",
   tenants: "Organisations of the installation, for its operator.",

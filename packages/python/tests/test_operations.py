@@ -198,14 +198,6 @@ ROWS: list[Row] = [
     ("A memories.restore", {"id": "$private.id"}, {"status": "active"}),
     ("A memories.supersede", {"id": "$private.id", "superseded_by_id": "$three.id"}, {"superseded_by": "$three.id"}),
     ("P memories.erase", {"ids": ["$private.id"], "dry_run": True}, {"dry_run": True, "erased": {"memories": 1}}),
-    # state
-    ("A state.put", {"namespace": "s.a", "key": "k", "value": "v", "if_version": 0}, {"size": 1, "version": 1}),
-    ("A state.put_many", {"namespace": "s.a", "entries": [{"key": "l", "value": "w"}]}, {"saved": 1}),
-    ("A state.get", {"namespace": "s.a", "key": "k"}, {"value": "v"}),
-    ("A state.list", {"namespace": "s.a", "prefix": "l"}, {"entries": [{"key": "l"}]}),
-    ("A state.namespaces", {"prefix": "s"}, {"namespaces": ["s.a"]}),
-    ("A state.delete", {"namespace": "s.a", "key": "k"}, None),
-    ("A state.clear", {"namespace": "s.a"}, {"deleted": 1}),
     # documents
     (
         "A documents.upload",

@@ -6,6 +6,7 @@ import type { JsonSchema } from "../../../lib/contract/json-schema.ts";
 import { compileKeyCheck } from "../../../lib/contract/known-keys.ts";
 import { nearest } from "../../../lib/contract/nearest.ts";
 import { oncePer } from "../../../lib/once-per.ts";
+import { RUNNING } from "../../extensions.ts";
 import { isRefusedInBand, requireAccess } from "../gateway/access/access.ts";
 import { type Kept, selectKept } from "./prune.ts";
 import { brief, inputSchema, valueSchema } from "./schemas.ts";
@@ -176,10 +177,24 @@ function annotationsOf(op: Operation): Tool["annotations"] {
 }
 
 /** The sets of tools that have a name; the domains of each. `core`: those whose contract says so. */
+/** The domains of running extensions whose tools belong to a preset. */
+function ofExtensions(preset: string): string[] {
+  return RUNNING.flatMap((each) => (each.preset === preset ? Object.keys(each.domains ?? {}) : []));
+}
+
 export const PRESETS: Record<string, readonly string[]> = {
   core: [],
   sense: ["events", "interests", "deliveries", "channels", "findings"],
-  remember: ["memories", "merges", "relationships", "documents", "bundles", "handoffs", "findings", "state"],
+  remember: [
+    "memories",
+    "merges",
+    "relationships",
+    "documents",
+    "bundles",
+    "handoffs",
+    "findings",
+    ...ofExtensions("remember"),
+  ],
   work: ["runs", "templates", "handoffs", "outputs", "exemplars", "specialists", "projects"],
   all: [],
 };

@@ -2,6 +2,7 @@ import type { Call, Caller, RequestContext } from "../../../lib/access/caller.ts
 import { MEMORY_SCOPES } from "../../../lib/access/visibility.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { type Fault, invalidValue, ruleBroken, unknownReference } from "../../../lib/contract/faults.ts";
+import { metadataText } from "../../../lib/contract/metadata.ts";
 import { subjectsIn, withSubject } from "../../../lib/contract/subject.ts";
 import { canonicalTags } from "../../../lib/contract/tags.ts";
 import type { Update } from "../../../storage/query.ts";
@@ -11,7 +12,7 @@ import type { promoteMemory } from "./lifecycle.contract.ts";
 import type { updateMemory } from "./memories.contract.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 import { type Memories, makeChange, notActive } from "./memories.ts";
-import { metadataText, parseDate, purgeAt } from "./new-memory.ts";
+import { parseDate, purgeAt } from "./new-memory.ts";
 import { type Correction, presentValidity, timesOf, validityOf } from "./validity.ts";
 
 /**

@@ -1,5 +1,5 @@
 import type { Static, TObject } from "typebox";
-import { invalidValue } from "../../../lib/contract/faults.ts";
+import { metadataText } from "../../../lib/contract/metadata.ts";
 import { canonicalTags } from "../../../lib/contract/tags.ts";
 import type { newMemoryFields } from "./memories.contract.ts";
 import type { MemoryDoc } from "./memories.model.ts";
@@ -8,20 +8,8 @@ import { timesOf } from "./validity.ts";
 /** The body of `POST /memories`. */
 export type NewMemory = Static<TObject<typeof newMemoryFields>>;
 
-const MAX_METADATA = 65_536;
 /** Importance and confidence, if nobody gives them. */
 export const UNJUDGED = 0.5;
-
-/** Serialises metadata for storage. @param most bytes @throws Fault validation_error if it is too large. */
-export function metadataText(metadata: object | null | undefined, most = MAX_METADATA): string {
-  const text = JSON.stringify(metadata ?? {});
-  const bytes = Buffer.byteLength(text);
-  if (bytes <= most) return text;
-  const allowed = `at most ${most}`;
-  throw invalidValue("metadata", `metadata: expected ${allowed} bytes as JSON, got ${bytes}.`, {
-    expected: allowed,
-  });
-}
 
 /** Fields of a new row that the service sets. */
 export interface Beginning

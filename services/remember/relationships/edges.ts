@@ -1,11 +1,11 @@
 import { type Call, callerId } from "../../../lib/access/caller.ts";
 import { isOrgAdmin } from "../../../lib/access/visibility.ts";
 import { Fault, invalidValue, notFound } from "../../../lib/contract/faults.ts";
+import { metadataText } from "../../../lib/contract/metadata.ts";
 import { newId } from "../../../lib/ids.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { isDuplicateKey } from "../../../storage/write-errors.ts";
 import type { CallOf } from "../../runtime.ts";
-import { metadataText } from "../memories/new-memory.ts";
 import { isOwn, isStanding, requireReadable, standingMemories } from "../memories/readable.ts";
 import { typeError } from "./registry.ts";
 import type * as contract from "./relationships.contract.ts";

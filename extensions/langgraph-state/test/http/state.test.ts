@@ -1,11 +1,12 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
-import { makeCast } from "../support/memories.ts";
-import { settle } from "../support/settle.ts";
-import { ok, refusal } from "../support/tenancy.ts";
-import { useShared } from "../support/use.ts";
+import { makeCast } from "../../../../test/support/memories.ts";
+import { settle } from "../../../../test/support/settle.ts";
+import { makeWorld, ok, refusal } from "../../../../test/support/tenancy.ts";
+import { useShared } from "../../../../test/support/use.ts";
 
 const server = await useShared("local");
 const cast = await makeCast(server);
+const stranger = await makeWorld(server, "stranger");
 
 const at = (namespace: string, key: string) =>
   `/state/${encodeURIComponent(namespace)}/${encodeURIComponent(key)}`;
@@ -46,6 +47,10 @@ describe("an entry", () => {
     expect(await cast.bob.del(at("private", "k"))).toMatchObject(refusal(404, "not_found"));
     expect(ok(await cast.bob.get("/state/private"))).toEqual({ entries: [], next: null });
     expect(ok(await cast.bob.put(at("private", "k"), { value: "Bob's" })).version).toBe(1);
+    // Nor is it another tenant's, under the same names.
+    expect(await stranger.agent.get(at("private", "k"))).toMatchObject(refusal(404, "not_found"));
+    expect(ok(await stranger.agent.get("/state/private")).entries).toEqual([]);
+    expect(ok(await stranger.agent.del("/state/private"))).toEqual({ deleted: 0 });
     expect(ok(await cast.alice.get(at("private", "k"))).value).toBe("Alice's");
   });
 

@@ -1,14 +1,8 @@
 import { Type } from "typebox";
-import {
-  type BlobReference,
-  byReference,
-  nullable,
-  oneOf,
-  operation,
-} from "../../../lib/contract/contract.ts";
-import { Key, Namespace, NamespacesPage, namespacesQuery, Timestamp } from "../../../lib/contract/schema.ts";
-import { SubjectOfMetadata } from "../../../lib/contract/subject.ts";
-import { Metadata } from "../memories/memories.contract.ts";
+import { type BlobReference, byReference, nullable, oneOf, operation } from "../../lib/contract/contract.ts";
+import { Key, Namespace, NamespacesPage, namespacesQuery, Timestamp } from "../../lib/contract/schema.ts";
+import { SubjectOfMetadata } from "../../lib/contract/subject.ts";
+import { Metadata } from "../../services/remember/memories/memories.contract.ts";
 
 /** The longest value that is stored in its row and shown in lists: bytes. */
 export const INLINE_BYTES = 65_536;

@@ -1,7 +1,7 @@
-import { presentAs } from "../../../lib/contract/present-as.ts";
-import { subjectOf } from "../../../lib/contract/subject.ts";
-import { fromStored } from "../../../lib/text/namespace.ts";
-import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
+import { presentAs } from "../../lib/contract/present-as.ts";
+import { subjectOf } from "../../lib/contract/subject.ts";
+import { fromStored } from "../../lib/text/namespace.ts";
+import { type DocumentOf, type Model, t, tenantSchema } from "../../storage/model.ts";
 import { StateEntry } from "./state.contract.ts";
 
 /** A text that an agent keeps under a namespace and a key, which `_id` combines with the agent. */

@@ -1,13 +1,13 @@
-import type { AgentCaller, Call } from "../../../lib/access/caller.ts";
-import { notFound } from "../../../lib/contract/faults.ts";
-import { addressId } from "../../../lib/ids.ts";
-import { toStored } from "../../../lib/text/namespace.ts";
-import { writings } from "../../../lib/text/subject.ts";
-import type { TenantCollection } from "../../../storage/collection.ts";
-import type { Store } from "../../../storage/connection.ts";
-import { pageOfNamespaces } from "../../../storage/namespaces.ts";
-import type { Where } from "../../../storage/query.ts";
-import type { CallOf } from "../../runtime.ts";
+import type { AgentCaller, Call } from "../../lib/access/caller.ts";
+import { notFound } from "../../lib/contract/faults.ts";
+import { addressId } from "../../lib/ids.ts";
+import { toStored } from "../../lib/text/namespace.ts";
+import { writings } from "../../lib/text/subject.ts";
+import type { CallOf } from "../../services/runtime.ts";
+import type { TenantCollection } from "../../storage/collection.ts";
+import type { Store } from "../../storage/connection.ts";
+import { pageOfNamespaces } from "../../storage/namespaces.ts";
+import type { Where } from "../../storage/query.ts";
 import type * as contract from "./state.contract.ts";
 import { present, presentWhole, type StateDoc, StateModel } from "./state.model.ts";
 
