@@ -52,11 +52,17 @@ function without(files: string[], { alone }: World): string[] {
       .flat()
       .map((name) => fileOf(name, files)),
   );
-  return files.filter((file) => file.startsWith(HTTP) && !others.has(file)).sort();
+  return files.filter((file) => isShown(file) && !others.has(file)).sort();
 }
 
 const ROOT = join(import.meta.dirname, "../..");
 const HTTP = "test/http/";
+
+function isShown(file: string): boolean {
+  if (file.startsWith(HTTP)) return true;
+  const isOfExtension = /^extensions\/[^/]+\/test\/http\//.test(file);
+  return isOfExtension && !/@alone\b/.test(readFileSync(join(ROOT, file), "utf8"));
+}
 
 function fileOf(name: string, files: string[]): string {
   const file = `${HTTP}${name}.test.ts`;

@@ -10,7 +10,7 @@ export interface World {
   needs: string[];
   /** The files of a short form: `npm test` runs the cluster's, `npm run test:all` FerretDB's. */
   short: string[];
-  /** Why files of test/http are not run there, and which. */
+  /** Why files of test/http are not run there, and which; those of extensions say so themselves (`@alone`). */
   alone: Record<string, string[]>;
 }
 
@@ -104,7 +104,6 @@ export const CLUSTER: World = {
     ],
     "queues within one process; fair-nodes.test.ts has two workers": [
       "fair-documents",
-      "fair-exports",
       "fair-reads",
       "fairness",
       "unread-streams",

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { strFromU8, strToU8, unzipSync, type Zippable, zipSync } from "fflate";
 import { parseDocument } from "../../services/remember/documents/parsers/parse.ts";
-import { isoDate } from "../../services/remember/documents/parsers/xlsx.ts";
 import { pdfOf } from "../support/pdf.ts";
 
 const OFFICE = "application/vnd.openxmlformats-officedocument.";
@@ -407,12 +406,3 @@ describe("what cannot be read says why", () => {
     expect((await text(lie, DOCX).catch((err: Error) => err.message)).length).toBeLessThanOrEqual(1000);
   });
 });
-
-test.each([
-  [45_717, "2025-03-01"],
-  [45_717.75, "2025-03-01 18:00"],
-  [0.5, "12:00"],
-  [-1, "-1"],
-  [Number.NaN, "NaN"],
-  [1e9, "1000000000"],
-])("day %p of a sheet is %s", (day, expected) => expect(isoDate(day)).toBe(expected));

@@ -1,3 +1,4 @@
+/** @alone: looks into the store of one process. */
 import { randomBytes } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,3 +1,4 @@
+/** @alone: queues within one process. */
 import { afterAll, expect, test } from "@jest/globals";
 import type { Answer, Api } from "../../../../test/support/http.ts";
 import { startServer } from "../../../../test/support/server.ts";

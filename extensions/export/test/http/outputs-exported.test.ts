@@ -1,3 +1,4 @@
+/** @alone: rendering and mail, of one process. */
 import { join } from "node:path";
 import { afterAll, expect, test } from "@jest/globals";
 import { strFromU8, unzipSync } from "fflate";

@@ -1,3 +1,4 @@
+/** @alone: looks into the files of one process. */
 import { describe, expect, test } from "@jest/globals";
 import { blobsOf, heldIn, marker } from "../../../../test/support/kept-bytes.ts";
 import { agentIn, makeCast } from "../../../../test/support/memories.ts";

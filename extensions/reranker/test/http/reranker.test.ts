@@ -1,3 +1,4 @@
+/** @alone: calls of one process. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { firstAgent, type TestAgent } from "../../../../test/support/agents.ts";
 import { remember } from "../../../../test/support/memories.ts";

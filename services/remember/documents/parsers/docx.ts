@@ -1,39 +1,110 @@
-import { defined } from "../../../../lib/defined.ts";
 import { Blocks } from "../../../../lib/text/blocks.ts";
+import { chartShapes, readChart } from "./chart.ts";
+import { readDiagram } from "./diagram.ts";
+import { FormFields } from "./docx-forms.ts";
 import { Numbering } from "./docx-numbering.ts";
-import { type Archive, readRelations, readXml } from "./office.ts";
-import type { Page } from "./page.ts";
+import { readStyles, type Style } from "./docx-styles.ts";
+import {
+  Alternatives,
+  isOn,
+  noteUnread,
+  type OfficeFile,
+  type Relation,
+  readAttribute,
+  readXml,
+} from "./office.ts";
+import { Formula } from "./omml.ts";
+import { type Page, UnreadableError } from "./page.ts";
+import { describe, readShapes } from "./shapes.ts";
+import { symbolAt, symbolText } from "./symbols.ts";
 
 /** Related parts with text, in the order of their texts. */
 const OTHERS = ["header", "footer", "footnotes", "endnotes", "comments"];
-/** Skipped: a copy for older programs, what was deleted or moved away, and settings with elements named like text. */
-const UNSEEN = new Set(["Fallback", "del", "moveFrom", "tabs", "sectPr", "pPrChange", "rPrChange"]);
-const isOn = (value = "true") => !["0", "false", "off", "none"].includes(value);
+/** Skipped: what was deleted or moved away, and settings with elements named like text. */
+const UNSEEN = new Set(["del", "moveFrom", "tabs", "sectPr", "pPrChange", "rPrChange"]);
+/** Elements that are one object of a page, with a description of its own. */
+const OBJECTS = new Set(["drawing", "pict", "object"]);
+/** Older drawings, which may have a description. */
+const VML = new Set(["shape", "rect", "roundrect", "oval", "line", "polyline", "group", "image"]);
+/** Kinds of losses by the element that shows what is not read. */
+const UNREAD: Record<string, string> = {
+  OLEObject: "embedded_object",
+  control: "control",
+  contentPart: "ink",
+  subDoc: "subdocument",
+};
 
 /** Returns the text of a Word document, other parts last, as one page: page breaks depend on the renderer. */
-export function readDocx(archive: Archive, main: string): Page[] {
-  const related = readRelations(archive, main);
-  const splitParts = (wanted: string) =>
-    related.filter(({ type }) => type === wanted).map(({ part }) => part);
-  const others = OTHERS.flatMap(splitParts);
-  const [stylesPart = "", numberingPart = ""] = ["styles", "numbering"].map((type) => splitParts(type)[0]);
-  const parts = archive.open([main, ...others, stylesPart, numberingPart]);
-  const styles = readStyles(parts.get(stylesPart));
-  const numbering = new Numbering(parts.get(numberingPart));
-  const texts = [main, ...others].flatMap((name) => {
-    const bytes = parts.get(name);
-    return bytes ? [new DocxReader(styles, numbering).read(bytes)] : [];
-  });
+export async function readDocx(file: OfficeFile, main: string): Promise<Page[]> {
+  const { archive } = file;
+  const related = noteUnread(file, main, "text");
+  const splitParts = (wanted: string) => related.filter(({ type }) => type === wanted);
+  const [styles, numbering] = ["styles", "numbering"].map((type) =>
+    archive.open(splitParts(type)[0]?.part ?? ""),
+  );
+  const shared = { styles: readStyles(styles), numbering: new Numbering(numbering) };
+  const texts: string[] = [];
+  for (const { part, type } of [{ part: main, type: "text" }, ...OTHERS.flatMap(splitParts)]) {
+    const bytes = archive.open(part);
+    if (!bytes) continue;
+    const relations = type === "text" ? related : noteUnread(file, part, type);
+    const chunks = await readChunks(file, relations, type);
+    texts.push(new DocxReader({ ...shared, file, place: type, relations, chunks }).read(bytes));
+  }
   // Sections repeat the headers of others.
   return [{ page: null, text: [...new Set(texts)].filter(Boolean).join("\n\n") }];
 }
 
+/** Reads the files that a part includes as parts of its text (`w:altChunk`), by their ids. */
+async function readChunks(
+  file: OfficeFile,
+  relations: readonly Relation[],
+  place: string,
+): Promise<Map<string, string>> {
+  const chunks = new Map<string, string>();
+  for (const { id, type, part } of relations) {
+    if (type !== "aFChunk") continue;
+    try {
+      chunks.set(id, await file.readEmbedded(file.archive.require(part), part));
+    } catch (err) {
+      if (!(err instanceof UnreadableError)) throw err;
+      file.losses.add("chunk", place);
+    }
+  }
+  return chunks;
+}
+
+interface Source {
+  file: OfficeFile;
+  styles: ReadonlyMap<string, Style>;
+  numbering: Numbering;
+  /** Name of the part, for what is not read. */
+  place: string;
+  relations: readonly Relation[];
+  chunks: ReadonlyMap<string, string>;
+}
+
+interface PageObject {
+  /** Descriptions: Word writes the same one twice. */
+  texts: Set<string>;
+  isDescribed: boolean;
+  hasPicture: boolean;
+}
+
 /** Reads one part: the body, a header, all comments. */
 class DocxReader {
-  readonly #styles: ReadonlyMap<string, Style>;
-  readonly #numbering: Numbering;
+  readonly #source: Source;
+  readonly #relations: ReadonlyMap<string, string>;
   readonly #blocks = new Blocks();
+  readonly #alternatives = new Alternatives();
+  readonly #forms = new FormFields((text) => this.#add(text));
+  readonly #objects: PageObject[] = [];
+  #formula: Formula | null = null;
+  /** Open elements inside the formula. */
+  #inFormula = 0;
   #unseen = 0;
+  /** Of the current run. */
+  #font = "";
   /** Of the paragraph's style, and of the current run. */
   #areRunsHidden = false;
   #isHidden = false;
@@ -43,40 +114,89 @@ class DocxReader {
   #inText = false;
   /** Settings of the paragraph; null once its text began. */
   #paragraph: Style | null = null;
+  readonly #outer: [paragraph: Style | null, isItem: boolean, isHeading: boolean][] = [];
+  /** Whether the lines of formulas have begun. */
+  #hasFormula = false;
   /** Columns of the open cells. */
   readonly #cells: number[] = [];
   readonly #boxes: string[] = [];
   readonly #readings: string[] = [];
 
-  constructor(styles: ReadonlyMap<string, Style>, numbering: Numbering) {
-    this.#styles = styles;
-    this.#numbering = numbering;
+  constructor(source: Source) {
+    this.#source = source;
+    this.#relations = new Map(source.relations.map(({ id, part }) => [id, part]));
   }
 
   read(bytes: Uint8Array): string {
     readXml(bytes, {
-      open: (name, attributes) => this.#open(name, (key) => readAttribute(attributes, key)),
+      open: (name, attributes) => this.#open(name, attributes),
       close: (name) => this.#close(name),
-      text: (given) => {
-        if (this.#inText && !this.#unseen && !this.#isHidden) this.#add(given);
-      },
+      text: (given) => this.#text(given),
     });
     return this.#blocks.end();
   }
 
-  #open(name: string, attribute: (key: string) => string | undefined): void {
-    if (this.#unseen || UNSEEN.has(name)) {
+  #text(given: string): void {
+    if (this.#unseen) return;
+    if (this.#formula) this.#formula.text(given);
+    else if (this.#inText) this.#show(symbolText(given, this.#font));
+  }
+
+  #show(text: string): void {
+    if (!this.#isHidden && !this.#forms.isReplaced()) this.#add(text);
+  }
+
+  #open(name: string, attributes: Record<string, string>): void {
+    if (this.#unseen || UNSEEN.has(name) || this.#alternatives.isOther(name)) {
       this.#unseen++;
       return;
     }
+    const attribute = (key: string) => readAttribute(attributes, key);
     const value = () => attribute("val");
+    if (this.#formula) {
+      this.#inFormula++;
+      this.#formula.open(name, value());
+    } else if (name === "oMath") this.#formula = new Formula();
+    else if (!this.#forms.open(name, attribute) && !this.#openObject(name, attribute))
+      this.#openText(name, value);
+  }
+
+  /** Reads what is drawn or included; returns false for other elements. */
+  #openObject(name: string, attribute: (key: string) => string | undefined): boolean {
+    const { file, place } = this.#source;
+    const related = (key: string) => this.#relations.get(attribute(key) ?? "");
+    const kind = UNREAD[name];
+    const current = this.#objects.at(-1);
+    if (OBJECTS.has(name)) this.#objects.push({ texts: new Set(), isDescribed: false, hasPicture: false });
+    else if (name === "docPr" || name === "cNvPr") this.#describe(attribute("descr"), attribute("title"));
+    else if (name === "textpath") this.#describe(attribute("string"));
+    else if (VML.has(name)) this.#describe(attribute("alt"));
+    else if (name === "sym") this.#show(symbolAt(attribute("char") ?? "", attribute("font") ?? ""));
+    else if (name === "rFonts") this.#font = attribute("ascii") ?? attribute("hAnsi") ?? "";
+    else if (name === "decorative" && current && isOn(attribute("val"))) current.isDescribed = true;
+    else if ((name === "blip" || name === "imagedata") && current) current.hasPicture = true;
+    else if (name === "altChunk") this.#chunk(this.#source.chunks.get(attribute("id") ?? ""));
+    else if (name === "chart") this.#boxes.push(this.#chart(related("id") ?? ""));
+    else if (name === "relIds") this.#boxes.push(readDiagram(file, related("dm") ?? "", place));
+    else if (kind) {
+      file.losses.add(kind, place);
+      if (current) current.isDescribed = true;
+    } else return false;
+    return true;
+  }
+
+  #openText(name: string, value: () => string | undefined): void {
     const blocks = this.#blocks;
     if (name === "p") {
       this.#paragraph = {};
+      this.#hasFormula = false;
       this.#areRunsHidden = false;
-    } else if (name === "r") this.#isHidden = this.#areRunsHidden;
-    else if (name === "pStyle") this.#setParagraph(this.#styles.get(value() ?? ""));
-    else if (name === "rStyle") this.#isHidden = this.#styles.get(value() ?? "")?.isHidden ?? this.#isHidden;
+    } else if (name === "r") {
+      this.#isHidden = this.#areRunsHidden;
+      this.#font = "";
+    } else if (name === "pStyle") this.#setParagraph(this.#source.styles.get(value() ?? ""));
+    else if (name === "rStyle")
+      this.#isHidden = this.#source.styles.get(value() ?? "")?.isHidden ?? this.#isHidden;
     else if (name === "outlineLvl") this.#setParagraph({ level: Number(value()) + 1 });
     else if (name === "numId") this.#setParagraph({ list: value() });
     else if (name === "ilvl") this.#setParagraph({ depth: Number(value()) });
@@ -93,7 +213,8 @@ class DocxReader {
     } else if (name === "gridSpan") this.#cells.splice(-1, 1, Number(value()) || 1);
     else if (name === "gridBefore")
       for (let i = Math.min(100, Number(value())); i > 0; i--) this.#emptyCell();
-    else if (name === "txbxContent" || name === "rt") blocks.aside();
+    else if (name === "txbxContent" || name === "rt") this.#openAside();
+    else if (name === "oMathPara") this.#hasFormula = false;
     else if (name === "ruby") this.#readings.push("");
   }
 
@@ -102,14 +223,76 @@ class DocxReader {
       this.#unseen--;
       return;
     }
+    this.#alternatives.close(name);
+    if (this.#formula) this.#closeFormula(name);
+    else this.#closeText(name);
+  }
+
+  #closeFormula(name: string): void {
+    if (this.#inFormula-- > 0) this.#formula?.close(name);
+    else {
+      this.#inFormula = 0;
+      const text = this.#formula?.end() ?? "";
+      this.#formula = null;
+      if (text) this.#add(this.#hasFormula && !this.#paragraph ? `\n${text}` : text);
+      this.#hasFormula = true;
+    }
+  }
+
+  #endObject(): void {
+    const { hasPicture, isDescribed } = this.#objects.pop() as PageObject;
+    const { file, place } = this.#source;
+    if (hasPicture && !isDescribed) file.losses.add("picture", place);
+  }
+
+  #describe(descr = "", title = ""): void {
+    const text = describe({ descr, title });
+    const current = this.#objects.at(-1);
+    if (!text || !current || current.texts.has(text)) return;
+    current.texts.add(text);
+    current.isDescribed = true;
+    this.#boxes.push(text);
+  }
+
+  #chunk(text: string | undefined): void {
     const blocks = this.#blocks;
-    if (name === "t") this.#inText = false;
+    blocks.break(2);
+    blocks.text(text ?? "");
+    blocks.break(2);
+  }
+
+  #chart(part: string): string {
+    const { file, place } = this.#source;
+    const shapes = chartShapes(file, part);
+    const texts = [
+      readChart(file, part),
+      shapes && file.archive.has(shapes) && readShapes(file, shapes, { place }).text,
+    ];
+    return texts.filter(Boolean).join("\n\n");
+  }
+
+  /** The paragraph goes on after the text that is elsewhere. */
+  #openAside(): void {
+    this.#outer.push([this.#paragraph, this.#isItem, this.#isHeading]);
+    this.#blocks.aside();
+  }
+
+  #closeAside(): string {
+    [this.#paragraph, this.#isItem, this.#isHeading] = this.#outer.pop() ?? [null, false, false];
+    return this.#blocks.take();
+  }
+
+  #closeText(name: string): void {
+    const blocks = this.#blocks;
+    this.#forms.close(name);
+    if (OBJECTS.has(name)) this.#endObject();
+    else if (name === "t") this.#inText = false;
     else if (name === "p") this.#endParagraph();
     else if (name === "tc") blocks.closeCell(this.#cells.pop());
     else if (name === "tr") blocks.closeRow();
     else if (name === "tbl") blocks.closeTable();
-    else if (name === "txbxContent") this.#boxes.push(blocks.take());
-    else if (name === "rt") this.#readings.push((this.#readings.pop() ?? "") + blocks.take());
+    else if (name === "txbxContent") this.#boxes.push(this.#closeAside());
+    else if (name === "rt") this.#readings.push((this.#readings.pop() ?? "") + this.#closeAside());
     else if (name === "ruby") {
       // After the word, not within it.
       const reading = this.#readings.pop();
@@ -122,7 +305,7 @@ class DocxReader {
     const paragraph = this.#paragraph;
     this.#paragraph = null;
     if (paragraph?.level) this.#blocks.heading(paragraph.level);
-    const mark = paragraph && this.#numbering.next(paragraph.list, paragraph.depth);
+    const mark = paragraph && this.#source.numbering.next(paragraph.list, paragraph.depth);
     if (mark) this.#blocks.item(mark, paragraph.level ? 0 : paragraph.depth);
     else if (paragraph) this.#blocks.break(2);
     if (paragraph) [this.#isItem, this.#isHeading] = [Boolean(mark), Boolean(paragraph.level)];
@@ -153,57 +336,4 @@ class DocxReader {
     this.#blocks.openCell();
     this.#blocks.closeCell();
   }
-}
-
-/** Returns an attribute by its name without prefix: each file may choose another. */
-function readAttribute(attributes: Record<string, string>, key: string): string | undefined {
-  return Object.entries(attributes).find(([name]) => name.slice(name.indexOf(":") + 1) === key)?.[1];
-}
-
-/** What a paragraph's or run's style says about its text. */
-interface Style {
-  /** Level of a heading, from 1. */
-  level?: number;
-  /** Id of the list that it is an item of; "0" for none. */
-  list?: string | undefined;
-  /** Depth in the list, from 0. */
-  depth?: number;
-  isHidden?: boolean;
-}
-
-/** Deeper inheritance is a circle. */
-const MAX_BASES = 20;
-
-/** Returns the styles of a Word document by id, with what they inherit. */
-function readStyles(bytes: Uint8Array | undefined): Map<string, Style> {
-  const own = new Map<string, Style & { base?: string }>();
-  if (!bytes) return own;
-  let style: Style & { base?: string } = {};
-  readXml(bytes, {
-    open(name, attributes) {
-      const of = (key: string) => attributes[`w:${key}`] ?? attributes[key];
-      const value = of("val") ?? "";
-      if (name === "style") {
-        style = {};
-        own.set(of("styleId") ?? "", style);
-      } else if (name === "name") style.level ??= headingLevel(value);
-      else if (name === "basedOn") style.base = value;
-      else if (name === "outlineLvl") style.level = Number(value) < 9 ? Number(value) + 1 : undefined;
-      else if (name === "numId") style.list = value;
-      else if (name === "ilvl") style.depth = Number(value);
-      else if (name === "vanish") style.isHidden = !["0", "false", "off"].includes(value);
-    },
-  });
-  const inherited = (id: string, left = MAX_BASES): Style => {
-    const { base, ...rest } = own.get(id) ?? {};
-    return base && left ? { ...inherited(base, left - 1), ...defined(rest) } : rest;
-  };
-  return new Map([...own.keys()].map((id) => [id, inherited(id)]));
-}
-
-/** Reads the built-in names, which are the same in every language: `heading 2`, `Title`. */
-function headingLevel(name: string): number | undefined {
-  if (/^title$/i.test(name)) return 1;
-  const level = /^heading ([1-9])$/i.exec(name)?.[1];
-  return level === undefined ? undefined : Number(level);
 }

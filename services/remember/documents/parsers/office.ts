@@ -4,7 +4,7 @@ import { Parser } from "htmlparser2";
 import { UnreadableError } from "./page.ts";
 
 /** A reference to another part. */
-interface Relation {
+export interface Relation {
   id: string;
   /** Last segment of its type: `slide`, `worksheet`, `notesSlide`. */
   type: string;
@@ -25,7 +25,7 @@ export function mainPart(archive: Archive, usual: string): string {
 export function readRelations(archive: Archive, part: string): Relation[] {
   const { dir, base } = posix.parse(part);
   const name = posix.join(dir, "_rels", `${base}.rels`);
-  const bytes = archive.open([name]).get(name);
+  const bytes = archive.open(name);
   const relations: Relation[] = [];
   if (!bytes) return relations;
   readXml(bytes, {
@@ -39,6 +39,53 @@ export function readRelations(archive: Archive, part: string): Relation[] {
   return relations;
 }
 
+/** An Office file while it is read. */
+export interface OfficeFile {
+  archive: Archive;
+  losses: Losses;
+  /** Reads a file within the file. @throws UnreadableError */
+  readEmbedded(bytes: Uint8Array, part: string): Promise<string>;
+}
+
+/** Kinds of parts that are read, or show no text of their own: styles, settings, and what other parts show. */
+const KNOWN = new Set(
+  (
+    "officeDocument styles stylesWithEffects numbering settings webSettings fontTable font theme themeOverride image hyperlink " +
+    "customXml customXmlProps customProperty glossaryDocument keyMapCustomizations vbaProject attachedTemplate printerSettings " +
+    "header footer footnotes endnotes comments commentsExtended commentsExtensible commentsIds people aFChunk " +
+    "diagramData diagramLayout diagramQuickStyle diagramColors diagramDrawing chart chartEx chartStyle chartColorStyle " +
+    "oleObject package control activeXControl activeXControlBinary ctrlProp vmlDrawing drawing audio video media " +
+    "slide slideLayout slideMaster notesSlide notesMaster handoutMaster presProps viewProps tableStyles tags commentAuthors authors " +
+    "worksheet chartsheet sharedStrings calcChain sheetMetadata externalLink externalLinkPath connections xmlMaps table " +
+    "tableSingleCells queryTable pivotTable pivotCacheDefinition slicerCache timelineCache threadedComment person " +
+    "featurePropertyBag rdRichValue rdRichValueStructure rdRichValueTypes rdArray richValueRel richStyles " +
+    "classificationlabels userXmlData mailMergeSource mailMergeHeaderSource recipientData"
+  ).split(" "),
+);
+
+/** Returns the references of a part. Lists those of unknown kinds as losses. */
+export function noteUnread({ archive, losses }: OfficeFile, part: string, place: string): Relation[] {
+  const relations = readRelations(archive, part);
+  for (const { type } of relations) if (!KNOWN.has(type)) losses.add(`part ${type}`, place);
+  return relations;
+}
+
+/** What is not read, by its kind and place. */
+export class Losses {
+  readonly #counts = new Map<string, { kind: string; place: string; count: number }>();
+
+  add(kind: string, place: string): void {
+    const key = JSON.stringify([kind, place]);
+    const loss = this.#counts.get(key) ?? { kind, place, count: 0 };
+    loss.count++;
+    this.#counts.set(key, loss);
+  }
+
+  list(): { kind: string; place: string; count: number }[] {
+    return [...this.#counts.values()];
+  }
+}
+
 /** A slide of a presentation or a sheet of a workbook. */
 interface ListedPart {
   name: string;
@@ -50,7 +97,7 @@ interface ListedPart {
 export function listedParts(archive: Archive, part: string, tag: string): ListedPart[] {
   const parts = new Map(readRelations(archive, part).map((relation) => [relation.id, relation.part]));
   const listed: ListedPart[] = [];
-  const bytes = archive.open([part]).get(part);
+  const bytes = archive.open(part);
   if (bytes) {
     readXml(bytes, {
       open(name, attributes) {
@@ -64,57 +111,108 @@ export function listedParts(archive: Archive, part: string, tag: string): Listed
 }
 
 /** Reads `r:id` with any prefix: each file may choose another. */
-function relationIn(attributes: Record<string, string>): string {
+export function relationIn(attributes: Record<string, string>): string {
   return Object.entries(attributes).find(([name]) => name.endsWith(":id"))?.[1] ?? "";
+}
+
+/** Returns an attribute by its name without prefix: each file may choose another. */
+export function readAttribute(attributes: Record<string, string>, key: string): string | undefined {
+  for (const name in attributes) if (localName(name) === key) return attributes[name];
+  return undefined;
+}
+
+/** An element that ticks, hides or counts says so by itself, too: `<w:vanish/>`. */
+export const isOn = (value = "true") => !["0", "false", "off", "none"].includes(value);
+
+/**
+ * Chooses between the versions of a text that a file has for newer and older programs: the first, or else the one for
+ * older programs (`mc:Fallback`).
+ */
+export class Alternatives {
+  readonly #chosen: boolean[] = [];
+
+  /** Whether an element begins a version that is not chosen. */
+  isOther(name: string): boolean {
+    if (name === "AlternateContent") this.#chosen.push(false);
+    if (name !== "Choice" && name !== "Fallback") return false;
+    const isOther = this.#chosen.at(-1) ?? name === "Fallback";
+    if (this.#chosen.length) this.#chosen[this.#chosen.length - 1] = true;
+    return isOther;
+  }
+
+  close(name: string): void {
+    if (name === "AlternateContent") this.#chosen.pop();
+  }
 }
 
 /** Limit of unpacked bytes per archive. */
 const MAX_UNPACKED = 200_000_000;
 const MAX_ENTRIES = 20_000;
 
+/** Parts that are no text: they are unpacked only if another part includes them. */
+const isText = (name: string) => /\.(?:xml|rels|vml)$/i.test(name);
+
 /**
  * The parts of an Office file. Their names are the same in any case (ECMA-376, part 2), and some programs write them
- * with backslashes. Opening it reads only its directory.
+ * with backslashes. Its texts are unpacked at once, each part once.
  */
 export class Archive {
   readonly #bytes: Uint8Array;
   /** Name of each entry by its folded name. */
-  readonly #entries: ReadonlyMap<string, string>;
+  readonly #entries = new Map<string, string>();
+  readonly #texts: Record<string, Uint8Array>;
+  /** Bytes to unpack at most. */
+  #left = MAX_UNPACKED;
 
   /** @throws UnreadableError */
   constructor(bytes: Uint8Array) {
-    const entries: UnzipFileInfo[] = [];
-    unzip(bytes, (entry) => {
-      entries.push(entry);
-      if (entries.length > MAX_ENTRIES) throw new UnreadableError(`contains more than ${MAX_ENTRIES} parts`);
+    this.#bytes = bytes;
+    let entries = 0;
+    unzip(bytes, ({ name }) => {
+      if (++entries > MAX_ENTRIES) throw new UnreadableError(`contains more than ${MAX_ENTRIES} parts`);
+      this.#entries.set(folded(name), name);
       return false;
     });
-    this.#entries = new Map(entries.map(({ name }) => [folded(name), name]));
-    this.#bytes = bytes;
+    this.#texts = this.#unzipTexts();
   }
 
   has(name: string): boolean {
     return this.#entries.has(folded(name));
   }
 
-  /** Returns the parts with these names that exist. @throws UnreadableError if they are broken or too large */
-  open(names: Iterable<string>): Map<string, Uint8Array> {
-    const wanted = new Map([...names].map((name) => [this.#entries.get(folded(name)), name]));
-    let size = 0;
-    const parts = unzip(this.#bytes, ({ name, originalSize }) => {
-      if (!wanted.has(name)) return false;
-      size += originalSize;
-      if (size <= MAX_UNPACKED) return true;
-      throw new UnreadableError(`is larger than ${MAX_UNPACKED} bytes when decompressed`);
-    });
-    return new Map(Object.entries(parts).map(([name, bytes]) => [wanted.get(name) as string, bytes]));
+  /** Returns a part; undefined if it does not exist. @throws UnreadableError if it is broken or too large */
+  open(name: string): Uint8Array | undefined {
+    const entry = this.#entries.get(folded(name));
+    if (entry === undefined) return undefined;
+    this.#texts[entry] ??= this.#unzip((each) => each === entry)[entry] ?? new Uint8Array();
+    return this.#texts[entry];
   }
 
   /** Returns a part that another one names. @throws UnreadableError if it is missing or broken */
   require(name: string): Uint8Array {
-    const bytes = this.open([name]).get(name);
+    const bytes = this.open(name);
     if (!bytes) throw new UnreadableError(`is incomplete: its part ${name} is missing`);
     return bytes;
+  }
+
+  /** A broken part is an error only if it is read. */
+  #unzipTexts(): Record<string, Uint8Array> {
+    try {
+      return this.#unzip(isText);
+    } catch (err) {
+      if (this.#left < 0) throw err;
+      this.#left = MAX_UNPACKED;
+      return {};
+    }
+  }
+
+  #unzip(isWanted: (name: string) => boolean): Record<string, Uint8Array> {
+    return unzip(this.#bytes, ({ name, originalSize }) => {
+      if (!isWanted(name)) return false;
+      this.#left -= originalSize;
+      if (this.#left >= 0) return true;
+      throw new UnreadableError(`is larger than ${MAX_UNPACKED} bytes when decompressed`);
+    });
   }
 }
 

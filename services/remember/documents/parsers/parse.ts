@@ -4,7 +4,7 @@ import { charsetOf, mediaTypeOf } from "../../../../lib/http/media-type.ts";
 import { TooMuchText } from "../../../../lib/text/blocks.ts";
 import { htmlText } from "../../../../lib/text/html.ts";
 import { readDocx } from "./docx.ts";
-import { Archive, mainPart } from "./office.ts";
+import { Archive, Losses, mainPart, type OfficeFile } from "./office.ts";
 import { type Page, tidied, tooMuchText, UnreadableError } from "./page.ts";
 import { readPdf } from "./pdf.ts";
 import { readPptx } from "./pptx.ts";
@@ -56,15 +56,35 @@ export async function parseDocument(bytes: Uint8Array, mime_type: string): Promi
   }
 }
 
-function office(name: string, usual: string, read: (archive: Archive, main: string) => Page[]) {
+function office(
+  name: string,
+  usual: string,
+  read: (file: OfficeFile, main: string) => Page[] | Promise<Page[]>,
+) {
   const readBytes = (bytes: Uint8Array) => {
     const archive = new Archive(bytes);
     const main = mainPart(archive, usual);
     if (!archive.has(main)) throw new UnreadableError(`is not ${name}: it contains no ${main}`);
-    return read(archive, main);
+    const readEmbedded = async (within: Uint8Array, part: string) => {
+      const pages = await parseDocument(within, typeByExtension(part));
+      return pages.map(({ text }) => text).join("\n\n");
+    };
+    return read({ archive, losses: new Losses(), readEmbedded }, main);
   };
   return { name, format: "zip" as const, read: readBytes };
 }
+
+const EXTENSIONS: Record<string, string> = {
+  html: "text/html",
+  htm: "text/html",
+  xhtml: "text/html",
+  txt: "text/plain",
+  docx: `${OFFICE}wordprocessingml.document`,
+  dotx: `${OFFICE}wordprocessingml.document`,
+};
+
+const typeByExtension = (part: string) =>
+  EXTENSIONS[part.slice(part.lastIndexOf(".") + 1).toLowerCase()] ?? "application/octet-stream";
 
 function readText(bytes: Uint8Array, charset?: string): Page[] {
   return [{ page: null, text: decodeText(bytes, charset) }];

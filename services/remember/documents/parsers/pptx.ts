@@ -1,55 +1,46 @@
-import { Blocks } from "../../../../lib/text/blocks.ts";
-import { type Archive, listedParts, readRelations, readXml } from "./office.ts";
+import { readAuthors, readComments } from "./comments.ts";
+import { listedParts, noteUnread, type OfficeFile, readRelations } from "./office.ts";
 import type { Page } from "./page.ts";
+import { readShapes } from "./shapes.ts";
 
-/** Skipped: a copy for older programs, and fields, such as the slide's number and the date. */
-const UNSEEN = new Set(["Fallback", "fld"]);
-
-/** Returns the slides of a presentation in order, each with its speaker notes, without hidden ones. */
-export function readPptx(archive: Archive, main: string): Page[] {
-  const slides = listedParts(archive, main, "sldId");
-  return slides.map(({ part }, at) => {
-    const slide = readText(archive.require(part));
-    if (slide === null) return { page: at + 1, text: "" };
-    const notes = readRelations(archive, part).find(({ type }) => type === "notesSlide")?.part;
-    const bytes = notes && archive.open([notes]).get(notes);
-    return { page: at + 1, text: `${slide}\n\n${(bytes && readText(bytes)) || ""}` };
+/**
+ * Returns the slides of a presentation in order, without hidden ones, each with its speaker notes and comments, and
+ * with the texts of its layout where they first appear.
+ */
+export function readPptx(file: OfficeFile, main: string): Page[] {
+  const authorParts = noteUnread(file, main, "presentation")
+    .filter(({ type }) => type === "commentAuthors" || type === "authors")
+    .map(({ part }) => part);
+  const authors = readAuthors(file, authorParts);
+  const layouts = new Set<string>();
+  return listedParts(file.archive, main, "sldId").map(({ part }, at) => {
+    const place = `slide ${at + 1}`;
+    const { text, isHidden, hasMaster } = readShapes(file, part, { place });
+    if (isHidden) {
+      file.losses.add("hidden_slide", place);
+      return { page: at + 1, text: "" };
+    }
+    const related = noteUnread(file, part, place);
+    const of = (wanted: string) =>
+      related.filter(({ type, part }) => type === wanted && file.archive.has(part)).map(({ part }) => part);
+    const texts = [
+      text,
+      ...(hasMaster ? of("slideLayout").map((layout) => layoutText(file, layout, layouts)) : []),
+      ...of("notesSlide").map((notes) => readShapes(file, notes, { place: `notes of ${place}` }).text),
+      ...of("comments").map((comments) => readComments(file, comments, authors)),
+    ];
+    return { page: at + 1, text: texts.filter(Boolean).join("\n\n") };
   });
 }
 
-/** Returns null for a hidden slide. */
-function readText(bytes: Uint8Array): string | null {
-  const blocks = new Blocks();
-  let inText = false;
-  let unseen = 0;
-  let isTitle = false;
-  let isShown = true;
-  readXml(bytes, {
-    open(name, { type, show }) {
-      if (unseen || UNSEEN.has(name)) unseen++;
-      else if (name === "sld") isShown = show !== "0" && show !== "false";
-      else if (name === "ph") isTitle = type === "title" || type === "ctrTitle";
-      else if (name === "p" && isTitle) blocks.heading(1);
-      else if (name === "t") inText = true;
-      else if (name === "br") blocks.lineBreak();
-      else if (name === "tbl") blocks.openTable();
-      else if (name === "tr") blocks.openRow();
-      // A merged cell is followed by those that it covers, which are empty.
-      else if (name === "tc") blocks.openCell();
-    },
-    close(name) {
-      if (unseen) unseen--;
-      else if (name === "t") inText = false;
-      else if (name === "sp") isTitle = false;
-      else if (name === "p") blocks.endBlock(1);
-      else if (name === "txBody") blocks.break(2);
-      else if (name === "tc") blocks.closeCell();
-      else if (name === "tr") blocks.closeRow();
-      else if (name === "tbl") blocks.closeTable();
-    },
-    text(given) {
-      if (inText && !unseen) blocks.text(given);
-    },
-  });
-  return isShown ? blocks.end() : null;
+/** Returns the own text of a layout and of its master, each once. */
+function layoutText(file: OfficeFile, part: string, seen: Set<string>): string {
+  if (seen.has(part)) return "";
+  seen.add(part);
+  const { text, hasMaster } = readShapes(file, part, { place: "layout", isLayout: true });
+  const masters = readRelations(file.archive, part).filter(({ type }) => type === "slideMaster" && hasMaster);
+  const texts = masters
+    .filter(({ part }) => file.archive.has(part))
+    .map((master) => layoutText(file, master.part, seen));
+  return [text, ...texts].filter(Boolean).join("\n\n");
 }

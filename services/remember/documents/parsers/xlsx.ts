@@ -1,29 +1,60 @@
 import { MAX_CHARACTERS, markdownTable, TooMuchText } from "../../../../lib/text/blocks.ts";
-import { DAY_MS } from "../../../../lib/time.ts";
-import { type Archive, listedParts, readRelations, readXml } from "./office.ts";
+import { CellFormats } from "./cell-format.ts";
+import { readAuthors, readComments } from "./comments.ts";
+import { isOn, listedParts, noteUnread, type OfficeFile, readXml } from "./office.ts";
 import type { Page } from "./page.ts";
+import { readShapes } from "./shapes.ts";
+import { readControls } from "./vml.ts";
 
-/** How a workbook recognises dates, and their epoch. */
-interface Dates {
-  styles: ReadonlySet<number>;
-  from1904: boolean;
+/** What a sheet needs of its workbook. */
+interface Workbook {
+  strings: string[];
+  formats: CellFormats;
+  /** Names of those who comment, by their ids. */
+  authors: ReadonlyMap<string, string>;
 }
 
-/** Returns the sheets of a workbook as tables, with the saved values of formulas, without hidden ones. */
-export function readXlsx(archive: Archive, main: string): Page[] {
-  const sheets = listedParts(archive, main, "sheet");
-  const related = new Map(readRelations(archive, main).map(({ type, part }) => [type, part]));
-  const [stringsPart, stylesPart] = [related.get("sharedStrings"), related.get("styles")];
-  const strings = sharedStrings(stringsPart === undefined ? undefined : archive.require(stringsPart));
-  const parts = archive.open([main, stylesPart ?? ""]);
-  const dates = {
-    styles: dateStyles(parts.get(stylesPart ?? "")),
-    from1904: countsFrom1904(parts.get(main)),
+/**
+ * Returns the sheets of a workbook as tables, with the saved values of formulas, without hidden ones. Comments, charts,
+ * shapes, form controls and the texts around printed pages come after the table.
+ */
+export function readXlsx(file: OfficeFile, main: string): Page[] {
+  const { archive, losses } = file;
+  const related = noteUnread(file, main, "workbook");
+  const of = (wanted: string) => related.filter(({ type }) => type === wanted).map(({ part }) => part);
+  const [strings, styles] = [of("sharedStrings")[0], of("styles")[0]];
+  const workbook = {
+    strings: sharedStrings(strings === undefined ? undefined : archive.require(strings)),
+    formats: new CellFormats(
+      styles === undefined ? undefined : archive.open(styles),
+      countsFrom1904(archive.open(main)),
+    ),
+    authors: readAuthors(file, of("person")),
   };
-  return sheets.map(({ name, part, isHidden }, at) => {
-    const text = isHidden ? "" : renderTable(readRows(archive.require(part), strings, dates));
+  return listedParts(archive, main, "sheet").map(({ name, part, isHidden }, at) => {
+    if (isHidden) losses.add("hidden_sheet", name);
+    const text = isHidden ? "" : readSheet(file, part, name, workbook);
     return { page: at + 1, text: text && `${name}\n\n${text}` };
   });
+}
+
+function readSheet(file: OfficeFile, part: string, name: string, workbook: Workbook): string {
+  const { archive, losses } = file;
+  const { rows, printed, unread } = readRows(archive.require(part), workbook);
+  for (const kind of unread) losses.add(kind, name);
+  const related = noteUnread(file, part, name).filter((each) => archive.has(each.part));
+  const of = (wanted: string) => related.filter(({ type }) => type === wanted).map((each) => each.part);
+  for (const type of ["oleObject", "package"]) for (const _ of of(type)) losses.add("embedded_object", name);
+  for (const _ of of("control")) losses.add("control", name);
+  const texts = [
+    renderTable(rows),
+    ...of("threadedComment").map((each) => readComments(file, each, workbook.authors)),
+    ...of("comments").map((each) => readComments(file, each, workbook.authors)),
+    ...of("drawing").map((each) => readShapes(file, each, { place: name }).text),
+    ...of("vmlDrawing").map((each) => readControls(archive.require(each))),
+    ...printed,
+  ];
+  return texts.filter(Boolean).join("\n\n");
 }
 
 /** Cells by their column. */
@@ -73,42 +104,76 @@ interface Cell {
   type: string;
   style: number;
   value: string;
+  hasFormula: boolean;
+  /** Its value is a picture or a record, which older programs show as an error. */
+  isRich: boolean;
 }
 
-function readRows(bytes: Uint8Array, strings: string[], dates: Dates): Row[] {
-  const rows: Row[] = [];
+interface SheetContent {
+  rows: Row[];
+  /** Texts above and below each printed page. */
+  printed: string[];
+  /** Kinds of the cells that are not read. */
+  unread: string[];
+}
+
+function readRows(bytes: Uint8Array, workbook: Workbook): SheetContent {
+  const content: SheetContent = { rows: [], printed: [], unread: [] };
   let row: Row = new Map();
-  let cell: Cell = { type: "n", style: 0, value: "" };
+  let cell: Cell = { type: "n", style: 0, value: "", hasFormula: false, isRich: false };
   let column = -1;
   let inValue = false;
   let phonetic = false;
+  let printed: string | null = null;
   let characters = 0;
   readXml(bytes, {
-    open(name, { t: type = "n", s: style = "0", r: reference }) {
+    open(name, { t: type = "n", s: style = "0", r: reference, vm }) {
       if (name === "row") {
         row = new Map();
         column = -1;
       } else if (name === "c") {
         column = parseColumn(reference) ?? column + 1;
-        cell = { type, style: Number(style), value: "" };
+        cell = { type, style: Number(style), value: "", hasFormula: false, isRich: vm !== undefined };
       } else if (name === "v" || name === "t") inValue = true;
+      else if (name === "f") cell.hasFormula = true;
       else if (name === "rPh") phonetic = true;
+      else if (PRINTED.test(name)) printed = "";
     },
     close(name) {
       if (name === "v" || name === "t") inValue = false;
       else if (name === "rPh") phonetic = false;
-      else if (name === "c" && cell.value !== "") {
-        const text = shown(cell, strings, dates);
+      else if (name === "c") {
+        const text = shown(cell, workbook);
         characters += text.length;
         if (characters > MAX_CHARACTERS) throw new TooMuchText();
         if (text.trim()) row.set(column, text);
-      } else if (name === "row" && row.size) rows.push(row);
+        else if (cell.hasFormula && cell.type !== "str" && cell.value === "") content.unread.push("formula");
+        if (cell.isRich && cell.type === "e") content.unread.push("picture");
+      } else if (name === "row" && row.size) content.rows.push(row);
+      else if (printed !== null && PRINTED.test(name)) {
+        content.printed.push(printedText(printed));
+        printed = null;
+      }
     },
     text(given) {
       if (inValue && !phonetic) cell.value += given;
+      if (printed !== null) printed += given;
     },
   });
-  return rows;
+  return content;
+}
+
+const PRINTED = /^(?:odd|even|first)(?:Header|Footer)$/;
+
+/** Drops the codes of a printed page's header: `&L&"Arial,Bold"Draft&CPage &P of &N`. */
+function printedText(codes: string): string {
+  const text = codes
+    .replaceAll("&&", "\0")
+    .replace(/&[LCR]/g, "\n")
+    .replace(/&(?:"[^"]*"|K[\dA-F+-]{5,6}|\d{1,3}|[A-Z])/gi, "")
+    .replaceAll("\0", "&");
+  const lines = text.split("\n").map((line) => line.trim());
+  return lines.filter((line) => /\p{L}{2}|\d/u.test(line) && !/^(?:page|of|\W)+$/i.test(line)).join("\n");
 }
 
 /** Returns the column of a reference such as `AB12`, from 0. */
@@ -118,76 +183,24 @@ function parseColumn(reference = ""): number | undefined {
   return [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) - 1;
 }
 
-function shown({ type, style, value }: Cell, strings: string[], dates: Dates): string {
-  if (type === "s") return strings[Number(value)] ?? "";
+function shown({ type, style, value, isRich }: Cell, { strings, formats }: Workbook): string {
+  if (value === "" || (isRich && type === "e")) return "";
+  if (type === "s") return formats.text(strings[Number(value)] ?? "", style);
   if (type === "b") return value === "1" ? "TRUE" : "FALSE";
   if (type === "d") return value.replace(/T00:00:00(?:\.0+)?Z?$/, "").replace("T", " ");
-  if (type === "n" && dates.styles.has(style)) return isoDate(Number(value), dates.from1904);
-  return value;
+  if (type === "n") return formats.number(value, style);
+  return type === "e" ? value : formats.text(value, style);
 }
-
-/** Day 0 of the spreadsheet calendar, valid from March 1900 on. */
-const EPOCH = Date.UTC(1899, 11, 30);
-const LAST_DAY = 2_958_465; // 31 December 9999
-
-/** Offset of workbooks that count from 1 January 1904, as on old Macs. */
-const LATER_EPOCH_DAYS = 1462;
 
 /** Whether a workbook counts its days from 1904. */
 function countsFrom1904(workbook: Uint8Array | undefined): boolean {
   let isLater = false;
   if (!workbook) return isLater;
   readXml(workbook, {
-    open(name, { date1904 = "" }) {
-      if (name === "workbookPr") isLater = date1904 === "1" || date1904 === "true";
+    open(name, { date1904 }) {
+      // Excel repeats the element in an extension, without the setting.
+      if (name === "workbookPr" && date1904 !== undefined) isLater = isOn(date1904);
     },
   });
   return isLater;
-}
-
-/** Built-in formats, which workbooks do not declare. */
-const isDateFormat = (id: number) => (id >= 14 && id <= 22) || (id >= 45 && id <= 47);
-
-/** Returns the numbers of the cell styles that show a number as a date. */
-function dateStyles(bytes: Uint8Array | undefined): Set<number> {
-  const styles = new Set<number>();
-  if (!bytes) return styles;
-  const custom = new Set<number>();
-  let inCells = false;
-  let style = 0;
-  readXml(bytes, {
-    open(name, { numFmtId = "0", formatCode = "" }) {
-      const format = Number(numFmtId);
-      if (name === "numFmt" && looksLikeDate(formatCode)) custom.add(format);
-      else if (name === "cellXfs") inCells = true;
-      else if (name === "xf" && inCells) {
-        if (isDateFormat(format) || custom.has(format)) styles.add(style);
-        style++;
-      }
-    },
-    close(name) {
-      if (name === "cellXfs") inCells = false;
-    },
-  });
-  return styles;
-}
-
-/**
- * Whether a format has letters of days or years outside quotes and brackets: `yyyy-mm-dd`, but not `"day" 0` or
- * `[Red]0`.
- */
-function looksLikeDate(code: string): boolean {
-  return /[ydh]/i.test(code.replace(/"[^"]*"|\[[^\]]*\]|\\./g, ""));
-}
-
-/** Formats a day as `2025-03-01`, with the time of day if present; returns the number if it is no date. */
-export function isoDate(day: number, from1904 = false): string {
-  if (!(day >= 0 && day <= LAST_DAY)) return String(day);
-  const counted = from1904 ? day + LATER_EPOCH_DAYS : day;
-  const [date, time] = new Date(EPOCH + Math.round(counted * DAY_MS)).toISOString().split("T") as [
-    string,
-    string,
-  ];
-  if (day < 1) return time.slice(0, 5);
-  return Number.isInteger(day) ? date : `${date} ${time.slice(0, 5)}`;
 }
