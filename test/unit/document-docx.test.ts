@@ -1,5 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { strToU8 } from "fflate";
+import { Losses } from "../../services/remember/documents/parsers/page.ts";
 import { parseDocument } from "../../services/remember/documents/parsers/parse.ts";
 import { DOCX, wordFile, wordParagraph, wordRun } from "../support/office.ts";
 
@@ -113,11 +114,66 @@ describe("files within a Word document", () => {
   test.each<[string, string, string | Uint8Array, string]>([
     ["HTML", "part.html", "<h2>Fees</h2><p>Five <b>euro</b></p>", "## Fees\n\nFive euro"],
     ["text", "part.txt", "Five euro", "Five euro"],
+    [
+      "a web archive",
+      "part.mht",
+      'MIME-Version: 1.0\r\nContent-Type: multipart/related; boundary="b"\r\n\r\n--b\r\nContent-Type: text/html; charset="utf-8"\r\n' +
+        "Content-Transfer-Encoding: quoted-printable\r\n\r\n<p>F=C3=BCnf eu=\r\nro</p>\r\n--b--\r\n",
+      "Fünf euro",
+    ],
     ["another Word document", "part.docx", within, "The inner text"],
   ])("%s is read at its place", async (_what, name, content, expected) => {
     const bytes = typeof content === "string" ? strToU8(content) : content;
     const file = wordFile(around, [["aFChunk", name]], { [`word/${name}`]: bytes });
     expect(await read(file)).toBe(`Before\n\n${expected}\n\nAfter`);
+  });
+});
+
+describe("what is not read of a Word document", () => {
+  const picture = '<w:r><w:drawing><pic:pic><a:blip r:embed="r9"/></pic:pic></w:drawing></w:r>';
+  const described = '<w:r><w:drawing><wp:docPr descr="The quay"/><a:blip r:embed="r9"/></w:drawing></w:r>';
+  const embedded =
+    '<w:r><w:object><v:shape><v:imagedata r:id="r9"/></v:shape><o:OLEObject ProgID="Excel.Sheet.12"/></w:object></w:r>';
+
+  test("is listed by kind and place", async () => {
+    const losses = new Losses();
+    const file = wordFile(
+      `${p(wordRun("Body"), picture, picture, described, embedded)}<w:altChunk r:id="r0"/>`,
+      [
+        ["aFChunk", "part.rtf"],
+        ["header", "header1.xml"],
+        ["newKind", "new.xml"],
+      ],
+      {
+        "word/part.rtf": "{\\rtf1 Five}",
+        "word/header1.xml": `<w:hdr>${p(picture)}</w:hdr>`,
+        "word/new.xml": "<new/>",
+      },
+    );
+    await parseDocument(file, DOCX, losses);
+    expect(losses.list()).toEqual([
+      { kind: "part newKind", place: "text", count: 1 },
+      { kind: "chunk", place: "text", count: 1 },
+      { kind: "picture", place: "text", count: 2 },
+      { kind: "embedded_object", place: "text", count: 1 },
+      { kind: "picture", place: "header", count: 1 },
+    ]);
+  });
+
+  test("is named if there is nothing else", async () => {
+    const file = wordFile('<w:altChunk r:id="r0"/>', [["aFChunk", "part.rtf"]], {
+      "word/part.rtf": "{\\rtf1 Five}",
+    });
+    await expect(read(file)).rejects.toThrow("and neither are: 1 chunk (text)");
+  });
+
+  test("a file within itself too often is not read", async () => {
+    const around = (bytes: Uint8Array) =>
+      wordFile('<w:altChunk r:id="r0"/>', [["aFChunk", "in.docx"]], { "word/in.docx": bytes });
+    let file = wordFile(p(wordRun("Deep")));
+    for (let at = 0; at < 3; at++) file = around(file);
+    expect(await read(file)).toBe("Deep");
+    await expect(read(around(file))).rejects.toThrow("chunk (text)");
   });
 });
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
+import { Losses } from "../../services/remember/documents/parsers/page.ts";
 import { parseDocument } from "../../services/remember/documents/parsers/parse.ts";
 import { type OfficeParts, officeFile, PPTX, slideFile, slideShape } from "../support/office.ts";
 
@@ -88,4 +89,24 @@ describe("what a slide shows", () => {
     });
     expect(await read(file)).toBe("Prices\n\nInternal only\n\nPort of Lindau");
   });
+});
+
+test("what is not read of a presentation is listed", async () => {
+  const losses = new Losses();
+  const frame = (xml: string) =>
+    `<p:graphicFrame><p:nvGraphicFramePr><p:cNvPr id="4" name="x"/></p:nvGraphicFramePr>${xml}</p:graphicFrame>`;
+  const picture = (xml: string) =>
+    `<p:pic><p:nvPicPr><p:cNvPr id="2" name="p" descr="IMG_1.png">${xml}</p:cNvPr></p:nvPicPr><a:blip r:embed="r9"/></p:pic>`;
+  const shapes =
+    slideShape("Seen") +
+    frame('<p:oleObj progId="Excel.Sheet.12"><p:pic><a:blip/></p:pic></p:oleObj>') +
+    picture("") +
+    picture('<adec:decorative val="1"/>') +
+    '<p:pic><p:nvPr><a:videoFile r:link="r8"/></p:nvPr><a:blip r:embed="r9"/></p:pic>';
+  await parseDocument(slideFile(shapes), PPTX, losses);
+  expect(losses.list()).toEqual([
+    { kind: "embedded_object", place: "slide 1", count: 1 },
+    { kind: "picture", place: "slide 1", count: 1 },
+    { kind: "media", place: "slide 1", count: 1 },
+  ]);
 });

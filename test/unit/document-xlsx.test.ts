@@ -1,4 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
+import { Losses } from "../../services/remember/documents/parsers/page.ts";
 import { parseDocument } from "../../services/remember/documents/parsers/parse.ts";
 import { sheetFile, slideShape, XLSX } from "../support/office.ts";
 
@@ -119,4 +120,23 @@ describe("what a sheet shows around its cells", () => {
       '<headerFooter><oddHeader>&amp;L&amp;"Arial,Bold"&amp;12Stock R&amp;&amp;D&amp;RMay</oddHeader><oddFooter>Page &amp;P of &amp;N</oddFooter></headerFooter>';
     expect(await read(sheetFile(row + printed))).toBe("S\n\nRope\n\nStock R&D\nMay");
   });
+});
+
+test("what is not read of a workbook is listed", async () => {
+  const losses = new Losses();
+  const rows = `<row><c t="inlineStr"><is><t>Rope</t></is></c><c><f>A1</f><v/></c><c t="e" vm="1"><v>#VALUE!</v></c></row>`;
+  const file = sheetFile(rows, {
+    related: [
+      ["oleObject", "ole1.bin"],
+      ["slicer", "slicer1.xml"],
+    ],
+    parts: { "xl/ole1.bin": new Uint8Array(2) },
+  });
+  await parseDocument(file, XLSX, losses);
+  expect(losses.list()).toEqual([
+    { kind: "formula", place: "S", count: 1 },
+    { kind: "picture", place: "S", count: 1 },
+    { kind: "part slicer", place: "S", count: 1 },
+    { kind: "embedded_object", place: "S", count: 1 },
+  ]);
 });

@@ -47,8 +47,11 @@ function tableHeaders(text: string): (start: number) => string {
   const tables = [...text.matchAll(TABLE)].map(({ index, 0: { length }, 1: header = "", 2: line = "" }) => ({
     ...{ index, end: index + length, header, line },
   }));
+  // Chunks come in order.
+  let at = 0;
   return (start) => {
-    const table = tables.find(({ index, end }) => start > index && start < end);
+    while (at < tables.length && (tables[at] as { end: number }).end <= start) at++;
+    const table = (tables[at]?.index ?? start) < start ? tables[at] : undefined;
     if (!table || table.header.length > MAX_HEADER) return "";
     return start >= table.index + table.header.length + table.line.length
       ? table.header + table.line

@@ -114,12 +114,13 @@ class DocxReader {
   #inText = false;
   /** Settings of the paragraph; null once its text began. */
   #paragraph: Style | null = null;
-  readonly #outer: [paragraph: Style | null, isItem: boolean, isHeading: boolean][] = [];
+  readonly #outer: [paragraph: Style | null, isItem: boolean, isHeading: boolean, boxes: string[]][] = [];
   /** Whether the lines of formulas have begun. */
   #hasFormula = false;
   /** Columns of the open cells. */
   readonly #cells: number[] = [];
-  readonly #boxes: string[] = [];
+  /** Texts to show after the paragraph. */
+  #boxes: string[] = [];
   readonly #readings: string[] = [];
 
   constructor(source: Source) {
@@ -273,12 +274,18 @@ class DocxReader {
 
   /** The paragraph goes on after the text that is elsewhere. */
   #openAside(): void {
-    this.#outer.push([this.#paragraph, this.#isItem, this.#isHeading]);
+    this.#outer.push([this.#paragraph, this.#isItem, this.#isHeading, this.#boxes]);
+    this.#boxes = [];
     this.#blocks.aside();
   }
 
   #closeAside(): string {
-    [this.#paragraph, this.#isItem, this.#isHeading] = this.#outer.pop() ?? [null, false, false];
+    [this.#paragraph, this.#isItem, this.#isHeading, this.#boxes] = this.#outer.pop() ?? [
+      null,
+      false,
+      false,
+      [],
+    ];
     return this.#blocks.take();
   }
 
@@ -291,8 +298,10 @@ class DocxReader {
     else if (name === "tc") blocks.closeCell(this.#cells.pop());
     else if (name === "tr") blocks.closeRow();
     else if (name === "tbl") blocks.closeTable();
-    else if (name === "txbxContent") this.#boxes.push(this.#closeAside());
-    else if (name === "rt") this.#readings.push((this.#readings.pop() ?? "") + this.#closeAside());
+    else if (name === "txbxContent") {
+      const text = this.#closeAside();
+      this.#boxes.push(text);
+    } else if (name === "rt") this.#readings.push((this.#readings.pop() ?? "") + this.#closeAside());
     else if (name === "ruby") {
       // After the word, not within it.
       const reading = this.#readings.pop();

@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import { type UnzipFileInfo, unzipSync } from "fflate";
 import { Parser } from "htmlparser2";
-import { UnreadableError } from "./page.ts";
+import { type Losses, UnreadableError } from "./page.ts";
 
 /** A reference to another part. */
 export interface Relation {
@@ -68,22 +68,6 @@ export function noteUnread({ archive, losses }: OfficeFile, part: string, place:
   const relations = readRelations(archive, part);
   for (const { type } of relations) if (!KNOWN.has(type)) losses.add(`part ${type}`, place);
   return relations;
-}
-
-/** What is not read, by its kind and place. */
-export class Losses {
-  readonly #counts = new Map<string, { kind: string; place: string; count: number }>();
-
-  add(kind: string, place: string): void {
-    const key = JSON.stringify([kind, place]);
-    const loss = this.#counts.get(key) ?? { kind, place, count: 0 };
-    loss.count++;
-    this.#counts.set(key, loss);
-  }
-
-  list(): { kind: string; place: string; count: number }[] {
-    return [...this.#counts.values()];
-  }
 }
 
 /** A slide of a presentation or a sheet of a workbook. */

@@ -7,6 +7,39 @@ export interface Page {
   text: string;
 }
 
+/** What a file shows that is not read, such as pictures without a description. */
+interface Loss {
+  kind: string;
+  place: string;
+  count: number;
+}
+
+/** Collects what is not read, by its kind and place. */
+export class Losses {
+  readonly #losses = new Map<string, Loss>();
+
+  add(kind: string, place: string): void {
+    const key = JSON.stringify([kind, place]);
+    const loss = this.#losses.get(key) ?? { kind, place, count: 0 };
+    loss.count++;
+    this.#losses.set(key, loss);
+  }
+
+  list(): Loss[] {
+    return [...this.#losses.values()];
+  }
+
+  toString(): string {
+    const all = this.list().map(
+      ({ kind, place, count }) => `${count} ${kind.replaceAll("_", " ")} (${place})`,
+    );
+    return all.slice(0, MOST_NAMED).join(", ") + (all.length > MOST_NAMED ? ", …" : "");
+  }
+}
+
+/** Losses that an error names. */
+const MOST_NAMED = 5;
+
 /** Reports an unreadable file. The message is for the uploader and follows "The file …". */
 export class UnreadableError extends Error {}
 
@@ -18,10 +51,13 @@ export const tooMuchText = () =>
 const CONTROLS = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g;
 
 /** Normalises the pages' text. @throws UnreadableError if there is no text, or far too much. */
-export function tidied(pages: Page[]): Page[] {
+export function tidied(pages: Page[], losses: Losses): Page[] {
   const tidy = pages.map(({ page, text }) => ({ page, text: tidyText(text) }));
   const characters = tidy.reduce((sum, { text }) => sum + text.length, 0);
-  if (characters === 0) throw new UnreadableError("contains no text: images and scans are not supported");
+  if (characters === 0) {
+    const unread = losses.list().length ? `, and neither are: ${losses}` : "";
+    throw new UnreadableError(`contains no text: images and scans are not supported${unread}`);
+  }
   if (characters > MAX_CHARACTERS) throw tooMuchText();
   return tidy;
 }

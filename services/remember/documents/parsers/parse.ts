@@ -1,11 +1,12 @@
 import { isAscii, isUtf8 } from "node:buffer";
 import { detect } from "chardet";
+import PostalMime from "postal-mime";
 import { charsetOf, mediaTypeOf } from "../../../../lib/http/media-type.ts";
 import { TooMuchText } from "../../../../lib/text/blocks.ts";
 import { htmlText } from "../../../../lib/text/html.ts";
 import { readDocx } from "./docx.ts";
-import { Archive, Losses, mainPart, type OfficeFile } from "./office.ts";
-import { type Page, tidied, tooMuchText, UnreadableError } from "./page.ts";
+import { Archive, mainPart, type OfficeFile } from "./office.ts";
+import { Losses, type Page, tidied, tooMuchText, UnreadableError } from "./page.ts";
 import { readPdf } from "./pdf.ts";
 import { readPptx } from "./pptx.ts";
 import { readXlsx } from "./xlsx.ts";
@@ -15,7 +16,11 @@ const OFFICE = "application/vnd.openxmlformats-officedocument.";
 /** File types with the format that their first bytes must show (spec: Knowledge documents). */
 const TYPES: Record<
   string,
-  { name: string; format: Format; read(bytes: Uint8Array, charset?: string): Page[] | Promise<Page[]> }
+  {
+    name: string;
+    format: Format;
+    read(bytes: Uint8Array, charset: string | undefined, losses: Losses): Page[] | Promise<Page[]>;
+  }
 > = {
   "application/pdf": { name: "a PDF", format: "pdf", read: readPdf },
   [`${OFFICE}wordprocessingml.document`]: office("a Word document", "word/document.xml", readDocx),
@@ -39,9 +44,14 @@ const SEEMS: Record<Format, string> = {
 /**
  * Returns the text of a file by page. The content must match the declared type.
  *
+ * @param losses gets what is not read
  * @throws UnreadableError with the reason
  */
-export async function parseDocument(bytes: Uint8Array, mime_type: string): Promise<Page[]> {
+export async function parseDocument(
+  bytes: Uint8Array,
+  mime_type: string,
+  losses = new Losses(),
+): Promise<Page[]> {
   const [name, charset] = [mediaTypeOf(mime_type), charsetOf(mime_type)];
   const type = TYPES[name];
   if (!type) throw new UnreadableError(`has the type ${mime_type}, which is not supported`);
@@ -50,7 +60,7 @@ export async function parseDocument(bytes: Uint8Array, mime_type: string): Promi
   if (format !== type.format)
     throw new UnreadableError(`was declared as ${type.name}, but seems to be ${SEEMS[format]}`);
   try {
-    return tidied(await type.read(bytes, charset));
+    return tidied(await type.read(bytes, charset, losses), losses);
   } catch (err) {
     throw err instanceof TooMuchText ? tooMuchText() : err;
   }
@@ -61,15 +71,12 @@ function office(
   usual: string,
   read: (file: OfficeFile, main: string) => Page[] | Promise<Page[]>,
 ) {
-  const readBytes = (bytes: Uint8Array) => {
+  const readBytes = (bytes: Uint8Array, _charset: string | undefined, losses: Losses) => {
     const archive = new Archive(bytes);
     const main = mainPart(archive, usual);
     if (!archive.has(main)) throw new UnreadableError(`is not ${name}: it contains no ${main}`);
-    const readEmbedded = async (within: Uint8Array, part: string) => {
-      const pages = await parseDocument(within, typeByExtension(part));
-      return pages.map(({ text }) => text).join("\n\n");
-    };
-    return read({ archive, losses: new Losses(), readEmbedded }, main);
+    const readEmbedded = (within: Uint8Array, part: string) => readFileWithin(within, part, losses);
+    return read({ archive, losses, readEmbedded }, main);
   };
   return { name, format: "zip" as const, read: readBytes };
 }
@@ -83,8 +90,28 @@ const EXTENSIONS: Record<string, string> = {
   dotx: `${OFFICE}wordprocessingml.document`,
 };
 
-const typeByExtension = (part: string) =>
-  EXTENSIONS[part.slice(part.lastIndexOf(".") + 1).toLowerCase()] ?? "application/octet-stream";
+/** Files within files within files are an attack. */
+const MAX_WITHIN = 3;
+
+/** Reads a file within an Office file by its extension; a web archive is its page. @throws UnreadableError */
+async function readFileWithin(bytes: Uint8Array, part: string, losses: Losses): Promise<string> {
+  const extension = part.slice(part.lastIndexOf(".") + 1).toLowerCase();
+  if (extension === "mht" || extension === "mhtml") {
+    const { html, text } = await PostalMime.parse(bytes);
+    return html === undefined ? (text ?? "") : htmlText(html);
+  }
+  if (depths.get(losses) === MAX_WITHIN) throw new UnreadableError("is nested too deeply");
+  depths.set(losses, (depths.get(losses) ?? 0) + 1);
+  try {
+    const pages = await parseDocument(bytes, EXTENSIONS[extension] ?? "application/octet-stream", losses);
+    return pages.map(({ text }) => text).join("\n\n");
+  } finally {
+    depths.set(losses, (depths.get(losses) ?? 1) - 1);
+  }
+}
+
+/** Files that are being read within others, by the losses that they share. */
+const depths = new WeakMap<Losses, number>();
 
 function readText(bytes: Uint8Array, charset?: string): Page[] {
   return [{ page: null, text: decodeText(bytes, charset) }];
