@@ -46,9 +46,9 @@ export class Blocks {
     if (this.#length > MAX_CHARACTERS) throw new TooMuchText();
   }
 
-  /** Adds text whose white space is collapsed, as in HTML. */
+  /** Adds text whose white space is collapsed, as in HTML. Spaces of all widths divide words. */
   collapsed(given: string): void {
-    const words = given.replace(/[ \t\r\n\f]+/g, " ");
+    const words = given.replace(/[^\S\ufeff]+/g, " ");
     if (words.startsWith(" ")) this.#flow.space = true;
     this.text(words.trim());
     if (words.endsWith(" ") && words !== " ") this.#flow.space = true;

@@ -1,12 +1,11 @@
 import { Parser } from "htmlparser2";
 import { Blocks } from "./blocks.ts";
 import { INLINE_ELEMENTS, SPACED_ELEMENTS } from "./html-elements.ts";
+import { isMath, MathReader } from "./mathml.ts";
 
 const tags = (names: string) => new Set(names.split(" "));
 /** Elements whose content browsers do not show as text. */
-const UNSEEN = tags(
-  "script style noscript template svg math object iframe select datalist rp canvas audio video",
-);
+const UNSEEN = tags("script style noscript template svg object iframe select datalist rp canvas audio video");
 const PARAGRAPHS = tags(
   "address article aside blockquote center details dialog div dl fieldset figure footer form header hgroup hr listing " +
     "main menu nav ol p plaintext pre search section title ul",
@@ -42,6 +41,7 @@ class HtmlReader {
   readonly #styled: boolean[] = [];
   readonly #readings: string[] = [];
   readonly #spans: [columns: number, rows: number][] = [];
+  #math: MathReader | undefined;
 
   open(name: string, attributes: Attributes): void {
     if (this.#unseen || UNSEEN.has(name) || isHidden(name, attributes)) {
@@ -49,6 +49,14 @@ class HtmlReader {
       return;
     }
     const blocks = this.#blocks;
+    if (this.#math) {
+      this.#math.open(name, attributes);
+      return;
+    }
+    if (isMath(name)) {
+      this.#math = new MathReader(attributes);
+      return;
+    }
     const isBlock = BLOCK_STYLE.test(attributes.style ?? "");
     this.#styled.push(isBlock);
     if (isBlock) blocks.break(1);
@@ -73,6 +81,10 @@ class HtmlReader {
       this.#unseen--;
       return;
     }
+    if (this.#math) {
+      if (this.#math.close(name)) this.#closeMath();
+      return;
+    }
     const blocks = this.#blocks;
     if (this.#styled.pop()) blocks.break(1);
     if (PREFORMATTED.has(name)) this.#preformatted--;
@@ -94,12 +106,23 @@ class HtmlReader {
 
   text(given: string): void {
     if (this.#unseen) return;
-    if (this.#preformatted) this.#blocks.text(given.replace(/\r\n?/g, "\n"));
+    if (this.#math) this.#math.text(given);
+    else if (this.#preformatted) this.#blocks.text(given.replace(/\r\n?/g, "\n"));
     else this.#blocks.collapsed(given);
   }
 
   end(): string {
+    this.#closeMath();
     return this.#blocks.end();
+  }
+
+  #closeMath(): void {
+    const math = this.#math;
+    if (!math) return;
+    this.#math = undefined;
+    if (math.isBlock) this.#blocks.break(1);
+    this.#blocks.collapsed(math.end());
+    if (math.isBlock) this.#blocks.break(1);
   }
 
   #divide(name: string): void {

@@ -282,6 +282,21 @@ describe("text", () => {
       "<table><tr><th>A<th>B<th>C<tr><td rowspan=2>1<td><td>2<tr><td colspan=2>3</table>",
       "| A | B | C |\n| --- | --- | --- |\n| 1 |  | 2 |\n|  | 3 |  |",
     ],
+    [
+      "spaces of all kinds",
+      "<p>Pier&nbsp;<b>4</b>&ensp;opens&nbsp;at&#8239;<i>six</i>\u3000sharp</p><p>&nbsp;</p>Crane&emsp;<u>B</u>&amp;<u>C</u>",
+      "Pier 4 opens at six sharp\n\nCrane B&C",
+    ],
+    [
+      "formulas",
+      "Area <math><mfrac><mi>load</mi><mn>12</mn></mfrac></math>, <math><msup><mi>r</mi><mn>2</mn></msup><mi>h</mi>" +
+        "<mo>=</mo><msqrt><mn>49</mn></msqrt></math>; " +
+        '<math display="block"><semantics><mrow><msubsup><mo>∑</mo><mrow><mi>i</mi><mo>=</mo><mn>1</mn></mrow><mi>n</mi></msubsup>' +
+        "<msub><mi>𝑥</mi><mi>i</mi></msub><mo>+</mo><mroot><mrow><mi>a</mi><mo>-</mo><mn>1</mn></mrow><mn>3</mn></mroot></mrow>" +
+        '<annotation encoding="application/x-tex">\\sum</annotation></semantics></math>in <math><mtext>net cost</mtext>' +
+        "<mo>(</mo><mi>f</mi><mo>&#x2061;</mo><mspace/><msup><mi>x</mi><mo>′</mo></msup><mo>)</mo></math>",
+      "Area (load)/(12), r^2 h=√49;\n∑_(i=1)^n x_i+∛(a-1)\nin net cost(f x′)",
+    ],
     ["soft hyphens and zero width", "Hafen&shy;meis&shy;terei K\u200bran", "Hafenmeisterei Kran"],
     ["an embedded file", `<img alt="The quay" src="data:image/png;base64,${"A".repeat(99)}">!`, "The quay !"],
   ])("HTML with %s", async (_name, html, expected) =>
