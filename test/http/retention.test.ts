@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { SessionModel } from "../../services/identity/devices/devices.model.ts";
 import { BundleModel } from "../../services/remember/bundles/bundles.model.ts";
 import { DeliveryModel } from "../../services/sense/deliveries/deliveries.model.ts";
@@ -30,6 +30,49 @@ const agent = await newAgent(server, admin);
 ok(await agent.post(`/agents/${agent.id}/interests`, { event_type: TYPE }));
 afterAll(() => server.stop());
 
+/** Lets time pass: has its change made while the service is away. */
+type Pass = (change: (store: Store) => Promise<unknown>) => Promise<unknown>;
+
+const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+beforeAll(() => begin());
+let unfinished = 0;
+const waiting: { change: Parameters<Pass>[0]; done: PromiseWithResolvers<void> }[] = [];
+
+/** A test that runs at the same time as the others: the service goes away once for all of them. */
+function story(title: string, tell: (pass: Pass) => Promise<void>): void {
+  unfinished++;
+  const told = begun
+    .then(() =>
+      tell((change) => {
+        const done = Promise.withResolvers<void>();
+        waiting.push({ change, done });
+        void passWhenAllWait();
+        return done.promise;
+      }),
+    )
+    .finally(() => {
+      unfinished--;
+      void passWhenAllWait();
+    });
+  // Reported by its own test, which may begin later.
+  told.catch(() => {});
+  test(title, () => told);
+}
+
+async function passWhenAllWait(): Promise<void> {
+  if (waiting.length === 0 || waiting.length < unfinished) return;
+  const round = waiting.splice(0);
+  try {
+    await meanwhile(server, async (store) => {
+      await store.ready();
+      for (const { change } of round) await change(store);
+    });
+    for (const { done } of round) done.resolve();
+  } catch (err) {
+    for (const { done } of round) done.reject(err);
+  }
+}
+
 async function published(id: string): Promise<string> {
   const { event_id } = ok(await admin.post("/events", cloudEvent(id, { type: TYPE })));
   await fannedOut(admin, event_id);
@@ -43,10 +86,9 @@ async function age(store: Store, event_id: string, days: number): Promise<void> 
   await store.collection(EventModel).update(server.credentials.tenant_id, own, { $set: { position } });
 }
 
-test("an event is deleted when neither EVENT_RETENTION_DAYS nor DEDUPE_DAYS keeps it", async () => {
+story("an event is deleted when neither EVENT_RETENTION_DAYS nor DEDUPE_DAYS keeps it", async (pass) => {
   const [old, younger] = [await published("old"), await published("younger")];
-  await meanwhile(server, async (store) => {
-    await store.ready();
+  await pass(async (store) => {
     await age(store, old, 3.1);
     await age(store, younger, 2.9);
   });
@@ -58,7 +100,7 @@ test("an event is deleted when neither EVENT_RETENTION_DAYS nor DEDUPE_DAYS keep
   expect(ok(await admin.post("/events", cloudEvent("old", { type: TYPE }))).status).toBe("accepted");
 });
 
-test("an acknowledged delivery keeps its story for ACKNOWLEDGED_RETENTION_DAYS", async () => {
+story("an acknowledged delivery keeps its story for ACKNOWLEDGED_RETENTION_DAYS", async (pass) => {
   const event_id = await published("acknowledged");
   const delivery = await settle(async () => {
     const deliveries = await receive(agent, 1);
@@ -70,9 +112,8 @@ test("an acknowledged delivery keeps its story for ACKNOWLEDGED_RETENTION_DAYS",
   };
   expect(await story()).toEqual(["acknowledged", "matched", "handed_out", "acknowledged"]);
   let kept = 0;
-  await meanwhile(server, async (store) => {
+  await pass(async (store) => {
     const deliveries = store.collection(DeliveryModel);
-    await store.ready();
     const own = { _id: delivery.id };
     const row = await deliveries.findOne(server.credentials.tenant_id, own);
     kept = (row?.retire_at?.getTime() ?? 0) - store.now();
@@ -84,40 +125,41 @@ test("an acknowledged delivery keeps its story for ACKNOWLEDGED_RETENTION_DAYS",
   expect(await story()).toEqual(["acknowledged", "matched"]);
 });
 
-test("a bundle is deleted after BUNDLE_RETENTION_DAYS, unless a handoff or an attempt names it", async () => {
-  const assembled = async (): Promise<string> => ok(await admin.post("/bundles", {})).id;
-  const [lone, handed, begun] = [await assembled(), await assembled(), await assembled()];
-  const handoff = ok(await admin.post("/handoffs", { name: "with a bundle", bundle_id: handed }));
-  const run = ok(await admin.post("/runs", { goal: "g", steps: [{ step_key: "a" }] }));
-  ok(await admin.post(`/runs/${run.id}/steps/start`, { step_key: "a", bundle_id: begun }));
-  let kept = 0;
-  const timeIsOver = async (store: Store) => {
-    const bundles = store.collection(BundleModel);
-    await store.ready();
-    const all = await bundles.find(
-      server.credentials.tenant_id,
-      { expires_at: { $exists: true } },
-      { bounded: "a few" },
-    );
-    kept = Math.max(...all.map(({ expires_at }) => (expires_at?.getTime() ?? 0) - store.now()));
-    const $set = { expires_at: new Date(store.now() - 1) };
-    await bundles.updateMany(server.credentials.tenant_id, { expires_at: { $exists: true } }, { $set });
-  };
-  const has = async (id: string) => (await admin.get(`/bundles/${id}`)).status === 200;
-  await meanwhile(server, timeIsOver);
-  expect(Math.abs(kept - 5 * DAY_MS)).toBeLessThan(DAY_MS / 24);
-  await settle(async () => !(await has(lone)), { what: "the bundle that nothing names to go" });
-  expect([await has(handed), await has(begun)]).toEqual([true, true]);
-  expect(await admin.del(`/handoffs/${handoff.id}`)).toMatchObject({ status: 204 });
-  await meanwhile(server, timeIsOver);
-  await settle(async () => !(await has(handed)), { what: "the bundle that nothing names any more to go" });
-  expect(await has(begun)).toBe(true);
-});
+story(
+  "a bundle is deleted after BUNDLE_RETENTION_DAYS, unless a handoff or an attempt names it",
+  async (pass) => {
+    const assembled = async (): Promise<string> => ok(await admin.post("/bundles", {})).id;
+    const [lone, handed, begun] = [await assembled(), await assembled(), await assembled()];
+    const handoff = ok(await admin.post("/handoffs", { name: "with a bundle", bundle_id: handed }));
+    const run = ok(await admin.post("/runs", { goal: "g", steps: [{ step_key: "a" }] }));
+    ok(await admin.post(`/runs/${run.id}/steps/start`, { step_key: "a", bundle_id: begun }));
+    let kept = 0;
+    const timeIsOver = async (store: Store) => {
+      const bundles = store.collection(BundleModel);
+      const all = await bundles.find(
+        server.credentials.tenant_id,
+        { expires_at: { $exists: true } },
+        { bounded: "a few" },
+      );
+      kept = Math.max(...all.map(({ expires_at }) => (expires_at?.getTime() ?? 0) - store.now()));
+      const $set = { expires_at: new Date(store.now() - 1) };
+      await bundles.updateMany(server.credentials.tenant_id, { expires_at: { $exists: true } }, { $set });
+    };
+    const has = async (id: string) => (await admin.get(`/bundles/${id}`)).status === 200;
+    await pass(timeIsOver);
+    expect(Math.abs(kept - 5 * DAY_MS)).toBeLessThan(DAY_MS / 24);
+    await settle(async () => !(await has(lone)), { what: "the bundle that nothing names to go" });
+    expect([await has(handed), await has(begun)]).toEqual([true, true]);
+    expect(await admin.del(`/handoffs/${handoff.id}`)).toMatchObject({ status: 204 });
+    await pass(timeIsOver);
+    await settle(async () => !(await has(handed)), { what: "the bundle that nothing names any more to go" });
+    expect(await has(begun)).toBe(true);
+  },
+);
 
-test("a handoff that has expired is gone at once, for who saves one of its name too", async () => {
+story("a handoff that has expired is gone at once, for who saves one of its name too", async (pass) => {
   const { id } = ok(await admin.post("/handoffs", { name: "expiring" }));
-  await meanwhile(server, async (store) => {
-    await store.ready();
+  await pass(async (store) => {
     // Later than the reaper's look at the start, sooner than its next.
     const reap_at = new Date(store.now() + 5_000);
     const $set = { reap_at, expires_at: reap_at };
@@ -131,25 +173,27 @@ test("a handoff that has expired is gone at once, for who saves one of its name 
   expect(await isGone()).toBe(true);
 });
 
-test("a device that was not heard of for SESSION_RETENTION_DAYS is forgotten when its key is gone", async () => {
-  const { access_token } = ok(await api(server).post("/auth/login", server.credentials.admin));
-  const person = api(server, access_token);
-  const [first, second] = [await connectDevice(person, agent.id), await connectDevice(person, agent.id)];
-  const listed = async () =>
-    ok(await person.get(`/agents/${agent.id}/sessions`)).sessions.map(
-      ({ session_id }: { session_id: string }) => session_id,
-    );
-  const [newest] = ok(await person.get(`/agents/${agent.id}/keys`)).keys;
-  expect(await person.del(`/agents/${agent.id}/keys/${newest.id}`)).toMatchObject({ status: 204 });
-  expect(await listed()).toEqual([second.session_id, first.session_id]);
-  await meanwhile(server, async (store) => {
-    const sessions = store.collection(SessionModel);
-    await store.ready();
-    const $set = { last_seen_at: new Date(store.now() - 4.1 * DAY_MS) };
-    await sessions.updateMany(server.credentials.tenant_id, {}, { $set });
-  });
-  await settle(async () => (await listed()).length === 1, {
-    what: "the device without a key to be forgotten",
-  });
-  expect(await listed()).toEqual([first.session_id]);
-});
+story(
+  "a device that was not heard of for SESSION_RETENTION_DAYS is forgotten when its key is gone",
+  async (pass) => {
+    const { access_token } = ok(await api(server).post("/auth/login", server.credentials.admin));
+    const person = api(server, access_token);
+    const [first, second] = [await connectDevice(person, agent.id), await connectDevice(person, agent.id)];
+    const listed = async () =>
+      ok(await person.get(`/agents/${agent.id}/sessions`)).sessions.map(
+        ({ session_id }: { session_id: string }) => session_id,
+      );
+    const [newest] = ok(await person.get(`/agents/${agent.id}/keys`)).keys;
+    expect(await person.del(`/agents/${agent.id}/keys/${newest.id}`)).toMatchObject({ status: 204 });
+    expect(await listed()).toEqual([second.session_id, first.session_id]);
+    await pass(async (store) => {
+      const sessions = store.collection(SessionModel);
+      const $set = { last_seen_at: new Date(store.now() - 4.1 * DAY_MS) };
+      await sessions.updateMany(server.credentials.tenant_id, {}, { $set });
+    });
+    await settle(async () => (await listed()).length === 1, {
+      what: "the device without a key to be forgotten",
+    });
+    expect(await listed()).toEqual([first.session_id]);
+  },
+);
