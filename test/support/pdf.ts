@@ -1,11 +1,14 @@
 import { deflateSync } from "node:zlib";
 
-/** A PDF of one page whose content stream is this, deflated: for files that no program would make. */
-export function pdfOf(content: Buffer): Buffer {
+/**
+ * A PDF of one page whose content stream is this, deflated: for files that no program would make.
+ *
+ * @param font the font `F`, object 5, and the objects that follow it
+ */
+export function pdfOf(content: Buffer, font = ["<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>"]): Buffer {
   const page =
     "<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 4 0 R/Resources<</Font<</F 5 0 R>>>>>>";
-  const font = [Buffer.from("<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>")];
-  return fileOf(page, [deflated("", content), font]);
+  return fileOf(page, [deflated("", content), ...font.map((object) => [Buffer.from(object)])]);
 }
 
 /**

@@ -1,13 +1,22 @@
+import { createRequire } from "node:module";
+import { dirname } from "node:path";
 import { getDocumentProxy, getResolvedPDFJS } from "unpdf";
 import { type Page, UnreadableError } from "./page.ts";
+import { layOut, type Run } from "./pdf-layout.ts";
 
 type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>;
 type PdfPage = Awaited<ReturnType<Pdf["getPage"]>>;
 
-/** A gap between lines of this many times their height starts a new paragraph. */
-const PARAGRAPH_GAP = 1.7;
-/** Pixels from which on images are not decoded. */
-const NO_IMAGES = 1;
+/** `unpdf` is PDF.js without its tables of character codes and its fonts of symbols. */
+const DATA = dirname(createRequire(import.meta.url).resolve("pdfjs-dist/package.json"));
+const OPTIONS = {
+  cMapUrl: `${DATA}/cmaps/`,
+  standardFontDataUrl: `${DATA}/standard_fonts/`,
+  verbosity: 0,
+  stopAtErrors: false,
+  /** Pixels from which on images are not decoded. */
+  maxImageSize: 1,
+};
 /** A gap within shown text, in thousandths of its size, from which on it is a space. */
 const SPACE_GAP = 200;
 
@@ -34,7 +43,7 @@ async function isXfaPlaceholder(pdf: Pdf, texts: string[]): Promise<boolean> {
 
 async function open(bytes: Uint8Array): Promise<Pdf> {
   try {
-    return await getDocumentProxy(bytes, { verbosity: 0, stopAtErrors: false, maxImageSize: NO_IMAGES });
+    return await getDocumentProxy(bytes, OPTIONS);
   } catch (err) {
     if ((err as Error).name === "PasswordException")
       throw new UnreadableError("is encrypted: upload it without a password");
@@ -45,34 +54,54 @@ async function open(bytes: Uint8Array): Promise<Pdf> {
 async function readText(pdf: Pdf, number: number): Promise<string> {
   const page = await pdf.getPage(number);
   const levels = await findHeadings(page);
+  const text = await pageText(page, levels);
+  const values = await formValues(page);
+  const divided = await softlyDivided(page);
+  page.cleanup();
+  const whole = divided.size
+    ? text.replace(/(\p{L}+)(?=\n)/gu, (word) => (divided.has(word) ? `${word}\u00ad` : word))
+    : text;
+  return [whole, ...values].join("\n");
+}
+
+/** Returns the text by its positions, that of each direction for itself, the most frequent direction first. */
+async function pageText(page: PdfPage, levels: Map<string, number>): Promise<string> {
   const { items } = await page.getTextContent({ includeMarkedContent: levels.size > 0 });
-  const text: string[] = [];
+  const directions = new Map<string, Run[]>();
   const marked: (string | undefined)[] = [];
-  let lastY: number | null = null;
-  let heading = "";
-  for (const item of items) {
+  let spaceBefore = false;
+  for (const [order, item] of items.entries()) {
     if (!("str" in item)) {
       if (item.type === "endMarkedContent") marked.pop();
       else marked.push(item.id);
       continue;
     }
-    const y = item.transform[5] as number;
-    if (item.str && lastY !== null && lastY - y > item.height * PARAGRAPH_GAP) text.push("\n");
-    if (item.str) lastY = y;
-    const id = marked.findLast((each) => each !== undefined && levels.has(each)) ?? "";
-    if (item.str.trim() && id !== heading) {
-      heading = id;
-      if (id) text.push("\n\n", "#".repeat(levels.get(id) as number), " ");
+    const text = item.str.trim();
+    if (text) {
+      const id = marked.findLast((each) => each !== undefined && levels.has(each));
+      const heading = id ? { id, level: levels.get(id) as number } : undefined;
+      const { direction, place } = placeOf(item);
+      const runs = directions.get(direction) ?? [];
+      runs.push({ text, ...place, order, heading, spaceBefore: spaceBefore || item.str.startsWith(" ") });
+      directions.set(direction, runs);
     }
-    text.push(item.str, item.hasEOL ? "\n" : "");
+    spaceBefore = item.str.endsWith(" ") || (spaceBefore && !text);
   }
-  const values = await formValues(page);
-  const divided = await softlyDivided(page);
-  page.cleanup();
-  const whole = divided.size
-    ? text.join("").replace(/(\p{L}+)(?=\n)/gu, (word) => (divided.has(word) ? `${word}\u00ad` : word))
-    : text.join("");
-  return [whole, ...values].join("\n");
+  const bySize = [...directions.values()].sort((a, b) => b.length - a.length);
+  return bySize.map(layOut).join("\n\n");
+}
+
+type Item = Extract<Awaited<ReturnType<PdfPage["getTextContent"]>>["items"][number], { str: string }>;
+
+/** Returns the direction of a text, and its place seen in that direction. */
+function placeOf({ transform, width, height, dir }: Item) {
+  const [a, b, c, d, x, y] = transform as [number, number, number, number, number, number];
+  const size = Math.hypot(c, d) || height || 1;
+  if (dir === "ttb") return { direction: dir, place: { start: -y, end: height - y, base: x, size } };
+  const degrees = (Math.round((Math.atan2(b, a) * 180) / Math.PI) + 360) % 360;
+  const [cos, sin] = [Math.cos((degrees * Math.PI) / 180), Math.sin((degrees * Math.PI) / 180)];
+  const start = x * cos + y * sin;
+  return { direction: `${degrees}`, place: { start, end: start + width, base: y * cos - x * sin, size } };
 }
 
 /** Returns the beginnings of words that end with a soft hyphen, which PDF.js omits from the text. */
