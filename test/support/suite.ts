@@ -91,7 +91,7 @@ function startJest(root: string, files: string[], { output, env, atOnce }: Suite
     ...workers,
     ...limit,
     "--testMatch",
-    "<rootDir>/{test,packages/{*,integrations/*}/test}/**/*.ts",
+    "<rootDir>/{test,extensions/*/test,packages/{*,integrations/*}/test}/**/*.ts",
     "--runTestsByPath",
     ...files,
   ];

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import httpx
-
 from sensorium import Sensorium
 
 ROWS: list[tuple[str, dict[str, Any], Any]] = [

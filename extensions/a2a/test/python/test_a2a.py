@@ -12,7 +12,6 @@ from a2a.types import a2a_pb2 as a2a
 from a2a.utils.errors import TaskNotCancelableError, TaskNotFoundError
 from google.protobuf.json_format import MessageToDict  # type: ignore[import-untyped]
 from real_server import Server
-
 from sensorium import AsyncSensorium, Sensorium
 
 pytestmark = pytest.mark.anyio
