@@ -62,9 +62,46 @@ export function terms(text: string): string[] {
 /** Returns the words of a text that `fold` returned. */
 export function splitWords(folded: string): Word[] {
   const found: Word[] = [];
-  for (const { 0: word, index } of folded.matchAll(WORD))
-    found.push({ word, at: index, isStop: STOP_WORDS.has(word) });
+  for (const { 0: whole, index } of folded.matchAll(WORD))
+    for (const { word, at } of inScripts(whole))
+      found.push({ word, at: index + at, isStop: STOP_WORDS.has(word) });
   return found;
+}
+
+const LATIN = /^[\p{Script=Latin}\p{N}\p{M}]*$/u;
+/** Scripts with spaces between words. Others, digits and marks belong to what is before them. */
+const SPACED = [
+  "Latin",
+  "Cyrillic",
+  "Greek",
+  "Hebrew",
+  "Arabic",
+  "Armenian",
+  "Georgian",
+  "Devanagari",
+  "Ethiopic",
+].map((name) => ({ name, pattern: new RegExp(`^\\p{Script=${name}}`, "u") }));
+
+/** Returns the script of a letter; "" for a digit, a sign and what no word is divided at. */
+const scriptOf = (letter: string) =>
+  UNSPACED.test(letter) ? "unspaced" : (SPACED.find(({ pattern }) => pattern.test(letter))?.name ?? "");
+
+/** Divides a word where its script changes: Hebrew and Arabic write prefixes at a Latin word without a space. */
+function inScripts(word: string): { word: string; at: number }[] {
+  if (LATIN.test(word)) return [{ word, at: 0 }];
+  const parts: { word: string; at: number }[] = [];
+  let script = "";
+  for (const { 0: letter, index } of word.matchAll(/\P{M}\p{M}*/gu)) {
+    const own = scriptOf(letter);
+    const last = parts.at(-1);
+    // Scripts without spaces are divided later, with their neighbours (RUNS).
+    const isOne =
+      own === "" || script === "" || own === script || own === "unspaced" || script === "unspaced";
+    if (last && isOne) last.word += letter;
+    else parts.push({ word: letter, at: index });
+    script = own || script;
+  }
+  return parts;
 }
 
 export function toTerms(words: readonly Word[]): string[] {

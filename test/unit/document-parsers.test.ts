@@ -325,6 +325,13 @@ describe("text", () => {
     const html = '<html><head><meta charset="iso-8859-2"></head><body>\u00b1\u00e6</body></html>';
     expect(await text(latin1(html), "text/html")).toBe("ąć");
   });
+
+  test("as HTML declares it after long scripts, or in its XML declaration", async () => {
+    const late = `<html><head><script>${"x();".repeat(2000)}</script><meta charset="iso-8859-2"></head><p>\u00b1\u00e6</p></html>`;
+    const xml = '<?xml version="1.0" encoding="iso-8859-2"?><html><body><p>\u00b1\u00e6</p></body></html>';
+    for (const html of [late, xml])
+      expect(await text(Buffer.from(html, "latin1"), "text/html")).toContain("ąć");
+  });
 });
 
 describe("a PDF", () => {

@@ -164,3 +164,14 @@ test("a query has at most as many terms as a mask has bits", () => {
   const long = Array.from({ length: 50 }, (_, i) => `word${i}`).join(" ");
   expect(parseQuery(long, NOW).terms).toHaveLength(31);
 });
+
+test.each([
+  ["עובד בPython ובKubernetes", ["python", "kubernet"]],
+  ["بلغةRustمن الأدوات", ["rust"]],
+  ["хранит MinIOхранилище", ["minio", "хранилище"]],
+])("a word ends where its script changes: %s", (text, parts) =>
+  expect(terms(text)).toEqual(expect.arrayContaining(parts)),
+);
+
+test("digits and marks end no word", () =>
+  expect(terms("OpenSearch2 C3PO cost12")).toEqual(["opensearch2", "c3po", "cost12"]));

@@ -121,10 +121,14 @@ function readHtml(bytes: Uint8Array, charset?: string): Page[] {
   return [{ page: null, text: htmlText(decodeText(bytes, charset ?? declaredEncoding(bytes))) }];
 }
 
-/** Reads `<meta charset="…">` or its older form within the first bytes, like browsers. */
+/** Bytes to look for a declaration in: it may stand after long scripts. */
+const DECLARED_WITHIN = 65_536;
+
+/** Reads an XML declaration, `<meta charset="…">` or its older form, like browsers. */
 function declaredEncoding(bytes: Uint8Array): string | undefined {
-  const head = Buffer.from(bytes.subarray(0, 1024)).toString("latin1");
-  return /<meta[^>]{1,200}charset\s*=\s*["']?([\w-]+)/i.exec(head)?.[1];
+  const head = Buffer.from(bytes.subarray(0, DECLARED_WITHIN)).toString("latin1");
+  const xml = /^\s*<\?xml\s[^>]{0,200}?\bencoding\s*=\s*["']([\w.:-]+)["']/i.exec(head)?.[1];
+  return xml ?? /<meta\b[^>]{1,300}?\bcharset\s*=\s*["']?\s*([\w.:-]+)/i.exec(head)?.[1];
 }
 
 /** Enough bytes to guess an encoding. */
