@@ -188,6 +188,40 @@ describe("positions on a page of a PDF", () => {
     expect(await layout(...shown)).toBe("1. Close the gate\n2. Lock the shed\n3. Call the pilot");
   });
 
+  test("put accents on the letters that they are drawn over", async () => {
+    const font = ["<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>"];
+    const word = [
+      [50, 700, "Gr"],
+      [59.5, 700, "\u00a8"],
+      [58.9, 700, "une T"],
+      [84, 700, "\u00a8"],
+      [83.9, 700, "ur"],
+    ] as Shown[];
+    expect(await read(word.map(show).join(""), font)).toBe("Grüne Tür");
+  });
+
+  test("read right to left what is written so, with its table", async () => {
+    const names = [64, 65, 66, 67, 68, 69, 70].map((code) => `/afii576${code}`).join("");
+    const widths = Array(91).fill(500).join(" ");
+    const font = [
+      `<</Type/Font/Subtype/Type1/BaseFont/Depot/FirstChar 32/LastChar 122/Widths[${widths}]/Encoding<</Type/Encoding/Differences[65${names}]>>/FontDescriptor 6 0 R>>`,
+      "<</Type/FontDescriptor/FontName/Depot/Flags 4/FontBBox[0 -200 1000 900]/ItalicAngle 0/Ascent 900/Descent -200/StemV 80>>",
+    ];
+    const words: Shown[] = [
+      [50, 740, "FED"],
+      [70, 740, "12"],
+      [85, 740, "CBA"],
+    ];
+    const table = [
+      ...row(700, [400, 300, 200], "CBA", "DE", "F"),
+      ...row(684, [400, 300, 200], "BA", "", "7"),
+    ];
+    const rows = [...table, ...row(668, [400, 300, 200], "FE", "3", "")];
+    expect(await read([...words, ...rows].map(show).join(""), font)).toBe(
+      "אבג 12 דהו\n\n| אבג | הד | ו |\n| --- | --- | --- |\n| אב |  | 7 |\n| הו | 3 |  |",
+    );
+  });
+
   test("tell raised text from another line", async () => {
     expect(await layout([50, 700, "Area: 12 m"], [99, 704, "2", 6], [105, 700, "of floor"])).toBe(
       "Area: 12 m2 of floor",

@@ -49,10 +49,24 @@ const MAX_WORDS_OF_CELL = 3;
 const ITEM_GAP = 4;
 const ITEM = /^(?:[•◦▪▫‣●○■□·*–—-]|\(?(?:\d{1,3}|[ivxlc]{1,5}|[a-z])[.)])$/i;
 const RTL = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}]/u;
+/** Accents that are drawn over a letter, and the marks that combine with it. */
+const ACCENTS: Record<string, string> = {
+  "`": "\u0300",
+  "´": "\u0301",
+  ˆ: "\u0302",
+  "˜": "\u0303",
+  "¯": "\u0304",
+  "¨": "\u0308",
+  "˚": "\u030a",
+  ˇ: "\u030c",
+  "¸": "\u0327",
+};
 /** Scripts without spaces between words. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
-/** More is a drawing, whose order stays that of the file. */
+/** More runs than a page of text has are not searched for repetitions. */
 const MAX_RUNS = 20_000;
+/** More rows than a page of text has are not searched for columns. */
+const MAX_ROWS = 300;
 
 /** Returns the text of runs that have one direction, as they stand on the page. */
 export function layOut(given: Run[]): string {
@@ -81,7 +95,9 @@ function withoutRepeated(runs: Run[]): Run[] {
       }
     if (!rest) continue;
     kept.add(rest);
-    near.set(at, [...(near.get(at) ?? []), rest]);
+    const others = near.get(at);
+    if (others) others.push(rest);
+    else near.set(at, [rest]);
   }
   return [...kept];
 }
@@ -160,11 +176,18 @@ function append(segment: Segment, run: Run): void {
 
 function toText({ runs }: Segment): string {
   const isRtl = runs.filter(({ text }) => RTL.test(text)).length * 2 > runs.length;
-  const ordered = isRtl ? rightToLeft(runs) : runs.toSorted((a, b) => a.start - b.start);
+  const ordered = isRtl ? rightToLeft(runs) : runs.toSorted((a, b) => beginOf(a) - beginOf(b));
   let text = "";
   let last: Run | undefined;
   for (const run of ordered) {
     const gap = last ? Math.max(run.start - last.end, last.start - run.end) : 0;
+    const accent = gap < 0 ? ACCENTS[text.at(-1) ?? ""] : undefined;
+    if (accent && /^\p{L}/u.test(run.text)) {
+      const letter = (run.text[0] as string).replace("ı", "i");
+      text = text.slice(0, -1) + (letter + accent).normalize("NFC") + run.text.slice(1);
+      last = run;
+      continue;
+    }
     const isWide = gap > SPACE * Math.min(run.size, last?.size ?? run.size);
     const areUnspaced = UNSPACED.test(text.at(-1) ?? "") && UNSPACED.test(run.text[0] ?? "");
     const isOverlap = last && gap < -REPEATED * 2 * run.size;
@@ -175,6 +198,9 @@ function toText({ runs }: Segment): string {
   }
   return text.trim();
 }
+
+/** An accent alone comes before its letter, though it may be the narrower one. */
+const beginOf = ({ text, start, size }: Run) => (ACCENTS[text] ? start - size / 2 : start);
 
 /** Returns runs from right to left, but numbers and words of other scripts within them from left to right. */
 function rightToLeft(runs: Run[]): Run[] {
@@ -279,7 +305,7 @@ const inColumn = (rows: Row[], column: Column): Row[] =>
 /** Returns the rows from here on whose segments share columns: until one crosses two, or two are in one. */
 function blockFrom(rows: Row[], from: number): Block {
   const block: Block = { rows: [], columns: [] };
-  for (let at = from; at < rows.length; at++) {
+  for (let at = from; at < rows.length && block.rows.length < MAX_ROWS; at++) {
     const row = rows[at] as Row;
     const last = block.rows.at(-1)?.[0];
     if (last && last.base - (row[0] as Segment).base > BLOCK_END * last.size) break;
