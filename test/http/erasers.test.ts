@@ -1,13 +1,12 @@
-import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { afterAll, describe, expect, test } from "@jest/globals";
 import { AuditModel } from "../../services/identity/audit/audit.model.ts";
-import { openStore } from "../../storage/connection.ts";
 import { cloudEvent } from "../support/agents.ts";
 import { ingest, itself, textFile } from "../support/documents.ts";
 import { api } from "../support/http.ts";
-import { blobsOf, marker } from "../support/kept-bytes.ts";
+import { marker } from "../support/kept-bytes.ts";
+import { meanwhile } from "../support/meanwhile.ts";
 import { agentIn, makeCast, remember } from "../support/memories.ts";
+import { blobsOf, holdersOf, REMOVED } from "../support/record.ts";
 import { startServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
 import { makeWorld, OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
@@ -23,14 +22,7 @@ afterAll(() => server.stop());
 
 const erase = async (body: object) => ok(await cast.orgAdmin.post("/memories/erase", body));
 
-async function filesWith(text: string): Promise<string[]> {
-  const files = await readdir(server.dataDir, { recursive: true, withFileTypes: true });
-  const holding = files.map(async (file) => {
-    const bytes = file.isFile() ? await readFile(join(file.parentPath, file.name)).catch(() => "") : "";
-    return bytes.includes(text) ? file.name : [];
-  });
-  return (await Promise.all(holding)).flat();
-}
+const heldBy = (text: string) => holdersOf(server, text);
 
 async function schedule(by: TestAgent, data: object): Promise<string> {
   const event = { type: "com.example.tick", data };
@@ -56,11 +48,11 @@ test("an agent's schedules, bundles and handoffs are erased with its memories", 
   await schedule(agent, { note: text });
   ok(await agent.post("/handoffs", { name: "next", summary: text }));
   ok(await agent.post("/bundles", { query: text }));
-  expect(await filesWith(text)).not.toEqual([]);
+  expect(await heldBy(text)).not.toEqual([]);
   const { erased } = await erase({ agent_id: agent.id });
   expect(erased).toMatchObject({ schedules: 1, handoffs: 1, bundles: 1 });
   await settle(
-    async () => (await filesWith(text)).filter((name) => !name.startsWith("sensorium.db")).length === 0,
+    async () => (await heldBy(text)).filter((name) => !name.startsWith("sensorium.db")).length === 0,
   );
 });
 
@@ -117,7 +109,7 @@ test.each(ERASED)("no text about deliveries and runs is left that names %s", asy
   );
   const leftOf = async () => {
     const held = await Promise.all(
-      Object.entries(texts).map(async ([what, each]) => [what, await filesWith(each)]),
+      Object.entries(texts).map(async ([what, each]) => [what, await heldBy(each)]),
     );
     return held.filter(([, files]) => files?.length).map(([what]) => what);
   };
@@ -129,7 +121,7 @@ test.each(ERASED)("no text about deliveries and runs is left that names %s", asy
     return found.erased.run_facts === run_facts && found;
   });
   const { erased, storage } = await erase(target);
-  expect([await leftOf(), storage]).toEqual([[], "rewritten"]);
+  expect([await leftOf(), storage]).toEqual([[], REMOVED]);
   // With the event about the person, or the payload; and by an agent with what names nothing.
   const runs = { runs: 1, run_facts };
   for (const each of [counted.erased, erased])
@@ -210,12 +202,12 @@ test.each(Object.entries(WORKS))("a person's name is erased from %s", async (_, 
   const made = [];
   for (const text of texts) made.push(await make(own, `${text} of ${subject}`));
   const { body: other } = await own.post("/outputs", { body: `Of ${subject}son, who stays` });
-  for (const text of texts) expect(await filesWith(text)).not.toEqual([]);
+  for (const text of texts) expect(await heldBy(text)).not.toEqual([]);
   const counted = await erase({ subject, dry_run: true });
   const { erased, storage } = await erase({ subject });
   expect(erased).toMatchObject(counted.erased);
-  expect(storage).toBe("rewritten");
-  for (const text of texts) expect(await filesWith(text)).toEqual([]);
+  expect(storage).toBe(REMOVED);
+  for (const text of texts) expect(await heldBy(text)).toEqual([]);
   for (const [path, shown] of made)
     expect(ok(await (path.startsWith("/events") ? sender : own).get(path))).toMatchObject(shown);
   expect(ok(await own.get(`/outputs/${other.id}`)).body).toBe(`Of ${subject}son, who stays`);
@@ -259,7 +251,7 @@ test("all texts of an event about a person are erased, and of what in it has the
     },
   });
   expect(Buffer.from((await payloadOf(encoded)).data_base64, "base64").toString()).toBe("[erased]");
-  expect(await filesWith(text)).toEqual([]);
+  expect(await heldBy(text)).toEqual([]);
 });
 
 test("a pending delivery does not show the texts of an event that were erased", async () => {
@@ -329,12 +321,10 @@ test("entries of the audit log end after their retention", async () => {
     return ok(await cast.orgAdmin.get(`/audit?${until}`)).entries.map(({ id }: { id: string }) => id);
   };
   const [last, first] = ok(await cast.orgAdmin.get("/audit")).entries;
-  await server.end();
-  const store = await openStore({ DATA_DIR: server.dataDir });
-  const entries = store.collection(AuditModel);
-  await entries.system.updateOne({ _id: last.id }, { $set: { at: daysAgo(366) } });
-  await entries.system.updateOne({ _id: first.id }, { $set: { at: daysAgo(364) } });
-  await store.close();
-  await server.restart();
+  await meanwhile(server, async (store) => {
+    const entries = store.collection(AuditModel);
+    await entries.system.updateOne({ _id: last.id }, { $set: { at: daysAgo(366) } });
+    await entries.system.updateOne({ _id: first.id }, { $set: { at: daysAgo(364) } });
+  });
   await settle(async () => (await logged()).join() === first.id, { within: 30_000 });
 });

@@ -3,9 +3,9 @@ import { describe, expect, test } from "@jest/globals";
 import { DocumentModel } from "../../services/remember/documents/documents.model.ts";
 import { MemoryModel } from "../../services/remember/memories/memories.model.ts";
 import { OutputModel } from "../../services/work/outputs/outputs.model.ts";
-import { openStore } from "../../storage/connection.ts";
 import { ingest, textFile } from "../support/documents.ts";
 import type { Api } from "../support/http.ts";
+import { meanwhile } from "../support/meanwhile.ts";
 import { makeCast, remember } from "../support/memories.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
@@ -43,22 +43,20 @@ for (const [kind, make] of Object.entries(KINDS) as [Kind, (typeof KINDS)[Kind]]
   await settle(async () => (await find(bob, kind)).join() === stillFound.get(kind), { what: kind });
   await settle(async () => (await find(carol, kind)).join() === stillHidden.get(kind), { what: kind });
 }
-await server.end();
-const store = await openStore({ DATA_DIR: server.dataDir });
 const models = { memories: MemoryModel, documents: DocumentModel, outputs: OutputModel };
-for (const [kind, model] of Object.entries(models)) {
-  const rows = store.collection(model as typeof MemoryModel);
-  const move = (ids: Map<Kind, string>, team_id: string) =>
-    rows.update(
-      server.credentials.tenant_id,
-      { _id: ids.get(kind as Kind) as string },
-      { $set: { team_id } },
-    );
-  await move(stillFound, teamB);
-  await move(stillHidden, teamA);
-}
-await store.close();
-await server.restart();
+await meanwhile(server, async (store) => {
+  for (const [kind, model] of Object.entries(models)) {
+    const rows = store.collection(model as typeof MemoryModel);
+    const move = (ids: Map<Kind, string>, team_id: string) =>
+      rows.update(
+        server.credentials.tenant_id,
+        { _id: ids.get(kind as Kind) as string },
+        { $set: { team_id } },
+      );
+    await move(stillFound, teamB);
+    await move(stillHidden, teamA);
+  }
+});
 
 describe.each(Object.keys(KINDS) as Kind[])("a search of %s", (kind) => {
   test("gives none that the index finds for a team that the row is no longer of", async () => {

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
 import { runProcess } from "../support/admin.ts";
+import { startAlone } from "../support/alone.ts";
 import { holdings } from "../support/holdings.ts";
 import { agentToken, api } from "../support/http.ts";
 import { startServer, type TestServer } from "../support/server.ts";
@@ -43,13 +44,13 @@ export async function worldOn(server: TestServer, world: World, slug = world.slu
   return { ...world, root: server.root, slug, admin, adminToken, agent, agentToken: token };
 }
 
-/** Starts a server on an imported store, which has no first start and so no credentials of its own. */
+/** Starts a server, always alone, on an imported embedded store, which has no first start and so no credentials of its own. */
 export async function startOn(dataDir: string, world: World, tenant_slug = world.slug): Promise<TestServer> {
   const { tenant_id, credentials: admin, agentId: id, apiKey: api_key } = world;
   const addresses = { base_url: "", ingest_url: "" };
   const credentials = { ...addresses, tenant_id, tenant_slug, admin, agent: { id, api_key } };
   await writeFile(join(dataDir, "credentials.json"), JSON.stringify(credentials));
-  return startServer({ env: ENV, dataDir });
+  return startAlone({ env: ENV, dataDir });
 }
 
 /** What a tenant's callers can read, whatever the address of the server. */

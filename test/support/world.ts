@@ -63,6 +63,7 @@ export const CLUSTER: World = {
       "search-recovery",
       "server-package",
       "start",
+      "webhook-times",
     ],
     "a document for those who start one process": ["readme"],
     "the gateway's own, without the services behind it": [
