@@ -217,7 +217,7 @@ describe("nack", () => {
   });
 
   test("without a delay makes it wait by the delays of the agent, or of the installation", async () => {
-    const [own, usual] = [await receiverOf({ agent: { retry_delays_seconds: [1] } }), await receiverOf()];
+    const [own, usual] = [await receiverOf({ agent: { retry_delays_seconds: [5] } }), await receiverOf()];
     for (const receiver of [own, usual]) {
       await ground.publish(receiver.type);
       const [{ id }] = await pollSome(receiver.api);
@@ -225,7 +225,7 @@ describe("nack", () => {
       expect(answer).toEqual({ nacked: 1, dead_lettered: 0 });
       expect(await statsOf(receiver as never)).toMatchObject({ waiting: 1 });
     }
-    expect(await pollSome(own.api, "wait=10")).toMatchObject([{ attempt_count: 2 }]);
+    expect(await pollSome(own.api, "wait=20")).toMatchObject([{ attempt_count: 2 }]);
   });
 
   test.each([[[]], [[0]], [[86_401]], [[1.5]], ["10"]])("refuses %j as an agent's delays", async (delays) => {
