@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openStore, type Store } from "../../storage/connection.ts";
@@ -11,7 +12,9 @@ export const REMOVED = inCluster() ? "deleted" : "rewritten";
 /** Opens the record of a server: its embedded store, which has to be closed, or the MongoDB of its nodes. */
 export async function openRecord({ dataDir }: Recorded): Promise<Store> {
   // As test/support/clustered.ts writes it.
-  const shared = inCluster() ? JSON.parse(await readFile(join(dataDir, "cluster.json"), "utf8")) : {};
+  const file = join(dataDir, "cluster.json");
+  // A server that runs alone there has none.
+  const shared = inCluster() && existsSync(file) ? JSON.parse(await readFile(file, "utf8")) : {};
   return openStore({ DATA_DIR: dataDir, ...shared });
 }
 

@@ -9,7 +9,7 @@ const PROMISED = {
   ...{ HOST: "127.0.0.1", PORT: 3000, PUBLIC_URL: null, TRUST_PROXY: [], DATA_DIR: "./data" },
   ...{ OPERATOR_TOKEN: null, METRICS_TOKEN: null, PASSWORD_SIGN_IN: true, OIDC_ISSUER: null, OIDC_ROLES: [] },
   ...{ PUSH_ALLOW_PRIVATE: false, OAUTH_ALLOW_PRIVATE: false, CONNECTOR_ALLOW_PRIVATE: false },
-  ...{ OUTPUT_EXPORT: false, OUTBOUND_EMAIL: false, OTEL_EXPORTER_OTLP_ENDPOINT: null, EMBEDDER_URL: null },
+  ...{ OUTBOUND_EMAIL: false, OTEL_EXPORTER_OTLP_ENDPOINT: null, EMBEDDER_URL: null },
   ...{ RATE_LIMIT_PER_MINUTE: 1000, DEVICE_CLAIMS_PER_HOUR: 30, LOGIN_ATTEMPTS_PER_MINUTE: 20 },
   ...{ PUBLIC_FAILURES_PER_MINUTE: 60, EVENT_MAX_BYTES: 1_048_576, DOCUMENT_MAX_BYTES: 52_428_800 },
   ...{ VISIBILITY_TIMEOUT_SECONDS: 30, RETRY_BUDGET: 5, RETRY_DELAYS_SECONDS: [10, 60, 300, 1800] },
@@ -129,7 +129,7 @@ describe("refuses, with the name, what it was and what it may be", () => {
         ["REDIS_URL", "redis://:p#w@b:6379"],
         ["MONGO_URL", "mongodb://u:p/w@b:27017/d"],
         ["SMTP_URL", "smtp://u:p?w@b"],
-        ["DOCUMENT_CONVERTER_URL", "http://u:7/w@b"],
+        ["EMBEDDER_URL", "http://u:7/w@b"],
       ] as const
     ).map(([name, value]): [Record<string, string>, string] => [
       { [name]: value },

@@ -22,7 +22,7 @@ const words = (id: string) => id.split(/(?=[A-Z])/).map((word) => word.toLowerCa
 /** What an id may begin with. */
 const VERBS = [
   ..."accept ack add answer ask assemble assign attach author begin browse cancel".split(" "),
-  ..."change check cite claim clear close complete confirm count create decide decline".split(" "),
+  ..."change check cite claim close complete confirm count create decide decline".split(" "),
   ..."delete discard dismiss download drain email end erase explain export extend".split(" "),
   ..."finish forget get import issue list load log look nack offer pin poll".split(" "),
   ..."promote propose publish push put read receive register reject remove rename".split(" "),

@@ -4,6 +4,7 @@ import { ok } from "../../../test/support/tenancy.ts";
 const text = (length: number) => "x".repeat(length);
 
 export const kit: Kit = {
+  verbs: ["clear"],
   access: `
 state.namespaces             agents        memory:read        GET /v1/state
 state.list                   agents        memory:read   tool GET /v1/state/{namespace}
