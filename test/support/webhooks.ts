@@ -1,8 +1,10 @@
 import { createHmac, randomUUID } from "node:crypto";
-import { expect } from "@jest/globals";
 import { Webhook } from "standardwebhooks";
 import { type Answer, type Api, api } from "./http.ts";
+import { once } from "./once.ts";
 import { ok } from "./tenancy.ts";
+
+const { expect } = once("expect") as typeof import("expect");
 
 /** A registration as its admin got it. */
 export interface Registration {
