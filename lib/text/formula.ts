@@ -23,7 +23,7 @@ export const scripts = (sub: string, sup: string) => {
 export const grouped = (text: string) =>
   /^(?:[\p{L}\p{M}]+|[\d.,]+|.)$/u.test(text) ? text : inParentheses(text);
 
-function inParentheses(text: string): string {
+export function inParentheses(text: string): string {
   let depth = 0;
   const isOne =
     text.startsWith("(") &&

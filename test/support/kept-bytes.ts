@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { TestServer } from "./server.ts";
 
 /** One word of lower-case letters, which the bundled embedder and the tokeniser do not split. */
 export const marker = () => `zq${randomBytes(6).toString("hex").replaceAll(/[0-9]/g, "x")}zq`;
@@ -20,11 +19,4 @@ export async function heldIn(folder: string, texts: Record<string, string>): Pro
     }
   }
   return found;
-}
-
-/** The hashes of a tenant's blobs on the disk. */
-export async function blobsOf({ dataDir }: TestServer, tenant_id: string): Promise<string[]> {
-  const folder = join(dataDir, "blobs", tenant_id);
-  const found = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
-  return found.flatMap((file) => (file.isFile() ? file.name : [])).sort();
 }

@@ -123,6 +123,8 @@ export class Erasures {
     const { now } = this.#memories;
     const { _id, tenant_id } = row;
     try {
+      // Since it began, a start may have left an extension out.
+      await requireErasers(this.#store, tenant_id);
       const digest = createHash("sha256");
       const erased = await this.#eraseRows(broker, row, digest);
       const named: EraseTarget = row.target === null ? {} : JSON.parse(row.target);

@@ -13,7 +13,7 @@ import type { updateMemory } from "./memories.contract.ts";
 import type { MemoryDoc } from "./memories.model.ts";
 import { type Memories, makeChange, notActive } from "./memories.ts";
 import { parseDate, purgeAt } from "./new-memory.ts";
-import { type Correction, presentValidity, timesOf, validityOf } from "./validity.ts";
+import { type Correction, correctionsOf, presentValidity, timesOf, validityOf } from "./validity.ts";
 
 /**
  * Returns the update of a memory in its current state; null if nothing changes. May throw the fault that refuses it.
@@ -28,7 +28,10 @@ function change(memories: Memories, ctx: RequestContext, id: string, decide: Dec
     if (!update) return doc;
     const { tenant_id, version, status } = doc;
     const changed = await memories.rows.update(tenant_id, { _id: id, version, status }, update);
-    if (changed) await memories.afterChange(ctx, [changed]);
+    if (!changed) return null;
+    await memories.afterChange(ctx, [changed]);
+    if (validityOf(changed).from.getTime() !== validityOf(doc).from.getTime())
+      await movePredecessors(memories, ctx, changed);
     return changed;
   };
   return guardedWrite(attempt, "The memory is being changed concurrently. Retry.", id);
@@ -41,8 +44,8 @@ async function changeAndShow(memories: Memories, ctx: RequestContext, id: string
 /** @throws Fault validation_error, not_found, forbidden, conflict */
 export async function update(memories: Memories, ctx: CallOf<typeof updateMemory>) {
   const { id, ...given } = ctx.params;
-  const before = await memories.findManaged(ctx, id);
-  const changed = await change(memories, ctx, id, (doc) => {
+  await memories.findManaged(ctx, id);
+  return changeAndShow(memories, ctx, id, (doc) => {
     if (doc.status !== "active") throw notActive(doc);
     const at = memories.now();
     const $set = { ...settingsOf(given, doc), ...correctedTimes(given, doc, ctx.meta.caller, at) };
@@ -51,9 +54,6 @@ export async function update(memories: Memories, ctx: CallOf<typeof updateMemory
     if ($set.expires_at === undefined) return updated;
     return withPurge(updated, purgeAt($set.expires_at, at, memories.windowMs));
   });
-  if (validityOf(changed).from.getTime() !== validityOf(before).from.getTime())
-    await movePredecessors(memories, ctx, changed);
-  return memories.presentOne(ctx, changed);
 }
 
 /** Has what a memory superseded hold until it begins to. */
@@ -123,7 +123,7 @@ function correctedTimes(given: Given, doc: MemoryDoc, by: Caller, at: Date): Par
     reason: given.reason ?? null,
     valid: before as Correction["valid"],
   };
-  const all = [...(JSON.parse(doc.corrections ?? "[]") as Correction[]), correction];
+  const all = [...correctionsOf(doc), correction];
   return { ...times, corrections: JSON.stringify(all.slice(-MOST_CORRECTIONS)) };
 }
 

@@ -21,6 +21,12 @@ export interface Correction {
   valid: { from: string; until: string | null };
 }
 
+/** Returns the corrections of a row, oldest first. An imported one may have another JSON text. */
+export function correctionsOf({ corrections = "[]" }: { corrections?: string }): Correction[] {
+  const parsed: unknown = JSON.parse(corrections);
+  return Array.isArray(parsed) ? parsed : [];
+}
+
 /** Returns when a memory holds: until what somebody said, else its successor's beginning; null: no end. */
 export function validityOf(doc: Omit<Times, "valid_from_given">): { from: Date; until: Date | null } {
   const { valid_from, valid_until = null, succeeded_at = null, freshness_date, created_at } = doc;
@@ -78,7 +84,14 @@ export function heldAt({ as_of, known_at }: AsOf, now: Date): HeldAt | undefined
 export function heldClauses({ at, known }: HeldAt) {
   const [time, recorded] = [new Date(at), new Date(known)];
   return [
-    { valid_from: { $lte: time } },
+    {
+      // As `validityOf`, for rows without a beginning too.
+      $or: [
+        { valid_from: { $lte: time } },
+        { valid_from: { $exists: false }, freshness_date: { $lte: time } },
+        { valid_from: { $exists: false }, freshness_date: null, created_at: { $lte: time } },
+      ],
+    },
     { created_at: { $lte: recorded } },
     {
       $or: [

@@ -126,7 +126,7 @@ export class OutputFiles {
 }
 
 /** The fault of a function that the operator has not turned on. Only for callers who may read the output. */
-export function isOff(resource_type: string, resource_id: string, how: string): Fault {
+function isOff(resource_type: string, resource_id: string, how: string): Fault {
   const message = `There is no ${resource_type} on this server: the operator turns it on with ${how}.`;
   return new Fault("not_found", message, { resource_type, resource_id });
 }

@@ -1,14 +1,14 @@
 /** @alone: looks into the store of one process. */
-import { randomBytes } from "node:crypto";
-import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
 import type { Task } from "@a2a-js/sdk";
 import { expect, test } from "@jest/globals";
 import { openStore } from "../../../../storage/connection.ts";
 import { api } from "../../../../test/support/http.ts";
+import { marker } from "../../../../test/support/kept-bytes.ts";
 import { agentIn, makeCast, remember } from "../../../../test/support/memories.ts";
+import { holdersOf } from "../../../../test/support/record.ts";
+import { startServer } from "../../../../test/support/server.ts";
 import { settle } from "../../../../test/support/settle.ts";
-import { OPERATOR_TOKEN, ok } from "../../../../test/support/tenancy.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, signIn } from "../../../../test/support/tenancy.ts";
 import { useServer } from "../../../../test/support/use.ts";
 import { A2aTaskModel } from "../../tasks/a2a-tasks.model.ts";
 import { a2aClient, a2aRequest, pushConfig } from "../client.ts";
@@ -19,7 +19,6 @@ const cast = await makeCast(server);
 const worker = await agentIn(server, cast.admin, { name: "worker", a2a: true }, ["receive", "send"]);
 const sender = await agentIn(server, cast.admin, { name: "sender" }, ["send", "receive"]);
 
-const marker = () => `zq${randomBytes(6).toString("hex").replaceAll(/[0-9]/g, "x")}zq`;
 const erase = async (body: object) => ok(await cast.orgAdmin.post("/memories/erase", body)).erased;
 const isTask = async (id: string) => (await worker.get(`/a2a-tasks/${id}`)).status === 200;
 
@@ -30,15 +29,6 @@ async function give(by: { token: string }, text: string, metadata?: object): Pro
   const config = { taskPushNotificationConfig: pushConfig(`http://127.0.0.1:9/${text}`) };
   const task = (await client.sendMessage(a2aRequest(marker(), { parts, metadata }, config))) as Task;
   return task.id;
-}
-
-async function filesWith(text: string): Promise<string[]> {
-  const files = await readdir(server.dataDir, { recursive: true, withFileTypes: true });
-  const holding = files.map(async (file) => {
-    const bytes = file.isFile() ? await readFile(join(file.parentPath, file.name)).catch(() => "") : "";
-    return bytes.includes(text) ? file.name : [];
-  });
-  return (await Promise.all(holding)).flat();
 }
 
 test("tasks about a person are erased, and no others", async () => {
@@ -61,12 +51,13 @@ test("an agent's tasks are erased with its memories, from every file", async () 
   const agent = await agentIn(server, cast.admin, { name: "leaver" }, ["send", "receive"]);
   const text = marker();
   const task = await give(agent, text);
-  expect(await filesWith(text)).not.toEqual([]);
+  expect(await holdersOf(server, text)).not.toEqual([]);
   expect(await erase({ agent_id: agent.id })).toMatchObject({ a2a_tasks: 1 });
   expect(await isTask(task)).toBe(false);
   // The worker's pending delivery of the message holds an id only.
   await settle(
-    async () => (await filesWith(text)).filter((name) => !name.startsWith("sensorium.db")).length === 0,
+    async () =>
+      (await holdersOf(server, text)).filter((name) => !name.startsWith("sensorium.db")).length === 0,
   );
 });
 
@@ -107,4 +98,26 @@ test("final tasks with their webhooks end after their retention", async () => {
   await server.restart();
   await settle(async () => !(await isTask(old)), { within: 30_000 });
   expect([await isTask(open), await isTask(recent)]).toEqual([true, true]);
+});
+
+test("without the extension an erasure that needs it is refused, and one of another tenant is not", async () => {
+  const subject = `Erika ${marker()}`;
+  await give(sender, marker(), { subject });
+  await server.end();
+  const { dataDir } = server;
+  const core = await startServer({ dataDir, env: { ...env, EXTENSIONS: "none" } });
+  try {
+    const admin = api(core, await signIn(core, server.credentials.admin, server.credentials.tenant_slug));
+    const refused = await admin.post("/memories/erase", { subject });
+    expect(refused).toMatchObject({
+      status: 503,
+      body: { error: { message: expect.stringContaining("a2a") } },
+    });
+    const other = await makeWorld(core, "without-tasks");
+    ok(await other.admin.post("/memories/erase", { subject }));
+  } finally {
+    await core.stop();
+  }
+  await server.restart();
+  expect(await erase({ subject })).toMatchObject({ a2a_tasks: 1 });
 });

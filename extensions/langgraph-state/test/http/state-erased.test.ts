@@ -1,7 +1,8 @@
 /** @alone: looks into the files of one process. */
 import { describe, expect, test } from "@jest/globals";
-import { blobsOf, heldIn, marker } from "../../../../test/support/kept-bytes.ts";
+import { heldIn, marker } from "../../../../test/support/kept-bytes.ts";
 import { agentIn, makeCast } from "../../../../test/support/memories.ts";
+import { blobsOf } from "../../../../test/support/record.ts";
 import { settle } from "../../../../test/support/settle.ts";
 import { ok } from "../../../../test/support/tenancy.ts";
 import { useServer } from "../../../../test/support/use.ts";

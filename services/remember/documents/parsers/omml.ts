@@ -1,3 +1,5 @@
+import { fraction, grouped, inParentheses, plainSigns, root } from "../../../../lib/text/formula.ts";
+
 interface Node {
   name: string;
   text: string;
@@ -6,10 +8,6 @@ interface Node {
 }
 
 const newNode = (name: string): Node => ({ name, text: "", parts: [], settings: new Map() });
-const ROOTS: Record<string, string> = { "": "√", 2: "√", 3: "∛", 4: "∜" };
-/** Letters of formulas in a style of their own, and signs that show nothing. */
-const STYLED = /[\u{1d400}-\u{1d7ff}]/gu;
-const INVISIBLE = /[\u2061-\u2064]/g;
 
 /** Turns one formula of an Office file into a line of text: `(a+b)/(2)`, `d^2`, `√16`. */
 export class Formula {
@@ -34,8 +32,7 @@ export class Formula {
   }
 
   end(): string {
-    const text = linear(this.#nodes[0] as Node).replace(INVISIBLE, "");
-    return text.replace(STYLED, (letter) => letter.normalize("NFKC")).trim();
+    return plainSigns(linear(this.#nodes[0] as Node)).trim();
   }
 }
 
@@ -49,7 +46,7 @@ function linear({ name, text, parts, settings }: Node): string {
   if (name.endsWith("Pr")) return "";
   if (name === "f") {
     const line = set("type", "") === "noBar" ? "¦" : "/";
-    return `${inParentheses(part("num"))}${line}${inParentheses(part("den"))}`;
+    return fraction(part("num"), part("den"), line);
   }
   if (name === "sSup" || name === "sSub" || name === "sSubSup")
     return grouped(part("e")) + script("_", part("sub")) + script("^", part("sup"));
@@ -58,7 +55,7 @@ function linear({ name, text, parts, settings }: Node): string {
   if (name === "limUpp") return grouped(part("e")) + script("^", part("lim"));
   if (name === "rad") {
     const degree = isOn("degHide") ? "" : part("deg");
-    return `${ROOTS[degree] ?? `${inParentheses(degree)}√`}${grouped(part("e"))}`;
+    return root(part("e"), degree);
   }
   if (name === "nary")
     return `${set("chr", "∫")}${script("_", part("sub"))}${script("^", part("sup"))} ${part("e")}`;
@@ -69,18 +66,4 @@ function linear({ name, text, parts, settings }: Node): string {
   if (name === "mr") return all("e").join(", ");
   if (name === "acc") return part("e") + set("chr", "\u0302");
   return text + parts.map((each) => each.text).join("");
-}
-
-/** Returns one number, word or sign as it is, and more in parentheses. */
-const grouped = (text: string) => (/^(?:[\p{L}\p{M}]+|[\d.,]+|.)$/u.test(text) ? text : inParentheses(text));
-
-function inParentheses(text: string): string {
-  let depth = 0;
-  const isOne =
-    text.startsWith("(") &&
-    [...text].every((sign, at, signs) => {
-      depth += sign === "(" ? 1 : sign === ")" ? -1 : 0;
-      return depth > 0 || at === signs.length - 1;
-    });
-  return isOne && depth === 0 ? text : `(${text})`;
 }
