@@ -34,10 +34,14 @@ export class Schema {
     return this.#catalog.tables.get(name) ?? this.#create(name);
   }
 
-  #create(name: string): Table {
+  #create(name: string, paths: string[] = []): Table {
     const table = emptyTable(name);
+    for (const path of paths) table.columns.set(path, newColumn(path));
+    const keys = [...table.columns.values()].map(({ path, sql }) =>
+      path === "_id" ? `${sql} NOT NULL` : sql,
+    );
     this.#statements.db.exec(
-      `CREATE TABLE ${table.sql} (rid INTEGER PRIMARY KEY, "_id" NOT NULL, doc TEXT NOT NULL)`,
+      `CREATE TABLE ${table.sql} (rid INTEGER PRIMARY KEY, ${keys.join(", ")}, doc TEXT NOT NULL)`,
     );
     this.#statements.db.exec(`CREATE UNIQUE INDEX ${indexIdentifier(table, "_id_")} ON ${table.sql} ("_id")`);
     this.#catalog.save(name, table);
@@ -117,8 +121,18 @@ export class Schema {
     table.outOfLine = undefined;
   }
 
-  /** Adds an index; does nothing if the same one exists. */
-  createIndex(name: string, index: Index): void {
+  /** Adds indexes; does nothing about those that exist. */
+  createIndexes(name: string, indexes: Index[]): void {
+    // To a new table's columns SQLite adds others one by one, and reads all tables again for each.
+    if (!this.#catalog.tables.has(name))
+      this.#create(
+        name,
+        indexes.flatMap(({ key }) => key.map(([path]) => path)),
+      );
+    for (const index of indexes) this.#createIndex(name, index);
+  }
+
+  #createIndex(name: string, index: Index): void {
     const table = this.table(name);
     const same = table.indexes.find((other) => other.name === index.name);
     const alike = table.indexes.find((other) => JSON.stringify(other.key) === JSON.stringify(index.key));

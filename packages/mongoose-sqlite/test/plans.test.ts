@@ -20,7 +20,7 @@ beforeAll(() => {
   const catalog = new Catalog(statements);
   const schema = new Schema(statements, catalog);
   const index = (name: string, key: Sort, sparse = false) =>
-    schema.createIndex("d", { name, key, unique: false, sparse });
+    schema.createIndexes("d", [{ name, key, unique: false, sparse }]);
   index("poll", [
     ["t", 1],
     ["state", 1],

@@ -51,7 +51,7 @@ const INDEXES: { key: Sort; unique?: boolean; sparse?: boolean }[] = [
 /** Creates an empty collection with all indexes. */
 function collection(name: string): Table {
   for (const { key, unique = false, sparse = false } of INDEXES) {
-    schema.createIndex(name, { name: JSON.stringify(key), key, unique, sparse });
+    schema.createIndexes(name, [{ name: JSON.stringify(key), key, unique, sparse }]);
   }
   return catalog.tables.get(name) as Table;
 }

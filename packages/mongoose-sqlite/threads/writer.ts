@@ -102,7 +102,7 @@ class Writer {
           request.ordered,
         );
       case "createIndexes":
-        for (const index of request.indexes) this.#schema.createIndex(request.collection, index);
+        this.#schema.createIndexes(request.collection, request.indexes);
         return request.indexes.map((index) => index.name);
       case "finishCheckpoint":
         this.#finishing = true;
