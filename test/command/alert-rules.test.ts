@@ -10,6 +10,8 @@ type Hours = Record<string, string>;
 const request = (status: string) => `sensorium_http_request_duration_seconds_count{status="${status}"}`;
 const within = (le: string) => `sensorium_http_request_duration_seconds_bucket{le="${le}"}`;
 const command = (rest: string) => `sensorium_record_command_duration_seconds${rest}`;
+const pending = 'sensorium_deliveries_pending{state="ready"}';
+const oldest = 'sensorium_deliveries_oldest_seconds{state="ready"}';
 const ready = 'sensorium_ready{instance="a"}';
 const other = 'sensorium_ready{instance="b"}';
 
@@ -131,12 +133,33 @@ const CASES: Record<string, { fires: Hours[]; quiet: Hours[] }> = {
     quiet: [{ sensorium_events_parked_total: "3x180" }],
   },
   SensoriumDeliveriesDeadLettered: {
-    fires: [{ sensorium_deliveries_dead_lettered_total: "0x170 20x10" }],
-    quiet: [{ sensorium_deliveries_dead_lettered_total: "0x170 1x10" }],
+    fires: [
+      { sensorium_deliveries_dead_lettered_total: "0x170 20x10" },
+      // One in two minutes.
+      { sensorium_deliveries_dead_lettered_total: "0+0.5x180" },
+    ],
+    quiet: [
+      { sensorium_deliveries_dead_lettered_total: "0x170 1x10" },
+      // One in half an hour.
+      { sensorium_deliveries_dead_lettered_total: `0+${1 / 30}x1440` },
+    ],
   },
   SensoriumDeliveriesDelayed: {
-    fires: [{ 'sensorium_deliveries_pending{state="ready"}': "1000x160 5000+1000x20" }],
-    quiet: [{ 'sensorium_deliveries_pending{state="ready"}': "5000x180" }],
+    fires: [
+      { [pending]: "1000x160 5000+1000x20" },
+      // 20 a minute, after two, four and ten hours.
+      { [pending]: "0+20x120" },
+      { [pending]: "0+20x240" },
+      { [pending]: "0+20x600" },
+      { [pending]: "900x1500", [oldest]: "0+60x1500" },
+    ],
+    quiet: [
+      { [pending]: "5000x180" },
+      // As many come as go, and an agent that comes each eight hours.
+      { [pending]: "5000x60 5200x60 5100x60 5150x60 5000x60", [oldest]: "600x300" },
+      { [pending]: "0+2x480 0+2x480 0+2x480", [oldest]: "0+60x480 0+60x480 0+60x480" },
+      { [pending]: "20x3000", [oldest]: "0+60x3000" },
+    ],
   },
   SensoriumConnectorNotConsuming: {
     fires: [{ 'sensorium_connectors{state="retrying"}': "1x180" }],

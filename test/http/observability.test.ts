@@ -274,6 +274,7 @@ describe("a node with a metrics token", () => {
     expect(headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
     expect(body).toMatch(/^sensorium_deliveries_pending\{state="ready"\} 2$/m);
     expect(body).toMatch(/^sensorium_deliveries_pending\{state="leased"\} 0$/m);
+    expect(body).toMatch(/^sensorium_deliveries_oldest_seconds\{state="ready"\} 0\.\d+$/m);
   });
 
   test.each<[string, string | undefined, number]>([

@@ -55,12 +55,15 @@ export async function expectFiring(healthy: Phase, faulty: Phase, firing: string
   await onFile(test, (file) => promtool("test", "rules", file));
 }
 
-/** Returns the alerts that fire after three hours of these series: values by minute, in promtool's notation. */
+/** Returns the alerts that fire at the end of these series: values by minute, in promtool's notation. */
 export async function firingOn(hours: Record<string, string>): Promise<string[]> {
   const input_series = Object.entries(hours).map(([series, values]) => ({ series, values }));
   const expr = 'group by (alertname) (ALERTS{alertstate="firing"})';
   // It prints what it found instead of nothing.
-  const nothing = [{ expr, eval_time: "179m", exp_samples: [] }];
+  const minutes = Object.values(hours).map((values) =>
+    [...values.matchAll(/x(\d+)/g)].reduce((sum, [, times]) => sum + Number(times), 0),
+  );
+  const nothing = [{ expr, eval_time: `${Math.max(...minutes) - 1}m`, exp_samples: [] }];
   const tests = [{ interval: "1m", input_series, promql_expr_test: nothing }];
   const printed = await onFile({ rule_files: [RULES], evaluation_interval: "1m", tests }, (file) =>
     promtool("test", "rules", file).then(

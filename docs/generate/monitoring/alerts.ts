@@ -19,8 +19,10 @@ const COMMANDS = "sensorium_record_command_duration_seconds";
 const FAILED = `${HTTP}{status="5xx"}`;
 /** Polls wait for what comes: their time says nothing. */
 const ANSWERED = `{operation!~"${operations.flatMap(({ action, waits }) => (waits ? [action] : [])).join("|")}"}`;
-/** Deliveries that wait for their receivers; each worker counts those of all. */
+/** Deliveries that wait for their receivers. One node counts those of all: another when it leaves. */
 const READY = 'max(sensorium_deliveries_pending{state="ready"})';
+const OLDEST = 'max(sensorium_deliveries_oldest_seconds{state="ready"})';
+const DEAD = (time: string) => `sum(increase(sensorium_deliveries_dead_lettered_total[${time}]))`;
 
 /** Alerts for symptoms that need a person. What the server repairs by itself gets time to do so. */
 export const alerts: Alert[] = [
@@ -168,17 +170,23 @@ export const alerts: Alert[] = [
     name: "SensoriumDeliveriesDeadLettered",
     severity: "warning",
     // Single ones are the business of their team, which sees them in the console.
-    expr: "sum(increase(sensorium_deliveries_dead_lettered_total[15m])) >= 10",
+    expr: `${DEAD("15m")} >= 10\nor ${DEAD("6h")} >= 30`,
     for: "0m",
-    summary: "{{ $value | humanize }} deliveries were dead-lettered in 15 minutes.",
+    summary: "{{ $value | humanize }} deliveries were dead-lettered in the last minutes or hours.",
     runbook: "deliveries-dead-lettered",
   },
   {
     name: "SensoriumDeliveriesDelayed",
     severity: "warning",
-    expr: `${READY} > 1000\nand ${READY} > 1.1 * ${READY.replace(")", " offset 15m)")}`,
+    expr: [
+      `${READY} > 1000 and ${READY} > 1.1 * ${READY.replace(")", " offset 15m)")}`,
+      // Slowly: the fewest of this hour are more than the most of one hour two hours ago.
+      `or ${READY} > 1000 and min_over_time(${READY}[1h:5m]) > max_over_time(${READY}[1h:5m] offset 2h)`,
+      // Few, of an agent that does not come: one that comes daily takes them within a day.
+      `or ${READY} >= 100 and ${OLDEST} > 24 * 3600`,
+    ].join("\n"),
     for: "15m",
-    summary: "{{ $value | humanize }} deliveries wait for their receivers, and more and more.",
+    summary: "{{ $value | humanize }} deliveries wait for their receivers: more and more, or for over a day.",
     runbook: "deliveries-delayed",
   },
   {

@@ -73,6 +73,9 @@ const overview: Dashboard = {
         "dead-lettered": rate("deliveries_dead_lettered"),
       }),
       panel("Pending deliveries", "short", { "{{state}}": "max by (state) (sensorium_deliveries_pending)" }),
+      panel("Age of the oldest delivery", "s", {
+        "{{state}}": "max by (state) (sensorium_deliveries_oldest_seconds)",
+      }),
       panel("Pushes", "ops", {
         "{{outcome}}": "sum by (outcome) (rate(sensorium_push_attempts_total[$__rate_interval]))",
       }),

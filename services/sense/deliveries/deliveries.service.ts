@@ -4,7 +4,7 @@ import { DAY_MS } from "../../../lib/time.ts";
 import { isOwner, keyedBy } from "../../../mixins/affinity.ts";
 import { type Loop, ServiceLoop } from "../../../mixins/loop.ts";
 import { Queue } from "../../../mixins/queue.ts";
-import { observeSharedGauge, SharedLoop } from "../../../mixins/shared.ts";
+import { SharedLoop } from "../../../mixins/shared.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { recentOf } from "../../../storage/traffic/tally.ts";
 import type { AgentState } from "../../identity/agents/agents.contract.ts";
@@ -13,6 +13,7 @@ import * as ofAgents from "./agent-deliveries.contract.ts";
 import { AgentDeliveries } from "./agent-deliveries.ts";
 import { AgentSettingsCache } from "./agent-settings.ts";
 import { newAnnouncements } from "./announce.ts";
+import { observeBacklog } from "./backlog.ts";
 import { type ClaimRequest, Claims } from "./claim.ts";
 import * as dead from "./dead-letters.contract.ts";
 import { countGroups, DeadLetters, discardMany, type Unmappable } from "./dead-letters.ts";
@@ -35,7 +36,7 @@ import { ReadyDeliveries } from "./ready.ts";
 import { RECHECK_MS, type Received, type ReceiveRequest, RequestQueues } from "./receive.ts";
 import { Replays } from "./replay.ts";
 import { type Outcomes, Settlements } from "./settle.ts";
-import { newBacklog, Statistics } from "./stats.ts";
+import { Statistics } from "./stats.ts";
 import { Sweep } from "./sweep.ts";
 
 /** Delay of the fallback check for ended leases. */
@@ -100,14 +101,7 @@ export function deliveriesService(runtime: Runtime): ServiceSchema {
     },
     created() {
       own = newDomain(runtime, deliveries, this.broker, loops);
-      const pending = newBacklog(this.broker, deliveries);
-      observeSharedGauge(
-        this,
-        "deliveries_pending",
-        "Deliveries that are neither acknowledged nor dead-lettered",
-        "state",
-        pending,
-      );
+      observeBacklog(this, deliveries, () => runtime.store.now());
     },
     async started() {
       if (runtime.store.driver === "sqlite") await own.playing.reclaim();

@@ -1,4 +1,3 @@
-import type { ServiceBroker } from "moleculer";
 import { type Call, isAdmin } from "../../../lib/access/caller.ts";
 import type { ParamsOf } from "../../../lib/contract/contract.ts";
 import { Fault } from "../../../lib/contract/faults.ts";
@@ -6,6 +5,7 @@ import { LruMap } from "../../../lib/lru-map.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import { tally } from "../../../storage/traffic/tally.ts";
+import { findOldest } from "./backlog.ts";
 import type { getDeliveryStats } from "./deliveries.contract.ts";
 import { type DeliveryDoc, type DeliveryState, PENDING } from "./deliveries.model.ts";
 import type { Limit } from "./limits.ts";
@@ -87,7 +87,9 @@ export class Statistics {
 
   /** Returns the creation time, in ms, of an agent's oldest pending delivery. */
   async oldestOf(tenant_id: string, agent_id: string): Promise<number | null> {
-    const heads = await Promise.all(PENDING.map((state) => this.#oldest(tenant_id, agent_id, state)));
+    const heads = await Promise.all(
+      PENDING.map((state) => findOldest(this.#deliveries, tenant_id, agent_id, state)),
+    );
     const times = heads.filter((time) => time !== null);
     return times.length ? Math.min(...times) : null;
   }
@@ -117,57 +119,6 @@ export class Statistics {
     const [ready, in_flight, waiting, dead] = (await Promise.all(found)) as [number, number, number, number];
     return { pending: ready + in_flight + waiting, in_flight, waiting, dead };
   }
-
-  /** Finds the creation time of the oldest: the first of each priority, each one lookup in the index of polls. */
-  async #oldest(tenant_id: string, agent_id: string, state: DeliveryState): Promise<number | null> {
-    let time: number | null = null;
-    let below = Number.MAX_SAFE_INTEGER;
-    for (;;) {
-      const head = await this.#deliveries.findOne(
-        tenant_id,
-        { state, agent_id, priority: { $lt: below } },
-        { sort: { priority: -1, created_at: 1 }, projection: { priority: 1, created_at: 1 } },
-      );
-      if (!head) return time;
-      time = Math.min(time ?? Number.POSITIVE_INFINITY, head.created_at.getTime());
-      below = head.priority;
-    }
-  }
-}
-
-/** Counting reads an index entry for every pending row, possibly millions. */
-const FRESH_MS = 60_000;
-const PAGE = 100;
-
-/** Counts pending deliveries of all tenants by state, for the metrics. At most a minute old. */
-export function newBacklog(broker: ServiceBroker, deliveries: TenantCollection<DeliveryDoc>) {
-  let counted: Promise<Record<string, number>> | undefined;
-  let countedAt = Number.NEGATIVE_INFINITY;
-
-  async function count(): Promise<Record<string, number>> {
-    const totals = Object.fromEntries(PENDING.map((state) => [state, 0]));
-    for (let offset = 0; ; offset += PAGE) {
-      const params = { offset, limit: PAGE };
-      const { tenants } = await broker.call<{ tenants: { id: string }[] }, unknown>("tenants.list", params);
-      for (const { id } of tenants) {
-        for (const state of PENDING)
-          totals[state] = (totals[state] ?? 0) + (await deliveries.count(id, { state }));
-      }
-      if (tenants.length < PAGE) return totals;
-    }
-  }
-
-  return function backlog(): Promise<Record<string, number>> {
-    const now = performance.now();
-    if (!counted || now - countedAt > FRESH_MS) {
-      countedAt = now;
-      counted = count().catch((err) => {
-        counted = undefined;
-        throw err;
-      });
-    }
-    return counted;
-  };
 }
 
 /** Deliveries that are remembered: some seconds at full load. */

@@ -1,0 +1,138 @@
+import type { Service, ServiceBroker } from "moleculer";
+import { observeSharedGauge } from "../../../mixins/shared.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import { type DeliveryDoc, type DeliveryState, PENDING } from "./deliveries.model.ts";
+
+/** Counting reads an index entry for every pending row, possibly millions. */
+const FRESH_MS = 60_000;
+const PAGE = 100;
+/** Agents of a tenant whose oldest delivery one reading finds, by about three look-ups each. */
+const AGENTS = 1_000;
+
+/** Pending deliveries of all tenants. */
+interface Backlog {
+  counts: Record<string, number>;
+  /** Creation time, in ms, of the oldest that is ready for its receiver. */
+  oldest: number | null;
+}
+
+/** Shows the backlog of all tenants, on one of the nodes, at most a minute old. @param now the record's time, in ms */
+export function observeBacklog(
+  service: Service,
+  deliveries: TenantCollection<DeliveryDoc>,
+  now: () => number,
+): void {
+  const backlog = newBacklog(service.broker, deliveries);
+  const observe = (name: string, help: string, read: () => Promise<Record<string, number>>) =>
+    observeSharedGauge(service, name, help, "state", read, "deliveries_pending");
+  observe(
+    "deliveries_pending",
+    "Deliveries that are neither acknowledged nor dead-lettered",
+    async () => (await backlog()).counts,
+  );
+  observe("deliveries_oldest_seconds", "Age of the oldest delivery that waits for its receiver", async () => {
+    const { oldest } = await backlog();
+    return { ready: oldest === null ? 0 : Math.max(0, now() - oldest) / 1000 };
+  });
+}
+
+function newBacklog(broker: ServiceBroker, deliveries: TenantCollection<DeliveryDoc>) {
+  const oldestOf = new Map<string, OldestReady>();
+  let last: Promise<Backlog> | undefined;
+  let readAt = Number.NEGATIVE_INFINITY;
+
+  async function read(): Promise<Backlog> {
+    const counts = Object.fromEntries(PENDING.map((state) => [state, 0]));
+    let oldest: number | null = null;
+    for (let offset = 0; ; offset += PAGE) {
+      const params = { offset, limit: PAGE };
+      const { tenants } = await broker.call<{ tenants: { id: string }[] }, unknown>("tenants.list", params);
+      for (const { id } of tenants) {
+        for (const state of PENDING)
+          counts[state] = (counts[state] ?? 0) + (await deliveries.count(id, { state }));
+        const own = oldestOf.get(id) ?? new OldestReady(deliveries, id);
+        oldestOf.set(id, own);
+        oldest = earlier(oldest, await own.read());
+      }
+      if (tenants.length < PAGE) return { counts, oldest };
+    }
+  }
+
+  return function backlog(): Promise<Backlog> {
+    const now = performance.now();
+    if (!last || now - readAt > FRESH_MS) {
+      readAt = now;
+      last = read().catch((err) => {
+        last = undefined;
+        throw err;
+      });
+    }
+    return last;
+  };
+}
+
+/**
+ * The creation time of a tenant's oldest ready delivery. A reading looks at some of the agents that have any, and the
+ * next one goes on behind them.
+ */
+export class OldestReady {
+  readonly #deliveries: TenantCollection<DeliveryDoc>;
+  readonly #tenant_id: string;
+  readonly #agents: number;
+  /** The last agent that was looked at. */
+  #after = "";
+  /** The oldest of those until now, and the oldest of all when they were last looked at. */
+  #oldest: number | null = null;
+  #before: number | null = null;
+
+  constructor(deliveries: TenantCollection<DeliveryDoc>, tenant_id: string, agents = AGENTS) {
+    this.#deliveries = deliveries;
+    this.#tenant_id = tenant_id;
+    this.#agents = agents;
+  }
+
+  async read(): Promise<number | null> {
+    for (let n = 0; n < this.#agents; n++) {
+      const next = { state: "ready" as const, agent_id: { $gt: this.#after } };
+      const options = { sort: { agent_id: 1 as const }, projection: { agent_id: 1 as const } };
+      const head = await this.#deliveries.findOne(this.#tenant_id, next, options);
+      if (!head) {
+        this.#before = this.#oldest;
+        this.#oldest = null;
+        this.#after = "";
+        return this.#before;
+      }
+      this.#after = head.agent_id as string;
+      const own = await findOldest(this.#deliveries, this.#tenant_id, this.#after, "ready");
+      this.#oldest = earlier(this.#oldest, own);
+    }
+    return earlier(this.#oldest, this.#before);
+  }
+}
+
+const earlier = (a: number | null, b: number | null) =>
+  a === null || b === null ? (a ?? b) : Math.min(a, b);
+
+/**
+ * Finds the creation time, in ms, of an agent's oldest delivery in a state: the first of each priority, each one look-up
+ * in the index of polls.
+ */
+export async function findOldest(
+  deliveries: TenantCollection<DeliveryDoc>,
+  tenant_id: string,
+  agent_id: string,
+  state: DeliveryState,
+): Promise<number | null> {
+  let time: number | null = null;
+  let below = Number.MAX_SAFE_INTEGER;
+  for (;;) {
+    const head = await deliveries.findOne(
+      tenant_id,
+      { state, agent_id, priority: { $lt: below } },
+      { sort: { priority: -1, created_at: 1 }, projection: { priority: 1, created_at: 1 } },
+    );
+    if (!head) return time;
+    time = earlier(time, head.created_at.getTime());
+    below = head.priority;
+  }
+}
