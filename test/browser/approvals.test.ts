@@ -1,6 +1,6 @@
 /** @needs chromium */
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { openSite } from "../support/browser.ts";
+import { checkPage, openSite } from "../support/browser.ts";
 import { type Received, startMail } from "../support/mail.ts";
 import { settle } from "../support/settle.ts";
 import { ok } from "../support/tenancy.ts";
@@ -26,6 +26,7 @@ const ask = async (title: string) =>
   ok(
     await agent.post("/approvals", {
       ...{ title, question: "The cup is **broken**.", evidence: [{ kind: "memory", id: memory }] },
+      on_deadline: "reject",
     }),
   );
 const count = () => page.getByRole("link", { name: /^Approvals/ }).textContent();
@@ -37,8 +38,17 @@ test("a question appears as a card, and is answered with a text", async () => {
   const card = page.locator("section.card", { hasText: "Refund order 1042?" });
   await card.getByRole("link", { name: "Refund order 1042?" }).waitFor();
   await settle(async () => (await count()) === "Approvals1 open");
-  expect(await card.locator("strong").textContent()).toBe("broken");
-  await card.getByRole("list", { name: "Evidence" }).getByRole("link").waitFor();
+  expect(await card.locator("strong").first().textContent()).toBe("broken");
+  const evidence = card.getByRole("list", { name: "Evidence" });
+  await evidence.getByRole("link", { name: "Cups", exact: true }).waitFor();
+  await evidence.getByText("Cups break.").waitFor();
+  await evidence.getByText("Unchanged since asked").waitFor();
+  const newer = { title: "Cups, newer", content: "Cups last.", type: "semantic", scope: "institutional" };
+  memory = ok(await agent.post("/memories", { ...newer, supersedes_id: memory })).id;
+  await evidence.getByText("What has changed").click();
+  await evidence.getByRole("link", { name: "Cups, newer" }).waitFor();
+  expect(await card.getByText(/^If nobody answers by/).textContent()).toMatch(/: reject\.$/);
+  expect(await checkPage(page, "approvals-evidence")).toEqual([]);
   await card.getByLabel("Text").fill("For this one.");
   await card.getByRole("button", { name: "Approve" }).click();
   await page.getByText("Answered “Refund order 1042?” with approve.").waitFor();

@@ -182,10 +182,12 @@ describe("a question", () => {
     expect(shown).toMatchObject(refusal(400, "validation_error", { field: "text" }));
   });
 
-  test("has digests of an event, an output and a document", async () => {
+  test("has digests of an event, an output and a document, and says what has changed since", async () => {
     const fields = { ...{ specversion: "1.0", id: "e1", source: "/t", type: "com.x", data: { n: 1 } } };
     const published = ok(await asker.post("/events", fields));
-    const output = ok(await asker.post("/outputs", { body: "# Report\n" }));
+    const output = ok(await asker.post("/outputs", { body: `# Report\n\n${"same ".repeat(500)}old` }));
+    const memory = await remember(asker, { title: "Cups", content: "Cups break." });
+    const corrected = await remember(asker, { title: "Plates", content: "Plates break." });
     const file_content = Buffer.from("a manual").toString("base64");
     const file = { file_content, filename: "m.md", mime_type: "text/markdown", sensitivity: "internal" };
     const document = ok(await asker.post("/documents", file));
@@ -193,13 +195,49 @@ describe("a question", () => {
       { kind: "event", id: published.event_id },
       { kind: "output", id: output.id },
       { kind: "document", id: document.document_id },
+      { kind: "memory", id: memory.id },
+      { kind: "memory", id: corrected.id },
+      { kind: "link", id: "https://shop.example/" },
     ];
-    const asked = await ask({ evidence });
-    expect(asked.evidence.map(({ sha256 }: { sha256: string }) => sha256)).toEqual([
+    const asked = await ask({ evidence, assignees: [ownerId] });
+    expect(asked.evidence.slice(0, 3).map(({ sha256 }: { sha256: string }) => sha256)).toEqual([
       expect.stringMatching(/^[0-9a-f]{64}$/),
       output.content_hash,
       createHash("sha256").update("a manual").digest("hex"),
     ]);
+
+    const cardsOf = async (who: Api) => ok(await who.get(`/approvals/${asked.id}/evidence`)).evidence;
+    const settled = await settle(async () => {
+      const cards = await cardsOf(asker);
+      return cards[2].text !== "" && cards;
+    });
+    const unchanged = { state: "unchanged", current: null };
+    expect(settled).toMatchObject([
+      { ...evidence[0], ...unchanged, title: "com.x", text: '{\n  "n": 1\n}' },
+      { ...evidence[1], ...unchanged, title: "Report", text: expect.stringMatching(/^# Report.+…$/s) },
+      { ...evidence[2], ...unchanged, title: "m.md", text: "a manual" },
+      { ...evidence[3], ...unchanged, title: "Cups", text: "Cups break." },
+      { ...evidence[4], ...unchanged, title: "Plates" },
+      { ...evidence[5], state: null, title: "https://shop.example/", text: null, current: null },
+    ]);
+
+    ok(await asker.post("/outputs", { output_id: output.id, body: `# Report\n\n${"same ".repeat(500)}new` }));
+    const newer = { title: "Cups, newer", content: "Cups last." };
+    for (let time = 0, supersedes_id = memory.id; time < 2; time++)
+      supersedes_id = (await remember(asker, { ...newer, supersedes_id })).id;
+    ok(await asker.patch(`/memories/${corrected.id}`, { content: "Plates last." }));
+    const [, report, , cup, plate] = await cardsOf(asker);
+    expect(report).toMatchObject({ state: "changed", text: expect.stringMatching(/^….*same old$/) });
+    expect(report.current).toMatchObject({ id: output.id, text: expect.stringMatching(/^….*same new$/) });
+    expect(cup).toMatchObject({ state: "superseded", text: "Cups break.", current: { text: "Cups last." } });
+    expect(cup.current.title).toBe("Cups, newer");
+    expect(plate).toMatchObject({ state: "changed", text: "Plates last.", current: null });
+    ok(await asker.post(`/memories/${corrected.id}/forget`, {}));
+    expect((await cardsOf(asker))[4].state).not.toBe("unchanged");
+
+    const hidden = { state: "unavailable", title: null, text: null, current: null };
+    expect(await cardsOf(cast.owner)).toMatchObject([{}, hidden, {}, hidden, hidden, { state: null }]);
+    expect((await cast.member.get(`/approvals/${asked.id}/evidence`)).status).toBe(404);
   });
 });
 

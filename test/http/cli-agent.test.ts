@@ -116,7 +116,10 @@ test("an event is published later, listed while it waits, and cancelled", async 
 
 test("an agent asks, a person answers, and both read the answer and its receipt", async () => {
   expect(await done("approval", "list")).toBe("No approvals.");
-  const options = ["--choices", "north, south", "--evidence", "link:https://shop.example/", "--in", "2h"];
+  const said = ["Quotes", "North is dear.", "--scope", "institutional"];
+  const { id: quotes } = await json("remember", ...said);
+  const evidence = ["--evidence", "link:https://shop.example/", "--evidence", `memory:${quotes}`];
+  const options = ["--choices", "north, south", ...evidence, "--in", "2h"];
   const further = ["--on-deadline", "north", "--escalate-to", "admins", "--escalate-after", "1h"];
   const ask = ["approval", "ask", "Which supplier?", "-", ...options, ...further];
   const { out, err } = await cli.run(ask, { input: "The **quotes**." });
@@ -124,7 +127,7 @@ test("an agent asks, a person answers, and both read the answer and its receipt"
   expect([out, err]).toEqual([`${id} open\n`, ""]);
   expect(await person.done("approval", "list", "--status", "open")).toContain("Which supplier?");
   expect(await person.done("approval", "show", id)).toMatch(
-    /Choices\s+north, south\n[\s\S]*Evidence\s+link:https:\/\/shop.example\/\n\nThe \*\*quotes\*\*\.$/,
+    /Choices\s+north, south\n[\s\S]*If nobody answers\s+north\n\nThe \*\*quotes\*\*\.\n\nlink:https:\/\/shop.example\/\n\nmemory:\S+ Quotes \(unchanged\)\n {2}North is dear\.$/,
   );
   const answered = await person.done("approval", "answer", id, "south", "It is cheaper.");
   expect(answered).toBe(`${id} answered: south`);

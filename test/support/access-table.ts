@@ -264,6 +264,7 @@ outputs.email                people        -                  POST /v1/outputs/{
 approvals.ask                everyone      send          tool POST /v1/approvals
 approvals.list               everyone      -             tool GET /v1/approvals
 approvals.get                everyone      -             tool GET /v1/approvals/{id}
+approvals.evidence           everyone      -                  GET /v1/approvals/{id}/evidence
 approvals.receipt            everyone      -                  GET /v1/approvals/{id}/receipt
 approvals.cancel             everyone      send               POST /v1/approvals/{id}/cancel
 approvals.answer             people        -                  POST /v1/approvals/{id}/answer

@@ -1,4 +1,4 @@
-import type { Approval, ApprovalsAskParams } from "../generated/types.ts";
+import type { Approval, ApprovalsAskParams, EvidenceCard } from "../generated/types.ts";
 import { type Command, type Context, optionalChoice, readList, text, word } from "./command.ts";
 import { readContent } from "./input.ts";
 import { LIMIT, takeFirst } from "./paged.ts";
@@ -65,10 +65,14 @@ const list: Command = {
 
 const show: Command = {
   takes: "ID",
-  does: "Shows an approval: the question, the evidence and the answer.",
+  does: "Shows an approval: the question, the evidence with what has changed since, and the answer.",
   async run(context) {
-    const found = await context.client.approvals.get(idOf(context), { signal: context.signal });
-    context.print(found, () => shown(found));
+    const how = { signal: context.signal };
+    const [found, { evidence }] = await Promise.all([
+      context.client.approvals.get(idOf(context), how),
+      context.client.approvals.evidence(idOf(context), how),
+    ]);
+    context.print({ ...found, evidence }, () => shown(found, evidence));
   },
 };
 
@@ -146,25 +150,41 @@ function readEvidence({ options }: Context): Evidence {
 
 const formatLine = ({ id, status, choice }: Approval) => `${id} ${status}${choice ? `: ${choice}` : ""}`;
 
-function shown(approval: Approval): string {
-  const { choice, text, answered_by, answered_by_user_id, answered_by_slack_user, evidence } = approval;
+function shown(approval: Approval, evidence: EvidenceCard[]): string {
+  const { choice, choices, on_deadline, text, answered_by, answered_by_user_id, answered_by_slack_user } =
+    approval;
+  const isOpen = approval.status === "open";
   const details = formatDetails([
     ["Approval", approval.id],
     ["Title", approval.title],
     ["Asked by", approval.agent_id ?? approval.user_id],
     ["Status", approval.status],
-    ["Choices", approval.choices.join(", ")],
+    ["Choices", choices.join(", ")],
     ["May answer", approval.assignees.join(", ")],
     ["Until", approval.deadline_at],
+    ["If nobody answers", isOpen ? (choices.includes(on_deadline) ? on_deadline : "it expires") : null],
     ["Answer", choice],
     ["Text", text],
     [
       "Answered by",
       answered_by && `${answered_by_user_id ?? answered_by_slack_user ?? "nobody"} (${answered_by})`,
     ],
-    ["Evidence", evidence.map(({ kind, id }) => `${kind}:${id}`).join(" ") || null],
   ]);
-  return `${details}\n\n${approval.question}`;
+  return [details, approval.question, ...evidence.map(formatEvidence)].join("\n\n");
+}
+
+const MOST_LINES = 5;
+
+/** A piece of evidence: its kind and id, title, what has changed since the question was asked, and its text. */
+function formatEvidence({ kind, id, title, state, text, current }: EvidenceCard): string {
+  const head = [`${kind}:${id}`, title !== id && title, state && `(${state})`].filter(Boolean).join(" ");
+  const newer = current && [`Now: ${current.id === id ? "" : `${kind}:${current.id} `}${current.title}`];
+  return [head, ...beginning(text), ...(newer ?? []), ...beginning(current?.text)].join("\n  ");
+}
+
+function beginning(text: string | null | undefined): string[] {
+  const lines = text ? text.split("\n") : [];
+  return lines.length > MOST_LINES ? [...lines.slice(0, MOST_LINES), "…"] : lines;
 }
 
 export const APPROVALS: Record<string, Command> = {

@@ -24,6 +24,7 @@ export const OPERATIONS = {
     ask: {"method":"POST","path":"/approvals","scope":"send","audited":true},
     list: {"method":"GET","path":"/approvals","pages":{"items":"approvals","by":"cursor"}},
     get: {"method":"GET","path":"/approvals/{id}"},
+    evidence: {"method":"GET","path":"/approvals/{id}/evidence"},
     answer: {"method":"POST","path":"/approvals/{id}/answer","by":"user","audited":true},
     cancel: {"method":"POST","path":"/approvals/{id}/cancel","scope":"send","audited":true},
     receipt: {"method":"GET","path":"/approvals/{id}/receipt"},

@@ -318,6 +318,7 @@ ROWS: list[Row] = [
     ("A approvals.ask other", {"title": "Wait?", "question": "Long?"}, {"status": "open"}),
     ("P approvals.list", {"status": "open"}, {"approvals": [{"title": "Ship?"}]}),
     ("P approvals.get", {"id": "$approvals.ask.id"}, {"title": "Ship?"}),
+    ("P approvals.evidence", {"id": "$approvals.ask.id"}, {"evidence": []}),
     ("P approvals.answer", {"id": "$approvals.ask.id", "choice": "approve"}, {"status": "answered"}),
     ("P approvals.receipt", {"id": "$approvals.ask.id"}, {"id": "$approvals.ask.id", "receipt": ...}),
     ("A approvals.cancel", {"id": "$other.id"}, {"status": "canceled"}),

@@ -57,6 +57,39 @@ const Digested = Type.Object(
   { title: "DigestedEvidence" },
 );
 
+export const EvidenceNow = Type.Object(
+  { id: Type.String(), title: Type.String(), text: Type.String() },
+  { title: "EvidenceNow" },
+);
+
+const EVIDENCE_STATES = ["unchanged", "changed", "superseded", "forgotten", "unavailable"] as const;
+
+export const EvidenceCard = Type.Object(
+  {
+    ...Digested.properties,
+    state: nullable(
+      oneOf(EVIDENCE_STATES, {
+        description:
+          "Its state compared with the time of the question. `superseded`: something newer replaces it. " +
+          "`unavailable`: it was deleted, or the caller may not read it. Null for a link.",
+      }),
+    ),
+    title: nullable(Type.String({ description: "Title, type of the event, file name or address." })),
+    text: nullable(
+      Type.String({
+        description:
+          "The text as it was when the question was asked, or as it is now where that is not kept: at most 2,000 " +
+          "characters, of a changed text from where it differs. Of an event its data as JSON.",
+      }),
+    ),
+    current: nullable({
+      ...EvidenceNow,
+      description: "What it says now, if that differs and `text` is older.",
+    }),
+  },
+  { title: "EvidenceCard" },
+);
+
 export const Assignees = (minItems: 0 | 1, description: string) =>
   Type.Array(
     Type.String({
@@ -229,6 +262,18 @@ export const getApproval = operation({
   path,
   answer: Approval,
   mcp: true,
+});
+
+export const readApprovalEvidence = operation({
+  action: "approvals.evidence",
+  route: "GET /approvals/{id}/evidence",
+  summary: "Read what an approval is based on",
+  description:
+    "Returns the evidence in order with title and text, as far as the caller can read it, and what has changed since the " +
+    "question was asked. Agents need the scope `memory:read` for memories, outputs and documents.",
+  access: { by: "any" },
+  path,
+  answer: Type.Object({ evidence: Type.Array(EvidenceCard) }),
 });
 
 export const answerApproval = operation({

@@ -12,13 +12,15 @@ import type { ApprovalChange } from "./approvals.contract.ts";
 import * as contract from "./approvals.contract.ts";
 import { type ApprovalDoc, type ApprovalFact, present } from "./approvals.model.ts";
 import { Approvals } from "./approvals.ts";
+import { parseAsked } from "./asked.ts";
+import { readEvidence } from "./evidence.ts";
 import { Messages } from "./messages.ts";
 
 const LOOK_MS = 1000;
 
 /** Questions that people answer for agents, in the console, or by the channels of extensions. */
 export const approvalsService: ServiceFactory = (runtime) => {
-  const { store, hooks } = runtime;
+  const { store, blobs, hooks } = runtime;
   const approvals = new Approvals(store, () => {
     loop.nudge();
     sending.nudge();
@@ -42,6 +44,10 @@ export const approvalsService: ServiceFactory = (runtime) => {
       ask: action(contract.askForApproval, (ctx) => approvals.ask(ctx)),
       list: action(contract.listApprovals, (ctx) => approvals.list(ctx)),
       get: action(contract.getApproval, async (ctx) => present(await approvals.require(ctx, ctx.params.id))),
+      evidence: action(contract.readApprovalEvidence, async (ctx) => {
+        const { evidence } = parseAsked(await approvals.require(ctx, ctx.params.id));
+        return { evidence: await readEvidence(ctx, blobs, evidence) };
+      }),
       answer: action(contract.answerApproval, (ctx) => approvals.answer(ctx)),
       cancel: action(contract.cancelApproval, (ctx) => approvals.cancel(ctx)),
       receipt: action(contract.getApprovalReceipt, async (ctx) => {

@@ -1,17 +1,8 @@
-import { createHash } from "node:crypto";
 import { type Call, callerId, type RequestContext, type UserCaller } from "../../../lib/access/caller.ts";
 import { isOrgAdmin } from "../../../lib/access/visibility.ts";
-import {
-  Fault,
-  invalidValue,
-  isFault,
-  requireFound,
-  unknownReference,
-} from "../../../lib/contract/faults.ts";
+import { Fault, invalidValue, requireFound } from "../../../lib/contract/faults.ts";
 import { defined } from "../../../lib/defined.ts";
 import { newUuid } from "../../../lib/ids.ts";
-import { stringifyExact } from "../../../lib/json/json.ts";
-import { measured } from "../../../lib/queue/work.ts";
 import { DAY_MS } from "../../../lib/time.ts";
 import { place } from "../../../mixins/queue.ts";
 import type { Store } from "../../../storage/connection.ts";
@@ -19,15 +10,15 @@ import { eraseTexts } from "../../../storage/erase-texts.ts";
 import type { Where } from "../../../storage/query.ts";
 import { requireCapacity } from "../../../storage/writes.ts";
 import type { EraseContent } from "../../erasers.ts";
-import { requireReadable } from "../../remember/memories/readable.ts";
 import type { CallOf } from "../../runtime.ts";
 import type { RunState } from "../runs/run-state.ts";
 import type * as contract from "./approvals.contract.ts";
-import { ADMINS, type EvidenceKind, EXPIRED } from "./approvals.contract.ts";
+import { ADMINS, EXPIRED } from "./approvals.contract.ts";
 import { type ApprovalDoc, ApprovalModel, present } from "./approvals.model.ts";
 import { type Asked, parseAsked } from "./asked.ts";
 import { answerableBy, readableBy, requireAssignees } from "./assignees.ts";
 import type { Decision, Settling } from "./channel.ts";
+import { digestEvidence } from "./evidence.ts";
 
 const DEFAULT_MS = 30 * DAY_MS;
 const MOST_MS = 90 * DAY_MS;
@@ -258,44 +249,4 @@ export function settledAlready(doc: ApprovalDoc): Fault {
   return new Fault("conflict", `The approval is ${said}. The first answer counts.`, {
     ...{ existing_resource_id: _id, status, choice, answered_by_user_id, settled_at },
   });
-}
-
-const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
-
-/** Returns the digest of what the caller can read. @throws Fault not_found */
-const DIGESTS: Record<EvidenceKind, (ctx: RequestContext, id: string) => Promise<string | null>> = {
-  async event(ctx, event_id) {
-    const { payload } = await ctx.call<{ payload: object }, object>("events.get", { event_id });
-    return measured(() => sha256(stringifyExact(payload)));
-  },
-  async memory(ctx, id) {
-    return sha256((await requireReadable(ctx, id.toLowerCase())).content);
-  },
-  async output(ctx, output_id) {
-    const found = await ctx.call<{ content_hash: string }, object>("outputs.get", { output_id });
-    return found.content_hash;
-  },
-  document: (ctx, document_id) => ctx.call<string, object>("documents.digest", { document_id }),
-  async link(_ctx, address) {
-    if (/^https?:$/.test(URL.parse(address)?.protocol ?? "")) return null;
-    throw invalidValue("evidence", "evidence: expected a link that begins with http:// or https://.");
-  },
-};
-
-/** Adds digests to the evidence of a question. @throws Fault validation_error for what the caller cannot read */
-async function digestEvidence(
-  ctx: RequestContext,
-  given: readonly { kind: EvidenceKind; id: string }[],
-): Promise<Asked["evidence"]> {
-  const digested: Asked["evidence"] = [];
-  for (const { kind, id } of given) {
-    const known = digested.find((each) => each.kind === kind && each.id === id);
-    try {
-      digested.push(known ?? { kind, id, sha256: await DIGESTS[kind](ctx, id) });
-    } catch (err) {
-      const isUnknown = isFault(err) && ["not_found", "validation_failed"].includes(err.type);
-      throw isUnknown ? unknownReference("evidence", kind, id) : err;
-    }
-  }
-  return digested;
 }

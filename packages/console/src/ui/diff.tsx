@@ -90,7 +90,7 @@ const MAX_EDITS = 20_000;
 
 /** Merges the lines of two texts into one list, with changed words marked; null if they differ too much to compare. */
 function diffRows(before: string, after: string): DiffRow[] | null {
-  const parts = diffLines(before, after, { maxEditLength: MAX_EDITS });
+  const parts = diffLines(ended(before), ended(after), { maxEditLength: MAX_EDITS });
   if (!parts) return null;
   const at = { before: 0, after: 0 };
   return parts.flatMap((part, index) => {
@@ -100,6 +100,9 @@ function diffRows(before: string, after: string): DiffRow[] | null {
     return lines.map((line, number) => rowOf(part, line, marked?.[number], at));
   });
 }
+
+/** With a line end after the last line: without it that line would differ from the same one within a text. */
+const ended = (text: string) => (text === "" || text.endsWith("\n") ? text : `${text}\n`);
 
 interface Part {
   value: string;

@@ -8,8 +8,8 @@ import { Check, CircleAlert, Copy as CopyIcon } from "./icons.tsx";
 import { Card } from "./page.tsx";
 import "./tile.css";
 
-/** A relative time with the full time on hover. It updates itself. */
-export function Time({ at }: { at: string }) {
+/** A relative time, or as `shown`, with the full time on hover. It updates itself. */
+export function Time({ at, shown = relative }: { at: string; shown?: (at: string) => string }) {
   const [, setNow] = useState(0);
   useEffect(() => {
     const timer = setInterval(() => setNow(Date.now()), 20_000);
@@ -17,7 +17,7 @@ export function Time({ at }: { at: string }) {
   }, []);
   return (
     <time dateTime={at} title={fullTime(at)} className="num nowrap-text">
-      {relative(at)}
+      {shown(at)}
     </time>
   );
 }

@@ -369,6 +369,18 @@ class Approvals(Group[Mode]):
         Args:
             id: Id of the approval."""
 
+    @operation("GET", "/approvals/{id}/evidence")
+    def evidence(
+        self, *, id: str, idempotency_key: str | None = None, timeout: float | None = None
+    ) -> models.ApprovalsEvidenceResult:
+        """Read what an approval is based on.
+
+        Returns the evidence in order with title and text, as far as the caller can read it, and what has changed
+        since the question was asked. Agents need the scope `memory:read` for memories, outputs and documents.
+
+        Args:
+            id: Id of the approval."""
+
     @operation("POST", "/approvals/{id}/answer")
     def answer(
         self,

@@ -216,6 +216,10 @@ class ApprovalsAnswerLinkResult(Model):
     """One of the choices."""
 
 
+class ApprovalsEvidenceResult(Model):
+    evidence: list[EvidenceCard]
+
+
 class ApprovalsListResult(Model):
     approvals: list[Approval]
     next: Union[str, None]
@@ -1205,6 +1209,26 @@ class EventsTypeResultSourcesItem(Model):
 class EventsTypesResult(Model):
     types: list[EventTypeSummary]
     next: Union[str, None]
+
+
+class EvidenceCard(Model):
+    kind: Union[Literal["event", "memory", "output", "document", "link"], str]
+    """What it is."""
+    id: str
+    """Its id; the address of a `link`: http or https."""
+    sha256: Union[str, None]
+    state: Union[Union[Literal["unchanged", "changed", "superseded", "forgotten", "unavailable"], str], None]
+    title: Union[str, None]
+    text: Union[str, None]
+    current: Union[EvidenceNow, None]
+
+
+class EvidenceNow(Model):
+    """What it says now, if that differs and `text` is older."""
+
+    id: str
+    title: str
+    text: str
 
 
 class Exemplar(Model):

@@ -1,9 +1,8 @@
-import { useState } from "react";
+import { Fragment, useState } from "react";
 import { Link, useParams } from "react-router";
 import type { Approval } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { capitalised } from "../../data/format.ts";
-import { isWebLink } from "../../data/links.ts";
+import { capitalised, dateTime } from "../../data/format.ts";
 import { useSession } from "../../data/session.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { useList } from "../../data/use-list.ts";
@@ -15,15 +14,13 @@ import { ActButton } from "../../ui/form-dialog.tsx";
 import { Inbox } from "../../ui/icons.tsx";
 import { DetailPage } from "../../ui/list-page.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
-import { OutsideLink } from "../../ui/outside-link.tsx";
 import { Card, Empty, Facts, Page } from "../../ui/page.tsx";
 import { Load } from "../../ui/table.tsx";
 import { Badge, Copy, Time, Who } from "../../ui/text.tsx";
+import { Evidence } from "./evidence.tsx";
 
 const STATUSES = ["open", "answered", "expired", "canceled"] as const;
 const TONE = { open: "warn", answered: "good", expired: "neutral", canceled: "neutral" } as const;
-
-const PLACES = { event: "events", memory: "memories", output: "outputs", document: "documents" } as const;
 
 /** The questions that the person may answer, as cards. */
 export function Approvals() {
@@ -75,6 +72,7 @@ export function ApprovalPage() {
 
 function ApprovalCard({ approval }: { approval: Approval }) {
   const { id, title, status, question, evidence, run_id, choice, text } = approval;
+  const escalation = approval.escalate_to.length > 0 && <Escalation of={approval} />;
   return (
     <Card
       title={<Link to={`/approvals/${id}`}>{title}</Link>}
@@ -82,35 +80,54 @@ function ApprovalCard({ approval }: { approval: Approval }) {
     >
       <div className="stack">
         <Markdown>{question}</Markdown>
-        {evidence.length > 0 && (
-          <ul aria-label="Evidence">
-            {evidence.map((each) => (
-              <li key={`${each.kind} ${each.id}`}>
-                <EvidenceLink of={each} />
-              </li>
-            ))}
-          </ul>
-        )}
+        {evidence.length > 0 && <Evidence of={approval} />}
         <Facts
           of={{
             "Asked by": <Who id={approval.agent_id ?? approval.user_id ?? ""} />,
             Asked: <Time at={approval.created_at} />,
-            ...(status === "open" && { Until: <Time at={approval.deadline_at} /> }),
+            ...(status === "open" && escalation && { "Also asked": escalation }),
             Run: run_id && <Link to={`/runs/${run_id}`}>{approval.step_key ?? "Open"}</Link>,
             Answer: choice,
             Text: text,
             "Answered by": approval.answered_by && <Answerer of={approval} />,
           }}
         />
-        {status === "open" ? <Answer approval={approval} /> : <Receipt id={id} />}
+        {status === "open" ? (
+          <>
+            <Answer approval={approval} />
+            <p className="muted small">
+              If nobody answers by <Time at={approval.deadline_at} shown={dateTime} />: {silenceOf(approval)}.
+            </p>
+          </>
+        ) : (
+          <Receipt id={id} />
+        )}
       </div>
     </Card>
   );
 }
 
-function EvidenceLink({ of: { kind, id } }: { of: Approval["evidence"][number] }) {
-  if (kind === "link") return isWebLink(id) ? <OutsideLink to={id}>{id}</OutsideLink> : id;
-  return <Link to={`/${PLACES[kind]}/${id}`}>{`${capitalised(kind)} ${id}`}</Link>;
+const silenceOf = ({ on_deadline, choices }: Approval) =>
+  choices.includes(on_deadline) ? <strong>{on_deadline}</strong> : "the question expires without an answer";
+
+/** Who else may answer, and from when. */
+function Escalation({ of: { escalate_to, escalate_at } }: { of: Approval }) {
+  return (
+    <>
+      {escalate_to.map((id, at) => (
+        <Fragment key={id}>
+          {at > 0 && ", "}
+          {id === "admins" ? id : <Who id={id} />}
+        </Fragment>
+      ))}
+      {escalate_at && (
+        <>
+          {" "}
+          from <Time at={escalate_at} shown={dateTime} />
+        </>
+      )}
+    </>
+  );
 }
 
 function Answerer({ of: { answered_by_user_id, answered_by_slack_user, answered_by } }: { of: Approval }) {
