@@ -2,22 +2,21 @@
 import { execFile } from "node:child_process";
 import {
   cpSync,
-  existsSync,
   globSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  realpathSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { stripTypeScriptTypes } from "node:module";
 import { tmpdir } from "node:os";
-import { basename, dirname, join } from "node:path";
+import { basename, delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { blocksOf, page } from "./support/guides.ts";
-import { type ClientAgent, newClient } from "./support/integrations.ts";
+import { blocksOf, page, runCommands } from "./support/guides.ts";
+import { newClient } from "./support/integrations.ts";
 import { oldestNode } from "./support/oldest-node.ts";
 import { startServer, type TestServer } from "./support/server.ts";
 
@@ -25,108 +24,80 @@ const ROOT = join(import.meta.dirname, "..");
 const FOLDERS = globSync("packages/integrations/*/package.json", { cwd: ROOT })
   .map((file) => dirname(file))
   .sort();
-const PACKAGES = ["packages/client", ...FOLDERS].map((folder) => `./${folder}`);
 const manifestOf = (folder: string) => JSON.parse(readFileSync(join(ROOT, folder, "package.json"), "utf8"));
 
-/** What a README's program needs that it does not name: a model, without a provider. */
-const BEFORE: Record<string, string> = {
-  "packages/integrations/ai-sdk": `
-    import { MockLanguageModelV4 } from "ai/test";
-    const tokens = { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0, text: 1, reasoning: 0 };
-    const model = new MockLanguageModelV4({
-      doGenerate: async () => ({
-        content: [{ type: "text", text: "within 14 days" }],
-        finishReason: { unified: "stop", raw: "stop" },
-        usage: { inputTokens: tokens, outputTokens: tokens },
-        warnings: [],
-      }),
-    });
-  `,
-  "packages/integrations/openai-agents-js": `
-    import { setTracingDisabled } from "@openai/agents-core";
-    import { assistantMessage, functionCall, ScriptedModel } from "@openai/agents-core/testing";
-    setTracingDisabled(true);
-    const model = new ScriptedModel([
-      [functionCall("memories_create", { content: "Ada drinks green tea" }, { callId: "1" })],
-      [assistantMessage("Noted.")],
-      [assistantMessage("Order 1 is being packed.")],
-    ]);
-  `,
-};
-const PRINTED: Record<string, string> = {
-  "packages/integrations/ai-sdk": "within 14 days\n",
-  "packages/integrations/langchain-js": "0\ntrue\n",
-  "packages/integrations/langgraph-js": "green tea, noted\ncom.example.order.paid\norder-1 is shipped\n",
-  "packages/integrations/openai-agents-js": "Noted.\nOrder 1 is being packed.\n",
-};
+/** It packs, and installs the frameworks from npm. */
+const LONGEST_MS = 200_000;
 
 let server: TestServer;
 let folder: string;
-/** A program's folder, with the packages from their tarballs and the frameworks. */
+/** What a clone has, without what npm installs into it. */
+let checkout: string;
+/** The program's folder of the READMEs. */
 let app: string;
-
-async function run(cwd: string, command: string, args: string[], agent?: ClientAgent): Promise<string> {
-  const server = agent && { SENSORIUM_URL: agent.url, SENSORIUM_API_KEY: agent.apiKey };
-  const env = { PATH: process.env.PATH, HOME: folder, ...server };
-  return (await promisify(execFile)(command, args, { cwd, env })).stdout;
-}
 
 beforeAll(async () => {
   server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
   folder = mkdtempSync(join(tmpdir(), "sensorium-integrations-"));
-  const checkout = copyOfCheckout(join(folder, "checkout"));
-  app = join(folder, "app");
-  mkdirSync(join(app, "node_modules"), { recursive: true });
-  linkModules(join(app, "node_modules"));
-  writeFileSync(join(app, "package.json"), '{ "type": "module" }');
-  const packed = await run(checkout, "npm", ["pack", "--silent", ...PACKAGES]);
-  for (const tarball of packed.trim().split("\n")) {
-    const installed = join(app, "node_modules", tarball.replace(/-\d.*/, ""));
-    mkdirSync(installed);
-    await run(checkout, "tar", ["-xzf", tarball, "--strip-components=1", "-C", installed]);
-  }
+  checkout = join(folder, "sensorium");
+  app = join(folder, "my-agent");
+  for (const each of ["package.json", "tsconfig.json", "packages", "docs/openapi.json"])
+    cpSync(join(ROOT, each), join(checkout, each), { recursive: true, filter: isInClone });
+  linkModules(join(folder, "modules"), ["packages/client"]);
+  symlinkSync(join(ROOT, "node_modules/.bin"), join(folder, "modules/.bin"));
+  symlinkSync(join(ROOT, "packages/client/node_modules"), join(checkout, "packages/client/node_modules"));
+  linkModules(join(folder, "frameworks"), ["packages/client", ...FOLDERS], "packages/integrations/");
 });
 afterAll(async () => {
   if (folder) rmSync(folder, { recursive: true });
   await server?.stop();
 });
 
-/** What is packed, where packing may write: with all that npm installed but the packages of this repository. */
-function copyOfCheckout(to: string): string {
-  mkdirSync(join(to, "node_modules"), { recursive: true });
-  const isSource = (file: string) => !["node_modules", "dist", "tests"].includes(basename(file));
-  for (const each of [
-    "package.json",
-    "tsconfig.json",
-    "packages/client",
-    "packages/integrations",
-    "docs/openapi.json",
-  ])
-    cpSync(join(ROOT, each), join(to, each), { recursive: true, filter: isSource });
-  linkModules(join(to, "node_modules"));
-  symlinkSync(join(ROOT, "packages/client/node_modules"), join(to, "packages/client/node_modules"));
-  symlinkSync(join(to, "packages/client"), join(to, "node_modules/sensorium"));
-  return to;
-}
+const isInClone = (file: string) => !/(^|\/)(node_modules|dist|tests?|generated\/types\.ts)$/.test(file);
 
-function linkModules(to: string): void {
-  const own = new Set(["sensorium", ...FOLDERS.map((each) => manifestOf(each).name)]);
-  for (const from of ["packages/integrations/node_modules", "node_modules"]) {
-    for (const name of globSync("{[!@.]*,@*/*}", { cwd: join(ROOT, from) })) {
-      const link = join(to, name);
-      if (own.has(name) || existsSync(link)) continue;
-      mkdirSync(dirname(link), { recursive: true });
-      symlinkSync(join(ROOT, from, name), link);
-    }
+/** Makes the `node_modules` that `npm ci` makes: what it installed here, and the packages of the clone. */
+function linkModules(to: string, own: string[], from = ""): void {
+  const packages = new Map(own.map((each) => [manifestOf(each).name, join(checkout, each)]));
+  for (const name of globSync("{[!@.]*,@*/*}", { cwd: join(ROOT, from, "node_modules") })) {
+    mkdirSync(dirname(join(to, name)), { recursive: true });
+    symlinkSync(packages.get(name) ?? join(ROOT, from, "node_modules", name), join(to, name));
   }
 }
 
+/** Commands of npm that take long: in every folder what `npm ci` would do, and on a second Node nothing again. */
+const installed = (done: boolean) => `npm() {
+  if [ "$*" = ci ]; then ln -sfn ../modules node_modules
+  elif [ "$*" = "ci --prefix packages/integrations" ]; then ln -sfn ../../../frameworks packages/integrations/node_modules
+  elif ${done} && [[ " pack install " == *" $1 "* ]]; then :
+  else command npm "$@"; fi
+}
+rm -f node_modules packages/integrations/node_modules ${done ? "../my-agent/*.mjs" : "-r ../my-agent"}
+`;
+
+/** Runs a README's commands in a clone, on this Node; `done` if packed and installed before. */
+async function read(readme: string, node: string, done: boolean): Promise<void> {
+  const { url, apiKey } = await newClient(server);
+  const text = readme.replace("http://127.0.0.1:3000", url).replace("ak_live_…", apiKey);
+  const others = process.env.PATH?.split(delimiter).filter((each) => !each.includes("node_modules"));
+  const env = {
+    PATH: [dirname(realpathSync(node)), ...(others ?? [])].join(delimiter),
+    npm_config_prefer_offline: "true",
+    npm_config_audit: "false",
+  };
+  const shown = done ? text.replace(/```text\n[^`]*\.tgz\n```\n/, "") : text;
+  await runCommands(shown, checkout, {
+    prelude: installed(done),
+    env,
+    longestMs: LONGEST_MS,
+    adapt: (program) => program,
+  });
+}
+
+const compile = (cwd: string, ...args: string[]) =>
+  promisify(execFile)(join(ROOT, "node_modules/.bin/tsc"), args, { cwd });
+
 test("the integrations have their types", async () => {
-  await run(ROOT, join(ROOT, "node_modules/.bin/tsc"), [
-    "--noEmit",
-    "-p",
-    "packages/integrations/tsconfig.check.json",
-  ]);
+  await compile(ROOT, "--noEmit", "-p", "packages/integrations/tsconfig.check.json");
 });
 
 test("each integration with a package.json is here", () => {
@@ -136,6 +107,17 @@ test("each integration with a package.json is here", () => {
 describe.each(FOLDERS)("%s", (from) => {
   const manifest = manifestOf(from);
   const readme = page(`${from}/README.md`);
+
+  test.each([
+    ["oldest", oldestNode(), false],
+    ["newest", process.execPath, true],
+  ])(
+    "the commands of its README print what it shows, on the %s Node",
+    async (_, node, done) => {
+      await read(readme, node, done);
+    },
+    LONGEST_MS + 20_000,
+  );
 
   test("packs what a program loads and no more", () => {
     const files = globSync("**/*", { cwd: join(app, "node_modules", manifest.name) });
@@ -154,13 +136,10 @@ describe.each(FOLDERS)("%s", (from) => {
       ]);
   });
 
-  test("the program of its README has its types and does what it says", async () => {
-    const program = (BEFORE[from] ?? "") + blocksOf(readme, "ts").join("");
+  test("the program of its README has its types", async () => {
     const file = `${basename(from)}.mts`;
-    writeFileSync(join(app, file), program);
+    writeFileSync(join(app, file), blocksOf(readme, "ts").join(""));
     const strict = ["--strict", "--noEmit", "--skipLibCheck", "--module", "nodenext", "--target", "es2023"];
-    await run(app, join(ROOT, "node_modules/.bin/tsc"), [...strict, "--types", "node", file]);
-    writeFileSync(join(app, "program.mjs"), stripTypeScriptTypes(program));
-    expect(await run(app, oldestNode(), ["program.mjs"], await newClient(server))).toBe(PRINTED[from]);
+    await compile(app, ...strict, "--types", "node", "--typeRoots", join(ROOT, "node_modules/@types"), file);
   });
 });

@@ -109,7 +109,7 @@ export function titleOf(text: string): string {
 }
 
 /** A key of the environment is for the environment's address only. */
-function withEnvironment(options: ClientOptions): ClientOptions {
+export function withEnvironment(options: ClientOptions): ClientOptions {
   // Browsers have none.
   const { process } = globalThis as { process?: { env: Record<string, string | undefined> } };
   const { SENSORIUM_URL, SENSORIUM_API_KEY } = process?.env ?? {};

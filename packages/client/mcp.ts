@@ -1,11 +1,11 @@
-import { parseOrigin } from "./client.ts";
+import { parseOrigin, withEnvironment } from "./client.ts";
 
 /** Which tools of a service, and as whom. */
 export interface McpOptions {
-  /** The service's origin; its addresses with `/v1` or `/mcp` are understood too. */
-  url: string;
-  /** An agent's API key. */
-  apiKey: string;
+  /** The service's origin; its addresses with `/v1` or `/mcp` are understood too. Default: as for `createClient`. */
+  url?: string;
+  /** An agent's API key. Default: as for `createClient`. */
+  apiKey?: string;
   /** Presets (`core`, `sense`, `remember`, `work`, `all`), domains and tools, with commas between. Default `core`. */
   tools?: string;
 }
@@ -17,7 +17,11 @@ export interface McpEndpoint {
 }
 
 /** Returns where a client of the Model Context Protocol finds the tools. @throws TypeError for what is no URL */
-export function mcpEndpoint({ url, apiKey, tools }: McpOptions): McpEndpoint {
-  const query = tools ? `?${new URLSearchParams({ tools })}` : "";
-  return { url: `${parseOrigin(url)}/mcp${query}`, headers: { authorization: `Bearer ${apiKey}` } };
+export function mcpEndpoint(options: McpOptions = {}): McpEndpoint {
+  const { url, apiKey } = "url" in options ? options : withEnvironment(options);
+  const query = options.tools ? `?${new URLSearchParams({ tools: options.tools })}` : "";
+  return {
+    url: `${parseOrigin(url as string)}/mcp${query}`,
+    headers: { authorization: `Bearer ${apiKey}` },
+  };
 }

@@ -52,7 +52,7 @@ function fences(text: string): { language: string; block: string; before: string
  * Returns a page's `sh` blocks, each with the `text` block below it. A TypeScript or Python block becomes a file, under
  * the name that the text before it has in backticks; a later block without a name is appended to the same file.
  */
-function commandsOf(text: string): Commands[] {
+function commandsOf(text: string, adapt: (program: string) => string): Commands[] {
   const commands: Commands[] = [];
   let [files, file] = ["", ""];
   for (const { language, block, before } of fences(text)) {
@@ -62,7 +62,7 @@ function commandsOf(text: string): Commands[] {
     } else if (language === "text") (commands.at(-1) as Commands).shown += block;
     else if (language === "ts" || language === "python") {
       file = [...before.matchAll(/`(\w+\.(?:ts|mjs|py))`/g)].at(-1)?.[1] ?? file;
-      if (file) files += `cat >> ${file} <<'END-OF-BLOCK'\n${useCheckout(block)}END-OF-BLOCK\n`;
+      if (file) files += `cat >> ${file} <<'END-OF-BLOCK'\n${adapt(block)}END-OF-BLOCK\n`;
     }
   }
   return commands;
@@ -74,7 +74,7 @@ function useCheckout(program: string): string {
 }
 
 /**
- * Runs a page's commands in one shell, after `prelude`, as a reader does who starts in `folder`.
+ * Runs a page's commands in one shell, after `prelude`, as a reader does who starts in `folder`. `adapt` changes programs.
  *
  * @throws Error if a command fails, or if a block prints anything but the output that the page shows below it (nothing,
  * if it shows none).
@@ -82,9 +82,9 @@ function useCheckout(program: string): string {
 export async function runCommands(
   text: string,
   folder: string,
-  { prelude = "", env = {}, longestMs = undefined as number | undefined } = {},
+  { prelude = "", env = {}, longestMs = undefined as number | undefined, adapt = useCheckout } = {},
 ): Promise<void> {
-  const commands = commandsOf(text);
+  const commands = commandsOf(text, adapt);
   if (commands.length === 0) throw new Error("the page has no commands");
   // As in a terminal, errors are part of the output.
   const script = ["exec 2>&1\n", prelude, ...commands.flatMap((each) => [SEPARATE, each.script])].join("");

@@ -6,17 +6,14 @@ import { FakeChatModel } from "@langchain/core/utils/testing";
 import { MemoryRetriever, sensoriumMCP } from "langchain-sensorium";
 import { createClient } from "sensorium";
 
-const url = process.env.SENSORIUM_URL ?? "http://127.0.0.1:3000";
-const apiKey = process.env.SENSORIUM_API_KEY ?? "";
-
 // One tool call, as a model makes it.
-const mcp = sensoriumMCP({ url, apiKey, tools: "remember" });
+const mcp = sensoriumMCP({ tools: "remember" });
 const tools = await mcp.getTools();
 const create = tools.find(({ name }) => name === "memories_create");
 await create?.invoke({ content: "Parcels over 30 kg go by freight" });
 await mcp.close();
 
-const retriever = new MemoryRetriever({ client: createClient({ url, apiKey }) });
+const retriever = new MemoryRetriever({ client: createClient() });
 const chain = RunnablePassthrough.assign({
   notes: RunnableLambda.from(({ question }: { question: string }) => question)
     .pipe(retriever)

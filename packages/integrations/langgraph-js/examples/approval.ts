@@ -7,8 +7,7 @@ import { SensoriumSaver } from "langgraph-sensorium";
 import { createClient } from "sensorium";
 
 const [thread_id = "order-1", answer] = process.argv.slice(2);
-const url = process.env.SENSORIUM_URL ?? "http://127.0.0.1:3000";
-const client = createClient({ url, apiKey: process.env.SENSORIUM_API_KEY ?? "" });
+const client = createClient();
 
 const graph = new StateGraph(Annotation.Root({ order: Annotation<string>, approved: Annotation<boolean> }))
   .addNode("ask", ({ order }) => ({ approved: interrupt(`Send ${order}?`) === "yes" }))

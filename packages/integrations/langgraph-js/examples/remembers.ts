@@ -3,8 +3,7 @@ import { Annotation, END, type LangGraphRunnableConfig, START, StateGraph } from
 import { SensoriumStore } from "langgraph-sensorium";
 import { createClient } from "sensorium";
 
-const url = process.env.SENSORIUM_URL ?? "http://127.0.0.1:3000";
-const client = createClient({ url, apiKey: process.env.SENSORIUM_API_KEY ?? "" });
+const client = createClient();
 
 const State = Annotation.Root({ said: Annotation<string>, known: Annotation<string[]> });
 type Values = typeof State.State;

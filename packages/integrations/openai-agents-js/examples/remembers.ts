@@ -4,8 +4,6 @@ import { assistantMessage, modelResponder, ScriptedModel } from "@openai/agents-
 import { SensoriumSession, sensoriumMCP } from "openai-agents-sensorium";
 import { createClient } from "sensorium";
 
-const url = process.env.SENSORIUM_URL ?? "http://127.0.0.1:3000";
-const apiKey = process.env.SENSORIUM_API_KEY ?? "";
 setTracingDisabled(true);
 
 const model = new ScriptedModel([
@@ -14,9 +12,9 @@ const model = new ScriptedModel([
     return [assistantMessage(`It is ${count} message${count === 1 ? "" : "s"} long.`)];
   }),
 ]);
-const tools = sensoriumMCP({ url, apiKey, tools: "remember" });
+const tools = sensoriumMCP({ tools: "remember" });
 await tools.connect();
 const agent = new Agent({ name: "Assistant", model, mcpServers: [tools] });
-const session = new SensoriumSession(createClient({ url, apiKey }), { sessionId: "ada" });
+const session = new SensoriumSession(createClient(), { sessionId: "ada" });
 console.log((await run(agent, "How long is our conversation?", { session })).finalOutput);
 await tools.close();
