@@ -177,4 +177,5 @@ export function markdownTable(rows: readonly string[][]): string {
   return lines.map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 }
 
-const inOneLine = (text: string) => text.replace(/\s+/g, " ").trim().replaceAll("|", "\\|");
+/** White space becomes single spaces, and what would divide cells is escaped. */
+export const inOneLine = (text: string) => text.replace(/\s+/g, " ").trim().replaceAll("|", "\\|");

@@ -9,6 +9,7 @@ export {
 } from "./authorize.ts";
 export { type Client, type ClientOptions, createClient, type MemoryFields, type NewEvent } from "./client.ts";
 export { ApiError, ConnectionError, isApiError, isCredentialRefused } from "./errors.ts";
+export { FILE_TYPES, fileTypeOf } from "./generated/file-types.ts";
 export { quoteAsData } from "./generated/quoted.ts";
 export type * from "./generated/types.ts";
 export { GiveUp, type Handler, type HandlerContext, type ListenOptions, RetryLater } from "./handler.ts";

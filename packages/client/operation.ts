@@ -25,6 +25,8 @@ export interface Operation {
   stream?: true;
   /** Answers with a document, as text or bytes, or with JSON. */
   document?: true;
+  /** Answers with a file as it is, even one of JSON. */
+  file?: true;
   pages?: Paging;
   /** Recorded in the audit log. */
   audited?: true;

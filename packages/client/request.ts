@@ -94,7 +94,8 @@ export async function streamOfAnswer(response: Response): Promise<ReadableStream
 export async function bodyOfAnswer(response: Response, operation: Operation): Promise<unknown> {
   if (response.status === 204) return undefined;
   const type = response.headers.get("content-type") ?? "";
-  if (operation.document && !isJson(type)) return UTF8_TEXT.test(type) ? response.text() : response.blob();
+  if (operation.file || (operation.document && !isJson(type)))
+    return UTF8_TEXT.test(type) ? response.text() : response.blob();
   const text = await response.text();
   try {
     if (isJson(type)) return JSON.parse(text);

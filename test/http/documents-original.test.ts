@@ -1,4 +1,5 @@
 import { expect, test } from "@jest/globals";
+import { createClient } from "../../packages/client/index.ts";
 import { newAgent, type TestAgent } from "../support/agents.ts";
 import { finished, fixtureFile, ingest, textFile } from "../support/documents.ts";
 import { ABSENT, makeWorld, ok, refusal } from "../support/tenancy.ts";
@@ -39,6 +40,14 @@ test.each([
     expect(entry).toMatchObject({ actor_id: bob.id, resource_type: "document", outcome: "done" });
   },
 );
+
+test("an original of JSON is no answer to parse", async () => {
+  const file = textFile('{"pier": 4.0}', { filename: "pier.json", mime_type: "application/json" });
+  const { document_id } = await ingest(ann, file);
+  const client = createClient({ url: server.url, token: ann.token });
+  const original = (await client.documents.content({ document_id })) as unknown as Blob;
+  expect(await original.text()).toBe('{"pier": 4.0}');
+});
 
 test("who cannot read a document cannot download it, or try it again", async () => {
   const { document_id } = await ingest(ann, textFile("For Ann alone.", { sensitivity: "confidential" }));

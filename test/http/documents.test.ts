@@ -57,8 +57,11 @@ test.each([
   ["festival.pptx", `${OFFICE}presentationml.presentation`, 1],
   ["inventory.xlsx", `${OFFICE}spreadsheetml.sheet`, 1],
   ["manual.html", "text/html", null],
+  ["depths.csv", "text/csv", null],
+  ["depths.json", "application/json", null],
 ])("%s is stored", async (name, type, page_number) => {
-  const document = await ingest(ann, fixtureFile(name, type));
+  const given = name.startsWith("depths") && textFile('{"pier": 4}', { filename: name, mime_type: type });
+  const document = await ingest(ann, given || fixtureFile(name, type));
   expect(document).toMatchObject({ status: "stored", error: null });
   expect(ok(await ann.get(chunksOf(document))).chunks[0]).toMatchObject({ chunk_index: 0, page_number });
 });

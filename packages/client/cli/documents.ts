@@ -1,24 +1,12 @@
 import { readFile } from "node:fs/promises";
-import { basename, extname } from "node:path";
-import type { DocumentsUploadParams } from "../generated/types.ts";
+import { basename } from "node:path";
+import { FILE_TYPES, fileTypeOf } from "../generated/file-types.ts";
 import { pause } from "../support.ts";
 import { type Command, type Context, count, optionalChoice, text, word } from "./command.ts";
 import { LIMIT, takeFirst } from "./paged.ts";
 import { age, formatDetails } from "./table.ts";
 import { Failure, UsageError } from "./usage.ts";
 
-const OFFICE = "application/vnd.openxmlformats-officedocument.";
-/** Media types by the ending of the file's name. */
-const MEDIA_TYPES: Record<string, DocumentsUploadParams["mime_type"]> = {
-  ".pdf": "application/pdf",
-  ".docx": `${OFFICE}wordprocessingml.document`,
-  ".pptx": `${OFFICE}presentationml.presentation`,
-  ".xlsx": `${OFFICE}spreadsheetml.sheet`,
-  ".html": "text/html",
-  ".htm": "text/html",
-  ".md": "text/markdown",
-  ".txt": "text/plain",
-};
 const LEVELS = ["public", "internal", "confidential", "restricted"] as const;
 const STATES = ["queued", "chunking", "embedding", "stored", "failed", "superseded"] as const;
 
@@ -35,10 +23,10 @@ const add: Command = {
   async run(context) {
     const file = word(context, 0, "FILE");
     const filename = text(context, "name") ?? basename(file);
-    const mime_type = MEDIA_TYPES[extname(filename).toLowerCase()];
+    const mime_type = fileTypeOf(filename);
     if (!mime_type)
       throw new UsageError(
-        `${filename}: expected a name that ends in ${Object.keys(MEDIA_TYPES).join(", ")}.`,
+        `${filename}: expected a name that ends in .${Object.keys(FILE_TYPES).join(", .")}.`,
       );
     const bytes = await readFile(context.host.pathOf(file)).catch(({ message }: Error) => {
       throw new Failure(`${file} cannot be read: ${message}`, "unreadable_file");

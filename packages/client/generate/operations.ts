@@ -70,6 +70,7 @@ export function describe(op: Contract): Operation {
     ...((op.reads || REPEATABLE.has(op.action)) && { repeatable: true }),
     ...(op.stream && { stream: true }),
     ...(!op.stream && isDocument(op) && { document: true }),
+    ...(op.fromBlob === "answer" && { file: true }),
     ...(pages && { pages }),
     ...(isAudited(op) && { audited: true }),
   };

@@ -10,6 +10,7 @@ const copyOf = async (file: string) =>
   `// A copy of ${file}, written by \`npm run openapi\`.\n${await readFile(new URL(`../../../${file}`, import.meta.url), "utf8")}`;
 const WANTED = {
   "operations.ts": tableOf(operations),
+  "file-types.ts": await copyOf("lib/http/file-types.ts"),
   "budget.ts": await copyOf("lib/text/budget.ts"),
   "quoted.ts": await copyOf("lib/text/quoted.ts"),
   "redact.ts": await copyOf("lib/text/redact.ts"),

@@ -123,7 +123,7 @@ export const OPERATIONS = {
     get: {"method":"GET","path":"/documents/{document_id}","scope":"memory:read"},
     listChunks: {"method":"GET","path":"/documents/{document_id}/chunks","scope":"memory:read","pages":{"items":"chunks","by":"offset"}},
     delete: {"method":"DELETE","path":"/documents/{document_id}","scope":"memory:write","audited":true},
-    content: {"method":"GET","path":"/documents/{document_id}/content","scope":"memory:read","document":true,"audited":true},
+    content: {"method":"GET","path":"/documents/{document_id}/content","scope":"memory:read","document":true,"file":true,"audited":true},
     retry: {"method":"POST","path":"/documents/{document_id}/retry","scope":"memory:write"},
     search: {"method":"POST","path":"/documents/search","scope":"memory:read","repeatable":true},
   },
@@ -250,7 +250,7 @@ export const OPERATIONS = {
     dismiss: {"method":"POST","path":"/onboarding/dismiss"},
   },
   outputs: {
-    export: {"method":"GET","path":"/outputs/{output_id}/export","by":"user","document":true,"audited":true},
+    export: {"method":"GET","path":"/outputs/{output_id}/export","by":"user","document":true,"file":true,"audited":true},
     email: {"method":"POST","path":"/outputs/{output_id}/email","by":"user","audited":true},
     save: {"method":"POST","path":"/outputs","scope":"memory:write","audited":true},
     list: {"method":"GET","path":"/outputs","scope":"memory:read","pages":{"items":"outputs","by":"cursor"}},

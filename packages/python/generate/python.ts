@@ -124,7 +124,7 @@ function listed(before: string, items: string[], after: string): string[] {
 
 /** Returns the arguments of the decorator: how the operation is called. */
 function howOf(op: Contract): string[] {
-  const { method, path, root, query, whole, sends, open, repeatable, document, pages } = describe(op);
+  const { method, path, root, query, whole, sends, open, repeatable, document, file, pages } = describe(op);
   const how = [
     root && "root=True",
     query?.length && `query=(${query.map((name) => `${text(name)},`).join(" ")})`,
@@ -133,6 +133,7 @@ function howOf(op: Contract): string[] {
     open && "open=True",
     repeatable && "repeatable=True",
     document && "document=True",
+    file && "file=True",
     pages && `pages=(${text(pages.items)}, ${text(pages.by)})`,
   ];
   return [text(method), text(path), ...how.filter((each) => typeof each === "string")];

@@ -39,8 +39,8 @@ export function chunkPages(pages: readonly Page[]): Piece[] {
 
 /** A table of Markdown: its header, the line below it, and its rows. */
 const TABLE = /^(\|.*\n)(\|(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*\n)(?:\|.*\n?)*/gm;
-/** A longer header is a row of text. */
-const MAX_HEADER = 600;
+/** A longer header is not repeated. */
+export const MAX_HEADER = 600;
 
 /** Returns what a chunk that begins at a position has to repeat: the header of the table whose rows it continues. */
 function tableHeaders(text: string): (start: number) => string {

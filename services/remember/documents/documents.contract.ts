@@ -2,19 +2,10 @@ import { Type } from "typebox";
 import { byReference, nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, Limit, Offset, Timestamp, Uuid, Words } from "../../../lib/contract/schema.ts";
 import { Subject } from "../../../lib/contract/subject.ts";
-
-const OFFICE = "application/vnd.openxmlformats-officedocument.";
+import { FILE_TYPES, type FileType } from "../../../lib/http/file-types.ts";
 
 /** spec: Knowledge documents. */
-export const MIME_TYPES = [
-  "application/pdf",
-  `${OFFICE}wordprocessingml.document`,
-  `${OFFICE}presentationml.presentation`,
-  `${OFFICE}spreadsheetml.sheet`,
-  "text/html",
-  "text/markdown",
-  "text/plain",
-] as const;
+export const MIME_TYPES = [...new Set(Object.values(FILE_TYPES))] as [FileType, ...FileType[]];
 
 export const SENSITIVITIES = ["public", "internal", "confidential", "restricted"] as const;
 export type Sensitivity = (typeof SENSITIVITIES)[number];

@@ -1756,7 +1756,9 @@ class Documents(Group[Mode]):
                 `application/vnd.openxmlformats-officedocument.wordprocessingml.document`,
                 `application/vnd.openxmlformats-officedocument.presentationml.presentation`,
                 `application/vnd.openxmlformats-officedocument.spreadsheetml.sheet`, `text/html`, `text/markdown`,
-                `text/plain`. With `DOCUMENT_CONVERTER_URL`, others that the converter reads.
+                `text/plain`, `text/csv`, `text/tab-separated-values`, `application/json`, `application/jsonl`,
+                `application/x-ndjson`, `message/rfc822`. With `DOCUMENT_CONVERTER_URL`, others that the converter
+                reads.
             sensitivity: Who can read the document. `public` and `internal`: the whole tenant. `confidential` and
                 `restricted`: the uploader and its team. Levels with the same readers differ only as a label.
             audience: Audience, used to filter searches. An empty or omitted list means everyone.
@@ -1838,7 +1840,7 @@ class Documents(Group[Mode]):
             document_id: Id of the document.
             source_id: `ingestion_source_id` of the document."""
 
-    @operation("GET", "/documents/{document_id}/content", document=True)
+    @operation("GET", "/documents/{document_id}/content", document=True, file=True)
     def content(self, *, document_id: str, idempotency_key: str | None = None, timeout: float | None = None) -> bytes:
         """Download the original of a document.
 
@@ -3736,7 +3738,7 @@ class Onboarding(Group[Mode]):
 
 
 class Outputs(Group[Mode]):
-    @operation("GET", "/outputs/{output_id}/export", document=True)
+    @operation("GET", "/outputs/{output_id}/export", document=True, file=True)
     def export(
         self,
         *,

@@ -178,7 +178,7 @@ def answer_of(operation: Operation, response: httpx.Response) -> Any:
     if not response.content:
         return None
     kind = response.headers.get("content-type", "")
-    if "json" in kind.split(";")[0]:
+    if "json" in kind.split(";")[0] and not operation.file:
         return response.json()
     if operation.document:
         return response.text if kind.startswith("text/") and "charset=utf-8" in kind.lower() else response.content

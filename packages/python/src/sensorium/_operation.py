@@ -22,6 +22,8 @@ class Operation:
     """Changes something, but is safe to repeat without an idempotency key."""
     document: bool = False
     """Answers a text or a file."""
+    file: bool = False
+    """Answers a file as it is, even one of JSON."""
     pages: tuple[str, Literal["cursor", "offset"]] | None = None
     """The field of the answer that has the items, `""` if the answer is the list itself, and how to go on."""
 

@@ -995,7 +995,8 @@ class Document(Model):
     `application/vnd.openxmlformats-officedocument.wordprocessingml.document`,
     `application/vnd.openxmlformats-officedocument.presentationml.presentation`,
     `application/vnd.openxmlformats-officedocument.spreadsheetml.sheet`, `text/html`, `text/markdown`,
-    `text/plain`. With `DOCUMENT_CONVERTER_URL`, others that the converter reads."""
+    `text/plain`, `text/csv`, `text/tab-separated-values`, `application/json`, `application/jsonl`,
+    `application/x-ndjson`, `message/rfc822`. With `DOCUMENT_CONVERTER_URL`, others that the converter reads."""
     status: Union[Literal["queued", "chunking", "embedding", "stored", "failed", "superseded"], str]
     error: Union[str, None]
     byte_size: int

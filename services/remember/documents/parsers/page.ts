@@ -17,12 +17,24 @@ interface Loss {
 /** Collects what is not read, by its kind and place. */
 export class Losses {
   readonly #losses = new Map<string, Loss>();
+  /** Adds to those of the file that this one is within. */
+  readonly #addOutside: Losses["add"] | undefined;
+
+  constructor(addOutside?: Losses["add"]) {
+    this.#addOutside = addOutside;
+  }
 
   add(kind: string, place: string): void {
     const key = JSON.stringify([kind, place]);
     const loss = this.#losses.get(key) ?? { kind, place, count: 0 };
     loss.count++;
     this.#losses.set(key, loss);
+    this.#addOutside?.(kind, place);
+  }
+
+  /** Returns the losses of a file within this one: they are added here too, with its name before each place. */
+  within(name: string): Losses {
+    return new Losses((kind, place) => this.add(kind, `${name}: ${place}`));
   }
 
   list(): Loss[] {
@@ -35,6 +47,14 @@ export class Losses {
     );
     return all.slice(0, MOST_NAMED).join(", ") + (all.length > MOST_NAMED ? ", …" : "");
   }
+}
+
+/** What a reader of a file needs besides its bytes. */
+export interface ReadContext {
+  charset: string | undefined;
+  losses: Losses;
+  /** Reads a file within the file. @param name its name, or that of its part @throws UnreadableError */
+  readWithin(bytes: Uint8Array, name: string, mime_type?: string): Promise<string>;
 }
 
 /** Losses that an error names. */

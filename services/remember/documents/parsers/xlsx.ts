@@ -1,9 +1,10 @@
-import { MAX_CHARACTERS, markdownTable, TooMuchText } from "../../../../lib/text/blocks.ts";
+import { MAX_CHARACTERS, TooMuchText } from "../../../../lib/text/blocks.ts";
 import { CellFormats } from "./cell-format.ts";
 import { readAuthors, readComments } from "./comments.ts";
 import { isOn, listedParts, noteUnread, type OfficeFile, readXml } from "./office.ts";
 import type { Page } from "./page.ts";
 import { readShapes } from "./shapes.ts";
+import { type Row, renderTable } from "./table.ts";
 import { readControls } from "./vml.ts";
 
 /** What a sheet needs of its workbook. */
@@ -55,23 +56,6 @@ function readSheet(file: OfficeFile, part: string, name: string, workbook: Workb
     ...printed,
   ];
   return texts.filter(Boolean).join("\n\n");
-}
-
-/** Cells by their column. */
-type Row = Map<number, string>;
-
-/** Rows before the first with several cells are titles; columns without any text are left out. */
-function renderTable(rows: Row[]): string {
-  const first = rows.findIndex(({ size }) => size > 1);
-  const titles = (first < 0 ? rows : rows.slice(0, first)).map((row) => [...row.values()].join(" "));
-  if (first < 0) return titles.join("\n");
-  const table = rows.slice(first);
-  const columns = [...new Set(table.flatMap((row) => [...row.keys()]))].sort((a, b) => a - b);
-  const last = (row: Row) => columns.indexOf(Math.max(...row.keys())) + 1;
-  const size = table.reduce((sum, row) => sum + last(row), 0);
-  if (size > MAX_CHARACTERS) throw new TooMuchText();
-  const cells = table.map((row) => columns.slice(0, last(row)).map((column) => row.get(column) ?? ""));
-  return [...titles, "", markdownTable(cells)].join("\n");
 }
 
 /** Returns the texts that cells refer to by number. */

@@ -1,6 +1,12 @@
 import { type DragEvent, useRef, useState } from "react";
 import { useSearchParams } from "react-router";
-import type { Document, DocumentsUploadParams, DocumentsUploadResult } from "../../../../client/index.ts";
+import {
+  type Document,
+  type DocumentsUploadParams,
+  type DocumentsUploadResult,
+  FILE_TYPES,
+  fileTypeOf,
+} from "../../../../client/index.ts";
 import { api, inSession } from "../../data/api.ts";
 import { bytes, filled, number } from "../../data/format.ts";
 import { base64 } from "../../data/save-file.ts";
@@ -164,8 +170,8 @@ function Drop({ onAccepted }: { onAccepted(): void }) {
             <strong>Drop files here</strong> <span className="muted">or choose them.</span>
           </p>
           <p className="muted small">
-            PDF, Word, PowerPoint, Excel, HTML, Markdown or text. A file of the same name supersedes the
-            earlier one.
+            PDF, Word, PowerPoint, Excel, CSV, JSON, HTML, Markdown, e-mails or text. A file of the same name
+            supersedes the earlier one.
           </p>
         </div>
 
@@ -177,7 +183,7 @@ function Drop({ onAccepted }: { onAccepted(): void }) {
           className="visually-hidden"
           aria-label="Files to upload"
           tabIndex={-1}
-          accept={Object.keys(KINDS)
+          accept={Object.keys(FILE_TYPES)
             .map((extension) => `.${extension}`)
             .join()}
           onChange={(event) => {
@@ -253,28 +259,8 @@ function useForWhom() {
   return [{ sensitivity, subject, audience: filled(audience) }, fields] as const;
 }
 
-/** Media types by file extension; the service accepts no others. */
-const OFFICE = "application/vnd.openxmlformats-officedocument.";
-const KINDS = {
-  pdf: "application/pdf",
-  docx: `${OFFICE}wordprocessingml.document`,
-  pptx: `${OFFICE}presentationml.presentation`,
-  xlsx: `${OFFICE}spreadsheetml.sheet`,
-  html: "text/html",
-  htm: "text/html",
-  md: "text/markdown",
-  markdown: "text/markdown",
-  txt: "text/plain",
-  log: "text/plain",
-} as const;
-
 /** The readers, the audience and the subject of a file. */
 type Readers = Pick<DocumentsUploadParams, "sensitivity" | "audience" | "subject">;
-
-function kindOf(filename: string) {
-  const extension = filename.split(".").pop()?.toLowerCase() ?? "";
-  return extension in KINDS ? KINDS[extension as keyof typeof KINDS] : undefined;
-}
 
 /** Uploads a file; `onProgress` gets the sent fraction (0..1). */
 async function upload(
@@ -282,9 +268,11 @@ async function upload(
   readers: Readers,
   onProgress: (part: number) => void,
 ): Promise<DocumentsUploadResult> {
-  const mime_type = kindOf(file.name);
+  const mime_type = fileTypeOf(file.name);
   if (!mime_type)
-    throw new Error(`${file.name} has an unsupported type. Supported: ${Object.keys(KINDS).join(", ")}.`);
+    throw new Error(
+      `${file.name} has an unsupported type. Supported: ${Object.keys(FILE_TYPES).join(", ")}.`,
+    );
   const params = { file_content: await base64(file), filename: file.name, mime_type, ...readers };
   return api.documents.upload(params, {
     fetch: inSession(fetchWithProgress(onProgress)),

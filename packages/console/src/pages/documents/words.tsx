@@ -27,6 +27,10 @@ const KIND: [part: string, says: string][] = [
   ["spreadsheet", "Sheet"],
   ["html", "HTML"],
   ["markdown", "Markdown"],
+  ["csv", "CSV"],
+  ["tab-separated", "TSV"],
+  ["json", "JSON"],
+  ["rfc822", "E-mail"],
 ];
 
 export const kindInWords = (mime: string) => KIND.find(([part]) => mime.includes(part))?.[1] ?? "Text";
