@@ -157,6 +157,14 @@ describe("a run of many steps", () => {
     await page.getByText("All is in the folder.").waitFor();
     await page.getByRole("img", { name: "Steps and dependencies: overview" }).waitFor();
     expect(await page.evaluate(SCALE)).toBeGreaterThan(0.91);
+    const times = page.getByRole("list", { name: "Steps over time" });
+    await times.getByRole("button", { name: /^Part 1 ?: Waited .+; \S+, completed/ }).waitFor();
+    await times.getByRole("button", { name: /^Part 14 ?: not ready yet/ }).waitFor();
+    const fit = site.button("Fit the whole run");
+    expect(await fit.isDisabled()).toBe(true);
+    await site.button("Show less time").click();
+    await fit.click();
+    expect(await fit.isDisabled()).toBe(true);
     await page.getByText("List", { exact: true }).click();
     await page.reload();
     await page.getByRole("button", { name: /Part 2 .*Skipped/ }).click();

@@ -5,6 +5,7 @@ import {
   compact,
   dateTime,
   duration,
+  exactDuration,
   filled,
   fullTime,
   percent,
@@ -29,6 +30,19 @@ test("a number has the unit in which it is short, rounded down where it is a tim
   const seconds = [0.25, 1, 59.9, 60, 3599, 3600, 86_399, 86_400, 1_000_000];
   const durations = ["250 ms", "1 s", "59 s", "1 min", "59 min", "1 h", "23 h", "1 d", "11 d"];
   expect(seconds.map(duration)).toEqual(durations);
+  const exact = [0.25, 59, 60, 61.5, 3600, 3659, 6120, 86_400, 90_000, 93_599].map(exactDuration);
+  expect(exact).toEqual([
+    "250 ms",
+    "59 s",
+    "1 min",
+    "1 min 1 s",
+    "1 h",
+    "1 h",
+    "1 h 42 min",
+    "1 d",
+    "1 d 1 h",
+    "1 d 1 h",
+  ]);
   const sizes = [0, 999, 1000, 1_440_000, 999_000_000, 2e9, 3e12, 4e15];
   const texts = ["0 B", "999 B", "1.0 KB", "1.4 MB", "999 MB", "2.0 GB", "3.0 TB", "4000 TB"];
   expect(sizes.map(bytes)).toEqual(texts);

@@ -41,6 +41,14 @@ export function duration(seconds: number): string {
   return `${Math.floor(seconds / size)} ${name}`;
 }
 
+/** In two units: 1 h 42 min, 3 d 5 h. */
+export function exactDuration(seconds: number): string {
+  const [, size] = UNITS.find(([limit]) => seconds < limit) as (typeof UNITS)[number];
+  const rest = seconds % size;
+  const isWhole = size === 1 || rest < size / (size === 86_400 ? 24 : 60);
+  return isWhole ? duration(seconds) : `${duration(seconds)} ${duration(rest)}`;
+}
+
 /** "3 min ago", "in 5 h". */
 export function relative(at: string | Date, now = Date.now()): string {
   const seconds = (now - new Date(at).getTime()) / 1000;

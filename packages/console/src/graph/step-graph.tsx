@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from "react";
-import { relative } from "../data/format.ts";
+import { fullTime, relative } from "../data/format.ts";
 import { store, stored } from "../data/stored.ts";
 import { Segments } from "../ui/field.tsx";
 import { Check, CircleDashed, CircleDot, CirclePlay, type LucideIcon, SkipForward } from "../ui/icons.tsx";
@@ -153,6 +153,15 @@ function stateOf({ status, wait_for, waiting_since, deadline_at }: PicturedStep)
   return `${[state, since].filter(Boolean).join(" ")}${left}`;
 }
 
+/** The exact times of what `stateOf` says in relative ones. */
+const timesOf = ({ waiting_since, deadline_at }: PicturedStep): string | undefined =>
+  [
+    waiting_since && `Waits since ${fullTime(waiting_since)}`,
+    deadline_at && `Deadline ${fullTime(deadline_at)}`,
+  ]
+    .filter(Boolean)
+    .join("\n") || undefined;
+
 function StepBox({ step }: { step: PicturedStep }) {
   return (
     <div className={`step-box ${step.status ?? "plain"}`}>
@@ -168,8 +177,10 @@ function StepWords({ step, after = [] }: { step: PicturedStep; after?: string[] 
     <>
       {Icon && <Icon size={16} aria-hidden="true" className="step-icon" />}
       <span className="step-words">
-        <span className="step-title">{title || step_key}</span>
-        <span className="step-line">
+        <span className="step-title" title={title || step_key}>
+          {title || step_key}
+        </span>
+        <span className="step-line" title={timesOf(step)}>
           {status || step.wait_for ? stateOf(step) : step_key}
           {attested && attested.of > 0 && ` · ${attested.done}/${attested.of}`}
           {role && ` · ${role}`}

@@ -8,13 +8,19 @@ import { Check, CircleAlert, Copy as CopyIcon } from "./icons.tsx";
 import { Card } from "./page.tsx";
 import "./tile.css";
 
-/** A relative time, or as `shown`, with the full time on hover. It updates itself. */
-export function Time({ at, shown = relative }: { at: string; shown?: (at: string) => string }) {
-  const [, setNow] = useState(0);
+/** The time, in milliseconds, again and again. */
+export function useNow(): number {
+  const [now, setNow] = useState(Date.now);
   useEffect(() => {
     const timer = setInterval(() => setNow(Date.now()), 20_000);
     return () => clearInterval(timer);
   }, []);
+  return now;
+}
+
+/** A relative time, or as `shown`, with the full time on hover. It updates itself. */
+export function Time({ at, shown = relative }: { at: string; shown?: (at: string) => string }) {
+  useNow();
   return (
     <time dateTime={at} title={fullTime(at)} className="num nowrap-text">
       {shown(at)}
@@ -210,7 +216,7 @@ export function SubjectText({ event: { type, subject } }: { event: Subjected }) 
 
 interface TileProps {
   name: string;
-  value: string;
+  value: ReactNode;
   /** Below the value: its meaning or a link. */
   note: ReactNode;
   tone?: "bad" | "warn" | undefined;

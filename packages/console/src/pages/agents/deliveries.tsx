@@ -2,7 +2,7 @@ import { useState } from "react";
 import { Link } from "react-router";
 import type { Agent, AgentDelivery, DeliveryHealth } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { compact, duration, number, percent, plural, relative } from "../../data/format.ts";
+import { compact, duration, number, percent, plural } from "../../data/format.ts";
 import { useSession } from "../../data/session.ts";
 import { useAddress } from "../../data/use-address.ts";
 import { useList } from "../../data/use-list.ts";
@@ -184,7 +184,13 @@ function Figures({ agent, health, onDone }: QueueProps) {
           name="Oldest pending"
           value={oldest_age_seconds === null ? "–" : duration(oldest_age_seconds)}
           note={
-            last_acknowledged_at ? `acknowledged ${relative(last_acknowledged_at)}` : "nothing acknowledged"
+            last_acknowledged_at ? (
+              <>
+                acknowledged <Time at={last_acknowledged_at} />
+              </>
+            ) : (
+              "nothing acknowledged"
+            )
           }
           tone={health.state === "stuck" ? "bad" : health.state === "behind" ? "warn" : undefined}
         />
@@ -197,7 +203,7 @@ function Figures({ agent, health, onDone }: QueueProps) {
         <Tile name="Success rate" value={percent(health.success_rate)} note="of attempts in 24 h" />
         <Tile
           name="Last seen"
-          value={last_seen_at ? relative(last_seen_at) : "Never"}
+          value={last_seen_at ? <Time at={last_seen_at} /> : "Never"}
           note={agent.delivery_mode === "push" ? "endpoint or API key" : "use of an API key"}
         />
       </div>

@@ -26,6 +26,7 @@ import { Tabs } from "../../ui/tabs.tsx";
 import { useSaving } from "../../ui/task.tsx";
 import { Copy, Id, Time } from "../../ui/text.tsx";
 import { StepPanel } from "./step-panel.tsx";
+import { TimeAxis } from "./time-axis.tsx";
 import { Actions, loadActions, RunStatus, Steps, useOfRun } from "./words.tsx";
 import "./runs.css";
 
@@ -157,6 +158,9 @@ function Work({ run, position, reload }: PartsProps) {
     <div className="stack">
       <Next run={run} position={position} choose={choose} />
       <StepGraph steps={pictured} selected={step?.step_key ?? null} onSelect={choose} />
+      {history.data && (
+        <TimeAxis run={run} actions={history.data} selected={step?.step_key} choose={choose} />
+      )}
       {step && (
         <StepPanel
           key={step.step_key}
