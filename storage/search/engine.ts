@@ -1,4 +1,4 @@
-import { readEntry, type SearchEntry, type SearchKind } from "./entry.ts";
+import { readEntry, type SearchEntry, type SearchKind, wholeEntry } from "./entry.ts";
 import type { EntryRow } from "./entry-table.ts";
 import { type Model, SearchFile, type StoredEntry } from "./file.ts";
 import { packTerms } from "./postings.ts";
@@ -258,13 +258,11 @@ function queueKey(tenant_id: string, kind: SearchKind): string {
 }
 
 function toStored(tenant_id: string, given: SearchEntry): StoredEntry {
-  const { kind, removed, title: _title, text: _text, ...others } = given;
-  const { id, version, created_at } = others;
+  const { kind, removed, title: _title, text: _text, ...others } = wholeEntry(given);
+  const { id, version } = others;
   if (removed) return { tenant_id, kind, id, version, content: null };
   const { title_terms, text_terms, length, signs, text, hash } = readEntry(given);
-  const validity = { from: created_at, until: null, succeeded: null, replaced: null };
-  const unset = { updated_at: created_at, audience: [], metadata: "", validity };
-  const entry: EntryRow = { ...unset, ...others, signs, length };
+  const entry: EntryRow = { ...others, signs, length };
   const content = { entry, terms: packTerms(title_terms, text_terms), hash, text };
   return { tenant_id, kind, id, version, content };
 }

@@ -2,14 +2,14 @@ import { type Access, MEMORY_SCOPES } from "../../lib/access/visibility.ts";
 import { metadataCheck } from "../../lib/filter/metadata.ts";
 import { SIGN_ASKS } from "../../lib/text/terms.ts";
 import { grown, Names } from "./columns.ts";
-import { held, type SearchEntry, type SearchWhere, type TimeBounds } from "./entry.ts";
+import { held, type SearchWhere, TIMES, type TimeBounds, type wholeEntry } from "./entry.ts";
 import { ThreadOrder } from "./thread-order.ts";
 
 const TEAM = MEMORY_SCOPES.indexOf("team");
 const INSTITUTIONAL = MEMORY_SCOPES.indexOf("institutional");
 
 /** The index's data of an entry except its words. */
-export interface EntryRow extends Required<Omit<SearchEntry, "kind" | "removed" | "title" | "text">> {
+export interface EntryRow extends Omit<ReturnType<typeof wholeEntry>, "kind" | "removed" | "title" | "text"> {
   /** Result of `signsOf` for its text (lib/text/terms.ts). */
   signs: number;
   /** Terms in title and text. */
@@ -153,9 +153,7 @@ export class EntryTable {
     if (agent_id !== undefined) this.#keep(visible, (entry) => entry.agent_id === agent_id);
     if (scope) this.#keep(visible, (entry) => entry.scope === scope);
     if (tags_any?.length) this.#keep(visible, (entry) => tags_any.some((tag) => entry.tags.includes(tag)));
-    this.#keepWithin(visible, where, ({ created_at }) => created_at);
-    this.#keepWithin(visible, where.updated, ({ updated_at }) => updated_at);
-    this.#keepWithin(visible, where.date, ({ date }) => date);
+    for (const name of TIMES) this.#keepWithin(visible, where.times?.[name], (entry) => entry[name]);
     const { held: time } = where;
     if (time) this.#keep(visible, ({ validity, created_at }) => held(validity, created_at, time));
     for (const labels of audience)

@@ -35,11 +35,18 @@ export function held(
   return until !== null || (succeeded ?? Infinity) > at || (replaced ?? Infinity) > known;
 }
 
+/** The times of an entry that searches filter by, in milliseconds since 1970. */
+export const TIMES = ["created_at", "updated_at", "date"] as const;
+type EntryTime = (typeof TIMES)[number];
+
+/** Increases with what entries hold and with the tables of file.ts: the local index is filled again, Atlas gets new indexes. */
+export const ENTRY_VERSION = 5;
+
 /**
  * The searchable form of a resource. Its domain sends it by `search.put`, and again by its `search_entries`; an older
  * `version` never replaces a newer one. Times are milliseconds since 1970.
  */
-export interface SearchEntry {
+export interface SearchEntry extends Partial<Record<EntryTime, number | null>> {
   kind: SearchKind;
   id: string;
   /** Increases with every change of the resource. */
@@ -95,7 +102,7 @@ export interface TimeBounds {
 }
 
 /** Filters of a search, applied inside every leg, never afterwards. */
-export interface SearchWhere extends TimeBounds {
+export interface SearchWhere {
   types?: string[];
   scope?: MemoryScope;
   /** Null: only entries without a project. */
@@ -106,10 +113,8 @@ export interface SearchWhere extends TimeBounds {
   /** At least one label of each group. */
   audience?: string[][];
   except?: { types?: string[]; project_ids?: string[] };
-  /** Of `updated_at`; `since` and `until` themselves are of `created_at`. */
-  updated?: TimeBounds;
-  /** Of `date`: entries without one do not match. */
-  date?: TimeBounds;
+  /** Entries without a time that has bounds do not match. */
+  times?: Partial<Record<EntryTime, TimeBounds>>;
   /** All of them. */
   metadata?: MetadataCondition[];
   /** Only what held then, whatever superseded it since. */
@@ -210,6 +215,18 @@ export interface SearchEntriesAnswer {
   /** Rows that have no entry, each with the reason. */
   unreadable?: string[];
   last: { changed_at: number; id: string } | null;
+}
+
+/** Fills in what an entry does not say. */
+export function wholeEntry(entry: SearchEntry) {
+  const { created_at } = entry;
+  const times = Object.fromEntries(TIMES.map((name) => [name, entry[name] ?? null])) as Record<
+    EntryTime,
+    number | null
+  >;
+  const updated_at = entry.updated_at ?? created_at;
+  const validity: Validity = { from: created_at, until: null, succeeded: null, replaced: null };
+  return { audience: [], metadata: "", validity, ...entry, ...times, created_at, updated_at };
 }
 
 /** Returns entries as they are searched: without embedded files, which have no words. */

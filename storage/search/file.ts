@@ -2,15 +2,14 @@ import { rmSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { emptyLog, OVERWRITE_DELETED, rewrite } from "mongoose-sqlite/scrub";
 import { TERMS_VERSION } from "../../lib/text/terms.ts";
-import type { SearchKind } from "./entry.ts";
+import { ENTRY_VERSION, type SearchKind } from "./entry.ts";
 import type { EntryRow } from "./entry-table.ts";
 import type { PackedTerms } from "./postings.ts";
 import { ERASURES_CURSOR, MOST_AWAY_MS, type OfTenant, type Size, type Unembedded } from "./protocol.ts";
 import type { Quantised } from "./vector-memory.ts";
 
-/** Increases with changes of the tables; like a change of the terms, it causes a rebuild of the index. */
-const FILE_VERSION = 4;
-const VERSION = FILE_VERSION * 1000 + TERMS_VERSION;
+/** A change of what entries hold, of the terms or of the tables below rebuilds the index. */
+const VERSION = ENTRY_VERSION * 1000 + TERMS_VERSION;
 const CACHE_KIB = 2048;
 const BUSY_MS = 5000;
 

@@ -24,6 +24,7 @@ await put("open", agent, {
 });
 await put("nested", agent, {
   metadata: { of: { customer: "acme" }, text: '{"customer":"acme"}', amount: "120" },
+  source_type: "ticket",
 });
 await put("plain", agent, { metadata: { subject: ["ada", 7] } });
 await put("bobs", cast.bob, { metadata: paid });
@@ -59,6 +60,7 @@ test.each<[string, Filters, string[]]>([
   ["what nobody has", { metadata: { customer: "nobody" } }, []],
   ["patterns as they are", { metadata: { customer: ".*" } }, []],
   ["a subject", { subject: "ada" }, ["paid", "plain"]],
+  ["a kind of source", { source_type: "ticket" }, ["nested"]],
   ["a subject that is a number", { subject: "7" }, ["plain"]],
   ["freshness", { freshness_from: hour(1), freshness_until: hour(2) }, ["paid"]],
   ["freshness from", { freshness_from: hour(2) }, ["open"]],

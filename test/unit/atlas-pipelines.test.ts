@@ -28,8 +28,9 @@ const narrowed = buildConditions(
     access: { agent_id: "ag_a", agent_ids: ["ag_a"], team_ids: ["team_a"] },
     include_superseded: true,
     where: {
-      ...{ types: ["semantic", "episodic"], project_id: null, except: { types: ["x"] }, since: 5, until: 9 },
-      ...{ updated: { since: 7 }, date: { until: 8 }, metadata: [{ key: "state", in: ["open"] }] },
+      ...{ types: ["semantic", "episodic"], project_id: null, except: { types: ["x"] } },
+      ...{ times: { created_at: { since: 5, until: 9 }, updated_at: { since: 7 }, date: { until: 8 } } },
+      ...{ metadata: [{ key: "state", in: ["open"] }] },
     },
   }),
 );
@@ -41,7 +42,7 @@ describe("pipelines", () => {
     const [search, limit, current] = textPipeline(narrowed, wordsOf(["dig", "burrow"]), 60, context);
     expect(search).toEqual({
       $search: {
-        index: "entries_text_3",
+        index: "entries_text_5",
         compound: {
           must: [{ text: { query: ["dig", "burrow"], path: ["title_terms", "text_terms"] } }],
           filter: [
@@ -87,7 +88,7 @@ describe("pipelines", () => {
     const [search] = vectorPipeline(mine, { vector, dimensions: 2, limit: 60 }, context);
     expect(search).toEqual({
       $vectorSearch: {
-        ...{ index: "entries_vector_2_3", path: "vector", queryVector: vector, numCandidates: 1200 },
+        ...{ index: "entries_vector_2_5", path: "vector", queryVector: vector, numCandidates: 1200 },
         limit: 60,
         filter: {
           $and: [
@@ -104,7 +105,7 @@ describe("pipelines", () => {
 
   test("counts: one round trip, each count with the same filter", () => {
     const [all, , ...unions] = countPipeline(mine, ["dig", "burrow"]);
-    expect(all?.$searchMeta).toMatchObject({ index: "entries_text_3", count: { type: "total" } });
+    expect(all?.$searchMeta).toMatchObject({ index: "entries_text_5", count: { type: "total" } });
     expect(unions.map(({ $unionWith }) => $unionWith.coll)).toEqual(["search_entries", "search_entries"]);
     for (const { $unionWith } of unions)
       expect($unionWith.pipeline[0].$searchMeta.compound.filter).toEqual(all?.$searchMeta.compound.filter);
@@ -163,10 +164,10 @@ describe("conditions", () => {
     expect(finds({ audience: ["r:1"] }, { audience: [["r:1"], ["s:1"]] })).toBe(false);
     expect(finds({ type: "x" }, { except: { types: ["x"] } })).toBe(false);
     expect(finds({ project_id: "p" }, { project_id: null })).toBe(false);
-    expect(finds({ created_at: 5 }, { since: 5, until: 6 })).toBe(true);
-    expect(finds({ created_at: 6 }, { since: 5, until: 6 })).toBe(false);
-    expect(finds({ date: null }, { date: { until: 9 } })).toBe(false);
-    expect(finds({ date: 5 }, { date: { until: 9 } })).toBe(true);
+    expect(finds({ created_at: 5 }, { times: { created_at: { since: 5, until: 6 } } })).toBe(true);
+    expect(finds({ created_at: 6 }, { times: { created_at: { since: 5, until: 6 } } })).toBe(false);
+    expect(finds({ date: null }, { times: { date: { until: 9 } } })).toBe(false);
+    expect(finds({ date: 5 }, { times: { date: { until: 9 } } })).toBe(true);
   });
 
   test("a range of metadata is a few labels, which find what it contains", () => {

@@ -1,3 +1,5 @@
+import type { TimeBounds } from "../../../storage/search/entry.ts";
+
 /**
  * The request of a bundle to each domain with content for it: `<domain>.for_bundle` (internal), for the caller in
  * `ctx.meta`. Times are ISO 8601.
@@ -52,9 +54,10 @@ export function nameLegs({ vector, bm25 }: { vector?: number; bm25?: number }): 
   return legs.filter(Boolean).join("+") || "context";
 }
 
-/** Returns the bounds of `created_at` for search, in milliseconds. */
-export function searchBounds({ since, until }: BundleLeg): { since?: number; until?: number } {
-  return { ...(since && { since: Date.parse(since) }), ...(until && { until: Date.parse(until) }) };
+/** Returns the bounds of `created_at` for search. */
+export function searchBounds({ since, until }: BundleLeg): { times: { created_at: TimeBounds } } {
+  const bounds = { ...(since && { since: Date.parse(since) }), ...(until && { until: Date.parse(until) }) };
+  return { times: { created_at: bounds } };
 }
 
 /** Returns the bounds of `created_at` as a filter. */

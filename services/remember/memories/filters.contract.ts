@@ -1,10 +1,11 @@
-import { Type } from "typebox";
+import { type TOptional, type TString, Type } from "typebox";
 import { Id } from "../../../lib/contract/schema.ts";
 import { MOST_KEY, MOST_TEXT } from "../../../lib/filter/metadata.ts";
 
 export const MOST_CONDITIONS = 10;
 const MOST_VALUES = 50;
-export const MOST_SUBJECT = 1000;
+/** Longer values are in no filter. */
+export const MOST_LABEL = 1000;
 
 const VALUES = [Type.String({ maxLength: MOST_TEXT }), Type.Number(), Type.Boolean()] as const;
 const Bound = (description: string) =>
@@ -51,22 +52,44 @@ export const MetadataFilter = Type.Record(Type.String(), Condition, {
   examples: [{ customer: "acme", amount: { gte: 100, lt: 500 } }],
 });
 
-const Time = (description: string) => Type.Optional(Type.String({ format: "date-time", description }));
-
-/** Filters of the list and of the search of memories; both have `metadata`, too. */
-export const memoryFilters = {
-  agent_id: Type.Optional(Id("ag", "Only memories that this agent owns.")),
-  subject: Type.Optional(
-    Type.String({
+/**
+ * Values that lists and searches filter by, each with the field of the row that has it or a list of it. `entry`: the field
+ * of the search entry that has it; others become labels of the entry.
+ */
+export const FILTER_VALUES = {
+  agent_id: { row: "agent_id", entry: "agent_id", value: Id("ag", "Only memories that this agent owns.") },
+  subject: {
+    row: "subjects",
+    value: Type.String({
       minLength: 1,
-      maxLength: MOST_SUBJECT,
+      maxLength: MOST_LABEL,
       description: "Only memories about this subject: `metadata.subject`, or the subject of their source.",
     }),
-  ),
-  created_from: Time("Only memories created at this time or later."),
-  created_until: Time("Only memories created before this time."),
-  updated_from: Time("Only memories updated at this time or later."),
-  updated_until: Time("Only memories updated before this time."),
-  freshness_from: Time("Only memories whose `freshness_date` is this time or later."),
-  freshness_until: Time("Only memories whose `freshness_date` is before this time."),
-};
+  },
+  source_type: {
+    row: "source_type",
+    value: Type.String({ maxLength: 100, description: "Only memories with this `source_type`." }),
+  },
+} as const;
+
+/** Times that they filter by, as `<name>_from` and `<name>_until`: fields of the row and of the search entry. */
+export const FILTER_TIMES = {
+  created: { row: "created_at", entry: "created_at" },
+  updated: { row: "updated_at", entry: "updated_at" },
+  freshness: { row: "freshness_date", entry: "date" },
+} as const;
+
+const Time = (description: string) => Type.Optional(Type.String({ format: "date-time", description }));
+
+type MemoryFilters = {
+  [Name in keyof typeof FILTER_VALUES]: TOptional<(typeof FILTER_VALUES)[Name]["value"]>;
+} & { [Name in keyof typeof FILTER_TIMES as `${Name}_${"from" | "until"}`]: TOptional<TString> };
+
+/** Filters of the list and of the search of memories; both have `metadata`, too. A new one is declared above. */
+export const memoryFilters = Object.fromEntries([
+  ...Object.entries(FILTER_VALUES).map(([name, { value }]) => [name, Type.Optional(value)]),
+  ...Object.entries(FILTER_TIMES).flatMap(([name, { row }]) => [
+    [`${name}_from`, Time(`Only memories whose \`${row}\` is this time or later.`)],
+    [`${name}_until`, Time(`Only memories whose \`${row}\` is before this time.`)],
+  ]),
+]) as MemoryFilters;

@@ -8,51 +8,69 @@ import {
   MOST_KEY,
 } from "../../../lib/filter/metadata.ts";
 import { oncePer } from "../../../lib/once-per.ts";
-import type { SearchWhere, TimeBounds } from "../../../storage/search/entry.ts";
-import { MetadataFilter, MOST_CONDITIONS, MOST_SUBJECT, type memoryFilters } from "./filters.contract.ts";
+import type { SearchWhere } from "../../../storage/search/entry.ts";
+import {
+  FILTER_TIMES,
+  FILTER_VALUES,
+  MetadataFilter,
+  MOST_CONDITIONS,
+  MOST_LABEL,
+  type memoryFilters,
+} from "./filters.contract.ts";
 
 export type MemoryFilters = Static<TObject<typeof memoryFilters>>;
 
-const labelOf = (subject: string) => `subject:${subject}`;
+const values = Object.entries(FILTER_VALUES) as [
+  keyof typeof FILTER_VALUES,
+  { row: string; entry?: string },
+][];
+const times = Object.entries(FILTER_TIMES) as [
+  keyof typeof FILTER_TIMES,
+  (typeof FILTER_TIMES)[keyof typeof FILTER_TIMES],
+][];
 
-/** Returns the labels of a memory's subjects in search, except of those that no filter can name. */
-export function subjectLabels(subjects: readonly string[]): string[] {
-  return subjects.filter(({ length }) => length <= MOST_SUBJECT).map(labelOf);
+/** Returns the labels of a row's values in search, except of those that no filter can name. */
+export function filterLabels(row: object): string[] {
+  return values.flatMap(([name, { row: field, entry }]) => {
+    const held = entry ? [] : [(row as Record<string, string | string[] | null>)[field] ?? []].flat();
+    return held.filter(({ length }) => length <= MOST_LABEL).map((value) => `${name}:${value}`);
+  });
 }
 
 /** Returns a search's conditions. */
 export function toWhere(filters: MemoryFilters & { metadata?: Static<typeof MetadataFilter> }) {
-  const { agent_id, subject, metadata } = filters;
-  const updated = boundsOf(filters.updated_from, filters.updated_until);
-  const date = boundsOf(filters.freshness_from, filters.freshness_until);
+  const given = values.flatMap(([name, { entry }]) => {
+    const value = filters[name];
+    return value === undefined ? [] : [{ name, entry, value }];
+  });
+  const { metadata } = filters;
   return {
-    ...boundsOf(filters.created_from, filters.created_until),
-    ...(agent_id !== undefined && { agent_id }),
-    ...(subject !== undefined && { audience: [[labelOf(subject)]] }),
-    ...(updated && { updated }),
-    ...(date && { date }),
+    ...Object.fromEntries(given.flatMap(({ entry, value }) => (entry ? [[entry, value]] : []))),
+    audience: given.flatMap(({ name, entry, value }) => (entry ? [] : [[`${name}:${value}`]])),
+    times: Object.fromEntries(
+      times.flatMap(([name, { entry }]) => {
+        const [from, until] = [filters[`${name}_from`], filters[`${name}_until`]];
+        if (from === undefined && until === undefined) return [];
+        const bounds = {
+          ...(from && { since: Date.parse(from) }),
+          ...(until && { until: Date.parse(until) }),
+        };
+        return [[entry, bounds]];
+      }),
+    ),
     ...(metadata && { metadata: toConditions(metadata) }),
   } satisfies SearchWhere;
 }
 
-function boundsOf(from: string | undefined, until: string | undefined): TimeBounds | undefined {
-  if (from === undefined && until === undefined) return undefined;
-  return { ...(from && { since: Date.parse(from) }), ...(until && { until: Date.parse(until) }) };
-}
-
 /** Returns a list's conditions, without those of metadata. */
-export function toClause(filters: MemoryFilters) {
-  const { agent_id, subject } = filters;
-  const created_at = rangeOf(filters.created_from, filters.created_until);
-  const updated_at = rangeOf(filters.updated_from, filters.updated_until);
-  const freshness_date = rangeOf(filters.freshness_from, filters.freshness_until);
-  return {
-    ...(agent_id !== undefined && { agent_id }),
-    ...(subject !== undefined && { subjects: subject }),
-    ...(created_at && { created_at }),
-    ...(updated_at && { updated_at }),
-    ...(freshness_date && { freshness_date }),
-  };
+export function toClause(filters: MemoryFilters): object {
+  return Object.fromEntries([
+    ...values.flatMap(([name, { row }]) => (filters[name] === undefined ? [] : [[row, filters[name]]])),
+    ...times.flatMap(([name, { row }]) => {
+      const range = rangeOf(filters[`${name}_from`], filters[`${name}_until`]);
+      return range ? [[row, range]] : [];
+    }),
+  ]);
 }
 
 function rangeOf(from: string | undefined, until: string | undefined) {

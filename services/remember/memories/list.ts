@@ -165,7 +165,7 @@ function statusOf(params: Params): Clause {
 
 /** Returns the caller's filters, and the default ones that hide rows. */
 function buildClauses(params: Params, now: Date): Clause[] {
-  const { type, project_id, source_type, never_cited, tags = [], namespace } = params;
+  const { type, project_id, never_cited, tags = [], namespace } = params;
   const wanted = tagsOfQuery(tags);
   const past = heldAt(params, now);
   return [
@@ -173,12 +173,11 @@ function buildClauses(params: Params, now: Date): Clause[] {
     {
       ...(type !== undefined && { type }),
       ...(project_id !== undefined && { project_id: project_id || null }),
-      ...(source_type !== undefined && { source_type }),
       ...(never_cited && { last_cited_at: null }),
       ...(wanted.length > 0 && { tags: { $in: wanted } }),
     },
     ...(namespace === undefined ? [] : [inNamespace(namespace)]),
-    toClause(params),
+    toClause(params) as Clause,
     ...(past ? heldClauses(past) : []),
   ];
 }

@@ -227,7 +227,6 @@ export const listMemories = operation({
       }),
     ),
     namespace: Type.Optional(Namespace("Only memories with a key in this namespace or below it.")),
-    source_type: Type.Optional(Type.String({ maxLength: 100, description: "Only this `source_type`." })),
     ...memoryFilters,
     metadata: Type.Optional(
       Type.String({

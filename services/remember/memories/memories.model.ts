@@ -5,7 +5,7 @@ import { packMetadata } from "../../../lib/filter/metadata.ts";
 import { ancestorLabels, fromStored } from "../../../lib/text/namespace.ts";
 import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/model.ts";
 import type { SearchEntry } from "../../../storage/search/entry.ts";
-import { subjectLabels } from "./filters.ts";
+import { filterLabels } from "./filters.ts";
 import { MEMORY_STATUSES, MEMORY_TYPES, Memory, type MemoryStatus } from "./memories.contract.ts";
 import { presentValidity, validityOf } from "./validity.ts";
 
@@ -191,7 +191,7 @@ export function toEntry(doc: MemoryDoc): SearchEntry {
     },
     cites: doc.rank_cites,
     thread: source_type && source_id ? `${source_type}:${source_id}` : null,
-    audience: [...subjectLabels(doc.subjects), ...(namespace ? ancestorLabels(namespace) : [])],
+    audience: [...filterLabels(doc), ...(namespace ? ancestorLabels(namespace) : [])],
     metadata: packMetadata(JSON.parse(doc.metadata)),
   };
 }

@@ -137,7 +137,7 @@ function whereOf({
   known_at: __,
   ...filters
 }: Asked): SearchWhere {
-  const { audience = [], ...where } = toWhere(filters);
+  const { audience, ...where } = toWhere(filters);
   return {
     ...where,
     ...(scope !== undefined && { scope }),

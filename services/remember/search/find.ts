@@ -121,7 +121,7 @@ export async function find(
 /** Whether what was superseded since is asked for: by the time that it held at, or together with a time that is over. */
 function isPast({ where = {}, include_superseded }: SearchFind, { dates }: ParsedQuery): boolean {
   if (where.held) return true;
-  const until = [where.until, where.date?.until, where.updated?.until].some((each) => each !== undefined);
+  const until = Object.values(where.times ?? {}).some((bounds) => bounds.until !== undefined);
   return Boolean(include_superseded) && (until || dates.length > 0);
 }
 

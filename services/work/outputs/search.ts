@@ -23,9 +23,7 @@ export interface Wanted {
   project_id?: string | undefined;
   include_superseded?: boolean | undefined;
   include_archived?: boolean | undefined;
-  /** Bounds of the first save, `until` exclusive, in milliseconds since 1970. */
-  since?: number;
-  until?: number;
+  times?: SearchWhere["times"];
 }
 
 /** Handles `POST /outputs/search`. */
@@ -95,13 +93,12 @@ function ask(
   tenant_id: string,
   except: NonNullable<SearchWhere["except"]>,
 ): SearchFind {
-  const { query, scope, project_id, min_score, include_superseded = false, since, until } = wanted;
+  const { query, scope, project_id, min_score, include_superseded = false, times } = wanted;
   const where: SearchWhere = {
     except,
     ...(scope !== undefined && { scope }),
     ...(project_id !== undefined && { project_id: project_id || null }),
-    ...(since !== undefined && { since }),
-    ...(until !== undefined && { until }),
+    ...(times && { times }),
   };
   return {
     ...{ tenant_id, kind: "output", query, access, where, include_superseded, limit: MOST_HITS },

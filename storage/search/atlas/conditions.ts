@@ -1,4 +1,4 @@
-import type { HeldAt, TimeBounds } from "../entry.ts";
+import { type HeldAt, TIMES, type TimeBounds } from "../entry.ts";
 import type { LegsQuery } from "../protocol.ts";
 import { type EntryDoc, NONE, readerLabels } from "./entries.ts";
 import { labelsFor } from "./metadata-labels.ts";
@@ -26,9 +26,7 @@ export const FILTER_PATHS = {
   metadata: "token",
   embedded: "token",
   superseded: "boolean",
-  created_at: "number",
-  updated_at: "number",
-  date: "number",
+  ...(Object.fromEntries(TIMES.map((name) => [name, "number"])) as Record<(typeof TIMES)[number], "number">),
   expires_at: "number",
   valid_from: "number",
   valid_until: "number",
@@ -61,9 +59,7 @@ export function buildConditions(asked: Asked): Condition[] {
   for (const each of metadata) conditions.push({ path: "metadata", in: labelsFor(each) });
   return [
     ...conditions,
-    ...within("created_at", where),
-    ...within("updated_at", where.updated),
-    ...within("date", where.date),
+    ...TIMES.flatMap((name) => within(name, where.times?.[name])),
     ...(where.held ? heldAt(where.held) : []),
   ];
 }
@@ -83,7 +79,7 @@ function heldAt({ at, known }: HeldAt): Condition[] {
   ];
 }
 
-function within(path: "created_at" | "updated_at" | "date", { since, until }: TimeBounds = {}): Condition[] {
+function within(path: (typeof TIMES)[number], { since, until }: TimeBounds = {}): Condition[] {
   return [
     ...(since === undefined ? [] : [{ path, gte: since }]),
     ...(until === undefined ? [] : [{ path, lt: until }]),

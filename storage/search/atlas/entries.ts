@@ -4,7 +4,7 @@ import type { TenantCollection, TenantDocument } from "../../collection.ts";
 import { type DocumentOf, t, tenantSchema } from "../../model.ts";
 import type { OwnedWhere, Update, Write } from "../../query.ts";
 import { takenRows } from "../../write-errors.ts";
-import { readEntry, type SearchEntry, type SearchKind } from "../entry.ts";
+import { readEntry, type SearchEntry, type SearchKind, TIMES, wholeEntry } from "../entry.ts";
 import { metadataLabels } from "./metadata-labels.ts";
 
 /** Replaces null, so that filtered values always have one type. */
@@ -20,7 +20,7 @@ const EVERYBODY = "*";
  * An entry in MongoDB, shared by all nodes. Words are stored as terms of `lib/text/terms.ts`, so that Atlas and the
  * local index find by the same rules. Times are milliseconds since 1970.
  */
-export interface EntryDoc extends TenantDocument {
+export interface EntryDoc extends TenantDocument, Record<(typeof TIMES)[number], number | null> {
   kind: SearchKind;
   id: string;
   version: number;
@@ -39,7 +39,6 @@ export interface EntryDoc extends TenantDocument {
   created_at: number;
   updated_at: number;
   expires_at: number;
-  date: number | null;
   /** Its `Validity`; `NEVER` for no end. */
   valid_from: number;
   valid_until: number;
@@ -77,15 +76,20 @@ export function entryId(kind: SearchKind, id: string): string {
 /** The fields that a put sets; vector and `embedded` are set separately. */
 type EntryFields = Omit<EntryDoc, "_id" | "tenant_id" | "vector" | "embedded">;
 
-export function toFields(entry: SearchEntry): EntryFields {
-  const { kind, id, version, scope, tags, audience = [], superseded, created_at, date } = entry;
-  const { confidence, importance, cites, updated_at = created_at } = entry;
-  const { validity = { from: created_at, until: null, succeeded: null, replaced: null } } = entry;
+export function toFields(given: SearchEntry): EntryFields {
+  const entry = wholeEntry(given);
+  const { kind, id, version, scope, tags, audience, superseded, created_at, updated_at, validity } = entry;
+  const { confidence, importance, cites } = entry;
   const { title_terms, text_terms, ...reading } = readEntry(entry);
   return {
-    ...{ kind, id, version, scope, tags, audience, superseded, created_at, date },
-    ...{ confidence, importance, cites, updated_at },
-    metadata: metadataLabels(entry.metadata ?? ""),
+    ...{ kind, id, version, scope, tags, audience, superseded },
+    ...{ confidence, importance, cites },
+    ...(Object.fromEntries(TIMES.map((name) => [name, entry[name]])) as Record<
+      (typeof TIMES)[number],
+      number | null
+    >),
+    ...{ created_at, updated_at },
+    metadata: metadataLabels(entry.metadata),
     readers: listReaders(entry),
     agent_id: entry.agent_id ?? NONE,
     team_id: entry.team_id ?? NONE,

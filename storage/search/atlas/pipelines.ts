@@ -1,11 +1,12 @@
 import type { Binary, Document, SearchIndexDescription } from "mongodb";
+import { ENTRY_VERSION } from "../entry.ts";
 import { isPrefix, listForms } from "../related.ts";
 import { asCompound, asMatch, type Condition, FILTER_PATHS } from "./conditions.ts";
 
 /** The collection of both indexes. */
 export const ENTRIES = "search_entries";
 /** A changed definition gets a new name, so that nodes of adjacent versions each keep theirs. */
-const TEXT_INDEX = "entries_text_3";
+const TEXT_INDEX = `entries_text_${ENTRY_VERSION}`;
 const WORDS = ["title_terms", "text_terms"];
 /** Candidates that a graph search examines per result, as MongoDB recommends. */
 const LOOKED_AT_EACH = 20;
@@ -19,7 +20,7 @@ export function textIndex(): SearchIndexDescription {
 }
 
 function vectorIndexName(dimensions: number): string {
-  return `entries_vector_${dimensions}_3`;
+  return `entries_vector_${dimensions}_${ENTRY_VERSION}`;
 }
 
 export function vectorIndex(dimensions: number): SearchIndexDescription {

@@ -97,12 +97,12 @@ function metadata(given: object): Partial<SearchEntry> {
 const NUMBER = { key: "total", of: "number" } as const;
 const DUE = { key: "due", of: "time" } as const;
 const FACT_CASES: [string, LegsQuery["where"], string[]][] = [
-  ["created since", { since: 1000 }, ["new"]],
-  ["created until", { until: 50 }, ["old"]],
-  ["updated within", { updated: { since: 500, until: 501 } }, ["old"]],
-  ["updated when created", { updated: { since: 1000 } }, ["new"]],
-  ["fresh since", { date: { since: 101 } }, ["new"]],
-  ["fresh until, not without a date", { date: { until: 101 } }, ["old"]],
+  ["created since", { times: { created_at: { since: 1000 } } }, ["new"]],
+  ["created until", { times: { created_at: { until: 50 } } }, ["old"]],
+  ["updated within", { times: { updated_at: { since: 500, until: 501 } } }, ["old"]],
+  ["updated when created", { times: { updated_at: { since: 1000 } } }, ["new"]],
+  ["fresh since", { times: { date: { since: 101 } } }, ["new"]],
+  ["fresh until, not without a date", { times: { date: { until: 101 } } }, ["old"]],
   ["a text", { metadata: [{ key: "state", in: ["paid"] }] }, ["paid"]],
   [
     "one of several, or of a list",

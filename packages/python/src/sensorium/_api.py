@@ -3039,9 +3039,9 @@ class Memories(Group[Mode]):
         project_id: str | Unset = UNSET,
         tags: Sequence[str] | Unset = UNSET,
         namespace: str | Unset = UNSET,
-        source_type: str | Unset = UNSET,
         agent_id: str | Unset = UNSET,
         subject: str | Unset = UNSET,
+        source_type: str | Unset = UNSET,
         created_from: str | datetime | Unset = UNSET,
         created_until: str | datetime | Unset = UNSET,
         updated_from: str | datetime | Unset = UNSET,
@@ -3075,13 +3075,13 @@ class Memories(Group[Mode]):
             project_id: Key of a project; empty: only memories without one.
             tags: Only with any of these tags; repeated or comma-separated.
             namespace: Only memories with a key in this namespace or below it.
-            source_type: Only this `source_type`.
             agent_id: Only memories that this agent owns.
             subject: Only memories about this subject: `metadata.subject`, or the subject of their source.
-            created_from: Only memories created at this time or later.
-            created_until: Only memories created before this time.
-            updated_from: Only memories updated at this time or later.
-            updated_until: Only memories updated before this time.
+            source_type: Only memories with this `source_type`.
+            created_from: Only memories whose `created_at` is this time or later.
+            created_until: Only memories whose `created_at` is before this time.
+            updated_from: Only memories whose `updated_at` is this time or later.
+            updated_until: Only memories whose `updated_at` is before this time.
             freshness_from: Only memories whose `freshness_date` is this time or later.
             freshness_until: Only memories whose `freshness_date` is before this time.
             metadata: Only memories whose metadata has these values: the field `metadata` of `POST
@@ -3446,6 +3446,7 @@ class Memories(Group[Mode]):
         namespace: str | Unset = UNSET,
         agent_id: str | Unset = UNSET,
         subject: str | Unset = UNSET,
+        source_type: str | Unset = UNSET,
         created_from: str | datetime | Unset = UNSET,
         created_until: str | datetime | Unset = UNSET,
         updated_from: str | datetime | Unset = UNSET,
@@ -3479,10 +3480,11 @@ class Memories(Group[Mode]):
             namespace: Only memories with a key in this namespace or below it.
             agent_id: Only memories that this agent owns.
             subject: Only memories about this subject: `metadata.subject`, or the subject of their source.
-            created_from: Only memories created at this time or later.
-            created_until: Only memories created before this time.
-            updated_from: Only memories updated at this time or later.
-            updated_until: Only memories updated before this time.
+            source_type: Only memories with this `source_type`.
+            created_from: Only memories whose `created_at` is this time or later.
+            created_until: Only memories whose `created_at` is before this time.
+            updated_from: Only memories whose `updated_at` is this time or later.
+            updated_until: Only memories whose `updated_at` is before this time.
             freshness_from: Only memories whose `freshness_date` is this time or later.
             freshness_until: Only memories whose `freshness_date` is before this time.
             metadata: Only memories whose `metadata` has these values: for each key a text, number or boolean, or
