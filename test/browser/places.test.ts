@@ -223,9 +223,9 @@ describe("by keys", () => {
 
   test("a chosen filter keeps the focus", async () => {
     await site.go("/events");
-    const filter = page.getByRole("checkbox", { name: "Unmatched only" });
+    const filter = page.getByRole("checkbox", { name: "Waiting only" });
     await filter.press("Space");
-    await page.waitForURL(/unmatched=1/);
+    await page.waitForURL(/waiting=1/);
     await filter.and(page.locator(":focus")).waitFor();
   });
 });

@@ -111,7 +111,7 @@ test("an event is published later, listed while it waits, and cancelled", async 
   expect(await done("event", "cancel", id)).toBe(`${id} cancelled.`);
   expect(await done("event", "list", "--waiting")).toBe("No events.");
   const soon = await json("publish", "com.cli.soon", "--at", new Date(Date.now() + 5000).toISOString());
-  await settle(async () => (await json("event", "show", soon.event_id)).state === "fanned_out");
+  await settle(async () => (await json("event", "show", soon.event_id)).state === "matched");
 });
 
 test("an agent asks, a person answers, and both read the answer and its receipt", async () => {

@@ -29,7 +29,7 @@ describe("an event with notbefore", () => {
     expect(status).toBe("accepted");
     const waiting = ok(await admin.get(`/events/${event_id}`));
     expect(waiting).toMatchObject({
-      ...{ state: "waiting", waits_until: notbefore, fanned_out_at: null, matched_count: null },
+      ...{ state: "waiting", waits_until: notbefore, matched_at: null, matched_count: null },
       timeline: [{ what: "published" }, { what: "waiting", reason: `until ${notbefore}` }],
       receivers: [],
     });
@@ -44,7 +44,7 @@ describe("an event with notbefore", () => {
     expect(delivery).toMatchObject({ event_id, payload: event });
     const done = await fannedOut(admin, event_id);
     expect(done).toMatchObject({ waits_until: null, matched_count: 1 });
-    expect(done.fanned_out_at >= notbefore).toBe(true);
+    expect(done.matched_at >= notbefore).toBe(true);
     const answer = done.timeline.map(({ what }: { what: string }) => what);
     expect(answer).toEqual(["published", "waiting", "matched"]);
     expect(ok(await admin.get("/events?waiting=true")).events).toEqual([]);

@@ -185,7 +185,7 @@ describe("reading events", () => {
     await receive(agent, 1);
     const page = await fannedOut(admin, event_id);
     expect(page).toMatchObject({
-      ...{ event_id, state: "fanned_out", matched_count: 1, publisher_id: admin.id, park_reason: null },
+      ...{ event_id, state: "matched", matched_count: 1, publisher_id: admin.id, park_reason: null },
       deliveries: { pending: 0, acknowledged: 1, dlq: 0 },
       timeline: [{ what: "published" }, { what: "matched", reason: "1 receiver" }],
       receivers: [{ agent_id: agent.id, state: "acknowledged", attempt_count: 2, matched: { feed_ids: [] } }],
@@ -203,6 +203,57 @@ describe("reading events", () => {
     expect(page).toMatchObject({ matched_count: 0, timeline: [{}, { what: "unmatched" }] });
     const { events } = ok(await admin.get("/events?unmatched=true&type=com.lonely.*"));
     expect(events.map((event: { event_id: string }) => event.event_id)).toEqual([event_id]);
+  });
+
+  test("the outcome is what its deliveries are now, and lists find the events that have it", async () => {
+    const [first, second] = [await receiver("com.fate.*"), await receiver("com.fate.both")];
+    const ids: Record<string, string> = {};
+    for (const n of ["1", "2", "both", "none"]) {
+      const type = n === "none" ? "com.doom.none" : n === "both" ? "com.fate.both" : "com.fate.one";
+      const event = cloudEvent(`fate-${n}`, { type, source: "urn:fate" });
+      ids[n] = ok(await admin.post("/events", event)).event_id;
+      await fannedOut(admin, ids[n] as string);
+    }
+    const later = { notbefore: new Date(Date.now() + 3_600_000).toISOString(), source: "urn:fate" };
+    ids.later = ok(await admin.post("/events", cloudEvent("fate-later", later))).event_id;
+    const found = async (query: string, caller: Api = admin): Promise<string[]> => {
+      const { events } = ok(await caller.get(`/events?source=urn:fate&${query}`));
+      return events.map(({ payload }: { payload: { id: string } }) => payload.id.slice("fate-".length));
+    };
+    expect(await found("outcome=dead")).toEqual([]);
+    expect(await found("outcome=pending")).toEqual(["later", "both", "2", "1"]);
+    expect(await found("outcome=none")).toEqual(["none"]);
+    // One is acknowledged by all, one by nobody, and one is a dead letter of one receiver and pending for the other.
+    ok(await admin.patch(`/agents/${first.id}`, { retry_budget: 1 }));
+    const { deliveries } = ok(await first.get("/delivery/poll?wait=30"));
+    const of = (id: string) =>
+      deliveries.flatMap((each: { id: string; event_id: string }) =>
+        each.event_id === ids[id] ? each.id : [],
+      );
+    ok(await first.post("/delivery/ack", { delivery_ids: of("1") }));
+    ok(await first.post("/delivery/nack", { delivery_ids: of("both"), reason: "no" }));
+    expect(
+      await settle(async () => (await found("outcome=dead")).length > 0 && found("outcome=dead")),
+    ).toEqual(["both"]);
+    expect(await found("outcome=pending")).toEqual(["later", "2"]);
+    const { events } = ok(await admin.get("/events?source=urn:fate"));
+    expect(events).toMatchObject([
+      { outcome: "pending", deliveries: { pending: 0 }, state: "waiting" },
+      { outcome: "none", deliveries: { pending: 0, acknowledged: 0, dlq: 0 }, state: "matched" },
+      { outcome: "dead", deliveries: { pending: 1, acknowledged: 0, dlq: 1 } },
+      { outcome: "pending", deliveries: { pending: 1, acknowledged: 0, dlq: 0 } },
+      { outcome: "done", deliveries: { pending: 0, acknowledged: 1, dlq: 0 } },
+    ]);
+    expect(ok(await admin.get(`/events/${ids.both}`))).toMatchObject({
+      outcome: "dead",
+      deliveries: { dlq: 1 },
+    });
+    // Filters, pages and what a caller may see apply as to any list.
+    expect(await found("outcome=pending&type=com.fate.*")).toEqual(["2"]);
+    expect(await found("outcome=pending", second)).toEqual([]);
+    expect(await found("outcome=dead", second)).toEqual(["both"]);
+    const page = ok(await admin.get("/events?source=urn:fate&outcome=pending&limit=1"));
+    expect(await found(`outcome=pending&limit=1&cursor=${page.next_cursor}`)).toEqual(["2"]);
   });
 
   test("filters and pages", async () => {

@@ -9,7 +9,7 @@ import { makeWorld, OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
 
 interface Summary {
   accepted_at: string;
-  fanned_out_at: string;
+  matched_at: string;
   matched_count: number;
 }
 
@@ -32,7 +32,7 @@ await onNodes("the events of two tenants", 2, { EMBEDDER: "none", OPERATOR_TOKEN
   function fannedOut(api: Api, type: string, count: number): Promise<Summary[]> {
     const all = async () => {
       const found: Summary[] = await pagesOf(api, `/events?type=${type}&limit=200`, "events");
-      return found.length === count && found.every(({ fanned_out_at }) => fanned_out_at !== null) && found;
+      return found.length === count && found.every(({ matched_at }) => matched_at !== null) && found;
     };
     return settle(all, { within: 120_000, every: 200, what: `all of ${type} to be fanned out` });
   }
@@ -49,9 +49,8 @@ await onNodes("the events of two tenants", 2, { EMBEDDER: "none", OPERATOR_TOKEN
     const own = await fannedOut(calm.agent, "com.few", few.length);
     const theirs = await fannedOut(admin, "com.flood", flood.length);
     const accepted = Math.max(...own.map(({ accepted_at }) => Date.parse(accepted_at)));
-    const last = Math.max(...own.map(({ fanned_out_at }) => Date.parse(fanned_out_at)));
-    const after = (time: number) =>
-      theirs.filter(({ fanned_out_at }) => Date.parse(fanned_out_at) > time).length;
+    const last = Math.max(...own.map(({ matched_at }) => Date.parse(matched_at)));
+    const after = (time: number) => theirs.filter(({ matched_at }) => Date.parse(matched_at) > time).length;
     expect(own.every(({ matched_count }) => matched_count === 1)).toBe(true);
     expect(theirs.every(({ matched_count }) => matched_count === RECEIVERS)).toBe(true);
     // However far the flood was when the few were accepted, and whatever of it was under way, they pass the rest.

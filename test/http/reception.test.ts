@@ -17,7 +17,7 @@ let events = 0;
 async function publish(type: string, more: object = {}): Promise<string> {
   const event = { specversion: "1.0", id: `r${++events}`, type, source: "/shop", ...more };
   const { event_id } = ok(await world.agent.post("/events", event));
-  await settle(async () => ok(await world.admin.get(`/events/${event_id}`)).state === "fanned_out");
+  await settle(async () => ok(await world.admin.get(`/events/${event_id}`)).state === "matched");
   return event_id;
 }
 const attention = async () =>

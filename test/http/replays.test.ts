@@ -40,7 +40,7 @@ async function publishMany(type: string, many: number, data: (n: number) => obje
     const answers = ok(await ground.admin.post("/events", events, BATCH));
     ids.push(...answers.map((each: { event_id: string }) => each.event_id));
   }
-  await settle(async () => ok(await ground.admin.get(`/events/${ids.at(-1)}`)).state === "fanned_out");
+  await settle(async () => ok(await ground.admin.get(`/events/${ids.at(-1)}`)).state === "matched");
   return ids;
 }
 

@@ -39,7 +39,7 @@ const KILLED = Object.entries<() => Promise<Case>>({
         const [delivery] = await receive(agent, 1);
         expect(delivery.event_id).toBe(event_id);
         expect((await send(hook, order({ n: "crash" }))).body.status).toBe("duplicate");
-        await settle(async () => ok(await world.admin.get(`/events/${event_id}`)).state === "fanned_out");
+        await settle(async () => ok(await world.admin.get(`/events/${event_id}`)).state === "matched");
       },
     };
   },

@@ -58,7 +58,7 @@ test("a deadline skips a step that waits for an event, which then completes noth
   ]);
   const event = { specversion: "1.0", type: "com.example.late", source: "/shop", id: "late" };
   const { event_id } = ok(await world.agent.post("/events", event));
-  await settle(async () => ok(await world.admin.get(`/events/${event_id}`)).fanned_out_at);
+  await settle(async () => ok(await world.admin.get(`/events/${event_id}`)).matched_at);
   const now = ok(await world.agent.get(`/runs/${run.id}`));
   expect(now.steps).toMatchObject([
     { status: "skipped", waiting_since: null, deadline_at: null },

@@ -210,7 +210,7 @@ const eventOf = async (run: { id: string }): Promise<string> =>
 
 /** Resolves when fan-out is done with events: what they end has ended. */
 async function allFannedOut(ids: string[], { admin } = world): Promise<void> {
-  for (const id of ids) await settle(async () => ok(await admin.get(`/events/${id}`)).fanned_out_at);
+  for (const id of ids) await settle(async () => ok(await admin.get(`/events/${id}`)).matched_at);
 }
 
 test("an agent that may not receive events cannot wait for them", async () => {

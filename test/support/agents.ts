@@ -54,6 +54,6 @@ export async function receive(agent: Pick<Api, "get" | "post">, count: number): 
 export function fannedOut(admin: Api, event_id: string): Promise<any> {
   return settle(async () => {
     const { body } = await admin.get(`/events/${event_id}`);
-    return body.state === "fanned_out" && body;
+    return body.state === "matched" && body;
   });
 }

@@ -7,7 +7,22 @@ import { positionMaker } from "../../services/sense/events/position.ts";
 import { ownStore } from "../support/own-store.ts";
 
 const ADMIN = { kind: "user", tenant_id: "tn_a", user_id: "usr_a", scopes: ["admin"] } as unknown as Caller;
-const broker = {} as ServiceBroker;
+/** Every event has a pending delivery, but for the rare ones, which have a dead letter. */
+let isKnown = true;
+const ACTIONS: Record<string, (params: { outcome: string; event_ids: string[] }) => unknown> = {
+  "deliveries.counts": ({ event_ids }) =>
+    Object.fromEntries(
+      event_ids.map((id) => [
+        id,
+        { acknowledged: 0, ...(dead.has(id) ? { dlq: 1, pending: 0 } : { dlq: 0, pending: 1 }) },
+      ]),
+    ),
+  "deliveries.open_events": ({ outcome }) => (isKnown && outcome === "dead" ? [...dead] : null),
+};
+const dead = new Set<string>();
+const broker = {
+  call: async (name: string, params: never) => ACTIONS[name]?.(params),
+} as unknown as ServiceBroker;
 const COUNT = WINDOWS[0] + WINDOWS[1];
 
 const store = await ownStore();
@@ -17,16 +32,18 @@ beforeAll(async () => {
   await store.ready();
   const next = positionMaker();
   const rows = Array.from({ length: COUNT }, (_, n) => row(n, next(n + 1)));
+  for (const { _id, type, parked_at } of rows) if (type === "rare" && !parked_at) dead.add(_id);
   for (let at = 0; at < COUNT; at += 2_000) await events.insertMany(rows.slice(at, at + 2_000));
 });
 
-/** The oldest two are of a type that is rare, as is one in the first window; every tenth is of another source. */
+/** The oldest two, one of them parked, are of a type that is rare, as is one in the first window; every tenth is of another source. */
 function row(n: number, position: string): EventDoc {
   return {
     ...{ _id: `evt_${position}`, tenant_id: ADMIN.tenant_id, envelope: JSON.stringify({ n }), size: 10 },
     ...{ ce_id: `${n}`, type: n < 2 || n === COUNT - 5 ? "rare" : "common" },
     ...{ source: n % 10 === 0 ? "/tenth" : "/", subject: null, publisher_id: null, accepted_at: new Date(n) },
     position,
+    ...(n === 0 && { parked_at: new Date(n + 1) }),
   };
 }
 
@@ -79,3 +96,16 @@ test("what nobody sent gives an empty page that is the last", async () => {
   expect(await list({ id: "nobody" })).toEqual({ numbers: [], next_cursor: null });
   expect(await list({ id: "7" })).toEqual({ numbers: [7], next_cursor: null });
 });
+
+test.each([true, false])(
+  "events with a dead letter are found once each, in order, known by deliveries: %s",
+  async (known) => {
+    isKnown = known;
+    const first = await list({ outcome: "dead", limit: 2 });
+    expect(first.numbers).toEqual([COUNT - 5, 1]);
+    const cursor = first.next_cursor as string;
+    expect(await list({ outcome: "dead", limit: 2, cursor })).toEqual({ numbers: [0], next_cursor: null });
+    expect((await list({ outcome: "dead", type: "common" })).numbers).toEqual([]);
+    expect((await list({ outcome: "pending", limit: 1 })).numbers).toEqual([COUNT - 1]);
+  },
+);

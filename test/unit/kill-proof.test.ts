@@ -15,7 +15,7 @@ beforeEach(() => {
   event = ledger.newEvent("r1", "order", "x");
   ledger.answered(event, { event_id: "evt_1", status: "accepted" });
   stored = {
-    ...{ event_id: "evt_1", state: "fanned_out", payload: event },
+    ...{ event_id: "evt_1", state: "matched", payload: event },
     receivers: [
       {
         ...{ delivery_id: "dlv_1", receiver: "polling", state: "acknowledged" },

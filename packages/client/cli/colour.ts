@@ -3,11 +3,13 @@ import { escapeControls } from "../support.ts";
 
 const CODES = { bold: [1, 22], red: [31, 39], green: [32, 39], yellow: [33, 39] } as const;
 
+export type Style = keyof typeof CODES;
+
 /** Stands for the start of a colour until a text is written: no text from elsewhere can contain it. */
 const MARK = randomUUID();
 
 /** Colours a text where what it is written to shows colours. */
-export function paint(style: keyof typeof CODES, text: string): string {
+export function paint(style: Style, text: string): string {
   const [on, off] = CODES[style];
   return `${MARK}${on}m${text}${MARK}${off}m`;
 }

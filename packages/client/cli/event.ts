@@ -1,12 +1,25 @@
-import type { EventReceiver, EventsGetResult, EventsTypeResult } from "../generated/types.ts";
+import type { EventReceiver, EventsGetResult, EventsTypeResult, ListedEvent } from "../generated/types.ts";
 import { agentNames } from "./agent-names.ts";
-import { type Command, type Context, given, text, word } from "./command.ts";
+import { paint, type Style } from "./colour.ts";
+import { type Command, type Context, given, optionalChoice, text, word } from "./command.ts";
 import { formatLog, readLog } from "./delivery-log.ts";
 import { LIMIT, takeFirst } from "./paged.ts";
 import { age, duration, formatDetails, formatTable } from "./table.ts";
 import { Failure } from "./usage.ts";
 
 const as = ["person", "agent"] as const;
+
+const OUTCOMES = ["dead", "pending", "none"] as const;
+
+const COLOURS: Record<string, Style> = {
+  ...{ dead: "red", pending: "yellow", done: "green", acknowledged: "green" },
+};
+
+/** Says of a dead or pending event also that it has no deliveries yet. */
+function outcomeOf({ outcome, state }: Pick<ListedEvent, "outcome" | "state">): string {
+  const reason = { parked: "parked", waiting: "delayed" }[state as string];
+  return reason ? `${outcome}, ${reason}` : outcome;
+}
 
 const list: Command = {
   takes: "[TYPE]",
@@ -15,21 +28,25 @@ const list: Command = {
     source: { value: "URI", means: "only of this source" },
     subject: { value: "TEXT", means: "only of this subject" },
     since: { value: "TIME", means: "only events accepted at this time or later" },
-    unmatched: { means: "only events that matched no agent" },
+    outcome: {
+      value: OUTCOMES.join("|"),
+      means: "only events with a dead letter or parked, or with a pending delivery, or that matched no agent",
+    },
     waiting: { means: "only delayed events that wait for their time" },
     service: { means: "also the service's own events; implied by a TYPE that begins with service" },
     ...LIMIT,
   },
-  examples: ["event list 'com.example.order.*' --since 2026-01-31T09:00:00Z", "event list --unmatched"],
+  examples: ["event list 'com.example.order.*' --since 2026-01-31T09:00:00Z", "event list --outcome dead"],
   as,
   async run(context) {
     const [type] = context.words;
     const isService = context.options.service === true || type?.startsWith("service") === true;
+    const outcome = optionalChoice(context, "outcome", OUTCOMES);
     const events = await takeFirst(context, context.client.events.list, {
       ...(type && { type }),
       ...given(context, "source", "subject", "since"),
       include_service: isService,
-      ...(context.options.unmatched === true && { unmatched: true }),
+      ...(outcome && { outcome }),
       ...(context.options.waiting === true && { waiting: true }),
     });
     context.table(
@@ -38,8 +55,8 @@ const list: Command = {
       [
         ["ID", ({ event_id }) => event_id],
         ["ACCEPTED", ({ accepted_at }) => age(accepted_at)],
-        ["STATE", ({ state }) => state],
-        ["MATCHED", ({ matched_count }) => matched_count],
+        ["OUTCOME", outcomeOf, ({ outcome }) => COLOURS[outcome]],
+        ["AGENTS", ({ matched_count }) => matched_count],
         ["TYPE", ({ payload }) => payload.type],
         ["SUBJECT", ({ payload }) => payload.subject],
       ],
@@ -183,19 +200,20 @@ const stats: Command = {
 };
 
 function shown(event: EventsGetResult): string {
-  const { event_id, state, accepted_at, matched_count, publisher_id, park_reason, payload, deliveries } =
+  const { event_id, outcome, accepted_at, matched_count, publisher_id, park_reason, payload, deliveries } =
     event;
+  const colour = COLOURS[outcome];
   const details = formatDetails([
     ["Event", event_id],
+    ["Outcome", colour ? paint(colour, outcomeOf(event)) : outcomeOf(event)],
     ["Type", payload.type],
     ["Source", payload.source],
     ["Subject", payload.subject],
-    ["State", state],
     ["Parked", park_reason],
     ["Accepted", `${accepted_at} (${age(accepted_at)})`],
     ["Waits until", event.waits_until],
     ["Publisher", publisher_id],
-    ["Matched", matched_count],
+    ["Agents", matched_count],
     [
       "Deliveries",
       `${deliveries.acknowledged} acknowledged, ${deliveries.pending} pending, ${deliveries.dlq} dead`,
@@ -205,7 +223,7 @@ function shown(event: EventsGetResult): string {
     ? formatTable(event.receivers, [
         ["DELIVERY", ({ delivery_id }) => delivery_id],
         ["AGENT", ({ agent_id }) => agent_id],
-        ["STATE", ({ state }) => state],
+        ["STATE", ({ state }) => state, ({ state }) => COLOURS[state]],
         ["ATTEMPTS", ({ attempt_count }) => attempt_count],
         ["LAST", ({ timeline }) => timeline.at(-1)?.reason ?? timeline.at(-1)?.what],
       ])

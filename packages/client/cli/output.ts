@@ -30,12 +30,13 @@ export async function newOutput(
     print,
     table: (value, rows, columns, empty) => {
       // Before they are aligned.
-      const inZone = columns.map(([name, of]): (typeof columns)[number] => [
+      const inZone = columns.map(([name, of, colourOf]): (typeof columns)[number] => [
         name,
         (row) => {
           const shown = of(row);
           return typeof shown === "string" ? local(shown) : shown;
         },
+        colourOf,
       ]);
       print(value, () => (rows.length ? formatTable(rows, inZone, width) : empty));
     },

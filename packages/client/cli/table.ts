@@ -1,8 +1,14 @@
-import { paint } from "./colour.ts";
+import { paint, type Style } from "./colour.ts";
 import { UsageError } from "./usage.ts";
 
-/** A column: its heading, and the text of a row. The last column is cut to the terminal's width. */
-export type Column<Row> = [string, (row: Row) => string | number | null | undefined];
+/**
+ * A column: its heading, the text of a row, and the colour of that text. The last column is cut to the terminal's width.
+ */
+export type Column<Row> = [
+  string,
+  (row: Row) => string | number | null | undefined,
+  colour?: (row: Row) => Style | undefined,
+];
 
 /** Returns rows under a header, aligned. */
 export function formatTable<Row>(rows: readonly Row[], columns: Column<Row>[], width = Infinity): string {
@@ -17,7 +23,16 @@ export function formatTable<Row>(rows: readonly Row[], columns: Column<Row>[], w
       .trimEnd();
     return shown.length > width ? `${shown.slice(0, width - 1)}…` : shown;
   };
-  return [paint("bold", aligned(columns.map(([name]) => name))), ...cells.map(aligned)].join("\n");
+  const startOf = (at: number) => widths.slice(0, at).reduce((sum, each) => sum + each + 2, 0);
+  /** From the right, so that the places of the others stay the same. */
+  const coloured = (line: string[], row: number) =>
+    columns.reduceRight((shown, [, , colourOf], at) => {
+      const style = colourOf?.(rows[row] as Row);
+      if (!style) return shown;
+      const [start, end] = [startOf(at), startOf(at) + (line[at] as string).length];
+      return shown.slice(0, start) + paint(style, shown.slice(start, end)) + shown.slice(end);
+    }, aligned(line));
+  return [paint("bold", aligned(columns.map(([name]) => name))), ...cells.map(coloured)].join("\n");
 }
 
 function oneLine(value: string | number | null | undefined): string {

@@ -71,10 +71,13 @@ function planOr(table: Table, branches: RawObject[]): Plan | undefined {
     sql: `(${plans.map((plan) => `(${plan.sql})`).join(" OR ")})`,
     params: plans.flatMap((plan) => plan.params),
     exact: plans.every((plan) => plan.exact),
-    accesses: [],
+    accesses: plans.every(({ accesses }) => accesses.some(isById)) ? [{ path: "_id", kind: "between" }] : [],
     named: false,
   };
 }
+
+/** Of each branch of an `$or`: SQLite then enters the index of ids once for each. */
+const isById = ({ path, kind }: Access) => path === "_id" && kind !== "range" && kind !== "null";
 
 function planPath(table: Table, path: string, value: Raw, filter: RawObject, plan: Plan): void {
   const column = table.columns.get(path);

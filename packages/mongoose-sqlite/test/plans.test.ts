@@ -115,6 +115,12 @@ test.each<[string, RawObject, Sort, RegExp]>([
     [],
     /MULTI-INDEX OR.*i_d#event.*i_d#due/,
   ],
+  [
+    "an _id in each branch of an $or beats every other index",
+    { t: "a", $or: [{ _id: { $gt: "x-", $lt: "x." } }, { _id: { $gt: "y-", $lt: "y." } }] },
+    [],
+    /^MULTI-INDEX OR(; INDEX \d; SEARCH d_d USING INDEX i_d#_id_ \(_id>\? AND _id<\?\)){2}$/,
+  ],
 ])("%s", (_name, filter, sort, expected) => {
   const { plan, exact } = explain(filter, sort);
   expect(plan).toMatch(expected);

@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, Storage, Timestamp } from "../../../lib/contract/schema.ts";
+import { eventOutcome } from "../../sense/events/events.contract.ts";
 
 const Series = Type.Array(Type.Integer(), {
   description: "Oldest first; the last count is still in progress.",
@@ -12,8 +13,7 @@ const RecentEvent = Type.Object(
     type: Type.String(),
     source: Type.String(),
     subject: nullable(Type.String()),
-    state: Type.String(),
-    matched_count: nullable(Type.Integer()),
+    ...eventOutcome,
     accepted_at: Timestamp,
   },
   { title: "RecentEvent" },

@@ -25,8 +25,8 @@ const RETENTION_MS = 10 * 60_000;
 
 interface Event {
   event_id: string;
-  state: string;
-  matched_count: number | null;
+  outcome: string;
+  deliveries: object;
   accepted_at: string;
   payload: { type: string; source: string; subject?: string };
 }
@@ -63,9 +63,9 @@ export const liveService: ServiceFactory = ({ store, health, usage, traffic }) =
       limit: SHOWN_EVENTS,
       include_service: false,
     });
-    return events.map(({ event_id, state, matched_count, accepted_at, payload }) => {
+    return events.map(({ event_id, outcome, deliveries, accepted_at, payload }) => {
       const { type, source, subject = null } = payload;
-      return { event_id, type, source, subject, state, matched_count, accepted_at };
+      return { event_id, type, source, subject, outcome, deliveries, accepted_at };
     });
   }
 

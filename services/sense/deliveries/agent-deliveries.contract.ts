@@ -88,7 +88,7 @@ export const REASONS = [
   "inactive",
   "unsubscribed",
   "no_event",
-  "not_fanned_out",
+  "not_matched_yet",
   "excluded",
   "no_match",
   "suspended",

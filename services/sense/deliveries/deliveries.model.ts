@@ -188,6 +188,13 @@ export function deliveryId(event_id: string, agent_id: string): string {
   return `dlv_${event_id.slice("evt_".length)}-${agent_id.slice("ag_".length)}`;
 }
 
+/** Returns the event of a delivery by its id; of an unmapped payload's, the id of no event. */
+export function eventOf(delivery_id: string): string {
+  const part = delivery_id.slice("dlv_".length);
+  const end = part.indexOf("-");
+  return `evt_${end === -1 ? part : part.slice(0, end)}`;
+}
+
 /** Filters all deliveries of an event: their ids share its part up to the hyphen, which "." follows. */
 export function ofEvent(event_id: string) {
   const part = event_id.slice("evt_".length);

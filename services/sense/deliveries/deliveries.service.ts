@@ -21,7 +21,15 @@ import * as contract from "./deliveries.contract.ts";
 import { type DeliveryDoc, DeliveryModel } from "./deliveries.model.ts";
 import type { OfAgent } from "./deps.ts";
 import { Enqueuer, type NewDelivery } from "./enqueue.ts";
-import { countsOf, forgetEvents, givenTo, type OfEvent, receiversOf } from "./event-deliveries.ts";
+import {
+  countsOf,
+  forgetEvents,
+  givenTo,
+  type OfEvent,
+  type OpenEvents,
+  openEvents,
+  receiversOf,
+} from "./event-deliveries.ts";
 import { AgentHealth } from "./health/health.ts";
 import { ProgressModel } from "./health/progress.model.ts";
 import { Progress } from "./health/progress.ts";
@@ -254,7 +262,10 @@ function internalActions(domain: () => Domain): Record<string, ActionSchema> {
       domain().deliveries.exists(params.tenant_id, { state: "acknowledged" }),
     ),
     overdue: idempotent<object>(() => domain().sweep.lateSeconds()),
-    counts: idempotent<OfEvent>(({ params }) => countsOf(domain().deliveries, params)),
+    counts: idempotent<{ tenant_id: string; event_ids: string[] }>(({ params }) =>
+      countsOf(domain().deliveries, params),
+    ),
+    open_events: idempotent<OpenEvents>(({ params }) => openEvents(domain().deliveries, params)),
     of_event: idempotent<OfEvent & { limit?: number }>(({ params }) =>
       receiversOf(domain().deliveries, params, params.limit ?? 1000),
     ),

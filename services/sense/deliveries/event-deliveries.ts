@@ -2,7 +2,9 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import {
   BRIEF,
   type DeliveryDoc,
+  type DeliveryState,
   deliveryId,
+  eventOf,
   type Matched,
   ofEvent,
   PENDING,
@@ -16,14 +18,58 @@ export interface OfEvent {
   event_id: string;
 }
 
-/** Counts an event's deliveries by state (api.md: one event). */
-export async function countsOf(deliveries: Deliveries, { tenant_id, event_id }: OfEvent) {
-  const [pending, acknowledged, dlq] = await Promise.all([
-    deliveries.count(tenant_id, { ...ofEvent(event_id), state: { $in: PENDING } }),
-    deliveries.count(tenant_id, { ...ofEvent(event_id), state: "acknowledged" }),
-    deliveries.count(tenant_id, { ...ofEvent(event_id), state: "dead" }),
-  ]);
-  return { pending, acknowledged, dlq };
+/** Deliveries by state, as callers see them. */
+export interface Counts {
+  pending: number;
+  acknowledged: number;
+  dlq: number;
+}
+
+/** By event id; an event without deliveries is missing. */
+export type CountsByEvent = Record<string, Counts>;
+
+const COUNTED: Record<DeliveryState, keyof Counts | null> = {
+  ...{ ready: "pending", leased: "pending", waiting: "pending" },
+  ...{ acknowledged: "acknowledged", dead: "dlq", discarded: null },
+};
+
+/** Counts the deliveries of events by state (api.md: one event), in one query: callers limit how many these are. */
+export async function countsOf(
+  deliveries: Deliveries,
+  { tenant_id, event_ids }: { tenant_id: string; event_ids: string[] },
+): Promise<CountsByEvent> {
+  if (event_ids.length === 0) return {};
+  const projection = { state: 1 } as const;
+  const rows = await deliveries.find(tenant_id, { $or: event_ids.map(ofEvent) }, { projection });
+  const counts: CountsByEvent = {};
+  for (const { _id, state } of rows) {
+    const event_id = eventOf(_id);
+    counts[event_id] ??= { pending: 0, acknowledged: 0, dlq: 0 };
+    const own = counts[event_id];
+    const field = COUNTED[state];
+    if (field) own[field]++;
+  }
+  return counts;
+}
+
+export interface OpenEvents {
+  tenant_id: string;
+  outcome: "dead" | "pending";
+  limit: number;
+}
+
+/**
+ * Returns the ids of all events with a dead letter, or with a pending delivery; null if there are more such deliveries
+ * than the limit.
+ */
+export async function openEvents(
+  deliveries: Deliveries,
+  { tenant_id, outcome, limit }: OpenEvents,
+): Promise<string[] | null> {
+  const state = outcome === "dead" ? "dead" : { $in: PENDING };
+  const options = { limit: limit + 1, projection: { _id: 1 } } as const;
+  const rows = await deliveries.find(tenant_id, { state }, options);
+  return rows.length > limit ? null : [...new Set(rows.map(({ _id }) => eventOf(_id)))];
 }
 
 /** One receiver of an event. A retired row no longer has `matched` and a timeline. */

@@ -74,15 +74,15 @@ function ofDelivery(
 }
 
 const UNFINISHED: Record<string, string> = {
-  accepted: "is being fanned out. Ask again",
+  accepted: "is not matched yet. Ask again",
   waiting: "waits for its `notbefore`",
-  parked: "is parked after failures to fan out. Retry it",
+  parked: "is parked, because its matching failed. Retry it",
 };
 
 function withoutDelivery({ event_state, is_excluded, subscriptions }: Explanation): Reason[] {
-  if (event_state !== "fanned_out") {
+  if (event_state !== "matched") {
     const why = UNFINISHED[event_state ?? ""] ?? "is not kept any more";
-    return [{ reason: "not_fanned_out", text: `The event ${why}.` }];
+    return [{ reason: "not_matched_yet", text: `The event ${why}.` }];
   }
   if (is_excluded) return [{ reason: "excluded", text: "The agent is not in the event's audience." }];
   const later = subscriptions.filter(({ reason }) => reason === "later");

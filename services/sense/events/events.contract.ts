@@ -145,21 +145,25 @@ export const publishEvent = operation({
   },
 });
 
-const EVENT_STATES = ["accepted", "waiting", "fanned_out", "parked"] as const;
+const EVENT_STATES = ["accepted", "waiting", "matched", "parked"] as const;
 export type EventState = (typeof EVENT_STATES)[number];
+
+const OUTCOMES = ["dead", "pending", "done", "none"] as const;
+export type Outcome = (typeof OUTCOMES)[number];
 
 const summary = {
   event_id: EventId,
   state: oneOf(EVENT_STATES, {
     description:
-      "`waiting`: for its `notbefore`. `parked`: fan-out failed five times; an admin can retry it.",
+      "How far its matching is. `waiting`: for its `notbefore`. `matched`: compared with all interests and feeds. " +
+      "`parked`: matching failed five times; an admin can retry it.",
   }),
   accepted_at: Timestamp,
   waits_until: nullable(
-    Type.String({ format: "date-time", description: "While it waits: when it will be fanned out." }),
+    Type.String({ format: "date-time", description: "While it waits: when it will be matched." }),
   ),
-  fanned_out_at: nullable(Timestamp),
-  matched_count: nullable(Type.Integer({ description: "Agents it was matched to; null before fan-out." })),
+  matched_at: nullable(Timestamp),
+  matched_count: nullable(Type.Integer({ description: "Agents it was matched to; null before matching." })),
   duplicate_sources: Type.Integer({ description: "Number of events with the same id from other sources." }),
   publisher_id: nullable(
     Type.String({ description: "Agent or user; null for the service and for ingested events." }),
@@ -169,12 +173,28 @@ const summary = {
 
 export const EventSummary = Type.Object(summary, { title: "EventSummary" });
 
+/** What became of an event, as lists and the event's page show it. */
+export const eventOutcome = {
+  outcome: oneOf(OUTCOMES, {
+    description:
+      "`dead`: at least one of its deliveries is a dead letter, or it is parked. Otherwise `pending`: it is not " +
+      "matched yet, or at least one of its deliveries is pending. `none`: it matched no agent and has no deliveries. " +
+      "`done`: each delivery was acknowledged or discarded.",
+  }),
+  deliveries: Type.Object(
+    { pending: Type.Integer(), acknowledged: Type.Integer(), dlq: Type.Integer() },
+    { description: "Number of its deliveries by state, without discarded ones." },
+  ),
+};
+
+const ListedEvent = Type.Object({ ...summary, ...eventOutcome }, { title: "ListedEvent" });
+
 export const listEvents = operation({
   action: "events.list",
   route: "GET /events",
   summary: "List events, newest first",
   description:
-    "Use this to see what happened. Returns events that the caller published (with `send`) or received (agents with `receive`); for admins, all. A page may have fewer than `limit` events and still a `next_cursor`: a request returns at most 4 MB and scans about 200,000 events, or two seconds without a match.",
+    "Use this to see what happened. Returns events that the caller published (with `send`) or received (agents with `receive`); for admins, all. A page may have fewer than `limit` events and still a `next_cursor`: a request returns at most 4 MB, counts at most about 10,000 deliveries, and scans about 200,000 events, or two seconds without a match.",
   access: { by: "any" },
   query: {
     type: Type.Optional(
@@ -187,6 +207,13 @@ export const listEvents = operation({
       Type.String({ format: "date-time", description: "Only events accepted at this time or later." }),
     ),
     unmatched: Type.Optional(Type.Boolean({ description: "Only events that matched no agent." })),
+    outcome: Type.Optional(
+      oneOf(["dead", "pending", "none"], {
+        description:
+          "Only events with this outcome now: at least one dead letter or parked (`dead`); none of these, and not matched " +
+          "yet or with a pending delivery (`pending`); no deliveries at all (`none`).",
+      }),
+    ),
     waiting: Type.Optional(Type.Boolean({ description: "Only events that wait for their `notbefore`." })),
     include_service: Type.Optional(
       Type.Boolean({
@@ -197,11 +224,11 @@ export const listEvents = operation({
     limit: page.limit,
     cursor: Type.Optional(Type.String({ description: "`next_cursor` of the previous page." })),
   },
-  answer: Type.Object({ events: Type.Array(EventSummary), next_cursor: nullable(Type.String()) }),
+  answer: Type.Object({ events: Type.Array(ListedEvent), next_cursor: nullable(Type.String()) }),
   errors: ["insufficient_scope", "validation_error"],
   mcp: {
     description:
-      "Use this to see what happened. Returns events that the caller published or received; for admins, all. Continue with `next_cursor`, even if a page has fewer than `limit`.",
+      "Use this to see what happened, and which events are dead-lettered or pending (`outcome`). Returns events that the caller published or received; for admins, all. Continue with `next_cursor`, even if a page has fewer than `limit`.",
   },
 });
 
@@ -211,7 +238,7 @@ export const streamEvents = operation({
   summary: "Stream new events as server-sent events",
   description:
     "Sends `event: ready` with the time as `at` from which events are new, and then `event: event` for each event that `GET /events` " +
-    "newly returns to the caller, as it is listed there. Nothing is received or acknowledged. After a break, continue with " +
+    "newly returns to the caller, as it is listed there, without `outcome` and `deliveries`. Nothing is received or acknowledged. After a break, continue with " +
     "`since`: events of the ten seconds before it may be sent twice. " +
     "Events are new when they are accepted: a delayed event is not sent again when it is due. Of more than 2,000 events at a time only the latest are sent.",
   access: { by: "any" },
@@ -260,13 +287,9 @@ export const getEvent = operation({
   access: { by: "any" },
   answer: Type.Object({
     ...summary,
+    ...eventOutcome,
     park_reason: nullable(Type.String()),
     timeline: Type.Array(TimelineEntry),
-    deliveries: Type.Object({
-      pending: Type.Integer(),
-      acknowledged: Type.Integer(),
-      dlq: Type.Integer(),
-    }),
     receivers: Type.Optional(
       Type.Array(EventReceiver, {
         description: "For admins: the first 1,000 receivers.",
@@ -280,7 +303,7 @@ export const getEvent = operation({
 export const retryEvent = operation({
   action: "events.retry",
   route: "POST /events/{event_id}/retry",
-  summary: "Retry the fan-out of a parked event",
+  summary: "Retry the matching of a parked event",
   description: "Use this for an event with the state `parked`, after fixing the cause in `park_reason`.",
   access: { by: "any", scope: "admin" },
   results: { 202: PublishResult },

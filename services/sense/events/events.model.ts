@@ -66,6 +66,7 @@ schema.index({ fanout_key: 1 }, { sparse: true });
 schema.index({ unmatched_key: 1 }, { sparse: true });
 schema.index({ waiting_key: 1 }, { sparse: true });
 schema.index({ due_at: 1 }, { sparse: true });
+schema.index({ parked_at: 1 }, { sparse: true });
 
 export const EventModel: Model<EventDoc> = {
   erasure: {

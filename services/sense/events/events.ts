@@ -12,6 +12,7 @@ import type { EventDeps } from "./deps.ts";
 import type * as contract from "./events.contract.ts";
 import type { EventState } from "./events.contract.ts";
 import { WITHOUT_SERVICE } from "./list.ts";
+import { countDeliveries, outcomeOf } from "./outcome.ts";
 import { fanoutKey, positionFrom } from "./position.ts";
 import { buildTimeline, eventState, present } from "./present.ts";
 import { maySee } from "./visibility.ts";
@@ -35,15 +36,17 @@ export class Events {
     const { tenant_id } = caller;
     const row = await events.findOne(tenant_id, { _id: event_id });
     if (!row || !(await maySee(broker, caller, row))) throw notFound("event", event_id);
-    const [deliveries, receivers] = await Promise.all([
-      broker.call("deliveries.counts", { tenant_id, event_id }),
+    const [countsOf, receivers] = await Promise.all([
+      countDeliveries(broker, tenant_id, [row]),
       isAdmin(caller)
         ? broker.call<EventReceiver[], OfEvent>("deliveries.of_event", { tenant_id, event_id })
         : undefined,
     ]);
     const park_reason = row.park_reason ?? null;
     const timeline = buildTimeline(row, firstMatched(receivers));
-    const page = { ...present(row), park_reason, timeline, deliveries };
+    const deliveries = countsOf(event_id);
+    const outcome = outcomeOf(row, deliveries);
+    const page = { ...present(row), outcome, deliveries, park_reason, timeline };
     return receivers === undefined ? page : { ...page, receivers };
   }
 

@@ -11,7 +11,9 @@ import type { TenantCollection } from "../../../storage/collection.ts";
 import { PAGE_BYTES } from "../../../storage/within.ts";
 import { INSTALLED } from "../../extensions.ts";
 import type * as contract from "./events.contract.ts";
+import type { Outcome } from "./events.contract.ts";
 import type { EventDoc } from "./events.model.ts";
+import { countDeliveries, findCandidates, MOST_COUNTED, outcomeOf, receiversOf } from "./outcome.ts";
 import { positionFrom } from "./position.ts";
 import { present, presentJson } from "./present.ts";
 import { visibilityFor } from "./visibility.ts";
@@ -41,6 +43,7 @@ interface Query {
   /** The conditions checked row by row. */
   matches: ((row: EventDoc) => boolean) | null;
   filterVisible: ((rows: EventDoc[]) => Promise<EventDoc[]>) | undefined;
+  outcome: Outcome | undefined;
   /** The filter may match few of the rows it examines: examine them in windows. */
   isSparse: boolean;
 }
@@ -59,11 +62,19 @@ const END = "~";
 
 /** Lists events, latest first, by cursor (api.md Events). @throws Fault insufficient_scope, validation_error. */
 export async function listEvents(events: Events, broker: ServiceBroker, caller: Caller, params: ListParams) {
-  const page = new Page(params.limit ?? 50, PAGE_BYTES);
-  const before = await fill(page, events, toQuery(broker, caller, params), params);
+  const { tenant_id } = caller;
+  const page = new Page(params.limit ?? 50, { bytes: PAGE_BYTES, receivers: MOST_COUNTED });
+  const before = await fill(page, { events, broker }, toQuery(broker, caller, params), params.cursor);
   const ids = page.rows.map(({ _id }) => _id);
-  const rows = await loadRows(events, caller.tenant_id, ids);
-  return { events: rows.map(present), next_cursor: cursorOf(before) };
+  const [rows, countsOf] = await Promise.all([
+    loadRows(events, tenant_id, ids),
+    countDeliveries(broker, tenant_id, page.rows),
+  ]);
+  const listed = rows.map((row) => {
+    const deliveries = countsOf(row._id);
+    return { ...present(row), outcome: outcomeOf(row, deliveries), deliveries };
+  });
+  return { events: listed, next_cursor: cursorOf(before) };
 }
 
 /** An event that a list found, without its content. */
@@ -71,8 +82,8 @@ export type FoundEvent = Pick<EventDoc, "_id" | "size"> & { accepted_at: string 
 
 /** Finds what `listEvents` lists, without reading it: memory does not follow the size of the events. */
 export async function findEvents(events: Events, broker: ServiceBroker, caller: Caller, params: ListParams) {
-  const page = new Page(params.limit ?? 50, Number.POSITIVE_INFINITY);
-  const before = await fill(page, events, toQuery(broker, caller, params), params);
+  const page = new Page(params.limit ?? 50);
+  const before = await fill(page, { events, broker }, toQuery(broker, caller, params), params.cursor);
   const found = page.rows.map(({ _id, size, accepted_at }): FoundEvent => {
     return { _id, size, accepted_at: accepted_at.toISOString() };
   });
@@ -98,35 +109,94 @@ async function loadRows(events: Events, tenant_id: string, ids: string[]) {
   return ids.flatMap((id) => rows.get(id) ?? []);
 }
 
+interface Deps {
+  events: Events;
+  broker: ServiceBroker;
+}
+
 /** Adds rows until the page is full. @returns the position before which the next page begins; null after the last */
 async function fill(
   page: Page,
-  events: Events,
+  deps: Deps,
   query: Query,
-  params: Pick<ListParams, "cursor">,
+  cursor: string | undefined,
 ): Promise<string | null> {
-  const isExact = !query.matches && !query.filterVisible;
   const budget = new ScanBudget();
   /** All positions from here on are examined. */
-  let before = params.cursor === undefined ? END : String(fromCursor(params.cursor, "position").value);
-  /** Where the current window begins; null for the whole range. */
-  let window: string | null = null;
-  let needsWindow = query.isSparse;
-  for (;;) {
-    if (needsWindow) window = await findWindow(events, query, before, budget.window);
-    const limit = isExact ? page.free + 1 : CHUNK;
-    const rows = await findRows(events, query, window ?? query.from, before, limit);
-    const visible = new Set(await filterRows(rows, query));
+  let before = cursor === undefined ? END : String(fromCursor(cursor, "position").value);
+  const candidates = await candidatesOf(deps, query);
+  const looks = candidates
+    ? lookAmong(deps.events, query, candidates, before)
+    : lookThrough(deps.events, query, before, { page, budget });
+  for await (const { rows, end } of looks) {
+    const visible = new Set(await filterRows(deps.broker, rows, query));
     for (const row of rows) {
       if (visible.has(row) && !page.add(row)) return before;
       before = row.position;
     }
-    const isExamined = rows.length < limit;
-    if (isExamined && window === null) return null;
-    if (isExamined) before = window as string;
-    needsWindow = query.isSparse && isExamined;
-    if (budget.spend(page.rows.length)) return before;
+    if (end === null) return null;
+    before = end;
+    // What most events are not is looked for as long as if there was none.
+    if (budget.spend(query.outcome ? 0 : page.rows.length)) return before;
   }
+  return null;
+}
+
+/** The rows of a query, and down to which position these are all; null: to the last. */
+interface Look {
+  rows: EventDoc[];
+  end: string | null;
+}
+
+/** Looks through all events before a position, latest first. */
+async function* lookThrough(
+  events: Events,
+  query: Query,
+  from: string,
+  { page, budget }: { page: Page; budget: ScanBudget },
+): AsyncGenerator<Look, void> {
+  const isExact = !query.matches && !query.filterVisible && !query.outcome;
+  let before = from;
+  /** Where the current window begins; null for the whole range. */
+  let window: string | null = null;
+  for (let needsWindow = query.isSparse; ; ) {
+    if (needsWindow) window = await findWindow(events, query, before, budget.window);
+    const limit = isExact ? page.free + 1 : CHUNK;
+    const rows = await findRows(events, query, window ?? query.from, before, limit);
+    const isExamined = rows.length < limit;
+    const end: string | null = isExamined ? window : (rows.at(-1) as EventDoc).position;
+    yield { rows, end };
+    if (end === null) return;
+    before = end;
+    needsWindow = query.isSparse && isExamined;
+  }
+}
+
+/** Looks at events before a position by their ids, which are given latest first. */
+async function* lookAmong(
+  events: Events,
+  query: Query,
+  ids: readonly string[],
+  before: string,
+): AsyncGenerator<Look, void> {
+  const left = ids.filter((id) => id < `${PREFIX}${before}`);
+  while (left.length > 0) {
+    const next = left.splice(0, CANDIDATES);
+    const among = { ...query, filter: { ...query.filter, _id: { $in: next } } };
+    const rows = await findRows(events, among, query.from, before, CANDIDATES);
+    yield { rows, end: left.length > 0 ? (next.at(-1) as string).slice(PREFIX.length) : null };
+  }
+}
+
+/** An event's id is its position after this. */
+const PREFIX = "evt_";
+/** Rows of one query by ids: most pages, and little to sort. */
+const CANDIDATES = 100;
+
+/** @returns null to look through all events */
+async function candidatesOf({ events, broker }: Deps, { tenant_id, outcome }: Query) {
+  const isFew = outcome === "dead" || outcome === "pending";
+  return isFew ? findCandidates(events, broker, tenant_id, outcome) : null;
 }
 
 const cursorOf = (before: string | null) =>
@@ -153,14 +223,17 @@ export class ScanBudget {
   }
 }
 
-/** Rows up to a number and to a sum of bytes; the first may be larger. */
+const UNLIMITED = { bytes: Number.POSITIVE_INFINITY, receivers: Number.POSITIVE_INFINITY };
+
+/** Rows up to a number, a sum of bytes and a sum of receivers; the first may have more. */
 class Page {
   readonly rows: EventDoc[] = [];
   readonly #limit: number;
-  readonly #most: number;
+  readonly #most: typeof UNLIMITED;
   #bytes = 0;
+  #receivers = 0;
 
-  constructor(limit: number, most: number) {
+  constructor(limit: number, most = UNLIMITED) {
     this.#limit = limit;
     this.#most = most;
   }
@@ -171,9 +244,13 @@ class Page {
 
   /** @returns whether it fitted */
   add(row: EventDoc): boolean {
-    if (this.free === 0 || (this.rows.length > 0 && this.#bytes + row.size > this.#most)) return false;
+    const bytes = this.#bytes + row.size;
+    const receivers = this.#receivers + receiversOf(row);
+    const isOver = bytes > this.#most.bytes || receivers > this.#most.receivers;
+    if (this.free === 0 || (this.rows.length > 0 && isOver)) return false;
     this.rows.push(row);
-    this.#bytes += row.size;
+    this.#bytes = bytes;
+    this.#receivers = receivers;
     return true;
   }
 }
@@ -200,14 +277,18 @@ function toQuery(broker: ServiceBroker, caller: Caller, params: ListParams): Que
     from: since === undefined ? "" : positionFrom(Date.parse(since)),
     matches: glob && !glob.literal ? (row) => glob.test(row.type) : null,
     filterVisible,
+    outcome: params.outcome,
     isSparse: id === undefined && Object.keys(filter).length > 0,
   };
 }
 
 /** Returns the key that lists what is asked for. An event cannot both wait and be unmatched: none is listed. */
-function keyOf(tenant_id: string, { unmatched, waiting }: ListParams): Pick<Query, "key" | "prefix"> {
+function keyOf(
+  tenant_id: string,
+  { unmatched, waiting, outcome }: ListParams,
+): Pick<Query, "key" | "prefix"> {
   if (waiting) return { key: "waiting_key", prefix: `${tenant_id} ` };
-  if (unmatched) return { key: "unmatched_key", prefix: `${tenant_id} ` };
+  if (unmatched || outcome === "none") return { key: "unmatched_key", prefix: `${tenant_id} ` };
   return { key: "position", prefix: "" };
 }
 
@@ -230,7 +311,11 @@ function indexableTypes({ source, prefix }: Glob): object | null {
 const nextCharacter = (character: string) => String.fromCharCode(character.charCodeAt(0) + 1);
 
 /** Returns the rows that match and that the caller may see. A costly glob may take a fifth of a millisecond per row. */
-async function filterRows(rows: EventDoc[], { matches, filterVisible }: Query): Promise<EventDoc[]> {
+async function filterRows(
+  broker: ServiceBroker,
+  rows: EventDoc[],
+  { tenant_id, matches, filterVisible, outcome }: Query,
+): Promise<EventDoc[]> {
   let matching = rows;
   if (matches) {
     matching = [];
@@ -240,7 +325,10 @@ async function filterRows(rows: EventDoc[], { matches, filterVisible }: Query): 
       if (slices.over) await slices.next();
     }
   }
-  return filterVisible ? filterVisible(matching) : matching;
+  const visible = filterVisible ? await filterVisible(matching) : matching;
+  if (!outcome) return visible;
+  const countsOf = await countDeliveries(broker, tenant_id, visible);
+  return visible.filter((row) => outcomeOf(row, countsOf(row._id)) === outcome);
 }
 
 /** Returns a filter for positions: `from` is inclusive, `before` exclusive. */

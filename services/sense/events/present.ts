@@ -18,7 +18,7 @@ function frameOf(row: EventDoc) {
     state: eventState(row),
     accepted_at: row.accepted_at.toISOString(),
     waits_until: row.due_at?.toISOString() ?? null,
-    fanned_out_at: row.fanned_out_at?.toISOString() ?? null,
+    matched_at: row.fanned_out_at?.toISOString() ?? null,
     matched_count: row.matched_count ?? null,
     duplicate_sources: row.duplicate_sources ?? 0,
     publisher_id: row.publisher_id,
@@ -28,7 +28,7 @@ function frameOf(row: EventDoc) {
 export function eventState({ parked_at, fanned_out_at, due_at }: EventDoc): EventState {
   if (due_at) return "waiting";
   if (parked_at) return "parked";
-  return fanned_out_at ? "fanned_out" : "accepted";
+  return fanned_out_at ? "matched" : "accepted";
 }
 
 /**

@@ -102,8 +102,8 @@ async function drain(world: World, round: Round): Promise<void> {
     const { body } = await world.admin.get("/delivery/stats?limit=1");
     left = `${body.pending} deliveries pending`;
     if (body.pending !== 0) return false;
-    const accepted = (await everyEvent(world)).filter(({ state }) => state !== "fanned_out").length;
-    left = `${accepted} events not fanned out`;
+    const accepted = (await everyEvent(world)).filter(({ state }) => state !== "matched").length;
+    left = `${accepted} events not matched`;
     return accepted === 0;
   };
   try {

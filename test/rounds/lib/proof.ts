@@ -52,7 +52,7 @@ function wrongWithEvent(ledger: Ledger, { event_id, state, payload }: StoredEven
   const sent = ledger.sent.get(payload.id);
   if (!sent) return [`${event_id} (${payload.id}) is stored and was never sent`];
   const wrong: string[] = [];
-  if (state !== "fanned_out") wrong.push(`${payload.id} is ${state}, not fanned out`);
+  if (state !== "matched") wrong.push(`${payload.id} is ${state}, not matched`);
   if (JSON.stringify(payload) !== JSON.stringify(sent)) wrong.push(`${payload.id} is not what was sent`);
   return wrong;
 }

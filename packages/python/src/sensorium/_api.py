@@ -1917,6 +1917,7 @@ class Events(Group[Mode]):
         id: str | Unset = UNSET,
         since: str | datetime | Unset = UNSET,
         unmatched: bool | Unset = UNSET,
+        outcome: Literal["dead", "pending", "none"] | Unset = UNSET,
         waiting: bool | Unset = UNSET,
         include_service: bool | Unset = UNSET,
         limit: int | Unset = UNSET,
@@ -1928,7 +1929,8 @@ class Events(Group[Mode]):
 
         Use this to see what happened. Returns events that the caller published (with `send`) or received (agents
         with `receive`); for admins, all. A page may have fewer than `limit` events and still a `next_cursor`: a
-        request returns at most 4 MB and scans about 200,000 events, or two seconds without a match.
+        request returns at most 4 MB, counts at most about 10,000 deliveries, and scans about 200,000 events, or two
+        seconds without a match.
 
         Args:
             type: Only types that match this glob.
@@ -1937,12 +1939,14 @@ class Events(Group[Mode]):
             id: Only this `id`, as the producer sent it.
             since: Only events accepted at this time or later.
             unmatched: Only events that matched no agent.
+            outcome: Only events with this outcome now: at least one dead letter or parked (`dead`); none of
+                these, and not matched yet or with a pending delivery (`pending`); no deliveries at all (`none`).
             waiting: Only events that wait for their `notbefore`.
             include_service: False: without the service's own events (`service.*`, `memory.cited`).
             limit: Maximum number of results.
             cursor: `next_cursor` of the previous page."""
 
-    list_all = AllPages(list, models.EventSummary)
+    list_all = AllPages(list, models.ListedEvent)
 
     @operation("GET", "/events/{event_id}")
     def get(
@@ -1960,7 +1964,7 @@ class Events(Group[Mode]):
     def retry(
         self, *, event_id: str, idempotency_key: str | None = None, timeout: float | None = None
     ) -> models.PublishResult:
-        """Retry the fan-out of a parked event.
+        """Retry the matching of a parked event.
 
         Use this for an event with the state `parked`, after fixing the cause in `park_reason`. Needs the scope
         `admin`.

@@ -1114,11 +1114,12 @@ class EventReceiverMatched(Model):
 class EventSummary(Model):
     event_id: str
     """Id that the service gave the event."""
-    state: Union[Literal["accepted", "waiting", "fanned_out", "parked"], str]
-    """`waiting`: for its `notbefore`. `parked`: fan-out failed five times; an admin can retry it."""
+    state: Union[Literal["accepted", "waiting", "matched", "parked"], str]
+    """How far its matching is. `waiting`: for its `notbefore`. `matched`: compared with all interests and feeds.
+    `parked`: matching failed five times; an admin can retry it."""
     accepted_at: str
     waits_until: Union[str, None]
-    fanned_out_at: Union[str, None]
+    matched_at: Union[str, None]
     matched_count: Union[int, None]
     duplicate_sources: int
     """Number of events with the same id from other sources."""
@@ -1156,11 +1157,12 @@ class EventTypeSummarySourcesItem(Model):
 class EventsGetResult(Model):
     event_id: str
     """Id that the service gave the event."""
-    state: Union[Literal["accepted", "waiting", "fanned_out", "parked"], str]
-    """`waiting`: for its `notbefore`. `parked`: fan-out failed five times; an admin can retry it."""
+    state: Union[Literal["accepted", "waiting", "matched", "parked"], str]
+    """How far its matching is. `waiting`: for its `notbefore`. `matched`: compared with all interests and feeds.
+    `parked`: matching failed five times; an admin can retry it."""
     accepted_at: str
     waits_until: Union[str, None]
-    fanned_out_at: Union[str, None]
+    matched_at: Union[str, None]
     matched_count: Union[int, None]
     duplicate_sources: int
     """Number of events with the same id from other sources."""
@@ -1168,21 +1170,28 @@ class EventsGetResult(Model):
     payload: CloudEvent
     """A CloudEvents 1.0 envelope. Other names are extension attributes: their names consist of lower-case letters
     and digits, their values are strings without control characters, booleans or 32-bit integers."""
+    outcome: Union[Literal["dead", "pending", "done", "none"], str]
+    """`dead`: at least one of its deliveries is a dead letter, or it is parked. Otherwise `pending`: it is not
+    matched yet, or at least one of its deliveries is pending. `none`: it matched no agent and has no deliveries.
+    `done`: each delivery was acknowledged or discarded."""
+    deliveries: EventsGetResultDeliveries
+    """Number of its deliveries by state, without discarded ones."""
     park_reason: Union[str, None]
     timeline: list[TimelineEntry]
-    deliveries: EventsGetResultDeliveries
     receivers: Union[list[EventReceiver], None] = None
     """For admins: the first 1,000 receivers."""
 
 
 class EventsGetResultDeliveries(Model):
+    """Number of its deliveries by state, without discarded ones."""
+
     pending: int
     acknowledged: int
     dlq: int
 
 
 class EventsListResult(Model):
-    events: list[EventSummary]
+    events: list[ListedEvent]
     next_cursor: Union[str, None]
 
 
@@ -1725,6 +1734,38 @@ class ListedBundle(Model):
     item_count: int
     degraded: bool
     created_at: str
+
+
+class ListedEvent(Model):
+    event_id: str
+    """Id that the service gave the event."""
+    state: Union[Literal["accepted", "waiting", "matched", "parked"], str]
+    """How far its matching is. `waiting`: for its `notbefore`. `matched`: compared with all interests and feeds.
+    `parked`: matching failed five times; an admin can retry it."""
+    accepted_at: str
+    waits_until: Union[str, None]
+    matched_at: Union[str, None]
+    matched_count: Union[int, None]
+    duplicate_sources: int
+    """Number of events with the same id from other sources."""
+    publisher_id: Union[str, None]
+    payload: CloudEvent
+    """A CloudEvents 1.0 envelope. Other names are extension attributes: their names consist of lower-case letters
+    and digits, their values are strings without control characters, booleans or 32-bit integers."""
+    outcome: Union[Literal["dead", "pending", "done", "none"], str]
+    """`dead`: at least one of its deliveries is a dead letter, or it is parked. Otherwise `pending`: it is not
+    matched yet, or at least one of its deliveries is pending. `none`: it matched no agent and has no deliveries.
+    `done`: each delivery was acknowledged or discarded."""
+    deliveries: ListedEventDeliveries
+    """Number of its deliveries by state, without discarded ones."""
+
+
+class ListedEventDeliveries(Model):
+    """Number of its deliveries by state, without discarded ones."""
+
+    pending: int
+    acknowledged: int
+    dlq: int
 
 
 class ListedHandoff(Model):
@@ -2470,9 +2511,21 @@ class RecentEvent(Model):
     type: str
     source: str
     subject: Union[str, None]
-    state: str
-    matched_count: Union[int, None]
+    outcome: Union[Literal["dead", "pending", "done", "none"], str]
+    """`dead`: at least one of its deliveries is a dead letter, or it is parked. Otherwise `pending`: it is not
+    matched yet, or at least one of its deliveries is pending. `none`: it matched no agent and has no deliveries.
+    `done`: each delivery was acknowledged or discarded."""
+    deliveries: RecentEventDeliveries
+    """Number of its deliveries by state, without discarded ones."""
     accepted_at: str
+
+
+class RecentEventDeliveries(Model):
+    """Number of its deliveries by state, without discarded ones."""
+
+    pending: int
+    acknowledged: int
+    dlq: int
 
 
 class Reception(Model):
@@ -2507,7 +2560,7 @@ class ReceptionLimits(Model):
 
 
 class ReceptionReasonsItem(Model):
-    reason: Union[Literal["inactive", "unsubscribed", "no_event", "not_fanned_out", "excluded", "no_match", "suspended", "later", "pending", "limited", "in_flight", "waiting", "held", "acknowledged", "dead", "discarded", "not_delivered", "health"], str]
+    reason: Union[Literal["inactive", "unsubscribed", "no_event", "not_matched_yet", "excluded", "no_match", "suspended", "later", "pending", "limited", "in_flight", "waiting", "held", "acknowledged", "dead", "discarded", "not_delivered", "health"], str]
     text: str
 
 

@@ -14,7 +14,7 @@ import { Card, Empty, Facts } from "../../ui/page.tsx";
 import { Id, Json, Subject, Who } from "../../ui/text.tsx";
 import { Bulk, type BulkAction } from "../dead-letters/bulk.tsx";
 import { FoldedLog } from "./log.tsx";
-import { DeliveryState, EventState, Timeline } from "./timeline.tsx";
+import { DeliveryState, Outcome, Timeline } from "./timeline.tsx";
 import "./events.css";
 
 /** One event: from publication to each acknowledgement, and why each receiver got it. */
@@ -28,7 +28,7 @@ export function Event() {
       kind="Event"
       above={{ "/events": "Events" }}
       titleOf={({ payload }) => payload.type}
-      stateOf={({ state, matched_count }) => <EventState state={state} matched={matched_count} />}
+      stateOf={(event) => <Outcome of={event} />}
       actionsOf={({ state }) => {
         if (state === "waiting")
           return (
@@ -71,6 +71,12 @@ function Story({ event, reload }: { event: EventsGetResult; reload(): Promise<vo
         <Facts
           wide="Deliveries"
           of={{
+            Deliveries: (
+              <>
+                {number(deliveries.dlq)} dead-lettered, {number(deliveries.pending)} pending,{" "}
+                {number(deliveries.acknowledged)} acknowledged
+              </>
+            ),
             Subject: <Subject event={payload} />,
             Source: payload.source,
             Accepted: fullTime(event.accepted_at),
@@ -78,12 +84,6 @@ function Story({ event, reload }: { event: EventsGetResult; reload(): Promise<vo
             "Event ID": <Id>{event.event_id}</Id>,
             "Producer's ID": <Id>{payload.id}</Id>,
             "Published by": <Publisher id={event.publisher_id} />,
-            Deliveries: (
-              <>
-                {number(deliveries.acknowledged)} acknowledged, {number(deliveries.pending)} pending,{" "}
-                {number(deliveries.dlq)} dead-lettered
-              </>
-            ),
             Duplicates: event.duplicate_sources > 0 && (
               <>{number(event.duplicate_sources)} from other sources</>
             ),
@@ -100,7 +100,7 @@ function Story({ event, reload }: { event: EventsGetResult; reload(): Promise<vo
               No interest or feed matched this event. A new interest applies only to later events.
             </Empty>
           )}
-          {receivers?.map((receiver) => (
+          {receivers?.toSorted(worstFirst).map((receiver) => (
             <Card
               key={receiver.delivery_id}
               title={<Who id={receiver.agent_id} />}
@@ -131,6 +131,11 @@ function Story({ event, reload }: { event: EventsGetResult; reload(): Promise<vo
     </div>
   );
 }
+
+const WORST = ["dead", "pending"];
+
+const worstFirst = (a: EventReceiver, b: EventReceiver) => rankOf(b) - rankOf(a);
+const rankOf = ({ state }: EventReceiver) => WORST.toReversed().indexOf(state);
 
 function Publisher({ id }: { id: string | null }) {
   const { user } = useSession();

@@ -14,7 +14,7 @@ import { Empty, Page } from "../../ui/page.tsx";
 import { type Column, column, endColumn, List, wideColumn } from "../../ui/table.tsx";
 import { toast, toastWarnings, useFormTask } from "../../ui/task.tsx";
 import { Subject, Time } from "../../ui/text.tsx";
-import { EventState } from "./timeline.tsx";
+import { Outcome } from "./timeline.tsx";
 import "./events.css";
 
 type Listed = EventsListResult["events"][number];
@@ -33,7 +33,15 @@ const WITHIN = [
   { value: "168", label: "Last 7 days" },
 ];
 
+const OUTCOMES = [
+  { value: "", label: "Any outcome" },
+  { value: "dead", label: "Dead-lettered" },
+  { value: "pending", label: "Pending" },
+  { value: "none", label: "No receiver" },
+];
+
 const COLUMNS: Column<Listed>[] = [
+  column("Outcome", (event) => <Outcome of={event} />),
   column("Type", ({ event_id, payload }) => (
     <Link to={`/events/${event_id}`} className="break">
       {payload.type}
@@ -45,7 +53,6 @@ const COLUMNS: Column<Listed>[] = [
     </span>
   )),
   wideColumn("Source", ({ payload }) => <span className="muted break">{payload.source}</span>),
-  column("Status", (event) => <EventState state={event.state} matched={event.matched_count} />),
   endColumn("Accepted", (event) => <Time at={event.accepted_at} />),
 ];
 
@@ -67,18 +74,18 @@ export function Events() {
       title="Events"
       lead={
         user.role === "admin"
-          ? "Published events, latest first, with their status."
-          : "Events that you published, latest first, with their status. Admins see all events."
+          ? "Published events, latest first, with their outcome."
+          : "Events that you published, latest first, with their outcome. Admins see all events."
       }
       actions={<Button label="Publish event" kind="primary" icon={Send} onClick={publish} />}
     >
       <FilterForm
         label="Search events"
         texts={TEXTS}
+        before={<SelectFilter name="outcome" label="Outcome" options={OUTCOMES} />}
         after={<SelectFilter name="within" label="Accepted" options={WITHIN} />}
         end={
           <>
-            <CheckFilter name="unmatched" label="Unmatched only" />
             <CheckFilter name="waiting" label="Waiting only" />
             <CheckFilter name="service" label="Service events" />
           </>
@@ -155,13 +162,13 @@ function NoEvents({ publish, service }: { publish(): void; service: boolean }) {
 /** The types of the service's own events. */
 const OWN = /^(service|memory)\./;
 
-type Asked = Pick<EventsListParams, (typeof TEXTS)[number][0] | "unmatched" | "waiting">;
+type Asked = Pick<EventsListParams, (typeof TEXTS)[number][0] | "outcome" | "waiting">;
 
 /** Returns the filters in the address as parameters of `events.list`. */
 function paramsOf(search: URLSearchParams): Asked {
   const texts = Object.fromEntries(TEXTS.map(([name]) => [name, search.get(name)]));
-  const [unmatched, waiting] = ["unmatched", "waiting"].map((name) => search.get(name) === "1");
-  return filled({ ...texts, unmatched, waiting });
+  const outcome = OUTCOMES.find(({ value }) => value === search.get("outcome"))?.value;
+  return filled({ ...texts, outcome, waiting: search.get("waiting") === "1" }) as Asked;
 }
 
 const EVENT = {

@@ -1,5 +1,5 @@
-import type { TimelineEntry } from "../../../../client/index.ts";
-import { capitalised, clockTime, duration, fullTime, plural } from "../../data/format.ts";
+import type { ListedEvent, TimelineEntry } from "../../../../client/index.ts";
+import { capitalised, clockTime, duration, fullTime, number } from "../../data/format.ts";
 import { Badge, type Tone } from "../../ui/text.tsx";
 import "./events.css";
 
@@ -21,7 +21,6 @@ const WORDS: Record<string, string> = {
 
 const TONES: Record<string, string> = {
   acknowledged: "good",
-  matched: "good",
   dead: "bad",
   parked: "bad",
   nacked: "warn",
@@ -56,13 +55,22 @@ function secondsBetween(before: TimelineEntry, after: TimelineEntry): number {
   return Math.max(0, (Date.parse(after.at) - Date.parse(before.at)) / 1000);
 }
 
-/** The state of an event. */
-export function EventState({ state, matched }: { state: string; matched: number | null }) {
-  if (state === "parked") return <Badge label="Parked" tone="bad" />;
-  if (state === "waiting") return <Badge label="Waiting" tone="warn" />;
-  if (state === "accepted") return <Badge label="Accepted" tone="info" />;
-  if (!matched) return <Badge label="Unmatched" />;
-  return <Badge label={plural(matched, "receiver")} tone="good" />;
+/** What became of an event: how many of its deliveries are so, the worst first. */
+export function Outcome({
+  of: { outcome, deliveries },
+}: {
+  of: Pick<ListedEvent, "outcome" | "deliveries">;
+}) {
+  const { pending, acknowledged, dlq } = deliveries;
+  const all = pending + acknowledged + dlq;
+  const some = (count: number, word: string) =>
+    all === 1 ? capitalised(word) : `${number(count)} of ${number(all)} ${word}`;
+  if (outcome === "dead") return <Badge label={dlq ? some(dlq, "dead-lettered") : "Parked"} tone="bad" />;
+  // Without a delivery it is not matched yet, such as a delayed one.
+  if (outcome === "pending")
+    return <Badge label={pending ? some(pending, "pending") : "Waiting"} tone={pending ? "info" : "warn"} />;
+  if (outcome === "none") return <Badge label="No receiver" />;
+  return <Badge label={all > 1 ? `${number(all)} done` : "Done"} tone="good" />;
 }
 
 const STATE_TONES: Record<string, Tone> = {

@@ -17,7 +17,7 @@ import { Load } from "../../ui/table.tsx";
 import { useTask } from "../../ui/task.tsx";
 import { Badge, SubjectText, Tile, Time } from "../../ui/text.tsx";
 import { AgentState, HEALTH } from "../agents/health.tsx";
-import { EventState } from "../events/timeline.tsx";
+import { Outcome } from "../events/timeline.tsx";
 import "./overview.css";
 
 export function Overview() {
@@ -303,7 +303,7 @@ function WithService({ shown }: { shown: number }) {
   );
 }
 
-type Recently = Pick<RecentEvent, "event_id" | "state" | "matched_count" | "accepted_at"> & Envelope;
+type Recently = Pick<RecentEvent, "event_id" | "outcome" | "deliveries" | "accepted_at"> & Envelope;
 type Envelope = Pick<RecentEvent, "type" | "source" | "subject">;
 
 const subjectOf = ({ type, source, subject = null }: Omit<Envelope, "subject"> & Partial<Envelope>) => ({
@@ -334,7 +334,7 @@ function RecentEvents({ events, mayLook }: { events: readonly Recently[]; mayLoo
                 {event.subject ? <SubjectText event={event} /> : event.source}
               </span>
             </span>
-            <EventState state={event.state} matched={event.matched_count} />
+            <Outcome of={event} />
             <span className="faint small">
               <Time at={event.accepted_at} />
             </span>

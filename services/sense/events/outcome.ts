@@ -1,0 +1,82 @@
+import type { ServiceBroker } from "moleculer";
+import { pagesBySize } from "../../../lib/broker/message-size.ts";
+import type { TenantCollection } from "../../../storage/collection.ts";
+import type { Where } from "../../../storage/query.ts";
+import type { Counts, CountsByEvent, OpenEvents } from "../deliveries/event-deliveries.ts";
+import type { Outcome } from "./events.contract.ts";
+import type { EventDoc } from "./events.model.ts";
+import { keyRange } from "./position.ts";
+
+/** Receivers of events whose deliveries one query counts; a single event may have more. */
+export const MOST_COUNTED = 10_000;
+/** Events, or deliveries, of which a list by outcome knows all. */
+const MOST_KNOWN = 10_000;
+
+type Settled = Pick<EventDoc, "parked_at" | "fanned_out_at" | "matched_count">;
+
+/** Returns what became of an event (`outcome` of its contract). */
+export function outcomeOf(row: Settled, { pending, acknowledged, dlq }: Counts): Outcome {
+  if (row.parked_at || dlq > 0) return "dead";
+  if (!row.fanned_out_at || pending > 0) return "pending";
+  // Those of a deleted agent are gone, and a replay of history delivers events that had matched no agent.
+  return row.matched_count || acknowledged > 0 ? "done" : "none";
+}
+
+const NONE: Counts = { pending: 0, acknowledged: 0, dlq: 0 };
+
+/** Counts the deliveries of events by state. */
+export async function countDeliveries(
+  broker: ServiceBroker,
+  tenant_id: string,
+  rows: readonly Pick<EventDoc, "_id" | "matched_count">[],
+): Promise<(event_id: string) => Counts> {
+  const counts = new Map<string, Counts>();
+  for (const batch of pagesBySize([...rows], receiversOf, MOST_COUNTED)) {
+    const params = { tenant_id, event_ids: batch.map(({ _id }) => _id) };
+    const found = await broker.call<CountsByEvent, typeof params>("deliveries.counts", params);
+    for (const [event_id, own] of Object.entries(found)) counts.set(event_id, own);
+  }
+  return (event_id) => counts.get(event_id) ?? NONE;
+}
+
+/** Returns how many deliveries an event may have. */
+export const receiversOf = ({ matched_count }: Pick<EventDoc, "matched_count">) => (matched_count ?? 0) + 1;
+
+/**
+ * Returns the ids of all events that may have an outcome, newest first, so that a list need not look through the others;
+ * null if there are too many, so that others are few.
+ */
+export async function findCandidates(
+  events: TenantCollection<EventDoc>,
+  broker: ServiceBroker,
+  tenant_id: string,
+  outcome: "dead" | "pending",
+): Promise<string[] | null> {
+  const params: OpenEvents = { tenant_id, outcome, limit: MOST_KNOWN };
+  const found = await Promise.all([
+    broker.call<string[] | null, OpenEvents>("deliveries.open_events", params),
+    ...UNMATCHED[outcome](tenant_id).map((filter) => findUnmatched(events, tenant_id, filter)),
+  ]);
+  if (found.includes(null)) return null;
+  return [...new Set(found.flatMap((ids) => ids ?? []))].sort().reverse();
+}
+
+/** The events without deliveries that have an outcome, each by a sparse index. */
+const UNMATCHED: Record<"dead" | "pending", (tenant_id: string) => Where<EventDoc>[]> = {
+  dead: () => [{ parked_at: { $gt: new Date(0) } }],
+  pending(tenant_id) {
+    const { after, before } = keyRange(tenant_id);
+    const own = { $gt: after, $lt: before };
+    return [{ fanout_key: own }, { waiting_key: own }];
+  },
+};
+
+async function findUnmatched(
+  events: TenantCollection<EventDoc>,
+  tenant_id: string,
+  filter: Where<EventDoc>,
+): Promise<string[] | null> {
+  const options = { limit: MOST_KNOWN + 1, projection: { _id: 1 } } as const;
+  const rows = await events.find(tenant_id, filter, options);
+  return rows.length > MOST_KNOWN ? null : rows.map(({ _id }) => _id);
+}
