@@ -10,6 +10,7 @@ import { Affinity } from "./mixins/affinity.ts";
 import { identity, moleculerLogger } from "./observability/log.ts";
 import { countRefused, observeNats, observePeers } from "./observability/peers.ts";
 import type { Observability } from "./observability/start.ts";
+import { FORMAT } from "./storage/format.ts";
 
 /**
  * How the services of one node run together. Without `NATS_URL` there is no transporter: every service is in this
@@ -21,6 +22,8 @@ export function brokerOptions(config: Config, observability: Observability): Bro
   return {
     namespace: "sensorium",
     nodeID: identity.node,
+    // What nodes of other versions may expect of this one.
+    metadata: { format: FORMAT },
     transporter: config.NATS_URL === null ? null : new Nats(config.NATS_URL, observeNats(observability)),
     serializer: new ExactSerializer(),
     logger: { type: "Pino", options: moleculerLogger(log) },

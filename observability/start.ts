@@ -5,7 +5,7 @@ import type { MongoClient } from "mongodb";
 import type { Config } from "../config.ts";
 import { memory, turns } from "../lib/queue/work.ts";
 import { tracesUrl } from "../lib/tracing-settings.ts";
-import { VERSION } from "../lib/version.ts";
+import { buildVersion } from "../lib/version.ts";
 import type { Store } from "../storage/connection.ts";
 import type { RecordClock } from "../storage/record-clock.ts";
 import { DiskWatch } from "./disk.ts";
@@ -59,7 +59,9 @@ export async function startObservability(
   observeValue("ready", "1 while this node can serve requests, as /readyz says, else 0", async () =>
     (await health.report()).status === "ready" ? 1 : 0,
   );
-  observeGauge("build_info", "1, with the version of this node", "version", async () => ({ [VERSION]: 1 }));
+  observeGauge("build_info", "1, with the version of this node", "version", async () => ({
+    [buildVersion()]: 1,
+  }));
   const log = createLog(config);
   return {
     log,

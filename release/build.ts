@@ -12,6 +12,7 @@ import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { rolldown } from "rolldown";
 import { transformSync } from "rolldown/utils";
+import { commitOf } from "../lib/version.ts";
 import { thirdPartyLicenses } from "./licenses.ts";
 import { closure, type Locked, lockIn } from "./lock.ts";
 
@@ -210,7 +211,9 @@ function driverFile(name: string): string {
 function write(to: string, files: Collected["files"], { name, ...rest }: Record<string, unknown>): void {
   const { version, license, author, engines } = manifestIn(".");
   const node = manifestIn(`packages/${DRIVER}`).engines;
-  const manifest = { name, version, license, author, type: "module", engines: node ?? engines, ...rest };
+  const gitHead = commitOf() ?? undefined;
+  const base = { name, version, gitHead, license, author, type: "module", engines: node ?? engines };
+  const manifest = { ...base, ...rest };
   for (const [file, text] of [
     ...files,
     ["package.json", `${JSON.stringify(manifest, null, 2)}\n`],

@@ -7,6 +7,7 @@ import { atTickEnd } from "../lib/queue/tick-end.ts";
 import { spend } from "../lib/queue/work.ts";
 import { type Row, TenantCollection, type TenantDocument } from "./collection.ts";
 import type { CollectionOptions, Dropped } from "./collection-options.ts";
+import { readFormat, unknownFormat } from "./format.ts";
 import type { Front } from "./front.ts";
 import { largeFields, type Model, packedFields } from "./model.ts";
 import { mongoOptions } from "./mongo-options.ts";
@@ -154,7 +155,10 @@ async function connect(
     const { message } = err as Error;
     throw new StoreError(err instanceof DirectoryInUse ? message : prefix + message, { cause: err });
   }
-  return connection;
+  const unknown = unknownFormat(await readFormat(connection));
+  if (unknown === null) return connection;
+  await connection.close();
+  throw new StoreError(unknown);
 }
 
 /** As long as a command waits for a connection by default. */

@@ -189,12 +189,21 @@ interface ExecutionSpec {
   reserved?: boolean;
 }
 
+interface UpgradeSpec {
+  /**
+   * Formats of rows (storage/format.ts) that fields of the body need, by their paths (`steps.wait_for`), or the operation
+   * itself (`*`): refused by name while a node of the cluster does not know the format.
+   */
+  needs?: Record<string, number>;
+}
+
 interface OperationSpec<Path extends TProperties, Query extends TProperties, Body extends TProperties>
   extends RouteSpec<Path, Query>,
     AccessSpec,
     BodySpec<Body>,
     AnswerSpec,
-    ExecutionSpec {}
+    ExecutionSpec,
+    UpgradeSpec {}
 
 export interface Operation<
   Path extends TProperties = TProperties,

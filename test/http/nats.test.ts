@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "@jest/globals";
+import { ServiceBroker } from "moleculer";
 import { START } from "../support/alone.ts";
 import { type Child, startChild } from "../support/child.ts";
 import { api } from "../support/http.ts";
@@ -89,6 +90,36 @@ await onNodes("a gateway and a worker over NATS", 1, settings, ({ nodes, admin: 
     expect(status).toBe(200);
     expect(body.steps[0].attempts).toHaveLength(63);
     expect(statuses.filter((each) => each === 201)).toHaveLength(63);
+  });
+
+  test("what a node of an earlier version would break is refused by name while there is one", async () => {
+    const formats = () => {
+      const interest = { event_type: "com.ordered", ordering_key: "subject" };
+      const wait_for = { event_type: "com.paid", filter_expression: "data.id == run.values.id" };
+      return Promise.all([
+        agent.post(`/agents/${agent.id}/interests`, interest),
+        agent.post("/runs", { goal: "Pay", steps: [{ step_key: "pay", wait_for }], values: { id: 1 } }),
+        agent.post("/approvals", { title: "Pay", question: "Pay?" }),
+        agent.post("/memories/batch", { memories: [{ content: "x", valid_from: "2026-01-01" }] }),
+      ]);
+    };
+    const older = new ServiceBroker({
+      ...{ namespace: "sensorium", nodeID: "older", logger: false },
+      transporter: { type: "NATS", options: { url: nodes.nats.url } },
+    });
+    await older.start();
+    const refused = await settle(async () => {
+      const answers = await formats();
+      return answers.every(({ status }) => status === 503) && answers;
+    });
+    const names = ["ordering_key", "values", "POST /approvals", "memories.valid_from"];
+    for (const [i, { body, headers }] of refused.entries()) {
+      expect(body.error.message).toMatch(new RegExp(`^${names[i]} cannot be used yet: .*\\(older\\)`));
+      expect(headers.get("retry-after")).toBe("60");
+    }
+    expect((await interest("com.plain")).status).toBe(201);
+    await older.stop();
+    await settle(async () => (await formats()).every(({ status }) => status !== 503));
   });
 
   test("a worker says whether it is ready, and what it counts", async () => {

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { MongoClient } from "mongodb";
 import { cloudEvent, newAgent } from "../support/agents.ts";
 import { START } from "../support/alone.ts";
 import { startChild } from "../support/child.ts";
@@ -110,6 +111,26 @@ const here = "url" in mongo;
     await settle(async () => (await requestsInFlight(other)) >= 2);
     ok(await agent.post("/events", cloudEvent("untold", { type: "com.untold" })));
     expect((await polled).body.deliveries).toMatchObject([{ payload: { id: "untold" } }]);
+  });
+
+  test("a node ends when there are rows of a format that it does not know", async () => {
+    const url = new URL(here ? mongo.url : "");
+    url.pathname += "_newer";
+    const folder = await mkdtemp(join(tmpdir(), "sensorium-node-"));
+    const SECRET_KEY = randomBytes(32).toString("base64");
+    const env = { PATH: process.env.PATH, PORT: "0", DATA_DIR: folder, MONGO_URL: url.href, SECRET_KEY };
+    const node = await startChild(process.execPath, START, { env: { ...env, OPERATOR_TOKEN } });
+    const [, address = ""] = await node.find(/Sensorium is ready: (\S+)/);
+    const newer = new MongoClient(url.href);
+    const row = { _id: "format" as never, tenant_id: "installation", format: 1000 };
+    await newer.db().collection("installation").insertOne(row);
+    // It looks twice a minute, and whenever the modes change.
+    await api({ url: address }, OPERATOR_TOKEN).patch("/installation", { log_level: "info" });
+    expect(await node.exited).toMatchObject({ code: 0 });
+    expect(node.output()).toMatch(/"fatal".*rows of format 1000, and this version/);
+    await newer.db().dropDatabase();
+    await newer.close();
+    await rm(folder, { recursive: true });
   });
 
   test("a node with another key, or with none, says so and does not start", async () => {

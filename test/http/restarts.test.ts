@@ -1,8 +1,10 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { cloudEvent, newAgent, receive, type TestAgent } from "../support/agents.ts";
 import { ofKits } from "../support/kits.ts";
+import { meanwhile } from "../support/meanwhile.ts";
+import { act, newRun } from "../support/runs.ts";
 import { settle } from "../support/settle.ts";
-import { makeWorld, OPERATOR_TOKEN, ok } from "../support/tenancy.ts";
+import { makeWorld, OPERATOR_TOKEN, ok, refusal } from "../support/tenancy.ts";
 import { useServer } from "../support/use.ts";
 import { order, register, SHOP, send } from "../support/webhooks.ts";
 
@@ -201,4 +203,27 @@ describe.each([
   });
 
   test.each(cases.map(([name]) => name))("%s", (name) => checks.get(name)?.());
+});
+
+test("a run that lacks values, as an earlier version created it, says so and goes on when its step is skipped", async () => {
+  const wait_for = { event_type: "com.paid", filter_expression: "data.id == run.values.id" };
+  const steps = [
+    { step_key: "order" },
+    { step_key: "pay", depends_on: ["order"], wait_for },
+    { step_key: "ship", depends_on: ["pay"] },
+  ];
+  const run = await newRun(world.agent, { steps, values: { id: 7 } });
+  await meanwhile(server, async (store) => {
+    const runs = (await store.collections()).get("runs");
+    await runs?.updateOne({ _id: run.id }, { $unset: { values: 1 } });
+  });
+  const complete = () => act(world.agent, run, "complete", { step_key: "order" });
+  const refused = await complete();
+  expect(refused).toMatchObject(refusal(409, "conflict"));
+  expect(refused.body.error.message).toMatch(
+    /^The step "pay" .*`run.values.id` has no value.* Skip that step/,
+  );
+  ok(await act(world.agent, run, "skip", { step_key: "pay", reason: "no values" }));
+  ok(await complete());
+  expect(ok(await act(world.agent, run, "complete", { step_key: "ship" })).run_completed).toBe(true);
 });

@@ -9,10 +9,11 @@ import { type NatsServer, startNats } from "../support/nats.ts";
 import { versionsBefore } from "../support/needs.ts";
 import type { TestServer } from "../support/server.ts";
 import { settle } from "../support/settle.ts";
-import { ok } from "../support/tenancy.ts";
+import { ok, signIn } from "../support/tenancy.ts";
 import { checkOutFormer, type FormerVersion } from "../support/versions.ts";
 
 const AGENTS = 8;
+const MEMORY = { content: "It sings at dusk.", type: "semantic", scope: "institutional" };
 const mongo = await startMongo();
 const versions = await versionsBefore();
 
@@ -94,6 +95,80 @@ const versions = await versionsBefore();
     await round("rolling back", [now, before], [before, now]);
     await now.end();
     await alone(before, "back");
+  });
+
+  test("order, waits, approvals, replays and erasure hold between versions, or are refused by name", async () => {
+    await before.restart();
+    await using now = await startNext();
+    const person = await signIn(now, before.credentials.admin, before.credentials.tenant_slug);
+    const ordered = { event_type: "com.ordered", ordering_key: "data.order" };
+    const wait = { event_type: "com.paid", filter_expression: "data.id == run.values.id" };
+    const steps = [{ step_key: "pay", wait_for: wait }];
+    const ask = { title: "Pay", question: "Pay?" };
+    const nodes = [before, now] as const;
+    const replay = { from: "2020-01-01T00:00:00.000Z", per_minute: 30_000 };
+    const receiver = await newAgent(now, admin);
+    const place = `/agents/${receiver.id}`;
+    const { status, body } = await at(now, receiver).post(`${place}/interests`, ordered);
+    if (status === 503) {
+      expect(body.error.message).toMatch(/^ordering_key cannot be used yet/);
+      const others = await Promise.all([
+        at(now, admin).post("/runs", { goal: "Pay", steps, values: { id: 1 } }),
+        at(now, admin).post("/approvals", ask),
+        at(now, admin).post(`${place}/replays`, replay),
+      ]);
+      expect(others.map((each) => each.status)).toEqual([503, 503, 503]);
+    } else {
+      expect(status).toBe(201);
+      await bothWays(nodes, receiver, person);
+    }
+    for (const [made, erased] of [nodes, nodes.toReversed()] as [TestServer, TestServer][]) {
+      const { id } = ok(await at(made, admin).post("/memories", { ...MEMORY, title: "walrus" }));
+      const found = async (server: TestServer) =>
+        ok(await at(server, admin).post("/memories/search", { query: "walrus" })).results.length;
+      await settle(async () => (await found(erased)) === 1);
+      ok(await api(erased, person).post("/memories/erase", { ids: [id] }));
+      await settle(async () => (await found(made)) + (await found(erased)) === 0);
+    }
+
+    /** Each of them begins on one node and ends on the other. */
+    async function bothWays(nodes: readonly [TestServer, TestServer], agent: TestAgent, token: string) {
+      const received: { order: number; n: number }[] = [];
+      const take = async (server: TestServer) => {
+        const { deliveries } = ok(await at(server, agent).get("/delivery/poll?wait=1&limit=3"));
+        for (const { payload } of deliveries) received.push(payload.data);
+        const delivery_ids = deliveries.map(({ id }: { id: string }) => id);
+        if (delivery_ids.length) ok(await at(server, agent).post("/delivery/ack", { delivery_ids }));
+      };
+      for (let n = 0; n < 20; n++)
+        for (const order of [1, 2, 3]) {
+          const event = cloudEvent(`ordered ${order} ${n}`, { type: "com.ordered", data: { order, n } });
+          ok(await at(nodes[n % 2] as TestServer, admin).post("/events", event));
+        }
+      await settle(async () => {
+        await Promise.all(nodes.map(take));
+        return received.length >= 60;
+      });
+      for (const order of [1, 2, 3]) {
+        const numbers = received.filter((each) => each.order === order).map(({ n }) => n);
+        expect(numbers).toEqual(Array.from({ length: 20 }, (_, n) => n));
+      }
+      for (const [first, second] of [nodes, nodes.toReversed()] as [TestServer, TestServer][]) {
+        const id = `${first.root} first`;
+        const run = ok(await at(first, admin).post("/runs", { goal: "Pay", steps, values: { id } }));
+        ok(await at(second, admin).post("/events", cloudEvent(id, { type: "com.paid", data: { id } })));
+        await settle(async () => ok(await at(second, admin).get(`/runs/${run.id}`)).status === "completed");
+        const approval = ok(await at(first, agent).post("/approvals", ask));
+        ok(await api(second, token).post(`/approvals/${approval.id}/answer`, { choice: "approve" }));
+        const [told] = await receive(at(first, agent), 1);
+        expect(told.payload.subject).toBe(approval.id);
+        const again = ok(await at(first, admin).post(`${place}/replays`, { ...replay, again: true }));
+        await receive(at(second, agent), 60);
+        await settle(
+          async () => ok(await at(second, admin).get(`${place}/replays/${again.id}`)).state === "completed",
+        );
+      }
+    }
   });
 
   test("a node of this version is ready next to one of the version before", async () => {

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { openStore, StoreError } from "../../storage/connection.ts";
+import { FORMAT, raiseFormat } from "../../storage/format.ts";
 import { ACCESS } from "../support/access-table.ts";
 import { START } from "../support/alone.ts";
 import { startChild } from "../support/child.ts";
@@ -201,6 +202,19 @@ describe("a folder that is left as it is", () => {
     expect(message).toContain("it contains older.db, but no sensorium.db");
     expect(message).toContain("rename older.db to sensorium.db");
     expect((await readdir(dataDir)).filter((name) => name !== "lock.db")).toEqual(["older.db"]);
+  });
+
+  test("a newer version has written rows that this one does not know", async () => {
+    const dataDir = await newDataDir();
+    const store = await openStore({ DATA_DIR: dataDir });
+    await raiseFormat(store.connection, FORMAT + 1);
+    await raiseFormat(store.connection, FORMAT);
+    await store.close();
+    expect(await refused(dataDir)).toMatch(
+      new RegExp(
+        `rows of format ${FORMAT + 1}, and this version .+ formats up to ${FORMAT}\\. Start the newer`,
+      ),
+    );
   });
 
   test.each(

@@ -1,6 +1,8 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
+import { operations } from "../../services/contracts.ts";
+import { FORMAT } from "../../storage/format.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const read = (file: string) => readFileSync(join(ROOT, file), "utf8");
@@ -19,6 +21,17 @@ function named(pattern: RegExp): { page: string; what: string }[] {
 }
 
 const shown = (those: { page: string; what: string }[]) => those.map(({ page, what }) => `${page}: ${what}`);
+
+test("the upgrade notes name each format, and what is refused until all nodes know it", () => {
+  const notes = read("docs/upgrades.md");
+  for (let format = 1; format <= FORMAT; format++) expect(notes).toContain(`**Format ${format}.**`);
+  const needed = operations.flatMap(({ needs = {}, method, url }) =>
+    Object.keys(needs).map((path) => (path === "*" ? `${method} ${url}` : path.replace("memories.", ""))),
+  );
+  expect(needed.filter((each) => !notes.includes(`\`${each}\``))).toEqual([]);
+  const numbers = operations.flatMap(({ needs = {} }) => Object.values(needs));
+  expect(Math.max(...numbers)).toBe(FORMAT);
+});
 
 describe("what the documents name is there", () => {
   const links = named(/\]\((?!https?:)([^)\s]+)\)/g);

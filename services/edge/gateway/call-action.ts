@@ -17,6 +17,7 @@ import {
   RootCall,
   requestShare,
 } from "./http-exchange.ts";
+import { requireFormats } from "./limits/format.ts";
 import type { Leave } from "./limits/overload.ts";
 import { requireQuota, requireSpace, requireWrites } from "./limits/storage-limits.ts";
 import { originFor } from "./paths.ts";
@@ -81,6 +82,7 @@ async function answerTo(edge: GatewayContext, exchange: HttpExchange): Promise<A
   passCookie(edge, exchange);
   if (op.origin) ctx.meta.origin = originFor(exchange.req, runtime.config.PUBLIC_URL);
   const params = await readParams(exchange, runtime);
+  if (op.needs) await requireFormats(broker, op, params);
   const action = () => ctx.call(op.action, params);
   const call = op.tries ? () => edge.guard.try(exchange, params, action) : action;
   const answer = afterCall(

@@ -160,6 +160,7 @@ export const createAgent = operation({
     delivery_mode: oneOf(DELIVERY_MODES, { description: DELIVERY_MODE, examples: ["poll"] }),
     ...optional(settings),
   },
+  needs: { max_in_flight: 1, max_per_minute: 1 },
   results: { 201: Type.Object({ ...Agent.properties, signing_secret: SigningSecret }) },
   secret: true,
 });
@@ -221,6 +222,7 @@ export const updateAgent = operation({
     delivery_mode: Type.Optional(oneOf(DELIVERY_MODES, { description: DELIVERY_MODE, examples: ["push"] })),
     ...optional(settings),
   },
+  needs: { max_in_flight: 1, max_per_minute: 1 },
   answer: Agent,
 });
 

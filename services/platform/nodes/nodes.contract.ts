@@ -10,7 +10,10 @@ const Numbers = Type.Record(Type.String(), Type.Number());
 export const NodeReport = Type.Object(
   {
     node: Type.String({ examples: ["worker-1-4711"] }),
-    version: Type.String(),
+    version: Type.String({
+      description: "With the commit of its build, if that is known.",
+      examples: ["1.2.0+1a2b3c4d"],
+    }),
     status: oneOf(["ready", "not_ready"]),
     started_at: Timestamp,
     services: Type.Array(Type.String()),

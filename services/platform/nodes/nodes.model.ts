@@ -8,6 +8,8 @@ const schema = tenantSchema({
   maintenance: t.nullable(t.mixed<{ reason: string | null; since: string }>()),
   log_level: t.nullable(t.string<(typeof LOG_LEVELS)[number]>()),
   updated_at: t.date(),
+  /** In a row with the id `format`: see storage/format.ts. */
+  format: t.optional(t.number()),
 });
 
 export const InstallationModel: Model<InstallationDoc> = {

@@ -3,7 +3,8 @@ import { listNodes as nodesOffering } from "../../../lib/broker/every-node.ts";
 import { ServiceLoop } from "../../../mixins/loop.ts";
 import type { ModesState } from "../../../observability/modes.ts";
 import { INSTALLATION } from "../../../storage/model.ts";
-import { action, type CallOf, idempotent, type ServiceFactory } from "../../runtime.ts";
+import { action, type CallOf, event, idempotent, internal, type ServiceFactory } from "../../runtime.ts";
+import { Formats } from "./format.ts";
 import * as contract from "./nodes.contract.ts";
 import { InstallationModel } from "./nodes.model.ts";
 import { findProblems, reportNode } from "./report.ts";
@@ -18,6 +19,7 @@ const NONE: ModesState = { maintenance: null, log_level: null };
 export const nodesService: ServiceFactory = (runtime) => {
   const { store, modes, log } = runtime;
   const rows = store.collection(InstallationModel);
+  const formats = new Formats(runtime);
   const started_at = new Date().toISOString();
 
   async function read(): Promise<ModesState> {
@@ -27,6 +29,7 @@ export const nodesService: ServiceFactory = (runtime) => {
 
   async function follow(): Promise<false> {
     modes.set(await read());
+    await formats.follow();
     return false;
   }
 
@@ -108,8 +111,12 @@ export const nodesService: ServiceFactory = (runtime) => {
         await follow();
         return true;
       }),
+      require_format: internal<{ format: number; what: string }>((ctx) =>
+        formats.require(ctx.broker, ctx.params),
+      ),
       report: idempotent<object>((ctx) => reportNode(runtime, ctx.broker, started_at)),
     },
+    events: { "nodes.format_raised": event(() => formats.follow()) },
     // A node that starts during maintenance refuses writes at once.
     started: async () => void (await follow()),
   };

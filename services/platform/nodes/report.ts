@@ -1,5 +1,5 @@
 import type { ServiceBroker } from "moleculer";
-import { VERSION } from "../../../lib/version.ts";
+import { buildVersion } from "../../../lib/version.ts";
 import { readGauges } from "../../../observability/metrics.ts";
 import type { Runtime } from "../../runtime.ts";
 import type { NodeReport, Problem } from "./nodes.contract.ts";
@@ -30,7 +30,7 @@ export async function reportNode(
   const waiting = Object.entries(gauges.resource_waiting ?? {}).filter(([, units]) => units > 0);
   return {
     node: broker.nodeID,
-    version: VERSION,
+    version: buildVersion(),
     status,
     started_at,
     services: broker.services.map(({ name }) => name).sort(),

@@ -261,6 +261,7 @@ export const createMemory = operation({
     "Use this to keep a fact, decision or lesson for later. Its text can be searched at once. Returns the memory.",
   access: writer,
   body: newMemoryFields,
+  needs: { valid_from: 1, valid_until: 1 },
   maxBody: MAX_BODY,
   results: { 201: Memory },
   errors: ["business_rule_violation", "forbidden", "not_found", "conflict"],
@@ -301,6 +302,7 @@ export const createMemoryBatch = operation({
       },
     ),
   },
+  needs: { "memories.valid_from": 1, "memories.valid_until": 1 },
   maxBody: BATCH_MAX_BODY,
   results: {
     201: Type.Object({
@@ -362,6 +364,7 @@ export const updateMemory = operation({
     project_id: Type.Optional(ProjectKey),
     tags: Type.Optional(nullable(TagsInput)),
   },
+  needs: { valid_from: 1, valid_until: 1 },
   maxBody: MAX_BODY,
   answer: Memory,
   errors: ["forbidden", "conflict"],

@@ -96,6 +96,7 @@ export const createInterest = operation({
     `${FILTER_ERROR} The number of interests is limited (rule \`interest_limit\`).`,
   access,
   body: newInterest,
+  needs: { ordering_key: 1 },
   results: { 201: Interest },
   errors: ["forbidden", "business_rule_violation"],
   mcp: {
@@ -140,6 +141,7 @@ export const updateInterest = operation({
   access,
   path,
   body: { ...newInterest, event_type: Type.Optional(TypeGlob) },
+  needs: { ordering_key: 1 },
   answer: Interest,
   errors: ["forbidden", "business_rule_violation"],
 });

@@ -180,6 +180,7 @@ export const askForApproval = operation({
     "asks, whatever its interests.",
   access: { by: "any", scope: "send" },
   audit: true,
+  needs: { "*": 1 },
   body: {
     title: Title,
     question: Question,

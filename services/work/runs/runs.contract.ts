@@ -71,6 +71,7 @@ export const createRun = operation({
       }),
     }),
   },
+  needs: { values: 1, "steps.wait_for": 1, "steps.deadline_seconds": 1 },
   results: { 201: Run },
   errors: ["not_found"],
   mcp: true,

@@ -224,6 +224,7 @@ export const authorTemplate = operation({
     goal_template: Type.Optional(head.goal_template),
     steps: Type.Array(GivenStep, { minItems: 1, maxItems: MOST_STEPS, description: "Steps of the template" }),
   },
+  needs: { "steps.wait_for": 1, "steps.deadline_seconds": 1 },
   results: { 201: Template },
   errors: ["validation_error"],
   mcp: true,

@@ -2193,6 +2193,7 @@ class NodeProblem(Model):
 class NodeReport(Model):
     node: str
     version: str
+    """With the commit of its build, if that is known."""
     status: Union[Literal["ready", "not_ready"], str]
     started_at: str
     services: list[str]

@@ -119,6 +119,7 @@ export const startReplay = operation({
     "An agent has one running replay. Count first: `POST /agents/{agent_id}/replays:count`.",
   access: admin,
   body: { ...wanted, per_minute: Type.Optional(perMinute) },
+  needs: { "*": 1 },
   results: { 201: Replay },
   errors: ["conflict"],
 });
