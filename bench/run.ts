@@ -11,6 +11,7 @@ import { interestsPart } from "./interests.ts";
 import { latencyPart } from "./latency.ts";
 import { type Part, progress, writeSection } from "./lib/report.ts";
 import { mcpPart } from "./mcp.ts";
+import { orderedPart } from "./ordered.ts";
 import { peoplePart } from "./people.ts";
 import { pricePart } from "./price.ts";
 import { batchPart, publishPart } from "./publish.ts";
@@ -29,6 +30,7 @@ const PARTS: Part[] = [
   widePart,
   interestsPart,
   backlogPart,
+  orderedPart,
   fairnessPart,
   runsPart,
   searchPart,

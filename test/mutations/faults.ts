@@ -585,9 +585,9 @@ const ALL: Fault[] = [
   ),
   fault(
     "an agent acknowledges another's delivery",
-    `${DELIVERIES}/settle.ts`,
-    "{ _id: { $in: ids }, agent_id, state: { $in: PENDING } }",
-    "{ _id: { $in: ids }, state: { $in: PENDING } }",
+    `${DELIVERIES}/acknowledge.ts`,
+    "{ _id: { $in: ids }, tenant_id, agent_id, state: { $in: PENDING } }",
+    "{ _id: { $in: ids }, tenant_id, state: { $in: PENDING } }",
     "http/delivery",
   ),
   fault(
@@ -941,23 +941,23 @@ const ALL: Fault[] = [
   ),
   fault(
     "an acknowledgement wakes no poll that waits for its limit",
-    `${DELIVERIES}/settle.ts`,
-    "    if (settled.length) ordering.release(tenant_id, settled);\n    this.#notifyLimited({ tenant_id, agent_id });",
-    "    if (settled.length) ordering.release(tenant_id, settled);",
+    `${DELIVERIES}/acknowledge.ts`,
+    "    settled(own);\n",
+    "",
     "unit/deliveries",
   ),
   fault(
     "the next in order wakes no poll",
     `${DELIVERIES}/ordering.ts`,
-    "    notifyReady([...agents].map((agent_id) => ({ tenant_id, agent_id })));\n",
+    "    if (changed > 0) notifyReady([...agents].map((agent_id) => ({ tenant_id, agent_id })));\n",
     "",
     "unit/ordering",
   ),
   fault(
     "a key's next delivery is released before earlier events are fanned out",
     `${DELIVERIES}/ordering.ts`,
-    "positionOf(row as Held) > horizon;",
-    "positionOf(row as Held) > horizon && horizon === '';",
+    "positionOf(row) > horizon;",
+    "positionOf(row) > horizon && horizon === '';",
     "unit/ordering",
   ),
   fault(
@@ -1096,7 +1096,7 @@ const ALL: Fault[] = [
   ),
   fault(
     "an acknowledgement of an unwritten lease counts no attempt",
-    `${DELIVERIES}/settle.ts`,
+    `${DELIVERIES}/acknowledge.ts`,
     "...(handed_out_at && { $inc: { attempt_count: 1 } }),",
     "",
     "unit/deliveries",

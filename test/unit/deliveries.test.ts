@@ -250,6 +250,16 @@ describe("a lease", () => {
     expect((await rowOf(agent_id, "evt_1"))?.dlq_reason).toBe(dlq_reason);
   });
 
+  test("of a key is followed by the next of the key in the commit that acknowledges it", async () => {
+    const agent_id = await agentWithKey("k", "evt_1", "evt_2");
+    const [held] = await settle(async () => {
+      const { deliveries: found } = await claim(agent_id);
+      return found.length > 0 && found;
+    });
+    await call("ack", { delivery_ids: [held?.id] }, caller(agent_id, ["receive"]));
+    expect((await claim(agent_id)).deliveries).toMatchObject([{ event_id: "evt_2" }]);
+  });
+
   test("that is older than its agent's limit counts", async () => {
     const agent_id = await agentWith("evt_1", "evt_2", "evt_3", "evt_4");
     await claim(agent_id, { limit: 2 });

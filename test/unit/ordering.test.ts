@@ -1,4 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { Acknowledgements } from "../../services/sense/deliveries/acknowledge.ts";
 import {
   type DeliveryDoc,
   DeliveryModel,
@@ -6,6 +7,7 @@ import {
 } from "../../services/sense/deliveries/deliveries.model.ts";
 import { Enqueuer } from "../../services/sense/deliveries/enqueue.ts";
 import { Ordering } from "../../services/sense/deliveries/ordering.ts";
+import { AcknowledgementCounts } from "../../services/sense/deliveries/stats.ts";
 import { orderingOf } from "../../services/sense/interests/routing-table.ts";
 import type { TenantCollection } from "../../storage/collection.ts";
 import type { Store } from "../../storage/connection.ts";
@@ -27,7 +29,7 @@ describe.each(["sqlite", ...("url" in mongo ? ["mongodb"] : [])])("ordered deliv
   let deliveries: TenantCollection<DeliveryDoc>;
   /** No event up to here waits for its fan-out. */
   let horizon: string;
-  const nodes: { ordering: Ordering; enqueuer: Enqueuer }[] = [];
+  const nodes: { ordering: Ordering; enqueuer: Enqueuer; acknowledgements: Acknowledgements }[] = [];
   /** The agents whose requests were woken, once each time. */
   const woken: string[] = [];
 
@@ -44,7 +46,13 @@ describe.each(["sqlite", ...("url" in mongo ? ["mongodb"] : [])])("ordered deliv
       const enqueuer = new Enqueuer({
         ...{ deliveries, ready: null, store, requestQueues, ordering, notifyReady: () => {} },
       });
-      nodes.push({ ordering, enqueuer });
+      // It has handed nothing out: the rows say which keys they have.
+      const acknowledgements = new Acknowledgements({
+        ...{ deliveries, ready: null, store, ordering, retentionMs: 1000, settled: () => {} },
+        claims: { acknowledgements: new AcknowledgementCounts() },
+        progress: { acknowledged: () => {}, failed: () => {} } as never,
+      });
+      nodes.push({ ordering, enqueuer, acknowledgements });
       atEnd(() => ordering.stop());
     }
   });
@@ -54,7 +62,7 @@ describe.each(["sqlite", ...("url" in mongo ? ["mongodb"] : [])])("ordered deliv
   });
 
   const nameOf = (n: number) => `evt_${String(n).padStart(6, "0")}`;
-  const enqueue = (agent_id: string, numbers: number[], node = 0) => {
+  const enqueue = (agent_id: string, numbers: number[], node = 0, keyOf = (_: number) => "k") => {
     const matched = { interest_ids: [], feed_ids: [] };
     const rest = {
       tenant_id,
@@ -62,22 +70,19 @@ describe.each(["sqlite", ...("url" in mongo ? ["mongodb"] : [])])("ordered deliv
       priority: 5,
       matched,
       enrichment_depth: "none",
-      ordering: "k",
     } as const;
-    return nodes[node]?.enqueuer.enqueue(numbers.map((n) => ({ ...rest, event_id: nameOf(n) })));
+    const requests = numbers.map((n) => ({ ...rest, event_id: nameOf(n), ordering: keyOf(n) }));
+    return nodes[node]?.enqueuer.enqueue(requests);
   };
   const ready = async (agent_id: string) => {
     const filter = { agent_id, state: "ready" as const };
     return (await deliveries.find(tenant_id, filter, { bounded: "a few" })).map(({ event_id }) => event_id);
   };
-  const acknowledge = (agent_id: string, node = 0) =>
-    deliveries
-      .updateMany(
-        tenant_id,
-        { agent_id, state: "ready" },
-        { $set: { state: "acknowledged" }, $unset: SETTLED },
-      )
-      .then(() => nodes[node]?.ordering.release(tenant_id, [`${agent_id} k`]));
+  const acknowledge = async (agent_id: string, node = 0) => {
+    const found = await deliveries.find(tenant_id, { agent_id, state: "ready" }, { bounded: "a few" });
+    const delivery_ids = found.map(({ _id }) => _id);
+    await nodes[node]?.acknowledgements.write({ tenant_id, agent_id, delivery_ids });
+  };
 
   test("are ready one at a time, in the order of their events, and wake their receiver", async () => {
     horizon = "";
@@ -91,6 +96,34 @@ describe.each(["sqlite", ...("url" in mongo ? ["mongodb"] : [])])("ordered deliv
       await settle(() => woken.length === n);
       await acknowledge("ag_order", n % 2);
     }
+  });
+
+  test("are released all at once, each with its key, by what acknowledges those before", async () => {
+    const numbers = Array.from({ length: 90 }, (_, n) => n);
+    await enqueue("ag_keys", numbers, 0, (n) => `k${n % 30}`);
+    for (const from of [0, 30, 60]) {
+      await settle(async () => (await ready("ag_keys")).length === 30);
+      expect((await ready("ag_keys")).toSorted()).toEqual(numbers.slice(from, from + 30).map(nameOf));
+      await acknowledge("ag_keys", from % 4 ? 1 : 0);
+    }
+  });
+
+  test("that come while the last one is being acknowledged are not left behind", async () => {
+    await enqueue("ag_last", [1]);
+    await settle(async () => (await ready("ag_last")).length > 0);
+    const { ordering } = nodes[0] as (typeof nodes)[0];
+    const next = await ordering.next(tenant_id, ["ag_last k"]);
+    await enqueue("ag_last", [2]);
+    // It is found to be behind an active one.
+    ordering.release(tenant_id, ["ag_last k"]);
+    const settling = deliveries.updateMany(
+      tenant_id,
+      { agent_id: "ag_last", state: "ready" },
+      { $set: { state: "acknowledged" }, $unset: SETTLED },
+    );
+    await ordering.follow(next, settling);
+    await settle(async () => (await ready("ag_last")).length > 0);
+    expect(await ready("ag_last")).toEqual([nameOf(2)]);
   });
 
   test("wait for the fan-out of earlier events", async () => {

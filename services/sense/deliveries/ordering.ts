@@ -1,7 +1,8 @@
 import type { ServiceBroker } from "moleculer";
+import type { MongoBulkWriteError } from "mongodb";
 import { pastGroup } from "../../../mixins/queue.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
-import { isDuplicateKey } from "../../../storage/write-errors.ts";
+import { takenRows } from "../../../storage/write-errors.ts";
 import { type DeliveryDoc, SHORTEST } from "./deliveries.model.ts";
 import type { Ready } from "./notify.ts";
 import type { ReadyDeliveries } from "./ready.ts";
@@ -9,6 +10,15 @@ import type { ReadyDeliveries } from "./ready.ts";
 /** Set on a delivery until it is the one of its group that may be delivered. */
 interface Held {
   held_key: string;
+}
+
+type HeldDoc = DeliveryDoc & Held;
+
+/** The first held deliveries of groups whose active ones are about to be settled. */
+export interface Next {
+  tenant_id: string;
+  groups: readonly string[];
+  heads: HeldDoc[];
 }
 
 interface OrderingDeps {
@@ -28,8 +38,9 @@ const KEPT_MS = 60_000;
 const BATCH = 200;
 /** A horizon is used for this multiple of the time that reading it took. */
 const REST_FACTOR = 10;
-/** Groups that one run of the sweep visits: one index seek for each. */
+/** Deliveries that the sweep reads at a time, and how often in one run. */
 const SWEPT = 200;
+const SWEPT_PAGES = 10;
 
 /**
  * Deliveries in order of their key: those of an agent with one value of the key are a group (`<agent> <digest>`), and
@@ -39,7 +50,8 @@ const SWEPT = 200;
  * claims and sweeps do not see it, however many there are. The group's first one is released: it becomes `ready`, and its
  * `held_key` an `active_key` (`<group>`), which it keeps until it is acknowledged, dead or discarded. `active_key` is
  * unique: two nodes cannot release two deliveries of one group. None is released while an earlier event may still be
- * fanned out. What settles a delivery asks for the next; the sweep finds groups for which a crash lost that.
+ * fanned out. An acknowledgement releases the next with its own writes (`next`, `follow`); whatever else settles a delivery
+ * asks for it (`release`). The sweep finds groups for which a crash lost that.
  */
 export class Ordering {
   readonly #deps: OrderingDeps;
@@ -64,15 +76,45 @@ export class Ordering {
     void this.#run(tenant_id, set);
   }
 
+  /** Reads the next deliveries of groups, before what settles those that are active is written. */
+  async next(tenant_id: string, groups: readonly string[]): Promise<Next> {
+    const { heads } = await this.#findHeads(tenant_id, [...new Set(groups)]);
+    return { tenant_id, groups, heads };
+  }
+
+  /**
+   * Releases the next deliveries. On a store with one node its writes must be sent right behind those that settle the
+   * active ones: both are one commit. With several nodes they follow them.
+   */
+  async follow({ tenant_id, groups, heads }: Next, settling: Promise<unknown>): Promise<void> {
+    try {
+      if (!this.#deps.ready) await settling;
+      const released = await this.#activate(tenant_id, heads);
+      await settling;
+      // Some had no next one, which may have come meanwhile.
+      this.release(
+        tenant_id,
+        groups.filter((group) => !released.has(group)),
+      );
+    } catch {
+      this.#releaseLater(tenant_id, [...groups], PAUSE_MS);
+    }
+  }
+
   /** Asks for groups with held deliveries, some at each run: a crash, or a deletion, may have left them without an active one. */
   async sweep(): Promise<boolean> {
-    const options = { sort: { held_key: 1 }, projection: { tenant_id: 1, held_key: 1 } } as const;
-    for (let visited = 0; visited < SWEPT; visited++) {
+    const projection = { tenant_id: 1, held_key: 1 } as const;
+    const options = { sort: { held_key: 1 }, projection, limit: SWEPT } as const;
+    for (let page = 0; page < SWEPT_PAGES; page++) {
       const filter = { held_key: { $gt: this.#after } };
-      const row = (await this.#deps.deliveries.system.findOne(filter, options)) as DeliveryDoc | null;
-      this.#after = row ? pastGroup(`${groupOf(row as Held)} ~`, (row as Held).held_key) : "";
-      if (!row) return false;
-      this.release(row.tenant_id, [groupOf(row as Held)]);
+      const rows = (await this.#deps.deliveries.system.find(filter, options).toArray()) as (DeliveryDoc &
+        Held)[];
+      for (const [tenant_id, own] of Map.groupBy(rows, (row) => row.tenant_id))
+        this.release(tenant_id, own.map(groupOf));
+      const last = rows.at(-1);
+      // The rest of the last one's group needs no look.
+      this.#after = last && rows.length === SWEPT ? pastGroup(`${groupOf(last)} ~`, last.held_key) : "";
+      if (this.#after === "") break;
     }
     return false;
   }
@@ -101,49 +143,66 @@ export class Ordering {
 
   /** Returns the groups whose first delivery cannot be released yet. */
   async #releaseFirst(tenant_id: string, groups: string[]): Promise<string[]> {
+    const rows = this.#rows;
+    // What settles an active one asks again.
+    const options = { projection: { active_key: 1 }, limit: groups.length } as const;
+    const active = await rows.find(tenant_id, { active_key: { $in: groups } }, options);
+    const busy = new Set(active.map(({ active_key }) => active_key));
+    const { heads, early } = await this.#findHeads(
+      tenant_id,
+      groups.filter((group) => !busy.has(group)),
+    );
+    await this.#activate(tenant_id, heads);
+    return early;
+  }
+
+  get #rows(): TenantCollection<DeliveryDoc> {
+    return this.#deps.ready?.rows ?? this.#deps.deliveries;
+  }
+
+  /** Finds the first held deliveries of groups. `early`: groups whose first one cannot be released yet. */
+  async #findHeads(tenant_id: string, groups: string[]): Promise<{ heads: HeldDoc[]; early: string[] }> {
+    if (groups.length === 0) return { heads: [], early: [] };
     const known = this.#horizons.get(tenant_id);
-    const early = await this.#releaseUpTo(tenant_id, groups, known?.position ?? "");
-    if (early.length === 0 || (known && known.until > performance.now())) return early;
-    return this.#releaseUpTo(tenant_id, early, await this.#readHorizon(tenant_id));
+    const found = await this.#findUpTo(tenant_id, groups, known?.position ?? "");
+    if (found.early.length === 0 || (known && known.until > performance.now())) return found;
+    const { heads, early } = await this.#findUpTo(tenant_id, found.early, await this.#readHorizon(tenant_id));
+    return { heads: [...found.heads, ...heads], early };
   }
 
   /** @param horizon read before the groups are: an earlier event that was fanned out by then has its delivery there */
-  async #releaseUpTo(tenant_id: string, groups: string[], horizon: string): Promise<string[]> {
-    if (horizon === "") return groups;
-    const { deliveries, ready, notifyReady } = this.#deps;
-    const rows = ready?.rows ?? deliveries;
+  async #findUpTo(tenant_id: string, groups: string[], horizon: string) {
+    if (horizon === "") return { heads: [], early: groups };
+    const rows = this.#rows;
     const options = { sort: { held_key: 1 }, projection: SHORTEST } as const;
+    // One index seek each; the embedded store gets them as one message.
     const first = (group: string) => {
       const held_key = { $gt: `${group} `, $lt: `${group} ~` };
       return rows.findOne(tenant_id, { held_key }, options);
     };
-    const heads = (await Promise.all(groups.map(first))).filter((row) => row !== null);
+    const found = (await Promise.all(groups.map(first))).filter((row) => row !== null) as HeldDoc[];
     // The first event that waits is not preceded by another one.
-    const isEarly = (row: DeliveryDoc) => positionOf(row as Held) > horizon;
-    const activated = await Promise.all(
-      heads.filter((row) => !isEarly(row)).map((row) => this.#activate(rows, row)),
-    );
-    const released = activated.filter((row) => row !== null);
-    ready?.add(released);
-    const agents = new Set(released.map(({ agent_id }) => agent_id as string));
-    notifyReady([...agents].map((agent_id) => ({ tenant_id, agent_id })));
-    return heads.filter(isEarly).map((row) => groupOf(row as Held));
+    const isEarly = (row: Held) => positionOf(row) > horizon;
+    return { heads: found.filter((row) => !isEarly(row)), early: found.filter(isEarly).map(groupOf) };
   }
 
-  /** Returns the delivery as it is ready, or null if it was not released. */
-  async #activate(rows: TenantCollection<DeliveryDoc>, row: DeliveryDoc): Promise<DeliveryDoc | null> {
-    const { held_key, ...rest } = row as DeliveryDoc & Held;
-    const { _id, tenant_id, agent_id } = row;
-    const $set = { state: "ready" as const, active_key: groupOf({ held_key }) };
-    const update = { $set, $unset: { held_key: 1 } as const };
-    try {
-      const written = await rows.updateMany(tenant_id, { _id, agent_id, held_key }, update);
-      return written ? { ...rest, ...$set } : null;
-    } catch (err) {
-      // Another one of the group is active: what settles it asks again.
-      if (isDuplicateKey(err)) return null;
-      throw err;
-    }
+  /** Makes deliveries ready, unless others of their groups are active; returns the groups of which one is active now. */
+  async #activate(tenant_id: string, heads: HeldDoc[]): Promise<Set<string>> {
+    if (heads.length === 0) return new Set();
+    const { ready, notifyReady } = this.#deps;
+    const writes = heads.map(({ _id, agent_id, held_key }) => {
+      const $set = { state: "ready" as const, active_key: groupOf({ held_key }) };
+      const filter = { _id, tenant_id, agent_id, held_key };
+      return { updateOne: { filter, update: { $set, $unset: { held_key: 1 } as const } } };
+    });
+    const { changed, refused } = await changedBy(this.#rows.bulk(writes));
+    const agents = new Set(heads.map(({ agent_id }) => agent_id as string));
+    const isKnown = changed + refused.size === heads.length;
+    const released = isKnown ? heads.filter((_, i) => !refused.has(i)) : [];
+    if (isKnown) ready?.add(released.map(toReady));
+    else for (const agent_id of agents) ready?.changed(tenant_id, { agent_id });
+    if (changed > 0) notifyReady([...agents].map((agent_id) => ({ tenant_id, agent_id })));
+    return new Set(isKnown ? heads.map(groupOf) : []);
   }
 
   /** Returns the position up to which no event of the tenant waits for its fan-out. */
@@ -164,6 +223,21 @@ export function heldKey(agent_id: string, ordering: string, event_id: string): s
 
 export function groupOf({ held_key }: Held): string {
   return held_key.slice(0, held_key.lastIndexOf(" "));
+}
+
+/** Returns a held delivery as it is once released. */
+function toReady({ held_key, ...rest }: HeldDoc): DeliveryDoc {
+  return { ...rest, state: "ready", active_key: groupOf({ held_key }) };
+}
+
+/** Returns how many rows a bulk of updates has changed, and which updates were refused for a taken key. */
+async function changedBy(bulk: Promise<{ modifiedCount: number }>) {
+  try {
+    return { changed: (await bulk).modifiedCount, refused: new Set<number>() };
+  } catch (err) {
+    const refused = new Set(takenRows(err).map(({ index }) => index));
+    return { changed: (err as MongoBulkWriteError).result.modifiedCount, refused };
+  }
 }
 
 function positionOf({ held_key }: Held): string {

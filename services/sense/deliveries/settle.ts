@@ -5,53 +5,29 @@ import { retryDelay } from "../../../lib/queue/backoff.ts";
 import { redact } from "../../../lib/text/redact.ts";
 import type { Loop } from "../../../mixins/loop.ts";
 import { metrics } from "../../../observability/metrics.ts";
-import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { Update, Write } from "../../../storage/query.ts";
 import { noteChange, tally } from "../../../storage/traffic/tally.ts";
 import type { StorageUsage } from "../../../storage/usage/usage.ts";
+import { Acknowledgements, type AcknowledgementsDeps, type Logged, type Selection } from "./acknowledge.ts";
 import type { AgentSettingsCache } from "./agent-settings.ts";
 import type { Claims, Settling } from "./claim.ts";
 import { deadUpdate, spentReason } from "./dead-letter-state.ts";
 import type * as contract from "./deliveries.contract.ts";
-import {
-  type DeliveryDoc,
-  PENDING,
-  SETTLED,
-  type TimelineEntry,
-  timelinePush,
-  UNLEASED,
-} from "./deliveries.model.ts";
-import type { OfAgent } from "./deps.ts";
-import type { Progress } from "./health/progress.ts";
+import { type DeliveryDoc, type TimelineEntry, timelinePush, UNLEASED } from "./deliveries.model.ts";
 import { isUnder, type NamedLease, namedLeases, under } from "./lease.ts";
 import type { Ready } from "./notify.ts";
-import { HELD, type Ordering } from "./ordering.ts";
-import type { ReadyDeliveries, ToAcknowledge } from "./ready.ts";
+import { HELD } from "./ordering.ts";
 import type { RequestQueues } from "./receive.ts";
 
-interface SettlementsDeps {
-  deliveries: TenantCollection<DeliveryDoc>;
-  /** Null on a store with several nodes. */
-  ready: ReadyDeliveries | null;
+interface SettlementsDeps extends Omit<AcknowledgementsDeps, "settled"> {
   store: Store;
   agents: AgentSettingsCache;
   claims: Claims;
-  ordering: Ordering;
   requestQueues: RequestQueues;
   notifyReady: (ready: Ready[]) => void;
   announcements: Pick<Loop, "nudge">;
-  progress: Progress;
-  /** How long acknowledged rows keep their timeline. */
-  retentionMs: number;
   usage: Pick<StorageUsage, "require">;
-}
-
-type Logged = Pick<DeliveryDoc, "log" | "log_at">;
-
-/** Deliveries of one agent. */
-interface Selection extends OfAgent {
-  delivery_ids: string[];
 }
 
 interface Nack extends Selection {
@@ -87,9 +63,14 @@ const LONGEST_SHOWN = 100;
 /** Acknowledges, returns and extends deliveries. */
 export class Settlements {
   readonly #deps: SettlementsDeps;
+  readonly #acknowledgements: Acknowledgements;
 
   constructor(deps: SettlementsDeps) {
     this.#deps = deps;
+    this.#acknowledgements = new Acknowledgements({
+      ...deps,
+      settled: (agent) => this.#notifyLimited(agent),
+    });
   }
 
   ack({ params, meta }: Call<ParamsOf<typeof contract.ackDeliveries>>) {
@@ -134,7 +115,7 @@ export class Settlements {
     const ids = [...acknowledged, ...failures.keys(), ...released.map(({ id }) => id)];
     return settleOnce(ids, () =>
       Promise.all([
-        acknowledged.length && this.#acknowledge({ ...of, delivery_ids: acknowledged }),
+        acknowledged.length && this.#acknowledgements.write({ ...of, delivery_ids: acknowledged }),
         reject?.(),
         ...leases.map(([lease, held]) =>
           this.release({ ...of, lease, delivery_ids: held.map(({ id }) => id) }),
@@ -149,7 +130,7 @@ export class Settlements {
   ) {
     // Without one nothing is awaited: the write is sent before the lease of the next (`Claims.claim`).
     const logged = log === undefined ? {} : await this.#toLogged(tenant_id, delivery_ids, log);
-    const acknowledged = await this.#acknowledge({ tenant_id, agent_id, delivery_ids }, logged);
+    const acknowledged = await this.#acknowledgements.write({ tenant_id, agent_id, delivery_ids }, logged);
     this.#deps.requestQueues.removeInFlight(agent_id, delivery_ids);
     return { acknowledged };
   }
@@ -263,41 +244,6 @@ export class Settlements {
   #notifyLimited(agent: Ready): void {
     const { claims, notifyReady } = this.#deps;
     if (claims.limits.settled(agent.agent_id)) notifyReady([agent]);
-  }
-
-  /** Acknowledges under any lease, whichever a request names: finished work is not repeated. @returns how many were pending until now */
-  async #acknowledge({ tenant_id, agent_id, delivery_ids }: Selection, logged?: Logged): Promise<number> {
-    const { deliveries, ready, store, claims, progress, ordering, retentionMs } = this.#deps;
-    const at = new Date(store.now());
-    const retire_at = new Date(at.getTime() + retentionMs);
-    const write = (rows: TenantCollection<DeliveryDoc>, { ids, handed_out_at }: ToAcknowledge) =>
-      rows.updateMany(
-        tenant_id,
-        { _id: { $in: ids }, agent_id, state: { $in: PENDING } },
-        {
-          $set: { ...logged, state: "acknowledged", retire_at },
-          $unset: SETTLED,
-          ...(handed_out_at && { $inc: { attempt_count: 1 } }),
-          $push: timelinePush(
-            ...(handed_out_at ? [{ at: handed_out_at, what: "handed_out" } as const] : []),
-            { at, what: "acknowledged" },
-          ),
-        },
-      );
-    const acknowledged = await (ready
-      ? ready.acknowledge(agent_id, delivery_ids, write)
-      : write(deliveries, { ids: delivery_ids }));
-    metrics.deliveriesAcknowledged.inc(acknowledged);
-    const settled = claims.acknowledgements.acknowledged(
-      { tenant_id, agent_id },
-      delivery_ids,
-      acknowledged,
-      at,
-    );
-    if (settled.length) ordering.release(tenant_id, settled);
-    this.#notifyLimited({ tenant_id, agent_id });
-    if (acknowledged) progress.acknowledged({ tenant_id, agent_id }, at);
-    return acknowledged;
   }
 
   /**

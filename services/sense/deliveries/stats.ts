@@ -142,17 +142,14 @@ export class AcknowledgementCounts {
       this.#known.set(_id, { type, active_key, created_at: created_at.getTime() });
   }
 
-  /**
-   * Counts acknowledgements. Returns the groups (`Ordering`) of those that it knows.
-   *
-   * @param count how many of the ids were pending until now
-   */
-  acknowledged(
-    of: { tenant_id: string; agent_id: string },
-    ids: string[],
-    count: number,
-    at: Date,
-  ): string[] {
+  /** Returns the groups (`Ordering`) of deliveries, and the ids of those that it does not know. */
+  groupsOf(ids: readonly string[]): { groups: string[]; unknown: string[] } {
+    const groups = ids.flatMap((id) => this.#known.get(id)?.active_key ?? []);
+    return { groups, unknown: ids.filter((id) => !this.#known.has(id)) };
+  }
+
+  /** Counts acknowledgements. @param count how many of the ids were pending until now */
+  acknowledged(of: { tenant_id: string; agent_id: string }, ids: string[], count: number, at: Date): void {
     const now = at.getTime();
     const all = ids.flatMap((id) => this.#known.get(id) ?? []);
     for (const id of ids) this.#known.delete(id);
@@ -164,6 +161,5 @@ export class AcknowledgementCounts {
       tally(own, "timed", 1);
     }
     tally(of, "acknowledged", count - known.length);
-    return all.flatMap(({ active_key }) => active_key ?? []);
   }
 }
