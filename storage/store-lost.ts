@@ -50,6 +50,12 @@ export function isStoreLost(err: unknown): boolean {
   return NAMES.test(name) || (name.startsWith("Mongo") && CODES.has(code));
 }
 
+/** Whether an error means that pages of the embedded store are damaged. */
+export function isStoreDamaged(err: unknown): boolean {
+  const { message = "" } = (err ?? {}) as { message?: string };
+  return /^(database disk image is malformed|file is not a database|malformed database schema)/.test(message);
+}
+
 /** Whether an error is no fault of what was tried: the store or a service is away, or busy. */
 export function isSystemic(err: unknown): boolean {
   if (isFault(err)) return FAULTS[err.type as keyof typeof FAULTS].retryable && err.type !== "internal_error";

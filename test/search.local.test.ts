@@ -6,6 +6,7 @@ import { LocalIndex } from "../storage/search/local-index.ts";
 import { ERASURES_CURSOR, MOST_AWAY_MS } from "../storage/search/protocol.ts";
 import { entry, query, TENANT, vector } from "./suites/search/samples.ts";
 import { searchSuite } from "./suites/search.ts";
+import { damage } from "./support/damage.ts";
 import { ownFolder } from "./support/own-folder.ts";
 import { settle } from "./support/settle.ts";
 
@@ -87,6 +88,19 @@ describe("the local index", () => {
       expect(await index.gap()).toBe(1);
       // A new file must not assume that it has the old one's entries.
       expect(await index.cursor("memories")).toBeNull();
+      await index.close();
+    });
+
+    test("is made again when its file is damaged, by the call that finds it", async () => {
+      const first = await openIn(folder);
+      await first.put(TENANT, [entry({ text: "kowari" })]);
+      await first.setCursor("memories", "here");
+      await first.close();
+      await damage(join(folder, "search.db"), (page) => page > 1);
+      const index = await openIn(folder);
+      expect(await index.cursor("memories")).toBeNull();
+      await index.put(TENANT, [entry({ text: "dunnart" })]);
+      expect((await index.legs(query("dunnart"))).candidates).toHaveLength(1);
       await index.close();
     });
 

@@ -56,6 +56,9 @@ export class NotImplemented extends Error {
   }
 }
 
+/** The data file is damaged, or its log is missing. */
+export class DamagedFile extends Error {}
+
 /** An error sent from a worker thread to the main thread. */
 export type WireError = {
   kind: "server" | "unsupported" | "internal";

@@ -289,9 +289,13 @@ function open(file: string): DatabaseSync {
     return openAs(file);
   } catch {
     // Damaged, of another version, or out of date for too long: the store has all of its content.
-    for (const end of ["", "-wal", "-shm"]) rmSync(file + end, { force: true });
+    removeFile(file);
     return openAs(file);
   }
+}
+
+export function removeFile(file: string): void {
+  for (const end of ["", "-wal", "-shm"]) rmSync(file + end, { force: true });
 }
 
 function openAs(file: string): DatabaseSync {

@@ -5,6 +5,7 @@ import { Channel, OnDemand } from "mongoose-sqlite/threads";
 import { atTickEnd } from "../../lib/queue/tick-end.ts";
 import { DAY_MS } from "../../lib/time.ts";
 import { REWRITE_MB, type Scrubbed, Scrubber } from "../scrubber.ts";
+import { isStoreDamaged } from "../store-lost.ts";
 import type { EngineCall, EngineMethod, SearchEngine } from "./engine.ts";
 import type { SearchEntry, SearchKind } from "./entry.ts";
 import { ErasedIds } from "./erased-ids.ts";
@@ -110,12 +111,18 @@ export class LocalIndex {
     return !this.#thread.isRunning && !existsSync(this.#file);
   }
 
-  #call<M extends EngineMethod>(
+  async #call<M extends EngineMethod>(
     method: M,
     ...args: Parameters<SearchEngine[M]>
   ): Promise<ReturnType<SearchEngine[M]>> {
-    if (this.#isClosed) return Promise.reject(new Error("the search index is closed"));
-    return this.#thread.get().request({ method, args } as EngineCall);
+    if (this.#isClosed) throw new Error("the search index is closed");
+    const request = { method, args } as EngineCall;
+    const thread = this.#thread.get();
+    return thread.request<ReturnType<SearchEngine[M]>>(request).catch((err) => {
+      // The thread has removed its damaged file: another one begins with a new file.
+      if (!thread.failure || !isStoreDamaged(thread.failure.cause) || this.#isClosed) throw err;
+      return this.#thread.get().request(request);
+    });
   }
 
   /**

@@ -8,7 +8,9 @@ import {
   toWire,
   type WorkerSettings,
 } from "mongoose-sqlite/threads";
+import { isStoreDamaged } from "../store-lost.ts";
 import { type EngineCall, SearchEngine } from "./engine.ts";
+import { removeFile } from "./file.ts";
 
 const TIDY_MS = 60_000;
 
@@ -33,6 +35,12 @@ function answer(engine: SearchEngine, { method, args }: EngineCall): Reply["answ
   try {
     return { value: Reflect.apply(engine[method], engine, args) };
   } catch (error) {
+    if (isStoreDamaged(error)) {
+      // Ends the thread: the next one makes a new file, and the catch-up fills it.
+      engine.close();
+      removeFile(file);
+      throw error;
+    }
     return { failed: toWire(error) };
   }
 }

@@ -2,6 +2,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, expect, test } from "@jest/globals";
 import { firstAgent } from "../support/agents.ts";
+import { damage } from "../support/damage.ts";
 import { startEmbedder } from "../support/embedder.ts";
 import type { Api } from "../support/http.ts";
 import { memory, remember } from "../support/memories.ts";
@@ -37,14 +38,14 @@ test("an index that is lost is made again, and no vector with it", async () => {
   expect(embedder.texts.slice(made).filter((text) => text.includes("sings"))).toEqual([]);
 });
 
-test("as long as an index is being made an answer says that it is not of all there is", async () => {
+test("as long as a damaged index is being made again an answer says that it is not of all there is", async () => {
   for (let batch = 0; batch < 6; batch++) {
     const memories = Array.from({ length: 500 }, (_, i) => memory({ content: `eel ${batch} ${i}` }));
     ok(await agent.post("/memories/batch", { memories }));
   }
   const { id } = await remember(agent, { content: "the last one is a lamprey" });
   await server.end();
-  await rm(join(server.dataDir, "search.db"), { force: true });
+  await damage(join(server.dataDir, "search.db"), (page) => page > 1);
   await server.restart();
   const before: unknown[] = [];
   const isFound = async () => {

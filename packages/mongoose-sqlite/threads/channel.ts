@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import type { WireError } from "../errors.ts";
+import { DamagedFile, type WireError } from "../errors.ts";
 import { CLOSE, CLOSED, type Hello, type Reply, type WorkerSettings } from "./protocol.ts";
 
 type Waiting = { resolve: (value: never) => void; reject: (error: Error) => void };
@@ -60,7 +60,7 @@ export class Channel<Request> {
     this.#ready = new Promise((resolve, reject) => {
       this.#worker.once("message", (hello: Hello) => {
         if (!hello.ready) {
-          this.#die(new Error(hello.reason));
+          this.#die(new (hello.damaged ? DamagedFile : Error)(hello.reason));
           return reject(this.#dead);
         }
         this.#worker.on("message", (message: Reply | typeof CLOSED) => this.#receive(message));
@@ -72,7 +72,7 @@ export class Channel<Request> {
     this.#ready.catch(() => {});
     this.#exited = new Promise((resolve) => this.#worker.once("exit", () => resolve()));
     this.#worker.on("error", (error: Error & { code?: string }) => {
-      const why = new Error(`the store's worker thread failed: ${error.message}`);
+      const why = new Error(`the store's worker thread failed: ${error.message}`, { cause: error });
       this.#die(Object.assign(why, { code: error.code }));
       onDeath(error);
     });

@@ -43,7 +43,7 @@ export type Reply = { answers: Answer[]; logIsLong?: boolean };
 /** Start settings of a worker: the file it opens. */
 export type WorkerSettings = { file: string };
 /** A worker's first message. */
-export type Hello = { ready: true } | { ready: false; reason: string };
+export type Hello = { ready: true } | { ready: false; reason: string; damaged?: boolean };
 /** The message that ends a worker; it answers `closed` when all earlier requests are done. */
 export const CLOSE = "close";
 export const CLOSED = "closed";
