@@ -20,7 +20,8 @@ import type { Runtime } from "../services/runtime.ts";
 import { guardBlobs } from "../storage/blobs/guarded.ts";
 import { openBlobs } from "../storage/blobs/open.ts";
 import { openStore, type Store, StoreError } from "../storage/connection.ts";
-import { isStoreLost } from "../storage/store-lost.ts";
+import { RECOVERY } from "../storage/data-directory.ts";
+import { isStoreDamaged, isStoreLost } from "../storage/store-lost.ts";
 import { Traffic } from "../storage/traffic/traffic.ts";
 import { StorageUsage } from "../storage/usage/usage.ts";
 
@@ -215,7 +216,8 @@ main().catch((err: unknown) => {
   const kinds = [ConfigError, StoreError, ListenError, SecretError, NatsError];
   const { message, stack } = err as Error;
   const lost = isStoreLost(err) && `The database cannot be reached or written to: ${message}`;
+  const damaged = isStoreDamaged(err) && `The database in DATA_DIR is damaged (${message}). ${RECOVERY}.`;
   const expected = kinds.some((kind) => err instanceof kind) && message;
-  process.stderr.write(`${expected || lost || stack}\n`);
+  process.stderr.write(`${expected || lost || damaged || stack}\n`);
   process.exit(1);
 });

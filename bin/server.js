@@ -8,13 +8,14 @@ const HELP = `Usage: sensorium-server                 starts the server; DATA_DI
        sensorium-server admin COMMAND   runs an operator's command; without one, lists them
        sensorium-server backup FILE     writes a backup of the embedded store
        sensorium-server restore FILE    restores it
+       sensorium-server check           shows what is readable of the embedded store
+       sensorium-server salvage NEW_DIR copies what is readable into a new folder
        sensorium-server --version
 
 Settings are environment variables, such as PORT, HOST, DATA_DIR and PUBLIC_URL.
 `;
 
 const [command, ...rest] = process.argv.slice(2);
-const runAs = (...args) => process.argv.splice(2, process.argv.length, ...args);
 switch (command) {
   case undefined:
   case "--migrate":
@@ -25,8 +26,9 @@ switch (command) {
     break;
   case "backup":
   case "restore":
-    runAs(command === "backup" ? "create" : "restore", ...rest);
-    await import("./backup.ts");
+  case "check":
+  case "salvage":
+    await import("./data-folder.ts");
     break;
   case "--version": {
     const { readFileSync } = await import("node:fs");

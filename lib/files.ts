@@ -1,4 +1,4 @@
-import { mkdir, open, rename, stat } from "node:fs/promises";
+import { access, mkdir, open, rename, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /** Writes a file readable only by its owner, and resolves when it is on the disk. */
@@ -55,4 +55,11 @@ async function makeOne(path: string): Promise<void> {
     const isThere = (err as NodeJS.ErrnoException).code === "EEXIST" && (await stat(path)).isDirectory();
     if (!isThere) throw err;
   }
+}
+
+export function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
 }

@@ -28,7 +28,7 @@ const WEIGHTS = "sensorium-embedder-en";
 export const SERVER_PACKAGES = [WEIGHTS, EXPORT, SERVER];
 
 /** What users start, and what the build of the image does. */
-const ENTRIES = ["server.js", "start.js", "first-start.js", "admin.ts", "backup.ts"].map(
+const ENTRIES = ["server.js", "start.js", "first-start.js", "admin.ts", "data-folder.ts"].map(
   (file) => `bin/${file}`,
 );
 /** Where the server loads the optional package. */

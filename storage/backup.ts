@@ -1,33 +1,33 @@
 import { createWriteStream } from "node:fs";
 import {
-  access,
-  chmod,
   copyFile,
   link,
   mkdir,
   mkdtemp,
-  open,
   readdir,
   readFile,
   rename,
   rm,
-  rmdir,
   symlink,
   writeFile,
 } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { backup as copyDatabase, DatabaseSync } from "node:sqlite";
 import { pipeline } from "node:stream/promises";
+import { missingLog } from "mongoose-sqlite/data-file";
 import { create, extract, type ReadEntry } from "tar";
-import { makeDirectory, syncDirectory } from "../lib/files.ts";
+import { exists, syncDirectory } from "../lib/files.ts";
 import { keepingDeleted } from "./blobs/backup.ts";
-import { RESTORING } from "./restoring.ts";
+import {
+  BESIDES,
+  BLOBS,
+  DATABASE,
+  DirectoryError,
+  fillDirectory,
+  requireDatabase,
+} from "./data-directory.ts";
 
-const DATABASE = "sensorium.db";
 const MANIFEST = "manifest.json";
-/** Files of a data directory besides the database; a backup includes those that exist. */
-const BESIDES = ["secret.key", "credentials.json"];
-const BLOBS = "blobs";
 const ALLOWED = /^(manifest\.json|sensorium\.db|secret\.key|credentials\.json|blobs\/(.*))$/;
 
 /** The layout version of a backup. Newer ones are refused. */
@@ -36,21 +36,16 @@ const FORMAT = 1;
 /** All pages in one step, for one consistent state: a stepwise copy restarts with every write in between. */
 const ALL_PAGES = 0x7fffffff;
 
-/** A backup that cannot be created or restored; its message is for the operator. */
-export class BackupError extends Error {}
-
 /**
  * Copies rows, blobs and keys of a data directory into one file (tar, gzip) that only its owner may read, even while
  * the service is running. The rows are a snapshot; blobs are copied afterwards, with those deleted meanwhile.
  */
 export async function backUp(dataDir: string, file: string): Promise<void> {
-  if (!(await exists(join(dataDir, DATABASE))))
-    throw new BackupError(
-      `${dataDir} contains no embedded store. Set DATA_DIR to the server's data directory.`,
-    );
-  if (await exists(file)) throw new BackupError(`${file} already exists. Give a new file name.`);
+  const lost = missingLog(await requireDatabase(dataDir));
+  if (lost !== null) throw new DirectoryError(`${dataDir} is not backed up: ${lost}.`);
+  if (await exists(file)) throw new DirectoryError(`${file} already exists. Give a new file name.`);
   const stage = await mkdtemp(`${file}.`).catch((err: Error) => {
-    throw new BackupError(`${file} cannot be created: ${err.message}`);
+    throw new DirectoryError(`${file} cannot be created: ${err.message}`);
   });
   try {
     await stageContents(resolve(dataDir), stage);
@@ -122,29 +117,15 @@ async function unlessGone<T>(step: Promise<T>): Promise<T | undefined> {
   });
 }
 
-/**
- * Restores a backup into an empty data directory. Nothing gets its final name before everything was unpacked and the
- * database was checked.
- */
+/** Restores a backup into an empty data directory, once everything was unpacked and the database was checked. */
 export async function restore(file: string, dataDir: string): Promise<void> {
-  if (!(await exists(file))) throw new BackupError(`There is no file ${file}. Give the path of a backup.`);
-  const isNew = !(await exists(dataDir));
-  await makeDirectory(dataDir);
-  const [first] = await readdir(dataDir);
-  if (first)
-    throw new BackupError(`DATA_DIR ${dataDir} is not empty (it contains ${first}). Give an empty one.`);
-  const stage = await mkdtemp(join(dataDir, RESTORING));
-  try {
+  if (!(await exists(file))) throw new DirectoryError(`There is no file ${file}. Give the path of a backup.`);
+  await fillDirectory(dataDir, async (stage) => {
     await unpack(file, stage);
     await checkManifest(file, stage);
     await checkDatabase(file, join(stage, DATABASE));
-    await moveInto(stage, dataDir);
-  } finally {
-    // A refused archive may still be writing its last file.
-    await rm(stage, { recursive: true, maxRetries: 10 });
-    // Remove a directory that was created for a failed restore, unless it has content.
-    if (isNew) await rmdir(dataDir).catch(() => {});
-  }
+    await rm(join(stage, MANIFEST));
+  });
 }
 
 async function unpack(file: string, stage: string): Promise<void> {
@@ -158,19 +139,19 @@ async function unpack(file: string, stage: string): Promise<void> {
   try {
     await extract({ file, cwd: stage, strict: true, filter });
   } catch (err) {
-    throw new BackupError(`${file} is not a complete backup: ${(err as Error).message}. Use another.`);
+    throw new DirectoryError(`${file} is not a complete backup: ${(err as Error).message}. Use another.`);
   }
   if (foreign.length)
-    throw new BackupError(`${file} is not a backup of Sensorium: it contains ${foreign[0]}.`);
+    throw new DirectoryError(`${file} is not a backup of Sensorium: it contains ${foreign[0]}.`);
 }
 
 async function checkManifest(file: string, stage: string): Promise<void> {
   const text = await readFile(join(stage, MANIFEST), "utf8").catch(() => {
-    throw new BackupError(`${file} is not a backup of Sensorium: it lacks ${MANIFEST}.`);
+    throw new DirectoryError(`${file} is not a backup of Sensorium: it lacks ${MANIFEST}.`);
   });
   const { format } = JSON.parse(text) as { format: number };
   if (format > FORMAT)
-    throw new BackupError(
+    throw new DirectoryError(
       `${file} was created by a newer Sensorium (format ${format}, this one reads up to ${FORMAT}). Update first.`,
     );
 }
@@ -178,7 +159,7 @@ async function checkManifest(file: string, stage: string): Promise<void> {
 async function checkDatabase(file: string, path: string): Promise<void> {
   // SQLite would create an empty one.
   if (!(await exists(path)))
-    throw new BackupError(
+    throw new DirectoryError(
       `${file} is not a complete backup: it lacks the database (${DATABASE}). Use another.`,
     );
   try {
@@ -187,36 +168,8 @@ async function checkDatabase(file: string, path: string): Promise<void> {
     database.close();
     if (quick_check !== "ok") throw new Error(quick_check);
   } catch (err) {
-    throw new BackupError(
+    throw new DirectoryError(
       `The database in ${file} is damaged: ${(err as Error).message}. Use another backup.`,
     );
   }
-}
-
-/** Moves the database last: without it a directory is no store, and a retry must empty it first. */
-async function moveInto(stage: string, dataDir: string): Promise<void> {
-  await rm(join(stage, MANIFEST));
-  const names = (await readdir(stage)).filter((name) => name !== DATABASE);
-  for (const name of [...names, DATABASE]) {
-    if (name !== BLOBS) await makePrivate(join(stage, name));
-    await rename(join(stage, name), join(dataDir, name));
-  }
-  await syncDirectory(dataDir);
-}
-
-async function makePrivate(path: string): Promise<void> {
-  await chmod(path, 0o600);
-  const file = await open(path, "r+");
-  try {
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-}
-
-function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

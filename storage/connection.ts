@@ -1,18 +1,18 @@
 import type { Collection, IndexDescription } from "mongodb";
 import mongoose, { type Connection } from "mongoose";
-import { DirectoryInUse, type SqliteClient, type Storage, sqliteDriver } from "mongoose-sqlite";
+import { DamagedFile, DirectoryInUse, type SqliteClient, type Storage, sqliteDriver } from "mongoose-sqlite";
 import { makeDirectory } from "../lib/files.ts";
 import { FairQueue } from "../lib/queue/fair-queue.ts";
 import { atTickEnd } from "../lib/queue/tick-end.ts";
 import { spend } from "../lib/queue/work.ts";
 import { type Row, TenantCollection, type TenantDocument } from "./collection.ts";
 import type { CollectionOptions, Dropped } from "./collection-options.ts";
+import { DATABASE, RECOVERY, requireWhole } from "./data-directory.ts";
 import { readFormat, unknownFormat } from "./format.ts";
 import type { Front } from "./front.ts";
 import { largeFields, type Model, packedFields } from "./model.ts";
 import { mongoOptions } from "./mongo-options.ts";
 import { followClock, type RecordClock } from "./record-clock.ts";
-import { requireWhole } from "./restoring.ts";
 import { REWRITE_MB, type Scrubbed, Scrubber } from "./scrubber.ts";
 import { Growth } from "./usage/growth.ts";
 
@@ -84,7 +84,7 @@ async function openEmbedded({
   ERASURE_REWRITE_MB = REWRITE_MB,
 }: StoreOptions): Promise<Store> {
   const instance = new mongoose.Mongoose();
-  instance.setDriver(sqliteDriver({ atTickEnd, file: DATA_FILE, onRead: spend }));
+  instance.setDriver(sqliteDriver({ atTickEnd, file: DATABASE, onRead: spend }));
   const connection = await connect(instance, dataDir, {}, `DATA_DIR ${dataDir} cannot be used: `, () =>
     makeWhole(dataDir),
   );
@@ -104,12 +104,9 @@ async function openEmbedded({
   };
 }
 
-/** Name of the data file in the data directory. */
-const DATA_FILE = "sensorium.db";
-
 async function makeWhole(dataDir: string): Promise<void> {
   await makeDirectory(dataDir);
-  await requireWhole(dataDir, DATA_FILE);
+  await requireWhole(dataDir);
 }
 
 async function openMongo(url: string): Promise<Store> {
@@ -153,7 +150,8 @@ async function connect(
     await connection.openUri(address, { ...options, autoIndex: false, autoCreate: false });
   } catch (err) {
     const { message } = err as Error;
-    throw new StoreError(err instanceof DirectoryInUse ? message : prefix + message, { cause: err });
+    const sentence = err instanceof DirectoryInUse ? message : prefix + message;
+    throw new StoreError(err instanceof DamagedFile ? `${sentence}. ${RECOVERY}` : sentence, { cause: err });
   }
   const unknown = unknownFormat(await readFormat(connection));
   if (unknown === null) return connection;

@@ -87,6 +87,8 @@ export interface AnyModel {
   ids?: Prefix | "uuid";
   erasure: Erasure;
   move: Move;
+  outOfLine?: string;
+  packed?: true;
   blobs?: readonly string[];
   namedBlobs?: readonly string[];
   erased?(row: never, now: Date): object;

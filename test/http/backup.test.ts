@@ -8,6 +8,7 @@ import { setImmediate } from "node:timers/promises";
 import { afterAll, describe, expect, test } from "@jest/globals";
 import { create } from "tar";
 import { backUp, restore } from "../../storage/backup.ts";
+import { computeHash } from "../../storage/blobs/blobs.ts";
 import { agentToken, api } from "../support/http.ts";
 import { startServer } from "../support/server.ts";
 
@@ -17,10 +18,10 @@ const server = await startServer({ env: { RATE_LIMIT_PER_MINUTE: "0" } });
 afterAll(() => server.stop());
 afterAll(() => rm(scratch, { recursive: true, force: true }));
 
-/** Runs `npm run backup` or `npm run restore` as npm would. */
-function npmRun(command: "backup" | "restore", file: string, dataDir: string) {
+/** Runs `npm run backup`, or another command for data folders, as npm would. */
+function npmRun(command: "backup" | "restore" | "check" | "salvage", path: string | null, dataDir: string) {
   const { PATH = "" } = process.env;
-  const child = spawn(process.execPath, ["bin/server.js", command, file], {
+  const child = spawn(process.execPath, ["bin/server.js", command, ...(path === null ? [] : [path])], {
     cwd: ROOT,
     env: { PATH, DATA_DIR: dataDir },
     stdio: ["ignore", "pipe", "pipe"],
@@ -65,8 +66,9 @@ test("everything accepted before a backup under load exists after its restore", 
   const http = api(server, token);
   const interest = await http.post(`/agents/${agent.id}/interests`, { event_type: "com.example.*" });
   expect(interest.status).toBe(201);
+  const blob = join("blobs/ab", await computeHash(Buffer.from("a blob")));
   await mkdir(join(server.dataDir, "blobs/ab"), { recursive: true });
-  await writeFile(join(server.dataDir, "blobs/ab/cdef"), "a blob");
+  await writeFile(join(server.dataDir, blob), "a blob");
 
   const load = publishing(token);
   const file = join(scratch, "under-load.sensorium");
@@ -79,9 +81,18 @@ test("everything accepted before a backup under load exists after its restore", 
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   expect(await readdir(scratch)).toEqual(["under-load.sensorium"]);
 
-  const dataDir = await newFolder();
-  expect(await npmRun("restore", file, dataDir)).toMatchObject({ code: 0 });
-  expect(await readFile(join(dataDir, "blobs/ab/cdef"), "utf8")).toBe("a blob");
+  const seen = await npmRun("check", null, server.dataDir);
+  expect(seen).toEqual({
+    code: 0,
+    output: expect.stringMatching(/\bevents +\d+ readable\n.*is whole\.\n$/s),
+  });
+
+  const dataDir = join(await newFolder(), "salvaged");
+  const folder = await newFolder();
+  expect(await npmRun("restore", file, folder)).toMatchObject({ code: 0 });
+  // A server runs on what is salvaged as on what was restored.
+  expect(await npmRun("salvage", dataDir, folder)).toMatchObject({ code: 0 });
+  expect(await readFile(join(dataDir, blob), "utf8")).toBe("a blob");
   expect((await stat(join(dataDir, "secret.key"))).mode & 0o777).toBe(0o600);
   const restored = await startServer({ dataDir, env: { RATE_LIMIT_PER_MINUTE: "0" } });
   try {
@@ -132,7 +143,7 @@ describe("refused", () => {
   });
 
   test.each([
-    ["--help", /^Usage: sensorium-server backup FILE, .* npm run restore -- FILE\n$/],
+    ["--help", /^Usage: sensorium-server backup FILE; in a checkout npm run backup -- FILE\n$/],
     ["/no/such/folder/backup", /^\/no\/such\/folder\/backup cannot be created: ENOENT: .*\n$/],
   ])("a backup into %s", async (file, line) => {
     const { code, output } = await npmRun("backup", file, server.dataDir);

@@ -11,6 +11,7 @@ import { FORMAT, raiseFormat } from "../../storage/format.ts";
 import { ACCESS } from "../support/access-table.ts";
 import { START } from "../support/alone.ts";
 import { startChild } from "../support/child.ts";
+import { damage } from "../support/damage.ts";
 import { agentToken, api } from "../support/http.ts";
 import { freePort } from "../support/ports.ts";
 import { startServer, type TestServer } from "../support/server.ts";
@@ -175,6 +176,39 @@ describe("a start that cannot be", () => {
     expect(stderr.trimEnd().split("\n")).toHaveLength(1);
     expect(stderr.trimEnd()).toMatch(line);
     expect(stderr).not.toContain("c2hvcnQ=");
+  });
+
+  const store = async (fill: (database: DatabaseSync) => void) => {
+    const dataDir = await newDataDir();
+    await (await openStore({ DATA_DIR: dataDir, MONGO_URL: null })).close();
+    const database = new DatabaseSync(join(dataDir, "sensorium.db"));
+    fill(database);
+    database.close();
+    return dataDir;
+  };
+
+  test("a database without a tenant, with the credentials of one", async () => {
+    const dataDir = await store(() => {});
+    const credentials = { tenant_id: "tn_lost", agent: { api_key: "k" }, admin: { password: "p" } };
+    await writeFile(join(dataDir, "credentials.json"), JSON.stringify(credentials));
+    const { code, stderr } = await run({ DATA_DIR: dataDir });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /^DATA_DIR [^\n]* has no tenant: its data is lost[^\n]*sensorium-server restore FILE[^\n]*\n$/,
+    );
+    expect(JSON.parse(await readFile(join(dataDir, "credentials.json"), "utf8"))).toEqual(credentials);
+  });
+
+  test("a database with damaged pages", async () => {
+    let root = 0;
+    const dataDir = await store((database) => {
+      const found = database.prepare("SELECT rootpage FROM sqlite_schema WHERE name = '_collections'").get();
+      root = found?.rootpage as number;
+    });
+    await damage(join(dataDir, "sensorium.db"), (page) => page === root);
+    const { code, stderr } = await run({ DATA_DIR: dataDir });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^The database in DATA_DIR is damaged [^\n]*sensorium-server check[^\n]*\n$/);
   });
 
   test("a port in use", async () => {

@@ -5,6 +5,9 @@ import { DatabaseSync } from "node:sqlite";
 /** Releases the data directory. */
 export type Release = () => void;
 
+const SQLITE_BUSY = 5;
+const SQLITE_NOTADB = 26;
+
 /** Another process holds the data directory. */
 export class DirectoryInUse extends Error {}
 
@@ -17,14 +20,17 @@ export class DirectoryInUse extends Error {}
  */
 export function lockDirectory(dataDir: string): Release {
   const holder = join(dataDir, "lock.pid");
-  const db = new DatabaseSync(join(dataDir, "lock.db"));
+  const file = join(dataDir, "lock.db");
+  const db = new DatabaseSync(file);
   try {
     db.exec(
       "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; BEGIN EXCLUSIVE",
     );
   } catch (error) {
     db.close();
-    if ((error as { errcode?: number }).errcode !== 5) throw error;
+    const { errcode, message } = error as { errcode?: number; message: string };
+    if (errcode === SQLITE_NOTADB) throw new Error(`${file}: ${message}. It holds no data: delete it`);
+    if (errcode !== SQLITE_BUSY) throw error;
     throw new DirectoryInUse(`DATA_DIR ${dataDir} is in use by another process (pid ${readPid(holder)})`);
   }
   writeFileSync(holder, `${process.pid}\n`);

@@ -1,4 +1,7 @@
+import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { basename } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { DamagedFile } from "../errors.ts";
 import { OVERWRITE_DELETED } from "./scrub.ts";
 
 /** Identifies the file as this driver's ("Affe"). */
@@ -24,11 +27,29 @@ const LAST_RESORT_PAGES = 50_000;
 /** The writer itself copies this few pages between two commits. */
 const REMAINDER_PAGES = 1_000;
 
+/** SQLite's write-ahead log. */
+const logOf = (file: string) => `${file}-wal`;
+/** Exists while the log may hold what the file lacks: from when the log exists until it was copied completely. */
+const markOf = (file: string) => `${file}-open`;
+
+export function hasLog(file: string): boolean {
+  return existsSync(logOf(file));
+}
+
+/** Why changes are lost: the file was not closed, and the log that held them is gone. Null if none are. */
+export function missingLog(file: string): string | null {
+  if (!existsSync(markOf(file)) || hasLog(file)) return null;
+  const [log, name, mark] = [logOf(file), file, markOf(file)].map((path) => basename(path));
+  return `${log} is missing, which held changes that ${name} lacks: put it back. To use ${name} without them, delete ${mark}`;
+}
+
 /**
  * Opens the data file for writing, with its tables. Throws an error with the reason, and leaves the file untouched, if it
- * is not a database, not this driver's or of a newer version.
+ * is damaged, not a database, not this driver's or of a newer version.
  */
 export function openForWriting(file: string): DatabaseSync {
+  const lost = missingLog(file);
+  if (lost !== null) throw new DamagedFile(lost);
   const db = new DatabaseSync(file);
   try {
     const isNew = check(db, file);
@@ -38,11 +59,23 @@ export function openForWriting(file: string): DatabaseSync {
       `PRAGMA wal_autocheckpoint = ${LAST_RESORT_PAGES}; PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = MEMORY`,
     );
     if (isNew) db.exec(`BEGIN IMMEDIATE; ${TABLES} COMMIT`);
+    writeFileSync(markOf(file), "", { mode: 0o600 });
   } catch (error) {
     db.close();
     throw error;
   }
   return db;
+}
+
+/** Checkpoints everything into the file and closes it; on a full disk it stays in the log, where the next start finds it. */
+export function closeForWriting(db: DatabaseSync, file: string): void {
+  try {
+    const { busy } = db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get() as { busy: number };
+    if (busy === 0) rmSync(markOf(file), { force: true });
+  } catch {}
+  db.close();
+  // SQLite removes the log when it has copied all of it.
+  if (!hasLog(file)) rmSync(markOf(file), { force: true });
 }
 
 /** Opens the data file for checkpoints that run concurrently with the writer. */
@@ -99,7 +132,7 @@ function check(db: DatabaseSync, file: string): boolean {
     application = pragma(db, "application_id");
     tables = (db.prepare("SELECT count(*) AS n FROM sqlite_schema").get() as { n: number }).n;
   } catch (error) {
-    throw new Error(`${file} is not a readable data file: ${(error as Error).message}`);
+    throw new DamagedFile(`${file} is not a readable data file: ${(error as Error).message}`);
   }
   if (version > SCHEMA_VERSION) {
     throw new Error(

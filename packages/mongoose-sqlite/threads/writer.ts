@@ -1,8 +1,16 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
-import { toWire } from "../errors.ts";
+import { DamagedFile, toWire } from "../errors.ts";
 import { Queries } from "../query/queries.ts";
 import { Catalog } from "../tables/catalog.ts";
-import { BUSY_MS, checkpoint, isFinishable, isLong, logState, openForWriting } from "../tables/data-file.ts";
+import {
+  BUSY_MS,
+  checkpoint,
+  closeForWriting,
+  isFinishable,
+  isLong,
+  logState,
+  openForWriting,
+} from "../tables/data-file.ts";
 import { RowWriter } from "../tables/row-writer.ts";
 import { Schema } from "../tables/schema.ts";
 import { emptyLog, rewrite } from "../tables/scrub.ts";
@@ -24,6 +32,7 @@ const GATHER_MS = 10;
 
 /** The writer thread: all requests that have arrived form one transaction and are answered after its commit. */
 class Writer {
+  readonly #file: string;
   readonly #statements: Statements;
   readonly #catalog: Catalog;
   readonly #schema: Schema;
@@ -33,6 +42,7 @@ class Writer {
   #afterwards: { at: number; run: () => unknown }[] = [];
 
   constructor(file: string) {
+    this.#file = file;
     this.#statements = new Statements(openForWriting(file));
     this.#catalog = new Catalog(this.#statements);
     this.#schema = new Schema(this.#statements, this.#catalog);
@@ -128,12 +138,8 @@ class Writer {
     this.#finishing = false;
   }
 
-  /** Checkpoints everything into the main file; on a full disk it stays in the log, where the next start finds it. */
   close(): void {
-    try {
-      this.#statements.db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
-    } catch {}
-    this.#statements.db.close();
+    closeForWriting(this.#statements.db, this.#file);
   }
 }
 
@@ -172,5 +178,6 @@ try {
   serve(port, new Writer((workerData as WorkerSettings).file));
   port.postMessage({ ready: true } satisfies Hello);
 } catch (error) {
-  port.postMessage({ ready: false, reason: (error as Error).message } satisfies Hello);
+  const damaged = error instanceof DamagedFile;
+  port.postMessage({ ready: false, reason: (error as Error).message, damaged } satisfies Hello);
 }

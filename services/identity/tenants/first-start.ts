@@ -11,6 +11,8 @@ import { makeDirectory, replaceFile, syncDirectory } from "../../../lib/files.ts
 import { newId } from "../../../lib/ids.ts";
 import type { Log } from "../../../observability/log.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
+import { StoreError } from "../../../storage/connection.ts";
+import { RECOVERY } from "../../../storage/data-directory.ts";
 import type { Runtime } from "../../runtime.ts";
 import { firstIds } from "./founding.ts";
 import { type TenantDoc, TenantModel } from "./tenants.model.ts";
@@ -58,6 +60,7 @@ export async function ensureFirstTenant(start: Start): Promise<Credentials | nul
     await updateAddresses(file, addresses);
     return null;
   }
+  if (!pending) await refuseLostRecord(runtime, file);
   const credentials = { ...(pending ?? newCredentials(secrets)), ...addresses };
   await makeDirectory(config.DATA_DIR);
   await replaceFile(pendingFile, format(credentials));
@@ -78,6 +81,16 @@ async function isToBeMade(
   const begun = pending && (await tenants.findOne(pending.tenant_id, { _id: pending.tenant_id }));
   if (begun) return begun.status === "founding" || begun.status === "active";
   return (await tenants.system.findOne({ status: { $in: ["active", "suspended"] } })) === null;
+}
+
+/** @throws StoreError if a first start has written the credentials, and the embedded store holds no tenant, not even an erased one */
+async function refuseLostRecord({ config, store }: Runtime, file: string): Promise<void> {
+  if (store.driver !== "sqlite" || !(await readCredentials(file))) return;
+  if (await store.collection(TenantModel).system.findOne({})) return;
+  throw new StoreError(
+    `DATA_DIR ${config.DATA_DIR} cannot be used: it contains ${file} of a first start, but the database has no tenant: its ` +
+      `data is lost. ${RECOVERY}. To begin without data, delete ${file}`,
+  );
 }
 
 /**
