@@ -1,3 +1,4 @@
+import { findAccess, parseOrigin } from "./access.ts";
 import { type Authorization, byKey, byToken } from "./authorize.ts";
 import { OPERATIONS } from "./generated/operations.ts";
 import type { Api, CloudEvent, MemoriesCreateParams, Memory, PublishResult } from "./generated/types.ts";
@@ -12,16 +13,21 @@ import { escapeControls, randomKey } from "./support.ts";
 /** How a client connects and authenticates. */
 export interface ClientOptions {
   /**
-   * The service's origin; its addresses with `/v1` or `/mcp` are understood too. Without it, address and key are
-   * `SENSORIUM_URL` and `SENSORIUM_API_KEY` of the environment, and the address `http://127.0.0.1:3000` by default.
+   * The service's origin; its addresses with `/v1` or `/mcp` are understood too. Default: `SENSORIUM_URL` of the
+   * environment, the address that `sensorium connect` saved, `http://127.0.0.1:3000`.
    */
   url?: string;
-  /** An agent's API key. Exactly one of `apiKey`, `token` and `authorize`, or none for public operations. */
+  /**
+   * An agent's API key. Default, without `token` and `authorize`: `SENSORIUM_API_KEY` of the environment, or the key that
+   * `sensorium connect` saved, if it is for the same address.
+   */
   apiKey?: string | undefined;
   /** An access token, or the operator's token. */
   token?: string | (() => string | Promise<string>);
   /** Other authentication: `byLogin`, `bySession`, or your own. */
   authorize?: Authorization;
+  /** For operations that need no authentication, such as a sign-in. */
+  anonymous?: boolean;
   /** How often a repeatable request is retried. Default 3. */
   retries?: number;
   /** Timeout of one attempt. Default 60 s. */
@@ -54,9 +60,13 @@ export type NewEvent = Partial<CloudEvent> & Pick<CloudEvent, "type" | "source">
 /** The fields of a memory besides its content, each with a default. */
 export type MemoryFields = Partial<Omit<MemoriesCreateParams, "content">>;
 
-/** Creates a client of a service. Sends nothing before the first call; only listeners need to be closed. */
+/**
+ * Creates a client of a service. Sends nothing before the first call; only listeners need to be closed.
+ *
+ * @throws TypeError without a key, unless `token`, `authorize` or `anonymous` is given
+ */
 export function createClient(options: ClientOptions = {}): Client {
-  const settings = "url" in options ? options : withEnvironment(options);
+  const settings = findAccess(options);
   const connection = openConnection(settings);
   const api = apiOn(connection);
   const publish: Client["publish"] = async (event, callOptions) => {
@@ -108,20 +118,7 @@ export function titleOf(text: string): string {
   return `${cut.slice(0, cut.lastIndexOf(" ") + 1 || undefined).trimEnd()}…`;
 }
 
-/** A key of the environment is for the environment's address only. */
-export function withEnvironment(options: ClientOptions): ClientOptions {
-  // Browsers have none.
-  const { process } = globalThis as { process?: { env: Record<string, string | undefined> } };
-  const { SENSORIUM_URL, SENSORIUM_API_KEY } = process?.env ?? {};
-  const isProven = options.apiKey || options.token || options.authorize;
-  return {
-    ...options,
-    url: SENSORIUM_URL || DEFAULTS.url,
-    ...(!isProven && SENSORIUM_API_KEY && { apiKey: SENSORIUM_API_KEY }),
-  };
-}
-
-const DEFAULTS = { url: "http://127.0.0.1:3000", retries: 3, timeoutMs: 60_000 };
+const DEFAULTS = { retries: 3, timeoutMs: 60_000 };
 
 function openConnection({
   url,
@@ -130,9 +127,9 @@ function openConnection({
   fetch: own,
   onWait,
   ...proof
-}: ClientOptions): Connection {
+}: ClientOptions & { url: string }): Connection {
   return {
-    origin: parseOrigin(url as string),
+    origin: parseOrigin(url),
     authorization: makeAuthorization(proof),
     // Browsers refuse a `fetch` called as a method of another object.
     fetch: own ?? ((input, init) => fetch(input, init)),
@@ -149,15 +146,6 @@ export function once<T>(work: (given: T) => void): (given: T) => void {
     if (!isDone) work(given);
     isDone = true;
   };
-}
-
-/** Returns the prefix of operation paths; understands the addresses of the API and of MCP too. @throws TypeError */
-export function parseOrigin(url: string): string {
-  const given = String(url).trim();
-  if (!/^https?:\/\//i.test(given) || !URL.canParse(given))
-    throw new TypeError(`"${url}" is not a URL: expected one like https://sensorium.example.com.`);
-  const [address = ""] = given.split(/[?#]/, 1);
-  return address.replace(/\/+$/, "").replace(/\/+(?:v1|mcp)$/i, "");
 }
 
 function makeAuthorization(

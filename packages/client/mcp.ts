@@ -1,4 +1,4 @@
-import { parseOrigin, withEnvironment } from "./client.ts";
+import { findAccess, parseOrigin } from "./access.ts";
 
 /** Which tools of a service, and as whom. */
 export interface McpOptions {
@@ -16,12 +16,12 @@ export interface McpEndpoint {
   headers: Record<string, string>;
 }
 
-/** Returns where a client of the Model Context Protocol finds the tools. @throws TypeError for what is no URL */
+/** Returns where a client of the Model Context Protocol finds the tools. @throws TypeError without a URL or a key */
 export function mcpEndpoint(options: McpOptions = {}): McpEndpoint {
-  const { url, apiKey } = "url" in options ? options : withEnvironment(options);
+  const { url, apiKey } = findAccess(options);
   const query = options.tools ? `?${new URLSearchParams({ tools: options.tools })}` : "";
   return {
-    url: `${parseOrigin(url as string)}/mcp${query}`,
+    url: `${parseOrigin(url)}/mcp${query}`,
     headers: { authorization: `Bearer ${apiKey}` },
   };
 }

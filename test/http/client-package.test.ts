@@ -110,7 +110,7 @@ test.each(["README.md", "docs/guides/client.md"])(
 test("its types hold in strict programs, those of the documents among them", () => {
   const program = `
     import { createClient, isApiError, type CloudEvent } from "sensorium";
-    const client = createClient({ url: "http://localhost" });
+    const client = createClient({ url: "http://localhost", apiKey: "ak_live_" });
     export async function titles(): Promise<string[]> {
       const { results } = await client.memories.search({ query: "a" });
       return results.map(({ memory }) => memory.title);

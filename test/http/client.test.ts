@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { afterAll, describe, expect, jest, test } from "@jest/globals";
 import {
   ApiError,
@@ -6,8 +8,10 @@ import {
   ConnectionError,
   createClient,
   isApiError,
+  mcpEndpoint,
   type Wait,
 } from "../../packages/client/index.ts";
+import { ownFolder } from "../support/own-folder.ts";
 import { serving } from "../support/serving.ts";
 import { startShared } from "../support/shared.ts";
 
@@ -77,15 +81,40 @@ describe("operations", () => {
     expect((await atRoot.auth.jwks()).keys).toHaveLength(1);
   });
 
-  test("without an address reads address and key of the environment, and sends that key nowhere else", async () => {
-    Object.assign(process.env, { SENSORIUM_URL: server.root, SENSORIUM_API_KEY: apiKey });
+  test("without an address and a key finds them, and sends a key nowhere else", async () => {
+    const home = await ownFolder();
+    const file = join(home, "sensorium/profiles.json");
+    const lacking = (why: string, options = {}) =>
+      expect(() => createClient(options)).toThrow(
+        `No API key: run \`sensorium connect\`, or set SENSORIUM_API_KEY. Looked at:\n  apiKey: not given\n${why}`,
+      );
+    const meOf = async (options = {}) => (await createClient(options).auth.me()).agent;
+    const me = await meOf({ url: server.root, apiKey });
     try {
-      expect((await createClient().auth.me()).agent).toEqual((await client.auth.me()).agent);
-      await expect(createClient({ url: server.root }).auth.me()).rejects.toMatchObject({ status: 401 });
+      process.env.XDG_CONFIG_HOME = home;
+      lacking(`  SENSORIUM_API_KEY: not set\n  profile default in ${file}: not there\n`, {
+        url: server.root,
+      });
+      mkdirSync(dirname(file));
+      writeFileSync(file, JSON.stringify({ mine: { url: server.url, api_key: apiKey, current: true } }));
+      expect(await meOf()).toEqual(me);
+      expect(await meOf({ url: server.root })).toEqual(me);
+      expect(mcpEndpoint().url).toBe(`${server.root}/mcp`);
+      lacking(`  SENSORIUM_API_KEY: not set\n  profile mine in ${file}: for ${server.url}\n`, {
+        url: "https://elsewhere.test",
+      });
+      Object.assign(process.env, { SENSORIUM_URL: server.root, SENSORIUM_API_KEY: apiKey });
+      Object.assign(process.env, { SENSORIUM_PROFILE: "other" });
+      expect(await meOf()).toEqual(me);
+      lacking(`  SENSORIUM_API_KEY: for ${server.root}\n  profile other in ${file}: not there\n`, {
+        url: "https://elsewhere.test",
+        apiKey: "",
+      });
       await expect(createClient({ token: "t" }).auth.me()).rejects.toMatchObject({ status: 401 });
+      await expect(createClient({ anonymous: true }).auth.me()).rejects.toMatchObject({ status: 401 });
     } finally {
-      delete process.env.SENSORIUM_URL;
-      delete process.env.SENSORIUM_API_KEY;
+      for (const name of ["XDG_CONFIG_HOME", "SENSORIUM_URL", "SENSORIUM_API_KEY", "SENSORIUM_PROFILE"])
+        delete process.env[name];
     }
   });
 });

@@ -37,7 +37,7 @@ export const login: Command = {
 /** Signs in; if the account has a second factor, with its code. */
 async function signIn(context: Context, credentials: AuthLoginParams) {
   const { settings, signal } = context;
-  const { auth } = createClient({ url: settings.profile.url });
+  const { auth } = createClient({ url: settings.profile.url, anonymous: true });
   const typed = text(context, "code");
   const withCode = (code: string | undefined) => ({ ...credentials, ...(code && { code }) });
   try {

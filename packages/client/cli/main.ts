@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
-import { createClient, once, parseOrigin } from "../client.ts";
+import { parseOrigin } from "../access.ts";
+import { createClient, once } from "../client.ts";
 import { write } from "./colour.ts";
 import type { Command, Context } from "./command.ts";
 import { candidates } from "./complete.ts";
@@ -102,7 +103,7 @@ async function makeContext(
     words,
     options: values,
     settings,
-    client: createClient({ url, fetch: send, onWait, ...(authorize && { authorize }) }),
+    client: createClient({ url, fetch: send, onWait, ...(authorize ? { authorize } : { anonymous: true }) }),
     connection: {
       origin: parseOrigin(url),
       authorization: authorize,

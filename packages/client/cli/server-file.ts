@@ -1,5 +1,5 @@
 import { open } from "node:fs/promises";
-import { parseOrigin } from "../client.ts";
+import { parseOrigin } from "../access.ts";
 
 /** What a server keeps for its owner in `DATA_DIR/credentials.json`. */
 export interface ServerFile {

@@ -1,4 +1,4 @@
-import { parseOrigin as serviceAt } from "../client.ts";
+import { parseOrigin as serviceAt } from "../access.ts";
 import type { Host } from "./environment.ts";
 import { type Profile, readProfiles } from "./profiles.ts";
 import { isLoopback, readServerFile, type ServerFile } from "./server-file.ts";

@@ -1,6 +1,6 @@
+import { parseOrigin } from "../access.ts";
 import type { Authorization } from "../authorize.ts";
 import { byKey, byToken } from "../authorize.ts";
-import { parseOrigin } from "../client.ts";
 import type { Command, Identity } from "./command.ts";
 import type { Host } from "./environment.ts";
 import { type SignIn, saveProfile } from "./profiles.ts";

@@ -2,12 +2,15 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import json
+import re
 import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -294,6 +297,32 @@ def test_is_used_in_one_event_loop_after_another(server: Server) -> None:
 
     assert [asyncio.run(ask()) for _ in range(3)] == [3, 3, 3]
     assert len(client._loops) == 1
+
+
+def test_without_a_key_it_says_where_it_looked_or_takes_the_saved_one(
+    server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in ("SENSORIUM_URL", "SENSORIUM_API_KEY", "SENSORIUM_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    file = tmp_path / "sensorium" / "profiles.json"
+    where = "Looked at:\n  api_key: not given\n  SENSORIUM_API_KEY: not set\n  profile {} in " + f"{file}: {{}}\n"
+    said = "run `sensorium connect`, or set SENSORIUM_API_KEY. "
+    for kind in (Sensorium, AsyncSensorium):
+        with pytest.raises(ValueError, match=re.escape(said + where.format("default", "not there"))):
+            kind()
+    file.parent.mkdir()
+    file.write_text(json.dumps({"mine": {"url": f"{server.url}/v1", "api_key": server.api_key, "current": True}}))
+    with Sensorium() as saved, Sensorium(server.url) as same:
+        assert saved.auth.me().agent == same.auth.me().agent
+    assert mcp_endpoint().url == f"{server.url}/mcp"
+    with pytest.raises(ValueError, match=re.escape(where.format("mine", f"for {server.url}/v1"))):
+        Sensorium("https://elsewhere.test")
+    monkeypatch.setenv("SENSORIUM_PROFILE", "other")
+    with pytest.raises(ValueError, match=re.escape(where.format("other", "not there"))):
+        Sensorium()
+    with Sensorium(server.url, anonymous=True) as nobody, pytest.raises(Refused):
+        nobody.auth.me()
 
 
 def test_says_where_the_tools_are(monkeypatch: pytest.MonkeyPatch) -> None:

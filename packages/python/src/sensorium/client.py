@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import os
 import re
 import threading
 import time
@@ -18,6 +17,7 @@ import httpx
 
 from . import _flow as flow
 from . import models
+from ._access import find_access
 from ._api import Api
 from ._group import Async, Mode, Sync, at_once
 from ._operation import Operation
@@ -30,32 +30,21 @@ STOP_CHECKED_EVERY = 0.1
 """Seconds."""
 
 
-def settings(url: str | None, api_key: str | None) -> tuple[str, str | None]:
-    """
-    The server's origin and the API key: as given, or else from the environment. The addresses of the API and of MCP
-    are understood too.
-    """
-    given = (url or os.environ.get("SENSORIUM_URL") or "http://127.0.0.1:3000").strip()
-    if not re.match("https?://", given, re.IGNORECASE):
-        raise ValueError(f"{given!r} is not a URL: expected one like https://sensorium.example.com.")
-    address = re.split("[?#]", given, maxsplit=1)[0].rstrip("/")
-    return re.sub("/+(?:v1|mcp)$", "", address, flags=re.IGNORECASE), api_key or os.environ.get("SENSORIUM_API_KEY")
-
-
 def _connection(
     url: str | None,
     api_key: str | None,
     token: str | Callable[[], str] | None,
+    anonymous: bool,
     retries: int,
     timeout: float,
     on_wait: Callable[[flow.Wait], object] | None,
 ) -> flow.Connection:
     if api_key is not None and token is not None:
         raise TypeError("Give api_key or token, not both.")
-    origin, key = settings(url, api_key)
+    origin, key = find_access(url, api_key, needs_key=not (token or anonymous))
     return flow.Connection(
         origin=origin,
-        api_key=None if token else key,
+        api_key=None if token or anonymous else key,
         token=token,
         retries=retries,
         timeout=timeout,
@@ -179,12 +168,13 @@ class Sensorium(_Client[Sync]):
     """
     A client for synchronous programs; may be used by several threads.
 
-    ``url`` and ``api_key`` default to the environment's ``SENSORIUM_URL`` and ``SENSORIUM_API_KEY``. The key is
-    exchanged for tokens, which are renewed before they end. ``token`` is for access tokens that the program obtains
-    itself. Times in seconds; requests that are safe to repeat are retried ``retries`` times. ``on_wait`` is called
-    before a wait that the service asks for, because it limits the caller or is busy; default: a warning of the logger
-    ``sensorium``, the first time. ``http_client`` replaces the client of httpx, for example for a proxy, and is then
-    closed by its owner.
+    ``url`` and ``api_key`` default to the environment's ``SENSORIUM_URL`` and ``SENSORIUM_API_KEY``, or to what
+    ``sensorium connect`` saved; ValueError is raised if there is no key. The key is exchanged for tokens, which are
+    renewed before they end. ``token`` is for access tokens that the program obtains itself, ``anonymous`` for
+    operations that need neither. Times in seconds; requests that are safe to repeat are retried ``retries`` times.
+    ``on_wait`` is called before a wait that the service asks for, because it limits the caller or is busy; default: a
+    warning of the logger ``sensorium``, the first time. ``http_client`` replaces the client of httpx, for example for a
+    proxy, and is then closed by its owner.
     """
 
     _blocks = True
@@ -195,13 +185,14 @@ class Sensorium(_Client[Sync]):
         api_key: str | None = None,
         *,
         token: str | Callable[[], str] | None = None,
+        anonymous: bool = False,
         retries: int = 3,
         timeout: float = 60.0,
         on_wait: Callable[[flow.Wait], object] | None = None,
         http_client: httpx.Client | None = None,
     ) -> None:
         super().__init__(self)
-        self._connection = _connection(url, api_key, token, retries, timeout, on_wait)
+        self._connection = _connection(url, api_key, token, anonymous, retries, timeout, on_wait)
         self._blocking = _Blocking(http_client or httpx.Client(timeout=timeout))
         self._owns_http = http_client is None
 
@@ -263,7 +254,13 @@ class Sensorium(_Client[Sync]):
     def _asynchronous(self) -> AsyncSensorium:
         of = self._connection
         return AsyncSensorium(
-            of.origin, of.api_key, token=of.token, retries=of.retries, timeout=of.timeout, on_wait=of.on_wait
+            of.origin,
+            of.api_key,
+            token=of.token,
+            anonymous=not (of.api_key or of.token),
+            retries=of.retries,
+            timeout=of.timeout,
+            on_wait=of.on_wait,
         )
 
     def close(self) -> None:
@@ -294,13 +291,14 @@ class AsyncSensorium(_Client[Async]):
         api_key: str | None = None,
         *,
         token: str | Callable[[], str] | None = None,
+        anonymous: bool = False,
         retries: int = 3,
         timeout: float = 60.0,
         on_wait: Callable[[flow.Wait], object] | None = None,
         http_client: httpx.AsyncClient | None = None,
     ) -> None:
         super().__init__(self)
-        self._connection = _connection(url, api_key, token, retries, timeout, on_wait)
+        self._connection = _connection(url, api_key, token, anonymous, retries, timeout, on_wait)
         self._http_client = http_client
         self._loops: dict[asyncio.AbstractEventLoop, _Loop] = {}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .client import settings
+from ._access import find_access
 
 
 @dataclass(frozen=True)
@@ -17,11 +17,9 @@ class McpEndpoint:
 
 def mcp_endpoint(url: str | None = None, api_key: str | None = None, *, tools: str = "core") -> McpEndpoint:
     """
-    Returns what an MCP client needs to connect. ``url`` and ``api_key`` default to the environment's ``SENSORIUM_URL``
-    and ``SENSORIUM_API_KEY``. ``tools`` chooses what is listed: a preset (``core``, ``sense``, ``remember``, ``work``,
-    ``all``), domains and names of tools, with commas between. Raises ValueError if there is no key.
+    Returns what an MCP client needs to connect. ``url`` and ``api_key`` default as for ``Sensorium``. ``tools`` chooses
+    what is listed: a preset (``core``, ``sense``, ``remember``, ``work``, ``all``), domains and names of tools, with
+    commas between. Raises ValueError if there is no key.
     """
-    origin, key = settings(url, api_key)
-    if not key:
-        raise ValueError("No API key: pass api_key, or set SENSORIUM_API_KEY.")
+    origin, key = find_access(url, api_key, needs_key=True)
     return McpEndpoint(f"{origin}/mcp", {"Authorization": f"Bearer {key}", "X-MCP-Tools": tools})
