@@ -1,8 +1,16 @@
 import { findAccess, parseOrigin } from "./access.ts";
 import { type Authorization, byKey, byToken } from "./authorize.ts";
 import { OPERATIONS } from "./generated/operations.ts";
-import type { Api, CloudEvent, MemoriesCreateParams, Memory, PublishResult } from "./generated/types.ts";
+import type {
+  Api,
+  CloudEvent,
+  Interest,
+  MemoriesCreateParams,
+  Memory,
+  PublishResult,
+} from "./generated/types.ts";
 import type { Handler, ListenOptions } from "./handler.ts";
+import { ensureInterest, type NewInterest } from "./interest.ts";
 import { Listener } from "./listen.ts";
 import type { CallOptions, Operation } from "./operation.ts";
 import { allPages } from "./paging.ts";
@@ -50,6 +58,11 @@ export interface Client extends Api {
    * `agent` for an agent, `institutional` for a person, or that of the superseded memory.
    */
   remember(content: string, fields?: MemoryFields, options?: CallOptions): Promise<Memory>;
+  /**
+   * Subscribes the client's agent, as often as it is called: creates the interest, or gives the one with this event type and
+   * filter the other settings that are named.
+   */
+  ensureInterest(interest: NewInterest, options?: CallOptions): Promise<Interest>;
   /** Receives the agent's deliveries until stopped, and acknowledges those that the handler completes. */
   listen(handler: Handler, options?: ListenOptions): Listener;
 }
@@ -84,6 +97,7 @@ export function createClient(options: ClientOptions = {}): Client {
     ...api,
     publish,
     remember,
+    ensureInterest: (interest, callOptions) => ensureInterest(api, interest, callOptions),
     listen: (handler, how) => new Listener({ connection, api }, handler, how),
   };
 }

@@ -13,6 +13,7 @@ export { FILE_TYPES, fileTypeOf } from "./generated/file-types.ts";
 export { quoteAsData } from "./generated/quoted.ts";
 export type * from "./generated/types.ts";
 export { GiveUp, type Handler, type HandlerContext, type ListenOptions, RetryLater } from "./handler.ts";
+export type { NewInterest } from "./interest.ts";
 export type { Listener } from "./listen.ts";
 export { type McpEndpoint, type McpOptions, mcpEndpoint } from "./mcp.ts";
 export type { Call, CallOptions, PagedCall, StreamCall, StreamMessage } from "./operation.ts";

@@ -32,7 +32,11 @@ test("an interest is tried, made, listed and withdrawn", async () => {
   const line = `${made.id} com.example.tried where data.total > 7`;
   expect((await done("interest", "list")).split("\n")).toContain(line);
   const ran = await cli.run(["interest", "add", ...wanted]);
-  expect(ran).toMatchObject({ code: 1, err: expect.stringContaining("business_rule_violation") });
+  expect(ran).toMatchObject({
+    code: 1,
+    err: expect.stringContaining(`filter: ${made.id}. Update that one.`),
+  });
+  expect(await done("interest", "add", ...wanted, "--if-missing")).toBe(line);
   const changes = ["--retry-delays", "1,30", "--priority", "2"];
   expect(await json("interest", "update", made.id, ...changes)).toMatchObject({
     ...{ id: made.id, event_type: wanted[0], filter_expression: "data.total > 7" },

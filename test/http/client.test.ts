@@ -119,6 +119,16 @@ describe("operations", () => {
   });
 });
 
+test("an interest is ensured as often as a program starts", async () => {
+  const event_type = "com.example.ensured";
+  const made = await client.ensureInterest({ event_type, filter_expression: "data.n > 1" });
+  expect(await client.ensureInterest({ event_type, filter_expression: "data.n > 1" })).toEqual(made);
+  const changed = await client.ensureInterest({ event_type, filter_expression: "data.n > 1", priority: 9 });
+  expect(changed).toMatchObject({ id: made.id, priority: 9 });
+  expect((await client.ensureInterest({ event_type })).id).not.toBe(made.id);
+  await expect(client.ensureInterest({ event_type, priority: 99 })).rejects.toThrow(/priority/);
+});
+
 describe("lists", () => {
   test("are walked to the end by offset", async () => {
     const made = [];

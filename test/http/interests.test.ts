@@ -151,6 +151,7 @@ describe("refusals change nothing", () => {
       body: {
         error: {
           code: "business_rule_violation",
+          message: expect.stringContaining(`${first.id}. Update that one.`),
           details: { rule: "interest_conflict", existing_resource_id: first.id },
         },
       },

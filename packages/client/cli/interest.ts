@@ -1,4 +1,5 @@
 import type { Interest, InterestsUpdateParams } from "../generated/types.ts";
+import { existingInterest } from "../interest.ts";
 import {
   type Command,
   type Context,
@@ -29,7 +30,10 @@ export const INTEREST: Record<string, Command> = {
   "interest add": {
     takes: "TYPE",
     does: "Adds an interest of the agent. TYPE is a glob.",
-    options: SETTINGS,
+    options: {
+      ...SETTINGS,
+      "if-missing": { means: "if the agent has one of this type and filter, print that, unchanged" },
+    },
     examples: ["interest add 'com.example.order.*' --filter 'data.total > 100'"],
     as: ["agent"],
     run: add,
@@ -59,8 +63,13 @@ export const INTEREST: Record<string, Command> = {
 };
 
 async function add(context: Context): Promise<void> {
+  const { client, options, signal } = context;
   const params = { ...readSettings(context), ...(await wanted(context)) };
-  const made = await context.client.interests.create(params, { signal: context.signal });
+  const made = await client.interests.create(params, { signal }).catch((error) => {
+    const id = options["if-missing"] ? existingInterest(error) : undefined;
+    if (!id) throw error;
+    return client.interests.get({ agent_id: params.agent_id, id }, { signal });
+  });
   context.print(made, formatLine(made));
   noteWarnings(context, made);
 }

@@ -325,6 +325,15 @@ def test_without_a_key_it_says_where_it_looked_or_takes_the_saved_one(
         nobody.auth.me()
 
 
+def test_an_interest_is_ensured_as_often_as_a_program_starts(client: Sensorium) -> None:
+    made = client.ensure_interest("com.example.ensured", filter_expression="data.n > 1")
+    assert client.ensure_interest("com.example.ensured", filter_expression="data.n > 1") == made
+    changed = client.ensure_interest("com.example.ensured", filter_expression="data.n > 1", priority=9)
+    assert (changed.id, changed.priority) == (made.id, 9)
+    with pytest.raises(Invalid):
+        client.ensure_interest("com.example.ensured", priority=99)
+
+
 def test_says_where_the_tools_are(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SENSORIUM_URL", "https://sensorium.example.com/v1/")
     monkeypatch.delenv("SENSORIUM_API_KEY", raising=False)

@@ -168,7 +168,8 @@ export class Interests {
     return async (err: unknown): Promise<never> => {
       if (!isDuplicateKey(err)) throw err;
       const other = await this.#deps.interests.findOne(tenant_id, { conflict_key });
-      const message = "The agent already has an interest with this event type and filter. Update that one.";
+      const named = other ? `: ${other._id}` : "";
+      const message = `The agent already has an interest with this event type and filter${named}. Update that one.`;
       throw ruleBroken("interest_conflict", message, { existing_resource_id: other?._id ?? null });
     };
   }

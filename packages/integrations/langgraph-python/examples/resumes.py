@@ -38,10 +38,8 @@ builder.add_edge("ship", END)
 async def main() -> None:
     async with AsyncSensorium() as client:
         graph = builder.compile(checkpointer=SensoriumSaver(async_client=client))
-        me = (await client.auth.me()).agent
-        assert me
         # The events of an order come one at a time.
-        await client.interests.create(agent_id=me.id, event_type="com.example.order.*", ordering_key="subject")
+        await client.ensure_interest("com.example.order.*", ordering_key="subject")
         await client.publish("com.example.order.placed", {}, subject="order-1")
         await client.publish("com.example.order.paid", {"amount": 120}, subject="order-1")
         await resume_on_events(client, graph, count=2)  # without a count, as long as the program runs

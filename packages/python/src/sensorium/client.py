@@ -21,6 +21,7 @@ from ._access import find_access
 from ._api import Api
 from ._group import Async, Mode, Sync, at_once
 from ._operation import Operation
+from .errors import ApiError
 from .listen import Delivery, listen
 
 Handler = Callable[[Delivery], object]
@@ -109,6 +110,8 @@ def _event(type_: str, data: Any, attributes: Mapping[str, Any]) -> dict[str, An
 
 
 TITLE_LENGTH = 120
+IDENTITY = {"agent_id", "event_type", "filter_expression"}
+"""What makes an interest the same as another one."""
 
 
 def _title(text: str) -> str:
@@ -162,6 +165,29 @@ class _Client(Api[Mode]):
             params["scope"] = "agent" if is_agent else "institutional"
         made: models.Memory = await memories.create.call(self, *memories.create.read(**params))
         return made
+
+    async def _ensure_interest(self, fields: Mapping[str, Any]) -> models.Interest:
+        interests = type(self.interests)
+        found: models.Interest
+        if "agent_id" not in fields:
+            agent = (await type(self.auth).me.call(self, {}, None, None)).agent
+            if agent is None:
+                raise TypeError("agent_id is missing: the client is no agent's.")
+            fields = {**fields, "agent_id": agent.id}
+        try:
+            found = await interests.create.call(self, *interests.create.read(**fields))
+            return found
+        except ApiError as error:
+            existing = error.details.get("existing_resource_id")
+            if error.details.get("rule") != "interest_conflict" or not existing:
+                raise
+        path = {"agent_id": fields["agent_id"], "id": existing}
+        found = await interests.get.call(self, path, None, None)
+        known = found.model_dump(mode="json")
+        settings = {name: value for name, value in fields.items() if name not in IDENTITY and known[name] != value}
+        if settings:
+            found = await interests.update.call(self, *interests.update.read(**path, **settings))
+        return found
 
 
 class Sensorium(_Client[Sync]):
@@ -221,6 +247,13 @@ class Sensorium(_Client[Sync]):
         caller's own: ``agent`` for an agent, ``institutional`` for a person, or that of the superseded memory.
         """
         return at_once(self._remember(content, fields))
+
+    def ensure_interest(self, event_type: str, **fields: Any) -> models.Interest:
+        """
+        Subscribes the client's agent, as often as it is called: creates the interest, or gives the one with this event
+        type and filter the other ``fields`` of ``interests.create`` that are named.
+        """
+        return at_once(self._ensure_interest({"event_type": event_type, **fields}))
 
     def listen(
         self,
@@ -321,6 +354,10 @@ class AsyncSensorium(_Client[Async]):
     async def remember(self, content: str, **fields: Any) -> models.Memory:
         """Creates a memory; see Sensorium.remember."""
         return await self._remember(content, fields)
+
+    async def ensure_interest(self, event_type: str, **fields: Any) -> models.Interest:
+        """Subscribes the client's agent; see Sensorium.ensure_interest."""
+        return await self._ensure_interest({"event_type": event_type, **fields})
 
     async def listen(
         self,
