@@ -4,7 +4,9 @@ import type { Extension } from "../../services/extensions.ts";
 import { CONVERTERS } from "./document-converter.ts";
 
 const settings = {
-  DOCUMENT_CONVERTER_URL: web("Service that documents are sent to which cannot be read here: scans etc."),
+  DOCUMENT_CONVERTER_URL: web(
+    "Service that documents are sent to which cannot be read here completely: scans etc.",
+  ),
   DOCUMENT_CONVERTER: text("docling", "Kind of that service: docling-serve, Apache Tika or unstructured.", {
     oneOf: CONVERTERS,
   }),

@@ -6,6 +6,11 @@ import { isMath, MathReader } from "./mathml.ts";
 const tags = (names: string) => new Set(names.split(" "));
 /** Elements whose content browsers do not show as text. */
 const UNSEEN = tags("script style noscript template svg object iframe select datalist rp canvas audio video");
+/** What those of them that show something are. */
+const LOST: Record<string, string> = {
+  ...{ svg: "picture", canvas: "picture", object: "embedded object", iframe: "frame" },
+  ...{ audio: "sound", video: "video" },
+};
 const PARAGRAPHS = tags(
   "address article aside blockquote center details dialog div dl fieldset figure footer form header hgroup hr listing " +
     "main menu nav ol p plaintext pre search section title ul",
@@ -17,9 +22,14 @@ const SLICE = 65_536;
 
 type Attributes = Record<string, string>;
 
-/** Returns the visible text of a page as Markdown, its title first. @throws TooMuchText */
-export function htmlText(html: string): string {
-  const reader = new HtmlReader();
+/**
+ * Returns the visible text of a page as Markdown, its title first.
+ *
+ * @param lose gets the kind of each part that is seen, but is no text
+ * @throws TooMuchText
+ */
+export function htmlText(html: string, lose: (kind: string) => void = () => {}): string {
+  const reader = new HtmlReader(lose);
   const parser = new Parser({
     onopentag: (name, attributes) => reader.open(name, attributes),
     onclosetag: (name) => reader.close(name),
@@ -42,9 +52,17 @@ class HtmlReader {
   readonly #readings: string[] = [];
   readonly #spans: [columns: number, rows: number][] = [];
   #math: MathReader | undefined;
+  readonly #lose: (kind: string) => void;
+
+  constructor(lose: (kind: string) => void) {
+    this.#lose = lose;
+  }
 
   open(name: string, attributes: Attributes): void {
-    if (this.#unseen || UNSEEN.has(name) || isHidden(name, attributes)) {
+    const isOutside = this.#unseen || isHidden(name, attributes);
+    if (isOutside || UNSEEN.has(name)) {
+      const lost = isOutside ? undefined : LOST[name];
+      if (lost) this.#lose(lost);
       this.#unseen++;
       return;
     }
@@ -73,6 +91,8 @@ class HtmlReader {
     else if (isReading(name) && this.#readings.length) blocks.aside();
     else this.#divide(name);
     if (name === "img" && attributes.alt) blocks.collapsed(` ${attributes.alt} `);
+    // An empty description says that the picture means nothing.
+    else if (name === "img" && attributes.alt === undefined) this.#lose("picture");
     if (LISTS.has(name)) this.#lists.push(name === "ol" ? Number(attributes.start ?? 1) || 0 : null);
   }
 

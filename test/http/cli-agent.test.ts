@@ -150,13 +150,13 @@ test("a bundle is assembled and shown, as is the state of a document", async () 
   expect(rendered_brief).toContain("Heavy parcels go by freight");
   expect(await done("bundle", "assemble", "heavy parcels")).toContain("Heavy parcels go by freight");
   expect(await done("bundle", "show", id)).toBe(rendered_brief.trimEnd());
-  writeFileSync(join(cli.folder, "rates.md"), "# Rates\n");
-  const { document_id } = await json("document", "add", "rates.md", "--subject", "acme", "--wait");
+  writeFileSync(join(cli.folder, "rates.html"), "<h1>Rates</h1><img><img>");
+  const { document_id } = await json("document", "add", "rates.html", "--subject", "acme", "--wait");
   const lines = [
-    "^Name +rates\\.md \\(version 1\\)",
+    "^Name +rates\\.html \\(version 1\\)",
     `Id +${document_id}`,
     "Status +stored",
-    "[\\s\\S]*Subject +acme\n",
+    "[\\s\\S]*Subject +acme\n[\\s\\S]*Not read +2 × picture: text$",
   ];
   expect(await done("document", "show", document_id)).toMatch(new RegExp(lines.join("\n")));
 });

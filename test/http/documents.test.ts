@@ -28,7 +28,14 @@ test("an upload is queued, read, cut into chunks and found", async () => {
   const document = await finished(ann, body.document_id);
   expect(document).toEqual({
     ...{ document_id: body.document_id, filename: "manual.pdf", mime_type: "application/pdf" },
-    ...{ status: "stored", error: null, byte_size: 30221, chunk_count: 3, sensitivity: "internal" },
+    ...{
+      status: "stored",
+      error: null,
+      losses: [],
+      byte_size: 30221,
+      chunk_count: 3,
+      sensitivity: "internal",
+    },
     ...{ audience: { regions: [], industries: [], product_lines: [], segments: [] }, version_num: 1 },
     ...{ subject: null, superseded_by: null, agent_id: ann.id, user_id: null, team_id: null },
     ...{ created_at: expect.any(String), ingested_at: expect.any(String) },
@@ -43,11 +50,12 @@ test("an upload is queued, read, cut into chunks and found", async () => {
   });
   const given = ok(await ann.get(chunksOf(document, "&offset=1&limit=1")));
   expect(given).toEqual({ chunks: [chunks[1]], total: 3 });
+  const { losses: _, ...listed } = document;
   const answer = await find(ann, "whom to call when the alarm sounds: duty engineer");
   const expected = { no_match: false, degraded: expect.any(Boolean), total_candidates: expect.any(Number) };
   expect(answer).toMatchObject(expected);
   expect(answer.results[0]).toEqual({
-    ...{ chunk: chunks[2], document, score: expect.any(Number) },
+    ...{ chunk: chunks[2], document: listed, score: expect.any(Number) },
     sources: expect.objectContaining({ bm25: expect.any(Number) }),
   });
 });
@@ -80,6 +88,15 @@ test.each([
   expect(again).toMatchObject({ accepted: true, status: "queued" });
   expect(again.document_id).not.toBe(document.document_id);
   await finished(ann, again.document_id);
+});
+
+test("what is not read of a document is listed", async () => {
+  const html = '<p>The quay</p><img src="quay.png"><img src="crane.png"><iframe></iframe>';
+  const { losses } = await ingest(ann, textFile(html, { mime_type: "text/html" }));
+  expect(losses).toEqual([
+    { kind: "picture", place: "text", count: 2 },
+    { kind: "frame", place: "text", count: 1 },
+  ]);
 });
 
 test("media types are the same in any case and with parameters, and base64 may have line breaks", async () => {

@@ -51,7 +51,7 @@ const MAXIMAL: Record<string, (row: Row) => Row> = {
   },
   document_chunks: () => ({ text: text(4_000) }),
   // An audience of others hides a document.
-  documents: () => ({}),
+  documents: () => ({ losses: times(102, () => ({ kind: text(100), place: text(300), count: 1 })) }),
   event_types: ({ type }) => ({
     sources: Object.fromEntries(times(10, (i) => [`:https://example%2Ecom/${i}/${type}/${text(4_000)}`, 1])),
   }),

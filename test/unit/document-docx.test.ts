@@ -155,7 +155,7 @@ describe("what is not read of a Word document", () => {
       { kind: "part newKind", place: "text", count: 1 },
       { kind: "chunk", place: "text", count: 1 },
       { kind: "picture", place: "text", count: 2 },
-      { kind: "embedded_object", place: "text", count: 1 },
+      { kind: "embedded object", place: "text", count: 1 },
       { kind: "picture", place: "header", count: 1 },
     ]);
   });

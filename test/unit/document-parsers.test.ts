@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { strFromU8, strToU8, unzipSync, type Zippable, zipSync } from "fflate";
+import { Losses } from "../../services/remember/documents/parsers/page.ts";
 import { parseDocument } from "../../services/remember/documents/parsers/parse.ts";
 import { pdfOf } from "../support/pdf.ts";
 
@@ -238,8 +239,9 @@ describe("files of other programs", () => {
   });
 });
 
+const latin1 = (given: string) => new Uint8Array(Buffer.from(given, "latin1"));
+
 describe("text", () => {
-  const latin1 = (given: string) => new Uint8Array(Buffer.from(given, "latin1"));
   const GERMAN =
     "Die Größe der Straße überrascht natürlich jeden, der dort früher wohnte. Schöne Grüße aus Köln.";
   test.each<[string, Uint8Array, string]>([
@@ -354,9 +356,52 @@ describe("a PDF", () => {
     );
   });
 
+  test("has pictures and pages that are not read, which are listed", async () => {
+    const losses = new Losses();
+    const picture = "<</Type/XObject/Subtype /Image/Width 9/Height 9/SMask 8 0 R>>";
+    const font = "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>";
+    const shown = Buffer.from("BT /F 12 Tf 50 700 Td (Quay) Tj ET");
+    await parseDocument(new Uint8Array(pdfOf(shown, [font, picture, picture, picture])), PDF, losses);
+    expect(`${losses}`).toBe("2 picture (pages with text)");
+    const drawn = new Uint8Array(pdfOf(Buffer.from("0 0 m 9 9 l S")));
+    await expect(parseDocument(drawn, PDF)).rejects.toThrow("1 page without text (page 1)");
+  });
+
   test("may have bytes before it", async () => {
     const bytes = Buffer.concat([Buffer.from("HTTP/1.1 200 OK junk "), pdf("Tide table")]);
     expect(await text(new Uint8Array(bytes), PDF)).toBe("Tide table");
+  });
+});
+
+describe("what is not read", () => {
+  const lossesOf = async (bytes: Uint8Array, type: string) => {
+    const losses = new Losses();
+    await parseDocument(bytes, type, losses);
+    return `${losses}`;
+  };
+
+  test("of a page is listed, but for what means nothing or is hidden", async () => {
+    const html =
+      '<p>Quay<img src="a"><img alt=""><svg><svg/></svg><div hidden><img><video></video></div><video><img></video>';
+    expect(await lossesOf(strToU8(html), "text/html")).toBe("2 picture (text), 1 video (text)");
+  });
+
+  test("a guessed encoding is said, a declared one is not", async () => {
+    const text = latin1("Die Größe der Straße überrascht jeden, der früher dort wohnte. Schöne Grüße.");
+    expect(await lossesOf(text, "text/plain")).toMatch(/^1 encoding guessed \((?:iso|windows)-/);
+    expect(await lossesOf(text, "text/plain; charset=windows-1252")).toBe("");
+  });
+
+  test("is counted together where it is too much to list", () => {
+    const losses = new Losses();
+    for (let at = 0; at < 300; at++) losses.add("picture", `slide ${at}`);
+    losses.add("picture", "slide 0");
+    const listed = losses.list();
+    expect([listed.length, listed[0], listed.at(-1)]).toEqual([
+      101,
+      { kind: "picture", place: "slide 0", count: 2 },
+      { kind: "other", place: "elsewhere", count: 200 },
+    ]);
   });
 });
 

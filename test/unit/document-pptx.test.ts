@@ -105,7 +105,7 @@ test("what is not read of a presentation is listed", async () => {
     '<p:pic><p:nvPr><a:videoFile r:link="r8"/></p:nvPr><a:blip r:embed="r9"/></p:pic>';
   await parseDocument(slideFile(shapes), PPTX, losses);
   expect(losses.list()).toEqual([
-    { kind: "embedded_object", place: "slide 1", count: 1 },
+    { kind: "embedded object", place: "slide 1", count: 1 },
     { kind: "picture", place: "slide 1", count: 1 },
     { kind: "media", place: "slide 1", count: 1 },
   ]);

@@ -137,6 +137,6 @@ test("what is not read of a workbook is listed", async () => {
     { kind: "formula", place: "S", count: 1 },
     { kind: "picture", place: "S", count: 1 },
     { kind: "part slicer", place: "S", count: 1 },
-    { kind: "embedded_object", place: "S", count: 1 },
+    { kind: "embedded object", place: "S", count: 1 },
   ]);
 });

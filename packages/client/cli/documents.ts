@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { FILE_TYPES, fileTypeOf } from "../generated/file-types.ts";
+import type { Loss } from "../generated/types.ts";
 import { pause } from "../support.ts";
 import { type Command, type Context, count, optionalChoice, text, word } from "./command.ts";
 import { LIMIT, takeFirst } from "./paged.ts";
@@ -47,12 +48,15 @@ const add: Command = {
     const { document_id } = uploaded;
     if (!context.options.wait || !document_id)
       return context.print(uploaded, `${document_id} ${uploaded.status}`);
-    const { status, error } = await ingested(context, document_id);
+    const { status, error, losses } = await ingested(context, document_id);
     if (status === "failed")
       throw new Failure(`${filename} was not stored: ${error} (${document_id})`, "not_stored");
-    context.print({ ...uploaded, status }, `${document_id} ${status}`);
+    const said = losses.map((loss) => `Not read: ${lossInWords(loss)}`);
+    context.print({ ...uploaded, status, losses }, [`${document_id} ${status}`, ...said].join("\n"));
   },
 };
+
+const lossInWords = ({ kind, place, count }: Loss) => `${count} × ${kind}: ${place}`;
 
 const IN_WORK = ["queued", "chunking", "embedding"];
 const ASK_AGAIN_MS = 500;
@@ -107,6 +111,7 @@ const show: Command = {
         ["Subject", subject],
         ["Size", `${byte_size} bytes, ${chunk_count} passages`],
         ["Created", `${created_at} (${age(created_at)})`],
+        ...document.losses.map((loss): [string, string] => ["Not read", lossInWords(loss)]),
       ]);
     context.print(document, details);
   },

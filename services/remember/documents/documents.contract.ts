@@ -1,4 +1,4 @@
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
 import { byReference, nullable, oneOf, operation } from "../../../lib/contract/contract.ts";
 import { Id, Limit, Offset, Timestamp, Uuid, Words } from "../../../lib/contract/schema.ts";
 import { Subject } from "../../../lib/contract/subject.ts";
@@ -83,6 +83,29 @@ export const Document = Type.Object(
     ingestion_source_name: Type.String(),
   },
   { title: "Document" },
+);
+
+const Loss = Type.Object(
+  {
+    kind: Type.String({ examples: ["picture"] }),
+    place: Type.String({ description: "Where in the file.", examples: ["slide 3"] }),
+    count: Type.Integer({ minimum: 1 }),
+  },
+  { title: "Loss" },
+);
+export type Loss = Static<typeof Loss>;
+
+/** A document with what is not read of it. */
+export const DocumentDetail = Type.Object(
+  {
+    ...Document.properties,
+    losses: Type.Array(Loss, {
+      description:
+        "What the file shows that is not in its text: pictures without a description, scanned pages, embedded objects, " +
+        "unreadable attachments, and where the encoding was guessed. At most 100 kinds and places are listed.",
+    }),
+  },
+  { title: "DocumentDetail" },
 );
 
 /** States that are announced by events. */
@@ -187,9 +210,11 @@ export const getDocument = operation({
   action: "documents.get",
   route: "GET /documents/{document_id}",
   summary: "Read a document's metadata",
-  description: "Use this to follow an upload: returns `status`, audience and version, but not the text.",
+  description:
+    "Use this to follow an upload: returns `status`, audience, version, and what is not read of the file as `losses`, but " +
+    "not the text.",
   access: reader,
-  answer: Document,
+  answer: DocumentDetail,
   mcp: true,
 });
 
@@ -245,7 +270,7 @@ export const retryDocument = operation({
     "Use this after the cause of the failure is gone. Only the uploader and admins can retry it. `conflict` if it has " +
     "not failed, or if the same file was uploaded again.",
   access: writer,
-  answer: Document,
+  answer: DocumentDetail,
   errors: ["forbidden", "conflict"],
 });
 

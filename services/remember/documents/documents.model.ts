@@ -5,7 +5,7 @@ import { type DocumentOf, type Model, t, tenantSchema } from "../../../storage/m
 import type { SearchEntry } from "../../../storage/search/entry.ts";
 import { labelsOf } from "./audience.ts";
 import type { Piece } from "./chunks.ts";
-import { type Audience, Chunk, Document, SENSITIVITIES, STATUSES } from "./documents.contract.ts";
+import { type Audience, Chunk, Document, type Loss, SENSITIVITIES, STATUSES } from "./documents.contract.ts";
 
 /** A source of documents: each agent and person has one. */
 export interface SourceDoc extends DocumentOf<typeof sources> {}
@@ -43,6 +43,8 @@ const documents = tenantSchema({
   /** `deleted`: hidden; the emptied row stays to report since when citations of it are stale. */
   status: t.oneOf([...STATUSES, "deleted"]),
   error: t.nullable(t.text()),
+  /** What the file shows that is not read. */
+  losses: t.large(t.texts(t.mixed<Loss[]>())),
   version_num: t.number(),
   chunk_count: t.number(),
   superseded_by: t.nullable(t.string()),
@@ -191,5 +193,7 @@ export function present(doc: DocumentDoc) {
     ingestion_source_name: doc.source_name,
   });
 }
+
+export const presentDetail = (doc: DocumentDoc) => ({ ...present(doc), losses: doc.losses });
 
 export const presentChunk = (chunk: ChunkDoc) => presentAs(Chunk, chunk, { chunk_id: chunk._id });

@@ -21,6 +21,7 @@ import {
   liveKey,
   present,
   presentChunk,
+  presentDetail,
   SourceModel,
   toEntry,
 } from "./documents.model.ts";
@@ -108,7 +109,7 @@ async function listDocuments({ rows }: Documents, ctx: CallOf<typeof contract.li
 }
 
 async function getDocument(documents: Documents, ctx: Call<{ document_id: string }>) {
-  return present(await findReadable(documents, ctx, ctx.params.document_id));
+  return presentDetail(await findReadable(documents, ctx, ctx.params.document_id));
 }
 
 async function listChunks(documents: Documents, ctx: CallOf<typeof contract.listDocumentChunks>) {
@@ -193,7 +194,11 @@ function internalActions(documents: Documents): Record<string, ActionSchema> {
       const { tenant_id } = ctx.meta.caller;
       const [access, found] = await Promise.all([
         ownerAccess(ctx),
-        rows.find(tenant_id, { _id: { $in: ctx.params.document_ids } }, { projection: { audience: 0 } }),
+        rows.find(
+          tenant_id,
+          { _id: { $in: ctx.params.document_ids } },
+          { projection: { audience: 0, losses: 0 } },
+        ),
       ]);
       const visible = found.filter((doc) => mayRead(access, doc));
       return visible.map(({ _id, stale_since }) => ({
@@ -250,13 +255,20 @@ async function retryDocument(documents: Documents, ctx: Asked) {
   if (doc.status !== "failed")
     throw refusal(doc, `The document is ${doc.status}. Only failed documents can be retried.`);
   const queue = place(tenant_id, documents.now(), agent_id);
-  const $set = { status: "queued" as const, error: null, attempts: 0, queue, live_key: liveKey(doc) };
+  const $set = {
+    status: "queued" as const,
+    error: null,
+    losses: [],
+    attempts: 0,
+    queue,
+    live_key: liveKey(doc),
+  };
   const queued = await documents.rows
     .update(tenant_id, { _id, status: "failed" }, { $set })
     .catch(nullIfTaken);
   if (!queued) throw refusal(doc, "The file was uploaded or retried meanwhile. Open its newest document.");
   documents.nudge();
-  return present(queued);
+  return presentDetail(queued);
 }
 
 function refusal({ _id }: DocumentDoc, message: string): Fault {

@@ -31,7 +31,7 @@ function emptied(
   now: number,
 ): Partial<DocumentDoc> {
   return {
-    ...{ status: "deleted", filename: "", hash: "", error: null, audience: normaliseAudience() },
+    ...{ status: "deleted", filename: "", hash: "", error: null, losses: [], audience: normaliseAudience() },
     ...{ stale_since: new Date(now), queue: place(tenant_id, now, agent_id), attempts: 0 },
   };
 }

@@ -13,6 +13,7 @@ import { type DocumentConverter, NotConvertible } from "./converter.ts";
 import type { DocumentChange } from "./documents.contract.ts";
 import { type ChunkDoc, type DocumentDoc, toChunks, toEntry } from "./documents.model.ts";
 import type { Documents } from "./documents.ts";
+import { isIncomplete } from "./parsers/page.ts";
 import { type Reading, readDocument } from "./reader.ts";
 
 /** Chunks per call to search: well below the NATS payload limit. */
@@ -22,6 +23,8 @@ const MEGABYTES = 512;
 
 /** A converter that is away gets a document this many times more, for minutes. */
 const MOST_CONVERSIONS = 6;
+/** Characters of a converter's reason that a loss shows. */
+const MAX_REASON = 300;
 
 /** Limits of documents in work, which keep a parser busy for long: on this node, of one tenant, and of one uploader. */
 export const IN_WORK = { capacity: 3, perTenant: 2, perCaller: 1 };
@@ -131,11 +134,11 @@ export class Ingest {
   async #read(doc: Queued): Promise<void> {
     const reading = await this.#parse(doc);
     if (!reading) return;
-    const read = "unreadable" in reading ? await this.#convert(doc, reading.unreadable) : reading;
+    const read = await this.#improve(doc, reading);
     if ("unreadable" in read) return this.#fail(doc, `The file ${read.unreadable}.`);
     const chunks = toChunks(doc, read.pieces, new Date(this.#deps.documents.now()));
     if (!(await this.#chunks.replace(doc, chunks))) return;
-    await this.#next(doc, { status: "embedding", chunk_count: chunks.length });
+    await this.#next(doc, { status: "embedding", chunk_count: chunks.length, losses: read.losses });
   }
 
   /** Returns null if the lease was lost while the document waited: it was deleted, or another node has it. */
@@ -164,25 +167,38 @@ export class Ingest {
     return reading;
   }
 
-  /** Lets the converter, if there is one, read what could not be read here. */
-  async #convert(doc: Queued, unreadable: string): Promise<Reading> {
-    const { converter, blobs } = this.#deps;
-    if (!converter) return { unreadable };
+  /** Lets the converter, if there is one, read what could not be read here, or not completely. */
+  async #improve(doc: Queued, own: Reading): Promise<Reading> {
+    const { converter } = this.#deps;
+    const isRead = !("unreadable" in own);
+    if (!converter || (isRead && !isIncomplete(own.losses))) return own;
+    const converted = await this.#convert(converter, doc, isRead);
+    if (!("unreadable" in converted)) return converted;
+    const why = converted.unreadable;
+    if (!isRead) return { unreadable: `${own.unreadable}; ${why}` };
+    const loss = { kind: "conversion", place: why.slice(0, MAX_REASON).toWellFormed(), count: 1 };
+    return { ...own, losses: [...own.losses, loss] };
+  }
+
+  /**
+   * Returns what the converter reads, or why it does not.
+   *
+   * @param isRead whether the document was read here: then a converter that is away is not waited for
+   * @throws to try again later
+   */
+  async #convert(converter: DocumentConverter, doc: Queued, isRead: boolean): Promise<Reading> {
     const { tenant_id, filename, mime_type, attempts } = doc;
     const { signal } = this.#ending;
     try {
-      const bytes = await blobs.get(tenant_id, doc.hash);
+      const bytes = await this.#deps.blobs.get(tenant_id, doc.hash);
       const converted = await converter.convert({ bytes, filename, mime_type }, signal);
       const reading = await this.#readFile(doc, converted);
-      return "unreadable" in reading
-        ? { unreadable: `${unreadable}; converted, it ${reading.unreadable}` }
-        : reading;
+      return "unreadable" in reading ? { unreadable: `converted, it ${reading.unreadable}` } : reading;
     } catch (err) {
       const { message } = err as Error;
-      if (err instanceof NotConvertible)
-        return { unreadable: `${unreadable}; the converter refused it: ${message}` };
-      if (signal.aborted || attempts < MOST_CONVERSIONS) throw err;
-      return { unreadable: `${unreadable}; the converter failed: ${message}` };
+      if (err instanceof NotConvertible) return { unreadable: `the converter refused it: ${message}` };
+      if (signal.aborted || (!isRead && attempts < MOST_CONVERSIONS)) throw err;
+      return { unreadable: `the converter failed: ${message}` };
     }
   }
 
@@ -203,7 +219,7 @@ export class Ingest {
     const { rows, now } = this.#deps.documents;
     const { tenant_id, source_id, filename } = doc;
     const named = { source_id, filename, status: "stored" as const };
-    const stored = await rows.find(tenant_id, named, { projection: { audience: 0 } });
+    const stored = await rows.find(tenant_id, named, { projection: { audience: 0, losses: 0 } });
     const [newest, ...older] = stored.sort((a, b) => (isNewer(a, b) ? -1 : 1));
     for (const { _id, agent_id } of older) {
       const $set = {

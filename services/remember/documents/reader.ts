@@ -1,5 +1,6 @@
 import { type ThreadEnded, type ThreadLimits, WorkerThread } from "../../../lib/worker-thread.ts";
 import type { Piece } from "./chunks.ts";
+import type { Loss } from "./parsers/page.ts";
 
 /** Input of a reading thread. */
 export interface ReadRequest {
@@ -7,8 +8,14 @@ export interface ReadRequest {
   mime_type: string;
 }
 
-/** Result: the chunks, or why there are none, in words that follow "The file ". */
-export type Reading = { pieces: Piece[] } | { unreadable: string };
+/** What is read of a document, and what is not. */
+export interface ReadText {
+  pieces: Piece[];
+  losses: Loss[];
+}
+
+/** Result: the text, or why there is none, in words that follow "The file ". */
+export type Reading = ReadText | { unreadable: string };
 
 /**
  * Reads a document in a separate thread that ends with it, so that a parser cannot block or crash this process. Never

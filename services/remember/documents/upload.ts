@@ -132,6 +132,7 @@ async function newDocument(
     byte_size: file_content.size,
     status: "queued",
     error: null,
+    losses: [],
     chunk_count: 0,
     superseded_by: null,
     stale_since: null,

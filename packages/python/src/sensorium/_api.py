@@ -1795,11 +1795,11 @@ class Documents(Group[Mode]):
     @operation("GET", "/documents/{document_id}")
     def get(
         self, *, document_id: str, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> models.Document:
+    ) -> models.DocumentDetail:
         """Read a document's metadata.
 
-        Use this to follow an upload: returns `status`, audience and version, but not the text. Needs the scope
-        `memory:read`.
+        Use this to follow an upload: returns `status`, audience, version, and what is not read of the file as
+        `losses`, but not the text. Needs the scope `memory:read`.
 
         Args:
             document_id: Id of the document."""
@@ -1853,7 +1853,7 @@ class Documents(Group[Mode]):
     @operation("POST", "/documents/{document_id}/retry")
     def retry(
         self, *, document_id: str, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> models.Document:
+    ) -> models.DocumentDetail:
         """Process a failed document again.
 
         Use this after the cause of the failure is gone. Only the uploader and admins can retry it. `conflict` if it

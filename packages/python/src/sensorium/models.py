@@ -1019,6 +1019,42 @@ class Document(Model):
     ingestion_source_name: str
 
 
+class DocumentDetail(Model):
+    document_id: str
+    """Id of the document."""
+    filename: str
+    mime_type: str
+    """Media type of the file, in any case, with or without `charset`: `application/pdf`,
+    `application/vnd.openxmlformats-officedocument.wordprocessingml.document`,
+    `application/vnd.openxmlformats-officedocument.presentationml.presentation`,
+    `application/vnd.openxmlformats-officedocument.spreadsheetml.sheet`, `text/html`, `text/markdown`,
+    `text/plain`, `text/csv`, `text/tab-separated-values`, `application/json`, `application/jsonl`,
+    `application/x-ndjson`, `message/rfc822`. With `DOCUMENT_CONVERTER_URL`, others that the converter reads."""
+    status: Union[Literal["queued", "chunking", "embedding", "stored", "failed", "superseded"], str]
+    error: Union[str, None]
+    byte_size: int
+    chunk_count: int
+    sensitivity: Union[Literal["public", "internal", "confidential", "restricted"], str]
+    """Who can read the document. `public` and `internal`: the whole tenant. `confidential` and `restricted`: the
+    uploader and its team. Levels with the same readers differ only as a label."""
+    audience: Audience
+    subject: Union[str, None]
+    version_num: int
+    """Its version among the documents of this name."""
+    superseded_by: Union[str, None]
+    agent_id: Union[str, None]
+    user_id: Union[str, None]
+    team_id: Union[str, None]
+    created_at: str
+    ingested_at: Union[str, None]
+    ingestion_source_id: str
+    """Id of the source."""
+    ingestion_source_name: str
+    losses: list[Loss]
+    """What the file shows that is not in its text: pictures without a description, scanned pages, embedded objects,
+    unreadable attachments, and where the encoding was guessed. At most 100 kinds and places are listed."""
+
+
 class DocumentsDeleteResult(Model):
     deleted: bool
     document_id: Union[str, None] = None
@@ -1785,6 +1821,13 @@ class ListedHandoff(Model):
     updated_at: str
     """When it was last saved."""
     bundle_id: Union[str, None]
+
+
+class Loss(Model):
+    kind: str
+    place: str
+    """Where in the file."""
+    count: int
 
 
 class Mapping(Model):

@@ -28,7 +28,7 @@ const OBJECTS = new Set(["drawing", "pict", "object"]);
 const VML = new Set(["shape", "rect", "roundrect", "oval", "line", "polyline", "group", "image"]);
 /** Kinds of losses by the element that shows what is not read. */
 const UNREAD: Record<string, string> = {
-  OLEObject: "embedded_object",
+  OLEObject: "embedded object",
   control: "control",
   contentPart: "ink",
   subDoc: "subdocument",

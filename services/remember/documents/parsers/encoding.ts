@@ -1,18 +1,26 @@
 import { isAscii, isUtf8 } from "node:buffer";
 import { detect } from "chardet";
-import { UnreadableError } from "./page.ts";
+import { GUESSED, type Losses, UnreadableError } from "./page.ts";
 
 /** Enough bytes to guess an encoding. */
 const SAMPLE = 65_536;
 
-/** @param declared the encoding that the file itself names @throws UnreadableError if it is not text */
-export function decodeText(bytes: Uint8Array, declared?: string): string {
+/**
+ * @param declared the encoding that the file itself names
+ * @param losses gets an encoding that was guessed
+ * @throws UnreadableError if it is not text
+ */
+export function decodeText(bytes: Uint8Array, declared: string | undefined, losses: Losses): string {
   const marked = byMark(bytes);
   if (marked) return new TextDecoder(marked).decode(bytes);
   if (bytes.subarray(0, SAMPLE).includes(0)) throw new UnreadableError("is not text: it contains zero bytes");
   if (isJapaneseInAscii(bytes)) return new TextDecoder("iso-2022-jp").decode(bytes);
   if (isUtf8(bytes)) return new TextDecoder().decode(bytes);
-  return decodeAs(declared ?? detect(bytes.subarray(0, SAMPLE)) ?? "", bytes);
+  const known = declared === undefined ? null : decoderOf(declared);
+  if (known) return known.decode(bytes);
+  const decoder = decoderOf(detect(bytes.subarray(0, SAMPLE)) ?? "") ?? new TextDecoder("windows-1252");
+  losses.add(GUESSED, decoder.encoding);
+  return decoder.decode(bytes);
 }
 
 function byMark([first, second, third]: Uint8Array): string | null {
@@ -21,12 +29,12 @@ function byMark([first, second, third]: Uint8Array): string | null {
   return first === 0xfe && second === 0xff ? "utf-16be" : null;
 }
 
-function decodeAs(label: string, bytes: Uint8Array): string {
+/** Returns null for an unknown encoding. */
+function decoderOf(label: string): InstanceType<typeof TextDecoder> | null {
   try {
-    return new TextDecoder(label).decode(bytes);
+    return new TextDecoder(label);
   } catch {
-    // The fallback of browsers: every byte is a character.
-    return new TextDecoder("windows-1252").decode(bytes);
+    return null;
   }
 }
 

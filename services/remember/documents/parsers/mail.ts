@@ -1,6 +1,6 @@
 import PostalMime, { type Address, type Attachment, type Email } from "postal-mime";
 import { htmlText } from "../../../../lib/text/html.ts";
-import { type Page, type ReadContext, UnreadableError } from "./page.ts";
+import { type Losses, type Page, type ReadContext, UnreadableError } from "./page.ts";
 
 /**
  * Returns an e-mail with its subject, its addresses and its time, and then each attachment that can be read. The others
@@ -10,7 +10,7 @@ export async function readMail(bytes: Uint8Array, context: ReadContext): Promise
   const mail = await PostalMime.parse(bytes, { forceRfc822Attachments: true });
   if (!mail.headers.some(({ value }) => value))
     throw new UnreadableError("is not an e-mail: it begins with no header");
-  const pages = [{ page: null, text: mailText(mail) }];
+  const pages = [{ page: null, text: mailText(mail, context.losses) }];
   for (const attachment of mail.attachments) {
     const text = await readAttachment(attachment, context);
     if (text) pages.push({ page: null, text: `Attachment: ${attachment.filename ?? "message"}\n\n${text}` });
@@ -18,7 +18,7 @@ export async function readMail(bytes: Uint8Array, context: ReadContext): Promise
   return pages;
 }
 
-function mailText({ headers, subject, from, to, cc, text, html }: Email): string {
+function mailText({ headers, subject, from, to, cc, text, html }: Email, losses: Losses): string {
   const date = headers.find(({ key }) => key === "date")?.value;
   const about = [
     from && `From: ${named(from)}`,
@@ -26,7 +26,7 @@ function mailText({ headers, subject, from, to, cc, text, html }: Email): string
     cc?.length && `Cc: ${cc.map(named).join(", ")}`,
     date && `Date: ${date}`,
   ];
-  const body = text?.trim() ? text : htmlText(html ?? "");
+  const body = text?.trim() ? text : htmlText(html ?? "", (kind) => losses.add(kind, "text"));
   return [subject && `# ${subject}`, about.filter(Boolean).join("\n"), body].filter(Boolean).join("\n\n");
 }
 

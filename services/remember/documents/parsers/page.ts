@@ -8,11 +8,24 @@ export interface Page {
 }
 
 /** What a file shows that is not read, such as pictures without a description. */
-interface Loss {
+export interface Loss {
   kind: string;
   place: string;
   count: number;
 }
+
+/** Losses of more kinds and places are counted together, after these. */
+const MAX_LOSSES = 100;
+const MAX_KIND = 100;
+const MAX_PLACE = 300;
+
+/** What is doubtful in a text of which nothing is missing. */
+export const GUESSED = "encoding guessed";
+export const OPEN_QUOTE = "quote without an end";
+const DOUBTS: readonly string[] = [GUESSED, OPEN_QUOTE];
+
+/** Whether a document has more than these losses show of it. */
+export const isIncomplete = (losses: readonly Loss[]) => losses.some(({ kind }) => !DOUBTS.includes(kind));
 
 /** Collects what is not read, by its kind and place. */
 export class Losses {
@@ -24,17 +37,29 @@ export class Losses {
     this.#addOutside = addOutside;
   }
 
-  add(kind: string, place: string): void {
-    const key = JSON.stringify([kind, place]);
-    const loss = this.#losses.get(key) ?? { kind, place, count: 0 };
-    loss.count++;
+  add(kind: string, place: string, count = 1): void {
+    const given = { kind: shortened(kind, MAX_KIND), place: shortened(place, MAX_PLACE), count: 0 };
+    const loss = this.#known(given) ?? this.#known({ kind: "other", place: "elsewhere", count: 0 }, 1);
+    if (loss) loss.count += count;
+    this.#addOutside?.(kind, place, count);
+  }
+
+  /** @param extra number of losses beyond the limit @returns undefined for a new one beyond it */
+  #known(loss: Loss, extra = 0): Loss | undefined {
+    const key = JSON.stringify([loss.kind, loss.place]);
+    const known = this.#losses.get(key);
+    if (known || this.#losses.size >= MAX_LOSSES + extra) return known;
     this.#losses.set(key, loss);
-    this.#addOutside?.(kind, place);
+    return loss;
   }
 
   /** Returns the losses of a file within this one: they are added here too, with its name before each place. */
   within(name: string): Losses {
-    return new Losses((kind, place) => this.add(kind, `${name}: ${place}`));
+    return new Losses((kind, place, count) => this.add(kind, `${name}: ${place}`, count));
+  }
+
+  count(kind: string): number {
+    return this.list().reduce((sum, loss) => sum + (loss.kind === kind ? loss.count : 0), 0);
   }
 
   list(): Loss[] {
@@ -42,9 +67,7 @@ export class Losses {
   }
 
   toString(): string {
-    const all = this.list().map(
-      ({ kind, place, count }) => `${count} ${kind.replaceAll("_", " ")} (${place})`,
-    );
+    const all = this.list().map(({ kind, place, count }) => `${count} ${kind} (${place})`);
     return all.slice(0, MOST_NAMED).join(", ") + (all.length > MOST_NAMED ? ", …" : "");
   }
 }
@@ -59,6 +82,9 @@ export interface ReadContext {
 
 /** Losses that an error names. */
 const MOST_NAMED = 5;
+
+const shortened = (text: string, most: number) =>
+  text.length > most ? `${text.slice(0, most - 1).toWellFormed()}…` : text.toWellFormed();
 
 /** Reports an unreadable file. The message is for the uploader and follows "The file …". */
 export class UnreadableError extends Error {}

@@ -101,13 +101,14 @@ function office(
 
 function text(name: string, read: (given: string, losses: Losses) => string): Type {
   const readBytes = (bytes: Uint8Array, { charset, losses }: ReadContext) => [
-    { page: null, text: read(decodeText(bytes, charset), losses) },
+    { page: null, text: read(decodeText(bytes, charset, losses), losses) },
   ];
   return { name, format: "text", read: readBytes };
 }
 
-function readHtml(bytes: Uint8Array, { charset }: ReadContext): Page[] {
-  return [{ page: null, text: htmlText(decodeText(bytes, charset ?? declaredEncoding(bytes))) }];
+function readHtml(bytes: Uint8Array, { charset, losses }: ReadContext): Page[] {
+  const html = decodeText(bytes, charset ?? declaredEncoding(bytes), losses);
+  return [{ page: null, text: htmlText(html, (kind) => losses.add(kind, "text")) }];
 }
 
 /** The format of a file by its first bytes, whatever it claims to be. */

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { getDocumentProxy, getResolvedPDFJS } from "unpdf";
-import { type Page, UnreadableError } from "./page.ts";
+import { type Losses, type Page, type ReadContext, UnreadableError } from "./page.ts";
 import { layOut, type Run } from "./pdf-layout.ts";
 
 type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>;
@@ -20,11 +20,18 @@ const OPTIONS = {
 /** A gap within shown text, in thousandths of its size, from which on it is a space. */
 const SPACE_GAP = 200;
 
-/** Returns the text of each page in file order with what is filled in its forms, without text in images. */
-export async function readPdf(bytes: Uint8Array): Promise<Page[]> {
+/** Returns the text of each page in file order with what is filled in its forms. */
+export async function readPdf(bytes: Uint8Array, { losses }: ReadContext): Promise<Page[]> {
+  const pictures = countPictures(bytes);
   const pdf = await open(bytes);
   const texts: string[] = [];
-  for (let page = 1; page <= pdf.numPages; page++) texts.push(await readText(pdf, page));
+  for (let page = 1; page <= pdf.numPages; page++)
+    texts.push(await readPage(pdf, page, pictures > 0, losses));
+  // A scanned page is one picture.
+  const others = pictures - losses.count(TEXTLESS);
+  if (others > 0) losses.add("picture", "pages with text", others);
+  for (const name of Object.keys((await pdf.getAttachments().catch(() => null)) ?? {}))
+    losses.add("attachment", name);
   if (await isXfaPlaceholder(pdf, texts))
     throw new UnreadableError(
       "is an XFA form, which only Adobe's programs show: print it to a PDF, and upload that",
@@ -51,13 +58,52 @@ async function open(bytes: Uint8Array): Promise<Pdf> {
   }
 }
 
-async function readText(pdf: Pdf, number: number): Promise<string> {
-  const page = await pdf.getPage(number);
+/** Returns the text of a page. One that cannot be read, or shows something else than text, is a loss. */
+async function readPage(pdf: Pdf, number: number, hasPictures: boolean, losses: Losses): Promise<string> {
+  const place = `page ${number}`;
+  try {
+    const page = await pdf.getPage(number);
+    const text = await readText(page);
+    if (!text.trim() && (hasPictures || (await isPainted(page)))) losses.add(TEXTLESS, place);
+    page.cleanup();
+    return text;
+  } catch {
+    losses.add("damaged page", place);
+    return "";
+  }
+}
+
+const TEXTLESS = "page without text";
+
+/** Whether a page has lines, areas or small pictures; PDF.js leaves out those of more than `maxImageSize`. */
+async function isPainted(page: PdfPage): Promise<boolean> {
+  const { OPS } = await getResolvedPDFJS();
+  const { fnArray, argsArray } = await page.getOperatorList();
+  const painted: number[] = [OPS.shadingFill, OPS.paintImageXObject, OPS.paintInlineImageXObject];
+  return fnArray.some((operator, at) =>
+    operator === OPS.constructPath ? argsArray[at][0] !== OPS.endPath : painted.includes(operator),
+  );
+}
+
+/** Counts the pictures of a file by their dictionaries, which are never packed or encrypted, without masks of others. */
+function countPictures(bytes: Uint8Array): number {
+  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  let pictures = 0;
+  const masks = new Set<string>();
+  for (let at = file.indexOf("/Image"); at >= 0; at = file.indexOf("/Image", at + 1))
+    if (/\/Subtype\s*$/.test(file.toString("latin1", Math.max(0, at - 20), at))) pictures++;
+  for (let at = file.indexOf("/SMask"); at >= 0; at = file.indexOf("/SMask", at + 1)) {
+    const [, mask] = /^\/SMask\s+(\d+ \d+) R/.exec(file.toString("latin1", at, at + 30)) ?? [];
+    if (mask) masks.add(mask);
+  }
+  return Math.max(0, pictures - masks.size);
+}
+
+async function readText(page: PdfPage): Promise<string> {
   const levels = await findHeadings(page);
   const text = await pageText(page, levels);
   const values = await formValues(page);
   const divided = await softlyDivided(page);
-  page.cleanup();
   const whole = divided.size
     ? text.replace(/(\p{L}+)(?=\n)/gu, (word) => (divided.has(word) ? `${word}\u00ad` : word))
     : text;

@@ -17,7 +17,7 @@ export function readPptx(file: OfficeFile, main: string): Page[] {
     const place = `slide ${at + 1}`;
     const { text, isHidden, hasMaster } = readShapes(file, part, { place });
     if (isHidden) {
-      file.losses.add("hidden_slide", place);
+      file.losses.add("hidden slide", place);
       return { page: at + 1, text: "" };
     }
     const related = noteUnread(file, part, place);

@@ -10,7 +10,7 @@ const OBJECTS = new Set(["sp", "pic", "graphicFrame", "cxnSp", "grpSp"]);
 const MEDIA = new Set(["videoFile", "audioFile", "wavAudioFile", "quickTimeFile"]);
 /** Kinds of losses by the element that shows what is not read. */
 const UNREAD: Record<string, string> = {
-  oleObj: "embedded_object",
+  oleObj: "embedded object",
   contentPart: "ink",
   control: "control",
 };

@@ -1,7 +1,7 @@
 import Papa from "papaparse";
 import { inOneLine, MAX_CHARACTERS, markdownTable, TooMuchText } from "../../../../lib/text/blocks.ts";
 import { MAX_HEADER } from "../chunks.ts";
-import { type Losses, UnreadableError } from "./page.ts";
+import { type Losses, OPEN_QUOTE, UnreadableError } from "./page.ts";
 
 /** Cells by their column. */
 export type Row = Map<number, string>;
@@ -74,7 +74,7 @@ function parseRows(text: string, losses: Losses, delimiter: string): string[][] 
   const open = errors.find(({ code }) => code === "MissingQuotes");
   if (!open) return data;
   // The rest of the file would be one cell.
-  losses.add("quote without an end", `row ${(open.row ?? 0) + 1}`);
+  losses.add(OPEN_QUOTE, `row ${(open.row ?? 0) + 1}`);
   return Papa.parse<string[]>(text, { ...options, delimiter: meta.delimiter, fastMode: true }).data;
 }
 

@@ -1,13 +1,15 @@
 import { parentPort } from "node:worker_threads";
 import { chunkPages } from "../chunks.ts";
 import type { Reading, ReadRequest } from "../reader.ts";
-import { UnreadableError } from "./page.ts";
+import { Losses, UnreadableError } from "./page.ts";
 import { parseDocument } from "./parse.ts";
 
 /** Reads one document in this thread, which then ends. */
 async function read({ bytes, mime_type }: ReadRequest): Promise<Reading> {
   try {
-    return { pieces: chunkPages(await parseDocument(bytes, mime_type)) };
+    const losses = new Losses();
+    const pieces = chunkPages(await parseDocument(bytes, mime_type, losses));
+    return { pieces, losses: losses.list() };
   } catch (err) {
     // Parsers fail on damaged files with arbitrary errors.
     return { unreadable: err instanceof UnreadableError ? err.message : "is damaged or incomplete" };

@@ -33,7 +33,7 @@ export function readXlsx(file: OfficeFile, main: string): Page[] {
     authors: readAuthors(file, of("person")),
   };
   return listedParts(archive, main, "sheet").map(({ name, part, isHidden }, at) => {
-    if (isHidden) losses.add("hidden_sheet", name);
+    if (isHidden) losses.add("hidden sheet", name);
     const text = isHidden ? "" : readSheet(file, part, name, workbook);
     return { page: at + 1, text: text && `${name}\n\n${text}` };
   });
@@ -45,7 +45,7 @@ function readSheet(file: OfficeFile, part: string, name: string, workbook: Workb
   for (const kind of unread) losses.add(kind, name);
   const related = noteUnread(file, part, name).filter((each) => archive.has(each.part));
   const of = (wanted: string) => related.filter(({ type }) => type === wanted).map((each) => each.part);
-  for (const type of ["oleObject", "package"]) for (const _ of of(type)) losses.add("embedded_object", name);
+  for (const type of ["oleObject", "package"]) for (const _ of of(type)) losses.add("embedded object", name);
   for (const _ of of("control")) losses.add("control", name);
   const texts = [
     renderTable(rows),

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 import { Link, useParams } from "react-router";
-import { type Document, isApiError } from "../../../../client/index.ts";
+import { type Document, type DocumentDetail, isApiError } from "../../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { bytes, capitalised, number } from "../../data/format.ts";
 import { useIsOwn } from "../../data/names.ts";
@@ -70,6 +70,7 @@ export function DocumentPage() {
             </p>
           )}
           {isUnderway(data) && <Stages document={data} />}
+          {data.losses.length > 0 && <NotRead losses={data.losses} />}
           <div className="sides with-facts">
             <Tabs
               label="Document"
@@ -112,6 +113,21 @@ function Stages({ document }: { document: Document }) {
         </li>
       ))}
     </ol>
+  );
+}
+
+function NotRead({ losses }: { losses: DocumentDetail["losses"] }) {
+  return (
+    <Card title="Not read">
+      <ul aria-label="Not read">
+        {losses.map(({ kind, place, count }) => (
+          <li key={`${kind} ${place}`}>
+            {count > 1 && <span className="num">{number(count)} × </span>}
+            {kind} <span className="muted">({place})</span>
+          </li>
+        ))}
+      </ul>
+    </Card>
   );
 }
 
