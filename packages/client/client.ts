@@ -1,5 +1,6 @@
 import { findAccess, parseOrigin } from "./access.ts";
 import { type Authorization, byKey, byToken } from "./authorize.ts";
+import type { EventOf, EventsOf, NewEvent, NewEventOf } from "./event-types.ts";
 import { OPERATIONS } from "./generated/operations.ts";
 import type {
   Api,
@@ -65,10 +66,17 @@ export interface Client extends Api {
   ensureInterest(interest: NewInterest, options?: CallOptions): Promise<Interest>;
   /** Receives the agent's deliveries until stopped, and acknowledges those that the handler completes. */
   listen(handler: Handler, options?: ListenOptions): Listener;
+  listen<Data>(handler: Handler<EventOf<Data>>, options?: ListenOptions): Listener;
 }
 
-/** A CloudEvent to publish; other names are extension attributes. */
-export type NewEvent = Partial<CloudEvent> & Pick<CloudEvent, "type" | "source"> & Record<string, unknown>;
+/** A client that knows the events of its program: `Types` maps their types to their data. */
+export interface TypedClient<Types extends object> extends Omit<Client, "publish" | "listen"> {
+  /** Publishes an event of the map; see `Client`. */
+  publish(event: NewEventOf<Types>, options?: CallOptions): Promise<PublishResult>;
+  /** Receives the events of the map; see `Client`. */
+  listen(handler: Handler<EventsOf<Types>>, options?: ListenOptions): Listener;
+  listen<Data>(handler: Handler<EventOf<Data>>, options?: ListenOptions): Listener;
+}
 
 /** The fields of a memory besides its content, each with a default. */
 export type MemoryFields = Partial<Omit<MemoriesCreateParams, "content">>;
@@ -78,6 +86,8 @@ export type MemoryFields = Partial<Omit<MemoriesCreateParams, "content">>;
  *
  * @throws TypeError without a key, unless `token`, `authorize` or `anonymous` is given
  */
+export function createClient(options?: ClientOptions): Client;
+export function createClient<Types extends object>(options?: ClientOptions): TypedClient<Types>;
 export function createClient(options: ClientOptions = {}): Client {
   const settings = findAccess(options);
   const connection = openConnection(settings);
@@ -98,7 +108,8 @@ export function createClient(options: ClientOptions = {}): Client {
     publish,
     remember,
     ensureInterest: (interest, callOptions) => ensureInterest(api, interest, callOptions),
-    listen: (handler, how) => new Listener({ connection, api }, handler, how),
+    listen: (handler: Handler<never>, how?: ListenOptions) =>
+      new Listener({ connection, api }, handler as Handler, how),
   };
 }
 

@@ -17,7 +17,7 @@ export interface HandlerContext {
  * Handles an event. Returning acknowledges the delivery; throwing rejects it with the error's message as the reason.
  * Delivery is at least once: be idempotent on `event.id`.
  */
-export type Handler = (event: CloudEvent, context: HandlerContext) => unknown;
+export type Handler<Event = CloudEvent> = (event: Event, context: HandlerContext) => unknown;
 
 /** Options of `listen`. */
 export interface ListenOptions {

@@ -7,8 +7,15 @@ export {
   type Login,
   type Session,
 } from "./authorize.ts";
-export { type Client, type ClientOptions, createClient, type MemoryFields, type NewEvent } from "./client.ts";
+export {
+  type Client,
+  type ClientOptions,
+  createClient,
+  type MemoryFields,
+  type TypedClient,
+} from "./client.ts";
 export { ApiError, ConnectionError, isApiError, isCredentialRefused } from "./errors.ts";
+export type { EventOf, EventsOf, NewEvent, NewEventOf } from "./event-types.ts";
 export { FILE_TYPES, fileTypeOf } from "./generated/file-types.ts";
 export { quoteAsData } from "./generated/quoted.ts";
 export type * from "./generated/types.ts";

@@ -109,19 +109,32 @@ test.each(["README.md", "docs/guides/client.md"])(
 
 test("its types hold in strict programs, those of the documents among them", () => {
   const program = `
-    import { createClient, isApiError, type CloudEvent } from "sensorium";
+    import { createClient, isApiError, type Client, type CloudEvent } from "sensorium";
     const client = createClient({ url: "http://localhost", apiKey: "ak_live_" });
     export async function titles(): Promise<string[]> {
       const { results } = await client.memories.search({ query: "a" });
       return results.map(({ memory }) => memory.title);
     }
     client.listen((event: CloudEvent) => event.type.toUpperCase());
+    client.listen<{ total: number }>((event) => event.data.total.toFixed());
+    interface Events {
+      "com.example.order.placed": { total: number };
+      "com.example.order.paid": { by: string };
+    }
+    const typed = createClient<Events>({ url: "http://localhost", apiKey: "ak_live_" });
+    typed.listen(({ type, data }) => (type === "com.example.order.paid" ? data.by.trim() : data.total.toFixed()));
+    typed.publish({ type: "com.example.order.paid", source: "/", data: { by: "card" }, subject: "a", extra: 1 });
+    // @ts-expect-error: the data are those of another type
+    typed.publish({ type: "com.example.order.paid", source: "/", data: { total: 1 } });
+    // @ts-expect-error: the type is none of the map
+    typed.publish({ type: "com.example.order.payed", source: "/", data: { by: "card" } });
+    export const untyped: Client = typed;
     // @ts-expect-error: a query is needed
     client.memories.search({}).catch((error: unknown) => isApiError(error, "not_found"));
   `;
   writeFileSync(join(folder, "app/program.mts"), program);
   const shown = ["README.md", "packages/client/README.md", "docs/guides/client.md"].map((file) =>
-    blocksOf(page(file), "ts").join(""),
+    ["ts", "typescript"].flatMap((language) => blocksOf(page(file), language)).join(""),
   );
   const node = "declare const process: { env: Record<string, string | undefined> };\n";
   for (const [at, each] of shown.entries()) writeFileSync(join(folder, `app/shown-${at}.mts`), node + each);

@@ -8,9 +8,11 @@ import subprocess
 import sys
 import threading
 import time
+from typing import TypedDict
 
 import httpx
 import pytest
+from pydantic import BaseModel
 from real_server import Server
 
 from sensorium import AsyncSensorium, Delivery, GiveUp, RetryLater, Sensorium, quote_as_data
@@ -41,6 +43,34 @@ def test_handles_and_acknowledges_in_parallel(server: Server, client: Sensorium,
     assert asyncio.run(run()) == 0
     assert sorted(seen) == list(range(6))
     assert most == 3
+
+
+class Placed(BaseModel):
+    total: int
+
+
+class Paid(TypedDict):
+    by: str
+
+
+def test_data_have_the_type_that_they_should(server: Server, client: Sensorium, receiver: tuple[str, str]) -> None:
+    key, type_ = receiver
+    for n, data in enumerate([{"total": "120"}, {"total": "much"}, {"by": "card"}]):
+        client.publish(type_, data, id=f"{type_}-{n}")
+    seen: list[object] = []
+
+    def placed(delivery: Delivery[Placed]) -> None:
+        seen.append(delivery.data.total + 1)
+
+    def either(delivery: Delivery[Placed | Paid]) -> None:
+        seen.append(delivery.data.total if isinstance(delivery.data, Placed) else delivery.data["by"])
+
+    with Sensorium(server.url, key) as agent:
+        agent.listen(placed, data=Placed, count=2)
+        [letter] = agent.deliveries.dead_letters().items
+        assert str(letter.dlq_reason).startswith("the data is no Placed: total: Input should be a valid integer")
+        agent.listen(either, data={type_: Paid, "com.example.other": Placed}, count=1)
+    assert seen == [121, "card"]
 
 
 def test_returns_what_fails_with_the_reason(server: Server, client: Sensorium, receiver: tuple[str, str]) -> None:

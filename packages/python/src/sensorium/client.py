@@ -22,10 +22,10 @@ from ._api import Api
 from ._group import Async, Mode, Sync, at_once
 from ._operation import Operation
 from .errors import ApiError
-from .listen import Delivery, listen
+from .listen import Data, DataTypes, Delivery, listen
 
-Handler = Callable[[Delivery], object]
-AsyncHandler = Callable[[Delivery], Awaitable[object]]
+Handler = Callable[[Delivery[Data]], object]
+AsyncHandler = Callable[[Delivery[Data]], Awaitable[object]]
 
 STOP_CHECKED_EVERY = 0.1
 """Seconds."""
@@ -257,8 +257,9 @@ class Sensorium(_Client[Sync]):
 
     def listen(
         self,
-        handler: Handler,
+        handler: Handler[Data],
         *,
+        data: DataTypes[Data] | None = None,
         concurrency: int = 1,
         count: int | None = None,
         stop: threading.Event | None = None,
@@ -271,14 +272,14 @@ class Sensorium(_Client[Sync]):
             raise TypeError("Sensorium.listen calls functions in threads: use AsyncSensorium for one with async def.")
         with ThreadPoolExecutor(concurrency, "sensorium-listen") as threads:
 
-            async def in_thread(delivery: Delivery) -> None:
+            async def in_thread(delivery: Delivery[Data]) -> None:
                 await asyncio.get_running_loop().run_in_executor(threads, handler, delivery)
 
             async def run() -> None:
                 stopping = asyncio.Event()
                 watching = asyncio.create_task(_set_with(stopping, stop)) if stop else None
                 async with self._asynchronous() as client:
-                    await client.listen(in_thread, concurrency=concurrency, count=count, stop=stopping)
+                    await client.listen(in_thread, data=data, concurrency=concurrency, count=count, stop=stopping)
                 if watching:
                     watching.cancel()
 
@@ -361,8 +362,9 @@ class AsyncSensorium(_Client[Async]):
 
     async def listen(
         self,
-        handler: AsyncHandler,
+        handler: AsyncHandler[Data],
         *,
+        data: DataTypes[Data] | None = None,
         concurrency: int = 1,
         count: int | None = None,
         stop: asyncio.Event | None = None,
@@ -374,10 +376,14 @@ class AsyncSensorium(_Client[Async]):
         runs. Failures of handlers and outages are logged as warnings of the logger ``sensorium``; outages end by
         themselves.
 
+        ``data`` is the type of the events' data, or a mapping from their types to it: a pydantic model or another type
+        that pydantic checks and converts to, and what does not fit is a dead letter; or a TypedDict, which is for type
+        checkers alone.
+
         Ends when ``stop`` is set, the process gets SIGINT or SIGTERM (in the main thread), or ``count`` deliveries were
         handled: it then waits for the handlers at work. Raises ApiError if the agent itself is refused.
         """
-        await listen(self, handler, concurrency=concurrency, count=count, stop=stop)
+        await listen(self, handler, data=data, concurrency=concurrency, count=count, stop=stop)
 
     async def aclose(self) -> None:
         own = self._loops.pop(asyncio.get_running_loop(), None)

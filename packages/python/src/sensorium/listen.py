@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import inspect
 import logging
 import re
 import signal
 import threading
-from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, is_typeddict
+
+from pydantic import TypeAdapter, ValidationError
 
 from . import models
 from ._flow import seconds_until
@@ -20,7 +23,17 @@ from ._redact import redact
 from .errors import ApiError, SensoriumError
 
 if TYPE_CHECKING:
+    # Its default leaves `Delivery` without a parameter valid for strict checkers.
+    from typing_extensions import TypeVar as TypeVarWithDefault
+
     from .client import AsyncSensorium
+
+    Data = TypeVarWithDefault("Data", default=Any)
+else:
+    Data = TypeVar("Data")
+
+DataTypes = type[Data] | Mapping[str, type[Data]]
+"""The type of the data of events: of all, or by the events' types."""
 
 WAIT = 20
 """Seconds that a poll waits for a first delivery."""
@@ -48,14 +61,16 @@ class GiveUp(Exception):
 
 
 @dataclass(frozen=True)
-class Delivery:
-    """An event on its way to this agent."""
+class Delivery(Generic[Data]):
+    """An event on its way to this agent, whose data is of type ``Data``."""
 
     id: str
     event: dict[str, Any]
     """The CloudEvent, with ``enrichment`` if the interest asks for it."""
     attempt: int
     """1 for the first attempt."""
+    read: Callable[[Any], Data] | None = field(default=None, repr=False, compare=False)
+    """Checks and converts the data; by default it stays as it came."""
 
     @property
     def type(self) -> str:
@@ -65,20 +80,42 @@ class Delivery:
     def subject(self) -> str | None:
         return self.event.get("subject")
 
-    @property
-    def data(self) -> Any:
-        return self.event.get("data")
+    @functools.cached_property
+    def data(self) -> Data:
+        data: Any = self.event.get("data")
+        return self.read(data) if self.read else data
+
+
+def _readers(types: DataTypes[Any] | None) -> Callable[[str], Callable[[Any], Any] | None]:
+    """Returns what finds the reader of an event type's data. A TypedDict is a promise: its data is not checked."""
+
+    def reader(kind: type[Any]) -> Callable[[Any], Any] | None:
+        return None if is_typeddict(kind) else TypeAdapter(kind).validate_python
+
+    if isinstance(types, Mapping):
+        return {name: reader(kind) for name, kind in types.items()}.get
+    every = None if types is None else reader(types)
+    return lambda _: every
+
+
+def _require_data(delivery: Delivery[Any]) -> None:
+    try:
+        _ = delivery.data
+    except ValidationError as error:
+        wrong = "; ".join(f"{'.'.join(map(str, each['loc'])) or 'it'}: {each['msg']}" for each in error.errors())
+        raise GiveUp(f"the data is no {error.title}: {wrong}") from error
 
 
 async def listen(
     client: AsyncSensorium,
-    handler: Callable[[Delivery], Awaitable[object] | object],
+    handler: Callable[[Delivery[Data]], Awaitable[object] | object],
     *,
+    data: DataTypes[Data] | None,
     concurrency: int,
     count: int | None,
     stop: asyncio.Event | None,
 ) -> None:
-    listener = _Listener(client, handler, stop or asyncio.Event())
+    listener = _Listener(client, handler, stop or asyncio.Event(), _readers(data))
     with _stopped_by_signals(listener.stopping):
         try:
             await listener.receive(concurrency, count)
@@ -94,12 +131,14 @@ class _Listener:
     def __init__(
         self,
         client: AsyncSensorium,
-        handler: Callable[[Delivery], Awaitable[object] | object],
+        handler: Callable[[Delivery[Any]], Awaitable[object] | object],
         stopping: asyncio.Event,
+        reader_of: Callable[[str], Callable[[Any], Any] | None],
     ) -> None:
         self.stopping = stopping
         self._client = client
         self._handler = handler
+        self._reader_of = reader_of
         self._running: set[asyncio.Future[Any]] = set()
         self._is_full = False
         self._freed = asyncio.Event()
@@ -126,7 +165,8 @@ class _Listener:
                 continue
             for each in answer.deliveries if answer else []:
                 left = None if left is None else left - 1
-                delivery = Delivery(each.id, dict(each.payload), each.attempt_count)
+                event = dict(each.payload)
+                delivery = Delivery(each.id, event, each.attempt_count, self._reader_of(str(event["type"])))
                 task = asyncio.create_task(self._run(delivery, each))
                 self._running.add(task)
                 task.add_done_callback(self._ended)
@@ -188,10 +228,11 @@ class _Listener:
             each.cancel()
         await self.finish()
 
-    async def _run(self, delivery: Delivery, leased: models.DeliveryEvent) -> None:
+    async def _run(self, delivery: Delivery[Any], leased: models.DeliveryEvent) -> None:
         length = max(SHORTEST_LEASE, seconds_until(self._client._connection, leased.lease_expires_at))
         extending = asyncio.create_task(self._extend(delivery.id, leased.lease, length))
         try:
+            _require_data(delivery)
             result = self._handler(delivery)
             if inspect.isawaitable(result):
                 await result
