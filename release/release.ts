@@ -12,6 +12,7 @@ import { parseArgs } from "node:util";
 import { billOfMaterials } from "./bill-of-materials.ts";
 import { buildServer, type Manifest, manifestIn, ROOT } from "./build.ts";
 import { MCP_PACKAGE, mcpName, mcpServer } from "./mcp-registry.ts";
+import { publicPackages, whyNot } from "./names.ts";
 
 const { author } = manifestIn(".");
 const { GITHUB_SERVER_URL, GITHUB_REPOSITORY } = process.env;
@@ -26,7 +27,8 @@ const { values, positionals } = parseArgs({
 });
 if (!values["dry-run"]) {
   console.error(
-    "Usage: npm run release -- --dry-run [--server] [FOLDER]. Only a tag publishes, by the workflow.",
+    whyNot() ??
+      "Usage: npm run release -- --dry-run [--server] [FOLDER]. Only a tag publishes, by the workflow.",
   );
   process.exit(2);
 }
@@ -49,14 +51,6 @@ try {
   }
 } finally {
   rmSync(stage, { recursive: true });
-}
-
-/** The client first: the integrations need its types. */
-function publicPackages(): string[] {
-  const folders = globSync("packages/{*,integrations/*}/package.json", { cwd: ROOT }).map((file) =>
-    dirname(file),
-  );
-  return folders.filter((folder) => !manifestIn(folder).private).sort();
 }
 
 /** Compiles a package, and copies what it publishes. */

@@ -42,7 +42,7 @@ export const extension: Extension = {
               });
             }
             if (modules) return modules[format];
-            const message = `Export as ${format} is not installed: the operator must run \`npm install sensorium-export\` next to sensorium-server.`;
+            const message = `Export as ${format} is not installed: the operator must install the package sensorium-export next to sensorium-server.`;
             throw new Fault("service_unavailable", message, { retry_after_seconds: 3600 });
           },
         },

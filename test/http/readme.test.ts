@@ -2,10 +2,10 @@ import { unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test } from "@jest/globals";
 import { cloudEvent, firstAgent, newAgent } from "../support/agents.ts";
-import { NPX, page, readersFolder, runCommands } from "../support/guides.ts";
+import { PATIENT, readersFolder, readmePage, runCommands } from "../support/guides.ts";
 import { startServer } from "../support/server.ts";
 
-const readme = page("README.md");
+const readme = readmePage();
 const overHttp = readme.slice(readme.indexOf("The same over HTTP"), readme.indexOf("And in TypeScript"));
 
 // No settings: the limits are those of a new installation.
@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 
 test("its commands lead from the first interest to a memory", async () => {
-  await runCommands(readme, reader.folder, { prelude: NPX });
+  await runCommands(readme, reader.folder, { prelude: PATIENT });
 });
 
 test("an agent may send as many requests as it says, and a batch is one", async () => {
@@ -38,9 +38,7 @@ test("the part over HTTP can be repeated", async () => {
 test("its commands find the server by DATA_DIR", async () => {
   unlinkSync(join(reader.folder, "data"));
   // Without the line that saves the memory: it exists.
-  const firstMemory = readme
-    .slice(readme.indexOf("## First memory"))
-    .replace(/^npx sensorium remember.*\n/m, "");
+  const firstMemory = readme.slice(readme.indexOf("## First memory")).replace(/^sensorium remember.*\n/m, "");
   const env = { DATA_DIR: server.dataDir };
-  await runCommands(`${overHttp}${firstMemory}`, reader.folder, { prelude: NPX, env });
+  await runCommands(`${overHttp}${firstMemory}`, reader.folder, { prelude: PATIENT, env });
 });

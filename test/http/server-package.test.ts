@@ -112,7 +112,7 @@ test(
       const refused = await download(format);
       expect([refused.status, await refused.text()]).toEqual([
         503,
-        expect.stringContaining("npm install sensorium-export"),
+        expect.stringContaining("install the package sensorium-export"),
       ]);
     }
     expect((await download("html")).status).toBe(200);

@@ -1,7 +1,7 @@
 import { globSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { NPX, page, prelude, readersFolder, runCommands } from "../support/guides.ts";
+import { PATIENT, page, prelude, readersFolder, readmePage, runCommands } from "../support/guides.ts";
 import { onPath } from "../support/needs.ts";
 import { freePort } from "../support/ports.ts";
 import { startRabbit, type TestRabbit } from "../support/rabbitmq.ts";
@@ -54,7 +54,7 @@ export function guidesSuite(order: string, sort: (pages: string[]) => string[]):
       runIt(`the commands of ${name} print what it shows`, async () => {
         // The reader's own profiles, not those of the person who runs the tests.
         const env = { XDG_CONFIG_HOME: join(reader.folder, ".config") };
-        if (name === "README.md") await runCommands(page(name), reader.folder, { prelude: NPX, env });
+        if (name === "README.md") await runCommands(readmePage(), reader.folder, { prelude: PATIENT, env });
         else {
           const text = await toThisMachine(guide(name), rabbit);
           await runCommands(text, reader.folder, { prelude: prelude(), env });

@@ -10,12 +10,9 @@ const NEEDED = ["bin", "node_modules", "package.json", "packages"];
 /** Separates the output of blocks. */
 const SEPARATOR = "\x1e";
 const SEPARATE = "printf '\\x1e'\n";
-/**
- * Replaces npx, which takes a second to start (client-package.test.ts covers npx itself). Within that second a new
- * memory gets its vector: recall until then.
- */
-export const NPX = `npx() {
-  shift
+/** The README's definition of the command line, and one that waits until a new memory has its vector: readers are slower. */
+const COMMAND = 'sensorium() { node packages/client/bin.js "$@"; }\n';
+export const PATIENT = `sensorium() {
   if [ "$1" = recall ]; then until node packages/client/bin.js "$@" | grep -v '^No matching'; do :; done
   else node packages/client/bin.js "$@"; fi
 }
@@ -31,6 +28,9 @@ interface Commands {
 export function page(path: string): string {
   return readFileSync(join(ROOT, path), "utf8");
 }
+
+/** The README, for a shell that begins with `PATIENT`. */
+export const readmePage = () => page("README.md").replace(COMMAND, "");
 
 /** The fenced blocks of one language, in order. */
 export function blocksOf(text: string, language = "sh"): string[] {

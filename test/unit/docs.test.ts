@@ -1,6 +1,7 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
+import { foreignNames } from "../../release/names.ts";
 import { operations } from "../../services/contracts.ts";
 import { FORMAT } from "../../storage/format.ts";
 
@@ -61,9 +62,9 @@ describe("what the documents name is there", () => {
     const names = new Set(files.map((file) => basename(file)));
     const codes = named(/`([\w./-]+\.(?:ts|tsx|mjs|js|wat|java))`/g);
     expect(codes.length).toBeGreaterThan(100);
-    // A file that readers create, they also remove.
+    // A file that readers create in the checkout, they also remove.
     const isReaders = ({ page, what }: { page: string; what: string }) =>
-      read(page).includes(`\nrm ${what}\n`);
+      /^cd \.\.\/|^rm /m.test(read(page)) && new RegExp(`^(rm|node) ${what}$`, "m").test(read(page));
     // Any extension may be gone.
     const isOfExtension = (what: string) =>
       /^extensions\/[^/]+\//.test(what) && !existsSync(join(ROOT, what.split("/", 2).join("/")));
@@ -76,6 +77,33 @@ describe("what the documents name is there", () => {
   });
 });
 
+test("nothing tells a reader to install or run a name that anybody could register", () => {
+  const sources = globSync("{bin,docs,services,lib,extensions,packages}/**/*.{ts,tsx,js,py,json}", {
+    cwd: ROOT,
+    exclude: (file) => /(^|\/)(node_modules|dist|tests?|package(-lock)?\.json)$/.test(file),
+  });
+  const found = [...pages.filter((page) => !/CHANGELOG|decisions\//.test(page)), ...sources].flatMap((file) =>
+    namesIn(read(file)).map((name) => `${file}: ${name}`),
+  );
+  expect(found).toEqual([]);
+  expect(
+    namesIn("`npx -y sensorium@latest mcp`, `pip install 'ai-sdk-sensorium'`, `npm i ./sensorium-0.1.0.tgz`"),
+  ).toEqual(["sensorium", "ai-sdk-sensorium"]);
+  expect(namesIn('"command": "npx", "args": ["-y", "sensorium", "mcp"]')).toEqual(["sensorium"]);
+});
+
+/** The names of packages that a text fetches from a registry, though they are not registered for this project. */
+function namesIn(text: string): string[] {
+  const foreign = new Set(foreignNames().map(({ name }) => name));
+  const fetching =
+    /\b(?:npx|bunx|uvx|pipx|pnpm dlx|yarn dlx|(?:npm|pnpm|yarn|bun) (?:install|i|add|exec|create)|uv (?:add|tool)|pip3? install)\b([^\n|&;`]*)/g;
+  return [...text.matchAll(fetching)]
+    .flatMap(([, rest = ""]) => rest.split(/[\s"'`\\,[\]()]+/))
+    .map((word) => word.replace(/(?<=.)(?:@|==|>=|~=).*$/, ""))
+    .filter((word) => foreign.has(word));
+}
+
+const INTEGRATION = { ts: "integrations.test.ts", sh: "integrations.test.ts" };
 const PYTHON = { python: "projects.test.ts", console: "projects.test.ts" };
 /** The test that runs a page's blocks of each language, or why none can. */
 const RUN_BY: Record<string, Record<string, string>> = {
@@ -89,26 +117,20 @@ const RUN_BY: Record<string, Record<string, string>> = {
   "packages/integrations/claude-code/README.md": { sh: "claude-code.test.ts", ts: "claude-code.test.ts" },
   "packages/integrations/codex/README.md": { sh: "codex.test.ts" },
   "packages/integrations/gemini-cli/README.md": { sh: "gemini-cli.test.ts" },
-  "packages/integrations/ai-sdk/README.md": { ts: "integrations.test.ts", console: "integrations.test.ts" },
-  "packages/integrations/langchain-js/README.md": {
-    ts: "integrations.test.ts",
-    console: "integrations.test.ts",
-  },
-  "packages/integrations/langgraph-js/README.md": {
-    ts: "integrations.test.ts",
-    console: "integrations.test.ts",
-  },
-  "packages/integrations/openai-agents-js/README.md": {
-    ts: "integrations.test.ts",
-    console: "integrations.test.ts",
-  },
+  "packages/integrations/ai-sdk/README.md": INTEGRATION,
+  "packages/integrations/langchain-js/README.md": INTEGRATION,
+  "packages/integrations/langgraph-js/README.md": INTEGRATION,
+  "packages/integrations/openai-agents-js/README.md": INTEGRATION,
   "packages/integrations/langchain-python/README.md": PYTHON,
   "packages/integrations/langgraph-python/README.md": PYTHON,
   "packages/integrations/openai-agents-python/README.md": PYTHON,
   "deploy/helm/sensorium/README.md": { yaml: "chart.test.ts" },
   "docs/extensions.md": { ts: "extensions.test.ts" },
   "docs/atlas.md": { bash: "needs an Atlas" },
-  "docs/guides/client.md": { sh: "in-order.test.ts", ts: "in-order.test.ts" },
+  "docs/guides/client.md": {
+    ...{ sh: "in-order.test.ts", ts: "in-order.test.ts" },
+    typescript: "client-package.test.ts",
+  },
   "docs/guides/filters.md": { json: "filter-language.test.ts" },
   "docs/guides/operators-day.md": { sh: "operators-day.test.ts" },
   "docs/guides/receive.md": { sh: "in-order.test.ts", python: "in-order.test.ts" },

@@ -25,7 +25,7 @@ export const admin: Command = {
   async run(context) {
     if (!existsSync(PROGRAM))
       throw new Failure(
-        "The operator's commands are part of the server: run `npx sensorium admin` in the folder of its installation.",
+        "The operator's commands are part of the server: run `sensorium admin` where it is installed, in a checkout `npm run admin -- COMMAND`.",
         "unavailable_here",
       );
     const child = spawn(process.execPath, [PROGRAM, "admin", ...context.words], { stdio: "inherit" });
