@@ -77,6 +77,12 @@ describe("what the documents name is there", () => {
   });
 });
 
+test("the server's package says in its first lines which Node it needs", () => {
+  const { node } = JSON.parse(read("packages/mongoose-sqlite/package.json")).engines;
+  const [opening = ""] = read("release/readmes/sensorium-server.md").split("```");
+  expect(opening).toContain(`Node ${node.replace(">=", "").replace(/\.0$/, "")} or newer`);
+});
+
 test("nothing tells a reader to install or run a name that anybody could register", () => {
   const sources = globSync("{bin,docs,services,lib,extensions,packages}/**/*.{ts,tsx,js,py,json}", {
     cwd: ROOT,
