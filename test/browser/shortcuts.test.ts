@@ -20,7 +20,7 @@ beforeAll(async () => {
   const event = {
     ...{ specversion: "1.0", source: "urn:shop", type: "com.example.order.placed", subject: "order-1842" },
   };
-  ids.event = ok(await admin.post("/events", { ...event, id: "1" })).event_id;
+  ids.event = ok(await admin.post("/events", { ...event, id: "shop-77" })).event_id;
   const steps = [{ step_key: "a", title: "A", completion_mode: "attestation" }];
   ok(await admin.post("/process-templates", { name: "Month's end", slug: "month-end", steps }));
   const file_content = Buffer.from("# Terms\n").toString("base64");
@@ -41,6 +41,7 @@ describe("the command palette", () => {
     ["a run", "quarter", () => `/runs/${ids.run}`],
     ["an event's type", "com.example.or", () => `/events/${ids.event}`],
     ["an event's subject", "order-1842", () => `/events/${ids.event}`],
+    ["an event's id", "shop-77", () => `/events/${ids.event}`],
     ["a channel", "finance", () => `/channels/${ids.channel}`],
     ["a template", "month-e", () => "/templates/month-end"],
     ["a document", "terms-of", () => `/documents/${ids.document}`],
@@ -51,6 +52,27 @@ describe("the command palette", () => {
     await page.keyboard.press("Enter");
     await page.waitForURL(`**${target()}`);
     await palette.waitFor({ state: "detached" });
+  });
+
+  test("acts: begins something new, changes the theme, and searches on", async () => {
+    const act = async (text: string) => {
+      await page.keyboard.press("Control+k");
+      await page.keyboard.type(text);
+      await page.keyboard.press("Enter");
+    };
+    const theme = () => page.evaluate("document.documentElement.dataset.theme ?? 'system'");
+    await act("dark th");
+    expect(await theme()).toBe("dark");
+    await act("system");
+    expect(await theme()).toBe("system");
+    await act("create ag");
+    await page.getByRole("dialog", { name: "New agent" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("due when");
+    await palette.getByRole("option", { name: "Memories about “due when”" }).click();
+    await page.waitForURL(/\/memories\?q=due%20when$/);
   });
 
   test("begins with the recent places, and the arrows go round", async () => {

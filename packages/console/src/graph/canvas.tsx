@@ -214,7 +214,8 @@ function useView({ placed, size, selected }: ViewProps): { isWhole: boolean } {
   return { isWhole: view.isWhole };
 }
 
-function useWidth(frame: RefObject<HTMLElement | null>): number {
+/** The width of an element, in pixels. */
+export function useWidth(frame: RefObject<HTMLElement | null>): number {
   const [width, setWidth] = useState(() => window.innerWidth);
   // Measured before it is drawn: another width gives another height, and what is below would jump.
   useLayoutEffect(() => {

@@ -6,7 +6,7 @@ import { useIsLost } from "../data/live.ts";
 import { useSession } from "../data/session.ts";
 import { useLoad, useRead } from "../data/use-load.ts";
 import { IconButton } from "../ui/button.tsx";
-import { Keyboard, LogOut, Menu, Monitor, Moon, Search, Sun, X } from "../ui/icons.tsx";
+import { Keyboard, LogOut, Menu, Search, X } from "../ui/icons.tsx";
 import { Skeleton } from "../ui/page.tsx";
 import { Toasts, useTask } from "../ui/task.tsx";
 import { ErrorBoundary } from "./error-boundary.tsx";
@@ -14,7 +14,7 @@ import { isFor, isOfInner, PLACES } from "./nav.ts";
 import { Palette } from "./palette/palette.tsx";
 import { MODIFIER, ShortcutsDialog, useShortcuts } from "./shortcuts.tsx";
 import { Mark } from "./sign-in.tsx";
-import { setTheme, type Theme, useTheme } from "./theme.ts";
+import { setTheme, THEMES, useTheme } from "./theme.ts";
 
 /** The frame of every page: navigation, the signed-in person and the page. */
 export function Layout() {
@@ -73,7 +73,7 @@ export function Layout() {
       </main>
       <ScrollRestoration />
       <Toasts />
-      {dialog === "palette" && <Palette onClose={() => setDialog(null)} />}
+      {dialog === "palette" && <Palette onClose={() => setDialog(null)} showHelp={showHelp} />}
       {dialog === "shortcuts" && <ShortcutsDialog onClose={() => setDialog(null)} />}
     </div>
   );
@@ -150,12 +150,6 @@ function OpenApprovals() {
     </span>
   );
 }
-
-const THEMES: { theme: Theme; label: string; icon: typeof Sun }[] = [
-  { theme: "system", label: "System theme", icon: Monitor },
-  { theme: "light", label: "Light theme", icon: Sun },
-  { theme: "dark", label: "Dark theme", icon: Moon },
-];
 
 function ThemeSwitch() {
   const current = useTheme();

@@ -1,5 +1,6 @@
 import type { Action } from "../data/may.ts";
 import * as Icon from "../ui/icons.tsx";
+import { setTheme, THEMES } from "./theme.ts";
 
 interface Place {
   to: string;
@@ -58,9 +59,11 @@ export const PLACES: { title: string; places: Place[] }[] = [
   { title: "", places: [{ to: "/settings", label: "Settings", icon: Icon.Settings }] },
 ];
 
-/** A place that the palette can go to. */
+/** A place that the palette can go to, or what it can do. */
 export interface Target {
+  /** Unique among the targets. Of what is done here, a name. */
   to: string;
+  act?(): unknown;
   label: string;
   /** Small text that distinguishes places of the same name. */
   detail?: string | undefined;
@@ -106,6 +109,45 @@ export function pagesFor(may: May): Target[] {
     ...{ to, label, icon, group: "Pages" },
     detail: "detail" in more ? more.detail : undefined,
   }));
+}
+
+const creating = (page: string, label: string, icon: Icon.LucideIcon, needs?: Action) => ({
+  ...{ to: `${page}?create=1`, label, icon, needs },
+});
+
+/** What a person can begin from anywhere: each opens a dialog of its page. */
+const BEGINNINGS: (Omit<Target, "group"> & { needs?: Action | undefined })[] = [
+  { to: "/events?publish=1", label: "Publish event", icon: Icon.Send, needs: "events.publish" },
+  creating("/agents", "Create agent", Icon.Bot, "agents.create"),
+  creating("/channels", "Create channel", Icon.Hash),
+  creating("/schedules", "Create schedule", Icon.CalendarClock),
+  creating("/runs", "Create run", Icon.Workflow),
+  creating("/outputs", "Create output", Icon.FileOutput),
+  creating("/specialists", "Create specialist", Icon.UserCog, "specialists.write"),
+];
+
+/** Returns what a person can do from anywhere. */
+export function actionsFor(may: May, how: { signOut(): unknown; showHelp(): void }): Target[] {
+  const begin = BEGINNINGS.filter(({ needs }) => needs === undefined || may(needs));
+  const themes = THEMES.map(({ theme, label, icon }) => ({
+    ...{ to: theme, label, icon, act: () => setTheme(theme) },
+  }));
+  const others = [
+    { to: "shortcuts", label: "Keyboard shortcuts", icon: Icon.Keyboard, act: how.showHelp },
+    { to: "sign-out", label: "Sign out", icon: Icon.LogOut, act: how.signOut },
+  ];
+  return [...begin, ...themes, ...others].map((each) => ({ ...each, group: "Actions" }));
+}
+
+/** Returns the pages that search for a text, beyond what the palette finds. */
+export function searchesFor(text: string, may: May): Target[] {
+  const q = encodeURIComponent(text);
+  return [
+    { to: `/memories?q=${q}`, label: `Memories about “${text}”`, icon: Icon.Brain },
+    ...(may("events.list")
+      ? [{ to: `/events?subject=${q}`, label: `Events with subject “${text}”`, icon: Icon.Radio }]
+      : []),
+  ].map((each) => ({ ...each, group: "Search" }));
 }
 
 /** Whether each word of the text begins a word of the page's name. */

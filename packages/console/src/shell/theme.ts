@@ -1,8 +1,15 @@
 import { useSyncExternalStore } from "react";
 import { newStore } from "../data/store.ts";
 import { store } from "../data/stored.ts";
+import { Monitor, Moon, Sun } from "../ui/icons.tsx";
 
 export type Theme = "system" | "light" | "dark";
+
+export const THEMES = [
+  { theme: "system", label: "System theme", icon: Monitor },
+  { theme: "light", label: "Light theme", icon: Sun },
+  { theme: "dark", label: "Dark theme", icon: Moon },
+] as const;
 
 const KEY = "sensorium.theme";
 /** The page sets it before anything is shown (index.html). */

@@ -2,6 +2,7 @@ import { useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { RunAction, RunWithAttempts } from "../../../../client/index.ts";
 import { duration, exactDuration, fullTime } from "../../data/format.ts";
 import { useNames } from "../../data/names.ts";
+import { useWidth } from "../../graph/canvas.tsx";
 import { IconButton } from "../../ui/button.tsx";
 import { Maximize, Minus, Plus } from "../../ui/icons.tsx";
 import { Card } from "../../ui/page.tsx";
@@ -18,8 +19,8 @@ interface Props {
 }
 
 const MOST_ZOOM = 128;
-/** Ticks on the visible part, of a wide and of a narrow window. */
-const mostTicks = () => (window.innerWidth > 720 ? 8 : 3);
+/** Pixels between two ticks, at least. */
+const TICK_WIDTH = 76;
 
 /** The steps of a run over time: how long each waited, who held it, and how often it was tried. */
 export function TimeAxis({ run, actions, selected, choose }: Props) {
@@ -29,6 +30,7 @@ export function TimeAxis({ run, actions, selected, choose }: Props) {
   const spanned = Math.max(1, (times.to ?? now) - times.from);
   const spansOf = ({ step_key }: Step) => times.spans.get(step_key) ?? [];
   const lanes = useRef<HTMLElement>(null);
+  const width = useWidth(lanes);
   const middle = useRef(0.5);
   // What was in the middle stays there.
   // biome-ignore lint/correctness/useExhaustiveDependencies: only another zoom moves it
@@ -110,7 +112,7 @@ export function TimeAxis({ run, actions, selected, choose }: Props) {
                 ))}
               </div>
             ))}
-            <Ticks from={times.from} to={times.from + spanned} most={mostTicks() * zoom} />
+            <Ticks from={times.from} to={times.from + spanned} most={(width / TICK_WIDTH) * zoom} />
           </div>
         </section>
       </div>

@@ -6,7 +6,8 @@ import { pause, useLoad } from "../../data/use-load.ts";
 import { useModal } from "../../ui/dialog.tsx";
 import { messageOf } from "../../ui/failure.tsx";
 import { ArrowRight, Clock, Search } from "../../ui/icons.tsx";
-import { isNamed, pagesFor, type Target } from "../nav.ts";
+import { useTask } from "../../ui/task.tsx";
+import { actionsFor, isNamed, pagesFor, searchesFor, type Target } from "../nav.ts";
 import { contains, Finder } from "./sources.ts";
 import "../../styles/search.css";
 import "./palette.css";
@@ -16,13 +17,18 @@ const PAUSE_MS = 160;
 /** Shorter texts match almost everything. */
 const MIN_SEARCHED = 2;
 
-/** Goes to a page or a thing by its name: an ARIA combobox in a modal dialog. */
-export function Palette({ onClose }: { onClose(): void }) {
+interface Props {
+  onClose(): void;
+  showHelp(): void;
+}
+
+/** Goes to a page or a thing by its name, or does what it is told: an ARIA combobox in a modal dialog. */
+export function Palette({ onClose, showHelp }: Props) {
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
-  const { targets, error, loading } = useTargets(text.trim());
-  const isQuiet = targets.length > 0 && error === undefined;
-  const state = stateOf(text.trim(), targets.length, loading, error);
+  const { targets, found, error, loading } = useTargets(text.trim(), showHelp);
+  const isQuiet = found > 0 && error === undefined;
+  const state = stateOf(text.trim(), found, loading, error);
   const navigate = useNavigate();
   const id = useId();
   const dialog = useModal("input");
@@ -30,7 +36,8 @@ export function Palette({ onClose }: { onClose(): void }) {
   const go = (target: Target | undefined) => {
     if (!target) return;
     onClose();
-    navigate(target.to);
+    if (target.act) target.act();
+    else navigate(target.to);
   };
   const press = (event: KeyboardEvent) => {
     const { key } = event;
@@ -56,13 +63,13 @@ export function Palette({ onClose }: { onClose(): void }) {
         <Search aria-hidden size={18} className="search-icon" />
         <input
           role="combobox"
-          aria-label="Search pages, agents, events, memories and runs"
+          aria-label="Search pages, actions, agents, events, memories and runs"
           aria-expanded={targets.length > 0}
           aria-controls={`${id}-list`}
           aria-autocomplete="list"
           aria-activedescendant={chosen && `${id}-${targets.indexOf(chosen)}`}
           className="search-input"
-          placeholder="Go to a page, agent, event, memory or run"
+          placeholder="Go to a page or thing, or do something"
           autoComplete="off"
           spellCheck={false}
           value={text}
@@ -82,9 +89,18 @@ export function Palette({ onClose }: { onClose(): void }) {
   );
 }
 
-/** The targets for a text: pages at once, others when the server has answered. */
-function useTargets(text: string): { targets: Target[]; loading: boolean; error: unknown } {
-  const { may } = useSession();
+interface Targeted {
+  targets: Target[];
+  /** How many of them match the text. */
+  found: number;
+  loading: boolean;
+  error: unknown;
+}
+
+/** The targets for a text: pages and actions at once, others when the server has answered. */
+function useTargets(text: string, showHelp: () => void): Targeted {
+  const { may, signOut } = useSession();
+  const leave = useTask(signOut);
   const { pathname } = useLocation();
   const [finder] = useState(() => new Finder(may));
   const isSearched = text.length >= MIN_SEARCHED;
@@ -101,17 +117,26 @@ function useTargets(text: string): { targets: Target[]; loading: boolean; error:
   if (found.data) before.current = found.data.targets;
   const others = found.data ? before.current : before.current.filter((each) => contains(each, text));
   const pages = pagesFor(may);
+  const actions = actionsFor(may, { showHelp, signOut: () => leave.run() });
   if (!text) {
     const recent = recentPlaces().filter(({ to }) => to !== pathname);
     const visited = recent.map(({ to, title }) => ({ to, label: title, icon: Clock, group: "Recent" }));
-    return { targets: [...visited, ...pages], loading: false, error: undefined };
+    const targets = [...visited, ...actions, ...pages];
+    return { targets, found: targets.length, loading: false, error: undefined };
   }
   const targets = [
     ...byId(text),
-    ...pages.filter((page) => isNamed(page, text)),
+    ...[...pages, ...actions].filter((each) => isNamed(each, text)),
     ...(isSearched ? others : []),
   ];
-  return { targets, loading: found.loading, error: found.error ?? found.data?.error };
+  // Not before the answer: Enter must not search on when what it means is about to appear.
+  const further = isSearched && !found.loading ? searchesFor(text, may) : [];
+  return {
+    targets: [...targets, ...further],
+    found: targets.length,
+    loading: found.loading,
+    error: found.error ?? found.data?.error,
+  };
 }
 
 function stateOf(text: string, count: number, loading: boolean, error: unknown): string {

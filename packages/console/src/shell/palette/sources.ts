@@ -67,11 +67,13 @@ const SOURCES: Source[] = [
   {
     ...{ group: "Events", icon: Icon.Radio, needs: "events.list", isExact: true },
     async find(text, signal) {
-      // There are too many events to look into them: found are a type by its beginning, and a whole subject.
-      const isType = /^[\w-]+\.[\w.-]*$/.test(text);
-      const by = isType ? { type: `${text}*` } : { subject: text };
-      const { events } = await api.events.list({ ...by, limit: MOST_SHOWN }, { signal });
-      return events.map(({ event_id, payload: { type, subject, source } }) =>
+      // There are too many events to look into them: found are a type by its beginning, and a whole subject or id.
+      const list = async (by: object) =>
+        (await api.events.list({ ...by, limit: MOST_SHOWN }, { signal })).events;
+      const typed = /^[\w-]+\.[\w.-]*$/.test(text) ? await list({ type: `${text}*` }) : [];
+      const named = async () => (await Promise.all([list({ subject: text }), list({ id: text })])).flat();
+      const events = new Map((typed.length > 0 ? typed : await named()).map((each) => [each.event_id, each]));
+      return [...events.values()].map(({ event_id, payload: { type, subject, source } }) =>
         at("events", event_id, type, subject ?? source),
       );
     },
