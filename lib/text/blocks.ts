@@ -13,6 +13,10 @@ interface Flow {
   mark: string;
   /** A collapsed space is due. */
   space: boolean;
+  /** Written after the word that it is the reading of, which may continue. */
+  reading: string;
+  /** Open words with readings. */
+  rubies: number;
 }
 
 interface Table {
@@ -23,7 +27,7 @@ interface Table {
   isLayout: boolean;
 }
 
-const newFlow = (): Flow => ({ parts: [], breaks: 0, mark: "", space: false });
+const newFlow = (): Flow => ({ parts: [], breaks: 0, mark: "", space: false, reading: "", rubies: 0 });
 /** The limit of HTML; a wider cell is an attack. */
 const MAX_SPAN = 1000;
 const MAX_COLUMNS = 16_384;
@@ -39,6 +43,7 @@ export class Blocks {
     if (given === "") return;
     const flow = this.#flow;
     const { breaks, mark, space } = flow;
+    if (!flow.rubies || breaks || mark || space) this.#endReading(flow);
     Object.assign(flow, { breaks: 0, mark: "", space: false });
     if (flow.parts.length) flow.parts.push("\n".repeat(breaks));
     flow.parts.push(mark, space && !breaks && flow.parts.length && !mark ? " " : "", given);
@@ -85,6 +90,19 @@ export class Blocks {
     this.break(breaks);
   }
 
+  /** Begins a word, or a part of one, with a reading. */
+  openRuby(): void {
+    this.#flow.rubies++;
+  }
+
+  /** Ends it. The readings of parts that follow each other stand after the whole word. */
+  closeRuby(reading: string): void {
+    const flow = this.#flow;
+    flow.rubies = Math.max(0, flow.rubies - 1);
+    flow.reading += reading;
+    if (flow.rubies) this.#endReading(flow);
+  }
+
   /** Begins text whose place is elsewhere; `take` ends it. */
   aside(): void {
     this.#flows.push(newFlow());
@@ -93,6 +111,7 @@ export class Blocks {
   /** Ends an aside and returns its text. */
   take(): string {
     const flow = this.#flows.length > 1 ? this.#flows.pop() : undefined;
+    if (flow) this.#endReading(flow);
     const text = flow?.parts.join("") ?? "";
     this.#length -= text.length;
     return text;
@@ -156,7 +175,17 @@ export class Blocks {
       while (this.#flows.length > 1) this.closeCell();
       this.closeTable();
     }
-    return (this.#flows[0] as Flow).parts.join("");
+    const whole = this.#flows[0] as Flow;
+    this.#endReading(whole);
+    return whole.parts.join("");
+  }
+
+  #endReading(flow: Flow): void {
+    if (!flow.reading) return;
+    const text = `(${flow.reading})`;
+    flow.parts.push(text);
+    flow.reading = "";
+    this.#length += text.length;
   }
 
   get #flow(): Flow {

@@ -87,8 +87,10 @@ class HtmlReader {
     else if (name === "td" || name === "th") {
       this.#spans.push([Number(attributes.colspan) || 1, Number(attributes.rowspan) || 1]);
       blocks.openCell();
-    } else if (name === "ruby") this.#readings.push("");
-    else if (isReading(name) && this.#readings.length) blocks.aside();
+    } else if (name === "ruby") {
+      this.#readings.push("");
+      blocks.openRuby();
+    } else if (isReading(name) && this.#readings.length) blocks.aside();
     else this.#divide(name);
     if (name === "img" && attributes.alt) blocks.collapsed(` ${attributes.alt} `);
     // An empty description says that the picture means nothing.
@@ -115,11 +117,8 @@ class HtmlReader {
     else if (name === "table") blocks.closeTable();
     else if (name === "tr") blocks.closeRow();
     else if (name === "td" || name === "th") blocks.closeCell(...(this.#spans.pop() ?? [1, 1]));
-    else if (name === "ruby") {
-      // After the word, not within it.
-      const reading = this.#readings.pop();
-      if (reading) blocks.text(`(${reading})`);
-    } else if (isReading(name) && this.#readings.length)
+    else if (name === "ruby") blocks.closeRuby(this.#readings.pop() ?? "");
+    else if (isReading(name) && this.#readings.length)
       this.#readings.push(this.#readings.pop() + blocks.take());
     else this.#divide(name);
   }

@@ -161,9 +161,9 @@ describe("files of other programs", () => {
     const body =
       `<w:p>${run("Shown")}${run(" secret", "<w:vanish/>")}${run(" again", '<w:vanish w:val="0"/>')}</w:p>` +
       `<w:p><w:moveFrom>${run("The crane is inspected.")}</w:moveFrom></w:p><w:p><w:del>${run("Never.")}</w:del></w:p>` +
-      `<w:p><w:moveTo>${run("The crane is inspected.")}</w:moveTo></w:p><w:p>${ruby("港", "みなと")}</w:p>`;
+      `<w:p><w:moveTo>${run("The crane is inspected.")}</w:moveTo></w:p><w:p>${ruby("港", "みなと")}</w:p><w:p>${ruby("電", "でん")}${ruby("車", "しゃ")}${run("で")}</w:p>`;
     expect(await text(office("word/document.xml", word(body)), DOCX)).toBe(
-      "Shown again\n\nThe crane is inspected.\n\n港(みなと)",
+      "Shown again\n\nThe crane is inspected.\n\n港(みなと)\n\n電車(でんしゃ)で",
     );
   });
 
@@ -278,6 +278,12 @@ describe("text", () => {
       "Seen!",
     ],
     ["readings of a word", "<ruby>港<rp>(</rp><rt>minato</rt><rp>)</rp></ruby>へ", "港(minato)へ"],
+    [
+      "readings of each character of a word",
+      "<p><ruby>電<rt>でん</rt></ruby><ruby>車<rt>しゃ</rt></ruby>で<ruby>行<rt>い</rt></ruby>く <ruby>駅<rt>えき</rt></ruby>" +
+        " <ruby>前<rt>まえ</rt></ruby></p><p><ruby>門<rt>もん</rt></ruby></p>",
+      "電車(でんしゃ)で行(い)く 駅(えき) 前(まえ)\n\n門(もん)",
+    ],
     ["levels", "<h3>Steps</h3><ol start=4><li>a<ul><li>b</ul><li>c</ol>", "### Steps\n\n4. a\n  - b\n5. c"],
     [
       "columns behind merged and empty cells",

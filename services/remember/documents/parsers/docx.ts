@@ -216,7 +216,10 @@ class DocxReader {
       for (let i = Math.min(100, Number(value())); i > 0; i--) this.#emptyCell();
     else if (name === "txbxContent" || name === "rt") this.#openAside();
     else if (name === "oMathPara") this.#hasFormula = false;
-    else if (name === "ruby") this.#readings.push("");
+    else if (name === "ruby") {
+      this.#readings.push("");
+      blocks.openRuby();
+    }
   }
 
   #close(name: string): void {
@@ -302,11 +305,7 @@ class DocxReader {
       const text = this.#closeAside();
       this.#boxes.push(text);
     } else if (name === "rt") this.#readings.push((this.#readings.pop() ?? "") + this.#closeAside());
-    else if (name === "ruby") {
-      // After the word, not within it.
-      const reading = this.#readings.pop();
-      if (reading) blocks.text(`(${reading})`);
-    }
+    else if (name === "ruby") blocks.closeRuby(this.#readings.pop() ?? "");
   }
 
   #add(text: string): void {

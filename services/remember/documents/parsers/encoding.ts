@@ -1,41 +1,53 @@
 import { isAscii, isUtf8 } from "node:buffer";
-import { detect } from "chardet";
+import { guessEncoding } from "./encoding-guess.ts";
 import { GUESSED, type Losses, UnreadableError } from "./page.ts";
-
-/** Enough bytes to guess an encoding. */
-const SAMPLE = 65_536;
+import { decodeWide, isWide, wideEncoding } from "./wide-text.ts";
 
 /**
+ * Decodes a text: by its mark, or else as UTF-8, as it declares, or by a guess that fits all its bytes.
+ *
  * @param declared the encoding that the file itself names
- * @param losses gets an encoding that was guessed
+ * @param losses gets an encoding that was guessed, and bytes that do not fit
  * @throws UnreadableError if it is not text
  */
 export function decodeText(bytes: Uint8Array, declared: string | undefined, losses: Losses): string {
-  const marked = byMark(bytes);
-  if (marked) return new TextDecoder(marked).decode(bytes);
-  if (bytes.subarray(0, SAMPLE).includes(0)) throw new UnreadableError("is not text: it contains zero bytes");
+  const wide = wideEncoding(bytes);
+  if (wide) {
+    if (!isWide(bytes)) losses.add(GUESSED, wide);
+    return decodeWide(bytes, wide);
+  }
+  if (bytes.includes(0)) throw new UnreadableError("is not text: it contains zero bytes");
   if (isJapaneseInAscii(bytes)) return new TextDecoder("iso-2022-jp").decode(bytes);
   if (isUtf8(bytes)) return new TextDecoder().decode(bytes);
-  const known = declared === undefined ? null : decoderOf(declared);
-  if (known) return known.decode(bytes);
-  const decoder = decoderOf(detect(bytes.subarray(0, SAMPLE)) ?? "") ?? new TextDecoder("windows-1252");
-  losses.add(GUESSED, decoder.encoding);
-  return decoder.decode(bytes);
-}
-
-function byMark([first, second, third]: Uint8Array): string | null {
-  if (first === 0xef && second === 0xbb && third === 0xbf) return "utf-8";
-  if (first === 0xff && second === 0xfe) return "utf-16le";
-  return first === 0xfe && second === 0xff ? "utf-16be" : null;
-}
-
-/** Returns null for an unknown encoding. */
-function decoderOf(label: string): InstanceType<typeof TextDecoder> | null {
-  try {
-    return new TextDecoder(label);
-  } catch {
-    return null;
+  for (const label of declared === undefined ? ["utf-8"] : [declared, "utf-8"]) {
+    const text = decodeMostly(bytes, label, losses);
+    if (text !== undefined) return text;
   }
+  const guessed = guessEncoding(bytes);
+  if (!guessed)
+    throw new UnreadableError(
+      "is text in an unknown encoding: declare it, such as text/plain; charset=windows-1250",
+    );
+  losses.add(GUESSED, guessed);
+  return new TextDecoder(guessed).decode(bytes);
+}
+
+/** Other letters for each byte that does not fit. */
+const MOSTLY = 4;
+
+/** Returns undefined if an encoding is unknown, or too many bytes do not fit. Those that do not are losses. */
+function decodeMostly(bytes: Uint8Array, label: string, losses: Losses): string | undefined {
+  let text: string;
+  try {
+    text = new TextDecoder(label).decode(bytes);
+  } catch {
+    return undefined;
+  }
+  const unfit = text.split("\ufffd").length - 1;
+  const others = text.length - text.replace(/[^\0-\x7f\ufffd]/g, "").length;
+  if (unfit * MOSTLY > others) return undefined;
+  if (unfit) losses.add("byte that is not text", label, unfit);
+  return text;
 }
 
 /** Detects ISO 2022-JP: each character is two letters, between escape sequences. */

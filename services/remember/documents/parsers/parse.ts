@@ -11,6 +11,7 @@ import { Losses, type Page, type ReadContext, tidied, tooMuchText, UnreadableErr
 import { readPdf } from "./pdf.ts";
 import { readPptx } from "./pptx.ts";
 import { readTable } from "./table.ts";
+import { wideEncoding } from "./wide-text.ts";
 import { readXlsx } from "./xlsx.ts";
 
 interface Type {
@@ -135,9 +136,6 @@ function detectFormat(bytes: Uint8Array, claimed: Format): Format {
   const marked = MARKS.find(([format, mark]) => (format === "rtf" ? text : head).startsWith(mark));
   if (marked) return marked[0];
   if (head.startsWith("%PDF-") || (claimed === "pdf" && /%PDF-\d/.test(head))) return "pdf";
-  if (isWide(head) || !head.includes("\0")) return "text";
+  if (!head.includes("\0") || wideEncoding(bytes)) return "text";
   return head.startsWith("GIF8") ? "image" : "binary";
 }
-
-/** Detects UTF-16 by its byte order mark. */
-const isWide = (head: string) => head.startsWith("\u00ff\u00fe") || head.startsWith("\u00fe\u00ff");
