@@ -299,9 +299,10 @@ export const SETTINGS = {
 
   EMBEDDER: text(
     null,
-    "Embedder for search: `bundled` (English, nothing to install), `url`, or `none` (search by words only). Default: " +
-      "`url` if `EMBEDDER_URL` is set, else `bundled`.",
-    { oneOf: ["bundled", "url", "none"] },
+    "Embedder for search: `bundled` (English, nothing to install), `multilingual` (about 100 languages, installed by " +
+      "`npm run embedder -- add multilingual`), `url`, or `none` (search by words only). Default: `url` if `EMBEDDER_URL` is " +
+      "set, else `bundled`.",
+    { oneOf: ["bundled", "multilingual", "url", "none"] },
   ),
   EMBEDDER_URL: web(
     "OpenAI-compatible embedding service: its `/v1` URL, or the full URL of its `embeddings` endpoint.",

@@ -35,7 +35,10 @@ switch (command) {
     console.log(JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version);
     break;
   }
-  default:
+  default: {
+    const { runExtensionCommand, usage } = await import("./extension-command.ts");
+    if (await runExtensionCommand(command, rest)) break;
     if (!/^(-h|--help|help)$/.test(command)) process.exitCode = 2;
-    process[process.exitCode ? "stderr" : "stdout"].write(HELP);
+    process[process.exitCode ? "stderr" : "stdout"].write(HELP.replace("\n\n", `\n${usage.join("")}\n`));
+  }
 }

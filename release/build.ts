@@ -46,7 +46,7 @@ const BUNDLED = /(?:^|\/)@opentelemetry\/(?!api\b)/;
 /** A package of this repository that is not published. */
 const DRIVER = "mongoose-sqlite";
 
-const RELATIVE = /(?<=")\.{1,2}\/[^"\n]+\.(?:ts|js|mjs|wasm|json)(?=")/g;
+const RELATIVE = /(?<=")\.{1,2}\/[^"\n]+\.(?:ts|js|mjs|wasm|json|py|txt)(?=")/g;
 const COPIED = new RegExp(`(?<=")(?:${DRIVER}|${MODEL}|${PAGE})(?:/[\\w./-]+)?(?=")`, "g");
 const IMPORTED = /(?:\bfrom |\bimport |\bimport\(|\bresolve\(|\brequire\(|\)\()["`]((?:@[\w-]+\/)?[\w-]+)/g;
 
@@ -157,7 +157,7 @@ async function collect(entries: string[], elsewhere = new Set<string>()): Promis
   const waiting = [...entries];
   for (let file = waiting.pop(); file; file = waiting.pop()) {
     if (files.has(file)) continue;
-    if (/\.(wasm|json)$/.test(file)) {
+    if (/\.(wasm|json|py|txt)$/.test(file)) {
       files.set(file, readFileSync(join(ROOT, file)));
       continue;
     }

@@ -29,8 +29,17 @@ export interface Extension {
   events?: Record<string, { means: string; data: TSchema }>;
   /** A line for models about how to reach it (`GET /llms.txt`). */
   llms?: string;
+  /** Commands of `sensorium-server`, by their first word. */
+  commands?: Record<string, ServerCommand>;
   /** What runs on nodes. */
   run?(): Promise<Running>;
+}
+
+export interface ServerCommand {
+  /** A line of the help: the words after `sensorium-server`, and what they do. */
+  usage: string;
+  /** Returns false if the words make no sense. @throws ConfigError with what to do */
+  run(words: string[], config: Config, say: (line: string) => void): Promise<boolean>;
 }
 
 export interface Running {

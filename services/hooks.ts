@@ -1,3 +1,4 @@
+import type { OtherEmbedders } from "../connectors/embedders/make.ts";
 import type { DocumentConverter } from "./remember/documents/converter.ts";
 import type { Reranking } from "./remember/search/find.ts";
 import type { ApprovalChannelFactory } from "./work/approvals/channel.ts";
@@ -7,6 +8,8 @@ import type { FileWriters } from "./work/outputs/render/render.ts";
 export interface Hooks {
   /** Reads documents that the core cannot read. */
   documentConverter?: DocumentConverter;
+  /** Computes the vectors of texts, where `EMBEDDER` names it. */
+  embedders?: OtherEmbedders;
   /** Orders the best results of a search. */
   reranking?: Reranking;
   /** Writes outputs as PDF and DOCX. */

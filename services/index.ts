@@ -99,7 +99,8 @@ for (const { services = {} } of running)
 export function hooksOf(runtime: Omit<Runtime, "hooks">): Hooks {
   const given = running.map(({ hooks }): Hooks => hooks?.(runtime) ?? {});
   const approvalChannels = given.flatMap((each) => each.approvalChannels ?? []);
-  return Object.assign({}, ...given, { approvalChannels });
+  const embedders = Object.assign({}, ...given.map((each) => each.embedders));
+  return Object.assign({}, ...given, { approvalChannels, embedders });
 }
 
 /**

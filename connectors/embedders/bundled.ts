@@ -1,150 +1,35 @@
-import { beginningOf } from "../../lib/text/code-points.ts";
 import { WorkerThread } from "../../lib/worker-thread.ts";
-import { type Embedder, PATIENCE_MS } from "./embedder.ts";
+import { type Encoder, QueuedEmbedder, type Vectors } from "./queued.ts";
 
-/** The model embeds a few short texts together faster than one after the other. */
-const QUERIES_AT_ONCE = 8;
-/** After this many queries in a row pieces of texts are embedded once. */
-const QUERIES_BETWEEN_TEXTS = 16;
-const BATCH = 32;
-/** While one batch is saved and compared, the next is embedded. */
-const BATCHES_AT_ONCE = 2;
-/** Loading the model takes no longer even on a slow machine; only the first query after a pause waits for it. */
-const COLD_PATIENCE_MS = 1500;
 /** Ends the thread after this long without work: with the model it takes 60 MB. */
 const IDLE_MS = 600_000;
 
-type Answer = { vectors: Float32Array[] } | { failed: string };
-
-interface Job {
-  text: string;
-  resolve(vector: Float32Array): void;
-  reject(err: Error): void;
-}
-
-/**
- * The Universal Sentence Encoder (lite, English, 512 components) in a separate thread, started on demand. Queries go
- * first and together; everything else goes between them, in pieces of texts.
- */
-export class BundledEmbedder implements Embedder {
+class BundledEncoder implements Encoder {
   readonly model = "bundled use-lite-en-0.2.0";
-  readonly batch = BATCH;
-  readonly batchesAtOnce = BATCHES_AT_ONCE;
-  readonly queriesAtOnce = QUERIES_AT_ONCE;
-  readonly #thread = new WorkerThread<string[], Answer>({
+  /** Loading the model takes no longer even on a slow machine; only the first query after a pause waits for it. */
+  readonly patience = { cold: 1500 };
+  readonly #thread = new WorkerThread<string[], Vectors>({
     name: "embedder",
     module: new URL("./bundled-thread.mjs", import.meta.url),
     idleMs: IDLE_MS,
   });
-  #running: Job[] | null = null;
-  #urgent: Job[] = [];
-  #patient: Job[] = [];
-  /** Queries since a text was last embedded. */
-  #passed = 0;
-  #isClosed = false;
 
-  get patience(): number {
-    return this.#thread.isWarm ? PATIENCE_MS : COLD_PATIENCE_MS;
+  get isWarm(): boolean {
+    return this.#thread.isWarm;
   }
 
-  async embedQuery(text: string): Promise<Float32Array> {
-    const [first = ""] = splitText(text);
-    return this.#add(this.#urgent, first);
+  request(texts: string[]): Promise<Vectors> {
+    return this.#thread.request(texts);
   }
 
-  async embedTexts(texts: string[]): Promise<Float32Array[]> {
-    const embedded = texts.map(async (text) => {
-      const parts = splitText(text).map((part) => this.#add(this.#patient, part));
-      return averageOf(await Promise.all(parts));
-    });
-    return Promise.all(embedded);
-  }
-
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    await this.#thread.close();
-  }
-
-  #add(queue: Job[], text: string): Promise<Float32Array> {
-    if (this.#isClosed) return Promise.reject(new Error("the embedder is closed"));
-    return new Promise((resolve, reject) => {
-      queue.push({ text, resolve, reject });
-      this.#next();
-    });
-  }
-
-  #next(): void {
-    if (this.#running) return;
-    const jobs = this.#take();
-    if (jobs.length === 0) return;
-    this.#running = jobs;
-    this.#thread
-      .request(jobs.map(({ text }) => text))
-      .then(
-        (answer) => this.#settle(jobs, answer),
-        (err) => this.#refuse([...jobs, ...this.#urgent.splice(0), ...this.#patient.splice(0)], err),
-      )
-      .then(() => {
-        this.#running = null;
-        this.#next();
-      });
-  }
-
-  /** Takes queries first, but lets a text pass now and then during an endless stream of them. */
-  #take(): Job[] {
-    const isTextsTurn = this.#passed >= QUERIES_BETWEEN_TEXTS && this.#patient.length > 0;
-    if (this.#urgent.length === 0 || isTextsTurn) {
-      this.#passed = 0;
-      return this.#patient.splice(0, this.#piecesTogether());
-    }
-    const queries = this.#urgent.splice(0, QUERIES_AT_ONCE);
-    this.#passed += queries.length;
-    return queries;
-  }
-
-  /** Counts the next pieces that are no longer together than one may be: a query waits for no more than that. */
-  #piecesTogether(): number {
-    let characters = 0;
-    const tooMany = this.#patient.findIndex(({ text }) => {
-      characters += text.length;
-      return characters > PART;
-    });
-    return tooMany < 0 ? this.#patient.length : Math.max(1, tooMany);
-  }
-
-  #settle(jobs: Job[], answer: Answer): void {
-    if ("failed" in answer) this.#refuse(jobs, new Error(answer.failed));
-    else for (const [i, { resolve }] of jobs.entries()) resolve(answer.vectors[i] as Float32Array);
-  }
-
-  #refuse(jobs: Job[], err: Error): void {
-    for (const { reject } of jobs) reject(err);
+  close(): Promise<void> {
+    return this.#thread.close();
   }
 }
 
-/** Most characters of a part. The model's time grows with the length of a text, and it keeps little of a long one. */
-const PART = 500;
-/** Only this many parts of a text count. */
-const MAX_PARTS = 6;
-
-/** Cuts a text into parts at word boundaries; an empty text is one empty part. */
-export function splitText(text: string): string[] {
-  const found: string[] = [];
-  let rest = text.replace(/\s+/g, " ").trim();
-  while (rest.length > PART && found.length < MAX_PARTS - 1) {
-    const end = rest.lastIndexOf(" ", PART);
-    const part = end > PART / 2 ? rest.slice(0, end) : beginningOf(rest, PART);
-    found.push(part);
-    rest = rest.slice(part.length).trimStart();
+/** The Universal Sentence Encoder (lite, English, 512 components) in a separate thread, started on demand. */
+export class BundledEmbedder extends QueuedEmbedder {
+  constructor() {
+    super(new BundledEncoder());
   }
-  return [...found, beginningOf(rest, PART)];
-}
-
-/** Returns the unit-length mean of unit vectors. */
-export function averageOf(vectors: readonly Float32Array[]): Float32Array {
-  const first = vectors[0] as Float32Array;
-  if (vectors.length === 1) return first;
-  return first.map(
-    (_, i) => vectors.reduce((sum, vector) => sum + (vector[i] as number), 0) / vectors.length,
-  );
 }

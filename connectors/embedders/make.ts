@@ -1,4 +1,8 @@
+import { ConfigError } from "../../lib/settings.ts";
 import type { Embedder } from "./embedder.ts";
+
+/** Embedders of extensions, by their values of `EMBEDDER`. */
+export type OtherEmbedders = Record<string, () => Promise<Embedder>>;
 
 interface Settings {
   EMBEDDER: string | null;
@@ -10,8 +14,11 @@ interface Settings {
   EMBEDDER_DIMENSIONS?: number;
 }
 
-/** Creates the configured embedder; null for text search only. */
-export async function makeEmbedder(settings: Settings): Promise<Embedder | null> {
+/** Creates the configured embedder; null for text search only. @throws ConfigError */
+export async function makeEmbedder(
+  settings: Settings,
+  others: OtherEmbedders = {},
+): Promise<Embedder | null> {
   const { EMBEDDER_URL: url, EMBEDDER_MODEL: model, EMBEDDER_API_KEY: apiKey } = settings;
   const kind = settings.EMBEDDER ?? (url ? "url" : "bundled");
   if (kind === "none") return null;
@@ -20,6 +27,12 @@ export async function makeEmbedder(settings: Settings): Promise<Embedder | null>
     const { EMBEDDER_QUERY_PREFIX: queryPrefix, EMBEDDER_TEXT_PREFIX: textPrefix } = settings;
     const dimensions = settings.EMBEDDER_DIMENSIONS || null;
     return new OpenAiEmbedder({ url: url as string, model, apiKey, queryPrefix, textPrefix, dimensions });
+  }
+  if (kind !== "bundled") {
+    const make = others[kind];
+    if (!make)
+      throw new ConfigError(`EMBEDDER is ${kind}, but the extension ${kind} does not run here (EXTENSIONS).`);
+    return make();
   }
   const { BundledEmbedder } = await import("./bundled.ts");
   return new BundledEmbedder();

@@ -51,7 +51,7 @@ const LONGER: Record<string, string[]> = {
     "test/command/chart",
     "test/command/recall",
     "test/http/alerts",
-    "test/http/multilingual",
+    "extensions/multilingual/test/http/",
     "extensions/reranker/test/http/",
     "test/http/server-package",
     "test/http/tracing",

@@ -74,11 +74,11 @@ export class SearchNode {
 
   /** Opens index and embedder. */
   async open(broker: ServiceBroker): Promise<void> {
-    const { config, store, log, health } = this.#runtime;
+    const { config, store, log, health, hooks } = this.#runtime;
     const index = await openIndex(config, store, (err) => log.error({ err }, "the search index failed"));
     this.#broker = broker;
     this.#index = index;
-    this.#embedder = await makeEmbedder(config);
+    this.#embedder = await makeEmbedder(config, hooks.embedders);
     await index.useModel(this.#embedder?.model ?? null);
     this.#vectors = new QueryVectors(this.#embedder, outgoing);
     this.#queue = newIndexQueue(index.searchesAtOnce);

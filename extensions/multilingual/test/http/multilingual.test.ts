@@ -1,15 +1,17 @@
-/** @needs multilingual */
-import { readFileSync } from "node:fs";
+/** @needs multilingual @alone: the process of a server. */
+import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "@jest/globals";
-import { firstAgent } from "../support/agents.ts";
-import type { Api } from "../support/http.ts";
-import { agentIn, memory } from "../support/memories.ts";
-import { PREFIXES, startMultilingual } from "../support/multilingual.ts";
-import { startServer } from "../support/server.ts";
-import { settle } from "../support/settle.ts";
-import { ok } from "../support/tenancy.ts";
-import { whole } from "../support/whole.ts";
+import { firstAgent } from "../../../../test/support/agents.ts";
+import type { Api } from "../../../../test/support/http.ts";
+import { agentIn, memory } from "../../../../test/support/memories.ts";
+import { MULTILINGUAL } from "../../../../test/support/multilingual.ts";
+import { ownFolder } from "../../../../test/support/own-folder.ts";
+import { pythonOf } from "../../../../test/support/python.ts";
+import { startServer } from "../../../../test/support/server.ts";
+import { settle } from "../../../../test/support/settle.ts";
+import { ok } from "../../../../test/support/tenancy.ts";
+import { whole } from "../../../../test/support/whole.ts";
 
 interface Facts {
   title: string;
@@ -19,15 +21,15 @@ interface Facts {
 }
 
 const FACTS: Record<string, Facts> = JSON.parse(
-  readFileSync(join(import.meta.dirname, "../fixtures/four-languages.json"), "utf8"),
+  readFileSync(join(import.meta.dirname, "../../../../test/fixtures/four-languages.json"), "utf8"),
 );
 /** Of eight questions in other words, those whose answer is among the first two, less one for another processor. */
 const LEAST_FOUND: Record<string, number> = { German: 6, Spanish: 3, Hebrew: 4, Chinese: 7 };
 
 const agents = new Map<string, Api>();
 
-const embedder = await startMultilingual();
-const env = { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER_URL: embedder.url, EMBEDDER_MODEL: "e5", ...PREFIXES };
+const environment = join(pythonOf(MULTILINGUAL), "../..");
+const env = { RATE_LIMIT_PER_MINUTE: "0", EMBEDDER: "multilingual", MULTILINGUAL_DIR: environment };
 const server = await startServer({ env });
 const admin = await firstAgent(server);
 for (const [language, { title, memories }] of Object.entries(FACTS))
@@ -35,10 +37,7 @@ for (const [language, { title, memories }] of Object.entries(FACTS))
 const gap = async () => ok(await admin.get("/memories/health")).embed_gap_count as number;
 const embedded = () => settle(async () => (await gap()) === 0, { what: "every vector", within: 60_000 });
 await embedded();
-afterAll(async () => {
-  await server.stop();
-  await embedder.stop();
-});
+afterAll(() => server.stop());
 
 async function remembering(name: string, title: string, contents: string[]): Promise<Api> {
   const agent = await agentIn(server, admin, { name });
@@ -90,7 +89,37 @@ test("takes equal statements for duplicates, and others of the same form for oth
   expect(proposals[0].similarity).toBeGreaterThan(0.99);
 });
 
-test("the model gets each text with its prefix", () => {
-  const bare = embedder.texts.filter((text) => !/^(query|passage): ./.test(text));
-  expect(bare).toEqual([]);
+/** Process ids of the models that a server runs. */
+const models = (pid: number) =>
+  globSync(`/proc/${pid}/task/*/children`)
+    .flatMap((file) => readFileSync(file, "utf8").split(" ").filter(Boolean).map(Number))
+    .filter((child) => readFileSync(`/proc/${child}/cmdline`, "utf8").includes("embedder.py"));
+
+const isGone = (pid: number) => !existsSync(`/proc/${pid}`);
+
+test("a model that ends is started again, and counts as memory", async () => {
+  const [model] = models(server.pid());
+  expect(await server.metrics()).toMatch(/embedder_memory_bytes\{[^}]*of="multilingual"[^}]*\} [1-9]\d{7}/);
+  process.kill(model as number, "SIGKILL");
+  const agent = await remembering("after", "Notiz", ["Der Aufzug wird im Oktober ersetzt."]);
+  await embedded();
+  expect(await search(agent, "Wann wird der Aufzug ersetzt?")).toEqual([
+    "Der Aufzug wird im Oktober ersetzt.",
+  ]);
+  expect(models(server.pid())).not.toContain(model);
+});
+
+test("a model ends with a server that is killed", async () => {
+  const [model] = models(server.pid());
+  await server.kill();
+  await settle(() => isGone(model as number));
+  await server.restart();
+});
+
+test("without the environment a start says how to get it", async () => {
+  const nowhere = join(await ownFolder(), "nowhere");
+  const starting = startServer({ env: { EMBEDDER: "multilingual", MULTILINGUAL_DIR: nowhere } });
+  await expect(starting).rejects.toThrow(
+    `EMBEDDER is multilingual, but ${nowhere} does not have it: run \`npm run embedder -- add multilingual\``,
+  );
 });
