@@ -3,6 +3,7 @@ import { LruMap } from "../lib/lru-map.ts";
 import { backOff } from "../lib/queue/backoff.ts";
 import type { TenantCollection, TenantDocument } from "../storage/collection.ts";
 import { isSystemic } from "../storage/store-lost.ts";
+import { Quiet } from "./quiet.ts";
 
 /** Which rows of a collection ask for work: those whose field `by`, a date with an index, is over. */
 interface Asking<T extends TenantDocument> {
@@ -37,6 +38,7 @@ export class Unworked extends Error {
 export class Due<T extends TenantDocument> {
   readonly #asking: Asking<T>;
   readonly #find: Find<T>;
+  readonly #quiet: Quiet;
   #isCut = false;
   readonly #failures = new LruMap<string, number>(MOST_REMEMBERED);
   /** The rows of the last round: when each was due, and for how many rounds. */
@@ -44,6 +46,7 @@ export class Due<T extends TenantDocument> {
 
   constructor(asking: Asking<T>) {
     this.#asking = asking;
+    this.#quiet = new Quiet(asking.rows.name, asking.now);
     this.#find = withOtherTenants((others) => this.#oldest(others), asking.batch);
   }
 
@@ -81,6 +84,7 @@ export class Due<T extends TenantDocument> {
 
   /** Returns the milliseconds until the next one is due; false if there is none. */
   async untilNext(): Promise<number | false> {
+    if (this.#quiet.isQuiet) return this.#quiet.untilNext;
     const { rows, by, now, where } = this.#asking;
     const filter = { ...where, [by]: { $gt: new Date(0) } } as never;
     const row = await rows.system.findOne(filter, { sort: { [by]: 1 }, projection: { [by]: 1 } });
@@ -91,7 +95,10 @@ export class Due<T extends TenantDocument> {
     own: (rows: T[], failed: (rows: T[], err: unknown) => Promise<unknown>) => Promise<unknown>,
   ): Promise<boolean> {
     this.#isCut = false;
+    if (this.#quiet.isQuiet) return false;
+    this.#quiet.begin();
     const rows = await this.#find({});
+    if (rows.length === 0) await this.#quiet.foundNothing(() => this.untilNext());
     const more = this.#isCut || rows.length >= this.#asking.batch;
     const errors: Error[] = [];
     const failed = (those: T[], err: unknown) =>

@@ -3,6 +3,7 @@ import { newUuid } from "../lib/ids.ts";
 import { HOUR_MS } from "../lib/time.ts";
 import type { TenantCollection, TenantDocument } from "../storage/collection.ts";
 import { byFields } from "../storage/query.ts";
+import { Quiet } from "./quiet.ts";
 
 /** A crashed node blocks a row for this long; a live one renews in time. */
 export const LEASE_MS = 15_000;
@@ -84,11 +85,15 @@ export class Queue<T extends Workable> {
   /** Positions after the last served tenant, and after each tenant's last served caller. */
   #last = "";
   readonly #lastCallers = new Map<string, string>();
+  readonly #quiet: Quiet;
+  /** When the first of the rows is due that a look passed over; null if limits may hold any back. */
+  #nextDue: number | null = null;
 
   constructor(rows: TenantCollection<T>, now: () => number, limits = UNLIMITED) {
     this.#rows = rows;
     this.#now = now;
     this.#limits = limits;
+    this.#quiet = new Quiet(rows.name, now);
   }
 
   /**
@@ -123,9 +128,16 @@ export class Queue<T extends Workable> {
 
   /** Leases a row; null if none is due. Skips tenants and callers that are at their limit. */
   async claim(): Promise<Queued<T> | null> {
+    if (this.#quiet.isQuiet) return null;
     for (;;) {
-      const row = (await this.#dueAfter(this.#last)) ?? (await this.#dueAfter(""));
-      if (!row) return null;
+      this.#quiet.begin();
+      this.#nextDue = Number.POSITIVE_INFINITY;
+      const row = (this.#last && (await this.#dueAfter(this.#last))) || (await this.#dueAfter(""));
+      if (!row) {
+        const next = this.#nextDue;
+        if (next !== null) await this.#quiet.foundNothing(() => next - this.#now());
+        return null;
+      }
       this.#last = pastTenant(row.queue);
       if (this.#lastCallers.size >= MOST_REMEMBERED) this.#lastCallers.clear();
       this.#lastCallers.set(tenantOf(row.queue), pastCaller(row.queue));
@@ -189,7 +201,10 @@ export class Queue<T extends Workable> {
   /** Returns a due row of the tenant, given its first row. */
   async #dueOfTenant(first: Queued<T>): Promise<Queued<T> | null> {
     const tenant_id = tenantOf(first.queue);
-    if (this.#isFull(tenant_id)) return null;
+    if (this.#isFull(tenant_id)) {
+      this.#nextDue = null;
+      return null;
+    }
     const last = this.#lastCallers.get(tenant_id);
     const next = last === undefined ? null : await this.#after(last);
     return (next && (await this.#dueFrom(next, tenant_id))) ?? this.#dueFrom(first, tenant_id);
@@ -200,6 +215,8 @@ export class Queue<T extends Workable> {
       const ahead = dueOf(row.queue) - this.#now();
       const isDue = ahead <= 0 || ahead > LONGEST_MS;
       if (isDue && !this.#isFull(tenant_id, callerOf(row.queue))) return row;
+      if (isDue) this.#nextDue = null;
+      else if (this.#nextDue !== null) this.#nextDue = Math.min(this.#nextDue, dueOf(row.queue));
       row = await this.#after(pastCaller(row.queue));
     }
     return null;

@@ -2,6 +2,7 @@ import type { AnyBulkWriteOperation, Collection, Document, Filter, FindOptions, 
 import { afterPlace, fromCursor, pageOf } from "../lib/contract/cursor.ts";
 import type { Waiting } from "../lib/queue/fair-queue.ts";
 import { ALLOWANCE, answerTooLarge, countRead, inTurn, spend } from "../lib/queue/work.ts";
+import { wrote } from "./activity.ts";
 import type { CollectionOptions } from "./collection-options.ts";
 import { ownerOf, PastFront } from "./front.ts";
 import type { Row, TenantDocument } from "./model.ts";
@@ -37,7 +38,7 @@ export class TenantCollection<T extends TenantDocument> {
   readonly system: SystemCollection<T>;
   /** The same rows, by reserved connections: for what frees capacity (acknowledgements) or keeps work alive (renewals). */
   readonly reserved: TenantCollection<T>;
-
+  readonly name: string;
   readonly #growth: Growth | undefined;
   readonly #rows: Collection<Row>;
   readonly #connected: ReturnType<typeof connectedBy>;
@@ -48,13 +49,14 @@ export class TenantCollection<T extends TenantDocument> {
   constructor(native: Collection<Row>, options: CollectionOptions = {}, isReserved = false) {
     const { growth, queue = null, blobs, large = [], front } = options;
     this.#rows = native;
+    this.name = native.collectionName;
     this.#connected = connectedBy(queue, isReserved);
     this.reserved = queue && !isReserved ? new TenantCollection(native, options, true) : this;
     this.system = (blobs ? readOnly(native) : native) as unknown as SystemCollection<T>;
     this.#growth = growth;
     this.#blobs = blobs;
     this.#large = large;
-    this.#past = new PastFront(front as never);
+    this.#past = new PastFront(() => wrote(this.name), front as never);
   }
 
   /** Writes documents, or what filters select, of a tenant. */

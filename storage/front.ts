@@ -20,9 +20,12 @@ type Rows<T> = [tenant_id: string, filter: Where<T>];
 /** Passes reads and writes by the front of their rows, if there is one by then. */
 export class PastFront<T extends TenantDocument> {
   readonly #front: () => Front<T> | undefined;
+  readonly #wrote: () => void;
 
-  constructor(front: () => Front<T> | undefined = () => undefined) {
+  /** @param wrote called after each write */
+  constructor(wrote: () => void, front: () => Front<T> | undefined = () => undefined) {
     this.#front = front;
+    this.#wrote = wrote;
   }
 
   /** Reads after what the front keeps of these rows. */
@@ -34,17 +37,17 @@ export class PastFront<T extends TenantDocument> {
   /** Writes after what the front keeps of these rows, and tells it of the write. */
   async write<R>(rowsOf: () => Rows<T>[], write: () => Promise<R>): Promise<R> {
     const front = this.#front();
-    if (!front) return write();
-    const owned = rowsOf();
+    const owned = front ? rowsOf() : [];
     for (const rows of owned) {
       // Not awaited: the store keeps the order of writes.
-      void front.flush(...rows);
-      front.changed(...rows);
+      void front?.flush(...rows);
+      front?.changed(...rows);
     }
     try {
       return await write();
     } finally {
-      for (const rows of owned) front.changed(...rows);
+      for (const rows of owned) front?.changed(...rows);
+      this.#wrote();
     }
   }
 }

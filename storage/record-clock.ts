@@ -18,7 +18,7 @@ const MOST_UNSURE_MS = 1000;
 const FIRST_READINGS = 8;
 /** An error above this is reduced by further readings soon. */
 const GOOD_MS = 3;
-const READ_MS = 2000;
+const READ_MS = 10_000;
 const READ_SOON_MS = 500;
 
 /**

@@ -1,7 +1,8 @@
-import { beforeEach, describe, expect, test } from "@jest/globals";
+import { beforeEach, describe, expect, jest, test } from "@jest/globals";
 import { Errors } from "moleculer";
 import { Due } from "../../mixins/due.ts";
 import { place, Queue } from "../../mixins/queue.ts";
+import { setComplete } from "../../storage/activity.ts";
 import { t, tenantSchema } from "../../storage/model.ts";
 import { ownStore } from "../support/own-store.ts";
 
@@ -17,6 +18,7 @@ let now: number;
 let due: Due<{ _id: string; tenant_id: string; due_at?: Date }>;
 const done: string[] = [];
 beforeEach(async () => {
+  jest.restoreAllMocks();
   await Promise.all(["tn_a", "tn_b"].map((tenant_id) => rows.deleteMany(tenant_id, {})));
   now = START;
   due = new Due({ rows: rows as never, by: "due_at", now: () => now, batch: 5, projection: { note: 1 } });
@@ -93,6 +95,54 @@ test("knows when the next one is due", async () => {
   expect(await due.untilNext()).toBe(false);
   await rows.insert({ _id: "one", tenant_id: "tn_a", due_at: new Date(START + 5_000) });
   expect(await due.untilNext()).toBe(5_000);
+});
+
+test("asks the store nothing at rest, until something is written or due", async () => {
+  const looks = jest.spyOn(rows.system, "find");
+  const done = async () => {
+    const before = looks.mock.calls.length;
+    const found: string[] = [];
+    await due.work(async (_, those) => void found.push(...those.map(({ _id }) => _id)));
+    return { found, looked: looks.mock.calls.length > before };
+  };
+  await rows.insert({ _id: "later", tenant_id: "tn_a", due_at: new Date(START + 5_000) });
+  await done();
+  await done();
+  expect(await done()).toEqual({ found: [], looked: false });
+  await rows.insert({ _id: "now", tenant_id: "tn_b", due_at: new Date(START) });
+  expect(await done()).toEqual({ found: ["now"], looked: true });
+  await rows.delete("tn_b", { _id: "now" });
+  for (let n = 0; n < 3; n++) await done();
+  expect((await done()).looked).toBe(false);
+  now += 5_000;
+  expect(await done()).toEqual({ found: ["later"], looked: true });
+});
+
+test("looks each time while some of the writes go unnoticed", async () => {
+  const looks = jest.spyOn(rows.system, "find");
+  setComplete(false);
+  for (let n = 0; n < 4; n++) await due.work(async () => {});
+  setComplete(true);
+  expect(looks).toHaveBeenCalledTimes(4);
+});
+
+test("a queue is asked again when its next row is due, or one is written", async () => {
+  const queue = new Queue(rows as never, () => now);
+  const looks = jest.spyOn(rows.system, "findOne");
+  const claim = async () => {
+    const before = looks.mock.calls.length;
+    const row = await queue.claim();
+    return { id: row?._id, looked: looks.mock.calls.length > before };
+  };
+  await rows.insert({ _id: "later", tenant_id: "tn_a", queue: place("tn_a", START + 5_000) });
+  for (let n = 0; n < 3; n++) await claim();
+  expect(await claim()).toEqual({ looked: false });
+  await rows.insert({ _id: "now", tenant_id: "tn_b", queue: place("tn_b", START) });
+  expect(await claim()).toEqual({ id: "now", looked: true });
+  for (let n = 0; n < 3; n++) await claim();
+  expect(await claim()).toEqual({ looked: false });
+  now += 5_000;
+  expect(await claim()).toEqual({ id: "later", looked: true });
 });
 
 test("a position that sorts elsewhere holds up no queue: its row waits for its turn", async () => {

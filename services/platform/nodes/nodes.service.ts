@@ -8,6 +8,7 @@ import { Formats } from "./format.ts";
 import * as contract from "./nodes.contract.ts";
 import { InstallationModel } from "./nodes.model.ts";
 import { findProblems, reportNode } from "./report.ts";
+import { reportWrites, WRITES_OF_OTHERS } from "./writes.ts";
 
 const ROW = { _id: "modes", tenant_id: INSTALLATION };
 /** How soon a node follows that missed a change. */
@@ -21,6 +22,7 @@ export const nodesService: ServiceFactory = (runtime) => {
   const rows = store.collection(InstallationModel);
   const formats = new Formats(runtime);
   const started_at = new Date().toISOString();
+  let stopReports: (() => void) | undefined;
 
   async function read(): Promise<ModesState> {
     const row = await rows.findOne(ROW.tenant_id, { _id: ROW._id });
@@ -116,9 +118,13 @@ export const nodesService: ServiceFactory = (runtime) => {
       ),
       report: idempotent<object>((ctx) => reportNode(runtime, ctx.broker, started_at)),
     },
-    events: { "nodes.format_raised": event(() => formats.follow()) },
-    // A node that starts during maintenance refuses writes at once.
-    started: async () => void (await follow()),
+    events: { ...WRITES_OF_OTHERS, "nodes.format_raised": event(() => formats.follow()) },
+    async started() {
+      if (this.broker.transit) stopReports = reportWrites(this.broker);
+      // A node that starts during maintenance refuses writes at once.
+      await follow();
+    },
+    stopped: () => stopReports?.(),
   };
 };
 

@@ -1,6 +1,7 @@
 import type { ServiceBroker } from "moleculer";
 import type { MongoBulkWriteError } from "mongodb";
 import { pastGroup } from "../../../mixins/queue.ts";
+import { Quiet } from "../../../mixins/quiet.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import { takenRows } from "../../../storage/write-errors.ts";
 import { type DeliveryDoc, SHORTEST } from "./deliveries.model.ts";
@@ -60,10 +61,13 @@ export class Ordering {
   readonly #horizons = new Map<string, { position: string; until: number }>();
   /** Where the sweep continues. */
   #after = "";
+  readonly #quiet: Quiet;
   #isStopped = false;
 
   constructor(deps: OrderingDeps) {
     this.#deps = deps;
+    // Only a write makes a group need a look.
+    this.#quiet = new Quiet(deps.deliveries.name, () => 0);
   }
 
   /** Releases the first delivery of each group, unless another one of the group is active. */
@@ -106,6 +110,10 @@ export class Ordering {
     const projection = { tenant_id: 1, held_key: 1 } as const;
     const options = { sort: { held_key: 1 }, projection, limit: SWEPT } as const;
     for (let page = 0; page < SWEPT_PAGES; page++) {
+      if (this.#after === "") {
+        if (this.#quiet.isQuiet) return false;
+        this.#quiet.begin();
+      }
       const filter = { held_key: { $gt: this.#after } };
       const rows = (await this.#deps.deliveries.system.find(filter, options).toArray()) as (DeliveryDoc &
         Held)[];
@@ -114,7 +122,9 @@ export class Ordering {
       const last = rows.at(-1);
       // The rest of the last one's group needs no look.
       this.#after = last && rows.length === SWEPT ? pastGroup(`${groupOf(last)} ~`, last.held_key) : "";
-      if (this.#after === "") break;
+      if (this.#after !== "") continue;
+      await this.#quiet.foundNothing(() => false);
+      return false;
     }
     return false;
   }

@@ -2,6 +2,7 @@ import { upToSize } from "../../../lib/broker/message-size.ts";
 import type { CloudEvent } from "../../../lib/cloudevents/cloudevents.ts";
 import { parseEnvelope } from "../../../lib/filter/filter.ts";
 import { pastGroup } from "../../../mixins/queue.ts";
+import { Quiet } from "../../../mixins/quiet.ts";
 import type { TenantCollection } from "../../../storage/collection.ts";
 import type { Store } from "../../../storage/connection.ts";
 import type { EventDeps } from "./deps.ts";
@@ -39,19 +40,26 @@ export class FanOutSweep {
   /** Whether this iteration found any due event. */
   #found = false;
   #claims = 0;
+  readonly #quiet: Quiet;
   /** An embedded store has one node: leases from before this process started are due at once. */
   #recoverUntil: number | null;
 
   constructor(deps: SweepDeps) {
     this.#deps = deps;
-    const { store } = deps;
+    const { store, events } = deps;
+    // Every look but an empty one is followed by another.
+    this.#quiet = new Quiet(events.name, () => 0);
     this.#recoverUntil = store.driver === "sqlite" ? store.now() + LEASE_MS : null;
   }
 
   /** Visits tenants with due events in order and claims as many as fit. */
   async run(): Promise<void> {
     for (let visited = 0; visited < MAX_TENANTS; visited++) {
+      const isFirst = this.#after === "";
+      if (isFirst && this.#quiet.isQuiet) return;
+      if (isFirst) this.#quiet.begin();
       const oldest = await this.#oldestOfNextTenant();
+      if (!oldest && isFirst) await this.#quiet.foundNothing(() => false);
       if (!oldest) return this.#startOver();
       const { tenant_id, fanout_key } = oldest;
       this.#after = pastGroup(keyRange(tenant_id).before, fanout_key as string);
