@@ -443,6 +443,7 @@ describe("what cannot be read says why", () => {
     ["a picture", () => new Uint8Array([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10]), "text/plain", /a picture/],
     ["another as text", () => strToU8("GIF89a\u0001\0\u0001\0"), "text/plain", /a picture/],
     ["bytes as text", () => new Uint8Array([1, 0, 2, 0, 3]), "text/plain", /binary data/],
+    ["text with a zero byte", () => strToU8("The keeper\0 of the pier."), "text/plain", /binary data/],
     [
       "an encrypted Office file",
       () => new Uint8Array([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1, 0, 0]),

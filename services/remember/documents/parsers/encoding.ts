@@ -3,6 +3,9 @@ import { guessEncoding } from "./encoding-guess.ts";
 import { GUESSED, type Losses, UnreadableError } from "./page.ts";
 import { decodeWide, isWide, wideEncoding } from "./wide-text.ts";
 
+/** Zero bytes after so many others are controls. */
+const SAMPLE = 65_536;
+
 /**
  * Decodes a text: by its mark, or else as UTF-8, as it declares, or by a guess that fits all its bytes.
  *
@@ -16,7 +19,7 @@ export function decodeText(bytes: Uint8Array, declared: string | undefined, loss
     if (!isWide(bytes)) losses.add(GUESSED, wide);
     return decodeWide(bytes, wide);
   }
-  if (bytes.includes(0)) throw new UnreadableError("is not text: it contains zero bytes");
+  if (bytes.subarray(0, SAMPLE).includes(0)) throw new UnreadableError("is not text: it contains zero bytes");
   if (isJapaneseInAscii(bytes)) return new TextDecoder("iso-2022-jp").decode(bytes);
   if (isUtf8(bytes)) return new TextDecoder().decode(bytes);
   for (const label of declared === undefined ? ["utf-8"] : [declared, "utf-8"]) {

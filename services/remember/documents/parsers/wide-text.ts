@@ -28,6 +28,7 @@ export function wideEncoding(bytes: Uint8Array): WideEncoding | undefined {
   const known = marked(bytes);
   const sample = bytes.subarray(0, SAMPLE);
   if (known || !sample.includes(0)) return known;
+  if (isNarrow(sample)) return undefined;
   const zeros = [0, 0, 0, 0];
   for (const [at, byte] of sample.entries()) if (byte === 0) zeros[at % 4] = (zeros[at % 4] as number) + 1;
   const [first, second, third, fourth] = zeros as [number, number, number, number];
@@ -40,6 +41,17 @@ export function wideEncoding(bytes: Uint8Array): WideEncoding | undefined {
       : []),
   ];
   return candidates.find((encoding) => isText(decodeWide(sample, encoding)));
+}
+
+/** In UTF-16 half the bytes of ASCII are zero, and many of those of other scripts are no letters of ASCII. */
+const LEAST_ZEROS = 0.2;
+const LEAST_OTHERS = 0.1;
+
+/** Whether it is ASCII with a few zero bytes. */
+function isNarrow(sample: Uint8Array): boolean {
+  const zeros = sample.reduce((sum, byte) => sum + (byte === 0 ? 1 : 0), 0);
+  const others = sample.reduce((sum, byte) => sum + (byte > 0x7e || (byte > 0 && byte < 9) ? 1 : 0), 0);
+  return zeros < LEAST_ZEROS * sample.length && others < LEAST_OTHERS * sample.length;
 }
 
 /** Whether a text has no controls, and nothing that is no character. */

@@ -119,7 +119,7 @@ function Stages({ document }: { document: Document }) {
 function NotRead({ losses }: { losses: DocumentDetail["losses"] }) {
   return (
     <Card title="Not read">
-      <ul aria-label="Not read">
+      <ul className="plain-list" aria-label="Not read">
         {losses.map(({ kind, place, count }) => (
           <li key={`${kind} ${place}`}>
             {count > 1 && <span className="num">{number(count)} × </span>}
