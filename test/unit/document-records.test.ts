@@ -76,6 +76,7 @@ describe("a table of values", () => {
     ["no text", ",,\n,,\n", "contains no text"],
     ["too many columns", "4,".repeat(16_385), "has more than 16384 columns"],
     ["too much text", "4".repeat(10_000_001), "too many characters"],
+    ["too much text as a table", "4,7\n".repeat(1_300_000), "too many characters"],
   ])("with %s is refused", (_what, given, reason) => expect(csv(given)).rejects.toThrow(reason));
 });
 

@@ -50,15 +50,13 @@ export function readTable(given: string, losses: Losses, delimiter = ""): string
   const [line = "", named = delimiter] = NAMED_DELIMITER.exec(text) ?? [];
   const rows = parseRows(text.slice(line.length), losses, named);
   if (rows.length === 0) return "";
+  // Before the rows are taken apart: many short cells take much memory.
+  if (rows.reduce((sum, row) => sum + sizeOf(row), 0) > MAX_CHARACTERS) throw new TooMuchText();
   const width = rows.reduce((most, { length }) => Math.max(most, length), 0);
   if (width > MAX_COLUMNS) throw new UnreadableError(`has more than ${MAX_COLUMNS} columns`);
   const first = width > 1 ? rows.findIndex((row) => row.filter((cell) => cell.trim()).length > 1) : 0;
-  if (first >= 0 && !hasHeader(rows.slice(first, first + SAMPLE)))
-    rows.splice(
-      first,
-      0,
-      Array.from({ length: width }, (_, at) => `Column ${at + 1}`),
-    );
+  const names = Array.from({ length: width }, (_, at) => `Column ${at + 1}`);
+  if (first >= 0 && !hasHeader(rows.slice(first, first + SAMPLE))) rows.splice(first, 0, names);
   if (width < 2) return markdownTable(rows);
   return renderTable(rows.map(withoutBlank));
 }
@@ -77,6 +75,9 @@ function parseRows(text: string, losses: Losses, delimiter: string): string[][] 
   losses.add(OPEN_QUOTE, `row ${(open.row ?? 0) + 1}`);
   return Papa.parse<string[]>(text, { ...options, delimiter: meta.delimiter, fastMode: true }).data;
 }
+
+/** Least characters of a row in the table. */
+const sizeOf = (row: string[]) => row.reduce((sum, { length }) => sum + (length && length + " | ".length), 0);
 
 const withoutBlank = (cells: string[]): Row =>
   new Map([...cells.entries()].filter(([, cell]) => cell.trim() !== ""));
