@@ -144,6 +144,7 @@ test("an agent is found by a part of its name, and changed", async () => {
   const err = "No agent is called tuck: `sensorium agent list` shows all.\n";
   expect(await cli.run(["dlq", "list", "--agent", "tuck"])).toMatchObject({ code: 1, err });
   expect(await run("why", agentId)).toMatch(/State \w+: \d+ pending, .*\nLimits: lease \d+ s, /);
+  expect(await run("why")).toMatch(/^Agent \w+ \(ag_[\w-]+\)\n/);
   expect(await cli.run(["why", agentId, "--event", "evt_none"])).toMatchObject({ code: 1 });
   const ran = await cli.run(["agent", "update", agentId]);
   expect(ran).toMatchObject({ code: 2, err: expect.stringContaining("Nothing to change") });

@@ -119,6 +119,26 @@ test("why an agent gets nothing an agent asks about events that it may see, was 
   expect(await asks(old, world.admin)).toBe("no_match");
 });
 
+test("why an agent gets nothing explains what waits to be explained: a dead letter, else what is pending", async () => {
+  const eventOf = async () => (await explain()).event.event_id;
+  const latest = await publish("com.none");
+  const { deliveries } = ok(await listener.get("/delivery/poll?limit=10&wait=10"));
+  expect(await eventOf()).toBe(deliveries.at(-1).event_id);
+  ok(
+    await listener.post("/delivery/ack", { delivery_ids: deliveries.map((each: { id: string }) => each.id) }),
+  );
+  await settle(async () => (await eventOf()) === latest);
+  const { retry_budget } = ok(await world.admin.patch(`/agents/${id}`, { retry_budget: 1 }));
+  expect(retry_budget).toBe(1);
+  const lost = await publish("com.shop.order", { data: { total: 40 } });
+  const { deliveries: got } = ok(await listener.get("/delivery/poll?wait=10"));
+  ok(await listener.post("/delivery/nack", { delivery_ids: [got[0].id] }));
+  await publish("com.shop.order", { data: { total: 50 } });
+  await settle(async () => (await reasons())[0] === "dead");
+  expect(await eventOf()).toBe(lost);
+  expect(await explain("", listener)).toMatchObject({ event: { event_id: lost } });
+});
+
 test("why an agent gets nothing an inactive agent, and who may ask", async () => {
   ok(await world.admin.patch(`/agents/${id}/status`, { status: "inactive" }));
   expect((await reasons())[0]).toBe("inactive");

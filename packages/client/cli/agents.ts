@@ -11,7 +11,7 @@ import { type Command, type Context, count, readDelays, text, word } from "./com
 import { confirmed } from "./confirm.ts";
 import { LIMIT, takeFirst } from "./paged.ts";
 import { age, duration, formatDetails } from "./table.ts";
-import { UsageError } from "./usage.ts";
+import { Failure, UsageError } from "./usage.ts";
 
 const as = ["person", "agent"] as const;
 const YES = { yes: { short: "y", means: "do not ask" } } as const;
@@ -39,10 +39,16 @@ export const AGENTS: Record<string, Command> = {
     run: show,
   },
   why: {
-    takes: "AGENT",
-    does: "Explains why an agent receives an event, or nothing: its interests and feeds, the delivery, leases and limits.",
-    options: { event: { value: "ID", means: "this event; default: the latest one" } },
-    examples: ["why billing", "why billing --event evt_…"],
+    takes: "[AGENT]",
+    does: "Explains why an agent receives an event, or nothing: its interests and feeds, the delivery, leases and limits. Without AGENT: for an agent itself, for a person the agent that needs attention most.",
+    options: {
+      event: {
+        value: "ID",
+        means:
+          "this event; default: that of its newest dead letter, else of its newest pending delivery, else the latest",
+      },
+    },
+    examples: ["why", "why billing --event evt_…"],
     as,
     run: why,
   },
@@ -169,7 +175,9 @@ async function show(context: Context): Promise<void> {
 }
 
 async function why(context: Context): Promise<void> {
-  const agent_id = await findAgentId(context, word(context, 0, "AGENT"));
+  const [typed] = context.words;
+  const chosen = typed === undefined ? await agentInNeed(context) : null;
+  const agent_id = chosen?.id ?? (await findAgentId(context, typed as string));
   const event_id = text(context, "event");
   const found = await context.client.deliveries.explain(
     { agent_id, ...(event_id && { event_id }) },
@@ -177,6 +185,7 @@ async function why(context: Context): Promise<void> {
   );
   const { event, reasons, subscriptions, health, limits } = found;
   const lines = [
+    ...(chosen ? [`Agent ${chosen.name} (${chosen.id})`] : []),
     event ? `${event.event_id} ${event.type} (${age(event.accepted_at)})` : "No event.",
     ...reasons.map((each) => `! ${each.text}`),
     ...subscriptions.map((each) => {
@@ -190,6 +199,16 @@ async function why(context: Context): Promise<void> {
     `Limits: lease ${limits.visibility_timeout_seconds} s, ${limits.retry_budget} attempts, ${limits.requests_per_minute ?? "any number of"} requests a minute, ${limits.max_in_flight ?? "any number of"} deliveries at once, ${limits.max_per_minute ?? "any number of"} a minute`,
   ];
   context.print(found, lines.join("\n"));
+}
+
+/** Returns the agent that makes the call, or for a person the one that needs attention most. */
+async function agentInNeed({ client, signal }: Context): Promise<Pick<Agent, "id" | "name">> {
+  const { agent } = await client.auth.me({ signal });
+  if (agent) return agent;
+  const [worst] = (await client.agents.list({ sort: "attention", limit: 1 }, { signal })).agents;
+  if (!worst)
+    throw new Failure("There is no agent yet: `sensorium agent create NAME` creates one.", "not_found");
+  return worst;
 }
 
 const VERDICTS: Record<NonNullable<Reception["subscriptions"][number]["reason"]>, string> = {

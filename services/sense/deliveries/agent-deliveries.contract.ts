@@ -118,7 +118,8 @@ export const explainReception = operation({
     event_id: Type.Optional(
       Id(
         "evt",
-        "Default: the latest event that is not the service's own. Callers who are not admins can name one that they may " +
+        "Default: the event of the agent's newest dead letter, else of its newest pending delivery, else the latest " +
+          "event that is not the service's own. Callers who are not admins can name one that they may " +
           "see or the agent was given, or that `POST /agents/{agent_id}/interests:test` tests.",
       ),
     ),

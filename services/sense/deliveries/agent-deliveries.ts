@@ -79,9 +79,10 @@ export class AgentDeliveries {
   /** Explains why the agent receives an event, or nothing. */
   async explain(ctx: CallOf<typeof explainReception>) {
     const { broker, deliveries, store, health, config } = this.#deps;
-    const { agent_id, event_id } = ctx.params;
+    const { agent_id } = ctx.params;
     const agent = await requireOwnAgent(ctx, agent_id, { itself: true });
     const { tenant_id } = agent;
+    const event_id = ctx.params.event_id ?? (await this.#unsettledEvent({ tenant_id, agent_id }));
     const isTested = event_id !== undefined && !(await this.#maySee(ctx, agent_id, event_id));
     const asked: Asked = { tenant_id, agent_id, isTested, ...(event_id !== undefined && { event_id }) };
     const [explanation, states] = await Promise.all([
@@ -113,6 +114,17 @@ export class AgentDeliveries {
         requests_per_minute: config.RATE_LIMIT_PER_MINUTE || null,
       },
     };
+  }
+
+  /** Returns the event of the agent's newest dead letter, else of its newest pending delivery. */
+  async #unsettledEvent(of: OfAgent): Promise<string | undefined> {
+    const { deliveries } = this.#deps;
+    const own = { $gt: `${of.agent_id} `, $lt: `${of.agent_id} ~` };
+    const options = { sort: { dlq_agent_key: -1 }, projection: { event_id: 1 } } as const;
+    const dead = await deliveries.findOne(of.tenant_id, { dlq_agent_key: own }, options);
+    if (dead?.event_id) return dead.event_id;
+    const pending = await Promise.all(PENDING.map((state) => this.#newest(of, state, {}, 1)));
+    return pending.flat().sort(newestFirst)[0]?.event_id ?? undefined;
   }
 
   /** Whether the caller may see an event: by itself, or because this agent, which it looks after, was given it. */

@@ -1364,9 +1364,9 @@ class Deliveries(Group[Mode]):
 
         Args:
             agent_id: Id of the agent.
-            event_id: Default: the latest event that is not the service's own. Callers who are not admins can
-                name one that they may see or the agent was given, or that `POST /agents/{agent_id}/interests:test`
-                tests."""
+            event_id: Default: the event of the agent's newest dead letter, else of its newest pending delivery,
+                else the latest event that is not the service's own. Callers who are not admins can name one that
+                they may see or the agent was given, or that `POST /agents/{agent_id}/interests:test` tests."""
 
     @operation("POST", "/agents/{agent_id}/deliveries:drain")
     def drain(

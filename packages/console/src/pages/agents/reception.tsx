@@ -22,7 +22,9 @@ const VERDICTS: Record<NonNullable<Subscription["reason"]>, { word: string; tone
   later: { word: "Newer than the event", tone: "warn" },
 };
 
-const FIELDS = { event: text("Event ID", { placeholder: "Latest event" }) };
+const FIELDS = {
+  event: text("Event ID", { placeholder: "Newest dead letter, else pending, else latest event" }),
+};
 
 /** Why the agent receives an event, or nothing. */
 export function Reception({ agent }: { agent: Agent }) {
